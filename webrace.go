@@ -1,0 +1,201 @@
+// Package webrace holds the plain data that flows between stages: a [Request] for a URL, the set of
+// [Links] a page gave, and the [Document] that came back. It has no behaviour of its own beyond
+// answering questions about that data, and imports the standard library alone, so that every room of
+// the system, and every stage written elsewhere, can speak it.
+//
+// A value is read-only once it has been emitted: to change one, copy it first.
+package webrace
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Crawl is a start and the bounds within which pages are followed from it. URDs that agree on start,
+// scope and credentials share one crawl, so that a page is fetched once however many owners want it.
+type Crawl struct {
+	ID      string        // identifies start, scope and credentials; stable between runs
+	Start   string        // the normalized URL it begins at
+	Scope   Scope         // how far from the start's host it may go
+	Secret  string        // the name of the credentials it is fetched with; empty for none
+	Levels  int           // the most levels any of its URDs asks for; 0 is no limit
+	Urgency int           // 1 to 3, 3 the most urgent: the highest of its URDs
+	Timing  time.Duration // the longest interval between visits of the start; 0 leaves it to the schedule
+}
+
+// Scope says which URLs a crawl may follow, relative to its start.
+type Scope string
+
+const (
+	ScopeHost   Scope = "host"   // the start's host and port: the default
+	ScopeDomain Scope = "domain" // the start's registrable domain and everything under it
+	ScopePrefix Scope = "prefix" // URLs that begin with the start's, up to its last slash
+	ScopeAny    Scope = "any"    // anywhere
+)
+
+// Reach says that a crawl came to a URL over Distance links; the start has distance 0. A list of
+// reaches is sorted by crawl, has each crawl once, with its least distance, and may be shared between
+// many requests: it is never changed in place.
+type Reach struct {
+	Crawl    string
+	Distance int
+}
+
+// Within reports whether a page at this distance lies within so many levels: level 1 is the start page
+// alone, 2 the pages it links to as well, and 0 has no limit.
+func (r Reach) Within(levels int) bool { return levels == 0 || r.Distance < levels }
+
+// Distance returns the distance at which the crawl is in reach, and whether it is in it at all.
+func Distance(reach []Reach, crawl string) (int, bool) {
+	i, ok := slices.BinarySearchFunc(reach, crawl, func(r Reach, id string) int {
+		switch {
+		case r.Crawl < id:
+			return -1
+		case r.Crawl > id:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return 0, false
+	}
+	return reach[i].Distance, true
+}
+
+// Request asks for one URL.
+type Request struct {
+	URL       string  // absolute and normalized (WHATWG)
+	Crawl     *Crawl  // on a seed only: the crawl that starts here
+	Reach     []Reach // the crawls that came here; empty on a seed
+	From      string  // the page or redirect that named it; empty on a seed
+	Redirects int     // how many redirects in a row led here
+	Stored    bool    // the stored document answers: it was validated in this round, or is still fresh
+	Visit     *Visit  // what is known from the last completed visit; nil on the first
+}
+
+// Via says how a set of links was found, and with that whether following them adds a level.
+type Via string
+
+const (
+	ViaLink     Via = "link"     // on a page: one level further
+	ViaRedirect Via = "redirect" // by a redirect: the same level
+	ViaSitemap  Via = "sitemap"  // in a sitemap or feed: one level further
+)
+
+// Links is everything one document points to, as one set: it is 40 times cheaper to carry than an item
+// a link.
+type Links struct {
+	From      string   // the document that holds them
+	Reach     []Reach  // the reach of that document
+	Via       Via      // how they were found
+	Redirects int      // for [ViaRedirect]: redirects in a row, this one included
+	URLs      []string // absolute, normalized, each once, in document order
+}
+
+// Outcome says how a document was obtained.
+type Outcome string
+
+const (
+	Fetched     Outcome = "fetched"      // its body came over the network
+	NotModified Outcome = "not-modified" // the server confirmed the stored version
+	Fresh       Outcome = "fresh"        // the stored version was recent enough not to ask
+)
+
+// Document is one fetched thing: a page, a feed, a mail, a row. It grows as it flows: fetch fills the
+// first group of fields, normalize the second, cache the third; a copy is made where branches part.
+type Document struct {
+	URL       string        // the URL that was asked for, normalized
+	Reach     []Reach       // the crawls that came here
+	Visit     *Visit        // the last completed visit before this one; nil on the first
+	Outcome   Outcome       // how it was obtained
+	Status    int           // the HTTP status; 304 when not modified, 0 when fresh
+	Header    http.Header   // as received; nil when fresh
+	Origin    netip.Addr    // the address that answered
+	At        time.Time     // when the answer began
+	Took      time.Duration // from request to last byte
+	MediaType string        // lower case, without parameters: "text/html"
+	Body      []byte        // decompressed; valid until the item's lease ends; nil unless fetched
+	Truncated bool          // a limit cut the body: never taken for complete
+
+	Charset  string   // the encoding Body is in, by its standard name
+	Language string   // BCP 47, as declared; empty when unknown
+	Title    string   // of the document, in UTF-8
+	Text     *Text    // what a reader sees; nil until needed when not fetched
+	Links    []string // absolute and normalized, each once, in document order
+
+	Digest  Digest // of Body; of the stored version when not fetched
+	Version int    // the stored version, counted from 1 for each URL; 0 before it is stored
+	Changed bool   // Version is new with this visit
+}
+
+// Digest is the SHA-256 of a body; the zero digest means none.
+type Digest [32]byte
+
+// Field says what part of a page a block of text belongs to; relevance weighs them differently.
+type Field uint8
+
+const (
+	FieldBody Field = iota
+	FieldTitle
+	FieldHeading    // h1 to h3
+	FieldNavigation // nav, footer, aside
+)
+
+// String returns the field's name as it is written in XML and in explanations.
+func (f Field) String() string {
+	switch f {
+	case FieldTitle:
+		return "title"
+	case FieldHeading:
+		return "heading"
+	case FieldNavigation:
+		return "navigation"
+	}
+	return "body"
+}
+
+// Text is the visible text of a document in UTF-8, as one buffer cut into blocks. Phrases and summaries
+// never cross a block's border.
+type Text struct {
+	Bytes  []byte
+	Blocks []Block
+}
+
+// Block is the bytes Start to End of a text, all of one field.
+type Block struct {
+	Start, End int32
+	Field      Field
+}
+
+// Slice returns the bytes of block b.
+func (t *Text) Slice(b Block) []byte { return t.Bytes[b.Start:b.End] }
+
+// Visit is what a completed request leaves behind for the next one to the same URL. It is written once,
+// last, after every effect of the request is durable, so a request that died half-way teaches nothing.
+type Visit struct {
+	At           time.Time // when the document was last validated
+	Status       int       // the last status
+	ETag         string    // validators for the next conditional request
+	LastModified string
+	Digest       Digest   // of the last stored body
+	Version      int      // its version
+	Reach        []Reach  // every crawl that ever came here, with its least distance
+	Revision     int64    // the revision of the URD base it was matched at
+	Baseline     []uint64 // hashes of the text blocks of the last versions, as the matcher keeps them
+	Attempts     int      // failed attempts in a row
+	Error        string   // why the last attempt failed; empty when it did not
+}
+
+// Learned is a change that a stage wants recorded in the visit of the request it works for, once that
+// request is done: stages hand it to their item, the frontier applies it.
+type Learned func(*Visit)
+
+// HostReport tells the frontier that a host's connection is free again, and how it answered.
+type HostReport struct {
+	Took       time.Duration // response time
+	RetryAfter time.Time     // the earliest time the host wants the next request; zero for none
+	Delay      time.Duration // the host's crawl-delay; 0 for none
+	Failed     bool          // no answer was had
+}
