@@ -192,10 +192,10 @@ type Visit struct {
 // request is done: stages hand it to their item, the frontier applies it.
 type Learned func(*Visit)
 
-// HostReport tells the frontier that a host's connection is free again, and how it answered.
+// HostReport tells the frontier that a host's connection is free again, and how the host wants to be
+// treated from now on. The fetching stage decides, because only it knows the host's address, robots.txt
+// and answers; the frontier keeps it, across restarts.
 type HostReport struct {
-	Took       time.Duration // response time
-	RetryAfter time.Time     // the earliest time the host wants the next request; zero for none
-	Delay      time.Duration // the host's crawl-delay; 0 for none
-	Failed     bool          // no answer was had
+	NotBefore time.Time // when the host may be asked again; zero for at once
+	Parallel  int       // how many requests it may have in flight; 0 leaves it as it is, 1 at first
 }
