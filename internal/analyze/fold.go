@@ -1,0 +1,127 @@
+package analyze
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// class says what a character is to a word.
+type class uint8
+
+const (
+	separator class = iota // ends a word
+	letter                 // a letter, digit, underscore, or a vowel sign that distinguishes words
+	silent                 // belongs to the word it stands in and leaves no trace in the term
+	ideograph              // of a script without spaces: paired with its neighbours
+)
+
+const (
+	softHyphen      = '\u00AD'
+	wordJoiner      = '\u2060'
+	prolonged       = 'ー' // of the common script by the standard, of katakana in fact
+	prolongedNarrow = 'ｰ'
+)
+
+// twoByteRunes is where UTF-8 begins to need three bytes: below, classes and folded forms are tables.
+// They hold Latin, Greek, Cyrillic, Hebrew and Arabic.
+const twoByteRunes = 0x800
+
+var classes, folds = func() (classes [twoByteRunes]class, folds [twoByteRunes]string) {
+	for r := range rune(twoByteRunes) {
+		classes[r] = classifySlowly(r)
+		folds[r] = string(appendFoldSlowly(nil, r))
+	}
+	return classes, folds
+}()
+
+func classify(r rune) class {
+	if r < twoByteRunes {
+		return classes[r]
+	}
+	return classifySlowly(r)
+}
+
+func classifySlowly(r rune) class {
+	switch {
+	case r == '_':
+		return letter
+	case r == softHyphen || r == wordJoiner:
+		return silent
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && unicode.IsLetter(r),
+		r == prolonged, r == prolongedNarrow:
+		return ideograph
+	case unicode.IsLetter(r) || unicode.IsDigit(r):
+		return letter
+	case unicode.Is(unicode.Inherited, r), r < 0x900 && unicode.IsMark(r):
+		// Accents, points and joiners. In the scripts of India and further east a mark is a vowel, and
+		// words differ by it alone.
+		return silent
+	case unicode.IsMark(r):
+		return letter
+	}
+	return separator
+}
+
+// plain holds the letters that differ from others by a stroke or a joining, which Unicode does not
+// decompose.
+var plain = map[rune]string{
+	'ς': "σ", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ŧ': "t", 'ı': "i",
+}
+
+// appendFold appends the folded form of a rune to dst. Only letters and ideographs have one; it consists
+// of letters and ideographs, and folds to itself.
+func appendFold(dst []byte, r rune) []byte {
+	if r < twoByteRunes {
+		return append(dst, folds[r]...)
+	}
+	return appendFoldSlowly(dst, r)
+}
+
+func appendFoldSlowly(dst []byte, r rune) []byte {
+	kind := classifySlowly(r)
+	if kind != letter && kind != ideograph {
+		return dst
+	}
+	var whole [utf8.UTFMax]byte
+	parts := whole[:utf8.EncodeRune(whole[:], r)]
+	if split := norm.NFKD.Properties(parts).Decomposition(); split != nil && !unicode.Is(unicode.Hangul, r) {
+		if kind == ideograph && utf8.RuneCount(split) > 1 {
+			return append(dst, parts...) // a voiced kana stays one character, or pairs would split it
+		}
+		parts = split
+	}
+	for len(parts) > 0 {
+		part, size := utf8.DecodeRune(parts)
+		parts = parts[size:]
+		if kind := classifySlowly(part); kind != letter && kind != ideograph {
+			continue
+		}
+		part = unicode.ToLower(part)
+		if simple, ok := plain[part]; ok {
+			dst = append(dst, simple...)
+			continue
+		}
+		dst = utf8.AppendRune(dst, part)
+	}
+	return dst
+}
+
+// Fold returns the text without regard to case and diacritics: letters in lower case and without their
+// marks, compatibility forms as what they stand for, the final sigma as any other. What is no part of a
+// word stays as it is. Folding twice changes nothing.
+func Fold(text string) string {
+	folded := make([]byte, 0, len(text))
+	for i, r := range text {
+		switch classify(r) {
+		case silent:
+		case separator:
+			_, size := utf8.DecodeRuneInString(text[i:])
+			folded = append(folded, text[i:i+size]...)
+		default:
+			folded = appendFold(folded, r)
+		}
+	}
+	return string(folded)
+}

@@ -1,0 +1,81 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/webrace/webrace"
+)
+
+// slowWords is what Words must give: no fast path, no tables, one rune after the other.
+func slowWords(text string) []string {
+	var all []string
+	var word []byte
+	var run []string
+	flush := func() {
+		if len(word) > 0 {
+			all = append(all, string(word))
+		}
+		if len(run) == 1 {
+			all = append(all, run[0])
+		}
+		for i := 1; i < len(run); i++ {
+			all = append(all, run[i-1]+run[i])
+		}
+		word, run = nil, nil
+	}
+	for _, r := range text {
+		kind := classifySlowly(r)
+		if kind != ideograph && len(run) > 0 || kind == ideograph && len(word) > 0 || kind == separator {
+			flush()
+		}
+		if folded := appendFoldSlowly(nil, r); kind == ideograph {
+			run = append(run, string(folded))
+		} else {
+			word = append(word, folded...)
+		}
+	}
+	flush()
+	return slices.DeleteFunc(all, func(w string) bool { return w == "" })
+}
+
+func FuzzAnalyze(f *testing.F) {
+	for _, seed := range []string{
+		"The quick_brown C++ fox isn't", "ΘΕΣΣΑΛΟΝΊΚΗΣ έρευνας", "東京都IBMに住む サーバー", "Cafe\u0301 in\u00ADner\u200D", "a\xffb\xe6\x9d東", "İıſß ﷺ ㈱",
+	} {
+		f.Add(seed)
+	}
+	var analyzer Analyzer
+	f.Fuzz(func(t *testing.T, in string) {
+		want := slowWords(in)
+		var got []string
+		end := 0
+		Words([]byte(in), func(start, stop int, folded []byte) bool {
+			if start >= stop || stop > len(in) || stop <= end {
+				t.Fatalf("a word at %d to %d after one that ends at %d", start, stop, end)
+			}
+			end = stop
+			got = append(got, string(folded))
+			return true
+		})
+		if !slices.Equal(got, want) {
+			t.Fatalf("words of %q: %q, want %q", in, got, want)
+		}
+		tokens := analyzer.Analyze(&webrace.Text{Bytes: []byte(in), Blocks: []webrace.Block{{End: int32(len(in))}}})
+		if len(tokens) != len(want) {
+			t.Fatalf("%d tokens, want %d", len(tokens), len(want))
+		}
+		for i, token := range tokens {
+			if token.Surface != Hash([]byte(want[i])) || token.Stem != Hash([]byte(Stem(want[i]))) {
+				t.Fatalf("token %d has not the hashes of %q and its stem", i, want[i])
+			}
+		}
+		if utf8.ValidString(in) {
+			if folded := Fold(in); Fold(folded) != folded || strings.Join(slowWords(folded), " ") != strings.Join(want, " ") {
+				t.Fatalf("%q folds to %q, which has other words", in, folded)
+			}
+		}
+	})
+}
