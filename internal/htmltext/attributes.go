@@ -1,0 +1,118 @@
+package htmltext
+
+import "bytes"
+
+// attributes are the values that the scanner may need of one start tag, as written; nil when absent.
+type attributes struct {
+	href, src, action, rel, content, name, httpEquiv, lang, xmlLang []byte
+}
+
+// read reads the attributes of the tag from i on and returns where the tag ends, -1 if it does not,
+// and whether it closes itself. Of an attribute that is given twice the first counts.
+func (a *attributes) read(src []byte, i int) (next int, selfClosing bool) {
+	*a = attributes{}
+	for {
+		name, value, n, slash := nextAttribute(src, i)
+		if name == nil {
+			return n, slash
+		}
+		if p := a.named(name); p != nil && *p == nil {
+			*p = value
+		}
+		i = n
+	}
+}
+
+// named returns where the value of an attribute belongs, nil for one that is not needed.
+func (a *attributes) named(name []byte) *[]byte {
+	var b [len("http-equiv")]byte
+	if len(name) > len(b) {
+		return nil
+	}
+	for i, c := range name {
+		b[i] = lower[c]
+	}
+	switch string(b[:len(name)]) {
+	case "href":
+		return &a.href
+	case "src":
+		return &a.src
+	case "action":
+		return &a.action
+	case "rel":
+		return &a.rel
+	case "content":
+		return &a.content
+	case "name":
+		return &a.name
+	case "http-equiv":
+		return &a.httpEquiv
+	case "lang":
+		return &a.lang
+	case "xml:lang":
+		return &a.xmlLang
+	}
+	return nil
+}
+
+// nextAttribute reads one attribute from i on. At the end of the tag the name is nil and next is where
+// the tag ends, or -1 if the page ends first. A value, even an empty one, is never nil.
+func nextAttribute(src []byte, i int) (name, value []byte, next int, selfClosing bool) {
+	slash := false
+	for ; i < len(src) && (isSpace(src[i]) || src[i] == '/'); i++ {
+		slash = src[i] == '/'
+	}
+	if i >= len(src) {
+		return nil, nil, -1, false
+	}
+	if src[i] == '>' {
+		return nil, nil, i + 1, slash
+	}
+	start := i
+	i++ // whatever it is: a '=' may begin a name
+	for i < len(src) && !endsKey[src[i]] {
+		i++
+	}
+	name = src[start:i]
+	i = skipSpace(src, i)
+	if i >= len(src) || src[i] != '=' {
+		return name, name[:0], i, false
+	}
+	i = skipSpace(src, i+1)
+	if i >= len(src) {
+		return nil, nil, -1, false
+	}
+	if quote := src[i]; quote == '"' || quote == '\'' {
+		n := bytes.IndexByte(src[i+1:], quote)
+		if n < 0 {
+			return nil, nil, -1, false
+		}
+		return name, src[i+1 : i+1+n], i + n + 2, false
+	}
+	start = i
+	for i < len(src) && !endsValue[src[i]] {
+		i++
+	}
+	return name, src[start:i], i, false
+}
+
+// skipAttributes is [attributes.read] for tags whose attributes do not matter.
+func skipAttributes(src []byte, i int) (next int, selfClosing bool) {
+	if i < len(src) && src[i] == '>' {
+		return i + 1, false
+	}
+	for {
+		name, _, n, slash := nextAttribute(src, i)
+		if name == nil {
+			return n, slash
+		}
+		i = n
+	}
+}
+
+func skipSpace(src []byte, i int) int {
+	for i < len(src) && isSpace(src[i]) {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,217 @@
+package htmltext
+
+// flow says what an element does to the text around its tags.
+type flow uint8
+
+const (
+	breaks flow = iota // it ends the block; what is not known otherwise does
+	joins              // it is part of the running text: "un<b>do</b>" is one word
+	spaces             // it stands in the running text and separates words: an image, a button
+)
+
+// raw says how an element's content is read.
+type raw uint8
+
+const (
+	notRaw     raw = iota
+	rawSkipped     // up to its end tag, and dropped
+	rawScript      // the same, by the rules of scripts
+	rawShown       // up to its end tag, and shown as it is
+	rawDecoded     // up to its end tag, character references decoded
+	rawRest        // to the end of the page, and shown as it is
+)
+
+// heading says what an element has to do with headings.
+type heading uint8
+
+const (
+	noHeading     heading = iota
+	opensHeading          // h1 to h3
+	closesHeading         // h4 to h6: the standard lets any end tag of a heading close any heading
+	endsHeading           // what cannot stand within a heading: one left open has ended
+)
+
+// id tells apart the elements that have an effect of their own.
+type id uint8
+
+const (
+	elemOther id = iota
+	elemA
+	elemArea
+	elemBase
+	elemForm
+	elemFrame
+	elemHTML
+	elemImg
+	elemLink
+	elemMeta
+	elemNav // nav, footer and aside are counted in one array, in this order
+	elemFooter
+	elemAside
+	elemTemplate
+	elemSVG
+	elemMath
+	elemTitle
+	elemForeignObject
+	elemDesc
+)
+
+// element is what the scanner knows of an element by its name.
+type element struct {
+	name     string
+	id       id
+	flow     flow
+	raw      raw
+	heading  heading
+	attrs    bool // its attributes matter
+	breakout bool // within SVG or MathML it ends them: a page forgot to
+}
+
+var unknown = element{}
+
+// elements lists the elements that differ from an unknown one. Breakouts are those of section 13.2.6.5.
+var elements = build(
+	each(element{flow: joins}, "abbr acronym bdi bdo cite data del dfn font ins kbd label mark meter "+
+		"output q rb rp rt rtc samp time wbr mi mn mo ms mtext mrow msup msub mfrac msqrt semantics "+
+		"annotation"),
+	each(element{flow: joins, breakout: true}, "b big code em i nobr ruby s small span strong strike sub sup tt u var"),
+	each(element{flow: spaces}, "audio button canvas input object picture progress select source track video"),
+	each(element{flow: spaces, breakout: true}, "embed"),
+	each(element{breakout: true}, "body br center dd div dt head li listing menu"),
+	each(element{heading: endsHeading}, "article section main"),
+	each(element{heading: endsHeading, breakout: true}, "blockquote dl hr ol p pre table ul"),
+	each(element{heading: opensHeading, breakout: true}, "h1 h2 h3"),
+	each(element{heading: closesHeading, breakout: true}, "h4 h5 h6"),
+	each(element{raw: rawSkipped, flow: joins}, "style noscript noembed noframes"),
+	each(element{raw: rawScript, flow: joins}, "script"),
+	each(element{raw: rawShown}, "xmp"),
+	each(element{raw: rawRest}, "plaintext"),
+	each(element{raw: rawDecoded, flow: spaces}, "textarea"),
+	each(element{raw: rawDecoded, id: elemTitle}, "title"),
+	each(element{raw: rawSkipped, flow: spaces, id: elemFrame, attrs: true}, "iframe"),
+	each(element{id: elemFrame, attrs: true}, "frame"),
+	each(element{id: elemA, flow: joins, attrs: true}, "a"),
+	each(element{id: elemArea, flow: joins, attrs: true}, "area"),
+	each(element{id: elemBase, flow: joins, attrs: true}, "base"),
+	each(element{id: elemLink, flow: joins, attrs: true}, "link"),
+	each(element{id: elemMeta, flow: joins, attrs: true, breakout: true}, "meta"),
+	each(element{id: elemImg, flow: spaces, attrs: true, breakout: true}, "img"),
+	each(element{id: elemForm, heading: endsHeading, attrs: true}, "form"),
+	each(element{id: elemHTML, attrs: true}, "html"),
+	each(element{id: elemNav, heading: endsHeading}, "nav"),
+	each(element{id: elemFooter, heading: endsHeading}, "footer"),
+	each(element{id: elemAside, heading: endsHeading}, "aside"),
+	each(element{id: elemTemplate, flow: joins}, "template"),
+	each(element{id: elemSVG, flow: spaces}, "svg"),
+	each(element{id: elemMath, flow: spaces}, "math"),
+	each(element{id: elemForeignObject}, "foreignobject"),
+	each(element{id: elemDesc}, "desc"),
+)
+
+// The table is looked up once a tag, so it is an open hash over names packed into two words: no string
+// is made, none compared.
+const (
+	tableBits = 9
+	longest   = 16 // bytes in the longest name the table can hold
+)
+
+// packed is a name of at most longest bytes, in lower case, its last byte the lowest.
+type packed struct{ hi, lo uint64 }
+
+func (p packed) with(c byte) packed {
+	return packed{p.hi<<8 | p.lo>>56, p.lo<<8 | uint64(lower[c])}
+}
+
+func (p packed) slot() uint64 {
+	return (p.lo ^ p.hi*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> (64 - tableBits)
+}
+
+type entry struct {
+	name packed
+	el   *element
+}
+
+type table [1 << tableBits]entry
+
+func build(groups ...[]*element) *table {
+	t := new(table)
+	for _, group := range groups {
+		for _, el := range group {
+			var name packed
+			for _, c := range []byte(el.name) {
+				name = name.with(c)
+			}
+			i := name.slot()
+			for t[i].el != nil {
+				i = (i + 1) % uint64(len(t))
+			}
+			t[i] = entry{name, el}
+		}
+	}
+	return t
+}
+
+func each(like element, names string) (group []*element) {
+	for start, i := 0, 0; i <= len(names); i++ {
+		if i == len(names) || names[i] == ' ' {
+			el := like
+			el.name = names[start:i]
+			group = append(group, &el)
+			start = i + 1
+		}
+	}
+	return group
+}
+
+func (t *table) find(name packed) *element {
+	for i := name.slot(); t[i].el != nil; i = (i + 1) % uint64(len(t)) {
+		if t[i].name == name {
+			return t[i].el
+		}
+	}
+	return &unknown
+}
+
+// tagName returns the element whose name begins at i, and where the name ends.
+func (s *Scanner) tagName(i int) (*element, int) {
+	start := i
+	var name packed
+	for i < len(s.src) && !endsName[s.src[i]] {
+		name = name.with(s.src[i])
+		i++
+	}
+	if i-start > longest {
+		return &unknown, i
+	}
+	return elements.find(name), i
+}
+
+var (
+	lower     = lowerCase()          // ASCII letters in lower case
+	endsName  = class(" \t\n\f\r/>") // what ends the name of a tag
+	endsKey   = class(" \t\n\f\r/>=")
+	endsValue = class(" \t\n\f\r>")
+)
+
+func lowerCase() (t [256]byte) {
+	for c := range t {
+		t[c] = byte(c)
+		if 'A' <= c && c <= 'Z' {
+			t[c] |= 0x20
+		}
+	}
+	return t
+}
+
+func class(members string) (t [256]bool) {
+	for i := range len(members) {
+		t[members[i]] = true
+	}
+	return t
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isSpace(c byte) bool {
+	return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f')
+}

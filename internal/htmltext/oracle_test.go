@@ -1,0 +1,294 @@
+package htmltext_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/htmltext"
+)
+
+// word is a word of the text and the field it stands in; a mark ends each block.
+type word struct {
+	text  string
+	field webrace.Field
+}
+
+const mark = "\n"
+
+// page is what a page gives, in a form that can be compared.
+type page struct {
+	words []word
+	links []string
+}
+
+func scanned(s *htmltext.Scanner) (p page) {
+	for _, b := range s.Text.Blocks {
+		for _, w := range strings.Fields(string(s.Text.Slice(b))) {
+			p.words = append(p.words, word{w, b.Field})
+		}
+		p.words = append(p.words, word{mark, b.Field})
+	}
+	for _, l := range s.Links {
+		if l.Kind != htmltext.Refresh {
+			p.links = append(p.links, string(l.URL))
+		}
+	}
+	p.words = withoutEmpty(p.words)
+	return p
+}
+
+// withoutEmpty drops the marks of blocks without words: one of non-breaking spaces alone has none.
+func withoutEmpty(words []word) (kept []word) {
+	for i, w := range words {
+		if w.text != mark || i > 0 && words[i-1].text != mark {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+func set(names string) map[string]bool {
+	m := make(map[string]bool)
+	for n := range strings.FieldsSeq(names) {
+		m[n] = true
+	}
+	return m
+}
+
+var (
+	joining = set(`a abbr acronym area b base bdi bdo big cite code data del dfn em font i ins kbd label link mark
+		meta meter nobr noembed noframes noscript output q rb rp rt rtc ruby s samp script small span strike strong
+		style sub sup template time tt u var wbr mi mn mo ms mtext mrow msup msub mfrac msqrt semantics annotation`)
+	spacing = set(`audio button canvas embed iframe img input math object picture progress select source svg textarea
+		track video`)
+	rawNames     = set("script style noscript noembed noframes iframe")
+	sections     = set("nav footer aside")
+	headings     = set("h1 h2 h3 h4 h5 h6")
+	heads        = set("h1 h2 h3")
+	endsHeadings = set("article section main blockquote dl hr ol p pre table ul form nav footer aside")
+	breakouts    = set(`b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
+		listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`)
+)
+
+// oracle does the same job with the tokenizer of x/net/html, plainly.
+type oracle struct {
+	page
+	buf      strings.Builder
+	open     map[string]int
+	heading  bool
+	field    webrace.Field
+	stack    []string
+	rawTag   string
+	template int
+}
+
+func (o *oracle) foreign() bool {
+	n := len(o.stack)
+	return n > 0 && (o.stack[n-1] == "svg" || o.stack[n-1] == "math")
+}
+
+func (o *oracle) hidden() bool {
+	return o.template > 0 || strings.Contains(strings.Join(o.stack, " "), "svg")
+}
+
+func (o *oracle) flush() {
+	for w := range strings.FieldsSeq(o.buf.String()) {
+		o.words = append(o.words, word{w, o.field})
+	}
+	o.words = append(o.words, word{mark, o.field})
+	o.buf.Reset()
+}
+
+func (o *oracle) refield() {
+	f := webrace.FieldBody
+	if o.open["nav"]+o.open["footer"]+o.open["aside"] > 0 {
+		f = webrace.FieldNavigation
+	} else if o.heading {
+		f = webrace.FieldHeading
+	}
+	if f != o.field {
+		o.flush()
+		o.field = f
+	}
+}
+
+func (o *oracle) flow(name string) {
+	switch {
+	case o.hidden() || joining[name]:
+	case spacing[name]:
+		o.buf.WriteByte(' ')
+	default:
+		o.flush()
+	}
+}
+
+func (o *oracle) leave() {
+	for o.foreign() {
+		o.stack = o.stack[:len(o.stack)-1]
+	}
+}
+
+func expected(src []byte) page {
+	o := &oracle{open: make(map[string]int)}
+	z := html.NewTokenizer(bytes.NewReader(src))
+	for {
+		z.AllowCDATA(o.foreign())
+		tt := z.Next()
+		switch tt {
+		case html.ErrorToken:
+			o.flush()
+			o.words = withoutEmpty(o.words)
+			return o.page
+		case html.TextToken:
+			o.text(z)
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if o.start(z, tt == html.SelfClosingTagToken) {
+				z.NextIsNotRawText()
+			}
+		case html.EndTagToken:
+			o.end(z)
+		}
+	}
+}
+
+func (o *oracle) text(z *html.Tokenizer) {
+	raw := string(z.Raw())
+	text := string(z.Text())
+	if after, ok := strings.CutPrefix(raw, "<![CDATA["); ok && o.foreign() {
+		text = strings.ReplaceAll(strings.TrimSuffix(after, "]]>"), "\x00", "\ufffd")
+	}
+	tag := o.rawTag
+	o.rawTag = ""
+	if o.hidden() || rawNames[tag] {
+		return
+	}
+	if tag == "title" {
+		o.flush()
+		field := o.field
+		o.field = webrace.FieldTitle
+		o.buf.WriteString(text)
+		o.flush()
+		o.field = field
+		return
+	}
+	o.buf.WriteString(strings.ReplaceAll(text, "\x00", ""))
+}
+
+// start says whether the tag stands in foreign content, where no text is raw.
+func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
+	o.rawTag = ""
+	b, more := z.TagName()
+	name := string(b)
+	attr := map[string]string{}
+	for more {
+		var k, v []byte
+		k, v, more = z.TagAttr()
+		attr[string(k)] = string(v)
+	}
+	if o.foreign() && breakouts[name] {
+		o.leave()
+	} else if o.foreign() {
+		top := o.stack[len(o.stack)-1]
+		if !selfClosing && (name == "svg" || name == "math" ||
+			top == "svg" && (name == "title" || name == "desc" || name == "foreignobject")) {
+			o.stack = append(o.stack, name)
+		}
+		o.flow(name)
+		if name == "a" {
+			o.link(name, attr)
+		}
+		return true
+	}
+	o.rawTag = name
+	o.flow(name)
+	o.link(name, attr)
+	switch {
+	case name == "template":
+		o.template++
+	case name == "svg" || name == "math":
+		if !selfClosing {
+			o.stack = append(o.stack, name)
+		}
+	case o.hidden():
+	default:
+		if headings[name] || endsHeadings[name] {
+			o.heading = heads[name]
+		}
+		if sections[name] {
+			o.open[name]++
+		}
+		o.refield()
+	}
+	return false
+}
+
+func (o *oracle) end(z *html.Tokenizer) {
+	o.rawTag = ""
+	b, _ := z.TagName()
+	name := string(b)
+	if o.foreign() && (breakouts[name] || headings[name] || endsHeadings[name]) {
+		o.leave()
+	} else if i := strings.LastIndex(" "+strings.Join(o.stack, " ")+" ", " "+name+" "); i >= 0 {
+		o.stack = strings.Fields((" " + strings.Join(o.stack, " "))[:i])
+	}
+	o.flow(name)
+	if name == "template" {
+		o.template = max(0, o.template-1)
+		return
+	}
+	if o.hidden() {
+		return
+	}
+	if headings[name] {
+		o.heading = false
+	}
+	if sections[name] {
+		o.open[name] = max(0, o.open[name]-1)
+	}
+	o.refield()
+}
+
+func (o *oracle) link(name string, attr map[string]string) {
+	key := map[string]string{"a": "href", "area": "href", "link": "href", "iframe": "src", "frame": "src", "img": "src", "form": "action"}[name]
+	url, ok := attr[key]
+	if !ok || o.template > 0 {
+		return
+	}
+	if name == "link" {
+		rel := " " + strings.ToLower(strings.Join(strings.FieldsFunc(attr["rel"], func(r rune) bool { return strings.ContainsRune(" \t\r\n\f,", r) }), " ")) + " "
+		if strings.Contains(rel, " stylesheet ") || !strings.Contains(rel, " alternate ") {
+			return
+		}
+	}
+	o.links = append(o.links, url)
+}
+
+// documentation calls f for every page of the Python documentation.
+func documentation(tb testing.TB, f func(path string, src []byte)) {
+	const dir = "/usr/share/doc/python3.11/html"
+	n := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".html" {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err == nil {
+			n++
+			f(path, src)
+		}
+		return err
+	})
+	if os.IsNotExist(err) {
+		tb.Skip("real pages are missing: install the Debian package python3.11-doc")
+	}
+	if err != nil || n == 0 {
+		tb.Fatalf("%d pages read: %v", n, err)
+	}
+}

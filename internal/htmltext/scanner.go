@@ -1,0 +1,236 @@
+// Package htmltext reads an HTML page once, front to back, and gives what a reader sees as text, cut
+// into blocks and fields, together with what a crawler follows: links, base, canonical address, robots
+// directives, language.
+//
+// It tokenizes as the HTML standard does (section 13.2.5): quoted attributes, raw text, comments,
+// character references and CDATA are recognised by the standard's rules, so its sequence of words and
+// links is that of a full tokenizer. It builds no tree. What depends on the tree (is this text inside
+// a footer, has this heading ended) is decided by counting tags, which agrees with the tree on pages
+// whose tags are balanced and stays sensible on those whose are not.
+//
+// Input of any bytes is accepted, in time linear in its length, without recursion; memory grows with
+// the text and the links found, and is reused by the next Scan.
+package htmltext
+
+import (
+	"bytes"
+
+	"github.com/webrace/webrace"
+)
+
+// maxInput is how much of a page is read: offsets of blocks are 32 bits wide, and character references
+// can expand a little.
+const maxInput = 1 << 30
+
+// Options chooses what is gathered beyond links, areas, frames and alternates.
+type Options struct {
+	Images   bool // also the addresses of images
+	Forms    bool // also the addresses that forms are sent to
+	XHTML    bool // the page is XML: any element may close itself, CDATA sections stand anywhere
+	MaxLinks int  // the most links gathered; the rest is counted in Skipped; 0 is no limit
+}
+
+// Kind says what kind of reference a link is.
+type Kind uint8
+
+const (
+	Anchor    Kind = iota // a, area
+	Alternate             // link rel=alternate: a translation, a feed
+	Frame                 // iframe, frame
+	Image                 // img
+	Form                  // form
+	Refresh               // meta http-equiv=refresh
+)
+
+// Link is one reference to another document.
+type Link struct {
+	URL      []byte // as the page writes it, character references decoded; neither trimmed nor resolved
+	Kind     Kind
+	NoFollow bool // rel=nofollow
+}
+
+// A Scanner reads pages one after the other, reusing its memory: everything it exposes is valid until
+// the next Scan, and while the scanned page itself is unchanged. The zero value is ready. It must not
+// be used by two goroutines at once.
+type Scanner struct {
+	Options
+
+	// Text is the visible text. Blocks neither begin nor end with white space, are never empty, and are
+	// separated by one line feed that belongs to none of them; white space within is as on the page.
+	Text  webrace.Text
+	Links []Link // in document order, duplicates included
+
+	Title     []byte // of the first title element, white space collapsed
+	Language  []byte // the lang of the html element, as written; nil when absent
+	Base      []byte // the href of the first base element that has one; nil when absent
+	Canonical []byte // the href of the first link rel=canonical; nil when absent
+	NoIndex   bool   // by a meta robots element
+	NoFollow  bool   // by a meta robots element
+	Skipped   int    // links beyond MaxLinks
+
+	src      []byte
+	pos      int
+	dirty    bool // src has NUL or CR bytes, which must be replaced
+	titled   bool
+	block    int // where in Text.Bytes the open block starts
+	field    webrace.Field
+	heading  bool
+	inside   [3]int // how many nav, footer and aside elements are open
+	template int    // how many template elements are open
+	foreign  []id   // the open elements that decide whether foreign content is being read
+	attrs    attributes
+	scratch  []byte
+	entities map[string]string // the named references met so far
+}
+
+// Scan reads one page, in UTF-8, and leaves what it found in the scanner's fields.
+func (s *Scanner) Scan(src []byte) {
+	s.reset(src[:min(len(src), maxInput)])
+	for s.pos < len(s.src) {
+		rest := s.src[s.pos:]
+		lt := bytes.IndexByte(rest, '<')
+		if lt < 0 {
+			lt = len(rest)
+		}
+		if lt > 0 {
+			s.text(rest[:lt])
+			s.pos += lt
+			continue
+		}
+		s.markup()
+	}
+	s.endBlock()
+	if n := len(s.Text.Bytes); n > 0 {
+		s.Text.Bytes = s.Text.Bytes[:n-1] // the separator after the last block
+	}
+	s.src = nil
+}
+
+func (s *Scanner) reset(src []byte) {
+	*s = Scanner{
+		Options:  s.Options,
+		Text:     webrace.Text{Bytes: s.Text.Bytes[:0], Blocks: s.Text.Blocks[:0]},
+		Links:    s.Links[:0],
+		src:      src,
+		dirty:    bytes.IndexByte(src, 0) >= 0 || bytes.IndexByte(src, '\r') >= 0,
+		foreign:  s.foreign[:0],
+		scratch:  s.scratch[:0],
+		entities: s.entities,
+	}
+}
+
+// markup consumes what begins with the '<' at pos, be it a tag, a comment or a mere character.
+func (s *Scanner) markup() {
+	rest := s.src[s.pos+1:]
+	if len(rest) == 0 {
+		s.text(s.src[s.pos:])
+		s.pos = len(s.src)
+		return
+	}
+	switch c := rest[0]; {
+	case isLetter(c):
+		s.startTag()
+	case c == '/':
+		s.closing(rest[1:])
+	case c == '!':
+		s.declaration(rest[1:])
+	case c == '?':
+		s.pos = after(s.src, s.pos, '>')
+	default:
+		s.text(s.src[s.pos : s.pos+1])
+		s.pos++
+	}
+}
+
+// closing consumes "</" and what follows it.
+func (s *Scanner) closing(rest []byte) {
+	switch {
+	case len(rest) == 0:
+		s.text(s.src[s.pos:])
+		s.pos = len(s.src)
+	case isLetter(rest[0]):
+		s.endTag()
+	default: // a bogus comment, or "</>", which is nothing at all
+		s.pos = after(s.src, s.pos, '>')
+	}
+}
+
+// declaration consumes "<!" and what follows it.
+func (s *Scanner) declaration(rest []byte) {
+	switch {
+	case bytes.HasPrefix(rest, []byte("--")):
+		s.pos = commentEnd(s.src, s.pos+len("<!--"))
+	case (s.inForeign() || s.XHTML) && bytes.HasPrefix(rest, []byte(cdataOpen)):
+		start := s.pos + len("<!") + len(cdataOpen)
+		end, next := cdataEnd(s.src, start)
+		s.literal(s.src[start:end])
+		s.pos = next
+	default: // a doctype or a bogus comment
+		s.pos = after(s.src, s.pos, '>')
+	}
+}
+
+// startTag consumes the start tag at pos and, for elements of raw text, their content.
+func (s *Scanner) startTag() {
+	el, i := s.tagName(s.pos + 1)
+	var selfClosing bool
+	if el.attrs {
+		i, selfClosing = s.attrs.read(s.src, i)
+	} else {
+		i, selfClosing = skipAttributes(s.src, i)
+	}
+	s.pos = i
+	if i < 0 { // the page ends within the tag: it is no tag
+		s.pos = len(s.src)
+		return
+	}
+	if s.inForeign() && s.foreignStart(el, selfClosing) {
+		s.separate(el.flow)
+		if el.id == elemA {
+			s.element(el)
+		}
+		return
+	}
+	s.separate(el.flow)
+	if el.attrs {
+		s.element(el)
+	}
+	if selfClosing && (s.XHTML || el.id == elemSVG || el.id == elemMath) {
+		return
+	}
+	s.open(el)
+	if el.raw != notRaw {
+		s.rawText(el)
+	}
+}
+
+// open takes note of an element whose content is something special.
+func (s *Scanner) open(el *element) {
+	switch el.id {
+	case elemTemplate:
+		s.template++
+	case elemSVG, elemMath:
+		s.enter(el.id)
+	default:
+		s.enterField(el)
+	}
+}
+
+// endTag consumes the end tag at pos.
+func (s *Scanner) endTag() {
+	el, i := s.tagName(s.pos + len("</"))
+	s.pos, _ = skipAttributes(s.src, i)
+	if s.pos < 0 {
+		s.pos = len(s.src)
+		return
+	}
+	if len(s.foreign) > 0 {
+		s.foreignEnd(el)
+	}
+	s.separate(el.flow)
+	if el.id == elemTemplate {
+		s.template = max(0, s.template-1)
+	} else {
+		s.leaveField(el)
+	}
+}
