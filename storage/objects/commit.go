@@ -1,0 +1,253 @@
+package objects
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/webrace/webrace"
+)
+
+// A group shares one sync of the segment and one of the index: with 64 writes a sync costs each of them
+// next to nothing, and beyond a few MB more would only make the first one wait.
+const (
+	groupWrites = 256
+	groupBytes  = 8 << 20
+)
+
+// commitLoop makes queued writes durable, a group at a time, until the store closes and the queue is
+// empty. It is the only one that writes to segments, and to anything of the index but cursors.
+func (s *Store) commitLoop() {
+	for {
+		group := s.takeGroup()
+		if group == nil {
+			return
+		}
+		counts, err := s.commit(group)
+		s.settle(group, counts, err)
+		for _, w := range group {
+			if w.buffer != nil {
+				s.buffers.Put(w.buffer)
+			}
+			if w.done != nil {
+				w.done(err)
+			}
+		}
+	}
+}
+
+// takeGroup waits for writes and takes the first ones; nil when the store is closing and none are left.
+func (s *Store) takeGroup() []*write {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 && !s.closing {
+		s.work.Wait()
+	}
+	if len(s.queue) == 0 {
+		return nil
+	}
+	n, size := 0, int64(0)
+	for n < len(s.queue) && n < groupWrites && (n == 0 || size < groupBytes) {
+		size += s.queue[n].size()
+		n++
+	}
+	group := slices.Clone(s.queue[:n])
+	s.queue = slices.Delete(s.queue, 0, n)
+	return group
+}
+
+// settle publishes what became of a group. What is durable is found in the index from now on, so its
+// pending copies go. After a failure everything that waits fails too: versions were given out that
+// depend on one another.
+func (s *Store) settle(group []*write, counts counters, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range group {
+		s.waiting--
+		s.bytes -= w.size()
+		if p := s.versions[w.version.URL]; p.by == w {
+			delete(s.versions, w.version.URL)
+		}
+		if p := s.payloads[w.version.Digest]; p.by == w {
+			delete(s.payloads, w.version.Digest)
+		}
+	}
+	s.space.Broadcast()
+	if err != nil {
+		s.failed = err
+		return
+	}
+	grown := counts.seq > s.durable.seq
+	s.durable = counts
+	if grown && !s.closing {
+		close(s.news)
+		s.news = make(chan struct{})
+	}
+}
+
+// commit writes a group: records, sync, index, in that order, so that the index never names a record
+// that is not there. It returns the counters as they are then.
+func (s *Store) commit(group []*write) (counters, error) {
+	s.mu.Lock()
+	counts, failed := s.durable, s.failed
+	s.mu.Unlock()
+	if failed != nil {
+		return counts, failed
+	}
+	c := &commit{store: s, batch: s.db.NewBatch(), counts: counts,
+		latest: map[string]*entry{}, payloads: map[webrace.Digest]*payload{}}
+	defer c.batch.Close()
+	for _, w := range group {
+		if err := c.add(w); err != nil {
+			return counts, fmt.Errorf("store %s: %w", w.version.URL, err)
+		}
+	}
+	if err := c.finish(); err != nil {
+		return counts, err
+	}
+	return c.counts, nil
+}
+
+// commit is the work on one group.
+type commit struct {
+	store    *Store
+	batch    *pebble.Batch
+	counts   counters
+	appended bool
+	latest   map[string]*entry           // of the URLs in this group, as they are by now
+	payloads map[webrace.Digest]*payload // of the bodies in this group
+}
+
+func (c *commit) add(w *write) error {
+	last, err := c.lastEntry(w)
+	if err != nil {
+		return err
+	}
+	if w.buffer == nil {
+		if w.version.ValidatedAt.After(last.ValidatedAt) {
+			last.ValidatedAt = w.version.ValidatedAt
+		}
+		return nil
+	}
+	at, err := c.append(w)
+	if err != nil {
+		return err
+	}
+	if err := c.refer(w, at); err != nil {
+		return err
+	}
+	e := &entry{Version: w.version, record: at, metaLength: int64(w.buffer.Len()) - w.record}
+	e.Changed = false
+	c.latest[e.URL] = e
+	if last != nil {
+		c.set(olderKey(last.URL, last.Number), encodeEntry(last))
+	} else {
+		c.counts.urls++
+	}
+	c.set(linksKey(e.Seq), w.links)
+	c.set(logKey(e.Seq), encodeLog(e.URL, e.Number))
+	c.counts.versions++
+	c.counts.seq = e.Seq
+	return nil
+}
+
+// lastEntry returns the latest entry of the write's URL, or nil when the write is its first version.
+func (c *commit) lastEntry(w *write) (*entry, error) {
+	if w.buffer != nil && w.version.Number == 1 {
+		return nil, nil
+	}
+	if e := c.latest[w.version.URL]; e != nil {
+		return e, nil
+	}
+	e, ok, err := c.store.durableLatest(w.version.URL)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: version before %d is missing", ErrCorrupt, w.version.Number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.latest[w.version.URL] = &e
+	return &e, nil
+}
+
+// append writes the records of a new version, and returns where the first one lies.
+func (c *commit) append(w *write) (location, error) {
+	seg := &c.store.segments
+	if !seg.fits(int64(w.buffer.Len())) {
+		if err := c.rotate(); err != nil {
+			return location{}, err
+		}
+	}
+	at := location{seg.number, seg.state.size, w.record}
+	c.appended = true
+	c.counts.segmentBytes += uint64(w.buffer.Len())
+	return at, seg.append(w.buffer.Bytes(), 2)
+}
+
+// rotate completes the segment written to and begins the next.
+func (c *commit) rotate() error {
+	seg := &c.store.segments
+	if seg.file != nil {
+		if err := seg.sync(); err != nil {
+			return err
+		}
+		c.set(segmentKey(seg.number), encodeSegment(&seg.state))
+	}
+	if err := seg.next(); err != nil {
+		return err
+	}
+	c.counts.segments++
+	c.counts.segmentBytes += uint64(seg.state.size)
+	return nil
+}
+
+// refer counts a version's reference to its body, which a response record at that place brings along.
+func (c *commit) refer(w *write, at location) error {
+	p := c.payloads[w.version.Digest]
+	switch {
+	case w.payload != nil:
+		added := *w.payload // the original is read by others while it is pending
+		p = &added
+		p.record = at
+		c.counts.payloads++
+		c.counts.payloadBytes += uint64(p.size)
+	case p == nil:
+		held, ok, err := get(c.store, payloadKey(w.version.Digest), decodePayload)
+		if err == nil && !ok {
+			err = fmt.Errorf("%w: body %x is missing", ErrCorrupt, w.version.Digest)
+		}
+		if err != nil {
+			return err
+		}
+		p = &held
+	}
+	p.refs++
+	c.payloads[w.version.Digest] = p
+	return nil
+}
+
+// finish syncs what was appended, and then writes the index.
+func (c *commit) finish() error {
+	seg := &c.store.segments
+	if c.appended {
+		if err := seg.sync(); err != nil {
+			return err
+		}
+		c.set(segmentKey(seg.number), encodeSegment(&seg.state))
+	}
+	for url, e := range c.latest {
+		c.set(latestKey(url), encodeEntry(e))
+	}
+	for digest, p := range c.payloads {
+		c.set(payloadKey(digest), encodePayload(p))
+	}
+	c.set(countersKey, encodeCounters(&c.counts))
+	if err := c.batch.Commit(pebble.Sync); err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	return nil
+}
+
+// set puts a value into the batch, which is in memory and takes everything.
+func (c *commit) set(key, value []byte) { c.batch.Set(key, value, nil) }

@@ -1,0 +1,111 @@
+package objects
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Last returns the sequence number of the last durable version; 0 when there is none.
+func (s *Store) Last() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.durable.seq
+}
+
+// Next returns the versions whose sequence numbers follow after, in their order, at most max and at
+// least one: it waits for one, until ctx ends or the store closes. A follower goes on from the Seq of
+// the last version it got.
+func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, error) {
+	if max < 1 {
+		return nil, fmt.Errorf("follow object cache: cannot return %d versions", max)
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		news, last := s.news, s.durable.seq
+		s.mu.Unlock()
+		if last > after {
+			versions, err := s.logged(after, last, max)
+			if err != nil || len(versions) > 0 {
+				return versions, err
+			}
+			after = last // nothing up to there is kept any more
+		}
+		if err := s.users.enter(); err != nil {
+			return nil, err
+		}
+		s.users.leave()
+		select {
+		case <-news:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// logged reads the log from behind after up to last.
+func (s *Store) logged(after, last uint64, max int) ([]Version, error) {
+	if err := s.users.enter(); err != nil {
+		return nil, err
+	}
+	defer s.users.leave()
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: logKey(after + 1), UpperBound: logKey(last + 1)})
+	if err != nil {
+		return nil, fmt.Errorf("follow object cache: %w", err)
+	}
+	defer it.Close()
+	var versions []Version
+	for it.First(); it.Valid() && len(versions) < max; it.Next() {
+		url, number, err := decodeLog(it.Value())
+		if err != nil {
+			return nil, fmt.Errorf("follow object cache: at %d: %w", binary.BigEndian.Uint64(it.Key()[2:]), err)
+		}
+		e, err := s.entry(url, number)
+		if errors.Is(err, ErrNotFound) {
+			continue // removed since
+		}
+		if err != nil {
+			return nil, fmt.Errorf("follow object cache: %w", err)
+		}
+		versions = append(versions, e.Version)
+	}
+	if err := it.Error(); err != nil {
+		return nil, fmt.Errorf("follow object cache: %w", err)
+	}
+	return versions, nil
+}
+
+// Cursor returns where a follower is: the sequence number last given to SetCursor, or 0.
+func (s *Store) Cursor(name string) (uint64, error) {
+	if err := s.users.enter(); err != nil {
+		return 0, err
+	}
+	defer s.users.leave()
+	seq, _, err := get(s, cursorKey(name), decodeNumber)
+	if err != nil {
+		return 0, fmt.Errorf("cursor %s: %w", name, err)
+	}
+	return seq, nil
+}
+
+// SetCursor remembers where a follower is. If sync is set it is durable when SetCursor returns, else with
+// the next write that is: for followers that may do some work twice.
+func (s *Store) SetCursor(name string, seq uint64, sync bool) error {
+	if err := s.users.enter(); err != nil {
+		return err
+	}
+	defer s.users.leave()
+	options := pebble.NoSync
+	if sync {
+		options = pebble.Sync
+	}
+	if err := s.db.Set(cursorKey(name), encodeNumber(seq), options); err != nil {
+		return fmt.Errorf("set cursor %s: %w", name, err)
+	}
+	return nil
+}

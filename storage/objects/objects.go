@@ -1,0 +1,105 @@
+// Package objects is the object cache: every version of every document that was fetched, kept as
+// WARC/1.1 segments any archive tool reads, with an index beside them.
+//
+// What it guarantees:
+//   - Once the callback of [Store.Put] or [Store.Touch] was called with nil, the version survives
+//     kill -9 and power loss. Until then it may be lost, and then no trace of it is ever seen.
+//   - Versions of a URL are numbered 1, 2, 3, … without a gap, and Put knows the number at once,
+//     whether or not the version before is durable yet. A version is a new digest: a body equal to the
+//     latest one of its URL, like a 304, only moves the time of validation.
+//   - A body is stored once, however many URLs and versions have it.
+//   - The log of versions has no holes a follower could fall into: when [Store.Next] hands out a
+//     sequence number, every smaller one is durable.
+//   - Nobody ever deletes a file by hand: bytes that a crash left behind the last indexed record are cut
+//     off on open, and the run goes on.
+//
+// Readers see what is durable; Put and Touch also see what is still on its way. One process owns a
+// directory at a time, which the index enforces by a lock of its own. After a failed write or sync the
+// store refuses every further write, because the state of the disk is then unknown; opening it again
+// recovers.
+package objects
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace"
+)
+
+var (
+	// ErrNotFound says that the store has no such URL or version.
+	ErrNotFound = errors.New("not in the object cache")
+	// ErrClosed says that the store was closed before the call, or while it waited.
+	ErrClosed = errors.New("object cache is closed")
+	// ErrCorrupt says that stored bytes are not what the index says they are.
+	ErrCorrupt = errors.New("object cache is damaged")
+	// ErrFormat says that the directory was written by a newer release.
+	ErrFormat = errors.New("object cache has a newer format")
+)
+
+// Options of a store; the zero value is ready to use.
+type Options struct {
+	FS          vfs.FS           // where everything is kept; the operating system's files when nil
+	Level       int              // gzip level of records, 1 (fast) to 9 (small); 1 when 0
+	SegmentSize int64            // a segment that would outgrow this is followed by a new one; 1 GiB when 0
+	QueueBytes  int64            // compressed bytes that may wait for the disk before Put waits too; 64 MiB when 0
+	CacheBytes  int64            // memory for blocks of the index; 32 MiB when 0
+	Logger      *slog.Logger     // slog.Default() when nil
+	Now         func() time.Time // the clock; time.Now when nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Level == 0 {
+		o.Level = 1
+	}
+	if o.SegmentSize == 0 {
+		o.SegmentSize = 1 << 30
+	}
+	if o.QueueBytes == 0 {
+		o.QueueBytes = 64 << 20
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 32 << 20
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Version is one stored state of a URL.
+type Version struct {
+	URL         string
+	Number      int            // counted from 1 for each URL
+	Seq         uint64         // its place in the log of all versions, from 1
+	Digest      webrace.Digest // SHA-256 of the body
+	Status      int            // the HTTP status it came with
+	MediaType   string         // lower case, without parameters
+	Charset     string         // of the body; empty when unknown
+	Language    string         // BCP 47; empty when unknown
+	Size        int64          // of the body in bytes
+	FetchedAt   time.Time      // when it was first received
+	ValidatedAt time.Time      // when it was last known to be current
+	Truncated   bool           // a limit cut the body
+	Changed     bool           // the Put that returned this made it: always false when read
+}
+
+// Stats count what is durable.
+type Stats struct {
+	URLs         uint64 // URLs with at least one version
+	Versions     uint64 // versions of all URLs
+	Payloads     uint64 // distinct bodies
+	PayloadBytes uint64 // their size before compression
+	Segments     uint64 // segment files
+	SegmentBytes uint64 // their size
+	Waiting      int    // writes accepted that are not durable yet
+}

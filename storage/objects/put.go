@@ -1,0 +1,248 @@
+package objects
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+// write is one change on its way to the disk: a new version, or a time of validation.
+type write struct {
+	version Version       // as it will be
+	payload *payload      // of a new body; nil when the body is stored already
+	buffer  *bytes.Buffer // the compressed records of a new version; nil for a validation
+	record  int64         // how many bytes of buffer are the response or revisit record
+	links   []byte        // encoded
+	done    func(error)
+}
+
+// Put stores a fetched document, whose URL, status, body and what else is known of it are taken as they
+// are, and returns its version. A body equal to the latest one of the URL makes no new version: then the
+// latest one, validated at d.At, is returned, and Changed is false.
+//
+// Put does not wait for the disk, except when more is waiting for it than [Options.QueueBytes]. It keeps
+// nothing of d: the body may be reused once it returns. When it returns no error, done is called exactly
+// once, from another goroutine: with nil when the version is durable, else with why it never will be.
+// done must not block, and must not call Put or Touch.
+func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
+	if err := s.users.enter(); err != nil {
+		return Version{}, err
+	}
+	defer s.users.leave()
+	if err := checkDocument(d); err != nil {
+		return Version{}, fmt.Errorf("store %.200q: %w", d.URL, err)
+	}
+	digest := webrace.Digest(sha256.Sum256(d.Body))
+	at := d.At
+	if at.IsZero() {
+		at = s.options.Now()
+	}
+	at = at.UTC().Round(0)
+
+	defer s.urls.lock([]byte(d.URL))()
+	latest, known, err := s.latest(d.URL)
+	if err != nil {
+		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
+	}
+	if known && latest.Digest == digest {
+		return s.validate(latest, at, done)
+	}
+	defer s.digests.lock(digest[:])()
+	held, err := s.held(digest)
+	if err != nil {
+		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
+	}
+	w := &write{done: done, version: Version{
+		URL: d.URL, Number: latest.Number + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
+		Charset: d.Charset, Language: d.Language, Size: int64(len(d.Body)), FetchedAt: at, ValidatedAt: at,
+		Truncated: d.Truncated, Changed: true,
+	}}
+	if err := s.writeRecords(w, d, held); err != nil {
+		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
+	}
+	return s.enqueue(w)
+}
+
+// Touch records that the latest version of a URL was still current at that time, as a 304 says, and
+// returns it; [ErrNotFound] if there is none. The time of validation never goes back. For done, see Put.
+func (s *Store) Touch(url string, at time.Time, done func(error)) (Version, error) {
+	if err := s.users.enter(); err != nil {
+		return Version{}, err
+	}
+	defer s.users.leave()
+	defer s.urls.lock([]byte(url))()
+	latest, known, err := s.latest(url)
+	if err == nil && !known {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Version{}, fmt.Errorf("validate %s: %w", url, err)
+	}
+	return s.validate(latest, at.UTC().Round(0), done)
+}
+
+// validate moves the time of validation of the latest version; the URL's stripe must be held.
+func (s *Store) validate(latest Version, at time.Time, done func(error)) (Version, error) {
+	if at.After(latest.ValidatedAt) {
+		latest.ValidatedAt = at
+	}
+	latest.Changed = false
+	return s.enqueue(&write{version: latest, done: done})
+}
+
+func checkDocument(d *webrace.Document) error {
+	if d.Outcome != webrace.Fetched && d.Outcome != "" {
+		return fmt.Errorf("only what was fetched can be stored, not what was %s", d.Outcome)
+	}
+	if d.Status < 100 || d.Status > 999 {
+		return fmt.Errorf("%d is not an HTTP status", d.Status)
+	}
+	if d.URL == "" {
+		return errors.New("a document needs a URL")
+	}
+	for i := range len(d.URL) {
+		if d.URL[i] <= ' ' || d.URL[i] == 0x7f {
+			return errors.New("a normalized URL has no spaces and no control characters")
+		}
+	}
+	return nil
+}
+
+// latest returns the latest version of a URL, durable or not; the URL's stripe must be held.
+func (s *Store) latest(url string) (Version, bool, error) {
+	s.mu.Lock()
+	p, pending := s.versions[url]
+	s.mu.Unlock()
+	if pending {
+		return p.version, true, nil
+	}
+	e, ok, err := s.durableLatest(url)
+	return e.Version, ok, err
+}
+
+func (s *Store) durableLatest(url string) (entry, bool, error) {
+	return get(s, latestKey(url), func(value []byte) (entry, error) { return decodeEntry(url, value) })
+}
+
+// held returns what is known of a stored body, durable or not, or nil; the digest's stripe must be held.
+func (s *Store) held(digest webrace.Digest) (*payload, error) {
+	s.mu.Lock()
+	p, pending := s.payloads[digest]
+	s.mu.Unlock()
+	if pending {
+		return p.payload, nil
+	}
+	held, ok, err := get(s, payloadKey(digest), decodePayload)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &held, nil
+}
+
+// writeRecords makes the records of a new version: its response, or a revisit record when its body is
+// held already, and its meta-info.
+func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) error {
+	meta, err := encodeMeta(d, &w.version)
+	if err != nil {
+		return err
+	}
+	v := &w.version
+	response := &record{
+		kind: typeResponse, id: newRecordID(), date: v.FetchedAt, content: contentHTTP,
+		head: responseHead(d.Status, d.Header, len(d.Body)), body: d.Body,
+		fields: [][2]string{
+			{"WARC-Target-URI", v.URL},
+			{"WARC-IP-Address", formatAddr(d.Origin)},
+			{"WARC-Payload-Digest", formatDigest(v.Digest)},
+			{"WARC-Identified-Payload-Type", cleanValue(d.MediaType)},
+			{versionField, strconv.Itoa(v.Number)},
+		},
+	}
+	if d.Truncated {
+		response.fields = append(response.fields, [2]string{"WARC-Truncated", "length"})
+	}
+	if held == nil {
+		w.payload = &payload{size: v.Size, id: response.id, date: v.FetchedAt, url: v.URL}
+	} else {
+		makeRevisit(response, held)
+	}
+	w.links = encodeLinks(d.Links)
+	w.buffer = s.buffers.Get().(*bytes.Buffer)
+	w.buffer.Reset()
+	c := s.compress.Get().(*compressor)
+	defer s.compress.Put(c)
+	c.append(w.buffer, response)
+	w.record = int64(w.buffer.Len())
+	c.append(w.buffer, &record{
+		kind: typeMetadata, id: newRecordID(), date: v.FetchedAt, content: contentXML, head: meta,
+		fields: [][2]string{
+			{"WARC-Target-URI", v.URL},
+			{"WARC-Refers-To", response.id.String()},
+			{"WARC-Block-Digest", blockDigest(meta)},
+			{versionField, strconv.Itoa(v.Number)},
+		},
+	})
+	return nil
+}
+
+// makeRevisit turns a response into the record of the same response without its body.
+func makeRevisit(r *record, held *payload) {
+	r.kind, r.body = typeRevisit, nil
+	r.fields = append(r.fields,
+		[2]string{"WARC-Profile", identicalPayload},
+		[2]string{"WARC-Refers-To", held.id.String()},
+		[2]string{"WARC-Refers-To-Target-URI", held.url},
+		[2]string{"WARC-Refers-To-Date", formatDate(held.date)},
+		[2]string{"WARC-Block-Digest", blockDigest(r.head)})
+}
+
+func formatAddr(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.Unmap().WithZone("").String()
+}
+
+// enqueue gives a write its place in the queue, and a new version its sequence number. The stripes that
+// the write was decided under must be held, so that nothing decided later can overtake it.
+func (s *Store) enqueue(w *write) (Version, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.bytes >= s.options.QueueBytes && s.failed == nil && !s.closing {
+		s.space.Wait()
+	}
+	if s.failed != nil {
+		return Version{}, fmt.Errorf("store %s: object cache failed before: %w", w.version.URL, s.failed)
+	}
+	if s.closing {
+		return Version{}, ErrClosed
+	}
+	if w.buffer != nil {
+		s.accepted++
+		w.version.Seq = s.accepted
+	}
+	s.versions[w.version.URL] = pendingVersion{w.version, w}
+	if w.payload != nil {
+		s.payloads[w.version.Digest] = pendingPayload{w.payload, w}
+	}
+	s.queue = append(s.queue, w)
+	s.waiting++
+	s.bytes += w.size()
+	s.work.Signal()
+	return w.version, nil
+}
+
+// size is what a write counts for in the queue: its records, or about what it takes in memory.
+func (w *write) size() int64 {
+	const overhead = 512
+	if w.buffer == nil {
+		return overhead
+	}
+	return overhead + int64(w.buffer.Len()+len(w.links))
+}

@@ -1,0 +1,228 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"net/http"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Latest returns the latest durable version of a URL, or [ErrNotFound].
+func (s *Store) Latest(url string) (Version, error) { return s.Get(url, 0) }
+
+// Get returns version number of a URL, the latest when number is 0, or [ErrNotFound].
+func (s *Store) Get(url string, number int) (Version, error) {
+	if err := s.users.enter(); err != nil {
+		return Version{}, err
+	}
+	defer s.users.leave()
+	e, err := s.entry(url, number)
+	return e.Version, err
+}
+
+func (s *Store) entry(url string, number int) (entry, error) {
+	e, ok, err := s.durableLatest(url)
+	if err == nil && ok && number != 0 && number != e.Number {
+		if ok = number > 0 && number < e.Number && number <= math.MaxUint32; ok {
+			e, ok, err = get(s, olderKey(url, number), func(value []byte) (entry, error) { return decodeEntry(url, value) })
+		}
+	}
+	if err == nil && !ok {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return entry{}, fmt.Errorf("version %d of %s: %w", number, url, err)
+	}
+	return e, nil
+}
+
+// Versions returns all versions of a URL, the oldest first, or [ErrNotFound].
+func (s *Store) Versions(url string) ([]Version, error) {
+	if err := s.users.enter(); err != nil {
+		return nil, err
+	}
+	defer s.users.leave()
+	snapshot := s.db.NewSnapshot() // or a version that is superseded meanwhile would be seen twice, or never
+	defer snapshot.Close()
+	prefix := olderPrefix(url)
+	it, err := snapshot.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+	if err != nil {
+		return nil, fmt.Errorf("versions of %s: %w", url, err)
+	}
+	defer it.Close()
+	var all []Version
+	for it.First(); it.Valid(); it.Next() {
+		e, err := decodeEntry(url, it.Value())
+		if err != nil {
+			return nil, fmt.Errorf("versions of %s: %w", url, err)
+		}
+		all = append(all, e.Version)
+	}
+	if err := it.Error(); err != nil {
+		return nil, fmt.Errorf("versions of %s: %w", url, err)
+	}
+	value, closer, err := snapshot.Get(latestKey(url))
+	if errors.Is(err, pebble.ErrNotFound) {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("versions of %s: %w", url, err)
+	}
+	defer closer.Close()
+	e, err := decodeEntry(url, value)
+	if err != nil {
+		return nil, fmt.Errorf("versions of %s: %w", url, err)
+	}
+	return append(all, e.Version), nil
+}
+
+// List yields the latest version of every URL that begins with prefix, ordered by URL, as they are when
+// it begins. An error, also that of ctx, is yielded once and ends it.
+func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Version, error] {
+	return func(yield func(Version, error) bool) {
+		if err := s.users.enter(); err != nil {
+			yield(Version{}, err)
+			return
+		}
+		defer s.users.leave()
+		if err := s.list(ctx, prefix, yield); err != nil {
+			yield(Version{}, fmt.Errorf("list %s: %w", prefix, err))
+		}
+	}
+}
+
+func (s *Store) list(ctx context.Context, prefix string, yield func(Version, error) bool) error {
+	from := latestKey(prefix)
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: after(from)})
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for it.First(); it.Valid(); it.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e, err := decodeEntry(string(it.Key()[len("u/"):]), it.Value())
+		if err != nil {
+			return err
+		}
+		if !yield(e.Version, nil) {
+			return nil
+		}
+	}
+	return it.Error()
+}
+
+// Body returns the decoded body of a version, and the HTTP header it came with, in which Content-Length
+// is that of the body, and other fields that described its transfer are left out.
+func (s *Store) Body(v Version) ([]byte, http.Header, error) {
+	if err := s.users.enter(); err != nil {
+		return nil, nil, err
+	}
+	defer s.users.leave()
+	body, header, err := s.body(v)
+	if err != nil {
+		return nil, nil, fmt.Errorf("body of version %d of %s: %w", v.Number, v.URL, err)
+	}
+	return body, header, nil
+}
+
+func (s *Store) body(v Version) ([]byte, http.Header, error) {
+	e, err := s.entry(v.URL, v.Number)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := s.readRecord(e.record, e.Size)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, header, body, err := splitResponse(own.block)
+	if err != nil {
+		return nil, nil, err
+	}
+	if own.fields["warc-type"] == typeRevisit {
+		if body, err = s.payloadBody(&e); err != nil {
+			return nil, nil, err
+		}
+	}
+	if own.fields["warc-payload-digest"] != formatDigest(e.Digest) || int64(len(body)) != e.Size {
+		return nil, nil, fmt.Errorf("%w: another document is stored there", ErrCorrupt)
+	}
+	return body, header, nil
+}
+
+// payloadBody reads the body that a revisit record stands for.
+func (s *Store) payloadBody(e *entry) ([]byte, error) {
+	p, ok, err := get(s, payloadKey(e.Digest), decodePayload)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: body is missing", ErrCorrupt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	first, err := s.readRecord(p.record, p.size)
+	if err != nil {
+		return nil, err
+	}
+	if first.fields["warc-payload-digest"] != formatDigest(e.Digest) {
+		return nil, fmt.Errorf("%w: another body is stored there", ErrCorrupt)
+	}
+	_, _, body, err := splitResponse(first.block)
+	return body, err
+}
+
+// readRecord reads the record at l; size is a guess at that of its body.
+func (s *Store) readRecord(l location, size int64) (*parsedRecord, error) {
+	const headroom = 4 << 10
+	compressed, err := s.segments.read(l)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := inflate(compressed, size+headroom)
+	if err != nil {
+		return nil, err
+	}
+	return parseRecord(raw)
+}
+
+// Meta returns the meta-info of a version, from its metadata record.
+func (s *Store) Meta(v Version) (Meta, error) {
+	if err := s.users.enter(); err != nil {
+		return Meta{}, err
+	}
+	defer s.users.leave()
+	e, err := s.entry(v.URL, v.Number)
+	if err != nil {
+		return Meta{}, err
+	}
+	r, err := s.readRecord(e.meta(), 8*e.metaLength)
+	if err != nil {
+		return Meta{}, fmt.Errorf("meta-info of version %d of %s: %w", v.Number, v.URL, err)
+	}
+	m, err := decodeMeta(r.block)
+	if err != nil {
+		return Meta{}, fmt.Errorf("meta-info of version %d of %s: %w", v.Number, v.URL, err)
+	}
+	return m, nil
+}
+
+// Links returns the links of a version, in document order. They are kept in the index beside the
+// metadata record, because every 304 asks for them.
+func (s *Store) Links(v Version) ([]string, error) {
+	if err := s.users.enter(); err != nil {
+		return nil, err
+	}
+	defer s.users.leave()
+	links, ok, err := get(s, linksKey(v.Seq), decodeLinks)
+	if err == nil && !ok {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("links of version %d of %s: %w", v.Number, v.URL, err)
+	}
+	return links, nil
+}

@@ -1,0 +1,186 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// writeCategory names our writes in pebble's statistics of the file system.
+const writeCategory vfs.DiskWriteCategory = "webrace-objects"
+
+func segmentName(number uint32) string { return fmt.Sprintf("seg-%08d.warc.gz", number) }
+
+// segmentNumber reads back what segmentName wrote; other files in the directory are not ours.
+func segmentNumber(name string) (uint32, bool) {
+	var number uint32
+	if _, err := fmt.Sscanf(name, "seg-%d.warc.gz", &number); err != nil || name != segmentName(number) {
+		return 0, false
+	}
+	return number, true
+}
+
+// segments is the directory of segment files, and the one among them that is written to. It belongs to
+// the committer; reads take no part in its state.
+type segments struct {
+	fs      vfs.FS
+	dir     string
+	number  uint32   // of the segment written to
+	file    vfs.File // nil until something is written
+	state   segmentState
+	limit   int64
+	renewal func(name string) []byte // makes the first record of a new segment
+}
+
+func (s *segments) path(number uint32) string {
+	return s.fs.PathJoin(s.dir, segmentName(number))
+}
+
+// fits reports whether size more bytes belong in the segment that is written to.
+func (s *segments) fits(size int64) bool {
+	return s.file != nil && (s.state.size+size <= s.limit || s.state.records <= 1)
+}
+
+// next closes the segment written to, which must be synced, and begins another.
+func (s *segments) next() error {
+	if s.file != nil {
+		if err := s.file.Close(); err != nil {
+			return fmt.Errorf("close segment %d: %w", s.number, err)
+		}
+		s.file = nil
+	}
+	s.number++
+	file, err := s.fs.OpenReadWrite(s.path(s.number), writeCategory)
+	if err != nil {
+		return fmt.Errorf("create segment %d: %w", s.number, err)
+	}
+	s.file, s.state = file, segmentState{compression: compressionGzip}
+	if err := syncDir(s.fs, s.dir); err != nil {
+		return err
+	}
+	return s.append(s.renewal(segmentName(s.number)), 1)
+}
+
+// append writes records behind the last one; they are durable after sync.
+func (s *segments) append(p []byte, records uint64) error {
+	size := int64(len(p))
+	if _, err := s.file.WriteAt(p, s.state.size); err != nil {
+		return fmt.Errorf("append to segment %d: %w", s.number, err)
+	}
+	s.state.size += size
+	s.state.records += records
+	return nil
+}
+
+func (s *segments) sync() error {
+	if err := s.file.SyncData(); err != nil {
+		return fmt.Errorf("sync segment %d: %w", s.number, err)
+	}
+	return nil
+}
+
+func (s *segments) close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// read returns the bytes at l. It opens the file anew each time, which costs a fraction of inflating
+// what it holds, and lets a segment be unlinked under readers.
+func (s *segments) read(l location) ([]byte, error) {
+	file, err := s.fs.Open(s.path(l.segment))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: segment %d is missing", ErrCorrupt, l.segment)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open segment %d: %w", l.segment, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open segment %d: %w", l.segment, err)
+	}
+	if l.offset > info.Size() || l.length > info.Size()-l.offset {
+		return nil, fmt.Errorf("%w: segment %d ends at %d, before the record at %d", ErrCorrupt, l.segment, info.Size(), l.offset)
+	}
+	p := make([]byte, l.length)
+	if _, err := file.ReadAt(p, l.offset); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read segment %d at %d: %w", l.segment, l.offset, err)
+	}
+	return p, nil
+}
+
+// truncate cuts a file down to size. Where the file system cannot, the part to keep is copied and takes
+// the file's place.
+func truncate(fsys vfs.FS, path string, size int64) error {
+	file, err := fsys.OpenReadWrite(path, writeCategory)
+	if err != nil {
+		return fmt.Errorf("truncate %s: %w", path, err)
+	}
+	defer file.Close()
+	if t, ok := file.(interface{ Truncate(int64) error }); ok {
+		if err := errors.Join(t.Truncate(size), file.Sync()); err != nil {
+			return fmt.Errorf("truncate %s: %w", path, err)
+		}
+		return nil
+	}
+	if err := copyPrefix(fsys, path+temporary, file, size); err != nil {
+		return fmt.Errorf("truncate %s: %w", path, err)
+	}
+	if err := fsys.Rename(path+temporary, path); err != nil {
+		return fmt.Errorf("truncate %s: %w", path, err)
+	}
+	return syncDir(fsys, fsys.PathDir(path))
+}
+
+// temporary ends the names of files that are not whole yet; open removes those a crash left.
+const temporary = ".tmp"
+
+func isTemporary(name string) bool {
+	return strings.HasPrefix(name, "seg-") && strings.HasSuffix(name, temporary)
+}
+
+func copyPrefix(fsys vfs.FS, to string, from io.ReaderAt, size int64) error {
+	file, err := fsys.Create(to, writeCategory)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{file}, io.NewSectionReader(from, 0, size), make([]byte, 1<<20))
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+func syncDir(fsys vfs.FS, dir string) error {
+	d, err := fsys.OpenDir(dir)
+	if err != nil {
+		return fmt.Errorf("sync directory %s: %w", dir, err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync directory %s: %w", dir, err)
+	}
+	return nil
+}
+
+// makeDir makes dir and its parents, and makes their names durable.
+func makeDir(fsys vfs.FS, dir string) error {
+	var missing []string
+	for p := dir; ; p = fsys.PathDir(p) {
+		if _, err := fsys.Stat(p); err == nil || fsys.PathDir(p) == p {
+			break
+		}
+		missing = append(missing, p)
+	}
+	if err := fsys.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make directory %s: %w", dir, err)
+	}
+	for _, p := range missing {
+		if err := syncDir(fsys, fsys.PathDir(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package objects
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/webrace/webrace"
+)
+
+// format is the version of the directory's layout; see [Open].
+const format = 1
+
+// Store is an object cache. Its methods may be called from many goroutines.
+type Store struct {
+	options  Options
+	db       *pebble.DB
+	segments segments // the committer's own, but for read
+	buffers  *sync.Pool
+	compress *sync.Pool
+	users    gate
+
+	urls    stripes // held while the next version of a URL is decided
+	digests stripes // held while it is decided whether a body is new
+
+	mu        sync.Mutex
+	work      *sync.Cond // the committer waits for a write, or for closing
+	space     *sync.Cond // writers wait for the queue to shrink
+	queue     []*write
+	waiting   int   // writes accepted and not yet answered
+	bytes     int64 // their compressed size
+	closing   bool
+	failed    error
+	accepted  uint64 // the last sequence number given out
+	durable   counters
+	news      chan struct{} // closed, and replaced, when durable.seq grows
+	versions  map[string]pendingVersion
+	payloads  map[webrace.Digest]pendingPayload
+	committer sync.WaitGroup
+}
+
+// pendingVersion is the latest version of a URL while it is not durable, with the write that makes it so.
+type pendingVersion struct {
+	version Version
+	by      *write
+}
+
+// pendingPayload is a body that is not durable yet.
+type pendingPayload struct {
+	payload *payload
+	by      *write
+}
+
+// Open opens the store in dir, and makes it if there is none. A directory of a newer format is refused
+// with [ErrFormat] and left as it is. What a crash left behind the last indexed record is cut off, with
+// a warning.
+func Open(dir string, o Options) (*Store, error) {
+	o = o.withDefaults()
+	compress, err := compressors(o.Level)
+	if err != nil {
+		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
+	}
+	if err := makeDir(o.FS, dir); err != nil {
+		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
+	}
+	db, err := openIndex(o.FS.PathJoin(dir, "index"), o)
+	if err != nil {
+		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
+	}
+	s := &Store{
+		options:  o,
+		db:       db,
+		compress: compress,
+		buffers:  &sync.Pool{New: func() any { return new(bytes.Buffer) }},
+		segments: segments{fs: o.FS, dir: dir, limit: o.SegmentSize},
+		urls:     newStripes(),
+		digests:  newStripes(),
+		news:     make(chan struct{}),
+		versions: map[string]pendingVersion{},
+		payloads: map[webrace.Digest]pendingPayload{},
+	}
+	s.work, s.space = sync.NewCond(&s.mu), sync.NewCond(&s.mu)
+	s.segments.renewal = s.firstRecord
+	if err := s.recover(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open object cache %s: %w", dir, err), s.segments.close(), db.Close())
+	}
+	s.committer.Go(s.commitLoop)
+	return s, nil
+}
+
+// Close makes everything accepted durable, answers it, and ends waiting followers. A second call returns
+// [ErrClosed]. It waits for calls under way, including a List whose loop still runs.
+func (s *Store) Close() error {
+	if !s.users.close() {
+		return ErrClosed
+	}
+	s.mu.Lock()
+	s.closing = true
+	close(s.news)
+	s.work.Broadcast()
+	s.space.Broadcast()
+	s.mu.Unlock()
+	s.users.wait()
+	s.committer.Wait()
+	if err := errors.Join(s.segments.close(), s.db.Close()); err != nil {
+		return fmt.Errorf("close object cache: %w", err)
+	}
+	return nil
+}
+
+// Stats counts what the store holds.
+func (s *Store) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.durable
+	return Stats{
+		URLs: d.urls, Versions: d.versions, Payloads: d.payloads, PayloadBytes: d.payloadBytes,
+		Segments: d.segments, SegmentBytes: d.segmentBytes, Waiting: s.waiting,
+	}
+}
+
+func (s *Store) firstRecord(name string) []byte {
+	c := s.compress.Get().(*compressor)
+	defer s.compress.Put(c)
+	var out bytes.Buffer
+	c.append(&out, infoRecord(name, s.options.Now()))
+	return out.Bytes()
+}
+
+func openIndex(dir string, o Options) (*pebble.DB, error) {
+	options := &pebble.Options{
+		FS:                 o.FS,
+		CacheSize:          o.CacheBytes,
+		MemTableSize:       16 << 20,
+		FormatMajorVersion: pebble.FormatNewest,
+		Logger:             indexLogger{o.Logger},
+	}
+	for i := range options.Levels {
+		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
+	}
+	db, err := pebble.Open(dir, options)
+	if err != nil {
+		return nil, fmt.Errorf("open index: %w", err)
+	}
+	return db, nil
+}
+
+// get returns what the index has under key, decoded, and whether it has it.
+func get[T any](s *Store, key []byte, decode func([]byte) (T, error)) (T, bool, error) {
+	value, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		var none T
+		return none, false, nil
+	}
+	if err != nil {
+		var none T
+		return none, false, fmt.Errorf("read index: %w", err)
+	}
+	defer closer.Close()
+	v, err := decode(value)
+	return v, err == nil, err
+}
+
+// indexLogger passes pebble's errors on; its news of compactions is of no interest to anyone.
+type indexLogger struct{ log *slog.Logger }
+
+func (l indexLogger) Infof(string, ...any) {}
+
+func (l indexLogger) Errorf(f string, args ...any) {
+	l.log.Error("object cache index", "error", fmt.Sprintf(f, args...))
+}
+
+// Fatalf is called when the index can no longer write its log. Pebble requires that it does not return:
+// going on would lose what was promised.
+func (l indexLogger) Fatalf(f string, args ...any) {
+	panic("object cache index: " + fmt.Sprintf(f, args...))
+}

@@ -1,0 +1,199 @@
+package objects
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/webrace/webrace"
+)
+
+// This file writes and reads WARC/1.1 records (ISO 28500:2017), each a gzip member of its own, so that a
+// record can be read by its offset alone.
+
+const (
+	warcVersion = "WARC/1.1\r\n"
+	recordEnd   = "\r\n\r\n"
+
+	typeInfo     = "warcinfo"
+	typeResponse = "response"
+	typeRevisit  = "revisit"
+	typeMetadata = "metadata"
+
+	contentHTTP   = "application/http;msgtype=response"
+	contentXML    = "application/xml"
+	contentFields = "application/warc-fields"
+
+	// identicalPayload says that a revisit record's body is that of the record it refers to.
+	identicalPayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+	// versionField is ours: with it the index could be built again from the segments alone.
+	versionField = "Webrace-Version"
+)
+
+// recordID is a random (version 4) UUID.
+type recordID [16]byte
+
+func newRecordID() recordID {
+	var id recordID
+	rand.Read(id[:]) // never fails
+	id[6] = id[6]&0x0f | 0x40
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+func (id recordID) String() string {
+	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+func formatDate(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// formatDigest writes a SHA-256 in base 32, as WARC files have them.
+func formatDigest(d webrace.Digest) string {
+	return "sha256:" + base32.StdEncoding.EncodeToString(d[:])
+}
+
+// record is one to be written. Its block is head followed by body.
+type record struct {
+	kind    string
+	id      recordID
+	date    time.Time
+	content string      // Content-Type of the block
+	fields  [][2]string // further named fields; those with an empty value are left out
+	head    []byte
+	body    []byte
+}
+
+// append writes r as one gzip member behind what is in out.
+func (c *compressor) append(out *bytes.Buffer, r *record) {
+	c.head.Reset()
+	c.head.WriteString(warcVersion)
+	c.field("WARC-Type", r.kind)
+	c.field("WARC-Record-ID", r.id.String())
+	c.field("WARC-Date", formatDate(r.date))
+	for _, f := range r.fields {
+		if f[1] != "" {
+			c.field(f[0], f[1])
+		}
+	}
+	c.field("Content-Type", r.content)
+	c.field("Content-Length", strconv.Itoa(len(r.head)+len(r.body)))
+	c.head.WriteString("\r\n")
+
+	c.gzip.Reset(out)
+	for _, part := range [][]byte{c.head.Bytes(), r.head, r.body, []byte(recordEnd)} {
+		c.gzip.Write(part) // into memory: cannot fail
+	}
+	c.gzip.Close()
+}
+
+func (c *compressor) field(name, value string) {
+	c.head.WriteString(name)
+	c.head.WriteString(": ")
+	c.head.WriteString(value)
+	c.head.WriteString("\r\n")
+}
+
+// compressor holds what writing records needs and is costly to make.
+type compressor struct {
+	gzip *gzip.Writer
+	head bytes.Buffer
+}
+
+// compressors returns a pool of them at a level, which must be one gzip knows.
+func compressors(level int) (*sync.Pool, error) {
+	if _, err := gzip.NewWriterLevel(io.Discard, level); err != nil || level < 1 {
+		return nil, fmt.Errorf("gzip level %d is not one of 1 to 9", level)
+	}
+	return &sync.Pool{New: func() any {
+		w, _ := gzip.NewWriterLevel(io.Discard, level)
+		return &compressor{gzip: w}
+	}}, nil
+}
+
+// infoRecord is the first record of a segment.
+func infoRecord(name string, now time.Time) *record {
+	return &record{
+		kind: typeInfo, id: newRecordID(), date: now, content: contentFields,
+		fields: [][2]string{{"WARC-Filename", name}},
+		head: []byte("software: webrace\r\nformat: WARC File Format 1.1\r\n" +
+			"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n"),
+	}
+}
+
+// blockDigest is for small blocks. A response has none: its payload digest and gzip's checksum already
+// tell every change, and a second hash of the body would be the dearest part of writing it.
+func blockDigest(block []byte) string { return formatDigest(sha256.Sum256(block)) }
+
+// parsedRecord is one that was read. Names of fields are in lower case.
+type parsedRecord struct {
+	fields map[string]string
+	block  []byte
+}
+
+// parseRecord takes apart the bytes of exactly one uncompressed record, as this package writes them. The
+// block is part of raw.
+func parseRecord(raw []byte) (*parsedRecord, error) {
+	rest, ok := bytes.CutPrefix(raw, []byte(warcVersion))
+	if !ok {
+		return nil, fmt.Errorf("%w: not a WARC record", ErrCorrupt)
+	}
+	r := &parsedRecord{fields: map[string]string{}}
+	for {
+		line, more, ok := bytes.Cut(rest, []byte("\r\n"))
+		if !ok {
+			return nil, fmt.Errorf("%w: WARC header does not end", ErrCorrupt)
+		}
+		rest = more
+		if len(line) == 0 {
+			break
+		}
+		name, value, ok := strings.Cut(string(line), ":")
+		if !ok {
+			return nil, fmt.Errorf("%w: WARC header line %.80q has no colon", ErrCorrupt, line)
+		}
+		r.fields[strings.ToLower(name)] = strings.TrimSpace(value)
+	}
+	length, err := strconv.ParseUint(r.fields["content-length"], 10, 62)
+	if err != nil {
+		return nil, fmt.Errorf("%w: WARC record has no length", ErrCorrupt)
+	}
+	block, ok := bytes.CutSuffix(rest, []byte(recordEnd))
+	if !ok || uint64(len(block)) != length {
+		return nil, fmt.Errorf("%w: WARC record of %d bytes says it has %d", ErrCorrupt, len(block), length)
+	}
+	r.block = block
+	return r, nil
+}
+
+var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
+// inflate returns the content of the one gzip member that compressed is; expected is a guess at its size.
+func inflate(compressed []byte, expected int64) ([]byte, error) {
+	z := decompressors.Get().(*gzip.Reader)
+	defer decompressors.Put(z)
+	in := bytes.NewReader(compressed)
+	if err := z.Reset(in); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	z.Multistream(false)
+	var out bytes.Buffer
+	// Deflate makes at most 1032 bytes of one: a wrong guess must not cost more memory than that.
+	out.Grow(int(min(expected, 1032*int64(len(compressed)))) + bytes.MinRead)
+	if _, err := out.ReadFrom(z); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	if in.Len() > 0 {
+		return nil, fmt.Errorf("%w: %d bytes after a record", ErrCorrupt, in.Len())
+	}
+	return out.Bytes(), nil
+}
