@@ -1,0 +1,98 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	defaultBatchCount  = 100
+	defaultBatchPeriod = 100 * time.Millisecond
+)
+
+// batchSize returns the stage's batch option, with the type's default and then the framework's where it
+// is not set.
+func (n *node) batchSize() (count int, period time.Duration) {
+	set, def := n.stage.Common.Batch, n.stage.Spec.Batch
+	count, period = firstPositive(set.Count, def.Count, defaultBatchCount), time.Duration(firstPositive(set.Period, def.Period, Duration(defaultBatchPeriod)))
+	return count, period
+}
+
+func firstPositive[T int | Duration](values ...T) T {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// collect gathers items into groups and processes each. A group is processed when it is full, when its
+// first item has waited for the period, or when nothing more will come.
+func (n *node) collect(p BatchProcessor) {
+	out := n.newEmitter()
+	count, period := n.batchSize()
+	for {
+		first, ok := <-n.in
+		if !ok {
+			return
+		}
+		group := n.gather(first, count, period)
+		n.processGroup(p, group, out)
+	}
+}
+
+func (n *node) gather(first any, count int, period time.Duration) []*Item {
+	group := append(make([]*Item, 0, count), n.item(first))
+	full := time.NewTimer(period)
+	defer full.Stop()
+	for len(group) < count {
+		select {
+		case e, ok := <-n.in:
+			if !ok {
+				return group
+			}
+			group = append(group, n.item(e))
+		case <-full.C:
+			return group
+		case <-n.run.ctx.Done():
+			return group
+		}
+	}
+	return group
+}
+
+func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
+	if err := n.run.ctx.Err(); err != nil {
+		endAll(group, Outcome{Err: err})
+		return
+	}
+	n.busy.Add(1)
+	defer n.busy.Add(-1)
+	joint := newLineage(func(o Outcome) { endAll(group, o) }, nil)
+	joint.queued = allQueued(group)
+	out.lineage = joint
+	began := n.stats.begin(&out.sampler)
+	err := n.attemptGroup(group, out, func(ctx context.Context) error { return p.ProcessBatch(ctx, group, out) })
+	n.stats.end(&out.sampler, began)
+	joint.done(err)
+}
+
+// endAll gives every item of a group the outcome that the group had.
+func endAll(group []*Item, o Outcome) {
+	for _, it := range group {
+		for _, what := range o.Learned {
+			it.Learn(what)
+		}
+		it.lineage.done(o.Err)
+	}
+}
+
+func allQueued(group []*Item) bool {
+	for _, it := range group {
+		if !it.lineage.queued {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// groups records the sizes of the groups it is given, and when.
+type groups struct {
+	mu    sync.Mutex
+	sizes []int
+	at    []time.Time
+	err   error
+	emit  bool
+}
+
+func (g *groups) ProcessBatch(ctx context.Context, its []*Item, out Emitter) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.sizes = append(g.sizes, len(its))
+	g.at = append(g.at, time.Now())
+	if g.emit {
+		return out.Emit(ctx, &Item{Value: len(its)})
+	}
+	return g.err
+}
+
+func TestGroupsAreFullButTheLast(t *testing.T) {
+	ends, g := newOutcomes(), &groups{}
+	mustRun(t, build().add("numbers", count{25, ends.add}).
+		add("group", g, Common{Batch: Batch{Count: 10, Period: Duration(time.Hour)}}).chain("numbers", "group"), RunOptions{})
+	if len(g.sizes) != 3 || g.sizes[0] != 10 || g.sizes[2] != 5 {
+		t.Errorf("groups of %v", g.sizes)
+	}
+	ends.mustEndOnce(t, 25)
+}
+
+func TestGroupWaitsNoLongerThanItsPeriod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, g := time.Now(), &groups{}
+		trickle := sourceFunc(func(ctx context.Context, out Emitter) error {
+			for range 4 {
+				if err := out.Emit(ctx, &Item{Value: 1}); err != nil {
+					return err
+				}
+				time.Sleep(400 * time.Millisecond)
+			}
+			return nil
+		})
+		_, err := build().add("trickle", trickle).
+			add("group", g, Common{Batch: Batch{Count: 10, Period: Duration(time.Second)}}).chain("trickle", "group").
+			g.Run(t.Context(), RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// items at 0, 400, 800 | 1200: a timer of idleness would have put them all together
+		if len(g.sizes) != 2 || g.sizes[0] != 3 || g.at[0].Sub(start) != time.Second {
+			t.Errorf("groups of %v after %v", g.sizes, g.at[0].Sub(start))
+		}
+	})
+}
+
+func TestWhatAGroupEmitsHoldsAllItsLeases(t *testing.T) {
+	ends, hold := newOutcomes(), make(chan func(error), 1)
+	holder := process(func(_ context.Context, it *Item, _ Emitter) error {
+		it.Learn("stored")
+		hold <- it.Hold()
+		return nil
+	})
+	run, err := build().add("numbers", count{3, ends.add}).
+		add("group", &groups{emit: true}, Common{Batch: Batch{Count: 3, Period: Duration(time.Hour)}}).add("holder", holder).
+		chain("numbers", "group", "holder").g.Start(t.Context(), RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := <-hold
+	run.workers.Wait()
+	ends.mu.Lock()
+	if len(ends.all) != 0 {
+		t.Error("a lease of the group ended before what came of it")
+	}
+	ends.mu.Unlock()
+	release(nil)
+	if _, err := run.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	ends.mustEndOnce(t, 3)
+	for i := range 3 {
+		if o := ends.all[i][0]; len(o.Learned) != 1 {
+			t.Errorf("lease %d learned %v", i, o.Learned)
+		}
+	}
+}
+
+func TestFailedGroupIsDealtWithItemByItem(t *testing.T) {
+	ends, store := newOutcomes(), &letters{}
+	mustRun(t, build().add("numbers", count{3, ends.add}).add("group", &groups{err: errBroken}).chain("numbers", "group"),
+		RunOptions{DeadLetters: store})
+	ends.mustEndOnce(t, 3)
+	if len(store.kept) != 3 {
+		t.Errorf("%d dead letters, want 3", len(store.kept))
+	}
+}

@@ -1,0 +1,320 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// LoadOptions says how a configuration is read. The zero value will do.
+type LoadOptions struct {
+	// Registry knows the stage types; nil is the [DefaultRegistry].
+	Registry *Registry
+	// Run names the pipelines that are wanted, and no others are checked: one that is not run may need a
+	// variable that is not set. Without names, all are checked.
+	Run []string
+	// Set overrides options: STAGE.OPTION=VALUE in all of those pipelines that have the stage, or
+	// PIPELINE.STAGE.OPTION=VALUE in one. An option within a table is written TABLE.OPTION. VALUE is
+	// TOML; strings need no quotes, and lists of scalars may be written with commas alone.
+	Set []string
+	// Env looks up a variable of the environment; nil is [os.LookupEnv].
+	Env func(string) (string, bool)
+	// Data overrides the data directory.
+	Data string
+}
+
+// Config is a configuration in which nothing is wrong.
+type Config struct {
+	Data      string         // the data directory, as it is written: relative to the working directory
+	Files     []string       // the files that were read, the main one first
+	Pipelines []PipelineInfo // sorted by name; also those that were not checked
+
+	graphs map[string]*Graph
+}
+
+// PipelineInfo is a pipeline of a configuration.
+type PipelineInfo struct {
+	Name  string
+	Title string
+	Pos   Position
+}
+
+const defaultData = "${WEBRACE_DATA:-./data}"
+
+// Load reads a configuration file and those that it includes. What is wrong with them is reported all at
+// once: the error is then a [Findings].
+func Load(path string, o LoadOptions) (*Config, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	l := newLoader(o)
+	if doc := l.read(path, src); doc != nil {
+		l.includes(doc)
+	}
+	return l.finish()
+}
+
+// Parse reads a configuration that is not in a file, and therefore cannot include others. Positions name
+// it as its file.
+func Parse(name string, src []byte, o LoadOptions) (*Config, error) {
+	l := newLoader(o)
+	if doc := l.read(name, src); doc != nil {
+		if include := doc.root.get("include"); include != nil {
+			l.report(include.keyFinding(CodeFile, "only a file can include others"))
+		}
+	}
+	return l.finish()
+}
+
+// Graph returns a pipeline, ready to run. It is shared: change a copy.
+func (c *Config) Graph(name string) (*Graph, error) {
+	if g := c.graphs[name]; g != nil {
+		return g, nil
+	}
+	var names []string
+	for _, p := range c.Pipelines {
+		if p.Name == name {
+			return nil, fmt.Errorf("pipeline %q was not among those to be run", name)
+		}
+		names = append(names, p.Name)
+	}
+	return nil, Findings{unknownPipeline(name, names)}
+}
+
+func unknownPipeline(name string, names []string) Finding {
+	f := Finding{Code: CodeUnknownPipeline, Message: fmt.Sprintf("there is no pipeline %q", name), Hint: nearest(name, names)}
+	if len(names) > 0 {
+		f.Message += "; there are " + strings.Join(names, ", ")
+	}
+	return f
+}
+
+// loader reads the files of a configuration, then makes the pipelines of what it found in them.
+type loader struct {
+	options   LoadOptions
+	registry  *Registry
+	docs      []*document
+	data      string
+	pipelines map[string]*value // the tables by name
+	defaults  map[string]*value // the tables by stage type
+	decoded   map[string]typeDefaults
+	sets      []*setting
+	flags     []*document // what the settings are written in
+	findings  Findings
+}
+
+func newLoader(o LoadOptions) *loader {
+	if o.Env == nil {
+		o.Env = os.LookupEnv
+	}
+	return &loader{
+		options: o, registry: cmp.Or(o.Registry, DefaultRegistry),
+		pipelines: make(map[string]*value), defaults: make(map[string]*value), decoded: make(map[string]typeDefaults),
+	}
+}
+
+func (l *loader) report(f Finding) { l.findings = append(l.findings, f) }
+
+// read adds one file to the configuration, or returns nil if it is no TOML.
+func (l *loader) read(name string, src []byte) *document {
+	doc, problem := parseDocument(name, src)
+	doc.order = len(l.docs)
+	l.docs = append(l.docs, doc)
+	if problem != nil {
+		l.report(*problem)
+		return nil
+	}
+	keys := []string{"version", "data", "include", "defaults", "pipeline"}
+	for _, key := range doc.root.keys {
+		v := doc.root.table[key]
+		switch {
+		case !slices.Contains(keys, key):
+			f := v.keyFinding(CodeUnknownKey, fmt.Sprintf("nothing reads %q", key))
+			f.Hint = nearest(key, keys)
+			l.report(f)
+		case doc.order > 0 && (key == "data" || key == "include"):
+			l.report(v.keyFinding(CodeUnknownKey, fmt.Sprintf("%q stands in the main file only", key)))
+		}
+	}
+	l.version(doc)
+	if doc.order == 0 {
+		l.dataDirectory(doc)
+	}
+	l.tables(doc.root.get("defaults"), "defaults", l.defaults)
+	l.tables(doc.root.get("pipeline"), "pipeline", l.pipelines)
+	return doc
+}
+
+func (l *loader) version(doc *document) {
+	v := doc.root.get("version")
+	switch {
+	case v == nil && doc.order == 0:
+		l.report(Finding{Pos: doc.position(0), Code: CodeVersion, Message: "version = 1 is missing", width: 1})
+	case v != nil && (v.kind != integerValue || v.text != "1"):
+		l.report(v.finding(CodeVersion, "this program reads version = 1"))
+	}
+}
+
+func (l *loader) dataDirectory(doc *document) {
+	v := &value{kind: stringValue, text: defaultData, doc: &document{name: doc.name}}
+	if written := doc.root.get("data"); written != nil {
+		v = written
+	}
+	switch {
+	case l.options.Data != "":
+		l.data = l.options.Data
+	case v.kind != stringValue:
+		l.report(v.finding(CodeWrongType, fmt.Sprintf("data takes a string, not %s", v.kind)))
+	default:
+		data, wrong := l.expand(v)
+		if l.findings = append(l.findings, wrong...); wrong == nil && data == "" {
+			l.report(v.finding(CodeBadValue, "data is empty"))
+		}
+		l.data = data
+	}
+}
+
+// tables adds the tables in a table to those that were found in other files.
+func (l *loader) tables(v *value, what string, into map[string]*value) {
+	if v == nil {
+		return
+	}
+	if v.kind != tableValue {
+		l.report(v.keyFinding(CodeWrongType, fmt.Sprintf("%q is a table of tables, [%s.NAME]", what, what)))
+		return
+	}
+	for _, name := range v.keys {
+		entry := v.table[name]
+		first, twice := into[name]
+		switch {
+		case entry.kind != tableValue:
+			l.report(entry.keyFinding(CodeWrongType, fmt.Sprintf("%s.%s is a table, not %s", what, name, entry.kind)))
+		case twice:
+			l.report(entry.keyFinding(CodeDuplicate, fmt.Sprintf("%s.%s stands twice; first at %s", what, name, first.keyPosition())))
+		case !isName(name):
+			l.report(entry.keyFinding(CodeBadName, fmt.Sprintf("the name %q does not consist of letters, digits, - and _", name)))
+		default:
+			into[name] = entry
+		}
+	}
+}
+
+// includes reads the files that the main file includes, in the order of the patterns, then of their
+// names.
+func (l *loader) includes(doc *document) {
+	include := doc.root.get("include")
+	if include == nil {
+		return
+	}
+	for _, pattern := range l.texts(include, "include") {
+		text, wrong := l.expand(pattern)
+		if wrong != nil {
+			l.findings = append(l.findings, wrong...)
+			continue
+		}
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(filepath.Dir(doc.name), text)
+		}
+		paths, err := filepath.Glob(text)
+		switch {
+		case err != nil:
+			l.report(pattern.finding(CodeFile, fmt.Sprintf("include %s: %v", text, err)))
+		case len(paths) == 0 && !strings.ContainsAny(text, "*?["):
+			l.report(pattern.finding(CodeFile, fmt.Sprintf("there is no file %s", text)))
+		}
+		for _, path := range paths {
+			l.include(path, pattern)
+		}
+	}
+}
+
+func (l *loader) include(path string, pattern *value) {
+	if slices.ContainsFunc(l.docs, func(d *document) bool { return filepath.Clean(d.name) == path }) {
+		return
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		l.report(pattern.finding(CodeFile, fmt.Sprintf("include: %v", err)))
+		return
+	}
+	l.read(path, src)
+}
+
+// texts returns a string, or the strings of a list, as a list.
+func (l *loader) texts(v *value, what string) []*value {
+	list := []*value{v}
+	if v.kind == listValue {
+		list = v.list
+	}
+	strings := make([]*value, 0, len(list))
+	for _, s := range list {
+		if s.kind != stringValue {
+			l.report(s.finding(CodeWrongType, fmt.Sprintf("%s takes strings, not %s", what, s.kind)))
+			continue
+		}
+		strings = append(strings, s)
+	}
+	return strings
+}
+
+// finish makes the pipelines, and the configuration if nothing is wrong.
+func (l *loader) finish() (*Config, error) {
+	c := &Config{Data: l.data, graphs: make(map[string]*Graph)}
+	names := slices.Sorted(maps.Keys(l.pipelines))
+	wanted := names
+	if len(l.options.Run) > 0 {
+		wanted = l.wanted(names)
+	}
+	l.parseSettings(wanted)
+	for _, name := range wanted {
+		c.graphs[name] = l.pipeline(name, l.pipelines[name])
+	}
+	l.unusedSettings(wanted)
+	l.checkDefaults()
+	for _, name := range names {
+		table := l.pipelines[name]
+		c.Pipelines = append(c.Pipelines, PipelineInfo{name, title(table), table.keyPosition()})
+	}
+	for _, doc := range l.docs {
+		c.Files = append(c.Files, doc.name)
+	}
+	if len(l.findings) > 0 {
+		return nil, l.located()
+	}
+	return c, nil
+}
+
+// wanted returns the pipelines to be run, each once, and reports those that do not exist.
+func (l *loader) wanted(names []string) []string {
+	var wanted []string
+	for _, name := range l.options.Run {
+		switch {
+		case slices.Contains(wanted, name):
+		case l.pipelines[name] == nil:
+			l.report(unknownPipeline(name, names))
+		default:
+			wanted = append(wanted, name)
+		}
+	}
+	return wanted
+}
+
+// located adds to the findings the lines that they are about.
+func (l *loader) located() Findings {
+	byName := make(map[string]*document, len(l.docs))
+	for _, doc := range slices.Concat(l.docs, l.flags) {
+		byName[doc.name] = doc
+	}
+	for i := range l.findings {
+		f := &l.findings[i]
+		if doc := byName[f.Pos.File]; doc != nil {
+			f.order, f.SourceLine = doc.order, doc.line(f.Pos.Line)
+		}
+	}
+	return l.findings.sorted()
+}

@@ -1,0 +1,211 @@
+package pipeline
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite what the cases in testdata expect")
+
+type fetchOptions struct {
+	Polite                             // an embedded struct lends its options, and its typos are found too
+	UserAgent string                   `toml:"user_agent" doc:"how the crawler names itself"`
+	Mode      string                   `toml:"mode" doc:"how it asks" enum:"get,head"`
+	Retry     retryOptions             `toml:"retry" doc:"what to do with hosts that do not answer"`
+	Hosts     []string                 `toml:"hosts" doc:"hosts to ask"`
+	Codes     []int8                   `toml:"codes" doc:"statuses to keep"`
+	Headers   map[string]string        `toml:"headers" doc:"fields to send"`
+	Rules     []ruleOptions            `toml:"rule" doc:"exceptions"`
+	Realms    map[string]realmOptions  `toml:"realm" doc:"where passwords are needed"`
+	Ratio     float32                  `toml:"ratio" doc:"how much of it"`
+	MaxBody   Size                     `toml:"max_body" doc:"the largest body"`
+	Follow    bool                     `toml:"follow" doc:"whether redirects are followed"`
+	Port      uint16                   `toml:"port" doc:"where to listen"`
+	computed  map[string]func() string // no option
+	Ignored   chan int                 `toml:"-"`
+}
+
+type Polite struct {
+	Delay Duration `toml:"delay" doc:"between two requests to a host"`
+}
+
+type retryOptions struct {
+	Max     int      `toml:"max" doc:"how often"`
+	Backoff Duration `toml:"backoff" doc:"how long to wait"`
+}
+
+type ruleOptions struct {
+	Host  string   `toml:"host" doc:"whose"`
+	Delay Duration `toml:"delay" doc:"its delay"`
+}
+
+type realmOptions struct {
+	User     string `toml:"user" doc:"who"`
+	Password Secret `toml:"password" doc:"what nobody else knows"`
+}
+
+func (o fetchOptions) Validate() error {
+	var errs []error
+	if o.Retry.Max > 10 {
+		errs = append(errs, &OptionError{"retry.max", errors.New("more than 10 is rude")})
+	}
+	for i, rule := range o.Rules {
+		if rule.Host == "" {
+			errs = append(errs, &OptionError{fmt.Sprintf("rule[%d].host", i), errors.New("it is empty")})
+		}
+	}
+	if o.Mode == "head" && o.Follow {
+		errs = append(errs, errors.New("a head request follows nothing"))
+	}
+	return errors.Join(errs...)
+}
+
+type routeOptions struct {
+	Names []string `toml:"ports" doc:"what it has"`
+}
+
+func (o routeOptions) Ports() []Port {
+	var ports []Port
+	for _, name := range o.Names {
+		ports = append(ports, Port{Name: name, Kind: SameAsInput})
+	}
+	return ports
+}
+
+func none[C any](C, *Env) (any, error) { return nil, errors.New("a toy stage does not run") }
+
+// configRegistry holds the stage types of the cases in testdata/config.
+func configRegistry() *Registry {
+	r := NewRegistry()
+	RegisterIn(r, toySpec("urds", nil, port("", links)), struct{}{}, none)
+	queue := toySpec("frontier", Kinds(links), port("", links))
+	queue.Queue = true
+	RegisterIn(r, queue, struct {
+		Memory Size `toml:"memory" doc:"how much it may use"`
+	}{64 << 20}, none)
+	fetch := toySpec("fetch", Kinds(links), port("", pages), port("redirects", links))
+	fetch.Workers = 8
+	RegisterIn(r, fetch, fetchOptions{
+		UserAgent: "toy/1", Mode: "get", Retry: retryOptions{Max: 3, Backoff: Duration(day / 2)},
+		Hosts: []string{"a.example"}, Headers: map[string]string{"Accept": "*/*"}, MaxBody: 1e6,
+	}, none)
+	RegisterIn(r, toySpec("route", Kinds(KindOf[any]())), routeOptions{}, none)
+	store := toySpec("store", Kinds(pages))
+	store.Batch = Batch{Count: 100, Period: Duration(day)}
+	RegisterIn(r, store, struct{}{}, none)
+	RegisterIn(r, toySpec("print", Kinds(KindOf[any]())), struct{}{}, none)
+	return r
+}
+
+// The cases are archives of the files that are loaded, the main one being pipelines.toml, and perhaps of
+// "env", "set" and "run" with one entry a line. "want" is what comes of it: the findings, or, if there
+// are none, everything that was understood.
+func TestLoadingGivesWhatTheCaseExpects(t *testing.T) {
+	t.Parallel()
+	cases, err := filepath.Glob("testdata/config/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := loadCase(t, archive)
+			files := map[string]int{}
+			for i, f := range archive.Files {
+				files[f.Name] = i
+			}
+			at, ok := files["want"]
+			if *update {
+				if !ok {
+					archive.Files = append(archive.Files, txtar.File{Name: "want"})
+					at = len(archive.Files) - 1
+				}
+				archive.Files[at].Data = []byte(got)
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if !ok || got != string(archive.Files[at].Data) {
+				t.Errorf("got:\n%s\nwant:\n%s", got, archive.Files[at].Data)
+			}
+		})
+	}
+}
+
+// loadCase loads the files of an archive and describes what comes of it.
+func loadCase(t *testing.T, archive *txtar.Archive) string {
+	t.Helper()
+	dir := t.TempDir()
+	o := LoadOptions{Registry: configRegistry()}
+	env := map[string]string{}
+	for _, f := range archive.Files {
+		lines := strings.FieldsFunc(string(f.Data), func(c rune) bool { return c == '\n' })
+		switch f.Name {
+		case "want":
+		case "set":
+			o.Set = lines
+		case "run":
+			o.Run = lines
+		case "env":
+			for _, line := range lines {
+				name, value, _ := strings.Cut(line, "=")
+				env[name] = value
+			}
+		default:
+			path := filepath.Join(dir, f.Name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	o.Env = func(name string) (string, bool) {
+		value, ok := env[name]
+		return value, ok
+	}
+	var out bytes.Buffer
+	config, err := Load(filepath.Join(dir, "pipelines.toml"), o)
+	var found Findings
+	switch {
+	case errors.As(err, &found):
+		if err := found.Format(&out, false); err != nil {
+			t.Fatal(err)
+		}
+	case err != nil:
+		t.Fatal(err)
+	default:
+		describe(&out, config)
+	}
+	return strings.ReplaceAll(out.String(), dir+string(filepath.Separator), "")
+}
+
+func describe(out *bytes.Buffer, c *Config) {
+	fmt.Fprintf(out, "data %s\nfiles %s\n", c.Data, strings.Join(c.Files, " "))
+	for _, p := range c.Pipelines {
+		g, err := c.Graph(p.Name)
+		if err != nil {
+			fmt.Fprintf(out, "%s: %v\n", p.Name, err)
+			continue
+		}
+		fmt.Fprintf(out, "%s: pipeline %s %q\n", p.Pos, p.Name, p.Title)
+		for _, s := range g.Stages {
+			fmt.Fprintf(out, "  %s: %s %+v\n    %+v\n", s.Pos, s.Name, s.Common, s.Options)
+		}
+		for _, e := range g.Edges {
+			fmt.Fprintf(out, "  %s: %s > %s\n", e.Pos, flowRef{stage: e.From, port: e.Port}, e.To)
+		}
+	}
+}

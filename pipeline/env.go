@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"fmt"
+	"log/slog"
+	"reflect"
+	"sync"
+	"sync/atomic"
+)
+
+// Env is what the runtime gives a stage when it is made: who it is, where it logs and counts, and what
+// the program that runs it has opened for it.
+type Env struct {
+	Pipeline   string
+	Stage      string
+	Workers    int
+	Logger     *slog.Logger    // carries pipeline and stage
+	Continuous bool            // the run goes on until it is told to stop
+	Upstream   <-chan struct{} // closed when nothing in this process feeds followers any more
+
+	resources *Resources
+	counters  *counters
+}
+
+// NewEnv returns an environment for a stage that is run outside a pipeline, as tests do.
+func NewEnv(pipeline, stage string, resources *Resources) *Env {
+	upstream := make(chan struct{})
+	close(upstream)
+	return &Env{
+		Pipeline: pipeline, Stage: stage, Workers: 1,
+		Logger: slog.New(slog.DiscardHandler), Upstream: upstream,
+		resources: resources, counters: newCounters(),
+	}
+}
+
+// Counter returns the stage's counter of that name, which the run's report shows: how many requests were
+// answered by 304, how many links were refused, and so on.
+func (e *Env) Counter(name string) *atomic.Int64 { return e.counters.get(name) }
+
+// Counters returns the values of the stage's counters by name.
+func (e *Env) Counters() map[string]int64 { return e.counters.values() }
+
+// Resources holds what a program opens once and lends to stages, by type: the data directory, a clock.
+// The zero value holds nothing.
+type Resources struct {
+	mu     sync.RWMutex
+	byType map[reflect.Type]any
+}
+
+// Provide lends v to the stages of a run, which find it by its type. A second value of the same type
+// replaces the first.
+func Provide[T any](r *Resources, v T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byType == nil {
+		r.byType = make(map[reflect.Type]any)
+	}
+	r.byType[reflect.TypeFor[T]()] = v
+}
+
+// Resource returns what was provided for type T, or an error that says what is missing.
+func Resource[T any](e *Env) (T, error) {
+	var none T
+	if e.resources != nil {
+		e.resources.mu.RLock()
+		defer e.resources.mu.RUnlock()
+		if v, ok := e.resources.byType[reflect.TypeFor[T]()]; ok {
+			return v.(T), nil
+		}
+	}
+	return none, fmt.Errorf("stage %s needs a %s, which this program does not provide", e.Stage, reflect.TypeFor[T]())
+}

@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// DeadLetters keeps items that could not be processed. Put returns once the letter is durable.
+type DeadLetters interface {
+	Put(ctx context.Context, letter DeadLetterRecord) error
+	// Replays returns the letters of a pipeline that are to be processed again.
+	Replays(ctx context.Context, pipeline string) ([]DeadLetterRecord, error)
+	// Replayed forgets a letter whose replay has ended well.
+	Replayed(ctx context.Context, id int64) error
+}
+
+// DeadLetterRecord is an item that failed, with what is needed to understand and to repeat it.
+type DeadLetterRecord struct {
+	ID       int64 // given by the store
+	Time     time.Time
+	Pipeline string
+	Stage    string   // the stage that failed
+	Errors   []string // the error, then what it wraps, outermost first
+	Attempts int
+	Kind     string            // of the value
+	Value    []byte            // the value as JSON
+	Meta     map[string]string // the item's
+}
+
+// attempts is how often a stage with on_error = "retry" is called for one item; pauses lie between.
+const attempts = 3
+
+var firstPause = 100 * time.Millisecond
+
+// attempt runs one call of the stage and deals with its error. What it returns is the lineage's: nil if
+// the error was taken care of.
+func (n *node) attempt(it *Item, out *emitter, call func(context.Context) error) error {
+	out.lineage = it.lineage
+	tried, err := n.try(out, call)
+	if err == nil {
+		return nil
+	}
+	return n.failed(it, err, tried, out)
+}
+
+// attemptGroup is attempt for a group: the policy is applied to each of its items.
+func (n *node) attemptGroup(group []*Item, out *emitter, call func(context.Context) error) error {
+	tried, err := n.try(out, call)
+	if err == nil {
+		return nil
+	}
+	var unhandled error
+	for _, it := range group {
+		unhandled = errors.Join(unhandled, n.failed(it, err, tried, out))
+	}
+	return unhandled
+}
+
+// try calls the stage, again after a pause if its policy says so and nothing has been emitted, because
+// what has been emitted cannot be taken back.
+func (n *node) try(out *emitter, call func(context.Context) error) (tried int, err error) {
+	limit := 1
+	if n.stage.Common.OnError == RetryFirst {
+		limit = attempts
+	}
+	pause := firstPause
+	for tried = 1; ; tried++ {
+		out.emitted = 0
+		err = guard(n.name, func() error { return call(n.run.ctx) })
+		if err == nil || tried == limit || out.emitted > 0 {
+			return tried, err
+		}
+		if _, ok := asRetry(err); ok {
+			return tried, err
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 4
+		case <-n.run.ctx.Done():
+			return tried, n.run.ctx.Err()
+		}
+	}
+}
+
+// failed applies the stage's error policy.
+func (n *node) failed(it *Item, err error, tried int, out *emitter) error {
+	if ended := n.run.ctx.Err(); ended != nil {
+		return ended
+	}
+	if _, ok := asRetry(err); ok && it.lineage.queued {
+		n.stats.retried.Add(1)
+		return err
+	}
+	n.stats.errors.Add(1)
+	if port, ok := n.ports[errorsPort]; ok {
+		failure := &Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried}
+		return out.fanOut(n.run.ctx, it.With(failure), port)
+	}
+	switch n.stage.Common.OnError {
+	case Skip:
+		n.env.Logger.Warn("item skipped", "error", err)
+		return nil
+	case Stop:
+		return n.stopRun(err)
+	default:
+		return n.bury(it, err, tried)
+	}
+}
+
+func (n *node) stopRun(err error) error {
+	err = fmt.Errorf("stage %s: %w: %w", n.name, ErrStopped, err)
+	n.run.fail(err)
+	return err
+}
+
+// bury makes a dead letter of the item. An item that cannot even be kept ends the run, because going on
+// would lose it.
+func (n *node) bury(it *Item, err error, tried int) error {
+	store := n.run.options.DeadLetters
+	if store == nil {
+		return n.stopRun(err)
+	}
+	value, jsonErr := json.Marshal(it.Value)
+	if jsonErr != nil {
+		value, _ = json.Marshal(fmt.Sprintf("%+v", it.Value))
+	}
+	letter := DeadLetterRecord{
+		Time: time.Now(), Pipeline: n.run.graph.Name, Stage: n.name, Errors: chain(err), Attempts: tried,
+		Kind: fmt.Sprintf("%T", it.Value), Value: value, Meta: it.Meta,
+	}
+	if putErr := store.Put(n.run.ctx, letter); putErr != nil {
+		return n.stopRun(errors.Join(err, fmt.Errorf("keep the dead letter: %w", putErr)))
+	}
+	n.env.Logger.Warn("item kept as a dead letter", "error", err, "attempts", tried)
+	return nil
+}
+
+// chain returns the messages of an error and of those it wraps.
+func chain(err error) []string {
+	var messages []string
+	for ; err != nil; err = errors.Unwrap(err) {
+		messages = append(messages, err.Error())
+	}
+	return messages
+}
+
+// PanicError is a panic of a stage, turned into an error so that it costs one item and not the process.
+type PanicError struct {
+	Stage string
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("stage %s panicked: %v", e.Stage, e.Value) }
+
+func guard(stage string, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Stage: stage, Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}

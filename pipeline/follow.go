@@ -1,0 +1,134 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Log is a store that can be read in the order of sequence numbers, with a durable cursor to remember
+// how far one has come: what a follower follows.
+type Log[T any] struct {
+	// Next returns entries whose numbers follow after, in their order, at most max; it waits until there
+	// is one.
+	Next func(ctx context.Context, after uint64, max int) ([]T, error)
+	// Last returns the number of the last entry.
+	Last func(ctx context.Context) (uint64, error)
+	// Seq returns an entry's number.
+	Seq func(T) uint64
+	// Value makes the value to emit of an entry.
+	Value func(context.Context, T) (any, error)
+	// Cursor and SetCursor read and write the position of this follower.
+	Cursor    func(context.Context) (uint64, error)
+	SetCursor func(context.Context, uint64) error
+}
+
+// followBatch is how many entries are read at a time, and how many may be acknowledged before the cursor
+// is written.
+const followBatch = 256
+
+// Follow emits the entries of a log from the cursor on, and advances the cursor over those that have been
+// dealt with: an entry is emitted again after a crash unless everything before it, and it, had been. It
+// returns when the run drains, or, unless the run is continuous, when it has caught up and nothing in the
+// process feeds the log any more.
+func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) error {
+	after, err := log.Cursor(ctx)
+	if err != nil {
+		return fmt.Errorf("read the cursor: %w", err)
+	}
+	progress := &progress{done: after, save: log.SetCursor}
+	feeding, stop := context.WithCancel(ctx)
+	defer stop()
+	if !env.Continuous {
+		go func() {
+			defer stop()
+			select {
+			case <-env.Upstream:
+			case <-feeding.Done():
+			}
+		}()
+	}
+	for {
+		entries, err := nextEntries(ctx, feeding, log, after)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		for _, entry := range entries {
+			after = log.Seq(entry)
+			if err := emitEntry(ctx, env, log, entry, progress, out); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// nextEntries returns what follows, or nothing once the log is read to its end and nothing feeds it.
+func nextEntries[T any](ctx, feeding context.Context, log Log[T], after uint64) ([]T, error) {
+	if feeding.Err() == nil {
+		entries, err := log.Next(feeding, after, followBatch)
+		if feeding.Err() == nil || len(entries) > 0 {
+			return entries, err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	last, err := log.Last(ctx)
+	if err != nil || after >= last {
+		return nil, err
+	}
+	return log.Next(ctx, after, followBatch)
+}
+
+func emitEntry[T any](ctx context.Context, env *Env, log Log[T], entry T, p *progress, out Emitter) error {
+	seq := log.Seq(entry)
+	value, err := log.Value(ctx, entry)
+	if err != nil {
+		return fmt.Errorf("read entry %d: %w", seq, err)
+	}
+	p.begin(seq)
+	return out.Emit(ctx, NewItem(value, func(o Outcome) {
+		// The cursor is saved also while the run drains: what is done is done.
+		if err := p.end(context.WithoutCancel(ctx), seq, o.Err == nil); err != nil {
+			env.Logger.Error("cursor not saved; entries will be read again", "error", err)
+		}
+	}))
+}
+
+// progress knows how far everything has been dealt with, although entries end in any order.
+type progress struct {
+	mu    sync.Mutex
+	open  []uint64 // begun and not ended, in order
+	done  uint64   // everything up to here has been dealt with
+	last  uint64   // the last entry begun
+	saved uint64
+	save  func(context.Context, uint64) error
+}
+
+func (p *progress) begin(seq uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = append(p.open, seq)
+	p.last = seq
+}
+
+func (p *progress) end(ctx context.Context, seq uint64, ok bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !ok {
+		return nil // it stays open, and nothing after it counts as done
+	}
+	if i, found := slices.BinarySearch(p.open, seq); found {
+		p.open = slices.Delete(p.open, i, i+1)
+	}
+	p.done = p.last
+	if len(p.open) > 0 {
+		p.done = p.open[0] - 1
+	}
+	if p.done <= p.saved || (len(p.open) > 0 && p.done-p.saved < followBatch) {
+		return nil
+	}
+	p.saved = p.done
+	return p.save(ctx, p.done)
+}

@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"context"
+	"testing"
+
+	"github.com/reugn/go-streams"
+	ext "github.com/reugn/go-streams/extension"
+	"github.com/reugn/go-streams/flow"
+)
+
+func TestGoStreamsConnectorsAreStages(t *testing.T) {
+	in, out := make(chan any), make(chan any, 100)
+	go func() {
+		for i := range 100 {
+			in <- i
+		}
+		close(in)
+	}()
+	twice := FromFlow(func() streams.Flow { return flow.NewMap(func(i int) int { return 2 * i }, 1) })
+	mustRun(t, build().add("source", FromSource(ext.NewChanSource(in))).add("twice", twice).
+		add("sink", FromSink(ext.NewChanSink(out))).chain("source", "twice", "sink"), RunOptions{})
+	sum := 0
+	for v := range out {
+		sum += v.(int)
+	}
+	if sum != 2*99*100/2 {
+		t.Errorf("sum %d", sum)
+	}
+}
+
+func TestGoStreamsOperatorAcknowledgesAtItsEntry(t *testing.T) {
+	ends := newOutcomes()
+	drop := FromFlow(func() streams.Flow { return flow.NewFilter(func(int) bool { return false }, 1) })
+	mustRun(t, build().add("numbers", count{50, ends.add}).add("filter", drop).add("sink", &collected{}).
+		chain("numbers", "filter", "sink"), RunOptions{})
+	ends.mustEndOnce(t, 50) // what the operator drops is acknowledged all the same
+}
+
+func TestCancelledEmbeddedGraphLeavesItsProgramFree(t *testing.T) {
+	stuck := process(func(ctx context.Context, _ *Item, _ Emitter) error { <-ctx.Done(); return ctx.Err() })
+	f, run, err := build().add("stuck", stuck).g.Flow(t.Context(), RunOptions{}, "stuck", "stuck")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fed := make(chan struct{})
+	go func() {
+		defer close(fed)
+		defer close(f.In())
+		for i := range 100 {
+			f.In() <- i
+		}
+	}()
+	run.Cancel()
+	for range f.Out() {
+		t.Error("something came out")
+	}
+	<-fed
+}
+
+func TestNodesHandTheChannelOver(t *testing.T) {
+	r := &Run{}
+	a, b := &node{run: r, ports: map[string]*outlet{}}, &node{run: r, in: make(chan any)}
+	if a.Via(b) != streams.Flow(b) || a.ports[""].targets[0] != b.In() {
+		t.Error("the channel between two nodes is not the second one's own")
+	}
+}
+
+func TestUnknownEntryOfAnEmbeddedGraph(t *testing.T) {
+	if _, _, err := build().add("a", &collected{}).g.Flow(t.Context(), RunOptions{}, "a", "b"); err == nil {
+		t.Error("no error for an exit that does not exist")
+	}
+}

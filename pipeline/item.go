@@ -1,0 +1,72 @@
+package pipeline
+
+import "maps"
+
+// Item is what travels on an edge: one value, whose Go type is the kind of the port it came from, with
+// what stages want to say beside it. The item knows the lease it belongs to: the request at a queue, or
+// the reading position of a source, that is answered once everything made from it has been dealt with.
+//
+// An emitted item is read-only, because another branch may hold it too. To pass it on changed, use
+// [Item.With].
+type Item struct {
+	Value any
+	Meta  map[string]string
+
+	lineage *lineage
+}
+
+// NewItem returns an item with a lease of its own: end is called once, when every item made from this
+// one has been dealt with. Sources use it to advance a cursor; other stages need no more than
+// &Item{Value: v}, which joins the lease of the item being processed.
+func NewItem(value any, end func(Outcome)) *Item {
+	return &Item{Value: value, lineage: newLineage(end, nil)}
+}
+
+// With returns an item of the same lease and meta data that carries another value.
+func (it *Item) With(value any) *Item {
+	return &Item{Value: value, Meta: it.Meta, lineage: it.lineage}
+}
+
+// WithMeta returns a copy of the item with one more meta entry; the original is left alone.
+func (it *Item) WithMeta(key, value string) *Item {
+	meta := maps.Clone(it.Meta)
+	if meta == nil {
+		meta = make(map[string]string, 1)
+	}
+	meta[key] = value
+	return &Item{Value: it.Value, Meta: meta, lineage: it.lineage}
+}
+
+// Hold keeps the item's lease open after Process has returned, until the returned function is called,
+// with an error if what was being waited for failed. A stage that hands its work to somebody else (a
+// store that gathers writes) holds the item and lets go when the effect is durable, so that no worker
+// waits for a disk. Calling the function again does nothing.
+func (it *Item) Hold() (done func(error)) {
+	if it.lineage == nil {
+		return func(error) {}
+	}
+	return it.lineage.hold()
+}
+
+// Learn adds something to the outcome that the queue or source is given when the lease ends.
+func (it *Item) Learn(what any) {
+	if it.lineage != nil {
+		it.lineage.learn(what)
+	}
+}
+
+// Release tells the queue that the resource this lease occupies (the connection of a host) is free,
+// before the lease itself ends. Only the first call counts; a queue whose leases do not implement
+// [Releaser] is not told.
+func (it *Item) Release(note any) {
+	if it.lineage != nil {
+		it.lineage.releaseEarly(note)
+	}
+}
+
+// OnEnd calls f when the lease ends, whatever its outcome: a pooled buffer goes back there.
+func (it *Item) OnEnd(f func()) {
+	if it.lineage != nil {
+		it.lineage.onEnd(f)
+	}
+}

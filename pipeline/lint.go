@@ -1,0 +1,210 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Check finds everything that is wrong with a graph: stages and ports that do not exist, kinds that do
+// not match, default ports that lead nowhere, stages that nothing leads to, cycles without a queue. It
+// puts sources first. The error is nil or a [Findings].
+func (g *Graph) Check() error {
+	g.sortStages()
+	l := newLinter(g)
+	l.checkAll()
+	return append(slices.Clone(g.wrong), l.findings...).sorted().orNil()
+}
+
+// linter checks a graph. Stages whose type is unknown are reported by whoever looked them up; nothing is
+// said here about ports, kinds and cycles that depend on them.
+type linter struct {
+	g        *Graph
+	stages   map[string]*Stage
+	ports    map[string][]Port // of each stage whose type is known
+	into     map[string][]Edge
+	from     map[string][]Edge
+	next     map[string][]Edge // from, without those that lead to a source by mistake
+	findings Findings
+}
+
+func newLinter(g *Graph) *linter {
+	l := &linter{
+		g: g, stages: make(map[string]*Stage), ports: make(map[string][]Port),
+		into: make(map[string][]Edge), from: make(map[string][]Edge), next: make(map[string][]Edge),
+	}
+	for _, s := range g.Stages {
+		l.stages[s.Name] = s
+		if s.Make != nil {
+			l.ports[s.Name] = s.Ports()
+		}
+	}
+	return l
+}
+
+func (l *linter) add(pos Position, code Code, width int, format string, args ...any) *Finding {
+	l.findings = append(l.findings, Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), width: width})
+	return &l.findings[len(l.findings)-1]
+}
+
+// known reports whether the stage exists and its type is known.
+func (l *linter) known(stage string) bool {
+	return l.stages[stage] != nil && l.stages[stage].Make != nil
+}
+
+func (l *linter) checkAll() {
+	seen := make(map[string]Position)
+	for _, e := range l.g.Edges {
+		l.checkEnds(e)
+		if l.isTwice(e, seen) {
+			continue
+		}
+		l.into[e.To] = append(l.into[e.To], e)
+		l.from[e.From] = append(l.from[e.From], e)
+		if l.known(e.To) && l.stages[e.To].IsSource() {
+			l.add(e.toPos, CodeSourceInput, len(e.To), "stage %q is a source and takes no input", e.To)
+			continue
+		}
+		l.next[e.From] = append(l.next[e.From], e)
+	}
+	for _, s := range l.g.Stages {
+		if l.known(s.Name) {
+			l.checkStage(s)
+		}
+	}
+	l.checkKinds()
+	l.checkCycles()
+}
+
+// checkEnds reports an edge between stages that are not there.
+func (l *linter) checkEnds(e Edge) {
+	for _, end := range []struct {
+		stage string
+		pos   Position
+	}{{e.From, e.Pos}, {e.To, e.toPos}} {
+		if l.stages[end.stage] == nil {
+			names := slices.Sorted(maps.Keys(l.stages))
+			l.add(end.pos, CodeUnknownStage, len(end.stage), "there is no stage %q", end.stage).Hint = nearest(end.stage, names)
+		}
+	}
+}
+
+// isTwice reports an edge that was seen before.
+func (l *linter) isTwice(e Edge, seen map[string]Position) bool {
+	from := flowRef{stage: e.From, port: e.Port}.String()
+	edge := from + " > " + e.To
+	first, twice := seen[edge]
+	if !twice {
+		seen[edge] = e.Pos
+		return false
+	}
+	finding := l.add(e.Pos, CodeDuplicate, len(from), "%s stands twice, so %s would get every item twice", edge, e.To)
+	if first.Line > 0 {
+		finding.Message += fmt.Sprintf("; first at %s", first)
+	}
+	return true
+}
+
+func (l *linter) checkStage(s *Stage) {
+	if err := checkPorts(l.ports[s.Name]); err != nil {
+		l.add(s.Pos, CodeStage, len(s.Name), "stage %q: %v", s.Name, err)
+	}
+	if !s.IsSource() && len(l.into[s.Name]) == 0 {
+		l.add(s.Pos, CodeNoInput, len(s.Name), "nothing leads to stage %q, which is no source", s.Name)
+	}
+	unwired := slices.ContainsFunc(l.ports[s.Name], func(p Port) bool { return p.Name == "" })
+	for _, e := range l.from[s.Name] {
+		if e.Port == "" {
+			unwired = false
+		}
+		l.checkPort(s, e)
+	}
+	if unwired {
+		l.add(s.Pos, CodeUnwired, len(s.Name), "the output of stage %q leads nowhere", s.Name)
+	}
+}
+
+func (l *linter) checkPort(s *Stage, e Edge) {
+	if _, ok := l.port(s.Name, e.Port); ok {
+		return
+	}
+	var names []string
+	for _, p := range l.ports[s.Name] {
+		if p.Name != "" {
+			names = append(names, p.Name)
+		}
+	}
+	if e.Port == "" {
+		finding := l.add(e.Pos, CodeUnknownPort, len(s.Name), "stage %q has no output", s.Name)
+		if len(names) > 0 {
+			finding.Message = fmt.Sprintf("stage %q has no default output, only %s", s.Name, strings.Join(names, ", "))
+		}
+		return
+	}
+	finding := l.add(e.portPos, CodeUnknownPort, len(e.Port), "stage %q has no output port %q", s.Name, e.Port)
+	finding.Hint = nearest(e.Port, append(names, errorsPort))
+	if finding.Hint == "" {
+		finding.Message += ", only " + strings.Join(append(names, errorsPort), ", ")
+	}
+}
+
+// port returns an output port of a stage whose type is known.
+func (l *linter) port(stage, name string) (Port, bool) {
+	if name == errorsPort {
+		return Port{Name: errorsPort, Kind: KindOf[*Failure]()}, true
+	}
+	i := slices.IndexFunc(l.ports[stage], func(p Port) bool { return p.Name == name })
+	if i < 0 {
+		return Port{}, false
+	}
+	return l.ports[stage][i], true
+}
+
+// checkKinds reports edges that carry what the stage they lead to does not take.
+func (l *linter) checkKinds() {
+	arriving := l.arrivingKinds()
+	for _, e := range l.g.Edges {
+		if !l.known(e.From) || !l.known(e.To) || l.stages[e.To].IsSource() {
+			continue
+		}
+		for _, kind := range l.carried(e, arriving) {
+			in := l.stages[e.To].Spec.In
+			if slices.ContainsFunc(in, func(k Kind) bool { return k.Accepts(kind) }) {
+				continue
+			}
+			from := flowRef{stage: e.From, port: e.Port}
+			l.add(e.toPos, CodeKind, len(e.To), "stage %q takes %s, but %s gives %s", e.To, kindsOf(in), from, kind)
+		}
+	}
+}
+
+// arrivingKinds follows the kinds through the graph: a stage that passes on what it is given passes on
+// all that may come to it, which in a cycle includes what it passes on.
+func (l *linter) arrivingKinds() map[string][]Kind {
+	arriving := make(map[string][]Kind)
+	for changed := true; changed; {
+		changed = false
+		for _, e := range l.g.Edges {
+			for _, kind := range l.carried(e, arriving) {
+				if !slices.Contains(arriving[e.To], kind) {
+					arriving[e.To] = append(arriving[e.To], kind)
+					changed = true
+				}
+			}
+		}
+	}
+	return arriving
+}
+
+// carried returns the kinds that may travel on an edge, as far as is known.
+func (l *linter) carried(e Edge, arriving map[string][]Kind) []Kind {
+	port, ok := l.port(e.From, e.Port)
+	switch {
+	case !ok || !l.known(e.From):
+		return nil
+	case port.Kind == SameAsInput:
+		return arriving[e.From]
+	}
+	return []Kind{port.Kind}
+}

@@ -1,0 +1,129 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// sealMark comes behind the last item from outside a queue's cycle.
+type sealMark struct{}
+
+// put stores what comes in until the channel is closed. It is one half of a queue; the other, take, ends
+// on its own, so the cycle between them is no cycle of waiting.
+func (n *node) put() {
+	out := n.newEmitter()
+	for {
+		e, ok := n.receive()
+		if !ok {
+			return
+		}
+		n.putOne(n.item(e), out)
+		n.puts.Done()
+	}
+}
+
+func (n *node) putOne(it *Item, out *emitter) {
+	if err := n.run.ctx.Err(); err != nil {
+		it.lineage.done(err)
+		return
+	}
+	n.busy.Add(1)
+	began := n.stats.begin(&out.sampler)
+	err := n.attempt(it, out, func(ctx context.Context) error { return n.queue.Put(ctx, it) })
+	n.stats.end(&out.sampler, began)
+	n.busy.Add(-1)
+	it.lineage.done(err)
+}
+
+// receive returns the next item to put. At the mark it seals the queue, once the puts before it have
+// returned: some may be of items from outside the cycle, in the hands of other workers.
+func (n *node) receive() (any, bool) {
+	n.receiving.Lock()
+	defer n.receiving.Unlock()
+	for e := range n.in {
+		if _, ok := e.(sealMark); !ok {
+			n.puts.Add(1)
+			return e, true
+		}
+		n.puts.Wait()
+		n.queue.Seal()
+	}
+	return nil, false
+}
+
+// take hands out leases until the queue says that nothing is left, or the run drains.
+func (n *node) take() {
+	out := n.newEmitter()
+	for {
+		lease, err := n.queue.Take(n.run.drainCtx)
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF), n.run.drainCtx.Err() != nil:
+			return
+		default:
+			n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
+			return
+		}
+		n.handOut(lease, out)
+	}
+}
+
+func (n *node) handOut(lease Lease, out *emitter) {
+	var release func(any)
+	if r, ok := lease.(Releaser); ok {
+		release = r.Release
+	}
+	it := lease.Item()
+	it = &Item{Value: it.Value, Meta: it.Meta, lineage: n.run.newLease(lease.Done, release)}
+	it.lineage.queued = true
+	out.lineage = it.lineage
+	it.lineage.done(out.Emit(n.run.ctx, it))
+}
+
+// findExternals finds, for every queue, the producers outside its own cycle: those that cannot be
+// reached from it.
+func (r *Run) findExternals() {
+	for _, n := range r.nodes {
+		if n.queue == nil {
+			continue
+		}
+		inside := r.reachableFrom(n)
+		for _, producer := range r.nodes {
+			if producer.leadsTo(n) && !inside[producer] {
+				n.external[producer] = true
+			}
+		}
+		n.externals.Store(int32(len(n.external)))
+	}
+}
+
+func (n *node) leadsTo(to *node) bool {
+	for _, o := range n.ports {
+		for _, target := range o.nodes {
+			if target == to {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *Run) reachableFrom(from *node) map[*node]bool {
+	reached := make(map[*node]bool)
+	next := []*node{from}
+	for len(next) > 0 {
+		n := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, o := range n.ports {
+			for _, to := range o.nodes {
+				if !reached[to] {
+					reached[to] = true
+					next = append(next, to)
+				}
+			}
+		}
+	}
+	return reached
+}

@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// replay is a dead letter that goes through its stage once more.
+type replay struct {
+	to     *node
+	letter DeadLetterRecord
+	value  any
+}
+
+// takeReplays reads the dead letters that are to be processed again. One whose stage or kind is no
+// longer part of the pipeline stays where it is, with a warning.
+func (r *Run) takeReplays() ([]replay, error) {
+	if r.options.DeadLetters == nil {
+		return nil, nil
+	}
+	letters, err := r.options.DeadLetters.Replays(r.ctx, r.graph.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read the dead letters to replay: %w", err)
+	}
+	var replays []replay
+	for _, letter := range letters {
+		value, to, err := r.revive(letter)
+		if err != nil {
+			r.logger.Warn("dead letter not replayed", "id", letter.ID, "stage", letter.Stage, "error", err)
+			continue
+		}
+		replays = append(replays, replay{to, letter, value})
+	}
+	return replays, nil
+}
+
+func (r *Run) revive(letter DeadLetterRecord) (any, *node, error) {
+	to := r.byName[letter.Stage]
+	if to == nil {
+		return nil, nil, fmt.Errorf("pipeline %s has no stage %q any more", r.graph.Name, letter.Stage)
+	}
+	for _, kind := range to.stage.Spec.In {
+		if kind.String() != letter.Kind && !kind.IsAny() {
+			continue
+		}
+		value := reflect.New(kind.typ)
+		if err := json.Unmarshal(letter.Value, value.Interface()); err != nil {
+			return nil, nil, fmt.Errorf("decode %s: %w", letter.Kind, err)
+		}
+		return value.Elem().Interface(), to, nil
+	}
+	return nil, nil, fmt.Errorf("stage %s takes no %s any more", letter.Stage, letter.Kind)
+}
+
+// startReplays feeds the letters to their stages, each from a producer of its own. A letter is forgotten
+// once everything made from it has been dealt with; if it fails again, it is buried anew.
+func (r *Run) startReplays(replays []replay) {
+	producer := new(node)
+	for _, p := range replays {
+		p.to.producers.Add(1)
+		if p.to.queue != nil {
+			p.to.external[producer] = true
+			p.to.externals.Add(1)
+		}
+	}
+	for _, p := range replays {
+		r.spawn(func() {
+			defer p.to.producerEnded(producer)
+			lease := r.newLease(func(o Outcome) { r.replayed(p.letter, o) }, nil)
+			select {
+			case p.to.in <- &Item{Value: p.value, Meta: p.letter.Meta, lineage: lease}:
+			case <-r.drainCtx.Done():
+				lease.done(r.drainCtx.Err())
+			}
+		})
+	}
+}
+
+func (r *Run) replayed(letter DeadLetterRecord, o Outcome) {
+	if o.Err != nil {
+		return
+	}
+	if err := r.options.DeadLetters.Replayed(context.WithoutCancel(r.ctx), letter.ID); err != nil {
+		r.logger.Error("replayed dead letter not forgotten", "id", letter.ID, "error", err)
+	}
+}

@@ -1,0 +1,230 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// RunOptions says what a run has at its disposal.
+type RunOptions struct {
+	Resources   *Resources      // what stages find by [Resource]; may be nil
+	Logger      *slog.Logger    // nil: nothing is logged
+	DeadLetters DeadLetters     // where failed items go; nil: a failed item ends the run
+	Continuous  bool            // sources go on until the run is drained
+	Upstream    <-chan struct{} // closed when nothing in this process feeds followers any more; nil: already so
+}
+
+// Run is a pipeline that is running.
+type Run struct {
+	graph   *Graph
+	options RunOptions
+	logger  *slog.Logger
+	nodes   []*node
+	byName  map[string]*node
+	started time.Time
+
+	ctx      context.Context // ends when the run is cancelled or has failed
+	cancel   context.CancelCauseFunc
+	drainCtx context.Context // ends when the run drains: sources and queues stop handing out
+	drain    context.CancelFunc
+
+	workers sync.WaitGroup // every goroutine of the run
+	leases  sync.WaitGroup // every lease that has not ended
+	done    chan struct{}  // closed when all is over and report and err are set
+	report  *Report
+	err     error
+}
+
+// Run starts the graph and waits for its end.
+func (g *Graph) Run(ctx context.Context, o RunOptions) (*Report, error) {
+	run, err := g.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return run.Wait()
+}
+
+// Start makes and opens every stage, then sets the graph going. When one of them cannot be made or
+// opened, those already made are closed again and nothing has flowed. Cancelling ctx ends the run at
+// once: what is in flight goes back to where it came from. [Run.Drain] ends it gently.
+func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Upstream == nil {
+		nothing := make(chan struct{})
+		close(nothing)
+		o.Upstream = nothing
+	}
+	r := &Run{
+		graph: g, options: o, byName: make(map[string]*node), done: make(chan struct{}),
+		logger: o.Logger.With("pipeline", g.Name),
+	}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.drainCtx, r.drain = context.WithCancel(r.ctx)
+	err := r.makeNodes()
+	if err == nil {
+		err = r.openStages()
+	}
+	var replays []replay
+	if err == nil {
+		replays, err = r.takeReplays()
+	}
+	if err != nil {
+		r.cancel(err)
+		return nil, errors.Join(err, r.closeStages())
+	}
+	r.started = time.Now()
+	r.startNodes(replays)
+	go r.finish()
+	return r, nil
+}
+
+func (r *Run) makeNodes() error {
+	for _, stage := range r.graph.Stages {
+		n, err := newNode(r, stage)
+		if err != nil {
+			return err
+		}
+		r.nodes = append(r.nodes, n)
+		r.byName[stage.Name] = n
+	}
+	for _, edge := range r.graph.Edges {
+		from, to := r.byName[edge.From], r.byName[edge.To]
+		if from == nil || to == nil {
+			return fmt.Errorf("edge %s > %s: no such stage", edge.From, edge.To)
+		}
+		from.connect(edge.Port, to)
+	}
+	r.findExternals()
+	return nil
+}
+
+func (r *Run) openStages() error {
+	for _, n := range r.nodes {
+		opener, ok := n.impl.(Opener)
+		if !ok {
+			continue
+		}
+		if err := opener.Open(r.ctx); err != nil {
+			return fmt.Errorf("open stage %s: %w", n.name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Run) startNodes(replays []replay) {
+	for _, n := range r.nodes {
+		if n.queue != nil && n.externals.Load() == 0 {
+			n.queue.Seal()
+		}
+	}
+	r.startReplays(replays)
+	for _, n := range r.nodes {
+		n.start()
+	}
+}
+
+// spawn runs f as one of the run's goroutines.
+func (r *Run) spawn(f func()) {
+	r.workers.Add(1)
+	go func() {
+		defer r.workers.Done()
+		f()
+	}()
+}
+
+// newLease returns a lineage that the run waits for before it closes the stages.
+func (r *Run) newLease(end func(Outcome), release func(any)) *lineage {
+	r.leases.Add(1)
+	return newLineage(func(o Outcome) {
+		defer r.leases.Done()
+		if end != nil {
+			end(o)
+		}
+	}, release)
+}
+
+// adopt makes the run wait for a lease that a source made by [NewItem].
+func (r *Run) adopt(l *lineage) {
+	r.leases.Add(1)
+	end := l.end
+	l.end = func(o Outcome) {
+		defer r.leases.Done()
+		if end != nil {
+			end(o)
+		}
+	}
+}
+
+// finish waits for the end of everything, closes the stages and publishes the result.
+func (r *Run) finish() {
+	r.workers.Wait()
+	r.awaitLeases()
+	err := context.Cause(r.ctx)
+	r.report = r.Snapshot()
+	r.err = errors.Join(err, r.closeStages())
+	r.cancel(nil)
+	close(r.done)
+}
+
+// awaitLeases waits for the effects that stages still hold items for. A cancelled run does not wait:
+// what was not acknowledged will be done again.
+func (r *Run) awaitLeases() {
+	ended := make(chan struct{})
+	go func() {
+		r.leases.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-r.ctx.Done():
+	}
+}
+
+func (r *Run) closeStages() error {
+	var errs []error
+	for i := len(r.nodes) - 1; i >= 0; i-- {
+		if closer, ok := r.nodes[i].impl.(Closer); ok {
+			if err := closer.Close(); err != nil {
+				errs = append(errs, fmt.Errorf("close stage %s: %w", r.nodes[i].name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fail ends the run with an error; the first one counts.
+func (r *Run) fail(err error) { r.cancel(err) }
+
+// Drain ends the run gently: sources and queues hand out nothing more, and what is in flight is finished.
+func (r *Run) Drain() { r.drain() }
+
+// Cancel ends the run at once. What is in flight counts as not done.
+func (r *Run) Cancel() { r.cancel(context.Canceled) }
+
+// Done is closed when the run has ended and its stages are closed.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Wait waits for the end of the run and returns its report, with the error that ended it before its
+// time: the cause of its cancellation, or the failure of a stage.
+func (r *Run) Wait() (*Report, error) {
+	<-r.done
+	return r.report, r.err
+}
+
+// Holding names the stages that have items in front of them or in work, in the order of the flow: those
+// that a draining run waits for.
+func (r *Run) Holding() []string {
+	var names []string
+	for _, n := range r.nodes {
+		if len(n.in) > 0 || n.busy.Load() > 0 {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reugn/go-streams"
+)
+
+// Processor is the interface most stages implement. Process is called once for each item, by as many
+// goroutines at once as the stage has workers. What it emits before it returns descends from the item;
+// emitting nothing filters it; an error sends it to the stage's error policy. The emitter is valid until
+// Process returns. ctx ends when the run is cancelled.
+type Processor interface {
+	Process(ctx context.Context, it *Item, out Emitter) error
+}
+
+// BatchProcessor gets items in groups of up to batch.count, or those that came within batch.period of
+// the first. Whatever it emits descends from all of the group, unless it emits an item it was given.
+// The items of a group are acknowledged together when ProcessBatch returns; an error concerns them all.
+type BatchProcessor interface {
+	ProcessBatch(ctx context.Context, its []*Item, out Emitter) error
+}
+
+// Source produces items until it is exhausted (nil) or fails. ctx ends when the run drains: Run then
+// stops producing and returns nil.
+type Source interface {
+	Run(ctx context.Context, out Emitter) error
+}
+
+// Queue stores its input before it gives it out again, which is why it alone may close a cycle: Put must
+// never wait for Take. The runtime calls Seal once, when everything outside the queue's own cycle that
+// leads to it has ended; Take then answers [io.EOF] as soon as nothing is due in this run and no lease
+// is out. Put may finish its work later by [Item.Hold].
+type Queue interface {
+	Put(ctx context.Context, it *Item) error
+	Take(ctx context.Context) (Lease, error)
+	Seal()
+}
+
+// Lease is one item on loan from a queue. The runtime calls Done exactly once, when everything made from
+// the item has been dealt with; it must not wait for a disk.
+type Lease interface {
+	Item() *Item
+	Done(Outcome)
+}
+
+// Releaser is implemented by leases whose scarce resource can be freed before they are done; see
+// [Item.Release].
+type Releaser interface {
+	Release(note any)
+}
+
+// FlowStage is any go-streams operator. Items are acknowledged where they enter it, because an operator
+// of go-streams carries no leases: what it holds when the process dies is lost.
+type FlowStage interface {
+	Flow() streams.Flow
+}
+
+// Capabilities that a stage may have besides its interface, found by type assertion.
+type (
+	// Opener is called before any item flows, in the order of the flow. An error stops the run from
+	// starting.
+	Opener interface {
+		Open(ctx context.Context) error
+	}
+	// Closer is called after the last item, in the reverse order, also when the run failed, and also
+	// when Open was never called. It may be called twice.
+	Closer interface{ Close() error }
+	// Checker tries what the stage needs (a connection, a file) without changing anything.
+	Checker interface {
+		Check(ctx context.Context) error
+	}
+	// Reconfigurer takes new options while running; an error leaves the old ones in force.
+	Reconfigurer interface {
+		Reconfigure(ctx context.Context, options any) error
+	}
+	// Validator is implemented by option structs (by value) that can be wrong in ways their types
+	// cannot say. An error may name the option at fault with [OptionError].
+	Validator interface{ Validate() error }
+	// Porter is implemented by option structs (by value) on which a stage's output ports depend; it
+	// replaces the ports of the [Spec].
+	Porter interface{ Ports() []Port }
+)
+
+// Emitter hands items to the stage's output ports. It waits while the next stage is busy, and returns an
+// error only when the run is being cancelled, which the stage returns in turn.
+type Emitter interface {
+	Emit(ctx context.Context, it *Item) error                // to the default port
+	EmitTo(ctx context.Context, port string, it *Item) error // to a named one
+}
+
+// OptionError says which option a validation found fault with.
+type OptionError struct {
+	Option string
+	Err    error
+}
+
+func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// ErrStopped is the error of a run that a stage with on_error = "stop" ended.
+var ErrStopped = errors.New("stopped by on_error")
+
+// Retry marks a failure of the moment, such as a host that does not answer: the lease goes back to its
+// queue, to be handed out again at the given time, and the stage's error policy is not asked. On an item
+// that came from no queue it is an error like any other.
+func Retry(err error, at time.Time) error { return &retryError{err, at} }
+
+type retryError struct {
+	err error
+	at  time.Time
+}
+
+func (e *retryError) Error() string { return e.err.Error() }
+func (e *retryError) Unwrap() error { return e.err }
+
+func asRetry(err error) (*retryError, bool) {
+	var retry *retryError
+	return retry, errors.As(err, &retry)
+}
+
+// Failure is what leaves a stage's errors port: the item that could not be processed, and why.
+type Failure struct {
+	Stage    string // the stage that failed
+	Value    any    // the item's value
+	Err      error
+	Attempts int
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("stage %s: %v", f.Stage, f.Err) }
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Map makes a processor of a function from one value to another: all that most stages need. A value of
+// another type than In is an error, as is one from f.
+func Map[In, Out any](f func(context.Context, In) (Out, error)) Processor {
+	return mapper[In, Out](f)
+}
+
+type mapper[In, Out any] func(context.Context, In) (Out, error)
+
+func (f mapper[In, Out]) Process(ctx context.Context, it *Item, out Emitter) error {
+	in, err := ValueOf[In](it)
+	if err != nil {
+		return err
+	}
+	result, err := f(ctx, in)
+	if err != nil {
+		return err
+	}
+	return out.Emit(ctx, it.With(result))
+}
+
+// ValueOf returns the item's value as a T, or an error that names both types.
+func ValueOf[T any](it *Item) (T, error) {
+	v, ok := it.Value.(T)
+	if !ok {
+		return v, fmt.Errorf("takes %s, got %T", KindOf[T](), it.Value)
+	}
+	return v, nil
+}

@@ -1,0 +1,286 @@
+package stagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// trial is one run of the stage between a source of its inputs and a taker on each of its ports.
+type trial struct {
+	s       *suite
+	mu      sync.Mutex
+	ends    []int // how often the lease of each input ended
+	emitted atomic.Int64
+	wrong   []Violation
+}
+
+// checkRun runs the stage on its inputs to the end.
+func (s *suite) checkRun() {
+	t := s.newTrial()
+	before := fingerprint(s.Inputs)
+	run, err := t.start(context.Background(), s.feed)
+	if err != nil {
+		s.violated(Runs, err)
+		return
+	}
+	if !s.isSource() || s.spec().Follows {
+		s.mustEnd(run, Acknowledges, "with every input processed and let go")
+	} else {
+		run.Drain()
+		s.mustEnd(run, ObeysContext, "when it is drained")
+	}
+	if s.stuck {
+		return
+	}
+	if report, err := run.Wait(); err != nil {
+		s.violated(Runs, err)
+	} else if n := report.Stages["stage"].Errors; n > 0 {
+		s.violated(Runs, fmt.Errorf("%d of its %d inputs failed", n, len(s.Inputs)))
+	}
+	for i, n := range t.ends {
+		if n != 1 && !s.isSource() {
+			s.violated(Acknowledges, fmt.Errorf("the lease of input %d ended %d times", i, n))
+		}
+	}
+	if diff := cmp.Diff(before, fingerprint(s.Inputs)); diff != "" {
+		s.violated(KeepsInput, fmt.Errorf("it changed what it was given (-before +after):\n%s", diff))
+	}
+	t.report()
+}
+
+// checkCancelled cancels a run that would never end by itself, because its feeder goes on and on.
+func (s *suite) checkCancelled() {
+	t := s.newTrial()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	begun := make(chan struct{})
+	run, err := t.start(ctx, s.feedForEver(begun))
+	if err != nil {
+		return // checkRun has said so
+	}
+	if !s.isSource() && len(s.Inputs) > 0 {
+		<-begun
+	}
+	cancel()
+	s.mustEnd(run, ObeysContext, "when it is cancelled")
+}
+
+// checkDrained drains a run in the middle.
+func (s *suite) checkDrained() {
+	t := s.newTrial()
+	begun := make(chan struct{})
+	run, err := t.start(context.Background(), s.feedForEver(begun))
+	if err != nil {
+		return
+	}
+	if !s.isSource() && len(s.Inputs) > 0 {
+		<-begun
+	}
+	run.Drain()
+	s.mustEnd(run, ObeysContext, "when it is drained")
+	if s.stuck {
+		return
+	}
+	t.report()
+}
+
+// checkOtherKinds gives the stage a value of a type that nobody declares.
+func (s *suite) checkOtherKinds() {
+	stage, err := s.newStage()
+	if err != nil || s.takesAny() {
+		return
+	}
+	if closer, ok := stage.(pipeline.Closer); ok {
+		defer closer.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
+	defer cancel()
+	if opener, ok := stage.(pipeline.Opener); ok {
+		if err := opener.Open(ctx); err != nil {
+			s.violated(Runs, fmt.Errorf("open it: %w", err))
+			return
+		}
+	}
+	type stranger struct{}
+	it := &pipeline.Item{Value: stranger{}}
+	err = guarded(func() error {
+		switch impl := stage.(type) {
+		case pipeline.Queue:
+			return impl.Put(ctx, it)
+		case pipeline.BatchProcessor:
+			return impl.ProcessBatch(ctx, []*pipeline.Item{it}, nowhere{})
+		case pipeline.Processor:
+			return impl.Process(ctx, it, nowhere{})
+		}
+		return errors.New("a source or an operator of go-streams takes no items")
+	})
+	if err == nil {
+		s.violated(RefusesOthers, errors.New("it accepted a value of a type it does not declare"))
+	} else if len(err.Error()) > 6 && err.Error()[:6] == "panic:" {
+		s.violated(RefusesOthers, err)
+	}
+}
+
+type nowhere struct{}
+
+func (nowhere) Emit(context.Context, *pipeline.Item) error           { return nil }
+func (nowhere) EmitTo(context.Context, string, *pipeline.Item) error { return nil }
+
+func (s *suite) spec() pipeline.Spec {
+	spec, _ := s.Registry.Lookup(s.Type)
+	return spec
+}
+
+func (s *suite) isSource() bool { return len(s.spec().In) == 0 }
+
+func (s *suite) takesAny() bool {
+	for _, kind := range s.spec().In {
+		if kind.IsAny() {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *suite) newTrial() *trial { return &trial{s: s, ends: make([]int, len(s.Inputs))} }
+
+// start runs feeder > stage > a taker on every port.
+func (t *trial) start(ctx context.Context, feeder func(*trial) pipeline.Source) (*pipeline.Run, error) {
+	g := t.s.Registry.NewGraph("stagetest")
+	anything := pipeline.Kinds(pipeline.KindOf[any]())
+	ports := []pipeline.Port{{Kind: pipeline.KindOf[any]()}}
+	if !t.s.isSource() {
+		g.AddStage("feeder", pipeline.Spec{Type: "feeder", Out: ports}, func(*pipeline.Env) (any, error) { return feeder(t), nil })
+		g.Connect("feeder", "", "stage")
+	}
+	stage := g.AddType("stage", t.s.Type, t.s.Options)
+	make := stage.Make
+	stage.Make = func(env *pipeline.Env) (any, error) {
+		impl, err := make(env)
+		return watch(t, impl), err
+	}
+	if stage.Common.Workers == 0 && !stage.Spec.Queue {
+		stage.Common.Workers = 4
+	}
+	for i, port := range stage.Ports() {
+		name := fmt.Sprintf("taker%d", i)
+		g.AddStage(name, pipeline.Spec{Type: name, In: anything}, func(*pipeline.Env) (any, error) { return taker{t, port}, nil })
+		g.Connect("stage", port.Name, name)
+	}
+	if err := g.Check(); err != nil {
+		return nil, fmt.Errorf("build a pipeline with it: %w", err)
+	}
+	return g.Start(ctx, pipeline.RunOptions{Resources: t.s.Resources, DeadLetters: buried{}})
+}
+
+// mustEnd waits for the run, as long as its patience lasts.
+func (s *suite) mustEnd(run *pipeline.Run, rule Rule, when string) {
+	patience := time.NewTimer(s.Patience)
+	defer patience.Stop()
+	select {
+	case <-run.Done():
+		return
+	case <-patience.C:
+	}
+	s.violated(rule, fmt.Errorf("it does not end within %v %s; holding items: %v", s.Patience, when, run.Holding()))
+	s.stuck = true
+	run.Cancel()
+}
+
+// feed gives each input once.
+func (s *suite) feed(t *trial) pipeline.Source {
+	return feederFunc(func(ctx context.Context, out pipeline.Emitter) error {
+		for i, v := range s.Inputs {
+			it := pipeline.NewItem(v, func(pipeline.Outcome) {
+				t.mu.Lock()
+				defer t.mu.Unlock()
+				t.ends[i]++
+			})
+			if err := out.Emit(ctx, it); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// feedForEver gives the inputs over and over, and says when the first round is over.
+func (s *suite) feedForEver(begun chan struct{}) func(*trial) pipeline.Source {
+	return func(*trial) pipeline.Source {
+		return feederFunc(func(ctx context.Context, out pipeline.Emitter) error {
+			for round := 0; ; round++ {
+				for i, v := range s.Inputs {
+					if err := out.Emit(ctx, &pipeline.Item{Value: v}); err != nil {
+						return err
+					}
+					if round == 0 && i == 0 {
+						close(begun)
+					}
+				}
+				if len(s.Inputs) == 0 {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+			}
+		})
+	}
+}
+
+type feederFunc func(context.Context, pipeline.Emitter) error
+
+func (f feederFunc) Run(ctx context.Context, out pipeline.Emitter) error { return f(ctx, out) }
+
+// taker takes what leaves a port and looks at its kind.
+type taker struct {
+	t    *trial
+	port pipeline.Port
+}
+
+func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+	if !k.port.Kind.Holds(it.Value) {
+		k.t.violated(DeclaresOutput, fmt.Errorf("port %q declares %s, and gave a %T", k.port.Name, k.port.Kind, it.Value))
+	}
+	return nil
+}
+
+func (t *trial) violated(rule Rule, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wrong = append(t.wrong, Violation{rule, err})
+}
+
+// report hands the trial's findings to the suite.
+func (t *trial) report() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, v := range t.wrong {
+		t.s.violated(v.Rule, v.Err)
+	}
+}
+
+// buried takes dead letters and forgets them: failures are seen in the run's report.
+type buried struct{}
+
+func (buried) Put(context.Context, pipeline.DeadLetterRecord) error { return nil }
+func (buried) Replays(context.Context, string) ([]pipeline.DeadLetterRecord, error) {
+	return nil, nil
+}
+func (buried) Replayed(context.Context, int64) error { return nil }
+
+// fingerprint is a deep copy of the inputs in a form that can be compared later: pointers followed, and
+// functions and channels left out.
+func fingerprint(values []any) []string {
+	prints := make([]string, len(values))
+	for i, v := range values {
+		prints[i] = deepPrint(reflect.ValueOf(v))
+	}
+	return prints
+}
