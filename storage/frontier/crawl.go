@@ -1,0 +1,159 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+)
+
+// crawl is a crawl that the queue has ever been told to start.
+type crawl struct {
+	number  uint32
+	pending atomic.Int64         // URLs it waits for; only the committer changes it
+	active  atomic.Bool          // it was started in this run
+	now     atomic.Pointer[pass] // only the committer changes it
+}
+
+// pass is how a crawl stands: its bounds, and its round.
+type pass struct {
+	webrace.Crawl
+	scope scope.Matcher
+
+	// number tells the passes of a crawl apart. A round is one pass, and another one each time its
+	// levels are raised while it runs: the new pass walks the same pages from the store again, because
+	// their visits are no older than the round, and goes on beyond the old border.
+	number  uint32
+	started time.Time // when the round began
+}
+
+// admits reports whether the crawl may follow url at this distance.
+func (p *pass) admits(url string, distance int) Reason {
+	switch {
+	case !(webrace.Reach{Distance: distance}).Within(p.Levels) || distance > math.MaxInt32:
+		return Depth
+	case !p.scope.Match(url):
+		return Scope
+	}
+	return accepted
+}
+
+// raise widens a crawl's bounds by those of another request for it, and reports whether more pages lie
+// within them now.
+func (p *pass) raise(c webrace.Crawl) (deeper bool) {
+	if p.Levels != 0 && (c.Levels == 0 || c.Levels > p.Levels) {
+		p.Levels, deeper = c.Levels, true
+	}
+	p.Urgency = max(p.Urgency, c.Urgency)
+	if c.Timing > 0 && (p.Timing == 0 || c.Timing < p.Timing) {
+		p.Timing = c.Timing
+	}
+	return deeper
+}
+
+func encodeCrawl(c *crawl) []byte {
+	p := c.now.Load()
+	w := newWriter(64 + len(p.Start))
+	w.uint(uint64(c.number))
+	w.text(p.ID)
+	w.text(p.Start)
+	w.text(string(p.Scope))
+	w.text(p.Secret)
+	w.int(int64(p.Levels))
+	w.int(int64(p.Urgency))
+	w.int(int64(p.Timing))
+	w.uint(uint64(p.number))
+	w.time(p.started)
+	w.int(c.pending.Load())
+	return w
+}
+
+func decodeCrawl(value []byte) (*crawl, error) {
+	r := newReader(value)
+	c, p := &crawl{number: r.number()}, &pass{}
+	p.ID, p.Start, p.Scope, p.Secret = r.text(), r.text(), webrace.Scope(r.text()), r.text()
+	p.Levels, p.Urgency, p.Timing = int(r.int()), int(r.int()), time.Duration(r.int())
+	p.number, p.started = r.number(), r.time()
+	c.pending.Store(r.int())
+	if err := r.done(); err != nil {
+		return nil, err
+	}
+	m, err := scope.New(p.Start, p.Scope)
+	if err != nil {
+		return nil, fmt.Errorf("stored crawl %q: %w", p.ID, err)
+	}
+	p.scope = m
+	c.now.Store(p)
+	return c, nil
+}
+
+// registry holds every crawl of a queue.
+type registry struct {
+	mu     sync.RWMutex
+	byID   map[string]*crawl
+	inTurn []*crawl // by number, which counts from 1
+}
+
+func (r *registry) load(s *Store, k keys) error {
+	r.byID = map[string]*crawl{}
+	err := s.scan(k.start(kindCrawl), k.end(kindCrawl), func(_, value []byte) (bool, error) {
+		c, err := decodeCrawl(value)
+		if err != nil {
+			return false, err
+		}
+		r.byID[c.now.Load().ID] = c
+		return true, nil
+	})
+	r.inTurn = make([]*crawl, len(r.byID))
+	for id, c := range r.byID {
+		if n := int(c.number); n < 1 || n > len(r.inTurn) || r.inTurn[n-1] != nil {
+			return errors.Join(err, fmt.Errorf("crawl %q has number %d of %d: %w", id, n, len(r.byID), errCorrupt))
+		}
+		r.inTurn[c.number-1] = c
+	}
+	return err
+}
+
+func (r *registry) add(id string, c *crawl) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byID[id] = c
+	r.inTurn = append(r.inTurn, c)
+}
+
+func (r *registry) get(id string) *crawl {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.byID[id]
+}
+
+func (r *registry) numbered(n uint32) (*crawl, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if n < 1 || int(n) > len(r.inTurn) {
+		return nil, fmt.Errorf("crawl number %d of %d: %w", n, len(r.inTurn), errCorrupt)
+	}
+	return r.inTurn[n-1], nil
+}
+
+// all returns the crawls by number. The list is not to be changed.
+func (r *registry) all() []*crawl {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.inTurn[:len(r.inTurn):len(r.inTurn)]
+}
+
+// pending counts, for each crawl started in this run, the URLs it waits for.
+func (r *registry) pending() (n int64) {
+	for _, c := range r.all() {
+		if c.active.Load() {
+			n += c.pending.Load()
+		}
+	}
+	return n
+}

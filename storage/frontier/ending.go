@@ -1,0 +1,136 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+// ending is how a lease ends on disk.
+type ending struct {
+	visit   *webrace.Visit // what it leaves behind; nil leaves the last one as it is
+	failed  bool
+	retryAt time.Time
+	dropped bool // nobody came to the URL: it lies beyond the levels of all who waited for it
+}
+
+// ending returns the step that ends the lease.
+func (l *Lease) ending(e *ending, done func(error)) step {
+	return step{
+		apply: func(ch *changes) error { return ch.end(l, e) },
+		after: l.gone,
+		done:  done,
+	}
+}
+
+// forward sends those who wait for a URL on to where it was redirected at its last visit, without asking
+// it again.
+func (l *Lease) forward(target string) step {
+	o := l.q.gate(&webrace.Links{
+		From: l.item.url, Reach: l.request.Reach, Via: webrace.ViaRedirect,
+		Redirects: l.item.redirects + 1, URLs: []string{target},
+	})
+	return step{
+		apply: func(ch *changes) error {
+			if err := o.apply(ch); err != nil {
+				return err
+			}
+			return ch.end(l, &ending{})
+		},
+		after: func() error {
+			o.remember()
+			return l.gone()
+		},
+	}
+}
+
+// gone forgets the lease. What came up while it was out gets its turn now: mostly it is stale, but the
+// URL may have been queued anew.
+func (l *Lease) gone() error {
+	w := &l.q.window
+	delete(l.q.leases, l.item.id)
+	for _, again := range l.again {
+		at := laneID{l.host, again.level}
+		if h := w.hosts[at.host]; h != nil {
+			h.lanes[at.level].items = append(h.lanes[at.level].items, again.item)
+		}
+		if err := w.arrived(at, l.q.store.now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end takes the URL of a lease off the queue, or puts it back for those whom the lease did not serve.
+func (c *changes) end(l *Lease, e *ending) error {
+	rec, err := c.record(l.item.id)
+	if err != nil {
+		return err
+	}
+	rec.dirty = true
+	if err := c.dequeue(rec, l.host); err != nil {
+		return err
+	}
+	if err := c.visited(l, rec, e); err != nil {
+		return err
+	}
+	if rec.tries++; !e.retryAt.IsZero() && rec.tries < c.q.opt.Attempts {
+		return c.delay(rec, l.item, rec.place.level, e.retryAt)
+	}
+	for _, s := range l.served {
+		m, _ := rec.mark(s.crawl.number)
+		if m.round == s.round && m.distance >= s.distance {
+			c.await(s.crawl, m, false)
+		}
+		if best := s.distance + 1; !e.failed && !e.dropped && (m.best == 0 || best < m.best) {
+			m.best = best
+		}
+	}
+	if err := c.settleFailure(l, rec, e.failed); err != nil {
+		return err
+	}
+	rec.tries = 0
+	for _, m := range rec.marks {
+		if m.queued {
+			at, err := c.q.levelOf(rec)
+			if err != nil {
+				return err
+			}
+			return c.enqueue(rec, l.item, l.host, at)
+		}
+	}
+	c.forget(rec)
+	return nil
+}
+
+// visited writes what the visit left behind.
+func (c *changes) visited(l *Lease, rec *record, e *ending) error {
+	if e.visit == nil {
+		return nil
+	}
+	if !e.failed {
+		c.q.count.done++
+		if status := e.visit.Status; status < 300 || status > 399 {
+			rec.redirect = ""
+		}
+	}
+	return c.set(c.q.keys.url(kindVisit, l.item.id), encodeVisit(e.visit))
+}
+
+// settleFailure lists the URL among those given up, or takes it off that list.
+func (c *changes) settleFailure(l *Lease, rec *record, failed bool) error {
+	key := c.q.keys.url(kindFailed, l.item.id)
+	switch {
+	case failed && !rec.failed:
+		rec.failed = true
+		c.q.count.failed++
+		w := newWriter(len(l.item.url) + 4)
+		w.text(l.item.url)
+		return c.set(key, w)
+	case !failed && rec.failed:
+		rec.failed = false
+		c.q.count.failed--
+		return c.remove(key)
+	}
+	return nil
+}

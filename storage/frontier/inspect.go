@@ -1,0 +1,237 @@
+package frontier
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+)
+
+// Stats are the figures of a queue. The second group counts from the start of this run.
+type Stats struct {
+	Known   int // URLs ever accepted
+	Queued  int // URLs that some crawl waits for, leased and delayed ones included
+	Delayed int // of these: tried again later
+	Failed  int // URLs given up at their last visit
+	Due     int // URLs that the crawls of this run wait for: once Take has said io.EOF, what was deferred. A URL counts for each crawl
+
+	Done    int          // visits completed
+	Refused [reasons]int // by [Reason]
+	Leased  int          // out now
+	Hosts   int          // in memory
+	Waiting int          // of these: may not be asked yet
+}
+
+// Stats returns the figures of the queue as of its last commit.
+func (q *Queue) Stats() Stats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.shown
+	s := Stats{
+		Known: int(c.known), Queued: int(c.queued), Delayed: int(c.delayed), Failed: int(c.failed),
+		Due:    int(q.crawls.pending()),
+		Done:   int(c.done - q.first.done),
+		Leased: len(q.leases), Hosts: len(q.window.hosts), Waiting: len(q.window.waiting),
+	}
+	for i := range s.Refused {
+		s.Refused[i] = int(q.refused[i].Load())
+	}
+	return s
+}
+
+// Failure is a URL that was given up at its last visit.
+type Failure struct {
+	URL   string
+	Visit webrace.Visit // Error says why, Attempts how often in a row, Status what the host last answered
+}
+
+// Failed goes through the URLs that were given up, in no particular order. It ends at the first error,
+// which it yields.
+func (q *Queue) Failed(ctx context.Context) iter.Seq2[Failure, error] {
+	return func(yield func(Failure, error) bool) {
+		next := q.keys.start(kindFailed)
+		for {
+			chunk, rest, err := q.failures(next)
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(Failure{}, err)
+				return
+			}
+			for _, f := range chunk {
+				if !yield(f, nil) {
+					return
+				}
+			}
+			if rest == nil {
+				return
+			}
+			next = rest
+		}
+	}
+}
+
+// failures reads a few of the URLs given up, and returns the key to go on from; nil at the end. The
+// database is not held while a caller looks at them.
+func (q *Queue) failures(from []byte) (chunk []Failure, rest []byte, err error) {
+	const size = 256
+	err = q.store.scan(from, q.keys.end(kindFailed), func(key, value []byte) (bool, error) {
+		if len(chunk) == size {
+			rest = append(rest, key...)
+			return false, nil
+		}
+		r := newReader(value)
+		f := Failure{URL: r.text()}
+		if err := r.done(); err != nil {
+			return false, err
+		}
+		visit, err := q.store.readVisit(q.keys, urlID(key[len(key)-len(urlID{}):]))
+		if visit != nil {
+			f.Visit = *visit
+		}
+		chunk = append(chunk, f)
+		return err == nil, err
+	})
+	return chunk, rest, err
+}
+
+// State says where a URL stands.
+type State string
+
+const (
+	Unseen    State = "unseen"    // it was never accepted
+	Queued    State = "queued"    // it waits for its turn
+	Delayed   State = "delayed"   // it failed, and waits until Due
+	Leased    State = "leased"    // it is being worked on
+	Completed State = "completed" // it is done in the last round that came to it
+	Failed    State = "failed"    // it was given up in that round
+)
+
+// Explanation is everything the frontier knows about a URL.
+type Explanation struct {
+	URL     string
+	State   State
+	Came    []Came         // the crawls that ever came to it
+	Visit   *webrace.Visit // the last one; nil when there was none
+	Due     time.Time      // of a delayed one
+	Host    time.Time      // when its host may be asked again; zero for at once
+	Rule    string         // the rule that decides about it; empty for none
+	Refused Reason         // of an unseen one: why it would be refused by the crawls there are; 0 when one of them would accept it
+}
+
+// Came says how a crawl last came to a URL.
+type Came struct {
+	Crawl    string
+	Round    int  // the last round that came to it
+	Current  bool // this is the crawl's last round
+	Distance int  // the least in that round
+	Waiting  bool // the crawl still waits for it
+}
+
+// Why explains what became of a URL, once for each of the credentials it may be fetched with: mostly
+// once.
+func (q *Queue) Why(url string) ([]Explanation, error) {
+	var all []Explanation
+	for _, secret := range q.secrets() {
+		e, err := q.explain(secret, url)
+		if err != nil {
+			return nil, err
+		}
+		if e.State != Unseen || secret == "" {
+			all = append(all, e)
+		}
+	}
+	if len(all) > 1 && all[0].State == Unseen {
+		all = all[1:]
+	}
+	return all, nil
+}
+
+// secrets returns the names of all credentials, none first.
+func (q *Queue) secrets() []string {
+	names := []string{""}
+	known := map[string]bool{"": true}
+	for _, c := range q.crawls.all() {
+		if s := c.now.Load().Secret; !known[s] {
+			known[s] = true
+			names = append(names, s)
+		}
+	}
+	return names
+}
+
+func (q *Queue) explain(secret, url string) (Explanation, error) {
+	e := Explanation{URL: url, State: Unseen}
+	e.Rule, _ = q.opt.Rules.Explain(url)
+	name, ok := scope.Host(url)
+	if !ok {
+		e.Refused = Invalid
+		return e, nil
+	}
+	h, err := q.store.readHost(q.keys, hostOf(name))
+	if err != nil {
+		return e, err
+	}
+	e.Host = h.notBefore
+	id := identify(secret, url)
+	rec, err := q.store.readRecord(q.keys, id)
+	if err != nil {
+		return e, err
+	}
+	if rec == nil {
+		e.Refused = q.refusal(url)
+		return e, nil
+	}
+	if e.Visit, err = q.store.readVisit(q.keys, id); err != nil {
+		return e, err
+	}
+	return e, q.describe(&e, id, rec)
+}
+
+func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.leases[id] != nil:
+		e.State = Leased
+	case rec.place.kind == inLane:
+		e.State = Queued
+	case rec.place.kind == delayed:
+		e.State, e.Due = Delayed, fromNanos(rec.place.due)
+	case rec.failed:
+		e.State = Failed
+	default:
+		e.State = Completed
+	}
+	for _, m := range rec.marks {
+		cr, err := q.crawls.numbered(m.crawl)
+		if err != nil {
+			return err
+		}
+		p := cr.now.Load()
+		e.Came = append(e.Came, Came{p.ID, int(m.round), m.round == p.number, int(m.distance), m.queued})
+	}
+	if e.Visit != nil {
+		e.Visit.Reach, err = q.reach(rec.marks, everVisited)
+	}
+	return err
+}
+
+// refusal returns why no crawl would accept a URL, were it found on its start page.
+func (q *Queue) refusal(url string) Reason {
+	if _, allowed := q.opt.Rules.Explain(url); !allowed {
+		return Rule
+	}
+	why := Unknown
+	for _, c := range q.crawls.all() {
+		r := c.now.Load().admits(url, 1)
+		if r == accepted {
+			return accepted
+		}
+		why = max(why, r)
+	}
+	return why
+}

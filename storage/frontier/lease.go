@@ -1,0 +1,255 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+// Outcome says how the work on a URL ended.
+type Outcome struct {
+	Err     error             // why it failed; nil when it did not
+	RetryAt time.Time         // not zero: it failed, and is to be tried again then, if attempts are left
+	Learned []webrace.Learned // applied, in order, to the visit of what did not fail
+}
+
+// Lease is a URL that was handed out. It holds one of its host's slots until Release, and keeps the URL
+// from being handed out again until Done.
+type Lease struct {
+	q       *Queue
+	item    item
+	host    hostID
+	level   level
+	request webrace.Request
+	served  []served
+
+	slot  bool // of its host; guarded by the queue's lock
+	ended atomic.Bool
+	again []again // the URL came up while it was out; guarded by the queue's lock
+}
+
+type again struct {
+	item  queued
+	level level
+}
+
+// served is a crawl that this lease works for, as it stood when the URL was handed out.
+type served struct {
+	crawl           *crawl
+	round, distance uint32
+}
+
+// Request returns what to fetch. Reach are the crawls that waited for the URL when it was handed out,
+// and Stored says that no request is needed: the document was validated since the round of one of them
+// began, or is fresh. A stored answer may be that there is no document: then Visit.Version is 0, and
+// Visit.Status says why.
+func (l *Lease) Request() webrace.Request { return l.request }
+
+// lease hands out an item, or returns nil when it is not to be handed out: it is out already, is no
+// longer queued here, or nobody in this run waits for it.
+func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
+	if out := q.leases[it.id]; out != nil {
+		out.again = append(out.again, again{it, from.level})
+		return nil, nil
+	}
+	rec, err := q.store.readRecord(q.keys, it.id)
+	if err != nil || rec == nil || rec.place != (place{kind: inLane, level: from.level, order: it.order}) {
+		return nil, err
+	}
+	l := &Lease{q: q, item: it.item, host: from.host.id, level: from.level}
+	within, active, err := l.serve(rec)
+	if err != nil || !active {
+		return nil, err
+	}
+	visit, err := q.store.readVisit(q.keys, it.id)
+	if err != nil {
+		return nil, err
+	}
+	if visit != nil {
+		if visit.Reach, err = q.reach(rec.marks, everVisited); err != nil {
+			return nil, err
+		}
+	}
+	l.request = webrace.Request{
+		URL: it.url, From: it.from, Redirects: it.redirects, Visit: visit,
+		Stored: q.answers(visit, l.served, now),
+	}
+	if l.request.Reach, err = q.reach(within, inReach); err != nil {
+		return nil, err
+	}
+	q.leases[it.id] = l
+	switch {
+	case len(within) == 0: // the levels were lowered since it was queued
+		l.ended.Store(true)
+		q.later(l.ending(&ending{dropped: true}, nil))
+		return nil, nil
+	case l.request.Stored && visit.Version == 0 && rec.redirect != "":
+		l.ended.Store(true)
+		q.later(l.forward(rec.redirect))
+		return nil, nil
+	}
+	l.slot = true
+	from.host.inflight++
+	return l, nil
+}
+
+// serve notes the crawls that wait for a URL. It returns the marks of those within whose levels it lies,
+// and whether any was started in this run.
+func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
+	for _, m := range rec.marks {
+		if !m.queued {
+			continue
+		}
+		cr, err := l.q.crawls.numbered(m.crawl)
+		if err != nil {
+			return nil, false, err
+		}
+		l.served = append(l.served, served{cr, m.round, m.distance})
+		active = active || cr.active.Load()
+		if (webrace.Reach{Distance: int(m.distance)}).Within(cr.now.Load().Levels) {
+			within = append(within, m)
+		}
+	}
+	return within, active, nil
+}
+
+// answers reports whether what was stored at a visit answers without a request.
+func (q *Queue) answers(v *webrace.Visit, to []served, now time.Time) bool {
+	if v == nil || v.At.IsZero() {
+		return false
+	}
+	fresh := q.opt.Fresh
+	for _, s := range to {
+		p := s.crawl.now.Load()
+		if !v.At.Before(p.started) {
+			return true
+		}
+		if p.Timing > 0 {
+			fresh = min(fresh, p.Timing/2)
+		}
+	}
+	return now.Sub(v.At) < fresh
+}
+
+func everVisited(m mark) (distance int, ok bool) { return int(m.best) - 1, m.best > 0 }
+func inReach(m mark) (distance int, ok bool)     { return int(m.distance), true }
+
+// reach returns the crawls of marks, at the distances that pick says. Equal lists are one list: the
+// pages of a level share it.
+func (q *Queue) reach(marks []mark, pick func(mark) (int, bool)) ([]webrace.Reach, error) {
+	var key writer
+	for _, m := range marks {
+		if d, ok := pick(m); ok {
+			key.uint(uint64(m.crawl))
+			key.uint(uint64(d))
+		}
+	}
+	if list, ok := q.reaches.get(string(key)); ok || len(key) == 0 {
+		return list, nil
+	}
+	var list []webrace.Reach
+	for _, m := range marks {
+		if d, ok := pick(m); ok {
+			cr, err := q.crawls.numbered(m.crawl)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, webrace.Reach{Crawl: cr.now.Load().ID, Distance: d})
+		}
+	}
+	slices.SortFunc(list, func(a, b webrace.Reach) int { return strings.Compare(a.Crawl, b.Crawl) })
+	q.reaches.put(string(key), list)
+	return list, nil
+}
+
+// Release frees the host's slot, while the work on what it answered goes on, and says how the host wants
+// to be treated. Only the first call counts; Done releases what was not.
+func (l *Lease) Release(r webrace.HostReport) {
+	l.q.mu.Lock()
+	l.release(r)
+	l.q.mu.Unlock()
+	poke(l.q.bell)
+}
+
+// release wants the queue's lock.
+func (l *Lease) release(r webrace.HostReport) {
+	q := l.q
+	h := q.window.hosts[l.host]
+	if !l.slot || h == nil {
+		return
+	}
+	l.slot = false
+	h.inflight--
+	changed := r.Parallel > 0 && r.Parallel != h.parallel || r.NotBefore.After(h.notBefore)
+	if r.Parallel > 0 {
+		h.parallel = r.Parallel
+	}
+	if r.NotBefore.After(h.notBefore) { // never sooner: another answer may have asked for longer
+		h.notBefore = r.NotBefore
+	}
+	if changed {
+		h.saving++
+		q.later(q.saveStep(h))
+	}
+	q.window.settle(h, q.store.now())
+}
+
+// saveStep makes durable how a host wants to be treated.
+func (q *Queue) saveStep(h *host) step {
+	parallel, notBefore := h.parallel, h.notBefore
+	return step{
+		apply: func(ch *changes) error {
+			rec, err := ch.host(h.id)
+			if err == nil {
+				rec.parallel, rec.notBefore, rec.dirty = parallel, notBefore, true
+			}
+			return err
+		},
+		after: func() error {
+			h.saving--
+			q.window.settle(h, q.store.now())
+			return nil
+		},
+	}
+}
+
+// Done ends the lease. The visit is written in one step with taking the URL off the queue, and done is
+// called when that is durable; it must not block. A URL that failed keeps its last visit, but for the
+// count of attempts and the error. Only the first call counts.
+func (l *Lease) Done(o Outcome, done func(error)) {
+	if !l.ended.CompareAndSwap(false, true) {
+		if done != nil {
+			done(fmt.Errorf("end the lease of %s: %w", l.item.url, errors.New("it has ended already")))
+		}
+		return
+	}
+	l.Release(webrace.HostReport{})
+	l.q.submit(l.ending(l.learn(o), done))
+}
+
+// learn makes the visit that the outcome leaves behind.
+func (l *Lease) learn(o Outcome) *ending {
+	v := webrace.Visit{}
+	if l.request.Visit != nil {
+		v = *l.request.Visit
+		v.Baseline = slices.Clone(v.Baseline)
+	}
+	if o.Err == nil && o.RetryAt.IsZero() {
+		for _, learned := range o.Learned {
+			learned(&v)
+		}
+		v.Attempts, v.Error = 0, ""
+		return &ending{visit: &v}
+	}
+	v.Attempts++
+	v.Error = "failed"
+	if o.Err != nil {
+		v.Error = o.Err.Error()
+	}
+	return &ending{visit: &v, failed: true, retryAt: o.RetryAt}
+}

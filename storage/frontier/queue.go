@@ -1,0 +1,311 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+)
+
+// QueueOptions are the options of one pipeline's queue. The zero value works.
+type QueueOptions struct {
+	Fresh     time.Duration // a document validated so lately answers without a request; 0: a minute, negative: never
+	Attempts  int           // how often a URL is tried in a round before it is given up; 0: 3
+	MaxLeases int           // how many URLs may be out at once; 0: 1024
+	Wait      time.Duration // how long a delay Take waits for once sealed, the rest is deferred; 0: a minute, negative: none
+	Redirects int           // the longest chain of redirects; 0: 10
+	Window    int           // hosts of each urgency in memory at once; 0: 4096
+	Repeats   int           // URLs remembered to answer repeats from memory; 0: 131072
+	Rules     *scope.Rules  // what every URL is held against; nil allows all
+}
+
+func (o QueueOptions) withDefaults() QueueOptions {
+	for _, d := range []struct {
+		of    *int
+		value int
+	}{{&o.Attempts, 3}, {&o.MaxLeases, 1024}, {&o.Redirects, 10}, {&o.Window, 4096}, {&o.Repeats, 1 << 17}} {
+		if *d.of <= 0 {
+			*d.of = d.value
+		}
+	}
+	for _, d := range []*time.Duration{&o.Fresh, &o.Wait} {
+		if *d == 0 {
+			*d = time.Minute
+		}
+	}
+	return o
+}
+
+// Queue is the frontier of one pipeline. Its methods are safe for concurrent use.
+type Queue struct {
+	store    *Store
+	pipeline string
+	keys     keys
+	opt      QueueOptions
+	crawls   registry
+	seen     repeats
+	refused  [reasons]atomic.Int64
+	bell     chan struct{}  // capacity 1: something changed for those who take
+	calls    sync.WaitGroup // steps handed in and not yet called back
+
+	count counters // the committer's
+
+	mu      sync.Mutex
+	window  window
+	leases  map[urlID]*Lease
+	reaches *cache[string, []webrace.Reach]
+	shown   counters // count, as of the last commit
+	first   counters // count, as of the start of this run
+	steps   int      // handed in and not yet settled
+	timer   int64    // when the first parked host or delayed item is due; never when there is none
+	waking  bool
+	sealed  bool
+	err     error // why the queue takes and gives no more
+}
+
+const never = math.MaxInt64
+
+// Queue opens the queue of a pipeline, which is made if need be. It is open once at a time.
+func (s *Store) Queue(pipeline string, o QueueOptions) (*Queue, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	if s.queues[pipeline] != nil {
+		return nil, fmt.Errorf("open the frontier of %s: it is open already", pipeline)
+	}
+	q, err := s.openQueue(pipeline, o.withDefaults())
+	if err != nil {
+		return nil, fmt.Errorf("open the frontier of %s: %w", pipeline, err)
+	}
+	s.queues[pipeline] = q
+	return q, nil
+}
+
+func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
+	k, err := s.keysOf(pipeline)
+	if err != nil {
+		return nil, err
+	}
+	q := &Queue{
+		store: s, pipeline: pipeline, keys: k, opt: o,
+		bell:    make(chan struct{}, 1),
+		leases:  map[urlID]*Lease{},
+		reaches: newCache[string, []webrace.Reach](1 << 13),
+	}
+	q.seen.entries = newCache[seenKey, seenValue](o.Repeats)
+	q.window = window{store: s, keys: k, size: o.Window, park: q.park, hosts: map[hostID]*host{}}
+	value, err := s.get(k.start(kindMeta))
+	if err == nil && value != nil {
+		q.count, err = decodeCounters(value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.shown, q.first = q.count, q.count
+	if err := q.crawls.load(s, k); err != nil {
+		return nil, err
+	}
+	q.timer, err = q.nextDue()
+	return q, err
+}
+
+// Close writes what was handed in and forgets the rest: leases that are out are handed out again when
+// the queue is next opened.
+func (q *Queue) Close() error {
+	q.fail(ErrClosed)
+	q.calls.Wait()
+	q.store.mu.Lock()
+	defer q.store.mu.Unlock()
+	if q.store.queues[q.pipeline] == q {
+		delete(q.store.queues, q.pipeline)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !errors.Is(q.err, ErrClosed) {
+		return q.err
+	}
+	return nil
+}
+
+// Seal says that no crawl will be started any more, so that Take can tell the end of the run.
+func (q *Queue) Seal() {
+	q.mu.Lock()
+	q.sealed = true
+	q.mu.Unlock()
+	poke(q.bell)
+}
+
+// Take returns the next URL to fetch, and waits for one if need be. It returns [io.EOF] once the queue
+// is sealed, no lease is out, and nothing is due any more for the crawls started in this run; what is
+// delayed by more than the option Wait stays for the next one.
+func (q *Queue) Take(ctx context.Context) (*Lease, error) {
+	defer poke(q.bell) // whoever else takes may find more, or the same end
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		q.mu.Lock()
+		l, until, err := q.try(q.store.now())
+		q.mu.Unlock()
+		if l != nil || err != nil {
+			return l, err
+		}
+		q.sleep(ctx, until)
+	}
+}
+
+// sleep returns when something changed, at the time until, or when the context ends.
+func (q *Queue) sleep(ctx context.Context, until int64) {
+	var due <-chan time.Time
+	if until != never {
+		timer := time.NewTimer(time.Unix(0, until).Sub(q.store.now()))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-q.bell:
+	case <-due:
+	case <-ctx.Done():
+	}
+}
+
+// try returns a lease, or when to try again.
+func (q *Queue) try(now time.Time) (*Lease, int64, error) {
+	q.window.wake(now)
+	for {
+		if q.err != nil {
+			return nil, 0, q.err
+		}
+		if len(q.leases) >= q.opt.MaxLeases {
+			return nil, never, nil
+		}
+		loaded, err := q.window.fill(now)
+		if err != nil {
+			return nil, 0, err
+		}
+		lane := q.window.pick(now)
+		switch {
+		case lane != nil:
+			if l, err := q.takeFrom(lane, now); l != nil || err != nil {
+				return l, 0, err
+			}
+		case !loaded:
+			until, err := q.nothing(now)
+			return nil, until, err
+		}
+	}
+}
+
+// takeFrom leases the next item of a lane, unless it turns out that it is not to be handed out.
+func (q *Queue) takeFrom(from *lane, now time.Time) (*Lease, error) {
+	var l *Lease
+	it, ok, err := q.window.pop(from)
+	if ok {
+		l, err = q.lease(from, it, now)
+	}
+	q.window.settle(from.host, now)
+	return l, err
+}
+
+// nothing says when to look again while there is nothing to take: io.EOF for never.
+func (q *Queue) nothing(now time.Time) (until int64, err error) {
+	until = q.timer
+	if until <= now.UnixNano() && !q.waking {
+		q.waking = true
+		q.later(q.wakeStep(now))
+	}
+	if q.waking {
+		until = never // its end rings the bell
+	}
+	if len(q.window.waiting) > 0 {
+		until = min(until, q.window.waiting[0].notBefore.UnixNano())
+	}
+	if !q.sealed || len(q.leases) > 0 || q.steps > 0 {
+		return until, nil
+	}
+	if until == never || q.crawls.pending() == 0 {
+		return 0, io.EOF
+	}
+	if wait := max(q.opt.Wait, 0); time.Duration(until-now.UnixNano()) > wait {
+		return 0, io.EOF
+	}
+	return until, nil
+}
+
+// submit hands a step to the committer.
+func (q *Queue) submit(s step) {
+	q.mu.Lock()
+	err := q.later(s)
+	q.mu.Unlock()
+	if err != nil && s.done != nil {
+		s.done(err)
+	}
+}
+
+// later hands in a step under the queue's lock: it is applied later, in the order of the calls. A queue
+// that has ended takes none.
+func (q *Queue) later(s step) error {
+	if q.err != nil {
+		return q.err
+	}
+	s.queue = q
+	q.steps++
+	q.calls.Add(1)
+	if q.err = q.store.committer.submit(s); q.err != nil {
+		q.steps--
+		q.calls.Done()
+	}
+	return q.err
+}
+
+// settled shows the takers what a group of steps came to.
+func (q *Queue) settled(steps []step, written *changes, err error) {
+	q.mu.Lock()
+	q.steps -= len(steps)
+	if err == nil {
+		for _, s := range steps {
+			if s.after != nil && err == nil {
+				err = s.after()
+			}
+		}
+		err = errors.Join(err, q.show(written))
+	}
+	if err != nil && q.err == nil {
+		q.err = err
+	}
+	q.mu.Unlock()
+	poke(q.bell)
+}
+
+// show makes what was written visible to the window.
+func (q *Queue) show(written *changes) (err error) {
+	q.shown = q.count
+	now := q.store.now()
+	for id := range written.lanes {
+		if err := q.window.arrived(id, now); err != nil {
+			return err
+		}
+	}
+	if written.timed {
+		q.timer, err = q.nextDue()
+	}
+	return err
+}
+
+func (q *Queue) fail(err error) {
+	q.mu.Lock()
+	if q.err == nil {
+		q.err = err
+	}
+	q.mu.Unlock()
+	poke(q.bell)
+}

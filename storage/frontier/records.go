@@ -1,0 +1,230 @@
+package frontier
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+)
+
+// level is the urgency of an item, turned so that 0 is the most urgent.
+type level uint8
+
+const levels = 3
+
+func levelOf(urgency int) level { return level(levels - min(max(urgency, 1), levels)) }
+
+// record is what is known of one URL: which crawls came to it and, while some of them wait for it,
+// where it is queued. What a visit left behind lies apart, because offers have no use for it.
+type record struct {
+	place    place
+	tries    int    // failed attempts since it was queued
+	failed   bool   // given up at the last visit
+	redirect string // where the last visit was redirected to; empty when it was not
+	marks    []mark // sorted by crawl
+
+	dirty bool
+}
+
+// mark says how one crawl came to a URL.
+type mark struct {
+	crawl    uint32 // its number
+	round    uint32 // the last one that came here
+	distance uint32 // the least in that round
+	best     uint32 // 1 + the least over all completed visits; 0 before the first
+	queued   bool   // the crawl still waits for it
+}
+
+// place is where a URL is queued.
+type place struct {
+	kind  placeKind
+	level level
+	order uint64
+	due   int64 // of a delayed one
+}
+
+type placeKind uint8
+
+const (
+	nowhere placeKind = iota
+	inLane
+	delayed
+)
+
+// mark returns the mark of a crawl, added if need be, and whether it was there.
+func (r *record) mark(crawl uint32) (m *mark, known bool) {
+	i, ok := slices.BinarySearchFunc(r.marks, crawl, func(m mark, n uint32) int { return int(m.crawl) - int(n) })
+	if !ok {
+		r.marks = slices.Insert(r.marks, i, mark{crawl: crawl})
+	}
+	return &r.marks[i], ok
+}
+
+func (r *record) encode() []byte {
+	w := newWriter(16 + 8*len(r.marks) + len(r.redirect))
+	w.uint(uint64(r.place.kind))
+	if r.place.kind != nowhere {
+		w.uint(uint64(r.place.level))
+		w.uint(r.place.order)
+		w.uint(uint64(r.tries))
+	}
+	if r.place.kind == delayed {
+		w.int(r.place.due)
+	}
+	w.flag(r.failed)
+	w.text(r.redirect)
+	w.uint(uint64(len(r.marks)))
+	for _, m := range r.marks {
+		w.uint(uint64(m.crawl))
+		w.uint(uint64(m.round))
+		w.uint(uint64(m.distance))
+		w.uint(uint64(m.best))
+		w.flag(m.queued)
+	}
+	return w
+}
+
+func decodeRecord(value []byte) (*record, error) {
+	r := newReader(value)
+	rec := &record{}
+	rec.place.kind = placeKind(r.small(uint64(delayed)))
+	if rec.place.kind != nowhere {
+		rec.place.level = level(r.small(levels - 1))
+		rec.place.order = r.uint()
+		rec.tries = int(r.small(math.MaxInt32))
+	}
+	if rec.place.kind == delayed {
+		rec.place.due = r.int()
+	}
+	rec.failed = r.flag()
+	rec.redirect = r.text()
+	rec.marks = make([]mark, r.count(5))
+	for i := range rec.marks {
+		rec.marks[i] = mark{r.number(), r.number(), r.number(), r.number(), r.flag()}
+		if i > 0 && rec.marks[i-1].crawl >= rec.marks[i].crawl {
+			r.fail()
+		}
+	}
+	return rec, r.done()
+}
+
+func (r *reader) number() uint32 { return uint32(r.small(math.MaxUint32)) }
+
+// item is a URL to hand out. Who waits for it is in the URL's record, so that an offer that joins it
+// leaves the item alone.
+type item struct {
+	id        urlID
+	url       string
+	from      string
+	redirects int
+}
+
+func (it *item) host() hostID {
+	name, _ := scope.Host(it.url)
+	return hostOf(name)
+}
+
+func (it *item) encode() []byte {
+	w := newWriter(32 + len(it.url) + len(it.from))
+	w.fixed(it.id[:])
+	w.uint(uint64(it.redirects))
+	w.text(it.from)
+	w.text(it.url)
+	return w
+}
+
+func decodeItem(value []byte) (item, error) {
+	r := newReader(value)
+	var it item
+	copy(it.id[:], r.fixed(len(it.id)))
+	it.redirects = int(r.small(math.MaxInt32))
+	it.from = r.text()
+	it.url = r.text()
+	return it, r.done()
+}
+
+// hostRecord is how a host is treated, and what it has queued. The host has a ready key at each level
+// where it has items, except while it is parked.
+type hostRecord struct {
+	parallel  int
+	notBefore time.Time
+	parked    int64 // until when it waits on disk; 0 when it does not
+	items     [levels]uint64
+
+	dirty bool
+}
+
+func (h *hostRecord) encode() []byte {
+	w := newWriter(24)
+	w.uint(uint64(h.parallel))
+	w.time(h.notBefore)
+	w.int(h.parked)
+	for _, n := range h.items {
+		w.uint(n)
+	}
+	return w
+}
+
+func decodeHost(value []byte) (*hostRecord, error) {
+	r := newReader(value)
+	h := &hostRecord{parallel: int(r.small(math.MaxInt32)), notBefore: r.time(), parked: r.int()}
+	for i := range h.items {
+		h.items[i] = r.uint()
+	}
+	return h, r.done()
+}
+
+// encodeVisit leaves out Reach: the marks of the URL's record hold it.
+func encodeVisit(v *webrace.Visit) []byte {
+	w := newWriter(96 + len(v.ETag) + len(v.LastModified) + len(v.Error) + 8*len(v.Baseline))
+	w.time(v.At)
+	w.int(int64(v.Status))
+	w.text(v.ETag)
+	w.text(v.LastModified)
+	w.fixed(v.Digest[:])
+	w.int(int64(v.Version))
+	w.int(v.Revision)
+	w.words(v.Baseline)
+	w.int(int64(v.Attempts))
+	w.text(v.Error)
+	return w
+}
+
+func decodeVisit(value []byte) (*webrace.Visit, error) {
+	r := newReader(value)
+	v := &webrace.Visit{At: r.time(), Status: int(r.int()), ETag: r.text(), LastModified: r.text()}
+	copy(v.Digest[:], r.fixed(len(v.Digest)))
+	v.Version = int(r.int())
+	v.Revision = r.int()
+	v.Baseline = r.words()
+	v.Attempts = int(r.int())
+	v.Error = r.text()
+	return v, r.done()
+}
+
+// counters are a queue's durable totals.
+type counters struct {
+	order   uint64 // the last one given to an item
+	crawls  uint32 // the last number given to a crawl
+	known   uint64 // URLs with a record
+	queued  uint64 // URLs that some crawl waits for, leased and delayed ones included
+	delayed uint64
+	failed  uint64
+	done    uint64
+}
+
+func (c *counters) encode() []byte {
+	w := newWriter(32)
+	for _, n := range []uint64{c.order, uint64(c.crawls), c.known, c.queued, c.delayed, c.failed, c.done} {
+		w.uint(n)
+	}
+	return w
+}
+
+func decodeCounters(value []byte) (counters, error) {
+	r := newReader(value)
+	c := counters{r.uint(), r.number(), r.uint(), r.uint(), r.uint(), r.uint(), r.uint()}
+	return c, r.done()
+}

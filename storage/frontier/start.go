@@ -1,0 +1,123 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+)
+
+// Round is one pass of a crawl over its pages.
+type Round struct {
+	Number  int       // tells the rounds of a crawl apart and grows; 0 before the first
+	Started time.Time // what was validated since then is not asked for again in this round
+	Resumed bool      // an earlier start had opened it, and it is not finished
+	Pending int       // URLs that the crawl waits for
+	Refused Reason    // why the start itself is not fetched; 0 when it is
+}
+
+// Start makes c one of the crawls of this run: URLs that only other crawls wait for stay queued. It
+// resumes the crawl's round if that is unfinished; otherwise, if newRound says so, it opens a new one
+// and offers the start. What it did is durable when it returns.
+//
+// The bounds of c replace those of earlier runs and rounds. Another start within the same round of the
+// same run can only widen them, so that it does not matter which of several URDs comes first. Pages that
+// lie within a crawl's bounds only since its levels were raised are still reached in this round: those
+// on the way to them are walked again, as Stored.
+func (q *Queue) Start(ctx context.Context, c webrace.Crawl, newRound bool) (Round, error) {
+	m, err := scope.New(c.Start, c.Scope)
+	if err == nil && c.ID == "" {
+		err = errors.New("it has no id")
+	}
+	if err != nil {
+		return Round{}, fmt.Errorf("start crawl %q: %w", c.ID, err)
+	}
+	s := &start{q: q, crawl: c, scope: m, newRound: newRound}
+	done := make(chan error, 1)
+	q.submit(step{apply: s.apply, after: s.after, done: func(err error) { done <- err }})
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		return Round{}, fmt.Errorf("start crawl %q: %w", c.ID, err)
+	}
+	return s.round, nil
+}
+
+type start struct {
+	q        *Queue
+	crawl    webrace.Crawl
+	scope    scope.Matcher
+	newRound bool
+
+	round   Round
+	restart bool // items may have been passed over because the crawl was not started yet
+}
+
+func (s *start) apply(ch *changes) error {
+	cr := s.q.crawls.get(s.crawl.ID)
+	if cr == nil {
+		ch.q.count.crawls++
+		cr = &crawl{number: ch.q.count.crawls}
+		cr.now.Store(&pass{Crawl: s.crawl})
+		s.q.crawls.add(s.crawl.ID, cr)
+	}
+	next := *cr.now.Load()
+	unfinished := cr.pending.Load() > 0
+	inThisRun := cr.active.Swap(true)
+	s.restart = unfinished && !inThisRun
+
+	opens := !unfinished && s.newRound
+	deeper := next.raise(s.crawl)
+	if opens || !inThisRun {
+		next.Crawl = s.crawl
+	}
+	next.scope = s.scope
+	if opens {
+		next.started = s.q.store.now()
+	}
+	walks := opens || unfinished && deeper
+	if walks {
+		next.number++
+	}
+	cr.now.Store(&next)
+	ch.crawls[cr] = struct{}{}
+	if walks {
+		if err := s.offer(ch, cr); err != nil {
+			return err
+		}
+	}
+	s.round.Number, s.round.Started = int(next.number), next.started
+	s.round.Resumed = unfinished
+	s.round.Pending = int(cr.pending.Load())
+	return nil
+}
+
+// offer queues the start. Nothing but the rules can refuse it: it lies within its own scope and depth.
+func (s *start) offer(ch *changes, cr *crawl) error {
+	if !s.q.opt.Rules.Allow(s.crawl.Start) {
+		s.round.Refused = Rule
+		s.q.refused[Rule].Add(1)
+		return nil
+	}
+	host, _ := scope.Host(s.crawl.Start)
+	c := candidate{
+		item: item{id: identify(s.crawl.Secret, s.crawl.Start), url: s.crawl.Start},
+		host: hostOf(host),
+		bids: []bid{{crawl: cr}},
+	}
+	_, err := ch.accept(&c)
+	return err
+}
+
+func (s *start) after() error {
+	if s.restart {
+		s.q.window.restart(s.q.store.now())
+	}
+	return nil
+}

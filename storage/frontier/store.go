@@ -1,0 +1,205 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// ErrClosed is the error of everything that is asked of a closed queue or store.
+var ErrClosed = errors.New("frontier is closed")
+
+// format is the version of the layout of the whole database.
+const format = 1
+
+// Options are the options of a store. The zero value works.
+type Options struct {
+	FS     vfs.FS           // nil: the disk
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+	Cache  int64            // bytes of the block cache; 0: 32 MiB
+}
+
+// Store is the frontier of every pipeline that shares a data directory.
+type Store struct {
+	db  *pebble.DB
+	log *slog.Logger
+	now func() time.Time
+
+	committer committer
+
+	reads sync.RWMutex // held to read from the database, so that none is under way when it closes
+	shut  bool
+
+	mu     sync.Mutex
+	queues map[string]*Queue // the open ones
+	closed bool
+}
+
+// Open opens the frontier in dir, which is made if need be. The caller sees to it that one process has
+// it open; pebble's own lock refuses a second one.
+func Open(dir string, o Options) (*Store, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Cache == 0 {
+		o.Cache = 32 << 20
+	}
+	db, err := pebble.Open(dir, pebbleOptions(o))
+	if err != nil {
+		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
+	}
+	s := &Store{db: db, log: o.Logger, now: o.Now, queues: map[string]*Queue{}}
+	if err := s.checkFormat(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
+	}
+	s.committer.start(db)
+	return s, nil
+}
+
+func pebbleOptions(o Options) *pebble.Options {
+	p := &pebble.Options{
+		FS:                    o.FS,
+		Logger:                logger{o.Logger},
+		CacheSize:             o.Cache,
+		MemTableSize:          16 << 20,
+		L0CompactionThreshold: 4,
+		LBaseMaxBytes:         64 << 20,
+		FormatMajorVersion:    pebble.FormatNewest,
+	}
+	for i := range p.Levels {
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	return p
+}
+
+func (s *Store) checkFormat() error {
+	value, err := s.get([]byte(formatKey))
+	if err != nil {
+		return err
+	}
+	if value == nil {
+		return s.db.Set([]byte(formatKey), []byte{format}, pebble.Sync)
+	}
+	if len(value) != 1 || value[0] > format {
+		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
+	}
+	return nil
+}
+
+// Close writes what was handed in, and closes every queue. Leases that are out are handed out again
+// when the store is next opened.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	open := make([]*Queue, 0, len(s.queues))
+	for _, q := range s.queues {
+		open = append(open, q)
+	}
+	s.mu.Unlock()
+	for _, q := range open {
+		q.fail(ErrClosed)
+	}
+	err := s.committer.close()
+	s.reads.Lock()
+	defer s.reads.Unlock()
+	s.shut = true
+	return errors.Join(err, s.db.Close())
+}
+
+// Pipelines returns the names of all pipelines that have a queue, open or not, in order.
+func (s *Store) Pipelines() ([]string, error) {
+	var names []string
+	err := s.scan([]byte(pipelinesKey), []byte(pipelinesKey+"\xff"), func(key, _ []byte) (bool, error) {
+		names = append(names, string(key[len(pipelinesKey):]))
+		return true, nil
+	})
+	return names, err
+}
+
+// keysOf returns the keys of a pipeline, numbered when it is new.
+func (s *Store) keysOf(pipeline string) (keys, error) {
+	name := []byte(pipelinesKey + pipeline)
+	value, err := s.get(name)
+	if err != nil {
+		return keys{}, err
+	}
+	if len(value) == len(keys{}) {
+		return keys(value), nil
+	}
+	known, err := s.Pipelines()
+	if err != nil {
+		return keys{}, err
+	}
+	var k keys
+	binary.BigEndian.PutUint16(k[:], uint16(len(known)+1))
+	return k, s.db.Set(name, k[:], pebble.Sync)
+}
+
+// get returns a copy of the value of key, or nil when there is none.
+func (s *Store) get(key []byte) ([]byte, error) {
+	s.reads.RLock()
+	defer s.reads.RUnlock()
+	if s.shut {
+		return nil, ErrClosed
+	}
+	value, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	value = append([]byte{}, value...)
+	return value, closer.Close()
+}
+
+// scan calls visit for each key from start on and before end, until it returns false. Key and value are
+// valid during the call alone, which must not wait for anything.
+func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool, err error)) error {
+	s.reads.RLock()
+	defer s.reads.RUnlock()
+	if s.shut {
+		return ErrClosed
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: start, UpperBound: end})
+	if err != nil {
+		return err
+	}
+	more := true
+	for ok := it.First(); ok && more && err == nil; ok = it.Next() {
+		more, err = visit(it.Key(), it.Value())
+	}
+	return errors.Join(err, it.Close())
+}
+
+// logger passes on what pebble has to complain about, and leaves out what it tells of its own work.
+type logger struct{ *slog.Logger }
+
+func (l logger) Infof(string, ...any) {}
+
+func (l logger) Errorf(f string, args ...any) {
+	l.Error("frontier database", "error", fmt.Sprintf(f, args...))
+}
+
+// Fatalf must not return: pebble calls it when it can no longer keep its promises, as on a full disk.
+// To die there loses nothing that was promised.
+func (l logger) Fatalf(f string, args ...any) {
+	message := fmt.Sprintf(f, args...)
+	l.Error("frontier database cannot go on", "error", message)
+	panic("frontier database: " + message)
+}

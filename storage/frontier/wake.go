@@ -1,0 +1,135 @@
+package frontier
+
+import (
+	"time"
+)
+
+// wakeChunk is how many parked hosts, and delayed items, one step brings back.
+const wakeChunk = 256
+
+// park puts a waiting host aside: its ready keys give way to one that says until when. It wants the
+// queue's lock.
+func (q *Queue) park(h *host) {
+	due := h.notBefore
+	q.later(step{
+		apply: func(ch *changes) error { return ch.park(h.id, nanos(due)) },
+		after: func() error {
+			h.parking = false
+			q.window.drop(h)
+			return nil
+		},
+	})
+}
+
+func (c *changes) park(id hostID, due int64) error {
+	h, err := c.host(id)
+	if err != nil {
+		return err
+	}
+	if h.items == ([levels]uint64{}) {
+		return nil // its record says until when it waits
+	}
+	h.parked, h.dirty = due, true
+	c.timed = true
+	for i, n := range h.items {
+		delete(c.lanes, laneID{id, level(i)})
+		if n > 0 {
+			if err := c.remove(c.q.keys.ready(level(i), id)); err != nil {
+				return err
+			}
+		}
+	}
+	return c.set(c.q.keys.timed(kindParked, due, uint64(id)), nil)
+}
+
+// wakeStep brings back what is due.
+func (q *Queue) wakeStep(now time.Time) step {
+	return step{
+		apply: func(ch *changes) error {
+			ch.timed = true
+			if err := ch.wakeHosts(now.UnixNano()); err != nil {
+				return err
+			}
+			return ch.wakeItems(now.UnixNano())
+		},
+		after: func() error {
+			q.waking = false
+			return nil
+		},
+	}
+}
+
+func (c *changes) wakeHosts(now int64) error {
+	return c.eachDue(kindParked, now, func(key, _ []byte) error {
+		id := hostID(lastNumber(key))
+		h, err := c.host(id)
+		if err != nil {
+			return err
+		}
+		if h.parked != dueOf(key) {
+			return nil
+		}
+		h.parked, h.dirty = 0, true
+		for i, n := range h.items {
+			if n == 0 {
+				continue
+			}
+			c.lanes[laneID{id, level(i)}] = struct{}{}
+			if err := c.set(c.q.keys.ready(level(i), id), nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (c *changes) wakeItems(now int64) error {
+	return c.eachDue(kindDelayed, now, func(key, value []byte) error {
+		it, err := decodeItem(value)
+		if err != nil {
+			return err
+		}
+		rec, err := c.record(it.id)
+		if err != nil {
+			return err
+		}
+		if rec.place.kind != delayed || rec.place.order != lastNumber(key) {
+			return nil
+		}
+		at, err := c.q.levelOf(rec)
+		if err != nil {
+			return err
+		}
+		c.q.count.delayed--
+		return c.enqueue(rec, it, it.host(), at)
+	})
+}
+
+// eachDue calls back for the keys that are due, and takes them away.
+func (c *changes) eachDue(kind byte, now int64, back func(key, value []byte) error) error {
+	n := 0
+	return c.q.store.scan(c.q.keys.start(kind), c.q.keys.timed(kind, now+1, 0), func(key, value []byte) (bool, error) {
+		if n++; n > wakeChunk {
+			return false, nil
+		}
+		if err := c.remove(key); err != nil {
+			return false, err
+		}
+		return true, back(key, value)
+	})
+}
+
+// nextDue returns when the first parked host or delayed item is due.
+func (q *Queue) nextDue() (int64, error) {
+	due := int64(never)
+	for _, kind := range []byte{kindParked, kindDelayed} {
+		err := q.store.scan(q.keys.start(kind), q.keys.end(kind), func(key, _ []byte) (bool, error) {
+			due = min(due, dueOf(key))
+			return false, nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return due, nil
+}

@@ -1,0 +1,344 @@
+package frontier
+
+import (
+	"container/heap"
+	"time"
+)
+
+// The window is the part of the frontier that is in memory: the hosts that URLs are taken from now, and
+// a few items of each. Everything beyond lies on disk, where a ready key stands for each host and level
+// with items. All its methods want the queue's lock.
+type window struct {
+	store *Store
+	keys  keys
+	size  int         // hosts at each level
+	park  func(*host) // asks for a host to be put aside on disk
+
+	hosts   map[hostID]*host
+	rings   [levels]ring
+	waiting waitingHosts
+}
+
+const (
+	prefetch  = 16               // items of a lane read at once
+	loadChunk = 64               // hosts loaded at once
+	parkAfter = 10 * time.Second // a host that waits longer leaves its place in the window to another
+)
+
+// weights are the shares of the levels, the most urgent first.
+var weights = [levels]int{8, 3, 1}
+
+// host is a host in the window.
+type host struct {
+	id        hostID
+	parallel  int
+	inflight  int // leases that hold its slots
+	saving    int // reports on their way to the disk: until then memory alone knows them
+	parking   bool
+	notBefore time.Time
+	lanes     [levels]lane
+	index     int // in the heap of waiting hosts; -1 when not there
+}
+
+// lane is what a host has at one level, in the order of discovery.
+type lane struct {
+	host   *host
+	level  level
+	loaded bool // counts in its ring's loaded
+	inRing bool
+	more   bool   // there may be items on disk from this order on
+	from   uint64 // the order
+	items  []queued
+}
+
+// queued is an item with its place in its lane.
+type queued struct {
+	item
+	order uint64
+}
+
+// ring is where the lanes of one level take turns.
+type ring struct {
+	lanes  []*lane
+	credit int
+	loaded int // lanes in the window
+
+	next   uint64 // the host to go on loading from
+	ended  bool   // all ready keys were passed
+	missed bool   // since then, or before next, a host became ready that there was no room for
+}
+
+func (l *lane) dry() bool { return len(l.items) == 0 && !l.more }
+
+// free reports whether the host may be asked now.
+func (h *host) free(now time.Time) bool {
+	return !h.parking && h.inflight < h.parallel && !h.notBefore.After(now)
+}
+
+// idle reports whether nothing is lost when the host leaves the window.
+func (h *host) idle() bool {
+	for i := range h.lanes {
+		if !h.lanes[i].dry() {
+			return false
+		}
+	}
+	return h.inflight == 0 && h.saving == 0 && !h.parking
+}
+
+// arrived tells the window that a lane on disk got items.
+func (w *window) arrived(id laneID, now time.Time) error {
+	if w.hosts[id.host] == nil && w.rings[id.level].loaded >= w.size {
+		w.rings[id.level].missed = true
+		return nil
+	}
+	return w.load(id, now)
+}
+
+// load brings a lane into the window.
+func (w *window) load(id laneID, now time.Time) error {
+	h := w.hosts[id.host]
+	if h == nil {
+		rec, err := w.store.readHost(w.keys, id.host)
+		if err != nil {
+			return err
+		}
+		if rec.parked != 0 {
+			return nil
+		}
+		h = &host{id: id.host, parallel: rec.parallel, notBefore: rec.notBefore, index: -1}
+		for i := range h.lanes {
+			h.lanes[i].host, h.lanes[i].level = h, level(i)
+		}
+		w.hosts[h.id] = h
+	}
+	l := &h.lanes[id.level]
+	l.more = true
+	if !l.loaded {
+		l.loaded = true
+		w.rings[l.level].loaded++
+	}
+	w.settle(h, now)
+	return nil
+}
+
+// unload makes room for another lane in the ring; the lane's host may stay for the sake of others.
+func (w *window) unload(l *lane) {
+	if l.loaded {
+		l.loaded = false
+		w.rings[l.level].loaded--
+	}
+}
+
+// settle puts a host where it belongs after anything about it changed: into the rings, among those who
+// wait, or out of the window.
+func (w *window) settle(h *host, now time.Time) {
+	switch {
+	case h.idle():
+		w.drop(h)
+	case h.parking || h.inflight >= h.parallel:
+	case h.notBefore.After(now):
+		w.wait(h, now)
+	default:
+		for i := range h.lanes {
+			if l := &h.lanes[i]; !l.inRing && !l.dry() {
+				l.inRing = true
+				w.rings[i].lanes = append(w.rings[i].lanes, l)
+			}
+		}
+	}
+}
+
+func (w *window) drop(h *host) {
+	for i := range h.lanes {
+		w.unload(&h.lanes[i])
+	}
+	if h.index >= 0 {
+		heap.Remove(&w.waiting, h.index)
+	}
+	delete(w.hosts, h.id)
+}
+
+// wait puts a host aside until it may be asked again: on disk if that takes long, or if others are
+// ready that there is no room for.
+func (w *window) wait(h *host, now time.Time) {
+	if h.index >= 0 {
+		heap.Fix(&w.waiting, h.index)
+	} else {
+		heap.Push(&w.waiting, h)
+	}
+	if h.inflight == 0 && (h.notBefore.Sub(now) > parkAfter || w.crowded(h)) {
+		h.parking = true
+		w.park(h)
+	}
+}
+
+// crowded reports whether other hosts wait for the place of this one.
+func (w *window) crowded(h *host) bool {
+	for i := range w.rings {
+		r := &w.rings[i]
+		if h.lanes[i].loaded && r.loaded >= w.size && (!r.ended || r.missed) {
+			return true
+		}
+	}
+	return false
+}
+
+// wake settles the hosts whose wait is over.
+func (w *window) wake(now time.Time) {
+	for len(w.waiting) > 0 && !w.waiting[0].notBefore.After(now) {
+		h := w.waiting[0]
+		heap.Pop(&w.waiting)
+		w.settle(h, now)
+	}
+}
+
+// fill loads ready hosts while there is room, and reports whether it loaded any.
+func (w *window) fill(now time.Time) (loaded bool, err error) {
+	for i := range w.rings {
+		r := &w.rings[i]
+		if r.ended && r.missed && r.loaded < w.size {
+			r.next, r.ended, r.missed = 0, false, false
+		}
+		room := min(loadChunk, w.size-r.loaded)
+		if r.ended || room <= 0 {
+			continue
+		}
+		ids, err := w.readyHosts(level(i), room)
+		if err != nil {
+			return loaded, err
+		}
+		for _, id := range ids {
+			if err := w.load(laneID{id, level(i)}, now); err != nil {
+				return loaded, err
+			}
+		}
+		loaded = loaded || len(ids) > 0
+	}
+	return loaded, nil
+}
+
+// readyHosts reads up to n hosts that are ready at a level and whose lane is not in the window.
+func (w *window) readyHosts(at level, n int) (ids []hostID, err error) {
+	r := &w.rings[at]
+	r.ended = true
+	start, end := w.keys.ready(at, hostID(r.next)), w.keys.start(kindReady)
+	end = append(end, byte(at)+1)
+	err = w.store.scan(start, end, func(key, _ []byte) (bool, error) {
+		if len(ids) == n {
+			r.ended, r.next = false, lastNumber(key)
+			return false, nil
+		}
+		id := hostID(lastNumber(key))
+		if h := w.hosts[id]; h == nil || !h.lanes[at].loaded {
+			ids = append(ids, id)
+		}
+		return true, nil
+	})
+	return ids, err
+}
+
+// pick takes the lane out of the rings whose turn it is, or returns nil when no host is free.
+func (w *window) pick(now time.Time) *lane {
+	best, total := -1, 0
+	for i := range w.rings {
+		r := &w.rings[i]
+		for len(r.lanes) > 0 && (r.lanes[0].dry() || !r.lanes[0].host.free(now)) {
+			r.shift()
+		}
+		if len(r.lanes) == 0 {
+			r.credit = 0
+			continue
+		}
+		r.credit += weights[i]
+		total += weights[i]
+		if best < 0 || r.credit > w.rings[best].credit {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	w.rings[best].credit -= total
+	return w.rings[best].shift()
+}
+
+func (r *ring) shift() *lane {
+	l := r.lanes[0]
+	r.lanes[0] = nil
+	r.lanes = r.lanes[1:]
+	l.inRing = false
+	return l
+}
+
+// pop takes the next item out of a lane, read from disk if need be.
+func (w *window) pop(l *lane) (it queued, ok bool, err error) {
+	if len(l.items) == 0 && l.more {
+		if err := w.read(l); err != nil {
+			return queued{}, false, err
+		}
+	}
+	if len(l.items) == 0 {
+		w.unload(l)
+		return queued{}, false, nil
+	}
+	it = l.items[0]
+	l.items = l.items[1:]
+	return it, true, nil
+}
+
+func (w *window) read(l *lane) error {
+	l.items, l.more = make([]queued, 0, prefetch), false
+	start, end := w.keys.item(l.host.id, l.level, l.from), w.keys.item(l.host.id, l.level+1, 0)
+	return w.store.scan(start, end, func(key, value []byte) (bool, error) {
+		if len(l.items) == prefetch {
+			l.more = true
+			return false, nil
+		}
+		it, err := decodeItem(value)
+		if err != nil {
+			return false, err
+		}
+		order := lastNumber(key)
+		l.items = append(l.items, queued{it, order})
+		l.from = order + 1
+		return true, nil
+	})
+}
+
+// restart reads everything on disk anew: a crawl came in whose items may have been passed over.
+func (w *window) restart(now time.Time) {
+	for i := range w.rings {
+		r := &w.rings[i]
+		r.next, r.ended, r.missed = 0, false, false
+	}
+	for _, h := range w.hosts {
+		for i := range h.lanes {
+			h.lanes[i].items, h.lanes[i].from, h.lanes[i].more = nil, 0, true
+		}
+		w.settle(h, now)
+	}
+}
+
+// waitingHosts is a heap by the time of their return.
+type waitingHosts []*host
+
+func (w waitingHosts) Len() int           { return len(w) }
+func (w waitingHosts) Less(i, j int) bool { return w[i].notBefore.Before(w[j].notBefore) }
+func (w waitingHosts) Swap(i, j int) {
+	w[i], w[j] = w[j], w[i]
+	w[i].index, w[j].index = i, j
+}
+
+func (w *waitingHosts) Push(h any) {
+	h.(*host).index = len(*w)
+	*w = append(*w, h.(*host))
+}
+
+func (w *waitingHosts) Pop() any {
+	last := len(*w) - 1
+	h := (*w)[last]
+	(*w)[last] = nil
+	*w = (*w)[:last]
+	h.index = -1
+	return h
+}
