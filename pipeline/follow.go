@@ -25,7 +25,7 @@ type Log[T any] struct {
 }
 
 // followBatch is how many entries are read at a time, and how many may be acknowledged before the cursor
-// is written.
+// is written; it is also written whenever nothing is open.
 const followBatch = 256
 
 // Follow emits the entries of a log from the cursor on, and advances the cursor over those that have been

@@ -12,7 +12,6 @@ type numbers struct {
 	mu     sync.Mutex
 	last   uint64
 	cursor uint64
-	saves  int
 	grown  chan struct{}
 }
 
@@ -46,7 +45,6 @@ func (n *numbers) log() Log[uint64] {
 		Cursor: func(context.Context) (uint64, error) { return n.cursor, nil },
 		SetCursor: func(_ context.Context, seq uint64) error {
 			n.cursor = seq
-			n.saves++
 			return nil
 		},
 	}
@@ -80,9 +78,6 @@ func TestFollowerReadsOnFromItsCursor(t *testing.T) {
 	}
 	if len(sink.values) != 1500 || n.cursor != 1500 {
 		t.Errorf("%d entries, cursor at %d", len(sink.values), n.cursor)
-	}
-	if n.saves > 20 {
-		t.Errorf("the cursor was saved %d times for 1500 entries", n.saves)
 	}
 }
 

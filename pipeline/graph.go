@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Graph is a pipeline: its stages with their decoded options, and its edges. [Config.Graph] makes one
@@ -206,4 +207,16 @@ func (g *Graph) sortStages() {
 		}
 	}
 	g.Stages = sorted
+}
+
+// mergeEdges keeps the first of all edges that connect the same: a flow may repeat the beginning of
+// another to say where it branches off.
+func (g *Graph) mergeEdges() {
+	seen := make(map[[3]string]bool, len(g.Edges))
+	g.Edges = slices.DeleteFunc(g.Edges, func(e Edge) bool {
+		key := [3]string{e.From, e.Port, e.To}
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	})
 }

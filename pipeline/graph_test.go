@@ -98,7 +98,7 @@ func TestCheckFindsWhatIsWrongWithAGraph(t *testing.T) {
 		{"a stage that nothing leads to", []string{"fetch > print"}, []string{`no-input: nothing leads to stage "fetch"`}},
 		{"a source with an input", []string{"source > fetch > print", "fetch.redirects > source"},
 			[]string{`source-input: stage "source" is a source`}},
-		{"an edge twice", []string{"source > fetch > print", "fetch > print"}, []string{"duplicate: fetch > print stands twice"}},
+		{"an edge twice", []string{"source > queue > fetch > print", "source > queue > fetch.redirects > queue"}, nil},
 		{"a loop without a queue", []string{"source > fetch > print", "fetch.redirects > pass > fetch"},
 			[]string{"cycle: cycle without a queue, which would fill up and stop: fetch > pass > fetch"}},
 		{"a loop of failures", []string{"source > pass > failures", "failures.errors > failures"},
@@ -183,6 +183,14 @@ func TestGraphIsBuiltByHandFromRegisteredStages(t *testing.T) {
 	}
 	if g.stage("upper").Common.Workers != 4 {
 		t.Error("the workers set by hand are lost")
+	}
+}
+
+func TestAnEdgeThatStandsTwiceCountsOnce(t *testing.T) {
+	t.Parallel()
+	g := wire("source > queue > fetch > print", "source > queue > fetch.redirects > queue")
+	if err := g.Check(); err != nil || len(g.Edges) != 4 {
+		t.Errorf("%d edges, %v; want 4", len(g.Edges), err)
 	}
 }
 

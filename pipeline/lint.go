@@ -9,9 +9,10 @@ import (
 
 // Check finds everything that is wrong with a graph: stages and ports that do not exist, kinds that do
 // not match, default ports that lead nowhere, stages that nothing leads to, cycles without a queue. It
-// puts sources first. The error is nil or a [Findings].
+// puts sources first, and keeps one of the edges that stand twice. The error is nil or a [Findings].
 func (g *Graph) Check() error {
 	g.sortStages()
+	g.mergeEdges()
 	l := newLinter(g)
 	l.checkAll()
 	return append(slices.Clone(g.wrong), l.findings...).sorted().orNil()
@@ -54,12 +55,8 @@ func (l *linter) known(stage string) bool {
 }
 
 func (l *linter) checkAll() {
-	seen := make(map[string]Position)
 	for _, e := range l.g.Edges {
 		l.checkEnds(e)
-		if l.isTwice(e, seen) {
-			continue
-		}
 		l.into[e.To] = append(l.into[e.To], e)
 		l.from[e.From] = append(l.from[e.From], e)
 		if l.known(e.To) && l.stages[e.To].IsSource() {
@@ -88,22 +85,6 @@ func (l *linter) checkEnds(e Edge) {
 			l.add(end.pos, CodeUnknownStage, len(end.stage), "there is no stage %q", end.stage).Hint = nearest(end.stage, names)
 		}
 	}
-}
-
-// isTwice reports an edge that was seen before.
-func (l *linter) isTwice(e Edge, seen map[string]Position) bool {
-	from := flowRef{stage: e.From, port: e.Port}.String()
-	edge := from + " > " + e.To
-	first, twice := seen[edge]
-	if !twice {
-		seen[edge] = e.Pos
-		return false
-	}
-	finding := l.add(e.Pos, CodeDuplicate, len(from), "%s stands twice, so %s would get every item twice", edge, e.To)
-	if first.Line > 0 {
-		finding.Message += fmt.Sprintf("; first at %s", first)
-	}
-	return true
 }
 
 func (l *linter) checkStage(s *Stage) {
