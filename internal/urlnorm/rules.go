@@ -1,0 +1,70 @@
+package urlnorm
+
+import (
+	"slices"
+	"strings"
+)
+
+// Rules normalize further than the standard allows: they join URLs that usually, but not by any rule of
+// the web, name the same page. They are the owner's choice; the zero value changes nothing.
+type Rules struct {
+	// Strip has the names of query parameters to remove, in any case; one that ends in * stands for all
+	// names that begin so.
+	Strip []string
+	// Index has the file names that stand for their directory: "index.html".
+	Index []string
+	// Sort puts the parameters of a query in order; equal names keep theirs.
+	Sort bool
+}
+
+// TrackingParameters is a list for [Rules.Strip]: what is added to links to see who followed them.
+func TrackingParameters() []string {
+	return []string{"utm_*", "fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid",
+		"igshid", "mc_cid", "mc_eid", "_hsenc", "_hsmi", "mkt_tok", "oly_anon_id", "oly_enc_id", "vero_id"}
+}
+
+// IndexPages is a list for [Rules.Index].
+func IndexPages() []string {
+	return []string{"index.html", "index.htm", "index.xhtml", "index.php", "default.asp", "default.aspx"}
+}
+
+// Apply returns the normalized URL u, normalized by the rules as well. Applying them again changes
+// nothing.
+func (r *Rules) Apply(u string) string {
+	address, query, has := strings.Cut(u, "?")
+	slash := strings.LastIndexByte(address, '/')
+	if slash >= hostEnd(address) && slices.Contains(r.Index, address[slash+1:]) {
+		address = address[:slash+1]
+	}
+	if has && (len(r.Strip) > 0 || r.Sort) {
+		query = r.query(query)
+		has = query != ""
+	}
+	if !has {
+		return address
+	}
+	return address + "?" + query
+}
+
+func (r *Rules) query(query string) string {
+	params := strings.Split(query, "&")
+	params = slices.DeleteFunc(params, func(p string) bool { return p == "" || r.strips(name(p)) })
+	if r.Sort {
+		slices.SortStableFunc(params, func(a, b string) int { return strings.Compare(name(a), name(b)) })
+	}
+	return strings.Join(params, "&")
+}
+
+func name(param string) string {
+	n, _, _ := strings.Cut(param, "=")
+	return n
+}
+
+func (r *Rules) strips(name string) bool {
+	return slices.ContainsFunc(r.Strip, func(pattern string) bool {
+		if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+			return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+		}
+		return strings.EqualFold(name, pattern)
+	})
+}
