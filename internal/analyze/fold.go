@@ -125,3 +125,10 @@ func Fold(text string) string {
 	}
 	return string(folded)
 }
+
+// Unspaced reports whether r belongs to a script without spaces between words, whose words are pairs of
+// characters here.
+func Unspaced(r rune) bool { return classify(r) == ideograph }
+
+// InWord reports whether r can stand in a word.
+func InWord(r rune) bool { return classify(r) != separator }

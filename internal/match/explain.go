@@ -1,0 +1,152 @@
+package match
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace"
+)
+
+// Reason says why a page gives rise to an alert or to none.
+type Reason string
+
+const (
+	Alerts         Reason = "alert"
+	NotRecipient   Reason = "not among the recipients"
+	NothingNew     Reason = "nothing to look at is new"
+	ConditionUnmet Reason = "the conditions on its keywords do not hold"
+	NotRelevant    Reason = "not relevant enough"
+)
+
+// Explanation says how the relevance of a page to a profile came about, and what follows from it.
+type Explanation struct {
+	Profile   string
+	Reason    Reason
+	Relevance int
+	Threshold int // which an alert must exceed; AnyRelevance if there is none
+	Tokens    int // the words of the whole page
+	Blocks    int // the blocks of the whole page
+	Looked    int // the blocks looked at
+	Keywords  []KeywordExplanation
+}
+
+// KeywordExplanation says what one keyword found and what it is worth.
+type KeywordExplanation struct {
+	Key        string
+	Weight     int     // 0 for one that only sets a condition
+	Hits       []int   // by webrace.Field; nil if it is absent
+	Evidence   float64 // the hits, each counting by its field
+	Saturation float64 // 0 to 0.98
+	Share      float64 // the part of the relevance it accounts for; those of a profile add up to 1
+}
+
+// Explain returns how the profile fares with the text under these options, the same as for Match: if it
+// alerts, the explanation is that of the alert, and otherwise it says why there is none.
+func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
+	onlyAdded := o.Everyone && o.OnlyAdded != nil && o.OnlyAdded(c.id)
+	concerned := o.Everyone
+	if !o.Everyone {
+		at := slices.IndexFunc(o.Recipients, func(to Recipient) bool { return to.ID == c.id })
+		if concerned = at >= 0; concerned {
+			onlyAdded = o.Recipients[at].OnlyAdded
+		}
+	}
+	if text == nil {
+		text = &webrace.Text{}
+	}
+	p := openPage(text, o.Added)
+	defer p.close()
+	v := p.judge(c, selected(onlyAdded))
+	if !concerned {
+		v.reason = NotRecipient
+	}
+	return p.explain(c, v)
+}
+
+// explain reads p.tallies, as judge left them.
+func (p *page) explain(c *Compiled, v verdict) Explanation {
+	e := Explanation{
+		Profile:   c.id,
+		Reason:    v.reason,
+		Relevance: v.relevance,
+		Threshold: c.threshold,
+		Tokens:    len(p.tokens),
+		Blocks:    len(p.text.Blocks),
+		Looked:    p.counts[v.among],
+		Keywords:  make([]KeywordExplanation, len(c.atoms)),
+	}
+	half, total := halfway(e.Tokens), 0.0
+	for i := range c.atoms {
+		k := &e.Keywords[i]
+		k.Key, k.Weight = c.atoms[i].written, c.atoms[i].weight
+		if p.tallies[i].zero() {
+			continue
+		}
+		for _, n := range p.tallies[i] {
+			k.Hits = append(k.Hits, int(n))
+		}
+		k.Evidence = p.tallies[i].evidence()
+		k.Saturation = saturation(k.Evidence, half)
+		k.Share = -math.Log1p(-contribution(k.Weight, k.Saturation))
+		total += k.Share
+	}
+	for i := range e.Keywords {
+		if total > 0 {
+			e.Keywords[i].Share /= total
+		}
+	}
+	return e
+}
+
+// String returns the explanation as a few lines for a person.
+func (e Explanation) String() string {
+	var b strings.Builder
+	switch e.Reason {
+	case Alerts:
+		fmt.Fprintf(&b, "alert: relevance %d, threshold %s", e.Relevance, e.threshold())
+	case NotRelevant:
+		fmt.Fprintf(&b, "no alert: relevance %d does not exceed the threshold %s", e.Relevance, e.threshold())
+	default:
+		fmt.Fprintf(&b, "no alert: %s (relevance %d, threshold %s)", e.Reason, e.Relevance, e.threshold())
+	}
+	fmt.Fprintf(&b, "; looked at %d of %d blocks of a page of %d words\n", e.Looked, e.Blocks, e.Tokens)
+	var absent, forbidden []string
+	for _, k := range e.Keywords {
+		switch {
+		case k.Hits == nil:
+			absent = append(absent, k.Key)
+		case k.Weight == 0:
+			forbidden = append(forbidden, k.Key)
+		default:
+			fmt.Fprintf(&b, "  %s: weight %d, %s, saturation %.2f, share %.0f%%\n", k.Key, k.Weight, k.places(), k.Saturation, 100*k.Share)
+		}
+	}
+	list := func(what string, keys []string) {
+		if len(keys) > 0 {
+			fmt.Fprintf(&b, "  %s: %s\n", what, strings.Join(keys, ", "))
+		}
+	}
+	list("present, but not wanted", forbidden)
+	list("absent", absent)
+	return b.String()
+}
+
+func (e Explanation) threshold() string {
+	if e.Threshold < 0 {
+		return "none"
+	}
+	return fmt.Sprint(e.Threshold)
+}
+
+// places lists the hits by field, the weightiest field first.
+func (k KeywordExplanation) places() string {
+	var parts []string
+	for _, field := range []webrace.Field{webrace.FieldTitle, webrace.FieldHeading, webrace.FieldBody, webrace.FieldNavigation} {
+		if n := k.Hits[field]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d in %s", n, field))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,180 @@
+package match
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+)
+
+func everyone(x *Index, blocks ...string) (ids []string) {
+	for _, a := range x.Match(textOf(blocks...), Options{Everyone: true}) {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+func TestChangesAreVisibleWhenTheyReturn(t *testing.T) {
+	t.Parallel()
+	var x Index
+	if got := everyone(&x, "java"); got != nil || x.Len() != 0 || x.Profile("a") != nil {
+		t.Errorf("an empty index knows %q", got)
+	}
+	x.Remove("a")
+	x.Add(compile(t, Profile{ID: "a", Group: keys(Any, "java")}), compile(t, Profile{ID: "b", Group: keys(Any, "java", "ibm")}))
+	if got := everyone(&x, "java"); !slices.Equal(got, []string{"a", "b"}) || x.Len() != 2 {
+		t.Errorf("after adding a and b: %q", got)
+	}
+	x.Add(compile(t, Profile{ID: "a", Group: keys(Any, "xml")}))
+	if got := everyone(&x, "java"); !slices.Equal(got, []string{"b"}) || x.Len() != 2 {
+		t.Errorf("after replacing a: %q", got)
+	}
+	if got := everyone(&x, "xml ibm"); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("after replacing a: %q", got)
+	}
+	x.Remove("b", "c", "b")
+	if got := everyone(&x, "java xml ibm"); !slices.Equal(got, []string{"a"}) || x.Len() != 1 || x.Profile("b") != nil {
+		t.Errorf("after removing b: %q", got)
+	}
+	x.Remove("a")
+	s := x.state.Load()
+	if s.count != 0 || s.postings.root != nil || s.profiles.root != nil || s.posted != [kinds]int{} {
+		t.Errorf("an emptied index keeps %+v", s)
+	}
+}
+
+// TestAnyHistoryLeavesTheSameIndex changes an index at random and compares it with a new one that holds
+// what should be left.
+func TestAnyHistoryLeavesTheSameIndex(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	words := []string{"java", "ibm", "xml", "comput*", "near:3 big blue", "C++", "title:news"}
+	page := []string{"title: news", "computers by the big blue ibm, C++ in them"}
+	var x Index
+	left := map[string]*Compiled{}
+	for range 5000 {
+		id := fmt.Sprint(random.IntN(40))
+		if random.IntN(3) == 0 {
+			x.Remove(id)
+			delete(left, id)
+			continue
+		}
+		g := keys(Mode(random.IntN(2)), words[random.IntN(len(words))], words[random.IntN(len(words))])
+		g.Keywords[0].Substring = random.IntN(4) == 0
+		c, _, err := Compile(Profile{ID: id, Group: g})
+		if err != nil {
+			continue // C++ is too short to be looked for inside words
+		}
+		x.Add(c)
+		left[id] = c
+		if random.IntN(10) > 0 {
+			continue
+		}
+		var fresh Index
+		for _, c := range left {
+			fresh.Add(c)
+		}
+		if got, want := everyone(&x, page...), everyone(&fresh, page...); !slices.Equal(got, want) || x.Len() != fresh.Len() {
+			t.Fatalf("%d profiles, alerts %q; want %d, %q", x.Len(), got, fresh.Len(), want)
+		}
+	}
+}
+
+// TestAMatchSeesOneState replaces a set of profiles as a whole, again and again, while others match: they
+// must find one set or the other, never a mixture, and what stays is never missed.
+func TestAMatchSeesOneState(t *testing.T) {
+	t.Parallel()
+	const size = 20
+	set := func(word string) (all []*Compiled) {
+		for i := range size {
+			all = append(all, compile(t, Profile{ID: fmt.Sprint(i), Group: keys(Any, word)}))
+		}
+		return all
+	}
+	sets := [][]*Compiled{set("java"), set("ibm"), set("comput*")}
+	var x Index
+	x.Add(compile(t, Profile{ID: "stays", Group: keys(Any, "xml")}))
+	x.Add(sets[0]...)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			for running := true; running; {
+				select {
+				case <-done:
+					running = false
+				default:
+				}
+				if got := everyone(&x, "java ibm xml computers"); len(got) != size+1 {
+					t.Errorf("a match sees %d profiles, want %d", len(got), size+1)
+					return
+				}
+				if got := everyone(&x, "java xml"); len(got) != size+1 && len(got) != 1 {
+					t.Errorf("a match sees %d profiles, want all or none", len(got))
+					return
+				}
+			}
+		})
+	}
+	var writers sync.WaitGroup
+	for w := range 2 {
+		writers.Go(func() {
+			for i := range 300 {
+				x.Add(sets[(i+w)%len(sets)]...)
+				x.Add(compile(t, Profile{ID: "passes", Group: keys(Any, "other")}))
+				x.Remove("passes")
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+}
+
+func TestTrieIsAMapAndPersistent(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	key := func() uint64 {
+		k := random.Uint64N(500)
+		switch k % 3 {
+		case 0:
+			return k << 59 // alike in all bits but the last that are looked at
+		case 1:
+			return k * 0x9E3779B97F4A7C15
+		}
+		return k
+	}
+	type state struct {
+		trie trie[int]
+		want map[uint64]int
+	}
+	now := state{want: map[uint64]int{}}
+	var kept []state
+	for i := range 20000 {
+		k := key()
+		if random.IntN(2) == 0 {
+			now.trie = now.trie.with(k, i)
+			now.want[k] = i
+		} else {
+			now.trie = now.trie.without(k)
+			delete(now.want, k)
+		}
+		if i%2000 == 0 {
+			copied := map[uint64]int{}
+			for k, v := range now.want {
+				copied[k] = v
+			}
+			kept = append(kept, state{now.trie, copied})
+		}
+	}
+	for i, s := range append(kept, now) {
+		for range 5000 {
+			k := key()
+			got, ok := s.trie.get(k)
+			if want, has := s.want[k]; got != want || ok != has {
+				t.Fatalf("state %d, key %x: %d, %v; want %d, %v", i, k, got, ok, want, has)
+			}
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package match
+
+import (
+	"crypto/sha256"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/analyze"
+)
+
+// The oracle is what Match must agree with: it reads pages word by word, as strings, with no hash and no
+// index, looks for each keyword at every word, and computes relevances in fractions.
+
+// wanted is a keyword as the oracle understands it, beside the Keyword that says the same.
+type wanted struct {
+	Keyword
+	words  []string       // folded
+	stems  []string       // of the words
+	kind   kind           // of all words, but prefix of the last alone
+	near   int            // 0 for a phrase
+	field  int            // -1 for any
+	symbol *regexp.Regexp // instead of all this, matched at every byte of a block
+	unit   string         // of the symbol: what an occurrence has in it
+}
+
+type wantedGroup struct {
+	mode   Mode
+	wanted []wanted
+	groups []wantedGroup
+}
+
+type oraclePage struct {
+	text   *webrace.Text
+	blocks [][]oracleWord
+	lower  []string
+	words  int
+}
+
+type oracleWord struct {
+	folded, stem string
+	start, end   int
+}
+
+func readPage(text *webrace.Text) (p oraclePage) {
+	p.text = text
+	for _, b := range text.Blocks {
+		var block []oracleWord
+		analyze.Words(text.Slice(b), func(start, end int, folded []byte) bool {
+			block = append(block, oracleWord{string(folded), analyze.Stem(string(folded)), start, end})
+			return true
+		})
+		p.blocks = append(p.blocks, block)
+		p.lower = append(p.lower, strings.ToLower(string(text.Slice(b))))
+		p.words += len(block)
+	}
+	return p
+}
+
+func (w *wanted) is(i int, word oracleWord) bool {
+	kind := w.kind
+	if kind == prefix && i+1 < len(w.words) {
+		kind = inflected
+	}
+	switch kind {
+	case inflected:
+		return word.stem == w.stems[i]
+	case exact:
+		return word.folded == w.words[i]
+	case prefix:
+		return strings.HasPrefix(word.folded, w.words[i])
+	}
+	return strings.Contains(word.folded, w.words[i])
+}
+
+// occurrences counts the keyword in a block.
+func (w *wanted) occurrences(p *oraclePage, block int) (n int) {
+	if b := p.text.Blocks[block]; w.field >= 0 && int(b.Field) != w.field {
+		return 0
+	}
+	words := p.blocks[block]
+	switch {
+	case w.symbol != nil:
+		// The character before an occurrence may be the one after the occurrence before.
+		raw := p.lower[block]
+		if !strings.Contains(raw, w.unit) {
+			return 0
+		}
+		for at := w.symbol.FindStringIndex(raw); at != nil; at = w.symbol.FindStringIndex(raw) {
+			n++
+			raw = raw[at[0]+strings.Index(raw[at[0]:], w.unit)+len(w.unit)-1:]
+		}
+	case w.near > 0:
+		for from, to := 0, 0; to < len(words); to++ {
+			if w.allWithin(words[max(from, to-w.near) : to+1]) {
+				n++
+				from = to + 1
+			}
+		}
+	default:
+		for from := 0; from+len(w.words) <= len(words); from++ {
+			if w.isPhrase(words[from:]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (w *wanted) allWithin(words []oracleWord) bool {
+	for i := range w.words {
+		if !slices.ContainsFunc(words, func(word oracleWord) bool { return w.is(i, word) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *wanted) isPhrase(words []oracleWord) bool {
+	for i := range w.words {
+		if !w.is(i, words[i]) {
+			return false
+		}
+		// The words of the oracle's phrases are never pairs of one run, unless they are one.
+		if i > 0 && words[i].start < words[i-1].end {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *wantedGroup) walk(scored bool, visit func(w *wanted, scored bool)) {
+	scored = scored && g.mode != None
+	for i := range g.wanted {
+		visit(&g.wanted[i], scored && !g.wanted[i].None)
+	}
+	for i := range g.groups {
+		g.groups[i].walk(scored, visit)
+	}
+}
+
+func (g *wantedGroup) holds(present map[*wanted]bool) bool {
+	found, members := 0, 0
+	count := func(is bool) {
+		members++
+		if is {
+			found++
+		}
+	}
+	for i := range g.wanted {
+		w := &g.wanted[i]
+		if !w.None {
+			count(present[w])
+		} else if present[w] {
+			return false
+		}
+	}
+	for i := range g.groups {
+		count(g.groups[i].holds(present))
+	}
+	switch g.mode {
+	case Any:
+		return members == 0 || found > 0
+	case All:
+		return found == members
+	}
+	return found == 0
+}
+
+type oracleVerdict struct {
+	alerts    bool
+	relevance int
+	matched   webrace.Digest
+}
+
+var quarters = map[webrace.Field]int64{webrace.FieldTitle: 16, webrace.FieldHeading: 8, webrace.FieldBody: 4, webrace.FieldNavigation: 1}
+
+func oracle(g *wantedGroup, threshold int, p *oraclePage, looked func(block int) bool) (v oracleVerdict) {
+	present := map[*wanted]bool{}
+	matched := map[int]bool{}
+	rest := big.NewRat(1, 1)
+	g.walk(true, func(w *wanted, scored bool) {
+		evidence := int64(0)
+		for block := range p.blocks {
+			if !looked(block) {
+				continue
+			}
+			if n := w.occurrences(p, block); n > 0 {
+				evidence += int64(n) * quarters[p.text.Blocks[block].Field]
+				if scored {
+					matched[block] = true
+				}
+			}
+		}
+		if evidence == 0 {
+			return
+		}
+		present[w] = true
+		if scored {
+			rest.Mul(rest, new(big.Rat).Sub(big.NewRat(1, 1), oracleContribution(w.Weight, evidence, p.words)))
+		}
+	})
+	percent := new(big.Rat).Sub(big.NewRat(1, 1), rest)
+	percent.Mul(percent, big.NewRat(100, 1)).Add(percent, big.NewRat(1, 2))
+	v.relevance = int(new(big.Int).Quo(percent.Num(), percent.Denom()).Int64())
+	if v.alerts = g.holds(present) && v.relevance > threshold; v.alerts {
+		v.matched = oracleDigest(p.text, matched)
+	}
+	return v
+}
+
+func oracleContribution(weight int, evidenceQuarters int64, words int) *big.Rat {
+	length := big.NewRat(int64(words), 800)
+	if least := big.NewRat(1, 4); length.Cmp(least) < 0 {
+		length = least
+	}
+	if most := big.NewRat(4, 1); length.Cmp(most) > 0 {
+		length = most
+	}
+	half := new(big.Rat).Add(big.NewRat(7, 10), new(big.Rat).Mul(big.NewRat(3, 10), length))
+	f := big.NewRat(evidenceQuarters, 4)
+	s := new(big.Rat).Quo(f, new(big.Rat).Add(f, half))
+	if most := big.NewRat(98, 100); s.Cmp(most) > 0 {
+		s = most
+	}
+	return s.Mul(s, big.NewRat(int64(weight), 5))
+}
+
+func oracleDigest(text *webrace.Text, blocks map[int]bool) webrace.Digest {
+	set := map[string]bool{}
+	for block := range blocks {
+		sum := sha256.Sum256([]byte(strings.Join(strings.Fields(string(text.Slice(text.Blocks[block]))), " ")))
+		set[string(sum[:])] = true
+	}
+	var sums []string
+	for sum := range set {
+		sums = append(sums, sum)
+	}
+	slices.Sort(sums)
+	return sha256.Sum256([]byte(strings.Join(sums, "")))
+}
+
+// compare matches the pages with the profiles by the index, as everyone and as recipients, and by the
+// oracle, and returns how many pairs it compared and how many of them alerted.
+func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, alerting int) {
+	t.Helper()
+	x, thresholds := indexed(t, groups)
+	for n, text := range pages {
+		page := readPage(text)
+		added := make([]bool, len(text.Blocks))
+		for i := range added {
+			added[i] = (i+n)%3 == 0
+		}
+		var to []Recipient
+		for i := range groups {
+			to = append(to, Recipient{ID: idOf(i), OnlyAdded: (i+n)%2 == 0})
+		}
+		o := Options{Recipients: to, Added: added, Summary: 40 + n%100}
+		got := byID(x.Match(text, o))
+		all := byID(x.Match(text, Options{Everyone: true, Added: added, OnlyAdded: func(id string) bool {
+			return to[slices.IndexFunc(to, func(r Recipient) bool { return r.ID == id })].OnlyAdded
+		}}))
+		for i := range groups {
+			want := oracle(&groups[i], thresholds[i], &page, func(block int) bool { return !to[i].OnlyAdded || added[block] })
+			a, alerted := got[idOf(i)]
+			b, alertedAll := all[idOf(i)]
+			if alerted != want.alerts || alertedAll != want.alerts {
+				t.Fatalf("profile %+v\npage %q\nonly added: %v\nalerts: %v, among everyone %v; want %v with relevance %d, threshold %d\n%s",
+					groups[i], text.Bytes, to[i].OnlyAdded, alerted, alertedAll, want.alerts, want.relevance, thresholds[i],
+					Explain(x.Profile(idOf(i)), text, o))
+			}
+			if alerted {
+				alerting++
+				if a.Relevance != want.relevance || b.Relevance != want.relevance || a.Matched != want.matched || b.Matched != want.matched {
+					t.Fatalf("profile %+v\npage %q\nrelevance %d and %d, digest %x and %x; want %d, %x\n%s", groups[i], text.Bytes,
+						a.Relevance, b.Relevance, a.Matched[:4], b.Matched[:4], want.relevance, want.matched[:4], a.Explanation)
+				}
+				if len(a.Summary) > o.Summary || a.Summary == "" {
+					t.Fatalf("summary %q in %d bytes", a.Summary, o.Summary)
+				}
+			}
+			pairs++
+		}
+	}
+	return pairs, alerting
+}
+
+func byID(alerts []Alert) map[string]Alert {
+	m := map[string]Alert{}
+	for _, a := range alerts {
+		m[a.ID] = a
+	}
+	return m
+}

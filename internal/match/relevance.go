@@ -1,0 +1,53 @@
+package match
+
+import (
+	"math"
+
+	"github.com/webrace/webrace"
+)
+
+const (
+	averageTokens  = 800
+	lengthShare    = 0.3 // how far a page's length moves the point of half saturation
+	mostSaturation = 0.98
+	mostWeight     = 5
+)
+
+// boosts say how much an occurrence counts in each field.
+var boosts = [fields]float64{webrace.FieldBody: 1, webrace.FieldTitle: 4, webrace.FieldHeading: 2, webrace.FieldNavigation: 0.25}
+
+const fields = int(webrace.FieldNavigation) + 1
+
+// tally counts the occurrences of a keyword by field.
+type tally [fields]uint32
+
+func (t *tally) zero() bool { return *t == tally{} }
+
+// evidence is the f of the formula.
+func (t *tally) evidence() (f float64) {
+	for field, n := range t {
+		f += boosts[field] * float64(n)
+	}
+	return f
+}
+
+// halfway is the evidence that gives half saturation on a page of so many tokens.
+func halfway(tokens int) float64 {
+	length := min(max(float64(tokens)/averageTokens, 0.25), 4)
+	return 1 - lengthShare + lengthShare*length
+}
+
+func saturation(evidence, halfway float64) float64 {
+	return min(evidence/(evidence+halfway), mostSaturation)
+}
+
+func contribution(weight int, saturation float64) float64 {
+	return float64(weight) / mostWeight * saturation
+}
+
+// tie is added before rounding, so that a relevance that is exactly half-way between two integers is
+// rounded up in whatever order, and on whatever processor, its factors were multiplied.
+const tie = 1e-9
+
+// relevance rounds 100·(1 − rest), where rest is the product of all (1 − contribution).
+func relevance(rest float64) int { return int(math.Floor(100*(1-rest) + 0.5 + tie)) }

@@ -1,0 +1,53 @@
+package match
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/webrace/webrace"
+)
+
+// appendCollapsed appends the text to dst, with one blank for each run of white space and control
+// characters, none at either end, and nothing for bytes that are no text.
+func appendCollapsed(dst, text []byte) []byte {
+	from := len(dst)
+	dst = appendBlanked(dst, text)
+	kept := bytes.Trim(dst[from:], " ")
+	return append(dst[:from], kept...)
+}
+
+// appendBlanked does the same, but leaves a blank at either end where there was white space.
+func appendBlanked(dst, text []byte) []byte {
+	blank := false
+	for len(text) > 0 {
+		r, size := rune(text[0]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text)
+		}
+		switch {
+		case r == utf8.RuneError && size == 1:
+		case r == ' ' || r < ' ' || r >= 0x7f && (unicode.IsSpace(r) || unicode.IsControl(r)):
+			if !blank {
+				dst = append(dst, ' ')
+			}
+			blank = true
+		default:
+			dst = append(dst, text[:size]...)
+			blank = false
+		}
+		text = text[size:]
+	}
+	return dst
+}
+
+func digestOfSet(sums []webrace.Digest) webrace.Digest {
+	slices.SortFunc(sums, func(a, b webrace.Digest) int { return bytes.Compare(a[:], b[:]) })
+	sum := sha256.New()
+	for _, s := range slices.Compact(sums) {
+		sum.Write(s[:])
+	}
+	return webrace.Digest(sum.Sum(nil))
+}
