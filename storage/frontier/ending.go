@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"slices"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -90,14 +91,12 @@ func (c *changes) end(l *Lease, e *ending) error {
 		return err
 	}
 	rec.tries = 0
-	for _, m := range rec.marks {
-		if m.queued {
-			at, err := c.q.levelOf(rec)
-			if err != nil {
-				return err
-			}
-			return c.enqueue(rec, l.item, l.host, at)
+	if slices.ContainsFunc(rec.marks, func(m mark) bool { return m.queued }) {
+		_, at, err := c.q.waitedFor(rec)
+		if err != nil {
+			return err
 		}
+		return c.enqueue(rec, l.item, l.host, at)
 	}
 	c.forget(rec)
 	return nil

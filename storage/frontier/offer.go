@@ -217,6 +217,10 @@ func (c *changes) accept(cand *candidate) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	wanted, _, err := c.q.waitedFor(rec)
+	if err != nil {
+		return false, err
+	}
 	news := false
 	for i := range cand.bids {
 		b := &cand.bids[i]
@@ -236,12 +240,13 @@ func (c *changes) accept(cand *candidate) (bool, error) {
 		return false, nil
 	}
 	rec.dirty = true
-	at, err := c.q.levelOf(rec)
+	_, at, err := c.q.waitedFor(rec)
 	if err != nil {
 		return false, err
 	}
 	switch {
-	case rec.place.kind == inLane && at < rec.place.level: // more urgent now
+	case rec.place.kind == inLane && (at < rec.place.level || !wanted):
+		// It is more urgent now, or may have been passed over because no crawl of this run wanted it.
 		if err := c.dequeue(rec, cand.host); err != nil {
 			return false, err
 		}
@@ -251,20 +256,22 @@ func (c *changes) accept(cand *candidate) (bool, error) {
 	return true, c.enqueue(rec, cand.item, cand.host, at)
 }
 
-// levelOf returns the level of the most urgent crawl that waits for a URL.
-func (q *Queue) levelOf(rec *record) (level, error) {
-	at := levelOf(1)
+// waitedFor reports whether a crawl of this run waits for a URL, and the level of the most urgent crawl
+// that does, of this run or not.
+func (q *Queue) waitedFor(rec *record) (now bool, at level, err error) {
+	at = levelOf(1)
 	for _, m := range rec.marks {
 		if !m.queued {
 			continue
 		}
 		cr, err := q.crawls.numbered(m.crawl)
 		if err != nil {
-			return 0, err
+			return false, 0, err
 		}
+		now = now || cr.active.Load()
 		at = min(at, levelOf(cr.now.Load().Urgency))
 	}
-	return at, nil
+	return now, at, nil
 }
 
 // repeats remembers what was accepted lately: most links of a page are repeats, and memory answers them.

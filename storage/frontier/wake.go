@@ -96,7 +96,7 @@ func (c *changes) wakeItems(now int64) error {
 		if rec.place.kind != delayed || rec.place.order != lastNumber(key) {
 			return nil
 		}
-		at, err := c.q.levelOf(rec)
+		_, at, err := c.q.waitedFor(rec)
 		if err != nil {
 			return err
 		}

@@ -132,6 +132,11 @@ func (w *window) unload(l *lane) {
 // settle puts a host where it belongs after anything about it changed: into the rings, among those who
 // wait, or out of the window.
 func (w *window) settle(h *host, now time.Time) {
+	for i := range h.lanes {
+		if h.lanes[i].dry() {
+			w.unload(&h.lanes[i])
+		}
+	}
 	switch {
 	case h.idle():
 		w.drop(h)
@@ -278,7 +283,6 @@ func (w *window) pop(l *lane) (it queued, ok bool, err error) {
 		}
 	}
 	if len(l.items) == 0 {
-		w.unload(l)
 		return queued{}, false, nil
 	}
 	it = l.items[0]

@@ -1,0 +1,308 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace"
+)
+
+// The oracle keeps in plain maps what the frontier promises.
+type oracle struct {
+	crawls map[string]*oracleCrawl
+	pages  map[string]*oraclePage
+}
+
+type oracleCrawl struct {
+	webrace.Crawl
+	round   int
+	started bool // in this run
+}
+
+type oraclePage struct {
+	seen    map[string]oracleSeen // by crawl
+	waiting map[string]int        // by crawl: the distance that waits to be served
+	visited bool
+	tries   int
+}
+
+type oracleSeen struct{ round, distance int }
+
+func (o *oracle) page(url string) *oraclePage {
+	p := o.pages[url]
+	if p == nil {
+		p = &oraclePage{seen: map[string]oracleSeen{}, waiting: map[string]int{}}
+		o.pages[url] = p
+	}
+	return p
+}
+
+func (o *oracle) accept(url, crawl string, distance int) bool {
+	p, c := o.page(url), o.crawls[crawl]
+	if s, ok := p.seen[crawl]; ok && s.round == c.round && s.distance <= distance {
+		return false
+	}
+	p.seen[crawl] = oracleSeen{c.round, distance}
+	p.waiting[crawl] = distance
+	return true
+}
+
+func (o *oracle) unfinished(crawl string) bool {
+	for _, p := range o.pages {
+		if _, ok := p.waiting[crawl]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *oracle) due() (urls []string) {
+	for url, p := range o.pages {
+		for crawl := range p.waiting {
+			if o.crawls[crawl].started {
+				urls = append(urls, url)
+				break
+			}
+		}
+	}
+	return urls
+}
+
+// run drives the frontier and the oracle through the same random steps.
+type run struct {
+	*fixture
+	rng    *rand.Rand
+	model  oracle
+	leases map[string]*Lease
+}
+
+var modelCrawls = []webrace.Crawl{
+	{ID: "a", Start: "http://h0/", Scope: webrace.ScopeAny, Urgency: 1},
+	{ID: "b", Start: "http://h0/", Scope: webrace.ScopeAny, Levels: 3, Urgency: 3},
+	{ID: "c", Start: "http://h1/", Scope: webrace.ScopeHost, Urgency: 2},
+}
+
+func (r *run) start() {
+	c := modelCrawls[r.rng.IntN(len(modelCrawls))]
+	m := r.model.crawls[c.ID]
+	if m == nil {
+		m = &oracleCrawl{Crawl: c}
+		r.model.crawls[c.ID] = m
+	}
+	m.started = true
+	resumed := r.model.unfinished(c.ID)
+	newRound := r.rng.IntN(2) == 0
+	got := r.fixture.start(c, newRound)
+	if !resumed && newRound {
+		m.round++
+		r.model.accept(c.Start, c.ID, 0)
+	}
+	if got.Resumed != resumed || got.Number != m.round {
+		r.t.Fatalf("start %s: round %+v, want number %d, resumed %v", c.ID, got, m.round, resumed)
+	}
+}
+
+func (r *run) someURL() string {
+	host := r.rng.IntN(6)
+	if r.rng.IntN(2) == 0 {
+		host = 0
+	}
+	return fmt.Sprintf("http://h%d/%d", host, r.rng.IntN(12))
+}
+
+// offer gives the links of a page that is out.
+func (r *run) offer() {
+	l := r.someLease()
+	if l == nil {
+		return
+	}
+	req := l.Request()
+	links := webrace.Links{From: req.URL, Reach: req.Reach, Via: webrace.ViaLink}
+	for range 1 + r.rng.IntN(5) {
+		if u := r.someURL(); !slices.Contains(links.URLs, u) {
+			links.URLs = append(links.URLs, u)
+		}
+	}
+	want := Offered{}
+	for _, u := range links.URLs {
+		accepted, why := false, Reason(0)
+		for _, reach := range req.Reach {
+			c := r.model.crawls[reach.Crawl]
+			d := reach.Distance + 1
+			switch {
+			case c.Levels != 0 && d >= c.Levels:
+				why = max(why, Depth)
+			case c.Scope == webrace.ScopeHost && u[:len("http://h1/")] != "http://h1/":
+				why = max(why, Scope)
+			case r.model.accept(u, reach.Crawl, d):
+				accepted = true
+			default:
+				why = max(why, Repeat)
+			}
+		}
+		if accepted {
+			want.Accepted++
+		} else {
+			want.Refused[why]++
+		}
+	}
+	if got := r.fixture.offer(links); got != want {
+		r.t.Fatalf("offer %v of %v: %+v, want %+v", links.URLs, links.Reach, got, want)
+	}
+}
+
+func (r *run) someLease() *Lease {
+	urls := make([]string, 0, len(r.leases))
+	for u := range r.leases {
+		urls = append(urls, u)
+	}
+	if len(urls) == 0 {
+		return nil
+	}
+	slices.Sort(urls)
+	return r.leases[urls[r.rng.IntN(len(urls))]]
+}
+
+func (r *run) take() {
+	var free []string
+	for _, u := range r.model.due() {
+		if r.leases[u] == nil {
+			free = append(free, u)
+		}
+	}
+	if len(free) == 0 {
+		r.none()
+		return
+	}
+	l := r.fixture.take()
+	r.check(l, free)
+	r.leases[l.Request().URL] = l
+}
+
+func (r *run) check(l *Lease, free []string) {
+	req := l.Request()
+	if !slices.Contains(free, req.URL) {
+		r.t.Fatalf("took %s, which is leased or not due (due: %v)", req.URL, free)
+	}
+	p := r.model.page(req.URL)
+	if len(req.Reach) != len(p.waiting) {
+		r.t.Fatalf("reach of %s is %v, want %v", req.URL, req.Reach, p.waiting)
+	}
+	for _, reach := range req.Reach {
+		if d, ok := p.waiting[reach.Crawl]; !ok || d != reach.Distance {
+			r.t.Fatalf("reach of %s is %v, want %v", req.URL, req.Reach, p.waiting)
+		}
+	}
+	if (req.Visit != nil) != (p.visited || p.tries > 0) {
+		r.t.Fatalf("visit of %s is %v, visited: %v, tries: %d", req.URL, req.Visit, p.visited, p.tries)
+	}
+}
+
+func (r *run) done() {
+	l := r.someLease()
+	if l == nil {
+		return
+	}
+	req := l.Request()
+	delete(r.leases, req.URL)
+	p := r.model.page(req.URL)
+	if r.rng.IntN(8) == 0 && p.tries < 2 {
+		p.tries++
+		r.fixture.finish(l, Outcome{Err: errors.New("reset"), RetryAt: time.Now()})
+		return
+	}
+	r.fixture.done(l)
+	p.visited = true
+	p.tries = 0
+	for _, reach := range req.Reach {
+		if d, ok := p.waiting[reach.Crawl]; ok && d >= reach.Distance {
+			delete(p.waiting, reach.Crawl)
+		}
+	}
+}
+
+// crash loses power; every lease is handed out again.
+func (r *run) crash() {
+	percent := r.rng.IntN(101)
+	cfg := vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: r.rng}
+	after := r.fs.CrashClone(cfg)
+	r.close()
+	r.fs = after
+	r.open()
+	r.leases = map[string]*Lease{}
+	for _, c := range r.model.crawls {
+		c.started = false
+	}
+}
+
+// What the frontier hands out, accepts and refuses is what the oracle says, whatever happens in which
+// order, and however often power is lost.
+func TestTheFrontierAgreesWithItsModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := &run{
+				rng:    rand.New(rand.NewPCG(seed, 1)),
+				model:  oracle{crawls: map[string]*oracleCrawl{}, pages: map[string]*oraclePage{}},
+				leases: map[string]*Lease{},
+			}
+			r.fixture = newFixture(t, QueueOptions{Window: 1 + int(seed%3), Repeats: 1 + int(seed%20)})
+			for range 400 {
+				switch n := r.rng.IntN(100); {
+				case n < 6:
+					r.start()
+				case n < 36:
+					r.offer()
+				case n < 66:
+					r.take()
+				case n < 97:
+					r.done()
+				default:
+					r.crash()
+				}
+			}
+			r.finishUp()
+		})
+	}
+}
+
+// finishUp starts every crawl and works everything off.
+func (r *run) finishUp() {
+	for len(r.leases) > 0 {
+		r.done()
+	}
+	for id, c := range r.model.crawls {
+		c.started = true
+		r.fixture.start(c.Crawl, false)
+		_ = id
+	}
+	r.q.Seal()
+	for {
+		due := r.model.due()
+		l, err := r.q.Take(context.Background())
+		if errors.Is(err, io.EOF) {
+			if len(due) > 0 {
+				r.t.Fatalf("the end came with %v due", due)
+			}
+			break
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.check(l, due)
+		r.leases[l.Request().URL] = l
+		r.done()
+	}
+	if s := r.q.Stats(); s.Queued != 0 || s.Due != 0 || s.Delayed != 0 || s.Hosts != 0 {
+		r.t.Errorf("stats at the end: %+v", s)
+	}
+}
