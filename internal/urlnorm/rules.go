@@ -28,6 +28,9 @@ func IndexPages() []string {
 	return []string{"index.html", "index.htm", "index.xhtml", "index.php", "default.asp", "default.aspx"}
 }
 
+// IsZero says whether the rules change nothing.
+func (r *Rules) IsZero() bool { return len(r.Strip) == 0 && len(r.Index) == 0 && !r.Sort }
+
 // Apply returns the normalized URL u, normalized by the rules as well. Applying them again changes
 // nothing.
 func (r *Rules) Apply(u string) string {

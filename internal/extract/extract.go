@@ -1,0 +1,212 @@
+// Package extract turns the body of a document into what webrace works with: its text in UTF-8 and the
+// URLs it points to. Whatever needs either, at whatever time, gets it from here, so that a document gives
+// the same text and the same links whether it was just fetched or comes out of the cache.
+//
+// It reads HTML, XHTML, plain text, feeds (RSS, Atom), sitemaps and other XML. Documents of other types
+// have no text and no links, which is no error. No content is an error: what is broken is read as far
+// as it makes sense, in time linear in its length, and within the limits of [Options].
+package extract
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/urlnorm"
+)
+
+// DefaultMaxLinks is how many different links a document may have if [Options] does not say.
+const DefaultMaxLinks = 10_000
+
+// candidatesPerLink bounds how many references are looked at for each link that is allowed: navigation
+// repeats its links, but not a hundred times.
+const candidatesPerLink = 10
+
+// Options says what to extract. The zero value is what a crawler wants.
+type Options struct {
+	MaxLinks       int           // the most links; 0 means DefaultMaxLinks
+	Images         bool          // also the addresses of images
+	Forms          bool          // also the addresses that forms are sent to
+	IgnoreNoFollow bool          // follow what the page asks not to follow
+	Rules          urlnorm.Rules // normalization of links beyond the standard
+}
+
+// Result is what a document gave. It shares no memory with the body.
+type Result struct {
+	MediaType string        // in lower case, without parameters; sniffed if the header had none
+	Charset   string        // the encoding of the body, by its standard name; empty if it has no text
+	Language  string        // as the document declares it (BCP 47); empty if it does not
+	Title     string        // white space collapsed
+	Text      *webrace.Text // never nil
+	Links     []string      // absolute and normalized, each once, in document order
+	Canonical string        // normalized; empty if not declared
+	NoIndex   bool          // the page asks not to be indexed
+	NoFollow  bool          // the page asks that none of its links be followed
+
+	Candidates int     // references found: links, their repetitions, and what was refused
+	Repeated   int     // references to a URL that is already among the links
+	Refused    Refused // references that made no link, by reason
+}
+
+// Refused counts the references that made no link, by reason.
+type Refused struct {
+	Scheme   int // neither http nor https: mailto, javascript, data
+	Invalid  int // no URL, or too long for one
+	NoFollow int // the page asks not to follow them
+	Limit    int // beyond the most links
+}
+
+// Total returns how many references were refused.
+func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Limit }
+
+// Document extracts text and links of the document at the given URL. The content type is that of the
+// HTTP header; when it is empty the type is guessed from the body. The error is for a URL that is none.
+func Document(body []byte, contentType, url string, opts Options) (*Result, error) {
+	base, err := urlnorm.NewBase(url)
+	if err != nil {
+		return nil, fmt.Errorf("extract document: %w", err)
+	}
+	if contentType == "" {
+		contentType = http.DetectContentType(body)
+		contentType, _, _ = strings.Cut(contentType, ";") // its charset is a guess, and ours is better
+	}
+	r := &Result{MediaType: mediaType(contentType), Text: &webrace.Text{}}
+	read := readers[r.MediaType]
+	if read == nil && strings.HasSuffix(r.MediaType, "+xml") && r.MediaType != "image/svg+xml" {
+		read = (*extraction).xml
+	}
+	if read == nil {
+		return r, nil
+	}
+	text, charset, err := charsets.ToUTF8(body, contentType)
+	if err != nil {
+		return nil, fmt.Errorf("extract %s: %w", base, err)
+	}
+	r.Charset = charset
+	x := extractions.Get().(*extraction)
+	defer x.release()
+	x.begin(r, base, opts)
+	read(x, text)
+	return r, nil
+}
+
+var readers = map[string]func(*extraction, []byte){
+	"text/html":             (*extraction).html,
+	"application/xhtml+xml": (*extraction).xhtml,
+	"text/plain":            (*extraction).plain,
+	"text/xml":              (*extraction).xml,
+	"application/xml":       (*extraction).xml,
+}
+
+// mediaType returns the type in a Content-Type header, also in one that is not quite well-formed.
+func mediaType(contentType string) string {
+	if t, _, err := mime.ParseMediaType(contentType); err == nil {
+		return t
+	}
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}
+
+// extraction is the work on one document; its memory is reused for the next.
+type extraction struct {
+	*Result
+	base    *urlnorm.Base
+	opts    Options
+	scanner htmltext.Scanner
+	text    webrace.Text // being collected, for what is not HTML
+	seen    map[string]struct{}
+	url     []byte
+}
+
+var extractions = sync.Pool{New: func() any { return &extraction{seen: make(map[string]struct{})} }}
+
+func (x *extraction) begin(r *Result, base *urlnorm.Base, opts Options) {
+	if opts.MaxLinks <= 0 {
+		opts.MaxLinks = DefaultMaxLinks
+	}
+	x.Result, x.base, x.opts = r, base, opts
+	x.text = webrace.Text{Bytes: x.text.Bytes[:0], Blocks: x.text.Blocks[:0]}
+}
+
+// keep is the most memory, in bytes of text or number of links, that is worth keeping for the next
+// document: one giant must not make all others cost as much.
+const keep = 1 << 20
+
+func (x *extraction) release() {
+	if cap(x.scanner.Text.Bytes)+cap(x.text.Bytes) > keep || cap(x.scanner.Links)+len(x.seen) > keep/32 {
+		return
+	}
+	clear(x.seen)
+	clear(x.scanner.Links) // they point into the body
+	x.scanner.Scan(nil)
+	x.Result, x.base, x.opts = nil, nil, Options{}
+	extractions.Put(x)
+}
+
+// html reads a page of HTML.
+func (x *extraction) html(body []byte) { x.page(body, false) }
+
+// xhtml reads a page of HTML that is XML.
+func (x *extraction) xhtml(body []byte) { x.page(body, true) }
+
+func (x *extraction) page(body []byte, xhtml bool) {
+	s := &x.scanner
+	s.Options = htmltext.Options{Images: x.opts.Images, Forms: x.opts.Forms, XHTML: xhtml,
+		MaxLinks: min(x.opts.MaxLinks, 1<<24) * candidatesPerLink}
+	s.Scan(body)
+	x.Title, x.Language = string(s.Title), language(s.Language)
+	x.NoIndex, x.NoFollow = s.NoIndex, s.NoFollow
+	if s.Base != nil {
+		x.rebase(s.Base)
+	}
+	if s.Canonical != nil {
+		if u, err := x.base.Resolve(s.Canonical); err == nil { // one that is no URL declares nothing
+			x.Canonical = x.opts.Rules.Apply(u)
+		}
+	}
+	for _, l := range s.Links {
+		x.link(l.URL, l.NoFollow || x.NoFollow)
+	}
+	x.Candidates += s.Skipped
+	x.Refused.Limit += s.Skipped
+	x.take(&s.Text)
+}
+
+// rebase makes references relative to another URL, unless it is none.
+func (x *extraction) rebase(ref []byte) {
+	u, err := x.base.Resolve(ref)
+	if err != nil {
+		return
+	}
+	if b, err := urlnorm.NewBase(u); err == nil {
+		x.base = b
+	}
+}
+
+// take copies the text into the result.
+func (x *extraction) take(t *webrace.Text) {
+	x.Text = &webrace.Text{
+		Bytes:  append([]byte(nil), t.Bytes...),
+		Blocks: append([]webrace.Block(nil), t.Blocks...),
+	}
+}
+
+// language returns a declared language if it looks like a BCP 47 tag.
+func language(declared []byte) string {
+	tag := strings.ReplaceAll(strings.TrimSpace(string(declared)), "_", "-")
+	const longest = 35 // RFC 5646, section 4.4.1
+	if len(tag) > longest {
+		return ""
+	}
+	for _, c := range []byte(tag) {
+		if c != '-' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return ""
+		}
+	}
+	return tag
+}

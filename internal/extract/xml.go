@@ -1,0 +1,159 @@
+package extract
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/htmltext"
+)
+
+// xml reads feeds, sitemaps and any other XML. Many feeds are not well-formed, so it is read by a
+// tokenizer that stumbles over nothing: of HTML, with the rules of foreign content, under which it knows
+// CDATA sections and has no special elements. It expands no entities but characters, and keeps no tree.
+func (x *extraction) xml(body []byte) {
+	d := xmlDocument{extraction: x}
+	z := html.NewTokenizer(bytes.NewReader(body))
+	z.AllowCDATA(true)
+	for {
+		token := z.Next()
+		switch token {
+		case html.ErrorToken:
+			d.flush()
+			x.take(&x.text)
+			return
+		case html.TextToken:
+			if d.root == "" {
+				continue // what is left of a document type definition
+			}
+			if raw := z.Raw(); bytes.HasPrefix(raw, []byte("<![CDATA[")) {
+				d.text = append(d.text, bytes.TrimSuffix(raw[len("<![CDATA["):], []byte("]]>"))...)
+			} else {
+				d.text = append(d.text, z.Text()...)
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			z.NextIsNotRawText()
+			d.start(z)
+			if d.root == "html" {
+				x.xhtml(body)
+				return
+			}
+			if token == html.SelfClosingTagToken {
+				d.end()
+			}
+		case html.EndTagToken:
+			d.end()
+		}
+	}
+}
+
+// xmlDocument is the state within one document: text is collected from tag to tag, so that each leaf of
+// the tree becomes a block.
+type xmlDocument struct {
+	*extraction
+	root    string // its first element
+	element string // the innermost element, if no tag has ended since it began
+	attrs   map[string]string
+	text    []byte
+}
+
+func (d *xmlDocument) start(z *html.Tokenizer) {
+	d.flush()
+	name, more := z.TagName()
+	d.element = string(name)
+	d.attrs = nil
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if d.attrs == nil {
+			d.attrs = make(map[string]string)
+		}
+		d.attrs[string(key)] = string(value)
+	}
+	if d.root == "" {
+		d.root = d.element
+		d.Language = language([]byte(d.attrs["xml:lang"]))
+		if base, ok := d.attrs["xml:base"]; ok {
+			d.rebase([]byte(base))
+		}
+	}
+	if d.isFeed() && (d.element == "link" || d.element == "atom:link") {
+		d.atomLink()
+	}
+}
+
+// end handles the end of an element.
+func (d *xmlDocument) end() {
+	d.flush()
+	d.element, d.attrs = "", nil
+}
+
+// atomLink handles the link of Atom, whose address is an attribute. Followed are the relations that lead
+// to what the feed is about, or on through it (RFC 4287, section 4.2.7.2; RFC 5005).
+func (d *xmlDocument) atomLink() {
+	href, ok := d.attrs["href"]
+	if !ok {
+		return
+	}
+	switch d.attrs["rel"] {
+	case "", "alternate", "next", "prev-archive":
+		d.link([]byte(href), false)
+	}
+}
+
+// flush handles the text collected since the last tag. Addresses are links, not text.
+func (d *xmlDocument) flush() {
+	text := bytes.Trim(d.text, space)
+	d.text = d.text[:0]
+	switch {
+	case len(text) == 0:
+	case d.element == "loc" && d.isSitemap():
+		d.link(text, false)
+	case !d.isFeed():
+		d.block(text, webrace.FieldBody)
+	case d.element == "link":
+		d.link(text, false)
+	case d.element == "guid":
+		d.guid(text)
+	default:
+		d.feedText(text)
+	}
+}
+
+// guid follows the identifier of an item of RSS if it is an address: it is one unless said otherwise,
+// which many forget to say.
+func (d *xmlDocument) guid(text []byte) {
+	if d.attrs["ispermalink"] != "false" && bytes.HasPrefix(bytes.ToLower(text[:min(len(text), 4)]), []byte("http")) {
+		d.link(text, false)
+	}
+}
+
+// feedText adds the text of an element of a feed, which often is HTML in disguise.
+func (d *xmlDocument) feedText(text []byte) {
+	d.scanner.Options = htmltext.Options{MaxLinks: 1} // its links are not the feed's
+	d.scanner.Scan(text)
+	found := &d.scanner.Text
+	field := webrace.FieldBody
+	switch {
+	case d.element == "language":
+		if d.Language == "" {
+			d.Language = language(text)
+		}
+		return
+	case d.element == "title" && d.Title == "":
+		d.Title = string(bytes.Join(bytes.Fields(found.Bytes), []byte(" ")))
+		field = webrace.FieldTitle
+	case d.element == "title":
+		field = webrace.FieldHeading
+	}
+	for _, b := range found.Blocks {
+		d.block(found.Slice(b), field)
+	}
+}
+
+func (d *xmlDocument) isFeed() bool {
+	return d.root == "rss" || d.root == "feed" || d.root == "rdf:rdf"
+}
+
+func (d *xmlDocument) isSitemap() bool { return d.root == "urlset" || d.root == "sitemapindex" }
