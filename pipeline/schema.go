@@ -1,0 +1,150 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+)
+
+// Schema returns the JSON Schema (draft 7, which editors read) of pipelines.toml with the stage types of
+// the registry, nil being the [DefaultRegistry]. What it refuses, [Load] refuses too; what it accepts may
+// still be wrong in ways that a schema cannot say, such as a flow between ports that do not match.
+func Schema(r *Registry) ([]byte, error) {
+	if r == nil {
+		r = DefaultRegistry
+	}
+	definitions, stages, defaults := object{}, object{}, object{}
+	var choices []any
+	for _, name := range r.Types() {
+		t := r.lookup(name)
+		definitions["stage:"+name] = t.schema(true)
+		definitions["defaults:"+name] = t.schema(false)
+		defaults[name] = reference("defaults:" + name)
+		stages[name] = object{"if": object{"required": []string{"type"}}, "then": reference("stage"), "else": reference("stage:" + name)}
+		choices = append(choices, object{
+			"if":   object{"properties": object{"type": object{"const": name}}},
+			"then": reference("stage:" + name),
+		})
+	}
+	definitions["stage"] = object{
+		"type": "object", "required": []string{"type"},
+		"properties": object{"type": object{"enum": r.Types(), "description": "stage type"}},
+	}
+	if choices != nil {
+		definitions["stage"].(object)["allOf"] = choices
+	}
+	definitions["pipeline"] = table(object{
+		"title": described(object{"type": "string"}, "what the pipeline does, in a phrase"),
+		"flow":  described(oneOrMore(), `the stages and what leads where: "a > b > c", "b.port, c.port > a"`),
+		"stage": described(object{"type": "object", "properties": stages, "additionalProperties": reference("stage")}, "options of the stages"),
+	}, "flow")
+	root := table(object{
+		"version":  described(object{"const": 1}, "version of this format"),
+		"data":     described(object{"type": "string"}, "data directory; "+defaultData+" by default"),
+		"include":  described(oneOrMore(), "patterns of files to read as well, relative to this one"),
+		"defaults": described(table(defaults), "options of every stage of a type"),
+		"pipeline": described(object{"type": "object", "propertyNames": namePattern, "additionalProperties": reference("pipeline")}, "the pipelines by name"),
+	})
+	root["$schema"], root["title"], root["definitions"] = "http://json-schema.org/draft-07/schema#", "pipelines.toml", definitions
+	return json.MarshalIndent(root, "", "  ")
+}
+
+type object = map[string]any
+
+var namePattern = object{"pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]*$"}
+
+func reference(name string) object { return object{"$ref": "#/definitions/" + name} }
+
+func described(schema object, doc string) object {
+	schema["description"] = doc
+	return schema
+}
+
+// table is the schema of a table that has these keys and no others.
+func table(properties object, required ...string) object {
+	schema := object{"type": "object", "properties": properties, "additionalProperties": false}
+	if required != nil {
+		schema["required"] = required
+	}
+	return schema
+}
+
+func oneOrMore() object {
+	return object{"anyOf": []any{
+		object{"type": "string"},
+		object{"type": "array", "items": object{"type": "string"}},
+	}}
+}
+
+// schema describes the table of a stage of the type, or that of the type's defaults, which has no type.
+func (t *stageType) schema(ofStage bool) object {
+	properties := object{}
+	for _, f := range slices.Concat(t.common().list, t.fields.list) {
+		if f.name != "type" || ofStage {
+			properties[f.name] = f.schema()
+		}
+	}
+	for _, f := range t.fields.list {
+		if value := defaultJSON(t.defaults.FieldByIndex(f.index)); value != nil {
+			properties[f.name].(object)["default"] = value
+		}
+	}
+	return described(table(properties), t.spec.Summary)
+}
+
+func (f field) schema() object {
+	schema := typeSchema(f.typ, f)
+	return described(schema, f.doc)
+}
+
+// typeSchema describes what a type of option may be. Strings that are read by their type may also hold a
+// variable, so their form is left to Load.
+func typeSchema(t reflect.Type, f field) object {
+	switch {
+	case t == reflect.TypeFor[Size]():
+		return object{"type": []string{"string", "integer"}}
+	case isText(t):
+		return object{"type": "string"}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		if f.enum != nil {
+			return object{"anyOf": []any{object{"enum": f.enum}, object{"type": "string", "pattern": `\$\{`}}}
+		}
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Slice:
+		return object{"type": "array", "items": typeSchema(t.Elem(), f)}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": typeSchema(t.Elem(), f)}
+	case reflect.Struct:
+		properties := object{}
+		for _, inner := range f.inner.list {
+			properties[inner.name] = inner.schema()
+		}
+		return table(properties)
+	}
+	if t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uint64 {
+		return object{"type": "integer", "minimum": 0}
+	}
+	return object{"type": "integer"}
+}
+
+// defaultJSON returns a default as JSON has it, or nil for one that says nothing: an empty string or
+// list, and tables, whose own options carry none here.
+func defaultJSON(v reflect.Value) any {
+	if v.IsZero() && v.Kind() != reflect.Bool && !v.CanInt() && !v.CanUint() && !v.CanFloat() {
+		return nil
+	}
+	if isText(v.Type()) || v.Kind() == reflect.Slice && elemOf(v.Type()).Kind() != reflect.Struct {
+		return v.Interface()
+	}
+	switch v.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice:
+		return nil
+	}
+	return v.Interface()
+}
