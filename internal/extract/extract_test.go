@@ -218,13 +218,13 @@ func TestManyAtOnceGiveWhatEachAloneGives(t *testing.T) {
 	wg.Wait()
 }
 
-func TestHostileDocumentsEndSoon(t *testing.T) {
+func TestHostileDocumentsAreReadToTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"<div>", "<a href=x>", "<a href='//[", "<svg>", "<![CDATA[", "&#1", "<rss><link>", "<a a=1 ", "\x00", "\r\n\r\n"} {
-		body := bytes.Repeat([]byte(unit), 2<<20/len(unit))
+		body := bytes.Repeat([]byte(unit), 256<<10/len(unit))
 		for _, media := range []string{"text/html", "text/xml", "text/plain", ""} {
-			if _, err := extract.Document(body, media, at, extract.Options{}); err != nil {
-				t.Error(err)
+			if r, err := extract.Document(body, media, at, extract.Options{}); err != nil || len(r.Links) > extract.DefaultMaxLinks {
+				t.Errorf("%q as %s: %v", unit, media, err)
 			}
 		}
 	}
@@ -232,10 +232,13 @@ func TestHostileDocumentsEndSoon(t *testing.T) {
 
 func TestRealPages(t *testing.T) {
 	const dir = "/usr/share/doc/python3.11/html"
-	links, refused := 0, 0
+	links, refused, pages := 0, 0, 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".html" {
 			return err
+		}
+		if pages++; pages%5 != 0 {
+			return nil
 		}
 		body, err := os.ReadFile(path)
 		if err != nil {
@@ -257,7 +260,7 @@ func TestRealPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if links < 10_000 || refused > 0 {
+	if links < 2_000 || refused > 0 {
 		t.Errorf("%d links, %d invalid", links, refused)
 	}
 }
