@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
@@ -123,7 +122,8 @@ func TestHashesTellWordsApart(t *testing.T) {
 
 func TestFoldingTwiceChangesNothing(t *testing.T) {
 	t.Parallel()
-	for r := range rune(unicode.MaxRune) {
+	const beyondLetters = 0x33000 // the planes from here on hold no letters
+	for r := range rune(beyondLetters) {
 		if !utf8.ValidRune(r) {
 			continue
 		}
