@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -109,9 +110,10 @@ func (g *Graph) Add(name string, options any) *Stage { return g.AddType(name, na
 
 // AddType adds a stage of a registered type under another name.
 func (g *Graph) AddType(name, typ string, options any) *Stage {
-	t := g.registry.lookup(typ)
+	registry := cmp.Or(g.registry, DefaultRegistry)
+	t := registry.lookup(typ)
 	if t == nil {
-		g.refuse(Finding{Code: CodeUnknownType, Message: fmt.Sprintf("unknown stage type %q", typ), Hint: nearest(typ, g.registry.Types())})
+		g.refuse(Finding{Code: CodeUnknownType, Message: fmt.Sprintf("there is no stage type %q", typ), Hint: nearest(typ, registry.Types())})
 		return g.add(&Stage{Name: name, Spec: Spec{Type: typ}, Common: Common{Type: typ}})
 	}
 	if options == nil {
@@ -126,6 +128,9 @@ func (g *Graph) AddType(name, typ string, options any) *Stage {
 
 // AddStage adds a stage that is not registered.
 func (g *Graph) AddStage(name string, spec Spec, make func(*Env) (any, error)) *Stage {
+	if make == nil {
+		g.refuse(Finding{Code: CodeStage, Message: fmt.Sprintf("stage %q has no function that makes it", name)})
+	}
 	return g.add(&Stage{Name: name, Spec: spec, Common: Common{Type: spec.Type}, Make: make})
 }
 

@@ -201,15 +201,17 @@ func TestGraphRemembersWhatCouldNotBeAdded(t *testing.T) {
 	g.Add("uper", nil)
 	g.AddType("print", "print", upperOptions{})
 	g.Add("print", nil)
+	g.AddStage("unmade", Spec{}, nil)
 	g.Wire("lines > uper > print")
 	var found Findings
-	if !errors.As(g.Check(), &found) || len(found) != 3 {
-		t.Fatalf("findings:\n%v\nwant three", found)
+	if !errors.As(g.Check(), &found) || len(found) != 4 {
+		t.Fatalf("findings:\n%v\nwant four", found)
 	}
 	for _, want := range []string{
-		`unknown-type: unknown stage type "uper" (did you mean upper?)`,
+		`unknown-type: there is no stage type "uper" (did you mean upper?)`,
 		`wrong-type: stage "print" takes struct {} as its options, not pipeline.upperOptions`,
 		`duplicate: stage "print" stands twice`,
+		`stage: stage "unmade" has no function that makes it`,
 	} {
 		if !has(found, want) {
 			t.Errorf("no finding %q in:\n%v", want, found)

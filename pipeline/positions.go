@@ -103,6 +103,9 @@ func (d *document) position(offset int) Position {
 		return Position{File: d.name}
 	}
 	offset = min(max(offset, 0), len(d.src))
+	for offset > 0 && offset < len(d.src) && !utf8.RuneStart(d.src[offset]) {
+		offset-- // into a letter is at the letter
+	}
 	line := sort.SearchInts(d.lines, offset+1)
 	start := d.lines[line-1]
 	return Position{File: d.name, Line: line, Column: 1 + utf8.RuneCount(d.src[start:offset])}

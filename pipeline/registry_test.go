@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,5 +102,31 @@ func TestRegisteringAWrongTypePanics(t *testing.T) {
 			}()
 			tt.register(NewRegistry())
 		}()
+	}
+}
+
+func TestTheDefaultRegistryIsTheOneOfThePackage(t *testing.T) {
+	t.Parallel()
+	type options struct {
+		Names []string        `toml:"names" doc:"who"`
+		Rules map[string]Size `toml:"rules" doc:"how much each"`
+	}
+	Register(toySpec("registry-test", nil, port("", links)), options{[]string{"a b"}, map[string]Size{"x y": 1e6, "a": 1}}, none)
+	if spec, ok := Lookup("registry-test"); !ok || spec.Summary != "is a toy" || !slices.Contains(Types(), "registry-test") {
+		t.Errorf("spec %+v, %v", spec, ok)
+	}
+	if _, ok := Lookup("registry-tset"); ok || Options("registry-tset") != nil {
+		t.Error("a type that is not registered is found")
+	}
+	want := []OptionInfo{
+		{Name: "names", Type: "list of strings", Doc: "who", Default: `["a b"]`},
+		{Name: "rules", Type: "table of sizes", Doc: "how much each", Default: `{ "x y" = "1MB", a = "1B" }`},
+	}
+	if got := Options("registry-test"); !reflect.DeepEqual(got, want) {
+		t.Errorf("options %+v, want %+v", got, want)
+	}
+	g := NewGraph("g")
+	if s := g.Add("registry-test", nil); s.Make == nil || s.Options.(options).Names[0] != "a b" {
+		t.Errorf("stage %+v", s)
 	}
 }
