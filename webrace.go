@@ -7,11 +7,18 @@
 package webrace
 
 import (
+	_ "embed"
+	"encoding/hex"
 	"net/http"
 	"net/netip"
 	"slices"
 	"time"
 )
+
+// Pipelines is the pipelines.toml that ships with webrace.
+//
+//go:embed pipelines.toml
+var Pipelines []byte
 
 // Crawl is a start and the bounds within which pages are followed from it. URDs that agree on start,
 // scope and credentials share one crawl, so that a page is fetched once however many owners want it.
@@ -132,6 +139,14 @@ type Document struct {
 
 // Digest is the SHA-256 of a body; the zero digest means none.
 type Digest [32]byte
+
+// String returns the digest as it is written in XML: "sha256:" and 64 hexadecimal digits; "" for none.
+func (d Digest) String() string {
+	if d == (Digest{}) {
+		return ""
+	}
+	return "sha256:" + hex.EncodeToString(d[:])
+}
 
 // Field says what part of a page a block of text belongs to; relevance weighs them differently.
 type Field uint8

@@ -15,12 +15,12 @@ type DeadLetters interface {
 	// Replays returns the letters of a pipeline that are to be processed again.
 	Replays(ctx context.Context, pipeline string) ([]DeadLetterRecord, error)
 	// Replayed forgets a letter whose replay has ended well.
-	Replayed(ctx context.Context, id int64) error
+	Replayed(ctx context.Context, id string) error
 }
 
 // DeadLetterRecord is an item that failed, with what is needed to understand and to repeat it.
 type DeadLetterRecord struct {
-	ID       int64 // given by the store
+	ID       string // given by the store
 	Time     time.Time
 	Pipeline string
 	Stage    string   // the stage that failed

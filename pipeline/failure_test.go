@@ -15,7 +15,7 @@ type letters struct {
 	mu       sync.Mutex
 	kept     []DeadLetterRecord
 	replay   []DeadLetterRecord
-	replayed []int64
+	replayed []string
 	err      error
 }
 
@@ -31,7 +31,7 @@ func (l *letters) Put(_ context.Context, letter DeadLetterRecord) error {
 
 func (l *letters) Replays(context.Context, string) ([]DeadLetterRecord, error) { return l.replay, nil }
 
-func (l *letters) Replayed(_ context.Context, id int64) error {
+func (l *letters) Replayed(_ context.Context, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.replayed = append(l.replayed, id)
@@ -156,16 +156,16 @@ func TestPanicCostsOneItem(t *testing.T) {
 
 func TestReplayedDeadLetterGoesThroughItsStageAgain(t *testing.T) {
 	store := &letters{replay: []DeadLetterRecord{
-		{ID: 7, Stage: "broken", Kind: "int", Value: []byte("41"), Meta: map[string]string{"k": "v"}},
-		{ID: 8, Stage: "gone", Kind: "int", Value: []byte("1")},
-		{ID: 9, Stage: "broken", Kind: "string", Value: []byte(`"x"`)},
-		{ID: 10, Stage: "broken", Kind: "int", Value: []byte("3")},
+		{ID: "7", Stage: "broken", Kind: "int", Value: []byte("41"), Meta: map[string]string{"k": "v"}},
+		{ID: "8", Stage: "gone", Kind: "int", Value: []byte("1")},
+		{ID: "9", Stage: "broken", Kind: "string", Value: []byte(`"x"`)},
+		{ID: "10", Stage: "broken", Kind: "int", Value: []byte("3")},
 	}}
 	sink := &collected{}
 	mustRun(t, build().add("numbers", count{n: 1}).add("broken", brokenAt(1, false)).add("sink", sink).
 		chain("numbers", "broken", "sink"), RunOptions{DeadLetters: store})
 	slices.Sort(store.replayed)
-	if !slices.Contains(sink.values, any(41)) || !slices.Equal(store.replayed, []int64{7, 10}) {
+	if !slices.Contains(sink.values, any(41)) || !slices.Equal(store.replayed, []string{"10", "7"}) {
 		t.Errorf("out %v, replayed %v", sink.values, store.replayed)
 	}
 	if len(store.kept) != 1 || string(store.kept[0].Value) != "3" {

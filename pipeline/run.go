@@ -166,8 +166,8 @@ func (r *Run) finish() {
 	r.workers.Wait()
 	r.awaitLeases()
 	err := context.Cause(r.ctx)
-	r.report = r.Snapshot()
 	r.err = errors.Join(err, r.closeStages())
+	r.report = r.Snapshot() // after closing: some stages count their last things then
 	r.cancel(nil)
 	close(r.done)
 }

@@ -273,7 +273,7 @@ func (buried) Put(context.Context, pipeline.DeadLetterRecord) error { return nil
 func (buried) Replays(context.Context, string) ([]pipeline.DeadLetterRecord, error) {
 	return nil, nil
 }
-func (buried) Replayed(context.Context, int64) error { return nil }
+func (buried) Replayed(context.Context, string) error { return nil }
 
 // fingerprint is a deep copy of the inputs in a form that can be compared later: pointers followed, and
 // functions and channels left out.

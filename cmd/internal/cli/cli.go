@@ -1,0 +1,86 @@
+// Package cli is what the commands share: the meaning of exit statuses, how errors reach a person, and
+// where the configuration and the data directory are found.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/xmlschema"
+	"golang.org/x/term"
+)
+
+// The exit statuses of every command.
+const (
+	OK          = 0
+	Failed      = 1   // the run failed
+	Usage       = 2   // bad configuration, bad input or wrong usage: nothing was started
+	Environment = 3   // the data directory is in use, a port is taken
+	Interrupted = 130 // stopped by a second signal before everything in flight was finished
+)
+
+// Error is an error with the exit status that it ends the program with.
+type Error struct {
+	Status int
+	Err    error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Wrong marks an error as one of what was given: configuration, input or usage.
+func Wrong(err error) error { return &Error{Usage, err} }
+
+// Wrongf is [Wrong] with a message.
+func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, args...)) }
+
+// Main runs a command, reports its error on stderr and returns the exit status.
+func Main(root *cobra.Command) int {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return Wrongf("%w\nrun '%s --help' for what it understands", err, c.CommandPath())
+	})
+	err := root.Execute()
+	if err == nil {
+		return OK
+	}
+	Report(os.Stderr, err)
+	return status(err)
+}
+
+func status(err error) int {
+	var exit *Error
+	var locked *storage.LockedError
+	var findings pipeline.Findings
+	var problems xmlschema.Problems
+	switch {
+	case errors.As(err, &exit):
+		return exit.Status
+	case errors.As(err, &locked):
+		return Environment
+	case errors.As(err, &findings), errors.As(err, &problems):
+		return Usage
+	}
+	return Failed
+}
+
+// Report writes an error for a person. Findings come with the lines that they are about.
+func Report(w io.Writer, err error) {
+	var findings pipeline.Findings
+	if errors.As(err, &findings) {
+		findings.Format(w, IsTerminal(w))
+		return
+	}
+	fmt.Fprintln(w, "error:", err)
+}
+
+// IsTerminal reports whether somebody is looking at what is written to w.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+)
+
+// DefaultConfig is read when no other configuration is named, if it exists.
+const DefaultConfig = "pipelines.toml"
+
+// Place says where the configuration and the data are. Every command understands its flags.
+type Place struct {
+	Config string
+	Data   string
+}
+
+// AddFlags adds --config and --data to a command and its subcommands.
+func (p *Place) AddFlags(c *cobra.Command) {
+	c.PersistentFlags().StringVar(&p.Config, "config", "", "the `FILE` that declares the pipelines (default pipelines.toml, or the shipped one where there is none)")
+	c.PersistentFlags().StringVar(&p.Data, "data", "", "the data `DIR`ectory (default as the configuration says)")
+}
+
+// Load reads the configuration. Without one in the working directory it is the shipped one.
+func (p *Place) Load(o pipeline.LoadOptions) (*pipeline.Config, error) {
+	o.Data = p.Data
+	if p.Config != "" {
+		return p.file(p.Config, o)
+	}
+	if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
+		return pipeline.Parse("shipped "+DefaultConfig, webrace.Pipelines, o)
+	}
+	return p.file(DefaultConfig, o)
+}
+
+func (p *Place) file(path string, o pipeline.LoadOptions) (*pipeline.Config, error) {
+	config, err := pipeline.Load(path, o)
+	var findings pipeline.Findings
+	if err != nil && !errors.As(err, &findings) {
+		return nil, Wrong(err)
+	}
+	return config, err
+}
+
+// DataDir returns the data directory without checking any pipeline.
+func (p *Place) DataDir() (string, error) {
+	if p.Data != "" {
+		return p.Data, nil
+	}
+	config, err := p.Load(pipeline.LoadOptions{Run: []string{}})
+	if err != nil {
+		return "", err
+	}
+	return config.Data, nil
+}
+
+// OpenStores opens the data directory.
+func (p *Place) OpenStores() (*storage.Dir, error) {
+	path, err := p.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	return OpenDir(path)
+}
+
+// OpenDir takes a data directory into possession.
+func OpenDir(path string) (*storage.Dir, error) {
+	dir, err := storage.Open(path, storage.Options{})
+	var locked *storage.LockedError
+	if err != nil && !errors.As(err, &locked) {
+		return nil, &Error{Environment, err}
+	}
+	return dir, err
+}

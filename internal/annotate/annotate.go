@@ -1,0 +1,129 @@
+// Package annotate turns what an owner asked for into a profile to match documents with, and what was
+// matched into the annotation that the owner is told: URD in, ACI out.
+package annotate
+
+import (
+	"math"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// SummaryBytes is the longest summary of an annotation.
+const SummaryBytes = 300
+
+// Profile returns what a request wants to be told of. A request for any change has an empty profile,
+// which every document that has something new to look at meets.
+func Profile(u *xmlschema.URD) match.Profile {
+	p := match.Profile{ID: u.ID, Threshold: u.Keywords.Threshold}
+	if u.AnyChange() {
+		p.Threshold = match.AnyRelevance
+		return p
+	}
+	if p.Threshold == 0 {
+		p.Threshold = match.AnyRelevance
+	}
+	p.Group = group(u.Keywords.Match, u.Keywords.Keywords, u.Keywords.Groups)
+	return p
+}
+
+func group(mode string, keywords []xmlschema.Keyword, groups []xmlschema.Group) match.Group {
+	g := match.Group{Match: modes[mode]}
+	for _, k := range keywords {
+		g.Keywords = append(g.Keywords, match.Keyword{
+			Key: k.Key, Weight: k.Weight, Exact: k.Exact, Substring: k.Match == xmlschema.MatchSubstring,
+		})
+	}
+	for _, sub := range groups {
+		g.Groups = append(g.Groups, group(sub.Match, sub.Keywords, sub.Groups))
+	}
+	return g
+}
+
+var modes = map[string]match.Mode{
+	xmlschema.MatchAny: match.Any, xmlschema.MatchAll: match.All, xmlschema.MatchNone: match.None,
+}
+
+// ACI returns the annotation that an alert on a document makes for the owner of a request. Its id is the
+// same whenever the same text is matched for the same interest, so that nobody is told twice.
+func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document) *xmlschema.ACI {
+	aci := &xmlschema.ACI{
+		ID:         xmlschema.ACIID(u.ID, u.InterestHash(), a.Matched),
+		URD:        u.ID,
+		Owner:      u.Owner,
+		URI:        d.URL,
+		Title:      strings.ToValidUTF8(d.Title, "\uFFFD"),
+		Extension:  extension(d.URL, d.MediaType),
+		Format:     format(d.MediaType),
+		Relevance:  a.Relevance,
+		UpdateTime: d.At.UTC().Truncate(time.Second),
+		FileSize:   len(d.Body),
+		Urgency:    u.Urgency,
+		Docbase:    xmlschema.Docbase{Digest: d.Digest.String(), Version: d.Version},
+		Summary:    a.Summary,
+	}
+	aci.Explain = Explain(a.Explanation)
+	return aci
+}
+
+// Explain returns how a relevance came about, as it is written in an annotation.
+func Explain(e match.Explanation) *xmlschema.Explain {
+	x := &xmlschema.Explain{Relevance: e.Relevance, Threshold: max(e.Threshold, 0)}
+	for _, k := range e.Keywords {
+		x.Keywords = append(x.Keywords, xmlschema.KeywordShare{
+			Key: k.Key, Weight: k.Weight,
+			Title: hits(k, webrace.FieldTitle), Heading: hits(k, webrace.FieldHeading),
+			Body: hits(k, webrace.FieldBody), Navigation: hits(k, webrace.FieldNavigation),
+			Saturation: rounded(k.Saturation), Share: rounded(k.Saturation * float64(k.Weight) / 5),
+		})
+	}
+	return x
+}
+
+func hits(k match.KeywordExplanation, f webrace.Field) int {
+	if k.Hits == nil {
+		return 0
+	}
+	return k.Hits[f]
+}
+
+// rounded keeps three decimals: more would only make two annotations differ that say the same.
+func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
+
+// extension is what the document's name ends in, or what its media type is usually called.
+func extension(address, mediaType string) string {
+	if u, err := url.Parse(address); err == nil {
+		if ext := strings.TrimPrefix(path.Ext(u.Path), "."); ext != "" && len(ext) <= 8 {
+			return strings.ToLower(ext)
+		}
+	}
+	switch mediaType {
+	case "text/html", "application/xhtml+xml":
+		return "html"
+	case "text/plain":
+		return "txt"
+	}
+	if strings.HasSuffix(mediaType, "xml") {
+		return "xml"
+	}
+	return ""
+}
+
+func format(mediaType string) string {
+	switch {
+	case mediaType == "text/html", mediaType == "application/xhtml+xml":
+		return xmlschema.FormatHTML
+	case strings.HasPrefix(mediaType, "text/"), strings.HasSuffix(mediaType, "xml"):
+		return xmlschema.FormatText
+	case strings.HasPrefix(mediaType, "multipart/"):
+		return xmlschema.FormatMultipart
+	case mediaType == "":
+		return xmlschema.FormatUnknown
+	}
+	return xmlschema.FormatBinary
+}

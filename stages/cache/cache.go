@@ -1,0 +1,126 @@
+// Package cache is the stage that keeps every version of every document in the object cache, and answers
+// from it where nothing had to be fetched.
+//
+// A document that passes is durable before its request is acknowledged. For one that was not modified, or
+// is still fresh, the links of the stored version go out instead of those of a page that was not sent.
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "cache",
+		Summary: "keeps every version of every document, and the links of those that did not change",
+		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Out: []pipeline.Port{
+			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "every document, with its digest and version"},
+			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "the stored links of documents that were not fetched anew"},
+		},
+		Workers: 2,
+	}, struct{}{}, newStage)
+}
+
+type stage struct {
+	env     *pipeline.Env
+	objects *objects.Store
+}
+
+var _ pipeline.Processor = (*stage)(nil)
+
+func newStage(_ struct{}, env *pipeline.Env) (any, error) {
+	dir, err := pipeline.Resource[*storage.Dir](env)
+	if err != nil {
+		return nil, err
+	}
+	store, err := dir.Objects()
+	if err != nil {
+		return nil, err
+	}
+	return &stage{env: env, objects: store}, nil
+}
+
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	d, err := pipeline.ValueOf[*webrace.Document](it)
+	if err != nil {
+		return err
+	}
+	if d.Outcome == webrace.Fetched {
+		return s.store(ctx, it, d, out)
+	}
+	return s.recall(ctx, it, d, out)
+}
+
+// store keeps a fetched document, and holds its request until it is durable.
+func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
+	durable := it.Hold()
+	version, err := s.objects.Put(d, durable)
+	if err != nil {
+		durable(nil) // the error of this call decides
+		return fmt.Errorf("store %s: %w", d.URL, err)
+	}
+	if version.Changed {
+		s.env.Counter("versions").Add(1)
+	}
+	it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Digest, v.Version = version.Digest, version.Number }))
+	return out.Emit(ctx, it.With(stored(d, version)))
+}
+
+// recall completes a document that was not fetched with what is stored of it.
+func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
+	version, err := s.validate(it, d)
+	if errors.Is(err, objects.ErrNotFound) {
+		return s.forget(it, d)
+	}
+	if err != nil {
+		return fmt.Errorf("recall %s: %w", d.URL, err)
+	}
+	links, err := s.objects.Links(version)
+	if err != nil {
+		return fmt.Errorf("recall the links of %s: %w", d.URL, err)
+	}
+	if len(links) > 0 {
+		set := &webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: links}
+		if err := out.EmitTo(ctx, "links", it.With(set)); err != nil {
+			return err
+		}
+	}
+	return out.Emit(ctx, it.With(stored(d, version)))
+}
+
+// validate returns the stored version, and records that the server confirmed it.
+func (s *stage) validate(it *pipeline.Item, d *webrace.Document) (objects.Version, error) {
+	if d.Outcome != webrace.NotModified {
+		return s.objects.Latest(d.URL)
+	}
+	durable := it.Hold()
+	version, err := s.objects.Touch(d.URL, d.At, durable)
+	if err != nil {
+		durable(nil)
+	}
+	return version, err
+}
+
+// forget makes the next visit fetch a document whose stored version is gone.
+func (s *stage) forget(it *pipeline.Item, d *webrace.Document) error {
+	s.env.Counter("missing").Add(1)
+	s.env.Logger.Warn("the stored version is gone; the next visit fetches the document anew", "url", d.URL)
+	it.Learn(webrace.Learned(func(v *webrace.Visit) {
+		v.ETag, v.LastModified, v.Digest, v.Version = "", "", webrace.Digest{}, 0
+	}))
+	return nil
+}
+
+func stored(d *webrace.Document, v objects.Version) *webrace.Document {
+	copied := *d
+	copied.Digest, copied.Version, copied.Changed = v.Digest, v.Number, v.Changed
+	return &copied
+}

@@ -1,0 +1,212 @@
+// Package frontier is the stage that closes the loop of a crawl: URLs come in from seeds, links and
+// redirects, and go out one at a time, each when its host is due. What it accepts, it hands out, whenever
+// the process dies: see storage/frontier for what is guaranteed.
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+// Options of the stage.
+type Options struct {
+	Fresh     pipeline.Duration `toml:"fresh" doc:"a document validated so lately answers without a request; 0s asks every time"`
+	Attempts  int               `toml:"attempts" doc:"how often a URL that does not answer is tried in a round"`
+	Leases    int               `toml:"leases" doc:"how many URLs may be out at once"`
+	Wait      pipeline.Duration `toml:"wait" doc:"how long a run that is otherwise done waits for delayed hosts; the rest is deferred to the next run"`
+	Redirects int               `toml:"redirects" doc:"the longest chain of redirects that is followed"`
+	Rules     []string          `toml:"rules" doc:"what every URL is held against, in order: \"deny path /private\", \"allow host example.org\", \"deny ext pdf zip\", \"deny regex \\\\?C=\""`
+}
+
+var defaults = Options{
+	Fresh: pipeline.Duration(time.Minute), Attempts: 3, Leases: 256, Wait: pipeline.Duration(time.Minute), Redirects: 10,
+}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "frontier",
+		Summary: "the durable queue of URLs to fetch: the way back of every crawl",
+		Doc: "Seeds open or resume a round of their crawl; links and redirects go through the one scope gate, and each URL is handed out " +
+			"once a round, when its host is due, with what its last visit taught. What is accepted survives kill -9 and power loss.",
+		In:    pipeline.Kinds(pipeline.KindOf[webrace.Request](), pipeline.KindOf[*webrace.Links]()),
+		Out:   []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the next URL to fetch"}},
+		Queue: true,
+	}, defaults, newStage)
+}
+
+// Validate refuses numbers below one and rules that cannot be read.
+func (o Options) Validate() error {
+	for name, n := range map[string]int{"attempts": o.Attempts, "leases": o.Leases, "redirects": o.Redirects} {
+		if n < 1 {
+			return &pipeline.OptionError{Option: name, Err: fmt.Errorf("%d is not at least 1", n)}
+		}
+	}
+	if _, err := scope.ParseRules(o.Rules); err != nil {
+		return &pipeline.OptionError{Option: "rules", Err: err}
+	}
+	return nil
+}
+
+// stage is a queue of the data directory's frontier store.
+type stage struct {
+	options Options
+	env     *pipeline.Env
+	dir     *storage.Dir
+
+	mu    sync.Mutex
+	queue *frontier.Queue
+}
+
+var (
+	_ pipeline.Queue  = (*stage)(nil)
+	_ pipeline.Opener = (*stage)(nil)
+	_ pipeline.Closer = (*stage)(nil)
+)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	dir, err := pipeline.Resource[*storage.Dir](env)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{options: o, env: env, dir: dir}, nil
+}
+
+// Open opens the pipeline's queue in the frontier store.
+func (s *stage) Open(context.Context) error {
+	store, err := s.dir.Frontier()
+	if err != nil {
+		return err
+	}
+	rules, err := scope.ParseRules(s.options.Rules)
+	if err != nil {
+		return err
+	}
+	queue, err := store.Queue(s.env.Pipeline, frontier.QueueOptions{
+		Fresh: orNever(s.options.Fresh), Attempts: s.options.Attempts, MaxLeases: s.options.Leases,
+		Wait: orNever(s.options.Wait), Redirects: s.options.Redirects, Rules: rules,
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = queue
+	return nil
+}
+
+// orNever says to the store what 0 means to a person: not at all.
+func orNever(d pipeline.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return time.Duration(d)
+}
+
+// Close writes what was handed in.
+func (s *stage) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.queue == nil {
+		return nil
+	}
+	queue := s.queue
+	s.queue = nil
+	return queue.Close()
+}
+
+// Put takes a seed or a set of links. The item is held until what was accepted is durable.
+func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
+	switch v := it.Value.(type) {
+	case webrace.Request:
+		return s.start(ctx, v)
+	case *webrace.Links:
+		s.offer(v, it.Hold())
+		return nil
+	}
+	return fmt.Errorf("takes webrace.Request or *webrace.Links, got %T", it.Value)
+}
+
+func (s *stage) start(ctx context.Context, seed webrace.Request) error {
+	if seed.Crawl == nil {
+		return fmt.Errorf("request for %s names no crawl: it is no seed", seed.URL)
+	}
+	round, err := s.queue.Start(ctx, *seed.Crawl, true)
+	if err != nil {
+		return fmt.Errorf("start the crawl of %s: %w", seed.URL, err)
+	}
+	if round.Resumed {
+		s.env.Counter("rounds_resumed").Add(1)
+		s.env.Logger.Info("round resumed", "start", seed.URL, "pending", round.Pending)
+	} else {
+		s.env.Counter("rounds").Add(1)
+	}
+	return nil
+}
+
+func (s *stage) offer(links *webrace.Links, done func(error)) {
+	s.env.Counter("offered").Add(int64(len(links.URLs)))
+	s.queue.Offer(links, func(o frontier.Offered, err error) {
+		s.env.Counter("accepted").Add(int64(o.Accepted))
+		for reason, n := range o.Refused {
+			if n > 0 {
+				s.env.Counter("refused_" + frontier.Reason(reason).String()).Add(int64(n))
+			}
+		}
+		done(err)
+	})
+}
+
+// Take returns the next URL that is due.
+func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
+	l, err := s.queue.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &lease{stage: s, lease: l}, nil
+}
+
+// Seal says that no crawl will be started any more.
+func (s *stage) Seal() { s.queue.Seal() }
+
+// lease is one URL on loan.
+type lease struct {
+	stage *stage
+	lease *frontier.Lease
+}
+
+func (l *lease) Item() *pipeline.Item { return &pipeline.Item{Value: l.lease.Request()} }
+
+// Release frees the URL's host.
+func (l *lease) Release(note any) {
+	if report, ok := note.(webrace.HostReport); ok {
+		l.lease.Release(report)
+	}
+}
+
+// Done records the outcome. A request that was not finished, because the run was cancelled or stopped, is
+// left as it is: nothing on disk says that it was handed out, so it will be again.
+func (l *lease) Done(o pipeline.Outcome) {
+	if o.Err != nil && o.RetryAt.IsZero() {
+		return
+	}
+	outcome := frontier.Outcome{Err: o.Err, RetryAt: o.RetryAt}
+	for _, what := range o.Learned {
+		if learned, ok := what.(webrace.Learned); ok {
+			outcome.Learned = append(outcome.Learned, learned)
+		}
+	}
+	l.lease.Done(outcome, func(err error) {
+		if err != nil && !errors.Is(err, frontier.ErrClosed) {
+			l.stage.env.Logger.Error("outcome of a request not recorded; it will be repeated", "url", l.lease.Request().URL, "error", err)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+// Package index is the stage that makes documents searchable: the full-text index over the object cache.
+// It belongs into a pipeline that follows the cache, because indexing costs many times what a crawl does.
+package index
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/fulltext"
+)
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "index",
+		Summary: "makes documents searchable in full text",
+		Doc:     "A document is known by its URL, and its newest version is the one found; indexing it again changes nothing.",
+		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Batch:   pipeline.Batch{Count: 500, Period: pipeline.Duration(time.Second)},
+	}, struct{}{}, newStage)
+}
+
+type stage struct {
+	env      *pipeline.Env
+	fulltext *fulltext.Store
+}
+
+var _ pipeline.BatchProcessor = (*stage)(nil)
+
+func newStage(_ struct{}, env *pipeline.Env) (any, error) {
+	dir, err := pipeline.Resource[*storage.Dir](env)
+	if err != nil {
+		return nil, err
+	}
+	store, err := dir.Fulltext()
+	if err != nil {
+		return nil, err
+	}
+	return &stage{env, store}, nil
+}
+
+// ProcessBatch indexes a group of documents in one write. Those without text are passed over.
+func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
+	var docs []fulltext.Document
+	for _, it := range its {
+		d, err := pipeline.ValueOf[*webrace.Document](it)
+		if err != nil {
+			return err
+		}
+		doc, ok, err := searchable(d)
+		if err != nil {
+			return err
+		}
+		if ok {
+			docs = append(docs, doc)
+		}
+	}
+	s.env.Counter("without_text").Add(int64(len(its) - len(docs)))
+	if err := s.fulltext.Index(ctx, docs); err != nil {
+		return fmt.Errorf("index %d documents: %w", len(docs), err)
+	}
+	s.env.Counter("indexed").Add(int64(len(docs)))
+	return nil
+}
+
+// searchable returns what is indexed of a document; false when it has no text.
+func searchable(d *webrace.Document) (fulltext.Document, bool, error) {
+	r, err := extract.Document(d.Body, contentType(d), d.URL, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return fulltext.Document{}, false, err
+	}
+	doc := fulltext.Document{
+		URL: d.URL, Version: d.Version, Language: r.Language, Type: r.MediaType, Date: d.At, Title: r.Title,
+	}
+	var headings, body strings.Builder
+	for _, block := range r.Text.Blocks {
+		into := &body
+		switch block.Field {
+		case webrace.FieldTitle:
+			continue // it has a field of its own
+		case webrace.FieldHeading:
+			into = &headings
+		}
+		into.Write(r.Text.Slice(block))
+		into.WriteByte('\n')
+	}
+	doc.Headings, doc.Body = headings.String(), body.String()
+	return doc, len(r.Text.Blocks) > 0, nil
+}
+
+func contentType(d *webrace.Document) string {
+	if sent := d.Header.Get("Content-Type"); sent != "" {
+		return sent
+	}
+	return d.MediaType
+}

@@ -1,0 +1,138 @@
+// Package normalize is the stage that turns the bytes of a document into text and links: one pass over
+// the page gives what a reader sees, cut into fields and blocks, and where it leads, as normalized URLs.
+// It is the extractor of WebRACE (004, section 4.2); its six steps are counters here and in the frontier.
+package normalize
+
+import (
+	"context"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage.
+type Options struct {
+	MaxLinks    int  `toml:"max_links" doc:"the most links taken from a document; the rest is counted"`
+	Images      bool `toml:"images" doc:"follow the addresses of images as well"`
+	Forms       bool `toml:"forms" doc:"follow the addresses that forms are sent to as well"`
+	ObeyRobots  bool `toml:"obey_robots" doc:"obey noindex and nofollow, in meta elements, X-Robots-Tag and rel"`
+	StripParams bool `toml:"strip_tracking" doc:"remove the query parameters that only tell who followed a link"`
+	FoldIndex   bool `toml:"fold_index" doc:"take index.html and its like for their directory"`
+	SortQuery   bool `toml:"sort_query" doc:"put the parameters of a query in order"`
+}
+
+var defaults = Options{MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, StripParams: true}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "normalize",
+		Summary: "turns a document's bytes into text and links",
+		Doc: "Text is UTF-8, cut into blocks of title, headings, body and navigation. Links are absolute WHATWG URLs, each once. " +
+			"Documents that were not fetched anew pass unchanged.",
+		In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Out: []pipeline.Port{
+			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its text, title and links"},
+			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "where the document leads, as one set"},
+		},
+		Workers: 4,
+	}, defaults, func(o Options, env *pipeline.Env) (any, error) {
+		return &stage{env: env, options: o, extract: o.extract()}, nil
+	})
+}
+
+func (o Options) extract() extract.Options {
+	e := extract.Options{MaxLinks: o.MaxLinks, Images: o.Images, Forms: o.Forms, IgnoreNoFollow: !o.ObeyRobots}
+	e.Rules.Sort = o.SortQuery
+	if o.StripParams {
+		e.Rules.Strip = urlnorm.TrackingParameters()
+	}
+	if o.FoldIndex {
+		e.Rules.Index = urlnorm.IndexPages()
+	}
+	return e
+}
+
+type stage struct {
+	env     *pipeline.Env
+	options Options
+	extract extract.Options
+}
+
+var _ pipeline.Processor = (*stage)(nil)
+
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	d, err := pipeline.ValueOf[*webrace.Document](it)
+	if err != nil {
+		return err
+	}
+	if d.Outcome != webrace.Fetched {
+		return out.Emit(ctx, it)
+	}
+	contentType := d.Header.Get("Content-Type")
+	if contentType == "" {
+		contentType = d.MediaType
+	}
+	r, err := extract.Document(d.Body, contentType, d.URL, s.extract)
+	if err != nil {
+		return err
+	}
+	noIndex, noFollow := s.robots(d, r)
+	if noFollow {
+		s.env.Counter("nofollow").Add(int64(len(r.Links)))
+		r.Links = nil
+	}
+	s.count(r)
+	if len(r.Links) > 0 {
+		links := &webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: r.Links}
+		if err := out.EmitTo(ctx, "links", it.With(links)); err != nil {
+			return err
+		}
+	}
+	if noIndex {
+		s.env.Counter("noindex").Add(1)
+		return nil
+	}
+	return out.Emit(ctx, it.With(normalized(d, r)))
+}
+
+// robots returns what the document asks of robots, in its header and in itself.
+func (s *stage) robots(d *webrace.Document, r *extract.Result) (noIndex, noFollow bool) {
+	if !s.options.ObeyRobots {
+		return false, false
+	}
+	noIndex, noFollow = r.NoIndex, r.NoFollow
+	for _, line := range d.Header.Values("X-Robots-Tag") {
+		for directive := range strings.SplitSeq(strings.ToLower(line), ",") {
+			switch strings.TrimSpace(directive) {
+			case "noindex":
+				noIndex = true
+			case "nofollow":
+				noFollow = true
+			case "none":
+				noIndex, noFollow = true, true
+			}
+		}
+	}
+	return noIndex, noFollow
+}
+
+func (s *stage) count(r *extract.Result) {
+	for name, n := range map[string]int{
+		"candidates": r.Candidates, "links": len(r.Links), "repeated": r.Repeated, "ignored_scheme": r.Refused.Scheme,
+		"invalid": r.Refused.Invalid, "rel_nofollow": r.Refused.NoFollow, "over_limit": r.Refused.Limit,
+	} {
+		if n > 0 {
+			s.env.Counter(name).Add(int64(n))
+		}
+	}
+}
+
+func normalized(d *webrace.Document, r *extract.Result) *webrace.Document {
+	n := *d
+	n.MediaType, n.Charset, n.Language, n.Title = r.MediaType, r.Charset, r.Language, r.Title
+	n.Text, n.Links = r.Text, r.Links
+	return &n
+}

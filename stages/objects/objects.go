@@ -1,0 +1,74 @@
+// Package objects is the stage that follows the object cache: every version of every document, in the
+// order in which they were stored, each once whatever happens. It never holds a request of the crawl that
+// stores them, and never slows it.
+package objects
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "objects",
+		Summary: "follows the object cache: every new version of every document",
+		Doc: "It remembers how far it has come under the name of its pipeline and stage. It ends when it has caught up and no crawl runs " +
+			"in the same process.",
+		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its body, as it was stored"}},
+		Follows: true,
+	}, struct{}{}, newStage)
+}
+
+type stage struct {
+	env   *pipeline.Env
+	store *objects.Store
+}
+
+var _ pipeline.Source = (*stage)(nil)
+
+func newStage(_ struct{}, env *pipeline.Env) (any, error) {
+	dir, err := pipeline.Resource[*storage.Dir](env)
+	if err != nil {
+		return nil, err
+	}
+	store, err := dir.Objects()
+	if err != nil {
+		return nil, err
+	}
+	return &stage{env, store}, nil
+}
+
+// Run emits what was stored since it last did.
+func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
+	cursor := s.env.Pipeline + "/" + s.env.Stage
+	return pipeline.Follow(ctx, s.env, pipeline.Log[objects.Version]{
+		Next:      s.store.Next,
+		Last:      func(context.Context) (uint64, error) { return s.store.Last(), nil },
+		Seq:       func(v objects.Version) uint64 { return v.Seq },
+		Value:     s.document,
+		Cursor:    func(context.Context) (uint64, error) { return s.store.Cursor(cursor) },
+		SetCursor: func(_ context.Context, seq uint64) error { return s.store.SetCursor(cursor, seq, false) },
+	}, out)
+}
+
+func (s *stage) document(_ context.Context, v objects.Version) (any, error) {
+	body, header, err := s.store.Body(v)
+	if err != nil {
+		return nil, fmt.Errorf("%s version %d: %w", v.URL, v.Number, err)
+	}
+	return documentOf(v, body, header), nil
+}
+
+func documentOf(v objects.Version, body []byte, header http.Header) *webrace.Document {
+	return &webrace.Document{
+		URL: v.URL, Outcome: webrace.Fetched, Status: v.Status, Header: header, At: v.FetchedAt,
+		MediaType: v.MediaType, Charset: v.Charset, Language: v.Language, Body: body, Truncated: v.Truncated,
+		Digest: v.Digest, Version: v.Number, Changed: true,
+	}
+}
