@@ -84,7 +84,12 @@ func (r *reader) small(limit uint64) uint64 {
 
 // count reads how many things of at least size bytes follow.
 func (r *reader) count(size int) int {
-	return int(r.small(uint64(len(r.rest) / size)))
+	n := r.uint()
+	if n > uint64(len(r.rest)/size) {
+		r.fail()
+		return 0
+	}
+	return int(n)
 }
 
 func (r *reader) fixed(n int) []byte {

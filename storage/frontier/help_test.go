@@ -19,12 +19,19 @@ type fixture struct {
 	t   *testing.T
 	fs  *vfs.MemFS
 	opt QueueOptions
-	s   *Store
-	q   *Queue
+	now func() time.Time
+
+	patience time.Duration // with a Take that should give something
+
+	s *Store
+	q *Queue
 }
 
-func newFixture(t *testing.T, o QueueOptions) *fixture {
-	f := &fixture{t: t, fs: vfs.NewCrashableMem(), opt: o}
+func newFixture(t *testing.T, o QueueOptions) *fixture { return newFixtureAt(t, o, time.Now) }
+
+func newFixtureAt(t *testing.T, o QueueOptions, now func() time.Time) *fixture {
+	t.Helper()
+	f := &fixture{t: t, fs: vfs.NewCrashableMem(), opt: o, now: now, patience: 20 * time.Second}
 	f.open()
 	t.Cleanup(func() { f.close() })
 	return f
@@ -32,7 +39,7 @@ func newFixture(t *testing.T, o QueueOptions) *fixture {
 
 func (f *fixture) open() {
 	f.t.Helper()
-	s, err := Open("frontier", Options{FS: f.fs})
+	s, err := Open("frontier", Options{FS: f.fs, Now: f.now})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -100,7 +107,7 @@ func (f *fixture) take() *Lease {
 // hold is take without the release.
 func (f *fixture) hold() *Lease {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), f.patience)
 	defer cancel()
 	l, err := f.q.Take(ctx)
 	if err != nil {
@@ -125,7 +132,7 @@ func (f *fixture) none() {
 
 func (f *fixture) end() {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), f.patience)
 	defer cancel()
 	if l, err := f.q.Take(ctx); !errors.Is(err, io.EOF) {
 		f.t.Fatalf("take gives %v, %v, want io.EOF", l, err)
@@ -144,13 +151,36 @@ func (f *fixture) finish(l *Lease, o Outcome) {
 // done ends a lease as a fetch that brought a document would.
 func (f *fixture) done(l *Lease) {
 	f.t.Helper()
-	f.finish(l, Outcome{Learned: []webrace.Learned{visited(200, 1)}})
+	f.finish(l, f.visited(200, 1))
 }
 
-func visited(status, version int) webrace.Learned {
-	return func(v *webrace.Visit) {
-		v.At, v.Status, v.Version = time.Now(), status, version
+// visited is the outcome of a request that was answered.
+func (f *fixture) visited(status, version int) Outcome {
+	return Outcome{Learned: []webrace.Learned{func(v *webrace.Visit) {
+		v.At, v.Status, v.Version = f.now(), status, version
+	}}}
+}
+
+func (f *fixture) wantStored(l *Lease, stored bool) {
+	f.t.Helper()
+	if got := l.Request().Stored; got != stored {
+		f.t.Errorf("%s is stored: %v, want %v", l.Request().URL, got, stored)
 	}
+}
+
+// round starts a crawl in a new round, and works it off.
+func (f *fixture) round(c webrace.Crawl) {
+	f.t.Helper()
+	f.start(c, true)
+	f.drain()
+	f.reopen()
+}
+
+// reopen ends this run and begins another.
+func (f *fixture) reopen() {
+	f.t.Helper()
+	f.close()
+	f.open()
 }
 
 // drain takes until nothing is left, and returns the URLs in order.

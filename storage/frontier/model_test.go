@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,13 +25,14 @@ type oracle struct {
 type oracleCrawl struct {
 	webrace.Crawl
 	round   int
+	began   time.Time
 	started bool // in this run
 }
 
 type oraclePage struct {
 	seen    map[string]oracleSeen // by crawl
 	waiting map[string]int        // by crawl: the distance that waits to be served
-	visited bool
+	visited time.Time
 	tries   int
 }
 
@@ -103,6 +105,7 @@ func (r *run) start() {
 	got := r.fixture.start(c, newRound)
 	if !resumed && newRound {
 		m.round++
+		m.began = got.Started
 		r.model.accept(c.Start, c.ID, 0)
 	}
 	if got.Resumed != resumed || got.Number != m.round {
@@ -201,9 +204,14 @@ func (r *run) check(l *Lease, free []string) {
 			r.t.Fatalf("reach of %s is %v, want %v", req.URL, req.Reach, p.waiting)
 		}
 	}
-	if (req.Visit != nil) != (p.visited || p.tries > 0) {
+	if (req.Visit != nil) != (!p.visited.IsZero() || p.tries > 0) {
 		r.t.Fatalf("visit of %s is %v, visited: %v, tries: %d", req.URL, req.Visit, p.visited, p.tries)
 	}
+	stored := false
+	for crawl := range p.waiting {
+		stored = stored || !p.visited.Before(r.model.crawls[crawl].began)
+	}
+	r.wantStored(l, stored)
 }
 
 func (r *run) done() {
@@ -216,11 +224,11 @@ func (r *run) done() {
 	p := r.model.page(req.URL)
 	if r.rng.IntN(8) == 0 && p.tries < 2 {
 		p.tries++
-		r.fixture.finish(l, Outcome{Err: errors.New("reset"), RetryAt: time.Now()})
+		r.fixture.finish(l, Outcome{Err: errors.New("reset"), RetryAt: r.now()})
 		return
 	}
 	r.fixture.done(l)
-	p.visited = true
+	p.visited = r.now()
 	p.tries = 0
 	for _, reach := range req.Reach {
 		if d, ok := p.waiting[reach.Crawl]; ok && d >= reach.Distance {
@@ -255,7 +263,9 @@ func TestTheFrontierAgreesWithItsModel(t *testing.T) {
 				model:  oracle{crawls: map[string]*oracleCrawl{}, pages: map[string]*oraclePage{}},
 				leases: map[string]*Lease{},
 			}
-			r.fixture = newFixture(t, QueueOptions{Window: 1 + int(seed%3), Repeats: 1 + int(seed%20)})
+			var clock atomic.Int64
+			now := func() time.Time { return time.Unix(1e9, clock.Add(int64(time.Microsecond))).UTC() }
+			r.fixture = newFixtureAt(t, QueueOptions{Window: 1 + int(seed%3), Repeats: 1 + int(seed%20), Fresh: -1}, now)
 			for range 400 {
 				switch n := r.rng.IntN(100); {
 				case n < 6:
@@ -280,10 +290,9 @@ func (r *run) finishUp() {
 	for len(r.leases) > 0 {
 		r.done()
 	}
-	for id, c := range r.model.crawls {
+	for _, c := range r.model.crawls {
 		c.started = true
 		r.fixture.start(c.Crawl, false)
-		_ = id
 	}
 	r.q.Seal()
 	for {

@@ -1,0 +1,229 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace"
+)
+
+// ledger notes what the frontier promised.
+type ledger struct {
+	mu       sync.Mutex
+	offered  map[string]bool // promised to be handed out
+	finished map[string]bool // promised not to be handed out again
+	out      map[string]bool
+	mostOut  int
+}
+
+func (l *ledger) note(set map[string]bool, urls ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, u := range urls {
+		set[u] = true
+	}
+}
+
+// take checks that a URL is out once, and is asked for once: another offer may have come nearer to a
+// page that is done, but then what is stored answers.
+func (l *ledger) take(t *testing.T, lease *Lease) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	url := lease.Request().URL
+	if l.out[url] || l.finished[url] != lease.Request().Stored {
+		t.Errorf("%s is handed out: out %v, done %v, stored %v", url, l.out[url], l.finished[url], lease.Request().Stored)
+	}
+	l.out[url] = true
+	l.mostOut = max(l.mostOut, len(l.out))
+}
+
+// work crawls a site without an end, in which page n links to pages 2n+1 to 2n+4, until the queue is
+// closed, and waits for nothing.
+func (l *ledger) work(f *fixture, t *testing.T) {
+	for {
+		lease, err := f.q.Take(context.Background())
+		if err != nil {
+			return
+		}
+		req := lease.Request()
+		l.take(t, lease)
+		lease.Release(webrace.HostReport{})
+		var host, n int
+		if _, err := fmt.Sscanf(req.URL, "http://h%d/%d", &host, &n); err != nil {
+			t.Error(err)
+		}
+		links := &webrace.Links{From: req.URL, Reach: req.Reach, Via: webrace.ViaLink}
+		for i := 2*n + 1; i <= 2*n+4; i++ {
+			links.URLs = append(links.URLs, fmt.Sprintf("http://h%d/%d", i%7, i))
+		}
+		f.q.Offer(links, func(_ Offered, err error) {
+			if err != nil {
+				return
+			}
+			l.note(l.offered, links.URLs...)
+			lease.Done(f.visited(200, 1), func(err error) {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				delete(l.out, req.URL)
+				if err == nil {
+					l.finished[req.URL] = true
+				}
+			})
+		})
+	}
+}
+
+// Power is lost at any moment, under load: what was promised until then holds.
+func TestPromisesHoldThroughPowerLossUnderLoad(t *testing.T) {
+	t.Parallel()
+	const workers, leases = 4, 16
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, 2))
+			f := newFixture(t, QueueOptions{MaxLeases: leases})
+			f.start(webrace.Crawl{ID: "c", Start: "http://h0/0", Scope: webrace.ScopeAny}, true)
+			l := &ledger{offered: map[string]bool{"http://h0/0": true}, finished: map[string]bool{}, out: map[string]bool{}}
+			var running sync.WaitGroup
+			for range workers {
+				running.Go(func() { l.work(f, t) })
+			}
+			for enough := 20 + rng.IntN(300); ; {
+				l.mu.Lock()
+				n := len(l.finished)
+				l.mu.Unlock()
+				if n >= enough {
+					break
+				}
+				if err := f.q.waitForCommit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.mu.Lock()
+			offered, finished := keysOf(l.offered), keysOf(l.finished)
+			l.mu.Unlock()
+			after := f.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: rng.IntN(101), RNG: rng})
+			f.close()
+			running.Wait()
+			f.fs = after
+			f.open()
+			f.start(webrace.Crawl{ID: "c", Start: "http://h0/0", Scope: webrace.ScopeAny}, false)
+			asked, left := f.drainStored()
+			for _, u := range finished {
+				if asked[u] {
+					t.Errorf("%s was done, and is asked for again", u)
+				}
+			}
+			for _, u := range offered {
+				if !left[u] && !l.finished[u] {
+					t.Errorf("%s was accepted, and is lost", u)
+				}
+			}
+			if l.mostOut > leases {
+				t.Errorf("%d leases were out, want at most %d", l.mostOut, leases)
+			}
+		})
+	}
+}
+
+// drainStored works everything off, and returns what was asked for, and that with what was stored.
+func (f *fixture) drainStored() (asked, all map[string]bool) {
+	f.t.Helper()
+	asked, all = map[string]bool{}, map[string]bool{}
+	f.q.Seal()
+	for {
+		l, err := f.q.Take(context.Background())
+		if errors.Is(err, io.EOF) {
+			return asked, all
+		}
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		req := l.Request()
+		all[req.URL] = true
+		asked[req.URL] = asked[req.URL] || !req.Stored
+		f.done(l)
+	}
+}
+
+// waitForCommit returns when a step handed in now is durable.
+func (q *Queue) waitForCommit() error {
+	done := make(chan error, 1)
+	q.submit(step{apply: func(*changes) error { return nil }, done: func(err error) { done <- err }})
+	return <-done
+}
+
+func keysOf(set map[string]bool) (list []string) {
+	for k := range set {
+		list = append(list, k)
+	}
+	return list
+}
+
+// Many take, offer, fail and finish at once: every page is worked on once, and the end comes.
+func TestConcurrentWorkersFetchEveryPageOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Window: 4})
+	for i := range 5 {
+		f.start(webrace.Crawl{ID: fmt.Sprint(i), Start: fmt.Sprintf("http://h%d/0", i), Scope: webrace.ScopeAny, Urgency: 1 + i%3}, true)
+	}
+	f.q.Seal()
+	var mu sync.Mutex
+	fetched, tries := map[string]int{}, map[string]int{}
+	work := func() {
+		for {
+			l, err := f.q.Take(context.Background())
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req := l.Request()
+			mu.Lock()
+			tries[req.URL]++
+			fails := len(req.URL)%3 == 0 && tries[req.URL] == 1
+			if !req.Stored && !fails {
+				fetched[req.URL]++
+			}
+			mu.Unlock()
+			l.Release(webrace.HostReport{Parallel: 2})
+			if fails {
+				l.Done(Outcome{Err: errors.New("reset"), RetryAt: f.now()}, nil)
+				continue
+			}
+			links := &webrace.Links{From: req.URL, Reach: req.Reach, Via: webrace.ViaLink}
+			for i := range 40 {
+				links.URLs = append(links.URLs, fmt.Sprintf("http://h%d/%d", i%5, i))
+			}
+			f.q.Offer(links, func(Offered, error) { l.Done(f.visited(200, 1), nil) })
+		}
+	}
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(work)
+	}
+	for range 20 { // those who look on
+		f.q.Stats()
+		if _, err := f.q.Why("http://h0/0"); err != nil {
+			t.Error(err)
+		}
+	}
+	workers.Wait()
+	for u, n := range fetched {
+		if n != 1 {
+			t.Errorf("%s was fetched %d times", u, n)
+		}
+	}
+	if s := f.q.Stats(); len(fetched) != 44 || s.Queued != 0 || s.Due != 0 || s.Leased != 0 {
+		t.Errorf("%d pages were fetched, want 44; stats %+v", len(fetched), s)
+	}
+}

@@ -1,0 +1,330 @@
+package frontier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+// seed queues urls for a crawl of the given urgency.
+func (f *fixture) seed(urgency int, urls ...string) {
+	f.t.Helper()
+	id := fmt.Sprint("urgency-", urgency)
+	c := webrace.Crawl{ID: id, Start: "http://" + id + "/", Scope: webrace.ScopeAny, Urgency: urgency}
+	f.start(c, true)
+	f.done(f.take())
+	f.offer(webrace.Links{From: c.Start, Reach: []webrace.Reach{{Crawl: id}}, Via: webrace.ViaLink, URLs: urls})
+}
+
+func hostName(l *Lease) string {
+	var host, rest string
+	fmt.Sscanf(l.Request().URL, "http://%1s%s", &host, &rest)
+	return host
+}
+
+func TestAHostGivesItsURLsInTheOrderOfTheirDiscovery(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	urls := pages("a", 100)
+	f.seed(1, urls[:50]...)
+	f.offer(webrace.Links{From: "http://a/", Reach: []webrace.Reach{{Crawl: "urgency-1"}}, Via: webrace.ViaLink, URLs: urls[50:]})
+	if got := f.drain(); !slices.Equal(got, urls) {
+		t.Errorf("taken %v", got)
+	}
+}
+
+func TestHostsTakeTurns(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	f.seed(1, slices.Concat(pages("a", 30), pages("b", 10), pages("c", 10))...)
+	for range 10 {
+		var hosts []string
+		for range 3 {
+			hosts = append(hosts, hostName(f.take()))
+		}
+		slices.Sort(hosts)
+		if !slices.Equal(hosts, []string{"a", "b", "c"}) {
+			t.Fatalf("a turn goes to %v", hosts)
+		}
+	}
+}
+
+func TestUrgenciesShareEightToThreeToOne(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	for u, host := range []string{"", "a", "b", "c"} {
+		if u > 0 {
+			f.seed(u, pages(host, 100)...)
+		}
+	}
+	count := map[string]int{}
+	for range 120 {
+		count[hostName(f.take())]++
+	}
+	if count["c"] != 80 || count["b"] != 30 || count["a"] != 10 {
+		t.Errorf("of 120 URLs, by urgency: %v, want 80, 30 and 10", count)
+	}
+}
+
+func TestAHostHasOneRequestInFlightUntilItsReportSaysMore(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	f.seed(1, pages("a", 10)...)
+	first := f.hold()
+	f.none()
+	first.Release(webrace.HostReport{Parallel: 3})
+	first.Release(webrace.HostReport{Parallel: 9})
+	for range 3 {
+		f.hold()
+	}
+	f.none()
+	f.done(first) // frees no slot: it was released
+	f.none()
+	f.crash()
+	f.start(webrace.Crawl{ID: "urgency-1", Start: "http://urgency-1/", Scope: webrace.ScopeAny}, false)
+	for range 3 {
+		f.hold()
+	}
+	f.none()
+}
+
+func TestDoneReleasesTheHost(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	f.seed(1, pages("a", 2)...)
+	l := f.hold()
+	f.none()
+	f.done(l)
+	f.hold()
+}
+
+func TestLeasesAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{MaxLeases: 2})
+	f.seed(1, "http://a/", "http://b/", "http://c/")
+	l := f.take()
+	f.take()
+	f.none()
+	f.done(l)
+	f.take()
+	f.none()
+}
+
+// inBubble runs with a fake clock.
+func inBubble(t *testing.T, o QueueOptions, test func(t *testing.T, f *fixture)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, o)
+		f.patience = time.Hour
+		test(t, f)
+	})
+}
+
+func TestAWaitingHostHoldsNobodyUp(t *testing.T) {
+	for _, wait := range []time.Duration{time.Second, time.Hour} { // in memory, and on disk
+		inBubble(t, QueueOptions{Window: 2, Wait: 2 * time.Hour}, func(t *testing.T, f *fixture) {
+			f.seed(1, slices.Concat(pages("a", 2), pages("b", 20), pages("c", 20), pages("d", 20))...)
+			due := time.Time{}
+			n := 0
+			f.q.Seal()
+			for {
+				l, err := f.q.Take(context.Background())
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				n++
+				report := webrace.HostReport{}
+				if hostName(l) == "a" {
+					if time.Now().Before(due) {
+						t.Errorf("the host was asked %v early", time.Until(due))
+					}
+					if due.IsZero() {
+						due = time.Now().Add(wait)
+						report.NotBefore = due
+					} else if n != 62 {
+						t.Errorf("the waiting host came as number %d", n)
+					}
+				}
+				l.Release(report)
+				f.done(l)
+			}
+			if n != 62 {
+				t.Errorf("%d URLs were taken, want 62", n)
+			}
+		})
+	}
+}
+
+func TestAHostsWaitSurvivesACrash(t *testing.T) {
+	for _, wait := range []time.Duration{5 * time.Second, 30 * time.Second} {
+		inBubble(t, QueueOptions{}, func(t *testing.T, f *fixture) {
+			f.seed(1, pages("a", 3)...)
+			l := f.hold()
+			due := time.Now().Add(wait)
+			l.Release(webrace.HostReport{NotBefore: due})
+			f.done(l)
+			synctest.Wait()
+			f.crash()
+			f.start(webrace.Crawl{ID: "urgency-1", Start: "http://urgency-1/", Scope: webrace.ScopeAny}, false)
+			f.none()
+			if why, err := f.q.Why("http://a/1"); err != nil || !why[0].Host.Equal(due) || why[0].State != Queued {
+				t.Errorf("why: %+v, %v", why, err)
+			}
+			f.q.Seal()
+			f.hold()
+			if time.Now() != due {
+				t.Errorf("the host was asked %v late", time.Since(due))
+			}
+		})
+	}
+}
+
+func TestAHostThatDrainedWhileItWaitsIsNotAskedEarly(t *testing.T) {
+	inBubble(t, QueueOptions{}, func(t *testing.T, f *fixture) {
+		f.seed(1, "http://a/1")
+		l := f.hold()
+		due := time.Now().Add(time.Minute)
+		l.Release(webrace.HostReport{NotBefore: due})
+		f.done(l)
+		synctest.Wait()
+		if s := f.q.Stats(); s.Hosts != 0 {
+			t.Errorf("stats: %+v, want no host in memory", s)
+		}
+		f.offer(webrace.Links{From: "http://a/1", Reach: l.Request().Reach, Via: webrace.ViaLink, URLs: []string{"http://a/2", "http://b/"}})
+		f.wantURL(f.hold(), "http://b/")
+		f.none()
+		time.Sleep(time.Minute)
+		f.wantURL(f.hold(), "http://a/2")
+	})
+}
+
+func TestASealedQueueWaitsForShortDelaysAndDefersLongOnes(t *testing.T) {
+	inBubble(t, QueueOptions{Wait: 10 * time.Second}, func(t *testing.T, f *fixture) {
+		f.seed(1, slices.Concat(pages("a", 5), pages("b", 5))...)
+		f.q.Seal()
+		began := time.Now()
+		var got []string
+		for {
+			l, err := f.q.Take(context.Background())
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			got = append(got, hostName(l))
+			wait := 5 * time.Second // five of these take longer than the limit of one
+			if hostName(l) == "b" {
+				wait = time.Minute
+			}
+			l.Release(webrace.HostReport{NotBefore: time.Now().Add(wait)})
+			f.done(l)
+		}
+		if s := f.q.Stats(); len(got) != 6 || s.Due != 4 {
+			t.Errorf("taken %v, deferred %d, want all of a, one of b, and 4", got, s.Due)
+		}
+		if took := time.Since(began); took > 21*time.Second {
+			t.Errorf("the end came after %v", took)
+		}
+		f.reopen()
+		if r := f.start(webrace.Crawl{ID: "urgency-1", Start: "http://urgency-1/", Scope: webrace.ScopeAny}, true); !r.Resumed || r.Pending != 4 {
+			t.Errorf("the next run's round is %+v, want the 4 deferred", r)
+		}
+	})
+}
+
+func TestARetryWaitsForItsTimeAcrossACrash(t *testing.T) {
+	inBubble(t, QueueOptions{}, func(t *testing.T, f *fixture) {
+		f.start(crawlOf("a.org"), true)
+		due := time.Now().Add(20 * time.Second)
+		f.finish(f.take(), Outcome{Err: errors.New("reset"), RetryAt: due})
+		if s := f.q.Stats(); s.Delayed != 1 || s.Queued != 1 {
+			t.Errorf("stats: %+v", s)
+		}
+		f.crash()
+		f.start(crawlOf("a.org"), true)
+		if why, _ := f.q.Why("http://a.org/"); why[0].State != Delayed || !why[0].Due.Equal(due) {
+			t.Errorf("why: %+v", why)
+		}
+		f.q.Seal()
+		l := f.take()
+		if time.Now() != due {
+			t.Errorf("tried again %v late", time.Since(due))
+		}
+		f.done(l)
+		f.end()
+	})
+}
+
+func TestTakeWaitsForAnOfferUntilItsContextEnds(t *testing.T) {
+	inBubble(t, QueueOptions{}, func(t *testing.T, f *fixture) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := f.q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("take: %v", err)
+		}
+		got := make(chan *Lease)
+		for range 4 {
+			go func() {
+				l, _ := f.q.Take(context.Background())
+				got <- l
+			}()
+		}
+		synctest.Wait()
+		f.start(crawlOf("a.org"), true)
+		l := <-got
+		f.links(l, "http://b/", "http://c/")
+		f.wantReach(<-got, webrace.Reach{Crawl: "a.org", Distance: 1})
+		other := <-got
+		f.done(other)
+		f.q.Seal()
+		synctest.Wait()
+		f.close() // ends the last one
+		<-got
+		f.open()
+	})
+}
+
+// Many hosts pass through a small window, and memory holds no more than that.
+func TestManyHostsPassThroughASmallWindow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Window: 8})
+	var urls []string
+	for i := range 3000 {
+		urls = append(urls, fmt.Sprintf("http://h%d/%d", i%1000, i/1000))
+	}
+	f.seed(2, urls...)
+	f.q.Seal()
+	n, most := 0, 0
+	for {
+		l, err := f.q.Take(context.Background())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		n++
+		most = max(most, f.q.Stats().Hosts)
+		f.done(l)
+	}
+	if n != 3000 || most > 3*8 {
+		t.Errorf("%d URLs were taken with up to %d hosts in memory", n, most)
+	}
+}
+
+func TestAHostWithManyURLsKeepsAFewInMemory(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{MaxLeases: 1 << 20})
+	f.seed(2, pages("a", 20_000)...)
+	f.hold()
+	f.q.mu.Lock()
+	defer f.q.mu.Unlock()
+	for _, h := range f.q.window.hosts {
+		for i := range h.lanes {
+			if n := len(h.lanes[i].items); n > prefetch {
+				t.Errorf("%d items are in memory", n)
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package frontier
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+// Whatever is read without an error is written as it was meant: a second reading gives the same.
+func FuzzRecords(f *testing.F) {
+	rec := record{place: place{delayed, 1, 300, 5}, tries: 2, failed: true, redirect: "x", marks: []mark{{1, 2, 3, 4, true}, {9, 8, 7, 0, false}}}
+	f.Add(rec.encode())
+	f.Add((&item{urlID{1}, "http://a/", "http://b/", 3}).encode())
+	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
+	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, ETag: "e", Baseline: []uint64{1, 2}, Error: "x"}))
+	f.Add((&counters{order: 1, known: 3}).encode())
+	f.Fuzz(func(t *testing.T, value []byte) {
+		check := func(what string, encode func([]byte) ([]byte, error)) {
+			once, err := encode(value)
+			if err != nil {
+				return
+			}
+			twice, err := encode(once)
+			if err != nil || !bytes.Equal(once, twice) {
+				t.Errorf("%s %x is written as %x, and read again as %x (%v)", what, value, once, twice, err)
+			}
+		}
+		check("record", func(b []byte) ([]byte, error) {
+			r, err := decodeRecord(b)
+			if err != nil {
+				return nil, err
+			}
+			return r.encode(), nil
+		})
+		check("item", func(b []byte) ([]byte, error) {
+			it, err := decodeItem(b)
+			return it.encode(), err
+		})
+		check("host", func(b []byte) ([]byte, error) {
+			h, err := decodeHost(b)
+			if err != nil {
+				return nil, err
+			}
+			return h.encode(), nil
+		})
+		check("visit", func(b []byte) ([]byte, error) {
+			v, err := decodeVisit(b)
+			if err != nil {
+				return nil, err
+			}
+			return encodeVisit(v), nil
+		})
+		check("counters", func(b []byte) ([]byte, error) {
+			c, err := decodeCounters(b)
+			return c.encode(), err
+		})
+		check("crawl", func(b []byte) ([]byte, error) {
+			c, err := decodeCrawl(b)
+			if err != nil {
+				return nil, err
+			}
+			return encodeCrawl(c), nil
+		})
+	})
+}
+
+func TestADamagedOrUnknownValueIsAnError(t *testing.T) {
+	t.Parallel()
+	good := (&item{urlID{1}, "http://a/", "http://b/", 3}).encode()
+	later := append([]byte{schema + 1}, good[1:]...)
+	for _, bad := range [][]byte{nil, good[:5], good[:len(good)-1], append(good[:len(good):len(good)], 0), later} {
+		if _, err := decodeItem(bad); err == nil {
+			t.Errorf("%x is read without an error", bad)
+		}
+	}
+}
+
+func TestTheCacheIsBoundedAndKeepsWhatIsNew(t *testing.T) {
+	t.Parallel()
+	c := newCache[int, int](10)
+	for i := range 1000 {
+		c.put(i, i)
+		for j := max(0, i-9); j <= i; j++ {
+			if v, ok := c.get(j); !ok || v != j {
+				t.Fatalf("after %d, %d is gone", i, j)
+			}
+		}
+	}
+	if n := len(c.young) + len(c.old); n > 20 {
+		t.Errorf("%d entries are kept", n)
+	}
+}
