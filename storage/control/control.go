@@ -1,0 +1,136 @@
+// Package control is the control store: what people asked for (URDs), what they were told (ACIs), how far
+// each follower has read, and what could not be processed (dead letters), in one SQLite database.
+//
+// It guarantees: what a method has written when it returns survives kill -9 and power loss, and each
+// method writes all of what it was given or nothing. The canonical XML of a URD or an ACI is the truth;
+// every other column is derived from it in the same transaction. An ACI is stored once however often it
+// is put, so a request that is repeated after a crash never alerts twice. The revision of the URD base
+// grows with every URD added, changed or removed, and with nothing else.
+//
+// A Store is safe for concurrent use: one writer at a time, any number of readers, who see a consistent
+// snapshot and never wait for the writer. Iterators may be left at any point, and other methods may be
+// called while one is read.
+package control
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"sync"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// ErrNotFound says that nothing is stored under an id.
+var ErrNotFound = errors.New("not found")
+
+// Options of a store; the zero value is right for a single machine.
+type Options struct {
+	Readers int // how many reads may be under way at once; 0 is 8. An iterator is one until it ends
+}
+
+// Store is an open control store.
+type Store struct {
+	path    string
+	writer  *sql.DB // one connection, so that transactions queue here and never fail for being second
+	readers *sql.DB
+
+	mu    sync.Mutex
+	added chan struct{} // closed and replaced when ACIs were added
+}
+
+// Open opens the store at path, creating it when there is none.
+func Open(path string, o Options) (*Store, error) {
+	if o.Readers == 0 {
+		o.Readers = 8
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open control store: %w", err)
+	}
+	s := &Store{path: path, added: make(chan struct{})}
+	if s.writer, err = connect(path, 1, "_txlock=immediate&_pragma=synchronous(FULL)"); err != nil {
+		return nil, s.explain("open", err)
+	}
+	if err = s.migrate(context.Background()); err == nil {
+		s.readers, err = connect(path, o.Readers, "_pragma=query_only(1)")
+	}
+	if err != nil {
+		return nil, errors.Join(s.explain("open", err), s.writer.Close())
+	}
+	return s, nil
+}
+
+// connect opens a pool. The order of pragmas matters: the time to wait for a lock comes first, because
+// entering WAL mode may need it.
+func connect(path string, connections int, settings string) (*sql.DB, error) {
+	name := (&url.URL{Scheme: "file", Path: path}).String()
+	db, err := sql.Open("sqlite", name+"?_pragma=busy_timeout(1000)&_pragma=journal_mode(WAL)&"+settings)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// Close waits for what is under way. Closing twice does no harm.
+func (s *Store) Close() error {
+	// The last connection to close folds the log into the database: it has to be one that may write.
+	if err := errors.Join(s.readers.Close(), s.writer.Close()); err != nil {
+		return s.explain("close", err)
+	}
+	return nil
+}
+
+// write runs f in a transaction of its own.
+func (s *Store) write(ctx context.Context, doing string, f func(*sql.Tx) error) error {
+	if err := s.transact(ctx, f); err != nil {
+		return s.explain(doing, err)
+	}
+	return nil
+}
+
+func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, ignoreDone(tx.Rollback()))
+	}
+	return tx.Commit()
+}
+
+// ignoreDone forgives a rollback that a cancelled context has already done.
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// explain says what was being done and, when the database is to blame, to which one and what a person can
+// do about it.
+func (s *Store) explain(doing string, err error) error {
+	var failure *sqlite.Error
+	if !errors.As(err, &failure) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	advice := ""
+	switch failure.Code() & 0xff { // the rest of the code is detail
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		advice = " (the file is damaged or not a control store: restore it from a backup)"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		advice = " (another program has it locked: close it there first)"
+	case sqlite3.SQLITE_FULL:
+		advice = " (the disk is full)"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		advice = " (the file or its directory cannot be written)"
+	}
+	return fmt.Errorf("%s: control store %s: %w%s", doing, s.path, err, advice)
+}

@@ -1,0 +1,112 @@
+package control
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// CrawlOf returns the crawl that a URD starts, as if it were the only one to want it; false when it starts
+// none, because its URI is a prefix or because the source comes to us by itself.
+//
+// The id is a hash of the start, the scope and the credentials, so URDs that agree on these share a crawl.
+func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
+	if _, prefix := u.Prefix(); prefix || u.Method == xmlschema.MethodPush {
+		return webrace.Crawl{}, false, nil
+	}
+	start, err := startOf(u)
+	if err != nil {
+		return webrace.Crawl{}, false, fmt.Errorf("start: %w", err)
+	}
+	scope := cmp.Or(u.Scope, xmlschema.ScopeHost)
+	return webrace.Crawl{
+		ID:      crawlID(u.Protocol, start, scope, u.Login, u.Secret, u.Group),
+		Start:   start,
+		Scope:   webrace.Scope(scope),
+		Secret:  u.Secret,
+		Levels:  u.Depth,
+		Urgency: u.Urgency,
+		Timing:  u.Timing,
+	}, true, nil
+}
+
+// crawlID hashes the fields, each with its length, so that no two lists of fields run together.
+func crawlID(fields ...string) string {
+	h := sha256.New()
+	for _, f := range fields {
+		fmt.Fprintf(h, "%d:%s", len(f), f)
+	}
+	return "c" + hex.EncodeToString(h.Sum(nil)[:10])
+}
+
+// startOf is the address that a URD's crawl begins at, with the port that the URD may name apart. Only
+// the web's addresses have a normal form; those of other protocols stay as they are.
+func startOf(u *xmlschema.URD) (string, error) {
+	start := u.URI
+	if u.Port != 0 {
+		start = withPort(start, strconv.Itoa(u.Port))
+	}
+	if u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed {
+		return start, nil
+	}
+	return urlnorm.Parse(start)
+}
+
+// withPort adds a port to a URL that has none, or to the bare name of a host.
+func withPort(address, port string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Host == "" {
+		return address + ":" + port
+	}
+	if parsed.Port() == "" {
+		parsed.Host = net.JoinHostPort(parsed.Hostname(), port)
+	}
+	return parsed.String()
+}
+
+// Crawls merges the crawls of URDs into one for each id, sorted by it: as deep as the deepest asks, as
+// urgent as the most urgent, and visited as often as the most frequent. URDs that start none are left out.
+func Crawls(urds []URD) []webrace.Crawl {
+	merged := make(map[string]webrace.Crawl)
+	for _, u := range urds {
+		if u.Crawl.ID == "" {
+			continue
+		}
+		if other, shared := merged[u.Crawl.ID]; shared {
+			merged[u.Crawl.ID] = merge(other, u.Crawl)
+		} else {
+			merged[u.Crawl.ID] = u.Crawl
+		}
+	}
+	return slices.SortedFunc(maps.Values(merged), func(a, b webrace.Crawl) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func merge(a, b webrace.Crawl) webrace.Crawl {
+	if a.Levels == 0 || b.Levels == 0 {
+		a.Levels = 0
+	} else {
+		a.Levels = max(a.Levels, b.Levels)
+	}
+	a.Urgency = max(a.Urgency, b.Urgency)
+	a.Timing = shortest(a.Timing, b.Timing)
+	return a
+}
+
+// shortest is the shorter of two intervals; 0 is none.
+func shortest(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}

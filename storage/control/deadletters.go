@@ -1,0 +1,66 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"iter"
+	"time"
+)
+
+// DeadLetter is an item that a stage gave up on, kept so that it can be looked at and replayed.
+type DeadLetter struct {
+	ID       string
+	Time     time.Time // when the stage gave up
+	Pipeline string
+	Stage    string
+	Error    string // the whole chain
+	Attempts int
+	Kind     string // of the item: the name of its codec
+	Item     []byte // as JSON
+}
+
+const letterColumns = "id, time, pipeline, stage, error, attempts, kind, item"
+
+// PutDeadLetter stores a letter, in place of one with the same id. Without an id it is given one, which
+// is returned.
+func (s *Store) PutDeadLetter(ctx context.Context, l DeadLetter) (id string, err error) {
+	if l.ID == "" {
+		l.ID = rand.Text()
+	}
+	if l.Item == nil {
+		l.Item = []byte{}
+	}
+	err = s.write(ctx, "put dead letter "+l.ID, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO dead_letter (`+letterColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET time = excluded.time, pipeline = excluded.pipeline, stage = excluded.stage,
+				error = excluded.error, attempts = excluded.attempts, kind = excluded.kind, item = excluded.item`,
+			l.ID, nanos(l.Time), l.Pipeline, l.Stage, l.Error, l.Attempts, l.Kind, l.Item)
+		return err
+	})
+	return l.ID, err
+}
+
+// DeadLetters returns all letters, oldest first.
+func (s *Store) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
+	return rows(ctx, s, "list dead letters", scanLetter, "SELECT "+letterColumns+" FROM dead_letter ORDER BY n")
+}
+
+// DeadLetter returns one letter, or [ErrNotFound].
+func (s *Store) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
+	return one(rows(ctx, s, "read dead letter "+id, scanLetter, "SELECT "+letterColumns+" FROM dead_letter WHERE id = ?", id), "dead letter "+id)
+}
+
+// DeleteDeadLetter removes a letter, or says [ErrNotFound].
+func (s *Store) DeleteDeadLetter(ctx context.Context, id string) error {
+	return s.write(ctx, "delete dead letter "+id, func(tx *sql.Tx) error {
+		return mustAffect(tx.ExecContext(ctx, "DELETE FROM dead_letter WHERE id = ?", id))
+	})
+}
+
+func scanLetter(r *sql.Rows) (l DeadLetter, err error) {
+	var at int64
+	err = r.Scan(&l.ID, &at, &l.Pipeline, &l.Stage, &l.Error, &l.Attempts, &l.Kind, &l.Item)
+	l.Time = moment(at)
+	return l, err
+}

@@ -1,0 +1,175 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// Effect is what putting a URD did.
+type Effect string
+
+const (
+	Added     Effect = "added"
+	Changed   Effect = "changed"
+	Unchanged Effect = "unchanged"
+)
+
+// Change says what was done for one URD.
+type Change struct {
+	ID     string
+	Effect Effect
+}
+
+// Put adds URDs, or changes those whose ids are stored, all of them or none. A URD without an id gets
+// the one derived from its owner, URI and interest; one without an owner is refused. The result says, in
+// the order of the argument, what became of each. A URD that says what the stored one says changes nothing.
+func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
+	changes := make([]Change, 0, len(urds))
+	err := s.write(ctx, "put URDs", func(tx *sql.Tx) error {
+		p, err := newPutter(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, u := range urds {
+			c, err := p.put(u)
+			if err != nil {
+				return fmt.Errorf("URD %q of %q for %s: %w", u.ID, u.Owner, u.URI, err)
+			}
+			changes = append(changes, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changes, nil
+}
+
+// putter holds the statements of one transaction that puts URDs; they end with it.
+type putter struct {
+	ctx                                              context.Context
+	stored, revision, write, revive, unindex, addKey *sql.Stmt
+}
+
+func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
+	p.ctx = ctx
+	for _, s := range []struct {
+		into  **sql.Stmt
+		query string
+	}{
+		{&p.stored, "SELECT xml FROM urd WHERE id = ?"},
+		{&p.revision, nextRevision},
+		{&p.write, `INSERT INTO urd (id, xml, nodes, owner, uri, crawl, revision) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET xml = excluded.xml, nodes = excluded.nodes, owner = excluded.owner,
+				uri = excluded.uri, crawl = excluded.crawl, revision = excluded.revision
+			RETURNING n`},
+		{&p.revive, "DELETE FROM removed WHERE id = ?"},
+		{&p.unindex, "DELETE FROM keyword WHERE urd = ?"},
+		{&p.addKey, "INSERT INTO keyword VALUES (?, ?) ON CONFLICT DO NOTHING"},
+	} {
+		if *s.into, err = tx.PrepareContext(ctx, s.query); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+const nextRevision = "UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value"
+
+func (p *putter) put(given *xmlschema.URD) (Change, error) {
+	u, err := prepare(given)
+	if err != nil {
+		return Change{}, err
+	}
+	crawl, _, err := CrawlOf(u)
+	if err != nil {
+		return Change{}, err
+	}
+	doc, err := encodeURD(u)
+	if err != nil {
+		return Change{}, err
+	}
+	effect, err := p.effect(u.ID, doc)
+	if err != nil || effect == Unchanged {
+		return Change{u.ID, effect}, err
+	}
+	var revision, n int64
+	if err := p.revision.QueryRowContext(p.ctx).Scan(&revision); err != nil {
+		return Change{}, err
+	}
+	err = p.write.QueryRowContext(p.ctx, u.ID, doc.xml, doc.nodes, u.Owner, u.URI, crawl.ID, revision).Scan(&n)
+	if err == nil {
+		_, err = p.revive.ExecContext(p.ctx, u.ID)
+	}
+	if err == nil {
+		err = p.index(n, u)
+	}
+	return Change{u.ID, effect}, err
+}
+
+// effect says what storing a document under an id is going to do.
+func (p *putter) effect(id string, doc document) (Effect, error) {
+	var stored []byte
+	err := p.stored.QueryRowContext(p.ctx, id).Scan(&stored)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Added, nil
+	case err == nil && bytes.Equal(stored, doc.xml):
+		return Unchanged, nil
+	}
+	return Changed, err
+}
+
+// index makes the URD with this row number known under its keywords.
+func (p *putter) index(n int64, u *xmlschema.URD) error {
+	if _, err := p.unindex.ExecContext(p.ctx, n); err != nil {
+		return err
+	}
+	for k := range u.Keywords.All() {
+		if _, err := p.addKey.ExecContext(p.ctx, k.Key, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare returns a URD as it is stored.
+func prepare(given *xmlschema.URD) (*xmlschema.URD, error) {
+	u := *given
+	u.LastCheck = time.Time{}
+	if u.Owner == "" {
+		return nil, errors.New("it has no owner, and nobody to tell: give it an owner attribute, or import it with --owner")
+	}
+	if u.ID == "" {
+		u.ID = xmlschema.DeriveID(u.Owner, u.URI, u.InterestHash())
+	}
+	return &u, nil
+}
+
+// Delete removes a URD, or says [ErrNotFound]. Its ACIs stay.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	return s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error {
+		var n, revision int64
+		err := tx.QueryRowContext(ctx, "DELETE FROM urd WHERE id = ? RETURNING n", id).Scan(&n)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM keyword WHERE urd = ?", n); err != nil {
+			return err
+		}
+		if err := tx.QueryRowContext(ctx, nextRevision).Scan(&revision); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO removed VALUES (?, ?)", id, revision)
+		return err
+	})
+}

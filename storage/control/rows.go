@@ -1,0 +1,91 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// errSkip is returned by a scan function for a row that is not among the results.
+var errSkip = errors.New("not a result")
+
+// rows runs a query and yields what scan makes of each row. An error ends it.
+func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		r, err := s.readers.QueryContext(ctx, query, args...)
+		if err != nil {
+			yield(none, s.explain(doing, err))
+			return
+		}
+		defer r.Close()
+		for r.Next() {
+			v, err := scan(r)
+			if errors.Is(err, errSkip) {
+				continue
+			}
+			if err != nil {
+				yield(none, s.explain(doing, err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err := r.Err(); err != nil {
+			yield(none, s.explain(doing, err))
+		}
+	}
+}
+
+// one returns the first of a query's results, and ErrNotFound when there is none.
+func one[T any](results iter.Seq2[T, error], what string) (T, error) {
+	for v, err := range results {
+		return v, err
+	}
+	var none T
+	return none, fmt.Errorf("%s: %w", what, ErrNotFound)
+}
+
+func mustAffect(result sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return ErrNotFound
+}
+
+// first cuts results off after so many; 0 is no limit.
+func first[T any](limit int, results iter.Seq2[T, error]) iter.Seq2[T, error] {
+	if limit <= 0 {
+		return results
+	}
+	return func(yield func(T, error) bool) {
+		left := limit
+		for v, err := range results {
+			if left--; !yield(v, err) || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// nanos and moment keep the zero time zero.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func moment(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}

@@ -1,0 +1,107 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"iter"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// URD is a stored URD. It has no LastCheck: when its source was last visited is for the frontier to say.
+type URD struct {
+	*xmlschema.URD
+	Revision int64         // of the base, when this URD was added or last changed
+	Crawl    webrace.Crawl // the crawl it starts; the zero crawl when it starts none
+}
+
+// Get returns one URD, or [ErrNotFound].
+func (s *Store) Get(ctx context.Context, id string) (URD, error) {
+	return one(s.urds(ctx, "read URD "+id, "id = ?", id), "URD "+id)
+}
+
+// All returns every URD, in the order in which they were first added.
+func (s *Store) All(ctx context.Context) iter.Seq2[URD, error] {
+	return s.urds(ctx, "read URDs", "TRUE")
+}
+
+// ByOwner returns an owner's URDs, in the order in which they were first added.
+func (s *Store) ByOwner(ctx context.Context, owner string) iter.Seq2[URD, error] {
+	return s.urds(ctx, "read URDs of "+owner, "owner = ?", owner)
+}
+
+// ByCrawl returns the URDs that share any of these crawls, in the order in which they were first added.
+func (s *Store) ByCrawl(ctx context.Context, ids ...string) iter.Seq2[URD, error] {
+	return s.urds(ctx, "read URDs of crawls", "crawl IN (SELECT value FROM json_each(?))", list(ids))
+}
+
+// Query returns the URDs that an XPath expression selects something in, each taken as a document of its
+// own, in the order in which they were first added: /urd[@owner='eleni' and keywords/keyword/@key='ibm'].
+func (s *Store) Query(ctx context.Context, expression string) iter.Seq2[URD, error] {
+	var c condition
+	c.and("TRUE")
+	if err := c.matches(expression, urdTable); err != nil {
+		return failed[URD](err)
+	}
+	return documents(ctx, s, "query URDs", urdTable, c, decodeStoredURD)
+}
+
+func (s *Store) urds(ctx context.Context, doing, where string, args ...any) iter.Seq2[URD, error] {
+	return documents(ctx, s, doing, urdTable, condition{where: where, args: args}, decodeStoredURD)
+}
+
+func decodeStoredURD(r record) (u URD, err error) {
+	u.Revision = r.number
+	if u.URD, err = decodeURD(r.xml); err != nil {
+		return u, err
+	}
+	u.Crawl, _, err = CrawlOf(u.URD)
+	return u, err
+}
+
+// Revision returns the revision of the URD base: 0 when nothing was ever added. Who reads it before the
+// URDs, and follows [Store.Revised] from there, misses nothing.
+func (s *Store) Revision(ctx context.Context) (int64, error) {
+	var revision int64
+	err := s.readers.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'revision'").Scan(&revision)
+	if err != nil {
+		return 0, s.explain("read revision", err)
+	}
+	return revision, nil
+}
+
+// Revision is what became of one URD.
+type Revision struct {
+	Number int64 // each is given once
+	ID     string
+	URD    *URD // as it is now; nil when it was removed
+}
+
+// Revised returns what became of each URD that was added, changed or removed after a revision of the base,
+// in the order of the last that happened to it.
+func (s *Store) Revised(ctx context.Context, since int64) iter.Seq2[Revision, error] {
+	return rows(ctx, s, "read changes of URDs", scanRevision, `
+		SELECT revision, id, xml FROM urd WHERE revision > ?1
+		UNION ALL
+		SELECT revision, id, NULL FROM removed WHERE revision > ?1
+		ORDER BY revision`, since)
+}
+
+func scanRevision(r *sql.Rows) (Revision, error) {
+	var v Revision
+	var xml []byte
+	if err := r.Scan(&v.Number, &v.ID, &xml); err != nil || xml == nil {
+		return v, err
+	}
+	u, err := decodeStoredURD(record{xml: xml, number: v.Number})
+	v.URD = &u
+	return v, err
+}
+
+// list writes strings as one argument, for json_each to take apart.
+func list(values []string) string {
+	text, _ := json.Marshal(values) // strings always have a JSON form
+	return string(text)
+}

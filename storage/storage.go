@@ -1,0 +1,139 @@
+// Package storage opens a data directory: the one place where a running webrace keeps what it knows.
+//
+// It guarantees: a directory has one owner at a time, who holds it until [Dir.Close] or the end of its
+// process, however that comes; whoever else opens it is told by whom it is in use ([LockedError]).
+// The version of its layout is checked before anything in it is read, and that of a newer program is
+// refused ([FormatError]), untouched. A store is opened, and created, when it is first asked for, so a
+// command that needs one of them does not wait for the others.
+//
+// The directory holds:
+//
+//	format       the version of this layout, as a number
+//	lock         locked by its owner; says who that is
+//	frontier/    the URLs to be fetched, and what is known of each
+//	objects/     the documents, in WARC files
+//	control.db   URDs, ACIs, cursors and dead letters
+//	fulltext/    the search index, which can be rebuilt from objects/
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// ErrClosed says that a data directory was used after it was closed.
+var ErrClosed = errors.New("data directory is closed")
+
+// Options are those of the stores; the zero value is right for most.
+type Options struct {
+	Frontier frontier.Options
+	Objects  objects.Options
+	Control  control.Options
+}
+
+// Dir is an open data directory. Its methods may be called concurrently; the stores they return are
+// shared, and closed by [Dir.Close] alone.
+type Dir struct {
+	path string
+	lock *lock
+
+	mu     sync.Mutex
+	closed bool
+	opened []io.Closer // in the order in which they were opened
+
+	frontier lazy[*frontier.Store]
+	objects  lazy[*objects.Store]
+	control  lazy[*control.Store]
+	fulltext lazy[*fulltext.Store]
+}
+
+// lazy is a store that is opened when it is first asked for.
+type lazy[T io.Closer] struct {
+	open  func() (T, error)
+	store T
+	ready bool
+}
+
+// Open takes a data directory into possession, creating it when there is none.
+func Open(dir string, o Options) (*Dir, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open data directory: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create data directory: %w", err)
+	}
+	held, err := acquire(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFormat(dir); err != nil {
+		return nil, errors.Join(err, held.release())
+	}
+	d := &Dir{path: dir, lock: held}
+	d.frontier.open = func() (*frontier.Store, error) { return frontier.Open(d.Path("frontier"), o.Frontier) }
+	d.objects.open = func() (*objects.Store, error) { return objects.Open(d.Path("objects"), o.Objects) }
+	d.control.open = func() (*control.Store, error) { return control.Open(d.Path("control.db"), o.Control) }
+	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext")) }
+	return d, nil
+}
+
+// Path returns the absolute path of a name in the directory, and that of the directory itself for "".
+func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
+
+// Frontier returns the store of the URLs to be fetched.
+func (d *Dir) Frontier() (*frontier.Store, error) { return ready(d, &d.frontier) }
+
+// Objects returns the store of documents.
+func (d *Dir) Objects() (*objects.Store, error) { return ready(d, &d.objects) }
+
+// Control returns the store of URDs, ACIs, cursors and dead letters.
+func (d *Dir) Control() (*control.Store, error) { return ready(d, &d.control) }
+
+// Fulltext returns the search index.
+func (d *Dir) Fulltext() (*fulltext.Store, error) { return ready(d, &d.fulltext) }
+
+// ready opens a store unless it is open. One that could not be opened is tried again when next asked for.
+func ready[T io.Closer](d *Dir, l *lazy[T]) (T, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var none T
+	switch {
+	case d.closed:
+		return none, ErrClosed
+	case l.ready:
+		return l.store, nil
+	}
+	store, err := l.open()
+	if err != nil {
+		return none, err
+	}
+	l.store, l.ready = store, true
+	d.opened = append(d.opened, store)
+	return store, nil
+}
+
+// Close closes the stores, the last opened first, and then gives the directory up. Closing twice does no
+// harm.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	var failures []error
+	for i := len(d.opened) - 1; i >= 0; i-- {
+		failures = append(failures, d.opened[i].Close())
+	}
+	return errors.Join(append(failures, d.lock.release())...)
+}
