@@ -174,6 +174,16 @@ func (s *Store) NextACIs(ctx context.Context, after int64, limit int) ([]ACI, er
 	}
 }
 
+// LastACI returns the Seq of the ACI that arrived last, 0 when none ever did: who follows from there is
+// told of new ones alone.
+func (s *Store) LastACI(ctx context.Context) (int64, error) {
+	var last int64
+	if err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM aci").Scan(&last); err != nil {
+		return 0, s.explain("read last ACI", err)
+	}
+	return last, nil
+}
+
 // news returns a channel that is closed when ACIs arrive.
 func (s *Store) news() <-chan struct{} {
 	s.mu.Lock()

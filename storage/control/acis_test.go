@@ -185,6 +185,23 @@ func TestAFollowerIsWokenAndMissesNothing(t *testing.T) {
 	}
 }
 
+func TestTheLastACIIsWhereNewOnesBegin(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for _, want := range []int64{0, 2} {
+		last, err := s.LastACI(t.Context())
+		ok(t, err)
+		if last != want {
+			t.Errorf("the last is %d, want %d", last, want)
+		}
+		putACIs(t, s, aci(1), aci(2))
+	}
+	putACIs(t, s, aci(3))
+	if next, err := s.NextACIs(t.Context(), 2, 0); err != nil || len(next) != 1 || next[0].ID != "aci3" {
+		t.Errorf("after the last: %v, %v", numbers(next), err)
+	}
+}
+
 func TestPuttingACIsIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t)
