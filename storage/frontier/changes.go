@@ -80,7 +80,9 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 	if h.parked == 0 {
 		c.lanes[laneID{host, at}] = struct{}{}
 		if h.items[at] == 1 {
-			c.set(c.q.keys.ready(at, host), nil)
+			if err := c.set(c.q.keys.ready(at, host), nil); err != nil {
+				return err
+			}
 		}
 	}
 	return c.set(c.q.keys.item(host, at, rec.place.order), it.encode())
@@ -112,7 +114,9 @@ func (c *changes) dequeue(rec *record, host hostID) error {
 		h.items[at.level]--
 		h.dirty = true
 		if h.items[at.level] == 0 && h.parked == 0 {
-			c.remove(c.q.keys.ready(at.level, host))
+			if err := c.remove(c.q.keys.ready(at.level, host)); err != nil {
+				return err
+			}
 		}
 		return c.remove(c.q.keys.item(host, at.level, at.order))
 	}
@@ -133,7 +137,11 @@ func (c *changes) await(cr *crawl, m *mark, queued bool) {
 		return
 	}
 	m.queued = queued
-	cr.pending.Add(map[bool]int64{true: 1, false: -1}[queued])
+	if queued {
+		cr.pending.Add(1)
+	} else {
+		cr.pending.Add(-1)
+	}
 	c.crawls[cr] = struct{}{}
 }
 

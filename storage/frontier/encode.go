@@ -15,15 +15,23 @@ type writer []byte
 
 func newWriter(size int) writer { return append(make(writer, 0, size), schema) }
 
-func (w *writer) uint(n uint64)     { *w = binary.AppendUvarint(*w, n) }
-func (w *writer) int(n int64)       { *w = binary.AppendVarint(*w, n) }
-func (w *writer) text(s string)     { w.uint(uint64(len(s))); *w = append(*w, s...) }
-func (w *writer) time(t time.Time)  { w.int(nanos(t)) }
-func (w *writer) fixed(b []byte)    { *w = append(*w, b...) }
-func (w *writer) flag(b bool)       { w.uint(map[bool]uint64{true: 1}[b]) }
-func (w *writer) words(ns []uint64) { w.uint(uint64(len(ns))); w.eachWord(ns) }
-func (w *writer) eachWord(n []uint64) {
-	for _, n := range n {
+func (w *writer) uint(n uint64)    { *w = binary.AppendUvarint(*w, n) }
+func (w *writer) int(n int64)      { *w = binary.AppendVarint(*w, n) }
+func (w *writer) text(s string)    { w.uint(uint64(len(s))); *w = append(*w, s...) }
+func (w *writer) time(t time.Time) { w.int(nanos(t)) }
+func (w *writer) fixed(b []byte)   { *w = append(*w, b...) }
+
+func (w *writer) flag(b bool) {
+	if b {
+		w.uint(1)
+	} else {
+		w.uint(0)
+	}
+}
+
+func (w *writer) words(ns []uint64) {
+	w.uint(uint64(len(ns)))
+	for _, n := range ns {
 		*w = binary.BigEndian.AppendUint64(*w, n)
 	}
 }
