@@ -1,0 +1,77 @@
+package xmlschema
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Advice says why the request, though valid, is probably not what its owner means: above all, why it can
+// never alert. It is empty for most requests.
+func (u *URD) Advice() []string {
+	var messages []string
+	for _, a := range advise(u) {
+		messages = append(messages, a.message)
+	}
+	return messages
+}
+
+// advice is about the request, or about its element of that name.
+type advice struct{ about, message string }
+
+func advise(u *URD) []advice {
+	var all []advice
+	add := func(about, format string, args ...any) {
+		all = append(all, advice{about, fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case u.Keywords.empty():
+	case u.ProcessType == ProcessNonFilter:
+		add("keywords", "the keywords are not looked at, because processtype is nonfilter")
+	case u.Keywords.Ceiling() <= u.Keywords.Threshold:
+		add("keywords", "this can never alert: the weights give a relevance of at most %d, which does not pass the threshold of %d",
+			u.Keywords.Ceiling(), u.Keywords.Threshold)
+	default:
+		if words := stopWordsAlone(u.Keywords); words != "" {
+			add("keywords", "this says nothing about a document: %s is in nearly all of them", words)
+		}
+	}
+	_, watches := u.Prefix()
+	switch {
+	case u.Depth == 1:
+	case watches:
+		add("depth", "depth %d is never reached: a URI that ends in * starts no crawl", u.Depth)
+	case u.Protocol == ProtocolPOP3 || u.Protocol == ProtocolIMAP || u.Protocol == ProtocolNNTP || u.Protocol == ProtocolDB:
+		add("depth", "depth %d is never reached: no links are followed over %s", u.Depth, u.Protocol)
+	}
+	if parsed, err := url.Parse(u.URI); err == nil && parsed.User != nil {
+		add("uri", "the URI holds credentials in clear: keep them in the secret store and name them with secret")
+	}
+	return all
+}
+
+// stopWordsAlone names the words when there is nothing but stop words to look for.
+func stopWordsAlone(k Keywords) string {
+	var words []string
+	for w := range k.Positive() {
+		if !stopWords[strings.ToLower(trim(w.Key))] {
+			return ""
+		}
+		words = append(words, fmt.Sprintf("%q", w.Key))
+	}
+	return strings.Join(words, ", ")
+}
+
+// stopWords are the commonest words of English and Greek texts.
+var stopWords = func() map[string]bool {
+	m := make(map[string]bool)
+	for word := range strings.FieldsSeq(`
+		a about all an and are as at be but by for from had has have he her his i if in into is it its
+		more no not of on or other our she so that the their there they this to up was we were what which
+		who will with you your
+		αν από για δεν είναι ένα ένας η θα και κατά με μετά μια να ο οι όπως ότι που προς σε στη στην στις
+		στο στον στους τα τη την της τις το τον του τους των ως`) {
+		m[word] = true
+	}
+	return m
+}()

@@ -1,0 +1,148 @@
+package xmlschema
+
+import (
+	"crypto/sha256"
+	"slices"
+	"testing"
+	"time"
+)
+
+func interesting() *URD {
+	u := NewURD("eleni", "http://a.example/")
+	u.Keywords = NewKeywords(Keyword{Key: "ibm", Weight: 1}, Keyword{Key: "java", Weight: 4, Exact: true})
+	u.Keywords.Groups = []Group{
+		{Match: MatchNone, Keywords: []Keyword{{Key: "sea", Weight: 3}}},
+		{Match: MatchAll, Keywords: []Keyword{{Key: "sun", Weight: 3}, {Key: "sand", Weight: 3}}},
+	}
+	return u
+}
+
+func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
+	t.Parallel()
+	same := map[string]func(*URD){
+		"nothing":         func(*URD) {},
+		"id":              func(u *URD) { u.ID = "x" },
+		"owner":           func(u *URD) { u.Owner = "x" },
+		"last check":      func(u *URD) { u.LastCheck = time.Now() },
+		"timing":          func(u *URD) { u.Timing = time.Hour },
+		"depth":           func(u *URD) { u.Depth = 9 },
+		"urgency":         func(u *URD) { u.Urgency = 3 },
+		"keyword order":   func(u *URD) { slices.Reverse(u.Keywords.Keywords) },
+		"group order":     func(u *URD) { slices.Reverse(u.Keywords.Groups) },
+		"order in groups": func(u *URD) { slices.Reverse(u.Keywords.Groups[1].Keywords) },
+		"unset defaults":  func(u *URD) { u.Change, u.Keywords.Match, u.Keywords.Keywords[0].Match = "", "", "" },
+	}
+	other := map[string]func(*URD){
+		"threshold":        func(u *URD) { u.Keywords.Threshold = 21 },
+		"change":           func(u *URD) { u.Change = ChangePage },
+		"match":            func(u *URD) { u.Keywords.Match = MatchAll },
+		"key":              func(u *URD) { u.Keywords.Keywords[0].Key = "ibm2" },
+		"weight":           func(u *URD) { u.Keywords.Keywords[0].Weight = 2 },
+		"exact":            func(u *URD) { u.Keywords.Keywords[0].Exact = true },
+		"substring":        func(u *URD) { u.Keywords.Keywords[0].Match = MatchSubstring },
+		"repeated keyword": func(u *URD) { u.Keywords.Keywords = append(u.Keywords.Keywords, u.Keywords.Keywords[0]) },
+		"group match":      func(u *URD) { u.Keywords.Groups[0].Match = MatchAny },
+		"group keyword":    func(u *URD) { u.Keywords.Groups[1].Keywords[0].Key = "moon" },
+		"no group":         func(u *URD) { u.Keywords.Groups = u.Keywords.Groups[:1] },
+		"moved to a group": func(u *URD) {
+			u.Keywords.Groups[0].Keywords = append(u.Keywords.Groups[0].Keywords, u.Keywords.Keywords[1])
+			u.Keywords.Keywords = u.Keywords.Keywords[:1]
+		},
+		"nonfilter": func(u *URD) { u.ProcessType = ProcessNonFilter },
+	}
+	want := interesting().InterestHash()
+	seen := map[string]string{}
+	for name, change := range same {
+		u := interesting()
+		change(u)
+		if got := u.InterestHash(); got != want {
+			t.Errorf("%s changes the interest", name)
+		}
+	}
+	for name, change := range other {
+		u := interesting()
+		change(u)
+		got := u.InterestHash()
+		if got == want {
+			t.Errorf("%s does not change the interest", name)
+		}
+		if before, ok := seen[got]; ok {
+			t.Errorf("%s and %s are one interest", name, before)
+		}
+		seen[got] = name
+	}
+	keywordless, nonfilter := NewURD("a", "*"), interesting()
+	nonfilter.ProcessType = ProcessNonFilter
+	if keywordless.InterestHash() != nonfilter.InterestHash() {
+		t.Error("any change is two interests")
+	}
+}
+
+// The ids are keys of stored data: they may never change.
+func TestIDsAreStable(t *testing.T) {
+	t.Parallel()
+	interest := interesting().InterestHash()
+	got := []string{interest, DeriveID("eleni", "http://a.example/", interest), ACIID("u1", interest, sha256.Sum256([]byte("text")))}
+	want := []string{
+		"a7c3344e7360f31b2758716dbc1f753d", "u7204c5f734feac02406a",
+		"36ad81900a5501205a364ae4dd3568c4a5dda3279ec96b63edeef9b306a9d894",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestIDsDependOnEveryPartAndItsPlace(t *testing.T) {
+	t.Parallel()
+	digest := sha256.Sum256(nil)
+	ids := []string{
+		DeriveID("a", "b", "c"), DeriveID("ab", "", "c"), DeriveID("", "ab", "c"), DeriveID("a", "bc", ""), DeriveID("b", "a", "c"),
+		ACIID("a", "b", digest), ACIID("ab", "", digest), ACIID("", "ab", digest), ACIID("a", "b", [32]byte{}),
+	}
+	slices.Sort(ids)
+	if len(slices.Compact(ids)) != 9 {
+		t.Errorf("two of them are equal: %q", ids)
+	}
+}
+
+func TestCeilingOfTheWeights(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		weights []int
+		want    int
+	}{{nil, 0}, {[]int{1}, 20}, {[]int{5}, 98}, {[]int{1, 1}, 35}, {[]int{1, 3, 4, 5}, 100}}
+	for _, c := range cases {
+		var k Keywords
+		for _, w := range c.weights {
+			k.Keywords = append(k.Keywords, Keyword{Weight: w})
+		}
+		if got := k.Ceiling(); got != c.want {
+			t.Errorf("%v: %d, want %d", c.weights, got, c.want)
+		}
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	u := interesting()
+	if got := u.Advice(); got != nil {
+		t.Errorf("a sound request: %q", got)
+	}
+	u.Keywords = NewKeywords(Keyword{Key: "ibm", Weight: 1})
+	want := []string{"this can never alert: the weights give a relevance of at most 20, which does not pass the threshold of 20"}
+	if got := u.Advice(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	names := []string{"threshold", "match", "owner", "id", "uri"}
+	for got, want := range map[string]string{
+		"treshold": "threshold", "Match": "match", "onwer": "owner", "ur": "uri", "ID": "", "colour": "", "thresholds": "threshold", "x": "",
+	} {
+		if hint := suggest(got, names); hint != want {
+			t.Errorf("%s: %q, want %q", got, hint, want)
+		}
+	}
+}

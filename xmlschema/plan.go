@@ -1,0 +1,149 @@
+package xmlschema
+
+import "slices"
+
+// Field is what an index over URDs can look up.
+type Field string
+
+const (
+	FieldID      Field = "id"      // [URD.ID]
+	FieldOwner   Field = "owner"   // [URD.Owner]
+	FieldURI     Field = "uri"     // [URD.URI]
+	FieldKeyword Field = "keyword" // any key of [Keywords.All]
+)
+
+// Hint is a necessary condition of a query: a URD whose field has another value does not match. It is not
+// a sufficient one: the whole query decides on what is left.
+type Hint struct {
+	Field Field
+	Value string
+}
+
+// Admits reports whether the URD meets the condition.
+func (h Hint) Admits(u *URD) bool {
+	switch h.Field {
+	case FieldID:
+		return u.ID == h.Value
+	case FieldOwner:
+		return u.Owner == h.Value
+	case FieldURI:
+		return u.URI == h.Value
+	}
+	for k := range u.Keywords.All() {
+		if k.Key == h.Value {
+			return true
+		}
+	}
+	return false
+}
+
+// Hints returns conditions that a URD must meet for the query to match it, each of which may be used to
+// look candidates up instead of scanning all. A query may have none.
+func (q *Query) Hints() []Hint { return slices.Clone(q.hints) }
+
+// plan finds hints in an expression that is one path from the root. Its first steps must be selected for
+// the path to be, and the predicates on them must hold; of these, equalities with a string that no "or"
+// weakens are hints. Whatever is not plainly of this form gives none.
+func plan(tokens []lexeme) []Hint {
+	if len(tokens) < 2 || !tokens[0].is("/") && !tokens[0].is("//") {
+		return nil
+	}
+	var hints []Hint
+	step := ""
+	for i := 0; i < len(tokens); {
+		switch l := tokens[i]; {
+		case l.is("/"), l.is("//"):
+			step = ""
+			if i+1 < len(tokens) && tokens[i+1].kind == lexName {
+				step = tokens[i+1].text
+				if i+2 < len(tokens) && (tokens[i+2].is("::") || tokens[i+2].is("(")) {
+					return nil
+				}
+				i++
+			}
+			i++
+		case l.is("["):
+			end := closing(tokens, i)
+			hints = append(hints, conjuncts(step, tokens[i+1:end])...)
+			i = end + 1
+		case l.is("@"):
+			i += 2
+		default:
+			return nil // an operator, a function, an axis
+		}
+	}
+	return hints
+}
+
+// closing returns where the bracket at i is closed; check saw that it is.
+func closing(tokens []lexeme, i int) int {
+	depth := 0
+	for ; i < len(tokens); i++ {
+		switch {
+		case tokens[i].is("["), tokens[i].is("("):
+			depth++
+		case tokens[i].is("]"), tokens[i].is(")"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// conjuncts returns the hints in a predicate of the step.
+func conjuncts(step string, predicate []lexeme) []Hint {
+	var hints []Hint
+	var part []lexeme
+	depth := 0
+	for _, l := range predicate {
+		switch {
+		case l.is("["), l.is("("):
+			depth++
+		case l.is("]"), l.is(")"):
+			depth--
+		case depth == 0 && l.named("or"):
+			return nil
+		case depth == 0 && l.named("and"):
+			hints = append(hints, equality(step, part)...)
+			part = nil
+			continue
+		}
+		part = append(part, l)
+	}
+	return append(hints, equality(step, part)...)
+}
+
+// shapes are the equalities that are hints, by their step.
+var shapes = []struct {
+	step  string
+	path  []string
+	field Field
+}{
+	{"urd", []string{"@", "id"}, FieldID},
+	{"urd", []string{"@", "owner"}, FieldOwner},
+	{"urd", []string{"uri"}, FieldURI},
+	{"urd", []string{"keywords", "/", "keyword", "/", "@", "key"}, FieldKeyword},
+	{"urd", []string{".", "//", "keyword", "/", "@", "key"}, FieldKeyword},
+	{"keyword", []string{"@", "key"}, FieldKeyword},
+	{"uri", []string{"."}, FieldURI},
+}
+
+// equality returns the hint in path = 'string', or in keywords/keyword[…]. The string must be on the
+// right: the xpath package compares numbers when it is on the left.
+func equality(step string, tokens []lexeme) []Hint {
+	n := len(tokens)
+	if step == "urd" && n > 4 && tokens[n-1].is("]") && tokens[0].named("keywords") && tokens[1].is("/") &&
+		tokens[2].named("keyword") && tokens[3].is("[") && closing(tokens, 3) == n-1 {
+		return conjuncts("keyword", tokens[4:n-1])
+	}
+	if n < 3 || tokens[n-1].kind != lexString || !tokens[n-2].is("=") {
+		return nil
+	}
+	for _, s := range shapes {
+		if s.step == step && slices.EqualFunc(tokens[:n-2], s.path, func(l lexeme, text string) bool { return l.text == text }) {
+			return []Hint{{s.field, tokens[n-1].literal()}}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package xmlschema
+
+import "math"
+
+func bindACI(b *binding) *ACI {
+	a := &ACI{
+		ID:         b.token("id"),
+		URD:        b.token("urd"),
+		Owner:      b.token("owner"),
+		Extension:  b.str("extension"),
+		Format:     b.enum("format", FormatUnknown, FormatText, FormatHTML, FormatBinary, FormatMultipart),
+		Relevance:  b.integer("relevance", 0, 0, 100),
+		UpdateTime: b.instant("updatetime"),
+		FileSize:   b.integer("filesize", 0, 0, math.MaxInt),
+	}
+	b.d.claimID(b, a.ID)
+	if kid := b.mustChild("uri"); kid != nil {
+		a.URI = bindURI(kid)
+	}
+	if kid := b.child("title"); kid != nil {
+		a.Title = kid.text()
+	}
+	a.Urgency = bindUrgency(b)
+	if kid := b.child("docbase"); kid != nil {
+		a.Docbase.Digest = kid.str("digest")
+		a.Docbase.Version = kid.integer("version", 0, 0, math.MaxInt32)
+		a.Docbase.Name = trim(kid.text())
+	}
+	if kid := b.child("expired"); kid != nil {
+		a.Expired = kid.boolean("expir")
+		kid.empty()
+	}
+	if kid := b.child("summary"); kid != nil {
+		a.Summary = kid.text()
+	}
+	if kid := b.child("explain"); kid != nil {
+		a.Explain = bindExplain(kid)
+	}
+	b.done()
+	return a
+}
+
+func bindExplain(b *binding) *Explain {
+	e := &Explain{
+		Relevance: b.integer("relevance", 0, 0, 100),
+		Threshold: b.integer("threshold", DefaultThreshold, 0, 100),
+	}
+	for _, kid := range b.children("keyword") {
+		e.Keywords = append(e.Keywords, KeywordShare{
+			Key:        kid.key(),
+			Weight:     kid.integer("weight", DefaultWeight, 1, 5),
+			Title:      kid.integer("title", 0, 0, math.MaxInt32),
+			Heading:    kid.integer("heading", 0, 0, math.MaxInt32),
+			Body:       kid.integer("body", 0, 0, math.MaxInt32),
+			Navigation: kid.integer("navigation", 0, 0, math.MaxInt32),
+			Saturation: kid.fraction("saturation"),
+			Share:      kid.fraction("share"),
+		})
+		kid.empty()
+	}
+	b.done()
+	return e
+}
