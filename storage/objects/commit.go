@@ -215,7 +215,7 @@ func (c *commit) refer(w *write, at location) error {
 	case p == nil:
 		held, ok, err := get(c.store, payloadKey(w.version.Digest), decodePayload)
 		if err == nil && !ok {
-			err = fmt.Errorf("%w: body %x is missing", ErrCorrupt, w.version.Digest)
+			err = fmt.Errorf("%w: body %s is missing", ErrCorrupt, formatDigest(w.version.Digest))
 		}
 		if err != nil {
 			return err

@@ -1,61 +1,61 @@
 package objects
 
 import (
-	"encoding/xml"
+	"bytes"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/xmlschema"
 )
 
-// Meta is the meta-information of one stored document.
-type Meta struct {
-	XMLName      xml.Name      `xml:"urn:webrace:1 meta"`
-	URL          string        `xml:"url"`
-	IP           string        `xml:"ip,omitempty"`
-	Status       int           `xml:"status"`
-	Size         int           `xml:"size"`
-	ETag         string        `xml:"etag,omitempty"`
-	LastModified string        `xml:"lastmodified,omitempty"`
-	Fetched      time.Time     `xml:"fetched"`
-	Header       []HeaderField `xml:"header"`
-	Links        []string      `xml:"link"`
-}
-
-// HeaderField is one line of an HTTP response header.
-type HeaderField struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:",chardata"`
-}
-
 // encodeMeta writes the meta-info of a document as XML: the header as it was received, and the links.
-func encodeMeta(d *webrace.Document, v *Version) ([]byte, error) {
-	m := Meta{
+// What could not be read back is left out: names of fields that are none, and validators and links that
+// are too long for an attribute. The index keeps such links.
+func encodeMeta(d *webrace.Document, v *Version) []byte {
+	m := xmlschema.Meta{
 		URL: v.URL, IP: formatAddr(d.Origin), Status: v.Status, Size: int(v.Size), Fetched: v.FetchedAt,
-		ETag: d.Header.Get("ETag"), LastModified: d.Header.Get("Last-Modified"), Links: d.Links,
+		Links: slices.DeleteFunc(slices.Clone(d.Links), func(link string) bool { return link == "" || !fitsAttribute(link) }),
+	}
+	if etag := d.Header.Get("ETag"); fitsAttribute(etag) {
+		m.ETag = etag
+	}
+	if modified := d.Header.Get("Last-Modified"); fitsAttribute(modified) {
+		m.LastModified = modified
 	}
 	names := make([]string, 0, len(d.Header))
 	for name := range d.Header {
-		names = append(names, name)
+		if httpguts.ValidHeaderFieldName(name) && fitsAttribute(name) {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		for _, value := range d.Header[name] {
-			m.Header = append(m.Header, HeaderField{Name: name, Value: value})
+			m.Header = append(m.Header, xmlschema.HeaderField{Name: name, Value: value})
 		}
 	}
-	b, err := xml.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("write meta-info: %w", err)
-	}
-	return b, nil
+	return m.Canonical()
 }
 
-func decodeMeta(b []byte) (Meta, error) {
-	var m Meta
-	if err := xml.Unmarshal(b, &m); err != nil {
-		return Meta{}, fmt.Errorf("%w: meta-info: %w", ErrCorrupt, err)
+// fitsAttribute reports whether a reader takes a value as an attribute, however it is escaped.
+func fitsAttribute(value string) bool {
+	escaped := 0
+	for i := range len(value) {
+		if c := value[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`<>&"'`, c) >= 0 {
+			escaped++
+		}
 	}
-	return m, nil
+	return len(value)+5*escaped < xmlschema.MaxAttribute
+}
+
+func decodeMeta(xml []byte) (xmlschema.Meta, error) {
+	m, err := xmlschema.NewDecoder(bytes.NewReader(xml), xmlschema.SizeLimit(int64(len(xml))+1)).Meta()
+	if err != nil {
+		return xmlschema.Meta{}, fmt.Errorf("%w: meta-info: %w", ErrCorrupt, err)
+	}
+	return *m, nil
 }

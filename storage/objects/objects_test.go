@@ -126,6 +126,27 @@ func TestPutGivesBackWhatWasStored(t *testing.T) {
 	}
 }
 
+// Servers send what they like; it must not cost the meta-info of the document.
+func TestMetaInfoOfAnythingCanBeRead(t *testing.T) {
+	s := opened(t, Options{})
+	long := strings.Repeat("&", 3000)
+	d := page(home+"?"+strings.Repeat("<", 5000), "x")
+	d.Header = http.Header{"": {"a"}, "Bad Name": {"b"}, "Etag": {long}, "Last-Modified": {"\x00\xff\ufffe"},
+		"X-" + strings.Repeat("n", 9000): {"c"}, "X-Control": {"a\x01b\r\nc"}, "X-Long": {long}}
+	d.Links = []string{"http://a/", home + long, "", "http://b/\x7f\xff"}
+	v := put(t, s, d)
+	m, err := s.Meta(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.URL != d.URL || m.ETag != "" || len(m.Header) != 4 || len(m.Links) != 2 || m.Links[0] != "http://a/" {
+		t.Errorf("meta-info has %d header fields and links %q", len(m.Header), m.Links)
+	}
+	if links, err := s.Links(v); err != nil || !slices.Equal(links, d.Links) {
+		t.Errorf("the index has %d links, %v", len(links), err)
+	}
+}
+
 func TestOnlyANewDigestMakesAVersion(t *testing.T) {
 	s := opened(t, Options{})
 	later := noon.Add(time.Hour)
@@ -251,6 +272,7 @@ func TestPutRefusesWhatIsNoFetchedDocument(t *testing.T) {
 	for name, change := range map[string]func(*webrace.Document){
 		"not modified": func(d *webrace.Document) { d.Outcome = webrace.NotModified },
 		"no status":    func(d *webrace.Document) { d.Status = 0 },
+		"long URL":     func(d *webrace.Document) { d.URL = home + strings.Repeat("x", maxURL) },
 		"no URL":       func(d *webrace.Document) { d.URL = "" },
 		"line in URL":  func(d *webrace.Document) { d.URL = "http://a/\r\nWARC-Type: x" },
 		"zero in URL":  func(d *webrace.Document) { d.URL = "http://a/\x00" },

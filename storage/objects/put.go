@@ -63,9 +63,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 		Charset: d.Charset, Language: d.Language, Size: int64(len(d.Body)), FetchedAt: at, ValidatedAt: at,
 		Truncated: d.Truncated, Changed: true,
 	}}
-	if err := s.writeRecords(w, d, held); err != nil {
-		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
-	}
+	s.writeRecords(w, d, held)
 	return s.enqueue(w)
 }
 
@@ -96,6 +94,9 @@ func (s *Store) validate(latest Version, at time.Time, done func(error)) (Versio
 	return s.enqueue(&write{version: latest, done: done})
 }
 
+// maxURL is as long as a URL may be in our XML.
+const maxURL = 8 << 10
+
 func checkDocument(d *webrace.Document) error {
 	if d.Outcome != webrace.Fetched && d.Outcome != "" {
 		return fmt.Errorf("only what was fetched can be stored, not what was %s", d.Outcome)
@@ -103,8 +104,8 @@ func checkDocument(d *webrace.Document) error {
 	if d.Status < 100 || d.Status > 999 {
 		return fmt.Errorf("%d is not an HTTP status", d.Status)
 	}
-	if d.URL == "" {
-		return errors.New("a document needs a URL")
+	if d.URL == "" || len(d.URL) > maxURL {
+		return fmt.Errorf("a URL has 1 to %d bytes", maxURL)
 	}
 	for i := range len(d.URL) {
 		if d.URL[i] <= ' ' || d.URL[i] == 0x7f {
@@ -147,12 +148,9 @@ func (s *Store) held(digest webrace.Digest) (*payload, error) {
 
 // writeRecords makes the records of a new version: its response, or a revisit record when its body is
 // held already, and its meta-info.
-func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) error {
-	meta, err := encodeMeta(d, &w.version)
-	if err != nil {
-		return err
-	}
+func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 	v := &w.version
+	meta := encodeMeta(d, v)
 	response := &record{
 		kind: typeResponse, id: newRecordID(), date: v.FetchedAt, content: contentHTTP,
 		head: responseHead(d.Status, d.Header, len(d.Body)), body: d.Body,
@@ -188,7 +186,6 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) error
 			{versionField, strconv.Itoa(v.Number)},
 		},
 	})
-	return nil
 }
 
 // makeRevisit turns a response into the record of the same response without its body.

