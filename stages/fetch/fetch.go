@@ -1,0 +1,197 @@
+// Package fetch is the stage that asks a server for one document at a time: the only place of the system
+// that touches the web.
+//
+// It guarantees: no connection is made to an address that internal/netguard refuses, nor to any public
+// one while the user agent names nobody to complain to; no page is asked for that the host's robots.txt
+// forbids; whatever a server does, a request ends within the limits of time and size that the options
+// set, in an outcome that is counted and explained. HTTP statuses and refusals are outcomes, which the
+// visit remembers; a network that fails is a reason to try again later, which the queue arranges. A body
+// that a limit cut is marked as truncated.
+//
+// Redirects are not followed here: where they lead goes through the frontier, like any link. How a host
+// wants to be treated goes with each answer to the queue, which keeps it.
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/netguard"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage.
+type Options struct {
+	UserAgent      string   `toml:"user_agent" doc:"how the crawler names itself, with a contact; the public web is refused with that of example.org"`
+	From           string   `toml:"from" doc:"the mail address of whoever runs the crawler, sent as From; empty sends none"`
+	AcceptLanguage string   `toml:"accept_language" doc:"the languages wanted, sent as Accept-Language; empty sends none"`
+	Robots         bool     `toml:"robots" doc:"obey robots.txt"`
+	AllowNetworks  []string `toml:"allow_networks" doc:"addresses outside the public Internet that may be asked, and need no delay: networks, addresses, loopback, private"`
+
+	Delay         pipeline.Duration `toml:"delay" doc:"the least pause of a public host after each answer; a slow host rests as long as it took to answer"`
+	PerHost       int               `toml:"per_host" doc:"requests in flight to a public host"`
+	MaxCrawlDelay pipeline.Duration `toml:"max_crawl_delay" doc:"the longest Crawl-delay of a robots.txt that is kept; a longer one is reported and cut to this"`
+	MaxRetryAfter pipeline.Duration `toml:"max_retry_after" doc:"the longest Retry-After that is kept"`
+
+	ConnectTimeout pipeline.Duration `toml:"connect_timeout" doc:"the longest that looking up and connecting, and then the TLS handshake, may take"`
+	HeaderTimeout  pipeline.Duration `toml:"header_timeout" doc:"the longest wait for the header of an answer"`
+	Timeout        pipeline.Duration `toml:"timeout" doc:"the longest that a whole request may take"`
+	MaxHeader      pipeline.Size     `toml:"max_header" doc:"the largest header of an answer"`
+	MaxBody        pipeline.Size     `toml:"max_body" doc:"the largest body, decompressed; what is longer is cut and marked as truncated"`
+
+	IdleConnections int `toml:"idle_connections" doc:"connections kept open between requests"`
+}
+
+var defaults = Options{
+	UserAgent:       "webrace/1 (+https://" + placeholder + ")",
+	Robots:          true,
+	Delay:           pipeline.Duration(time.Second),
+	PerHost:         1,
+	MaxCrawlDelay:   pipeline.Duration(time.Minute),
+	MaxRetryAfter:   pipeline.Duration(time.Hour),
+	ConnectTimeout:  pipeline.Duration(10 * time.Second),
+	HeaderTimeout:   pipeline.Duration(20 * time.Second),
+	Timeout:         pipeline.Duration(time.Minute),
+	MaxHeader:       256 << 10,
+	MaxBody:         8e6,
+	IdleConnections: 256,
+}
+
+// portRedirects is where redirects go.
+const portRedirects = "redirects"
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "fetch",
+		Summary: "asks servers for documents, politely",
+		Doc: "It obeys robots.txt, asks conditionally for what is stored, keeps to the limits of its options whatever a server does, and " +
+			"connects to no address outside the public Internet that allow_networks does not name. Statuses such as 404 are counted and " +
+			"remembered; hosts that fail, or ask to come back later, are asked again when the queue hands the request out anew.",
+		In: pipeline.Kinds(pipeline.KindOf[webrace.Request]()),
+		Out: []pipeline.Port{
+			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "documents that were fetched, confirmed by the server, or are still fresh"},
+			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where redirects lead, which are not followed"},
+		},
+		Workers: 64,
+	}, defaults, newStage)
+}
+
+// Validate refuses limits that let nothing through, and headers that cannot be sent.
+func (o Options) Validate() error {
+	for _, n := range []struct {
+		option string
+		value  int64
+	}{
+		{"per_host", int64(o.PerHost)}, {"connect_timeout", int64(o.ConnectTimeout)}, {"header_timeout", int64(o.HeaderTimeout)},
+		{"timeout", int64(o.Timeout)}, {"max_header", int64(o.MaxHeader)}, {"max_body", int64(o.MaxBody)},
+	} {
+		if n.value <= 0 {
+			return &pipeline.OptionError{Option: n.option, Err: fmt.Errorf("must be more than 0")}
+		}
+	}
+	if o.IdleConnections < 0 {
+		return &pipeline.OptionError{Option: "idle_connections", Err: fmt.Errorf("%d is negative", o.IdleConnections)}
+	}
+	if o.UserAgent == "" {
+		return &pipeline.OptionError{Option: "user_agent", Err: fmt.Errorf("must name the crawler and a contact")}
+	}
+	for option, value := range map[string]string{"user_agent": o.UserAgent, "from": o.From, "accept_language": o.AcceptLanguage} {
+		if !httpguts.ValidHeaderFieldValue(value) {
+			return &pipeline.OptionError{Option: option, Err: fmt.Errorf("%q cannot stand in a header", value)}
+		}
+	}
+	if _, err := netguard.New(o.AllowNetworks); err != nil {
+		return &pipeline.OptionError{Option: "allow_networks", Err: err}
+	}
+	return nil
+}
+
+type stage struct {
+	options Options
+	env     *pipeline.Env
+	guard   *netguard.Guard
+	client  *client
+	robots  *robotsTxts
+	streaks *streaks
+	warned  *onceEach
+}
+
+var (
+	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Closer    = (*stage)(nil)
+)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	guard, err := netguard.New(o.AllowNetworks)
+	if err != nil {
+		return nil, err
+	}
+	client := newClient(o, guard, env.Workers)
+	return &stage{
+		options: o, env: env, guard: guard, client: client,
+		robots:  newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
+		streaks: &streaks{byHost: make(map[string]streak)},
+		warned:  &onceEach{seen: make(map[string]struct{})},
+	}, nil
+}
+
+// Close gives up connections that are being made, and those that are idle. It may be called twice.
+func (s *stage) Close() error {
+	s.client.close()
+	return nil
+}
+
+// Process makes one request, or none if what is stored answers.
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	req, err := pipeline.ValueOf[webrace.Request](it)
+	if err != nil {
+		return err
+	}
+	if req.Stored {
+		return s.recall(ctx, it, req, out)
+	}
+	target, err := parseTarget(req.URL)
+	if err != nil {
+		return fmt.Errorf("fetch %q: %w", req.URL, err)
+	}
+	x := &exchange{stage: s, it: it, req: req, target: target, began: time.Now()}
+	if s.options.Robots {
+		policy, err := s.robots.of(ctx, target)
+		if err != nil {
+			return x.fail(ctx, err)
+		}
+		if allowed, because := policy.allows(target.path); !allowed {
+			return x.refuse("robots_refused", "refused by robots.txt: "+because)
+		}
+		x.crawlDelay = s.crawlDelay(target, policy.rules.Delay())
+		x.began = time.Now()
+	}
+	answer, err := s.client.get(ctx, target, x.conditions(), int(s.options.MaxBody))
+	if err != nil {
+		return x.fail(ctx, err)
+	}
+	defer answer.release()
+	return x.settle(ctx, answer, out)
+}
+
+// recall answers from what is stored: it costs the host nothing. Where the last visit found no document,
+// there is nothing to pass on.
+func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Request, out pipeline.Emitter) error {
+	it.Release(webrace.HostReport{})
+	s.env.Counter("fresh").Add(1)
+	v := req.Visit
+	if v == nil || v.Version == 0 || !leftDocument(v.Status) {
+		return nil
+	}
+	return out.Emit(ctx, it.With(&webrace.Document{
+		URL: req.URL, Reach: req.Reach, Visit: v, Outcome: webrace.Fresh, At: v.At, Digest: v.Digest, Version: v.Version,
+	}))
+}
+
+// leftDocument says whether a visit that ended in this status found the document that is stored; 0 is no
+// word against it.
+func leftDocument(status int) bool { return status < 300 || status == 304 }

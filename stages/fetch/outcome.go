@@ -1,0 +1,217 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/netguard"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// exchange is the work on one request.
+type exchange struct {
+	*stage
+	it         *pipeline.Item
+	req        webrace.Request
+	target     target
+	began      time.Time
+	crawlDelay time.Duration // that the host's robots.txt asks for
+}
+
+// conditions returns the fields that let the server confirm what is stored instead of sending it.
+func (x *exchange) conditions() http.Header {
+	v := x.req.Visit
+	if v == nil || v.Version == 0 || v.ETag == "" && v.LastModified == "" {
+		return nil
+	}
+	fields := make(http.Header, 2)
+	if v.ETag != "" {
+		fields["If-None-Match"] = []string{v.ETag}
+	}
+	if v.LastModified != "" {
+		fields["If-Modified-Since"] = []string{v.LastModified}
+	}
+	return fields
+}
+
+// settle turns an answer into what is emitted, counted and learned. The host is free before anything is
+// emitted.
+func (x *exchange) settle(ctx context.Context, a *answer, out pipeline.Emitter) error {
+	switch {
+	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
+		return x.postpone(a)
+	case hasDocument(a.status) && a.broken == nil:
+		return x.fetched(ctx, a, out)
+	case a.status == http.StatusNotModified && x.conditions() != nil:
+		return x.notModified(ctx, a, out)
+	case isRedirect(a):
+		return x.redirected(ctx, a, out)
+	case a.broken != nil:
+		x.count("undecodable")
+		x.end(a, a.broken.Error(), forgetValidators)
+	default:
+		x.count("status_" + strconv.Itoa(a.status))
+		x.end(a, statusText(a.status), func(v *webrace.Visit) {
+			if a.status == http.StatusNotFound || a.status == http.StatusGone {
+				forgetValidators(v)
+			}
+		})
+	}
+	return nil
+}
+
+func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter) error {
+	x.count("pages")
+	x.env.Counter("bytes").Add(int64(len(a.body.bytes)))
+	if a.truncated {
+		x.count("truncated")
+	}
+	x.end(a, "", func(v *webrace.Visit) {
+		v.ETag, v.LastModified = a.header.Get("ETag"), a.header.Get("Last-Modified")
+		if a.truncated { // a server must not confirm what is not all of it
+			forgetValidators(v)
+		}
+	})
+	d := x.document(a)
+	d.Outcome, d.Body, d.Truncated = webrace.Fetched, a.body.bytes, a.truncated
+	x.it.OnEnd(a.body.free)
+	a.body = nil
+	return out.Emit(ctx, x.it.With(d))
+}
+
+func (x *exchange) notModified(ctx context.Context, a *answer, out pipeline.Emitter) error {
+	x.count("not_modified")
+	x.end(a, "", func(v *webrace.Visit) {
+		for field, validator := range map[string]*string{"ETag": &v.ETag, "Last-Modified": &v.LastModified} {
+			if now := a.header.Get(field); now != "" {
+				*validator = now
+			}
+		}
+	})
+	d := x.document(a)
+	d.Outcome, d.Digest, d.Version = webrace.NotModified, x.req.Visit.Digest, x.req.Visit.Version
+	return out.Emit(ctx, x.it.With(d))
+}
+
+func (x *exchange) document(a *answer) *webrace.Document {
+	return &webrace.Document{
+		URL: x.req.URL, Reach: x.req.Reach, Visit: x.req.Visit, Status: a.status, Header: a.header, Origin: a.origin,
+		At: a.at, Took: a.took, MediaType: mediaType(a.header.Get("Content-Type")),
+	}
+}
+
+func (x *exchange) redirected(ctx context.Context, a *answer, out pipeline.Emitter) error {
+	to, err := location(x.req.URL, a.header)
+	if err != nil {
+		x.count("bad_redirects")
+		x.end(a, statusText(a.status)+": "+err.Error(), nil)
+		return nil
+	}
+	x.count("redirects")
+	x.end(a, "", nil)
+	return out.EmitTo(ctx, portRedirects, x.it.With(&webrace.Links{
+		From: x.req.URL, Reach: x.req.Reach, Via: webrace.ViaRedirect, Redirects: x.req.Redirects + 1, URLs: []string{to},
+	}))
+}
+
+// end frees the host and records a completed request. What else it teaches is learned last.
+func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
+	x.streaks.answered(x.target.host)
+	x.it.Release(x.treatment(a.origin, a.took, x.crawlDelay, time.Now()))
+	at, status := a.at, a.status // nothing here may keep the body
+	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {
+		v.At, v.Status, v.Error = at, status, failure
+		if more != nil {
+			more(v)
+		}
+	}))
+}
+
+func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
+
+// postpone leaves a host alone that asks for it, and comes back to the URL later.
+func (x *exchange) postpone(a *answer) error {
+	x.count("status_" + strconv.Itoa(a.status))
+	now := time.Now()
+	at, named := retryAfter(a.header.Get("Retry-After"), now, time.Duration(x.options.MaxRetryAfter))
+	if !named {
+		at = now.Add(backoff(x.attempts()))
+	}
+	report := x.treatment(a.origin, a.took, x.crawlDelay, now)
+	if named || a.status == http.StatusTooManyRequests {
+		report.NotBefore = later(report.NotBefore, at)
+	} else { // it may be this one page that is unavailable
+		report.NotBefore = later(report.NotBefore, now.Add(x.streaks.failed(x.target.host, x.began, now)))
+	}
+	x.it.Release(report)
+	return pipeline.Retry(fmt.Errorf("fetch %s: %s", x.req.URL, statusText(a.status)), at)
+}
+
+// fail deals with a request that got no answer.
+func (x *exchange) fail(ctx context.Context, err error) error {
+	var refused *netguard.RefusedError
+	var anonymous *contactError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &refused):
+		x.warn("address", "the address is outside the public Internet", err)
+		return x.refuse("address_refused", err.Error())
+	case errors.As(err, &anonymous):
+		x.warn("contact", "a public server is not asked without a contact", err)
+		return x.refuse("contact_refused", err.Error())
+	}
+	x.count("network_failures")
+	now := time.Now()
+	var failure *net.OpError
+	errors.As(err, &failure)
+	report := x.treatment(failedAddress(failure), now.Sub(x.began), x.crawlDelay, now)
+	report.Parallel = 0 // nothing was learned about that
+	report.NotBefore = later(report.NotBefore, now.Add(x.streaks.failed(x.target.host, x.began, now)))
+	x.it.Release(report)
+	return pipeline.Retry(fmt.Errorf("fetch %s: %w", x.req.URL, err), now.Add(backoff(x.attempts())))
+}
+
+// refuse ends a request that was not made, for good: asking again would change nothing.
+func (x *exchange) refuse(counter, because string) error {
+	x.count(counter)
+	x.it.Release(webrace.HostReport{})
+	x.it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = because }))
+	return nil
+}
+
+// warn says once for each host what is refused there, and with it what would allow it.
+func (x *exchange) warn(kind, what string, err error) {
+	if x.warned.first(kind + " " + x.target.host) {
+		x.env.Logger.Warn(what, "host", x.target.host, "error", err)
+	}
+}
+
+// isRefusal says whether a connection was not made because it may not be.
+func isRefusal(err error) bool {
+	var anonymous *contactError
+	return netguard.IsRefused(err) || errors.As(err, &anonymous)
+}
+
+func (x *exchange) count(counter string) { x.env.Counter(counter).Add(1) }
+
+// attempts is how often the request has failed before.
+func (x *exchange) attempts() int {
+	if x.req.Visit == nil {
+		return 0
+	}
+	return x.req.Visit.Attempts
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

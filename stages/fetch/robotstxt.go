@@ -1,0 +1,157 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/webrace/webrace/internal/robots"
+	"github.com/webrace/webrace/internal/urlnorm"
+)
+
+// RFC 9309 lets a robots.txt be kept for a day (section 2.4) and asks for five redirects to be followed
+// (2.3.1.2). One that could not be had because the server failed is tried again sooner.
+const (
+	keepRobots       = 24 * time.Hour
+	keepNoRobots     = 10 * time.Minute
+	robotsRedirects  = 5
+	robotsMemory     = 32 << 20 // of files, as they were sent
+	robotsEntrySpace = 512      // of a host without rules
+)
+
+// policy is what a host's robots.txt says to this crawler, or stands for it.
+type policy struct {
+	rules    *robots.Rules
+	instead  string // why everything is refused without a rule that says so
+	kept     time.Duration
+	received int
+}
+
+// allows says whether a path may be fetched, and if not, why.
+func (p policy) allows(path string) (allowed bool, because string) {
+	allowed, because = p.rules.Allowed(path)
+	if !allowed && p.instead != "" {
+		because = p.instead
+	}
+	return allowed, because
+}
+
+// robotsTxts gets and remembers the robots.txt of each scheme, host and port.
+type robotsTxts struct {
+	client    *client
+	userAgent string
+	fetched   *atomic.Int64
+	memo      *memo[policy]
+}
+
+func newRobotsTxts(c *client, userAgent string, fetched *atomic.Int64) *robotsTxts {
+	return &robotsTxts{client: c, userAgent: userAgent, fetched: fetched, memo: newMemo[policy](robotsMemory)}
+}
+
+// of returns what the robots.txt of the target's host says. The error is of the network: the host could
+// not be asked, and so nothing is known.
+func (r *robotsTxts) of(ctx context.Context, t target) (policy, error) {
+	return r.memo.get(ctx, t.origin(), func(ctx context.Context) (loaded[policy], error) {
+		p, err := r.load(ctx, t)
+		if err != nil {
+			return loaded[policy]{}, fmt.Errorf("get robots.txt: %w", err)
+		}
+		return loaded[policy]{value: p, keep: p.kept, cost: p.received + robotsEntrySpace}, nil
+	})
+}
+
+// load asks for a robots.txt, and where it is redirected to.
+func (r *robotsTxts) load(ctx context.Context, host target) (policy, error) {
+	t := host
+	t.path, t.url = "/robots.txt", host.origin()+"/robots.txt"
+	r.fetched.Add(1)
+	for range robotsRedirects + 1 {
+		a, err := r.client.get(ctx, t, nil, robots.MaxBytes+1) // one more shows that it was cut
+		switch {
+		case err != nil && t.host != host.host && isRefusal(err):
+			return denied("it is redirected to where it may not be fetched from: " + err.Error()), nil
+		case err != nil:
+			return policy{}, err
+		case !isRedirect(a):
+			defer a.release()
+			return r.read(a), nil
+		}
+		next, err := location(t.url, a.header)
+		if err != nil {
+			return allowed(), nil
+		}
+		if t, err = parseTarget(next); err != nil {
+			return allowed(), nil
+		}
+	}
+	return allowed(), nil
+}
+
+// read makes a policy of an answer (RFC 9309, section 2.3.1).
+func (r *robotsTxts) read(a *answer) policy {
+	switch {
+	case a.broken != nil:
+		return denied("it cannot be read: " + a.broken.Error())
+	case a.status >= 500:
+		return denied("it could not be had: " + statusText(a.status))
+	case a.body == nil:
+		return allowed()
+	}
+	rules := robots.Parse(a.body.bytes).Agent(r.userAgent)
+	return policy{rules: rules, kept: keepRobots, received: len(a.body.bytes)}
+}
+
+func allowed() policy { return policy{rules: robots.AllowAll, kept: keepRobots} }
+
+func denied(because string) policy {
+	return policy{rules: robots.DisallowAll, instead: because, kept: keepNoRobots}
+}
+
+// isRedirect says whether an answer sends its reader elsewhere. A choice of several (300) does so only
+// if it names a favourite.
+func isRedirect(a *answer) bool {
+	switch a.status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	case http.StatusMultipleChoices:
+		return a.header.Get("Location") != ""
+	}
+	return false
+}
+
+// location returns the normalized URL that a redirect leads to.
+func location(from string, header http.Header) (string, error) {
+	to := header.Get("Location")
+	if to == "" {
+		return "", fmt.Errorf("redirect without a location")
+	}
+	base, err := urlnorm.NewBase(from)
+	if err != nil {
+		return "", err
+	}
+	resolved, err := base.Resolve([]byte(to))
+	if err != nil {
+		return "", fmt.Errorf("redirect to %.200q: %w", to, err)
+	}
+	return resolved, nil
+}
+
+// hasDocument says whether an answer of this status carries a document in full.
+func hasDocument(status int) bool {
+	switch status {
+	case http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent:
+		return false
+	}
+	return status >= 200 && status < 300
+}
+
+// statusText writes a status as in "404 Not Found".
+func statusText(status int) string {
+	text := fmt.Sprintf("%03d %s", status, http.StatusText(status))
+	if http.StatusText(status) == "" {
+		return text[:3]
+	}
+	return text
+}

@@ -1,0 +1,56 @@
+package fetch
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// target is a URL as a request needs it.
+type target struct {
+	url    string
+	scheme string
+	host   string // with the port, if it is not the scheme's default
+	path   string // with the query
+}
+
+var errTarget = errors.New("not a normalized http or https URL")
+
+// parseTarget takes a normalized URL apart. It checks no more than what keeps a request one request: no
+// space or control character, and no user name.
+func parseTarget(u string) (target, error) {
+	scheme, rest, ok := strings.Cut(u, "://")
+	if !ok || scheme != "http" && scheme != "https" {
+		return target{}, errTarget
+	}
+	for i := range len(u) {
+		if u[i] <= ' ' || u[i] >= 0x7f || u[i] == '#' {
+			return target{}, errTarget
+		}
+	}
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	t := target{url: u, scheme: scheme, host: rest[:end], path: rest[end:]}
+	if t.host == "" || strings.ContainsAny(t.host, `@\`) {
+		return target{}, errTarget
+	}
+	if !strings.HasPrefix(t.path, "/") {
+		t.path = "/" + t.path
+	}
+	return t, nil
+}
+
+// origin is what a robots.txt speaks for.
+func (t target) origin() string { return t.scheme + "://" + t.host }
+
+// requestURL returns the URL for net/http such that the path goes out as it is. Reading it with net/url
+// would spell it anew, by rules that are not those of the web.
+func (t target) requestURL() *url.URL {
+	opaque := t.path
+	if strings.HasPrefix(opaque, "//") {
+		opaque = "//" + t.host + opaque // net/url takes two slashes for an absolute form, so it gets one
+	}
+	return &url.URL{Scheme: t.scheme, Host: t.host, Opaque: opaque}
+}
