@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,44 @@ func TestDeadLettersAreKeptUntilDeleted(t *testing.T) {
 	}
 	if _, err := s.DeadLetter(ctx, "b"); !errors.Is(err, control.ErrNotFound) || !strings.Contains(err.Error(), "dead letter b") {
 		t.Errorf("reading what is deleted: %v", err)
+	}
+}
+
+func TestReplaysAreTheMarkedLettersOfAPipeline(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := openAt(t, filepath.Join(t.TempDir(), "control.db"))
+	for _, l := range []control.DeadLetter{{ID: "a", Pipeline: "p"}, {ID: "b", Pipeline: "p"}, {ID: "c", Pipeline: "q"}, {ID: "d", Pipeline: "p"}} {
+		_, err := s.PutDeadLetter(ctx, l)
+		ok(t, err)
+	}
+	replays := func(pipeline string) (ids []string) {
+		for _, l := range gather(t, s.Replays(ctx, pipeline)) {
+			if !l.Replay {
+				t.Errorf("letter %s is a replay and does not say so", l.ID)
+			}
+			ids = append(ids, l.ID)
+		}
+		return ids
+	}
+	if err := s.MarkReplay(ctx, "a", "none"); !errors.Is(err, control.ErrNotFound) || !strings.Contains(err.Error(), "none") {
+		t.Errorf("marking what is not there: %v", err)
+	}
+	if got := replays("p"); got != nil {
+		t.Errorf("%v are marked by a request that failed", got)
+	}
+	ok(t, s.MarkReplay(ctx, "d", "a", "c"))
+	if got := replays("p"); !slices.Equal(got, []string{"a", "d"}) {
+		t.Errorf("replays of p: %v", got)
+	}
+	ok(t, s.DeleteDeadLetter(ctx, "a"))
+	_, err := s.PutDeadLetter(ctx, control.DeadLetter{ID: "d", Pipeline: "p"}) // it failed again
+	ok(t, err)
+	if got := replays("p"); got != nil {
+		t.Errorf("replays of p after they were dealt with: %v", got)
+	}
+	if got := replays("q"); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("replays of q: %v", got)
 	}
 }
 

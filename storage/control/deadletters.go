@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"fmt"
 	"iter"
 	"time"
 )
@@ -18,9 +19,10 @@ type DeadLetter struct {
 	Attempts int
 	Kind     string // of the item: the name of its codec
 	Item     []byte // as JSON
+	Replay   bool   // the next run of its pipeline is to process it again
 }
 
-const letterColumns = "id, time, pipeline, stage, error, attempts, kind, item"
+const letterColumns = "id, time, pipeline, stage, error, attempts, kind, item, replay"
 
 // PutDeadLetter stores a letter, in place of one with the same id. Without an id it is given one, which
 // is returned.
@@ -32,10 +34,10 @@ func (s *Store) PutDeadLetter(ctx context.Context, l DeadLetter) (id string, err
 		l.Item = []byte{}
 	}
 	err = s.write(ctx, "put dead letter "+l.ID, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO dead_letter (`+letterColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		_, err := tx.ExecContext(ctx, `INSERT INTO dead_letter (`+letterColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET time = excluded.time, pipeline = excluded.pipeline, stage = excluded.stage,
-				error = excluded.error, attempts = excluded.attempts, kind = excluded.kind, item = excluded.item`,
-			l.ID, nanos(l.Time), l.Pipeline, l.Stage, l.Error, l.Attempts, l.Kind, l.Item)
+				error = excluded.error, attempts = excluded.attempts, kind = excluded.kind, item = excluded.item, replay = excluded.replay`,
+			l.ID, nanos(l.Time), l.Pipeline, l.Stage, l.Error, l.Attempts, l.Kind, l.Item, l.Replay)
 		return err
 	})
 	return l.ID, err
@@ -44,6 +46,26 @@ func (s *Store) PutDeadLetter(ctx context.Context, l DeadLetter) (id string, err
 // DeadLetters returns all letters, oldest first.
 func (s *Store) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
 	return rows(ctx, s, "list dead letters", scanLetter, "SELECT "+letterColumns+" FROM dead_letter ORDER BY n")
+}
+
+// MarkReplay says that the next run of their pipelines is to process letters again, each at its stage. It
+// marks all of them or, with [ErrNotFound] for one that is not there, none.
+func (s *Store) MarkReplay(ctx context.Context, ids ...string) error {
+	return s.write(ctx, "replay dead letters", func(tx *sql.Tx) error {
+		for _, id := range ids {
+			if err := mustAffect(tx.ExecContext(ctx, "UPDATE dead_letter SET replay = 1 WHERE id = ?", id)); err != nil {
+				return fmt.Errorf("dead letter %s: %w", id, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Replays returns the letters of a pipeline that are to be processed again, oldest first. They stay until
+// they are deleted.
+func (s *Store) Replays(ctx context.Context, pipeline string) iter.Seq2[DeadLetter, error] {
+	return rows(ctx, s, "list dead letters to replay", scanLetter,
+		"SELECT "+letterColumns+" FROM dead_letter WHERE pipeline = ? AND replay = 1 ORDER BY n", pipeline)
 }
 
 // DeadLetter returns one letter, or [ErrNotFound].
@@ -60,7 +82,7 @@ func (s *Store) DeleteDeadLetter(ctx context.Context, id string) error {
 
 func scanLetter(r *sql.Rows) (l DeadLetter, err error) {
 	var at int64
-	err = r.Scan(&l.ID, &at, &l.Pipeline, &l.Stage, &l.Error, &l.Attempts, &l.Kind, &l.Item)
+	err = r.Scan(&l.ID, &at, &l.Pipeline, &l.Stage, &l.Error, &l.Attempts, &l.Kind, &l.Item, &l.Replay)
 	l.Time = moment(at)
 	return l, err
 }

@@ -75,7 +75,8 @@ CREATE TABLE dead_letter (
 	error    TEXT NOT NULL,
 	attempts INTEGER NOT NULL,
 	kind     TEXT NOT NULL,
-	item     BLOB NOT NULL
+	item     BLOB NOT NULL,
+	replay   INTEGER NOT NULL DEFAULT 0 -- 1: to be processed again
 );
 `}
 

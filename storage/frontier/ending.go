@@ -87,7 +87,7 @@ func (c *changes) end(l *Lease, e *ending) error {
 			m.best = best
 		}
 	}
-	if err := c.settleFailure(l, rec, e.failed); err != nil {
+	if err := c.settleFailure(l, rec, e); err != nil {
 		return err
 	}
 	rec.tries = 0
@@ -116,10 +116,14 @@ func (c *changes) visited(l *Lease, rec *record, e *ending) error {
 	return c.set(c.q.keys.url(kindVisit, l.item.id), encodeVisit(e.visit))
 }
 
-// settleFailure lists the URL among those given up, or takes it off that list.
-func (c *changes) settleFailure(l *Lease, rec *record, failed bool) error {
+// settleFailure lists the URL among those that gave no document, or takes it off that list. Without a
+// visit it stays as it is.
+func (c *changes) settleFailure(l *Lease, rec *record, e *ending) error {
+	if e.visit == nil {
+		return nil
+	}
 	key := c.q.keys.url(kindFailed, l.item.id)
-	switch {
+	switch failed := e.visit.Error != ""; {
 	case failed && !rec.failed:
 		rec.failed = true
 		c.q.count.failed++

@@ -1,8 +1,6 @@
 package frontier
 
 import (
-	"context"
-	"iter"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -14,7 +12,7 @@ type Stats struct {
 	Known   int // URLs ever accepted
 	Queued  int // URLs that some crawl waits for, leased and delayed ones included
 	Delayed int // of these: tried again later
-	Failed  int // URLs given up at their last visit
+	Failed  int // URLs that gave no document at their last visit
 	Due     int // URLs that the crawls of this run wait for: once Take has said io.EOF, what was deferred. A URL counts for each crawl
 
 	Done    int          // visits completed
@@ -41,63 +39,6 @@ func (q *Queue) Stats() Stats {
 	return s
 }
 
-// Failure is a URL that was given up at its last visit.
-type Failure struct {
-	URL   string
-	Visit webrace.Visit // Error says why, Attempts how often in a row, Status what the host last answered
-}
-
-// Failed goes through the URLs that were given up, in no particular order. It ends at the first error,
-// which it yields.
-func (q *Queue) Failed(ctx context.Context) iter.Seq2[Failure, error] {
-	return func(yield func(Failure, error) bool) {
-		next := q.keys.start(kindFailed)
-		for {
-			chunk, rest, err := q.failures(next)
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(Failure{}, err)
-				return
-			}
-			for _, f := range chunk {
-				if !yield(f, nil) {
-					return
-				}
-			}
-			if rest == nil {
-				return
-			}
-			next = rest
-		}
-	}
-}
-
-// failures reads a few of the URLs given up, and returns the key to go on from; nil at the end. The
-// database is not held while a caller looks at them.
-func (q *Queue) failures(from []byte) (chunk []Failure, rest []byte, err error) {
-	const size = 256
-	err = q.store.scan(from, q.keys.end(kindFailed), func(key, value []byte) (bool, error) {
-		if len(chunk) == size {
-			rest = append(rest, key...)
-			return false, nil
-		}
-		r := newReader(value)
-		f := Failure{URL: r.text()}
-		if err := r.done(); err != nil {
-			return false, err
-		}
-		visit, err := q.store.readVisit(q.keys, urlID(key[len(key)-len(urlID{}):]))
-		if visit != nil {
-			f.Visit = *visit
-		}
-		chunk = append(chunk, f)
-		return err == nil, err
-	})
-	return chunk, rest, err
-}
-
 // State says where a URL stands.
 type State string
 
@@ -107,7 +48,7 @@ const (
 	Delayed   State = "delayed"   // it failed, and waits until Due
 	Leased    State = "leased"    // it is being worked on
 	Completed State = "completed" // it is done in the last round that came to it
-	Failed    State = "failed"    // it was given up in that round
+	Failed    State = "failed"    // it was given up in that round, or gave no document
 )
 
 // Explanation is everything the frontier knows about a URL.

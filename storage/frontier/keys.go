@@ -19,7 +19,7 @@ const (
 	kindHost    = 'h' // host: how it is treated, how many items it has
 	kindParked  = 't' // due, host: the host waits on disk
 	kindDelayed = 'd' // due, order: an item that is tried again later
-	kindFailed  = 'f' // url: given up
+	kindFailed  = 'f' // url: gave no document
 	kindMeta    = 'm' // counters
 )
 

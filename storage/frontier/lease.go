@@ -220,7 +220,9 @@ func (q *Queue) saveStep(h *host) step {
 
 // Done ends the lease. The visit is written in one step with taking the URL off the queue, and done is
 // called when that is durable; it must not block. A URL that failed keeps its last visit, but for the
-// count of attempts and the error. Only the first call counts.
+// count of attempts and the error. One that did not fail may still have learned that there is no
+// document: an Error in its visit lists it among the failures, and is no reason to try it again. Only the
+// first call counts.
 func (l *Lease) Done(o Outcome, done func(error)) {
 	if !l.ended.CompareAndSwap(false, true) {
 		if done != nil {
@@ -240,10 +242,12 @@ func (l *Lease) learn(o Outcome) *ending {
 		v.Baseline = slices.Clone(v.Baseline)
 	}
 	if o.Err == nil && o.RetryAt.IsZero() {
+		if !l.request.Stored || v.Version > 0 { // a stored answer that there is no document stays one
+			v.Attempts, v.Error = 0, ""
+		}
 		for _, learned := range o.Learned {
 			learned(&v)
 		}
-		v.Attempts, v.Error = 0, ""
 		return &ending{visit: &v}
 	}
 	v.Attempts++

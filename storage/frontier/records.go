@@ -21,7 +21,7 @@ func levelOf(urgency int) level { return level(levels - min(max(urgency, 1), lev
 type record struct {
 	place    place
 	tries    int    // failed attempts since it was queued
-	failed   bool   // given up at the last visit
+	failed   bool   // no document at the last visit
 	redirect string // where the last visit was redirected to; empty when it was not
 	marks    []mark // sorted by crawl
 

@@ -3,6 +3,7 @@ package frontier
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -463,6 +464,76 @@ func TestAnErrorWithoutARetryIsReportedAtOnce(t *testing.T) {
 	f.none()
 	if failed := f.failed(); len(failed) != 1 || failed[0].Visit.Error != "broken" {
 		t.Errorf("failed: %+v", failed)
+	}
+}
+
+// An answer like 404 ends a visit well, and yet there is no document: that is listed until there is one.
+func TestAVisitThatLearnsOfNoDocumentIsListed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	f.start(crawlOf("a.org"), true)
+	f.finish(f.take(), Outcome{Learned: []webrace.Learned{func(v *webrace.Visit) {
+		v.At, v.Status, v.Error = time.Now(), 404, "404 Not Found"
+	}}})
+	f.none()
+	check := func(when string) {
+		t.Helper()
+		failed := f.failed()
+		if len(failed) != 1 || failed[0].Visit.Error != "404 Not Found" || failed[0].Visit.Attempts != 0 {
+			t.Errorf("%s: failed: %+v", when, failed)
+		}
+		if why, err := f.q.Why("http://a.org/"); err != nil || why[0].State != Failed || f.q.Stats().Failed != 1 {
+			t.Errorf("%s: why: %+v, %v", when, why, err)
+		}
+	}
+	check("after the visit")
+	f.crash()
+	check("after a crash")
+	other := crawlOf("a.org")
+	other.ID, other.Levels = "other", 3
+	f.start(other, true)
+	l := f.take()
+	f.wantStored(l, true)
+	f.finish(l, Outcome{})
+	check("after the stored answer served another crawl")
+
+	f.opt.Fresh = -1
+	f.crash()
+	f.start(crawlOf("a.org"), true)
+	f.done(f.take())
+	if failed := f.failed(); len(failed) != 0 || f.q.Stats().Failed != 0 {
+		t.Errorf("after a success %v are still failed", failed)
+	}
+}
+
+func TestFailuresOfAPipelineAreReadWhetherItsQueueIsOpenOrNot(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	for i := range 5 {
+		f.start(crawlOf(fmt.Sprintf("h%d.org", i)), true)
+		f.finish(f.take(), Outcome{Err: errors.New("broken")})
+	}
+	for range 2 {
+		for limit, want := range map[int]int{0: 5, 3: 3, 9: 5} {
+			first, total, err := f.s.Failures(t.Context(), "p", limit)
+			if err != nil || len(first) != want || total != 5 {
+				t.Errorf("limit %d: got %d of %d: %v", limit, len(first), total, err)
+			}
+			for _, failure := range first {
+				if failure.Visit.Error != "broken" {
+					t.Errorf("limit %d: %+v", limit, failure)
+				}
+			}
+		}
+		if err := f.q.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first, total, err := f.s.Failures(t.Context(), "unheard of", 1); first != nil || total != 0 || err != nil {
+		t.Errorf("of no pipeline: %v, %d, %v", first, total, err)
+	}
+	if names, err := f.s.Pipelines(); err != nil || len(names) != 1 {
+		t.Errorf("asking made a pipeline: %v, %v", names, err)
 	}
 }
 

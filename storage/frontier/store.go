@@ -131,23 +131,27 @@ func (s *Store) Pipelines() ([]string, error) {
 	return names, err
 }
 
+// knownKeys returns the keys of a pipeline that has a queue.
+func (s *Store) knownKeys(pipeline string) (k keys, known bool, err error) {
+	value, err := s.get([]byte(pipelinesKey + pipeline))
+	if err != nil || len(value) != len(k) {
+		return k, false, err
+	}
+	return keys(value), true, nil
+}
+
 // keysOf returns the keys of a pipeline, numbered when it is new.
 func (s *Store) keysOf(pipeline string) (keys, error) {
-	name := []byte(pipelinesKey + pipeline)
-	value, err := s.get(name)
+	k, known, err := s.knownKeys(pipeline)
+	if err != nil || known {
+		return k, err
+	}
+	others, err := s.Pipelines()
 	if err != nil {
-		return keys{}, err
+		return k, err
 	}
-	if len(value) == len(keys{}) {
-		return keys(value), nil
-	}
-	known, err := s.Pipelines()
-	if err != nil {
-		return keys{}, err
-	}
-	var k keys
-	binary.BigEndian.PutUint16(k[:], uint16(len(known)+1))
-	return k, s.db.Set(name, k[:], pebble.Sync)
+	binary.BigEndian.PutUint16(k[:], uint16(len(others)+1))
+	return k, s.db.Set([]byte(pipelinesKey+pipeline), k[:], pebble.Sync)
 }
 
 // get returns a copy of the value of key, or nil when there is none.
