@@ -37,17 +37,31 @@ func init() {
 	}, defaults, newStage)
 }
 
-// Validate refuses a list without anything to read, and URLs that are none.
+// Validate refuses URLs that no crawl can start at.
 func (o Options) Validate() error {
 	if o.Depth < 0 {
 		return &pipeline.OptionError{Option: "depth", Err: fmt.Errorf("%d is negative; 0 has no limit", o.Depth)}
 	}
 	for _, line := range o.URLs {
-		if _, err := urlnorm.Parse(line); err != nil {
+		if _, err := o.seed(line); err != nil {
 			return &pipeline.OptionError{Option: "urls", Err: fmt.Errorf("%q: %w", line, err)}
 		}
 	}
 	return nil
+}
+
+// seed returns the start of a crawl that a URD with the same start would share.
+func (o Options) seed(line string) (webrace.Request, error) {
+	urd := xmlschema.NewURD("", line)
+	urd.Depth, urd.Scope = o.Depth, o.Scope
+	crawl, starts, err := control.CrawlOf(urd)
+	if err != nil {
+		return webrace.Request{}, err
+	}
+	if !starts {
+		return webrace.Request{}, errors.New("a prefix is no place to start at")
+	}
+	return webrace.Request{URL: crawl.Start, Crawl: &crawl}, nil
 }
 
 type stage struct {
@@ -62,63 +76,106 @@ func newStage(o Options, env *pipeline.Env) (any, error) { return &stage{o, env}
 // Run emits a seed a line. A line that is no URL is counted and reported, and the others go on.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	for _, line := range s.options.URLs {
-		if err := s.emit(ctx, out, line); err != nil {
+		seed, err := s.options.seed(line)
+		if err != nil {
+			return fmt.Errorf("%q: %w", line, err)
+		}
+		if err := out.Emit(ctx, &pipeline.Item{Value: seed}); err != nil {
 			return err
 		}
 	}
 	if s.options.Path == "" {
 		return nil
 	}
-	return s.readFile(ctx, out)
+	return s.followFile(ctx, out)
 }
 
-func (s *stage) readFile(ctx context.Context, out pipeline.Emitter) error {
-	in, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	stop := context.AfterFunc(ctx, func() { in.Close() }) // standard input may never end by itself
+// line is one of the input, or why there are no more.
+type line struct {
+	number int
+	text   string
+	err    error
+}
+
+// followFile emits what a goroutine reads, which is not waited for: nothing interrupts the opening of a
+// pipe that nobody writes to, nor a read of a terminal.
+func (s *stage) followFile(ctx context.Context, out pipeline.Emitter) error {
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	scanner := bufio.NewScanner(in)
-	scanner.Buffer(nil, 1<<20)
-	for number := 1; scanner.Scan(); number++ {
-		line := strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\uFEFF"))
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
+	lines := make(chan line)
+	go func() {
+		defer close(lines)
+		if err := s.read(ctx, lines); err != nil {
+			send(ctx, lines, line{err: err})
 		}
-		if _, err := urlnorm.Parse(line); err != nil {
-			s.env.Counter("bad_lines").Add(1)
-			s.env.Logger.Warn("line is no URL", "file", s.options.Path, "line", number, "text", line, "error", err)
-			continue
+	}()
+	for {
+		select {
+		case l, more := <-lines:
+			if !more || l.err != nil {
+				return l.err
+			}
+			if err := s.emit(ctx, out, l); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
 		}
-		if err := s.emit(ctx, out, line); err != nil {
+	}
+}
+
+func (s *stage) read(ctx context.Context, lines chan<- line) error {
+	in := os.Stdin
+	if s.options.Path != "-" {
+		file, err := os.Open(s.options.Path)
+		if err != nil {
 			return err
 		}
+		defer file.Close()
+		in = file
 	}
-	if ctx.Err() != nil {
+	reader := bufio.NewReaderSize(in, maxLine)
+	for number := 1; ; number++ {
+		text, tooLong, err := reader.ReadLine()
+		l := line{number: number, text: string(text)}
+		for tooLong && err == nil { // its first part is no URL either
+			_, tooLong, err = reader.ReadLine()
+		}
+		if errors.Is(err, io.EOF) && l.text == "" {
+			return nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read %s: %w", s.options.Path, err)
+		}
+		if !send(ctx, lines, l) {
+			return nil
+		}
+	}
+}
+
+// maxLine is more than the longest URL has.
+const maxLine = 4 * urlnorm.MaxLength
+
+func send(ctx context.Context, lines chan<- line, l line) bool {
+	select {
+	case lines <- l:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (s *stage) emit(ctx context.Context, out pipeline.Emitter, l line) error {
+	text := strings.TrimSpace(strings.TrimPrefix(l.text, "\uFEFF"))
+	if text == "" || strings.HasPrefix(text, "#") {
 		return nil
 	}
-	if err := scanner.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return fmt.Errorf("read %s: %w", s.options.Path, err)
-	}
-	return nil
-}
-
-func (s *stage) open() (io.ReadCloser, error) {
-	if s.options.Path == "-" {
-		return os.Stdin, nil
-	}
-	return os.Open(s.options.Path)
-}
-
-// emit sends the seed of a crawl that a URD with the same start would share.
-func (s *stage) emit(ctx context.Context, out pipeline.Emitter, line string) error {
-	urd := xmlschema.NewURD("", line)
-	urd.Depth, urd.Scope = s.options.Depth, s.options.Scope
-	crawl, _, err := control.CrawlOf(urd)
+	seed, err := s.options.seed(text)
 	if err != nil {
-		return err
+		const shown = 200
+		s.env.Counter("bad_lines").Add(1)
+		s.env.Logger.Warn("line is no URL", "file", s.options.Path, "line", l.number, "text", text[:min(len(text), shown)], "error", err)
+		return nil
 	}
-	return out.Emit(ctx, &pipeline.Item{Value: webrace.Request{URL: crawl.Start, Crawl: &crawl}})
+	return out.Emit(ctx, &pipeline.Item{Value: seed})
 }
