@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -62,9 +63,14 @@ type stage struct {
 	env     *pipeline.Env
 	dir     *storage.Dir
 
+	taken atomic.Int64
+
 	mu    sync.Mutex
 	queue *frontier.Queue
 }
+
+// countEvery is how many URLs are handed out between two updates of the counters that show a state.
+const countEvery = 32
 
 var (
 	_ pipeline.Queue  = (*stage)(nil)
@@ -120,7 +126,17 @@ func (s *stage) Close() error {
 	}
 	queue := s.queue
 	s.queue = nil
+	s.count(queue)
 	return queue.Close()
+}
+
+// count brings the counters that show a state up to date: what is queued, what is left for the next run
+// once this one has ended, and the URLs that gave no document when they were last visited.
+func (s *stage) count(queue *frontier.Queue) {
+	stats := queue.Stats()
+	s.env.Counter("queued").Store(int64(stats.Queued))
+	s.env.Counter("deferred").Store(int64(stats.Due))
+	s.env.Counter("dead").Store(int64(stats.Failed))
 }
 
 // Put takes a seed or a set of links. The item is held until what was accepted is durable.
@@ -170,6 +186,9 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 	l, err := s.queue.Take(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if s.taken.Add(1)%countEvery == 0 {
+		s.count(s.queue)
 	}
 	return &lease{stage: s, lease: l}, nil
 }

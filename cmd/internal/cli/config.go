@@ -16,8 +16,9 @@ const DefaultConfig = "pipelines.toml"
 
 // Place says where the configuration and the data are. Every command understands its flags.
 type Place struct {
-	Config string
-	Data   string
+	Config  string
+	Data    string
+	Shipped bool // the shipped configuration, whatever there is in the working directory
 }
 
 // AddFlags adds --config and --data to a command and its subcommands.
@@ -32,7 +33,7 @@ func (p *Place) Load(o pipeline.LoadOptions) (*pipeline.Config, error) {
 	if p.Config != "" {
 		return p.file(p.Config, o)
 	}
-	if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(DefaultConfig); p.Shipped || errors.Is(err, fs.ErrNotExist) {
 		return pipeline.Parse("shipped "+DefaultConfig, webrace.Pipelines, o)
 	}
 	return p.file(DefaultConfig, o)

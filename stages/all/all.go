@@ -1,0 +1,19 @@
+// Package all makes every stage type that ships with webrace known to the pipeline package.
+package all
+
+import (
+	_ "github.com/webrace/webrace/stages/aciemit"
+	_ "github.com/webrace/webrace/stages/acis"
+	_ "github.com/webrace/webrace/stages/cache"
+	_ "github.com/webrace/webrace/stages/drop"
+	_ "github.com/webrace/webrace/stages/fetch"
+	_ "github.com/webrace/webrace/stages/frontier"
+	_ "github.com/webrace/webrace/stages/index"
+	_ "github.com/webrace/webrace/stages/keywordfilter"
+	_ "github.com/webrace/webrace/stages/lines"
+	_ "github.com/webrace/webrace/stages/normalize"
+	_ "github.com/webrace/webrace/stages/objects"
+	_ "github.com/webrace/webrace/stages/print"
+	_ "github.com/webrace/webrace/stages/urds"
+	_ "github.com/webrace/webrace/stages/writefile"
+)
