@@ -12,7 +12,7 @@ const (
 )
 
 // ACI is Annotated Cached Information: what a document means to the owner of one URD, with a pointer to
-// the stored version that it was made from (000, section 2.2.2; 004, section 6.1). An empty Format stands
+// the stored version that it was made from (eRACE, section 2.2.2; WebRACE, section 6.1). An empty Format stands
 // for FormatUnknown, an Urgency of 0 for [DefaultUrgency].
 type ACI struct {
 	ID    string // see [ACIID]

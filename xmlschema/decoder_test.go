@@ -1,6 +1,7 @@
 package xmlschema
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -196,6 +197,16 @@ func TestAnyWayOfReadingGivesTheSame(t *testing.T) {
 		if err != nil || !bytes.Equal(u.Canonical(), document) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestASourceReadsAsItsBytes(t *testing.T) {
+	t.Parallel()
+	const document = "<a b='1\t2\r\n3'>x\r\ny\rz\t</a>"
+	s := &source{r: bufio.NewReader(strings.NewReader(document)), at: position{1, 1}}
+	got, err := io.ReadAll(s)
+	if err != nil || string(got) != "<a b='1 2 3'>x\ny\nz\t</a>" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -16,6 +16,11 @@
 // for the few rules that XML Schema 1.0 cannot express (the URI of an http request must be an http URL,
 // times and durations must fit their types). The document type definitions of the papers are kept beside
 // it as documentation.
+//
+// The papers are "A Distributed Middleware Infrastructure for Personalized Services" (here eRACE) and
+// "High-Performance Crawling and Filtering in Java" (here WebRACE), and the slides of a talk on the latter.
+// None of their listings is well-formed as printed: testdata/papers has each as it is, which is refused,
+// and repaired, which is read.
 package xmlschema
 
 import "embed"

@@ -3,7 +3,7 @@ package xmlschema
 import "time"
 
 // Meta is the meta-information of one stored document, enough to visit it again without fetching it: the
-// papers' meta-info file (000, section 5, table 3).
+// papers' meta-info file (eRACE, section 5, table 3).
 type Meta struct {
 	URL          string
 	IP           string // of the origin

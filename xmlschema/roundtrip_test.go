@@ -2,7 +2,9 @@ package xmlschema
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -152,7 +154,7 @@ func TestWhatIsWrittenReadsTheSame(t *testing.T) {
 			t.Fatalf("%s %d: valid, but %v", kind, seed, err)
 		}
 	}
-	for seed := range uint64(3000) {
+	for seed := range uint64(1200) {
 		g := newGenerator(seed)
 		u := g.urd()
 		backURD, err := readURD(u.Canonical())
@@ -248,6 +250,36 @@ func TestCanonicalFormFollowsTheDocumentedExample(t *testing.T) {
 		`<depth level="4"/><urgency urgent="1"/></urd>`
 	if got := string(u.Canonical()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestWritersTellWhatTheyWroteAndWhyNot(t *testing.T) {
+	t.Parallel()
+	u, a, m := NewURD("a", "*"), &ACI{URI: "a"}, &Meta{URL: "u"}
+	for name, w := range map[string]io.WriterTo{"urd": u, "aci": a, "meta": m, "urds": URDs{u, u}, "acis": ACIs{a}} {
+		var b bytes.Buffer
+		n, err := w.WriteTo(&b)
+		if want := w.(interface{ Canonical() []byte }).Canonical(); err != nil || n != int64(len(want)) || !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("%s: %d, %v: %s", name, n, err, b.Bytes())
+		}
+		r, full := io.Pipe()
+		r.Close()
+		if _, err := w.WriteTo(full); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	many := func(yield func(*URD) bool) {
+		for i := 0; yield(u); i++ {
+			if i > 1<<20 {
+				t.Error("a failed writer is written to for ever")
+				return
+			}
+		}
+	}
+	r, full := io.Pipe()
+	r.Close()
+	if _, err := WriteURDs(full, many); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("a list without end: %v", err)
 	}
 }
 

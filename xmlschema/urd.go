@@ -48,7 +48,7 @@ const (
 	DefaultUrgency   = 1
 )
 
-// URD is a Unified Resource Description: one owner's standing request to watch a source (000, section
+// URD is a Unified Resource Description: one owner's standing request to watch a source (eRACE, section
 // 2.2.2). The zero value is not the default request: begin with [NewURD].
 type URD struct {
 	ID    string // at most 256 characters, no white space; empty until stored
@@ -65,12 +65,12 @@ type URD struct {
 	Protocol    string // one of the Protocol constants, or x:name
 	Method      string // MethodPull or MethodPush
 	ProcessType string // ProcessFilter or ProcessNonFilter
-	Change      string // scope of change: ChangeAdded, ChangePage or ChangeFirst
+	Change      string // scope of change: ChangeAdded, ChangePage or ChangeFirst; written type/@change
 
 	Keywords Keywords
 
 	Depth   int    // levels of pages; 1 is the start alone, 0 has no limit
-	Scope   string // how far from the start: one of the Scope constants
+	Scope   string // how far from the start: one of the Scope constants; written depth/@scope
 	Urgency int    // 1 to 3, 3 the most urgent
 }
 
