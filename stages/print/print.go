@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
@@ -70,10 +71,24 @@ func (s *stage) write(line string) error {
 
 func (s *stage) line(value any) (string, error) {
 	if s.json {
-		line, err := json.Marshal(value)
+		line, err := json.Marshal(jsonOf(value))
 		return string(line), err
 	}
 	return text(value), nil
+}
+
+// jsonOf returns what is marshalled for a value: that of an error says nothing by itself.
+func jsonOf(value any) any {
+	f, ok := value.(*pipeline.Failure)
+	if !ok {
+		return value
+	}
+	return struct {
+		Stage    string
+		Error    string
+		Attempts int
+		Value    any
+	}{f.Stage, f.Err.Error(), f.Attempts, f.Value}
 }
 
 // text says in a line what a value is.
@@ -84,13 +99,23 @@ func text(value any) string {
 	case *webrace.Links:
 		return fmt.Sprintf("%s: %d links\n  %s", v.From, len(v.URLs), strings.Join(v.URLs, "\n  "))
 	case *webrace.Document:
-		return fmt.Sprintf("%s\t%s\t%d\t%s\t%d bytes\t%s", v.URL, v.Outcome, v.Status, v.MediaType, len(v.Body), v.Title)
+		return fmt.Sprintf("%s\t%s\t%d\t%s\t%d bytes\t%s", v.URL, v.Outcome, v.Status, printable(v.MediaType), len(v.Body), printable(v.Title))
 	case *xmlschema.ACI:
-		return fmt.Sprintf("%d\t%s\t%s\t%s\t%s", v.Relevance, v.Owner, v.URI, v.Title, v.Summary)
+		return fmt.Sprintf("%d\t%s\t%s\t%s\t%s", v.Relevance, v.Owner, v.URI, printable(v.Title), printable(v.Summary))
 	case *pipeline.Failure:
-		return v.Error()
+		return printable(v.Error())
 	case fmt.Stringer:
-		return v.String()
+		return printable(v.String())
 	}
-	return fmt.Sprint(value)
+	return printable(fmt.Sprint(value))
+}
+
+// printable takes out what would move the cursor of a terminal, or worse: texts come from anybody's page.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
