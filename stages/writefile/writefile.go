@@ -1,18 +1,21 @@
 // Package writefile is the stage that writes what it is given to a file: a JSON value a line, or one XML
-// document of annotations. Lines are appended, so a run that is repeated adds to what was there; an XML
-// document is written anew, and replaces the old one only when it is complete.
+// document of annotations. Lines are appended, so a run that is repeated adds to what was there, and a
+// line that a crash cut off spoils none but itself; an XML document is written anew, beside the old one,
+// which it replaces only when it is complete.
 package writefile
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/xmlschema"
@@ -31,7 +34,7 @@ func init() {
 		Doc: "Lines are appended and are on disk before their items are acknowledged. XML takes annotations only; the document replaces " +
 			"the file of that name when the run ends.",
 		In:    pipeline.Kinds(pipeline.KindOf[any]()),
-		Batch: pipeline.Batch{Count: 256, Period: pipeline.Duration(100_000_000)},
+		Batch: pipeline.Batch{Count: 256, Period: pipeline.Duration(100 * time.Millisecond)},
 	}, Options{Format: "lines"}, func(o Options, _ *pipeline.Env) (any, error) { return &stage{options: o}, nil })
 }
 
@@ -46,9 +49,11 @@ func (o Options) Validate() error {
 type stage struct {
 	options Options
 
-	mu   sync.Mutex
-	file *os.File
-	out  *bufio.Writer
+	mu      sync.Mutex
+	file    *os.File
+	regular bool            // a disk has to be waited for
+	failed  error           // of a write: what is in the file since then is unknown, and nothing is added to it
+	written map[string]bool // ids of annotations in the XML document, which has each once
 }
 
 var (
@@ -62,48 +67,88 @@ const (
 	xmlFoot = "</acis>\n"
 )
 
-// Open opens the file; XML goes to one beside it first.
+// part is where an XML document is written until it is complete.
+func (s *stage) part() string { return s.options.Path + ".part" }
+
+// Open opens the file.
 func (s *stage) Open(context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.options.Path), 0o755); err != nil {
 		return err
 	}
-	var err error
+	path, mode, head := s.options.Path, os.O_APPEND, ""
 	if s.options.Format == "xml" {
-		s.file, err = os.CreateTemp(filepath.Dir(s.options.Path), filepath.Base(s.options.Path)+".*.part")
-	} else {
-		s.file, err = os.OpenFile(s.options.Path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		path, mode, head = s.part(), os.O_TRUNC, xmlHead
+	} else if cutOff(path) {
+		head = "\n"
 	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|mode, 0o644)
 	if err != nil {
 		return err
 	}
-	s.out = bufio.NewWriterSize(s.file, 64<<10)
-	if s.options.Format == "xml" {
-		_, err = s.out.WriteString(xmlHead)
-	}
-	return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info, err := file.Stat()
+	s.file, s.regular, s.written = file, err == nil && info.Mode().IsRegular(), make(map[string]bool)
+	return s.write([]byte(head))
 }
 
-// ProcessBatch writes a group of values and waits for the disk once.
+// cutOff reports whether a crash has left the file's last line without an end.
+func cutOff(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	last := make([]byte, 1)
+	_, err = file.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
+}
+
+// ProcessBatch writes a group of values, or none of them, and waits for the disk once.
 func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var lines bytes.Buffer
+	var ids []string
 	for _, it := range its {
+		if aci, ok := it.Value.(*xmlschema.ACI); ok && s.options.Format == "xml" {
+			if s.written[aci.ID] || slices.Contains(ids, aci.ID) {
+				continue
+			}
+			ids = append(ids, aci.ID)
+		}
 		line, err := s.encode(it.Value)
 		if err != nil {
 			return err
 		}
-		if _, err := s.out.Write(append(line, '\n')); err != nil {
-			return fmt.Errorf("write %s: %w", s.options.Path, err)
-		}
+		lines.Write(line)
+		lines.WriteByte('\n')
 	}
-	return s.sync()
-}
-
-func (s *stage) sync() error {
-	if err := errors.Join(s.out.Flush(), s.file.Sync()); err != nil {
-		return fmt.Errorf("write %s: %w", s.options.Path, err)
+	if err := s.write(lines.Bytes()); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		s.written[id] = true
 	}
 	return nil
+}
+
+func (s *stage) write(lines []byte) error {
+	if s.failed != nil {
+		return s.failed
+	}
+	_, err := s.file.Write(lines)
+	if err == nil && s.regular {
+		err = s.file.Sync()
+	}
+	if err != nil {
+		s.failed = fmt.Errorf("write %s: %w", s.options.Path, err)
+	}
+	return s.failed
 }
 
 func (s *stage) encode(value any) ([]byte, error) {
@@ -125,17 +170,17 @@ func (s *stage) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	file := s.file
-	if s.options.Format == "xml" {
-		s.out.WriteString(xmlFoot) // an error stays with the writer until it is flushed
+	xml := s.options.Format == "xml"
+	if xml {
+		_ = s.write([]byte(xmlFoot)) // which is what fails below
 	}
-	err := errors.Join(s.sync(), file.Close())
+	err := errors.Join(s.failed, s.file.Close())
 	s.file = nil
-	if s.options.Format != "xml" {
+	switch {
+	case !xml:
 		return err
+	case err != nil:
+		return errors.Join(err, os.Remove(s.part()))
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return os.Rename(file.Name(), s.options.Path)
+	return os.Rename(s.part(), s.options.Path)
 }
