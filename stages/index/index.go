@@ -10,7 +10,6 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
-
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
@@ -45,9 +44,15 @@ func newStage(_ struct{}, env *pipeline.Env) (any, error) {
 	return &stage{env, store}, nil
 }
 
-// ProcessBatch indexes a group of documents in one write. Those without text are passed over.
+// groupBytes is how much text is indexed in one write: the index keeps many times that in memory
+// meanwhile, however few documents it is.
+const groupBytes = 4 << 20
+
+// ProcessBatch indexes a group of documents, in one write unless they are large. Those without text are
+// passed over.
 func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
 	var docs []fulltext.Document
+	bytes := 0
 	for _, it := range its {
 		d, err := pipeline.ValueOf[*webrace.Document](it)
 		if err != nil {
@@ -57,11 +62,22 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 		if err != nil {
 			return err
 		}
-		if ok {
-			docs = append(docs, doc)
+		if !ok {
+			s.env.Counter("without_text").Add(1)
+			continue
+		}
+		docs = append(docs, doc)
+		if bytes += len(doc.Headings) + len(doc.Body); bytes >= groupBytes {
+			if err := s.write(ctx, docs); err != nil {
+				return err
+			}
+			docs, bytes = nil, 0
 		}
 	}
-	s.env.Counter("without_text").Add(int64(len(its) - len(docs)))
+	return s.write(ctx, docs)
+}
+
+func (s *stage) write(ctx context.Context, docs []fulltext.Document) error {
 	if err := s.fulltext.Index(ctx, docs); err != nil {
 		return fmt.Errorf("index %d documents: %w", len(docs), err)
 	}
