@@ -51,10 +51,11 @@ func (a *answer) read(response *http.Response, limit int) error {
 // sending a large one costs nothing.
 func sizeHint(contentLength int64, layers int) int {
 	const believed = 512 << 10
-	if contentLength < 0 {
-		return 0
+	size := max(0, min(contentLength, believed))
+	if layers > 0 {
+		size *= 4 // as text mostly grows
 	}
-	return int(min(contentLength<<(2*min(layers, 1)), believed))
+	return int(min(size, believed))
 }
 
 // drain reads the rest of a small body, so that the connection can be used again.

@@ -116,21 +116,30 @@ func (d *gzipDecoder) begin(src *bufio.Reader) error {
 }
 
 func (d *gzipDecoder) Read(p []byte) (int, error) {
-	n, err := d.member.Read(p)
-	if err != io.EOF {
-		return n, err
+	for {
+		n, err := d.member.Read(p)
+		if err == io.EOF {
+			err = d.next()
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
 	}
+}
+
+// next begins another member; io.EOF says that there is none.
+func (d *gzipDecoder) next() error {
 	magic, err := d.src.Peek(len(gzipMagic))
 	switch {
 	case err != nil && err != io.EOF:
-		return n, err
+		return err
 	case !bytes.Equal(magic, gzipMagic):
-		return n, io.EOF
+		return io.EOF
 	}
 	if err = d.begin(d.src); err == io.EOF {
-		err = io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
-	return n, err
+	return err
 }
 
 // deflateDecoder reads the zlib format, which is what RFC 9110 calls deflate, and bare DEFLATE, which

@@ -38,6 +38,8 @@ type result struct {
 	documents []webrace.Document
 	bodies    []string // of the documents; a body itself is gone when the request has ended
 	links     []webrace.Links
+
+	emittedEarly bool // before the host was free
 }
 
 // results is what became of a run.
@@ -108,6 +110,11 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 	report, err := started.Wait()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i, r := range got.byRequest {
+		if r.emittedEarly {
+			t.Errorf("%s: something was emitted before the host was free", requests[i].URL)
+		}
 	}
 	got.counters, got.log, got.report = env.Counters(), log.String(), *report
 	return got
@@ -187,10 +194,12 @@ func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter)
 	switch v := it.Value.(type) {
 	case *webrace.Document:
 		r := k.q.by(v.URL)
+		r.emittedEarly = r.emittedEarly || len(r.reports) == 0
 		r.documents = append(r.documents, *v)
 		r.bodies = append(r.bodies, string(v.Body))
 	case *webrace.Links:
 		r := k.q.by(v.From)
+		r.emittedEarly = r.emittedEarly || len(r.reports) == 0
 		r.links = append(r.links, *v)
 	}
 	return nil

@@ -28,10 +28,10 @@ const drainable = 16 << 10
 // different lists of admitted networks must not mix.
 type client struct {
 	transport *http.Transport
+	dialer    *dialer
 	timeout   time.Duration
 	fields    http.Header // of every request; the values are shared
-	closed    context.Context
-	close     func()
+	close     func()      // ends dialling, and closes what is idle
 }
 
 func newClient(o Options, guard *netguard.Guard, workers int) *client {
@@ -64,7 +64,7 @@ func newClient(o Options, guard *netguard.Guard, workers int) *client {
 		fields["Accept-Language"] = []string{o.AcceptLanguage}
 	}
 	return &client{
-		transport: t, timeout: time.Duration(o.Timeout), fields: fields, closed: closed,
+		transport: t, dialer: d, timeout: time.Duration(o.Timeout), fields: fields,
 		close: func() { cancel(); t.CloseIdleConnections() },
 	}
 }

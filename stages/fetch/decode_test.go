@@ -1,0 +1,290 @@
+package fetch
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+var discardLog = log.New(io.Discard, "", 0)
+
+func cancellable(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}
+
+// encode compresses with what is not under test, where there is something else.
+func encode(t testing.TB, encoding string, body []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	var err error
+	switch encoding {
+	case "":
+		return body
+	case "gzip":
+		w = gzip.NewWriter(&b)
+	case "deflate":
+		w = zlib.NewWriter(&b)
+	case "bare":
+		w, err = flate.NewWriter(&b, 6)
+	case "br":
+		w = brotli.NewWriterLevel(&b, 1)
+	case "zstd":
+		w, err = zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+	}
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// decode takes encodings off as the stage does.
+func decode(body []byte, encodings []string, limit int) (text []byte, truncated bool, err error) {
+	wire := &limitedReader{from: bytes.NewReader(body), left: limit + 1 + wireSlack}
+	ls, err := newLayers(wire, encodings)
+	defer ls.release()
+	if err != nil {
+		return nil, false, err
+	}
+	b := newBuffer(0)
+	defer b.free()
+	truncated, err = b.fill(ls, limit)
+	return slices.Clone(b.bytes), truncated, err
+}
+
+func TestEncodingsComeOff(t *testing.T) {
+	t.Parallel()
+	random := make([]byte, 100_000)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range random {
+		random[i] = byte(r.IntN(256))
+	}
+	for _, body := range [][]byte{nil, []byte("x"), bytes.Repeat([]byte("abc"), 50_000), random} {
+		for _, encodings := range []string{"gzip", "deflate", "br", "zstd", "gzip br", "zstd deflate gzip"} {
+			list := strings.Fields(encodings)
+			wire := body
+			for _, encoding := range list {
+				wire = encode(t, encoding, wire)
+			}
+			got, truncated, err := decode(wire, list, 1<<20)
+			if err != nil || truncated || !bytes.Equal(got, body) {
+				t.Errorf("%s of %d bytes: %d bytes, truncated %v, %v", encodings, len(body), len(got), truncated, err)
+			}
+		}
+	}
+}
+
+func TestWhatServersSendIsUnderstood(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		encoding string
+		wire     []byte
+		want     string
+	}{
+		"bare deflate":           {"deflate", encode(t, "bare", []byte("page")), "page"},
+		"two members":            {"gzip", append(encode(t, "gzip", []byte("one ")), encode(t, "gzip", []byte("two"))...), "one two"},
+		"an empty member":        {"gzip", append(encode(t, "gzip", nil), encode(t, "gzip", []byte("two"))...), "two"},
+		"padding after gzip":     {"gzip", append(encode(t, "gzip", []byte("page")), 0, 0, 0), "page"},
+		"a comment after gzip":   {"gzip", append(encode(t, "gzip", []byte("page")), "<!-- served in 3 ms -->"...), "page"},
+		"nothing, called gzip":   {"gzip", nil, ""},
+		"nothing, called brotli": {"br", nil, ""},
+		"nothing, called zstd":   {"zstd", nil, ""},
+	} {
+		got, truncated, err := decode(c.wire, []string{c.encoding}, 1<<20)
+		if err != nil || truncated || string(got) != c.want {
+			t.Errorf("%s: %q, truncated %v, %v", name, got, truncated, err)
+		}
+	}
+}
+
+// TestDecodersAreFitForUseAfterAnything: a decoder that met a broken body decodes the next.
+func TestDecodersAreFitForUseAfterAnything(t *testing.T) {
+	t.Parallel()
+	page := bytes.Repeat([]byte("page "), 1000)
+	for encoding := range decoders {
+		l := decoders[encoding].New().(*layer)
+		good := encode(t, encoding, page)
+		for _, bad := range [][]byte{nil, good[:1], good[:len(good)/2], []byte("nonsense"), append([]byte{0xff}, good...)} {
+			if err := l.begin(bytes.NewReader(bad)); err == nil {
+				_, _ = io.Copy(io.Discard, l)
+			}
+			if err := l.begin(bytes.NewReader(good)); err != nil {
+				t.Fatalf("%s after %.10q: %v", encoding, bad, err)
+			}
+			if got, err := io.ReadAll(l); err != nil || !bytes.Equal(got, page) {
+				t.Errorf("%s after %.10q: %d bytes, %v", encoding, bad, len(got), err)
+			}
+		}
+	}
+}
+
+func TestLengthsAreBelievedUpToAPoint(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int64{-1, 0, 1, 1000, 1 << 40, 1<<63 - 1} {
+		for layers := range 3 {
+			if hint := sizeHint(length, layers); hint < 0 || hint > 1<<20 || layers == 0 && length < 1<<19 && int64(hint) < length {
+				t.Errorf("%d bytes in %d layers: a buffer of %d", length, layers, hint)
+			}
+		}
+	}
+}
+
+func TestBuffersHoldWhatIsRead(t *testing.T) {
+	t.Parallel()
+	var all sync.WaitGroup
+	for worker := range 8 { // the pool is shared
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(worker), 3))
+			for range 50 {
+				body := bytes.Repeat([]byte{byte(worker)}, r.IntN(100_000))
+				limit := r.IntN(100_000)
+				b := newBuffer(r.IntN(50_000))
+				truncated, err := b.fill(bytes.NewReader(body), limit)
+				if err != nil || truncated != (len(body) > limit) || !bytes.Equal(b.bytes, body[:min(len(body), limit)]) {
+					t.Errorf("%d bytes, limit %d: %d, truncated %v, %v", len(body), limit, len(b.bytes), truncated, err)
+				}
+				b.free()
+			}
+		})
+	}
+	all.Wait()
+}
+
+type idle struct{}
+
+func (idle) Read([]byte) (int, error) { return 0, nil }
+
+func TestAReaderThatGivesNothingIsGivenUp(t *testing.T) {
+	t.Parallel()
+	b := newBuffer(0)
+	defer b.free()
+	if _, err := b.fill(idle{}, 10); !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestContentEncodings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fields []string
+		want   []string
+		fails  bool
+	}{
+		{nil, nil, false},
+		{[]string{"", " , "}, nil, false},
+		{[]string{"GZIP"}, []string{"gzip"}, false},
+		{[]string{"x-gzip"}, []string{"gzip"}, false},
+		{[]string{"identity"}, nil, false},
+		{[]string{"gzip , br", "zstd"}, []string{"gzip", "br", "zstd"}, false},
+		{[]string{"gzip;q=1"}, nil, true},
+		{[]string{"utf-8"}, nil, true},
+		{[]string{"gzip,gzip,gzip,gzip"}, nil, true},
+	} {
+		got, err := contentEncodings(c.fields)
+		if !slices.Equal(got, c.want) || (err != nil) != c.fails {
+			t.Errorf("%q: %q, %v", c.fields, got, err)
+		}
+	}
+}
+
+func TestMediaTypes(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"text/html": "text/html", "Text/HTML;charset=x": "text/html", " text/html\t; a": "text/html", "application/rss+xml": "application/rss+xml",
+		"": "", "text": "", "text/": "", "/html": "", "text/html/x": "", "text html": "", "text/ht ml": "", "téxt/html": "", ";": "",
+	} {
+		if got := mediaType(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzMediaType(f *testing.F) {
+	for _, s := range []string{"text/html; charset=utf-8", "a/b", "", ";/"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := mediaType(s)
+		if got == "" {
+			return
+		}
+		if got != strings.ToLower(got) || strings.Count(got, "/") != 1 || strings.ContainsAny(got, "; \t\r\n") || mediaType(got) != got {
+			t.Errorf("%q: %q", s, got)
+		}
+	})
+}
+
+func FuzzContentEncodings(f *testing.F) {
+	for _, s := range []string{"gzip", "x-gzip, br", ",,", "identity;", "GZip\tbr"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := contentEncodings([]string{s})
+		if err != nil {
+			return
+		}
+		if len(got) > maxLayers {
+			t.Errorf("%q: %d layers", s, len(got))
+		}
+		again, err := contentEncodings(got) // one a field is the same as a list
+		if err != nil || !slices.Equal(got, again) {
+			t.Errorf("%q: %q, again %q, %v", s, got, again, err)
+		}
+	})
+}
+
+// FuzzDecode holds whatever claims to be encoded to the limit, and to the standard library's opinion of
+// a valid gzip stream.
+func FuzzDecode(f *testing.F) {
+	names := []string{"gzip", "deflate", "br", "zstd"}
+	for i, name := range names {
+		f.Add(byte(i), encode(f, name, []byte("hello hello hello")))
+		f.Add(byte(i|i<<2|16), encode(f, name, encode(f, name, []byte("hello"))))
+	}
+	f.Fuzz(func(t *testing.T, which byte, wire []byte) {
+		const limit = 1000
+		encodings := []string{names[which&3]}
+		if which&16 != 0 {
+			encodings = append(encodings, names[which>>2&3])
+		}
+		got, truncated, err := decode(wire, encodings, limit)
+		if len(got) > limit || truncated && len(got) != limit {
+			t.Fatalf("%d bytes, truncated %v, %v", len(got), truncated, err)
+		}
+		if len(encodings) > 1 || encodings[0] != "gzip" {
+			return
+		}
+		want, ok := gunzip(wire)
+		if ok && len(want) <= limit && (err != nil || !bytes.Equal(got, want)) {
+			t.Fatalf("%q: %q, %v; the standard library says %q", wire, got, err, want)
+		}
+	})
+}
+
+func gunzip(wire []byte) ([]byte, bool) {
+	r, err := gzip.NewReader(bytes.NewReader(wire))
+	if err != nil {
+		return nil, false
+	}
+	got, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	return got, err == nil
+}

@@ -1,0 +1,330 @@
+package fetch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// strict returns limits that a hostile server reaches at once.
+func strict() Options {
+	o := local()
+	o.ConnectTimeout = pipeline.Duration(2 * time.Second)
+	o.HeaderTimeout = pipeline.Duration(300 * time.Millisecond)
+	o.Timeout = pipeline.Duration(600 * time.Millisecond)
+	o.MaxHeader, o.MaxBody = 4<<10, 10_000
+	return o
+}
+
+// forEver writes the same again and again until the other side has had enough.
+func forEver(conn net.Conn, again string) {
+	for {
+		if _, err := io.WriteString(conn, again); err != nil {
+			return
+		}
+	}
+}
+
+// drip writes a byte at a time.
+func drip(conn net.Conn, text string) {
+	for i := 0; ; i++ {
+		if _, err := conn.Write([]byte{text[i%len(text)]}); err != nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // what a slow server does; nothing waits for it
+	}
+}
+
+// TestServersThatFail has every way in which a server can fail to answer: each costs one request, within
+// its limits, and is tried again later.
+func TestServersThatFail(t *testing.T) {
+	t.Parallel()
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+	for name, c := range map[string]struct {
+		handle func(net.Conn)
+		error  string
+	}{
+		"never answers":       {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "timeout awaiting response headers"},
+		"hangs up":            {func(c net.Conn) { readRequest(c) }, "EOF"},
+		"drips the header":    {func(c net.Conn) { readRequest(c); drip(c, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1000)) }, "timeout awaiting response headers"},
+		"drips the body":      {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"\r\n"); drip(c, "x") }, "no complete answer within 600ms"},
+		"stops in the body":   {func(c net.Conn) { fmt.Fprint(c, head+"Content-Length: 9\r\n\r\nab"); _, _ = io.Copy(io.Discard, c) }, "no complete answer within 600ms"},
+		"speaks no HTTP":      {func(c net.Conn) { readRequest(c); fmt.Fprint(c, "220 smtp.example.org ESMTP\r\n") }, "malformed HTTP"},
+		"sends noise":         {func(c net.Conn) { forEver(c, "\x00\xff\x01") }, ""},
+		"never ends a header": {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head); forEver(c, "X-Y: z\r\n") }, "exceeded"},
+		"has a huge header":   {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"X: "); forEver(c, strings.Repeat("x", 1<<10)) }, "exceeded"},
+		"never ends a line":   {func(c net.Conn) { readRequest(c); forEver(c, "HTTP/1.1") }, ""},
+		"informs for ever":    {func(c net.Conn) { readRequest(c); forEver(c, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n") }, "exceeded"},
+		"claims too much":     {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"Content-Length: 50\r\n\r\nshort") }, "body broken off: unexpected EOF"},
+		"claims two lengths": {func(c net.Conn) {
+			readRequest(c)
+			fmt.Fprint(c, head+"Content-Length: 5\r\nContent-Length: 6\r\n\r\nshort")
+		}, "Content-Length"},
+		"claims less than 0": {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"Content-Length: -5\r\n\r\nshort") }, "Content-Length"},
+		"breaks off a chunk": {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"Transfer-Encoding: chunked\r\n\r\n5\r\nab") }, "body broken off: unexpected EOF"},
+		"breaks off chunks":  {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n") }, "body broken off: unexpected EOF"},
+		"has a chunk of -1":  {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"Transfer-Encoding: chunked\r\n\r\n-1\r\nab\r\n") }, "body broken off"},
+		"hides a short gzip": {func(c net.Conn) {
+			readRequest(c)
+			fmt.Fprint(c, head+"Content-Encoding: gzip\r\nContent-Length: 99\r\n\r\n\x1f\x8b\x08")
+		}, "body broken off: unexpected EOF"},
+		"resets":               {reset(""), "reset"},
+		"resets in the header": {reset("HTTP/1.1 200"), "connection broken"},
+		"resets in the body":   {reset(head + "Content-Length: 50\r\n\r\nab"), "body broken off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := get(listen(t, c.handle))
+			before := time.Now()
+			r, all := one(t, strict(), req)
+			if r.outcome.Err == nil || !strings.HasPrefix(r.outcome.Err.Error(), "fetch "+req.URL+": ") || !strings.Contains(r.outcome.Err.Error(), c.error) {
+				t.Errorf("error %v, want %q", r.outcome.Err, c.error)
+			}
+			if at := r.outcome.RetryAt; at.Before(before.Add(firstBackoff)) || at.After(time.Now().Add(firstBackoff)) {
+				t.Errorf("retried at %v", at)
+			}
+			if all.counters["network_failures"] != 1 || len(all.counters) > 2 || len(r.documents) != 0 || len(r.outcome.Learned) != 0 || len(r.reports) != 1 {
+				t.Errorf("%+v, counters %v", r, all.counters)
+			}
+		})
+	}
+}
+
+// reset answers and then resets the connection.
+func reset(answer string) func(net.Conn) {
+	return func(conn net.Conn) {
+		readRequest(conn)
+		_, _ = io.WriteString(conn, answer)
+		_ = conn.(*net.TCPConn).SetLinger(0)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	r, all := one(t, strict(), get("http://"+l.Addr().String()+"/"))
+	if r.outcome.Err == nil || !strings.Contains(r.outcome.Err.Error(), "refused") || r.outcome.RetryAt.IsZero() || all.counters["network_failures"] != 1 {
+		t.Errorf("%+v, counters %v", r.outcome, all.counters)
+	}
+}
+
+func TestWrongTLSFails(t *testing.T) {
+	t.Parallel()
+	selfSigned := httptest.NewUnstartedServer(http.NotFoundHandler())
+	selfSigned.Config.ErrorLog = discardLog
+	selfSigned.StartTLS()
+	defer selfSigned.Close()
+	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
+	for url, want := range map[string]string{
+		selfSigned.URL: "certificate",
+		strings.Replace(plain, "http:", "https:", 1):                                                         "first record",
+		strings.Replace(listen(t, func(c net.Conn) { forEver(c, "noise") }), "http:", "https:", 1):           "tls",
+		strings.Replace(listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "http:", "https:", 1): "no complete answer",
+	} {
+		r, all := one(t, strict(), get(url))
+		if r.outcome.Err == nil || !strings.Contains(r.outcome.Err.Error(), want) || all.counters["network_failures"] != 1 {
+			t.Errorf("%s: %v, want %q", url, r.outcome.Err, want)
+		}
+	}
+}
+
+// TestAShortLengthIsTheLength: what a server sends beyond the length it gave is no part of the body, nor
+// of the next answer.
+func TestAShortLengthIsTheLength(t *testing.T) {
+	t.Parallel()
+	url := says(t, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
+	all := run(t, strict(), get(url+"1"), get(url+"2"))
+	for _, r := range all.byRequest {
+		if len(r.bodies) != 1 || r.bodies[0] != "ab" || r.documents[0].Truncated {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestAnEndlessBodyIsCutAndMarked(t *testing.T) {
+	t.Parallel()
+	for name, head := range map[string]string{
+		"without length": "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n\r\n",
+		"of any length":  "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 9000000000000000000\r\n\r\n",
+	} {
+		url := listen(t, func(conn net.Conn) {
+			readRequest(conn)
+			_, _ = io.WriteString(conn, head)
+			forEver(conn, strings.Repeat("x", 100))
+		})
+		o := strict()
+		o.Timeout = pipeline.Duration(time.Minute)
+		r, all := one(t, o, get(url))
+		if len(r.documents) != 1 || !r.documents[0].Truncated || len(r.bodies[0]) != int(o.MaxBody) {
+			t.Fatalf("%s: %+v", name, r)
+		}
+		if all.counters["truncated"] != 1 || all.counters["bytes"] != int64(o.MaxBody) {
+			t.Errorf("%s: counters %v", name, all.counters)
+		}
+		if r.visit.ETag != "" {
+			t.Errorf("%s: a cut body could be confirmed by %s", name, r.visit.ETag)
+		}
+	}
+}
+
+func TestABodyOfExactlyTheLimitIsWhole(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"", "gzip", "br", "zstd", "deflate"} {
+		for over := range 2 {
+			o := strict()
+			body := bytes.Repeat([]byte("x"), int(o.MaxBody)+over)
+			r, _ := one(t, o, get(encoded(t, body, encoding)))
+			if len(r.documents) != 1 || len(r.bodies[0]) != int(o.MaxBody) || r.documents[0].Truncated != (over == 1) {
+				t.Errorf("%q, %d over: %+v", encoding, over, r.outcome)
+			}
+		}
+	}
+}
+
+// encoded starts a server that gives a body in these encodings, applied from left to right.
+func encoded(t *testing.T, body []byte, encodings string) string {
+	t.Helper()
+	for encoding := range strings.SplitSeq(encodings, ", ") {
+		body = encode(t, encoding, body)
+	}
+	return raw(t, body, encodings)
+}
+
+// raw starts a server that says that a body is encoded.
+func raw(t *testing.T, body []byte, encodings string) string {
+	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if encodings != "" {
+			w.Header().Set("Content-Encoding", encodings)
+		}
+		_, _ = w.Write(body)
+	}) + "/"
+}
+
+func TestDecompressionBombsAreCut(t *testing.T) {
+	t.Parallel()
+	zeros := make([]byte, 20<<20)
+	for _, encoding := range []string{"gzip", "br", "zstd", "deflate", "gzip, gzip", "gzip, br"} {
+		o := local()
+		o.MaxBody = 1 << 20
+		r, all := one(t, o, get(encoded(t, zeros, encoding)))
+		if len(r.documents) != 1 || !r.documents[0].Truncated || len(r.bodies[0]) > int(o.MaxBody) || all.counters["truncated"] != 1 {
+			t.Errorf("%s: %+v, counters %v", encoding, r.outcome, all.counters)
+		}
+		if !strings.Contains(encoding, ",") && len(r.bodies[0]) != int(o.MaxBody) {
+			t.Errorf("%s: %d bytes", encoding, len(r.bodies[0]))
+		}
+	}
+}
+
+// TestEncodingsThatGiveNothingAreCut: a stream may go on for ever without a byte of body.
+func TestEncodingsThatGiveNothingAreCut(t *testing.T) {
+	t.Parallel()
+	var member bytes.Buffer
+	if err := gzip.NewWriter(&member).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ encoding, again string }{
+		"empty members":    {"gzip", member.String()},
+		"empty blocks":     {"deflate", "\x00\x00\x00\xff\xff"},
+		"skippable frames": {"zstd", "\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"},
+	} {
+		url := listen(t, func(conn net.Conn) {
+			readRequest(conn)
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n\r\n", c.encoding)
+			forEver(conn, c.again)
+		})
+		o := strict()
+		o.Timeout = pipeline.Duration(time.Minute)
+		r, all := one(t, o, get(url))
+		if len(r.documents) != 1 || !r.documents[0].Truncated || r.bodies[0] != "" || all.counters["truncated"] != 1 {
+			t.Errorf("%s: %+v, counters %v", name, r, all.counters)
+		}
+	}
+	nested := encode(t, "gzip", bytes.Repeat(member.Bytes(), 1_000_000))
+	o := strict()
+	o.Timeout = pipeline.Duration(time.Minute)
+	r, _ := one(t, o, get(raw(t, nested, "gzip, gzip")))
+	if len(r.documents) != 1 || !r.documents[0].Truncated {
+		t.Errorf("nested: %+v", r)
+	}
+}
+
+func TestABodyThatCannotBeDecodedIsAnOutcome(t *testing.T) {
+	t.Parallel()
+	page := bytes.Repeat([]byte("all work and no play "), 100)
+	for name, c := range map[string]struct {
+		encoding string
+		body     []byte
+	}{
+		"no gzip":                {"gzip", page},
+		"no brotli":              {"br", page},
+		"no zstd":                {"zstd", page},
+		"no deflate":             {"deflate", page},
+		"truncated gzip":         {"gzip", short(encode(t, "gzip", page))},
+		"truncated brotli":       {"br", short(encode(t, "br", page))},
+		"truncated zstd":         {"zstd", short(encode(t, "zstd", page))},
+		"truncated deflate":      {"deflate", short(encode(t, "deflate", page))},
+		"begun gzip":             {"gzip", []byte{0x1f}},
+		"begun gzip name":        {"gzip", []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xffname")},
+		"begun second member":    {"gzip", append(encode(t, "gzip", page), "\x1f\x8b\x08\x00\x00"...)},
+		"begun deflate":          {"deflate", []byte{0x78}},
+		"wrong checksum":         {"gzip", flip(encode(t, "gzip", page))},
+		"one encoding too few":   {"gzip, br", encode(t, "gzip", page)},
+		"an encoding of its own": {"compress", page},
+		"too many encodings":     {"gzip, gzip, gzip, gzip", page},
+		"too large a window":     {"zstd", []byte("\x28\xb5\x2f\xfd\x00\xf8\x01\x00\x00")},
+	} {
+		r, all := one(t, strict(), get(raw(t, c.body, c.encoding)))
+		if r.outcome.Err != nil || len(r.documents) != 0 || all.counters["undecodable"] != 1 || r.visit.Error == "" || r.visit.Status != 200 {
+			t.Errorf("%s: %+v, counters %v", name, r, all.counters)
+		}
+	}
+}
+
+func short(b []byte) []byte { return b[:len(b)-5] }
+
+func flip(b []byte) []byte {
+	b[len(b)-6] ^= 1
+	return b
+}
+
+func TestACancelledRunIsNotAFailure(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 1)
+	url := listen(t, func(conn net.Conn) {
+		readRequest(conn)
+		asked <- struct{}{}
+		_, _ = io.Copy(io.Discard, conn)
+	})
+	made, err := newStage(local(), pipeline.NewEnv("p", "fetch", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := made.(*stage)
+	defer s.Close()
+	ctx, cancel := cancellable(t)
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if err := s.Process(ctx, &pipeline.Item{Value: get(url)}, nil); !errors.Is(err, ctx.Err()) || err == nil {
+		t.Errorf("error %v", err)
+	}
+	if n := s.env.Counters()["network_failures"]; n != 0 {
+		t.Errorf("counted as %d failures of the network", n)
+	}
+}
