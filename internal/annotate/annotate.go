@@ -1,21 +1,35 @@
 // Package annotate turns what an owner asked for into a profile to match documents with, and what was
 // matched into the annotation that the owner is told: URD in, ACI out.
+//
+// An annotation can be stored whatever the page says: texts of a page are cut to a length, and characters
+// that XML cannot carry are replaced.
 package annotate
 
 import (
+	"cmp"
 	"math"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// SummaryBytes is the longest summary of an annotation.
-const SummaryBytes = 300
+const (
+	// SummaryBytes is the longest summary of an annotation, unless its alert was asked for another.
+	SummaryBytes = 300
+	// TitleBytes is the longest title of an annotation: a page may call itself a book.
+	TitleBytes = 500
+	// MostExplained is how many keywords an annotation explains, those that matter most: a request may
+	// have more than can be stored with each of its annotations.
+	MostExplained = 100
+)
 
 // Profile returns what a request wants to be told of. A request for any change has an empty profile,
 // which every document that has something new to look at meets.
@@ -52,12 +66,12 @@ var modes = map[string]match.Mode{
 // ACI returns the annotation that an alert on a document makes for the owner of a request. Its id is the
 // same whenever the same text is matched for the same interest, so that nobody is told twice.
 func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document) *xmlschema.ACI {
-	aci := &xmlschema.ACI{
+	return &xmlschema.ACI{
 		ID:         xmlschema.ACIID(u.ID, u.InterestHash(), a.Matched),
 		URD:        u.ID,
 		Owner:      u.Owner,
 		URI:        d.URL,
-		Title:      strings.ToValidUTF8(d.Title, "\uFFFD"),
+		Title:      clean(d.Title, TitleBytes),
 		Extension:  extension(d.URL, d.MediaType),
 		Format:     format(d.MediaType),
 		Relevance:  a.Relevance,
@@ -65,22 +79,49 @@ func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document) *xmlschema.ACI {
 		FileSize:   len(d.Body),
 		Urgency:    u.Urgency,
 		Docbase:    xmlschema.Docbase{Digest: d.Digest.String(), Version: d.Version},
-		Summary:    a.Summary,
+		Summary:    clean(a.Summary, len(a.Summary)),
+		Explain:    Explain(a.Explanation),
 	}
-	aci.Explain = Explain(a.Explanation)
-	return aci
 }
 
-// Explain returns how a relevance came about, as it is written in an annotation.
+// clean returns at most so many bytes of a text, without control characters and what is no character.
+func clean(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case r == '\uFFFE' || r == '\uFFFF':
+			return utf8.RuneError
+		}
+		return r
+	}, text[:min(len(text), most)])
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// Explain returns how a relevance came about, as it is written in an annotation: the keywords that count,
+// not those that only set a condition.
 func Explain(e match.Explanation) *xmlschema.Explain {
 	x := &xmlschema.Explain{Relevance: e.Relevance, Threshold: max(e.Threshold, 0)}
 	for _, k := range e.Keywords {
+		if k.Weight == 0 {
+			continue
+		}
 		x.Keywords = append(x.Keywords, xmlschema.KeywordShare{
 			Key: k.Key, Weight: k.Weight,
 			Title: hits(k, webrace.FieldTitle), Heading: hits(k, webrace.FieldHeading),
 			Body: hits(k, webrace.FieldBody), Navigation: hits(k, webrace.FieldNavigation),
 			Saturation: rounded(k.Saturation), Share: rounded(k.Saturation * float64(k.Weight) / 5),
 		})
+	}
+	if len(x.Keywords) > MostExplained {
+		slices.SortStableFunc(x.Keywords, func(a, b xmlschema.KeywordShare) int { return cmp.Compare(b.Share, a.Share) })
+		x.Keywords = x.Keywords[:MostExplained]
 	}
 	return x
 }
@@ -98,8 +139,9 @@ func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
 // extension is what the document's name ends in, or what its media type is usually called.
 func extension(address, mediaType string) string {
 	if u, err := url.Parse(address); err == nil {
-		if ext := strings.TrimPrefix(path.Ext(u.Path), "."); ext != "" && len(ext) <= 8 {
-			return strings.ToLower(ext)
+		ext := strings.ToLower(strings.TrimPrefix(path.Ext(u.Path), "."))
+		if ext != "" && len(ext) <= 8 && strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
+			return ext
 		}
 	}
 	switch mediaType {
