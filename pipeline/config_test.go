@@ -29,7 +29,7 @@ type fetchOptions struct {
 	MaxBody   Size                     `toml:"max_body" doc:"the largest body"`
 	Follow    bool                     `toml:"follow" doc:"whether redirects are followed"`
 	Port      uint16                   `toml:"port" doc:"where to listen"`
-	computed  map[string]func() string // no option
+	computed  map[string]func() string //lint:ignore U1000 a field that is no option
 	Ignored   chan int                 `toml:"-"`
 }
 

@@ -8,8 +8,8 @@ import (
 
 // The toy kinds and stage types that the tests of the configuration speak of.
 type (
-	page  struct{ url string }
-	link  struct{ url string }
+	page  struct{ _ string }
+	link  struct{ _ string }
 	reply interface{ status() int }
 )
 

@@ -35,7 +35,6 @@ type page struct {
 	tallies []tally // of the atoms of the profile at hand
 	stack   []bool
 	hits    []hit
-	spans   []span
 }
 
 // word is one of the distinct words of a page.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,11 +14,10 @@ import (
 
 // trial is one run of the stage between a source of its inputs and a taker on each of its ports.
 type trial struct {
-	s       *suite
-	mu      sync.Mutex
-	ends    []int // how often the lease of each input ended
-	emitted atomic.Int64
-	wrong   []Violation
+	s     *suite
+	mu    sync.Mutex
+	ends  []int // how often the lease of each input ended
+	wrong []Violation
 }
 
 // checkRun runs the stage on its inputs to the end.

@@ -187,7 +187,7 @@ type openOnly struct {
 }
 
 func (s *openOnly) Open(context.Context) error { s.file = new(sync.Mutex); return nil }
-func (s *openOnly) Close() error               { s.file.Lock(); s.file.Unlock(); return nil } //nolint
+func (s *openOnly) Close() error               { s.file.Lock(); defer s.file.Unlock(); return nil }
 
 // waits is a queue whose Put waits until somebody takes.
 type waits struct {

@@ -39,7 +39,9 @@ func TestTrySaysWhatAStageMadeOfItsInputs(t *testing.T) {
 }
 
 func TestTryRunsASourceToItsEnd(t *testing.T) {
-	stage := source(func(ctx context.Context, out pipeline.Emitter) error { return out.Emit(ctx, &pipeline.Item{Value: &word{"x"}}) })
+	stage := source(func(ctx context.Context, out pipeline.Emitter) error {
+		return out.Emit(ctx, &pipeline.Item{Value: &word{"x"}})
+	})
 	got := Try(t, Case{Type: "stage", Registry: registered(sourceSpec(), func() any { return stage })})
 	if len(got.Out[""]) != 1 || len(got.Outcomes) != 0 {
 		t.Errorf("%+v", got)

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
+)
+
+// deadLetters keeps the items that pipelines failed on in the control store.
+type deadLetters struct{ store *control.Store }
+
+func openDeadLetters(dir *storage.Dir) (pipeline.DeadLetters, error) {
+	store, err := dir.Control()
+	if err != nil {
+		return nil, err
+	}
+	return deadLetters{store}, nil
+}
+
+// stored is how an item is written.
+type stored struct {
+	Value json.RawMessage   `json:"value"`
+	Meta  map[string]string `json:"meta,omitempty"`
+}
+
+func (d deadLetters) Put(ctx context.Context, r pipeline.DeadLetterRecord) error {
+	item, err := json.Marshal(stored{r.Value, r.Meta})
+	if err != nil {
+		return err
+	}
+	_, err = d.store.PutDeadLetter(ctx, control.DeadLetter{
+		Time: r.Time, Pipeline: r.Pipeline, Stage: r.Stage, Error: strings.Join(r.Errors, "\n"),
+		Attempts: r.Attempts, Kind: r.Kind, Item: item,
+	})
+	return err
+}
+
+func (d deadLetters) Replays(ctx context.Context, name string) ([]pipeline.DeadLetterRecord, error) {
+	var records []pipeline.DeadLetterRecord
+	for letter, err := range d.store.Replays(ctx, name) {
+		if err != nil {
+			return nil, err
+		}
+		var item stored
+		if err := json.Unmarshal(letter.Item, &item); err != nil {
+			return nil, fmt.Errorf("dead letter %s: %w", letter.ID, err)
+		}
+		records = append(records, pipeline.DeadLetterRecord{
+			ID: letter.ID, Time: letter.Time, Pipeline: letter.Pipeline, Stage: letter.Stage,
+			Errors: strings.Split(letter.Error, "\n"), Attempts: letter.Attempts, Kind: letter.Kind,
+			Value: item.Value, Meta: item.Meta,
+		})
+	}
+	return records, nil
+}
+
+func (d deadLetters) Replayed(ctx context.Context, id string) error {
+	return d.store.DeleteDeadLetter(ctx, id)
+}

@@ -1,0 +1,47 @@
+// Command webrace-run runs pipelines declared in pipelines.toml, and looks at them without running.
+package main
+
+//go:generate sh -c "go run . schema > ../../docs/pipelines.schema.json"
+//go:generate sh -c "go run . stages --markdown > ../../docs/stages.md"
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	_ "github.com/webrace/webrace/stages/all"
+)
+
+func main() { os.Exit(cli.Main(newRoot())) }
+
+func newRoot() *cobra.Command {
+	var place cli.Place
+	var run runFlags
+	root := &cobra.Command{
+		Use:   "webrace-run [run] NAME…",
+		Short: "run pipelines of stages that crawl and annotate",
+		Long: `webrace-run runs pipelines declared in pipelines.toml: graphs of stages that crawl
+for everybody's interests at once, and tell each owner what matters to them.
+
+Several pipelines run in one process, so that they share a data directory.
+Ctrl-C finishes what is in flight; a second one stops at once, and nothing that
+was accepted is lost either way.`,
+		Example: `  webrace-run demo                                   see it work, with nothing to set up
+  webrace-run crawl https://example.org/ --depth 2 --keyword news:4
+  webrace-run webrace search --urds interests.xml    crawl for URDs, and index what comes`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				return c.Help()
+			}
+			return runPipelines(c, &place, run, names, nothingMore)
+		},
+	}
+	place.AddFlags(root)
+	run.addFlags(root)
+	root.AddCommand(
+		newRun(&place), newCrawl(&place), newDemo(&place),
+		newList(&place), newLint(&place), newGraph(&place), newStages(), newSchema(),
+	)
+	return root
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline"
+	"golang.org/x/term"
+)
+
+// output is what a running session shows: one line that is written over on a terminal, log lines
+// elsewhere.
+type output struct {
+	w       io.Writer
+	logger  *slog.Logger
+	line    bool // on a terminal
+	every   time.Duration
+	started time.Time
+	shown   bool // a progress line stands on the terminal
+}
+
+func newOutput(w io.Writer, format string) (*output, error) {
+	o := &output{w: w, started: time.Now(), every: 10 * time.Second}
+	if format == "" && cli.IsTerminal(w) {
+		o.line, o.every = true, 200*time.Millisecond
+		o.logger = slog.New(slog.NewTextHandler(lineWriter{o}, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
+		return o, nil
+	}
+	if format == "" {
+		format = "text"
+	}
+	var err error
+	o.logger, err = newLogger(w, format)
+	return o, err
+}
+
+// withoutTime leaves out what somebody at a terminal can see for themselves.
+func withoutTime(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// lineWriter writes log lines above the progress line.
+type lineWriter struct{ o *output }
+
+func (l lineWriter) Write(p []byte) (int, error) {
+	if l.o.shown {
+		fmt.Fprint(l.o.w, "\r\x1b[K")
+	}
+	return l.o.w.Write(p)
+}
+
+// progress shows how the runs get on.
+func (o *output) progress(runs []*pipeline.Run, draining bool) {
+	var t totals
+	for _, run := range runs {
+		t.add(run.Snapshot())
+	}
+	seconds := time.Since(o.started).Seconds()
+	perSecond := float64(t.documents()) / seconds
+	if !o.line {
+		o.logger.Info("progress", "documents", t.documents(), "per_second", int(perSecond), "queued", t.queued, "in_flight", t.inFlight,
+			"errors", t.Errors, "alerts", t.Annotations, "draining", draining)
+		return
+	}
+	text := fmt.Sprintf("%d documents  %.0f/s  %d queued  %d in flight  %d errors  %d alerts", t.documents(), perSecond, t.queued, t.inFlight, t.Errors, t.Annotations)
+	if draining {
+		text += "  finishing: " + holding(runs)
+	}
+	o.show(text)
+}
+
+// show replaces the progress line, cut to the terminal's width.
+func (o *output) show(text string) {
+	if f, ok := o.w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && len(text) >= width && width > 1 {
+			text = text[:width-1]
+		}
+	}
+	fmt.Fprint(o.w, "\r\x1b[K", text)
+	o.shown = true
+}
+
+// note says something to whoever is there.
+func (o *output) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !o.line {
+		o.logger.Info(text)
+		return
+	}
+	fmt.Fprintln(lineWriter{o}, strings.ToUpper(text[:1])+text[1:]+".")
+}
+
+// end takes the progress line away.
+func (o *output) end() {
+	if o.shown {
+		fmt.Fprint(o.w, "\r\x1b[K")
+		o.shown = false
+	}
+}

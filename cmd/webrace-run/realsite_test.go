@@ -1,0 +1,402 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
+	"golang.org/x/net/html"
+)
+
+// realSite is the Python documentation of Debian, served by nginx on loopback.
+type realSite struct {
+	base string // without a slash at the end
+	log  string // the server's access log
+}
+
+// program builds webrace-run once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "webrace-run")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "webrace-run")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build webrace-run: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func startRealSite(t *testing.T) realSite {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a crawl of a whole site: not in short mode")
+	}
+	roots, _ := filepath.Glob("/usr/share/doc/python3.*/html/index.html")
+	if len(roots) == 0 {
+		t.Skip("the Python documentation is not installed: apt-get install python3-doc")
+	}
+	if _, err := exec.LookPath("nginx"); err != nil {
+		t.Skip("nginx is not installed: apt-get install nginx-light")
+	}
+	dir := t.TempDir()
+	address := freeAddress(t)
+	config := filepath.Join(dir, "nginx.conf")
+	text := fmt.Sprintf(`daemon off; pid %[1]s/pid; error_log %[1]s/error.log warn; worker_processes 1;
+events { worker_connections 512; }
+http {
+  include /etc/nginx/mime.types; keepalive_requests 1000000;
+  log_format b '$status $request_uri "$http_user_agent"'; access_log %[1]s/access.log b;
+  client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
+  uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
+  server { listen %[2]s; root %[3]s; }
+}`, dir, address, filepath.Dir(roots[0]))
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command("nginx", "-c", config, "-e", filepath.Join(dir, "error.log"))
+	var output bytes.Buffer
+	server.Stdout, server.Stderr = &output, &output
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		server.Process.Signal(os.Interrupt)
+		server.Wait()
+	})
+	site := realSite{base: "http://" + address, log: filepath.Join(dir, "access.log")}
+	for range 100 {
+		if response, err := http.Get(site.base + "/index.html"); err == nil {
+			response.Body.Close()
+			return site
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("nginx does not answer: %s", output.String())
+	return site
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// requests returns how often each path was answered with each status by a crawler of ours, and how many
+// requests that were in all; the first skip lines are left out.
+func (s realSite) requests(t *testing.T, skip int) (byStatus map[string]map[string]int, total int) {
+	t.Helper()
+	file, err := os.Open(s.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	byStatus = make(map[string]map[string]int)
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		status, rest, _ := strings.Cut(lines.Text(), " ")
+		path, agent, _ := strings.Cut(rest, " ")
+		if !strings.HasPrefix(agent, `"webrace/`) || path == "/robots.txt" {
+			continue
+		}
+		if total++; total <= skip {
+			continue
+		}
+		if byStatus[status] == nil {
+			byStatus[status] = make(map[string]int)
+		}
+		byStatus[status][path]++
+	}
+	return byStatus, total
+}
+
+// walk is an independent breadth-first walk over a, area, frame and iframe links: net/http, x/net/html
+// and net/url, and nothing of ours. It returns the status and the media type of each path.
+func (s realSite) walk(t *testing.T) (status map[string]int, media map[string]string) {
+	t.Helper()
+	status, media = make(map[string]int), make(map[string]string)
+	queue := []string{"/index.html"}
+	queued := map[string]bool{"/index.html": true}
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		response, err := http.Get(s.base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status[path], media[path] = response.StatusCode, response.Header.Get("Content-Type")
+		if response.StatusCode == http.StatusOK && strings.HasPrefix(media[path], "text/html") {
+			for _, next := range linksOf(t, s.base+path, response) {
+				if !queued[next] {
+					queued[next] = true
+					queue = append(queue, next)
+				}
+			}
+		}
+		response.Body.Close()
+	}
+	return status, media
+}
+
+// linksOf returns the paths on the same server that a page links to.
+func linksOf(t *testing.T, page string, response *http.Response) []string {
+	t.Helper()
+	base, err := url.Parse(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	tokens := html.NewTokenizer(response.Body)
+	for tokens.Next() != html.ErrorToken {
+		token := tokens.Token()
+		if token.Type != html.StartTagToken && token.Type != html.SelfClosingTagToken {
+			continue
+		}
+		name := map[string]string{"a": "href", "area": "href", "frame": "src", "iframe": "src"}[token.Data]
+		for _, a := range token.Attr {
+			if name == "" || a.Key != name {
+				continue
+			}
+			link, err := base.Parse(strings.TrimSpace(a.Val))
+			if err == nil && link.Scheme == base.Scheme && link.Host == base.Host {
+				link.Fragment = ""
+				paths = append(paths, link.RequestURI())
+			}
+		}
+	}
+	return paths
+}
+
+// owners are two requests for the whole site.
+func (s realSite) urds(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "urds.xml")
+	text := fmt.Sprintf(`<urds xmlns="urn:webrace:1">
+<urd id="u1" owner="eleni"><uri>%[1]s/index.html</uri><type protocol="http" method="pull" processtype="filter"/>
+  <keywords match="any" threshold="20"><keyword key="asyncio" weight="5"/><keyword key="event loop" weight="3"/></keywords><depth level="0"/><urgency urgent="2"/></urd>
+<urd id="u2" owner="costas"><uri>%[1]s/index.html</uri><type protocol="http" method="pull" processtype="filter"/>
+  <keywords match="any" threshold="40"><keyword key="xml" weight="4"/><keyword key="sax" weight="5"/></keywords><depth level="0"/><urgency urgent="1"/></urd>
+</urds>`, s.base)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// command is webrace-run over the site.
+func (s realSite) command(t *testing.T, urds, data string, more ...string) *exec.Cmd {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"webrace", "--urds", urds, "--data", data, "--config", "../../pipelines.toml",
+		"--set", "fetch.allow_networks=127.0.0.0/8"}, more...)
+	return exec.Command(path, args...)
+}
+
+func mustSucceed(t *testing.T, c *exec.Cmd) {
+	t.Helper()
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", c.Args, err, out)
+	}
+}
+
+func TestRealSiteIsCrawledWhole(t *testing.T) {
+	site := startRealSite(t)
+	status, media := site.walk(t)
+	urds, data := site.urds(t), t.TempDir()
+	reportPath := filepath.Join(t.TempDir(), "report.json")
+
+	mustSucceed(t, site.command(t, urds, data, "--report", reportPath))
+	first, total := site.requests(t, 0)
+	pages, dead := 0, 0
+	for path, code := range status {
+		switch {
+		case code != http.StatusOK:
+			dead++
+		case !strings.HasPrefix(media[path], "text/html"):
+		default:
+			pages++
+			if n := first["200"][path]; n != 1 {
+				t.Errorf("%s was answered 200 %d times, want once", path, n)
+			}
+		}
+	}
+	for path := range first["200"] {
+		if status[path] == 0 {
+			t.Errorf("%s was fetched, but no link leads there", path)
+		}
+	}
+	var report struct {
+		Pages, Errors, Annotations int
+		NotModified                int `json:"not_modified"`
+	}
+	readJSON(t, reportPath, &report)
+	if report.Pages != len(first["200"]) || report.Errors != dead {
+		t.Errorf("the report says %d pages and %d errors; the server answered 200 for %d, and %d links are dead", report.Pages, report.Errors, len(first["200"]), dead)
+	}
+	if report.Annotations == 0 {
+		t.Error("nobody was told of anything")
+	}
+	t.Logf("first run: %d HTML pages, %d documents, %d dead links, %d annotations, %d requests", pages, report.Pages, dead, report.Annotations, total)
+
+	mustSucceed(t, site.command(t, urds, data, "--report", reportPath, "--set", "frontier.fresh=0s"))
+	second, _ := site.requests(t, total)
+	report.Annotations = -1
+	readJSON(t, reportPath, &report)
+	if len(second["200"]) != 0 || len(second["304"]) != len(first["200"]) || report.NotModified != len(first["200"]) {
+		t.Errorf("second run: %d answers 200 and %d answers 304, want 0 and %d; the report says %d", len(second["200"]), len(second["304"]), len(first["200"]), report.NotModified)
+	}
+	if report.Annotations != 0 {
+		t.Errorf("second run: %d annotations on a site that did not change", report.Annotations)
+	}
+}
+
+func TestKilledCrawlGoesOnWhereItWas(t *testing.T) {
+	site := startRealSite(t)
+	urds, whole, data := site.urds(t), t.TempDir(), t.TempDir()
+	mustSucceed(t, site.command(t, urds, whole))
+	want, skip := site.requests(t, 0)
+	wanted := alerts(t, whole)
+
+	const leases = 16
+	args := []string{"--set", fmt.Sprintf("frontier.leases=%d", leases), "--set", "frontier.fresh=0s"}
+	var finished []string
+	for kill := 1; kill <= 5; kill++ {
+		c := site.command(t, urds, data, args...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, before := site.requests(t, 0)
+		waitForRequests(t, site, before+len(want["200"])/8)
+		c.Process.Kill()
+		c.Wait()
+		finished = site.mustNotRepeat(t, data, want["200"], finished, before)
+	}
+	mustSucceed(t, site.command(t, urds, data, args...))
+
+	got, _ := site.requests(t, skip)
+	repeated := 0
+	for path := range want["200"] {
+		n := got["200"][path] + got["304"][path]
+		if n == 0 {
+			t.Errorf("%s was lost", path)
+		}
+		repeated += n - 1
+	}
+	if repeated > 5*leases {
+		t.Errorf("%d documents were fetched again, more than were in flight at five kills", repeated)
+	}
+	if got := alerts(t, data); !slices.Equal(got, wanted) {
+		t.Errorf("%d alerts, want the same %d as without a kill", len(got), len(wanted))
+	}
+	t.Logf("%d documents, %d fetched again after five kills, %d finished before the last one, %d alerts", len(want["200"]), repeated, len(finished), len(wanted))
+}
+
+// mustNotRepeat checks that what had been finished before the last start was not asked for since, and
+// returns what is finished now.
+func (s realSite) mustNotRepeat(t *testing.T, data string, paths map[string]int, finished []string, since int) []string {
+	t.Helper()
+	requests, _ := s.requests(t, since)
+	for _, path := range finished {
+		for status, n := range requests {
+			if n[path] > 0 {
+				t.Errorf("%s was finished before a kill, and asked for again (%s)", path, status)
+			}
+		}
+	}
+	dir, err := storage.Open(data, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	store, err := dir.Frontier()
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := store.Queue("webrace", frontier.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer queue.Close()
+	finished = nil
+	for path := range paths {
+		explanations, err := queue.Why(s.base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(explanations) > 0 && explanations[0].State == frontier.Completed {
+			finished = append(finished, path)
+		}
+	}
+	return finished
+}
+
+func waitForRequests(t *testing.T, site realSite, n int) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		if _, total := site.requests(t, 0); total >= n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the crawl did not come to %d requests", n)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// alerts returns the ids of all annotations of a data directory, sorted.
+func alerts(t *testing.T, data string) []string {
+	t.Helper()
+	dir, err := storage.Open(data, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	store, err := dir.Control()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for aci, err := range store.ACIs(context.Background(), control.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, aci.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func readJSON(t *testing.T, path string, value any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// totals are the figures of a run that concern documents rather than stages.
+type totals struct {
+	Pages       int64 `json:"pages"`        // documents fetched
+	NotModified int64 `json:"not_modified"` // confirmed by a 304
+	Fresh       int64 `json:"fresh"`        // answered without a request
+	Errors      int64 `json:"errors"`       // URLs that gave no document, and items that stages failed on
+	Deferred    int64 `json:"deferred"`     // left for the next run: their hosts were not ready, or it was interrupted
+	Bytes       int64 `json:"bytes"`        // of bodies fetched, decompressed
+	Links       int64 `json:"links"`        // found on fetched documents
+	Annotations int64 `json:"annotations"`  // new ones
+
+	indexed  int64
+	queued   int64
+	inFlight int64
+}
+
+// documents counts what came back, however.
+func (t *totals) documents() int64 { return t.Pages + t.NotModified + t.Fresh }
+
+// add adds the figures of a pipeline. They are the counters of the shipped stages, under the names that
+// those give them; a stage of somebody else's may use the same names.
+func (t *totals) add(r *pipeline.Report) {
+	for _, s := range r.Stages {
+		c := s.Counters
+		t.Pages += c["pages"]
+		t.NotModified += c["not_modified"]
+		t.Fresh += c["fresh"]
+		t.Errors += c["dead"] + s.Errors
+		t.Deferred += c["deferred"]
+		t.Bytes += c["bytes"]
+		t.Links += c["links"]
+		t.Annotations += c["annotations"]
+		t.indexed += c["indexed"]
+		t.queued += c["queued"]
+		t.inFlight += int64(s.Busy + s.Waiting)
+	}
+}
+
+// stageReport is a stage in the file that --report writes.
+type stageReport struct {
+	In       int64            `json:"in"`
+	Out      int64            `json:"out"`
+	Errors   int64            `json:"errors"`
+	Dropped  int64            `json:"dropped"`
+	Retried  int64            `json:"retried"`
+	P50      float64          `json:"p50_ms"`
+	P99      float64          `json:"p99_ms"`
+	Counters map[string]int64 `json:"counters,omitempty"`
+}
+
+// runReport is a pipeline in that file.
+type runReport struct {
+	Pipeline string  `json:"pipeline"`
+	Duration float64 `json:"duration_s"`
+	totals
+	Stages map[string]stageReport `json:"stages"`
+}
+
+func reportOf(r *pipeline.Report) runReport {
+	out := runReport{Pipeline: r.Pipeline, Duration: r.Duration.Seconds(), Stages: make(map[string]stageReport)}
+	out.add(r)
+	for name, s := range r.Stages {
+		out.Stages[name] = stageReport{
+			In: s.In, Out: s.Out, Errors: s.Errors, Dropped: s.Dropped, Retried: s.Retried,
+			P50: milliseconds(s.P50), P99: milliseconds(s.P99), Counters: s.Counters,
+		}
+	}
+	return out
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// writeReport writes one pipeline as an object, and several as a list; nothing without a path.
+func writeReport(path string, reports []*pipeline.Report) error {
+	if path == "" {
+		return nil
+	}
+	all := make([]runReport, len(reports))
+	for i, r := range reports {
+		all[i] = reportOf(r)
+	}
+	var value any = all
+	if len(all) == 1 {
+		value = all[0]
+	}
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// runFlags are those of everything that runs pipelines.
+type runFlags struct {
+	set      []string
+	urds     string
+	owner    string
+	requests []*xmlschema.URD // stored before the run, which is not restricted to them
+	report   string
+	log      string
+}
+
+func (f *runFlags) addFlags(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.set, "set", nil, "override an option: `STAGE.OPTION=VALUE`, as often as needed")
+	c.Flags().StringVar(&f.urds, "urds", "", "import the URDs of an XML `FILE`, and run for these alone")
+	c.Flags().StringVar(&f.owner, "owner", "", "the owner of imported URDs that name none")
+	f.addOutputFlags(c)
+}
+
+func (f *runFlags) addOutputFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.report, "report", "", "write what the run did to a `FILE` as JSON")
+	c.Flags().StringVar(&f.log, "log", "", "log as `text or json` on stderr (default: a progress line on a terminal, text elsewhere)")
+}
+
+func newRun(place *cli.Place) *cobra.Command {
+	var flags runFlags
+	c := &cobra.Command{
+		Use:   "run NAME…",
+		Short: "run pipelines by name, also one that is called like a subcommand",
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(c *cobra.Command, names []string) error { return runPipelines(c, place, flags, names, nothingMore) },
+	}
+	flags.addFlags(c)
+	return c
+}
+
+// after is what a command does with the stores when the pipelines have ended.
+type after func(dir *storage.Dir, reports []*pipeline.Report) error
+
+// runPipelines checks everything before it starts anything, then runs the pipelines to their end.
+func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []string, then after) error {
+	config, err := place.Load(pipeline.LoadOptions{Run: names, Set: flags.set})
+	if err != nil {
+		return err
+	}
+	out, err := newOutput(c.ErrOrStderr(), flags.log)
+	if err != nil {
+		return err
+	}
+	urds, err := readURDs(c.ErrOrStderr(), flags.urds, flags.owner)
+	if err != nil {
+		return err
+	}
+	dir, err := cli.OpenDir(config.Data)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if _, err := importURDs(c.Context(), dir, flags.requests); err != nil {
+		return err
+	}
+	if flags.urds != "" {
+		ids, err := importURDs(c.Context(), dir, urds)
+		if err != nil {
+			return err
+		}
+		set := append(flags.set, restrictTo(config, names, ids)...)
+		if config, err = place.Load(pipeline.LoadOptions{Run: names, Set: set}); err != nil {
+			return err
+		}
+	}
+	s := &session{dir: dir, out: out}
+	reports, runErr := s.run(c.Context(), config, names)
+	if reports == nil {
+		return runErr
+	}
+	summarize(c.OutOrStdout(), dir, reports)
+	return errors.Join(runErr, writeReport(flags.report, reports), then(dir, reports))
+}
+
+// nothingMore is the end of a command that only runs pipelines.
+func nothingMore(*storage.Dir, []*pipeline.Report) error { return nil }
+
+// restrictTo returns the overrides that make the urds stages of these pipelines read only some URDs.
+func restrictTo(config *pipeline.Config, names, ids []string) []string {
+	var set []string
+	for _, name := range names {
+		graph, err := config.Graph(name)
+		if err != nil {
+			continue // what is wrong with it is said when it is run
+		}
+		for _, stage := range graph.Stages {
+			if stage.Spec.Type == "urds" {
+				set = append(set, fmt.Sprintf("%s.%s.ids=%s", name, stage.Name, tomlList(ids)))
+			}
+		}
+	}
+	return set
+}
+
+// newLogger returns a logger that writes in a format.
+func newLogger(w io.Writer, format string) (*slog.Logger, error) {
+	switch format {
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, nil)), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(w, nil)), nil
+	}
+	return nil, cli.Wrongf("--log %s: it is text or json", format)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+)
+
+// session runs several pipelines over one data directory.
+type session struct {
+	dir *storage.Dir
+	out *output
+}
+
+// run starts the pipelines and waits for all. Those that follow a store end once the others have and they
+// have caught up. A first signal drains, a second one cancels.
+func (s *session) run(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	runs, err := s.start(ctx, config, names)
+	if err != nil {
+		cancel()
+		waitAll(runs)
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		waitAll(runs)
+	}()
+	interrupted := s.watch(runs, signals, ended, cancel)
+	s.out.end()
+	return s.results(runs, interrupted)
+}
+
+// start starts all pipelines, or returns those that it had started when one would not.
+func (s *session) start(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Run, error) {
+	letters, err := openDeadLetters(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	resources := new(pipeline.Resources)
+	pipeline.Provide(resources, s.dir)
+	upstream := make(chan struct{})
+	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream}
+
+	var runs []*pipeline.Run
+	var feeders sync.WaitGroup
+	for _, name := range names {
+		graph, err := config.Graph(name)
+		if err != nil {
+			return runs, cli.Wrong(err)
+		}
+		run, err := graph.Start(ctx, options)
+		if err != nil {
+			return runs, &cli.Error{Status: cli.Environment, Err: err}
+		}
+		runs = append(runs, run)
+		if !follows(graph) {
+			feeders.Go(func() { <-run.Done() })
+		}
+	}
+	go func() {
+		feeders.Wait()
+		close(upstream)
+	}()
+	return runs, nil
+}
+
+func follows(g *pipeline.Graph) bool {
+	for _, stage := range g.Stages {
+		if stage.Spec.Follows {
+			return true
+		}
+	}
+	return false
+}
+
+// watch shows progress until everything has ended, and obeys signals. It reports whether a second one
+// cut the drain short.
+func (s *session) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-chan struct{}, cancel func()) (interrupted bool) {
+	tick := time.NewTicker(s.out.every)
+	defer tick.Stop()
+	draining := false
+	for {
+		select {
+		case <-ended:
+			return interrupted
+		case <-tick.C:
+			s.out.progress(runs, draining)
+		case <-signals:
+			if draining {
+				interrupted = true
+				s.out.note("stopping at once; what is in flight will be repeated")
+				cancel()
+				continue
+			}
+			draining = true
+			s.out.note("finishing what is in flight (%s); again to stop at once", holding(runs))
+			for _, run := range runs {
+				run.Drain()
+			}
+		}
+	}
+}
+
+// holding names the stages that still have items.
+func holding(runs []*pipeline.Run) string {
+	var names []string
+	for _, run := range runs {
+		names = append(names, run.Holding()...)
+	}
+	if len(names) == 0 {
+		return "waiting for the disk"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s *session) results(runs []*pipeline.Run, interrupted bool) ([]*pipeline.Report, error) {
+	var reports []*pipeline.Report
+	var errs []error
+	for _, run := range runs {
+		report, err := run.Wait()
+		reports = append(reports, report)
+		errs = append(errs, err)
+	}
+	if interrupted {
+		return reports, &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted before everything in flight was finished; the next run goes on from here")}
+	}
+	return reports, errors.Join(errs...)
+}
+
+func waitAll(runs []*pipeline.Run) {
+	for _, run := range runs {
+		<-run.Done()
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+)
+
+// summarize tells a person what a session did and where to look next.
+func summarize(w io.Writer, dir *storage.Dir, reports []*pipeline.Report) {
+	for _, r := range reports {
+		var t totals
+		t.add(r)
+		fmt.Fprintf(w, "%s: %s in %s\n", r.Pipeline, t.sentence(), r.Duration.Round(time.Millisecond))
+		for _, line := range t.remarks() {
+			fmt.Fprintln(w, "  "+line)
+		}
+		listFailures(w, dir, r.Pipeline)
+	}
+}
+
+// sentence says what came of a pipeline.
+func (t *totals) sentence() string {
+	switch {
+	case t.documents() == 0 && t.Annotations == 0 && t.indexed == 0:
+		return "nothing new"
+	case t.documents() == 0 && t.indexed > 0:
+		return fmt.Sprintf("%d documents indexed", t.indexed)
+	}
+	s := fmt.Sprintf("%d pages (%s)", t.Pages, size(t.Bytes))
+	if t.NotModified > 0 {
+		s += fmt.Sprintf(", %d not modified", t.NotModified)
+	}
+	if t.Fresh > 0 {
+		s += fmt.Sprintf(", %d still fresh", t.Fresh)
+	}
+	return s + fmt.Sprintf(", %d links, %d annotations, %d errors", t.Links, t.Annotations, t.Errors)
+}
+
+func (t *totals) remarks() []string {
+	var remarks []string
+	if t.Deferred > 0 {
+		remarks = append(remarks, fmt.Sprintf("%d URLs are left for the next run, which goes on from here", t.Deferred))
+	}
+	if t.Fresh > t.Pages+t.NotModified {
+		remarks = append(remarks, "a document validated a moment ago is not asked for again; --set frontier.fresh=0s asks for all")
+	}
+	return remarks
+}
+
+// shownFailures is how many failed URLs a summary lists.
+const shownFailures = 5
+
+// listFailures shows some of the URLs that gave no document.
+func listFailures(w io.Writer, dir *storage.Dir, pipeline string) {
+	store, err := dir.Frontier()
+	if err != nil {
+		return
+	}
+	failures, total, err := store.Failures(context.Background(), pipeline, shownFailures)
+	if err != nil || total == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  %d URLs gave no document:\n", total)
+	for _, f := range failures {
+		fmt.Fprintf(w, "    %s: %s\n", f.URL, f.Visit.Error)
+	}
+	if total > len(failures) {
+		fmt.Fprintln(w, "    … webrace-store frontier failed lists them all")
+	}
+}
+
+// size writes a number of bytes for a person.
+func size(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, prefix := float64(n)/unit, 0
+	for value >= unit && prefix < 3 {
+		value /= unit
+		prefix++
+	}
+	return fmt.Sprintf("%.1f %ciB", value, "KMGT"[prefix])
+}
