@@ -5,6 +5,7 @@ package normalize
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -93,10 +94,15 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	if noIndex {
 		s.env.Counter("noindex").Add(1)
+		it.Learn(webrace.Learned(forgetValidators))
 		return nil
 	}
 	return out.Emit(ctx, it.With(normalized(d, r)))
 }
+
+// forgetValidators makes the next visit fetch the document, since nobody keeps what a 304 would confirm:
+// its links would be lost.
+func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
 
 // robots returns what the document asks of robots, in its header and in itself.
 func (s *stage) robots(d *webrace.Document, r *extract.Result) (noIndex, noFollow bool) {
@@ -106,18 +112,26 @@ func (s *stage) robots(d *webrace.Document, r *extract.Result) (noIndex, noFollo
 	noIndex, noFollow = r.NoIndex, r.NoFollow
 	for _, line := range d.Header.Values("X-Robots-Tag") {
 		for directive := range strings.SplitSeq(strings.ToLower(line), ",") {
-			switch strings.TrimSpace(directive) {
-			case "noindex":
-				noIndex = true
-			case "nofollow":
-				noFollow = true
-			case "none":
-				noIndex, noFollow = true, true
+			directive = strings.TrimSpace(directive)
+			if forAnother(directive) {
+				break
 			}
+			noIndex = noIndex || directive == "noindex" || directive == "none"
+			noFollow = noFollow || directive == "nofollow" || directive == "none"
 		}
 	}
 	return noIndex, noFollow
 }
+
+// forAnother reports whether a directive begins with the name of a robot, for which the rest of its line
+// is then meant ("otherbot: noindex, nofollow"): none of these names is ours.
+func forAnother(directive string) bool {
+	name, _, named := strings.Cut(directive, ":")
+	return named && !slices.Contains(withValue, strings.TrimSpace(name))
+}
+
+// withValue are the directives that are written like the name of a robot.
+var withValue = []string{"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 
 func (s *stage) count(r *extract.Result) {
 	for name, n := range map[string]int{
