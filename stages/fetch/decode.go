@@ -51,10 +51,7 @@ func (l *layer) begin(src io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err = l.decoder.begin(l.src); errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF // a header was begun
-	}
-	return err
+	return l.decoder.begin(l.src)
 }
 
 func (l *layer) Read(p []byte) (int, error) {
@@ -111,6 +108,9 @@ var gzipMagic = []byte{0x1f, 0x8b, 8}
 func (d *gzipDecoder) begin(src *bufio.Reader) error {
 	d.src = src
 	err := d.member.Reset(src)
+	if err == io.EOF { // within the header
+		return io.ErrUnexpectedEOF
+	}
 	d.member.Multistream(false)
 	return err
 }
@@ -136,10 +136,7 @@ func (d *gzipDecoder) next() error {
 	case !bytes.Equal(magic, gzipMagic):
 		return io.EOF
 	}
-	if err = d.begin(d.src); err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	return d.begin(d.src)
 }
 
 // deflateDecoder reads the zlib format, which is what RFC 9110 calls deflate, and bare DEFLATE, which

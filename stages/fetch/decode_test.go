@@ -100,14 +100,15 @@ func TestWhatServersSendIsUnderstood(t *testing.T) {
 		wire     []byte
 		want     string
 	}{
-		"bare deflate":           {"deflate", encode(t, "bare", []byte("page")), "page"},
-		"two members":            {"gzip", append(encode(t, "gzip", []byte("one ")), encode(t, "gzip", []byte("two"))...), "one two"},
-		"an empty member":        {"gzip", append(encode(t, "gzip", nil), encode(t, "gzip", []byte("two"))...), "two"},
-		"padding after gzip":     {"gzip", append(encode(t, "gzip", []byte("page")), 0, 0, 0), "page"},
-		"a comment after gzip":   {"gzip", append(encode(t, "gzip", []byte("page")), "<!-- served in 3 ms -->"...), "page"},
-		"nothing, called gzip":   {"gzip", nil, ""},
-		"nothing, called brotli": {"br", nil, ""},
-		"nothing, called zstd":   {"zstd", nil, ""},
+		"bare deflate":            {"deflate", encode(t, "bare", []byte("page")), "page"},
+		"two members":             {"gzip", append(encode(t, "gzip", []byte("one ")), encode(t, "gzip", []byte("two"))...), "one two"},
+		"an empty member":         {"gzip", append(encode(t, "gzip", nil), encode(t, "gzip", []byte("two"))...), "two"},
+		"padding after gzip":      {"gzip", append(encode(t, "gzip", []byte("page")), 0, 0, 0), "page"},
+		"a comment after gzip":    {"gzip", append(encode(t, "gzip", []byte("page")), "<!-- served in 3 ms -->"...), "page"},
+		"the largest zstd window": {"zstd", []byte("\x28\xb5\x2f\xfd\x00\x68\x01\x00\x00"), ""},
+		"nothing, called gzip":    {"gzip", nil, ""},
+		"nothing, called brotli":  {"br", nil, ""},
+		"nothing, called zstd":    {"zstd", nil, ""},
 	} {
 		got, truncated, err := decode(c.wire, []string{c.encoding}, 1<<20)
 		if err != nil || truncated || string(got) != c.want {

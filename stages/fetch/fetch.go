@@ -168,7 +168,6 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 			return x.refuse("robots_refused", "refused by robots.txt: "+because)
 		}
 		x.crawlDelay = s.crawlDelay(target, policy.rules.Delay())
-		x.began = time.Now()
 	}
 	answer, err := s.client.get(ctx, target, x.conditions(), int(s.options.MaxBody))
 	if err != nil {

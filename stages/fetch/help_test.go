@@ -85,10 +85,13 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 		env = e
 		env.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		made, err := mk(e)
-		if s, ok := made.(*stage); ok && change != nil {
-			change(s)
+		if err != nil {
+			return nil, err
 		}
-		return made, err
+		if change != nil {
+			change(made.(*stage))
+		}
+		return watched{made.(*stage), q}, nil
 	}
 	for _, name := range []string{"documents", "links"} {
 		g.AddStage(name, pipeline.Spec{Type: name, Summary: "s", In: pipeline.Kinds(anything)},
@@ -185,6 +188,33 @@ func (l *lease) Done(o pipeline.Outcome) {
 	}
 }
 
+// watched is the stage with an eye on what it emits when.
+type watched struct {
+	*stage
+	q *queue
+}
+
+func (w watched) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	return w.stage.Process(ctx, it, watchedEmitter{out, w.q, w.q.by(it.Value.(webrace.Request).URL)})
+}
+
+type watchedEmitter struct {
+	pipeline.Emitter
+	q *queue
+	r *result
+}
+
+func (e watchedEmitter) Emit(ctx context.Context, it *pipeline.Item) error {
+	return e.EmitTo(ctx, "", it)
+}
+
+func (e watchedEmitter) EmitTo(ctx context.Context, port string, it *pipeline.Item) error {
+	e.q.mu.Lock()
+	e.r.emittedEarly = e.r.emittedEarly || len(e.r.reports) == 0
+	e.q.mu.Unlock()
+	return e.Emitter.EmitTo(ctx, port, it)
+}
+
 // taker takes what the stage emits, and finds out for which request.
 type taker struct{ q *queue }
 
@@ -194,12 +224,10 @@ func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter)
 	switch v := it.Value.(type) {
 	case *webrace.Document:
 		r := k.q.by(v.URL)
-		r.emittedEarly = r.emittedEarly || len(r.reports) == 0
 		r.documents = append(r.documents, *v)
 		r.bodies = append(r.bodies, string(v.Body))
 	case *webrace.Links:
 		r := k.q.by(v.From)
-		r.emittedEarly = r.emittedEarly || len(r.reports) == 0
 		r.links = append(r.links, *v)
 	}
 	return nil

@@ -280,13 +280,14 @@ func TestABodyThatCannotBeDecodedIsAnOutcome(t *testing.T) {
 		"truncated deflate":      {"deflate", short(encode(t, "deflate", page))},
 		"begun gzip":             {"gzip", []byte{0x1f}},
 		"begun gzip name":        {"gzip", []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xffname")},
+		"begun second name":      {"gzip", append(encode(t, "gzip", page), "\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xffname"...)},
 		"begun second member":    {"gzip", append(encode(t, "gzip", page), "\x1f\x8b\x08\x00\x00"...)},
 		"begun deflate":          {"deflate", []byte{0x78}},
 		"wrong checksum":         {"gzip", flip(encode(t, "gzip", page))},
 		"one encoding too few":   {"gzip, br", encode(t, "gzip", page)},
 		"an encoding of its own": {"compress", page},
 		"too many encodings":     {"gzip, gzip, gzip, gzip", page},
-		"too large a window":     {"zstd", []byte("\x28\xb5\x2f\xfd\x00\xf8\x01\x00\x00")},
+		"too large a window":     {"zstd", []byte("\x28\xb5\x2f\xfd\x00\x70\x01\x00\x00")},
 	} {
 		r, all := one(t, strict(), get(raw(t, c.body, c.encoding)))
 		if r.outcome.Err != nil || len(r.documents) != 0 || all.counters["undecodable"] != 1 || r.visit.Error == "" || r.visit.Status != 200 {

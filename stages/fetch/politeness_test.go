@@ -125,6 +125,12 @@ func TestFailuresOfAHostReachItsReport(t *testing.T) {
 	if err == nil || s.streaks.byHost[strings.Trim(strings.TrimPrefix(url, "http://"), "/")].failures != 3 {
 		t.Errorf("%v, streaks %+v", err, s.streaks.byHost)
 	}
+	well := serve(t, func(http.ResponseWriter, *http.Request) {})
+	host := strings.TrimPrefix(well, "http://")
+	s.streaks.failed(host, time.Time{}, time.Now())
+	if err := s.Process(t.Context(), &pipeline.Item{Value: get(well + "/")}, discard{}); err != nil || s.streaks.byHost[host].failures != 0 {
+		t.Errorf("%v, streaks %+v after an answer", err, s.streaks.byHost)
+	}
 	all := runWith(t, local(), func(fresh *stage) { fresh.streaks = s.streaks }, get(url))
 	if r := all.byRequest[0].reports; len(r) != 1 || r[0].Parallel != 0 || time.Until(r[0].NotBefore) <= 0 {
 		t.Errorf("reports %+v", r)

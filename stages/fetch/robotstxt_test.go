@@ -121,7 +121,9 @@ func TestWhatStandsForARobotsTxt(t *testing.T) {
 		"redirected":         {redirects(5), "Disallow: /"},
 		"redirected too far": {redirects(6), ""},
 		"redirected nowhere": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(301) }, ""},
-		"redirected inside":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://10.0.0.1/robots.txt", http.StatusFound) }, "it is redirected to where it may not be fetched from"},
+		"redirected inside": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://10.0.0.1/robots.txt", http.StatusFound)
+		}, "it is redirected to where it may not be fetched from"},
 		"undecodable": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			fmt.Fprint(w, "x")
@@ -130,8 +132,9 @@ func TestWhatStandsForARobotsTxt(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(encode(t, "gzip", []byte("User-agent: *\nDisallow: /")))
 		}, "Disallow: /"},
-		"a rule at its end":    {text("User-agent: *\n" + long[:robots.MaxBytes-100] + "Disallow: /"), "Disallow: /"},
-		"a rule after its end": {text("User-agent: *\n" + long + "Disallow: /\n"), ""},
+		"a rule at its end":      {text("User-agent: *\n" + long[:robots.MaxBytes-100] + "Disallow: /"), "Disallow: /"},
+		"a rule after its end":   {text("User-agent: *\n" + long + "Disallow: /\n"), ""},
+		"half a rule at its end": {text("User-agent: *\n" + long[:robots.MaxBytes-100] + "#" + strings.Repeat("x", 73) + "\nDisallow: /private\n"), ""},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			for {
 				if _, err := io.WriteString(w, long); err != nil {

@@ -192,6 +192,19 @@ func TestNamesAreLookedUpAndCheckedWhenConnecting(t *testing.T) {
 	}
 }
 
+// TestOneFailureIsToldOfMany: that one address of a host may not be asked matters only if no other may.
+func TestOneFailureIsToldOfMany(t *testing.T) {
+	t.Parallel()
+	for addrs, refused := range map[string]bool{"10.0.0.1 127.0.0.1": false, "127.0.0.1 10.0.0.1": false, "10.0.0.1 10.0.0.2": true} {
+		z := &zone{hosts: map[string]string{"a.example": addrs}}
+		req := get("http://a.example:1/") // nobody listens there
+		all := runWith(t, local(), func(s *stage) { s.client.dialer.names.resolver = z }, req)
+		if got := all.counters["address_refused"] == 1; got != refused || all.counters["network_failures"] == 1 == refused {
+			t.Errorf("%s: counters %v", addrs, all.counters)
+		}
+	}
+}
+
 func TestANameIsLookedUpOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -225,8 +238,9 @@ func TestANameIsLookedUpOnceInAWhile(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		expect("after its time", "a.example", 1)
 		expect("unknown", "none.example", 1)
+		time.Sleep(keepNoName)
 		expect("known not to be", "none.example", 0)
-		time.Sleep(keepNoName + 1)
+		time.Sleep(time.Nanosecond)
 		expect("perhaps it is there now", "none.example", 1)
 		expect("no answer", "busy.example", 1)
 		expect("no answer is nothing to remember", "busy.example", 1)
