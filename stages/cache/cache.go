@@ -83,6 +83,7 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Docume
 	if err != nil {
 		return fmt.Errorf("recall %s: %w", d.URL, err)
 	}
+	it.Learn(recalled(version, d))
 	links, err := s.objects.Links(version)
 	if err != nil {
 		return fmt.Errorf("recall the links of %s: %w", d.URL, err)
@@ -94,6 +95,18 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Docume
 		}
 	}
 	return out.Emit(ctx, it.With(stored(d, version)))
+}
+
+// recalled makes the next visit know what is stored. If that is another version than the last visit knew,
+// because a request died between storing it and being done, what was confirmed is not what is stored:
+// then the next visit fetches the document anew.
+func recalled(version objects.Version, d *webrace.Document) webrace.Learned {
+	return func(v *webrace.Visit) {
+		v.Digest, v.Version = version.Digest, version.Number
+		if version.Number != d.Version {
+			v.ETag, v.LastModified = "", ""
+		}
+	}
 }
 
 // validate returns the stored version, and records that the server confirmed it.

@@ -1,0 +1,317 @@
+package cache
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/stagetest"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+const here = "https://example.org/page"
+
+var (
+	quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+	began = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+)
+
+// fixture is a data directory whose object cache is in memory.
+type fixture struct {
+	t         *testing.T
+	resources *pipeline.Resources
+	objects   *objects.Store
+}
+
+func newFixture(t *testing.T, fs vfs.FS) *fixture {
+	t.Helper()
+	dir, err := storage.Open(t.TempDir(), storage.Options{Objects: objects.Options{FS: fs, Logger: quiet}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	store, err := dir.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{t: t, resources: new(pipeline.Resources), objects: store}
+	pipeline.Provide(f.resources, dir)
+	return f
+}
+
+// result is what the stage makes of one document, and what the next visit knows then.
+type result struct {
+	*stagetest.Result
+	document *webrace.Document
+	links    *webrace.Links
+	visit    webrace.Visit
+}
+
+// pass sends a document through the stage, as the request of its visit.
+func (f *fixture) pass(d *webrace.Document) result {
+	f.t.Helper()
+	r := result{Result: stagetest.Try(f.t, stagetest.Case{Type: "cache", Inputs: []any{d}, Resources: f.resources})}
+	if len(r.Failures) > 0 {
+		f.t.Fatal(r.Failures[0])
+	}
+	for _, v := range r.Out[""] {
+		r.document = v.(*webrace.Document)
+	}
+	for _, v := range r.Out["links"] {
+		r.links = v.(*webrace.Links)
+	}
+	if d.Visit != nil {
+		r.visit = *d.Visit
+	}
+	for _, what := range r.Outcomes[0].Learned {
+		what.(webrace.Learned)(&r.visit)
+	}
+	return r
+}
+
+func fetched(body string, visit *webrace.Visit, links ...string) *webrace.Document {
+	return &webrace.Document{
+		URL: here, Reach: []webrace.Reach{{Crawl: "c1", Distance: 1}}, Visit: visit, Outcome: webrace.Fetched, Status: 200, At: began,
+		Header: http.Header{"Content-Type": {"text/html"}}, MediaType: "text/html", Body: []byte(body), Links: links,
+	}
+}
+
+// recallOf is the document that fetch makes when nothing had to be sent.
+func recallOf(outcome webrace.Outcome, v webrace.Visit) *webrace.Document {
+	return &webrace.Document{
+		URL: here, Reach: []webrace.Reach{{Crawl: "c2", Distance: 0}}, Visit: &v, Outcome: outcome, At: began.Add(time.Hour),
+		Digest: v.Digest, Version: v.Version,
+	}
+}
+
+func TestConformance(t *testing.T) {
+	f := newFixture(t, vfs.NewMem())
+	stored := f.pass(fetched("stored", nil, "https://example.org/a"))
+	stagetest.Run(t, stagetest.Case{Type: "cache", Resources: f.resources, Inputs: []any{
+		fetched("new", nil, "https://example.org/b"), fetched("newer", nil),
+		recallOf(webrace.NotModified, stored.visit), recallOf(webrace.Fresh, stored.visit),
+		&webrace.Document{URL: "https://example.org/gone", Outcome: webrace.NotModified},
+	}})
+}
+
+func TestEveryVersionIsKept(t *testing.T) {
+	f := newFixture(t, vfs.NewMem())
+	var visit *webrace.Visit
+	for i, c := range []struct {
+		body    string
+		version int
+		changed bool
+	}{{"one", 1, true}, {"two", 2, true}, {"two", 2, false}, {"one", 3, true}} {
+		in := fetched(c.body, visit, "https://example.org/a")
+		got := f.pass(in)
+		digest := webrace.Digest(sha256.Sum256([]byte(c.body)))
+		if d := got.document; d.Version != c.version || d.Changed != c.changed || d.Digest != digest || string(d.Body) != c.body || d.Visit != visit {
+			t.Errorf("%d: document %+v", i, d)
+		}
+		if got.links != nil {
+			t.Errorf("%d: links of a document that was fetched go out: %+v", i, got.links)
+		}
+		if got.visit.Version != c.version || got.visit.Digest != digest {
+			t.Errorf("%d: the next visit knows %+v", i, got.visit)
+		}
+		if n := got.Counters["versions"]; (n == 1) != c.changed {
+			t.Errorf("%d: %d new versions counted", i, n)
+		}
+		if in.Version != 0 || in.Digest != (webrace.Digest{}) {
+			t.Errorf("%d: the input was changed", i)
+		}
+		visit = &got.visit
+	}
+	versions, err := f.objects.Versions(here)
+	if err != nil || len(versions) != 3 {
+		t.Errorf("%d versions, %v", len(versions), err)
+	}
+}
+
+func TestLinksOfTheStoredVersionGoOutInsteadOfAPage(t *testing.T) {
+	links := []string{"https://example.org/a", "https://example.com/b"}
+	for _, outcome := range []webrace.Outcome{webrace.NotModified, webrace.Fresh} {
+		t.Run(string(outcome), func(t *testing.T) {
+			f := newFixture(t, vfs.NewMem())
+			stored := f.pass(fetched("text", nil, links...))
+			stored.visit.ETag, stored.visit.LastModified = `"e"`, "yesterday"
+			got := f.pass(recallOf(outcome, stored.visit))
+			want := &webrace.Links{From: here, Reach: []webrace.Reach{{Crawl: "c2", Distance: 0}}, Via: webrace.ViaLink, URLs: links}
+			if !reflect.DeepEqual(got.links, want) {
+				t.Errorf("links %+v, want %+v", got.links, want)
+			}
+			if d := got.document; d.Version != 1 || d.Changed || d.Digest != stored.visit.Digest || d.Outcome != outcome || d.Text != nil {
+				t.Errorf("document %+v", d)
+			}
+			if !reflect.DeepEqual(got.visit, stored.visit) {
+				t.Errorf("the next visit knows %+v, want %+v", got.visit, stored.visit)
+			}
+			validated := began
+			if outcome == webrace.NotModified {
+				validated = began.Add(time.Hour)
+			}
+			if v, err := f.objects.Latest(here); err != nil || !v.ValidatedAt.Equal(validated) {
+				t.Errorf("validated at %v, want %v; %v", v.ValidatedAt, validated, err)
+			}
+		})
+	}
+}
+
+func TestADocumentWithoutLinksSendsNone(t *testing.T) {
+	f := newFixture(t, vfs.NewMem())
+	stored := f.pass(fetched("text", nil))
+	if got := f.pass(recallOf(webrace.NotModified, stored.visit)); got.links != nil || got.document == nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAMissingVersionIsForgotten(t *testing.T) {
+	for _, outcome := range []webrace.Outcome{webrace.NotModified, webrace.Fresh} {
+		f := newFixture(t, vfs.NewMem())
+		visit := webrace.Visit{ETag: `"e"`, LastModified: "yesterday", Digest: webrace.Digest{1}, Version: 3, Status: 304}
+		got := f.pass(recallOf(outcome, visit))
+		if got.document != nil || got.links != nil || got.Counters["missing"] != 1 {
+			t.Errorf("%s: %+v", outcome, got)
+		}
+		if !reflect.DeepEqual(got.visit, webrace.Visit{Status: 304}) {
+			t.Errorf("%s: the next visit knows %+v", outcome, got.visit)
+		}
+	}
+}
+
+// A request that died between storing version 2 and being done leaves a visit that knows version 1.
+func TestWhatAnEarlierRequestStoredIsLearnedAfterItsDeath(t *testing.T) {
+	for _, outcome := range []webrace.Outcome{webrace.NotModified, webrace.Fresh} {
+		f := newFixture(t, vfs.NewMem())
+		first := f.pass(fetched("one", nil, "https://example.org/a"))
+		first.visit.ETag, first.visit.LastModified = `"one"`, "yesterday"
+		f.pass(fetched("two", &first.visit, "https://example.org/b")) // and then the process dies
+		got := f.pass(recallOf(outcome, first.visit))
+		if d := got.document; d.Version != 2 || d.Digest == first.visit.Digest || !slices.Equal(got.links.URLs, []string{"https://example.org/b"}) {
+			t.Errorf("%s: document %+v with links %+v", outcome, d, got.links)
+		}
+		if got.visit.Version != 2 || got.visit.Digest != got.document.Digest {
+			t.Errorf("%s: the next visit knows version %d", outcome, got.visit.Version)
+		}
+		if got.visit.ETag != "" || got.visit.LastModified != "" {
+			t.Errorf("%s: the validators of version 1 would confirm version 2", outcome)
+		}
+	}
+}
+
+// leases runs the stage on one document, and calls end when the request would be told.
+func leases(t *testing.T, f *fixture, d *webrace.Document, end func(pipeline.Outcome)) {
+	t.Helper()
+	g := pipeline.DefaultRegistry.NewGraph("p")
+	documents := []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document]()}}
+	g.AddStage("one", pipeline.Spec{Type: "one", Out: documents}, func(*pipeline.Env) (any, error) {
+		return sourceFunc(func(ctx context.Context, out pipeline.Emitter) error { return out.Emit(ctx, pipeline.NewItem(d, end)) }), nil
+	})
+	g.AddType("cache", "cache", nil)
+	g.AddStage("end", pipeline.Spec{Type: "end", In: pipeline.Kinds(pipeline.KindOf[any]())}, func(*pipeline.Env) (any, error) {
+		return pipeline.Map(func(_ context.Context, v any) (any, error) { return v, nil }), nil
+	})
+	g.Connect("one", "", "cache")
+	g.Connect("cache", "", "end")
+	g.Connect("cache", "links", "end")
+	if _, err := g.Run(t.Context(), pipeline.RunOptions{Resources: f.resources}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type sourceFunc func(context.Context, pipeline.Emitter) error
+
+func (f sourceFunc) Run(ctx context.Context, out pipeline.Emitter) error { return f(ctx, out) }
+
+func TestADocumentIsDurableBeforeItsRequestIsDone(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	f := newFixture(t, disk)
+	for i, d := range []*webrace.Document{
+		fetched("one", nil), fetched("two", nil), recallOf(webrace.NotModified, webrace.Visit{Version: 2}),
+	} {
+		ended := 0
+		var crashed *vfs.MemFS
+		leases(t, f, d, func(o pipeline.Outcome) {
+			ended++
+			if o.Err != nil {
+				t.Error(o.Err)
+			}
+			crashed = disk.CrashClone(vfs.CrashCloneCfg{}) // the power goes at this moment
+		})
+		if ended != 1 {
+			t.Fatalf("%d: the request was told %d times", i, ended)
+		}
+		after := newFixtureAt(t, f, crashed)
+		version, err := after.Latest(here)
+		if err != nil || version.Number != min(i+1, 2) || !version.ValidatedAt.Equal(d.At) {
+			t.Errorf("%d: after the power cut there is %+v, %v", i, version, err)
+		}
+	}
+}
+
+// newFixtureAt opens the object cache that a power cut left behind.
+func newFixtureAt(t *testing.T, f *fixture, disk *vfs.MemFS) *objects.Store {
+	t.Helper()
+	dir, err := pipeline.Resource[*storage.Dir](pipeline.NewEnv("p", "s", f.resources))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := objects.Open(dir.Path("objects"), objects.Options{FS: disk, Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+func TestARequestWhoseDocumentIsLostFails(t *testing.T) {
+	broken := errors.New("the disk is full")
+	failing := false
+	disk := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if failing && op.Kind.ReadOrWrite() == errorfs.OpIsWrite && strings.Contains(op.Path, ".warc") {
+			return broken
+		}
+		return nil
+	}))
+	f := newFixture(t, disk)
+	leases(t, f, fetched("one", nil), func(o pipeline.Outcome) {
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+	})
+	failing = true
+	ended := 0
+	leases(t, f, fetched("two", nil), func(o pipeline.Outcome) {
+		ended++
+		if !errors.Is(o.Err, broken) {
+			t.Errorf("the request is told %v", o.Err)
+		}
+	})
+	if ended != 1 {
+		t.Errorf("the request was told %d times", ended)
+	}
+	got := stagetest.Try(t, stagetest.Case{Type: "cache", Inputs: []any{fetched("three", nil)}, Resources: f.resources})
+	if len(got.Failures) != 1 || got.Outcomes[0].Err != nil {
+		t.Errorf("a store that refuses to write: %+v", got)
+	}
+}
+
+func TestADataDirectoryIsNeeded(t *testing.T) {
+	if _, err := newStage(struct{}{}, pipeline.NewEnv("p", "cache", nil)); err == nil || !strings.Contains(err.Error(), "storage.Dir") {
+		t.Errorf("got %v", err)
+	}
+}
