@@ -88,7 +88,7 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 		l.ended.Store(true)
 		q.later(l.ending(&ending{dropped: true}, nil))
 		return nil, nil
-	case l.request.Stored && visit.Version == 0 && rec.redirect != "":
+	case l.request.Stored && isRedirect(visit.Status) && rec.redirect != "":
 		l.ended.Store(true)
 		q.later(l.forward(rec.redirect))
 		return nil, nil
@@ -97,6 +97,8 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	from.host.inflight++
 	return l, nil
 }
+
+func isRedirect(status int) bool { return status >= 300 && status <= 399 && status != 304 }
 
 // serve notes the crawls that wait for a URL. It returns the marks of those within whose levels it lies,
 // and whether any was started in this run.

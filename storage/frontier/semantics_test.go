@@ -364,23 +364,25 @@ func (f *fixture) newcomer(visit func(*Lease)) (startOfB *Lease) {
 
 func TestAStoredRedirectIsFollowedForNewcomersWithoutARequest(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, QueueOptions{Fresh: -1})
-	b := f.newcomer(func(l *Lease) {
-		f.offer(webrace.Links{From: "http://p.org/", Reach: l.Request().Reach, Via: webrace.ViaRedirect, Redirects: 1, URLs: []string{"http://p.org/home"}})
-		f.finish(l, f.visited(301, 0))
-		f.done(f.take())
-	})
-	f.links(b, "http://p.org/")
-	f.done(b)
-	l := f.take()
-	f.wantURL(l, "http://p.org/home")
-	f.wantReach(l, webrace.Reach{Crawl: "b", Distance: 1})
-	if r := l.Request(); !r.Stored || r.Redirects != 1 {
-		t.Errorf("request is %+v", r)
+	for _, version := range []int{0, 1} { // also where a document was stored before the redirect
+		f := newFixture(t, QueueOptions{Fresh: -1})
+		b := f.newcomer(func(l *Lease) {
+			f.offer(webrace.Links{From: "http://p.org/", Reach: l.Request().Reach, Via: webrace.ViaRedirect, Redirects: 1, URLs: []string{"http://p.org/home"}})
+			f.finish(l, f.visited(301, version))
+			f.done(f.take())
+		})
+		f.links(b, "http://p.org/")
+		f.done(b)
+		l := f.take()
+		f.wantURL(l, "http://p.org/home")
+		f.wantReach(l, webrace.Reach{Crawl: "b", Distance: 1})
+		if r := l.Request(); !r.Stored || r.Redirects != 1 {
+			t.Errorf("request is %+v", r)
+		}
+		f.done(l)
+		f.q.Seal()
+		f.end()
 	}
-	f.done(l)
-	f.q.Seal()
-	f.end()
 }
 
 func TestAStoredAnswerWithoutADocumentIsHandedOutAsSuch(t *testing.T) {
