@@ -29,14 +29,19 @@ func newOutput(w io.Writer, format string) (*output, error) {
 	if format == "" && cli.IsTerminal(w) {
 		o.line, o.every = true, 200*time.Millisecond
 		o.logger = slog.New(slog.NewTextHandler(lineWriter{o}, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
+		slog.SetDefault(o.logger) // libraries log there
 		return o, nil
 	}
 	if format == "" {
 		format = "text"
 	}
-	var err error
-	o.logger, err = newLogger(w, format)
-	return o, err
+	logger, err := newLogger(w, format)
+	if err != nil {
+		return nil, err
+	}
+	o.logger = logger
+	slog.SetDefault(logger) // libraries log there
+	return o, nil
 }
 
 // withoutTime leaves out what somebody at a terminal can see for themselves.

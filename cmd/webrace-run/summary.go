@@ -26,6 +26,8 @@ func summarize(w io.Writer, dir *storage.Dir, reports []*pipeline.Report) {
 // sentence says what came of a pipeline.
 func (t *totals) sentence() string {
 	switch {
+	case t.documents() == 0 && t.Errors > 0:
+		return fmt.Sprintf("no documents, %d errors", t.Errors)
 	case t.documents() == 0 && t.Annotations == 0 && t.indexed == 0:
 		return "nothing new"
 	case t.documents() == 0 && t.indexed > 0:
