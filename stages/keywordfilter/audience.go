@@ -1,7 +1,9 @@
 package keywordfilter
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -18,6 +20,7 @@ type audience struct {
 	everyone bool
 	index    match.Index
 	urds     map[string]control.URD
+	newest   []control.URD       // all of them, those that were last changed first
 	byCrawl  map[string][]string // ids of URDs
 	prefixes []prefix
 	private  map[string]bool // crawls that use credentials
@@ -42,6 +45,9 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 		if err != nil {
 			return nil, err
 		}
+		if urd.Crawl.Secret != "" {
+			a.private[urd.Crawl.ID] = true
+		}
 		profile, warnings, err := match.Compile(annotate.Profile(urd.URD))
 		if err != nil {
 			env.Logger.Warn("URD cannot be matched and is left out", "urd", urd.ID, "owner", urd.Owner, "error", err)
@@ -54,65 +60,101 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 		a.enlist(urd)
 	}
 	a.index.Add(compiled...)
+	slices.SortFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Revision, x.Revision) })
 	env.Counter("interests").Store(int64(len(compiled)))
 	return a, nil
 }
 
 func (a *audience) enlist(urd control.URD) {
 	a.urds[urd.ID] = urd
+	a.newest = append(a.newest, urd)
 	if url, ok := urd.Prefix(); ok {
 		a.prefixes = append(a.prefixes, prefix{url, urd.ID})
 		return
 	}
-	if urd.Crawl.ID == "" {
-		return
-	}
-	a.byCrawl[urd.Crawl.ID] = append(a.byCrawl[urd.Crawl.ID], urd.ID)
-	if urd.Crawl.Secret != "" {
-		a.private[urd.Crawl.ID] = true
+	if urd.Crawl.ID != "" {
+		a.byCrawl[urd.Crawl.ID] = append(a.byCrawl[urd.Crawl.ID], urd.ID)
 	}
 }
 
-// of returns who is shown the document, and whether all of it.
-func (a *audience) of(d *webrace.Document, changed bool) []match.Recipient {
+// of returns for whom the document is matched, and on what part of it.
+func (a *audience) of(d *webrace.Document, changed bool) match.Options {
+	switch {
+	case !a.everyone || a.isPrivate(d):
+		return match.Options{Recipients: a.requesters(d, changed)}
+	case changed:
+		return match.Options{Everyone: true, OnlyAdded: func(id string) bool {
+			to, _ := a.recipient(id, a.wasMatched(id, d.Visit), true)
+			return to.OnlyAdded
+		}}
+	}
 	var recipients []match.Recipient
-	add := func(id string, seen bool) {
-		urd := a.urds[id]
-		switch {
-		case !seen:
-			recipients = append(recipients, match.Recipient{ID: id})
-		case !changed || urd.Change == xmlschema.ChangeFirst:
-		default:
-			recipients = append(recipients, match.Recipient{ID: id, OnlyAdded: urd.Change != xmlschema.ChangePage})
+	for _, urd := range a.newest {
+		if a.wasMatched(urd.ID, d.Visit) {
+			break // as was everyone after it
+		}
+		if a.watches(urd.ID, d) {
+			recipients = append(recipients, match.Recipient{ID: urd.ID})
 		}
 	}
-	private := false
-	asked := make(map[string]bool)
+	return match.Options{Recipients: recipients}
+}
+
+// watches reports whether a URD may be told of the document when everyone is: if it watches a prefix, of
+// what lies under that alone.
+func (a *audience) watches(id string, d *webrace.Document) bool {
+	under, isPrefix := a.urds[id].Prefix()
+	return !isPrefix || strings.HasPrefix(d.URL, under)
+}
+
+// tells reports whether a URD that was matched with a changed document, because everyone was, is told.
+func (a *audience) tells(id string, d *webrace.Document) bool {
+	_, concerned := a.recipient(id, a.wasMatched(id, d.Visit), true)
+	return concerned && a.watches(id, d)
+}
+
+// isPrivate reports whether the document was fetched with credentials: then it is for those who gave them.
+func (a *audience) isPrivate(d *webrace.Document) bool {
+	return slices.ContainsFunc(d.Reach, func(r webrace.Reach) bool { return a.private[r.Crawl] })
+}
+
+// requesters are the URDs whose crawls came to the document within their levels, and those that watch a
+// prefix of its URL.
+func (a *audience) requesters(d *webrace.Document, changed bool) (recipients []match.Recipient) {
+	add := func(id string) {
+		if to, concerned := a.recipient(id, a.hasSeen(id, d.Visit), changed); concerned {
+			recipients = append(recipients, to)
+		}
+	}
 	for _, reach := range d.Reach {
-		private = private || a.private[reach.Crawl]
 		for _, id := range a.byCrawl[reach.Crawl] {
 			if reach.Within(a.urds[id].Crawl.Levels) {
-				asked[id] = true
-				add(id, a.hasSeen(id, d.Visit))
+				add(id)
 			}
 		}
 	}
-	if private {
-		return recipients // what was fetched with credentials is for those who gave them
+	if a.isPrivate(d) {
+		return recipients
 	}
 	for _, p := range a.prefixes {
 		if strings.HasPrefix(d.URL, p.url) {
-			add(p.id, a.hasSeen(p.id, d.Visit))
-		}
-	}
-	if a.everyone {
-		for id, urd := range a.urds {
-			if _, isPrefix := urd.Prefix(); !isPrefix && !asked[id] {
-				add(id, a.wasMatched(id, d.Visit))
-			}
+			add(p.id)
 		}
 	}
 	return recipients
+}
+
+// recipient returns what part of a document a URD is shown: all of it if it has not seen it, otherwise
+// what its scope of change says, and false if that is nothing.
+func (a *audience) recipient(id string, seen, changed bool) (match.Recipient, bool) {
+	change := a.urds[id].Change
+	switch {
+	case !seen:
+		return match.Recipient{ID: id}, true
+	case !changed || change == xmlschema.ChangeFirst:
+		return match.Recipient{}, false
+	}
+	return match.Recipient{ID: id, OnlyAdded: change != xmlschema.ChangePage}, true
 }
 
 // wasMatched reports whether the last visit was matched with the URD as it is now.

@@ -8,6 +8,7 @@
 package keywordfilter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -41,6 +42,17 @@ func init() {
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*xmlschema.ACI](), Doc: "an annotation for the owner of one URD"}},
 		Workers: 2,
 	}, defaults, newStage)
+}
+
+// mostSummary is what can be stored with every annotation.
+const mostSummary = 10_000
+
+// Validate refuses summaries of a length that cannot be.
+func (o Options) Validate() error {
+	if o.Summary < 0 || o.Summary > mostSummary {
+		return &pipeline.OptionError{Option: "summary", Err: fmt.Errorf("%d is not between 0 and %d", o.Summary, mostSummary)}
+	}
+	return nil
 }
 
 type stage struct {
@@ -88,8 +100,8 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	a := s.audience.Load()
 	changed := d.Visit == nil || d.Visit.Version == 0 || d.Visit.Digest != d.Digest
-	recipients := a.of(d, changed)
-	if !changed && len(recipients) == 0 {
+	to := a.of(d, changed)
+	if !changed && len(to.Recipients) == 0 {
 		it.Learn(a.learned(nil))
 		return nil
 	}
@@ -102,9 +114,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		before = d.Visit.Baseline
 	}
 	baseline, added := before.Update(d.Text)
-	alerts := a.index.Match(d.Text, match.Options{Recipients: recipients, Added: added, Summary: s.options.Summary})
-	s.env.Counter("matched").Add(int64(len(recipients)))
-	for _, alert := range alerts {
+	to.Added, to.Summary = added, s.options.Summary
+	s.countMatched(a, to)
+	for _, alert := range a.index.Match(d.Text, to) {
+		if to.Everyone && !a.tells(alert.ID, d) {
+			continue
+		}
 		s.env.Counter("alerts").Add(1)
 		if err := out.Emit(ctx, it.With(annotate.ACI(a.urds[alert.ID].URD, alert, d))); err != nil {
 			return err
@@ -112,6 +127,14 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	it.Learn(a.learned(baseline))
 	return nil
+}
+
+func (s *stage) countMatched(a *audience, to match.Options) {
+	n := len(to.Recipients)
+	if to.Everyone {
+		n = a.index.Len()
+	}
+	s.env.Counter("matched").Add(int64(n))
 }
 
 // withText returns the document with its text: its own, or that of the version in the object cache.
@@ -127,7 +150,7 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recall version %d of %s: %w", d.Version, d.URL, err)
 	}
-	r, err := extract.Document(body, header.Get("Content-Type"), d.URL, extract.Options{MaxLinks: 1})
+	r, err := extract.Document(body, cmp.Or(header.Get("Content-Type"), version.MediaType), d.URL, extract.Options{MaxLinks: 1})
 	if err != nil {
 		return nil, err
 	}
