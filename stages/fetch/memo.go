@@ -56,7 +56,8 @@ func (m *memo[V]) get(ctx context.Context, key string, load func(context.Context
 		select {
 		case <-e.done:
 		case <-ctx.Done():
-			return e.loaded.value, ctx.Err()
+			var none V // the entry's own may be being written
+			return none, ctx.Err()
 		}
 		if !errors.Is(e.err, errAbandoned) {
 			return e.loaded.value, e.err
