@@ -46,8 +46,7 @@ type served struct {
 
 // Request returns what to fetch. Reach are the crawls that waited for the URL when it was handed out,
 // and Stored says that no request is needed: the document was validated since the round of one of them
-// began, or is fresh. A stored answer may be that there is no document: then Visit.Version is 0, and
-// Visit.Status says why.
+// began, or is fresh. A stored answer may be that there is no document: then Visit.Status says why.
 func (l *Lease) Request() webrace.Request { return l.request }
 
 // lease hands out an item, or returns nil when it is not to be handed out: it is out already, is no
@@ -244,7 +243,7 @@ func (l *Lease) learn(o Outcome) *ending {
 		v.Baseline = slices.Clone(v.Baseline)
 	}
 	if o.Err == nil && o.RetryAt.IsZero() {
-		if !l.request.Stored || v.Version > 0 { // a stored answer that there is no document stays one
+		if !l.request.Stored || v.Version > 0 && v.Status < 400 { // a stored answer that there is no document stays one
 			v.Attempts, v.Error = 0, ""
 		}
 		for _, learned := range o.Learned {

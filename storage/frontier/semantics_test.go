@@ -387,15 +387,25 @@ func TestAStoredRedirectIsFollowedForNewcomersWithoutARequest(t *testing.T) {
 
 func TestAStoredAnswerWithoutADocumentIsHandedOutAsSuch(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, QueueOptions{Fresh: -1})
-	b := f.newcomer(func(l *Lease) { f.finish(l, f.visited(404, 0)) })
-	f.links(b, "http://p.org/")
-	f.done(b)
-	l := f.take()
-	f.wantURL(l, "http://p.org/")
-	f.wantStored(l, true)
-	if v := l.Request().Visit; v.Version != 0 || v.Status != 404 {
-		t.Errorf("visit is %+v", v)
+	for _, version := range []int{0, 1} { // also where a document was stored before it was gone
+		f := newFixture(t, QueueOptions{Fresh: -1})
+		b := f.newcomer(func(l *Lease) {
+			gone := f.visited(404, version)
+			gone.Learned = append(gone.Learned, func(v *webrace.Visit) { v.Error = "404 Not Found" })
+			f.finish(l, gone)
+		})
+		f.links(b, "http://p.org/")
+		f.done(b)
+		l := f.take()
+		f.wantURL(l, "http://p.org/")
+		f.wantStored(l, true)
+		if v := l.Request().Visit; v.Version != version || v.Status != 404 {
+			t.Errorf("visit is %+v", v)
+		}
+		f.finish(l, Outcome{})
+		if n := f.q.Stats().Failed; n != 1 {
+			t.Errorf("%d URLs are listed as failed after a stored 404 answered, want 1", n)
+		}
 	}
 }
 
