@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/webrace/webrace/storage"
+)
+
+// OpenExisting opens the data directory if there is one: a name that is misspelt must not make another.
+func (p *Place) OpenExisting() (*storage.Dir, error) {
+	path, err := p.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := isDataDir(path); err != nil {
+		return nil, err
+	}
+	return OpenDir(path)
+}
+
+// OpenToFill is OpenExisting for what may come before the first run: it makes the directory that the
+// configuration names, but not one that --data names.
+func (p *Place) OpenToFill() (*storage.Dir, error) {
+	if p.Data != "" {
+		return p.OpenExisting()
+	}
+	return p.OpenStores()
+}
+
+// isDataDir refuses what is not there, and what holds something else. An empty directory will do: somebody
+// has made it for this.
+func isDataDir(path string) error {
+	entries, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Wrongf("there is no data directory %s: webrace-run makes it when it first runs; check --data and the configuration's data, or make it with mkdir", path)
+	case err != nil:
+		return Wrong(fmt.Errorf("open data directory: %w", err))
+	}
+	known := func(e fs.DirEntry) bool { return e.Name() == "format" || e.Name() == "lock" }
+	if len(entries) > 0 && !slices.ContainsFunc(entries, known) {
+		return Wrongf("%s is no data directory: it holds other files, as %s; check --data and the configuration's data", path, entries[0].Name())
+	}
+	return nil
+}

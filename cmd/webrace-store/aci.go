@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage/control"
+)
+
+func newACI(place *cli.Place) *cobra.Command {
+	c := &cobra.Command{Use: "aci", Short: "what owners were told: list, query, take"}
+	c.AddCommand(newACIList(place), newACIQuery(place), newACITake(place))
+	return c
+}
+
+func newACIList(place *cli.Place) *cobra.Command {
+	var filter aciFilter
+	var format aciFormat
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "write annotations: as XML, or readable on a terminal",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return writeACIs(c, place, filter, format) },
+	}
+	filter.addFlags(c)
+	c.Flags().StringVar(&filter.url, "url", "", "only those about this URL")
+	format.addFlags(c)
+	return c
+}
+
+func newACIQuery(place *cli.Place) *cobra.Command {
+	var filter aciFilter
+	var format aciFormat
+	c := &cobra.Command{
+		Use:     "query XPATH",
+		Short:   "write the annotations that an XPath expression selects something in",
+		Long:    "query evaluates an XPath 1.0 expression on each annotation as a document of its own.",
+		Example: `  webrace-store aci query "/aci[@relevance > 50]" --owner eleni --since 24h`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			filter.xpath = args[0]
+			return writeACIs(c, place, filter, format)
+		},
+	}
+	filter.addFlags(c)
+	format.addFlags(c)
+	return c
+}
+
+func newACITake(place *cli.Place) *cobra.Command {
+	var owner string
+	var format aciFormat
+	c := &cobra.Command{
+		Use:   "take --owner OWNER",
+		Short: "write the annotations that wait for an owner, and mark them retrieved",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if owner == "" {
+				return cli.Wrongf("take needs --owner: whose annotations are taken")
+			}
+			return withControl(place, func(store *control.Store) error {
+				taken, err := store.Take(c.Context(), owner)
+				if err != nil {
+					return err
+				}
+				if len(taken) == 0 {
+					note(c, "nothing new waits for %s", owner)
+				}
+				return format.write(c.OutOrStdout(), each(taken))
+			})
+		},
+	}
+	c.Flags().StringVar(&owner, "owner", "", "whose")
+	format.addFlags(c)
+	return c
+}
+
+// aciFilter says which annotations are wanted.
+type aciFilter struct{ owner, since, url, xpath string }
+
+func (f *aciFilter) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.owner, "owner", "", "only those for this owner")
+	c.Flags().StringVar(&f.since, "since", "", "only those since a `TIME`: 2026-01-31, 2026-01-31T08:00:00Z, or 24h ago")
+}
+
+func (f *aciFilter) filter(now time.Time) (chosen control.Filter, err error) {
+	chosen = control.Filter{Owner: f.owner, XPath: f.xpath}
+	if f.since != "" {
+		if chosen.Since, err = parseSince(f.since, now); err != nil {
+			return chosen, cli.Wrong(err)
+		}
+	}
+	if f.url != "" {
+		if chosen.URL, err = normal(f.url); err != nil {
+			return chosen, err
+		}
+	}
+	if f.xpath != "" {
+		err = checkXPath(f.xpath)
+	}
+	return chosen, err
+}
+
+// parseSince reads a time, a day, or how long ago.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	return time.Time{}, fmt.Errorf("--since %s: write a day as 2026-01-31, a time as 2026-01-31T08:00:00Z, or how long ago as 24h", text)
+}
+
+func writeACIs(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat) error {
+	filter, err := f.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	return withControl(place, func(store *control.Store) error {
+		n := 0
+		err := format.write(c.OutOrStdout(), counted(&n, store.ACIs(c.Context(), filter)))
+		if n == 0 && err == nil {
+			note(c, "no annotations; webrace-store explain URL OWNER says why one was not made")
+		}
+		return err
+	})
+}
+
+// aciFormat says how annotations are written.
+type aciFormat struct{ json, xml bool }
+
+func (f *aciFormat) addFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&f.json, "json", false, "as JSON lines")
+	c.Flags().BoolVar(&f.xml, "xml", false, "as an XML document, also on a terminal")
+}
+
+func (f aciFormat) write(w io.Writer, acis iter.Seq2[control.ACI, error]) error {
+	switch {
+	case f.json && f.xml:
+		return cli.Wrongf("choose --json or --xml")
+	case f.json:
+		return writeACILines(w, acis)
+	case !f.xml && cli.IsTerminal(w):
+		return printACIs(w, acis)
+	}
+	if err := cli.WriteACIs(w, acis); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// printACIs shows annotations to a person.
+func printACIs(w io.Writer, acis iter.Seq2[control.ACI, error]) error {
+	for aci, err := range acis {
+		if err != nil {
+			return err
+		}
+		cli.PrintACI(w, aci.ACI)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+func newCache(place *cli.Place) *cobra.Command {
+	c := &cobra.Command{Use: "cache", Short: "what was fetched: ls, cat, versions, stats"}
+	c.AddCommand(newCacheLs(place), newCacheCat(place), newCacheVersions(place), newCacheStats(place))
+	return c
+}
+
+func newCacheLs(place *cli.Place) *cobra.Command {
+	versions := listing[objects.Version]{
+		header: []string{"url", "version", "status", "bytes", "digest"},
+		row:    func(v objects.Version) []any { return []any{v.URL, v.Number, v.Status, v.Size, v.Digest} },
+	}
+	return &cobra.Command{
+		Use:   "ls [PREFIX]",
+		Short: "list the latest version of every URL that begins like this: URL, version, status, bytes, digest",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			prefix := ""
+			if len(args) == 1 {
+				prefix = args[0]
+			}
+			return withObjects(place, func(store *objects.Store) error {
+				n, err := versions.print(c, false, store.List(c.Context(), prefix))
+				if n == 0 && err == nil {
+					note(c, "nothing in the object cache begins with %q", prefix)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newCacheVersions(place *cli.Place) *cobra.Command {
+	versions := listing[objects.Version]{
+		header: []string{"version", "status", "bytes", "digest", "fetched", "validated"},
+		row: func(v objects.Version) []any {
+			return []any{v.Number, v.Status, v.Size, v.Digest, v.FetchedAt, v.ValidatedAt}
+		},
+	}
+	return &cobra.Command{
+		Use:   "versions URL",
+		Short: "list the versions of a URL: version, status, bytes, digest, fetched, last validated",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			url, err := normal(args[0])
+			if err != nil {
+				return err
+			}
+			return withObjects(place, func(store *objects.Store) error {
+				all, err := store.Versions(url)
+				if err != nil {
+					return missing(err)
+				}
+				_, err = versions.print(c, false, each(all))
+				return err
+			})
+		},
+	}
+}
+
+// missing says what to do about a URL that is not in the cache.
+func missing(err error) error {
+	return hinting(err, objects.ErrNotFound, "webrace-store why URL says why, cache ls PREFIX shows what there is")
+}
+
+// part is what of a document is wanted.
+type part struct {
+	version      int
+	text, header bool
+}
+
+func newCacheCat(place *cli.Place) *cobra.Command {
+	var p part
+	c := &cobra.Command{
+		Use:     "cat URL",
+		Short:   "write the body of a URL's latest version as it was received, or another part of it",
+		Example: "  webrace-store cache cat https://example.org/ --version 3 > page.html",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			url, err := normal(args[0])
+			if err != nil {
+				return err
+			}
+			if p.text && p.header {
+				return cli.Wrongf("choose --text or --header")
+			}
+			return withObjects(place, func(store *objects.Store) error {
+				version, err := store.Get(url, p.version)
+				if err != nil {
+					return missing(err)
+				}
+				return p.write(c.OutOrStdout(), store, version)
+			})
+		},
+	}
+	c.Flags().IntVar(&p.version, "version", 0, "which version (default the latest)")
+	c.Flags().BoolVar(&p.text, "text", false, "what a reader sees of it, as plain text, instead of the body")
+	c.Flags().BoolVar(&p.header, "header", false, "the status and the HTTP header instead of the body")
+	return c
+}
+
+func (p part) write(w io.Writer, store *objects.Store, v objects.Version) error {
+	body, header, err := store.Body(v)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.header:
+		return writeHeader(w, v.Status, header)
+	case p.text:
+		return writeText(w, v.URL, header, body)
+	}
+	_, err = w.Write(body)
+	return err
+}
+
+func writeHeader(w io.Writer, status int, header http.Header) error {
+	fmt.Fprintf(w, "HTTP/1.1 %d %s\n", status, http.StatusText(status))
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			if _, err := fmt.Fprintf(w, "%s: %s\n", name, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func writeText(w io.Writer, url string, header http.Header, body []byte) error {
+	r, err := extract.Document(body, header.Get("Content-Type"), url, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return err
+	}
+	for _, block := range r.Text.Blocks {
+		if _, err := fmt.Fprintf(w, "%s\n", r.Text.Slice(block)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newCacheStats(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stats",
+		Short: "count what the object cache holds",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withObjects(place, func(store *objects.Store) error {
+				s := store.Stats()
+				out := newRows(c.OutOrStdout(), nil, false)
+				for _, line := range []struct {
+					what string
+					n    uint64
+				}{
+					{"urls", s.URLs}, {"versions", s.Versions}, {"bodies", s.Payloads}, {"body bytes", s.PayloadBytes},
+					{"segments", s.Segments}, {"segment bytes", s.SegmentBytes},
+				} {
+					if err := out.row(line.what, line.n); err != nil {
+						return err
+					}
+				}
+				return out.flush()
+			})
+		},
+	}
+}

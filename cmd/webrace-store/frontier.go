@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+func newFrontier(place *cli.Place) *cobra.Command {
+	c := &cobra.Command{Use: "frontier", Short: "what is to be fetched: stats, failed"}
+	c.AddCommand(newFrontierStats(place), newFrontierFailed(place))
+	return c
+}
+
+// queueStats are the figures of a pipeline's queue at rest.
+type queueStats struct {
+	Pipeline string `json:"pipeline"`
+	Known    int    `json:"known"`
+	Queued   int    `json:"queued"`
+	Delayed  int    `json:"delayed"`
+	Failed   int    `json:"failed"`
+}
+
+var statsListing = listing[queueStats]{
+	header: []string{"pipeline", "known", "queued", "delayed", "failed"},
+	row:    func(s queueStats) []any { return []any{s.Pipeline, s.Known, s.Queued, s.Delayed, s.Failed} },
+	view:   func(s queueStats) any { return s },
+}
+
+func newFrontierStats(place *cli.Place) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "stats [PIPELINE]",
+		Short: "count URLs: known, queued, of these delayed, and those that gave no document",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {
+				_, err := statsListing.print(c, asJSON, statsOf(store, names))
+				return err
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines")
+	return c
+}
+
+func statsOf(store *frontier.Store, names []string) iter.Seq2[queueStats, error] {
+	return func(yield func(queueStats, error) bool) {
+		for _, name := range names {
+			queue, err := store.Queue(name, frontier.QueueOptions{})
+			if err != nil {
+				yield(queueStats{}, err)
+				return
+			}
+			s := queue.Stats()
+			if !yield(queueStats{name, s.Known, s.Queued, s.Delayed, s.Failed}, queue.Close()) {
+				return
+			}
+		}
+	}
+}
+
+var failedListing = listing[frontier.Failure]{
+	header: []string{"url", "status", "attempts", "error"},
+	row:    func(f frontier.Failure) []any { return []any{f.URL, f.Visit.Status, f.Visit.Attempts, f.Visit.Error} },
+}
+
+func newFrontierFailed(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "failed [PIPELINE]",
+		Short: "list the URLs that gave no document: URL, last status, attempts, error",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {
+				n, err := failedListing.print(c, false, failuresOf(c.Context(), store, names))
+				if n == 0 && err == nil {
+					note(c, "every URL that was visited gave a document")
+				}
+				return err
+			})
+		},
+	}
+}
+
+func failuresOf(ctx context.Context, store *frontier.Store, names []string) iter.Seq2[frontier.Failure, error] {
+	return func(yield func(frontier.Failure, error) bool) {
+		for _, name := range names {
+			queue, err := store.Queue(name, frontier.QueueOptions{})
+			if err != nil {
+				yield(frontier.Failure{}, err)
+				return
+			}
+			more := true
+			for failure, err := range queue.Failed(ctx) {
+				if more = yield(failure, err) && err == nil; !more {
+					break
+				}
+			}
+			if err := queue.Close(); err != nil && more {
+				more = yield(frontier.Failure{}, err)
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// withFrontier runs f on the frontier and the pipelines that are wanted: the one that is named, or all.
+func withFrontier(c *cobra.Command, place *cli.Place, wanted []string, f func(*frontier.Store, []string) error) error {
+	return withDir(place, func(dir *storage.Dir) error {
+		store, err := dir.Frontier()
+		if err != nil {
+			return err
+		}
+		names, err := store.Pipelines()
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(wanted) == 0 && len(names) == 0:
+			note(c, "no pipeline has crawled yet")
+			return nil
+		case len(wanted) == 0:
+			return f(store, names)
+		case !slices.Contains(names, wanted[0]):
+			return unknownPipeline(wanted[0], names)
+		}
+		return f(store, wanted)
+	})
+}
+
+func unknownPipeline(name string, names []string) error {
+	if len(names) == 0 {
+		return errors.New("no pipeline has crawled yet")
+	}
+	return fmt.Errorf("pipeline %s has not crawled; there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/pipeline"
+	stage "github.com/webrace/webrace/stages/frontier"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+// standing is where a URL stands in the frontier of one pipeline.
+type standing struct {
+	pipeline string
+	frontier.Explanation
+}
+
+// standings asks the frontier of every pipeline about a URL.
+func standings(c *cobra.Command, place *cli.Place, dir *storage.Dir, url string) ([]standing, error) {
+	store, err := dir.Frontier()
+	if err != nil {
+		return nil, err
+	}
+	names, err := store.Pipelines()
+	if err != nil {
+		return nil, err
+	}
+	var all []standing
+	for _, name := range names {
+		rules, err := rulesOf(place, name)
+		if err != nil {
+			note(c, "the rules of pipeline %s are not considered: %v", name, err)
+		}
+		why, err := whyIn(store, name, rules, url)
+		if err != nil {
+			return nil, err
+		}
+		for _, explanation := range why {
+			all = append(all, standing{name, explanation})
+		}
+	}
+	return all, nil
+}
+
+func whyIn(store *frontier.Store, name string, rules *scope.Rules, url string) ([]frontier.Explanation, error) {
+	queue, err := store.Queue(name, frontier.QueueOptions{Rules: rules})
+	if err != nil {
+		return nil, err
+	}
+	why, err := queue.Why(url)
+	return why, errors.Join(err, queue.Close())
+}
+
+// rulesOf returns what the frontier of a pipeline holds every URL against, as configured now.
+func rulesOf(place *cli.Place, name string) (*scope.Rules, error) {
+	config, err := place.Load(pipeline.LoadOptions{Run: []string{name}})
+	if err != nil {
+		return nil, err
+	}
+	graph, err := config.Graph(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range graph.Stages {
+		if options, ok := s.Options.(stage.Options); ok {
+			return scope.ParseRules(options.Rules)
+		}
+	}
+	return nil, nil
+}
+
+// cameTo returns how a crawl came to the URL, in the pipeline where it came nearest; false when it did in
+// none.
+func cameTo(all []standing, crawl string) (at standing, came frontier.Came, ok bool) {
+	for _, s := range all {
+		i := slices.IndexFunc(s.Came, func(c frontier.Came) bool { return c.Crawl == crawl })
+		if i >= 0 && (!ok || s.Came[i].Distance < came.Distance) {
+			at, came, ok = s, s.Came[i], true
+		}
+	}
+	return at, came, ok
+}
+
+// refusal says why the frontier never accepted a URL.
+func (s standing) refusal() string {
+	switch s.Refused {
+	case frontier.Unknown:
+		return "no crawl was ever started"
+	case frontier.Rule:
+		return fmt.Sprintf("the rule %q denies it", s.Rule)
+	case frontier.Depth:
+		return "it lies beyond the levels of the crawls, which fetch their start pages alone"
+	case frontier.Scope:
+		return "it lies outside the scope of the crawls"
+	case frontier.Invalid:
+		return "it has no host"
+	}
+	return "no page that was fetched leads to it within the levels of a crawl"
+}
+
+// state says where the URL stands, in a few words.
+func (s standing) state() string {
+	failure := ""
+	if s.Visit != nil {
+		failure = oneLine(s.Visit.Error)
+	}
+	switch s.State {
+	case frontier.Unseen:
+		return "never accepted: " + s.refusal()
+	case frontier.Queued, frontier.Leased:
+		return "waits for its turn to be fetched"
+	case frontier.Delayed:
+		return fmt.Sprintf("failed, and is tried again at %s: %s", moment(s.Due), failure)
+	case frontier.Failed:
+		return "gave no document: " + failure
+	}
+	if s.Visit != nil && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Version == 0 {
+		return fmt.Sprintf("redirected elsewhere (status %d)", s.Visit.Status)
+	}
+	return "fetched"
+}
+
+// level is the level of pages that a URL at a distance from the start lies on.
+func level(distance int) int { return distance + 1 }
+
+func within(distance, levels int) bool { return webrace.Reach{Distance: distance}.Within(levels) }

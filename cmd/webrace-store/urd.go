@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+func newURD(place *cli.Place) *cobra.Command {
+	c := &cobra.Command{Use: "urd", Short: "what people asked for: add, list, remove, import, export, check, query"}
+	c.AddCommand(
+		newURDAdd(place), newURDList(place), newURDRm(place),
+		newURDImport(place), newURDExport(place), newURDCheck(), newURDQuery(place),
+	)
+	return c
+}
+
+const listURDs = "webrace-store urd list shows what there is"
+
+func newURDRm(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rm ID…",
+		Short: "remove URDs, or none if one is not there; what their owners were told stays",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, ids []string) error {
+			return withControl(place, func(store *control.Store) error { return removeURDs(c, store, ids) })
+		},
+	}
+}
+
+func removeURDs(c *cobra.Command, store *control.Store, ids []string) error {
+	for _, id := range ids {
+		if _, err := store.Get(c.Context(), id); err != nil {
+			return hinting(err, control.ErrNotFound, listURDs)
+		}
+	}
+	for _, id := range ids {
+		if err := store.Delete(c.Context(), id); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s\tremoved\n", id)
+	}
+	return nil
+}
+
+func newURDExport(place *cli.Place) *cobra.Command {
+	var owner string
+	c := &cobra.Command{
+		Use:     "export",
+		Short:   "write URDs as an XML document, which urd import reads",
+		Example: "  webrace-store urd export --owner eleni > eleni.xml",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withControl(place, func(store *control.Store) error {
+				return writeURDs(c, urdsOf(c, store, owner), noURDs)
+			})
+		},
+	}
+	c.Flags().StringVar(&owner, "owner", "", "only those of this owner")
+	return c
+}
+
+func newURDQuery(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "query XPATH",
+		Short: "write the URDs that an XPath expression selects something in",
+		Long: `query evaluates an XPath 1.0 expression on each URD as a document of its own, and
+writes those that it selects something in as an XML document.`,
+		Example: `  webrace-store urd query "/urd[@owner='eleni' and keywords/keyword/@key='ibm']"`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkXPath(args[0]); err != nil {
+				return err
+			}
+			return withControl(place, func(store *control.Store) error {
+				return writeURDs(c, store.Query(c.Context(), args[0]), "no URD is selected")
+			})
+		},
+	}
+}
+
+func checkXPath(expression string) error {
+	if _, err := xmlschema.Compile(expression); err != nil {
+		return cli.Wrong(err)
+	}
+	return nil
+}
+
+// urdsOf returns the URDs of an owner, or all of them.
+func urdsOf(c *cobra.Command, store *control.Store, owner string) iter.Seq2[control.URD, error] {
+	if owner == "" {
+		return store.All(c.Context())
+	}
+	return store.ByOwner(c.Context(), owner)
+}
+
+// writeURDs writes one XML document, and reports the first error of the sequence. The remark is for when
+// there are none.
+func writeURDs(c *cobra.Command, urds iter.Seq2[control.URD, error], remark string) error {
+	n := 0
+	var failed error
+	_, err := xmlschema.WriteURDs(c.OutOrStdout(), func(yield func(*xmlschema.URD) bool) {
+		for urd, err := range urds {
+			if failed = err; err != nil {
+				return
+			}
+			n++
+			if !yield(urd.URD) {
+				return
+			}
+		}
+	})
+	if err == nil {
+		_, err = fmt.Fprintln(c.OutOrStdout())
+	}
+	if n == 0 && failed == nil {
+		note(c, "%s", remark)
+	}
+	return cmp.Or(failed, err)
+}
+
+const noURDs = "no URDs: webrace-store urd add and urd import store them"
+
+// openInput opens a file, or standard input for -, and says what to call it in messages.
+func openInput(c *cobra.Command, path string) (file io.ReadCloser, name string, err error) {
+	if path == "-" {
+		return io.NopCloser(c.InOrStdin()), "stdin", nil
+	}
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, "", cli.Wrong(err)
+	}
+	return opened, path, nil
+}
+
+// interest says in a few words what a URD is about.
+func interest(u *xmlschema.URD) string {
+	if u.AnyChange() {
+		return "any change"
+	}
+	var keys []string
+	for k := range u.Keywords.Positive() {
+		keys = append(keys, fmt.Sprintf("%s:%d", k.Key, k.Weight))
+	}
+	return strings.Join(keys, ", ")
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// urdFlags say what a URD is to be.
+type urdFlags struct {
+	id, url, owner string
+	keywords       []string
+	match          string
+	threshold      int
+	nonfilter      bool
+	change         string
+	depth          int
+	scope          string
+	urgency        int
+	timing         time.Duration
+}
+
+func newURDAdd(place *cli.Place) *cobra.Command {
+	var flags urdFlags
+	c := &cobra.Command{
+		Use:   "add --url URL --owner OWNER [--keyword WORD:WEIGHT]…",
+		Short: "add a URD, or change the one that says the same of the same start",
+		Long: `add stores a standing request: crawl from a URL, and tell its owner of pages with
+certain keywords, or of any change. It prints the id, and whether the request was
+added, changed or known already. A URL that ends in * starts no crawl: its owner is
+told of whatever others' crawls bring from under it.`,
+		Example: `  webrace-store urd add --url https://example.org/ --owner eleni --keyword ibm:3 --keyword "annual report:5" --depth 3
+  webrace-store urd add --url https://example.org/jobs --owner eleni --nonfilter --timing 1h`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			urd, err := flags.urd()
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			for _, advice := range urd.Advice() {
+				note(c, "warning: %s", advice)
+			}
+			return fillControl(place, func(store *control.Store) error { return putURDs(c, store, []*xmlschema.URD{urd}) })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&flags.url, "url", "", "where to start")
+	f.StringVar(&flags.owner, "owner", "", "who is told")
+	f.StringVar(&flags.id, "id", "", "its name (default: derived from owner, URL and interest)")
+	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "tell of pages with this `WORD[:WEIGHT]`, 1 to 5, as often as needed")
+	f.StringVar(&flags.match, "match", xmlschema.MatchAny, "how many of the keywords a page must have: any or all")
+	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant a page must be to be told of, 0 to 100")
+	f.BoolVar(&flags.nonfilter, "nonfilter", false, "tell of any change")
+	f.StringVar(&flags.change, "change", xmlschema.ChangeAdded, "what is matched when a page changes: what was added, the whole page, or pages when first seen (added, page, first)")
+	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages: 1 is the start alone, 0 has no limit")
+	f.StringVar(&flags.scope, "scope", xmlschema.ScopeHost, "how far from the start: host, domain, prefix or any")
+	f.IntVar(&flags.urgency, "urgency", xmlschema.DefaultUrgency, "1 to 3, 3 the most urgent")
+	f.DurationVar(&flags.timing, "timing", 0, "the longest time between visits of the start, as 10m (default: left to the schedule)")
+	return c
+}
+
+func (f *urdFlags) urd() (*xmlschema.URD, error) {
+	if f.url == "" || f.owner == "" {
+		return nil, fmt.Errorf("a URD needs --url, where to start, and --owner, who is told")
+	}
+	if f.match != xmlschema.MatchAny && f.match != xmlschema.MatchAll {
+		return nil, fmt.Errorf("--match %s: it is any or all", f.match)
+	}
+	keywords, err := cli.ParseKeywords(f.keywords)
+	if err != nil {
+		return nil, err
+	}
+	urd := xmlschema.NewURD(f.owner, f.url)
+	urd.ID = f.id
+	if len(keywords) > 0 {
+		urd.Keywords = xmlschema.NewKeywords(keywords...)
+		urd.Keywords.Match, urd.Keywords.Threshold = f.match, f.threshold
+	}
+	if f.nonfilter {
+		urd.ProcessType = xmlschema.ProcessNonFilter
+	}
+	urd.Change, urd.Depth, urd.Scope, urd.Urgency, urd.Timing = f.change, f.depth, f.scope, f.urgency, f.timing
+	if err := urd.Validate(); err != nil {
+		return nil, err
+	}
+	_, _, err = control.CrawlOf(urd)
+	return urd, err
+}
+
+// putURDs stores URDs, prints what became of each, and sums up.
+func putURDs(c *cobra.Command, store *control.Store, urds []*xmlschema.URD) error {
+	changes, err := store.Put(c.Context(), urds)
+	if err != nil {
+		return err
+	}
+	effects := map[control.Effect]int{}
+	out := newRows(c.OutOrStdout(), []string{"id", "effect"}, false)
+	for _, change := range changes {
+		effects[change.Effect]++
+		if err := out.row(change.ID, string(change.Effect)); err != nil {
+			return err
+		}
+	}
+	if err := out.flush(); err != nil {
+		return err
+	}
+	if len(urds) != 1 {
+		note(c, "%s: %d added, %d changed, %d unchanged", plural(len(urds), "URD"), effects[control.Added], effects[control.Changed], effects[control.Unchanged])
+	}
+	return nil
+}
+
+// ordinal says which of a file's URDs is meant.
+func ordinal(i int, u *xmlschema.URD) string {
+	return fmt.Sprintf("URD %s (%s)", cmp.Or(u.ID, fmt.Sprint(i+1)), u.URI)
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+func newWhy(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "why URL",
+		Short: "say why a URL was fetched or not: scope, depth, rule, robots.txt, error, when it is due",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			url, err := normal(args[0])
+			if err != nil {
+				return err
+			}
+			return withDir(place, func(dir *storage.Dir) error {
+				all, err := standings(c, place, dir, url)
+				if err != nil {
+					return err
+				}
+				if len(all) == 0 {
+					note(c, "nothing was crawled yet, so nobody came to %s", url)
+					return nil
+				}
+				starts, err := startsOf(c, dir, all)
+				if err != nil {
+					return err
+				}
+				for _, s := range all {
+					s.print(c.OutOrStdout(), starts, time.Now())
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// startsOf returns where the crawls that came to a URL began, as far as there are URDs of them.
+func startsOf(c *cobra.Command, dir *storage.Dir, all []standing) (map[string]string, error) {
+	store, err := dir.Control()
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, s := range all {
+		for _, came := range s.Came {
+			ids = append(ids, came.Crawl)
+		}
+	}
+	starts := map[string]string{}
+	for urd, err := range store.ByCrawl(c.Context(), ids...) {
+		if err != nil {
+			return nil, err
+		}
+		starts[urd.Crawl.ID] = urd.Crawl.Start
+	}
+	return starts, nil
+}
+
+// print shows where a URL stands to a person.
+func (s standing) print(w io.Writer, starts map[string]string, now time.Time) {
+	fmt.Fprintf(w, "%s: %s\n", s.pipeline, s.state())
+	for _, came := range s.Came {
+		fmt.Fprintf(w, "  %s\n", describeCame(came, starts))
+	}
+	if s.Visit != nil {
+		describeVisit(w, s.Visit)
+	}
+	if s.Host.After(now) {
+		fmt.Fprintf(w, "  its host may be asked again at %s\n", moment(s.Host))
+	}
+	if s.Rule != "" && s.State != frontier.Unseen {
+		fmt.Fprintf(w, "  rule %q decides about it\n", s.Rule)
+	}
+}
+
+func describeCame(came frontier.Came, starts map[string]string) string {
+	start := starts[came.Crawl]
+	if start == "" {
+		start = "crawl " + came.Crawl
+	}
+	text := fmt.Sprintf("at level %d of the crawl from %s", level(came.Distance), start)
+	switch {
+	case came.Waiting:
+		text += ", which waits for it"
+	case !came.Current:
+		text += ", in an earlier round"
+	}
+	return text
+}
+
+func describeVisit(w io.Writer, v *webrace.Visit) {
+	if !v.At.IsZero() {
+		text := fmt.Sprintf("last answer at %s: status %d", moment(v.At), v.Status)
+		if v.Version > 0 {
+			text += fmt.Sprintf("; version %d is stored", v.Version)
+		}
+		fmt.Fprintf(w, "  %s\n", text)
+	}
+	if v.Attempts > 0 {
+		fmt.Fprintf(w, "  failed %s in a row: %s\n", plural(v.Attempts, "time"), oneLine(v.Error))
+	}
+}
