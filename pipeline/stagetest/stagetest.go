@@ -19,6 +19,7 @@
 package stagetest
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -83,6 +84,7 @@ func Check(c Case) []Violation {
 		c.Patience = 10 * time.Second
 	}
 	s := &suite{Case: c}
+	s.warmUp()
 	for _, check := range []func(){
 		s.checkDescription, s.checkClosing, s.checkQueue, s.checkRun, s.checkCancelled, s.checkDrained, s.checkOtherKinds,
 	} {
@@ -126,6 +128,23 @@ func (s *suite) newStage() (any, error) {
 		return nil, fmt.Errorf("stage type %q is not registered", s.Type)
 	}
 	return stage.Make(pipeline.NewEnv("stagetest", "stage", s.Resources))
+}
+
+// warmUp opens and closes the stage once. What its resources open when they are first used, such as a
+// store, is theirs to close, and must not be taken for what the stage leaves behind.
+func (s *suite) warmUp() {
+	stage, err := s.newStage()
+	if err != nil {
+		return // checkClosing says so
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
+	defer cancel()
+	if opener, ok := stage.(pipeline.Opener); ok {
+		_ = guarded(func() error { return opener.Open(ctx) }) // a run says what is wrong
+	}
+	if closer, ok := stage.(pipeline.Closer); ok {
+		_ = guarded(closer.Close)
+	}
 }
 
 func (s *suite) checkDescription() {

@@ -144,6 +144,8 @@ func (grouped) ProcessBatch(ctx context.Context, its []*pipeline.Item, out pipel
 }
 
 func TestConformingStagesPass(t *testing.T) {
+	over := make(chan struct{})
+	lend := sync.OnceFunc(func() { go func() { <-over }() }) // as a store that is opened when it is first asked for
 	for name, c := range map[string]Case{
 		"processor": {Registry: registered(processorSpec(), func() any { return fine{} })},
 		"batch":     {Registry: registered(processorSpec(), func() any { return grouped{} })},
@@ -154,6 +156,7 @@ func TestConformingStagesPass(t *testing.T) {
 				return nil
 			})
 		})},
+		"borrower": {Registry: registered(processorSpec(), func() any { lend(); return fine{} })},
 		"source": {Registry: registered(sourceSpec(), func() any {
 			return source(func(ctx context.Context, out pipeline.Emitter) error {
 				for {
@@ -169,6 +172,7 @@ func TestConformingStagesPass(t *testing.T) {
 			Run(t, c)
 		})
 	}
+	close(over)
 	goleak.VerifyNone(t)
 }
 
