@@ -25,7 +25,7 @@ type Options struct {
 	Leases    int               `toml:"leases" doc:"how many URLs may be out at once"`
 	Wait      pipeline.Duration `toml:"wait" doc:"how long a run that is otherwise done waits for delayed hosts; the rest is deferred to the next run"`
 	Redirects int               `toml:"redirects" doc:"the longest chain of redirects that is followed"`
-	Rules     []string          `toml:"rules" doc:"what every URL is held against, in order: \"deny path /private\", \"allow host example.org\", \"deny ext pdf zip\", \"deny regex \\\\?C=\""`
+	Rules     []string          `toml:"rules" doc:"what every URL is held against, in order: \"deny path /private\", \"allow host example.org\", \"deny extension pdf\", \"deny regexp [?&]C=\""`
 }
 
 var defaults = Options{
@@ -212,10 +212,14 @@ func (l *lease) Release(note any) {
 }
 
 // Done records the outcome. A request that was not finished, because the run was cancelled or stopped, is
-// left as it is: nothing on disk says that it was handed out, so it will be again.
+// left as it is: nothing on disk says that it was handed out, so it will be again. One that a store failed
+// has failed, and is done with for this round, or the run would wait for it for ever.
 func (l *lease) Done(o pipeline.Outcome) {
-	if o.Err != nil && o.RetryAt.IsZero() {
+	if o.RetryAt.IsZero() && isUnfinished(o.Err) {
 		return
+	}
+	if o.Err != nil && o.RetryAt.IsZero() {
+		l.log("request failed", o.Err)
 	}
 	outcome := frontier.Outcome{Err: o.Err, RetryAt: o.RetryAt}
 	for _, what := range o.Learned {
@@ -225,7 +229,15 @@ func (l *lease) Done(o pipeline.Outcome) {
 	}
 	l.lease.Done(outcome, func(err error) {
 		if err != nil && !errors.Is(err, frontier.ErrClosed) {
-			l.stage.env.Logger.Error("outcome of a request not recorded; it will be repeated", "url", l.lease.Request().URL, "error", err)
+			l.log("outcome of a request not recorded; it will be repeated", err)
 		}
 	})
+}
+
+func isUnfinished(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pipeline.ErrStopped)
+}
+
+func (l *lease) log(what string, err error) {
+	l.stage.env.Logger.Error(what, "url", l.lease.Request().URL, "error", err)
 }
