@@ -46,7 +46,7 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 	everything := match.Options{Recipients: []match.Recipient{{ID: u.ID}}}
 	silence := ""
 	if shown {
-		if silence, err = p.silence(ctx, u, match1(profile, p.text, everything), told); err != nil {
+		if silence, err = p.silence(ctx, u, worthOf(profile, p.text, everything), told); err != nil {
 			return err
 		}
 	}
@@ -63,8 +63,8 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 	return nil
 }
 
-// match1 returns what a page gives to one profile, as a list of at most one alert.
-func match1(profile *match.Compiled, text *webrace.Text, o match.Options) []match.Alert {
+// worthOf returns the alert that a page gives one profile; none when it is not worth one.
+func worthOf(profile *match.Compiled, text *webrace.Text, o match.Options) []match.Alert {
 	var index match.Index
 	index.Add(profile)
 	return index.Match(text, o)
