@@ -85,7 +85,8 @@ func (s *stage) write(ctx context.Context, docs []fulltext.Document) error {
 	return nil
 }
 
-// searchable returns what is indexed of a document; false when it has no text.
+// searchable returns what is indexed of a document; false when it has no text, unless an earlier version may
+// have had some, whose place it takes.
 func searchable(d *webrace.Document) (fulltext.Document, bool, error) {
 	r, err := extract.Document(d.Body, contentType(d), d.URL, extract.Options{MaxLinks: 1})
 	if err != nil {
@@ -107,7 +108,7 @@ func searchable(d *webrace.Document) (fulltext.Document, bool, error) {
 		into.WriteByte('\n')
 	}
 	doc.Headings, doc.Body = headings.String(), body.String()
-	return doc, len(r.Text.Blocks) > 0, nil
+	return doc, len(r.Text.Blocks) > 0 || d.Version > 1, nil
 }
 
 func contentType(d *webrace.Document) string {
