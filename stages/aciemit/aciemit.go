@@ -4,6 +4,7 @@ package aciemit
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
@@ -40,16 +41,31 @@ func newStage(_ struct{}, env *pipeline.Env) (any, error) {
 	return &stage{env, store}, nil
 }
 
-// ProcessBatch stores the annotations in one transaction.
+// ProcessBatch stores the annotations in one transaction. If some of them cannot be stored, the others are,
+// one by one, so that their owners are told; the error then says what is wrong with those some.
 func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
-	acis := make([]*xmlschema.ACI, len(its))
-	for i, it := range its {
+	var failures []error
+	acis := make([]*xmlschema.ACI, 0, len(its))
+	for _, it := range its {
 		aci, err := pipeline.ValueOf[*xmlschema.ACI](it)
 		if err != nil {
-			return err
+			failures = append(failures, err)
+			continue
 		}
-		acis[i] = aci
+		acis = append(acis, aci)
 	}
+	if err := s.store(ctx, acis...); err != nil {
+		if len(acis) == 1 || ctx.Err() != nil {
+			return errors.Join(append(failures, err)...)
+		}
+		for _, aci := range acis {
+			failures = append(failures, s.store(ctx, aci))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func (s *stage) store(ctx context.Context, acis ...*xmlschema.ACI) error {
 	added, err := s.control.PutACIs(ctx, acis)
 	if err != nil {
 		return err
