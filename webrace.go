@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -53,23 +54,6 @@ type Reach struct {
 // Within reports whether a page at this distance lies within so many levels: level 1 is the start page
 // alone, 2 the pages it links to as well, and 0 has no limit.
 func (r Reach) Within(levels int) bool { return levels == 0 || r.Distance < levels }
-
-// Distance returns the distance at which the crawl is in reach, and whether it is in it at all.
-func Distance(reach []Reach, crawl string) (int, bool) {
-	i, ok := slices.BinarySearchFunc(reach, crawl, func(r Reach, id string) int {
-		switch {
-		case r.Crawl < id:
-			return -1
-		case r.Crawl > id:
-			return 1
-		}
-		return 0
-	})
-	if !ok {
-		return 0, false
-	}
-	return reach[i].Distance, true
-}
 
 // Request asks for one URL.
 type Request struct {
@@ -196,11 +180,30 @@ type Visit struct {
 	LastModified string
 	Digest       Digest   // of the last stored body
 	Version      int      // its version
-	Reach        []Reach  // every crawl that ever came here, with its least distance
+	Shown        []Shown  // every crawl that ever came here, sorted by crawl
 	Revision     int64    // the revision of the URD base it was matched at
 	Baseline     []uint64 // hashes of the text blocks of the last versions, as the matcher keeps them
 	Attempts     int      // failed attempts in a row
 	Error        string   // why the last attempt failed; empty when it did not
+}
+
+// Shown says what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
+// the second is served from the store, when the visit knows the new version already: so what is new to
+// each is told by the version that it was shown itself.
+type Shown struct {
+	Crawl    string
+	Distance int   // the least at which it ever came here
+	Version  int   // the version it was shown; 0 for none
+	Revision int64 // the revision of the URD base at which that was matched
+}
+
+// ShownTo returns what a crawl was last shown, and whether it ever came here.
+func (v *Visit) ShownTo(crawl string) (Shown, bool) {
+	i, ok := slices.BinarySearchFunc(v.Shown, crawl, func(s Shown, id string) int { return strings.Compare(s.Crawl, id) })
+	if !ok {
+		return Shown{}, false
+	}
+	return v.Shown[i], true
 }
 
 // Learned is a change that a stage wants recorded in the visit of the request it works for, once that

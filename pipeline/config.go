@@ -15,7 +15,7 @@ type LoadOptions struct {
 	// Registry knows the stage types; nil is the [DefaultRegistry].
 	Registry *Registry
 	// Run names the pipelines that are wanted, and no others are checked: one that is not run may need a
-	// variable that is not set. Without names, all are checked.
+	// variable that is not set. Nil means all of them; an empty list means none.
 	Run []string
 	// Set overrides options: STAGE.OPTION=VALUE in all of those pipelines that have the stage, or
 	// PIPELINE.STAGE.OPTION=VALUE in one. An option within a table is written TABLE.OPTION. VALUE is
@@ -267,7 +267,7 @@ func (l *loader) finish() (*Config, error) {
 	c := &Config{Data: l.data, graphs: make(map[string]*Graph)}
 	names := slices.Sorted(maps.Keys(l.pipelines))
 	wanted := names
-	if len(l.options.Run) > 0 {
+	if l.options.Run != nil {
 		wanted = l.wanted(names)
 	}
 	l.parseSettings(wanted)

@@ -288,7 +288,7 @@ func (l *loader) checkDefaults() {
 			f := l.defaults[typ].keyFinding(CodeUnknownType, fmt.Sprintf("there is no stage type %q", typ))
 			f.Path, f.Hint = "defaults."+typ, nearest(typ, l.registry.Types())
 			l.report(f)
-		} else if len(l.options.Run) == 0 {
+		} else if l.options.Run == nil {
 			l.typeDefaults(t)
 		}
 	}

@@ -18,12 +18,14 @@ import (
 // they were one.
 type Baseline []uint64
 
+// BaselineVersions is how many versions of a page a baseline remembers.
+const BaselineVersions = 5
+
 const (
-	rememberedVersions = 5
-	ageBits            = 3
-	ageMask            = 1<<ageBits - 1
-	mostBlocks         = 1 << 13
-	mostRemembered     = 2 * mostBlocks
+	ageBits        = 3
+	ageMask        = 1<<ageBits - 1
+	mostBlocks     = 1 << 13
+	mostRemembered = 2 * mostBlocks
 )
 
 // Update compares the text with the remembered versions. It returns for each block whether none of them
@@ -55,7 +57,7 @@ func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 // sound returns the baseline if it is in order, and otherwise none: what is not understood is forgotten.
 func (b Baseline) sound() Baseline {
 	for i, n := range b {
-		if n&ageMask >= rememberedVersions || i > 0 && b[i-1]|ageMask >= n|ageMask {
+		if n&ageMask >= BaselineVersions || i > 0 && b[i-1]|ageMask >= n|ageMask {
 			return nil
 		}
 	}
@@ -105,10 +107,10 @@ func latest(known Baseline) (blocks []uint64) {
 // age returns the baseline after a version with these blocks. Where there are too many to remember, it is
 // the oldest that are forgotten.
 func age(known Baseline, now []uint64) Baseline {
-	var byAge [rememberedVersions][]uint64
+	var byAge [BaselineVersions][]uint64
 	for _, n := range known {
 		age := n&ageMask + 1
-		if _, present := slices.BinarySearch(now, n&^ageMask); !present && age < rememberedVersions {
+		if _, present := slices.BinarySearch(now, n&^ageMask); !present && age < BaselineVersions {
 			byAge[age] = append(byAge[age], n+1)
 		}
 	}

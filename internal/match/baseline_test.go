@@ -24,7 +24,7 @@ func TestABlockIsNewUntilFiveVersionsHaveForgottenIt(t *testing.T) {
 			}
 		}
 		_, added = base.Update(textOf("comes back", "stays"))
-		if want := []bool{absent >= rememberedVersions, false}; !slices.Equal(added, want) {
+		if want := []bool{absent >= BaselineVersions, false}; !slices.Equal(added, want) {
 			t.Errorf("absent from %d versions: %v is new, want %v", absent, added, want)
 		}
 	}
@@ -60,10 +60,10 @@ func TestUpdateOfARequestThatDiedIsRepeatable(t *testing.T) {
 func TestAVersionWithoutTextIsAVersion(t *testing.T) {
 	t.Parallel()
 	base, _ := Baseline(nil).Update(textOf("a"))
-	for i := range rememberedVersions {
+	for i := range BaselineVersions {
 		base, _ = base.Update(textOf(""))
 		base, _ = base.Update(textOf(""))
-		if i+2 < rememberedVersions {
+		if i+2 < BaselineVersions {
 			base, _ = base.Update(textOf(fmt.Sprint("b", i)))
 		}
 	}

@@ -41,7 +41,7 @@ func (s *suite) checkRun() {
 	if report, err := run.Wait(); err != nil {
 		s.violated(Runs, err)
 	} else if n := report.Stages["stage"].Errors; n > 0 {
-		s.violated(Runs, fmt.Errorf("%d of its %d inputs failed", n, len(s.Inputs)))
+		s.violated(Runs, fmt.Errorf("%d of its %d inputs failed: %s", n, len(s.Inputs), t.failure))
 	}
 	for i, n := range t.ends {
 		if n != 1 && !s.isSource() {
@@ -176,7 +176,7 @@ func (t *trial) start(ctx context.Context, feeder func(*trial) pipeline.Source) 
 	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("build a pipeline with it: %w", err)
 	}
-	return g.Start(ctx, pipeline.RunOptions{Resources: t.s.Resources, DeadLetters: buried{}})
+	return g.Start(ctx, pipeline.RunOptions{Resources: t.s.Resources, DeadLetters: buried{t}})
 }
 
 // mustEnd waits for the run, as long as its patience lasts.
@@ -264,10 +264,16 @@ func (t *trial) report() {
 	}
 }
 
-// buried takes dead letters and forgets them: failures are seen in the run's report.
-type buried struct{}
+// buried takes dead letters and forgets all but why: that there were some is seen in the run's report.
+type buried struct{ t *trial }
 
-func (buried) Put(context.Context, pipeline.DeadLetterRecord) error { return nil }
+func (b buried) Put(_ context.Context, letter pipeline.DeadLetterRecord) error {
+	b.t.mu.Lock()
+	defer b.t.mu.Unlock()
+	b.t.failure = letter.Errors[0]
+	return nil
+}
+
 func (buried) Replays(context.Context, string) ([]pipeline.DeadLetterRecord, error) {
 	return nil, nil
 }

@@ -212,7 +212,7 @@ func TestWhatWasLearnedComesWithTheNextRequest(t *testing.T) {
 			}
 			continue
 		}
-		if v := req.Visit; v == nil || v.ETag != `"first"!` || v.Version != i || !v.At.Equal(at) || len(v.Reach) != 1 {
+		if v := req.Visit; v == nil || v.ETag != `"first"!` || v.Version != i || !v.At.Equal(at) || len(v.Shown) != 1 {
 			t.Errorf("request %d knows %+v", i, v)
 		}
 		if req.Stored != (i == 2) {

@@ -3,6 +3,7 @@ package keywordfilter
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,27 +78,44 @@ func (a *audience) enlist(urd control.URD) {
 	}
 }
 
+// look is who is shown a document together, because they have all seen the same version of it before.
+type look struct {
+	since int // the version they have seen; 0 where it does not matter
+	match.Options
+}
+
 // of returns for whom the document is matched, and on what part of it.
-func (a *audience) of(d *webrace.Document, changed bool) match.Options {
+func (a *audience) of(d *webrace.Document, changed bool) []look {
 	switch {
 	case !a.everyone || a.isPrivate(d):
-		return match.Options{Recipients: a.requesters(d, changed)}
+		return a.requesters(d)
 	case changed:
-		return match.Options{Everyone: true, OnlyAdded: func(id string) bool {
-			to, _ := a.recipient(id, a.wasMatched(id, d.Visit), true)
+		return []look{{Options: match.Options{Everyone: true, OnlyAdded: func(id string) bool {
+			to, _ := a.recipient(id, a.matched(id, d.Visit), d)
 			return to.OnlyAdded
-		}}
+		}}}}
 	}
 	var recipients []match.Recipient
 	for _, urd := range a.newest {
-		if a.wasMatched(urd.ID, d.Visit) {
+		if a.matched(urd.ID, d.Visit) > 0 {
 			break // as was everyone after it
 		}
 		if a.watches(urd.ID, d) {
 			recipients = append(recipients, match.Recipient{ID: urd.ID})
 		}
 	}
-	return match.Options{Recipients: recipients}
+	return looks(map[int][]match.Recipient{0: recipients})
+}
+
+// looks puts those together who are shown the same.
+func looks(since map[int][]match.Recipient) []look {
+	var all []look
+	for _, version := range slices.Sorted(maps.Keys(since)) {
+		if recipients := since[version]; len(recipients) > 0 {
+			all = append(all, look{version, match.Options{Recipients: recipients}})
+		}
+	}
+	return all
 }
 
 // watches reports whether a URD may be told of the document when everyone is: if it watches a prefix, of
@@ -109,7 +127,7 @@ func (a *audience) watches(id string, d *webrace.Document) bool {
 
 // tells reports whether a URD that was matched with a changed document, because everyone was, is told.
 func (a *audience) tells(id string, d *webrace.Document) bool {
-	_, concerned := a.recipient(id, a.wasMatched(id, d.Visit), true)
+	_, concerned := a.recipient(id, a.matched(id, d.Visit), d)
 	return concerned && a.watches(id, d)
 }
 
@@ -120,60 +138,67 @@ func (a *audience) isPrivate(d *webrace.Document) bool {
 
 // requesters are the URDs whose crawls came to the document within their levels, and those that watch a
 // prefix of its URL.
-func (a *audience) requesters(d *webrace.Document, changed bool) (recipients []match.Recipient) {
-	add := func(id string) {
-		if to, concerned := a.recipient(id, a.hasSeen(id, d.Visit), changed); concerned {
-			recipients = append(recipients, to)
+func (a *audience) requesters(d *webrace.Document) []look {
+	since := make(map[int][]match.Recipient)
+	add := func(id string, seen int) {
+		if to, concerned := a.recipient(id, seen, d); concerned && to.OnlyAdded {
+			since[seen] = append(since[seen], to)
+		} else if concerned {
+			since[0] = append(since[0], to)
 		}
 	}
 	for _, reach := range d.Reach {
 		for _, id := range a.byCrawl[reach.Crawl] {
 			if reach.Within(a.urds[id].Crawl.Levels) {
-				add(id)
+				add(id, a.shown(id, d.Visit))
 			}
 		}
 	}
 	if a.isPrivate(d) {
-		return recipients
+		return looks(since)
 	}
 	for _, p := range a.prefixes {
 		if strings.HasPrefix(d.URL, p.url) {
-			add(p.id)
+			add(p.id, a.matched(p.id, d.Visit))
 		}
 	}
-	return recipients
+	return looks(since)
 }
 
-// recipient returns what part of a document a URD is shown: all of it if it has not seen it, otherwise
-// what its scope of change says, and false if that is nothing.
-func (a *audience) recipient(id string, seen, changed bool) (match.Recipient, bool) {
+// recipient returns what part of a document a URD is shown that has seen a version of it, or none (0):
+// all of it if none, otherwise what its scope of change says; false if that is nothing.
+func (a *audience) recipient(id string, seen int, d *webrace.Document) (match.Recipient, bool) {
 	change := a.urds[id].Change
 	switch {
-	case !seen:
+	case seen == 0:
 		return match.Recipient{ID: id}, true
-	case !changed || change == xmlschema.ChangeFirst:
+	case seen == d.Version || change == xmlschema.ChangeFirst:
 		return match.Recipient{}, false
 	}
 	return match.Recipient{ID: id, OnlyAdded: change != xmlschema.ChangePage}, true
 }
 
-// wasMatched reports whether the last visit was matched with the URD as it is now.
-func (a *audience) wasMatched(id string, v *webrace.Visit) bool {
-	return v != nil && v.Version > 0 && v.Revision >= a.urds[id].Revision
+// matched returns the version that was matched with every URD at the last visit, if the URD was then as it
+// is now; otherwise 0.
+func (a *audience) matched(id string, v *webrace.Visit) int {
+	if v == nil || v.Revision < a.urds[id].Revision {
+		return 0
+	}
+	return v.Version
 }
 
-// hasSeen reports whether the URD was shown the document on an earlier visit: it was matched as it is
-// now, and its crawl had come there within its levels.
-func (a *audience) hasSeen(id string, v *webrace.Visit) bool {
-	if !a.wasMatched(id, v) {
-		return false
+// shown returns the version that the URD's crawl was last shown, if it came there within the URD's levels,
+// and the URD was then as it is now; otherwise 0.
+func (a *audience) shown(id string, v *webrace.Visit) int {
+	if v == nil {
+		return 0
 	}
 	urd := a.urds[id]
-	if urd.Crawl.ID == "" {
-		return true
+	shown, ok := v.ShownTo(urd.Crawl.ID)
+	if !ok || shown.Revision < urd.Revision || !(webrace.Reach{Distance: shown.Distance}).Within(urd.Crawl.Levels) {
+		return 0
 	}
-	distance, ok := webrace.Distance(v.Reach, urd.Crawl.ID)
-	return ok && webrace.Reach{Distance: distance}.Within(urd.Crawl.Levels)
+	return shown.Version
 }
 
 // learned is what the visit remembers of the match; the baseline stays as it is when there is none.

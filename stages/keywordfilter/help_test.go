@@ -158,23 +158,26 @@ func (f *fixture) match(d *webrace.Document) result {
 	if d.Visit != nil {
 		r.visit = *d.Visit
 	}
-	r.visit.Digest, r.visit.Version, r.visit.Reach = d.Digest, d.Version, nearest(r.visit.Reach, d.Reach)
+	r.visit.Digest, r.visit.Version = d.Digest, d.Version
 	for _, what := range r.Outcomes[0].Learned {
 		what.(webrace.Learned)(&r.visit)
 	}
+	r.visit.Shown = shown(r.visit, d.Reach)
 	return r
 }
 
-// nearest joins the crawls that came to a page before and now.
-func nearest(before, now []webrace.Reach) []webrace.Reach {
-	all := slices.Concat(before, now)
-	slices.SortFunc(all, func(a, b webrace.Reach) int {
-		if c := strings.Compare(a.Crawl, b.Crawl); c != 0 {
-			return c
+// shown adds the crawls that came to a page to those of its visit, as the frontier does.
+func shown(v webrace.Visit, now []webrace.Reach) []webrace.Shown {
+	all := slices.Clone(v.Shown)
+	for _, r := range now {
+		i, ok := slices.BinarySearchFunc(all, r.Crawl, func(s webrace.Shown, id string) int { return strings.Compare(s.Crawl, id) })
+		if !ok {
+			all = slices.Insert(all, i, webrace.Shown{Crawl: r.Crawl, Distance: r.Distance})
 		}
-		return a.Distance - b.Distance
-	})
-	return slices.CompactFunc(all, func(a, b webrace.Reach) bool { return a.Crawl == b.Crawl })
+		all[i].Distance = min(all[i].Distance, r.Distance)
+		all[i].Version, all[i].Revision = v.Version, v.Revision
+	}
+	return all
 }
 
 // told are the owners of the annotations, sorted.

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/webrace/webrace"
@@ -99,24 +100,34 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		return err
 	}
 	a := s.audience.Load()
-	changed := d.Visit == nil || d.Visit.Version == 0 || d.Visit.Digest != d.Digest
-	to := a.of(d, changed)
-	if !changed && len(to.Recipients) == 0 {
+	changed := d.Visit == nil || d.Visit.Version != d.Version
+	looks := a.of(d, changed)
+	if !changed && len(looks) == 0 {
 		it.Learn(a.learned(nil))
 		return nil
 	}
-	d, err = s.withText(d)
-	if err != nil {
+	if d, err = s.withText(d); err != nil {
 		return err
 	}
-	var before match.Baseline
-	if d.Visit != nil {
-		before = d.Visit.Baseline
+	baseline, added := baselineOf(d.Visit).Update(d.Text)
+	for _, look := range looks {
+		if look.Added, err = s.addedSince(look.since, d, added); err != nil {
+			return err
+		}
+		if err := s.tell(ctx, a, look, it.With(d), out); err != nil {
+			return err
+		}
 	}
-	baseline, added := before.Update(d.Text)
-	to.Added, to.Summary = added, s.options.Summary
-	s.countMatched(a, to)
-	for _, alert := range a.index.Match(d.Text, to) {
+	it.Learn(a.learned(baseline))
+	return nil
+}
+
+// tell emits an annotation for everyone whom the document concerns.
+func (s *stage) tell(ctx context.Context, a *audience, to look, it *pipeline.Item, out pipeline.Emitter) error {
+	d := it.Value.(*webrace.Document)
+	to.Summary = s.options.Summary
+	s.countMatched(a, to.Options)
+	for _, alert := range a.index.Match(d.Text, to.Options) {
 		if to.Everyone && !a.tells(alert.ID, d) {
 			continue
 		}
@@ -125,8 +136,33 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 			return err
 		}
 	}
-	it.Learn(a.learned(baseline))
 	return nil
+}
+
+func baselineOf(v *webrace.Visit) match.Baseline {
+	if v == nil {
+		return nil
+	}
+	return v.Baseline
+}
+
+// addedSince returns which blocks are new to those who have seen a version: what was added since the last
+// visit, unless they were not shown that one, because another crawl came first. Then the versions that
+// they know are compared, out of the object cache.
+func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) ([]bool, error) {
+	if version == 0 || version == d.Visit.Version {
+		return sinceVisit, nil
+	}
+	var known match.Baseline
+	for v := max(1, version-match.BaselineVersions+1); v <= version; v++ {
+		old, err := s.recall(d.URL, v)
+		if err != nil {
+			return nil, err
+		}
+		known, _ = known.Update(old.text.Text)
+	}
+	_, added := known.Update(d.Text)
+	return added, nil
 }
 
 func (s *stage) countMatched(a *audience, to match.Options) {
@@ -142,21 +178,38 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	if d.Text != nil {
 		return d, nil
 	}
-	version, err := s.objects.Get(d.URL, d.Version)
-	if err != nil {
-		return nil, fmt.Errorf("recall version %d of %s: %w", d.Version, d.URL, err)
-	}
-	body, header, err := s.objects.Body(version)
-	if err != nil {
-		return nil, fmt.Errorf("recall version %d of %s: %w", d.Version, d.URL, err)
-	}
-	r, err := extract.Document(body, cmp.Or(header.Get("Content-Type"), version.MediaType), d.URL, extract.Options{MaxLinks: 1})
+	r, err := s.recall(d.URL, d.Version)
 	if err != nil {
 		return nil, err
 	}
-	s.env.Counter("recalled").Add(1)
 	copied := *d
-	copied.Body, copied.Text, copied.Title = body, r.Text, r.Title
-	copied.MediaType, copied.Charset, copied.Language, copied.At = r.MediaType, r.Charset, r.Language, version.FetchedAt
+	copied.Body, copied.Text, copied.Title = r.body, r.text.Text, r.text.Title
+	copied.MediaType, copied.Charset, copied.Language, copied.At = r.text.MediaType, r.text.Charset, r.text.Language, r.version.FetchedAt
 	return &copied, nil
+}
+
+// recalled is a stored version and its text.
+type recalled struct {
+	version objects.Version
+	body    []byte
+	text    *extract.Result
+}
+
+func (s *stage) recall(url string, number int) (r recalled, err error) {
+	fail := func(err error) (recalled, error) {
+		return recalled{}, fmt.Errorf("recall version %d of %s: %w", number, url, err)
+	}
+	if r.version, err = s.objects.Get(url, number); err != nil {
+		return fail(err)
+	}
+	var header http.Header
+	if r.body, header, err = s.objects.Body(r.version); err != nil {
+		return fail(err)
+	}
+	contentType := cmp.Or(header.Get("Content-Type"), r.version.MediaType)
+	if r.text, err = extract.Document(r.body, contentType, url, extract.Options{MaxLinks: 1}); err != nil {
+		return fail(err)
+	}
+	s.env.Counter("recalled").Add(1)
+	return r, nil
 }

@@ -147,6 +147,31 @@ func TestACrawlThatNewlyComesToADocumentIsShownAllOfIt(t *testing.T) {
 	f.mustTell(f.match(unchanged(third.visit, reached(0, nikos))), "maria")
 }
 
+// Two crawls come to a page that was edited, in the same round: the first has it fetched, the second is
+// served from the store, and by then the visit knows the edited version.
+func TestTheSecondCrawlOfARoundIsShownWhatIsNewToIt(t *testing.T) {
+	f := newFixture(t)
+	eleni, nikos := f.urd("eleni", start, "ibm"), f.urd("nikos", start+"other", "ibm")
+	both := reached(0, eleni, nikos)
+	first := f.mustTell(f.match(f.fetched(html("about ibm"), nil, both)), "eleni", "nikos")
+	second := f.mustTell(f.match(f.fetched(html("about ibm", "unrelated"), &first.visit, both)))
+	edited := f.mustTell(f.match(f.fetched(html("about ibm", "unrelated", "more of ibm"), &second.visit, reached(0, eleni))), "eleni")
+	late := f.mustTell(f.match(unchanged(edited.visit, reached(0, nikos))), "nikos")
+	if summary := late.acis[0].Summary; !strings.Contains(summary, "more of «ibm»") {
+		t.Errorf("the second crawl is told of %q, not of what was added", summary)
+	}
+	f.mustTell(f.match(unchanged(late.visit, both))) // and nobody again
+
+	// the same, with text that the second crawl knows from before the version it was shown last
+	gone := f.match(f.fetched(html("nothing"), &late.visit, both))
+	back := f.mustTell(f.match(f.fetched(html("about ibm"), &gone.visit, reached(0, eleni))))
+	f.mustTell(f.match(unchanged(back.visit, reached(0, nikos))))
+
+	// a request that changed in between is new, and shown all of it
+	f.urd("nikos", start+"other", "about")
+	f.mustTell(f.match(unchanged(back.visit, reached(0, nikos))), "nikos")
+}
+
 func TestANewRequestIsShownWhatIsOldInAChangedDocument(t *testing.T) {
 	f := newFixture(t)
 	eleni := f.urd("eleni", start, "ibm")

@@ -86,6 +86,9 @@ func (c *changes) end(l *Lease, e *ending) error {
 		if best := s.distance + 1; !e.failed && !e.dropped && (m.best == 0 || best < m.best) {
 			m.best = best
 		}
+		if v := e.visit; v != nil && !e.failed && v.Version > 0 && v.Status < 400 && !isRedirect(v.Status) {
+			m.version, m.revision = uint32(v.Version), v.Revision
+		}
 	}
 	if err := c.settleFailure(l, rec, e); err != nil {
 		return err

@@ -156,7 +156,7 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 		e.Came = append(e.Came, Came{p.ID, int(m.round), m.round == p.number, int(m.distance), m.queued})
 	}
 	if e.Visit != nil {
-		e.Visit.Reach, err = q.reach(rec.marks, everVisited)
+		e.Visit.Shown, err = q.shownTo(rec.marks)
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 		return nil, err
 	}
 	if visit != nil {
-		if visit.Reach, err = q.reach(rec.marks, everVisited); err != nil {
+		if visit.Shown, err = q.shownTo(rec.marks); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +78,7 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 		URL: it.url, From: it.from, Redirects: it.redirects, Visit: visit,
 		Stored: q.answers(visit, l.served, now),
 	}
-	if l.request.Reach, err = q.reach(within, inReach); err != nil {
+	if l.request.Reach, err = q.reach(within); err != nil {
 		return nil, err
 	}
 	q.leases[it.id] = l
@@ -137,34 +137,46 @@ func (q *Queue) answers(v *webrace.Visit, to []served, now time.Time) bool {
 	return now.Sub(v.At) < fresh
 }
 
-func everVisited(m mark) (distance int, ok bool) { return int(m.best) - 1, m.best > 0 }
-func inReach(m mark) (distance int, ok bool)     { return int(m.distance), true }
-
-// reach returns the crawls of marks, at the distances that pick says. Equal lists are one list: the
-// pages of a level share it.
-func (q *Queue) reach(marks []mark, pick func(mark) (int, bool)) ([]webrace.Reach, error) {
+// reach returns the crawls of marks, at the distances of this round. Equal lists are one list: the pages
+// of a level share it.
+func (q *Queue) reach(marks []mark) ([]webrace.Reach, error) {
 	var key writer
 	for _, m := range marks {
-		if d, ok := pick(m); ok {
-			key.uint(uint64(m.crawl))
-			key.uint(uint64(d))
-		}
+		key.uint(uint64(m.crawl))
+		key.uint(uint64(m.distance))
 	}
 	if list, ok := q.reaches.get(string(key)); ok || len(key) == 0 {
 		return list, nil
 	}
 	var list []webrace.Reach
 	for _, m := range marks {
-		if d, ok := pick(m); ok {
-			cr, err := q.crawls.numbered(m.crawl)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, webrace.Reach{Crawl: cr.now.Load().ID, Distance: d})
+		cr, err := q.crawls.numbered(m.crawl)
+		if err != nil {
+			return nil, err
 		}
+		list = append(list, webrace.Reach{Crawl: cr.now.Load().ID, Distance: int(m.distance)})
 	}
 	slices.SortFunc(list, func(a, b webrace.Reach) int { return strings.Compare(a.Crawl, b.Crawl) })
 	q.reaches.put(string(key), list)
+	return list, nil
+}
+
+// shownTo returns what the crawls of marks were shown at earlier visits.
+func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
+	var list []webrace.Shown
+	for _, m := range marks {
+		if m.best == 0 {
+			continue
+		}
+		cr, err := q.crawls.numbered(m.crawl)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, webrace.Shown{
+			Crawl: cr.now.Load().ID, Distance: int(m.best) - 1, Version: int(m.version), Revision: m.revision,
+		})
+	}
+	slices.SortFunc(list, func(a, b webrace.Shown) int { return strings.Compare(a.Crawl, b.Crawl) })
 	return list, nil
 }
 

@@ -34,6 +34,8 @@ type mark struct {
 	round    uint32 // the last one that came here
 	distance uint32 // the least in that round
 	best     uint32 // 1 + the least over all completed visits; 0 before the first
+	version  uint32 // the version it was last shown; 0 for none
+	revision int64  // of the URD base at which that was matched
 	queued   bool   // the crawl still waits for it
 }
 
@@ -81,6 +83,8 @@ func (r *record) encode() []byte {
 		w.uint(uint64(m.round))
 		w.uint(uint64(m.distance))
 		w.uint(uint64(m.best))
+		w.uint(uint64(m.version))
+		w.int(m.revision)
 		w.flag(m.queued)
 	}
 	return w
@@ -100,9 +104,9 @@ func decodeRecord(value []byte) (*record, error) {
 	}
 	rec.failed = r.flag()
 	rec.redirect = r.text()
-	rec.marks = make([]mark, r.count(5))
+	rec.marks = make([]mark, r.count(7))
 	for i := range rec.marks {
-		rec.marks[i] = mark{r.number(), r.number(), r.number(), r.number(), r.flag()}
+		rec.marks[i] = mark{r.number(), r.number(), r.number(), r.number(), r.number(), r.int(), r.flag()}
 		if i > 0 && rec.marks[i-1].crawl >= rec.marks[i].crawl {
 			r.fail()
 		}

@@ -10,7 +10,7 @@ import (
 
 // Whatever is read without an error is written as it was meant: a second reading gives the same.
 func FuzzRecords(f *testing.F) {
-	rec := record{place: place{delayed, 1, 300, 5}, tries: 2, failed: true, redirect: "x", marks: []mark{{1, 2, 3, 4, true}, {9, 8, 7, 0, false}}}
+	rec := record{place: place{delayed, 1, 300, 5}, tries: 2, failed: true, redirect: "x", marks: []mark{{1, 2, 3, 4, 5, 6, true}, {crawl: 9, round: 8, distance: 7}}}
 	f.Add(rec.encode())
 	f.Add((&item{urlID{1}, "http://a/", "http://b/", 3}).encode())
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())

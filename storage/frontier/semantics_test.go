@@ -146,8 +146,8 @@ func TestAnOfferThatAddsACrawlOrLowersADistanceIsAccepted(t *testing.T) {
 	l = f.take()
 	f.wantReach(l, webrace.Reach{Crawl: "b", Distance: 3})
 	f.wantStored(l, true)
-	if v := l.Request().Visit; !slices.Equal(v.Reach, []webrace.Reach{{Crawl: "a", Distance: 4}}) {
-		t.Errorf("the visit's reach is %v", v.Reach)
+	if v := l.Request().Visit; !slices.Equal(v.Shown, []webrace.Shown{{Crawl: "a", Distance: 4, Version: 1}}) {
+		t.Errorf("the visit was shown to %v", v.Shown)
 	}
 	f.done(l)
 	if offer("a", 0) != 1 {
@@ -156,8 +156,8 @@ func TestAnOfferThatAddsACrawlOrLowersADistanceIsAccepted(t *testing.T) {
 	l = f.take()
 	f.wantReach(l, webrace.Reach{Crawl: "a", Distance: 1})
 	f.wantStored(l, true)
-	if v := l.Request().Visit; !slices.Equal(v.Reach, []webrace.Reach{{Crawl: "a", Distance: 4}, {Crawl: "b", Distance: 3}}) {
-		t.Errorf("the visit's reach is %v", v.Reach)
+	if v := l.Request().Visit; !slices.Equal(v.Shown, []webrace.Shown{{Crawl: "a", Distance: 4, Version: 1}, {Crawl: "b", Distance: 3, Version: 1}}) {
+		t.Errorf("the visit was shown to %v", v.Shown)
 	}
 }
 
@@ -385,6 +385,36 @@ func TestAStoredRedirectIsFollowedForNewcomersWithoutARequest(t *testing.T) {
 	}
 }
 
+func TestAVisitKnowsWhichVersionEachCrawlWasShown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Fresh: -1})
+	visit := func(l *Lease, version int) {
+		t.Helper()
+		o := f.visited(200, version)
+		o.Learned = append(o.Learned, func(v *webrace.Visit) { v.Revision = int64(10 * version) })
+		f.finish(l, o)
+	}
+	b := f.newcomer(func(l *Lease) { visit(l, 1) })
+	f.links(b, "http://p.org/")
+	visit(b, 1)
+	visit(f.take(), 1) // b comes to the page as well, and is shown the same version
+	f.q.Seal()
+	f.end()
+
+	f.reopen()
+	b = f.newcomer(func(l *Lease) { visit(l, 2) })
+	f.links(b, "http://p.org/")
+	visit(b, 1)
+	l := f.take()
+	want := []webrace.Shown{{Crawl: "a", Version: 2, Revision: 20}, {Crawl: "b", Distance: 1, Version: 1, Revision: 10}}
+	if v := l.Request().Visit; !l.Request().Stored || v.Version != 2 || !slices.Equal(v.Shown, want) {
+		t.Errorf("the request of the second crawl knows %+v, want version 2 shown as %v", v, want)
+	}
+	f.done(l)
+	f.q.Seal()
+	f.end()
+}
+
 func TestAStoredAnswerWithoutADocumentIsHandedOutAsSuch(t *testing.T) {
 	t.Parallel()
 	for _, version := range []int{0, 1} { // also where a document was stored before it was gone
@@ -562,10 +592,10 @@ func TestWhatWasLearnedIsInTheNextRequestAndNotInThisOne(t *testing.T) {
 	f.start(crawlOf("a.org"), true)
 	l := f.take()
 	got := *l.Request().Visit
-	if !slices.Equal(got.Reach, []webrace.Reach{{Crawl: "a.org"}}) || !slices.Equal(got.Baseline, want.Baseline) {
+	if !slices.Equal(got.Shown, []webrace.Shown{{Crawl: "a.org", Version: 7, Revision: 8}}) || !slices.Equal(got.Baseline, want.Baseline) {
 		t.Errorf("visit is %+v", got)
 	}
-	got.Reach, got.Baseline = nil, nil
+	got.Shown, got.Baseline = nil, nil
 	if w := want; got.At != w.At || got.ETag != w.ETag || got.LastModified != w.LastModified || got.Digest != w.Digest || got.Version != w.Version || got.Revision != w.Revision {
 		t.Errorf("visit is %+v, want %+v", got, want)
 	}
