@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os/user"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/xmlschema"
@@ -58,8 +60,13 @@ func crawl(c *cobra.Command, place *cli.Place, flags crawlFlags, run runFlags, u
 	if err != nil {
 		return cli.Wrong(err)
 	}
+	for _, urd := range urds[:1] { // they differ in where they start
+		for _, advice := range urd.Advice() {
+			fmt.Fprintln(c.ErrOrStderr(), "warning:", advice)
+		}
+	}
 	run.set = append(run.set, "lines.urls="+tomlList(urls), fmt.Sprintf("lines.depth=%d", flags.depth), fmt.Sprintf("lines.scope=%q", flags.scope))
-	if len(urds) == 0 {
+	if len(flags.keywords) == 0 {
 		return runPipelines(c, place, run, []string{"crawl"}, nothingMore)
 	}
 	run.requests = urds
@@ -82,20 +89,22 @@ func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD) error {
 	return nil
 }
 
-// urds returns a request for each URL; none when there is nothing to watch for.
+// urds returns a request for each URL.
 func (f *crawlFlags) urds(urls []string) ([]*xmlschema.URD, error) {
-	if len(f.keywords) == 0 {
-		return nil, nil
-	}
 	keywords, err := cli.ParseKeywords(f.keywords)
 	if err != nil {
 		return nil, err
 	}
 	var urds []*xmlschema.URD
 	for _, url := range urls {
+		if err := mustBeStart(url); err != nil {
+			return nil, err
+		}
 		urd := xmlschema.NewURD(f.owner, url)
-		urd.Keywords.Keywords, urd.Keywords.Threshold = keywords, f.threshold
-		urd.Depth, urd.Scope = f.depth, f.scope
+		if urd.Depth, urd.Scope = f.depth, f.scope; len(keywords) > 0 {
+			urd.Keywords = xmlschema.NewKeywords(keywords...)
+			urd.Keywords.Threshold = f.threshold
+		}
 		if err := urd.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", url, err)
 		}
@@ -103,6 +112,24 @@ func (f *crawlFlags) urds(urls []string) ([]*xmlschema.URD, error) {
 		urds = append(urds, urd)
 	}
 	return urds, nil
+}
+
+// mustBeStart refuses what a crawl cannot start at.
+func mustBeStart(url string) error {
+	_, err := urlnorm.Parse(url)
+	switch {
+	case strings.HasSuffix(url, "*"):
+		return fmt.Errorf("%s is a prefix: nothing can be crawled from it", url)
+	case err == nil:
+		return nil
+	case !strings.Contains(url, "://"):
+		if _, err := urlnorm.Parse("https://" + url); err == nil {
+			return fmt.Errorf("%q is no URL; did you mean https://%s?", url, url)
+		}
+	case errors.Is(err, urlnorm.ErrScheme):
+		return fmt.Errorf("%q is neither an http nor an https URL", url)
+	}
+	return fmt.Errorf("%q is no URL", url)
 }
 
 func tomlList(words []string) string {

@@ -41,7 +41,7 @@ func newLint(place *cli.Place) *cobra.Command {
 				return lintJSON(c, err)
 			}
 			if err == nil {
-				fmt.Fprintf(c.OutOrStdout(), "%d pipelines, nothing wrong\n", len(config.Pipelines))
+				fmt.Fprintf(c.OutOrStdout(), "%s, nothing wrong\n", cli.Count(len(config.Pipelines), "pipeline"))
 			}
 			return err
 		},
@@ -64,7 +64,7 @@ func lintJSON(c *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	return cli.Wrongf("%d findings", len(findings))
+	return cli.Wrongf("%s", cli.Count(len(findings), "finding"))
 }
 
 func newGraph(place *cli.Place) *cobra.Command {

@@ -5,10 +5,12 @@ package main
 //go:generate sh -c "go run . stages --markdown > ../../docs/stages.md"
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline"
 	_ "github.com/webrace/webrace/stages/all"
 )
 
@@ -34,7 +36,7 @@ was accepted is lost either way.`,
 			if len(names) == 0 {
 				return c.Help()
 			}
-			return runPipelines(c, &place, run, names, nothingMore)
+			return withCommands(c, names[0], runPipelines(c, &place, run, names, nothingMore))
 		},
 	}
 	place.AddFlags(root)
@@ -43,5 +45,19 @@ was accepted is lost either way.`,
 		newRun(&place), newCrawl(&place), newDemo(&place),
 		newList(&place), newLint(&place), newGraph(&place), newStages(), newSchema(),
 	)
+	cli.Strict(root)
 	return root
+}
+
+// withCommands adds to an error what command may have been meant by the name of a pipeline there is not.
+func withCommands(root *cobra.Command, name string, err error) error {
+	var findings pipeline.Findings
+	if !errors.As(err, &findings) || findings[0].Code != pipeline.CodeUnknownPipeline || findings[0].Hint != "" {
+		return err
+	}
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		findings[0].Hint = "the command " + near[0]
+	}
+	return findings
 }

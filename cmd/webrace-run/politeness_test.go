@@ -48,7 +48,7 @@ func TestAddressesThatAreNotAdmittedAreRefusedNamingTheOptionThatAdmitsThem(t *t
 	w.page("/", "tea")
 	said := w.run(these(w.asks("ann", "/")), "--set", "fetch.allow_networks=")
 	mustBe(t, "requests", w.requests())
-	mustSay(t, said, w.URL+"/: ", "127.0.0.1", "allow_networks", "1 errors")
+	mustSay(t, said, w.URL+"/: ", "127.0.0.1", "allow_networks", "1 error")
 }
 
 func TestAPublicAddressIsNotAskedWithoutAContact(t *testing.T) {
@@ -111,7 +111,7 @@ func TestAMissingPageIsListedAndNobodyIsToldUntilItComesBack(t *testing.T) {
 		said := w.run(urds, askAll...)
 		mustBe(t, "requests when it is gone", w.requests(), "304 /", fmt.Sprintf("%d /here", gone))
 		mustBe(t, "told when it is gone", w.news())
-		mustSay(t, said, "1 errors", fmt.Sprintf("%s/here: %d %s", w.URL, gone, http.StatusText(gone)))
+		mustSay(t, said, "1 error", fmt.Sprintf("%s/here: %d %s", w.URL, gone, http.StatusText(gone)))
 		said = w.run(urds)
 		mustBe(t, "requests for what was found to be gone a moment ago", w.requests())
 		mustSay(t, said, fmt.Sprintf("%s/here: %d", w.URL, gone))

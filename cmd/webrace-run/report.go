@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -80,6 +81,18 @@ func reportOf(r *pipeline.Report) runReport {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// mustBeWritable refuses a place where no report can be written, before there is one.
+func mustBeWritable(path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return cli.Wrongf("--report: %w", err)
+	}
+	return file.Close()
+}
 
 // writeReport writes one pipeline as an object, and several as a list; nothing without a path.
 func writeReport(path string, reports []*pipeline.Report) error {

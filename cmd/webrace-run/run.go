@@ -64,6 +64,9 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 	if err != nil {
 		return err
 	}
+	if err := mustBeWritable(flags.report); err != nil {
+		return err
+	}
 	dir, err := cli.OpenDir(config.Data)
 	if err != nil {
 		return err

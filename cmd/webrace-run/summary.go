@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 )
@@ -27,26 +29,26 @@ func summarize(w io.Writer, dir *storage.Dir, reports []*pipeline.Report) {
 func (t *totals) sentence() string {
 	switch {
 	case t.documents() == 0 && t.Errors > 0:
-		return fmt.Sprintf("no documents, %d errors", t.Errors)
+		return "no documents, " + cli.Count(t.Errors, "error")
 	case t.documents() == 0 && t.Annotations == 0 && t.indexed == 0:
 		return "nothing new"
 	case t.documents() == 0 && t.indexed > 0:
-		return fmt.Sprintf("%d documents indexed", t.indexed)
+		return cli.Count(t.indexed, "document") + " indexed"
 	}
-	s := fmt.Sprintf("%d pages (%s)", t.Pages, size(t.Bytes))
+	s := fmt.Sprintf("%s (%s)", cli.Count(t.Pages, "page"), size(t.Bytes))
 	if t.NotModified > 0 {
 		s += fmt.Sprintf(", %d not modified", t.NotModified)
 	}
 	if t.Fresh > 0 {
 		s += fmt.Sprintf(", %d still fresh", t.Fresh)
 	}
-	return s + fmt.Sprintf(", %d links, %d annotations, %d errors", t.Links, t.Annotations, t.Errors)
+	return strings.Join([]string{s, cli.Count(t.Links, "link"), cli.Count(t.Annotations, "annotation"), cli.Count(t.Errors, "error")}, ", ")
 }
 
 func (t *totals) remarks() []string {
 	var remarks []string
 	if t.Deferred > 0 {
-		remarks = append(remarks, fmt.Sprintf("%d URLs are left for the next run, which goes on from here", t.Deferred))
+		remarks = append(remarks, cli.Count(t.Deferred, "URL")+" left for the next run, which goes on from here")
 	}
 	if t.Fresh > t.Pages+t.NotModified {
 		remarks = append(remarks, "a document validated a moment ago is not asked for again; --set frontier.fresh=0s asks for all")
@@ -67,7 +69,7 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline string) {
 	if err != nil || total == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  %d URLs gave no document:\n", total)
+	fmt.Fprintf(w, "  %s gave no document:\n", cli.Count(total, "URL"))
 	for _, f := range failures {
 		fmt.Fprintf(w, "    %s: %s\n", f.URL, f.Visit.Error)
 	}

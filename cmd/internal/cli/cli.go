@@ -76,7 +76,20 @@ func Report(w io.Writer, err error) {
 		findings.Format(w, IsTerminal(w))
 		return
 	}
+	var problems xmlschema.Problems
+	if errors.As(err, &problems) && problems[0].Line > 0 {
+		fmt.Fprintln(w, err) // a place in a file a line
+		return
+	}
 	fmt.Fprintln(w, "error:", err)
+}
+
+// Count writes a number of things: 1 page, 2 pages.
+func Count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // IsTerminal reports whether somebody is looking at what is written to w.

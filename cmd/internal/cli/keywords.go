@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// ParseKeywords reads WORD:WEIGHT; a weight that is left out is the default one.
+// ParseKeywords reads WORD:WEIGHT; a weight that is left out is the default one. It refuses keywords that
+// no document can be matched with.
 func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 	var keywords []xmlschema.Keyword
 	for _, arg := range args {
@@ -23,7 +27,13 @@ func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 		}
 		keywords = append(keywords, k)
 	}
-	return keywords, nil
+	return keywords, checkInterest(&xmlschema.URD{Keywords: xmlschema.NewKeywords(keywords...)})
+}
+
+// checkInterest refuses keywords that no document can be matched with.
+func checkInterest(u *xmlschema.URD) error {
+	_, _, err := match.Compile(annotate.Profile(u))
+	return errors.Unwrap(err) // without the name of the profile
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -26,6 +26,9 @@ func ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings 
 		if urd.Owner == "" {
 			return nil, nil, Wrongf("%s: URD %d (%s) names no owner: give one by --owner", name, i+1, urd.URI)
 		}
+		if err := checkInterest(urd); err != nil {
+			return nil, nil, Wrongf("%s: URD %d (%s): %w", name, i+1, urd.URI, err)
+		}
 	}
 	return urds, warnings, nil
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"webrace-run": func() { os.Exit(cli.Main(newRoot())) },
+	})
+}
+
+// TestScripts runs the command as a person would: each file of testdata/script is a session.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+			"holds": holds,
+		},
+	})
+}
+
+// exits runs a command and wants a status: exits STATUS COMMAND ARGUMENT…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND ARGUMENT…")
+	}
+	status := 0
+	err := ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		status = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(status) != args[0] {
+		ts.Fatalf("exit status %d, want %s", status, args[0])
+	}
+}
+
+// holds opens a data directory until the script ends, and names the process that has it: holds DIR.
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: holds DIR")
+	}
+	dir, err := storage.Open(ts.MkAbs(args[0]), storage.Options{})
+	ts.Check(err)
+	ts.Defer(func() { dir.Close() })
+	ts.Setenv("PID", strconv.Itoa(os.Getpid()))
+}
