@@ -14,10 +14,11 @@ import (
 
 // trial is one run of the stage between a source of its inputs and a taker on each of its ports.
 type trial struct {
-	s     *suite
-	mu    sync.Mutex
-	ends  []int // how often the lease of each input ended
-	wrong []Violation
+	s       *suite
+	mu      sync.Mutex
+	ends    []int // how often the lease of each input ended
+	wrong   []Violation
+	failure string // of the input that failed last
 }
 
 // checkRun runs the stage on its inputs to the end.

@@ -124,7 +124,7 @@ func TestAVersionWithoutTextTakesThePlaceOfOneWithText(t *testing.T) {
 
 func TestLargeDocumentsAreWrittenApart(t *testing.T) {
 	f := newFixture(t)
-	large := strings.Repeat("word ", groupBytes/5+1)
+	large := strings.Repeat(strings.Repeat("x", 999)+" ", groupBytes/1000+1) // few words, which is fast
 	got := f.index(document("a", 1, "text/plain", large+"alpha"), document("b", 1, "text/plain", "beta"))
 	f.mustFind("alpha", "a@1")
 	f.mustFind("beta", "b@1")
