@@ -122,17 +122,19 @@ func recalled(version objects.Version, d *webrace.Document) webrace.Learned {
 	}
 }
 
-// validate returns the stored version, and records that the server confirmed it.
+// validate returns the stored version, and records that the server confirmed it. It is the latest that is
+// durable, whose links can be read: another pipeline may be storing the next one.
 func (s *stage) validate(it *pipeline.Item, d *webrace.Document) (objects.Version, error) {
-	if d.Outcome != webrace.NotModified {
-		return s.objects.Latest(d.URL)
+	version, err := s.objects.Latest(d.URL)
+	if err != nil || d.Outcome != webrace.NotModified {
+		return version, err
 	}
 	durable := it.Hold()
-	version, err := s.objects.Touch(d.URL, d.At, durable)
-	if err != nil {
-		durable(nil)
+	if _, err := s.objects.Touch(d.URL, d.At, durable); err != nil {
+		durable(nil) // the error of this call decides
+		return version, err
 	}
-	return version, err
+	return version, nil
 }
 
 // forget makes the next visit fetch a document whose stored version is gone.

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -307,6 +308,49 @@ func TestARequestWhoseDocumentIsLostFails(t *testing.T) {
 	got := stagetest.Try(t, stagetest.Case{Type: "cache", Inputs: []any{fetched("three", nil)}, Resources: f.resources})
 	if len(got.Failures) != 1 || got.Outcomes[0].Err != nil {
 		t.Errorf("a store that refuses to write: %+v", got)
+	}
+}
+
+// emitted is what a stage emits, by port.
+type emitted map[string]any
+
+func (e emitted) Emit(ctx context.Context, it *pipeline.Item) error { return e.EmitTo(ctx, "", it) }
+func (e emitted) EmitTo(_ context.Context, port string, it *pipeline.Item) error {
+	e[port] = it.Value
+	return nil
+}
+
+// Two pipelines share the cache, and come to one page at the same time.
+func TestAVersionOnItsWayToTheDiskDoesNotHinderTheOneBefore(t *testing.T) {
+	gate, slow := make(chan struct{}), atomic.Bool{}
+	disk := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if slow.Load() && op.Kind == errorfs.OpFileSync {
+			<-gate
+		}
+		return nil
+	}))
+	f := newFixture(t, disk)
+	first := f.pass(fetched("one", nil, "https://example.org/a"))
+	slow.Store(true)
+	durable := make(chan error, 1)
+	if v, err := f.objects.Put(fetched("two", nil, "https://example.org/b"), func(err error) { durable <- err }); err != nil || v.Number != 2 {
+		t.Fatal(v, err)
+	}
+	s, err := newStage(struct{}{}, pipeline.NewEnv("p", "cache", f.resources))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(emitted)
+	err = s.(pipeline.Processor).Process(t.Context(), &pipeline.Item{Value: recallOf(webrace.NotModified, first.visit)}, out)
+	close(gate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := out[""].(*webrace.Document); d.Version != 1 || !slices.Equal(out["links"].(*webrace.Links).URLs, []string{"https://example.org/a"}) {
+		t.Errorf("document %+v, links %+v", d, out["links"])
+	}
+	if err := <-durable; err != nil {
+		t.Error(err)
 	}
 }
 
