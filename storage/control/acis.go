@@ -21,19 +21,20 @@ type ACI struct {
 }
 
 // PutACIs stores annotations, all of them or none, and says how many are new: the others, known by their
-// ids, are written over, and keep their place in the order and whether they were retrieved.
+// ids, are written over, and keep their place in the order and whether they were retrieved; those known from
+// another URL, because a mirror has the same text, are left as they are.
 func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (added int, err error) {
 	if len(acis) == 0 {
 		return 0, nil
 	}
 	err = s.write(ctx, "put ACIs", func(tx *sql.Tx) error {
 		update, err := tx.PrepareContext(ctx, `UPDATE aci SET xml = ?1, nodes = ?2, urd = ?3, owner = ?4, url = ?5, time = ?6,
-			retrieved = CASE retrieved WHEN 0 THEN ?7 ELSE retrieved END WHERE id = ?8`)
+			retrieved = CASE retrieved WHEN 0 THEN ?7 ELSE retrieved END WHERE id = ?8 AND url = ?5`)
 		if err != nil {
 			return err
 		}
 		insert, err := tx.PrepareContext(ctx, `INSERT INTO aci (xml, nodes, urd, owner, url, time, retrieved, id)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING`)
 		if err != nil {
 			return err
 		}
@@ -74,8 +75,11 @@ func putACI(ctx context.Context, update, insert *sql.Stmt, a *xmlschema.ACI) (is
 	if !errors.Is(err, ErrNotFound) {
 		return false, err
 	}
-	_, err = insert.ExecContext(ctx, columns...)
-	return true, err
+	err = mustAffect(insert.ExecContext(ctx, columns...))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil // it is known from another URL
+	}
+	return err == nil, err
 }
 
 // Filter chooses ACIs; the zero value chooses all. Conditions combine.

@@ -78,6 +78,14 @@ func TestRepeatingNeverAlertsTwice(t *testing.T) {
 	if all[0].Summary != "made again" || all[0].Retrieved.IsZero() {
 		t.Errorf("the repeat left %+v, retrieved %v", all[0].ACI, all[0].Retrieved)
 	}
+	mirror := aci(1)
+	mirror.URI = "http://mirror.example/"
+	if n := putACIs(t, s, mirror); n != 0 {
+		t.Errorf("%d are new after the same from a mirror, want 0", n)
+	}
+	if first := gather(t, s.ACIs(ctx, control.Filter{}))[0]; first.URI != aci(1).URI || first.Summary != "made again" {
+		t.Errorf("a mirror changed what was told to %+v", first.ACI)
+	}
 	if putACIs(t, s, aci(4)); numbers(gather(t, s.ACIs(ctx, control.Filter{After: 2})))[0] != 3 {
 		t.Error("a new one did not get the next number")
 	}
