@@ -77,18 +77,15 @@ func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 // recall completes a document that was not fetched with what is stored of it.
 func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
 	version, err := s.validate(it, d)
-	var links []string
-	if err == nil {
-		links, err = s.objects.Links(version)
-	}
-	if errors.Is(err, objects.ErrNotFound) { // perhaps another pipeline is storing that version this very moment
-		version, links, err = s.durable(d.URL)
-	}
 	if errors.Is(err, objects.ErrNotFound) {
 		return s.forget(it, d)
 	}
 	if err != nil {
 		return fmt.Errorf("recall %s: %w", d.URL, err)
+	}
+	links, err := s.objects.Links(version)
+	if err != nil {
+		return fmt.Errorf("recall the links of %s: %w", d.URL, err)
 	}
 	it.Learn(recalled(version, d))
 	if len(links) > 0 {
@@ -98,16 +95,6 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Docume
 		}
 	}
 	return out.Emit(ctx, it.With(stored(d, version)))
-}
-
-// durable returns the latest version that is on disk, and its links.
-func (s *stage) durable(url string) (objects.Version, []string, error) {
-	version, err := s.objects.Latest(url)
-	if err != nil {
-		return version, nil, err
-	}
-	links, err := s.objects.Links(version)
-	return version, links, err
 }
 
 // recalled makes the next visit know what is stored. If that is another version than the last visit knew,
