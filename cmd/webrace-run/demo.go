@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -143,7 +141,8 @@ Look around:
 
 func showOwner(w io.Writer, owner string, acis []control.ACI) {
 	fmt.Fprintf(w, "\n%s was told of %d pages:\n", owner, len(acis))
-	for i, aci := range mostRelevant(acis) {
+	cli.SortByRelevance(acis)
+	for i, aci := range acis {
 		if i == shownAlerts {
 			fmt.Fprintf(w, "     … and %d more\n", len(acis)-shownAlerts)
 			return
@@ -157,8 +156,4 @@ func waitForInterrupt(ctx context.Context) error {
 	defer stop()
 	<-ctx.Done()
 	return nil
-}
-
-func mostRelevant(acis []control.ACI) []control.ACI {
-	return slices.SortedStableFunc(slices.Values(acis), func(a, b control.ACI) int { return cmp.Compare(b.Relevance, a.Relevance) })
 }

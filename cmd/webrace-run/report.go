@@ -21,6 +21,8 @@ type totals struct {
 	Links       int64 `json:"links"`        // found on fetched documents
 	Annotations int64 `json:"annotations"`  // new ones
 
+	items    int64 // that sources gave
+	failed   int64 // that stages failed on
 	indexed  int64
 	queued   int64
 	inFlight int64
@@ -38,6 +40,10 @@ func (t *totals) add(r *pipeline.Report) {
 		t.NotModified += c["not_modified"]
 		t.Fresh += c["fresh"]
 		t.Errors += c["dead"] + s.Errors
+		t.failed += s.Errors
+		if s.In == 0 {
+			t.items += s.Out
+		}
 		t.Deferred += c["deferred"]
 		t.Bytes += c["bytes"]
 		t.Links += c["links"]

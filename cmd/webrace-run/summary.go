@@ -28,19 +28,22 @@ func summarize(w io.Writer, dir *storage.Dir, reports []*pipeline.Report) {
 // sentence says what came of a pipeline.
 func (t *totals) sentence() string {
 	switch {
-	case t.documents() == 0 && t.Errors > 0:
-		return "no documents, " + cli.Count(t.Errors, "error")
-	case t.documents() == 0 && t.Annotations == 0 && t.indexed == 0:
-		return "nothing new"
-	case t.documents() == 0 && t.indexed > 0:
+	case t.documents() > 0:
+	case t.indexed > 0:
 		return cli.Count(t.indexed, "document") + " indexed"
+	case t.Errors > 0:
+		return cli.Count(t.items, "item") + ", " + cli.Count(t.Errors, "error")
+	case t.items > 0:
+		return cli.Count(t.items, "item")
+	default:
+		return "nothing new"
 	}
 	s := fmt.Sprintf("%s (%s)", cli.Count(t.Pages, "page"), size(t.Bytes))
 	if t.NotModified > 0 {
 		s += fmt.Sprintf(", %d not modified", t.NotModified)
 	}
 	if t.Fresh > 0 {
-		s += fmt.Sprintf(", %d still fresh", t.Fresh)
+		s += fmt.Sprintf(", %d from the store", t.Fresh)
 	}
 	return strings.Join([]string{s, cli.Count(t.Links, "link"), cli.Count(t.Annotations, "annotation"), cli.Count(t.Errors, "error")}, ", ")
 }
@@ -49,6 +52,9 @@ func (t *totals) remarks() []string {
 	var remarks []string
 	if t.Deferred > 0 {
 		remarks = append(remarks, cli.Count(t.Deferred, "URL")+" left for the next run, which goes on from here")
+	}
+	if t.failed > 0 {
+		remarks = append(remarks, cli.Count(t.failed, "item")+" could not be processed; webrace-store dlq list shows what was kept of them")
 	}
 	if t.Fresh > t.Pages+t.NotModified {
 		remarks = append(remarks, "a document validated a moment ago is not asked for again; --set frontier.fresh=0s asks for all")

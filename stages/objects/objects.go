@@ -14,6 +14,11 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
+// Options of the stage.
+type Options struct {
+	Restart bool `toml:"restart" doc:"begin with the first version again instead of going on: to fill an index that was lost or removed"`
+}
+
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "objects",
@@ -22,17 +27,19 @@ func init() {
 			"in the same process.",
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its body, as it was stored"}},
 		Follows: true,
-	}, struct{}{}, newStage)
+	}, Options{}, newStage)
 }
 
 type stage struct {
+	options Options
+
 	env   *pipeline.Env
 	store *objects.Store
 }
 
 var _ pipeline.Source = (*stage)(nil)
 
-func newStage(_ struct{}, env *pipeline.Env) (any, error) {
+func newStage(o Options, env *pipeline.Env) (any, error) {
 	dir, err := pipeline.Resource[*storage.Dir](env)
 	if err != nil {
 		return nil, err
@@ -41,18 +48,23 @@ func newStage(_ struct{}, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{env, store}, nil
+	return &stage{o, env, store}, nil
 }
 
 // Run emits what was stored since it last did.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	cursor := s.env.Pipeline + "/" + s.env.Stage
 	return pipeline.Follow(ctx, s.env, pipeline.Log[objects.Version]{
-		Next:      s.store.Next,
-		Last:      func(context.Context) (uint64, error) { return s.store.Last(), nil },
-		Seq:       func(v objects.Version) uint64 { return v.Seq },
-		Value:     s.document,
-		Cursor:    func(context.Context) (uint64, error) { return s.store.Cursor(cursor) },
+		Next:  s.store.Next,
+		Last:  func(context.Context) (uint64, error) { return s.store.Last(), nil },
+		Seq:   func(v objects.Version) uint64 { return v.Seq },
+		Value: s.document,
+		Cursor: func(context.Context) (uint64, error) {
+			if s.options.Restart {
+				return 0, nil
+			}
+			return s.store.Cursor(cursor)
+		},
 		SetCursor: func(_ context.Context, seq uint64) error { return s.store.SetCursor(cursor, seq, false) },
 	}, out)
 }

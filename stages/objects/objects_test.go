@@ -124,7 +124,7 @@ func TestEachPipelineHasACursorOfItsOwn(t *testing.T) {
 	for _, name := range []string{"search", "search", "export"} {
 		got := 0
 		env := pipeline.NewEnv(name, "objects", f.resources)
-		s, err := newStage(struct{}{}, env)
+		s, err := newStage(Options{}, env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestItStaysWhileACrawlRuns(t *testing.T) {
 	crawl := make(chan struct{})
 	env := pipeline.NewEnv("search", "objects", f.resources)
 	env.Upstream = crawl
-	s, err := newStage(struct{}{}, env)
+	s, err := newStage(Options{}, env)
 	if err != nil {
 		t.Fatal(err)
 	}

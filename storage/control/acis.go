@@ -34,7 +34,7 @@ func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (added int, 
 			return err
 		}
 		insert, err := tx.PrepareContext(ctx, `INSERT INTO aci (xml, nodes, urd, owner, url, time, retrieved, id)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO NOTHING`)
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?8)`)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ import (
 )
 
 var (
-	// ErrCorrupt says that the index cannot be read. Remove its directory, and index again from the start.
+	// ErrCorrupt says that the index cannot be read. Remove its directory, and index again from the first version on.
 	ErrCorrupt = errors.New("full-text index is damaged")
 	// ErrFormat says that another release made the index. Remove its directory, and index again.
 	ErrFormat = errors.New("full-text index has another format")

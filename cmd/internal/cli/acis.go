@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace/storage/control"
@@ -13,18 +15,26 @@ import (
 
 // PrintACIs shows what the owner of a URD was told, for a person, the most relevant first.
 func PrintACIs(ctx context.Context, w io.Writer, store *control.Store, urd string) error {
-	told := 0
+	var told []control.ACI
 	for aci, err := range store.ACIs(ctx, control.Filter{URD: urd}) {
 		if err != nil {
 			return err
 		}
-		PrintACI(w, aci.ACI)
-		told++
+		told = append(told, aci)
 	}
-	if told == 0 {
+	if len(told) == 0 {
 		fmt.Fprintf(w, "nothing to tell about URD %s\n", urd)
 	}
+	SortByRelevance(told)
+	for _, aci := range told {
+		PrintACI(w, aci.ACI)
+	}
 	return nil
+}
+
+// SortByRelevance puts the most relevant first, and leaves equal ones in the order of their arrival.
+func SortByRelevance(acis []control.ACI) {
+	slices.SortStableFunc(acis, func(a, b control.ACI) int { return cmp.Compare(b.Relevance, a.Relevance) })
 }
 
 // PrintACI shows one annotation: how relevant what is, and why.
