@@ -50,7 +50,7 @@ func TestADocumentValidatedLatelyAnswersWithoutARequest(t *testing.T) {
 	w.requests()
 	said := w.run(urds)
 	mustBe(t, "requests", w.requests())
-	mustSay(t, said, "3 still fresh", "frontier.fresh=0s")
+	mustSay(t, said, "3 from the store", "frontier.fresh=0s")
 }
 
 func TestFreshIsAtMostHalfTheShortestTimingThatAsks(t *testing.T) {

@@ -126,8 +126,9 @@ func (s *stage) Close() error {
 	}
 	queue := s.queue
 	s.queue = nil
-	s.count(queue)
-	return queue.Close()
+	err := queue.Close()
+	s.count(queue) // with what was handed in last
+	return err
 }
 
 // count brings the counters that show a state up to date: what is queued, what is left for the next run
