@@ -1,0 +1,90 @@
+// Command bench measures webrace beside its rivals, on this machine, in one run:
+//
+//	go -C bench run . NAME [--quick] [--json FILE]
+//
+// NAME is one of the benchmarks in the map below, or all. Every benchmark checks that all contestants do
+// the whole work before it starts a clock. README.md says what each row means.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// benchmark measures one part of webrace. It adds its rows to the table, and tells the notes what it runs
+// against and what a number alone does not say.
+type benchmark func(b *bench) error
+
+// benchmarks are those that can be asked for by name.
+var benchmarks = map[string]benchmark{
+	"pipeline": benchPipeline,
+	"crawl":    benchCrawl,
+}
+
+// bench is what a benchmark is given.
+type bench struct {
+	quick bool // fewer rounds over less work: a look, not a result
+	table *table
+	notes io.Writer
+}
+
+func (b *bench) note(format string, args ...any) { fmt.Fprintf(b.notes, format+"\n", args...) }
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == childCommand {
+		exit(runChild(os.Args[2:]))
+	}
+	exit(run(os.Args[1:]))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func run(args []string) error {
+	known := slices.Sorted(maps.Keys(benchmarks))
+	usage := fmt.Sprintf("usage: bench %s|all [--quick] [--json FILE]", strings.Join(known, "|"))
+	if len(args) == 0 {
+		return fmt.Errorf("%s", usage)
+	}
+	names := args[:1]
+	if args[0] == "all" {
+		names = known
+	}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	quick := flags.Bool("quick", false, "fewer rounds over less work")
+	path := flags.String("json", "", "write the rows to this `file` as well")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q follows the flags; %s", flags.Args(), usage)
+	}
+	var all table
+	for _, name := range names {
+		measure, ok := benchmarks[name]
+		if !ok {
+			return fmt.Errorf("there is no benchmark %q; %s", name, usage)
+		}
+		all.bench = name
+		if err := measure(&bench{quick: *quick, table: &all, notes: os.Stderr}); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := all.print(os.Stdout); err != nil {
+		return err
+	}
+	if *path == "" {
+		return nil
+	}
+	return all.writeJSON(*path)
+}

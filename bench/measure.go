@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// cost is what one round took.
+type cost struct {
+	CPU  time.Duration // user and system, all threads
+	Wall time.Duration
+}
+
+// contestant does the whole work once, and says if it was not done right.
+type contestant struct {
+	name  string
+	round func() error
+}
+
+// race runs every contestant once unmeasured, which proves that it does the work, then all of them in
+// turn for so many rounds, so that what else the machine does falls on all alike. It returns the costs of
+// each by name.
+func race(rounds int, contestants []contestant) (map[string][]cost, error) {
+	for _, c := range contestants {
+		if err := c.round(); err != nil {
+			return nil, fmt.Errorf("check of %s: %w", c.name, err)
+		}
+	}
+	costs := make(map[string][]cost)
+	for range rounds {
+		for _, c := range contestants {
+			runtime.GC() // nobody pays for what the one before left behind
+			cpu, began := ownCPU(), time.Now()
+			if err := c.round(); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.name, err)
+			}
+			costs[c.name] = append(costs[c.name], cost{CPU: ownCPU() - cpu, Wall: time.Since(began)})
+		}
+	}
+	return costs, nil
+}
+
+// ownCPU is the CPU time that this process has used so far.
+func ownCPU() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(fmt.Sprintf("getrusage of the own process: %v", err)) // it has no way to fail
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// usage is what a child process took from its start to its end.
+type usage struct {
+	cost
+	PeakRSS int64 // bytes
+}
+
+// runProcess runs a command to its end. What it used is known also when it ended with an [exec.ExitError].
+func runProcess(c *exec.Cmd) (usage, error) {
+	began := time.Now()
+	err := c.Run()
+	wall := time.Since(began)
+	if err != nil {
+		err = fmt.Errorf("run %s: %w", c.Path, err)
+	}
+	state := c.ProcessState
+	if state == nil { // it did not even start
+		return usage{}, err
+	}
+	return usage{
+		cost:    cost{CPU: state.UserTime() + state.SystemTime(), Wall: wall},
+		PeakRSS: state.SysUsage().(*syscall.Rusage).Maxrss * 1024,
+	}, err
+}
+
+func cpuOf(c cost) time.Duration  { return c.CPU }
+func wallOf(c cost) time.Duration { return c.Wall }
+
+// best and middle are the minimum and the median of one of the two times.
+func best(costs []cost, of func(cost) time.Duration) time.Duration { return sorted(costs, of)[0] }
+func middle(costs []cost, of func(cost) time.Duration) time.Duration {
+	return sorted(costs, of)[len(costs)/2]
+}
+
+func sorted(costs []cost, of func(cost) time.Duration) []time.Duration {
+	times := make([]time.Duration, len(costs))
+	for i, c := range costs {
+		times[i] = of(c)
+	}
+	slices.Sort(times)
+	return times
+}
