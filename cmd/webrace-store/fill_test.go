@@ -24,8 +24,8 @@ const site = "http://site.example/"
 // the second level.
 var pages = []struct{ path, body string }{
 	{"", `<title>Start</title><h1>Welcome</h1><p>Nothing of note.`},
-	{"mirror", news},
 	{"news", news},
+	{"mirror", news},
 	{"dull", `<title>Dull</title><p>A page on gardens and machines.</p><nav>To IBM</nav>`},
 }
 
@@ -129,7 +129,7 @@ func (f *filler) visit() error {
 	}
 	if request.URL == site {
 		links := &webrace.Links{From: site, Reach: request.Reach, Via: webrace.ViaLink}
-		for _, path := range []string{"mirror", "news", "dull", "gone", "broken", "later"} {
+		for _, path := range []string{"news", "mirror", "dull", "gone", "broken", "later"} {
 			links.URLs = append(links.URLs, site+path)
 		}
 		if err := wait(func(done func(error)) { f.queue.Offer(links, func(_ frontier.Offered, err error) { done(err) }) }); err != nil {
