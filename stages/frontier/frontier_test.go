@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
@@ -344,6 +346,34 @@ func TestARoundThatWasCutOffIsResumed(t *testing.T) {
 				t.Errorf("asked for %q, counters %v", urls, counters)
 			}
 		})
+	}
+}
+
+// TestARequestEndsWhenItsLinksAreDurable looks, while the disk is writing the links of a page, whether the
+// request for the page has ended.
+func TestARequestEndsWhenItsLinksAreDurable(t *testing.T) {
+	ended, writing := make(chan struct{}), atomic.Bool{}
+	disk := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if (op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData) && writing.CompareAndSwap(true, false) {
+			select {
+			case <-ended:
+				t.Error("the request has ended, and its links may still be lost")
+			case <-time.After(50 * time.Millisecond): // time for a mistake
+			}
+		}
+		return nil
+	}))
+	s := &site{links: map[string][]string{start: {start + "a"}}}
+	s.process = func(_ context.Context, it *pipeline.Item, req webrace.Request) error {
+		if req.URL == start {
+			writing.Store(true)
+			it.OnEnd(func() { close(ended) })
+		}
+		return nil
+	}
+	s.crawl(t, opened(t, t.TempDir(), storage.Options{Frontier: frontier.Options{FS: disk}}), defaults, seed(start, 2))
+	if writing.Load() {
+		t.Error("nothing was written")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -165,14 +166,20 @@ func TestADocumentThatCannotBeCompletedReplacesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &stage{options: Options{path, "xml"}}
-	if err := s.Open(t.Context()); err != nil {
+	err := s.Open(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.file.Close() // as a disk that fails
+	working := s.file
+	if s.file, err = os.Open(path); err != nil { // for reading alone: as a disk that fails, and then works again
+		t.Fatal(err)
+	}
+	defer s.file.Close()
 	for range 2 {
-		if err := s.ProcessBatch(t.Context(), []*pipeline.Item{{Value: aci("a", "new")}}, nil); !errors.Is(err, os.ErrClosed) {
+		if err := s.ProcessBatch(t.Context(), []*pipeline.Item{{Value: aci("a", "new")}}, nil); !errors.Is(err, syscall.EBADF) {
 			t.Errorf("got %v", err)
 		}
+		s.file = working
 	}
 	if err := s.Close(); err == nil {
 		t.Error("it is closed as if all were well")
