@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// process is the command, in a process of its own.
+type process struct {
+	*exec.Cmd
+	t *testing.T
+
+	mu     sync.Mutex
+	output bytes.Buffer // what it has said so far
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.output.Write(b)
+}
+
+func (p *process) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.output.String()
+}
+
+// start starts the pipeline webrace for these URDs.
+func (w *world) start(urds []*xmlschema.URD, more ...string) *process {
+	w.t.Helper()
+	path, err := program()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	file := filepath.Join(w.t.TempDir(), "urds.xml")
+	writeFile(w.t, file, string(xmlschema.URDs(urds).Canonical()))
+	args := append([]string{"webrace", "--urds", file, "--data", w.data, "--set", "fetch.allow_networks=loopback"}, more...)
+	p := &process{Cmd: exec.Command(path, args...), t: w.t}
+	p.Stdout, p.Stderr = p, p
+	if err := p.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { p.Process.Kill() })
+	return p
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// waitUntil waits until the process has said something.
+func (p *process) waitUntil(says string) {
+	p.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !strings.Contains(p.said(), says) {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("it does not say %q, but:\n%s", says, p.said())
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// mustExit waits for the end of the process.
+func (p *process) mustExit(status int) {
+	p.t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		p.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		p.signal(syscall.SIGQUIT) // shows what it hangs in
+		<-ended
+		p.t.Fatalf("it does not end:\n%s", p.said())
+	}
+	if got := p.ProcessState.ExitCode(); got != status {
+		p.t.Fatalf("exit status %d, want %d:\n%s", got, status, p.said())
+	}
+}
+
+// slowSite puts pages there that wait, once they were asked for, until they are let go: /1 to /n, all linked
+// to by the start.
+func slowSite(s *site, n int) (arrived <-chan struct{}, letGo func()) {
+	waiting, open := make(chan struct{}, 10*n), make(chan struct{})
+	var links []string
+	for i := range n {
+		path := fmt.Sprintf("/%d", i+1)
+		links = append(links, path)
+		s.handle(path, func(rw http.ResponseWriter, r *http.Request) {
+			waiting <- struct{}{}
+			select {
+			case <-open:
+				serveDocument(rw, r, document("page "+path+" speaks of tea"))
+			case <-r.Context().Done():
+				rw.WriteHeader(http.StatusRequestTimeout) // nobody reads it
+			}
+		})
+	}
+	s.page("/", links...)
+	return waiting, sync.OnceFunc(func() { close(open) })
+}
+
+// awaitEnds waits until so many requests have ended, and forgets them.
+func (w *world) awaitEnds(n int) {
+	w.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for ended := 0; ended < n; time.Sleep(time.Millisecond) {
+		ended += len(w.requestsInOrder())
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%d requests have ended, want %d", ended, n)
+		}
+	}
+}
+
+// await receives n times.
+func await(t *testing.T, arrived <-chan struct{}, n int) {
+	t.Helper()
+	for range n {
+		select {
+		case <-arrived:
+		case <-time.After(30 * time.Second):
+			t.Fatal("the site is not asked for what it was to be asked for")
+		}
+	}
+}
+
+func TestASignalFinishesWhatIsInFlightAndTheNextRunFetchesTheRestOnly(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		w := newWorld(t)
+		const pages, inFlight = 12, 4
+		arrived, letGo := slowSite(w.site, pages)
+		t.Cleanup(letGo)
+		urds := these(w.asks("ann", "/", depth(2), about("tea")))
+		p := w.start(urds, "--set", fmt.Sprintf("frontier.leases=%d", inFlight))
+		await(t, arrived, inFlight)
+		p.signal(signal)
+		p.waitUntil("finishing what is in flight (fetch)")
+		letGo()
+		p.mustExit(cli.OK)
+		first := w.requests()
+		if len(first) != 1+inFlight {
+			t.Errorf("%v: %d requests, want the start and the %d in flight: %v", signal, len(first), inFlight, first)
+		}
+		mustSay(t, p.said(), fmt.Sprintf("%d URLs left for the next run", pages-inFlight))
+		if told := w.news(); len(told) != inFlight {
+			t.Errorf("%v: told of %d pages, want of the %d that were in flight", signal, len(told), inFlight)
+		}
+		w.run(urds, askAll...)
+		mustBeDisjoint(t, first, w.requests(), 1+pages)
+		if told := w.news(); len(told) != pages-inFlight {
+			t.Errorf("%v: told of %d pages by the next run, want of the other %d", signal, len(told), pages-inFlight)
+		}
+	}
+}
+
+// mustBeDisjoint wants requests that are all different, and so many of them.
+func mustBeDisjoint(t *testing.T, first, second []string, n int) {
+	t.Helper()
+	times := make(map[string]int)
+	for _, request := range append(first, second...) {
+		times[request]++
+	}
+	for request, n := range times {
+		if n > 1 {
+			t.Errorf("%s was asked for %d times", request, n)
+		}
+	}
+	if len(times) != n {
+		t.Errorf("%d different requests, want %d", len(times), n)
+	}
+}
+
+func TestASecondSignalStopsAtOnceAndTheNextRunRepeatsWhatWasInFlight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const pages, inFlight = 12, 4
+	arrived, letGo := slowSite(w.site, pages)
+	t.Cleanup(letGo)
+	urds := these(w.asks("ann", "/", depth(2), about("tea")))
+	p := w.start(urds, "--set", fmt.Sprintf("frontier.leases=%d", inFlight))
+	await(t, arrived, inFlight)
+	p.signal(os.Interrupt)
+	p.waitUntil("finishing what is in flight")
+	p.signal(os.Interrupt)
+	p.mustExit(cli.Interrupted) // while no page has been served
+	mustSay(t, p.said(), "the next run goes on from here")
+	mustBe(t, "told by what was interrupted", w.news())
+	w.awaitEnds(1 + inFlight)
+	letGo()
+	w.run(urds, askAll...)
+	var want []string
+	for i := range pages {
+		want = append(want, fmt.Sprintf("200 /%d", i+1))
+	}
+	mustBe(t, "requests of the next run", w.requests(), want...)
+	if told := w.news(); len(told) != pages {
+		t.Errorf("told of %d pages, want of all %d", len(told), pages)
+	}
+}
+
+func TestKill9LosesNothingThatWasAcceptedAndRepeatsWhatWasInFlight(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const pages, inFlight = 12, 4
+	arrived, letGo := slowSite(w.site, pages)
+	t.Cleanup(letGo)
+	urds := these(w.asks("ann", "/", depth(2), about("tea")))
+	p := w.start(urds, "--set", fmt.Sprintf("frontier.leases=%d", inFlight))
+	await(t, arrived, inFlight)
+	p.signal(os.Kill)
+	p.Wait()
+	w.awaitEnds(1 + inFlight)
+	letGo()
+	w.run(urds, askAll...)
+	found := make(map[string]int)
+	for _, request := range w.requests() {
+		found[request]++
+	}
+	for i := range pages {
+		if request := fmt.Sprintf("200 /%d", i+1); found[request] != 1 {
+			t.Errorf("%s %d times in the next run, want once", request, found[request])
+		}
+	}
+	if told := w.news(); len(told) != pages {
+		t.Errorf("told of %d pages, want of all %d", len(told), pages)
+	}
+}
