@@ -115,3 +115,15 @@ stage.fetch2 = { type = "fetch" }
 		t.Errorf("defaults of the type: %+v", defaults)
 	}
 }
+
+func TestAnEmptyListOfPipelinesChecksNone(t *testing.T) {
+	t.Parallel()
+	src := []byte("version = 1\ndata = \"d\"\n[pipeline.wrong]\nflow = [\"nothing > of > this\"]\n")
+	config, err := Parse("pipelines.toml", src, LoadOptions{Registry: configRegistry(), Run: []string{}})
+	if err != nil || config.Data != "d" {
+		t.Errorf("got %+v, %v", config, err)
+	}
+	if _, err := Parse("pipelines.toml", src, LoadOptions{Registry: configRegistry()}); err == nil {
+		t.Error("nothing was found wrong when all were to be checked")
+	}
+}

@@ -211,6 +211,20 @@ func TestWhoAsksForMoreLevelsLaterIsToldOfTheNewOnes(t *testing.T) {
 	mustBe(t, "told of the new levels", w.news(), "ann /2", "ann /3")
 }
 
+// The pages were there all the time, for somebody else of the same crawl.
+func TestWhoAsksForMoreLevelsLaterIsToldOfWhatOthersBroughtFromThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	chain(w.site, 3)
+	bob := w.asks("bob", "/1", depth(3), about("tea"))
+	w.run(these(w.asks("ann", "/1", depth(1), about("tea")), bob))
+	mustBe(t, "told at first", w.news(), "ann /1", "bob /1", "bob /2", "bob /3")
+	w.requests()
+	w.run(these(w.asks("ann", "/1", depth(3), about("tea")), bob))
+	mustBe(t, "requests", w.requests())
+	mustBe(t, "told of the new levels", w.news(), "ann /2", "ann /3")
+}
+
 func TestTheAudienceIsWhoseCrawlsCameThereOrEveryone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
