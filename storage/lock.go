@@ -39,7 +39,7 @@ func acquire(dir string) (*lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
-	err = flock(f)
+	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		pid, host := readOwner(path)
 		return nil, errors.Join(&LockedError{Dir: dir, PID: pid, Host: host}, f.Close())
@@ -53,9 +53,9 @@ func acquire(dir string) (*lock, error) {
 	return &lock{f}, nil
 }
 
-func flock(f *os.File) error {
+func flock(f *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how)
 		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}
@@ -87,6 +87,7 @@ func readOwner(path string) (pid int, host string) {
 	return pid, rest
 }
 
+// release unlocks before it closes: a program that is just being started may have the file as well.
 func (l *lock) release() error {
-	return errors.Join(l.file.Truncate(0), l.file.Close())
+	return errors.Join(l.file.Truncate(0), flock(l.file, syscall.LOCK_UN), l.file.Close())
 }
