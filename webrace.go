@@ -9,6 +9,7 @@ package webrace
 import (
 	_ "embed"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -130,6 +131,24 @@ func (d Digest) String() string {
 		return ""
 	}
 	return "sha256:" + hex.EncodeToString(d[:])
+}
+
+// MarshalText writes the digest as String does.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Digest) UnmarshalText(text []byte) error {
+	*d = Digest{}
+	if len(text) == 0 {
+		return nil
+	}
+	digits, ok := strings.CutPrefix(string(text), "sha256:")
+	decoded, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(decoded) != len(d) {
+		return fmt.Errorf("%q is no digest: it is sha256: and 64 hexadecimal digits", text)
+	}
+	copy(d[:], decoded)
+	return nil
 }
 
 // Field says what part of a page a block of text belongs to; relevance weighs them differently.

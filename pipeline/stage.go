@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -132,6 +133,16 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("stage %s: %v", f.Stage, f.Err) }
 func (f *Failure) Unwrap() error { return f.Err }
+
+// MarshalJSON writes the error as its text, which is all of it that survives being written.
+func (f *Failure) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Stage    string
+		Error    string
+		Attempts int
+		Value    any
+	}{f.Stage, f.Err.Error(), f.Attempts, f.Value})
+}
 
 // Map makes a processor of a function from one value to another: all that most stages need. A value of
 // another type than In is an error, as is one from f.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // LockedError says that another opener owns a data directory.
@@ -39,8 +38,8 @@ func acquire(dir string) (*lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
-	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	ours, err := tryLock(f)
+	if !ours && err == nil {
 		pid, host := readOwner(path)
 		return nil, errors.Join(&LockedError{Dir: dir, PID: pid, Host: host}, f.Close())
 	}
@@ -51,15 +50,6 @@ func acquire(dir string) (*lock, error) {
 		return nil, errors.Join(fmt.Errorf("lock data directory %s: %w", dir, err), f.Close())
 	}
 	return &lock{f}, nil
-}
-
-func flock(f *os.File, how int) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }
 
 // writeOwner says who holds the lock, for the message that a second opener gets.
@@ -89,5 +79,5 @@ func readOwner(path string) (pid int, host string) {
 
 // release unlocks before it closes: a program that is just being started may have the file as well.
 func (l *lock) release() error {
-	return errors.Join(l.file.Truncate(0), flock(l.file, syscall.LOCK_UN), l.file.Close())
+	return errors.Join(l.file.Truncate(0), unlock(l.file), l.file.Close())
 }

@@ -23,6 +23,11 @@ func appendCollapsed(dst, text []byte) []byte {
 func appendBlanked(dst, text []byte) []byte {
 	blank := false
 	for len(text) > 0 {
+		if plain := plainPrefix(text); plain > 0 { // nearly all of most texts
+			dst = append(dst, text[:plain]...)
+			text, blank = text[plain:], false
+			continue
+		}
 		r, size := rune(text[0]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text)
@@ -41,6 +46,16 @@ func appendBlanked(dst, text []byte) []byte {
 		text = text[size:]
 	}
 	return dst
+}
+
+// plainPrefix returns how many bytes the text begins with that are printable ASCII and no blank.
+func plainPrefix(text []byte) int {
+	for i, b := range text {
+		if b <= ' ' || b >= 0x7f {
+			return i
+		}
+	}
+	return len(text)
 }
 
 func digestOfSet(sums []webrace.Digest) webrace.Digest {

@@ -71,24 +71,10 @@ func (s *stage) write(line string) error {
 
 func (s *stage) line(value any) (string, error) {
 	if s.json {
-		line, err := json.Marshal(jsonOf(value))
+		line, err := json.Marshal(value)
 		return string(line), err
 	}
 	return text(value), nil
-}
-
-// jsonOf returns what is marshalled for a value: that of an error says nothing by itself.
-func jsonOf(value any) any {
-	f, ok := value.(*pipeline.Failure)
-	if !ok {
-		return value
-	}
-	return struct {
-		Stage    string
-		Error    string
-		Attempts int
-		Value    any
-	}{f.Stage, f.Err.Error(), f.Attempts, f.Value}
 }
 
 // text says in a line what a value is.

@@ -1,0 +1,26 @@
+package storage
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// locked is the byte that is locked: far behind the text, which others must be able to read meanwhile.
+var locked = windows.Overlapped{OffsetHigh: 1}
+
+// tryLock locks an open file, or reports false if somebody else has.
+func tryLock(f *os.File) (bool, error) {
+	at := locked
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func unlock(f *os.File) error {
+	at := locked
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &at)
+}
