@@ -138,6 +138,8 @@ func TestAnAlertIsKnownByItsRequestItsInterestAndTheTextThatMatched(t *testing.T
 		"keywords":        {about("tea", "milk", "page"), true},
 		"threshold":       {func(u *xmlschema.URD) { u.Keywords.Threshold = 1 }, true},
 		"scope of change": {func(u *xmlschema.URD) { u.Change = xmlschema.ChangePage }, true},
+		"urgency":         {urgency(3), false},
+		"timing":          {every(time.Hour), false},
 		"nothing":         {func(*xmlschema.URD) {}, false},
 	} {
 		w := newWorld(t)

@@ -167,7 +167,7 @@ func (p *page) silence(ctx context.Context, u control.URD, worth []match.Alert, 
 	}
 	at, _, ok := cameTo(p.standings, u.Crawl.ID)
 	switch {
-	case ok && at.Visit != nil && at.Visit.Revision < u.Revision:
+	case ok && at.Visit != nil && at.Visit.Revision < u.Interest:
 		return "no alert yet: the URD was added or changed after the page was last matched; the next visit matches it anew", nil
 	case ok && at.Visit != nil && at.Visit.Version < p.version.Number:
 		return "no alert yet: this version was stored by another pipeline, and is matched at the next visit", nil

@@ -61,7 +61,7 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 		a.enlist(urd)
 	}
 	a.index.Add(compiled...)
-	slices.SortFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Revision, x.Revision) })
+	slices.SortFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Interest, x.Interest) })
 	env.Counter("interests").Store(int64(len(compiled)))
 	return a, nil
 }
@@ -181,7 +181,7 @@ func (a *audience) recipient(id string, seen int, d *webrace.Document) (match.Re
 // matched returns the version that was matched with every URD at the last visit, if the URD was then as it
 // is now; otherwise 0.
 func (a *audience) matched(id string, v *webrace.Visit) int {
-	if v == nil || v.Revision < a.urds[id].Revision {
+	if v == nil || v.Revision < a.urds[id].Interest {
 		return 0
 	}
 	return v.Version
@@ -195,7 +195,7 @@ func (a *audience) shown(id string, v *webrace.Visit) int {
 	}
 	urd := a.urds[id]
 	shown, ok := v.ShownTo(urd.Crawl.ID)
-	if !ok || shown.Revision < urd.Revision || !(webrace.Reach{Distance: shown.Distance}).Within(urd.Crawl.Levels) {
+	if !ok || shown.Revision < urd.Interest || !(webrace.Reach{Distance: shown.Distance}).Within(urd.Crawl.Levels) {
 		return 0
 	}
 	return shown.Version

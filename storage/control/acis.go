@@ -119,7 +119,7 @@ func (f *Filter) condition() (c condition, err error) {
 }
 
 func decodeStoredACI(r record) (a ACI, err error) {
-	a.Seq, a.Retrieved = r.number, moment(r.retrieved)
+	a.Seq, a.Retrieved = r.number, moment(r.second)
 	a.ACI, err = decodeACI(r.xml)
 	return a, err
 }
@@ -135,7 +135,7 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 		}
 		defer waiting.Close()
 		for waiting.Next() {
-			r := record{retrieved: nanos(now)}
+			r := record{second: nanos(now)}
 			if err := waiting.Scan(&r.xml, &r.number); err != nil {
 				return err
 			}

@@ -63,11 +63,11 @@ func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
 		into  **sql.Stmt
 		query string
 	}{
-		{&p.stored, "SELECT xml FROM urd WHERE id = ?"},
+		{&p.stored, "SELECT xml, interest FROM urd WHERE id = ?"},
 		{&p.revision, nextRevision},
-		{&p.write, `INSERT INTO urd (id, xml, nodes, owner, uri, crawl, revision) VALUES (?, ?, ?, ?, ?, ?, ?)
+		{&p.write, `INSERT INTO urd (id, xml, nodes, owner, uri, crawl, revision, interest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET xml = excluded.xml, nodes = excluded.nodes, owner = excluded.owner,
-				uri = excluded.uri, crawl = excluded.crawl, revision = excluded.revision
+				uri = excluded.uri, crawl = excluded.crawl, revision = excluded.revision, interest = excluded.interest
 			RETURNING n`},
 		{&p.revive, "DELETE FROM removed WHERE id = ?"},
 		{&p.unindex, "DELETE FROM keyword WHERE urd = ?"},
@@ -95,7 +95,7 @@ func (p *putter) put(given *xmlschema.URD) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	effect, err := p.effect(u.ID, doc)
+	effect, interest, err := p.effect(u, crawl.ID, doc)
 	if err != nil || effect == Unchanged {
 		return Change{u.ID, effect}, err
 	}
@@ -103,7 +103,10 @@ func (p *putter) put(given *xmlschema.URD) (Change, error) {
 	if err := p.revision.QueryRowContext(p.ctx).Scan(&revision); err != nil {
 		return Change{}, err
 	}
-	err = p.write.QueryRowContext(p.ctx, u.ID, doc.xml, doc.nodes, u.Owner, u.URI, crawl.ID, revision).Scan(&n)
+	if interest == 0 {
+		interest = revision
+	}
+	err = p.write.QueryRowContext(p.ctx, u.ID, doc.xml, doc.nodes, u.Owner, u.URI, crawl.ID, revision, interest).Scan(&n)
 	if err == nil {
 		_, err = p.revive.ExecContext(p.ctx, u.ID)
 	}
@@ -113,17 +116,32 @@ func (p *putter) put(given *xmlschema.URD) (Change, error) {
 	return Change{u.ID, effect}, err
 }
 
-// effect says what storing a document under an id is going to do.
-func (p *putter) effect(id string, doc document) (Effect, error) {
+// effect says what storing a document is going to do, and the revision of the URD's interest if that stays
+// as it is; otherwise 0.
+func (p *putter) effect(u *xmlschema.URD, crawl string, doc document) (effect Effect, interest int64, err error) {
 	var stored []byte
-	err := p.stored.QueryRowContext(p.ctx, id).Scan(&stored)
+	err = p.stored.QueryRowContext(p.ctx, u.ID).Scan(&stored, &interest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Added, nil
-	case err == nil && bytes.Equal(stored, doc.xml):
-		return Unchanged, nil
+		return Added, 0, nil
+	case err != nil:
+		return "", 0, err
+	case bytes.Equal(stored, doc.xml):
+		return Unchanged, interest, nil
 	}
-	return Changed, err
+	before, err := decodeURD(stored)
+	if err != nil || !matchedAlike(before, u, crawl) {
+		interest = 0
+	}
+	return Changed, interest, err
+}
+
+// matchedAlike reports whether a URD concerns the same documents as before, and gives the same annotations
+// of them: if only its urgency or timing changed, nobody needs to be told again.
+func matchedAlike(before, now *xmlschema.URD, crawl string) bool {
+	was, _, err := CrawlOf(before)
+	return err == nil && was.ID == crawl && before.URI == now.URI && before.Owner == now.Owner && before.Depth == now.Depth &&
+		before.ProcessType == now.ProcessType && before.InterestHash() == now.InterestHash()
 }
 
 // index makes the URD with this row number known under its keywords.

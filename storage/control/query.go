@@ -18,7 +18,7 @@ type table struct {
 }
 
 var urdTable = table{
-	selection: "SELECT xml, revision, 0, %s FROM urd WHERE %s ORDER BY n",
+	selection: "SELECT xml, revision, interest, %s FROM urd WHERE %s ORDER BY n",
 	lookUps: map[xmlschema.Field]string{
 		xmlschema.FieldID:      "id = ?",
 		xmlschema.FieldOwner:   "owner = ?",
@@ -33,9 +33,9 @@ var aciTable = table{
 
 // record is a stored document.
 type record struct {
-	xml       []byte
-	number    int64 // the revision of a URD, the place of an ACI
-	retrieved int64
+	xml    []byte
+	number int64 // the revision of a URD, the place of an ACI
+	second int64 // the revision of a URD's interest, the time at which an ACI was retrieved
 }
 
 // condition chooses among the documents of a table: those that its SQL holds for and, where there is a
@@ -78,7 +78,7 @@ func documents[T any](ctx context.Context, s *Store, doing string, t table, c co
 		var none T
 		var rec record
 		var nodes sql.RawBytes
-		if err := r.Scan(&rec.xml, &rec.number, &rec.retrieved, &nodes); err != nil {
+		if err := r.Scan(&rec.xml, &rec.number, &rec.second, &nodes); err != nil {
 			return none, err
 		}
 		if c.query == nil {

@@ -24,7 +24,8 @@ CREATE TABLE urd (
 	owner    TEXT NOT NULL,
 	uri      TEXT NOT NULL,
 	crawl    TEXT NOT NULL, -- empty when it starts none
-	revision INTEGER NOT NULL
+	revision INTEGER NOT NULL,
+	interest INTEGER NOT NULL -- the revision at which what is matched for it last changed
 );
 CREATE INDEX urd_owner    ON urd (owner);
 CREATE INDEX urd_uri      ON urd (uri);

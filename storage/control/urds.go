@@ -14,6 +14,7 @@ import (
 type URD struct {
 	*xmlschema.URD
 	Revision int64         // of the base, when this URD was added or last changed
+	Interest int64         // of the base, when last a change made another set of documents, or of annotations, of it
 	Crawl    webrace.Crawl // the crawl it starts; the zero crawl when it starts none
 }
 
@@ -53,7 +54,7 @@ func (s *Store) urds(ctx context.Context, doing, where string, args ...any) iter
 }
 
 func decodeStoredURD(r record) (u URD, err error) {
-	u.Revision = r.number
+	u.Revision, u.Interest = r.number, r.second
 	if u.URD, err = decodeURD(r.xml); err != nil {
 		return u, err
 	}
@@ -83,19 +84,20 @@ type Revision struct {
 // in the order of the last that happened to it.
 func (s *Store) Revised(ctx context.Context, since int64) iter.Seq2[Revision, error] {
 	return rows(ctx, s, "read changes of URDs", scanRevision, `
-		SELECT revision, id, xml FROM urd WHERE revision > ?1
+		SELECT revision, id, xml, interest FROM urd WHERE revision > ?1
 		UNION ALL
-		SELECT revision, id, NULL FROM removed WHERE revision > ?1
+		SELECT revision, id, NULL, 0 FROM removed WHERE revision > ?1
 		ORDER BY revision`, since)
 }
 
 func scanRevision(r *sql.Rows) (Revision, error) {
 	var v Revision
-	var xml []byte
-	if err := r.Scan(&v.Number, &v.ID, &xml); err != nil || xml == nil {
+	var stored record
+	if err := r.Scan(&v.Number, &v.ID, &stored.xml, &stored.second); err != nil || stored.xml == nil {
 		return v, err
 	}
-	u, err := decodeStoredURD(record{xml: xml, number: v.Number})
+	stored.number = v.Number
+	u, err := decodeStoredURD(stored)
 	v.URD = &u
 	return v, err
 }

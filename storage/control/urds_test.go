@@ -359,3 +359,40 @@ func TestAMergedCrawlServesAllItsURDs(t *testing.T) {
 		t.Errorf("%d URDs share no crawl", len(none))
 	}
 }
+
+func TestInterestIsOfTheChangeThatMattersToAnnotations(t *testing.T) {
+	t.Parallel()
+	s, ctx := open(t), t.Context()
+	u := xmlschema.NewURD("eleni", "http://example.org/")
+	u.ID, u.Keywords = "u", xmlschema.NewKeywords(xmlschema.Keyword{Key: "ibm"})
+	want := int64(0)
+	for _, step := range []struct {
+		name    string
+		change  func()
+		matters bool
+	}{
+		{"added", func() {}, true},
+		{"urgency", func() { u.Urgency = 3 }, false},
+		{"timing", func() { u.Timing = time.Hour }, false},
+		{"threshold", func() { u.Keywords.Threshold = 1 }, true},
+		{"keyword", func() { u.Keywords.Keywords[0].Weight = 5 }, true},
+		{"scope of change", func() { u.Change = xmlschema.ChangePage }, true},
+		{"depth", func() { u.Depth = 2 }, true},
+		{"scope", func() { u.Scope = xmlschema.ScopeAny }, true},
+		{"start", func() { u.URI = "http://example.org/other" }, true},
+		{"owner", func() { u.Owner = "costas" }, true},
+		{"urgency again", func() { u.Urgency = 1 }, false},
+	} {
+		step.change()
+		_, err := s.Put(ctx, []*xmlschema.URD{u})
+		ok(t, err)
+		stored, err := s.Get(ctx, "u")
+		ok(t, err)
+		if step.matters {
+			want = stored.Revision
+		}
+		if stored.Interest != want {
+			t.Errorf("after %s the interest is of revision %d, want %d", step.name, stored.Interest, want)
+		}
+	}
+}
