@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"time"
 )
 
@@ -38,7 +37,7 @@ func (n *node) collect(p BatchProcessor) {
 			return
 		}
 		group := n.gather(first, count, period)
-		n.processGroup(p, group, out)
+		n.processGroup(batchCall{p}, group, out)
 	}
 }
 
@@ -62,20 +61,15 @@ func (n *node) gather(first any, count int, period time.Duration) []*Item {
 	return group
 }
 
-func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
+func (n *node) processGroup(c call, group []*Item, out *emitter) {
 	if err := n.run.ctx.Err(); err != nil {
 		endAll(group, Outcome{Err: err})
 		return
 	}
-	n.busy.Add(1)
-	defer n.busy.Add(-1)
 	joint := newLineage(func(o Outcome) { endAll(group, o) }, nil)
 	joint.queued = allQueued(group)
 	out.lineage = joint
-	began := n.stats.begin(&out.sampler)
-	err := n.attemptGroup(group, out, func(ctx context.Context) error { return p.ProcessBatch(ctx, group, out) })
-	n.stats.end(&out.sampler, began)
-	joint.done(err)
+	joint.done(n.measured(c, group, out))
 }
 
 // endAll gives every item of a group the outcome that the group had.

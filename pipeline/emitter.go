@@ -70,8 +70,13 @@ func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {
 	return nil
 }
 
-// wait sends to a channel that is full.
+// wait sends to a channel that is full. Under the run's own context it need not watch for the end, which
+// costs more than the send: the node behind the channel goes on receiving when the run is cancelled.
 func (e *emitter) wait(ctx context.Context, it *Item, target chan<- any) error {
+	if ctx == e.node.run.ctx {
+		target <- it
+		return nil
+	}
 	select {
 	case target <- it:
 		return nil

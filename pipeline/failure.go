@@ -36,25 +36,39 @@ const attempts = 3
 
 var firstPause = 100 * time.Millisecond
 
-// attempt runs one call of the stage and deals with its error. What it returns is the lineage's: nil if
-// the error was taken care of.
-func (n *node) attempt(it *Item, out *emitter, call func(context.Context) error) error {
-	out.lineage = it.lineage
-	tried, err := n.try(out, call)
-	if err == nil {
-		return nil
-	}
-	return n.failed(it, err, tried, out)
+// call is one way to hand items to a stage.
+type call interface {
+	do(ctx context.Context, its []*Item, out Emitter) error
 }
 
-// attemptGroup is attempt for a group: the policy is applied to each of its items.
-func (n *node) attemptGroup(group []*Item, out *emitter, call func(context.Context) error) error {
-	tried, err := n.try(out, call)
+type (
+	processCall struct{ Processor }
+	batchCall   struct{ BatchProcessor }
+	putCall     struct{ Queue }
+)
+
+func (c processCall) do(ctx context.Context, its []*Item, out Emitter) error {
+	return c.Process(ctx, its[0], out)
+}
+
+func (c batchCall) do(ctx context.Context, its []*Item, out Emitter) error {
+	return c.ProcessBatch(ctx, its, out)
+}
+
+func (c putCall) do(ctx context.Context, its []*Item, _ Emitter) error { return c.Put(ctx, its[0]) }
+
+// attempt calls the stage with some items and applies its error policy to each of them. What it returns
+// is for their lineage: nil if the error was taken care of.
+func (n *node) attempt(c call, its []*Item, out *emitter) error {
+	tried, err := n.try(c, its, out)
 	if err == nil {
 		return nil
 	}
+	if len(its) == 1 {
+		return n.failed(its[0], err, tried, out)
+	}
 	var unhandled error
-	for _, it := range group {
+	for _, it := range its {
 		unhandled = errors.Join(unhandled, n.failed(it, err, tried, out))
 	}
 	return unhandled
@@ -62,7 +76,7 @@ func (n *node) attemptGroup(group []*Item, out *emitter, call func(context.Conte
 
 // try calls the stage, again after a pause if its policy says so and nothing has been emitted, because
 // what has been emitted cannot be taken back.
-func (n *node) try(out *emitter, call func(context.Context) error) (tried int, err error) {
+func (n *node) try(c call, its []*Item, out *emitter) (tried int, err error) {
 	limit := 1
 	if n.stage.Common.OnError == RetryFirst {
 		limit = attempts
@@ -70,7 +84,7 @@ func (n *node) try(out *emitter, call func(context.Context) error) (tried int, e
 	pause := firstPause
 	for tried = 1; ; tried++ {
 		out.emitted = 0
-		err = guard(n.name, func() error { return call(n.run.ctx) })
+		err = n.guarded(c, its, out)
 		if err == nil || tried == limit || out.emitted > 0 {
 			return tried, err
 		}
@@ -84,6 +98,12 @@ func (n *node) try(out *emitter, call func(context.Context) error) (tried int, e
 			return tried, n.run.ctx.Err()
 		}
 	}
+}
+
+// guarded makes a panic of the stage an error, so that it costs the items and not the process.
+func (n *node) guarded(c call, its []*Item, out *emitter) (err error) {
+	defer recovered(n.name, &err)
+	return c.do(n.run.ctx, its, out)
 }
 
 // failed applies the stage's error policy.
@@ -148,7 +168,7 @@ func chain(err error) []string {
 	return messages
 }
 
-// PanicError is a panic of a stage, turned into an error so that it costs one item and not the process.
+// PanicError is a panic of a stage, turned into an error.
 type PanicError struct {
 	Stage string
 	Value any
@@ -157,11 +177,9 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("stage %s panicked: %v", e.Stage, e.Value) }
 
-func guard(stage string, f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Stage: stage, Value: v, Stack: debug.Stack()}
-		}
-	}()
-	return f()
+// recovered is deferred around the code of a stage.
+func recovered(stage string, err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{Stage: stage, Value: v, Stack: debug.Stack()}
+	}
 }

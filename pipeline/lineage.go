@@ -23,7 +23,8 @@ type lineage struct {
 	alive   atomic.Int64
 	end     func(Outcome)
 	release func(note any)
-	queued  bool // the lease is a queue's, which can hand it out again
+	queued  bool            // the lease is a queue's, which can hand it out again
+	open    *sync.WaitGroup // counts it among the leases of its run; nil outside one
 
 	mu       sync.Mutex
 	outcome  Outcome
@@ -70,6 +71,9 @@ func (l *lineage) finish() {
 	outcome, cleanups := l.outcome, l.cleanups
 	l.cleanups = nil
 	l.mu.Unlock()
+	if l.open != nil {
+		defer l.open.Done()
+	}
 	for _, cleanup := range cleanups {
 		cleanup()
 	}

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -198,20 +197,31 @@ func (n *node) producerEnded(producer *node) {
 // work processes items until the channel is closed. When the run is cancelled it only empties the
 // channel, so that nobody waits for it.
 func (n *node) work(p Processor) {
-	out := n.newEmitter()
+	out, one, process := n.newEmitter(), make([]*Item, 1), call(processCall{p})
 	for e := range n.in {
-		it := n.item(e)
-		if err := n.run.ctx.Err(); err != nil {
-			it.lineage.done(err)
-			continue
-		}
-		n.busy.Add(1)
-		began := n.stats.begin(&out.sampler)
-		err := n.attempt(it, out, func(ctx context.Context) error { return p.Process(ctx, it, out) })
-		n.stats.end(&out.sampler, began)
-		n.busy.Add(-1)
-		it.lineage.done(err)
+		one[0] = n.item(e)
+		n.handle(process, one, out)
 	}
+}
+
+// handle calls the stage with one item, which is all that its holds, and ends it.
+func (n *node) handle(c call, its []*Item, out *emitter) {
+	lineage := its[0].lineage
+	if err := n.run.ctx.Err(); err != nil {
+		lineage.done(err)
+		return
+	}
+	out.lineage = lineage
+	lineage.done(n.measured(c, its, out))
+}
+
+// measured is attempt with the time it took and the stage shown as busy.
+func (n *node) measured(c call, its []*Item, out *emitter) error {
+	n.busy.Add(1)
+	defer n.busy.Add(-1)
+	began := n.stats.begin(&out.sampler)
+	defer n.stats.end(&out.sampler, began)
+	return n.attempt(c, its, out)
 }
 
 // item returns what came in as an item; a bare value comes from a go-streams stage and gets a lease of

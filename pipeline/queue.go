@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,28 +12,16 @@ type sealMark struct{}
 // put stores what comes in until the channel is closed. It is one half of a queue; the other, take, ends
 // on its own, so the cycle between them is no cycle of waiting.
 func (n *node) put() {
-	out := n.newEmitter()
+	out, one, put := n.newEmitter(), make([]*Item, 1), call(putCall{n.queue})
 	for {
 		e, ok := n.receive()
 		if !ok {
 			return
 		}
-		n.putOne(n.item(e), out)
+		one[0] = n.item(e)
+		n.handle(put, one, out)
 		n.puts.Done()
 	}
-}
-
-func (n *node) putOne(it *Item, out *emitter) {
-	if err := n.run.ctx.Err(); err != nil {
-		it.lineage.done(err)
-		return
-	}
-	n.busy.Add(1)
-	began := n.stats.begin(&out.sampler)
-	err := n.attempt(it, out, func(ctx context.Context) error { return n.queue.Put(ctx, it) })
-	n.stats.end(&out.sampler, began)
-	n.busy.Add(-1)
-	it.lineage.done(err)
 }
 
 // receive returns the next item to put. At the mark it seals the queue, once the puts before it have

@@ -140,25 +140,15 @@ func (r *Run) spawn(f func()) {
 
 // newLease returns a lineage that the run waits for before it closes the stages.
 func (r *Run) newLease(end func(Outcome), release func(any)) *lineage {
-	r.leases.Add(1)
-	return newLineage(func(o Outcome) {
-		defer r.leases.Done()
-		if end != nil {
-			end(o)
-		}
-	}, release)
+	l := newLineage(end, release)
+	r.adopt(l)
+	return l
 }
 
-// adopt makes the run wait for a lease that a source made by [NewItem].
+// adopt makes the run wait for a lease, such as one that a source made by [NewItem].
 func (r *Run) adopt(l *lineage) {
 	r.leases.Add(1)
-	end := l.end
-	l.end = func(o Outcome) {
-		defer r.leases.Done()
-		if end != nil {
-			end(o)
-		}
-	}
+	l.open = &r.leases
 }
 
 // finish waits for the end of everything, closes the stages and publishes the result.

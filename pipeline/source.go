@@ -6,9 +6,13 @@ import "fmt"
 func (n *node) runSource(source Source) {
 	n.busy.Add(1)
 	defer n.busy.Add(-1)
-	err := guard(n.name, func() error { return source.Run(n.run.drainCtx, n.newEmitter()) })
-	if err != nil && n.run.drainCtx.Err() == nil {
+	if err := n.produced(source); err != nil && n.run.drainCtx.Err() == nil {
 		n.stats.errors.Add(1)
 		n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
 	}
+}
+
+func (n *node) produced(source Source) (err error) {
+	defer recovered(n.name, &err)
+	return source.Run(n.run.drainCtx, n.newEmitter())
 }
