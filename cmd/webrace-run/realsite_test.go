@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,20 +28,6 @@ type realSite struct {
 	base string // without a slash at the end
 	log  string // the server's access log
 }
-
-// program builds webrace-run once for all tests.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "webrace-run")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "webrace-run")
-	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build webrace-run: %w\n%s", err, out)
-	}
-	return path, nil
-})
 
 func startRealSite(t *testing.T) realSite {
 	t.Helper()
@@ -206,13 +191,9 @@ func (s realSite) urds(t *testing.T) string {
 // command is webrace-run over the site.
 func (s realSite) command(t *testing.T, urds, data string, more ...string) *exec.Cmd {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	args := append([]string{"webrace", "--urds", urds, "--data", data, "--config", "../../pipelines.toml",
 		"--set", "fetch.allow_networks=127.0.0.0/8"}, more...)
-	return exec.Command(path, args...)
+	return exec.Command("webrace-run", args...) // which TestMain has put into the PATH
 }
 
 func mustSucceed(t *testing.T, c *exec.Cmd) {

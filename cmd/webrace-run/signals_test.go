@@ -41,14 +41,10 @@ func (p *process) said() string {
 // start starts the pipeline webrace for these URDs.
 func (w *world) start(urds []*xmlschema.URD, more ...string) *process {
 	w.t.Helper()
-	path, err := program()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	file := filepath.Join(w.t.TempDir(), "urds.xml")
 	writeFile(w.t, file, string(xmlschema.URDs(urds).Canonical()))
 	args := append([]string{"webrace", "--urds", file, "--data", w.data, "--set", "fetch.allow_networks=loopback"}, more...)
-	p := &process{Cmd: exec.Command(path, args...), t: w.t}
+	p := &process{Cmd: exec.Command("webrace-run", args...), t: w.t}
 	p.Stdout, p.Stderr = p, p
 	if err := p.Start(); err != nil {
 		w.t.Fatal(err)

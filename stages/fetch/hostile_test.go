@@ -54,11 +54,15 @@ func TestServersThatFail(t *testing.T) {
 		handle func(net.Conn)
 		error  string
 	}{
-		"never answers":       {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "timeout awaiting response headers"},
-		"hangs up":            {func(c net.Conn) { readRequest(c) }, "EOF"},
-		"drips the header":    {func(c net.Conn) { readRequest(c); drip(c, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1000)) }, "timeout awaiting response headers"},
-		"drips the body":      {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"\r\n"); drip(c, "x") }, "no complete answer within 600ms"},
-		"stops in the body":   {func(c net.Conn) { fmt.Fprint(c, head+"Content-Length: 9\r\n\r\nab"); _, _ = io.Copy(io.Discard, c) }, "no complete answer within 600ms"},
+		"never answers":    {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "timeout awaiting response headers"},
+		"hangs up":         {func(c net.Conn) { readRequest(c) }, "EOF"},
+		"drips the header": {func(c net.Conn) { readRequest(c); drip(c, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 1000)) }, "timeout awaiting response headers"},
+		"drips the body":   {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head+"\r\n"); drip(c, "x") }, "no complete answer within 600ms"},
+		"stops in the body": {func(c net.Conn) {
+			readRequest(c)
+			fmt.Fprint(c, head+"Content-Length: 9\r\n\r\nab")
+			_, _ = io.Copy(io.Discard, c)
+		}, "no complete answer within 600ms"},
 		"speaks no HTTP":      {func(c net.Conn) { readRequest(c); fmt.Fprint(c, "220 smtp.example.org ESMTP\r\n") }, "malformed HTTP"},
 		"sends noise":         {func(c net.Conn) { forEver(c, "\x00\xff\x01") }, ""},
 		"never ends a header": {func(c net.Conn) { readRequest(c); fmt.Fprint(c, head); forEver(c, "X-Y: z\r\n") }, "exceeded"},
