@@ -218,10 +218,11 @@ func (n *node) handle(c call, its []*Item, out *emitter) {
 // measured is attempt with the time it took and the stage shown as busy.
 func (n *node) measured(c call, its []*Item, out *emitter) error {
 	n.busy.Add(1)
-	defer n.busy.Add(-1)
 	began := n.stats.begin(&out.sampler)
-	defer n.stats.end(&out.sampler, began)
-	return n.attempt(c, its, out)
+	err := n.attempt(c, its, out) // which does not panic
+	n.stats.end(&out.sampler, began)
+	n.busy.Add(-1)
+	return err
 }
 
 // item returns what came in as an item; a bare value comes from a go-streams stage and gets a lease of
