@@ -41,6 +41,9 @@ func (it *Item) WithMeta(key, value string) *Item {
 // with an error if what was being waited for failed. A stage that hands its work to somebody else (a
 // store that gathers writes) holds the item and lets go when the effect is durable, so that no worker
 // waits for a disk. Calling the function again does nothing.
+//
+// The stage's error policy is not asked any more: an error from [Retry] sends the item back to its queue,
+// and any other ends the run, with the lease not done, because what the run accepts cannot be kept.
 func (it *Item) Hold() (done func(error)) {
 	if it.lineage == nil {
 		return func(error) {}

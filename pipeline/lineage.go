@@ -23,8 +23,8 @@ type lineage struct {
 	alive   atomic.Int64
 	end     func(Outcome)
 	release func(note any)
-	queued  bool            // the lease is a queue's, which can hand it out again
-	open    *sync.WaitGroup // counts it among the leases of its run; nil outside one
+	queued  bool // the lease is a queue's, which can hand it out again
+	run     *Run // that waits for it; nil outside one
 
 	mu       sync.Mutex
 	outcome  Outcome
@@ -71,14 +71,15 @@ func (l *lineage) finish() {
 	outcome, cleanups := l.outcome, l.cleanups
 	l.cleanups = nil
 	l.mu.Unlock()
-	if l.open != nil {
-		defer l.open.Done()
-	}
 	for _, cleanup := range cleanups {
 		cleanup()
 	}
 	if l.end != nil {
 		l.end(outcome)
+	}
+	if l.run != nil {
+		l.run.settle(outcome, l.queued)
+		l.run.leases.Done()
 	}
 }
 

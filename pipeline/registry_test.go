@@ -111,6 +111,9 @@ func TestTheDefaultRegistryIsTheOneOfThePackage(t *testing.T) {
 		Names []string        `toml:"names" doc:"who"`
 		Rules map[string]Size `toml:"rules" doc:"how much each"`
 	}
+	if _, again := Lookup("registry-test"); again {
+		t.Skip("the default registry keeps what it was given: run with -count=1")
+	}
 	Register(toySpec("registry-test", nil, port("", links)), options{[]string{"a b"}, map[string]Size{"x y": 1e6, "a": 1}}, none)
 	if spec, ok := Lookup("registry-test"); !ok || spec.Summary != "is a toy" || !slices.Contains(Types(), "registry-test") {
 		t.Errorf("spec %+v, %v", spec, ok)

@@ -148,7 +148,17 @@ func (r *Run) newLease(end func(Outcome), release func(any)) *lineage {
 // adopt makes the run wait for a lease, such as one that a source made by [NewItem].
 func (r *Run) adopt(l *lineage) {
 	r.leases.Add(1)
-	l.open = &r.leases
+	l.run = r
+}
+
+// settle ends the run if a lease ended with an error that nobody took care of: an effect that a stage was
+// waiting for has failed.
+func (r *Run) settle(o Outcome, queued bool) {
+	drained := r.drainCtx.Err() != nil && errors.Is(o.Err, context.Canceled)
+	if o.Err == nil || drained || r.ctx.Err() != nil || queued && !o.RetryAt.IsZero() {
+		return
+	}
+	r.fail(fmt.Errorf("%w: %w", ErrEffect, o.Err))
 }
 
 // finish waits for the end of everything, closes the stages and publishes the result.

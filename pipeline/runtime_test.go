@@ -351,13 +351,30 @@ func TestFirstFailureOfABranchDecides(t *testing.T) {
 			return nil
 		}
 	}
-	mustRun(t, build().add("numbers", count{10, ends.add}).add("good", hold(nil)).add("bad", hold(errBroken)).
-		chain("numbers", "good").chain("numbers", "bad"), RunOptions{})
-	ends.mustEndOnce(t, 10)
-	for i := range 10 {
-		if !errors.Is(ends.all[i][0].Err, errBroken) {
-			t.Errorf("lease %d ended with %v", i, ends.all[i][0].Err)
+	_, err := build().add("numbers", count{1, ends.add}).add("good", hold(nil)).add("bad", hold(errBroken)).
+		chain("numbers", "good").chain("numbers", "bad").g.Run(t.Context(), RunOptions{})
+	ends.mustEndOnce(t, 1)
+	if !errors.Is(ends.all[0][0].Err, errBroken) {
+		t.Errorf("the lease ended with %v", ends.all[0][0].Err)
+	}
+	if !errors.Is(err, errBroken) {
+		t.Errorf("an effect failed, and the run ended with %v", err)
+	}
+}
+
+func TestHeldItemGoesBackToItsQueue(t *testing.T) {
+	queue, failed, sink := newTree(), atomic.Bool{}, &collected{}
+	once := process(func(ctx context.Context, it *Item, out Emitter) error {
+		if it.Value == 3 && failed.CompareAndSwap(false, true) {
+			it.Hold()(Retry(errBroken, time.Now()))
+			return nil
 		}
+		return out.Emit(ctx, it)
+	})
+	mustRun(t, build().add("seed", count{n: 5}).add("queue", queue).add("once", once).add("sink", sink).
+		chain("seed", "queue", "once", "sink"), RunOptions{})
+	if len(sink.values) != 5 || queue.served[3] != 2 {
+		t.Errorf("%d items came out of 5; 3 was handed out %d times, want twice", len(sink.values), queue.served[3])
 	}
 }
 

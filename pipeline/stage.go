@@ -105,6 +105,10 @@ func (e *OptionError) Unwrap() error { return e.Err }
 // ErrStopped is the error of a run that a stage with on_error = "stop" ended.
 var ErrStopped = errors.New("stopped by on_error")
 
+// ErrEffect is the error of a run that ended because an effect failed that a stage was waiting for; see
+// [Item.Hold].
+var ErrEffect = errors.New("an effect failed")
+
 // Retry marks a failure of the moment, such as a host that does not answer: the lease goes back to its
 // queue, to be handed out again at the given time, and the stage's error policy is not asked. On an item
 // that came from no queue it is an error like any other.

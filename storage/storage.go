@@ -38,6 +38,10 @@ type Options struct {
 	Frontier frontier.Options
 	Objects  objects.Options
 	Control  control.Options
+
+	// Fatal is called when a store can no longer keep its promises, as on a full disk, and must not return:
+	// to end there loses nothing that was promised. Nil panics. It stands in for the Fatal of each store.
+	Fatal func(error)
 }
 
 // Dir is an open data directory. Its methods may be called concurrently; the stores they return are
@@ -80,6 +84,9 @@ func Open(dir string, o Options) (*Dir, error) {
 		return nil, errors.Join(err, held.release())
 	}
 	d := &Dir{path: dir, lock: held}
+	if o.Fatal != nil {
+		o.Frontier.Fatal, o.Objects.Fatal = o.Fatal, o.Fatal
+	}
 	d.frontier.open = func() (*frontier.Store, error) { return frontier.Open(d.Path("frontier"), o.Frontier) }
 	d.objects.open = func() (*objects.Store, error) { return objects.Open(d.Path("objects"), o.Objects) }
 	d.control.open = func() (*control.Store, error) { return control.Open(d.Path("control.db"), o.Control) }

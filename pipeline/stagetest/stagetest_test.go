@@ -144,6 +144,7 @@ func (grouped) ProcessBatch(ctx context.Context, its []*pipeline.Item, out pipel
 }
 
 func TestConformingStagesPass(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	over := make(chan struct{})
 	lend := sync.OnceFunc(func() { go func() { <-over }() }) // as a store that is opened when it is first asked for
 	for name, c := range map[string]Case{
@@ -173,7 +174,6 @@ func TestConformingStagesPass(t *testing.T) {
 		})
 	}
 	close(over)
-	goleak.VerifyNone(t)
 }
 
 // closing is a processor with a Close.
@@ -226,6 +226,7 @@ func (endless) Seal() {}
 
 // TestBrokenStagesFail breaks each rule in at least one way, and wants the suite to say which.
 func TestBrokenStagesFail(t *testing.T) {
+	calls.Store(0)
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })
 	var changing sync.Mutex // so that it is the suite that finds the change, not the race detector

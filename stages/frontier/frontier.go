@@ -212,15 +212,11 @@ func (l *lease) Release(note any) {
 	}
 }
 
-// Done records the outcome. A request that was not finished, because the run was cancelled or stopped, is
-// left as it is: nothing on disk says that it was handed out, so it will be again. One that a store failed
-// has failed, and is done with for this round, or the run would wait for it for ever.
+// Done records the outcome. A request that was not finished, because the run has failed or was cancelled,
+// is left as it is: nothing on disk says that it was handed out, so it will be again.
 func (l *lease) Done(o pipeline.Outcome) {
-	if o.RetryAt.IsZero() && isUnfinished(o.Err) {
-		return
-	}
 	if o.Err != nil && o.RetryAt.IsZero() {
-		l.log("request failed", o.Err)
+		return
 	}
 	outcome := frontier.Outcome{Err: o.Err, RetryAt: o.RetryAt}
 	for _, what := range o.Learned {
@@ -230,15 +226,7 @@ func (l *lease) Done(o pipeline.Outcome) {
 	}
 	l.lease.Done(outcome, func(err error) {
 		if err != nil && !errors.Is(err, frontier.ErrClosed) {
-			l.log("outcome of a request not recorded; it will be repeated", err)
+			l.stage.env.Logger.Error("outcome of a request not recorded; it will be repeated", "url", l.lease.Request().URL, "error", err)
 		}
 	})
-}
-
-func isUnfinished(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pipeline.ErrStopped)
-}
-
-func (l *lease) log(what string, err error) {
-	l.stage.env.Logger.Error(what, "url", l.lease.Request().URL, "error", err)
 }

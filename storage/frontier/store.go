@@ -25,6 +25,9 @@ type Options struct {
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 	Cache  int64            // bytes of the block cache; 0: 32 MiB
+	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
+	// return: to end there loses nothing that was promised. Nil panics.
+	Fatal func(error)
 }
 
 // Store is the frontier of every pipeline that shares a data directory.
@@ -70,7 +73,7 @@ func Open(dir string, o Options) (*Store, error) {
 func pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
 		FS:                    o.FS,
-		Logger:                logger{o.Logger},
+		Logger:                logger{o.Logger, o.Fatal},
 		CacheSize:             o.Cache,
 		MemTableSize:          16 << 20,
 		L0CompactionThreshold: 4,
@@ -192,7 +195,10 @@ func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool
 }
 
 // logger passes on what pebble has to complain about, and leaves out what it tells of its own work.
-type logger struct{ *slog.Logger }
+type logger struct {
+	*slog.Logger
+	fatal func(error)
+}
 
 func (l logger) Infof(string, ...any) {}
 
@@ -200,10 +206,11 @@ func (l logger) Errorf(f string, args ...any) {
 	l.Error("frontier database", "error", fmt.Sprintf(f, args...))
 }
 
-// Fatalf must not return: pebble calls it when it can no longer keep its promises, as on a full disk.
-// To die there loses nothing that was promised.
+// Fatalf must not return: pebble calls it when it cannot go on.
 func (l logger) Fatalf(f string, args ...any) {
-	message := fmt.Sprintf(f, args...)
-	l.Error("frontier database cannot go on", "error", message)
-	panic("frontier database: " + message)
+	err := fmt.Errorf("frontier database: "+f, args...)
+	if l.fatal != nil {
+		l.fatal(err)
+	}
+	panic(err)
 }

@@ -49,6 +49,9 @@ type Options struct {
 	CacheBytes  int64            // memory for blocks of the index; 32 MiB when 0
 	Logger      *slog.Logger     // slog.Default() when nil
 	Now         func() time.Time // the clock; time.Now when nil
+	// Fatal is called when the index can no longer keep its promises, as on a full disk, and must not
+	// return: to end there loses nothing that was promised. Nil panics.
+	Fatal func(error)
 }
 
 func (o Options) withDefaults() Options {

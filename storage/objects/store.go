@@ -138,7 +138,7 @@ func openIndex(dir string, o Options) (*pebble.DB, error) {
 		CacheSize:          o.CacheBytes,
 		MemTableSize:       16 << 20,
 		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             indexLogger{o.Logger},
+		Logger:             indexLogger{o.Logger, o.Fatal},
 	}
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
@@ -167,7 +167,10 @@ func get[T any](s *Store, key []byte, decode func([]byte) (T, error)) (T, bool, 
 }
 
 // indexLogger passes pebble's errors on; its news of compactions is of no interest to anyone.
-type indexLogger struct{ log *slog.Logger }
+type indexLogger struct {
+	log   *slog.Logger
+	fatal func(error)
+}
 
 func (l indexLogger) Infof(string, ...any) {}
 
@@ -175,8 +178,11 @@ func (l indexLogger) Errorf(f string, args ...any) {
 	l.log.Error("object cache index", "error", fmt.Sprintf(f, args...))
 }
 
-// Fatalf is called when the index can no longer write its log. Pebble requires that it does not return:
-// going on would lose what was promised.
+// Fatalf must not return: pebble calls it when it cannot go on.
 func (l indexLogger) Fatalf(f string, args ...any) {
-	panic("object cache index: " + fmt.Sprintf(f, args...))
+	err := fmt.Errorf("object cache index: "+f, args...)
+	if l.fatal != nil {
+		l.fatal(err)
+	}
+	panic(err)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/pipeline"
@@ -61,7 +62,7 @@ func status(err error) int {
 	switch {
 	case errors.As(err, &exit):
 		return exit.Status
-	case errors.As(err, &locked):
+	case errors.As(err, &locked), errors.Is(err, syscall.ENOSPC):
 		return Environment
 	case errors.As(err, &findings), errors.As(err, &problems):
 		return Usage
@@ -82,6 +83,9 @@ func Report(w io.Writer, err error) {
 		return
 	}
 	fmt.Fprintln(w, "error:", err)
+	if errors.Is(err, syscall.ENOSPC) {
+		fmt.Fprintln(w, nothingLost)
+	}
 }
 
 // Count writes a number of things: 1 page, 2 pages.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -71,10 +72,18 @@ func (p *Place) OpenStores() (*storage.Dir, error) {
 
 // OpenDir takes a data directory into possession.
 func OpenDir(path string) (*storage.Dir, error) {
-	dir, err := storage.Open(path, storage.Options{})
+	dir, err := storage.Open(path, storage.Options{Fatal: fatal})
 	var locked *storage.LockedError
 	if err != nil && !errors.As(err, &locked) {
 		return nil, &Error{Environment, err}
 	}
 	return dir, err
 }
+
+// fatal ends the program at once when a store cannot go on.
+func fatal(err error) {
+	fmt.Fprintf(os.Stderr, "\nerror: %v\n%s\n", err, nothingLost)
+	os.Exit(Environment)
+}
+
+const nothingLost = "what was accepted is safe: make room, and the same command goes on from here"
