@@ -44,7 +44,7 @@ func New(allow []string) (*Guard, error) {
 	for _, entry := range allow {
 		admitted, err := parse(entry)
 		if err != nil {
-			return nil, fmt.Errorf("allow_networks: %w", err)
+			return nil, err
 		}
 		g.allowed = append(g.allowed, admitted...)
 	}
