@@ -18,7 +18,9 @@ func TestTrySaysWhatAStageMadeOfItsInputs(t *testing.T) {
 			return broken
 		case "c":
 			it.Learn("something")
-			it.Hold()(broken)
+		case "d":
+			it.Hold()(broken) // which ends the run
+			return nil
 		}
 		if err := out.EmitTo(ctx, "more", it.With(w.Text)); err != nil {
 			return err
@@ -33,8 +35,12 @@ func TestTrySaysWhatAStageMadeOfItsInputs(t *testing.T) {
 	if len(got.Failures) != 1 || got.Failures[0].Value != inputs[1] || !errors.Is(got.Failures[0], broken) {
 		t.Errorf("failures %v", got.Failures)
 	}
-	if o := got.Outcomes; o[0].Err != nil || o[1].Err != nil || !errors.Is(o[2].Err, broken) || !reflect.DeepEqual(o[2].Learned, []any{"something"}) {
+	if o := got.Outcomes; o[0].Err != nil || o[1].Err != nil || o[2].Err != nil || !reflect.DeepEqual(o[2].Learned, []any{"something"}) {
 		t.Errorf("outcomes %+v", o)
+	}
+	got = Try(t, Case{Type: "stage", Registry: registered(processorSpec(), func() any { return stage }), Inputs: []any{&word{"d"}}})
+	if !errors.Is(got.Outcomes[0].Err, broken) {
+		t.Errorf("an effect failed, and the outcome is %+v", got.Outcomes[0])
 	}
 }
 
