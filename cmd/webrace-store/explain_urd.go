@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -147,10 +148,16 @@ func (p *page) notReached(u control.URD) string {
 	return "its crawl did not come to it: it has not run since the URD was added, or " + nobody
 }
 
+// toldOfThisVersion reports whether one of the annotations is of the version at hand: of what was added
+// with it, for example.
+func (p *page) toldOfThisVersion(told []control.ACI) bool {
+	return slices.ContainsFunc(told, func(a control.ACI) bool { return a.URI == p.url && a.Docbase.Version == p.version.Number })
+}
+
 // silence says why a page that is worth an alert to a URD has none under the id that its present text
 // gives; empty when it has, and when it is worth none.
 func (p *page) silence(ctx context.Context, u control.URD, worth []match.Alert, told []control.ACI) (string, error) {
-	if len(worth) == 0 {
+	if len(worth) == 0 || p.toldOfThisVersion(told) {
 		return "", nil
 	}
 	id := xmlschema.ACIID(u.ID, u.InterestHash(), worth[0].Matched)
@@ -166,11 +173,15 @@ func (p *page) silence(ctx context.Context, u control.URD, worth []match.Alert, 
 		}
 	}
 	at, _, ok := cameTo(p.standings, u.Crawl.ID)
+	shown := webrace.Shown{}
+	if ok && at.Visit != nil {
+		shown, _ = at.Visit.ShownTo(u.Crawl.ID)
+	}
 	switch {
-	case ok && at.Visit != nil && at.Visit.Revision < u.Interest:
+	case ok && at.Visit != nil && shown.Revision < u.Interest:
 		return "no alert yet: the URD was added or changed after the page was last matched; the next visit matches it anew", nil
-	case ok && at.Visit != nil && at.Visit.Version < p.version.Number:
-		return "no alert yet: this version was stored by another pipeline, and is matched at the next visit", nil
+	case ok && at.Visit != nil && shown.Version < p.version.Number:
+		return "no alert yet: this version was stored for another crawl, and is matched at the next visit", nil
 	case len(told) > 0 && u.Change == xmlschema.ChangeAdded:
 		return "no further alert: what was added since the owner was told is not relevant by itself", nil
 	case u.Change == xmlschema.ChangeFirst:
