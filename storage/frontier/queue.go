@@ -24,6 +24,10 @@ type QueueOptions struct {
 	Window    int           // hosts of each urgency in memory at once; 0: 4096
 	Repeats   int           // URLs remembered to answer repeats from memory; 0: 131072
 	Rules     *scope.Rules  // what every URL is held against; nil allows all
+	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
+	// that a page which one crawl had fetched before the next was started is not fetched again for it. The
+	// zero time stands for a run that goes on and on: each round counts from its own start.
+	Began time.Time
 }
 
 func (o QueueOptions) withDefaults() QueueOptions {

@@ -145,3 +145,32 @@ func TestLoweredLevelsDropWhatLiesBeyond(t *testing.T) {
 		t.Errorf("stats: %+v, want nothing left", s)
 	}
 }
+
+func TestRoundsThatARunOpensCountFromItsBeginning(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		began  func(now time.Time) time.Time
+		stored bool
+	}{
+		"a run with an end": {func(now time.Time) time.Time { return now }, true},
+		"a run without":     {func(time.Time) time.Time { return time.Time{} }, false},
+	} {
+		at := time.Unix(1e9, 0)
+		f := newFixtureAt(t, QueueOptions{Fresh: -1, Began: c.began(at)}, func() time.Time { return at })
+		f.start(webrace.Crawl{ID: "a", Start: "http://p.org/"}, true)
+		f.done(f.take()) // before the second crawl is started
+		at = at.Add(time.Minute)
+		f.start(webrace.Crawl{ID: "b", Start: "http://x.org/", Scope: webrace.ScopeAny}, true)
+		start := f.take()
+		f.links(start, "http://p.org/")
+		f.done(start)
+		l := f.take()
+		f.wantURL(l, "http://p.org/")
+		if got := l.Request().Stored; got != c.stored {
+			t.Errorf("%s: the page that the first crawl had fetched is stored: %v, want %v", name, got, c.stored)
+		}
+		f.done(l)
+		f.q.Seal()
+		f.end()
+	}
+}

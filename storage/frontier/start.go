@@ -79,7 +79,10 @@ func (s *start) apply(ch *changes) error {
 	}
 	next.scope = s.scope
 	if opens {
-		next.started = s.q.store.now()
+		next.started = s.q.opt.Began
+		if next.started.IsZero() {
+			next.started = s.q.store.now()
+		}
 	}
 	walks := opens || unfinished && deeper
 	if walks {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -199,6 +200,46 @@ func TestIndexingAgainChangesNothingAndTheNewestVersionStays(t *testing.T) {
 	}
 }
 
+// copyAtOneMoment copies a directory in which files come and go, as the index merges its segments: until
+// none has done so meanwhile.
+func copyAtOneMoment(t *testing.T, to, from string) {
+	t.Helper()
+	for range 1000 {
+		before := listing(t, from)
+		err := os.CopyFS(to, os.DirFS(from))
+		if err == nil && slices.Equal(before, listing(t, from)) {
+			return
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("the index never comes to rest")
+}
+
+func listing(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil {
+			files = append(files, fmt.Sprint(path, info.Size(), info.ModTime()))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // What Index acknowledged is on the disk, not on its way there: a copy of the files made right after it
 // is what kill -9 would leave.
 func TestWhatWasIndexedSurvivesAKill(t *testing.T) {
@@ -208,9 +249,7 @@ func TestWhatWasIndexedSurvivesAKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := filepath.Join(t.TempDir(), "copy")
-		if err := os.CopyFS(left, os.DirFS(s.path)); err != nil {
-			t.Fatal(err)
-		}
+		copyAtOneMoment(t, left, s.path)
 		after, err := Open(left)
 		if err != nil {
 			t.Fatal(err)
@@ -271,9 +310,7 @@ func TestADamagedIndexIsRefusedWithAClearError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := filled(t)
 			dir := filepath.Join(t.TempDir(), "copy")
-			if err := os.CopyFS(dir, os.DirFS(s.path)); err != nil {
-				t.Fatal(err)
-			}
+			copyAtOneMoment(t, dir, s.path)
 			if err := damage(dir); err != nil {
 				t.Fatal(err)
 			}
