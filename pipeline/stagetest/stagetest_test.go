@@ -264,14 +264,12 @@ func TestBrokenStagesFail(t *testing.T) {
 			return out.EmitTo(ctx, "more", it.With(42))
 		})},
 		"emits after it has returned": {EmitsInTime, processor(func(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-			done, returned := it.Hold(), make(chan struct{})
+			done := it.Hold()
 			go func() {
-				<-returned
-				time.Sleep(10 * time.Millisecond) // long after the return below
-				_ = out.Emit(ctx, it)
-				done(nil)
+				defer done(nil)
+				for out.Emit(ctx, it) == nil { // until the stage has returned, and once more
+				}
 			}()
-			close(returned)
 			return nil
 		})},
 		"changes its input": {KeepsInput, processor(func(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
