@@ -122,7 +122,7 @@ func (p part) write(w io.Writer, store *objects.Store, v objects.Version) error 
 	case p.header:
 		return writeHeader(w, v.Status, header)
 	case p.text:
-		return writeText(w, v.URL, header, body)
+		return writeText(w, v.URL, extract.ContentType(header, v.MediaType), body)
 	}
 	_, err = w.Write(body)
 	return err
@@ -140,8 +140,8 @@ func writeHeader(w io.Writer, status int, header http.Header) error {
 	return nil
 }
 
-func writeText(w io.Writer, url string, header http.Header, body []byte) error {
-	r, err := extract.Document(body, header.Get("Content-Type"), url, extract.Options{MaxLinks: 1})
+func writeText(w io.Writer, url, contentType string, body []byte) error {
+	r, err := extract.Document(body, contentType, url, extract.Options{MaxLinks: 1})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (p *page) read(cache *objects.Store) error {
 	if err != nil {
 		return err
 	}
-	r, err := extract.Document(body, header.Get("Content-Type"), p.url, extract.Options{MaxLinks: 1})
+	r, err := extract.Document(body, extract.ContentType(header, p.version.MediaType), p.url, extract.Options{MaxLinks: 1})
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func fragmentOf(cache *objects.Store, hit fulltext.Hit, query string) (string, e
 	if err != nil {
 		return "", err
 	}
-	r, err := extract.Document(body, header.Get("Content-Type"), hit.URL, extract.Options{MaxLinks: 1})
+	r, err := extract.Document(body, extract.ContentType(header, version.MediaType), hit.URL, extract.Options{MaxLinks: 1})
 	if err != nil {
 		return "", err
 	}

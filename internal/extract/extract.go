@@ -8,6 +8,7 @@
 package extract
 
 import (
+	"cmp"
 	"fmt"
 	"mime"
 	"net/http"
@@ -63,6 +64,12 @@ type Refused struct {
 
 // Total returns how many references were refused.
 func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Limit }
+
+// ContentType returns the type to extract a document as: that which it was sent with, or else the media
+// type that is known of it. Whoever extracts a document again asks here, or would see another text.
+func ContentType(header http.Header, mediaType string) string {
+	return cmp.Or(header.Get("Content-Type"), mediaType)
+}
 
 // Document extracts text and links of the document at the given URL. The content type is that of the
 // HTTP header; when it is empty the type is guessed from the body. The error is for a URL that is none.

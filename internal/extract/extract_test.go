@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -318,6 +319,23 @@ func BenchmarkDocument(b *testing.B) {
 	for b.Loop() {
 		if _, err := extract.Document(body, "text/html", at, extract.Options{}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestContentTypeIsWhatWasSentOrWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		header http.Header
+		want   string
+	}{
+		{http.Header{"Content-Type": {"text/html; charset=iso-8859-7"}}, "text/html; charset=iso-8859-7"},
+		{http.Header{"Content-Type": {""}}, "text/plain"},
+		{http.Header{}, "text/plain"},
+		{nil, "text/plain"},
+	} {
+		if got := extract.ContentType(c.header, "text/plain"); got != c.want {
+			t.Errorf("%v: %q, want %q", c.header, got, c.want)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (s *stage) write(ctx context.Context, docs []fulltext.Document) error {
 // searchable returns what is indexed of a document; false when it has no text, unless an earlier version may
 // have had some, whose place it takes.
 func searchable(d *webrace.Document) (fulltext.Document, bool, error) {
-	r, err := extract.Document(d.Body, contentType(d), d.URL, extract.Options{MaxLinks: 1})
+	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, extract.Options{MaxLinks: 1})
 	if err != nil {
 		return fulltext.Document{}, false, err
 	}
@@ -109,11 +109,4 @@ func searchable(d *webrace.Document) (fulltext.Document, bool, error) {
 	}
 	doc.Headings, doc.Body = headings.String(), body.String()
 	return doc, len(r.Text.Blocks) > 0 || d.Version > 1, nil
-}
-
-func contentType(d *webrace.Document) string {
-	if sent := d.Header.Get("Content-Type"); sent != "" {
-		return sent
-	}
-	return d.MediaType
 }

@@ -8,7 +8,6 @@
 package keywordfilter
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -206,7 +205,7 @@ func (s *stage) recall(url string, number int) (r recalled, err error) {
 	if r.body, header, err = s.objects.Body(r.version); err != nil {
 		return fail(err)
 	}
-	contentType := cmp.Or(header.Get("Content-Type"), r.version.MediaType)
+	contentType := extract.ContentType(header, r.version.MediaType)
 	if r.text, err = extract.Document(r.body, contentType, url, extract.Options{MaxLinks: 1}); err != nil {
 		return fail(err)
 	}

@@ -72,11 +72,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if d.Outcome != webrace.Fetched {
 		return out.Emit(ctx, it)
 	}
-	contentType := d.Header.Get("Content-Type")
-	if contentType == "" {
-		contentType = d.MediaType
-	}
-	r, err := extract.Document(d.Body, contentType, d.URL, s.extract)
+	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
 	if err != nil {
 		return err
 	}
