@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -267,8 +268,10 @@ func TestBrokenStagesFail(t *testing.T) {
 			done := it.Hold()
 			go func() {
 				defer done(nil)
-				for out.Emit(ctx, it) == nil { // until the stage has returned, and once more
+				for !out.(*guardedEmitter).over.Load() { // the stage has not returned
+					runtime.Gosched()
 				}
+				_ = out.Emit(ctx, it)
 			}()
 			return nil
 		})},
