@@ -83,6 +83,7 @@ type Links struct {
 	Reach     []Reach  // the reach of that document
 	Via       Via      // how they were found
 	Redirects int      // for [ViaRedirect]: redirects in a row, this one included
+	Score     uint8    // how promising they are, to a crawl in the order of best-first; 0 leaves it to the frontier
 	URLs      []string // absolute, normalized, each once, in document order
 }
 
@@ -197,13 +198,14 @@ type Visit struct {
 	Status       int       // the last status
 	ETag         string    // validators for the next conditional request
 	LastModified string
-	Digest       Digest   // of the last stored body
-	Version      int      // its version
-	Shown        []Shown  // every crawl that ever came here, sorted by crawl
-	Revision     int64    // the revision of the URD base it was matched at
-	Baseline     []uint64 // hashes of the text blocks of the last versions, as the matcher keeps them
-	Attempts     int      // failed attempts in a row
-	Error        string   // why the last attempt failed; empty when it did not
+	Digest       Digest        // of the last stored body
+	Version      int           // its version
+	Shown        []Shown       // every crawl that ever came here, sorted by crawl
+	Revision     int64         // the revision of the URD base it was matched at
+	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
+	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
+	Attempts     int           // failed attempts in a row
+	Error        string        // why the last attempt failed; empty when it did not
 }
 
 // Shown says what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,

@@ -1,0 +1,33 @@
+// Package storecmd is what webrace-store does, apart from its main function: the process that owns a data
+// directory runs the same commands for those who ask it.
+//
+// What it prints for programs is stable: fields between tabs, JSON lines with --json, or XML. Somebody at
+// a terminal gets the same aligned under a header, or a readable text. That there is nothing to print is
+// said on stderr, and is no error.
+package storecmd
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	_ "github.com/webrace/webrace/stages/all" // the configuration names them
+)
+
+// New returns the command with its subcommands.
+func New() *cobra.Command {
+	var place cli.Place
+	root := &cobra.Command{
+		Use:   "webrace-store",
+		Short: "look into the stores of a data directory, and change them",
+		Example: `  webrace-store urd add --url https://example.org/ --owner eleni --keyword ibm:3 --depth 2
+  webrace-store aci list --owner eleni --since 24h
+  webrace-store explain https://example.org/news eleni`,
+	}
+	place.AddFlags(root)
+	root.AddCommand(
+		newURD(&place), newACI(&place), newCache(&place),
+		newSearch(&place), newExplain(&place), newWhy(&place),
+		newFrontier(&place), newDLQ(&place),
+	)
+	cli.Strict(root)
+	return root
+}

@@ -1,0 +1,23 @@
+// Package schedule says when what is watched is to be looked at again. It is pure: it has no clock, no
+// disk and no network; whoever uses it says what time it is.
+package schedule
+
+import "time"
+
+// Bounds are the shortest and the longest interval between two visits of a page. No bound is zero.
+type Bounds struct{ Min, Max time.Duration }
+
+// Adapt returns the interval until the next visit of a page that was last visited after an interval: half
+// of it when the page had changed, half as much again when it had not, within bounds. A first visit, after
+// the interval 0, gives the shortest one.
+func Adapt(interval time.Duration, changed bool, b Bounds) time.Duration {
+	switch {
+	case interval <= 0:
+		return b.Min
+	case changed:
+		interval /= 2
+	case interval < b.Max:
+		interval += interval / 2
+	}
+	return max(b.Min, min(interval, b.Max))
+}

@@ -1,0 +1,36 @@
+// Package fsck is what the checks of the stores have in common: how damage is told.
+package fsck
+
+import "fmt"
+
+// Finding is one thing that is not as it must be.
+type Finding struct {
+	Store    string // frontier, objects, control or fulltext
+	Kind     string // what is wrong, in a few fixed words: "stranded host"
+	Where    string // the file, URL or id that it is about; empty for the whole store
+	Detail   string // what was found and what was expected, or what is lost
+	Repaired bool
+}
+
+// String is the finding as one line for a person.
+func (f Finding) String() string {
+	line := f.Store + ": " + f.Kind
+	if f.Where != "" {
+		line += " " + f.Where
+	}
+	if f.Detail != "" {
+		line += ": " + f.Detail
+	}
+	if f.Repaired {
+		line += " (repaired)"
+	}
+	return line
+}
+
+// Report takes a finding. It must not keep the store waiting.
+type Report func(Finding)
+
+// Reportf fills in a finding of a store.
+func (r Report) Reportf(store, kind, where string, repaired bool, format string, args ...any) {
+	r(Finding{Store: store, Kind: kind, Where: where, Detail: fmt.Sprintf(format, args...), Repaired: repaired})
+}
