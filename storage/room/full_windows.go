@@ -1,0 +1,10 @@
+package room
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// full are the errors of a system without room.
+var full = []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED, syscall.ENOSPC}
