@@ -96,12 +96,8 @@ func (s *stage) Open(context.Context) error {
 	if err != nil {
 		return err
 	}
-	var began time.Time
-	if !s.env.Continuous {
-		began = time.Now()
-	}
 	queue, err := store.Queue(s.env.Pipeline, frontier.QueueOptions{
-		Began: began,
+		Began: time.Now(), Continuous: s.env.Continuous,
 		Fresh: orNever(s.options.Fresh), Attempts: s.options.Attempts, MaxLeases: s.options.Leases,
 		Wait: orNever(s.options.Wait), Redirects: s.options.Redirects, Rules: rules,
 	})

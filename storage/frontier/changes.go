@@ -17,6 +17,8 @@ type changes struct {
 	lanes   map[laneID]struct{} // that got items
 	timed   bool                // something was parked or delayed, or ceased to be
 	before  counters
+
+	startVisited []*crawl
 }
 
 type laneID struct {

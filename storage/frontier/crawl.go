@@ -18,7 +18,19 @@ type crawl struct {
 	pending atomic.Int64         // URLs it waits for; only the committer changes it
 	active  atomic.Bool          // it was started in this run
 	now     atomic.Pointer[pass] // only the committer changes it
+	history history              // the committer's
 }
+
+// history is what the crawl has cost so far, and what came of the last visit of its start.
+type history struct {
+	requests uint64 // over the network, for pages of the crawl
+	visited  time.Time
+	interval time.Duration
+	changed  bool
+}
+
+// crawlSchema is that of crawls; 1 had no history.
+const crawlSchema = 2
 
 // pass is how a crawl stands: its bounds, and its round.
 type pass struct {
@@ -58,7 +70,7 @@ func (p *pass) raise(c webrace.Crawl) (deeper bool) {
 
 func encodeCrawl(c *crawl) []byte {
 	p := c.now.Load()
-	w := newWriter(64 + len(p.Start))
+	w := newWriterOf(crawlSchema, 80+len(p.Start))
 	w.uint(uint64(c.number))
 	w.text(p.ID)
 	w.text(p.Start)
@@ -70,16 +82,23 @@ func encodeCrawl(c *crawl) []byte {
 	w.uint(uint64(p.number))
 	w.time(p.started)
 	w.int(c.pending.Load())
+	w.uint(c.history.requests)
+	w.time(c.history.visited)
+	w.int(int64(c.history.interval))
+	w.flag(c.history.changed)
 	return w
 }
 
 func decodeCrawl(value []byte) (*crawl, error) {
-	r := newReader(value)
+	r := newReaderUpTo(crawlSchema, value)
 	c, p := &crawl{number: r.number()}, &pass{}
 	p.ID, p.Start, p.Scope, p.Secret = r.text(), r.text(), webrace.Scope(r.text()), r.text()
 	p.Levels, p.Urgency, p.Timing = int(r.int()), int(r.int()), time.Duration(r.int())
 	p.number, p.started = r.number(), r.time()
 	c.pending.Store(r.int())
+	if r.schema > 1 {
+		c.history = history{r.uint(), r.time(), time.Duration(r.int()), r.flag()}
+	}
 	if err := r.done(); err != nil {
 		return nil, err
 	}

@@ -6,14 +6,17 @@ import (
 	"time"
 )
 
-// schema is the first byte of every value. A later layout of a value takes another.
+// schema is the first byte of every value. A later layout of a value takes another, and the reader of
+// that value still reads the earlier ones.
 const schema = 1
 
 var errCorrupt = errors.New("value is damaged or of an unknown schema")
 
 type writer []byte
 
-func newWriter(size int) writer { return append(make(writer, 0, size), schema) }
+func newWriter(size int) writer { return newWriterOf(schema, size) }
+
+func newWriterOf(schema byte, size int) writer { return append(make(writer, 0, size), schema) }
 
 func (w *writer) uint(n uint64)    { *w = binary.AppendUvarint(*w, n) }
 func (w *writer) int(n int64)      { *w = binary.AppendVarint(*w, n) }
@@ -38,14 +41,20 @@ func (w *writer) words(ns []uint64) {
 
 // reader reads what a writer wrote. After a fault it returns zeros, and err says so.
 type reader struct {
-	rest []byte
-	err  error
+	rest   []byte
+	schema byte
+	err    error
 }
 
-func newReader(value []byte) *reader {
+func newReader(value []byte) *reader { return newReaderUpTo(schema, value) }
+
+// newReaderUpTo reads a value of any schema up to latest.
+func newReaderUpTo(latest byte, value []byte) *reader {
 	r := &reader{rest: value}
-	if b := r.fixed(1); b != nil && b[0] != schema {
-		r.fail()
+	if b := r.fixed(1); b != nil {
+		if r.schema = b[0]; r.schema < schema || r.schema > latest {
+			r.fail()
+		}
 	}
 	return r
 }

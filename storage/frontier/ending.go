@@ -10,6 +10,7 @@ import (
 // ending is how a lease ends on disk.
 type ending struct {
 	visit   *webrace.Visit // what it leaves behind; nil leaves the last one as it is
+	changed bool           // it found a new document
 	failed  bool
 	retryAt time.Time
 	dropped bool // nobody came to the URL: it lies beyond the levels of all who waited for it
@@ -110,6 +111,7 @@ func (c *changes) visited(l *Lease, rec *record, e *ending) error {
 	if e.visit == nil {
 		return nil
 	}
+	c.account(l, e)
 	if !e.failed {
 		c.q.count.done++
 		if status := e.visit.Status; status < 300 || status > 399 {
@@ -117,6 +119,26 @@ func (c *changes) visited(l *Lease, rec *record, e *ending) error {
 		}
 	}
 	return c.set(c.q.keys.url(kindVisit, l.item.id), encodeVisit(e.visit))
+}
+
+// account notes what a visit cost the crawls that it served, and what it means to those that start there.
+func (c *changes) account(l *Lease, e *ending) {
+	for _, s := range l.served {
+		h := &s.crawl.history
+		if !l.request.Stored {
+			h.requests++
+			c.crawls[s.crawl] = struct{}{}
+		}
+		if s.distance > 0 || e.failed {
+			continue
+		}
+		if h.visited = e.visit.At; !isRedirect(e.visit.Status) { // else where it leads to says whether there is news
+			h.interval = e.visit.Interval
+			h.changed = e.changed || l.request.Stored && h.changed
+		}
+		c.crawls[s.crawl] = struct{}{}
+		c.startVisited = append(c.startVisited, s.crawl)
+	}
 }
 
 // settleFailure lists the URL among those that gave no document, or takes it off that list. Without a

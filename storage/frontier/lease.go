@@ -134,7 +134,7 @@ func (q *Queue) answers(v *webrace.Visit, to []served, now time.Time) bool {
 			fresh = min(fresh, p.Timing/2)
 		}
 	}
-	return now.Sub(v.At) < fresh
+	return now.Sub(v.At) < fresh || q.opt.Continuous && !q.due(v, to, now)
 }
 
 // reach returns the crawls of marks, at the distances of this round. Equal lists are one list: the pages
@@ -261,7 +261,7 @@ func (l *Lease) learn(o Outcome) *ending {
 		for _, learned := range o.Learned {
 			learned(&v)
 		}
-		return &ending{visit: &v}
+		return &ending{changed: l.adapt(&v), visit: &v}
 	}
 	v.Attempts++
 	v.Error = "failed"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/internal/scope"
 )
 
@@ -25,9 +26,14 @@ type QueueOptions struct {
 	Repeats   int           // URLs remembered to answer repeats from memory; 0: 131072
 	Rules     *scope.Rules  // what every URL is held against; nil allows all
 	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
-	// that a page which one crawl had fetched before the next was started is not fetched again for it. The
-	// zero time stands for a run that goes on and on: each round counts from its own start.
+	// that a page which one crawl had fetched before the next was started is not fetched again for it. With
+	// the zero time each round counts from its own start.
 	Began time.Time
+	// Continuous says that the run goes on and on. Each round counts from its own start, whatever Began is;
+	// it asks for the start of its crawl, and for the other pages only when their [webrace.Visit] Interval
+	// has passed: until then they are Stored.
+	Continuous bool
+	Revisit    schedule.Bounds // of that interval, for crawls without a timing; a zero bound: 1 h, 30 days
 }
 
 func (o QueueOptions) withDefaults() QueueOptions {
@@ -43,6 +49,15 @@ func (o QueueOptions) withDefaults() QueueOptions {
 		if *d == 0 {
 			*d = time.Minute
 		}
+	}
+	if o.Continuous {
+		o.Began = time.Time{}
+	}
+	if o.Revisit.Min <= 0 {
+		o.Revisit.Min = time.Hour
+	}
+	if o.Revisit.Max <= 0 {
+		o.Revisit.Max = max(o.Revisit.Min, 30*24*time.Hour)
 	}
 	return o
 }
@@ -293,6 +308,7 @@ func (q *Queue) settled(steps []step, written *changes, err error) {
 // show makes what was written visible to the window.
 func (q *Queue) show(written *changes) (err error) {
 	q.shown = q.count
+	q.tell(written)
 	now := q.store.now()
 	for id := range written.lanes {
 		if err := q.window.arrived(id, now); err != nil {

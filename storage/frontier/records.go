@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
 )
 
@@ -178,34 +177,6 @@ func decodeHost(value []byte) (*hostRecord, error) {
 		h.items[i] = r.uint()
 	}
 	return h, r.done()
-}
-
-// encodeVisit leaves out Reach: the marks of the URL's record hold it.
-func encodeVisit(v *webrace.Visit) []byte {
-	w := newWriter(96 + len(v.ETag) + len(v.LastModified) + len(v.Error) + 8*len(v.Baseline))
-	w.time(v.At)
-	w.int(int64(v.Status))
-	w.text(v.ETag)
-	w.text(v.LastModified)
-	w.fixed(v.Digest[:])
-	w.int(int64(v.Version))
-	w.int(v.Revision)
-	w.words(v.Baseline)
-	w.int(int64(v.Attempts))
-	w.text(v.Error)
-	return w
-}
-
-func decodeVisit(value []byte) (*webrace.Visit, error) {
-	r := newReader(value)
-	v := &webrace.Visit{At: r.time(), Status: int(r.int()), ETag: r.text(), LastModified: r.text()}
-	copy(v.Digest[:], r.fixed(len(v.Digest)))
-	v.Version = int(r.int())
-	v.Revision = r.int()
-	v.Baseline = r.words()
-	v.Attempts = int(r.int())
-	v.Error = r.text()
-	return v, r.done()
 }
 
 // counters are a queue's durable totals.

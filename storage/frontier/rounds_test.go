@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/schedule"
 )
 
 func TestAnUnfinishedRoundIsResumedAndNothingDoneIsAskedAgain(t *testing.T) {
@@ -149,14 +150,14 @@ func TestLoweredLevelsDropWhatLiesBeyond(t *testing.T) {
 func TestRoundsThatARunOpensCountFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		began  func(now time.Time) time.Time
-		stored bool
+		continuous bool
+		stored     bool
 	}{
-		"a run with an end": {func(now time.Time) time.Time { return now }, true},
-		"a run without":     {func(time.Time) time.Time { return time.Time{} }, false},
+		"a run with an end": {false, true},
+		"a run without":     {true, false},
 	} {
 		at := time.Unix(1e9, 0)
-		f := newFixtureAt(t, QueueOptions{Fresh: -1, Began: c.began(at)}, func() time.Time { return at })
+		f := newFixtureAt(t, QueueOptions{Fresh: -1, Began: at, Continuous: c.continuous, Revisit: schedule.Bounds{Min: 1, Max: 1}}, func() time.Time { return at })
 		f.start(webrace.Crawl{ID: "a", Start: "http://p.org/"}, true)
 		f.done(f.take()) // before the second crawl is started
 		at = at.Add(time.Minute)

@@ -41,6 +41,8 @@ type Store struct {
 	reads sync.RWMutex // held to read from the database, so that none is under way when it closes
 	shut  bool
 
+	news news // about crawls
+
 	mu     sync.Mutex
 	queues map[string]*Queue // the open ones
 	closed bool
@@ -66,6 +68,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := s.checkFormat(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
 	}
+	s.news.start()
 	s.committer.start(db)
 	return s, nil
 }
@@ -118,6 +121,7 @@ func (s *Store) Close() error {
 		q.fail(ErrClosed)
 	}
 	err := s.committer.close()
+	s.news.close()
 	s.reads.Lock()
 	defer s.reads.Unlock()
 	s.shut = true

@@ -1,0 +1,97 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/schedule"
+)
+
+// visitSchema is that of visits; 1 had no interval.
+const visitSchema = 2
+
+// encodeVisit leaves out Reach: the marks of the URL's record hold it.
+func encodeVisit(v *webrace.Visit) []byte {
+	w := newWriterOf(visitSchema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline))
+	w.time(v.At)
+	w.int(int64(v.Status))
+	w.text(v.ETag)
+	w.text(v.LastModified)
+	w.fixed(v.Digest[:])
+	w.int(int64(v.Version))
+	w.int(v.Revision)
+	w.words(v.Baseline)
+	w.int(int64(v.Attempts))
+	w.text(v.Error)
+	w.int(int64(v.Interval))
+	return w
+}
+
+func decodeVisit(value []byte) (*webrace.Visit, error) {
+	r := newReaderUpTo(visitSchema, value)
+	v := &webrace.Visit{At: r.time(), Status: int(r.int()), ETag: r.text(), LastModified: r.text()}
+	copy(v.Digest[:], r.fixed(len(v.Digest)))
+	v.Version = int(r.int())
+	v.Revision = r.int()
+	v.Baseline = r.words()
+	v.Attempts = int(r.int())
+	v.Error = r.text()
+	if r.schema > 1 {
+		v.Interval = time.Duration(r.int())
+	}
+	return v, r.done()
+}
+
+// deepest is how many times the timing of its crawl passes at most between two visits of a page that is
+// no start, and startShare the part of it that passes at least between two of a start.
+const (
+	deepest    = 32
+	startShare = 8
+)
+
+// revisits are the bounds of the interval between two visits of a page, by the crawls that it is visited
+// for: the one that asks most often decides, and a page that is the start of any is watched like one.
+func (q *Queue) revisits(served []served) schedule.Bounds {
+	var timing time.Duration
+	start := false
+	for _, s := range served {
+		if t := s.crawl.now.Load().Timing; t > 0 && (timing == 0 || t < timing) {
+			timing = t
+		}
+		start = start || s.distance == 0
+	}
+	switch {
+	case timing == 0:
+		return q.opt.Revisit
+	case start:
+		return schedule.Bounds{Min: max(timing/startShare, 1), Max: timing}
+	}
+	return schedule.Bounds{Min: timing, Max: max(timing, deepest*timing)} // no overflow makes it shorter
+}
+
+// adapt sets the interval of a visit by what it found, if the page was validated, and reports whether
+// that was a new document.
+func (l *Lease) adapt(v *webrace.Visit) (changed bool) {
+	last := webrace.Visit{}
+	if l.request.Visit != nil {
+		last = *l.request.Visit
+	}
+	if l.request.Stored || v.At.Equal(last.At) {
+		return false
+	}
+	changed = v.Digest != last.Digest
+	v.Interval = schedule.Adapt(last.Interval, changed, l.q.revisits(l.served))
+	return changed
+}
+
+// due reports whether a page is to be asked for again in a run that goes on and on: the start of a crawl
+// in each of its rounds, another page when its interval has passed. Bounds that were narrowed since the
+// last visit count already.
+func (q *Queue) due(v *webrace.Visit, to []served, now time.Time) bool {
+	for _, s := range to {
+		if s.distance == 0 {
+			return true
+		}
+	}
+	return now.Sub(v.At) >= min(v.Interval, q.revisits(to).Max)
+}
