@@ -19,7 +19,6 @@ import (
 
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/storage/frontier"
 	"golang.org/x/net/html"
 )
 
@@ -251,100 +250,6 @@ func TestRealSiteIsCrawledWhole(t *testing.T) {
 	}
 	if report.Annotations != 0 {
 		t.Errorf("second run: %d annotations on a site that did not change", report.Annotations)
-	}
-}
-
-func TestKilledCrawlGoesOnWhereItWas(t *testing.T) {
-	site := startRealSite(t)
-	urds, whole, data := site.urds(t), t.TempDir(), t.TempDir()
-	mustSucceed(t, site.command(t, urds, whole))
-	want, skip := site.requests(t, 0)
-	wanted := alerts(t, whole)
-
-	const leases = 16
-	args := []string{"--set", fmt.Sprintf("frontier.leases=%d", leases), "--set", "frontier.fresh=0s"}
-	var finished []string
-	for kill := 1; kill <= 5; kill++ {
-		c := site.command(t, urds, data, args...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		_, before := site.requests(t, 0)
-		waitForRequests(t, site, before+len(want["200"])/8)
-		c.Process.Kill()
-		c.Wait()
-		finished = site.mustNotRepeat(t, data, want["200"], finished, before)
-	}
-	mustSucceed(t, site.command(t, urds, data, args...))
-
-	got, _ := site.requests(t, skip)
-	repeated := 0
-	for path := range want["200"] {
-		n := got["200"][path] + got["304"][path]
-		if n == 0 {
-			t.Errorf("%s was lost", path)
-		}
-		repeated += n - 1
-	}
-	if repeated > 5*leases {
-		t.Errorf("%d documents were fetched again, more than were in flight at five kills", repeated)
-	}
-	if got := alerts(t, data); !slices.Equal(got, wanted) {
-		t.Errorf("%d alerts, want the same %d as without a kill", len(got), len(wanted))
-	}
-	t.Logf("%d documents, %d fetched again after five kills, %d finished before the last one, %d alerts", len(want["200"]), repeated, len(finished), len(wanted))
-}
-
-// mustNotRepeat checks that what had been finished before the last start was not asked for since, and
-// returns what is finished now.
-func (s realSite) mustNotRepeat(t *testing.T, data string, paths map[string]int, finished []string, since int) []string {
-	t.Helper()
-	requests, _ := s.requests(t, since)
-	for _, path := range finished {
-		for status, n := range requests {
-			if n[path] > 0 {
-				t.Errorf("%s was finished before a kill, and asked for again (%s)", path, status)
-			}
-		}
-	}
-	dir, err := storage.Open(data, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	store, err := dir.Frontier()
-	if err != nil {
-		t.Fatal(err)
-	}
-	queue, err := store.Queue("webrace", frontier.QueueOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer queue.Close()
-	finished = nil
-	for path := range paths {
-		explanations, err := queue.Why(s.base + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(explanations) > 0 && explanations[0].State == frontier.Completed {
-			finished = append(finished, path)
-		}
-	}
-	return finished
-}
-
-func waitForRequests(t *testing.T, site realSite, n int) {
-	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		if _, total := site.requests(t, 0); total >= n {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the crawl did not come to %d requests", n)
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

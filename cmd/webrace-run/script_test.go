@@ -14,7 +14,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"webrace-run": func() { os.Exit(cli.Main(newRoot())) },
+		"webrace-run":        func() { os.Exit(cli.Main(newRoot())) },
+		"webrace-run-mortal": mortal,
 	})
 }
 
