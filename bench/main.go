@@ -24,6 +24,7 @@ type benchmark func(b *bench) error
 var benchmarks = map[string]benchmark{
 	"pipeline": benchPipeline,
 	"crawl":    benchCrawl,
+	"storage":  benchStorage,
 }
 
 // bench is what a benchmark is given.

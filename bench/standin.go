@@ -156,6 +156,8 @@ func runChild(args []string) error {
 		return serveStandIn(args[1])
 	case len(args) == 3 && args[0] == "raw":
 		return rawLoop(args[1], args[2])
+	case len(args) > 1 && args[0] == "frontier":
+		return runFrontierChild(args[1:])
 	case len(args) == 3 && args[0] == "plain":
 		return plainCrawl(args[1], args[2])
 	}
