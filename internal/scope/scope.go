@@ -83,11 +83,17 @@ func hasPrefix(host, path, want string) bool {
 
 // afterScheme returns what follows "scheme://".
 func afterScheme(url string) (string, bool) {
-	i := strings.Index(url, "://")
-	if i <= 0 || strings.ContainsAny(url[:i], "/?#") {
-		return "", false
+	for i := range len(url) {
+		switch url[i] {
+		case '/', '?', '#':
+			return "", false
+		case ':':
+			if rest, ok := strings.CutPrefix(url[i:], "://"); ok && i > 0 {
+				return rest, true
+			}
+		}
 	}
-	return url[i+len("://"):], true
+	return "", false
 }
 
 // authority returns the host and port that rest, the part after the scheme, begins with.
@@ -98,8 +104,10 @@ func authority(rest string) string {
 
 // tail returns path, query and fragment.
 func tail(rest string) string {
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		return rest[i:]
+	for i := range len(rest) {
+		if c := rest[i]; c == '/' || c == '?' || c == '#' {
+			return rest[i:]
+		}
 	}
 	return ""
 }

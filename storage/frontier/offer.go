@@ -3,7 +3,6 @@ package frontier
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
@@ -70,6 +69,7 @@ type offer struct {
 type candidate struct {
 	item
 	host hostID
+	hash uint64 // among the repeats
 	bids []bid
 }
 
@@ -86,25 +86,51 @@ type redirect struct {
 	target string
 }
 
+// admitted is a URL that some crawls may follow, before it is known whether they have come to it.
+type admitted struct {
+	url, host string
+	hash      uint64
+	bids      []bid
+}
+
 // gate is the one door of the frontier. It refuses what it can without asking the disk, and gives what
-// is left.
+// is left. Most links are repeats, so what only a new URL needs comes last.
 func (q *Queue) gate(l *webrace.Links) *offer {
 	o := &offer{q: q}
+	var room [128]admitted
 	for secret, bids := range q.bids(l) {
 		if l.Via == webrace.ViaRedirect && len(l.URLs) == 1 && len(bids) > 0 {
 			o.redirect = &redirect{identify(secret, l.From), l.URLs[0]}
 		}
+		list := room[:0]
 		for _, url := range l.URLs {
-			c, why := q.admit(l, secret, url, bids)
+			a, why := q.admit(l, url, bids)
 			if why != accepted {
 				o.result.Refused[why]++
 				continue
 			}
-			o.candidates = append(o.candidates, c)
+			list = append(list, a)
 		}
+		list, known := q.seen.without(list)
+		o.result.Refused[Repeat] += known
+		o.add(l, secret, list)
 	}
-	o.candidates = q.seen.without(o.candidates, &o.result)
 	return o
+}
+
+// add makes candidates of the URLs that are perhaps new.
+func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
+	redirects := 0
+	if l.Via == webrace.ViaRedirect {
+		redirects = l.Redirects
+	}
+	o.candidates = slices.Grow(o.candidates, len(list))
+	for _, a := range list {
+		o.candidates = append(o.candidates, candidate{
+			item: item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects},
+			host: hostOf(a.host), hash: a.hash, bids: a.bids,
+		})
+	}
 }
 
 // bids returns what the crawls that came to a document bid for its links, apart for each secret: what
@@ -131,27 +157,23 @@ func (q *Queue) bids(l *webrace.Links) map[string][]bid {
 }
 
 // admit holds one URL against everything that can be known of it without its record.
-func (q *Queue) admit(l *webrace.Links, secret, url string, bids []bid) (candidate, Reason) {
+func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reason) {
 	host, ok := scope.Host(url)
 	switch {
 	case !ok:
-		return candidate{}, Invalid
+		return admitted{}, Invalid
 	case l.Via == webrace.ViaRedirect && l.Redirects > q.opt.Redirects:
-		return candidate{}, Redirects
+		return admitted{}, Redirects
 	case len(bids) == 0:
-		return candidate{}, Unknown
+		return admitted{}, Unknown
 	case !q.opt.Rules.Allow(url):
-		return candidate{}, Rule
+		return admitted{}, Rule
 	}
-	admitted, why := withinBounds(bids, url)
-	if len(admitted) == 0 {
-		return candidate{}, why
+	within, why := withinBounds(bids, url)
+	if len(within) == 0 {
+		return admitted{}, why
 	}
-	c := candidate{item: item{id: identify(secret, url), url: url, from: l.From}, host: hostOf(host), bids: admitted}
-	if l.Via == webrace.ViaRedirect {
-		c.redirects = l.Redirects
-	}
-	return c, accepted
+	return admitted{url, host, q.seen.hash(url), within}, accepted
 }
 
 // withinBounds returns the bids whose crawls may follow url: all of them, mostly, and then no new list.
@@ -272,48 +294,4 @@ func (q *Queue) waitedFor(rec *record) (now bool, at level, err error) {
 		at = min(at, levelOf(cr.now.Load().Urgency))
 	}
 	return now, at, nil
-}
-
-// repeats remembers what was accepted lately: most links of a page are repeats, and memory answers them.
-// It errs on the side of asking the disk alone.
-type repeats struct {
-	mu      sync.RWMutex
-	entries *cache[seenKey, seenValue]
-}
-
-type seenKey struct {
-	url   urlID
-	crawl uint32
-}
-
-type seenValue struct{ round, distance uint32 }
-
-// without takes the known repeats out of candidates.
-func (s *repeats) without(candidates []candidate, result *Offered) []candidate {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return slices.DeleteFunc(candidates, func(c candidate) bool {
-		for _, b := range c.bids {
-			v, ok := s.entries.get(seenKey{c.id, b.crawl.number})
-			if !ok || v.round != b.crawl.now.Load().number || v.distance > b.distance {
-				return false
-			}
-		}
-		result.Refused[Repeat]++
-		return true
-	})
-}
-
-// remember is told of what is durable: every crawl has come to the candidates at these distances.
-func (s *repeats) remember(candidates []candidate) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range candidates {
-		for _, b := range c.bids {
-			key, v := seenKey{c.id, b.crawl.number}, seenValue{b.round, b.distance}
-			if old, ok := s.entries.get(key); !ok || old.round != v.round || old.distance > v.distance {
-				s.entries.put(key, v)
-			}
-		}
-	}
 }

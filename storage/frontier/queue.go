@@ -69,7 +69,7 @@ type Queue struct {
 	keys     keys
 	opt      QueueOptions
 	crawls   registry
-	seen     repeats
+	seen     *repeats
 	refused  [reasons]atomic.Int64
 	bell     chan struct{}  // capacity 1: something changed for those who take
 	calls    sync.WaitGroup // steps handed in and not yet called back
@@ -120,7 +120,7 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 		leases:  map[urlID]*Lease{},
 		reaches: newCache[string, []webrace.Reach](1 << 13),
 	}
-	q.seen.entries = newCache[seenKey, seenValue](o.Repeats)
+	q.seen = newRepeats(o.Repeats)
 	q.window = window{store: s, keys: k, size: o.Window, park: q.park, hosts: map[hostID]*host{}}
 	value, err := s.get(k.start(kindMeta))
 	if err == nil && value != nil {

@@ -111,7 +111,7 @@ func (s *start) offer(ch *changes, cr *crawl) error {
 	host, _ := scope.Host(s.crawl.Start)
 	c := candidate{
 		item: item{id: identify(s.crawl.Secret, s.crawl.Start), url: s.crawl.Start},
-		host: hostOf(host),
+		host: hostOf(host), hash: s.q.seen.hash(s.crawl.Start),
 		bids: []bid{{crawl: cr}},
 	}
 	_, err := ch.accept(&c)
