@@ -22,19 +22,21 @@ type ACI struct {
 
 // PutACIs stores annotations, all of them or none, and says how many are new: the others, known by their
 // ids, are written over, and keep their place in the order and whether they were retrieved; those known from
-// another URL, because a mirror has the same text, are left as they are.
+// another URL, because a mirror has the same text, are left as they are, and those that [Store.Trim] removed
+// stay removed.
 func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (added int, err error) {
 	if len(acis) == 0 {
 		return 0, nil
 	}
 	err = s.write(ctx, "put ACIs", func(tx *sql.Tx) error {
-		update, err := tx.PrepareContext(ctx, `UPDATE aci SET xml = ?1, nodes = ?2, urd = ?3, owner = ?4, url = ?5, time = ?6,
-			retrieved = CASE retrieved WHEN 0 THEN ?7 ELSE retrieved END WHERE id = ?8 AND url = ?5`)
+		update, err := tx.PrepareContext(ctx, `UPDATE aci SET xml = ?1, nodes = ?2, urd = ?3, owner = ?4, url = ?5, version = ?6, time = ?7,
+			retrieved = CASE retrieved WHEN 0 THEN ?8 ELSE retrieved END WHERE id = ?9 AND url = ?5`)
 		if err != nil {
 			return err
 		}
-		insert, err := tx.PrepareContext(ctx, `INSERT INTO aci (xml, nodes, urd, owner, url, time, retrieved, id)
-			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?8)`)
+		insert, err := tx.PrepareContext(ctx, `INSERT INTO aci (xml, nodes, urd, owner, url, version, time, retrieved, id)
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+			WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?9) AND NOT EXISTS (SELECT 1 FROM trimmed WHERE id = ?9)`)
 		if err != nil {
 			return err
 		}
@@ -53,7 +55,7 @@ func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (added int, 
 		return 0, err
 	}
 	if added > 0 {
-		s.announce()
+		s.told.ring()
 	}
 	return added, nil
 }
@@ -70,14 +72,14 @@ func putACI(ctx context.Context, update, insert *sql.Stmt, a *xmlschema.ACI) (is
 	if a.Expired {
 		retrieved = nanos(time.Now())
 	}
-	columns := []any{doc.xml, doc.nodes, a.URD, a.Owner, a.URI, nanos(a.UpdateTime), retrieved, a.ID}
+	columns := []any{doc.xml, doc.nodes, a.URD, a.Owner, a.URI, a.Docbase.Version, nanos(a.UpdateTime), retrieved, a.ID}
 	err = mustAffect(update.ExecContext(ctx, columns...))
 	if !errors.Is(err, ErrNotFound) {
 		return false, err
 	}
 	err = mustAffect(insert.ExecContext(ctx, columns...))
 	if errors.Is(err, ErrNotFound) {
-		return false, nil // it is known from another URL
+		return false, nil // it is known from another URL, or was trimmed
 	}
 	return err == nil, err
 }
@@ -159,7 +161,7 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 // at least one, or the context ends.
 func (s *Store) NextACIs(ctx context.Context, after int64, limit int) ([]ACI, error) {
 	for {
-		news := s.news() // before looking, so that nothing slips in between
+		news := s.told.next() // before looking, so that nothing slips in between
 		var found []ACI
 		for a, err := range s.ACIs(ctx, Filter{After: after, Limit: limit}) {
 			if err != nil {
@@ -182,22 +184,8 @@ func (s *Store) NextACIs(ctx context.Context, after int64, limit int) ([]ACI, er
 // told of new ones alone.
 func (s *Store) LastACI(ctx context.Context) (int64, error) {
 	var last int64
-	if err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM aci").Scan(&last); err != nil {
+	if err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'aci'").Scan(&last); err != nil {
 		return 0, s.explain("read last ACI", err)
 	}
 	return last, nil
-}
-
-// news returns a channel that is closed when ACIs arrive.
-func (s *Store) news() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.added
-}
-
-func (s *Store) announce() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.added)
-	s.added = make(chan struct{})
 }

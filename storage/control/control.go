@@ -5,7 +5,8 @@
 // method writes all of what it was given or nothing. The canonical XML of a URD or an ACI is the truth;
 // every other column is derived from it in the same transaction. An ACI is stored once however often it
 // is put, so a request that is repeated after a crash never alerts twice. The revision of the URD base
-// grows with every URD added, changed or removed, and with nothing else.
+// grows with every URD added, changed or removed, and with nothing else. One owner never changes what another
+// asked for. An ACI that was removed for its age is never stored again.
 //
 // A Store is safe for concurrent use: one writer at a time, any number of readers, who see a consistent
 // snapshot and never wait for the writer. Iterators may be left at any point, and other methods may be
@@ -19,7 +20,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"sync"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -39,8 +39,8 @@ type Store struct {
 	writer  *sql.DB // one connection, so that transactions queue here and never fail for being second
 	readers *sql.DB
 
-	mu    sync.Mutex
-	added chan struct{} // closed and replaced when ACIs were added
+	told    bell // rings when ACIs were added
+	changed bell // rings when something a [Point] counts has changed
 }
 
 // Open opens the store at path, creating it when there is none.
@@ -52,7 +52,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open control store: %w", err)
 	}
-	s := &Store{path: path, added: make(chan struct{})}
+	s := &Store{path: path}
 	if s.writer, err = connect(path, 1, "_txlock=immediate&_pragma=synchronous(FULL)"); err != nil {
 		return nil, s.explain("open", err)
 	}

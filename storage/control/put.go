@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/webrace/webrace/xmlschema"
@@ -27,8 +28,8 @@ type Change struct {
 }
 
 // Put adds URDs, or changes those whose ids are stored, all of them or none. A URD without an id gets
-// the one derived from its owner, URI and interest; one without an owner is refused. The result says, in
-// the order of the argument, what became of each. A URD that says what the stored one says changes nothing.
+// the one derived from its owner, URI and interest; one without an owner is refused, and so is one with the
+// id of another owner's. The result says, in the order of the argument, what became of each. A URD that says what the stored one says changes nothing.
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
 	changes := make([]Change, 0, len(urds))
 	err := s.write(ctx, "put URDs", func(tx *sql.Tx) error {
@@ -48,13 +49,16 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(changes, func(c Change) bool { return c.Effect != Unchanged }) {
+		s.changed.ring()
+	}
 	return changes, nil
 }
 
 // putter holds the statements of one transaction that puts URDs; they end with it.
 type putter struct {
-	ctx                                              context.Context
-	stored, revision, write, revive, unindex, addKey *sql.Stmt
+	ctx                                                     context.Context
+	stored, revision, write, nodes, revive, unindex, addKey *sql.Stmt
 }
 
 func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
@@ -63,12 +67,13 @@ func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
 		into  **sql.Stmt
 		query string
 	}{
-		{&p.stored, "SELECT xml, interest FROM urd WHERE id = ?"},
+		{&p.stored, "SELECT xml, owner, interest FROM urd WHERE id = ?"},
 		{&p.revision, nextRevision},
-		{&p.write, `INSERT INTO urd (id, xml, nodes, owner, uri, crawl, revision, interest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET xml = excluded.xml, nodes = excluded.nodes, owner = excluded.owner,
-				uri = excluded.uri, crawl = excluded.crawl, revision = excluded.revision, interest = excluded.interest
+		{&p.write, `INSERT INTO urd (id, owner, uri, crawl, protocol, host, urgency, revision, interest, xml) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET uri = excluded.uri, crawl = excluded.crawl, protocol = excluded.protocol, host = excluded.host,
+				urgency = excluded.urgency, revision = excluded.revision, interest = excluded.interest, xml = excluded.xml
 			RETURNING n`},
+		{&p.nodes, "INSERT INTO urd_nodes VALUES (?, ?) ON CONFLICT (n) DO UPDATE SET nodes = excluded.nodes"},
 		{&p.revive, "DELETE FROM removed WHERE id = ?"},
 		{&p.unindex, "DELETE FROM keyword WHERE urd = ?"},
 		{&p.addKey, "INSERT INTO keyword VALUES (?, ?) ON CONFLICT DO NOTHING"},
@@ -80,14 +85,14 @@ func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
 	return p, nil
 }
 
-const nextRevision = "UPDATE counter SET value = value + 1 WHERE name = 'revision' RETURNING value"
+var nextRevision = count("revision")
 
 func (p *putter) put(given *xmlschema.URD) (Change, error) {
 	u, err := prepare(given)
 	if err != nil {
 		return Change{}, err
 	}
-	crawl, _, err := CrawlOf(u)
+	columns, err := derive(u)
 	if err != nil {
 		return Change{}, err
 	}
@@ -95,7 +100,7 @@ func (p *putter) put(given *xmlschema.URD) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	effect, interest, err := p.effect(u, crawl.ID, doc)
+	effect, interest, err := p.effect(u, columns.crawl, doc)
 	if err != nil || effect == Unchanged {
 		return Change{u.ID, effect}, err
 	}
@@ -106,7 +111,10 @@ func (p *putter) put(given *xmlschema.URD) (Change, error) {
 	if interest == 0 {
 		interest = revision
 	}
-	err = p.write.QueryRowContext(p.ctx, u.ID, doc.xml, doc.nodes, u.Owner, u.URI, crawl.ID, revision, interest).Scan(&n)
+	err = p.write.QueryRowContext(p.ctx, append(columns.args(), revision, interest, doc.xml)...).Scan(&n)
+	if err == nil {
+		_, err = p.nodes.ExecContext(p.ctx, n, doc.nodes)
+	}
 	if err == nil {
 		_, err = p.revive.ExecContext(p.ctx, u.ID)
 	}
@@ -120,12 +128,15 @@ func (p *putter) put(given *xmlschema.URD) (Change, error) {
 // as it is; otherwise 0.
 func (p *putter) effect(u *xmlschema.URD, crawl string, doc document) (effect Effect, interest int64, err error) {
 	var stored []byte
-	err = p.stored.QueryRowContext(p.ctx, u.ID).Scan(&stored, &interest)
+	var owner string
+	err = p.stored.QueryRowContext(p.ctx, u.ID).Scan(&stored, &owner, &interest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Added, 0, nil
 	case err != nil:
 		return "", 0, err
+	case owner != u.Owner:
+		return "", 0, fmt.Errorf("a URD with this id belongs to %q, and %q must not replace it: give it another id, or remove that one first", owner, u.Owner)
 	case bytes.Equal(stored, doc.xml):
 		return Unchanged, interest, nil
 	}
@@ -140,7 +151,7 @@ func (p *putter) effect(u *xmlschema.URD, crawl string, doc document) (effect Ef
 // of them: if only its urgency or timing changed, nobody needs to be told again.
 func matchedAlike(before, now *xmlschema.URD, crawl string) bool {
 	was, _, err := CrawlOf(before)
-	return err == nil && was.ID == crawl && before.URI == now.URI && before.Owner == now.Owner && before.Depth == now.Depth &&
+	return err == nil && was.ID == crawl && before.URI == now.URI && before.Depth == now.Depth &&
 		before.ProcessType == now.ProcessType && before.InterestHash() == now.InterestHash()
 }
 
@@ -172,7 +183,7 @@ func prepare(given *xmlschema.URD) (*xmlschema.URD, error) {
 
 // Delete removes a URD, or says [ErrNotFound]. Its ACIs stay.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	return s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error {
+	err := s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error {
 		var n, revision int64
 		err := tx.QueryRowContext(ctx, "DELETE FROM urd WHERE id = ? RETURNING n", id).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -181,8 +192,10 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM keyword WHERE urd = ?", n); err != nil {
-			return err
+		for _, part := range []string{"DELETE FROM urd_nodes WHERE n = ?", "DELETE FROM keyword WHERE urd = ?"} {
+			if _, err := tx.ExecContext(ctx, part, n); err != nil {
+				return err
+			}
 		}
 		if err := tx.QueryRowContext(ctx, nextRevision).Scan(&revision); err != nil {
 			return err
@@ -190,4 +203,8 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		_, err = tx.ExecContext(ctx, "INSERT INTO removed VALUES (?, ?)", id, revision)
 		return err
 	})
+	if err == nil {
+		s.changed.ring()
+	}
+	return err
 }

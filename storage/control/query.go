@@ -13,12 +13,14 @@ import (
 type table struct {
 	// selection gives the columns of a record; its verbs stand for the node table and the condition.
 	selection string
+	nodes     string // what the node table is called there
 	// lookUps are the conditions that ask an index what a hint says. Each has one parameter.
 	lookUps map[xmlschema.Field]string
 }
 
 var urdTable = table{
-	selection: "SELECT xml, revision, interest, %s FROM urd WHERE %s ORDER BY n",
+	selection: "SELECT xml, revision, interest, check_time, %s FROM urd WHERE %s ORDER BY n",
+	nodes:     "(SELECT nodes FROM urd_nodes WHERE urd_nodes.n = urd.n)",
 	lookUps: map[xmlschema.Field]string{
 		xmlschema.FieldID:      "id = ?",
 		xmlschema.FieldOwner:   "owner = ?",
@@ -28,7 +30,8 @@ var urdTable = table{
 }
 
 var aciTable = table{
-	selection: "SELECT xml, seq, retrieved, %s FROM aci WHERE %s ORDER BY seq",
+	selection: "SELECT xml, seq, retrieved, 0, %s FROM aci WHERE %s ORDER BY seq",
+	nodes:     "nodes",
 }
 
 // record is a stored document.
@@ -36,6 +39,7 @@ type record struct {
 	xml    []byte
 	number int64 // the revision of a URD, the place of an ACI
 	second int64 // the revision of a URD's interest, the time at which an ACI was retrieved
+	third  int64 // the time at which a check of a URD was asked for
 }
 
 // condition chooses among the documents of a table: those that its SQL holds for and, where there is a
@@ -72,13 +76,13 @@ func (c *condition) matches(expression string, t table) (err error) {
 func documents[T any](ctx context.Context, s *Store, doing string, t table, c condition, decode func(record) (T, error)) iter.Seq2[T, error] {
 	nodes := "NULL"
 	if c.query != nil {
-		nodes = "nodes"
+		nodes = t.nodes
 	}
 	scan := func(r *sql.Rows) (T, error) {
 		var none T
 		var rec record
 		var nodes sql.RawBytes
-		if err := r.Scan(&rec.xml, &rec.number, &rec.second, &nodes); err != nil {
+		if err := r.Scan(&rec.xml, &rec.number, &rec.second, &rec.third, &nodes); err != nil {
 			return none, err
 		}
 		if c.query == nil {

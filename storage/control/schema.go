@@ -9,7 +9,19 @@ import (
 // migrations lead from each version of the tables to the next; the database keeps its version in
 // user_version. Beside the XML there are columns for what is looked up, and for nothing else: another can be
 // derived when it is wanted. Times are nanoseconds since 1970.
-var migrations = []string{`
+var migrations = []migration{
+	{tables: tables1},
+	{tables: tables2, fill: fill2, finish: finish2},
+}
+
+// migration makes tables, fills them from those there were, and then takes those away.
+type migration struct {
+	tables string
+	fill   func(context.Context, *sql.Tx) error
+	finish string
+}
+
+const tables1 = `
 CREATE TABLE counter (
 	name  TEXT PRIMARY KEY,
 	value INTEGER NOT NULL
@@ -79,7 +91,124 @@ CREATE TABLE dead_letter (
 	item     BLOB NOT NULL,
 	replay   INTEGER NOT NULL DEFAULT 0 -- 1: to be processed again
 );
-`}
+`
+
+const tables2 = `
+INSERT INTO counter VALUES ('checks', 0), ('quotas', 0);
+
+ALTER TABLE urd RENAME TO urd_1;
+DROP INDEX urd_owner;
+DROP INDEX urd_uri;
+DROP INDEX urd_crawl;
+DROP INDEX urd_revision;
+CREATE TABLE urd (
+	n            INTEGER PRIMARY KEY,
+	id           TEXT NOT NULL UNIQUE,
+	owner        TEXT NOT NULL,
+	uri          TEXT NOT NULL,
+	crawl        TEXT NOT NULL, -- empty when it starts none
+	protocol     TEXT NOT NULL,
+	host         TEXT NOT NULL, -- empty when it names none
+	urgency      INTEGER NOT NULL,
+	revision     INTEGER NOT NULL,
+	interest     INTEGER NOT NULL, -- the revision at which what is matched for it last changed
+	check_time   INTEGER NOT NULL DEFAULT 0, -- when a check was last asked for
+	check_number INTEGER NOT NULL DEFAULT 0, -- the counter of checks then
+	xml          BLOB NOT NULL -- canonical: the truth; last, so that the columns are read without it
+);
+CREATE INDEX urd_owner    ON urd (owner);
+CREATE INDEX urd_uri      ON urd (uri);
+CREATE INDEX urd_crawl    ON urd (crawl);
+CREATE INDEX urd_host     ON urd (host);
+CREATE INDEX urd_revision ON urd (revision);
+CREATE INDEX urd_check    ON urd (check_number) WHERE check_number > 0;
+
+CREATE TABLE urd_nodes (
+	n     INTEGER PRIMARY KEY, -- urd.n
+	nodes BLOB NOT NULL -- the XML as a table that XPath walks; apart, so that a scan reads nothing else
+);
+
+ALTER TABLE aci ADD COLUMN version INTEGER NOT NULL DEFAULT 0; -- of the document that it points to; 0 for none
+
+CREATE TABLE trimmed ( -- the ids of ACIs that were removed, so that they are not sent again
+	id TEXT PRIMARY KEY
+) WITHOUT ROWID;
+
+CREATE TABLE owner (
+	name  TEXT PRIMARY KEY,
+	quota INTEGER NOT NULL -- requests a day
+) WITHOUT ROWID;
+
+CREATE TABLE usage (
+	day      TEXT NOT NULL,
+	owner    TEXT NOT NULL,
+	requests REAL NOT NULL,
+	PRIMARY KEY (day, owner)
+) WITHOUT ROWID;
+`
+
+// fill2 derives from the XML what version 1 had no columns for.
+func fill2(ctx context.Context, tx *sql.Tx) error {
+	writeURD, err := tx.PrepareContext(ctx, `INSERT INTO urd (n, revision, interest, xml, id, owner, uri, crawl, protocol, host, urgency)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	if err != nil {
+		return err
+	}
+	err = each(ctx, tx, "SELECT xml, n, revision, interest FROM urd_1", func(r record) error {
+		u, err := decodeURD(r.xml)
+		if err != nil {
+			return err
+		}
+		c, err := derive(u)
+		if err == nil {
+			_, err = writeURD.ExecContext(ctx, append([]any{r.number, r.second, r.third, r.xml}, c.args()...)...)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	writeACI, err := tx.PrepareContext(ctx, "UPDATE aci SET version = ? WHERE seq = ?")
+	if err != nil {
+		return err
+	}
+	return each(ctx, tx, "SELECT xml, seq, 0, 0 FROM aci", func(r record) error {
+		a, err := decodeACI(r.xml)
+		if err == nil {
+			_, err = writeACI.ExecContext(ctx, a.Docbase.Version, r.number)
+		}
+		return err
+	})
+}
+
+const finish2 = `
+INSERT INTO urd_nodes SELECT n, nodes FROM urd_1;
+DROP TABLE urd_1;
+DROP INDEX aci_url;
+CREATE INDEX aci_url       ON aci (url, version, retrieved);
+CREATE INDEX aci_retrieved ON aci (retrieved) WHERE retrieved > 0;
+CREATE INDEX aci_ageing    ON aci (time) WHERE retrieved = 0;
+`
+
+// each calls back for every record of a query.
+func each(ctx context.Context, tx *sql.Tx, query string, back func(record) error, args ...any) error {
+	found, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		var r record
+		err := found.Scan(&r.xml, &r.number, &r.second, &r.third)
+		if err == nil {
+			err = back(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return found.Err()
+}
 
 // migrate brings the tables to the version this program knows, each step whole or not at all.
 func (s *Store) migrate(ctx context.Context) error {
@@ -91,13 +220,23 @@ func (s *Store) migrate(ctx context.Context) error {
 		return fmt.Errorf("control store %s has tables of version %d, and this program knows versions up to %d: use the newer program that wrote it", s.path, version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
-		err := s.transact(ctx, func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, migrations[version]+fmt.Sprintf("PRAGMA user_version = %d", version+1))
-			return err
-		})
+		err := s.transact(ctx, func(tx *sql.Tx) error { return migrations[version].run(ctx, tx, version+1) })
 		if err != nil {
-			return err
+			return fmt.Errorf("migrate tables from version %d: %w", version, err)
 		}
 	}
 	return nil
+}
+
+func (m migration) run(ctx context.Context, tx *sql.Tx, version int) error {
+	if _, err := tx.ExecContext(ctx, m.tables); err != nil {
+		return err
+	}
+	if m.fill != nil {
+		if err := m.fill(ctx, tx); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, m.finish+fmt.Sprintf("PRAGMA user_version = %d", version))
+	return err
 }

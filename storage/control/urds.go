@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"iter"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/xmlschema"
@@ -16,6 +17,8 @@ type URD struct {
 	Revision int64         // of the base, when this URD was added or last changed
 	Interest int64         // of the base, when last a change made another set of documents, or of annotations, of it
 	Crawl    webrace.Crawl // the crawl it starts; the zero crawl when it starts none
+
+	CheckAsked time.Time // when a check of its start was last asked for ([Store.CheckNow]); zero for never
 }
 
 // Get returns one URD, or [ErrNotFound].
@@ -31,6 +34,12 @@ func (s *Store) All(ctx context.Context) iter.Seq2[URD, error] {
 // ByOwner returns an owner's URDs, in the order in which they were first added.
 func (s *Store) ByOwner(ctx context.Context, owner string) iter.Seq2[URD, error] {
 	return s.urds(ctx, "read URDs of "+owner, "owner = ?", owner)
+}
+
+// ByHost returns the URDs whose start, or whose prefix, is on a host, in the order in which they were first
+// added.
+func (s *Store) ByHost(ctx context.Context, host string) iter.Seq2[URD, error] {
+	return s.urds(ctx, "read URDs of host "+host, "host = ?", host)
 }
 
 // ByCrawl returns the URDs that share any of these crawls, in the order in which they were first added.
@@ -54,7 +63,7 @@ func (s *Store) urds(ctx context.Context, doing, where string, args ...any) iter
 }
 
 func decodeStoredURD(r record) (u URD, err error) {
-	u.Revision, u.Interest = r.number, r.second
+	u.Revision, u.Interest, u.CheckAsked = r.number, r.second, moment(r.third)
 	if u.URD, err = decodeURD(r.xml); err != nil {
 		return u, err
 	}
@@ -84,16 +93,16 @@ type Revision struct {
 // in the order of the last that happened to it.
 func (s *Store) Revised(ctx context.Context, since int64) iter.Seq2[Revision, error] {
 	return rows(ctx, s, "read changes of URDs", scanRevision, `
-		SELECT revision, id, xml, interest FROM urd WHERE revision > ?1
+		SELECT revision, id, xml, interest, check_time FROM urd WHERE revision > ?1
 		UNION ALL
-		SELECT revision, id, NULL, 0 FROM removed WHERE revision > ?1
+		SELECT revision, id, NULL, 0, 0 FROM removed WHERE revision > ?1
 		ORDER BY revision`, since)
 }
 
 func scanRevision(r *sql.Rows) (Revision, error) {
 	var v Revision
 	var stored record
-	if err := r.Scan(&v.Number, &v.ID, &stored.xml, &stored.second); err != nil || stored.xml == nil {
+	if err := r.Scan(&v.Number, &v.ID, &stored.xml, &stored.second, &stored.third); err != nil || stored.xml == nil {
 		return v, err
 	}
 	stored.number = v.Number

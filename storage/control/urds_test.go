@@ -380,7 +380,6 @@ func TestInterestIsOfTheChangeThatMattersToAnnotations(t *testing.T) {
 		{"depth", func() { u.Depth = 2 }, true},
 		{"scope", func() { u.Scope = xmlschema.ScopeAny }, true},
 		{"start", func() { u.URI = "http://example.org/other" }, true},
-		{"owner", func() { u.Owner = "costas" }, true},
 		{"urgency again", func() { u.Urgency = 1 }, false},
 	} {
 		step.change()

@@ -1,0 +1,42 @@
+package control
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// columns are what is looked up of a URD beside its XML, and derived from it.
+type columns struct {
+	id, owner, uri        string
+	crawl, protocol, host string // crawl is empty when it starts none, host when it names none
+	urgency               int
+}
+
+func derive(u *xmlschema.URD) (columns, error) {
+	crawl, _, err := CrawlOf(u)
+	return columns{
+		id: u.ID, owner: u.Owner, uri: u.URI, crawl: crawl.ID,
+		protocol: cmp.Or(u.Protocol, xmlschema.ProtocolHTTP),
+		host:     hostOf(u),
+		urgency:  cmp.Or(u.Urgency, xmlschema.DefaultUrgency),
+	}, err
+}
+
+// args are the columns in the order of a statement that writes them.
+func (c columns) args() []any {
+	return []any{c.id, c.owner, c.uri, c.crawl, c.protocol, c.host, c.urgency}
+}
+
+// hostOf returns the host that a URD's start or prefix lies on, without its port; a prefix that does not
+// go beyond the name of the host may mean several, and has none.
+func hostOf(u *xmlschema.URD) string {
+	prefix, watches := u.Prefix()
+	parsed, err := url.Parse(prefix)
+	if err != nil || watches && parsed.Path == "" {
+		return ""
+	}
+	return strings.ToLower(parsed.Hostname())
+}

@@ -1,0 +1,100 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Owner is somebody who has URDs or a quota.
+type Owner struct {
+	Name  string
+	URDs  int
+	Quota int // requests a day; 0 is no limit
+}
+
+// Owners returns all there are, by name.
+func (s *Store) Owners(ctx context.Context) iter.Seq2[Owner, error] {
+	return rows(ctx, s, "list owners", func(r *sql.Rows) (o Owner, err error) {
+		err = r.Scan(&o.Name, &o.URDs, &o.Quota)
+		return o, err
+	}, `SELECT name, sum(urds), sum(quota) FROM (
+			SELECT owner AS name, count(*) AS urds, 0 AS quota FROM urd GROUP BY owner
+			UNION ALL SELECT name, 0, quota FROM owner)
+		GROUP BY name ORDER BY name`)
+}
+
+// Quota returns how many requests a day an owner may cause; 0 is no limit.
+func (s *Store) Quota(ctx context.Context, owner string) (requests int, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT quota FROM owner WHERE name = ?", owner).Scan(&requests)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, s.explain("read quota of "+owner, err)
+	}
+	return requests, nil
+}
+
+// SetQuota says how many requests a day an owner may cause; 0 is no limit. The owner need have no URDs yet.
+func (s *Store) SetQuota(ctx context.Context, owner string, requests int) error {
+	if owner == "" || requests < 0 {
+		return fmt.Errorf("set quota of %q to %d: it takes an owner, and 0 or more requests a day", owner, requests)
+	}
+	err := s.write(ctx, "set quota of "+owner, func(tx *sql.Tx) error {
+		query, args := "INSERT INTO owner VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET quota = excluded.quota", []any{owner, requests}
+		if requests == 0 {
+			query, args = "DELETE FROM owner WHERE name = ?", args[:1]
+		}
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, count("quotas"))
+		return err
+	})
+	if err == nil {
+		s.changed.ring()
+	}
+	return err
+}
+
+// usageDays is how many days usage is remembered.
+const usageDays = 400
+
+// AddUsage adds to what owners used on a day, written 2026-11-21: requests that served several owners
+// count as fractions. What was used more than a year before that day is forgotten.
+func (s *Store) AddUsage(ctx context.Context, day string, usage map[string]float64) error {
+	date, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return fmt.Errorf("add usage: %w", err)
+	}
+	return s.write(ctx, "add usage of "+day, func(tx *sql.Tx) error {
+		for owner, requests := range usage {
+			_, err := tx.ExecContext(ctx, "INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET requests = requests + excluded.requests", day, owner, requests)
+			if err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM usage WHERE day < ?", date.AddDate(0, 0, -usageDays).Format(time.DateOnly))
+		return err
+	})
+}
+
+// Usage returns what each owner used on a day.
+func (s *Store) Usage(ctx context.Context, day string) (map[string]float64, error) {
+	used := make(map[string]float64)
+	type entry struct {
+		owner    string
+		requests float64
+	}
+	for e, err := range rows(ctx, s, "read usage of "+day, func(r *sql.Rows) (e entry, err error) {
+		err = r.Scan(&e.owner, &e.requests)
+		return e, err
+	}, "SELECT owner, requests FROM usage WHERE day = ?", day) {
+		if err != nil {
+			return nil, err
+		}
+		used[e.owner] = e.requests
+	}
+	return used, nil
+}
