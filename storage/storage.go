@@ -90,7 +90,7 @@ func Open(dir string, o Options) (*Dir, error) {
 	d.frontier.open = func() (*frontier.Store, error) { return frontier.Open(d.Path("frontier"), o.Frontier) }
 	d.objects.open = func() (*objects.Store, error) { return objects.Open(d.Path("objects"), o.Objects) }
 	d.control.open = func() (*control.Store, error) { return control.Open(d.Path("control.db"), o.Control) }
-	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext")) }
+	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext"), fulltext.Options{}) }
 	return d, nil
 }
 

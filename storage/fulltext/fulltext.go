@@ -57,26 +57,46 @@ type Document struct {
 	Body     string // the rest of the text
 }
 
+// Options of an index; the zero value is right for most.
+type Options struct {
+	ReadOnly bool // the index must be there, nothing is written, and changes are refused
+	// Retry runs what changes the index, and may run it again while it fails for want of room
+	// ([syscall.ENOSPC]). Nil runs it once.
+	Retry func(ctx context.Context, change func() error) error
+}
+
 // Store is an open index. Its methods may be called from many goroutines.
 type Store struct {
-	path  string
-	index bleve.Index
-	close sync.Once
+	path    string
+	options Options
 
 	writing    sync.Mutex // from looking up indexed versions until they are replaced
 	generation uint64     // changes made so far
+
+	using  sync.RWMutex // held to use the index, so that it is not replaced meanwhile
+	index  bleve.Index  // nil after a failure until it is opened again
+	closed bool
 }
 
 // Open opens the index in dir, and makes it if there is none.
-func Open(dir string) (*Store, error) {
-	if _, err := os.Stat(filepath.Join(dir, "index_meta.json")); errors.Is(err, fs.ErrNotExist) {
+func Open(dir string, o Options) (*Store, error) {
+	if _, err := os.Stat(filepath.Join(dir, "index_meta.json")); errors.Is(err, fs.ErrNotExist) && !o.ReadOnly {
 		if err := create(dir); err != nil {
-			return nil, fmt.Errorf("make full-text index %s: %w", dir, err)
+			return nil, fmt.Errorf("make full-text index %s: %w", dir, explain(err))
 		}
 	}
-	ix, err := openIndex(dir)
+	s := &Store{path: dir, options: o}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open opens the index that is there.
+func (s *Store) open() error {
+	ix, err := openIndex(s.path, s.options.ReadOnly)
 	if err != nil {
-		return nil, fmt.Errorf("open full-text index %s: %w", dir, err)
+		return fmt.Errorf("open full-text index %s: %w", s.path, explain(err))
 	}
 	found, err := ix.GetInternal(formatKey)
 	if err == nil && string(found) != format {
@@ -84,12 +104,13 @@ func Open(dir string) (*Store, error) {
 	}
 	var generation uint64
 	if err == nil {
-		generation, err = checkGeneration(dir, ix)
+		generation, err = checkGeneration(s.path, ix)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open full-text index %s: %w", dir, err), ix.Close())
+		return errors.Join(fmt.Errorf("open full-text index %s: %w", s.path, err), ix.Close())
 	}
-	return &Store{path: dir, index: ix, generation: generation}, nil
+	s.index, s.generation = ix, generation
+	return nil
 }
 
 // create makes an index beside dir and moves it there when it is complete, so that a crash never leaves
@@ -117,13 +138,16 @@ func create(dir string) error {
 
 // openIndex opens an index that is there. Its files are read by libraries that panic at some kinds of
 // damage.
-func openIndex(dir string) (ix bleve.Index, err error) {
+func openIndex(dir string, readOnly bool) (ix bleve.Index, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			ix, err = nil, fmt.Errorf("%w: %v", ErrCorrupt, p)
 		}
 	}()
-	ix, err = bleve.OpenUsing(dir, map[string]any{"bolt_timeout": "2s"}) // or a second owner would wait for ever
+	ix, err = bleve.OpenUsing(dir, map[string]any{
+		"bolt_timeout": "2s", // or a second owner would wait for ever
+		"read_only":    readOnly,
+	})
 	if err != nil {
 		if strings.HasSuffix(err.Error(), "timeout") {
 			return nil, fmt.Errorf("it is in use by another process: %w", err)
@@ -134,18 +158,26 @@ func openIndex(dir string) (ix bleve.Index, err error) {
 }
 
 // Close closes the index. Closing twice does no harm.
-func (s *Store) Close() (err error) {
-	s.close.Do(func() {
-		if err = s.index.Close(); err != nil {
-			err = fmt.Errorf("close full-text index: %w", err)
-		}
-	})
-	return err
+func (s *Store) Close() error {
+	s.using.Lock()
+	defer s.using.Unlock()
+	s.closed = true
+	if s.index == nil {
+		return nil
+	}
+	err := s.index.Close()
+	if s.index = nil; err != nil {
+		return fmt.Errorf("close full-text index: %w", err)
+	}
+	return nil
 }
 
 // Count returns how many documents are indexed.
-func (s *Store) Count() (uint64, error) {
-	n, err := s.index.DocCount()
+func (s *Store) Count() (n uint64, err error) {
+	err = s.use(func(ix bleve.Index) error {
+		n, err = ix.DocCount()
+		return err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("count full-text index: %w", err)
 	}
@@ -155,48 +187,49 @@ func (s *Store) Count() (uint64, error) {
 // Index adds documents, all at once and durably: some hundreds at a time cost far less than one by one.
 // Of several versions of a URL the newest stays, whether they come together or one after the other.
 func (s *Store) Index(ctx context.Context, documents []Document) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	batch := s.index.NewBatch()
-	newest := make(map[string]int, len(documents))
-	for i := range documents {
-		d := &documents[i]
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		have, ok := newest[d.URL]
-		if !ok {
-			var err error
-			if have, err = s.version(d.URL); err != nil {
-				return fmt.Errorf("index %s: %w", d.URL, err)
+	err := s.change(ctx, func(batch *bleve.Batch) error {
+		newest := make(map[string]int, len(documents))
+		for i := range documents {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.add(batch, &documents[i], newest); err != nil {
+				return fmt.Errorf("%q: %w", documents[i].URL, err)
 			}
 		}
-		newest[d.URL] = max(have, d.Version)
-		if d.Version < have {
-			continue
-		}
-		if err := batch.Index(d.URL, d.fields()); err != nil {
-			return fmt.Errorf("index %q: %w", d.URL, err)
-		}
-	}
-	if batch.Size() == 0 {
 		return nil
-	}
-	if err := s.apply(batch); err != nil {
-		return fmt.Errorf("index %d documents: %w", batch.Size(), err)
+	})
+	if err != nil {
+		return fmt.Errorf("index %d documents: %w", len(documents), err)
 	}
 	return nil
 }
 
-// Delete removes documents by their URLs; those that are not indexed do no harm.
-func (s *Store) Delete(urls []string) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	batch := s.index.NewBatch()
-	for _, u := range urls {
-		batch.Delete(u)
+// add puts a document into a batch unless one that is newer is indexed or in there.
+func (s *Store) add(batch *bleve.Batch, d *Document, newest map[string]int) error {
+	have, ok := newest[d.URL]
+	if !ok {
+		var err error
+		if have, err = s.version(d.URL); err != nil {
+			return err
+		}
 	}
-	if err := s.apply(batch); err != nil {
+	newest[d.URL] = max(have, d.Version)
+	if d.Version < have {
+		return nil
+	}
+	return batch.Index(d.URL, d.fields())
+}
+
+// Delete removes documents by their URLs; those that are not indexed do no harm.
+func (s *Store) Delete(ctx context.Context, urls []string) error {
+	err := s.change(ctx, func(batch *bleve.Batch) error {
+		for _, u := range urls {
+			batch.Delete(u)
+		}
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("remove %d documents from full-text index: %w", len(urls), err)
 	}
 	return nil
@@ -204,7 +237,11 @@ func (s *Store) Delete(urls []string) error {
 
 // version returns the version of a URL that is indexed, 0 for none.
 func (s *Store) version(url string) (int, error) {
-	d, err := s.index.Document(url)
+	var d index.Document
+	err := s.use(func(ix bleve.Index) (err error) {
+		d, err = ix.Document(url)
+		return err
+	})
 	if err != nil || d == nil {
 		return 0, err
 	}

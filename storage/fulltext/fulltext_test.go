@@ -28,7 +28,7 @@ func urlOf(name string) string { return "http://" + name + "/A?b=c" }
 
 func filled(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "fulltext"))
+	s, err := Open(filepath.Join(t.TempDir(), "fulltext"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestIndexingAgainChangesNothingAndTheNewestVersionStays(t *testing.T) {
 			t.Fatalf("found %+v, %v", r.Hits, err)
 		}
 	}
-	if err := s.Delete([]string{"http://x/", "http://never/"}); err != nil {
+	if err := s.Delete(t.Context(), []string{"http://x/", "http://never/"}); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.Count(); err != nil || int(n) != len(library) {
@@ -250,7 +250,7 @@ func TestWhatWasIndexedSurvivesAKill(t *testing.T) {
 		}
 		left := filepath.Join(t.TempDir(), "copy")
 		copyAtOneMoment(t, left, s.path)
-		after, err := Open(left)
+		after, err := Open(left, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +267,7 @@ func TestWhatWasIndexedSurvivesAKill(t *testing.T) {
 func TestReopen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "fulltext")
 	for i := range 3 {
-		s, err := Open(dir)
+		s, err := Open(dir, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestOpenMakesAnIndexWhereACrashLeftHalfOfOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := Open(dir)
+	s, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestADamagedIndexIsRefusedWithAClearError(t *testing.T) {
 			if err := damage(dir); err != nil {
 				t.Fatal(err)
 			}
-			opened, err := Open(dir)
+			opened, err := Open(dir, Options{})
 			if err == nil {
 				opened.Close()
 			}
@@ -342,7 +342,7 @@ func TestAnotherFormatIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	if _, err := Open(s.path); !errors.Is(err, ErrFormat) {
+	if _, err := Open(s.path, Options{}); !errors.Is(err, ErrFormat) {
 		t.Errorf("opened: %v", err)
 	}
 }
@@ -394,7 +394,7 @@ func FuzzFragment(f *testing.F) {
 
 // FuzzParse: no query panics, and each is either refused as one or can be searched with.
 func FuzzParse(f *testing.F) {
-	s, err := Open(filepath.Join(f.TempDir(), "fulltext"))
+	s, err := Open(filepath.Join(f.TempDir(), "fulltext"), Options{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func checkGeneration(dir string, ix bleve.Index) (uint64, error) {
 func (s *Store) apply(batch *bleve.Batch) error {
 	next := strconv.AppendUint(nil, s.generation+1, 10)
 	batch.SetInternal(generationKey, next)
-	if err := s.index.Batch(batch); err != nil {
+	if err := s.use(func(ix bleve.Index) error { return ix.Batch(batch) }); err != nil {
 		return err
 	}
 	s.generation++

@@ -62,7 +62,11 @@ func (s *Store) Search(ctx context.Context, q Query) (Results, error) {
 			request.AddFacet(field, bleve.NewFacetRequest(field, q.Facets))
 		}
 	}
-	found, err := s.index.SearchInContext(ctx, request)
+	var found *bleve.SearchResult
+	err = s.use(func(ix bleve.Index) error {
+		found, err = ix.SearchInContext(ctx, request)
+		return err
+	})
 	if err != nil {
 		return Results{}, fmt.Errorf("search %q: %w", q.Text, err)
 	}
