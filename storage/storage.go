@@ -24,10 +24,13 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/room"
 )
 
 // ErrClosed says that a data directory was used after it was closed.
@@ -38,6 +41,10 @@ type Options struct {
 	Frontier frontier.Options
 	Objects  objects.Options
 	Control  control.Options
+	Fulltext fulltext.Options
+
+	// Room lets writers wait while the disk is full, until it is closed. Nil lets them fail.
+	Room *room.Watch
 
 	// Fatal is called when a store can no longer keep its promises, as on a full disk, and must not return:
 	// to end there loses nothing that was promised. Nil panics. It stands in for the Fatal of each store.
@@ -84,14 +91,31 @@ func Open(dir string, o Options) (*Dir, error) {
 		return nil, errors.Join(err, held.release())
 	}
 	d := &Dir{path: dir, lock: held}
-	if o.Fatal != nil {
-		o.Frontier.Fatal, o.Objects.Fatal = o.Fatal, o.Fatal
-	}
+	o.share()
 	d.frontier.open = func() (*frontier.Store, error) { return frontier.Open(d.Path("frontier"), o.Frontier) }
 	d.objects.open = func() (*objects.Store, error) { return objects.Open(d.Path("objects"), o.Objects) }
 	d.control.open = func() (*control.Store, error) { return control.Open(d.Path("control.db"), o.Control) }
-	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext"), fulltext.Options{}) }
+	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext"), o.Fulltext) }
 	return d, nil
+}
+
+// share hands what concerns all stores to each.
+func (o *Options) share() {
+	if o.Fatal != nil {
+		o.Frontier.Fatal, o.Objects.Fatal = o.Fatal, o.Fatal
+	}
+	if o.Room == nil {
+		return
+	}
+	o.Frontier.FS, o.Objects.FS = o.Room.FS(disk(o.Frontier.FS)), o.Room.FS(disk(o.Objects.FS))
+	o.Fulltext.Retry = o.Room.Do
+}
+
+func disk(fs vfs.FS) vfs.FS {
+	if fs == nil {
+		return vfs.Default
+	}
+	return fs
 }
 
 // Path returns the absolute path of a name in the directory, and that of the directory itself for "".

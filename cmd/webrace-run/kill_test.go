@@ -187,7 +187,7 @@ func (m *mortalCrawl) mustIndexAlike() {
 // has.
 func (m *mortalCrawl) search() (found []string) {
 	m.t.Helper()
-	index, err := fulltext.Open(filepath.Join(m.data, "fulltext"))
+	index, err := fulltext.Open(filepath.Join(m.data, "fulltext"), fulltext.Options{})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/room"
 	"golang.org/x/term"
 )
 
@@ -21,7 +23,10 @@ type output struct {
 	line    bool // on a terminal
 	every   time.Duration
 	started time.Time
-	shown   bool // a progress line stands on the terminal
+	room    *room.Watch
+
+	mu    sync.Mutex // held to write to a terminal
+	shown bool       // a progress line stands there
 }
 
 func newOutput(w io.Writer, format string) (*output, error) {
@@ -56,6 +61,8 @@ func withoutTime(groups []string, a slog.Attr) slog.Attr {
 type lineWriter struct{ o *output }
 
 func (l lineWriter) Write(p []byte) (int, error) {
+	l.o.mu.Lock()
+	defer l.o.mu.Unlock()
 	if l.o.shown {
 		fmt.Fprint(l.o.w, "\r\x1b[K")
 	}
@@ -79,6 +86,9 @@ func (o *output) progress(runs []*pipeline.Run, draining bool) {
 	if draining {
 		text += "  finishing: " + holding(runs)
 	}
+	if disk := o.room.State(); disk.Paused {
+		text = disk.String() + "  " + text
+	}
 	o.show(text)
 }
 
@@ -89,8 +99,19 @@ func (o *output) show(text string) {
 			text = text[:width-1]
 		}
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	fmt.Fprint(o.w, "\r\x1b[K", text)
 	o.shown = true
+}
+
+// paused says that the disk is full, and that it is no more.
+func (o *output) paused(disk room.State) {
+	if disk.Paused {
+		o.logger.Warn(disk.String())
+		return
+	}
+	o.logger.Info(disk.String())
 }
 
 // note says something to whoever is there.
@@ -105,6 +126,8 @@ func (o *output) note(format string, args ...any) {
 
 // end takes the progress line away.
 func (o *output) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.shown {
 		fmt.Fprint(o.w, "\r\x1b[K")
 		o.shown = false

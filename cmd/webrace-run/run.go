@@ -10,6 +10,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/room"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -67,7 +68,9 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 	if err := mustBeWritable(flags.report); err != nil {
 		return err
 	}
-	dir, err := cli.OpenDir(config.Data)
+	watch := room.New(room.Options{Dir: config.Data, Notify: out.paused})
+	out.room = watch
+	dir, err := cli.OpenDirWaiting(config.Data, watch)
 	if err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 			return err
 		}
 	}
-	s := &session{dir: dir, out: out}
+	s := &session{dir: dir, out: out, room: watch}
 	reports, runErr := s.run(c.Context(), config, names)
 	if reports == nil {
 		return runErr

@@ -13,16 +13,18 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/room"
 )
 
 // session runs several pipelines over one data directory.
 type session struct {
-	dir *storage.Dir
-	out *output
+	dir  *storage.Dir
+	out  *output
+	room *room.Watch
 }
 
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
-// have caught up. A first signal drains, a second one cancels.
+// have caught up. A first signal drains, which waits for room if the disk is full; a second one cancels.
 func (s *session) run(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -105,16 +107,25 @@ func (s *session) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-
 			if draining {
 				interrupted = true
 				s.out.note("stopping at once; what is in flight will be repeated")
+				s.room.Close()
 				cancel()
 				continue
 			}
 			draining = true
-			s.out.note("finishing what is in flight (%s); again to stop at once", holding(runs))
+			s.out.note("finishing what is in flight (%s)%s; again to stop at once", holding(runs), s.condition())
 			for _, run := range runs {
 				run.Drain()
 			}
 		}
 	}
+}
+
+// condition says what else has to come for a drain to end.
+func (s *session) condition() string {
+	if s.room.State().Paused {
+		return " once there is room on the disk"
+	}
+	return ""
 }
 
 // holding names the stages that still have items.

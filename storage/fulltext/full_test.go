@@ -47,7 +47,7 @@ func TestAChangeThatFindsTheDiskFullIsMadeWhenThereIsRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const n, group = 300, 10
+	const n, group = 120, 10
 	for i := 0; i < n; i += group {
 		if err := s.Index(t.Context(), bulky(i, group)); err != nil {
 			t.Fatal(err)

@@ -91,6 +91,16 @@ func (w *Watch) State() State {
 // Close gives up: whoever waits gets the error of the write that failed, and nobody waits any more.
 func (w *Watch) Close() { w.close.Do(func() { close(w.closed) }) }
 
+// Closed reports whether the watch gave up.
+func (w *Watch) Closed() bool {
+	select {
+	case <-w.closed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Do runs f, and again while it fails for want of room, each time when there is some. It gives up with the
 // last error when the context ends or the watch is closed.
 func (w *Watch) Do(ctx context.Context, f func() error) error { return w.do(ctx, 0, f) }

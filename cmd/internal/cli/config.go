@@ -10,6 +10,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/room"
 )
 
 // DefaultConfig is read when no other configuration is named, if it exists.
@@ -70,9 +71,12 @@ func (p *Place) OpenStores() (*storage.Dir, error) {
 	return OpenDir(path)
 }
 
-// OpenDir takes a data directory into possession.
-func OpenDir(path string) (*storage.Dir, error) {
-	dir, err := storage.Open(path, storage.Options{Fatal: fatal})
+// OpenDir takes a data directory into possession. What is written there fails on a full disk.
+func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, nil) }
+
+// OpenDirWaiting is OpenDir, but what is written waits for room.
+func OpenDirWaiting(path string, w *room.Watch) (*storage.Dir, error) {
+	dir, err := storage.Open(path, storage.Options{Room: w, Fatal: func(err error) { fatal(err, w) }})
 	var locked *storage.LockedError
 	if err != nil && !errors.As(err, &locked) {
 		return nil, &Error{Environment, err}
@@ -81,7 +85,11 @@ func OpenDir(path string) (*storage.Dir, error) {
 }
 
 // fatal ends the program at once when a store cannot go on.
-func fatal(err error) {
+func fatal(err error, w *room.Watch) {
+	if w != nil && w.Closed() { // somebody would not wait for room
+		fmt.Fprintf(os.Stderr, "\nerror: interrupted while the disk was full\n%s\n", nothingLost)
+		os.Exit(Interrupted)
+	}
 	fmt.Fprintf(os.Stderr, "\nerror: %v\n%s\n", err, nothingLost)
 	os.Exit(Environment)
 }
