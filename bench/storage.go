@@ -8,6 +8,8 @@ var storageSubjects = []struct {
 	measure benchmark
 }{
 	{"frontier", benchFrontier},
+	{"archive", benchArchive},
+	{"interests", benchXPath},
 }
 
 // benchStorage measures what it costs to lose nothing.
