@@ -29,6 +29,7 @@ func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (added int, 
 		return 0, nil
 	}
 	err = s.write(ctx, "put ACIs", func(tx *sql.Tx) error {
+		added = 0
 		update, err := tx.PrepareContext(ctx, `UPDATE aci SET xml = ?1, nodes = ?2, urd = ?3, owner = ?4, url = ?5, version = ?6, time = ?7,
 			retrieved = CASE retrieved WHEN 0 THEN ?8 ELSE retrieved END WHERE id = ?9 AND url = ?5`)
 		if err != nil {
@@ -131,6 +132,7 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 	now := time.Now().UTC()
 	var taken []ACI
 	err := s.write(ctx, "take ACIs of "+owner, func(tx *sql.Tx) error {
+		taken = nil
 		waiting, err := tx.QueryContext(ctx, "UPDATE aci SET retrieved = ? WHERE owner = ? AND retrieved = 0 RETURNING xml, seq", nanos(now), owner)
 		if err != nil {
 			return err

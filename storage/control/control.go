@@ -30,20 +30,27 @@ var ErrNotFound = errors.New("not found")
 
 // Options of a store; the zero value is right for a single machine.
 type Options struct {
-	Readers int // how many reads may be under way at once; 0 is 8. An iterator is one until it ends
+	Readers  int  // how many reads may be under way at once; 0 is 8. An iterator is one until it ends
+	ReadOnly bool // open what is there without changing anything, as on read-only media; every write fails ([fs.ErrPermission])
+
+	// Retry is called with each write transaction, and may call it again when it failed, as when the disk was
+	// full: what failed has changed nothing. Nil calls it once.
+	Retry func(ctx context.Context, transaction func() error) error
 }
 
 // Store is an open control store.
 type Store struct {
 	path    string
-	writer  *sql.DB // one connection, so that transactions queue here and never fail for being second
+	options Options
+	reading string  // the settings of a connection that only reads
+	writer  *sql.DB // one connection, so that transactions queue here and never fail for being second; nil when there is only reading
 	readers *sql.DB
 
 	told    bell // rings when ACIs were added
 	changed bell // rings when something a [Point] counts has changed
 }
 
-// Open opens the store at path, creating it when there is none.
+// Open opens the store at path, creating it when there is none and it may be written.
 func Open(path string, o Options) (*Store, error) {
 	if o.Readers == 0 {
 		o.Readers = 8
@@ -52,12 +59,21 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open control store: %w", err)
 	}
-	s := &Store{path: path}
-	if s.writer, err = connect(path, 1, "_txlock=immediate&_pragma=synchronous(FULL)"); err != nil {
+	if o.Retry == nil {
+		o.Retry = func(_ context.Context, transaction func() error) error { return transaction() }
+	}
+	s := &Store{path: path, options: o, reading: "mode=ro"}
+	if o.ReadOnly {
+		if err := s.openReadOnly(); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	if s.writer, err = connect(path, 1, "_pragma=journal_mode(WAL)&_txlock=immediate&_pragma=synchronous(FULL)"); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if err = s.migrate(context.Background()); err == nil {
-		s.readers, err = connect(path, o.Readers, "_pragma=query_only(1)")
+		s.readers, err = connect(path, o.Readers, "_pragma=journal_mode(WAL)&_pragma=query_only(1)")
 	}
 	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.writer.Close())
@@ -69,7 +85,7 @@ func Open(path string, o Options) (*Store, error) {
 // entering WAL mode may need it.
 func connect(path string, connections int, settings string) (*sql.DB, error) {
 	name := (&url.URL{Scheme: "file", Path: path}).String()
-	db, err := sql.Open("sqlite", name+"?_pragma=busy_timeout(1000)&_pragma=journal_mode(WAL)&"+settings)
+	db, err := sql.Open("sqlite", name+"?_pragma=busy_timeout(1000)&"+settings)
 	if err != nil {
 		return nil, err
 	}
@@ -81,29 +97,47 @@ func connect(path string, connections int, settings string) (*sql.DB, error) {
 // Close waits for what is under way. Closing twice does no harm.
 func (s *Store) Close() error {
 	// The last connection to close folds the log into the database: it has to be one that may write.
-	if err := errors.Join(s.readers.Close(), s.writer.Close()); err != nil {
+	err := s.readers.Close()
+	if s.writer != nil {
+		err = errors.Join(err, s.writer.Close())
+	}
+	if err != nil {
 		return s.explain("close", err)
 	}
 	return nil
 }
 
-// write runs f in a transaction of its own.
+// write runs f in a transaction of its own. It may be run several times, of which the last counts.
 func (s *Store) write(ctx context.Context, doing string, f func(*sql.Tx) error) error {
-	if err := s.transact(ctx, f); err != nil {
+	err := errReadOnly
+	if s.writer != nil {
+		err = s.options.Retry(ctx, func() error { return s.transact(ctx, f) })
+	}
+	if err != nil {
 		return s.explain(doing, err)
 	}
 	return nil
 }
 
 func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.writer.BeginTx(ctx, nil)
+	connection, err := s.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer connection.Close() // gives it back
+	tx, err := connection.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if err := f(tx); err != nil {
 		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		// A commit that fails may leave its transaction open, in the way of the next.
+		_, _ = connection.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		return err
+	}
+	return nil
 }
 
 // ignoreDone forgives a rollback that a cancelled context has already done.

@@ -33,6 +33,7 @@ type Change struct {
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
 	changes := make([]Change, 0, len(urds))
 	err := s.write(ctx, "put URDs", func(tx *sql.Tx) error {
+		changes = changes[:0]
 		p, err := newPutter(ctx, tx)
 		if err != nil {
 			return err

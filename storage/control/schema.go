@@ -212,12 +212,9 @@ func each(ctx context.Context, tx *sql.Tx, query string, back func(record) error
 
 // migrate brings the tables to the version this program knows, each step whole or not at all.
 func (s *Store) migrate(ctx context.Context) error {
-	var version int
-	if err := s.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	version, err := s.version(ctx, s.writer)
+	if err != nil {
 		return err
-	}
-	if version > len(migrations) {
-		return fmt.Errorf("control store %s has tables of version %d, and this program knows versions up to %d: use the newer program that wrote it", s.path, version, len(migrations))
 	}
 	for ; version < len(migrations); version++ {
 		err := s.transact(ctx, func(tx *sql.Tx) error { return migrations[version].run(ctx, tx, version+1) })
@@ -226,6 +223,17 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// version returns the version of the tables, which is one that this program knows.
+func (s *Store) version(ctx context.Context, db *sql.DB) (version int, err error) {
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return 0, err
+	}
+	if version > len(migrations) {
+		return 0, fmt.Errorf("control store %s has tables of version %d, and this program knows versions up to %d: use the newer program that wrote it", s.path, version, len(migrations))
+	}
+	return version, nil
 }
 
 func (m migration) run(ctx context.Context, tx *sql.Tx, version int) error {
