@@ -14,8 +14,8 @@ type changes struct {
 	records map[urlID]*record
 	hosts   map[hostID]*hostRecord
 	crawls  map[*crawl]struct{}
-	lanes   map[laneID]struct{} // that got items
-	timed   bool                // something was parked or delayed, or ceased to be
+	lanes   map[laneID]stretch // that got items, and where
+	timed   bool               // something was parked or delayed, or ceased to be
 	before  counters
 
 	startVisited []*crawl
@@ -32,7 +32,7 @@ func newChanges(q *Queue, batch *pebble.Batch) *changes {
 		records: map[urlID]*record{},
 		hosts:   map[hostID]*hostRecord{},
 		crawls:  map[*crawl]struct{}{},
-		lanes:   map[laneID]struct{}{},
+		lanes:   map[laneID]stretch{},
 		before:  q.count,
 	}
 }
@@ -65,22 +65,22 @@ func (c *changes) host(id hostID) (*hostRecord, error) {
 	return h, nil
 }
 
-// enqueue puts an item at the end of its host's lane.
+// enqueue puts an item into its host's lane, where the order of the queue wants it.
 func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 	h, err := c.host(host)
 	if err != nil {
 		return err
 	}
-	c.q.count.order++
+	order := c.nextOrder(rec, &it)
 	if rec.place.kind == nowhere {
 		c.q.count.queued++
 	}
-	rec.place = place{kind: inLane, level: at, order: c.q.count.order}
+	rec.place = place{kind: inLane, level: at, order: order}
 	rec.dirty = true
 	h.items[at]++
 	h.dirty = true
 	if h.parked == 0 {
-		c.lanes[laneID{host, at}] = struct{}{}
+		c.ready(laneID{host, at}, stretch{order, order})
 		if h.items[at] == 1 {
 			if err := c.set(c.q.keys.ready(at, host), nil); err != nil {
 				return err
@@ -92,9 +92,8 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 
 // delay puts an item aside until it is due.
 func (c *changes) delay(rec *record, it item, at level, due time.Time) error {
-	c.q.count.order++
 	c.q.count.delayed++
-	rec.place = place{kind: delayed, level: at, order: c.q.count.order, due: nanos(due)}
+	rec.place = place{kind: delayed, level: at, order: c.nextOrder(rec, &it), due: nanos(due)}
 	rec.dirty = true
 	c.timed = true
 	return c.set(c.q.keys.timed(kindDelayed, rec.place.due, rec.place.order), it.encode())

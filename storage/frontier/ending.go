@@ -52,11 +52,7 @@ func (l *Lease) gone() error {
 	w := &l.q.window
 	delete(l.q.leases, l.item.id)
 	for _, again := range l.again {
-		at := laneID{l.host, again.level}
-		if h := w.hosts[at.host]; h != nil {
-			h.lanes[at.level].items = append(h.lanes[at.level].items, again.item)
-		}
-		if err := w.arrived(at, l.q.store.now()); err != nil {
+		if err := w.arrived(laneID{l.host, again.level}, stretch{again.order, again.order}, l.q.store.now()); err != nil {
 			return err
 		}
 	}

@@ -33,9 +33,10 @@ type Lease struct {
 	again []again // the URL came up while it was out; guarded by the queue's lock
 }
 
+// again is where a URL is, or was, queued.
 type again struct {
-	item  queued
 	level level
+	order uint64
 }
 
 // served is a crawl that this lease works for, as it stood when the URL was handed out.
@@ -53,7 +54,9 @@ func (l *Lease) Request() webrace.Request { return l.request }
 // longer queued here, or nobody in this run waits for it.
 func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	if out := q.leases[it.id]; out != nil {
-		out.again = append(out.again, again{it, from.level})
+		if at := (again{from.level, it.order}); !slices.Contains(out.again, at) {
+			out.again = append(out.again, at)
+		}
 		return nil, nil
 	}
 	rec, err := q.store.readRecord(q.keys, it.id)

@@ -265,7 +265,7 @@ func TestTheFrontierAgreesWithItsModel(t *testing.T) {
 			}
 			var clock atomic.Int64
 			now := func() time.Time { return time.Unix(1e9, clock.Add(int64(time.Microsecond))).UTC() }
-			r.fixture = newFixtureAt(t, QueueOptions{Window: 1 + int(seed%3), Repeats: 1 + int(seed%20), Fresh: -1}, now)
+			r.fixture = newFixtureAt(t, QueueOptions{Window: 1 + int(seed%3), Repeats: 1 + int(seed%20), Fresh: -1, Order: Orders[seed%3]}, now)
 			for range 400 {
 				switch n := r.rng.IntN(100); {
 				case n < 6:

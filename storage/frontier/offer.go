@@ -127,7 +127,7 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 	o.candidates = slices.Grow(o.candidates, len(list))
 	for _, a := range list {
 		o.candidates = append(o.candidates, candidate{
-			item: item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects},
+			item: item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, score: l.Score},
 			host: hostOf(a.host), hash: a.hash, bids: a.bids,
 		})
 	}

@@ -24,6 +24,7 @@ type QueueOptions struct {
 	Redirects int           // the longest chain of redirects; 0: 10
 	Window    int           // hosts of each urgency in memory at once; 0: 4096
 	Repeats   int           // URLs remembered to answer repeats from memory; 0: 131072
+	Order     Order         // of the URLs of a host; empty: BreadthFirst. It may change from run to run
 	Rules     *scope.Rules  // what every URL is held against; nil allows all
 	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
 	// that a page which one crawl had fetched before the next was started is not fetched again for it. With
@@ -49,6 +50,9 @@ func (o QueueOptions) withDefaults() QueueOptions {
 		if *d == 0 {
 			*d = time.Minute
 		}
+	}
+	if o.Order == "" {
+		o.Order = BreadthFirst
 	}
 	if o.Continuous {
 		o.Began = time.Time{}
@@ -101,7 +105,12 @@ func (s *Store) Queue(pipeline string, o QueueOptions) (*Queue, error) {
 	if s.queues[pipeline] != nil {
 		return nil, fmt.Errorf("open the frontier of %s: it is open already", pipeline)
 	}
-	q, err := s.openQueue(pipeline, o.withDefaults())
+	o = o.withDefaults()
+	err := o.Order.check()
+	var q *Queue
+	if err == nil {
+		q, err = s.openQueue(pipeline, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the frontier of %s: %w", pipeline, err)
 	}
@@ -200,6 +209,7 @@ func (q *Queue) sleep(ctx context.Context, until int64) {
 // try returns a lease, or when to try again.
 func (q *Queue) try(now time.Time) (*Lease, int64, error) {
 	q.window.wake(now)
+	q.bringBack(now)
 	for {
 		if q.err != nil {
 			return nil, 0, q.err
@@ -224,6 +234,15 @@ func (q *Queue) try(now time.Time) (*Lease, int64, error) {
 	}
 }
 
+// bringBack asks for the hosts and items that are due, so that those who waited get their turn while others
+// are busy.
+func (q *Queue) bringBack(now time.Time) {
+	if q.timer <= now.UnixNano() && !q.waking && q.err == nil {
+		q.waking = true
+		q.later(q.wakeStep(now))
+	}
+}
+
 // takeFrom leases the next item of a lane, unless it turns out that it is not to be handed out.
 func (q *Queue) takeFrom(from *lane, now time.Time) (*Lease, error) {
 	var l *Lease
@@ -238,10 +257,6 @@ func (q *Queue) takeFrom(from *lane, now time.Time) (*Lease, error) {
 // nothing says when to look again while there is nothing to take: io.EOF for never.
 func (q *Queue) nothing(now time.Time) (until int64, err error) {
 	until = q.timer
-	if until <= now.UnixNano() && !q.waking {
-		q.waking = true
-		q.later(q.wakeStep(now))
-	}
 	if q.waking {
 		until = never // its end rings the bell
 	}
@@ -310,8 +325,8 @@ func (q *Queue) show(written *changes) (err error) {
 	q.shown = q.count
 	q.tell(written)
 	now := q.store.now()
-	for id := range written.lanes {
-		if err := q.window.arrived(id, now); err != nil {
+	for id, where := range written.lanes {
+		if err := q.window.arrived(id, where, now); err != nil {
 			return err
 		}
 	}

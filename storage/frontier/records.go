@@ -122,6 +122,7 @@ type item struct {
 	url       string
 	from      string
 	redirects int
+	score     uint8 // 0: nobody said; of a new item alone, the key of one on disk holds it
 }
 
 func (it *item) host() hostID {

@@ -74,7 +74,7 @@ func (c *changes) wakeHosts(now int64) error {
 			if n == 0 {
 				continue
 			}
-			c.lanes[laneID{id, level(i)}] = struct{}{}
+			c.ready(laneID{id, level(i)}, everywhere)
 			if err := c.set(c.q.keys.ready(level(i), id), nil); err != nil {
 				return err
 			}

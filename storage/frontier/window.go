@@ -40,14 +40,14 @@ type host struct {
 	index     int // in the heap of waiting hosts; -1 when not there
 }
 
-// lane is what a host has at one level, in the order of discovery.
+// lane is what a host has at one level, in the order of the queue.
 type lane struct {
 	host   *host
 	level  level
 	loaded bool // counts in its ring's loaded
 	inRing bool
-	more   bool   // there may be items on disk from this order on
-	from   uint64 // the order
+	known  bool      // it was loaded before, and read since but for what is unread
+	unread []stretch // where items may be on disk, sorted; each is read once
 	items  []queued
 }
 
@@ -68,7 +68,15 @@ type ring struct {
 	missed bool   // since then, or before next, a host became ready that there was no room for
 }
 
-func (l *lane) dry() bool { return len(l.items) == 0 && !l.more }
+func (l *lane) dry() bool { return len(l.items) == 0 && len(l.unread) == 0 }
+
+// forget leaves the items in memory to be read anew.
+func (l *lane) forget() {
+	if n := len(l.items); n > 0 {
+		l.unread = join(l.unread, stretch{l.items[0].order, l.items[n-1].order})
+		l.items = nil
+	}
+}
 
 // free reports whether the host may be asked now.
 func (h *host) free(now time.Time) bool {
@@ -86,16 +94,20 @@ func (h *host) idle() bool {
 }
 
 // arrived tells the window that a lane on disk got items.
-func (w *window) arrived(id laneID, now time.Time) error {
-	if w.hosts[id.host] == nil && w.rings[id.level].loaded >= w.size {
+func (w *window) arrived(id laneID, where stretch, now time.Time) error {
+	h := w.hosts[id.host]
+	if h == nil && w.rings[id.level].loaded >= w.size {
 		w.rings[id.level].missed = true
 		return nil
 	}
-	return w.load(id, now)
+	if h == nil || !h.lanes[id.level].known {
+		where = everywhere
+	}
+	return w.load(id, where, now)
 }
 
-// load brings a lane into the window.
-func (w *window) load(id laneID, now time.Time) error {
+// load brings a lane into the window, or what is new of it.
+func (w *window) load(id laneID, where stretch, now time.Time) error {
 	h := w.hosts[id.host]
 	if h == nil {
 		rec, err := w.store.readHost(w.keys, id.host)
@@ -112,7 +124,11 @@ func (w *window) load(id laneID, now time.Time) error {
 		w.hosts[h.id] = h
 	}
 	l := &h.lanes[id.level]
-	l.more = true
+	if n := len(l.items); n > 0 && where.first <= l.items[n-1].order {
+		l.forget() // the new ones come before them
+	}
+	l.unread = join(l.unread, where)
+	l.known = true
 	if !l.loaded {
 		l.loaded = true
 		w.rings[l.level].loaded++
@@ -213,7 +229,7 @@ func (w *window) fill(now time.Time) (loaded bool, err error) {
 			return loaded, err
 		}
 		for _, id := range ids {
-			if err := w.load(laneID{id, level(i)}, now); err != nil {
+			if err := w.load(laneID{id, level(i)}, everywhere, now); err != nil {
 				return loaded, err
 			}
 		}
@@ -277,36 +293,44 @@ func (r *ring) shift() *lane {
 
 // pop takes the next item out of a lane, read from disk if need be.
 func (w *window) pop(l *lane) (it queued, ok bool, err error) {
-	if len(l.items) == 0 && l.more {
-		if err := w.read(l); err != nil {
-			return queued{}, false, err
-		}
-	}
-	if len(l.items) == 0 {
-		return queued{}, false, nil
+	if err := w.read(l); err != nil || len(l.items) == 0 {
+		return queued{}, false, err
 	}
 	it = l.items[0]
 	l.items = l.items[1:]
 	return it, true, nil
 }
 
+// read sees to it that the next items of a lane are in memory, if there are any.
 func (w *window) read(l *lane) error {
-	l.items, l.more = make([]queued, 0, prefetch), false
-	start, end := w.keys.item(l.host.id, l.level, l.from), w.keys.item(l.host.id, l.level+1, 0)
-	return w.store.scan(start, end, func(key, value []byte) (bool, error) {
+	for len(l.items) == 0 && len(l.unread) > 0 {
+		if err := w.readStretch(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *window) readStretch(l *lane) error {
+	s := &l.unread[0]
+	start, end := w.keys.item(l.host.id, l.level, s.first), append(w.keys.item(l.host.id, l.level, s.last), 0)
+	l.items = make([]queued, 0, prefetch)
+	more := false
+	err := w.store.scan(start, end, func(key, value []byte) (bool, error) {
 		if len(l.items) == prefetch {
-			l.more = true
+			more, s.first = true, lastNumber(key)
 			return false, nil
 		}
 		it, err := decodeItem(value)
-		if err != nil {
-			return false, err
+		if err == nil {
+			l.items = append(l.items, queued{it, lastNumber(key)})
 		}
-		order := lastNumber(key)
-		l.items = append(l.items, queued{it, order})
-		l.from = order + 1
-		return true, nil
+		return true, err
 	})
+	if !more {
+		l.unread = l.unread[1:]
+	}
+	return err
 }
 
 // restart reads everything on disk anew: a crawl came in whose items may have been passed over.
@@ -317,7 +341,7 @@ func (w *window) restart(now time.Time) {
 	}
 	for _, h := range w.hosts {
 		for i := range h.lanes {
-			h.lanes[i].items, h.lanes[i].from, h.lanes[i].more = nil, 0, true
+			h.lanes[i].known, h.lanes[i].items, h.lanes[i].unread = true, nil, []stretch{everywhere}
 		}
 		w.settle(h, now)
 	}
