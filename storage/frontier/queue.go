@@ -248,7 +248,9 @@ func (q *Queue) takeFrom(from *lane, now time.Time) (*Lease, error) {
 	var l *Lease
 	it, ok, err := q.window.pop(from)
 	if ok {
-		l, err = q.lease(from, it, now)
+		if l, err = q.lease(from, it, now); l != nil {
+			q.window.rotate(from)
+		}
 	}
 	q.window.settle(from.host, now)
 	return l, err

@@ -22,6 +22,7 @@ type window struct {
 const (
 	prefetch  = 16               // items of a lane read at once
 	loadChunk = 64               // hosts loaded at once
+	turn      = 2 * prefetch     // items after which a lane makes room for another, if there is one
 	parkAfter = 10 * time.Second // a host that waits longer leaves its place in the window to another
 )
 
@@ -48,6 +49,7 @@ type lane struct {
 	inRing bool
 	known  bool      // it was loaded before, and read since but for what is unread
 	unread []stretch // where items may be on disk, sorted; each is read once
+	taken  int       // items handed out since it was loaded
 	items  []queued
 }
 
@@ -93,11 +95,15 @@ func (h *host) idle() bool {
 	return h.inflight == 0 && h.saving == 0 && !h.parking
 }
 
-// arrived tells the window that a lane on disk got items.
+// arrived tells the window that a lane on disk got items. One that is not in the window takes no room that
+// others wait for.
 func (w *window) arrived(id laneID, where stretch, now time.Time) error {
-	h := w.hosts[id.host]
-	if h == nil && w.rings[id.level].loaded >= w.size {
-		w.rings[id.level].missed = true
+	h, r := w.hosts[id.host], &w.rings[id.level]
+	if (h == nil || !h.lanes[id.level].loaded) && (r.loaded >= w.size || !r.ended || r.missed) {
+		r.missed = true
+		if h != nil {
+			h.lanes[id.level].known = false
+		}
 		return nil
 	}
 	if h == nil || !h.lanes[id.level].known {
@@ -130,7 +136,7 @@ func (w *window) load(id laneID, where stretch, now time.Time) error {
 	l.unread = join(l.unread, where)
 	l.known = true
 	if !l.loaded {
-		l.loaded = true
+		l.loaded, l.taken = true, 0
 		w.rings[l.level].loaded++
 	}
 	w.settle(h, now)
@@ -143,6 +149,23 @@ func (w *window) unload(l *lane) {
 		l.loaded = false
 		w.rings[l.level].loaded--
 	}
+}
+
+// rotate has a lane leave the window that had its turn, if others are ready that there is no room for. It
+// gets the next one when all of those had theirs.
+func (w *window) rotate(l *lane) {
+	if l.taken++; l.taken < turn || len(l.items) > 0 || len(l.unread) == 0 || !l.loaded || !w.full(l.level) {
+		return
+	}
+	w.unload(l)
+	l.unread, l.known = nil, false
+	w.rings[l.level].missed = true
+}
+
+// full reports whether hosts are ready at a level that there is no room for.
+func (w *window) full(at level) bool {
+	r := &w.rings[at]
+	return r.loaded >= w.size && (!r.ended || r.missed)
 }
 
 // settle puts a host where it belongs after anything about it changed: into the rings, among those who
@@ -196,8 +219,7 @@ func (w *window) wait(h *host, now time.Time) {
 // crowded reports whether other hosts wait for the place of this one.
 func (w *window) crowded(h *host) bool {
 	for i := range w.rings {
-		r := &w.rings[i]
-		if h.lanes[i].loaded && r.loaded >= w.size && (!r.ended || r.missed) {
+		if h.lanes[i].loaded && w.full(level(i)) {
 			return true
 		}
 	}
