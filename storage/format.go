@@ -11,7 +11,7 @@ import (
 )
 
 // Format is the version of the data directory's layout that this program reads and writes.
-const Format = 1
+const Format = 2
 
 // FormatError says that a data directory was written by a newer program.
 type FormatError struct {
@@ -23,30 +23,58 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("data directory %s has format %d, and this program knows formats up to %d: use the newer program that wrote it", e.Dir, e.Found, Format)
 }
 
-// checkFormat reads the version of a directory's layout, and writes it into a new directory.
-func checkFormat(dir string) error {
-	path := filepath.Join(dir, "format")
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return writeFormat(dir, path)
-	}
-	if err != nil {
-		return fmt.Errorf("read format of data directory: %w", err)
-	}
-	found, err := strconv.Atoi(strings.TrimSpace(string(content)))
+// checkFormat reads the version of a directory's layout. A new directory gets the current one, an older
+// one is migrated.
+func checkFormat(dir string, o Options) error {
+	found, err := readFormat(dir)
 	switch {
-	case err != nil || found < 1:
-		return fmt.Errorf("%s holds %.20q and not a format number: it is damaged, or not a file of a data directory", path, content)
+	case err != nil:
+		return err
 	case found > Format:
 		return &FormatError{Dir: dir, Found: found}
+	case found == Format:
+		return endMigration(dir, o)
+	case found == 0 && o.ReadOnly:
+		return fmt.Errorf("%s is no data directory: it has no file named format", dir)
+	case found == 0:
+		return writeFormat(dir, Format)
+	case o.ReadOnly:
+		return fmt.Errorf("data directory %s has format %d, and this program reads format %d: open it once where it can be written, and it is migrated", dir, found, Format)
+	}
+	return migrate(dir, found, o)
+}
+
+// readFormat returns the version of a directory's layout, 0 when it has none yet.
+func readFormat(dir string) (int, error) {
+	path := filepath.Join(dir, formatFile)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read format of data directory: %w", err)
+	}
+	found, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil || found < 1 {
+		return 0, fmt.Errorf("%s holds %.20q and not a format number: it is damaged, or not a file of a data directory", path, content)
+	}
+	return found, nil
+}
+
+const formatFile = "format"
+
+func writeFormat(dir string, format int) error {
+	if err := replaceFile(dir, formatFile, fmt.Appendln(nil, format)); err != nil {
+		return fmt.Errorf("write format of data directory: %w", err)
 	}
 	return nil
 }
 
-// writeFormat makes the file appear whole or not at all.
-func writeFormat(dir, path string) error {
+// replaceFile makes a file of a directory appear whole or not at all.
+func replaceFile(dir, name string, content []byte) error {
+	path := filepath.Join(dir, name)
 	draft := path + ".new"
-	err := os.WriteFile(draft, fmt.Appendln(nil, Format), 0o600)
+	err := os.WriteFile(draft, content, 0o600)
 	if err == nil {
 		err = flush(draft)
 	}
@@ -56,10 +84,7 @@ func writeFormat(dir, path string) error {
 	if err == nil {
 		err = flush(dir)
 	}
-	if err != nil {
-		return fmt.Errorf("write format of data directory: %w", err)
-	}
-	return nil
+	return err
 }
 
 func flush(path string) error {

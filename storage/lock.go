@@ -3,56 +3,86 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // LockedError says that another opener owns a data directory.
 type LockedError struct {
-	Dir  string
-	PID  int    // of the owner; 0 when it has not said yet
-	Host string // where the owner runs; empty when it has not said yet
+	Dir   string
+	Owner Owner
+}
+
+// Owner is who holds a data directory; zero while it has not said, as those who only read never do.
+type Owner struct {
+	PID     int
+	Host    string
+	Since   time.Time
+	Command string // the command line
 }
 
 func (e *LockedError) Error() string {
-	owner := "another process"
-	if e.PID != 0 {
-		owner = fmt.Sprintf("process %d", e.PID)
-		if e.Host != "" {
-			owner += " on " + e.Host
-		}
+	return fmt.Sprintf("data directory %s is in use by %s: one process runs all pipelines of a directory, so name them in one command, stop that process, or choose another --data", e.Dir, e.Owner)
+}
+
+// String names the owner for a person: process 12 on host (webrace-run webrace) since 12:30.
+func (o Owner) String() string {
+	if o.PID == 0 {
+		return "another process"
 	}
-	return fmt.Sprintf("data directory %s is in use by %s: one process runs all pipelines of a directory, so name them in one command, stop that process, or choose another --data", e.Dir, owner)
+	s := fmt.Sprintf("process %d", o.PID)
+	if o.Host != "" {
+		s += " on " + o.Host
+	}
+	if o.Command != "" {
+		s += " (" + o.Command + ")"
+	}
+	if !o.Since.IsZero() {
+		s += " since " + o.Since.Local().Format("2006-01-02 15:04:05")
+	}
+	return s
 }
 
 // lock is the ownership of a data directory. The kernel holds it for the open file, and lets go of it
 // however the process ends; the file itself stays, because removing it would let two owners lock two
-// files of one name.
-type lock struct{ file *os.File }
+// files of one name. Who only reads shares it with others who do.
+type lock struct {
+	file   *os.File // nil where there is none to be shared: on media that nobody can write
+	shared bool
+}
 
-func acquire(dir string) (*lock, error) {
+func acquire(dir string, shared bool) (*lock, error) {
 	path := filepath.Join(dir, "lock")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	flags := os.O_RDWR | os.O_CREATE
+	if shared {
+		flags = os.O_RDONLY
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if shared && errors.Is(err, fs.ErrNotExist) {
+		return &lock{shared: true}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
-	ours, err := tryLock(f)
+	ours, err := tryLock(f, shared)
 	if !ours && err == nil {
-		pid, host := readOwner(path)
-		return nil, errors.Join(&LockedError{Dir: dir, PID: pid, Host: host}, f.Close())
+		return nil, errors.Join(&LockedError{Dir: dir, Owner: readOwner(path)}, f.Close())
 	}
-	if err == nil {
+	if err == nil && !shared {
 		err = writeOwner(f)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock data directory %s: %w", dir, err), f.Close())
 	}
-	return &lock{f}, nil
+	return &lock{f, shared}, nil
 }
 
-// writeOwner says who holds the lock, for the message that a second opener gets.
+// writeOwner says who holds the lock, for the message that a second opener gets: a line for process and
+// host, one for the time, one for the command.
 func writeOwner(f *os.File) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -61,23 +91,46 @@ func writeOwner(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
-	_, err = f.WriteAt(fmt.Appendf(nil, "%d %s\n", os.Getpid(), host), 0)
+	_, err = f.WriteAt(fmt.Appendf(nil, "%d %s\n%s\n%s\n", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339), commandLine(os.Args)), 0)
 	return err
 }
 
-func readOwner(path string) (pid int, host string) {
+// commandLine is how a person would write a command, in a line that is not too long.
+func commandLine(args []string) string {
+	words := append([]string{filepath.Base(args[0])}, args[1:]...)
+	line := strings.ToValidUTF8(strings.Join(strings.Fields(strings.Join(words, " ")), " "), "?")
+	const longest = 200
+	if len(line) > longest {
+		line = strings.ToValidUTF8(line[:longest], "") + "…"
+	}
+	return line
+}
+
+func readOwner(path string) (o Owner) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return 0, ""
+		return o
 	}
-	first, rest, _ := strings.Cut(strings.TrimSpace(string(content)), " ")
-	if pid, err = strconv.Atoi(first); err != nil {
-		return 0, ""
+	lines := strings.SplitN(strings.TrimSpace(string(content)), "\n", 3)
+	first, host, _ := strings.Cut(lines[0], " ")
+	if o.PID, err = strconv.Atoi(first); err != nil {
+		return Owner{}
 	}
-	return pid, rest
+	o.Host = strings.TrimSpace(host)
+	if len(lines) == 3 {
+		o.Since, _ = time.Parse(time.RFC3339, lines[1]) // zero is a time that is not known
+		o.Command = lines[2]
+	}
+	return o
 }
 
 // release unlocks before it closes: a program that is just being started may have the file as well.
 func (l *lock) release() error {
+	switch {
+	case l.file == nil:
+		return nil
+	case l.shared:
+		return errors.Join(unlock(l.file), l.file.Close())
+	}
 	return errors.Join(l.file.Truncate(0), unlock(l.file), l.file.Close())
 }

@@ -9,9 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks an open file, or reports false if somebody else has.
-func tryLock(f *os.File) (bool, error) {
-	err := flock(f, unix.LOCK_EX|unix.LOCK_NB)
+// tryLock locks an open file, alone or with others who share it, or reports false if somebody else has.
+func tryLock(f *os.File, shared bool) (bool, error) {
+	how := unix.LOCK_EX
+	if shared {
+		how = unix.LOCK_SH
+	}
+	err := flock(f, how|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return false, nil
 	}

@@ -10,10 +10,13 @@ import (
 // locked is the byte that is locked: far behind the text, which others must be able to read meanwhile.
 var locked = windows.Overlapped{OffsetHigh: 1}
 
-// tryLock locks an open file, or reports false if somebody else has.
-func tryLock(f *os.File) (bool, error) {
-	at := locked
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+// tryLock locks an open file, alone or with others who share it, or reports false if somebody else has.
+func tryLock(f *os.File, shared bool) (bool, error) {
+	at, how := locked, uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
+	if !shared {
+		how |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &at)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
 		return false, nil
 	}

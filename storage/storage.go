@@ -43,6 +43,10 @@ type Options struct {
 	Control  control.Options
 	Fulltext fulltext.Options
 
+	// ReadOnly opens a directory that is there without changing anything in it, together with others who
+	// do so; everything that would write is refused. It may lie on media that cannot be written.
+	ReadOnly bool
+
 	// Room lets writers wait while the disk is full, until it is closed. Nil lets them fail.
 	Room *room.Watch
 
@@ -55,7 +59,9 @@ type Options struct {
 // shared, and closed by [Dir.Close] alone.
 type Dir struct {
 	path string
-	lock *lock
+	lock *lock // nil where somebody else holds it
+
+	readOnly bool
 
 	mu     sync.Mutex
 	closed bool
@@ -80,23 +86,30 @@ func Open(dir string, o Options) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create data directory: %w", err)
+	if !o.ReadOnly {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("create data directory: %w", err)
+		}
 	}
-	held, err := acquire(dir)
+	held, err := acquire(dir, o.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFormat(dir); err != nil {
+	if err := checkFormat(dir, o); err != nil {
 		return nil, errors.Join(err, held.release())
 	}
-	d := &Dir{path: dir, lock: held}
+	return newDir(dir, held, o), nil
+}
+
+// newDir is the directory at path, whose layout is the current one.
+func newDir(path string, held *lock, o Options) *Dir {
+	d := &Dir{path: path, lock: held, readOnly: o.ReadOnly}
 	o.share()
 	d.frontier.open = func() (*frontier.Store, error) { return frontier.Open(d.Path("frontier"), o.Frontier) }
 	d.objects.open = func() (*objects.Store, error) { return objects.Open(d.Path("objects"), o.Objects) }
 	d.control.open = func() (*control.Store, error) { return control.Open(d.Path("control.db"), o.Control) }
 	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext"), o.Fulltext) }
-	return d, nil
+	return d
 }
 
 // share hands what concerns all stores to each.
@@ -104,11 +117,12 @@ func (o *Options) share() {
 	if o.Fatal != nil {
 		o.Frontier.Fatal, o.Objects.Fatal = o.Fatal, o.Fatal
 	}
+	o.Control.ReadOnly, o.Fulltext.ReadOnly = o.ReadOnly, o.ReadOnly
 	if o.Room == nil {
 		return
 	}
 	o.Frontier.FS, o.Objects.FS = o.Room.FS(disk(o.Frontier.FS)), o.Room.FS(disk(o.Objects.FS))
-	o.Fulltext.Retry = o.Room.Do
+	o.Control.Retry, o.Fulltext.Retry = o.Room.Do, o.Room.Do
 }
 
 func disk(fs vfs.FS) vfs.FS {
@@ -166,5 +180,8 @@ func (d *Dir) Close() error {
 	for i := len(d.opened) - 1; i >= 0; i-- {
 		failures = append(failures, d.opened[i].Close())
 	}
-	return errors.Join(append(failures, d.lock.release())...)
+	if d.lock != nil {
+		failures = append(failures, d.lock.release())
+	}
+	return errors.Join(failures...)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace/storage"
 )
@@ -57,10 +58,13 @@ func TestASecondOwnerIsToldWhoTheFirstIs(t *testing.T) {
 	first := open(t, dir)
 	_, err := storage.Open(dir, storage.Options{})
 	var locked *storage.LockedError
-	if !errors.As(err, &locked) || locked.PID != os.Getpid() || locked.Dir != first.Path("") {
+	if !errors.As(err, &locked) || locked.Owner.PID != os.Getpid() || locked.Dir != first.Path("") {
 		t.Fatalf("got %v, want it locked by %d", err, os.Getpid())
 	}
-	for _, want := range []string{fmt.Sprint(os.Getpid()), dir, "--data"} {
+	if since := time.Since(locked.Owner.Since); since < 0 || since > time.Hour {
+		t.Errorf("locked since %v", locked.Owner.Since)
+	}
+	for _, want := range []string{fmt.Sprint(os.Getpid()), filepath.Base(os.Args[0]), dir, "--data"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
@@ -81,7 +85,7 @@ func TestAnOwnerThatHasNotSaidWhoItIsIsRespected(t *testing.T) {
 		}
 		_, err := storage.Open(dir, storage.Options{})
 		var locked *storage.LockedError
-		if !errors.As(err, &locked) || locked.PID != 0 || !strings.Contains(err.Error(), "another process") {
+		if !errors.As(err, &locked) || locked.Owner.PID != 0 || !strings.Contains(err.Error(), "another process") {
 			t.Errorf("%q: got %v", content, err)
 		}
 	}
@@ -104,7 +108,7 @@ func TestAKilledOwnerHoldsNothing(t *testing.T) {
 	}
 	_, err = storage.Open(dir, storage.Options{})
 	var locked *storage.LockedError
-	if !errors.As(err, &locked) || locked.PID != child.Process.Pid {
+	if !errors.As(err, &locked) || locked.Owner.PID != child.Process.Pid {
 		t.Errorf("got %v, want it locked by %d", err, child.Process.Pid)
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -118,7 +122,7 @@ func TestAKilledOwnerHoldsNothing(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	for content, want := range map[string]string{"1\n": "", "1": "", "2\n": "newer program", "99": "newer program", "": "damaged", "one": "damaged", "0": "damaged", "-1": "damaged"} {
+	for content, want := range map[string]string{"2\n": "", "1": "", "3\n": "newer program", "99": "newer program", "": "damaged", "one": "damaged", "0": "damaged", "-1": "damaged"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "format"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -145,7 +149,7 @@ func TestANewDirectoryHasAFormat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	open(t, dir)
-	if content, err := os.ReadFile(filepath.Join(dir, "format")); string(content) != "1\n" {
+	if content, err := os.ReadFile(filepath.Join(dir, "format")); string(content) != "2\n" {
 		t.Errorf("format %q: %v", content, err)
 	}
 }

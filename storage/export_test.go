@@ -1,0 +1,4 @@
+package storage
+
+// KeepState is for tests that interrupt migrations.
+var KeepState = keepState
