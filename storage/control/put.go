@@ -184,28 +184,30 @@ func prepare(given *xmlschema.URD) (*xmlschema.URD, error) {
 
 // Delete removes a URD, or says [ErrNotFound]. Its ACIs stay.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error {
-		var n, revision int64
-		err := tx.QueryRowContext(ctx, "DELETE FROM urd WHERE id = ? RETURNING n", id).Scan(&n)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrNotFound
-		}
-		if err != nil {
-			return err
-		}
-		for _, part := range []string{"DELETE FROM urd_nodes WHERE n = ?", "DELETE FROM keyword WHERE urd = ?"} {
-			if _, err := tx.ExecContext(ctx, part, n); err != nil {
-				return err
-			}
-		}
-		if err := tx.QueryRowContext(ctx, nextRevision).Scan(&revision); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO removed VALUES (?, ?)", id, revision)
-		return err
-	})
+	err := s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error { return deleteURD(ctx, tx, id) })
 	if err == nil {
 		s.changed.ring()
 	}
+	return err
+}
+
+func deleteURD(ctx context.Context, tx *sql.Tx, id string) error {
+	var n, revision int64
+	err := tx.QueryRowContext(ctx, "DELETE FROM urd WHERE id = ? RETURNING n", id).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	for _, part := range []string{"DELETE FROM urd_nodes WHERE n = ?", "DELETE FROM keyword WHERE urd = ?"} {
+		if _, err := tx.ExecContext(ctx, part, n); err != nil {
+			return err
+		}
+	}
+	if err := tx.QueryRowContext(ctx, nextRevision).Scan(&revision); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO removed VALUES (?, ?)", id, revision)
 	return err
 }

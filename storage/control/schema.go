@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -210,19 +211,37 @@ func each(ctx context.Context, tx *sql.Tx, query string, back func(record) error
 	return found.Err()
 }
 
-// migrate brings the tables to the version this program knows, each step whole or not at all.
+// migrate brings the tables to the version this program knows, whole or not at all.
 func (s *Store) migrate(ctx context.Context) error {
 	version, err := s.version(ctx, s.writer)
 	if err != nil {
 		return err
 	}
-	for ; version < len(migrations); version++ {
-		err := s.transact(ctx, func(tx *sql.Tx) error { return migrations[version].run(ctx, tx, version+1) })
+	if version == len(migrations) {
+		return nil
+	}
+	return s.options.Retry(ctx, func() error {
+		return s.transact(ctx, func(tx *sql.Tx) error { return migrateFrom(ctx, tx, version) })
+	})
+}
+
+// migrateFrom brings the tables of a version to the last. What they are counts, and not what a damaged
+// database says of them.
+func migrateFrom(ctx context.Context, tx *sql.Tx, version int) error {
+	if version > 0 {
+		found, err := trueVersion(ctx, tx)
 		if err != nil {
+			return err
+		}
+		version = cmp.Or(found, version)
+	}
+	for ; version < len(migrations); version++ {
+		if err := migrations[version].run(ctx, tx); err != nil {
 			return fmt.Errorf("migrate tables from version %d: %w", version, err)
 		}
 	}
-	return nil
+	_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+	return err
 }
 
 // version returns the version of the tables, which is one that this program knows.
@@ -236,7 +255,7 @@ func (s *Store) version(ctx context.Context, db *sql.DB) (version int, err error
 	return version, nil
 }
 
-func (m migration) run(ctx context.Context, tx *sql.Tx, version int) error {
+func (m migration) run(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, m.tables); err != nil {
 		return err
 	}
@@ -245,6 +264,6 @@ func (m migration) run(ctx context.Context, tx *sql.Tx, version int) error {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, m.finish+fmt.Sprintf("PRAGMA user_version = %d", version))
+	_, err := tx.ExecContext(ctx, m.finish)
 	return err
 }

@@ -1,0 +1,163 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/webrace/webrace/storage/fsck"
+)
+
+// Check verifies the database itself, its tables, and that everything in them is what the XML says, while
+// nobody writes. Each damage is reported and, if asked, repaired: what is derived is derived again, and
+// what cannot be read is set aside as a dead letter, so that nothing is lost for good. Only pages that are
+// damaged cannot be repaired so: that takes a backup.
+func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) error {
+	if repair && s.writer == nil {
+		return s.explain("repair", errReadOnly)
+	}
+	c := checker{ctx, s, repair, report}
+	whole := true // without its tables there is nothing more to check
+	parts := []func() error{c.pages, func() (err error) { whole, err = c.tables(); return err }, c.urds, c.acis, c.rest}
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return s.explain("check", err)
+		}
+		if !whole {
+			break
+		}
+	}
+	return nil
+}
+
+type checker struct {
+	ctx    context.Context
+	store  *Store
+	repair bool
+	report fsck.Report
+}
+
+// found reports a damage, after trying to repair it if that is wanted and possible. The first repair that
+// succeeds will do.
+func (c *checker) found(kind, where, detail string, repairs ...func(*sql.Tx) error) (repaired bool, err error) {
+	for _, fix := range repairs {
+		if !c.repair || repaired {
+			break
+		}
+		err = c.store.write(c.ctx, "repair "+kind+" "+where, fix)
+		repaired = err == nil
+	}
+	c.report(fsck.Finding{Store: "control", Kind: kind, Where: where, Detail: detail, Repaired: repaired})
+	return repaired, err
+}
+
+// execute is a repair that takes a single statement.
+func (c *checker) execute(statement string, args ...any) func(*sql.Tx) error {
+	return func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(c.ctx, statement, args...)
+		return err
+	}
+}
+
+// pages has SQLite check its own structures. Of these, indexes can be made again.
+func (c *checker) pages() error {
+	damage, err := c.integrity()
+	if err != nil || len(damage) == 0 {
+		return err
+	}
+	left := damage
+	if c.repair && c.store.write(c.ctx, "repair indexes", c.execute("REINDEX")) == nil {
+		if left, err = c.integrity(); err != nil {
+			return err
+		}
+	}
+	for _, what := range damage {
+		c.report(fsck.Finding{Store: "control", Kind: "damaged database", Where: c.store.path, Detail: what, Repaired: len(left) == 0})
+	}
+	return nil
+}
+
+func (c *checker) integrity() (damage []string, err error) {
+	for line, err := range rows(c.ctx, c.store, "check the database", scanString, "PRAGMA integrity_check") {
+		if err != nil {
+			return nil, err
+		}
+		if line != "ok" {
+			damage = append(damage, line)
+		}
+	}
+	return damage, nil
+}
+
+func scanString(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) }
+
+// setAside turns what cannot be read into a dead letter.
+func (c *checker) setAside(tx *sql.Tx, kind string, xml []byte, cause error) error {
+	item, err := json.Marshal(string(xml))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(c.ctx, "INSERT INTO dead_letter ("+letterColumns+") VALUES ('fsck-'||lower(hex(randomblob(8))), ?, '', 'fsck', ?, 1, ?, ?, 0)",
+		nanos(time.Now()), cause.Error(), kind, item)
+	return err
+}
+
+// rules are what must hold beside the columns that are derived. Each query says where one is broken, and
+// what its repair takes.
+var rules = []struct{ kind, detail, query, repair string }{
+	{"orphan node table", "it is of no URD", "SELECT n, n FROM urd_nodes WHERE n NOT IN (SELECT n FROM urd)", "DELETE FROM urd_nodes WHERE n = ?"},
+	{"orphan keyword", "it is of no URD", "SELECT DISTINCT urd, urd FROM keyword WHERE urd NOT IN (SELECT n FROM urd)", "DELETE FROM keyword WHERE urd = ?"},
+	{"URD both stored and removed", "", "SELECT id, id FROM removed WHERE id IN (SELECT id FROM urd)", "DELETE FROM removed WHERE id = ?"},
+	{"ACI both stored and trimmed", "", "SELECT id, id FROM trimmed WHERE id IN (SELECT id FROM aci)", "DELETE FROM trimmed WHERE id = ?"},
+	{"interest newer than its URD", "", "SELECT id, id FROM urd WHERE interest > revision", "UPDATE urd SET interest = revision WHERE id = ?"},
+	{"missing counter", "", `SELECT column1, column1 FROM (VALUES ('revision'), ('checks'), ('quotas'))
+		WHERE column1 NOT IN (SELECT name FROM counter)`, "INSERT INTO counter VALUES (?, 0)"},
+	{"counter behind", "a revision was given that it has not reached", `SELECT name, reached FROM counter
+		JOIN (SELECT coalesce(max(revision), 0) AS reached FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed)) ON reached > value
+		WHERE name = 'revision'`, "UPDATE counter SET value = ? WHERE name = 'revision'"},
+	{"counter behind", "a check was asked for that it has not counted", `SELECT name, reached FROM counter
+		JOIN (SELECT coalesce(max(check_number), 0) AS reached FROM urd) ON reached > value
+		WHERE name = 'checks'`, "UPDATE counter SET value = ? WHERE name = 'checks'"},
+	{"sequence behind", "an ACI has a number that was not given yet", `SELECT 'aci', reached FROM (SELECT max(seq) AS reached FROM aci)
+		WHERE reached > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'aci'), 0)`, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'aci'"},
+}
+
+func (c *checker) rest() error {
+	for _, rule := range rules {
+		type place struct {
+			where string
+			arg   any
+		}
+		for p, err := range rows(c.ctx, c.store, "check", func(r *sql.Rows) (p place, err error) { return p, r.Scan(&p.where, &p.arg) }, rule.query) {
+			if err == nil {
+				_, err = c.found(rule.kind, p.where, rule.detail, c.execute(rule.repair, p.arg))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return c.revisions()
+}
+
+// revisions checks that each was given once, because who follows them would miss one of two.
+func (c *checker) revisions() error {
+	const repeated = `SELECT id FROM urd WHERE revision IN (
+		SELECT revision FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed) GROUP BY revision HAVING count(*) > 1)`
+	for id, err := range rows(c.ctx, c.store, "check revisions", scanString, repeated) {
+		if err == nil {
+			_, err = c.found("repeated revision", id, "another URD has the same", func(tx *sql.Tx) error {
+				var revision int64
+				if err := tx.QueryRowContext(c.ctx, nextRevision).Scan(&revision); err != nil {
+					return err
+				}
+				return c.execute("UPDATE urd SET revision = ? WHERE id = ?", revision, id)(tx)
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
