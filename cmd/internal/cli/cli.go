@@ -25,13 +25,20 @@ const (
 	Interrupted = 130 // stopped by a second signal before everything in flight was finished
 )
 
-// Error is an error with the exit status that it ends the program with.
+// Error is an error with the exit status that it ends the program with. Where Err is nil the status says
+// everything, and nothing is reported.
 type Error struct {
 	Status int
 	Err    error
 }
 
-func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Status)
+	}
+	return e.Err.Error()
+}
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // Wrong marks an error as one of what was given: configuration, input or usage.
@@ -50,7 +57,10 @@ func Main(root *cobra.Command) int {
 	if err == nil {
 		return OK
 	}
-	Report(os.Stderr, err)
+	var exit *Error
+	if !errors.As(err, &exit) || exit.Err != nil {
+		Report(os.Stderr, err)
+	}
 	return status(err)
 }
 

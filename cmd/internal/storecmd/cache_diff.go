@@ -1,0 +1,127 @@
+package storecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/textdiff"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// diffFlags say what is compared, and how the difference is shown.
+type diffFlags struct {
+	raw, words, json bool
+	context          int
+}
+
+func newCacheDiff(place *cli.Place) *cobra.Command {
+	var flags diffFlags
+	c := &cobra.Command{
+		Use:   "diff URL [V1 V2]",
+		Short: "show what a reader sees changed between two versions of a URL, the latest two by default",
+		Long: `diff compares the texts of two versions, a block of text a line, in the format of
+diff -u. As with diff, the exit status is 0 when they are equal, 1 when they differ,
+and 2 when they cannot be compared, for example because there is no such version.`,
+		Example: `  webrace-store cache diff https://example.org/
+  webrace-store cache diff https://example.org/ 3 7 --words`,
+		Args: cobra.MatchAll(cobra.RangeArgs(1, 3), func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return errors.New("name both versions, or none for the latest two")
+			}
+			return nil
+		}),
+		RunE: func(c *cobra.Command, args []string) error {
+			url, numbers, err := diffArguments(args)
+			if err != nil {
+				return err
+			}
+			return withObjects(place, func(store *objects.Store) error { return flags.run(c, store, url, numbers) })
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&flags.raw, "raw", false, "compare the bodies as they were received, instead of their texts")
+	f.BoolVar(&flags.words, "words", false, "mark single words: [-removed-]{+added+}")
+	f.BoolVar(&flags.json, "json", false, "write one JSON object")
+	f.IntVar(&flags.context, "context", 3, "how many equal lines are shown around a change")
+	return c
+}
+
+// diffArguments reads URL [V1 V2]; both versions are 0 where none are named.
+func diffArguments(args []string) (url string, numbers [2]int, err error) {
+	if url, err = normal(args[0]); err != nil {
+		return "", numbers, err
+	}
+	for i, arg := range args[1:] {
+		if numbers[i], err = strconv.Atoi(arg); err != nil || numbers[i] < 1 {
+			return "", numbers, cli.Wrongf("%q is no version: they are numbered from 1", arg)
+		}
+	}
+	return url, numbers, nil
+}
+
+func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbers [2]int) error {
+	if f.context < 0 {
+		return cli.Wrongf("--context %d: it is 0 or more", f.context)
+	}
+	d, err := f.compare(store, url, numbers)
+	if err != nil {
+		return cli.Wrong(missing(err))
+	}
+	switch {
+	case f.json:
+		err = newEncoder(c.OutOrStdout()).Encode(d.view())
+	case len(d.changes) > 0:
+		_, err = io.WriteString(c.OutOrStdout(), d.format(f, cli.IsTerminal(c.OutOrStdout())))
+	}
+	if err == nil && len(d.changes) > 0 {
+		return &cli.Error{Status: cli.Failed} // that they differ is all there is to say
+	}
+	return err
+}
+
+// compare reads both versions, and compares them line by line.
+func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*difference, error) {
+	if numbers[0] == 0 {
+		latest, err := store.Latest(url)
+		if err != nil {
+			return nil, err
+		}
+		if latest.Number == 1 {
+			return nil, fmt.Errorf("%s has one version: there is nothing to compare it with", url)
+		}
+		numbers = [2]int{latest.Number - 1, latest.Number}
+	}
+	var d difference
+	for i, number := range numbers {
+		var err error
+		if d.versions[i], err = store.Get(url, number); err != nil {
+			return nil, err
+		}
+		if d.lines[i], err = f.linesOf(store, d.versions[i]); err != nil {
+			return nil, err
+		}
+	}
+	d.changes, d.minimal = textdiff.Diff(d.lines[0], d.lines[1])
+	return &d, nil
+}
+
+func (f diffFlags) linesOf(store *objects.Store, v objects.Version) ([]string, error) {
+	body, header, err := store.Body(v)
+	if err != nil {
+		return nil, err
+	}
+	if f.raw {
+		return strings.SplitAfter(string(body), "\n"), nil
+	}
+	r, err := extract.Document(body, extract.ContentType(header, v.MediaType), v.URL, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return nil, err
+	}
+	return textdiff.Lines(r.Text), nil
+}
