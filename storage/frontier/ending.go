@@ -66,13 +66,14 @@ func (c *changes) end(l *Lease, e *ending) error {
 		return err
 	}
 	rec.dirty = true
+	held := rec.place.kind != nowhere // it was not dropped meanwhile
 	if err := c.dequeue(rec, l.host); err != nil {
 		return err
 	}
 	if err := c.visited(l, rec, e); err != nil {
 		return err
 	}
-	if rec.tries++; !e.retryAt.IsZero() && rec.tries < c.q.opt.Attempts {
+	if rec.tries++; held && !e.retryAt.IsZero() && rec.tries < c.q.opt.Attempts {
 		return c.delay(rec, l.item, rec.place.level, e.retryAt)
 	}
 	for _, s := range l.served {

@@ -49,6 +49,7 @@ const (
 	Leased    State = "leased"    // it is being worked on
 	Completed State = "completed" // it is done in the last round that came to it
 	Failed    State = "failed"    // it was given up in that round, or gave no document
+	Dropped   State = "dropped"   // it was taken off the queue before it was ever visited
 )
 
 // Explanation is everything the frontier knows about a URL.
@@ -59,6 +60,7 @@ type Explanation struct {
 	Visit   *webrace.Visit // the last one; nil when there was none
 	Due     time.Time      // of a delayed one
 	Host    time.Time      // when its host may be asked again; zero for at once
+	Paused  bool           // its host is
 	Rule    string         // the rule that decides about it; empty for none
 	Refused Reason         // of an unseen one: why it would be refused by the crawls there are; 0 when one of them would accept it
 }
@@ -116,7 +118,7 @@ func (q *Queue) explain(secret, url string) (Explanation, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Host = h.notBefore
+	e.Host, e.Paused = h.notBefore, h.parked == never
 	id := identify(secret, url)
 	rec, err := q.store.readRecord(q.keys, id)
 	if err != nil {
@@ -144,6 +146,8 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 		e.State, e.Due = Delayed, fromNanos(rec.place.due)
 	case rec.failed:
 		e.State = Failed
+	case e.Visit == nil:
+		e.State = Dropped
 	default:
 		e.State = Completed
 	}

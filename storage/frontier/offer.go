@@ -20,6 +20,7 @@ const (
 	Rule             // a rule denies it
 	Depth            // it lies beyond the levels of the crawl
 	Scope            // it lies outside the scope of the crawl
+	HostFull         // its host has as many URLs as it may
 	Repeat           // the crawl has come to it in this round, and not from further away
 	reasons
 )
@@ -29,7 +30,7 @@ func (r Reason) String() string {
 	if r >= reasons {
 		return "unknown"
 	}
-	return [reasons]string{"accepted", "invalid", "redirects", "unknown crawl", "rule", "depth", "scope", "repeat"}[r]
+	return [reasons]string{"accepted", "invalid", "redirects", "unknown crawl", "rule", "depth", "scope", "host full", "repeat"}[r]
 }
 
 // Offered says what came of the URLs of one offer. Each is counted once.
@@ -68,9 +69,10 @@ type offer struct {
 // candidate is a URL, and at which distance which crawls come to it.
 type candidate struct {
 	item
-	host hostID
-	hash uint64 // among the repeats
-	bids []bid
+	host  hostID
+	hash  uint64 // among the repeats
+	start bool   // of a crawl
+	bids  []bid
 }
 
 type bid struct {
@@ -203,14 +205,14 @@ func (o *offer) apply(ch *changes) error {
 		}
 	}
 	for i := range o.candidates {
-		ok, err := ch.accept(&o.candidates[i])
+		why, err := ch.accept(&o.candidates[i])
 		if err != nil {
 			return err
 		}
-		if ok {
+		if why == accepted {
 			o.result.Accepted++
 		} else {
-			o.result.Refused[Repeat]++
+			o.result.Refused[why]++
 		}
 	}
 	return nil
@@ -233,15 +235,20 @@ func (q *Queue) note(o *Offered) {
 	}
 }
 
-// accept queues a URL for the crawls that come to it newly, or nearer, and reports whether any does.
-func (c *changes) accept(cand *candidate) (bool, error) {
+// accept queues a URL for the crawls that come to it newly, or nearer, and says why when none does.
+func (c *changes) accept(cand *candidate) (Reason, error) {
 	rec, err := c.record(cand.id)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	wanted, _, err := c.q.waitedFor(rec)
 	if err != nil {
-		return false, err
+		return 0, err
+	}
+	if len(rec.marks) == 0 {
+		if why, err := c.admitNew(cand); why != accepted || err != nil {
+			return why, err
+		}
 	}
 	news := false
 	for i := range cand.bids {
@@ -259,23 +266,23 @@ func (c *changes) accept(cand *candidate) (bool, error) {
 		c.await(b.crawl, m, true)
 	}
 	if !news {
-		return false, nil
+		return Repeat, nil
 	}
 	rec.dirty = true
 	_, at, err := c.q.waitedFor(rec)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	switch {
 	case rec.place.kind == inLane && (at < rec.place.level || !wanted):
 		// It is more urgent now, or may have been passed over because no crawl of this run wanted it.
 		if err := c.dequeue(rec, cand.host); err != nil {
-			return false, err
+			return 0, err
 		}
 	case rec.place.kind != nowhere:
-		return true, nil
+		return accepted, nil
 	}
-	return true, c.enqueue(rec, cand.item, cand.host, at)
+	return accepted, c.enqueue(rec, cand.item, cand.host, at)
 }
 
 // waitedFor reports whether a crawl of this run waits for a URL, and the level of the most urgent crawl

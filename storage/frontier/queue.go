@@ -24,6 +24,7 @@ type QueueOptions struct {
 	Redirects int           // the longest chain of redirects; 0: 10
 	Window    int           // hosts of each urgency in memory at once; 0: 4096
 	Repeats   int           // URLs remembered to answer repeats from memory; 0: 131072
+	HostURLs  int           // URLs of a host ever accepted at most; 0: 1,000,000, negative: no limit
 	Order     Order         // of the URLs of a host; empty: BreadthFirst. It may change from run to run
 	Rules     *scope.Rules  // what every URL is held against; nil allows all
 	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
@@ -41,8 +42,8 @@ func (o QueueOptions) withDefaults() QueueOptions {
 	for _, d := range []struct {
 		of    *int
 		value int
-	}{{&o.Attempts, 3}, {&o.MaxLeases, 1024}, {&o.Redirects, 10}, {&o.Window, 4096}, {&o.Repeats, 1 << 17}} {
-		if *d.of <= 0 {
+	}{{&o.Attempts, 3}, {&o.MaxLeases, 1024}, {&o.Redirects, 10}, {&o.Window, 4096}, {&o.Repeats, 1 << 17}, {&o.HostURLs, 1_000_000}} {
+		if *d.of == 0 || *d.of < 0 && d.of != &o.HostURLs {
 			*d.of = d.value
 		}
 	}
@@ -214,6 +215,9 @@ func (q *Queue) try(now time.Time) (*Lease, int64, error) {
 		if q.err != nil {
 			return nil, 0, q.err
 		}
+		if q.store.readOnly {
+			return nil, 0, ErrReadOnly
+		}
 		if len(q.leases) >= q.opt.MaxLeases {
 			return nil, never, nil
 		}
@@ -292,6 +296,9 @@ func (q *Queue) submit(s step) {
 func (q *Queue) later(s step) error {
 	if q.err != nil {
 		return q.err
+	}
+	if q.store.readOnly {
+		return ErrReadOnly
 	}
 	s.queue = q
 	q.steps++

@@ -3,7 +3,6 @@ package frontier
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/webrace/webrace/internal/scope"
 )
@@ -147,37 +146,6 @@ func decodeItem(value []byte) (item, error) {
 	it.from = r.text()
 	it.url = r.text()
 	return it, r.done()
-}
-
-// hostRecord is how a host is treated, and what it has queued. The host has a ready key at each level
-// where it has items, except while it is parked.
-type hostRecord struct {
-	parallel  int
-	notBefore time.Time
-	parked    int64 // until when it waits on disk; 0 when it does not
-	items     [levels]uint64
-
-	dirty bool
-}
-
-func (h *hostRecord) encode() []byte {
-	w := newWriter(24)
-	w.uint(uint64(h.parallel))
-	w.time(h.notBefore)
-	w.int(h.parked)
-	for _, n := range h.items {
-		w.uint(n)
-	}
-	return w
-}
-
-func decodeHost(value []byte) (*hostRecord, error) {
-	r := newReader(value)
-	h := &hostRecord{parallel: int(r.small(math.MaxInt32)), notBefore: r.time(), parked: r.int()}
-	for i := range h.items {
-		h.items[i] = r.uint()
-	}
-	return h, r.done()
 }
 
 // counters are a queue's durable totals.

@@ -112,7 +112,7 @@ func (s *start) offer(ch *changes, cr *crawl) error {
 	c := candidate{
 		item: item{id: identify(s.crawl.Secret, s.crawl.Start), url: s.crawl.Start},
 		host: hostOf(host), hash: s.q.seen.hash(s.crawl.Start),
-		bids: []bid{{crawl: cr}},
+		bids: []bid{{crawl: cr}}, start: true,
 	}
 	_, err := ch.accept(&c)
 	return err

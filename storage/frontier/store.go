@@ -25,6 +25,8 @@ type Options struct {
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 	Cache  int64            // bytes of the block cache; 0: 32 MiB
+	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
+	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
 	// return: to end there loses nothing that was promised. Nil panics.
 	Fatal func(error)
@@ -35,6 +37,8 @@ type Store struct {
 	db  *pebble.DB
 	log *slog.Logger
 	now func() time.Time
+
+	readOnly bool
 
 	committer committer
 
@@ -60,11 +64,17 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Cache == 0 {
 		o.Cache = 32 << 20
 	}
+	if o.ReadOnly {
+		if o.FS == nil {
+			o.FS = vfs.Default
+		}
+		o.FS = unlocked{o.FS}
+	}
 	db, err := pebble.Open(dir, pebbleOptions(o))
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
 	}
-	s := &Store{db: db, log: o.Logger, now: o.Now, queues: map[string]*Queue{}}
+	s := &Store{db: db, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}}
 	if err := s.checkFormat(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
 	}
@@ -76,6 +86,7 @@ func Open(dir string, o Options) (*Store, error) {
 func pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
 		FS:                    o.FS,
+		ReadOnly:              o.ReadOnly,
 		Logger:                logger{o.Logger, o.Fatal},
 		CacheSize:             o.Cache,
 		MemTableSize:          16 << 20,
@@ -152,6 +163,9 @@ func (s *Store) keysOf(pipeline string) (keys, error) {
 	k, known, err := s.knownKeys(pipeline)
 	if err != nil || known {
 		return k, err
+	}
+	if s.readOnly {
+		return k, ErrReadOnly
 	}
 	others, err := s.Pipelines()
 	if err != nil {

@@ -26,9 +26,14 @@ func (c *changes) park(id hostID, due int64) error {
 	if err != nil {
 		return err
 	}
-	if h.items == ([levels]uint64{}) {
-		return nil // its record says until when it waits
+	if h.items == ([levels]uint64{}) || h.parked != 0 {
+		return nil // its record says until when it waits, or it is paused
 	}
+	return c.putAside(id, h, due, nil)
+}
+
+// putAside parks a host; the value is that of its key.
+func (c *changes) putAside(id hostID, h *hostRecord, due int64, value []byte) error {
 	h.parked, h.dirty = due, true
 	c.timed = true
 	for i, n := range h.items {
@@ -39,7 +44,22 @@ func (c *changes) park(id hostID, due int64) error {
 			}
 		}
 	}
-	return c.set(c.q.keys.timed(kindParked, due, uint64(id)), nil)
+	return c.set(c.q.keys.timed(kindParked, due, uint64(id)), value)
+}
+
+// unpark gives a host its ready keys back. The key that it was parked under is the caller's to remove.
+func (c *changes) unpark(id hostID, h *hostRecord) error {
+	h.parked, h.dirty = 0, true
+	for i, n := range h.items {
+		if n == 0 {
+			continue
+		}
+		c.ready(laneID{id, level(i)}, everywhere)
+		if err := c.set(c.q.keys.ready(level(i), id), nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wakeStep brings back what is due.
@@ -69,17 +89,7 @@ func (c *changes) wakeHosts(now int64) error {
 		if h.parked != dueOf(key) {
 			return nil
 		}
-		h.parked, h.dirty = 0, true
-		for i, n := range h.items {
-			if n == 0 {
-				continue
-			}
-			c.ready(laneID{id, level(i)}, everywhere)
-			if err := c.set(c.q.keys.ready(level(i), id), nil); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.unpark(id, h)
 	})
 }
 

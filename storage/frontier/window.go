@@ -36,6 +36,7 @@ type host struct {
 	inflight  int // leases that hold its slots
 	saving    int // reports on their way to the disk: until then memory alone knows them
 	parking   bool
+	paused    bool
 	notBefore time.Time
 	lanes     [levels]lane
 	index     int // in the heap of waiting hosts; -1 when not there
@@ -99,6 +100,9 @@ func (h *host) idle() bool {
 // others wait for.
 func (w *window) arrived(id laneID, where stretch, now time.Time) error {
 	h, r := w.hosts[id.host], &w.rings[id.level]
+	if h != nil && h.paused {
+		return nil
+	}
 	if (h == nil || !h.lanes[id.level].loaded) && (r.loaded >= w.size || !r.ended || r.missed) {
 		r.missed = true
 		if h != nil {

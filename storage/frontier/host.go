@@ -1,0 +1,60 @@
+package frontier
+
+import (
+	"math"
+	"time"
+)
+
+// hostRecord is how a host is treated, and what it has queued. The host has a ready key at each level
+// where it has items, except while it is parked. One that is paused is parked for ever.
+type hostRecord struct {
+	parallel  int
+	notBefore time.Time
+	parked    int64 // until when it waits on disk; 0 when it does not
+	items     [levels]uint64
+	known     uint64 // URLs ever accepted
+
+	dirty bool
+}
+
+// hostSchema is that of hosts; 1 did not count the URLs ever accepted.
+const hostSchema = 2
+
+func (h *hostRecord) encode() []byte {
+	w := newWriterOf(hostSchema, 32)
+	w.uint(uint64(h.parallel))
+	w.time(h.notBefore)
+	w.int(h.parked)
+	for _, n := range h.items {
+		w.uint(n)
+	}
+	w.uint(h.known)
+	return w
+}
+
+func decodeHost(value []byte) (*hostRecord, error) {
+	r := newReaderUpTo(hostSchema, value)
+	h := &hostRecord{parallel: int(r.small(math.MaxInt32)), notBefore: r.time(), parked: r.int()}
+	for i := range h.items {
+		h.items[i] = r.uint()
+	}
+	if r.schema > 1 {
+		h.known = r.uint()
+	}
+	return h, r.done()
+}
+
+// admitNew counts a URL that was never accepted before, unless its host has as many as it may. What a
+// crawl starts with is counted and never refused.
+func (c *changes) admitNew(cand *candidate) (Reason, error) {
+	h, err := c.host(cand.host)
+	if err != nil {
+		return 0, err
+	}
+	if limit := c.q.opt.HostURLs; limit > 0 && h.known >= uint64(limit) && !cand.start {
+		return HostFull, nil
+	}
+	h.known++
+	h.dirty = true
+	return accepted, nil
+}
