@@ -1,5 +1,3 @@
-// Package schedule says when what is watched is to be looked at again. It is pure: it has no clock, no
-// disk and no network; whoever uses it says what time it is.
 package schedule
 
 import "time"
@@ -20,4 +18,12 @@ func Adapt(interval time.Duration, changed bool, b Bounds) time.Duration {
 		interval += interval / 2
 	}
 	return max(b.Min, min(interval, b.Max))
+}
+
+// startShare is the part of its timing that passes at least between two visits of the start of a crawl.
+const startShare = 8
+
+// StartBounds are the bounds for what is visited at least once in a timing.
+func StartBounds(timing time.Duration) Bounds {
+	return Bounds{Min: max(timing/startShare, 1), Max: timing}
 }

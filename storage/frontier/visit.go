@@ -43,11 +43,8 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 }
 
 // deepest is how many times the timing of its crawl passes at most between two visits of a page that is
-// no start, and startShare the part of it that passes at least between two of a start.
-const (
-	deepest    = 32
-	startShare = 8
-)
+// no start.
+const deepest = 32
 
 // revisits are the bounds of the interval between two visits of a page, by the crawls that it is visited
 // for: the one that asks most often decides, and a page that is the start of any is watched like one.
@@ -64,7 +61,7 @@ func (q *Queue) revisits(served []served) schedule.Bounds {
 	case timing == 0:
 		return q.opt.Revisit
 	case start:
-		return schedule.Bounds{Min: max(timing/startShare, 1), Max: timing}
+		return schedule.StartBounds(timing)
 	}
 	return schedule.Bounds{Min: timing, Max: max(timing, deepest*timing)} // no overflow makes it shorter
 }
