@@ -77,7 +77,9 @@ func raceFrontier(name, dir, size string) error {
 	}
 	var r raceCosts
 	r.Offer, err = timed(func() (err error) {
-		r.Offered, err = f.offer(newLinkSource(10_000), n)
+		s := newLinkSource(10_000)
+		r.Offered, err = f.offer(s, n)
+		r.Made = int(s.next)
 		return err
 	})
 	if err != nil {

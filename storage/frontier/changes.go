@@ -1,22 +1,27 @@
 package frontier
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
 // changes are what a group of steps changes in one queue. Records are read once and written once,
-// however many of the steps touch them.
+// however many of the steps touch them. Every group of a queue uses the same ones.
 type changes struct {
 	q       *Queue
-	batch   *pebble.Batch
+	writes  writes
 	records map[urlID]*record
 	hosts   map[hostID]*hostRecord
 	crawls  map[*crawl]struct{}
 	lanes   map[laneID]stretch // that got items, and where
 	timed   bool               // something was parked or delayed, or ceased to be
 	before  counters
+	wanted  []urlID
+	spare   []*record // of earlier groups
 
 	startVisited []*crawl
 }
@@ -26,15 +31,83 @@ type laneID struct {
 	level level
 }
 
-func newChanges(q *Queue, batch *pebble.Batch) *changes {
+const (
+	treatedHosts = 1 << 13 // host records that the committer keeps
+	spareRecords = 1 << 15
+)
+
+func newChanges(q *Queue) *changes {
 	return &changes{
-		q: q, batch: batch,
+		q:       q,
 		records: map[urlID]*record{},
 		hosts:   map[hostID]*hostRecord{},
 		crawls:  map[*crawl]struct{}{},
 		lanes:   map[laneID]stretch{},
-		before:  q.count,
 	}
+}
+
+// begin prepares for another group.
+func (c *changes) begin() {
+	for _, rec := range c.records {
+		if len(c.spare) < spareRecords {
+			c.spare = append(c.spare, rec)
+		}
+	}
+	clear(c.records)
+	clear(c.hosts)
+	clear(c.crawls)
+	clear(c.lanes)
+	c.writes.reset()
+	c.timed, c.before, c.wanted, c.startVisited = false, c.q.count, c.wanted[:0], nil
+}
+
+// newRecord returns an empty record of a URL.
+func (c *changes) newRecord(id urlID) *record {
+	rec := &record{}
+	if last := len(c.spare) - 1; last >= 0 {
+		rec, c.spare = c.spare[last], c.spare[:last]
+		*rec = record{marks: rec.marks[:0]}
+	}
+	rec.fresh = true
+	c.records[id] = rec
+	return rec
+}
+
+// want says that the record of a URL will be asked for, so that all of a group are read in one go.
+func (c *changes) want(id urlID) {
+	switch {
+	case c.records[id] != nil:
+	case c.q.filter.maybe(id):
+		c.wanted = append(c.wanted, id)
+	default:
+		c.newRecord(id)
+	}
+}
+
+// lend is want for the URL of a lease, which knows its record.
+func (c *changes) lend(l *Lease) {
+	if c.records[l.item.id] == nil {
+		c.newRecord(l.item.id).copy(l.record)
+	}
+}
+
+// read reads the records that are wanted.
+func (c *changes) read() error {
+	slices.SortFunc(c.wanted, func(a, b urlID) int { return bytes.Compare(a[:], b[:]) })
+	c.wanted = slices.Compact(c.wanted)
+	return c.q.store.readRecords(c.q.keys, c.wanted, func(id urlID, value []byte) error {
+		if c.records[id] != nil {
+			return nil // lent since
+		}
+		rec := c.newRecord(id)
+		if value == nil {
+			return nil
+		}
+		if err := rec.decode(value); err != nil {
+			return fmt.Errorf("record of URL %x: %w", id, err)
+		}
+		return nil
+	})
 }
 
 func (c *changes) record(id urlID) (*record, error) {
@@ -46,8 +119,7 @@ func (c *changes) record(id urlID) (*record, error) {
 		return nil, err
 	}
 	if rec == nil {
-		rec = &record{}
-		c.q.count.known++
+		return c.newRecord(id), nil
 	}
 	c.records[id] = rec
 	return rec, nil
@@ -57,10 +129,14 @@ func (c *changes) host(id hostID) (*hostRecord, error) {
 	if h := c.hosts[id]; h != nil {
 		return h, nil
 	}
-	h, err := c.q.store.readHost(c.q.keys, id)
-	if err != nil {
-		return nil, err
+	h, ok := c.q.treated.get(id)
+	if !ok {
+		var err error
+		if h, err = c.q.store.readHost(c.q.keys, id); err != nil {
+			return nil, err
+		}
 	}
+	c.q.treated.put(id, h)
 	c.hosts[id] = h
 	return h, nil
 }
@@ -146,37 +222,35 @@ func (c *changes) await(cr *crawl, m *mark, queued bool) {
 	c.crawls[cr] = struct{}{}
 }
 
-func (c *changes) set(key, value []byte) error { return c.batch.Set(key, value, nil) }
-func (c *changes) remove(key []byte) error     { return c.batch.Delete(key, nil) }
+func (c *changes) set(key, value []byte) error { c.writes.set(key, value); return nil }
+func (c *changes) remove(key []byte) error     { c.writes.delete(key); return nil }
 
-// flush writes the records that changed into the batch.
-func (c *changes) flush() error {
+// flush hands what changed over to the batch.
+func (c *changes) flush(batch *pebble.Batch) error {
+	w := &c.writes
 	for id, rec := range c.records {
 		if !rec.dirty {
-			if len(rec.marks) == 0 && rec.redirect == "" {
-				c.q.count.known-- // looked for, and still unknown
-			}
 			continue
 		}
-		if err := c.set(c.q.keys.url(kindSeen, id), rec.encode()); err != nil {
-			return err
+		if rec.fresh {
+			c.q.count.known++
+			c.q.filter.add(id)
 		}
+		w.open(c.q.keys.url(kindSeen, id))
+		w.data = rec.append(w.data)
+		w.close()
 	}
 	for id, h := range c.hosts {
-		if !h.dirty {
-			continue
-		}
-		if err := c.set(c.q.keys.host(id), h.encode()); err != nil {
-			return err
+		if h.dirty {
+			h.dirty = false
+			w.set(c.q.keys.host(id), h.encode())
 		}
 	}
 	for cr := range c.crawls {
-		if err := c.set(c.q.keys.crawl(cr.now.Load().ID), encodeCrawl(cr)); err != nil {
-			return err
-		}
+		w.set(c.q.keys.crawl(cr.now.Load().ID), encodeCrawl(cr))
 	}
-	if c.q.count == c.before {
-		return nil
+	if c.q.count != c.before {
+		w.set(c.q.keys.start(kindMeta), c.q.count.encode())
 	}
-	return c.set(c.q.keys.start(kindMeta), c.q.count.encode())
+	return w.apply(batch)
 }

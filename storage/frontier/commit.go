@@ -15,6 +15,7 @@ const groupSize = 256
 // of their submission, by one goroutine, so apply sees every earlier step, and nothing changes under it.
 type step struct {
 	queue *Queue
+	wants func(*changes)       // asks for the records that apply will look at, as far as they are known; may be nil
 	apply func(*changes) error // an error is the disk's, and ends the store
 	after func() error         // once durable and visible; holds the queue's lock; may be nil
 	done  func(error)          // last, without any lock; must not block; may be nil
@@ -126,21 +127,31 @@ func (c *committer) fail(err error) {
 
 // write returns what it changed in each queue.
 func (c *committer) write(group []step) (written map[*Queue]*changes, err error) {
-	batch := c.db.NewBatch()
-	defer func() { err = errors.Join(err, batch.Close()) }()
 	written = map[*Queue]*changes{}
 	for _, s := range group {
-		ch := written[s.queue]
-		if ch == nil {
-			ch = newChanges(s.queue, batch)
+		ch := s.queue.work
+		if written[s.queue] == nil {
+			ch.begin()
 			written[s.queue] = ch
 		}
-		if err := s.apply(ch); err != nil {
+		if s.wants != nil {
+			s.wants(ch)
+		}
+	}
+	batch := c.db.NewBatch()
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	for q, ch := range written {
+		if err := ch.read(); err != nil {
+			return nil, fmt.Errorf("frontier of %s: %w", q.pipeline, err)
+		}
+	}
+	for _, s := range group {
+		if err := s.apply(written[s.queue]); err != nil {
 			return nil, fmt.Errorf("frontier of %s: %w", s.queue.pipeline, err)
 		}
 	}
 	for q, ch := range written {
-		if err := ch.flush(); err != nil {
+		if err := ch.flush(batch); err != nil {
 			return nil, fmt.Errorf("frontier of %s: %w", q.pipeline, err)
 		}
 	}

@@ -19,6 +19,7 @@ type ending struct {
 // ending returns the step that ends the lease.
 func (l *Lease) ending(e *ending, done func(error)) step {
 	return step{
+		wants: func(ch *changes) { ch.lend(l) },
 		apply: func(ch *changes) error { return ch.end(l, e) },
 		after: l.gone,
 		done:  done,
@@ -33,6 +34,10 @@ func (l *Lease) forward(target string) step {
 		Redirects: l.item.redirects + 1, URLs: []string{target},
 	})
 	return step{
+		wants: func(ch *changes) {
+			ch.lend(l)
+			o.wants(ch)
+		},
 		apply: func(ch *changes) error {
 			if err := o.apply(ch); err != nil {
 				return err

@@ -27,6 +27,7 @@ type Lease struct {
 	level   level
 	request webrace.Request
 	served  []served
+	record  *record // of the URL, as of the last commit that was shown; the committer keeps it so
 
 	slot  bool // of its host; guarded by the queue's lock
 	ended atomic.Bool
@@ -63,14 +64,16 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	if err != nil || rec == nil || rec.place != (place{kind: inLane, level: from.level, order: it.order}) {
 		return nil, err
 	}
-	l := &Lease{q: q, item: it.item, host: from.host.id, level: from.level}
+	l := &Lease{q: q, item: it.item, host: from.host.id, level: from.level, record: rec}
 	within, active, err := l.serve(rec)
 	if err != nil || !active {
 		return nil, err
 	}
-	visit, err := q.store.readVisit(q.keys, it.id)
-	if err != nil {
-		return nil, err
+	var visit *webrace.Visit
+	if rec.visited() {
+		if visit, err = q.store.readVisit(q.keys, it.id); err != nil {
+			return nil, err
+		}
 	}
 	if visit != nil {
 		if visit.Shown, err = q.shownTo(rec.marks); err != nil {

@@ -55,7 +55,7 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 		done(o.result, nil)
 		return
 	}
-	q.submit(step{apply: o.apply, after: o.settled, done: func(err error) { done(o.result, err) }})
+	q.submit(step{wants: o.wants, apply: o.apply, after: o.settled, done: func(err error) { done(o.result, err) }})
 }
 
 // offer is the URLs of a document that passed the gate.
@@ -192,6 +192,15 @@ func withinBounds(bids []bid, url string) (admitted []bid, why Reason) {
 		why = max(why, w)
 	}
 	return admitted, why
+}
+
+func (o *offer) wants(ch *changes) {
+	if o.redirect != nil {
+		ch.want(o.redirect.from)
+	}
+	for i := range o.candidates {
+		ch.want(o.candidates[i].id)
+	}
 }
 
 func (o *offer) apply(ch *changes) error {

@@ -79,7 +79,15 @@ type Queue struct {
 	bell     chan struct{}  // capacity 1: something changed for those who take
 	calls    sync.WaitGroup // steps handed in and not yet called back
 
-	count counters // the committer's
+	// The committer's. The filter has a lock of its own.
+	count   counters
+	work    *changes
+	treated *cache[hostID, *hostRecord]
+	filter  *filter
+
+	stop    chan struct{}  // closed to end what goes on behind
+	behind  sync.WaitGroup // the making of the filter
+	closing sync.Once      // of the filter
 
 	mu      sync.Mutex
 	window  window
@@ -131,6 +139,8 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 		reaches: newCache[string, []webrace.Reach](1 << 13),
 	}
 	q.seen = newRepeats(o.Repeats)
+	q.treated = newCache[hostID, *hostRecord](treatedHosts)
+	q.work = newChanges(q)
 	q.window = window{store: s, keys: k, size: o.Window, park: q.park, hosts: map[hostID]*host{}}
 	value, err := s.get(k.start(kindMeta))
 	if err == nil && value != nil {
@@ -143,8 +153,11 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 	if err := q.crawls.load(s, k); err != nil {
 		return nil, err
 	}
-	q.timer, err = q.nextDue()
-	return q, err
+	if q.timer, err = q.nextDue(); err != nil {
+		return nil, err
+	}
+	q.openFilter()
+	return q, nil
 }
 
 // Close writes what was handed in and forgets the rest: leases that are out are handed out again when
@@ -152,17 +165,24 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 func (q *Queue) Close() error {
 	q.fail(ErrClosed)
 	q.calls.Wait()
+	err := q.fault()
+	q.closeFilter(err)
 	q.store.mu.Lock()
 	defer q.store.mu.Unlock()
 	if q.store.queues[q.pipeline] == q {
 		delete(q.store.queues, q.pipeline)
 	}
+	return err
+}
+
+// fault returns the error that ended the queue, if it was not closed.
+func (q *Queue) fault() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !errors.Is(q.err, ErrClosed) {
-		return q.err
+	if errors.Is(q.err, ErrClosed) {
+		return nil
 	}
-	return nil
+	return q.err
 }
 
 // Seal says that no crawl will be started any more, so that Take can tell the end of the run.
@@ -333,6 +353,7 @@ func (q *Queue) settled(steps []step, written *changes, err error) {
 func (q *Queue) show(written *changes) (err error) {
 	q.shown = q.count
 	q.tell(written)
+	q.renew(written)
 	now := q.store.now()
 	for id, where := range written.lanes {
 		if err := q.window.arrived(id, where, now); err != nil {
@@ -343,6 +364,21 @@ func (q *Queue) show(written *changes) (err error) {
 		q.timer, err = q.nextDue()
 	}
 	return err
+}
+
+// renew tells the leases out what became of their URLs' records.
+func (q *Queue) renew(written *changes) {
+	if len(q.leases) == 0 {
+		return
+	}
+	for id, rec := range written.records {
+		if !rec.dirty || rec.fresh {
+			continue
+		}
+		if l := q.leases[id]; l != nil {
+			l.record.copy(rec)
+		}
+	}
 }
 
 func (q *Queue) fail(err error) {

@@ -23,6 +23,7 @@ type record struct {
 	redirect string // where the last visit was redirected to; empty when it was not
 	marks    []mark // sorted by crawl
 
+	fresh bool // not on disk
 	dirty bool
 }
 
@@ -53,6 +54,19 @@ const (
 	delayed
 )
 
+// copy makes r what other is. They share nothing.
+func (r *record) copy(other *record) {
+	marks := append(r.marks[:0], other.marks...)
+	*r = *other
+	r.marks, r.dirty = marks, false
+}
+
+// visited reports whether a visit of the URL left anything behind: it was completed for a crawl, or it
+// failed.
+func (r *record) visited() bool {
+	return r.tries > 0 || r.failed || slices.ContainsFunc(r.marks, func(m mark) bool { return m.best > 0 })
+}
+
 // mark returns the mark of a crawl, added if need be, and whether it was there.
 func (r *record) mark(crawl uint32) (m *mark, known bool) {
 	i, ok := slices.BinarySearchFunc(r.marks, crawl, func(m mark, n uint32) int { return int(m.crawl) - int(n) })
@@ -62,8 +76,10 @@ func (r *record) mark(crawl uint32) (m *mark, known bool) {
 	return &r.marks[i], ok
 }
 
-func (r *record) encode() []byte {
-	w := newWriter(16 + 8*len(r.marks) + len(r.redirect))
+func (r *record) encode() []byte { return r.append(nil) }
+
+func (r *record) append(to []byte) []byte {
+	w := append(writer(to), schema)
 	w.uint(uint64(r.place.kind))
 	if r.place.kind != nowhere {
 		w.uint(uint64(r.place.level))
@@ -89,8 +105,14 @@ func (r *record) encode() []byte {
 }
 
 func decodeRecord(value []byte) (*record, error) {
-	r := newReader(value)
 	rec := &record{}
+	return rec, rec.decode(value)
+}
+
+// decode reads into a record that is empty, or was.
+func (rec *record) decode(value []byte) error {
+	r := newReader(value)
+	*rec = record{marks: rec.marks[:0]}
 	rec.place.kind = placeKind(r.small(uint64(delayed)))
 	if rec.place.kind != nowhere {
 		rec.place.level = level(r.small(levels - 1))
@@ -102,14 +124,15 @@ func decodeRecord(value []byte) (*record, error) {
 	}
 	rec.failed = r.flag()
 	rec.redirect = r.text()
-	rec.marks = make([]mark, r.count(7))
+	n := r.count(7)
+	rec.marks = slices.Grow(rec.marks, n)[:n]
 	for i := range rec.marks {
 		rec.marks[i] = mark{r.number(), r.number(), r.number(), r.number(), r.number(), r.int(), r.flag()}
 		if i > 0 && rec.marks[i-1].crawl >= rec.marks[i].crawl {
 			r.fail()
 		}
 	}
-	return rec, r.done()
+	return r.done()
 }
 
 func (r *reader) number() uint32 { return uint32(r.small(math.MaxUint32)) }
@@ -129,8 +152,10 @@ func (it *item) host() hostID {
 	return hostOf(name)
 }
 
-func (it *item) encode() []byte {
-	w := newWriter(32 + len(it.url) + len(it.from))
+func (it *item) encode() []byte { return it.append(nil) }
+
+func (it *item) append(to []byte) []byte {
+	w := append(writer(to), schema)
 	w.fixed(it.id[:])
 	w.uint(uint64(it.redirects))
 	w.text(it.from)

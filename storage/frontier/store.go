@@ -24,7 +24,7 @@ type Options struct {
 	FS     vfs.FS           // nil: the disk
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
-	Cache  int64            // bytes of the block cache; 0: 32 MiB
+	Cache  int64            // bytes of the block cache; 0: 64 MiB
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
 	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
@@ -35,6 +35,8 @@ type Options struct {
 // Store is the frontier of every pipeline that shares a data directory.
 type Store struct {
 	db  *pebble.DB
+	dir string
+	fs  vfs.FS
 	log *slog.Logger
 	now func() time.Time
 
@@ -62,19 +64,19 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	if o.Cache == 0 {
-		o.Cache = 32 << 20
+		o.Cache = 64 << 20
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
 	}
 	if o.ReadOnly {
-		if o.FS == nil {
-			o.FS = vfs.Default
-		}
 		o.FS = unlocked{o.FS}
 	}
 	db, err := pebble.Open(dir, pebbleOptions(o))
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
 	}
-	s := &Store{db: db, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}}
+	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}}
 	if err := s.checkFormat(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
 	}
@@ -133,6 +135,9 @@ func (s *Store) Close() error {
 	}
 	err := s.committer.close()
 	s.news.close()
+	for _, q := range open {
+		q.closeFilter(err)
+	}
 	s.reads.Lock()
 	defer s.reads.Unlock()
 	s.shut = true

@@ -1,0 +1,127 @@
+package frontier
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// filterPath is where the filter of a pipeline lies while its queue is closed. It is no part of the
+// database: a copy made without it, or a file from another time, costs a new one.
+func (s *Store) filterPath(k keys) string {
+	return s.fs.PathJoin(s.dir, "filter-"+hex.EncodeToString(k[:]))
+}
+
+// openFilter reads the filter as the queue was closed with it, or else has it made anew from the database
+// while the queue is in use, which takes a while: until then the disk is asked.
+func (q *Queue) openFilter() {
+	q.filter = &filter{most: filterBytes}
+	q.stop = make(chan struct{})
+	switch {
+	case q.store.readOnly:
+		return
+	case q.count.known == 0:
+		q.filter.complete()
+		return
+	}
+	f, err := q.store.readFilter(q.keys, q.count.stamp())
+	q.store.fs.Remove(q.store.filterPath(q.keys)) // it stands no longer than the queue is closed
+	if err == nil {
+		q.filter = f
+		return
+	}
+	q.filter.reserve(q.count.known)
+	q.behind.Go(func() {
+		if err := q.makeFilter(); err != nil && !errors.Is(err, ErrClosed) {
+			q.fail(fmt.Errorf("make the filter of %s: %w", q.pipeline, err))
+		}
+	})
+}
+
+// makeFilter puts in what the database has, and what is accepted meanwhile puts itself in. A URL may come
+// twice, or come before it is durable; nothing is ever taken out.
+func (q *Queue) makeFilter() error {
+	const chunk = 4096
+	ids := make([]urlID, 0, chunk)
+	from, end := q.keys.start(kindSeen), q.keys.end(kindSeen)
+	for more := true; more; {
+		select {
+		case <-q.stop:
+			return ErrClosed
+		default:
+		}
+		ids, more = ids[:0], false
+		err := q.store.scan(from, end, func(key, _ []byte) (bool, error) {
+			if len(ids) == chunk {
+				more = true
+				from = append(from[:0], key...)
+				return false, nil
+			}
+			ids = append(ids, urlID(key[len(key)-len(urlID{}):]))
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+		q.filter.add(ids...)
+	}
+	q.filter.complete()
+	return nil
+}
+
+// closeFilter ends the making of the filter, and keeps one that is complete, unless the queue ended by an
+// error: then the disk may not be where its counters are. Without it all is well, only slower for a while,
+// so a failure to keep it is none to close.
+func (q *Queue) closeFilter(err error) {
+	q.closing.Do(func() {
+		close(q.stop)
+		q.behind.Wait()
+		value := q.filter.encode(q.count.stamp())
+		if err != nil || value == nil || q.count.known == 0 {
+			return
+		}
+		if err := q.store.writeFilter(q.keys, value); err != nil {
+			q.store.log.Warn("filter is not kept", "pipeline", q.pipeline, "error", err)
+		}
+	})
+}
+
+func (s *Store) readFilter(k keys, at stamp) (_ *filter, err error) {
+	file, err := s.fs.Open(s.filterPath(k), vfs.SequentialReadsOption)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > 2*filterBytes {
+		return nil, errFilter
+	}
+	value := make([]byte, info.Size())
+	if _, err := io.ReadFull(file, value); err != nil {
+		return nil, err
+	}
+	return decodeFilter(value, at, filterBytes)
+}
+
+// writeFilter replaces the file as a whole; a torn one would be noticed by its sum.
+func (s *Store) writeFilter(k keys, value []byte) (err error) {
+	path := s.filterPath(k)
+	file, err := s.fs.Create(path+".new", vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(value)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return s.fs.Rename(path+".new", path)
+}
