@@ -5,10 +5,11 @@
 // target share its visits. An agenda guarantees, as far as visits are made when it says so:
 //
 //   - A target is visited as often as its most demanding request says, and out of turn when one asks for it.
-//   - Who has used up a quota makes nothing due until the debt is paid back, and takes part in the visits
-//     that others pay for. What an owner waits for then is served in the order of its deadlines.
-//   - When more is due than can be served at once, the [Policy] decides. Nothing starves: of the same
-//     urgency, the earliest deadline is first, and each urgency has its share.
+//   - Who has used up a quota makes nothing due until the debt is paid back, and shares in the visits that
+//     others ask for, and in their cost.
+//   - When more is due than can be served at once, the [Policy] decides. Nothing starves: first is what
+//     will be late by its timing first, and if urgency matters, each has its share. What an owner in debt
+//     asks for is served in that order, too.
 //
 // Each operation takes time in proportion to the logarithm of the number of requests; a visit, to that of
 // the requests and owners that it serves.
@@ -276,12 +277,17 @@ func (a *Agenda) hurry(r *request) {
 	r.target.deadline = min(r.target.deadline, r.deadline())
 }
 
-// deadline is when the request wants to have been served.
+// deadline is when the request will be late by its timing, however much earlier it was made to ask. To be
+// checked out of turn is to be late already; a first visit has a timing's time.
 func (r *request) deadline() instant {
-	if r.asked > r.target.visited {
+	switch t := r.target; {
+	case t.visited == 0:
+		return after(r.asked, r.Timing)
+	case r.asked > t.visited:
 		return r.asked
+	default:
+		return after(after(t.visited, r.Timing), r.Timing)
 	}
-	return after(r.target.visited, r.Timing)
 }
 
 func after(at instant, d time.Duration) instant {

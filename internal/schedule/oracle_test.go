@@ -89,10 +89,13 @@ func (o *oracle) asks(r *wish) instant {
 
 func (o *oracle) deadline(r *wish) instant {
 	t := o.targets[r.Target]
-	if r.asked > t.visited {
+	switch {
+	case t.visited == 0:
+		return r.asked + int64(r.Timing)
+	case r.asked > t.visited:
 		return r.asked
 	}
-	return t.visited + int64(r.Timing)
+	return t.visited + 2*int64(r.Timing)
 }
 
 func (o *oracle) Put(r Request, now time.Time) {
