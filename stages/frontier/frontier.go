@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,11 +26,14 @@ type Options struct {
 	Leases    int               `toml:"leases" doc:"how many URLs may be out at once"`
 	Wait      pipeline.Duration `toml:"wait" doc:"how long a run that is otherwise done waits for delayed hosts; the rest is deferred to the next run"`
 	Redirects int               `toml:"redirects" doc:"the longest chain of redirects that is followed"`
+	Order     string            `toml:"order" doc:"which URL of a host comes next: bfs (the order of discovery), dfs (the newest first) or best-first (the highest score first); it may change from run to run"`
+	HostURLs  int               `toml:"host_urls" doc:"how many URLs of a host are accepted in all, so that a trap does not fill the disk; 0 sets no limit"`
 	Rules     []string          `toml:"rules" doc:"what every URL is held against, in order: \"deny path /private\", \"allow host example.org\", \"deny extension pdf\", \"deny regexp [?&]C=\""`
 }
 
 var defaults = Options{
 	Fresh: pipeline.Duration(time.Minute), Attempts: 3, Leases: 256, Wait: pipeline.Duration(time.Minute), Redirects: 10,
+	Order: string(frontier.BreadthFirst), HostURLs: 1_000_000,
 }
 
 func init() {
@@ -44,12 +48,18 @@ func init() {
 	}, defaults, newStage)
 }
 
-// Validate refuses numbers below one and rules that cannot be read.
+// Validate refuses numbers below one, an order that there is not and rules that cannot be read.
 func (o Options) Validate() error {
 	for name, n := range map[string]int{"attempts": o.Attempts, "leases": o.Leases, "redirects": o.Redirects} {
 		if n < 1 {
 			return &pipeline.OptionError{Option: name, Err: fmt.Errorf("%d is not at least 1", n)}
 		}
+	}
+	if o.HostURLs < 0 {
+		return &pipeline.OptionError{Option: "host_urls", Err: fmt.Errorf("%d is negative", o.HostURLs)}
+	}
+	if order := frontier.Order(o.Order); !slices.Contains(frontier.Orders, order) {
+		return &pipeline.OptionError{Option: "order", Err: fmt.Errorf("%q is none of %v", o.Order, frontier.Orders)}
 	}
 	if _, err := scope.ParseRules(o.Rules); err != nil {
 		return &pipeline.OptionError{Option: "rules", Err: err}
@@ -100,6 +110,7 @@ func (s *stage) Open(context.Context) error {
 		Began: time.Now(), Continuous: s.env.Continuous,
 		Fresh: orNever(s.options.Fresh), Attempts: s.options.Attempts, MaxLeases: s.options.Leases,
 		Wait: orNever(s.options.Wait), Redirects: s.options.Redirects, Rules: rules,
+		Order: frontier.Order(s.options.Order), HostURLs: orNone(s.options.HostURLs),
 	})
 	if err != nil {
 		return err
@@ -116,6 +127,14 @@ func orNever(d pipeline.Duration) time.Duration {
 		return -1
 	}
 	return time.Duration(d)
+}
+
+// orNone says to the store what 0 means to a person: no limit.
+func orNone(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
 
 // Close writes what was handed in.

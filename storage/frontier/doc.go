@@ -9,13 +9,23 @@
 //     crawl newly comes to it or comes nearer, and then as Stored;
 //   - only what was leased and not done is handed out again after a crash: at most [QueueOptions]
 //     MaxLeases URLs;
-//   - a round that was not finished is resumed, with how each host wants to be treated.
+//   - a round that was not finished is resumed, with how each host wants to be treated;
+//   - a host that was paused is not asked until it is resumed;
+//   - a host has no more URLs than [QueueOptions] HostURLs, what crawls start with apart.
 //
 // Nothing on disk says "in flight": leases live in memory. One committer writes: it gathers up to 256
 // steps (offers, starts, dones, reports) for each fsync, so no caller waits for a disk, and what it
 // decides about a URL needs no lock. Memory is bounded by the options, by the number of crawls and by
 // the links of the leases out, never by the number of URLs or hosts.
 //
-// Hosts take turns within an urgency, a host's URLs go in the order of their discovery, and urgencies 3,
-// 2 and 1 share in the proportion 8:3:1. A host that waits holds nobody else up.
+// Hosts take turns within an urgency, also where more are busy than the window in memory holds; a host's
+// URLs go in the [Order] of the queue, which may change from run to run; and urgencies 3, 2 and 1 share in
+// the proportion 8:3:1. A host that waits holds nobody else up, and its turn comes while others are busy.
+//
+// A run with an end asks for every page of a round. One that goes on and on asks for the starts of its
+// crawls in each round, and for other pages as often as they change, within bounds that follow from the
+// crawls' timing ([webrace.Visit] Interval).
+//
+// [Store.Check] verifies all that this rests on. The tests in frontiertest prove the guarantees, of this
+// store and of any other.
 package frontier

@@ -15,31 +15,35 @@ import (
 )
 
 func newFrontier(place *cli.Place) *cobra.Command {
-	c := &cobra.Command{Use: "frontier", Short: "what is to be fetched: stats, failed"}
+	c := &cobra.Command{Use: "frontier", Short: "what is to be fetched: stats, failed, and hosts: pause, resume, drop"}
 	c.AddCommand(newFrontierStats(place), newFrontierFailed(place))
+	c.AddCommand(newFrontierHost(place)...)
 	return c
 }
 
 // queueStats are the figures of a pipeline's queue at rest.
 type queueStats struct {
-	Pipeline string `json:"pipeline"`
-	Known    int    `json:"known"`
-	Queued   int    `json:"queued"`
-	Delayed  int    `json:"delayed"`
-	Failed   int    `json:"failed"`
+	Pipeline string   `json:"pipeline"`
+	Known    int      `json:"known"`
+	Queued   int      `json:"queued"`
+	Delayed  int      `json:"delayed"`
+	Failed   int      `json:"failed"`
+	Paused   []string `json:"paused,omitempty"` // hosts
 }
 
 var statsListing = listing[queueStats]{
-	header: []string{"pipeline", "known", "queued", "delayed", "failed"},
-	row:    func(s queueStats) []any { return []any{s.Pipeline, s.Known, s.Queued, s.Delayed, s.Failed} },
-	view:   func(s queueStats) any { return s },
+	header: []string{"pipeline", "known", "queued", "delayed", "failed", "paused"},
+	row: func(s queueStats) []any {
+		return []any{s.Pipeline, s.Known, s.Queued, s.Delayed, s.Failed, strings.Join(s.Paused, " ")}
+	},
+	view: func(s queueStats) any { return s },
 }
 
 func newFrontierStats(place *cli.Place) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "stats [PIPELINE]",
-		Short: "count URLs: known, queued, of these delayed, and those that gave no document",
+		Short: "count URLs: known, queued, of these delayed, those that gave no document; and list the hosts that are paused",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {
@@ -61,7 +65,9 @@ func statsOf(store *frontier.Store, names []string) iter.Seq2[queueStats, error]
 				return
 			}
 			s := queue.Stats()
-			if !yield(queueStats{name, s.Known, s.Queued, s.Delayed, s.Failed}, queue.Close()) {
+			paused, err := store.Paused(name)
+			slices.Sort(paused)
+			if !yield(queueStats{name, s.Known, s.Queued, s.Delayed, s.Failed, paused}, errors.Join(err, queue.Close())) {
 				return
 			}
 		}

@@ -117,6 +117,8 @@ func (s standing) state() string {
 		return "waits for its turn to be fetched"
 	case frontier.Delayed:
 		return fmt.Sprintf("failed, and is tried again at %s: %s", moment(s.Due), failure)
+	case frontier.Dropped:
+		return "taken off the queue before it was ever fetched"
 	case frontier.Failed:
 		return "gave no document: " + failure
 	}

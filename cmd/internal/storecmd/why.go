@@ -75,6 +75,9 @@ func (s standing) print(w io.Writer, starts map[string]string, now time.Time) {
 	if s.Visit != nil {
 		describeVisit(w, s.Visit)
 	}
+	if s.Paused {
+		fmt.Fprintf(w, "  its host is paused: webrace-store frontier resume\n")
+	}
 	if s.Host.After(now) {
 		fmt.Fprintf(w, "  its host may be asked again at %s\n", moment(s.Host))
 	}

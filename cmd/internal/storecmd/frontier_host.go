@@ -1,0 +1,59 @@
+package storecmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+// newFrontierHost returns the commands that say what becomes of a host's URLs.
+func newFrontierHost(place *cli.Place) []*cobra.Command {
+	return []*cobra.Command{
+		hostCommand(place, "pause", "ask a host for nothing until it is resumed; its URLs wait", (*frontier.Store).Pause),
+		hostCommand(place, "resume", "ask a host again that was paused", (*frontier.Store).Resume),
+		newFrontierDrop(place),
+	}
+}
+
+// hostCommand does something to a host in the queue of one pipeline, or of each.
+func hostCommand(place *cli.Place, use, short string, do func(*frontier.Store, context.Context, string, string) error) *cobra.Command {
+	return onHost(place, use, short, func(c *cobra.Command, store *frontier.Store, names []string, host string) error {
+		for _, name := range names {
+			if err := do(store, c.Context(), name, host); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func newFrontierDrop(place *cli.Place) *cobra.Command {
+	short := "take a host's URLs off the queue, until a later round comes to them again"
+	return onHost(place, "drop", short, func(c *cobra.Command, store *frontier.Store, names []string, host string) error {
+		total := 0
+		for _, name := range names {
+			n, err := store.Drop(c.Context(), name, host)
+			if err != nil {
+				return err
+			}
+			total += n
+		}
+		note(c, "dropped %s", plural(total, "URL"))
+		return nil
+	})
+}
+
+func onHost(place *cli.Place, use, short string, do func(c *cobra.Command, store *frontier.Store, names []string, host string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " HOST [PIPELINE]",
+		Short: short,
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withFrontier(c, place, args[1:], func(store *frontier.Store, names []string) error {
+				return do(c, store, names, args[0])
+			})
+		},
+	}
+}
