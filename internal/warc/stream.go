@@ -1,0 +1,270 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// stream is the uncompressed content of a file, which knows where in the file it is.
+type stream struct {
+	file   io.ReadSeeker
+	size   int64
+	raw    *bufio.Reader // the file
+	at     int64         // of raw in the file
+	gzip   *gzip.Reader  // nil when the file is plain
+	member int64         // where in the file the current gzip member begins
+	skip   int64         // how much of it was read
+	data   *bufio.Reader // what is in the member
+	reread int64         // how much more may be read again after damage
+}
+
+// Sizes of the buffers. Both are also how far one can peek.
+const (
+	rawBuffer  = 64 << 10
+	dataBuffer = 64 << 10
+)
+
+var (
+	gzipMagic = []byte{0x1f, 0x8b, 8}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	dictMagic = []byte{0x5d, 0x2a, 0x4d, 0x18} // the frame of a dictionary before it
+)
+
+// newStream begins to read a file, whose compression it detects.
+func newStream(file io.ReadSeeker) (*stream, error) {
+	size, err := file.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{file: file, size: size, reread: 4*size + 1<<20}
+	s.raw = bufio.NewReaderSize(source{file}, rawBuffer)
+	s.data = bufio.NewReaderSize(nil, dataBuffer)
+	head, err := s.raw.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, zstdMagic), bytes.HasPrefix(head, dictMagic):
+		return nil, ErrZstandard
+	case bytes.HasPrefix(head, gzipMagic):
+		s.gzip = new(gzip.Reader)
+		if err := s.open(); err != nil && !isDamage(err) {
+			return nil, err
+		}
+		return s, nil
+	}
+	s.data.Reset(s.raw)
+	return s, nil
+}
+
+// counted reads the compressed file; a gzip reader takes from it exactly what its member has.
+type counted struct{ *stream }
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.raw.Read(p)
+	c.at += int64(n)
+	return n, err
+}
+
+func (c counted) ReadByte() (byte, error) {
+	b, err := c.raw.ReadByte()
+	if err == nil {
+		c.at++
+	}
+	return b, err
+}
+
+// source reads the file, and marks its errors.
+type source struct{ io.Reader }
+
+func (s source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = &fileError{err}
+	}
+	return n, err
+}
+
+// fileError says that the file cannot be read, which is something else than that its content is wrong.
+type fileError struct{ err error }
+
+func (e *fileError) Error() string { return e.err.Error() }
+func (e *fileError) Unwrap() error { return e.err }
+
+func isDamage(err error) bool {
+	var unreadable *fileError
+	return err != nil && !errors.As(err, &unreadable)
+}
+
+// failing is content that cannot be read.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// open begins the gzip member that the file is at. When there is none, reading its content fails as well.
+func (s *stream) open() error {
+	s.member, s.skip = s.at, 0
+	err := s.gzip.Reset(counted{s})
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		s.data.Reset(failing{err})
+		return err
+	}
+	s.gzip.Multistream(false)
+	s.data.Reset(s.gzip)
+	return nil
+}
+
+func (s *stream) place() Place { return Place{s.member, s.skip} }
+
+// offset is where in the file the stream is, as far as one can say.
+func (s *stream) offset() int64 { return s.offsetOf(s.place()) }
+
+func (s *stream) offsetOf(p Place) int64 {
+	if s.gzip == nil {
+		return p.Skip
+	}
+	return p.Member
+}
+
+// peek returns the next n bytes, or what there is before the end of the member.
+func (s *stream) peek(n int) ([]byte, error) { return s.data.Peek(n) }
+
+func (s *stream) discard(n int) {
+	n, _ = s.data.Discard(n) // of what was peeked
+	s.skip += int64(n)
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	n, err := s.data.Read(p)
+	s.skip += int64(n)
+	return n, err
+}
+
+// next goes on to the next gzip member, after the end of one; io.EOF says that there is none. Zeros
+// between members are padding.
+func (s *stream) next() error {
+	if s.gzip == nil {
+		return io.EOF
+	}
+	for {
+		head, err := s.raw.Peek(len(gzipMagic))
+		switch {
+		case len(head) == 0 && err != nil:
+			s.member, s.skip = s.at, 0
+			return err
+		case head[0] == 0:
+			s.advance(1)
+		default:
+			return s.open()
+		}
+	}
+}
+
+func (s *stream) advance(n int) {
+	n, _ = s.raw.Discard(n)
+	s.at += int64(n)
+}
+
+// seek goes to a place.
+func (s *stream) seek(p Place) error {
+	to := p.Member
+	if s.gzip == nil {
+		to = p.Skip
+	}
+	if err := s.seekRaw(to); err != nil || s.gzip == nil {
+		s.member, s.skip = 0, to
+		s.data.Reset(s.raw)
+		return err
+	}
+	if err := s.open(); err != nil {
+		return err
+	}
+	n, err := io.CopyN(io.Discard, s.data, p.Skip)
+	s.skip += n
+	return err
+}
+
+func (s *stream) seekRaw(to int64) error {
+	if _, err := s.file.Seek(to, io.SeekStart); err != nil {
+		return &fileError{err}
+	}
+	s.raw.Reset(source{s.file})
+	s.at = to
+	return nil
+}
+
+// again says whether so much may be read again; what was read again before counts.
+func (s *stream) again(n int64) bool {
+	if s.reread < n {
+		return false
+	}
+	s.reread -= n
+	return true
+}
+
+// resync goes to the next gzip member that holds the beginning of a record, after damage to the one that
+// begins at member. It is looked for from right behind there, because a damaged member may seem to reach
+// over others. io.EOF says that there is none.
+func (s *stream) resync(member int64) error {
+	if back := s.at - member; s.again(back) {
+		if err := s.seekRaw(member + 1); err != nil {
+			return err
+		}
+	}
+	for {
+		window, err := s.raw.Peek(rawBuffer)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		i := bytes.Index(window, gzipMagic)
+		switch {
+		case i >= 0:
+			s.advance(i)
+			if found, err := s.tryMember(); found || err != nil {
+				return err
+			}
+		case err == io.EOF:
+			s.advance(len(window))
+			s.member, s.skip = s.at, 0
+			s.data.Reset(failing{io.EOF})
+			return io.EOF
+		default:
+			s.advance(len(window) - len(gzipMagic) + 1)
+		}
+	}
+}
+
+// tryMember opens the member that may begin here, and reports whether it holds the beginning of a record;
+// otherwise it goes on by one byte. Here it costs no more than a peek, wherever the member ends.
+func (s *stream) tryMember() (bool, error) {
+	window, err := s.raw.Peek(4 << 10)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	trial, err := gzip.NewReader(bytes.NewReader(window))
+	if err == nil {
+		head := make([]byte, len(magic))
+		_, err = io.ReadFull(trial, head)
+		if err == nil && string(head) == magic {
+			return true, s.open()
+		}
+	}
+	s.advance(1)
+	return false, nil
+}
+
+// damaged reports whether what comes next cannot be inflated.
+func (s *stream) damaged() bool {
+	_, err := s.peek(1)
+	return s.gzip != nil && err != nil && err != io.EOF
+}
