@@ -17,6 +17,8 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/webrace/webrace/internal/contentcoding"
 )
 
 var discardLog = log.New(io.Discard, "", 0)
@@ -59,9 +61,9 @@ func encode(t testing.TB, encoding string, body []byte) []byte {
 
 // decode takes encodings off as the stage does.
 func decode(body []byte, encodings []string, limit int) (text []byte, truncated bool, err error) {
-	wire := &limitedReader{from: bytes.NewReader(body), left: limit + 1 + wireSlack}
-	ls, err := newLayers(wire, encodings)
-	defer ls.release()
+	wire := &contentcoding.Limited{From: bytes.NewReader(body), Left: limit + 1 + wireSlack}
+	ls, err := contentcoding.Open(wire, encodings)
+	defer ls.Release()
 	if err != nil {
 		return nil, false, err
 	}
@@ -117,27 +119,6 @@ func TestWhatServersSendIsUnderstood(t *testing.T) {
 	}
 }
 
-// TestDecodersAreFitForUseAfterAnything: a decoder that met a broken body decodes the next.
-func TestDecodersAreFitForUseAfterAnything(t *testing.T) {
-	t.Parallel()
-	page := bytes.Repeat([]byte("page "), 1000)
-	for encoding := range decoders {
-		l := decoders[encoding].New().(*layer)
-		good := encode(t, encoding, page)
-		for _, bad := range [][]byte{nil, good[:1], good[:len(good)/2], []byte("nonsense"), append([]byte{0xff}, good...)} {
-			if err := l.begin(bytes.NewReader(bad)); err == nil {
-				_, _ = io.Copy(io.Discard, l)
-			}
-			if err := l.begin(bytes.NewReader(good)); err != nil {
-				t.Fatalf("%s after %.10q: %v", encoding, bad, err)
-			}
-			if got, err := io.ReadAll(l); err != nil || !bytes.Equal(got, page) {
-				t.Errorf("%s after %.10q: %d bytes, %v", encoding, bad, len(got), err)
-			}
-		}
-	}
-}
-
 func TestLengthsAreBelievedUpToAPoint(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int64{-1, 0, 1, 1000, 1 << 40, 1<<63 - 1} {
@@ -183,30 +164,6 @@ func TestAReaderThatGivesNothingIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestContentEncodings(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		fields []string
-		want   []string
-		fails  bool
-	}{
-		{nil, nil, false},
-		{[]string{"", " , "}, nil, false},
-		{[]string{"GZIP"}, []string{"gzip"}, false},
-		{[]string{"x-gzip"}, []string{"gzip"}, false},
-		{[]string{"identity"}, nil, false},
-		{[]string{"gzip , br", "zstd"}, []string{"gzip", "br", "zstd"}, false},
-		{[]string{"gzip;q=1"}, nil, true},
-		{[]string{"utf-8"}, nil, true},
-		{[]string{"gzip,gzip,gzip,gzip"}, nil, true},
-	} {
-		got, err := contentEncodings(c.fields)
-		if !slices.Equal(got, c.want) || (err != nil) != c.fails {
-			t.Errorf("%q: %q, %v", c.fields, got, err)
-		}
-	}
-}
-
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -230,25 +187,6 @@ func FuzzMediaType(f *testing.F) {
 		}
 		if got != strings.ToLower(got) || strings.Count(got, "/") != 1 || strings.ContainsAny(got, "; \t\r\n") || mediaType(got) != got {
 			t.Errorf("%q: %q", s, got)
-		}
-	})
-}
-
-func FuzzContentEncodings(f *testing.F) {
-	for _, s := range []string{"gzip", "x-gzip, br", ",,", "identity;", "GZip\tbr"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got, err := contentEncodings([]string{s})
-		if err != nil {
-			return
-		}
-		if len(got) > maxLayers {
-			t.Errorf("%q: %d layers", s, len(got))
-		}
-		again, err := contentEncodings(got) // one a field is the same as a list
-		if err != nil || !slices.Equal(got, again) {
-			t.Errorf("%q: %q, again %q, %v", s, got, again, err)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -50,7 +51,7 @@ func TestAPageBecomesADocument(t *testing.T) {
 		t.Errorf("asked for %q, want %q", got.RequestURI, want)
 	}
 	for field, want := range map[string]string{
-		"User-Agent": o.UserAgent, "From": o.From, "Accept-Language": "el", "Accept-Encoding": acceptEncoding,
+		"User-Agent": o.UserAgent, "From": o.From, "Accept-Language": "el", "Accept-Encoding": contentcoding.Accepted,
 		"If-None-Match": "", "If-Modified-Since": "",
 	} {
 		if got.Header.Get(field) != want {

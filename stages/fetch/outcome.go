@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/pipeline"
 )
@@ -46,7 +47,7 @@ func (x *exchange) settle(ctx context.Context, a *answer, out pipeline.Emitter) 
 	switch {
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
 		return x.postpone(a)
-	case hasDocument(a.status) && a.broken == nil:
+	case contentcoding.HasDocument(a.status) && a.broken == nil:
 		return x.fetched(ctx, a, out)
 	case a.status == http.StatusNotModified && x.conditions() != nil:
 		return x.notModified(ctx, a, out)

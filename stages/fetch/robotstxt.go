@@ -138,15 +138,6 @@ func location(from string, header http.Header) (string, error) {
 	return resolved, nil
 }
 
-// hasDocument says whether an answer of this status carries a document in full.
-func hasDocument(status int) bool {
-	switch status {
-	case http.StatusNoContent, http.StatusResetContent, http.StatusPartialContent:
-		return false
-	}
-	return status >= 200 && status < 300
-}
-
 // statusText writes a status as in "404 Not Found".
 func statusText(status int) string {
 	text := fmt.Sprintf("%03d %s", status, http.StatusText(status))

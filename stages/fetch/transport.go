@@ -11,14 +11,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/netguard"
 )
 
 // placeholder is in the user agent of whoever has not said who they are.
 const placeholder = "example.org/contact"
-
-// acceptEncoding lists what decoders has.
-const acceptEncoding = "gzip, deflate, br, zstd"
 
 // drainable is how much of an unwanted body is read to be able to use the connection again.
 const drainable = 16 << 10
@@ -55,7 +53,7 @@ func newClient(o Options, guard *netguard.Guard, workers int) *client {
 	fields := http.Header{
 		"User-Agent":      {o.UserAgent},
 		"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
-		"Accept-Encoding": {acceptEncoding},
+		"Accept-Encoding": {contentcoding.Accepted},
 	}
 	if o.From != "" {
 		fields["From"] = []string{o.From}
@@ -123,7 +121,7 @@ func (c *client) exchange(ctx context.Context, t target, conditions http.Header,
 	}
 	defer response.Body.Close()
 	a.at, a.status, a.header = time.Now(), response.StatusCode, response.Header
-	if hasDocument(a.status) {
+	if contentcoding.HasDocument(a.status) {
 		err = a.read(response, limit)
 	} else {
 		drain(response)

@@ -5,8 +5,6 @@ package normalize
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
@@ -55,6 +53,9 @@ func (o Options) extract() extract.Options {
 	}
 	return e
 }
+
+// Extraction returns how the stage extracts a document unless it is told otherwise.
+func Extraction() extract.Options { return defaults.extract() }
 
 type stage struct {
 	env     *pipeline.Env
@@ -105,29 +106,8 @@ func (s *stage) robots(d *webrace.Document, r *extract.Result) (noIndex, noFollo
 	if !s.options.ObeyRobots {
 		return false, false
 	}
-	noIndex, noFollow = r.NoIndex, r.NoFollow
-	for _, line := range d.Header.Values("X-Robots-Tag") {
-		for directive := range strings.SplitSeq(strings.ToLower(line), ",") {
-			directive = strings.TrimSpace(directive)
-			if forAnother(directive) {
-				break
-			}
-			noIndex = noIndex || directive == "noindex" || directive == "none"
-			noFollow = noFollow || directive == "nofollow" || directive == "none"
-		}
-	}
-	return noIndex, noFollow
+	return r.Robots(d.Header)
 }
-
-// forAnother reports whether a directive begins with the name of a robot, for which the rest of its line
-// is then meant ("otherbot: noindex, nofollow"): none of these names is ours.
-func forAnother(directive string) bool {
-	name, _, named := strings.Cut(directive, ":")
-	return named && !slices.Contains(withValue, strings.TrimSpace(name))
-}
-
-// withValue are the directives that are written like the name of a robot.
-var withValue = []string{"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 
 func (s *stage) count(r *extract.Result) {
 	for name, n := range map[string]int{

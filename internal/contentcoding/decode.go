@@ -1,4 +1,4 @@
-package fetch
+package contentcoding
 
 import (
 	"bufio"
@@ -61,25 +61,25 @@ func (l *layer) Read(p []byte) (int, error) {
 	return l.decoder.Read(p)
 }
 
-// layers are the encodings around a body. Each is cut at the length that was allowed to the outermost:
-// an encoding within another could otherwise keep a decoder busy for long with nothing.
-type layers struct {
+// Layers are the codings around a body, which reading takes off. Each is cut at the length that was allowed
+// to the outermost: a coding within another could otherwise keep a decoder busy for long with nothing.
+type Layers struct {
 	io.Reader // the body
 	used      []*layer
 	pools     []*sync.Pool
 }
 
-// newLayers begins to decode; the encodings are in the order in which they were applied. The layers are
-// to be released also when it fails.
-func newLayers(wire *limitedReader, encodings []string) (*layers, error) {
-	ls := &layers{Reader: wire}
-	for i := len(encodings) - 1; i >= 0; i-- {
-		p := decoders[encodings[i]]
+// Open begins to decode; the codings are in the order in which they were applied, as [Names] returns them.
+// The layers are to be released also when it fails.
+func Open(wire *Limited, codings []string) (*Layers, error) {
+	ls := &Layers{Reader: wire}
+	for i := len(codings) - 1; i >= 0; i-- {
+		p := decoders[codings[i]]
 		l := p.Get().(*layer)
 		ls.used, ls.pools = append(ls.used, l), append(ls.pools, p)
 		below := ls.Reader
 		if below != io.Reader(wire) {
-			below = &limitedReader{from: below, left: wire.left}
+			below = &Limited{From: below, Left: wire.Left}
 		}
 		if err := l.begin(below); err != nil {
 			return ls, err
@@ -89,8 +89,8 @@ func newLayers(wire *limitedReader, encodings []string) (*layers, error) {
 	return ls, nil
 }
 
-// release gives the layers back for other bodies.
-func (ls *layers) release() {
+// Release gives the layers back for other bodies.
+func (ls *Layers) Release() {
 	for i, l := range ls.used {
 		l.src.Reset(nil)
 		ls.pools[i].Put(l)
