@@ -63,6 +63,8 @@ type Dir struct {
 
 	readOnly bool
 
+	keeping sync.Mutex // held to back up, or to collect garbage
+
 	mu     sync.Mutex
 	closed bool
 	opened []io.Closer // in the order in which they were opened
@@ -117,6 +119,7 @@ func (o *Options) share() {
 	if o.Fatal != nil {
 		o.Frontier.Fatal, o.Objects.Fatal = o.Fatal, o.Fatal
 	}
+	o.Frontier.ReadOnly = o.ReadOnly
 	o.Control.ReadOnly, o.Fulltext.ReadOnly = o.ReadOnly, o.ReadOnly
 	if o.Room == nil {
 		return

@@ -5,11 +5,9 @@ package index
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
@@ -58,7 +56,7 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 		if err != nil {
 			return err
 		}
-		doc, ok, err := searchable(d)
+		doc, ok, err := fulltext.FromDocument(d)
 		if err != nil {
 			return err
 		}
@@ -83,30 +81,4 @@ func (s *stage) write(ctx context.Context, docs []fulltext.Document) error {
 	}
 	s.env.Counter("indexed").Add(int64(len(docs)))
 	return nil
-}
-
-// searchable returns what is indexed of a document; false when it has no text, unless an earlier version may
-// have had some, whose place it takes.
-func searchable(d *webrace.Document) (fulltext.Document, bool, error) {
-	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, extract.Options{MaxLinks: 1})
-	if err != nil {
-		return fulltext.Document{}, false, err
-	}
-	doc := fulltext.Document{
-		URL: d.URL, Version: d.Version, Language: r.Language, Type: r.MediaType, Date: d.At, Title: r.Title,
-	}
-	var headings, body strings.Builder
-	for _, block := range r.Text.Blocks {
-		into := &body
-		switch block.Field {
-		case webrace.FieldTitle:
-			continue // it has a field of its own
-		case webrace.FieldHeading:
-			into = &headings
-		}
-		into.Write(r.Text.Slice(block))
-		into.WriteByte('\n')
-	}
-	doc.Headings, doc.Body = headings.String(), body.String()
-	return doc, len(r.Text.Blocks) > 0 || d.Version > 1, nil
 }

@@ -235,6 +235,35 @@ func (s *Store) Delete(ctx context.Context, urls []string) error {
 	return nil
 }
 
+// DeleteVersions removes the documents of URLs unless a newer version than the one given is indexed.
+func (s *Store) DeleteVersions(ctx context.Context, highest map[string]int) error {
+	err := s.change(ctx, func(batch *bleve.Batch) error {
+		for u, version := range highest {
+			have, err := s.version(u)
+			if err != nil {
+				return fmt.Errorf("%q: %w", u, err)
+			}
+			if have > 0 && have <= version {
+				batch.Delete(u)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("remove %d documents from full-text index: %w", len(highest), err)
+	}
+	return nil
+}
+
+// Version returns the version of a URL that is indexed, 0 for none.
+func (s *Store) Version(url string) (int, error) {
+	version, err := s.version(url)
+	if err != nil {
+		return 0, fmt.Errorf("look up %q in full-text index: %w", url, err)
+	}
+	return version, nil
+}
+
 // version returns the version of a URL that is indexed, 0 for none.
 func (s *Store) version(url string) (int, error) {
 	var d index.Document

@@ -411,3 +411,50 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestEachListsAllInOrderAndDeleteVersionsSparesNewerOnes(t *testing.T) {
+	t.Parallel()
+	s, err := Open(filepath.Join(t.TempDir(), "fulltext"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const n = 2*eachPage + 7
+	var documents []Document
+	for i := range n {
+		documents = append(documents, Document{URL: fmt.Sprintf("http://x/%05d", n-i), Version: 1 + i%3, Body: "tea"})
+	}
+	if err := s.Index(t.Context(), documents); err != nil {
+		t.Fatal(err)
+	}
+	list := func() (all []Indexed) {
+		for d, err := range s.Each(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, d)
+		}
+		return all
+	}
+	for i, d := range list() {
+		if want := documents[n-1-i]; d.URL != want.URL || d.Version != want.Version {
+			t.Fatalf("at %d: %+v, want %s version %d", i, d, want.URL, want.Version)
+		}
+	}
+	highest := map[string]int{"http://never/": 9}
+	for _, d := range documents {
+		highest[d.URL] = 2
+	}
+	if err := s.DeleteVersions(t.Context(), highest); err != nil {
+		t.Fatal(err)
+	}
+	left := list()
+	if len(left) != n/3 {
+		t.Errorf("%d documents are left, want %d", len(left), n/3)
+	}
+	for _, d := range left {
+		if d.Version != 3 {
+			t.Errorf("%+v is left", d)
+		}
+	}
+}

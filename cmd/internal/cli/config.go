@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
@@ -71,12 +72,20 @@ func (p *Place) OpenStores() (*storage.Dir, error) {
 	return OpenDir(path)
 }
 
-// OpenDir takes a data directory into possession. What is written there fails on a full disk.
+// OpenDir takes a data directory into possession, or opens it for reading alone where it cannot be written.
+// What is written there fails on a full disk.
 func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, nil) }
 
 // OpenDirWaiting is OpenDir, but what is written waits for room.
 func OpenDirWaiting(path string, w *room.Watch) (*storage.Dir, error) {
-	dir, err := storage.Open(path, storage.Options{Room: w, Fatal: func(err error) { fatal(err, w) }})
+	o := storage.Options{Room: w, Fatal: func(err error) { fatal(err, w) }}
+	dir, err := storage.Open(path, o)
+	if w == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		o.ReadOnly = true
+		if readable, failed := storage.Open(path, o); failed == nil {
+			return readable, nil
+		}
+	}
 	var locked *storage.LockedError
 	if err != nil && !errors.As(err, &locked) {
 		return nil, &Error{Environment, err}

@@ -1,0 +1,34 @@
+package fulltext
+
+import (
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+)
+
+// FromDocument returns what is indexed of a document; false when it has no text, unless an earlier version may
+// have had some, whose place it takes.
+func FromDocument(d *webrace.Document) (Document, bool, error) {
+	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return Document{}, false, err
+	}
+	doc := Document{
+		URL: d.URL, Version: d.Version, Language: r.Language, Type: r.MediaType, Date: d.At, Title: r.Title,
+	}
+	var headings, body strings.Builder
+	for _, block := range r.Text.Blocks {
+		into := &body
+		switch block.Field {
+		case webrace.FieldTitle:
+			continue // it has a field of its own
+		case webrace.FieldHeading:
+			into = &headings
+		}
+		into.Write(r.Text.Slice(block))
+		into.WriteByte('\n')
+	}
+	doc.Headings, doc.Body = headings.String(), body.String()
+	return doc, len(r.Text.Blocks) > 0 || d.Version > 1, nil
+}
