@@ -24,8 +24,7 @@ func (s *Store) commitLoop() {
 		if group == nil {
 			return
 		}
-		counts, err := s.commit(group)
-		s.settle(group, counts, err)
+		err := s.finish(group)
 		for _, w := range group {
 			if w.buffer != nil {
 				s.buffers.Put(w.buffer)
@@ -35,6 +34,17 @@ func (s *Store) commitLoop() {
 			}
 		}
 	}
+}
+
+// finish makes a group durable, and publishes what became of it.
+func (s *Store) finish(group []*write) error {
+	if group[0].exclusive {
+		s.deciding.Lock()
+		defer s.deciding.Unlock()
+	}
+	counts, err := s.commit(group)
+	s.settle(group, counts, err)
+	return err
 }
 
 // takeGroup waits for writes and takes the first ones; nil when the store is closing and none are left.
@@ -48,7 +58,7 @@ func (s *Store) takeGroup() []*write {
 		return nil
 	}
 	n, size := 0, int64(0)
-	for n < len(s.queue) && n < groupWrites && (n == 0 || size < groupBytes) {
+	for n < len(s.queue) && n < groupWrites && (n == 0 || size < groupBytes && s.queue[n].job == nil && s.queue[n-1].job == nil) {
 		size += s.queue[n].size()
 		n++
 	}
@@ -71,6 +81,9 @@ func (s *Store) settle(group []*write, counts counters, err error) {
 		}
 		if p := s.payloads[w.version.Digest]; p.by == w {
 			delete(s.payloads, w.version.Digest)
+		}
+		if w.buffer != nil {
+			s.holds.settle(w.version.key())
 		}
 	}
 	s.space.Broadcast()
@@ -95,12 +108,15 @@ func (s *Store) commit(group []*write) (counters, error) {
 	if failed != nil {
 		return counts, failed
 	}
-	c := &commit{store: s, batch: s.db.NewBatch(), counts: counts,
+	c := &commit{store: s, batch: s.db.NewBatch(), counts: counts, segments: map[uint32]bool{},
 		latest: map[string]*entry{}, payloads: map[webrace.Digest]*payload{}}
+	if group[0].job != nil {
+		c.batch = s.db.NewIndexedBatch() // a job reads what it wrote
+	}
 	defer c.batch.Close()
 	for _, w := range group {
 		if err := c.add(w); err != nil {
-			return counts, fmt.Errorf("store %s: %w", w.version.URL, err)
+			return counts, err
 		}
 	}
 	if err := c.finish(); err != nil {
@@ -115,11 +131,22 @@ type commit struct {
 	batch    *pebble.Batch
 	counts   counters
 	appended bool
-	latest   map[string]*entry           // of the URLs in this group, as they are by now
-	payloads map[webrace.Digest]*payload // of the bodies in this group
+	segments map[uint32]bool             // whose state changed, besides that appended to
+	latest   map[string]*entry           // of the URLs in this group, as they are by now; nil when there is none
+	payloads map[webrace.Digest]*payload // of the bodies in this group; nil when there is none
 }
 
 func (c *commit) add(w *write) error {
+	if w.job != nil {
+		return w.job(c)
+	}
+	if err := c.keep(w); err != nil {
+		return fmt.Errorf("store %s: %w", w.version.URL, err)
+	}
+	return nil
+}
+
+func (c *commit) keep(w *write) error {
 	last, err := c.lastEntry(w)
 	if err != nil {
 		return err
@@ -130,10 +157,11 @@ func (c *commit) add(w *write) error {
 		}
 		return nil
 	}
-	at, err := c.append(w)
+	at, err := c.append(w.buffer.Bytes(), 2)
 	if err != nil {
 		return err
 	}
+	at.length = w.record
 	if err := c.refer(w, at); err != nil {
 		return err
 	}
@@ -145,6 +173,9 @@ func (c *commit) add(w *write) error {
 	} else {
 		c.counts.urls++
 	}
+	if e.Number > 1 && (last == nil || e.Number > last.Number+1) {
+		c.batch.Delete(tombstoneKey(e.URL), nil) // the number goes on from the new version
+	}
 	c.set(linksKey(e.Seq), w.links)
 	c.set(logKey(e.Seq), encodeLog(e.URL, e.Number))
 	c.counts.versions++
@@ -152,37 +183,30 @@ func (c *commit) add(w *write) error {
 	return nil
 }
 
-// lastEntry returns the latest entry of the write's URL, or nil when the write is its first version.
+// lastEntry returns the latest entry of the write's URL, or nil when the URL has none.
 func (c *commit) lastEntry(w *write) (*entry, error) {
 	if w.buffer != nil && w.version.Number == 1 {
 		return nil, nil
 	}
-	if e := c.latest[w.version.URL]; e != nil {
-		return e, nil
+	e, err := c.last(w.version.URL)
+	if err == nil && e == nil && w.buffer == nil {
+		err = fmt.Errorf("%w: version %d is missing", ErrCorrupt, w.version.Number)
 	}
-	e, ok, err := c.store.durableLatest(w.version.URL)
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: version before %d is missing", ErrCorrupt, w.version.Number)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.latest[w.version.URL] = &e
-	return &e, nil
+	return e, err
 }
 
-// append writes the records of a new version, and returns where the first one lies.
-func (c *commit) append(w *write) (location, error) {
+// append writes records, and returns where they lie.
+func (c *commit) append(p []byte, records uint64) (location, error) {
 	seg := &c.store.segments
-	if !seg.fits(int64(w.buffer.Len())) {
+	if !seg.fits(int64(len(p))) {
 		if err := c.rotate(); err != nil {
 			return location{}, err
 		}
 	}
-	at := location{seg.number, seg.state.size, w.record}
+	at := location{seg.number, seg.state.size, int64(len(p))}
 	c.appended = true
-	c.counts.segmentBytes += uint64(w.buffer.Len())
-	return at, seg.append(w.buffer.Bytes(), 2)
+	c.counts.segmentBytes += uint64(len(p))
+	return at, seg.append(p, records)
 }
 
 // rotate completes the segment written to and begins the next.
@@ -192,11 +216,12 @@ func (c *commit) rotate() error {
 		if err := seg.sync(); err != nil {
 			return err
 		}
-		c.set(segmentKey(seg.number), encodeSegment(&seg.state))
+		c.segments[seg.number] = true
 	}
 	if err := seg.next(); err != nil {
 		return err
 	}
+	c.appended = true
 	c.counts.segments++
 	c.counts.segmentBytes += uint64(seg.state.size)
 	return nil
@@ -213,14 +238,13 @@ func (c *commit) refer(w *write, at location) error {
 		c.counts.payloads++
 		c.counts.payloadBytes += uint64(p.size)
 	case p == nil:
-		held, ok, err := get(c.store, payloadKey(w.version.Digest), decodePayload)
-		if err == nil && !ok {
-			err = fmt.Errorf("%w: body %s is missing", ErrCorrupt, formatDigest(w.version.Digest))
-		}
-		if err != nil {
+		var err error
+		if p, err = c.body(w.version.Digest); err != nil {
 			return err
 		}
-		p = &held
+		if p == nil {
+			return fmt.Errorf("%w: body %s is missing", ErrCorrupt, formatDigest(w.version.Digest))
+		}
 	}
 	p.refs++
 	c.payloads[w.version.Digest] = p
@@ -234,13 +258,24 @@ func (c *commit) finish() error {
 		if err := seg.sync(); err != nil {
 			return err
 		}
-		c.set(segmentKey(seg.number), encodeSegment(&seg.state))
+		c.segments[seg.number] = true
+	}
+	for number := range c.segments {
+		if state := seg.known(number); state != nil {
+			c.set(segmentKey(number), encodeSegment(state))
+		}
 	}
 	for url, e := range c.latest {
-		c.set(latestKey(url), encodeEntry(e))
+		if e != nil {
+			c.set(latestKey(url), encodeEntry(e))
+		} else {
+			c.batch.Delete(latestKey(url), nil)
+		}
 	}
 	for digest, p := range c.payloads {
-		c.set(payloadKey(digest), encodePayload(p))
+		if p != nil {
+			c.set(payloadKey(digest), encodePayload(p))
+		}
 	}
 	c.set(countersKey, encodeCounters(&c.counts))
 	if err := c.batch.Commit(pebble.Sync); err != nil {

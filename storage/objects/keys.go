@@ -12,6 +12,7 @@ import (
 //	n                   counters
 //	u/<url>             the latest version of a URL
 //	v/<url>\0<number4>  the versions before it
+//	t/<url>             the highest number ever used for a URL, when its latest version was removed
 //	d/<digest32>        a body: where it lies, and how many versions refer to it
 //	k/<seq8>            the links of a version
 //	l/<seq8>            the log: URL and number of the version with that sequence number
@@ -23,6 +24,8 @@ var (
 )
 
 func latestKey(url string) []byte { return append([]byte("u/"), url...) }
+
+func tombstoneKey(url string) []byte { return append([]byte("t/"), url...) }
 
 func olderKey(url string, number int) []byte {
 	return binary.BigEndian.AppendUint32(olderPrefix(url), uint32(number))

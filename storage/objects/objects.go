@@ -4,10 +4,14 @@
 // What it guarantees:
 //   - Once the callback of [Store.Put] or [Store.Touch] was called with nil, the version survives
 //     kill -9 and power loss. Until then it may be lost, and then no trace of it is ever seen.
-//   - Versions of a URL are numbered 1, 2, 3, … without a gap, and Put knows the number at once,
-//     whether or not the version before is durable yet. A version is a new digest: a body equal to the
-//     latest one of its URL, like a 304, only moves the time of validation.
+//   - Versions of a URL are numbered 1, 2, 3, …, and Put knows the number at once, whether or not the
+//     version before is durable yet. No number is used twice, also after versions were removed. A version
+//     is a new digest: a body equal to the latest one of its URL, like a 304, only moves the time of
+//     validation.
 //   - A body is stored once, however many URLs and versions have it.
+//   - [Store.Collect] removes only what it was told to, and nothing that is pinned. What it removes is
+//     gone as a whole, also after a power cut: a version, its links, its place in the log and, with the
+//     last reference, its body. A body stays as long as any version has it.
 //   - The log of versions has no holes a follower could fall into: when [Store.Next] hands out a
 //     sequence number, every smaller one is durable.
 //   - Nobody ever deletes a file by hand: bytes that a crash left behind the last indexed record are cut
@@ -104,5 +108,6 @@ type Stats struct {
 	PayloadBytes uint64 // their size before compression
 	Segments     uint64 // segment files
 	SegmentBytes uint64 // their size
+	DeadBytes    uint64 // of those, what belongs to nothing any more
 	Waiting      int    // writes accepted that are not durable yet
 }

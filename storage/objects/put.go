@@ -16,10 +16,14 @@ import (
 type write struct {
 	version Version       // as it will be
 	payload *payload      // of a new body; nil when the body is stored already
+	reused  *payload      // of a body that is stored already
 	buffer  *bytes.Buffer // the compressed records of a new version; nil for a validation
 	record  int64         // how many bytes of buffer are the response or revisit record
 	links   []byte        // encoded
 	done    func(error)
+
+	job       func(*commit) error // instead of all the above but done: what the committer is to do
+	exclusive bool                // while no Put or Touch is between its decision and its place in the queue
 }
 
 // Put stores a fetched document, whose URL, status, body and what else is known of it are taken as they
@@ -45,6 +49,11 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	}
 	at = at.UTC().Round(0)
 
+	if err := s.room(); err != nil {
+		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
+	}
+	s.deciding.RLock()
+	defer s.deciding.RUnlock()
 	defer s.urls.lock([]byte(d.URL))()
 	latest, known, err := s.latest(d.URL)
 	if err != nil {
@@ -53,13 +62,17 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	if known && latest.Digest == digest {
 		return s.validate(latest, at, done)
 	}
+	highest, err := s.tombstone(d.URL)
+	if err != nil {
+		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
+	}
 	defer s.digests.lock(digest[:])()
 	held, err := s.held(digest)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
 	w := &write{done: done, version: Version{
-		URL: d.URL, Number: latest.Number + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
+		URL: d.URL, Number: max(latest.Number, highest) + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
 		Charset: d.Charset, Language: d.Language, Size: int64(len(d.Body)), FetchedAt: at, ValidatedAt: at,
 		Truncated: d.Truncated, Changed: true,
 	}}
@@ -74,6 +87,11 @@ func (s *Store) Touch(url string, at time.Time, done func(error)) (Version, erro
 		return Version{}, err
 	}
 	defer s.users.leave()
+	if err := s.room(); err != nil {
+		return Version{}, fmt.Errorf("validate %s: %w", url, err)
+	}
+	s.deciding.RLock()
+	defer s.deciding.RUnlock()
 	defer s.urls.lock([]byte(url))()
 	latest, known, err := s.latest(url)
 	if err == nil && !known {
@@ -131,6 +149,13 @@ func (s *Store) durableLatest(url string) (entry, bool, error) {
 	return get(s, latestKey(url), func(value []byte) (entry, error) { return decodeEntry(url, value) })
 }
 
+// tombstone returns the highest number that was used for a URL, if its latest version was removed; else 0
+// or a number that a later version has.
+func (s *Store) tombstone(url string) (int, error) {
+	n, _, err := get(s, tombstoneKey(url), decodeNumber)
+	return int(n), err
+}
+
 // held returns what is known of a stored body, durable or not, or nil; the digest's stripe must be held.
 func (s *Store) held(digest webrace.Digest) (*payload, error) {
 	s.mu.Lock()
@@ -168,6 +193,7 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 	if held == nil {
 		w.payload = &payload{size: v.Size, id: response.id, date: v.FetchedAt, url: v.URL}
 	} else {
+		w.reused = held
 		makeRevisit(response, held)
 	}
 	w.links = encodeLinks(d.Links)
@@ -211,28 +237,58 @@ func formatAddr(a netip.Addr) string {
 func (s *Store) enqueue(w *write) (Version, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.bytes >= s.options.QueueBytes && s.failed == nil && !s.closing {
-		s.space.Wait()
+	if err := s.refuses(); err != nil {
+		return Version{}, fmt.Errorf("store %s: %w", w.version.URL, err)
 	}
-	if s.failed != nil {
-		return Version{}, fmt.Errorf("store %s: object cache failed before: %w", w.version.URL, s.failed)
-	}
-	if s.closing {
-		return Version{}, ErrClosed
-	}
-	if w.buffer != nil {
-		s.accepted++
-		w.version.Seq = s.accepted
-	}
-	s.versions[w.version.URL] = pendingVersion{w.version, w}
-	if w.payload != nil {
-		s.payloads[w.version.Digest] = pendingPayload{w.payload, w}
+	if w.job == nil {
+		s.expect(w)
 	}
 	s.queue = append(s.queue, w)
 	s.waiting++
 	s.bytes += w.size()
 	s.work.Signal()
 	return w.version, nil
+}
+
+// expect makes a write known to those that come after it, while it is not durable. A version that is
+// validated is no longer about to go.
+func (s *Store) expect(w *write) {
+	if w.buffer != nil {
+		s.accepted++
+		w.version.Seq = s.accepted
+		s.holds.begin(w.version.key())
+	} else {
+		s.holds.stay(w.version.key())
+	}
+	s.versions[w.version.URL] = pendingVersion{w.version, w}
+	switch {
+	case w.payload != nil:
+		s.payloads[w.version.Digest] = pendingPayload{w.payload, w}
+	case w.reused != nil:
+		s.payloads[w.version.Digest] = pendingPayload{w.reused, w}
+	}
+}
+
+// room waits until the queue can take more. It is asked before anything is decided, so that nobody who
+// waits for the committer holds what the committer waits for.
+func (s *Store) room() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.bytes >= s.options.QueueBytes && s.refuses() == nil {
+		s.space.Wait()
+	}
+	return s.refuses()
+}
+
+// refuses says why nothing can be stored, if so.
+func (s *Store) refuses() error {
+	switch {
+	case s.failed != nil:
+		return fmt.Errorf("object cache failed before: %w", s.failed)
+	case s.closing:
+		return ErrClosed
+	}
+	return nil
 }
 
 // size is what a write counts for in the queue: its records, or about what it takes in memory.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"net/http"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -27,13 +26,8 @@ func (s *Store) Get(url string, number int) (Version, error) {
 }
 
 func (s *Store) entry(url string, number int) (entry, error) {
-	e, ok, err := s.durableLatest(url)
-	if err == nil && ok && number != 0 && number != e.Number {
-		if ok = number > 0 && number < e.Number && number <= math.MaxUint32; ok {
-			e, ok, err = get(s, olderKey(url, number), func(value []byte) (entry, error) { return decodeEntry(url, value) })
-		}
-	}
-	if err == nil && !ok {
+	e, ok, err := s.find(url, number)
+	if err == nil && (!ok || s.holds.isGoing(e.key())) {
 		err = ErrNotFound
 	}
 	if err != nil {
@@ -42,44 +36,86 @@ func (s *Store) entry(url string, number int) (entry, error) {
 	return e, nil
 }
 
+func (s *Store) find(url string, number int) (entry, bool, error) {
+	for before := -1; ; {
+		e, ok, err := s.durableLatest(url)
+		switch {
+		case err != nil || !ok || number == e.Number:
+			return e, ok, err
+		case number == 0 && !s.holds.isGoing(e.key()):
+			return e, true, nil
+		case number == 0:
+			return s.latestThatStays(url)
+		case number < 0 || number > e.Number || e.Number == before:
+			return entry{}, false, nil
+		}
+		before = e.Number
+		older, ok, err := get(s, olderKey(url, number), func(value []byte) (entry, error) { return decodeEntry(url, value) })
+		if err != nil || ok {
+			return older, ok, err
+		} // unless it became the latest meanwhile, because those after it were removed
+	}
+}
+
+// latestThatStays returns the newest version of a URL that is not about to go.
+func (s *Store) latestThatStays(url string) (entry, bool, error) {
+	all, err := s.history(url)
+	for i := len(all) - 1; i >= 0; i-- {
+		if !s.holds.isGoing(all[i].key()) {
+			return all[i], true, nil
+		}
+	}
+	return entry{}, false, err
+}
+
 // Versions returns all versions of a URL, the oldest first, or [ErrNotFound].
 func (s *Store) Versions(url string) ([]Version, error) {
 	if err := s.users.enter(); err != nil {
 		return nil, err
 	}
 	defer s.users.leave()
+	entries, err := s.history(url)
+	if err != nil {
+		return nil, fmt.Errorf("versions of %s: %w", url, err)
+	}
+	var all []Version
+	for i := range entries {
+		if !s.holds.isGoing(entries[i].key()) {
+			all = append(all, entries[i].Version)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("versions of %s: %w", url, ErrNotFound)
+	}
+	return all, nil
+}
+
+// history returns all entries of a URL, the oldest first.
+func (s *Store) history(url string) ([]entry, error) {
 	snapshot := s.db.NewSnapshot() // or a version that is superseded meanwhile would be seen twice, or never
 	defer snapshot.Close()
-	prefix := olderPrefix(url)
-	it, err := snapshot.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+	it, err := over(snapshot, olderPrefix(url))
 	if err != nil {
-		return nil, fmt.Errorf("versions of %s: %w", url, err)
+		return nil, err
 	}
 	defer it.Close()
-	var all []Version
+	decode := func(value []byte) (entry, error) { return decodeEntry(url, value) }
+	var all []entry
 	for it.First(); it.Valid(); it.Next() {
-		e, err := decodeEntry(url, it.Value())
+		e, err := decode(it.Value())
 		if err != nil {
-			return nil, fmt.Errorf("versions of %s: %w", url, err)
+			return nil, err
 		}
-		all = append(all, e.Version)
+		all = append(all, e)
 	}
 	if err := it.Error(); err != nil {
-		return nil, fmt.Errorf("versions of %s: %w", url, err)
+		return nil, err
 	}
-	value, closer, err := snapshot.Get(latestKey(url))
-	if errors.Is(err, pebble.ErrNotFound) {
-		err = ErrNotFound
+	latest, ok, err := getFrom(snapshot, latestKey(url), decode)
+	if ok {
+		all = append(all, latest)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("versions of %s: %w", url, err)
-	}
-	defer closer.Close()
-	e, err := decodeEntry(url, value)
-	if err != nil {
-		return nil, fmt.Errorf("versions of %s: %w", url, err)
-	}
-	return append(all, e.Version), nil
+	return all, err
 }
 
 // List yields the latest version of every URL that begins with prefix, ordered by URL, as they are when
@@ -112,6 +148,15 @@ func (s *Store) list(ctx context.Context, prefix string, yield func(Version, err
 		if err != nil {
 			return err
 		}
+		if s.holds.isGoing(e.key()) {
+			var ok bool
+			if e, ok, err = s.latestThatStays(e.URL); err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		}
 		if !yield(e.Version, nil) {
 			return nil
 		}
@@ -126,7 +171,9 @@ func (s *Store) Body(v Version) ([]byte, http.Header, error) {
 		return nil, nil, err
 	}
 	defer s.users.leave()
-	body, header, err := s.body(v)
+	var body []byte
+	var header http.Header
+	err := s.whereItIs(func() (err error) { body, header, err = s.body(v); return err })
 	if err != nil {
 		return nil, nil, fmt.Errorf("body of version %d of %s: %w", v.Number, v.URL, err)
 	}
@@ -177,6 +224,18 @@ func (s *Store) payloadBody(e *entry) ([]byte, error) {
 	return body, err
 }
 
+// whereItIs reads records of the index's entries. If it fails and records moved meanwhile, it tries again:
+// the segment may have been unlinked between the look into the index and the reading.
+func (s *Store) whereItIs(read func() error) error {
+	for {
+		moves := s.moves.Load()
+		err := read()
+		if !errors.Is(err, ErrCorrupt) || moves == s.moves.Load() {
+			return err
+		}
+	}
+}
+
 // readRecord reads the record at l; size is a guess at that of its body.
 func (s *Store) readRecord(l location, size int64) (*parsedRecord, error) {
 	const headroom = 4 << 10
@@ -197,11 +256,14 @@ func (s *Store) Meta(v Version) (xmlschema.Meta, error) {
 		return xmlschema.Meta{}, err
 	}
 	defer s.users.leave()
-	e, err := s.entry(v.URL, v.Number)
-	if err != nil {
-		return xmlschema.Meta{}, err
-	}
-	r, err := s.readRecord(e.meta(), 8*e.metaLength)
+	var r *parsedRecord
+	err := s.whereItIs(func() error {
+		e, err := s.entry(v.URL, v.Number)
+		if err == nil {
+			r, err = s.readRecord(e.meta(), 8*e.metaLength)
+		}
+		return err
+	})
 	if err != nil {
 		return xmlschema.Meta{}, fmt.Errorf("meta-info of version %d of %s: %w", v.Number, v.URL, err)
 	}
@@ -221,7 +283,7 @@ func (s *Store) Links(v Version) ([]string, error) {
 	}
 	defer s.users.leave()
 	links, ok, err := get(s, linksKey(v.Seq), decodeLinks)
-	if err == nil && !ok {
+	if err == nil && (!ok || s.holds.isGoing(v.key())) {
 		err = ErrNotFound
 	}
 	if err != nil {

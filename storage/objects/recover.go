@@ -31,9 +31,12 @@ func (s *Store) recover() error {
 		if err != nil {
 			return err
 		}
-		s.segments.number = k.number
-		s.segments.state = k.state
-		s.segments.file = nil
+		if s.segments.number > 0 {
+			state := s.segments.state
+			s.segments.sealed[s.segments.number] = &state
+		}
+		s.segments.number, s.segments.state, s.segments.file = k.number, k.state, nil
+		s.durable.dead += uint64(k.state.dead)
 		if !whole || k.number != known[len(known)-1].number || k.state.size >= s.segments.limit {
 			continue
 		}
@@ -49,7 +52,7 @@ func (s *Store) checkFormat() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read format: %w", err)
-	case !ok:
+	case !ok || n < format: // format 1 knew no tombstones: all it holds reads the same
 		return s.db.Set(formatKey, encodeNumber(format), pebble.Sync)
 	case n > format:
 		return fmt.Errorf("%w: %d, and this release reads up to %d", ErrFormat, n, format)

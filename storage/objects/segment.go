@@ -32,6 +32,7 @@ type segments struct {
 	number  uint32   // of the segment written to
 	file    vfs.File // nil until something is written
 	state   segmentState
+	sealed  map[uint32]*segmentState // of the others
 	limit   int64
 	renewal func(name string) []byte // makes the first record of a new segment
 }
@@ -45,6 +46,14 @@ func (s *segments) fits(size int64) bool {
 	return s.file != nil && (s.state.size+size <= s.limit || s.state.records <= 1)
 }
 
+// known returns the state of a segment, to be changed; nil if there is no such segment.
+func (s *segments) known(number uint32) *segmentState {
+	if number == s.number && number != 0 {
+		return &s.state
+	}
+	return s.sealed[number]
+}
+
 // next closes the segment written to, which must be synced, and begins another.
 func (s *segments) next() error {
 	if s.file != nil {
@@ -52,6 +61,10 @@ func (s *segments) next() error {
 			return fmt.Errorf("close segment %d: %w", s.number, err)
 		}
 		s.file = nil
+	}
+	if s.number > 0 {
+		state := s.state
+		s.sealed[s.number] = &state
 	}
 	s.number++
 	file, err := s.fs.OpenReadWrite(s.path(s.number), writeCategory)

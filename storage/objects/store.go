@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -14,7 +15,7 @@ import (
 )
 
 // format is the version of the directory's layout; see [Open].
-const format = 1
+const format = 2
 
 // Store is an object cache. Its methods may be called from many goroutines.
 type Store struct {
@@ -27,6 +28,12 @@ type Store struct {
 
 	urls    stripes // held while the next version of a URL is decided
 	digests stripes // held while it is decided whether a body is new
+
+	deciding   sync.RWMutex // held by Put and Touch from what they read to their place in the queue
+	holds      holds
+	collecting sync.Mutex    // held by a collection
+	unlinking  sync.RWMutex  // held to unlink a segment; shared by who needs those that an index names
+	moves      atomic.Uint64 // counts what was published of records that moved, or went
 
 	mu        sync.Mutex
 	work      *sync.Cond // the committer waits for a write, or for closing
@@ -77,7 +84,8 @@ func Open(dir string, o Options) (*Store, error) {
 		db:       db,
 		compress: compress,
 		buffers:  &sync.Pool{New: func() any { return new(bytes.Buffer) }},
-		segments: segments{fs: o.FS, dir: dir, limit: o.SegmentSize},
+		segments: segments{fs: o.FS, dir: dir, limit: o.SegmentSize, sealed: map[uint32]*segmentState{}},
+		holds:    newHolds(),
 		urls:     newStripes(),
 		digests:  newStripes(),
 		news:     make(chan struct{}),
@@ -120,7 +128,7 @@ func (s *Store) Stats() Stats {
 	d := s.durable
 	return Stats{
 		URLs: d.urls, Versions: d.versions, Payloads: d.payloads, PayloadBytes: d.payloadBytes,
-		Segments: d.segments, SegmentBytes: d.segmentBytes, Waiting: s.waiting,
+		Segments: d.segments, SegmentBytes: d.segmentBytes, DeadBytes: d.dead, Waiting: s.waiting,
 	}
 }
 
@@ -150,9 +158,14 @@ func openIndex(dir string, o Options) (*pebble.DB, error) {
 	return db, nil
 }
 
-// get returns what the index has under key, decoded, and whether it has it.
+// get is getFrom for what is durable.
 func get[T any](s *Store, key []byte, decode func([]byte) (T, error)) (T, bool, error) {
-	value, closer, err := s.db.Get(key)
+	return getFrom(s.db, key, decode)
+}
+
+// getFrom returns what the index has under key, as a reader sees it, decoded, and whether it has it.
+func getFrom[T any](r pebble.Reader, key []byte, decode func([]byte) (T, error)) (T, bool, error) {
+	value, closer, err := r.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		var none T
 		return none, false, nil

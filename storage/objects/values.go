@@ -57,6 +57,7 @@ type counters struct {
 	seq                                    uint64
 	urls, versions, payloads, payloadBytes uint64
 	segments, segmentBytes                 uint64
+	dead                                   uint64 // not stored: the sum of what segments say
 }
 
 func encodeEntry(e *entry) []byte {

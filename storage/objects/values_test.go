@@ -21,7 +21,7 @@ func TestValuesReadBackAsWritten(t *testing.T) {
 	gotPayload, err2 := decodePayload(encodePayload(&p))
 	s := segmentState{compressionGzip, 1, 2, 3}
 	gotSegment, err3 := decodeSegment(encodeSegment(&s))
-	c := counters{1, 2, 3, 4, 5, 6, 7}
+	c := counters{1, 2, 3, 4, 5, 6, 7, 0}
 	gotCounters, err4 := decodeCounters(encodeCounters(&c))
 	links := []string{"http://a/b", "http://a/c", "", "http://a/c", "x", strings.Repeat("y", 9999)}
 	gotLinks, err5 := decodeLinks(encodeLinks(links))

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"strconv"
@@ -53,6 +54,15 @@ func newRecordID() recordID {
 
 func (id recordID) String() string {
 	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// parseRecordID reads back what String wrote.
+func parseRecordID(text string) (id recordID, err error) {
+	digits := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(text, "<urn:uuid:"), ">"), "-", "")
+	if n, err := hex.Decode(id[:], []byte(digits[:min(len(digits), 2*len(id))])); err != nil || n != len(id) || id.String() != text {
+		return id, fmt.Errorf("%w: %.80q is no record ID", ErrCorrupt, text)
+	}
+	return id, nil
 }
 
 func formatDate(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
@@ -143,25 +153,9 @@ type parsedRecord struct {
 // parseRecord takes apart the bytes of exactly one uncompressed record, as this package writes them. The
 // block is part of raw.
 func parseRecord(raw []byte) (*parsedRecord, error) {
-	rest, ok := bytes.CutPrefix(raw, []byte(warcVersion))
-	if !ok {
-		return nil, fmt.Errorf("%w: not a WARC record", ErrCorrupt)
-	}
-	r := &parsedRecord{fields: map[string]string{}}
-	for {
-		line, more, ok := bytes.Cut(rest, []byte("\r\n"))
-		if !ok {
-			return nil, fmt.Errorf("%w: WARC header does not end", ErrCorrupt)
-		}
-		rest = more
-		if len(line) == 0 {
-			break
-		}
-		name, value, ok := strings.Cut(string(line), ":")
-		if !ok {
-			return nil, fmt.Errorf("%w: WARC header line %.80q has no colon", ErrCorrupt, line)
-		}
-		r.fields[strings.ToLower(name)] = strings.TrimSpace(value)
+	r, rest, err := parseHeader(raw)
+	if err != nil {
+		return nil, err
 	}
 	length, err := strconv.ParseUint(r.fields["content-length"], 10, 62)
 	if err != nil {
@@ -173,6 +167,30 @@ func parseRecord(raw []byte) (*parsedRecord, error) {
 	}
 	r.block = block
 	return r, nil
+}
+
+// parseHeader takes the header of a record off; rest is what follows.
+func parseHeader(raw []byte) (r *parsedRecord, rest []byte, err error) {
+	rest, ok := bytes.CutPrefix(raw, []byte(warcVersion))
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: not a WARC record", ErrCorrupt)
+	}
+	r = &parsedRecord{fields: map[string]string{}}
+	for {
+		line, more, ok := bytes.Cut(rest, []byte("\r\n"))
+		if !ok {
+			return nil, nil, fmt.Errorf("%w: WARC header does not end", ErrCorrupt)
+		}
+		rest = more
+		if len(line) == 0 {
+			return r, rest, nil
+		}
+		name, value, ok := strings.Cut(string(line), ":")
+		if !ok {
+			return nil, nil, fmt.Errorf("%w: WARC header line %.80q has no colon", ErrCorrupt, line)
+		}
+		r.fields[strings.ToLower(name)] = strings.TrimSpace(value)
+	}
 }
 
 var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}

@@ -259,3 +259,20 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
+
+// filesSize is how much the segments of a directory take.
+func filesSize(t testing.TB, dir string) (size int64) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "seg-*.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	return size
+}

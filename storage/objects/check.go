@@ -1,0 +1,219 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/fsck"
+)
+
+// Kinds of damage that [Store.Check] finds.
+const (
+	damageMissingSegment = "missing segment"
+	damageShortSegment   = "short segment"
+	damageUnreadable     = "unreadable entry"
+	damageOrder          = "versions without a latest one"
+	damageLost           = "lost version"
+	damageBody           = "body not indexed"
+	damageNoLog          = "version without log entry"
+	damageNoLinks        = "version without links"
+	damageOrphanLog      = "log entry without version"
+	damageOrphanLinks    = "links without version"
+	damageOrphanBody     = "body without version"
+	damageReferences     = "wrong reference count"
+	damageDead           = "wrong count of dead bytes"
+	damageCounters       = "wrong counters"
+	damageFile           = "file of no index"
+)
+
+// Check verifies what is stored: that the index agrees with itself and with the segments, and that each
+// record it names begins where it should, and is the one it should be. With repair it makes good what
+// can be: a version whose body or meta-info is lost is removed, so that the next visit fetches it anew,
+// and its number is not used again. Nobody else may use the store meanwhile. The error is for what kept
+// the check from working.
+func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) error {
+	return s.check(ctx, repair, false, report)
+}
+
+// CheckDeep is Check, and reads every record to its end: it verifies the digest of every body.
+func (s *Store) CheckDeep(ctx context.Context, repair bool, report fsck.Report) error {
+	return s.check(ctx, repair, true, report)
+}
+
+func (s *Store) check(ctx context.Context, repair, deep bool, report fsck.Report) error {
+	if err := s.users.enter(); err != nil {
+		return err
+	}
+	defer s.users.leave()
+	s.collecting.Lock()
+	defer s.collecting.Unlock()
+	c := &check{store: s, ctx: ctx, repair: repair, deep: deep, report: report,
+		readable: map[uint32]int64{}, cut: map[uint32]bool{}, bodies: map[webrace.Digest]error{}, found: map[webrace.Digest]bool{}, ours: map[webrace.Digest]bool{}}
+	for _, step := range []func() error{
+		c.segmentFiles, c.bodyEntries, c.unindexedBodies, c.versions, c.logs, c.links, c.references, c.segments, c.counters, c.files,
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("check object cache: %w", err)
+		}
+	}
+	return nil
+}
+
+// check is one run of Check.
+type check struct {
+	store        *Store
+	ctx          context.Context
+	repair, deep bool
+	report       fsck.Report
+
+	readable map[uint32]int64         // of each segment of the index, how much of it can be read
+	cut      map[uint32]bool          // segments that are missing or short
+	bodies   map[webrace.Digest]error // what verifying some bodies came to
+	found    map[webrace.Digest]bool  // bodies that the index did not have, and a version's record has
+	ours     map[webrace.Digest]bool  // bodies whose counts are wrong because of repairs, to be put right without a word
+	live     map[uint32]int64         // bytes in use, of each segment
+	ends     map[uint32]int64         // where the last record in use ends
+	counts   counters                 // as they should be
+}
+
+// damage reports something, and repairs it if asked to. Repairs go through the committer, and see and
+// leave counts that are right.
+func (c *check) damage(kind, where, detail string, repair func(*removal) error) error {
+	if err := c.fix(kind, where, repair); err != nil {
+		return err
+	}
+	c.report.Reportf("objects", kind, where, c.repair, "%s", detail)
+	return nil
+}
+
+// amend is damage, unless it comes of repairs: then it is put right without a word.
+func (c *check) amend(ours bool, kind, where, detail string, repair func(*removal) error) error {
+	if ours && c.repair {
+		return c.fix(kind, where, repair)
+	}
+	return c.damage(kind, where, detail, repair)
+}
+
+func (c *check) fix(kind, where string, repair func(*removal) error) error {
+	if c.repair {
+		err := c.store.exclusively(func(work *commit) error { return repair(&removal{commit: work}) })
+		if err != nil {
+			return fmt.Errorf("repair %s %s: %w", kind, where, err)
+		}
+	}
+	return nil
+}
+
+// deleteKey is the repair of what means nothing.
+func deleteKey(key []byte) func(*removal) error {
+	return func(r *removal) error { return r.batch.Delete(key, nil) }
+}
+
+func setKey(key, value []byte) func(*removal) error {
+	return func(r *removal) error { return r.batch.Set(key, value, nil) }
+}
+
+// segmentFiles looks at the sizes of files. What is to be done about them is known when it is known what
+// was in them; see segments.
+func (c *check) segmentFiles() error {
+	all, err := c.store.indexedSegments()
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		path := c.store.segments.path(k.number)
+		info, err := c.store.options.FS.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			c.readable[k.number], c.cut[k.number] = 0, true
+			c.report.Reportf("objects", damageMissingSegment, path, c.repair, "%d bytes", k.state.size)
+		case err != nil:
+			return err
+		default:
+			c.readable[k.number] = min(info.Size(), k.state.size)
+			if info.Size() < k.state.size {
+				c.cut[k.number] = true
+				c.report.Reportf("objects", damageShortSegment, path, c.repair, "%d bytes of %d", info.Size(), k.state.size)
+			}
+		}
+	}
+	return nil
+}
+
+// bodyEntries removes what the index says of bodies and cannot be read.
+func (c *check) bodyEntries() error {
+	it, err := over(c.store.db, []byte("d/"))
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for it.First(); it.Valid(); it.Next() {
+		_, err := decodePayload(it.Value())
+		if err == nil && len(it.Key()) == 2+len(webrace.Digest{}) {
+			continue
+		}
+		key := append([]byte(nil), it.Key()...)
+		if err := c.damage(damageUnreadable, fmt.Sprintf("%q", key), "of a body", deleteKey(key)); err != nil {
+			return err
+		}
+	}
+	return it.Error()
+}
+
+// unindexedBodies finds bodies that the index has lost, in the records of versions that have them.
+func (c *check) unindexedBodies() error {
+	return c.store.walk(c.ctx, "", func(k *known) error {
+		for _, e := range k.all() {
+			if c.body(&e) == nil || c.found[e.Digest] {
+				continue
+			}
+			p, err := c.payloadOf(&e)
+			if err != nil {
+				continue // versions reports what is lost
+			}
+			c.found[e.Digest] = true
+			if err := c.damage(damageBody, e.URL, fmt.Sprintf("of version %d", e.Number), func(r *removal) error {
+				if r.payloads[e.Digest] == nil {
+					r.set(payloadKey(e.Digest), encodePayload(p))
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+			c.ours[e.Digest] = true
+			if c.repair {
+				delete(c.bodies, e.Digest)
+			}
+		}
+		return nil
+	})
+}
+
+// files finds files of segments that no index names.
+func (c *check) files() error {
+	s := c.store
+	names, err := s.options.FS.List(s.segments.dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		number, ok := segmentNumber(name)
+		if _, indexed := c.readable[number]; ok && !indexed && number != s.lastSegment() || isTemporary(name) {
+			if err := c.damage(damageFile, name, "", func(*removal) error {
+				return s.options.FS.Remove(s.options.FS.PathJoin(s.segments.dir, name))
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lastSegment is the number of the segment that is written to. Nothing is in flight.
+func (s *Store) lastSegment() (number uint32) {
+	s.do(&write{job: func(*commit) error { number = s.segments.number; return nil }})
+	return number
+}

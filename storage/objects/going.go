@@ -1,0 +1,106 @@
+package objects
+
+import (
+	"fmt"
+	"sync"
+)
+
+// versionKey names a version.
+type versionKey struct {
+	url    string
+	number int
+}
+
+func (v *Version) key() versionKey { return versionKey{v.URL, v.Number} }
+
+// holds says which versions must stay, and which are about to go. A version is never both: that is
+// what lets a collector ask whether anybody waits for a version, and believe the answer. Who may yet
+// come to wait for it has it pinned, and whoever comes now is told that it is gone.
+type holds struct {
+	mu    sync.Mutex
+	pins  map[versionKey]int
+	going map[versionKey]bool
+	fresh map[versionKey]bool // new versions that are not durable yet
+}
+
+func newHolds() holds {
+	return holds{pins: map[versionKey]int{}, going: map[versionKey]bool{}, fresh: map[versionKey]bool{}}
+}
+
+// pin holds a version that is not going, and reports whether it did.
+func (h *holds) pin(v versionKey) (held, fresh bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.going[v] {
+		return false, false
+	}
+	h.pins[v]++
+	return true, h.fresh[v]
+}
+
+func (h *holds) unpin(v versionKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.pins[v]--; h.pins[v] <= 0 {
+		delete(h.pins, v)
+	}
+}
+
+// leave marks a version as going, unless it is pinned or not durable yet.
+func (h *holds) leave(v versionKey) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.pins[v] > 0 || h.fresh[v] {
+		return false
+	}
+	h.going[v] = true
+	return true
+}
+
+// stay takes a version back that was going.
+func (h *holds) stay(v versionKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.going, v)
+}
+
+func (h *holds) isGoing(v versionKey) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.going[v]
+}
+
+func (h *holds) begin(v versionKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fresh[v] = true
+}
+
+func (h *holds) settle(v versionKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.fresh, v)
+}
+
+// Pin keeps a version from being removed until unpin is called, which may be called more than once. It
+// says [ErrNotFound] for one that is removed, or about to be. Versions that Put has just returned can be
+// pinned before they are durable. Pins are not kept over a restart.
+func (s *Store) Pin(v Version) (unpin func(), err error) {
+	if err := s.users.enter(); err != nil {
+		return nil, err
+	}
+	defer s.users.leave()
+	key := v.key()
+	held, fresh := s.holds.pin(key)
+	if !held {
+		return nil, fmt.Errorf("pin version %d of %s: %w", v.Number, v.URL, ErrNotFound)
+	}
+	if !fresh {
+		if _, err := s.entry(v.URL, v.Number); err != nil {
+			s.holds.unpin(key)
+			return nil, fmt.Errorf("pin: %w", err)
+		}
+	}
+	var once sync.Once
+	return func() { once.Do(func() { s.holds.unpin(key) }) }, nil
+}

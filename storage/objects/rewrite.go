@@ -1,0 +1,272 @@
+package objects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/webrace/webrace"
+)
+
+// A segment that is mostly dead gives back its space by moving what is alive behind the records of the
+// segment that is written to, byte for byte, some megabytes at a time, each time with one batch of the
+// index. So a run is never stalled, and whenever the power goes, each record is in the old place or in
+// the new one. At last the index forgets the segment, and the file is unlinked; one that a crash leaves
+// unlinked is removed on open.
+const (
+	movedBytes   = 4 << 20
+	movedRecords = 1000
+	// rewrittenAtOnce segments share one pass over the index, which finds what is alive in them. What is
+	// alive in a segment takes some megabytes of memory.
+	rewrittenAtOnce = 8
+)
+
+// resident is a live record of a segment, or a pair of them: the response of a version and its meta-info.
+type resident struct {
+	versionKey                // of the version whose records they are; number is 0 for a body that outlives its version
+	digest     webrace.Digest // of the body
+	at         location       // with the metadata record, if it has one
+}
+
+func (c *collection) rewriteAll(ctx context.Context) error {
+	for {
+		sparse, err := c.sparse()
+		if err != nil || len(sparse) == 0 {
+			return err
+		}
+		residents, err := c.store.residents(ctx, sparse)
+		if err != nil {
+			return err
+		}
+		for _, number := range sparse {
+			if err := c.store.evacuate(ctx, number, residents[number]); err != nil {
+				return err
+			}
+			c.Segments++
+		}
+	}
+}
+
+// sparse chooses the sealed segments to rewrite, those with the least alive first. The one written to is
+// sealed if it is one of them.
+func (c *collection) sparse() ([]uint32, error) {
+	all, err := c.store.indexedSegments()
+	if err != nil {
+		return nil, err
+	}
+	minimum := c.options.MinAlive
+	if limit := c.options.MaxBytes; limit > 0 && int64(c.store.Stats().SegmentBytes) > limit {
+		minimum = max(minimum, 7.0/8)
+	}
+	all = slices.DeleteFunc(all, func(k indexedSegment) bool { return k.alive() >= minimum || k.state.dead == 0 })
+	slices.SortFunc(all, func(a, b indexedSegment) int { return cmp.Compare(a.alive(), b.alive()) })
+	var numbers []uint32
+	for _, k := range all[:min(len(all), rewrittenAtOnce)] {
+		numbers = append(numbers, k.number)
+	}
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	return numbers, c.store.do(&write{job: func(c *commit) error {
+		if slices.Contains(numbers, c.store.segments.number) {
+			return c.rotate()
+		}
+		return nil
+	}})
+}
+
+// alive is the part of a segment's records that are in use.
+func (k *indexedSegment) alive() float64 {
+	return float64(k.state.size-k.state.dead) / float64(max(k.state.size, 1))
+}
+
+// residents finds what is alive in sealed segments, in the order in which it lies there.
+func (s *Store) residents(ctx context.Context, segments []uint32) (map[uint32][]resident, error) {
+	found := map[uint32][]resident{}
+	for _, number := range segments {
+		found[number] = nil
+	}
+	err := s.walk(ctx, "", func(k *known) error {
+		for _, e := range k.all() {
+			if list, ok := found[e.record.segment]; ok {
+				at := e.record
+				at.length += e.metaLength
+				found[at.segment] = append(list, resident{e.key(), e.Digest, at})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.eachPayload(ctx, func(digest webrace.Digest, p *payload, _ error) error {
+		if p == nil {
+			return nil
+		}
+		if list, ok := found[p.record.segment]; ok {
+			found[p.record.segment] = append(list, resident{digest: digest, at: p.record})
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for number, list := range found {
+		slices.SortFunc(list, func(a, b resident) int {
+			return cmp.Or(cmp.Compare(a.at.offset, b.at.offset), cmp.Compare(b.number, a.number))
+		})
+		found[number] = slices.CompactFunc(list, func(a, b resident) bool { return a.at.offset == b.at.offset })
+	}
+	return found, nil
+}
+
+// eachPayload visits what the index knows of every body; err says that it cannot be decoded.
+func (s *Store) eachPayload(ctx context.Context, visit func(webrace.Digest, *payload, error) error) error {
+	it, err := over(s.db, []byte("d/"))
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for it.First(); it.Valid(); it.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var digest webrace.Digest
+		var found *payload
+		p, err := decodePayload(it.Value())
+		if n := copy(digest[:], it.Key()[2:]); err == nil && (n != len(digest) || len(it.Key()) != n+2) {
+			err = fmt.Errorf("%w: key of a body", ErrCorrupt)
+		}
+		if err == nil {
+			found = &p
+		}
+		if err := visit(digest, found, err); err != nil {
+			return err
+		}
+	}
+	return it.Error()
+}
+
+// evacuate moves what is alive in a sealed segment, and removes the segment.
+func (s *Store) evacuate(ctx context.Context, number uint32, all []resident) error {
+	for len(all) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, size := 0, int64(0)
+		for n < len(all) && n < movedRecords && (n == 0 || size+all[n].at.length <= movedBytes) {
+			size += all[n].at.length
+			n++
+		}
+		if err := s.move(all[:n]); err != nil {
+			return fmt.Errorf("rewrite segment %d: %w", number, err)
+		}
+		all = all[n:]
+	}
+	return s.dropSegment(number)
+}
+
+// move writes records anew and has the index point there.
+func (s *Store) move(records []resident) error {
+	bytes := make([][]byte, len(records))
+	for i, r := range records {
+		p, err := s.segments.read(r.at)
+		if err != nil {
+			return err
+		}
+		bytes[i] = p
+	}
+	err := s.do(&write{job: func(c *commit) error {
+		for i, r := range records {
+			if err := c.move(r, bytes[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+	s.moves.Add(1)
+	return err
+}
+
+// move writes a record anew, unless nothing refers to it any more.
+func (c *commit) move(r resident, bytes []byte) error {
+	var e *entry
+	var key []byte
+	if r.number > 0 {
+		var err error
+		if e, key, err = c.find(r.url, r.number); err != nil {
+			return err
+		}
+		if e != nil && (e.record.segment != r.at.segment || e.record.offset != r.at.offset) {
+			e = nil
+		}
+	}
+	p, err := c.body(r.digest)
+	if err != nil {
+		return err
+	}
+	if p != nil && (p.record.segment != r.at.segment || p.record.offset != r.at.offset) {
+		p = nil
+	}
+	switch {
+	case e == nil && p == nil:
+		return nil
+	case e == nil:
+		bytes = bytes[:p.record.length] // its version was removed meanwhile, and with it the meta-info
+	}
+	records := uint64(1)
+	if e != nil {
+		records = 2
+	}
+	to, err := c.append(bytes, records)
+	if err != nil {
+		return err
+	}
+	c.bury(location{r.at.segment, r.at.offset, int64(len(bytes))})
+	if e != nil {
+		e.record.segment, e.record.offset = to.segment, to.offset
+		if c.latest[r.url] != e {
+			c.set(key, encodeEntry(e))
+		}
+	}
+	if p != nil {
+		p.record.segment, p.record.offset = to.segment, to.offset
+	}
+	return nil
+}
+
+// dropSegment has the index forget a segment in which nothing is alive, and unlinks it. The last segment
+// stays the last: one is begun before it goes, so that a segment below the last is never written to
+// again, and no number is used twice.
+func (s *Store) dropSegment(number uint32) error {
+	err := s.do(&write{job: func(c *commit) error {
+		seg := &c.store.segments
+		if number == seg.number {
+			if err := c.rotate(); err != nil {
+				return err
+			}
+		}
+		state := seg.sealed[number]
+		if state == nil {
+			return nil
+		}
+		c.counts.segments--
+		c.counts.segmentBytes -= uint64(state.size)
+		c.counts.dead -= uint64(state.dead)
+		delete(seg.sealed, number)
+		c.batch.Delete(segmentKey(number), nil)
+		return nil
+	}})
+	if err != nil {
+		return fmt.Errorf("remove segment %d: %w", number, err)
+	}
+	s.moves.Add(1)
+	s.unlinking.Lock()
+	defer s.unlinking.Unlock()
+	if err := s.options.FS.Remove(s.segments.path(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove segment %d: %w", number, err)
+	}
+	return syncDir(s.options.FS, s.segments.dir)
+}

@@ -1,0 +1,120 @@
+package objects
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// known is all that the index has of the versions of one URL.
+type known struct {
+	url    string
+	older  []entry  // the oldest first
+	latest *entry   // nil when there is none, which is damage
+	bad    [][]byte // keys of entries that cannot be decoded
+}
+
+// all returns the versions, the oldest first.
+func (k *known) all() []entry {
+	if k.latest == nil {
+		return k.older
+	}
+	return append(k.older[:len(k.older):len(k.older)], *k.latest)
+}
+
+// walk calls visit with every URL that begins with prefix, in their order, as the index is when it
+// begins. Whatever is wrong with the index, it visits all that is there.
+func (s *Store) walk(ctx context.Context, prefix string, visit func(*known) error) error {
+	snapshot := s.db.NewSnapshot()
+	defer snapshot.Close()
+	latest, err := over(snapshot, latestKey(prefix))
+	if err != nil {
+		return err
+	}
+	defer latest.Close()
+	older, err := over(snapshot, append([]byte("v/"), prefix...))
+	if err != nil {
+		return err
+	}
+	defer older.Close()
+	latest.First()
+	older.First()
+	for latest.Valid() || older.Valid() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := visit(nextKnown(latest, older)); err != nil {
+			return err
+		}
+	}
+	if err := latest.Error(); err != nil {
+		return err
+	}
+	return older.Error()
+}
+
+// over iterates over the keys that begin with prefix.
+func over(r pebble.Reader, prefix []byte) (*pebble.Iterator, error) {
+	return r.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+}
+
+// nextKnown takes the least URL that either iterator is at, with all its versions. Both are in the order
+// of URLs, because no byte of a URL is less than the one that ends it in the key of an older version.
+func nextKnown(latest, older *pebble.Iterator) *known {
+	k := &known{}
+	olderURL, _, ok := splitOlder(older)
+	switch {
+	case !latest.Valid():
+		k.url = olderURL
+	case !older.Valid() || !ok || string(latest.Key()[2:]) <= olderURL:
+		k.url = string(latest.Key()[2:])
+	default:
+		k.url = olderURL
+	}
+	if older.Valid() && !ok { // no key of ours
+		k.bad = append(k.bad, append([]byte(nil), older.Key()...))
+		older.Next()
+		return k
+	}
+	if latest.Valid() && string(latest.Key()[2:]) == k.url {
+		if e, ok := k.decode(latest); ok {
+			k.latest = &e
+		}
+		latest.Next()
+	}
+	for older.Valid() {
+		url, number, ok := splitOlder(older)
+		if !ok || url != k.url {
+			break
+		}
+		if e, ok := k.decode(older); ok && e.Number == int(number) {
+			k.older = append(k.older, e)
+		} else if ok {
+			k.bad = append(k.bad, append([]byte(nil), older.Key()...))
+		}
+		older.Next()
+	}
+	return k
+}
+
+func (k *known) decode(it *pebble.Iterator) (entry, bool) {
+	e, err := decodeEntry(k.url, it.Value())
+	if err != nil {
+		k.bad = append(k.bad, append([]byte(nil), it.Key()...))
+	}
+	return e, err == nil
+}
+
+// splitOlder takes the key of an older version apart.
+func splitOlder(it *pebble.Iterator) (url string, number uint32, ok bool) {
+	if !it.Valid() {
+		return "", 0, false
+	}
+	key := it.Key()[2:]
+	end := len(key) - 5
+	if end < 0 || key[end] != 0 {
+		return "", 0, false
+	}
+	return string(key[:end]), binary.BigEndian.Uint32(key[end+1:]), true
+}
