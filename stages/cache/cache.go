@@ -1,14 +1,16 @@
 // Package cache is the stage that keeps every version of every document in the object cache, and answers
 // from it where nothing had to be fetched.
 //
-// A document that passes is durable before its request is acknowledged. For one that was not modified, or
-// is still fresh, the links of the stored version go out instead of those of a page that was not sent.
+// A document that passes is durable before its request is acknowledged, and its version is not removed
+// before: whatever an annotation points to is there when the annotation is. For one that was not modified,
+// or is still fresh, the links of the stored version go out instead of those of a page that was not sent.
 package cache
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
@@ -70,6 +72,9 @@ func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 	if version.Changed {
 		s.env.Counter("versions").Add(1)
 	}
+	if err := s.pin(it, version); err != nil {
+		return pipeline.Retry(fmt.Errorf("store %s: %w", d.URL, err), time.Now()) // it was removed at once
+	}
 	it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Digest, v.Version = version.Digest, version.Number }))
 	return out.Emit(ctx, it.With(stored(d, version)))
 }
@@ -77,6 +82,9 @@ func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 // recall completes a document that was not fetched with what is stored of it.
 func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
 	version, err := s.validate(it, d)
+	if err == nil {
+		err = s.pin(it, version)
+	}
 	if errors.Is(err, objects.ErrNotFound) {
 		return s.forget(it, d)
 	}
@@ -107,6 +115,17 @@ func recalled(version objects.Version, d *webrace.Document) webrace.Learned {
 			v.ETag, v.LastModified = "", ""
 		}
 	}
+}
+
+// pin keeps a version from being removed until its request is done. By then whoever waits for the version
+// has an annotation that says so.
+func (s *stage) pin(it *pipeline.Item, v objects.Version) error {
+	unpin, err := s.objects.Pin(v)
+	if err != nil {
+		return err
+	}
+	it.OnEnd(unpin)
+	return nil
 }
 
 // validate returns the stored version, and records that the server confirmed it. It is the latest that is

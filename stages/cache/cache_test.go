@@ -264,6 +264,68 @@ func TestADocumentIsDurableBeforeItsRequestIsDone(t *testing.T) {
 	}
 }
 
+func TestAVersionStaysUntilItsRequestIsDone(t *testing.T) {
+	f := newFixture(t, vfs.NewMem())
+	collect := func() objects.Collected {
+		c, err := f.objects.Collect(t.Context(), objects.CollectOptions{
+			Verdict: func(_ context.Context, versions []objects.Version) ([]objects.Verdict, error) {
+				verdicts := make([]objects.Verdict, len(versions))
+				for i := range verdicts {
+					verdicts[i] = objects.Remove
+				}
+				return verdicts, nil
+			},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return c
+	}
+	f.pass(fetched("one", nil))
+	visit := webrace.Visit{Version: 1}
+	for _, d := range []*webrace.Document{fetched("one", nil), recallOf(webrace.Fresh, visit), recallOf(webrace.NotModified, visit)} {
+		passed := 0
+		f.during(d, func() {
+			passed++
+			if c := collect(); c.Versions != 0 || c.Kept != 1 {
+				t.Errorf("while the request of a document %s is under way: %+v", d.Outcome, c)
+			}
+		})
+		if passed != 1 {
+			t.Fatalf("%d documents went on", passed)
+		}
+	}
+	if c := collect(); c.Versions != 1 {
+		t.Errorf("when all is done: %+v", c)
+	}
+}
+
+// during runs the stage on one document, and does something while the request is under way.
+func (f *fixture) during(d *webrace.Document, do func()) {
+	f.t.Helper()
+	g := pipeline.DefaultRegistry.NewGraph("p")
+	g.AddStage("one", pipeline.Spec{Type: "one", Out: []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document]()}}}, func(*pipeline.Env) (any, error) {
+		return sourceFunc(func(ctx context.Context, out pipeline.Emitter) error {
+			return out.Emit(ctx, pipeline.NewItem(d, func(pipeline.Outcome) {}))
+		}), nil
+	})
+	g.AddType("cache", "cache", nil)
+	g.AddStage("end", pipeline.Spec{Type: "end", In: pipeline.Kinds(pipeline.KindOf[any]())}, func(*pipeline.Env) (any, error) {
+		return pipeline.Map(func(_ context.Context, v any) (any, error) {
+			if _, ok := v.(*webrace.Document); ok {
+				do()
+			}
+			return v, nil
+		}), nil
+	})
+	g.Connect("one", "", "cache")
+	g.Connect("cache", "", "end")
+	g.Connect("cache", "links", "end")
+	if _, err := g.Run(f.t.Context(), pipeline.RunOptions{Resources: f.resources}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 // newFixtureAt opens the object cache that a power cut left behind.
 func newFixtureAt(t *testing.T, f *fixture, disk *vfs.MemFS) *objects.Store {
 	t.Helper()
