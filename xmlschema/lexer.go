@@ -38,7 +38,7 @@ var symbols = []string{
 }
 
 func lex(s string) ([]lexeme, error) {
-	var all []lexeme
+	all := make([]lexeme, 0, 16)
 	for i := 0; i < len(s); {
 		rest := s[i:]
 		r, width := utf8.DecodeRuneInString(rest)

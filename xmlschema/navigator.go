@@ -68,36 +68,26 @@ const (
 )
 
 func (n *navigator) namePart(part int) string {
+	name, namespace := 0, ""
 	switch n.NodeType() {
 	case xpath.AttributeNode:
-		return spell(n.t.namePart(n.t.attr(n.attribute(), 0), part))
+		name = n.t.attr(n.attribute(), 0)
 	case xpath.ElementNode:
-		return spell(n.t.namePart(n.t.node(n.node, cellName), part))
+		name, namespace = n.t.node(n.node, cellName), Namespace
+	default:
+		return ""
+	}
+	if name >= ownNames {
+		return string(n.t.namePart(name, part))
+	}
+	switch part {
+	case partLocal:
+		return vocabulary[name]
+	case partNamespace:
+		return namespace
 	}
 	return ""
 }
-
-// spell is string(name), but allocates nothing for a name of the vocabulary: names are compared at every
-// step.
-func spell(name []byte) string {
-	if s, ok := vocabulary[string(name)]; ok {
-		return s
-	}
-	return string(name)
-}
-
-var vocabulary = func() map[string]string {
-	m := map[string]string{"": "", Namespace: Namespace}
-	for name := range strings.FieldsSeq(`
-		urd id owner uri timing lastcheck port login secret group type protocol method processtype change
-		keywords match threshold keyword key weight exact depth level scope urgency urgent
-		aci extension format relevance updatetime filesize title docbase digest version expired expir summary
-		explain heading body navigation saturation share
-		meta status size etag lastmodified fetched url ip header name link href`) {
-		m[name] = name
-	}
-	return m
-}()
 
 func (n *navigator) attribute() int { return n.t.node(n.node, cellAttr) + n.attr }
 

@@ -1,6 +1,10 @@
 package xmlschema
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
 
 // Field is what an index over URDs can look up.
 type Field string
@@ -10,6 +14,9 @@ const (
 	FieldOwner   Field = "owner"   // [URD.Owner]
 	FieldURI     Field = "uri"     // [URD.URI]
 	FieldKeyword Field = "keyword" // any key of [Keywords.All]
+
+	FieldProtocol Field = "protocol" // [URD.Protocol]
+	FieldUrgency  Field = "urgency"  // [URD.Urgency], as a number
 )
 
 // Hint is a necessary condition of a query: a URD whose field has another value does not match. It is not
@@ -28,6 +35,10 @@ func (h Hint) Admits(u *URD) bool {
 		return u.Owner == h.Value
 	case FieldURI:
 		return u.URI == h.Value
+	case FieldProtocol:
+		return orElse(u.Protocol, ProtocolHTTP) == h.Value
+	case FieldUrgency:
+		return strconv.Itoa(cmp.Or(u.Urgency, DefaultUrgency)) == h.Value
 	}
 	for k := range u.Keywords.All() {
 		if k.Key == h.Value {
@@ -40,6 +51,33 @@ func (h Hint) Admits(u *URD) bool {
 // Hints returns conditions that a URD must meet for the query to match it, each of which may be used to
 // look candidates up instead of scanning all. A query may have none.
 func (q *Query) Hints() []Hint { return slices.Clone(q.hints) }
+
+// Decided reports whether the hints are a sufficient condition as well: every canonical URD that they admit
+// matches the query, which need not be asked.
+func (q *Query) Decided() bool { return q.decided }
+
+// decide reports whether an expression is /urd with predicates that are nothing but hints.
+func decide(tokens []lexeme, hints []Hint) bool {
+	if len(tokens) < 3 || !tokens[1].named("urd") || !tokens[2].is("[") {
+		return false
+	}
+	parts, depth := 0, 0
+	for i, l := range tokens[2:] {
+		switch {
+		case l.is("["):
+			depth++
+			parts++
+		case l.is("]"):
+			depth--
+		case l.is("("), l.is(")"), depth == 0:
+			return false
+		case l.named("and") && isOperator(tokens, i+2):
+			parts++
+		}
+	}
+	// A keyword of a group is in the index, and not where the usual path looks.
+	return len(hints) == parts && !slices.ContainsFunc(hints, func(h Hint) bool { return h.Field == FieldKeyword })
+}
 
 // plan finds hints in an expression that is one path from the root. Its first steps must be selected for
 // the path to be, and the predicates on them must hold; of these, equalities with a string that no "or"
@@ -123,6 +161,8 @@ var shapes = []struct {
 	{"urd", []string{"@", "id"}, FieldID},
 	{"urd", []string{"@", "owner"}, FieldOwner},
 	{"urd", []string{"uri"}, FieldURI},
+	{"urd", []string{"type", "/", "@", "protocol"}, FieldProtocol},
+	{"urd", []string{"urgency", "/", "@", "urgent"}, FieldUrgency},
 	{"urd", []string{"keywords", "/", "keyword", "/", "@", "key"}, FieldKeyword},
 	{"urd", []string{".", "//", "keyword", "/", "@", "key"}, FieldKeyword},
 	{"keyword", []string{"@", "key"}, FieldKeyword},

@@ -57,6 +57,7 @@ func population(r *rand.Rand, n int) []*URD {
 	for i := range all {
 		u := NewURD(pick("o", 3), "http://"+pick("h", 3)+"/")
 		u.ID = pick("u", 5)
+		u.Protocol, u.Urgency = []string{ProtocolHTTP, ProtocolFeed, ""}[r.IntN(3)], r.IntN(4)
 		for range r.IntN(4) {
 			u.Keywords.Keywords = append(u.Keywords.Keywords, Keyword{Key: pick("k", 4), Weight: 1 + r.IntN(5)})
 		}
@@ -79,7 +80,8 @@ func expressionAt(r *rand.Rand) string {
 			"keywords/keyword/@key=" + literal("k", 4), "keywords/keyword[@key=" + literal("k", 4) + " and @weight>2]",
 			".//keyword/@key=" + literal("k", 4), "@owner!=" + literal("o", 3), literal("o", 3) + "=@owner", "depth/@level=1", "keywords/group",
 			"keywords/keyword[@key=" + literal("k", 4) + " or @weight=1]", "count(keywords/keyword)>1",
-		}[r.IntN(12)]
+			"type/@protocol='feed'", "urgency/@urgent='" + fmt.Sprint(r.IntN(4)) + "'", "urgency/@urgent='01'",
+		}[r.IntN(15)]
 	}
 	predicate = func(depth int) string {
 		if depth > 2 {
@@ -113,6 +115,9 @@ func expressionAt(r *rand.Rand) string {
 		return path + " and //keyword[@key=" + literal("k", 4) + "]"
 	case 6:
 		return "//keyword[@key=" + literal("k", 4) + "][@weight>2]"
+	case 7:
+		parts := []string{"@id=" + literal("u", 5), "@owner=" + literal("o", 3), "uri='http://h1/'", "type/@protocol='http'", "urgency/@urgent='2'", "urgency/@urgent='02'"}
+		return "/urd[" + parts[r.IntN(6)] + []string{" and ", "]["}[r.IntN(2)] + parts[r.IntN(6)] + "]"
 	}
 	return path
 }
@@ -125,13 +130,16 @@ func TestPrunedResultsEqualTheScan(t *testing.T) {
 	for i, u := range urds {
 		tables[i] = mustTable(t, u.Canonical())
 	}
-	hinted, pruned, matches := 0, 0, 0
+	hinted, decided, pruned, matches := 0, 0, 0, 0
 	for range 1500 {
 		expression := expressionAt(r)
 		q := mustCompile(t, expression)
 		hints := q.Hints()
 		if len(hints) > 0 {
 			hinted++
+		}
+		if q.Decided() {
+			decided++
 		}
 		for i, u := range urds {
 			matched, err := q.Match(t.Context(), tables[i])
@@ -142,6 +150,9 @@ func TestPrunedResultsEqualTheScan(t *testing.T) {
 			if matched && !admitted {
 				t.Fatalf("%s matches what its hints %v prune: %s", expression, hints, u.Canonical())
 			}
+			if admitted && !matched && q.Decided() {
+				t.Fatalf("%s does not match what its hints %v decide: %s", expression, hints, u.Canonical())
+			}
 			if matched {
 				matches++
 			}
@@ -150,7 +161,7 @@ func TestPrunedResultsEqualTheScan(t *testing.T) {
 			}
 		}
 	}
-	if hinted < 300 || pruned < 10000 || matches < 5000 {
-		t.Errorf("%d expressions with hints, %d requests pruned, %d matches: too few to tell", hinted, pruned, matches)
+	if hinted < 300 || decided < 50 || pruned < 10000 || matches < 5000 {
+		t.Errorf("%d expressions with hints, %d of them decided, %d requests pruned, %d matches: too few to tell", hinted, decided, pruned, matches)
 	}
 }

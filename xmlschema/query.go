@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/antchfx/xpath"
 )
@@ -13,9 +14,10 @@ const MaxExpression = 4 << 10
 
 // Query is a compiled XPath 1.0 expression. It may be used by many goroutines at once.
 type Query struct {
-	source string
-	expr   *xpath.Expr
-	hints  []Hint
+	source  string
+	expr    func() (*xpath.Expr, error) // compiles it when it is first wanted
+	hints   []Hint
+	decided bool
 }
 
 // Compile compiles an expression about one document, such as
@@ -42,11 +44,15 @@ func Compile(expression string) (*Query, error) {
 	}
 	// In boolean(), the xpath package evaluates a copy of the expression, and shares no state between
 	// goroutines or matches; bare, it does both.
-	expr, err := compile("boolean(" + render(tokens) + ")")
-	if err != nil {
+	q := &Query{source: expression, hints: plan(tokens)}
+	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return compile("boolean(" + render(tokens) + ")") })
+	if q.decided = decide(tokens, q.hints); q.decided {
+		return q, nil // it is an expression, and may never be evaluated
+	}
+	if _, err := q.expr(); err != nil {
 		return nil, fmt.Errorf("compile xpath %q: %w", expression, err)
 	}
-	return &Query{source: expression, expr: expr, hints: plan(tokens)}, nil
+	return q, nil
 }
 
 // compile is xpath.Compile, whose parser panics on some input. Its messages are about the expression as
@@ -89,7 +95,11 @@ func (q *Query) Match(ctx context.Context, tableBytes []byte) (matched bool, err
 			matched, err = false, fmt.Errorf("match xpath %q: %v", q.source, r)
 		}
 	}()
+	expr, err := q.expr()
+	if err != nil {
+		return false, fmt.Errorf("match xpath %q: %w", q.source, err)
+	}
 	root := &navigator{t: &t, budget: &budget{ctx: ctx, left: maxSteps}, attr: -1}
-	matched, _ = q.expr.Evaluate(root).(bool)
+	matched, _ = expr.Evaluate(root).(bool)
 	return matched, nil
 }

@@ -19,14 +19,14 @@ import (
 //	cell × 4    how many nodes, attributes and names, and bytes of text
 //	nodes       nodeCells cells each: kind, name, parent, first child, next, previous, attributes, text
 //	attributes  attrCells cells each: name, text
-//	names       nameCells cells each: local name, prefix, namespace
+//	names       nameCells cells each: local name, prefix, namespace, of those that are not in the vocabulary
 //	text        the bytes that the other parts point into
 //
 // Node 0 is the document's root; because nothing else points to it, 0 also stands for none.
 
 const (
-	narrowTable = 0x11 // version 1, cells of 2 bytes
-	wideTable   = 0x12 // version 1, cells of 4 bytes
+	narrowTable = 0x21 // version 2, cells of 2 bytes
+	wideTable   = 0x22 // version 2, cells of 4 bytes
 
 	headCells = 4
 	nodeCells = 10
@@ -149,14 +149,14 @@ func (b *tableBuilder) element(start xml.StartElement, tag []byte) error {
 		return errors.New("a tag is not well-formed")
 	}
 	n := b.node(xpath.ElementNode)
-	b.nodes[n][cellName] = b.name(name, start.Name)
+	b.nodes[n][cellName] = b.name(name, start.Name, Namespace)
 	b.nodes[n][cellAttr] = uint32(len(b.attrs))
 	for i, a := range start.Attr {
 		if a.Name.Space == "xmlns" || a.Name == (xml.Name{Local: "xmlns"}) {
 			continue // a declaration is no attribute (XPath 1.0, section 5.3)
 		}
 		at, length := b.intern([]byte(a.Value))
-		b.attrs = append(b.attrs, [attrCells]uint32{b.name(places[i].name, a.Name), at, length})
+		b.attrs = append(b.attrs, [attrCells]uint32{b.name(places[i].name, a.Name, ""), at, length})
 	}
 	b.nodes[n][cellAttrs] = uint32(len(b.attrs)) - b.nodes[n][cellAttr]
 	b.open = append(b.open, n)
@@ -192,17 +192,21 @@ func (b *tableBuilder) node(kind xpath.NodeType) uint32 {
 	return n
 }
 
-// name returns the number of a name; raw is it as written, with its prefix.
-func (b *tableBuilder) name(raw string, name xml.Name) uint32 {
+// name returns the number of a name; raw is it as written, with its prefix, and usual the namespace that
+// its kind has in the vocabulary.
+func (b *tableBuilder) name(raw string, name xml.Name, usual string) uint32 {
 	prefix := ""
 	if len(raw) > len(name.Local) {
 		prefix = raw[:len(raw)-len(name.Local)-1]
+	}
+	if n, known := vocabularyNumbers[name.Local]; known && prefix == "" && name.Space == usual {
+		return n
 	}
 	key := [3]string{name.Local, prefix, name.Space}
 	if n, ok := b.names[key]; ok {
 		return n
 	}
-	n := uint32(len(b.order))
+	n := ownNames + uint32(len(b.order))
 	b.names[key] = n
 	var cells [nameCells]uint32
 	for i, part := range key {
@@ -219,7 +223,7 @@ func (b *tableBuilder) intern(s []byte) (at, length uint32) {
 }
 
 func (b *tableBuilder) bytes() ([]byte, error) {
-	most := max(len(b.nodes), len(b.attrs), len(b.order), len(b.text))
+	most := max(len(b.nodes), len(b.attrs), ownNames+len(b.order), len(b.text))
 	width, kind := 2, byte(narrowTable)
 	if most > math.MaxUint16 {
 		width, kind = 4, wideTable
@@ -295,9 +299,9 @@ func (t *table) cell(i int) int {
 func (t *table) node(n, cell int) int { return t.cell(nodeCells*n + cell) }
 func (t *table) attr(a, cell int) int { return t.cell(t.attrs + attrCells*a + cell) }
 
-// namePart returns the local name, prefix or namespace of a name.
+// namePart returns the local name, prefix or namespace of a name that is not of the vocabulary.
 func (t *table) namePart(name, part int) []byte {
-	at := t.names + nameCells*name + 2*part
+	at := t.names + nameCells*(name-ownNames) + 2*part
 	return t.slice(t.cell(at), t.cell(at+1))
 }
 

@@ -123,7 +123,7 @@ func (f *Filter) condition() (c condition, err error) {
 
 func decodeStoredACI(r record) (a ACI, err error) {
 	a.Seq, a.Retrieved = r.number, moment(r.second)
-	a.ACI, err = decodeACI(r.xml)
+	a.ACI, err = decodeACI(r.document)
 	return a, err
 }
 
@@ -140,7 +140,7 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 		defer waiting.Close()
 		for waiting.Next() {
 			r := record{second: nanos(now)}
-			if err := waiting.Scan(&r.xml, &r.number); err != nil {
+			if err := waiting.Scan(&r.document, &r.number); err != nil {
 				return err
 			}
 			a, err := decodeStoredACI(r)

@@ -76,7 +76,7 @@ func expire(ctx context.Context, tx *sql.Tx, before time.Time) (n int, err error
 }
 
 func expireOne(ctx context.Context, tx *sql.Tx, r record, now int64) error {
-	a, err := decodeACI(r.xml)
+	a, err := decodeACI(r.document)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,13 @@ type Point struct {
 	Quotas   int64 // how often a quota was set, see [Store.Owners]
 }
 
+const readPoint = `SELECT sum(value) FILTER (WHERE name = 'revision'), sum(value) FILTER (WHERE name = 'checks'),
+	sum(value) FILTER (WHERE name = 'quotas') FROM counter`
+
 // Now returns the point at which the history is: the zero Point when nothing was ever added. Who reads it
 // before the URDs, and goes on from there with [Store.NextChange], misses nothing.
 func (s *Store) Now(ctx context.Context) (p Point, err error) {
-	err = s.readers.QueryRowContext(ctx, `SELECT sum(value) FILTER (WHERE name = 'revision'),
-		sum(value) FILTER (WHERE name = 'checks'), sum(value) FILTER (WHERE name = 'quotas') FROM counter`).Scan(&p.Revision, &p.Checks, &p.Quotas)
+	err = s.readers.QueryRowContext(ctx, readPoint).Scan(&p.Revision, &p.Checks, &p.Quotas)
 	if err != nil {
 		err = s.explain("read what changed", err)
 	}
@@ -60,13 +62,13 @@ func (s *Store) CheckNow(ctx context.Context, id string) error {
 
 // Asked returns the URDs that a check was asked for after so many ([Point] Checks), those first asked for first.
 func (s *Store) Asked(ctx context.Context, since int64) iter.Seq2[URD, error] {
-	return rows(ctx, s, "read URDs to be checked", scanURD, `SELECT xml, revision, interest, check_time FROM urd
+	return rows(ctx, s, "read URDs to be checked", scanURD, `SELECT nodes, revision, interest, check_time, crawl, start FROM urd
 		WHERE check_number > 0 AND check_number > ? ORDER BY check_number`, since)
 }
 
 func scanURD(r *sql.Rows) (URD, error) {
 	var stored record
-	if err := r.Scan(&stored.xml, &stored.number, &stored.second, &stored.third); err != nil {
+	if err := r.Scan(&stored.document, &stored.number, &stored.second, &stored.third, &stored.crawl, &stored.start); err != nil {
 		return URD{}, err
 	}
 	return decodeStoredURD(stored)

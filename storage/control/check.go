@@ -106,7 +106,7 @@ func (c *checker) setAside(tx *sql.Tx, kind string, xml []byte, cause error) err
 // rules are what must hold beside the columns that are derived. Each query says where one is broken, and
 // what its repair takes.
 var rules = []struct{ kind, detail, query, repair string }{
-	{"orphan node table", "it is of no URD", "SELECT n, n FROM urd_nodes WHERE n NOT IN (SELECT n FROM urd)", "DELETE FROM urd_nodes WHERE n = ?"},
+	{"orphan XML", "it is of no URD", "SELECT n, n FROM urd_xml WHERE n NOT IN (SELECT n FROM urd)", "DELETE FROM urd_xml WHERE n = ?"},
 	{"orphan keyword", "it is of no URD", "SELECT DISTINCT urd, urd FROM keyword WHERE urd NOT IN (SELECT n FROM urd)", "DELETE FROM keyword WHERE urd = ?"},
 	{"URD both stored and removed", "", "SELECT id, id FROM removed WHERE id IN (SELECT id FROM urd)", "DELETE FROM removed WHERE id = ?"},
 	{"ACI both stored and trimmed", "", "SELECT id, id FROM trimmed WHERE id IN (SELECT id FROM aci)", "DELETE FROM trimmed WHERE id = ?"},

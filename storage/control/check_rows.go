@@ -24,9 +24,9 @@ type storedURD struct {
 
 // urds compares all that is derived of each URD with its XML.
 func (c *checker) urds() error {
-	const query = `SELECT n, xml, coalesce((SELECT nodes FROM urd_nodes WHERE urd_nodes.n = urd.n), ''),
+	const query = `SELECT n, coalesce((SELECT xml FROM urd_xml WHERE urd_xml.n = urd.n), ''), nodes,
 		(SELECT json_group_array(key) FROM keyword WHERE keyword.urd = urd.n),
-		id, owner, uri, crawl, protocol, host, urgency FROM urd ORDER BY n`
+		id, owner, uri, crawl, start, protocol, host, urgency FROM urd ORDER BY n`
 	for row, err := range rows(c.ctx, c.store, "check URDs", scanStoredURD, query) {
 		if err == nil {
 			err = c.urd(row)
@@ -41,7 +41,7 @@ func (c *checker) urds() error {
 func scanStoredURD(r *sql.Rows) (row storedURD, err error) {
 	var keywords []byte
 	c := &row.columns
-	if err := r.Scan(&row.n, &row.xml, &row.nodes, &keywords, &c.id, &c.owner, &c.uri, &c.crawl, &c.protocol, &c.host, &c.urgency); err != nil {
+	if err := r.Scan(&row.n, &row.xml, &row.nodes, &keywords, &c.id, &c.owner, &c.uri, &c.crawl, &c.start, &c.protocol, &c.host, &c.urgency); err != nil {
 		return row, err
 	}
 	err = json.Unmarshal(keywords, &row.keywords)
@@ -59,7 +59,7 @@ func (c *checker) urd(have storedURD) error {
 	}
 	u, want, err := rederiveURD(have)
 	if err != nil {
-		_, err = c.found("unreadable URD", have.columns.id, err.Error(), aside)
+		_, err = c.found("unreadable URD", have.columns.id, err.Error(), func(tx *sql.Tx) error { return c.restoreXML(tx, have) }, aside)
 		return err
 	}
 	what := ""
@@ -75,6 +75,26 @@ func (c *checker) urd(have storedURD) error {
 	}
 	_, err = c.found("URD other than its XML", have.columns.id, what, func(tx *sql.Tx) error { return rewriteURD(c.ctx, tx, u, want) }, aside)
 	return err
+}
+
+// restoreXML writes the XML of a URD again from its node table.
+func (c *checker) restoreXML(tx *sql.Tx, have storedURD) error {
+	u, err := xmlschema.StoredURD(have.nodes)
+	if err != nil {
+		return err
+	}
+	doc, err := encodeURD(u)
+	if err != nil {
+		return err
+	}
+	_, want, err := rederiveURD(storedURD{n: have.n, xml: doc.xml})
+	if err != nil {
+		return err
+	}
+	if want.columns != have.columns || !bytes.Equal(want.nodes, have.nodes) {
+		return errors.New("the node table and the columns disagree")
+	}
+	return c.execute("INSERT INTO urd_xml VALUES (?, ?) ON CONFLICT DO UPDATE SET xml = excluded.xml", have.n, doc.xml)(tx)
 }
 
 // rederiveURD returns a row as its XML wants it.
@@ -103,13 +123,10 @@ func rewriteURD(ctx context.Context, tx *sql.Tx, u *xmlschema.URD, want storedUR
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, protocol = ?, host = ?, urgency = ? WHERE n = ?",
-		append(want.columns.args(), want.n)...)
+	_, err = tx.ExecContext(ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, start = ?, protocol = ?, host = ?, urgency = ?, nodes = ? WHERE n = ?",
+		append(want.columns.args(), want.nodes, want.n)...)
 	if err == nil {
-		_, err = p.nodes.ExecContext(ctx, want.n, want.nodes)
-	}
-	if err == nil {
-		err = p.index(want.n, u)
+		err = p.index(want.n, u, false)
 	}
 	return err
 }

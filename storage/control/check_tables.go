@@ -129,7 +129,7 @@ func (c *checker) leftOver(have schema) (repaired bool, err error) {
 			return err
 		}
 		err = each(c.ctx, tx, "SELECT xml, 0, 0, 0 FROM urd_1 WHERE id NOT IN (SELECT id FROM urd UNION SELECT id FROM removed)", func(r record) error {
-			u, err := decodeURD(r.xml)
+			u, err := decodeURD(r.document)
 			if err == nil {
 				_, err = p.put(u)
 			}

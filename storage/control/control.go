@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"sync"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -45,6 +46,10 @@ type Store struct {
 	reading string  // the settings of a connection that only reads
 	writer  *sql.DB // one connection, so that transactions queue here and never fail for being second; nil when there is only reading
 	readers *sql.DB
+	helper  *sql.DB // one connection, for what a reader is helped with
+	helping sync.Mutex
+
+	prepared sync.Map // of the readers' statements, by their text
 
 	told    bell // rings when ACIs were added
 	changed bell // rings when something a [Point] counts has changed
@@ -69,11 +74,14 @@ func Open(path string, o Options) (*Store, error) {
 		}
 		return s, nil
 	}
-	if s.writer, err = connect(path, 1, "_pragma=journal_mode(WAL)&_txlock=immediate&_pragma=synchronous(FULL)"); err != nil {
+	if s.writer, err = connect(path, 1, "_pragma=journal_mode(WAL)&_txlock=immediate&_pragma=synchronous(FULL)&_pragma=cache_size(-16384)"); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if err = s.migrate(context.Background()); err == nil {
 		s.readers, err = connect(path, o.Readers, "_pragma=journal_mode(WAL)&_pragma=query_only(1)")
+	}
+	if err == nil {
+		s.helper, err = connect(path, 1, "_pragma=query_only(1)")
 	}
 	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.writer.Close())
@@ -97,7 +105,7 @@ func connect(path string, connections int, settings string) (*sql.DB, error) {
 // Close waits for what is under way. Closing twice does no harm.
 func (s *Store) Close() error {
 	// The last connection to close folds the log into the database: it has to be one that may write.
-	err := s.readers.Close()
+	err := errors.Join(s.readers.Close(), s.helper.Close())
 	if s.writer != nil {
 		err = errors.Join(err, s.writer.Close())
 	}

@@ -29,16 +29,22 @@ func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
 	if err != nil {
 		return webrace.Crawl{}, false, fmt.Errorf("start: %w", err)
 	}
-	scope := cmp.Or(u.Scope, xmlschema.ScopeHost)
+	crawl := crawlOf(u, "", start)
+	crawl.ID = crawlID(u.Protocol, start, string(crawl.Scope), u.Login, u.Secret, u.Group)
+	return crawl, true, nil
+}
+
+// crawlOf returns the crawl that a URD starts there, under an id.
+func crawlOf(u *xmlschema.URD, id, start string) webrace.Crawl {
 	return webrace.Crawl{
-		ID:      crawlID(u.Protocol, start, scope, u.Login, u.Secret, u.Group),
+		ID:      id,
 		Start:   start,
-		Scope:   webrace.Scope(scope),
+		Scope:   webrace.Scope(cmp.Or(u.Scope, xmlschema.ScopeHost)),
 		Secret:  u.Secret,
 		Levels:  u.Depth,
 		Urgency: u.Urgency,
 		Timing:  u.Timing,
-	}, true, nil
+	}
 }
 
 // crawlID hashes the fields, each with its length, so that no two lists of fields run together.

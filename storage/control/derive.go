@@ -12,13 +12,18 @@ import (
 type columns struct {
 	id, owner, uri        string
 	crawl, protocol, host string // crawl is empty when it starts none, host when it names none
+	start                 string // of the crawl; empty when it is the URI as it stands
 	urgency               int
 }
 
 func derive(u *xmlschema.URD) (columns, error) {
 	crawl, _, err := CrawlOf(u)
+	start := crawl.Start
+	if start == u.URI {
+		start = ""
+	}
 	return columns{
-		id: u.ID, owner: u.Owner, uri: u.URI, crawl: crawl.ID,
+		id: u.ID, owner: u.Owner, uri: u.URI, crawl: crawl.ID, start: start,
 		protocol: cmp.Or(u.Protocol, xmlschema.ProtocolHTTP),
 		host:     hostOf(u),
 		urgency:  cmp.Or(u.Urgency, xmlschema.DefaultUrgency),
@@ -27,7 +32,7 @@ func derive(u *xmlschema.URD) (columns, error) {
 
 // args are the columns in the order of a statement that writes them.
 func (c columns) args() []any {
-	return []any{c.id, c.owner, c.uri, c.crawl, c.protocol, c.host, c.urgency}
+	return []any{c.id, c.owner, c.uri, c.crawl, c.start, c.protocol, c.host, c.urgency}
 }
 
 // hostOf returns the host that a URD's start or prefix lies on, without its port; a prefix that does not

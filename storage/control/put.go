@@ -58,8 +58,8 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 
 // putter holds the statements of one transaction that puts URDs; they end with it.
 type putter struct {
-	ctx                                                     context.Context
-	stored, revision, write, nodes, revive, unindex, addKey *sql.Stmt
+	ctx                                                   context.Context
+	stored, revision, write, xml, revive, unindex, addKey *sql.Stmt
 }
 
 func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
@@ -68,13 +68,13 @@ func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
 		into  **sql.Stmt
 		query string
 	}{
-		{&p.stored, "SELECT xml, owner, interest FROM urd WHERE id = ?"},
+		{&p.stored, "SELECT xml, owner, interest FROM urd JOIN urd_xml USING (n) WHERE id = ?"},
 		{&p.revision, nextRevision},
-		{&p.write, `INSERT INTO urd (id, owner, uri, crawl, protocol, host, urgency, revision, interest, xml) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET uri = excluded.uri, crawl = excluded.crawl, protocol = excluded.protocol, host = excluded.host,
-				urgency = excluded.urgency, revision = excluded.revision, interest = excluded.interest, xml = excluded.xml
+		{&p.write, `INSERT INTO urd (id, owner, uri, crawl, start, protocol, host, urgency, revision, interest, nodes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET uri = excluded.uri, crawl = excluded.crawl, start = excluded.start, protocol = excluded.protocol, host = excluded.host,
+				urgency = excluded.urgency, revision = excluded.revision, interest = excluded.interest, nodes = excluded.nodes
 			RETURNING n`},
-		{&p.nodes, "INSERT INTO urd_nodes VALUES (?, ?) ON CONFLICT (n) DO UPDATE SET nodes = excluded.nodes"},
+		{&p.xml, "INSERT INTO urd_xml VALUES (?, ?) ON CONFLICT (n) DO UPDATE SET xml = excluded.xml"},
 		{&p.revive, "DELETE FROM removed WHERE id = ?"},
 		{&p.unindex, "DELETE FROM keyword WHERE urd = ?"},
 		{&p.addKey, "INSERT INTO keyword VALUES (?, ?) ON CONFLICT DO NOTHING"},
@@ -112,15 +112,15 @@ func (p *putter) put(given *xmlschema.URD) (Change, error) {
 	if interest == 0 {
 		interest = revision
 	}
-	err = p.write.QueryRowContext(p.ctx, append(columns.args(), revision, interest, doc.xml)...).Scan(&n)
+	err = p.write.QueryRowContext(p.ctx, append(columns.args(), revision, interest, doc.nodes)...).Scan(&n)
 	if err == nil {
-		_, err = p.nodes.ExecContext(p.ctx, n, doc.nodes)
+		_, err = p.xml.ExecContext(p.ctx, n, doc.xml)
 	}
 	if err == nil {
 		_, err = p.revive.ExecContext(p.ctx, u.ID)
 	}
 	if err == nil {
-		err = p.index(n, u)
+		err = p.index(n, u, effect == Added)
 	}
 	return Change{u.ID, effect}, err
 }
@@ -156,10 +156,12 @@ func matchedAlike(before, now *xmlschema.URD, crawl string) bool {
 		before.ProcessType == now.ProcessType && before.InterestHash() == now.InterestHash()
 }
 
-// index makes the URD with this row number known under its keywords.
-func (p *putter) index(n int64, u *xmlschema.URD) error {
-	if _, err := p.unindex.ExecContext(p.ctx, n); err != nil {
-		return err
+// index makes the URD with this row number, which may be new, known under its keywords.
+func (p *putter) index(n int64, u *xmlschema.URD, isNew bool) error {
+	if !isNew {
+		if _, err := p.unindex.ExecContext(p.ctx, n); err != nil {
+			return err
+		}
 	}
 	for k := range u.Keywords.All() {
 		if _, err := p.addKey.ExecContext(p.ctx, k.Key, n); err != nil {
@@ -200,7 +202,7 @@ func deleteURD(ctx context.Context, tx *sql.Tx, id string) error {
 	if err != nil {
 		return err
 	}
-	for _, part := range []string{"DELETE FROM urd_nodes WHERE n = ?", "DELETE FROM keyword WHERE urd = ?"} {
+	for _, part := range []string{"DELETE FROM urd_xml WHERE n = ?", "DELETE FROM keyword WHERE urd = ?"} {
 		if _, err := tx.ExecContext(ctx, part, n); err != nil {
 			return err
 		}

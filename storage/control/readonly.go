@@ -23,12 +23,15 @@ func (s *Store) openReadOnly() (err error) {
 	if s.readers, err = connect(s.path, s.options.Readers, s.reading+"&_pragma=query_only(1)"); err != nil {
 		return s.explain("open", err)
 	}
+	if s.helper, err = connect(s.path, 1, s.reading+"&_pragma=query_only(1)"); err != nil {
+		return errors.Join(s.explain("open", err), s.readers.Close())
+	}
 	version, err := s.version(context.Background(), s.readers)
 	if err == nil && version < len(migrations) {
 		err = fmt.Errorf("its tables are of version %d, and are brought to version %d when it is opened for writing: do that first", version, len(migrations))
 	}
 	if err != nil {
-		return errors.Join(s.explain("open for reading", err), s.readers.Close())
+		return errors.Join(s.explain("open for reading", err), s.readers.Close(), s.helper.Close())
 	}
 	return nil
 }

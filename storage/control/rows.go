@@ -16,7 +16,12 @@ var errSkip = errors.New("not a result")
 func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		r, err := s.readers.QueryContext(ctx, query, args...)
+		prepared, err := s.prepare(ctx, query)
+		if err != nil {
+			yield(none, s.explain(doing, err))
+			return
+		}
+		r, err := prepared.QueryContext(ctx, args...)
 		if err != nil {
 			yield(none, s.explain(doing, err))
 			return
@@ -39,6 +44,22 @@ func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Row
 			yield(none, s.explain(doing, err))
 		}
 	}
+}
+
+// prepare returns the statement of a query, which is parsed once for each connection that it is used on.
+// There are as many as this package has queries, and ways to combine their conditions.
+func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if known, ok := s.prepared.Load(query); ok {
+		return known.(*sql.Stmt), nil
+	}
+	prepared, err := s.readers.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if known, raced := s.prepared.LoadOrStore(query, prepared); raced {
+		return known.(*sql.Stmt), prepared.Close()
+	}
+	return prepared, nil
 }
 
 // one returns the first of a query's results, and ErrNotFound when there is none.

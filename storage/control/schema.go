@@ -108,6 +108,7 @@ CREATE TABLE urd (
 	owner        TEXT NOT NULL,
 	uri          TEXT NOT NULL,
 	crawl        TEXT NOT NULL, -- empty when it starts none
+	start        TEXT NOT NULL, -- of the crawl; empty when it is the uri
 	protocol     TEXT NOT NULL,
 	host         TEXT NOT NULL, -- empty when it names none
 	urgency      INTEGER NOT NULL,
@@ -115,7 +116,7 @@ CREATE TABLE urd (
 	interest     INTEGER NOT NULL, -- the revision at which what is matched for it last changed
 	check_time   INTEGER NOT NULL DEFAULT 0, -- when a check was last asked for
 	check_number INTEGER NOT NULL DEFAULT 0, -- the counter of checks then
-	xml          BLOB NOT NULL -- canonical: the truth; last, so that the columns are read without it
+	nodes        BLOB NOT NULL -- the XML as a table, which XPath walks and URDs are read from
 );
 CREATE INDEX urd_owner    ON urd (owner);
 CREATE INDEX urd_uri      ON urd (uri);
@@ -124,9 +125,9 @@ CREATE INDEX urd_host     ON urd (host);
 CREATE INDEX urd_revision ON urd (revision);
 CREATE INDEX urd_check    ON urd (check_number) WHERE check_number > 0;
 
-CREATE TABLE urd_nodes (
-	n     INTEGER PRIMARY KEY, -- urd.n
-	nodes BLOB NOT NULL -- the XML as a table that XPath walks; apart, so that a scan reads nothing else
+CREATE TABLE urd_xml (
+	n   INTEGER PRIMARY KEY, -- urd.n
+	xml BLOB NOT NULL -- canonical: the truth; apart, so that nobody who looks for something reads it
 );
 
 ALTER TABLE aci ADD COLUMN version INTEGER NOT NULL DEFAULT 0; -- of the document that it points to; 0 for none
@@ -148,42 +149,50 @@ CREATE TABLE usage (
 ) WITHOUT ROWID;
 `
 
-// fill2 derives from the XML what version 1 had no columns for.
+// fill2 derives from the XML what version 1 had no columns for, and node tables as they are now.
 func fill2(ctx context.Context, tx *sql.Tx) error {
-	writeURD, err := tx.PrepareContext(ctx, `INSERT INTO urd (n, revision, interest, xml, id, owner, uri, crawl, protocol, host, urgency)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	writeURD, err := tx.PrepareContext(ctx, `INSERT INTO urd (n, revision, interest, nodes, id, owner, uri, crawl, start, protocol, host, urgency)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
 	err = each(ctx, tx, "SELECT xml, n, revision, interest FROM urd_1", func(r record) error {
-		u, err := decodeURD(r.xml)
+		u, err := decodeURD(r.document)
 		if err != nil {
 			return err
 		}
 		c, err := derive(u)
+		if err != nil {
+			return err
+		}
+		doc, err := encode(r.document)
 		if err == nil {
-			_, err = writeURD.ExecContext(ctx, append([]any{r.number, r.second, r.third, r.xml}, c.args()...)...)
+			_, err = writeURD.ExecContext(ctx, append([]any{r.number, r.second, r.third, doc.nodes}, c.args()...)...)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	writeACI, err := tx.PrepareContext(ctx, "UPDATE aci SET version = ? WHERE seq = ?")
+	writeACI, err := tx.PrepareContext(ctx, "UPDATE aci SET version = ?, nodes = ? WHERE seq = ?")
 	if err != nil {
 		return err
 	}
 	return each(ctx, tx, "SELECT xml, seq, 0, 0 FROM aci", func(r record) error {
-		a, err := decodeACI(r.xml)
+		a, err := decodeACI(r.document)
+		if err != nil {
+			return err
+		}
+		doc, err := encode(r.document)
 		if err == nil {
-			_, err = writeACI.ExecContext(ctx, a.Docbase.Version, r.number)
+			_, err = writeACI.ExecContext(ctx, a.Docbase.Version, doc.nodes, r.number)
 		}
 		return err
 	})
 }
 
 const finish2 = `
-INSERT INTO urd_nodes SELECT n, nodes FROM urd_1;
+INSERT INTO urd_xml SELECT n, xml FROM urd_1;
 DROP TABLE urd_1;
 DROP INDEX aci_url;
 CREATE INDEX aci_url       ON aci (url, version, retrieved);
@@ -200,7 +209,7 @@ func each(ctx context.Context, tx *sql.Tx, query string, back func(record) error
 	defer found.Close()
 	for found.Next() {
 		var r record
-		err := found.Scan(&r.xml, &r.number, &r.second, &r.third)
+		err := found.Scan(&r.document, &r.number, &r.second, &r.third)
 		if err == nil {
 			err = back(r)
 		}

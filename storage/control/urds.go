@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -23,7 +24,8 @@ type URD struct {
 
 // Get returns one URD, or [ErrNotFound].
 func (s *Store) Get(ctx context.Context, id string) (URD, error) {
-	return one(s.urds(ctx, "read URD "+id, "id = ?", id), "URD "+id)
+	c := condition{where: urdTable.lookUps[xmlschema.FieldID], args: []any{id}, one: true}
+	return one(documents(ctx, s, "read URD "+id, urdTable, c, decodeStoredURD), "URD "+id)
 }
 
 // All returns every URD, in the order in which they were first added.
@@ -51,9 +53,11 @@ func (s *Store) ByCrawl(ctx context.Context, ids ...string) iter.Seq2[URD, error
 // own, in the order in which they were first added: /urd[@owner='eleni' and keywords/keyword/@key='ibm'].
 func (s *Store) Query(ctx context.Context, expression string) iter.Seq2[URD, error] {
 	var c condition
-	c.and("TRUE")
 	if err := c.matches(expression, urdTable); err != nil {
 		return failed[URD](err)
+	}
+	if !c.indexed {
+		return s.scan(ctx, c)
 	}
 	return documents(ctx, s, "query URDs", urdTable, c, decodeStoredURD)
 }
@@ -64,11 +68,11 @@ func (s *Store) urds(ctx context.Context, doing, where string, args ...any) iter
 
 func decodeStoredURD(r record) (u URD, err error) {
 	u.Revision, u.Interest, u.CheckAsked = r.number, r.second, moment(r.third)
-	if u.URD, err = decodeURD(r.xml); err != nil {
+	if u.URD, err = xmlschema.StoredURD(r.document); err != nil || r.crawl == "" {
 		return u, err
 	}
-	u.Crawl, _, err = CrawlOf(u.URD)
-	return u, err
+	u.Crawl = crawlOf(u.URD, r.crawl, cmp.Or(r.start, u.URI))
+	return u, nil
 }
 
 // Revision returns the revision of the URD base: 0 when nothing was ever added. Who reads it before the
@@ -93,16 +97,16 @@ type Revision struct {
 // in the order of the last that happened to it.
 func (s *Store) Revised(ctx context.Context, since int64) iter.Seq2[Revision, error] {
 	return rows(ctx, s, "read changes of URDs", scanRevision, `
-		SELECT revision, id, xml, interest, check_time FROM urd WHERE revision > ?1
+		SELECT revision, id, nodes, interest, check_time, crawl, start FROM urd WHERE revision > ?1
 		UNION ALL
-		SELECT revision, id, NULL, 0, 0 FROM removed WHERE revision > ?1
+		SELECT revision, id, NULL, 0, 0, '', '' FROM removed WHERE revision > ?1
 		ORDER BY revision`, since)
 }
 
 func scanRevision(r *sql.Rows) (Revision, error) {
 	var v Revision
 	var stored record
-	if err := r.Scan(&v.Number, &v.ID, &stored.xml, &stored.second, &stored.third); err != nil || stored.xml == nil {
+	if err := r.Scan(&v.Number, &v.ID, &stored.document, &stored.second, &stored.third, &stored.crawl, &stored.start); err != nil || stored.document == nil {
 		return v, err
 	}
 	stored.number = v.Number

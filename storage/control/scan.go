@@ -1,0 +1,158 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// A scan evaluates an expression that no column helps with on every URD, on two processors and in order.
+
+// scanChunk is how many row numbers are evaluated at a time, and scanAhead how many chunks may wait to be
+// looked at: they bound the memory of a scan.
+const (
+	scanChunk = 1024
+	scanAhead = 4
+)
+
+// scan returns the URDs that a condition chooses. Both of its readers see the same base of URDs; if
+// there is no second one to be had, the first does it alone.
+func (s *Store) scan(ctx context.Context, c condition) iter.Seq2[URD, error] {
+	c.and("n BETWEEN ? AND ?")
+	return func(yield func(URD, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		scanners, last, done, err := s.scanners(ctx)
+		defer done()
+		if err != nil {
+			yield(URD{}, s.explain("query URDs", err))
+			return
+		}
+		for u, err := range inOrder(ctx, scanners, last/scanChunk+1, c) {
+			if err != nil {
+				err = s.explain("query URDs", err)
+			}
+			if !yield(u, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// scanners begins one or two transactions that see the same, and returns the last row number there. What
+// they take is given back by done.
+func (s *Store) scanners(ctx context.Context) (scanners []*sql.Tx, last int64, done func(), err error) {
+	done = func() {
+		for _, tx := range scanners {
+			_ = tx.Rollback() // it has only read
+		}
+	}
+	tx, err := s.readers.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, 0, done, err
+	}
+	scanners = append(scanners, tx)
+	at, last, err := standing(ctx, tx)
+	if err != nil || last < 4*scanChunk || runtime.GOMAXPROCS(0) < 2 || !s.helping.TryLock() {
+		return scanners, last, done, err
+	}
+	rollback := done
+	done = func() { rollback(); s.helping.Unlock() }
+	if tx, err = s.helper.BeginTx(ctx, nil); err != nil {
+		return scanners, last, done, err
+	}
+	scanners = append(scanners, tx)
+	seen, _, err := standing(ctx, tx)
+	if err == nil && seen != at { // something was written in between
+		err = tx.Rollback()
+		scanners = scanners[:1]
+	}
+	return scanners, last, done, err
+}
+
+// standing begins what a transaction sees: two that are at the same point have the same URDs.
+func standing(ctx context.Context, tx *sql.Tx) (at Point, last int64, err error) {
+	err = tx.QueryRowContext(ctx, readPoint).Scan(&at.Revision, &at.Checks, &at.Quotas)
+	if err == nil {
+		err = tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM urd").Scan(&last)
+	}
+	return at, last, err
+}
+
+// chunk is the URDs of some rows that were selected, there when ready is closed.
+type chunk struct {
+	number int64
+	ready  chan struct{}
+	found  []URD
+	err    error
+}
+
+// inOrder has the chunks evaluated by all scanners, and yields what they find in the order of the rows.
+func inOrder(ctx context.Context, scanners []*sql.Tx, chunks int64, chosen condition) iter.Seq2[URD, error] {
+	return func(yield func(URD, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		work := make(chan *chunk, scanAhead)
+		var working sync.WaitGroup
+		for _, tx := range scanners {
+			working.Go(func() { evaluate(ctx, tx, work, chosen) })
+		}
+		defer working.Wait()
+		defer close(work)
+		defer cancel()
+
+		var ahead []*chunk
+		for next := int64(0); next < chunks || len(ahead) > 0; {
+			for ; next < chunks && len(ahead) < scanAhead; next++ {
+				c := &chunk{number: next, ready: make(chan struct{})}
+				ahead = append(ahead, c)
+				work <- c // there is room for all that are ahead
+			}
+			c := ahead[0]
+			ahead = ahead[1:]
+			<-c.ready
+			for _, u := range c.found {
+				if !yield(u, nil) {
+					return
+				}
+			}
+			if c.err != nil {
+				yield(URD{}, c.err)
+				return
+			}
+		}
+	}
+}
+
+// evaluate works until there is nothing more to do.
+func evaluate(ctx context.Context, tx *sql.Tx, work <-chan *chunk, chosen condition) {
+	prepared, err := tx.PrepareContext(ctx, urdTable.selection+chosen.where+urdTable.order)
+	for c := range work {
+		if c.err = err; err == nil {
+			c.err = c.fill(ctx, prepared, chosen)
+		}
+		close(c.ready)
+	}
+}
+
+func (c *chunk) fill(ctx context.Context, prepared *sql.Stmt, chosen condition) error {
+	choose := chooser(ctx, chosen.query, decodeStoredURD)
+	found, err := prepared.QueryContext(ctx, append(slices.Clip(chosen.args), c.number*scanChunk, c.number*scanChunk+scanChunk-1)...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		u, err := choose(found)
+		switch err {
+		case nil:
+			c.found = append(c.found, u)
+		case errSkip:
+		default:
+			return err
+		}
+	}
+	return found.Err()
+}

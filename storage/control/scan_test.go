@@ -1,0 +1,101 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// A base that is large enough for two scanners is scanned in order, whole, and as it was at one moment.
+func TestALargeScanIsInOrderAndOfOneMoment(t *testing.T) {
+	t.Parallel()
+	const count = 9000
+	s := open(t)
+	all := make([]*xmlschema.URD, count)
+	for i := range all {
+		all[i] = benchURD(i)
+		all[i].Urgency = 1
+	}
+	put(t, s, all...)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var writing sync.WaitGroup
+	writing.Go(func() { // every write changes all URDs of an owner, in one transaction
+		for n := 0; ctx.Err() == nil; n++ {
+			first, last := *all[10], *all[count-10]
+			first.Urgency, last.Urgency = 2+n%2, 2+n%2
+			if _, err := s.Put(context.WithoutCancel(ctx), []*xmlschema.URD{&first, &last}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 10 {
+		found := gather(t, s.Query(t.Context(), "/urd[string-length(@id) > 3]"))
+		if len(found) != count || !slices.IsSorted(ids(found)) {
+			t.Fatalf("%d URDs, or not in order", len(found))
+		}
+		if a, b := found[10].Urgency, found[count-10].Urgency; a != b {
+			t.Fatalf("a scan saw half of a transaction: %d and %d", a, b)
+		}
+	}
+	cancel()
+	writing.Wait()
+	if found := gather(t, s.Query(t.Context(), "/urd[urgency/@urgent='1' and keywords/keyword/@weight > 4 and contains(uri, 'page77')]")); !slices.Equal(ids(found), wanted(all)) {
+		t.Errorf("found %v, want %v", ids(found), wanted(all))
+	}
+}
+
+// wanted says what the last expression of the test above means.
+func wanted(all []*xmlschema.URD) (want []string) {
+	for i, u := range all {
+		heavy := slices.ContainsFunc(u.Keywords.Keywords, func(k xmlschema.Keyword) bool { return k.Weight > 4 })
+		if heavy && i != 10 && i != len(all)-10 && slices.Contains([]int{77, 770 + i%10, 7700 + i%100}, i) {
+			want = append(want, u.ID)
+		}
+	}
+	return want
+}
+
+func TestAScanMayBeLeftAndCancelled(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	all := make([]*xmlschema.URD, 5000)
+	for i := range all {
+		all[i] = benchURD(i)
+	}
+	put(t, s, all...)
+	for round := range 20 { // more often than there are readers
+		n := 0
+		for u, err := range s.Query(t.Context(), "//keyword") {
+			ok(t, err)
+			if u.ID != fmt.Sprintf("u%07d", n) {
+				t.Fatalf("round %d: %s is the %dth", round, u.ID, n)
+			}
+			if n++; n > round*3 {
+				break
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	var last error
+	for _, err := range s.Query(ctx, "//keyword") {
+		if last = err; n == 10 {
+			cancel()
+		}
+		n++
+	}
+	cancel()
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("after %d URDs: %v", n, last)
+	}
+	if got := len(gather(t, s.All(t.Context()))); got != len(all) {
+		t.Errorf("%d URDs afterwards", got)
+	}
+}
