@@ -1,0 +1,142 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/warc"
+	"github.com/webrace/webrace/stages/normalize"
+	"github.com/webrace/webrace/storage/objects/archive"
+)
+
+// importJSON is what cache import --json writes.
+type importJSON struct {
+	archive.Imported
+	Records []archive.Skipped `json:"records"` // that were skipped; the first of them
+}
+
+// mostSkipped is how many skipped records are listed one by one.
+const mostSkipped = 1000
+
+func newCacheImport(place *cli.Place) *cobra.Command {
+	var asJSON bool
+	o := archive.Options{Extract: normalize.Extraction()}
+	c := &cobra.Command{
+		Use:   "import FILE…",
+		Short: "read the documents of WARC files that other programs wrote, plain or compressed by gzip",
+		Long: `import stores the documents of WARC files as if they had been crawled when they were:
+what answers brought no document, and pages that ask not to be indexed, are left out. What
+is damaged is skipped, and reported with its offset and the reason; the rest goes in.
+Importing a file again adds nothing. A document that is older than a stored version of its
+URL is skipped, so import the files of a crawl together, or in their order.`,
+		Example: "  webrace-store cache import crawl-*.warc.gz",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, files []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+			defer stop()
+			dir, err := place.OpenToFill()
+			if err != nil {
+				return err
+			}
+			store, err := dir.Objects()
+			if err != nil {
+				return closing(dir, err)
+			}
+			result := importJSON{Records: []archive.Skipped{}}
+			progress := newProgress(c)
+			o.Progress = func(done, total int64) { progress.show("importing: %d %%", 100*done/max(total, 1)) }
+			o.Skipped = func(s archive.Skipped) {
+				if len(result.Records) < mostSkipped {
+					result.Records = append(result.Records, s)
+				}
+			}
+			result.Imported, err = archive.Import(ctx, store, files, o)
+			progress.clear()
+			if err = closing(dir, err); err != nil {
+				return importError(ctx, err)
+			}
+			return result.print(c, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "write one JSON object")
+	c.Flags().BoolVar(&o.IgnoreRobots, "ignore-robots", false, "also take pages that ask not to be indexed, and links that ask not to be followed")
+	return c
+}
+
+// importError finds the status that an error ends with.
+func importError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: what was imported stays, and the same command imports the rest")}
+	case errors.Is(err, archive.ErrNoWARC), errors.Is(err, warc.ErrZstandard), errors.Is(err, fs.ErrNotExist):
+		return cli.Wrong(err)
+	}
+	return err
+}
+
+func (r importJSON) print(c *cobra.Command, asJSON bool) error {
+	if asJSON {
+		return newEncoder(c.OutOrStdout()).Encode(r)
+	}
+	for _, s := range r.Records {
+		url := ""
+		if s.URL != "" {
+			url = " (" + oneLine(s.URL) + ")"
+		}
+		note(c, "%s: skipped at %d%s: %s", s.File, s.Offset, url, s.Reason)
+	}
+	if more := r.Skipped - len(r.Records); more > 0 {
+		note(c, "and %d more", more)
+	}
+	out := newRows(c.OutOrStdout(), nil, false)
+	lines := []struct {
+		what string
+		n    int
+	}{{"documents", r.Documents}, {"new versions", r.Versions}, {"known", r.Known}, {"skipped", r.Skipped}}
+	for _, line := range lines {
+		if err := out.row(line.what, line.n); err != nil {
+			return err
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.Left)) {
+		if err := out.row("left out: "+what, r.Left[what]); err != nil {
+			return err
+		}
+	}
+	return out.flush()
+}
+
+// progress is a line on a terminal that says how far something is.
+type progress struct {
+	c     *cobra.Command
+	shown bool
+}
+
+// newProgress returns one that says nothing unless somebody is looking.
+func newProgress(c *cobra.Command) *progress {
+	if !cli.IsTerminal(c.ErrOrStderr()) {
+		c = nil
+	}
+	return &progress{c: c}
+}
+
+func (p *progress) show(format string, args ...any) {
+	if p.c != nil {
+		p.shown = true
+		fmt.Fprint(p.c.ErrOrStderr(), "\r\x1b[K"+fmt.Sprintf(format, args...))
+	}
+}
+
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.c.ErrOrStderr(), "\r\x1b[K")
+	}
+}
