@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Log is a store that can be read in the order of sequence numbers, with a durable cursor to remember
@@ -17,7 +19,8 @@ type Log[T any] struct {
 	Last func(ctx context.Context) (uint64, error)
 	// Seq returns an entry's number.
 	Seq func(T) uint64
-	// Value makes the value to emit of an entry.
+	// Value makes the value to emit of an entry. Nil says that there is nothing to emit any more: what the
+	// entry was about has been removed.
 	Value func(context.Context, T) (any, error)
 	// Cursor and SetCursor read and write the position of this follower.
 	Cursor    func(context.Context) (uint64, error)
@@ -71,13 +74,24 @@ func nextEntries[T any](ctx, feeding context.Context, log Log[T], after uint64) 
 			return entries, err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, nil
+	for ctx.Err() == nil {
+		last, err := log.Last(ctx)
+		if err != nil || after >= last {
+			return nil, err
+		}
+		entries, err := nextWithin(ctx, log, after)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return entries, err
+		}
 	}
-	last, err := log.Last(ctx)
-	if err != nil || after >= last {
-		return nil, err
-	}
+	return nil, nil
+}
+
+// nextWithin is Next for a log that had entries a moment ago: they may have been removed since, and nothing
+// may ever follow.
+func nextWithin[T any](ctx context.Context, log Log[T], after uint64) ([]T, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
 	return log.Next(ctx, after, followBatch)
 }
 
@@ -88,6 +102,9 @@ func emitEntry[T any](ctx context.Context, env *Env, log Log[T], entry T, p *pro
 		return fmt.Errorf("read entry %d: %w", seq, err)
 	}
 	p.begin(seq)
+	if value == nil {
+		return p.end(ctx, seq, true)
+	}
 	return out.Emit(ctx, NewItem(value, func(o Outcome) {
 		// The cursor is saved also while the run drains: what is done is done.
 		if err := p.end(context.WithoutCancel(ctx), seq, o.Err == nil); err != nil {

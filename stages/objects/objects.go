@@ -5,6 +5,7 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -69,8 +70,14 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	}, out)
 }
 
-func (s *stage) document(_ context.Context, v objects.Version) (any, error) {
+func (s *stage) document(ctx context.Context, v objects.Version) (any, error) {
 	body, header, err := s.store.Body(v)
+	for errors.Is(err, objects.ErrNotFound) { // it was removed since the log was read, or is about to be
+		if gone, err := s.store.Gone(ctx, v); err != nil || gone {
+			return nil, err
+		}
+		body, header, err = s.store.Body(v)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s version %d: %w", v.URL, v.Number, err)
 	}

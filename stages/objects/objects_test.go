@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,6 +116,42 @@ func TestEveryVersionComesOnceInOrder(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("run %d: %q, want %q", run, got, want)
 		}
+	}
+}
+
+func TestRemovedVersionsArePassedOver(t *testing.T) {
+	f := newFixture(t)
+	for _, name := range []string{"a", "b", "c"} {
+		f.put(name, "body of "+name)
+	}
+	remove := func(names string) {
+		_, err := f.store.Collect(t.Context(), objects.CollectOptions{
+			Verdict: func(_ context.Context, versions []objects.Version) ([]objects.Verdict, error) {
+				verdicts := make([]objects.Verdict, len(versions))
+				for i, v := range versions {
+					if strings.Contains(names, v.URL[len(v.URL)-1:]) {
+						verdicts[i] = objects.Remove
+					}
+				}
+				return verdicts, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove("ac") // the last one of the log as well
+	if docs := f.follow(); len(docs) != 1 || string(docs[0].Body) != "body of b" {
+		t.Errorf("%d documents", len(docs))
+	}
+	f.put("d", "body of d")
+	remove("d")
+	if docs := f.follow(); len(docs) != 0 {
+		t.Errorf("%d documents", len(docs))
+	}
+	s := &stage{store: f.store}
+	if value, err := s.document(t.Context(), objects.Version{URL: "https://example.org/d", Number: 1}); value != nil || err != nil {
+		t.Errorf("a version that is removed after it was found in the log: %v, %v", value, err)
 	}
 }
 

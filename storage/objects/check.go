@@ -48,6 +48,9 @@ func (s *Store) check(ctx context.Context, repair, deep bool, report fsck.Report
 		return err
 	}
 	defer s.users.leave()
+	if repair && s.options.ReadOnly {
+		return fmt.Errorf("repair: %w", ErrReadOnly)
+	}
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
 	c := &check{store: s, ctx: ctx, repair: repair, deep: deep, report: report,
@@ -201,7 +204,7 @@ func (c *check) files() error {
 	}
 	for _, name := range names {
 		number, ok := segmentNumber(name)
-		if _, indexed := c.readable[number]; ok && !indexed && number != s.lastSegment() || isTemporary(name) {
+		if _, indexed := c.readable[number]; ok && !indexed || isTemporary(name) {
 			if err := c.damage(damageFile, name, "", func(*removal) error {
 				return s.options.FS.Remove(s.options.FS.PathJoin(s.segments.dir, name))
 			}); err != nil {
@@ -210,10 +213,4 @@ func (c *check) files() error {
 		}
 	}
 	return nil
-}
-
-// lastSegment is the number of the segment that is written to. Nothing is in flight.
-func (s *Store) lastSegment() (number uint32) {
-	s.do(&write{job: func(*commit) error { number = s.segments.number; return nil }})
-	return number
 }

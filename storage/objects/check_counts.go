@@ -201,6 +201,9 @@ func (c *check) counters() error {
 	return c.amend(len(c.ours) > 0 || len(c.cut) > 0, damageCounters, "", fmt.Sprintf("%+v, and should be %+v", stored, want), func(r *removal) error {
 		want.dead = r.counts.dead
 		r.counts = want
+		r.store.mu.Lock()
+		defer r.store.mu.Unlock()
+		r.store.accepted = max(r.store.accepted, want.seq)
 		return nil
 	})
 }

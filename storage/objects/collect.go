@@ -58,6 +58,9 @@ func (s *Store) Collect(ctx context.Context, o CollectOptions) (Collected, error
 		return Collected{}, err
 	}
 	defer s.users.leave()
+	if s.options.ReadOnly {
+		return Collected{}, fmt.Errorf("collect garbage: %w", ErrReadOnly)
+	}
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
 	if o.MinAlive == 0 {
@@ -226,8 +229,12 @@ func (c *collection) remove(ctx context.Context, candidates []candidate) error {
 
 func (c *collection) removeGoing(ctx context.Context, going []candidate) error {
 	confirmed, err := c.confirm(ctx, going)
-	if err != nil || len(confirmed) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(confirmed) == 0 {
+		c.Kept += len(going)
+		return nil
 	}
 	gone, err := c.store.remove(confirmed)
 	if err != nil {

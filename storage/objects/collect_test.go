@@ -531,3 +531,38 @@ func wantKept(t *testing.T, s *Store, v Version) {
 		t.Errorf("version %d of %s is waited for, and gone: %v", v.Number, v.URL, err)
 	}
 }
+
+// A follower must not pass over a version that is about to go and then stays.
+func TestAFollowerWaitsForWhatIsBeingDecided(t *testing.T) {
+	s := opened(t, Options{})
+	v := put(t, s, page(home, "x"))
+	next := make(chan []Version, 1)
+	c := collect(t, s, CollectOptions{Verdict: only(Remove, all), Confirm: func(context.Context, []Version) ([]bool, error) {
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if gone, err := s.Gone(canceled, v); gone || !errors.Is(err, context.Canceled) {
+			t.Errorf("gone is %v, %v", gone, err)
+		}
+		go func() {
+			got, err := s.Next(t.Context(), 0, 10)
+			if err != nil {
+				t.Error(err)
+			}
+			next <- got
+		}()
+		return []bool{false}, nil
+	}})
+	if got := <-next; len(got) != 1 || got[0] != mustLatest(t, s, home) || c.Kept != 1 {
+		t.Errorf("the follower got %+v; %+v", got, c)
+	}
+	if gone, err := s.Gone(t.Context(), v); gone || err != nil {
+		t.Errorf("kept, and gone is %v, %v", gone, err)
+	}
+	collect(t, s, CollectOptions{Verdict: only(Remove, all)})
+	if gone, err := s.Gone(t.Context(), v); !gone || err != nil {
+		t.Errorf("removed, and gone is %v, %v", gone, err)
+	}
+	if s.Last() != 0 {
+		t.Errorf("the last version of an empty store is %d", s.Last())
+	}
+}

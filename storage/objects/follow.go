@@ -3,22 +3,35 @@ package objects
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Last returns the sequence number of the last durable version; 0 when there is none.
+// Last returns the sequence number of the last durable version that was not removed; 0 when there is none.
 func (s *Store) Last() uint64 {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.durable.seq
+	last := s.durable.seq
+	s.mu.Unlock()
+	if s.users.enter() != nil {
+		return last
+	}
+	defer s.users.leave()
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: logKey(0), UpperBound: logKey(last + 1)})
+	if err != nil {
+		return last
+	}
+	defer it.Close()
+	if !it.Last() || len(it.Key()) != len(logKey(0)) {
+		return 0
+	}
+	return binary.BigEndian.Uint64(it.Key()[2:])
 }
 
 // Next returns the versions whose sequence numbers follow after, in their order, at most max and at
 // least one: it waits for one, until ctx ends or the store closes. A follower goes on from the Seq of
-// the last version it got.
+// the last version it got. Versions that were removed are passed over; at one that is about to go, it waits
+// until that is decided.
 func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, error) {
 	if max < 1 {
 		return nil, fmt.Errorf("follow object cache: cannot return %d versions", max)
@@ -31,7 +44,7 @@ func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, err
 		news, last := s.news, s.durable.seq
 		s.mu.Unlock()
 		if last > after {
-			versions, err := s.logged(after, last, max)
+			versions, err := s.logged(ctx, after, last, max)
 			if err != nil || len(versions) > 0 {
 				return versions, err
 			}
@@ -49,7 +62,7 @@ func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, err
 }
 
 // logged reads the log from behind after up to last.
-func (s *Store) logged(after, last uint64, max int) ([]Version, error) {
+func (s *Store) logged(ctx context.Context, after, last uint64, max int) ([]Version, error) {
 	if err := s.users.enter(); err != nil {
 		return nil, err
 	}
@@ -65,12 +78,15 @@ func (s *Store) logged(after, last uint64, max int) ([]Version, error) {
 		if err != nil {
 			return nil, fmt.Errorf("follow object cache: at %d: %w", binary.BigEndian.Uint64(it.Key()[2:]), err)
 		}
-		e, err := s.entry(url, number)
-		if errors.Is(err, ErrNotFound) {
-			continue // removed since
+		if err := s.holds.decided(ctx, versionKey{url, number}); err != nil {
+			return nil, err
 		}
+		e, kept, err := s.find(url, number)
 		if err != nil {
 			return nil, fmt.Errorf("follow object cache: %w", err)
+		}
+		if !kept {
+			continue // removed since
 		}
 		versions = append(versions, e.Version)
 	}
@@ -100,6 +116,9 @@ func (s *Store) SetCursor(name string, seq uint64, sync bool) error {
 		return err
 	}
 	defer s.users.leave()
+	if s.options.ReadOnly {
+		return fmt.Errorf("set cursor %s: %w", name, ErrReadOnly)
+	}
 	options := pebble.NoSync
 	if sync {
 		options = pebble.Sync

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"context"
 	"fmt"
 	"sync"
 )
@@ -19,19 +20,19 @@ func (v *Version) key() versionKey { return versionKey{v.URL, v.Number} }
 type holds struct {
 	mu    sync.Mutex
 	pins  map[versionKey]int
-	going map[versionKey]bool
-	fresh map[versionKey]bool // new versions that are not durable yet
+	going map[versionKey]chan struct{} // closed when it is decided
+	fresh map[versionKey]bool          // new versions that are not durable yet
 }
 
 func newHolds() holds {
-	return holds{pins: map[versionKey]int{}, going: map[versionKey]bool{}, fresh: map[versionKey]bool{}}
+	return holds{pins: map[versionKey]int{}, going: map[versionKey]chan struct{}{}, fresh: map[versionKey]bool{}}
 }
 
 // pin holds a version that is not going, and reports whether it did.
 func (h *holds) pin(v versionKey) (held, fresh bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.going[v] {
+	if h.going[v] != nil {
 		return false, false
 	}
 	h.pins[v]++
@@ -53,21 +54,40 @@ func (h *holds) leave(v versionKey) bool {
 	if h.pins[v] > 0 || h.fresh[v] {
 		return false
 	}
-	h.going[v] = true
+	h.going[v] = make(chan struct{})
 	return true
 }
 
-// stay takes a version back that was going.
+// stay ends that a version is going: it was taken back, or is gone.
 func (h *holds) stay(v versionKey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.going, v)
+	if h.going[v] != nil {
+		close(h.going[v])
+		delete(h.going, v)
+	}
 }
 
 func (h *holds) isGoing(v versionKey) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.going[v]
+	return h.going[v] != nil
+}
+
+// decided waits while a version is going.
+func (h *holds) decided(ctx context.Context, v versionKey) error {
+	h.mu.Lock()
+	going := h.going[v]
+	h.mu.Unlock()
+	if going == nil {
+		return nil
+	}
+	select {
+	case <-going:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (h *holds) begin(v versionKey) {
@@ -103,4 +123,18 @@ func (s *Store) Pin(v Version) (unpin func(), err error) {
 	}
 	var once sync.Once
 	return func() { once.Do(func() { s.holds.unpin(key) }) }, nil
+}
+
+// Gone reports whether a version has been removed. While that is being decided, when all others say
+// [ErrNotFound], it waits.
+func (s *Store) Gone(ctx context.Context, v Version) (bool, error) {
+	if err := s.users.enter(); err != nil {
+		return false, err
+	}
+	defer s.users.leave()
+	if err := s.holds.decided(ctx, v.key()); err != nil {
+		return false, err
+	}
+	_, kept, err := s.find(v.URL, v.Number)
+	return !kept, err
 }

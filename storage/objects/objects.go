@@ -25,6 +25,8 @@ package objects
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -40,6 +42,8 @@ var (
 	ErrClosed = errors.New("object cache is closed")
 	// ErrCorrupt says that stored bytes are not what the index says they are.
 	ErrCorrupt = errors.New("object cache is damaged")
+	// ErrReadOnly says that the store was opened with ReadOnly. It is an [fs.ErrPermission].
+	ErrReadOnly = fmt.Errorf("object cache is open for reading only: %w", fs.ErrPermission)
 	// ErrFormat says that the directory was written by a newer release.
 	ErrFormat = errors.New("object cache has a newer format")
 )
@@ -53,6 +57,8 @@ type Options struct {
 	CacheBytes  int64            // memory for blocks of the index; 32 MiB when 0
 	Logger      *slog.Logger     // slog.Default() when nil
 	Now         func() time.Time // the clock; time.Now when nil
+	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
+	ReadOnly bool
 	// Fatal is called when the index can no longer keep its promises, as on a full disk, and must not
 	// return: to end there loses nothing that was promised. Nil panics.
 	Fatal func(error)

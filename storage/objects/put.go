@@ -283,6 +283,8 @@ func (s *Store) room() error {
 // refuses says why nothing can be stored, if so.
 func (s *Store) refuses() error {
 	switch {
+	case s.options.ReadOnly:
+		return ErrReadOnly
 	case s.failed != nil:
 		return fmt.Errorf("object cache failed before: %w", s.failed)
 	case s.closing:

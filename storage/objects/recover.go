@@ -23,8 +23,10 @@ func (s *Store) recover() error {
 	if err != nil {
 		return err
 	}
-	if err := s.removeUnindexed(known); err != nil {
-		return err
+	if !s.options.ReadOnly {
+		if err := s.removeUnindexed(known); err != nil {
+			return err
+		}
 	}
 	for _, k := range known {
 		whole, err := s.checkSegment(k)
@@ -37,7 +39,7 @@ func (s *Store) recover() error {
 		}
 		s.segments.number, s.segments.state, s.segments.file = k.number, k.state, nil
 		s.durable.dead += uint64(k.state.dead)
-		if !whole || k.number != known[len(known)-1].number || k.state.size >= s.segments.limit {
+		if !whole || k.number != known[len(known)-1].number || k.state.size >= s.segments.limit || s.options.ReadOnly {
 			continue
 		}
 		if s.segments.file, err = s.options.FS.OpenReadWrite(s.segments.path(k.number), writeCategory); err != nil {
@@ -52,6 +54,8 @@ func (s *Store) checkFormat() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("read format: %w", err)
+	case s.options.ReadOnly && n <= format:
+		return nil
 	case !ok || n < format: // format 1 knew no tombstones: all it holds reads the same
 		return s.db.Set(formatKey, encodeNumber(format), pebble.Sync)
 	case n > format:
@@ -66,9 +70,11 @@ type indexedSegment struct {
 }
 
 // indexedSegments returns the segments that hold records, in order.
-func (s *Store) indexedSegments() ([]indexedSegment, error) {
+func (s *Store) indexedSegments() ([]indexedSegment, error) { return segmentsOf(s.db) }
+
+func segmentsOf(index *pebble.DB) ([]indexedSegment, error) {
 	prefix := []byte("s/")
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+	it, err := over(index, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
@@ -124,7 +130,7 @@ func (s *Store) checkSegment(k indexedSegment) (whole bool, err error) {
 		s.options.Logger.Error("object cache: a segment is too short", "file", path, "bytes", info.Size(), "expected", k.state.size)
 		return false, nil
 	}
-	if info.Size() > k.state.size {
+	if info.Size() > k.state.size && !s.options.ReadOnly {
 		s.options.Logger.Warn("object cache: cutting off a torn tail", "file", path, "bytes", info.Size()-k.state.size)
 		return true, truncate(s.options.FS, path, k.state.size)
 	}

@@ -72,7 +72,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
 	}
-	if err := makeDir(o.FS, dir); err != nil {
+	if o.ReadOnly {
+		o.FS = unlocked{o.FS}
+	} else if err := makeDir(o.FS, dir); err != nil {
 		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
 	}
 	db, err := openIndex(o.FS.PathJoin(dir, "index"), o)
@@ -97,7 +99,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open object cache %s: %w", dir, err), s.segments.close(), db.Close())
 	}
-	s.committer.Go(s.commitLoop)
+	if !o.ReadOnly {
+		s.committer.Go(s.commitLoop)
+	}
 	return s, nil
 }
 
@@ -143,6 +147,7 @@ func (s *Store) firstRecord(name string) []byte {
 func openIndex(dir string, o Options) (*pebble.DB, error) {
 	options := &pebble.Options{
 		FS:                 o.FS,
+		ReadOnly:           o.ReadOnly,
 		CacheSize:          o.CacheBytes,
 		MemTableSize:       16 << 20,
 		FormatMajorVersion: pebble.FormatNewest,
