@@ -138,7 +138,7 @@ type ourFrontier struct {
 	queue *frontier.Queue
 }
 
-var benchCrawlOf = webrace.Crawl{ID: "c", Start: "https://h000000.example.org/", Scope: webrace.ScopeAny}
+var benchCrawlOf = webrace.Crawl{ID: "c", Start: "https://h0.example.org/", Scope: webrace.ScopeAny}
 
 func openOurs(dir string) (*ourFrontier, error) {
 	store, err := frontier.Open(dir, frontier.Options{})
@@ -165,7 +165,7 @@ func (f *ourFrontier) offer(s *linkSource, until int) (offered int, err error) {
 		room <- struct{}{}
 		under.Add(1)
 		f.queue.Offer(&webrace.Links{
-			From: "https://h000000.example.org/index.html", Reach: []webrace.Reach{{Crawl: benchCrawlOf.ID}}, Via: webrace.ViaLink, URLs: urls,
+			From: "https://h0.example.org/index.html", Reach: []webrace.Reach{{Crawl: benchCrawlOf.ID}}, Via: webrace.ViaLink, URLs: urls,
 		}, func(o frontier.Offered, e error) {
 			mu.Lock()
 			got += o.Accepted
@@ -239,7 +239,7 @@ func (f ourRivals) offer(s *linkSource, until int) (offered int, err error) {
 			want += fresh
 			offered += len(urls)
 		}
-		got, err := f.rivalFrontier.offer("https://h000000.example.org/index.html", sets)
+		got, err := f.rivalFrontier.offer("https://h0.example.org/index.html", sets)
 		if err != nil {
 			return offered, err
 		}
@@ -286,7 +286,7 @@ func repeatFrontier(dir string) error {
 		for _, urls := range sets {
 			under.Add(1)
 			f.queue.Offer(&webrace.Links{
-				From: "https://h000000.example.org/index.html", Reach: []webrace.Reach{{Crawl: benchCrawlOf.ID}}, Via: webrace.ViaLink, URLs: urls,
+				From: "https://h0.example.org/index.html", Reach: []webrace.Reach{{Crawl: benchCrawlOf.ID}}, Via: webrace.ViaLink, URLs: urls,
 			}, func(o frontier.Offered, e error) {
 				refused += o.Refused[frontier.Repeat]
 				err = errors.Join(err, e)

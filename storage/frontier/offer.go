@@ -218,11 +218,15 @@ func (o *offer) apply(ch *changes) error {
 		if err != nil {
 			return err
 		}
-		if why == accepted {
+		switch why {
+		case accepted:
 			o.result.Accepted++
-		} else {
-			o.result.Refused[why]++
+			continue
+		case Repeat:
+		default:
+			o.candidates[i].bids = nil // no crawl has come to it: there is nothing to remember
 		}
+		o.result.Refused[why]++
 	}
 	return nil
 }

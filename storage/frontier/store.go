@@ -24,7 +24,7 @@ type Options struct {
 	FS     vfs.FS           // nil: the disk
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
-	Cache  int64            // bytes of the block cache; 0: 64 MiB
+	Cache  int64            // bytes of the block cache; 0: 64 MiB, of which what was written last takes up to 32
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
 	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
@@ -92,8 +92,8 @@ func pebbleOptions(o Options) *pebble.Options {
 		Logger:                logger{o.Logger, o.Fatal},
 		CacheSize:             o.Cache,
 		MemTableSize:          16 << 20,
-		L0CompactionThreshold: 4,
-		LBaseMaxBytes:         64 << 20,
+		L0CompactionThreshold: 8, // later and larger compactions: most of the CPU goes into them
+		LBaseMaxBytes:         128 << 20,
 		FormatMajorVersion:    pebble.FormatNewest,
 	}
 	for i := range p.Levels {
