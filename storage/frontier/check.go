@@ -47,6 +47,9 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 	for _, name := range names {
 		k, known, err := s.knownKeys(name)
 		if err == nil && known {
+			if repair {
+				s.forgetFilter(k)
+			}
 			c := &check{ctx: ctx, store: s, keys: k, pipeline: name, repair: repair, report: report, pending: map[uint32]int64{}}
 			err = c.run()
 		}

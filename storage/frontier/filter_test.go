@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/fsck"
 )
 
 func urlIDs(seed uint64, n int) []urlID {
@@ -37,7 +39,7 @@ func TestTheFilterDropsNothing(t *testing.T) {
 	}{
 		{filterBytes, 500_000, 0.03},
 		{1 << 18, 60_000, 0.03},
-		{1 << 18, 1_000_000, 1}, // overfull
+		{1 << 18, 300_000, 1}, // overfull
 	} {
 		f := &filter{most: c.most}
 		f.complete()
@@ -230,6 +232,19 @@ func TestAFilterIsReadOnce(t *testing.T) {
 	}
 	if !f.q.filter.whole {
 		t.Error("the filter was not read")
+	}
+	path := f.s.filterPath(f.q.keys)
+	if err := f.q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.fs.Stat(path); err != nil {
+		t.Errorf("the filter's file is not there while its queue is closed: %v", err)
+	}
+	if err := f.s.Check(context.Background(), true, func(d fsck.Finding) { t.Errorf("%+v", d) }); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.fs.Stat(path); err == nil {
+		t.Error("the filter's file is there after a repair")
 	}
 	if err := errors.Join(f.q.Close(), f.q.Close()); err != nil {
 		t.Error(err)

@@ -15,6 +15,12 @@ func (s *Store) filterPath(k keys) string {
 	return s.fs.PathJoin(s.dir, "filter-"+hex.EncodeToString(k[:]))
 }
 
+// forgetFilter removes the filter of a pipeline whose records are about to change: it stands no longer than
+// they stay as they are.
+func (s *Store) forgetFilter(k keys) {
+	s.fs.Remove(s.filterPath(k)) // that of another state would not be believed either
+}
+
 // openFilter reads the filter as the queue was closed with it, or else has it made anew from the database
 // while the queue is in use, which takes a while: until then the disk is asked.
 func (q *Queue) openFilter() {
@@ -28,7 +34,7 @@ func (q *Queue) openFilter() {
 		return
 	}
 	f, err := q.store.readFilter(q.keys, q.count.stamp())
-	q.store.fs.Remove(q.store.filterPath(q.keys)) // it stands no longer than the queue is closed
+	q.store.forgetFilter(q.keys)
 	if err == nil {
 		q.filter = f
 		return
