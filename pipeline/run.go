@@ -204,6 +204,9 @@ func (r *Run) fail(err error) { r.cancel(err) }
 // Drain ends the run gently: sources and queues hand out nothing more, and what is in flight is finished.
 func (r *Run) Drain() { r.drain() }
 
+// Draining is closed when the run ends or was told to.
+func (r *Run) Draining() <-chan struct{} { return r.drainCtx.Done() }
+
 // Cancel ends the run at once. What is in flight counts as not done.
 func (r *Run) Cancel() { r.cancel(context.Canceled) }
 

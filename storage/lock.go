@@ -26,7 +26,7 @@ type Owner struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("data directory %s is in use by %s: one process runs all pipelines of a directory, so name them in one command, stop that process, or choose another --data", e.Dir, e.Owner)
+	return fmt.Sprintf("data directory %s is in use by %s: one process runs all pipelines of a directory, so name them in one command, stop that process, or choose another --data; webrace-store works meanwhile if that process runs pipelines", e.Dir, e.Owner)
 }
 
 // String names the owner for a person: process 12 on host (webrace-run webrace) since 12:30.

@@ -14,6 +14,7 @@
 //	objects/     the documents, in WARC files
 //	control.db   URDs, ACIs, cursors and dead letters
 //	fulltext/    the search index, which can be rebuilt from objects/
+//	webrace.sock where the owner answers, while it runs pipelines
 package storage
 
 import (
@@ -32,6 +33,10 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/room"
 )
+
+// SocketName is the name in a data directory at which the process that owns it answers, while it runs
+// pipelines. What it answers is not for this package to say.
+const SocketName = "webrace.sock"
 
 // ErrClosed says that a data directory was used after it was closed.
 var ErrClosed = errors.New("data directory is closed")

@@ -177,7 +177,7 @@ func (m *machine) live(pages int, rng *rand.Rand) (lost bool) {
 	}
 	log := new(walWatch)
 	dir, err := storage.Open(m.path, storage.Options{
-		Frontier: frontier.Options{FS: m.disk}, Objects: objects.Options{FS: m.disk},
+		Frontier: frontier.Options{FS: m.disk}, Objects: objects.Options{FS: m.disk}, Control: control.Options{Retry: log.transaction},
 	})
 	if err != nil {
 		m.t.Fatal(err)

@@ -38,6 +38,11 @@ func (s *session) run(ctx context.Context, config *pipeline.Config, names []stri
 		waitAll(runs)
 		return nil, err
 	}
+	byName := make(map[string]*pipeline.Run, len(runs))
+	for i, run := range runs {
+		byName[names[i]] = run
+	}
+	defer s.answer(byName)()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

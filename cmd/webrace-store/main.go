@@ -9,4 +9,4 @@ import (
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 )
 
-func main() { os.Exit(cli.Main(storecmd.New())) }
+func main() { os.Exit(cli.Main(storecmd.New(os.Args[1:]))) }

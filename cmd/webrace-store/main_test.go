@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"webrace-store": main})
+	testscript.Main(m, map[string]func(){"webrace-store": mainOrThroughSocket})
 }
 
 // Scripts run the command as a user would. Beside it they have:
@@ -22,11 +22,25 @@ func TestMain(m *testing.M) {
 //	terminal FILE COMMAND…  runs a command at a terminal, and writes what is seen there to a file (Linux)
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	runScripts(t, nil)
+}
+
+// While another process has the stores open, the same scripts see the same.
+func TestScriptsWhileTheStoresAreInUse(t *testing.T) {
+	t.Parallel()
+	runScripts(t, func(e *testscript.Env) error {
+		e.Setenv(throughSocket, "1")
+		return nil
+	})
+}
+
+func runScripts(t *testing.T, setup func(*testscript.Env) error) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds:                commands,
+		Setup:               setup,
 	})
 }
 

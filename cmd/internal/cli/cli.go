@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,18 +49,21 @@ func Wrong(err error) error { return &Error{Usage, err} }
 func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, args...)) }
 
 // Main runs a command, reports its error on stderr and returns the exit status.
-func Main(root *cobra.Command) int {
+func Main(root *cobra.Command) int { return Execute(context.Background(), root, os.Stderr) }
+
+// Execute is Main for a command whose errors go elsewhere, as to whoever asked another process for it.
+func Execute(ctx context.Context, root *cobra.Command, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return Wrongf("%w\nrun '%s --help' for what it understands", err, c.CommandPath())
 	})
-	err := root.Execute()
+	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return OK
 	}
 	var exit *Error
 	if !errors.As(err, &exit) || exit.Err != nil {
-		Report(os.Stderr, err)
+		Report(stderr, err)
 	}
 	return status(err)
 }
@@ -106,8 +110,14 @@ func Count[N int | int64](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// IsTerminal reports whether somebody is looking at what is written to w.
+// IsTerminal reports whether somebody is looking at what is written to w, here or at the other end of a
+// socket.
 func IsTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	switch f := w.(type) {
+	case *os.File:
+		return term.IsTerminal(int(f.Fd()))
+	case interface{ IsTerminal() bool }:
+		return f.IsTerminal()
+	}
+	return false
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,17 @@ type Place struct {
 	Config  string
 	Data    string
 	Shipped bool // the shipped configuration, whatever there is in the working directory
+
+	WorkDir string       // where relative names of files begin; empty for the working directory of this process
+	Shared  *storage.Dir // the data directory that this process has open, for a command run on behalf of another
+}
+
+// Path returns the name of a file, as it was given, as this process can use it.
+func (p *Place) Path(name string) string {
+	if p.WorkDir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.WorkDir, name)
 }
 
 // AddFlags adds --config and --data to a command and its subcommands.
@@ -34,12 +46,12 @@ func (p *Place) AddFlags(c *cobra.Command) {
 func (p *Place) Load(o pipeline.LoadOptions) (*pipeline.Config, error) {
 	o.Data = p.Data
 	if p.Config != "" {
-		return p.file(p.Config, o)
+		return p.file(p.Path(p.Config), o)
 	}
-	if _, err := os.Stat(DefaultConfig); p.Shipped || errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(p.Path(DefaultConfig)); p.Shipped || errors.Is(err, fs.ErrNotExist) {
 		return pipeline.Parse("shipped "+DefaultConfig, webrace.Pipelines, o)
 	}
-	return p.file(DefaultConfig, o)
+	return p.file(p.Path(DefaultConfig), o)
 }
 
 func (p *Place) file(path string, o pipeline.LoadOptions) (*pipeline.Config, error) {
@@ -64,12 +76,33 @@ func (p *Place) DataDir() (string, error) {
 }
 
 // OpenStores opens the data directory.
-func (p *Place) OpenStores() (*storage.Dir, error) {
+func (p *Place) OpenStores() (*Stores, error) {
+	if p.Shared != nil {
+		return &Stores{Dir: p.Shared, shared: true}, nil
+	}
 	path, err := p.DataDir()
 	if err != nil {
 		return nil, err
 	}
-	return OpenDir(path)
+	dir, err := OpenDir(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Stores{Dir: dir}, nil
+}
+
+// Stores is a data directory that a command has at its disposal.
+type Stores struct {
+	*storage.Dir
+	shared bool
+}
+
+// Close closes it, if it was opened for the command.
+func (s *Stores) Close() error {
+	if s.shared {
+		return nil
+	}
+	return s.Dir.Close()
 }
 
 // OpenDir takes a data directory into possession, or opens it for reading alone where it cannot be written.

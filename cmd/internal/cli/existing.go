@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-
-	"github.com/webrace/webrace/storage"
 )
 
 // OpenExisting opens the data directory if there is one: a name that is misspelt must not make another.
-func (p *Place) OpenExisting() (*storage.Dir, error) {
+func (p *Place) OpenExisting() (*Stores, error) {
+	if p.Shared != nil {
+		return p.OpenStores()
+	}
 	path, err := p.DataDir()
 	if err != nil {
 		return nil, err
@@ -19,12 +20,12 @@ func (p *Place) OpenExisting() (*storage.Dir, error) {
 	if err := isDataDir(path); err != nil {
 		return nil, err
 	}
-	return OpenDir(path)
+	return p.OpenStores()
 }
 
 // OpenToFill is OpenExisting for what may come before the first run: it makes the directory that the
 // configuration names, but not one that --data names.
-func (p *Place) OpenToFill() (*storage.Dir, error) {
+func (p *Place) OpenToFill() (*Stores, error) {
 	if p.Data != "" {
 		return p.OpenExisting()
 	}

@@ -21,7 +21,7 @@ func newFrontier(place *cli.Place) *cobra.Command {
 	return c
 }
 
-// queueStats are the figures of a pipeline's queue at rest.
+// queueStats are the figures of a pipeline's queue that a run leaves behind.
 type queueStats struct {
 	Pipeline string   `json:"pipeline"`
 	Known    int      `json:"known"`
@@ -59,15 +59,14 @@ func newFrontierStats(place *cli.Place) *cobra.Command {
 func statsOf(store *frontier.Store, names []string) iter.Seq2[queueStats, error] {
 	return func(yield func(queueStats, error) bool) {
 		for _, name := range names {
-			queue, err := store.Queue(name, frontier.QueueOptions{})
-			if err != nil {
-				yield(queueStats{}, err)
-				return
-			}
-			s := queue.Stats()
-			paused, err := store.Paused(name)
+			var s frontier.Stats
+			err := store.Look(name, frontier.QueueOptions{}, func(queue *frontier.Queue) error {
+				s = queue.Stats()
+				return nil
+			})
+			paused, pausedErr := store.Paused(name)
 			slices.Sort(paused)
-			if !yield(queueStats{name, s.Known, s.Queued, s.Delayed, s.Failed, paused}, errors.Join(err, queue.Close())) {
+			if !yield(queueStats{name, s.Known, s.Queued, s.Delayed, s.Failed, paused}, errors.Join(err, pausedErr)) {
 				return
 			}
 		}
@@ -99,18 +98,16 @@ func newFrontierFailed(place *cli.Place) *cobra.Command {
 func failuresOf(ctx context.Context, store *frontier.Store, names []string) iter.Seq2[frontier.Failure, error] {
 	return func(yield func(frontier.Failure, error) bool) {
 		for _, name := range names {
-			queue, err := store.Queue(name, frontier.QueueOptions{})
-			if err != nil {
-				yield(frontier.Failure{}, err)
-				return
-			}
 			more := true
-			for failure, err := range queue.Failed(ctx) {
-				if more = yield(failure, err) && err == nil; !more {
-					break
+			err := store.Look(name, frontier.QueueOptions{}, func(queue *frontier.Queue) error {
+				for failure, err := range queue.Failed(ctx) {
+					if more = yield(failure, err) && err == nil; !more {
+						break
+					}
 				}
-			}
-			if err := queue.Close(); err != nil && more {
+				return nil
+			})
+			if err != nil && more {
 				more = yield(frontier.Failure{}, err)
 			}
 			if !more {

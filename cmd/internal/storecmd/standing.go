@@ -1,7 +1,6 @@
 package storecmd
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -48,13 +47,12 @@ func standings(c *cobra.Command, place *cli.Place, dir *storage.Dir, url string)
 	return all, nil
 }
 
-func whyIn(store *frontier.Store, name string, rules *scope.Rules, url string) ([]frontier.Explanation, error) {
-	queue, err := store.Queue(name, frontier.QueueOptions{Rules: rules})
-	if err != nil {
-		return nil, err
-	}
-	why, err := queue.Why(url)
-	return why, errors.Join(err, queue.Close())
+func whyIn(store *frontier.Store, name string, rules *scope.Rules, url string) (why []frontier.Explanation, err error) {
+	err = store.Look(name, frontier.QueueOptions{Rules: rules}, func(queue *frontier.Queue) (err error) {
+		why, err = queue.Why(url)
+		return err
+	})
+	return why, err
 }
 
 // rulesOf returns what the frontier of a pipeline holds every URL against, as configured now.

@@ -12,9 +12,17 @@ import (
 	_ "github.com/webrace/webrace/stages/all" // the configuration names them
 )
 
-// New returns the command with its subcommands.
-func New() *cobra.Command {
-	var place cli.Place
+// New returns the command with its subcommands, for arguments. If a process has the data directory open, and
+// answers, it is asked to run the command.
+func New(args []string) *cobra.Command {
+	place := new(cli.Place)
+	root := newRoot(place)
+	root.SetArgs(args)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return askOwner(c, place, args) }
+	return root
+}
+
+func newRoot(place *cli.Place) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "webrace-store",
 		Short: "look into the stores of a data directory, and change them",
@@ -24,9 +32,9 @@ func New() *cobra.Command {
 	}
 	place.AddFlags(root)
 	root.AddCommand(
-		newURD(&place), newACI(&place), newCache(&place),
-		newSearch(&place), newExplain(&place), newWhy(&place),
-		newFrontier(&place), newDLQ(&place),
+		newURD(place), newACI(place), newCache(place),
+		newSearch(place), newExplain(place), newWhy(place),
+		newFrontier(place), newDLQ(place),
 	)
 	cli.Strict(root)
 	return root

@@ -18,7 +18,7 @@ func withDir(place *cli.Place, f func(*storage.Dir) error) error {
 	if err != nil {
 		return err
 	}
-	return closing(dir, f(dir))
+	return closing(dir, f(dir.Dir))
 }
 
 // withControl runs f on the control store.
@@ -57,7 +57,7 @@ func withObjects(place *cli.Place, f func(*objects.Store) error) error {
 }
 
 // closing closes the directory when its work has ended, and reports what went wrong with either.
-func closing(dir *storage.Dir, err error) error {
+func closing(dir *cli.Stores, err error) error {
 	if closeErr := dir.Close(); closeErr != nil {
 		return errors.Join(err, closeErr)
 	}

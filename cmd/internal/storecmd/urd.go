@@ -18,7 +18,7 @@ func newURD(place *cli.Place) *cobra.Command {
 	c := &cobra.Command{Use: "urd", Short: "what people asked for: add, list, remove, import, export, check, query"}
 	c.AddCommand(
 		newURDAdd(place), newURDList(place), newURDRm(place),
-		newURDImport(place), newURDExport(place), newURDCheck(), newURDQuery(place),
+		newURDImport(place), newURDExport(place), newURDCheck(place), newURDQuery(place),
 	)
 	return c
 }
@@ -130,11 +130,11 @@ func writeURDs(c *cobra.Command, urds iter.Seq2[control.URD, error], remark stri
 const noURDs = "no URDs: webrace-store urd add and urd import store them"
 
 // openInput opens a file, or standard input for -, and says what to call it in messages.
-func openInput(c *cobra.Command, path string) (file io.ReadCloser, name string, err error) {
+func openInput(c *cobra.Command, place *cli.Place, path string) (file io.ReadCloser, name string, err error) {
 	if path == "-" {
 		return io.NopCloser(c.InOrStdin()), "stdin", nil
 	}
-	opened, err := os.Open(path)
+	opened, err := os.Open(place.Path(path))
 	if err != nil {
 		return nil, "", cli.Wrong(err)
 	}

@@ -17,7 +17,7 @@ func newURDImport(place *cli.Place) *cobra.Command {
 		Short: "add or change the URDs of an XML document (- reads standard input), all of them or none",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			file, name, err := openInput(c, args[0])
+			file, name, err := openInput(c, place, args[0])
 			if err != nil {
 				return err
 			}
@@ -49,17 +49,17 @@ func checkStarts(name string, urds []*xmlschema.URD) error {
 	return nil
 }
 
-func newURDCheck() *cobra.Command {
+func newURDCheck(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "say what is wrong with an XML document of URDs (- reads standard input), and what is probably not meant",
 		Args:  cobra.ExactArgs(1),
-		RunE:  func(c *cobra.Command, args []string) error { return checkURDs(c, args[0]) },
+		RunE:  func(c *cobra.Command, args []string) error { return checkURDs(c, place, args[0]) },
 	}
 }
 
-func checkURDs(c *cobra.Command, path string) error {
-	file, name, err := openInput(c, path)
+func checkURDs(c *cobra.Command, place *cli.Place, path string) error {
+	file, name, err := openInput(c, place, path)
 	if err != nil {
 		return err
 	}

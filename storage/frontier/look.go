@@ -1,0 +1,32 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Look calls f with the queue of a pipeline: the one that is open, or else one that is opened for the
+// call, with these options. What f learns of a queue in use is as of its last commit. A pipeline that never
+// had a queue is refused.
+func (s *Store) Look(pipeline string, o QueueOptions, f func(*Queue) error) error {
+	names, err := s.Pipelines()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(names, pipeline) {
+		return fmt.Errorf("look into the frontier of %s: there is no such pipeline, but %s", pipeline, strings.Join(names, ", "))
+	}
+	s.mu.Lock()
+	q := s.queues[pipeline]
+	s.mu.Unlock()
+	if q != nil {
+		return f(q)
+	}
+	q, err = s.Queue(pipeline, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(q), q.Close())
+}
