@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Look calls f with the queue of a pipeline: the one that is open, or else one that is opened for the
@@ -16,7 +15,7 @@ func (s *Store) Look(pipeline string, o QueueOptions, f func(*Queue) error) erro
 		return err
 	}
 	if !slices.Contains(names, pipeline) {
-		return fmt.Errorf("look into the frontier of %s: there is no such pipeline, but %s", pipeline, strings.Join(names, ", "))
+		return fmt.Errorf("no pipeline %s has a queue; there are %q", pipeline, names)
 	}
 	s.mu.Lock()
 	q := s.queues[pipeline]

@@ -56,23 +56,7 @@ func (s *Store) onHost(ctx context.Context, what, pipeline, host string, do func
 	if !ok || name != strings.ToLower(host) {
 		return fail(errors.New("it is not the name of a host"))
 	}
-	_, known, err := s.knownKeys(pipeline)
-	if err != nil {
-		return fail(err)
-	}
-	if !known {
-		return fail(errors.New("there is no such pipeline"))
-	}
-	s.mu.Lock()
-	q := s.queues[pipeline]
-	s.mu.Unlock()
-	if q == nil {
-		if q, err = s.Queue(pipeline, QueueOptions{}); err != nil {
-			return fail(err)
-		}
-		defer q.Close()
-	}
-	if err := do(q, ctx, name); err != nil {
+	if err := s.Look(pipeline, QueueOptions{}, func(q *Queue) error { return do(q, ctx, name) }); err != nil {
 		return fail(err)
 	}
 	return nil
