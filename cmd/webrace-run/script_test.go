@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/storage"
 )
 
@@ -16,6 +17,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"webrace-run":        func() { os.Exit(cli.Main(newRoot())) },
 		"webrace-run-mortal": mortal,
+		"webrace-store":      func() { os.Exit(cli.Main(storecmd.New(os.Args[1:]))) },
 	})
 }
 
