@@ -88,14 +88,14 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 // compare reads both versions, and compares them line by line.
 func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*difference, error) {
 	if numbers[0] == 0 {
-		latest, err := store.Latest(url)
+		all, err := store.Versions(url) // some of which may have been removed
 		if err != nil {
 			return nil, err
 		}
-		if latest.Number == 1 {
+		if len(all) == 1 {
 			return nil, fmt.Errorf("%s has one version: there is nothing to compare it with", url)
 		}
-		numbers = [2]int{latest.Number - 1, latest.Number}
+		numbers = [2]int{all[len(all)-2].Number, all[len(all)-1].Number}
 	}
 	var d difference
 	for i, number := range numbers {

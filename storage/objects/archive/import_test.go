@@ -47,7 +47,7 @@ func page(url, date, body string) string {
 	return record("response", url, date, "", "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"+body)
 }
 
-func zip(text string) string {
+func zipped(text string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	w.Write([]byte(text))
@@ -97,7 +97,7 @@ const home = "http://a.example/"
 func TestVersionsComeInOrderOfTheirDates(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	late, early := file(t, zip(page(home, "2026-01-03T00:00:00Z", "three")+page(home, "2026-01-01T00:00:00Z", "one"))), file(t, page(home, "2026-01-02T00:00:00Z", "two")+page(home, "2026-01-04T00:00:00Z", "three"))
+	late, early := file(t, zipped(page(home, "2026-01-03T00:00:00Z", "three")+page(home, "2026-01-01T00:00:00Z", "one"))), file(t, page(home, "2026-01-02T00:00:00Z", "two")+page(home, "2026-01-04T00:00:00Z", "three"))
 	got, skipped := imported(t, s, late, early)
 	if got.Versions != 3 || got.Known != 1 || len(skipped) != 0 {
 		t.Errorf("imported %+v, %v", got, skipped)

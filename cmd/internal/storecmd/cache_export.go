@@ -1,0 +1,129 @@
+package storecmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/objects/archive"
+)
+
+// exportFlags say what is exported, and where to.
+type exportFlags struct {
+	warc, wacz string
+	since      string
+	selection  archive.Selection
+}
+
+func newCacheExport(place *cli.Place) *cobra.Command {
+	var flags exportFlags
+	c := &cobra.Command{
+		Use:   "export [PREFIX] --warc FILE | --wacz FILE",
+		Short: "write all versions of the URLs that begin like this as a WARC or WACZ file (- is standard output)",
+		Long: `export writes a file that stands alone: WARC/1.1 with a gzip member for each record, or
+WACZ 1.1.1, which players such as replayweb.page open. The file is there when it is complete,
+and not before. cache import reads WARC files back.`,
+		Example: `  webrace-store cache export https://example.org/ --wacz example.wacz
+  webrace-store cache export --since 24h --warc - | ssh archive 'cat > today.warc.gz'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if (flags.warc == "") == (flags.wacz == "") {
+				return cli.Wrongf("say where to: --warc FILE or --wacz FILE")
+			}
+			if len(args) == 1 {
+				flags.selection.Prefix = args[0]
+			}
+			if flags.since != "" {
+				var err error
+				if flags.selection.Since, err = parseSince(flags.since, time.Now()); err != nil {
+					return cli.Wrong(err)
+				}
+			}
+			return withObjects(place, func(store *objects.Store) error { return flags.run(c, store) })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&flags.warc, "warc", "", "write a WARC `FILE`, by custom named .warc.gz")
+	f.StringVar(&flags.wacz, "wacz", "", "write a WACZ `FILE`")
+	f.BoolVar(&flags.selection.Latest, "latest", false, "only the latest version of each URL")
+	f.StringVar(&flags.since, "since", "", "only versions fetched since this `TIME`, or so long ago: 2026-01-31, 24h")
+	return c
+}
+
+func (f exportFlags) run(c *cobra.Command, store *objects.Store) error {
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
+	defer stop()
+	progress := newProgress(c)
+	f.selection.Progress = func(n int) {
+		if n%64 == 0 {
+			progress.show("exporting: %s", plural(n, "version"))
+		}
+	}
+	to := f.warc + f.wacz
+	n := 0
+	err := writeWhole(c, to, func(out io.Writer) (err error) {
+		if f.warc != "" {
+			n, err = archive.WriteWARC(ctx, store, out, exportName(to), f.selection)
+			return err
+		}
+		scratch, err := os.MkdirTemp("", "webrace-export-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(scratch)
+		n, err = archive.WriteWACZ(ctx, store, out, scratch, f.selection)
+		return err
+	})
+	progress.clear()
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: nothing was exported")}
+	}
+	if err == nil {
+		note(c, "exported %s", plural(n, "version"))
+	}
+	return err
+}
+
+// exportName is the name that a file says it has.
+func exportName(path string) string {
+	if path == "-" {
+		return "webrace.warc.gz"
+	}
+	return filepath.Base(path)
+}
+
+// writeWhole writes a file that is there when it is complete, under another name until then; - is standard
+// output.
+func writeWhole(c *cobra.Command, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		if cli.IsTerminal(c.OutOrStdout()) {
+			return cli.Wrongf("the file is not for a terminal: name one, or send it through a pipe")
+		}
+		out := bufio.NewWriterSize(c.OutOrStdout(), 1<<20)
+		return errors.Join(write(out), out.Flush())
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	out := bufio.NewWriterSize(file, 1<<20)
+	err = write(out)
+	if err == nil {
+		err = errors.Join(out.Flush(), file.Chmod(0o644), file.Sync())
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+	}
+	return err
+}

@@ -1,0 +1,218 @@
+package archive
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+const (
+	waczVersion = "1.1.1"
+	waczRecords = "data.warc.gz" // the WARC file in a WACZ
+)
+
+// WriteWACZ writes versions as a WACZ file (Web Archive Collection Zipped, 1.1.1): a WARC file with an
+// index of its records and a list of its pages, which players of archives open at once. The index is
+// sorted in the empty directory scratch, and so does not have to fit into memory. WriteWACZ returns how
+// many versions there were; the file is not whole when there is an error.
+func WriteWACZ(ctx context.Context, store *objects.Store, out io.Writer, scratch string, s Selection) (n int, err error) {
+	lines, err := pebble.Open(scratch, &pebble.Options{DisableWAL: true, Logger: silent{}})
+	if err != nil {
+		return 0, fmt.Errorf("write WACZ file: sort its index: %w", err)
+	}
+	defer func() { err = errors.Join(err, lines.Close()) }()
+	w := &wacz{zip: zip.NewWriter(out), lines: lines}
+	if n, err = w.records(ctx, store, s); err != nil {
+		return n, fmt.Errorf("write WACZ file: %w", err)
+	}
+	for _, step := range []func() error{w.index, w.pages, w.describe, w.zip.Close} {
+		if err := step(); err != nil {
+			return n, fmt.Errorf("write WACZ file: %w", err)
+		}
+	}
+	return n, nil
+}
+
+// silent is for what sorts lines: its errors are returned.
+type silent struct{}
+
+func (silent) Infof(string, ...any)  {}
+func (silent) Errorf(string, ...any) {}
+func (silent) Fatalf(f string, args ...any) {
+	panic(fmt.Sprintf("sort the index of a WACZ file: "+f, args...))
+}
+
+type wacz struct {
+	zip       *zip.Writer
+	lines     *pebble.DB // c and the key of a line of the index, p and the number of a page
+	resources []waczResource
+	number    uint64
+}
+
+type waczResource struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"`
+	Hash  string `json:"hash"`
+	Bytes int64  `json:"bytes"`
+}
+
+// hashed writes a file of the zip, and knows its digest.
+type hashed struct {
+	io.Writer
+	hash hash.Hash
+	size int64
+}
+
+func (h *hashed) Write(p []byte) (int, error) {
+	n, err := h.Writer.Write(p)
+	h.hash.Write(p[:n])
+	h.size += int64(n)
+	return n, err
+}
+
+// file adds a file to the zip; those that are compressed already are stored as they are, so that players
+// can read records in place.
+func (w *wacz) file(dir, name string, method uint16, write func(io.Writer) error) error {
+	path := name
+	if dir != "" {
+		path = dir + "/" + name
+	}
+	out, err := w.zip.CreateHeader(&zip.FileHeader{Name: path, Method: method, Modified: time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	h := &hashed{Writer: out, hash: sha256.New()}
+	if err := write(h); err != nil {
+		return err
+	}
+	w.resources = append(w.resources, waczResource{name, path, "sha256:" + hex.EncodeToString(h.hash.Sum(nil)), h.size})
+	return nil
+}
+
+func (w *wacz) records(ctx context.Context, store *objects.Store, s Selection) (n int, err error) {
+	err = w.file("archive", waczRecords, zip.Store, func(out io.Writer) error {
+		export, err := store.NewExport(out, waczRecords)
+		if err != nil {
+			return err
+		}
+		n, err = s.each(ctx, store, func(v objects.Version) error {
+			written, err := export.Write(v)
+			if err != nil {
+				return err
+			}
+			return w.note(v, written)
+		})
+		return err
+	})
+	return n, err
+}
+
+// note keeps a version's line of the index, and that of the list of pages where it is one.
+func (w *wacz) note(v objects.Version, e objects.Exported) error {
+	w.number++
+	mediaType := v.MediaType
+	if e.Revisit {
+		mediaType = "warc/revisit"
+	}
+	line, err := json.Marshal(struct {
+		URL      string `json:"url"`
+		Mime     string `json:"mime,omitempty"`
+		Status   string `json:"status"`
+		Digest   string `json:"digest"`
+		Length   string `json:"length"`
+		Offset   string `json:"offset"`
+		Filename string `json:"filename"`
+	}{v.URL, mediaType, strconv.Itoa(v.Status), v.Digest.String(), strconv.FormatInt(e.Length, 10), strconv.FormatInt(e.Offset, 10), waczRecords})
+	if err != nil {
+		return err
+	}
+	key := surt(v.URL) + " " + v.FetchedAt.UTC().Format("20060102150405")
+	unique := binary.BigEndian.AppendUint64(append([]byte("c"+key), 0), w.number)
+	if err := w.lines.Set(unique, []byte(key+" "+string(line)+"\n"), pebble.NoSync); err != nil {
+		return err
+	}
+	if v.MediaType != "text/html" && v.MediaType != "application/xhtml+xml" {
+		return nil
+	}
+	return w.notePage(v, e)
+}
+
+func (w *wacz) notePage(v objects.Version, e objects.Exported) error {
+	r, err := extract.Document(e.Body, extract.ContentType(e.Header, v.MediaType), v.URL, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(struct {
+		ID    string `json:"id"`
+		URL   string `json:"url"`
+		Time  string `json:"ts"`
+		Title string `json:"title,omitempty"`
+	}{strconv.FormatUint(w.number, 10), v.URL, v.FetchedAt.UTC().Format(time.RFC3339), r.Title})
+	if err != nil {
+		return err
+	}
+	return w.lines.Set(binary.BigEndian.AppendUint64([]byte("p"), w.number), append(line, '\n'), pebble.NoSync)
+}
+
+func (w *wacz) index() error {
+	return w.file("indexes", "index.cdxj", zip.Deflate, func(out io.Writer) error { return w.copyLines(out, "c", "d") })
+}
+
+func (w *wacz) pages() error {
+	return w.file("pages", "pages.jsonl", zip.Deflate, func(out io.Writer) error {
+		if _, err := io.WriteString(out, `{"format":"json-pages-1.0","id":"pages","title":"All Pages"}`+"\n"); err != nil {
+			return err
+		}
+		return w.copyLines(out, "p", "q")
+	})
+}
+
+func (w *wacz) copyLines(out io.Writer, from, to string) error {
+	it, err := w.lines.NewIter(&pebble.IterOptions{LowerBound: []byte(from), UpperBound: []byte(to)})
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for it.First(); it.Valid(); it.Next() {
+		if _, err := out.Write(it.Value()); err != nil {
+			return err
+		}
+	}
+	return it.Error()
+}
+
+// describe writes what is in the file, with the digest of each part, and the digest of that.
+func (w *wacz) describe() error {
+	description, err := json.MarshalIndent(struct {
+		Profile   string         `json:"profile"`
+		Version   string         `json:"wacz_version"`
+		Created   string         `json:"created"`
+		Software  string         `json:"software"`
+		Resources []waczResource `json:"resources"`
+	}{"data-package", waczVersion, time.Now().UTC().Format(time.RFC3339), "webrace", w.resources}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := w.file("", "datapackage.json", zip.Deflate, func(out io.Writer) error { _, err := out.Write(description); return err }); err != nil {
+		return err
+	}
+	digest, err := json.Marshal(map[string]string{"path": "datapackage.json", "hash": w.resources[len(w.resources)-1].Hash})
+	if err != nil {
+		return err
+	}
+	return w.file("", "datapackage-digest.json", zip.Deflate, func(out io.Writer) error { _, err := out.Write(digest); return err })
+}
