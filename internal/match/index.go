@@ -95,6 +95,16 @@ func (x *Index) Remove(ids ...string) {
 	})
 }
 
+// Next returns an index with the same profiles, to be changed instead of this one: which stays as it is,
+// and must not be changed any more.
+func (x *Index) Next() *Index {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	next := &Index{free: slices.Clone(x.free)}
+	next.state.Store(x.state.Load())
+	return next
+}
+
 // Len returns the number of profiles.
 func (x *Index) Len() int {
 	if s := x.state.Load(); s != nil {

@@ -44,6 +44,24 @@ func TestChangesAreVisibleWhenTheyReturn(t *testing.T) {
 	}
 }
 
+func TestTheNextIndexLeavesTheOneBeforeAsItWas(t *testing.T) {
+	t.Parallel()
+	var first Index
+	for i := range 3 {
+		first.Add(compile(t, Profile{ID: idOf(i), Group: keys(Any, "java")}))
+	}
+	first.Remove(idOf(0))
+	second := first.Next()
+	second.Add(compile(t, Profile{ID: idOf(3), Group: keys(Any, "java")}), compile(t, Profile{ID: idOf(4), Group: keys(Any, "java")}))
+	second.Remove(idOf(1))
+	if got := everyone(&first, "java"); !slices.Equal(got, []string{idOf(1), idOf(2)}) {
+		t.Errorf("the first has %q", got)
+	}
+	if got := everyone(second, "java"); !slices.Equal(got, []string{idOf(2), idOf(3), idOf(4)}) {
+		t.Errorf("the next has %q", got)
+	}
+}
+
 // TestAnyHistoryLeavesTheSameIndex changes an index at random and compares it with a new one that holds
 // what should be left.
 func TestAnyHistoryLeavesTheSameIndex(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 type audience struct {
 	revision int64
 	everyone bool
-	index    match.Index
+	index    *match.Index
 	urds     map[string]control.URD
 	newest   []control.URD       // all of them, those that were last changed first
 	byCrawl  map[string][]string // ids of URDs
@@ -30,15 +30,14 @@ type audience struct {
 // prefix is a URD that asks for whatever is found under a URL.
 type prefix struct{ url, id string }
 
-// loadAudience compiles every stored URD. One that cannot be compiled is reported and left out: it must
-// not keep the others from being told.
+// loadAudience compiles every stored URD.
 func loadAudience(ctx context.Context, store *control.Store, everyone bool, env *pipeline.Env) (*audience, error) {
 	revision, err := store.Revision(ctx)
 	if err != nil {
 		return nil, err
 	}
 	a := &audience{
-		revision: revision, everyone: everyone, urds: make(map[string]control.URD),
+		revision: revision, everyone: everyone, index: new(match.Index), urds: make(map[string]control.URD),
 		byCrawl: make(map[string][]string), private: make(map[string]bool),
 	}
 	var compiled []*match.Compiled
@@ -46,36 +45,90 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 		if err != nil {
 			return nil, err
 		}
-		if urd.Crawl.Secret != "" {
-			a.private[urd.Crawl.ID] = true
+		if profile := a.enlist(urd, env); profile != nil {
+			compiled = append(compiled, profile)
 		}
-		profile, warnings, err := match.Compile(annotate.Profile(urd.URD))
-		if err != nil {
-			env.Logger.Warn("URD cannot be matched and is left out", "urd", urd.ID, "owner", urd.Owner, "error", err)
-			continue
-		}
-		for _, w := range warnings {
-			env.Logger.Warn("URD has a fault", "urd", urd.ID, "owner", urd.Owner, "warning", w.String())
-		}
-		compiled = append(compiled, profile)
-		a.enlist(urd)
 	}
-	a.index.Add(compiled...)
-	slices.SortFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Interest, x.Interest) })
-	env.Counter("interests").Store(int64(len(compiled)))
+	a.complete(compiled, env)
 	return a, nil
 }
 
-func (a *audience) enlist(urd control.URD) {
+// revised returns the audience as it is now, and leaves this one as it was for those who are using it.
+func (a *audience) revised(ctx context.Context, store *control.Store, env *pipeline.Env) (*audience, error) {
+	n := &audience{
+		revision: a.revision, everyone: a.everyone, index: a.index.Next(), urds: maps.Clone(a.urds), newest: slices.Clone(a.newest),
+		byCrawl: maps.Clone(a.byCrawl), prefixes: slices.Clone(a.prefixes), private: maps.Clone(a.private),
+	}
+	revised := make(map[string]*control.URD)
+	for revision, err := range store.Revised(ctx, a.revision) {
+		if err != nil {
+			return nil, err
+		}
+		n.revision = max(n.revision, revision.Number)
+		revised[revision.ID] = revision.URD
+	}
+	n.delist(revised)
+	var compiled []*match.Compiled
+	for _, urd := range revised {
+		if urd == nil {
+			continue
+		}
+		if profile := n.enlist(*urd, env); profile != nil {
+			compiled = append(compiled, profile)
+		}
+	}
+	n.complete(compiled, env)
+	return n, nil
+}
+
+// delist takes out the URDs with these ids.
+func (a *audience) delist(ids map[string]*control.URD) {
+	for id := range ids {
+		if urd, known := a.urds[id]; known && urd.Crawl.ID != "" {
+			a.byCrawl[urd.Crawl.ID] = without(a.byCrawl[urd.Crawl.ID], id)
+		}
+		delete(a.urds, id)
+		a.index.Remove(id)
+	}
+	gone := func(id string) bool { _, gone := ids[id]; return gone }
+	a.newest = slices.DeleteFunc(a.newest, func(u control.URD) bool { return gone(u.ID) })
+	a.prefixes = slices.DeleteFunc(a.prefixes, func(p prefix) bool { return gone(p.id) })
+}
+
+// without returns a list, not changed in place, without an id.
+func without(ids []string, id string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
+}
+
+// complete takes in the profiles of those who were enlisted.
+func (a *audience) complete(compiled []*match.Compiled, env *pipeline.Env) {
+	a.index.Add(compiled...)
+	slices.SortStableFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Interest, x.Interest) })
+	env.Counter("interests").Store(int64(a.index.Len()))
+}
+
+// enlist takes a URD in, and returns what is matched for it. One that cannot be compiled is reported and
+// left out: it must not keep the others from being told.
+func (a *audience) enlist(urd control.URD, env *pipeline.Env) *match.Compiled {
+	if urd.Crawl.Secret != "" {
+		a.private[urd.Crawl.ID] = true
+	}
+	profile, warnings, err := match.Compile(annotate.Profile(urd.URD))
+	if err != nil {
+		env.Logger.Warn("URD cannot be matched and is left out", "urd", urd.ID, "owner", urd.Owner, "error", err)
+		return nil
+	}
+	for _, w := range warnings {
+		env.Logger.Warn("URD has a fault", "urd", urd.ID, "owner", urd.Owner, "warning", w.String())
+	}
 	a.urds[urd.ID] = urd
 	a.newest = append(a.newest, urd)
 	if url, ok := urd.Prefix(); ok {
 		a.prefixes = append(a.prefixes, prefix{url, urd.ID})
-		return
+	} else if id := urd.Crawl.ID; id != "" {
+		a.byCrawl[id] = append(slices.Clip(a.byCrawl[id]), urd.ID) // the audience before may share the list
 	}
-	if urd.Crawl.ID != "" {
-		a.byCrawl[urd.Crawl.ID] = append(a.byCrawl[urd.Crawl.ID], urd.ID)
-	}
+	return profile
 }
 
 // look is who is shown a document together, because they have all seen the same version of it before.

@@ -5,6 +5,9 @@
 // the document is shown what was added since; one that has not is shown all of it. On a document that did
 // not change, only those that have not seen it are matched. Nothing is learned until the request is done,
 // so a crash repeats the match and gives the same annotations.
+//
+// In a continuous run, what changes in the URD base takes effect while documents are matched, which never
+// wait for it. Each is matched as of one revision of the base, and that is what its visit remembers.
 package keywordfilter
 
 import (
@@ -61,11 +64,13 @@ type stage struct {
 	control  *control.Store
 	objects  *objects.Store
 	audience atomic.Pointer[audience]
+	follows  *follower // in a continuous run
 }
 
 var (
 	_ pipeline.Processor = (*stage)(nil)
 	_ pipeline.Opener    = (*stage)(nil)
+	_ pipeline.Closer    = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -90,6 +95,17 @@ func (s *stage) Open(ctx context.Context) error {
 		return fmt.Errorf("read the interests: %w", err)
 	}
 	s.audience.Store(a)
+	if s.env.Continuous {
+		s.follows = s.follow()
+	}
+	return nil
+}
+
+// Close ends the following of changes.
+func (s *stage) Close() error {
+	if s.follows != nil {
+		s.follows.end()
+	}
 	return nil
 }
 

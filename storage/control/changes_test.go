@@ -141,15 +141,15 @@ func TestQuotasAndUsageAreKept(t *testing.T) {
 	ok(t, s.SetQuota(ctx, "zoe", 7))
 	ok(t, s.SetQuota(ctx, "andreas", 7))
 	ok(t, s.SetQuota(ctx, "andreas", 0))
-	for _, err := range []error{s.SetQuota(ctx, "", 5), s.SetQuota(ctx, "eleni", -1), s.AddUsage(ctx, "yesterday", nil)} {
+	for _, err := range []error{s.SetQuota(ctx, "", 5), s.SetQuota(ctx, "eleni", -1), s.AddUsage(ctx, "yesterday", nil, nil)} {
 		if err == nil {
 			t.Error("nonsense was accepted")
 		}
 	}
-	ok(t, s.AddUsage(ctx, "2026-11-21", map[string]float64{"eleni": 1.5, "costas": 2}))
-	ok(t, s.AddUsage(ctx, "2026-11-21", map[string]float64{"eleni": 0.25}))
-	ok(t, s.AddUsage(ctx, "2024-01-01", map[string]float64{"eleni": 9}))
-	ok(t, s.AddUsage(ctx, "2026-11-22", map[string]float64{"eleni": 1}))
+	ok(t, s.AddUsage(ctx, "2026-11-21", map[string]float64{"eleni": 1.5, "costas": 2}, map[string]int64{"used a": 4, "used b_": 5}))
+	ok(t, s.AddUsage(ctx, "2026-11-21", map[string]float64{"eleni": 0.25}, nil))
+	ok(t, s.AddUsage(ctx, "2024-01-01", map[string]float64{"eleni": 9}, nil))
+	ok(t, s.AddUsage(ctx, "2026-11-22", map[string]float64{"eleni": 1}, nil))
 	ok(t, s.Close())
 	s = openAt(t, path)
 	if got := gather(t, s.Owners(ctx)); !slices.Equal(got, []control.Owner{{"costas", 1, 0}, {"eleni", 2, 50}, {"zoe", 0, 7}}) {

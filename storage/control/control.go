@@ -53,6 +53,7 @@ type Store struct {
 
 	told    bell // rings when ACIs were added
 	changed bell // rings when something a [Point] counts has changed
+	copies  copies
 }
 
 // Open opens the store at path, creating it when there is none and it may be written.

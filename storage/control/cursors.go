@@ -19,7 +19,28 @@ func (s *Store) Cursor(ctx context.Context, follower string) (int64, error) {
 // SetCursor stores how far a follower has read: everything up to and with this position.
 func (s *Store) SetCursor(ctx context.Context, follower string, position int64) error {
 	return s.write(ctx, "set cursor "+follower, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO cursor VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position", follower, position)
+		_, err := tx.ExecContext(ctx, setCursor, follower, position)
 		return err
 	})
+}
+
+const setCursor = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position"
+
+// Cursors returns the positions of all followers whose names begin so, by the rest of the name.
+func (s *Store) Cursors(ctx context.Context, prefix string) (map[string]int64, error) {
+	type cursor struct {
+		name     string
+		position int64
+	}
+	all := make(map[string]int64)
+	for c, err := range rows(ctx, s, "read cursors "+prefix, func(r *sql.Rows) (c cursor, err error) {
+		err = r.Scan(&c.name, &c.position)
+		return c, err
+	}, "SELECT name, position FROM cursor WHERE substr(name, 1, length(?1)) = ?1", prefix) {
+		if err != nil {
+			return nil, err
+		}
+		all[c.name[len(prefix):]] = c.position
+	}
+	return all, nil
 }

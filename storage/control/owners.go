@@ -62,8 +62,9 @@ func (s *Store) SetQuota(ctx context.Context, owner string, requests int) error 
 const usageDays = 400
 
 // AddUsage adds to what owners used on a day, written 2026-11-21: requests that served several owners
-// count as fractions. What was used more than a year before that day is forgotten.
-func (s *Store) AddUsage(ctx context.Context, day string, usage map[string]float64) error {
+// count as fractions. What was used more than a year before that day is forgotten. Cursors are set with it,
+// all or nothing: they say up to where usage was counted.
+func (s *Store) AddUsage(ctx context.Context, day string, usage map[string]float64, cursors map[string]int64) error {
 	date, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return fmt.Errorf("add usage: %w", err)
@@ -72,6 +73,11 @@ func (s *Store) AddUsage(ctx context.Context, day string, usage map[string]float
 		for owner, requests := range usage {
 			_, err := tx.ExecContext(ctx, "INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET requests = requests + excluded.requests", day, owner, requests)
 			if err != nil {
+				return err
+			}
+		}
+		for follower, position := range cursors {
+			if _, err := tx.ExecContext(ctx, setCursor, follower, position); err != nil {
 				return err
 			}
 		}

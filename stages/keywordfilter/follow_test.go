@@ -1,0 +1,131 @@
+package keywordfilter
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+)
+
+// TestARevisedAudienceIsTheOneThatIsLoaded changes URDs at random, and compares the audience that takes in
+// the changes with one that is made anew, and the one before with what it was.
+func TestARevisedAudienceIsTheOneThatIsLoaded(t *testing.T) {
+	f := newFixture(t)
+	env := pipeline.NewEnv("p", "keyword-filter", f.resources)
+	load := func() *audience {
+		a, err := loadAudience(t.Context(), f.control, false, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	a := load()
+	for range 60 {
+		before := view(a)
+		for range 1 + r.IntN(4) {
+			owner := fmt.Sprint("owner", r.IntN(8))
+			uri := fmt.Sprint(start, []string{"", "other", "*", "a*"}[r.IntN(4)])
+			switch r.IntN(4) {
+			case 0:
+				if err := f.control.Delete(t.Context(), owner); err != nil {
+					continue // there is none
+				}
+			default:
+				f.urd(owner, uri, []string{"ibm", "java", "!!!"}[r.IntN(3)], levels(1+r.IntN(3)))
+			}
+		}
+		next, err := a.revised(t.Context(), f.control, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := view(next), view(load()); !reflect.DeepEqual(got, want) {
+			t.Fatalf("revised to\n%v, want\n%v", got, want)
+		}
+		if now := view(a); !reflect.DeepEqual(now, before) {
+			t.Fatalf("the audience before was\n%v and is\n%v", before, now)
+		}
+		a = next
+	}
+}
+
+// view is what can be told of an audience: without the order of equals, and lists of nothing.
+func view(a *audience) (all []string) {
+	all = append(all, fmt.Sprint("revision ", a.revision))
+	for _, alert := range a.index.Match(textOf("ibm java"), match.Options{Everyone: true}) {
+		all = append(all, "matches "+alert.ID)
+	}
+	for id, u := range a.urds {
+		all = append(all, fmt.Sprint("urd ", id, " ", u.URI, u.Revision, u.Interest, u.Depth))
+	}
+	for crawl, ids := range a.byCrawl {
+		for _, id := range ids {
+			all = append(all, "crawl "+crawl+" "+id)
+		}
+	}
+	for _, p := range a.prefixes {
+		all = append(all, fmt.Sprint("prefix ", p))
+	}
+	if !slices.IsSortedFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Interest, x.Interest) }) {
+		all = append(all, "the newest are not first")
+	}
+	for _, u := range a.newest {
+		all = append(all, "newest "+u.ID)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestAContinuousRunTakesUpChangesOfTheBase(t *testing.T) {
+	f := newFixture(t)
+	eleni := f.urd("eleni", start, "ibm")
+	env := pipeline.NewEnv("p", "keyword-filter", f.resources)
+	env.Continuous = true
+	made, err := newStage(defaults, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := made.(*stage)
+	if err := s.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(s.audience.Load().byCrawl[eleni.Crawl.ID], "eleni") {
+		t.Error("eleni is not asked")
+	}
+	maria := f.urd("maria", start, "ibm")
+	if err := f.control.Copied(t.Context(), maria.Revision); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.audience.Load(); a.revision != maria.Revision || len(a.byCrawl[maria.Crawl.ID]) != 2 {
+		t.Errorf("maria is not asked: %v", a.byCrawl)
+	}
+	if err := f.control.Delete(t.Context(), "eleni"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.control.Copied(t.Context(), maria.Revision+1); err != nil {
+		t.Fatal(err)
+	}
+	if ids := s.audience.Load().byCrawl[maria.Crawl.ID]; !slices.Equal(ids, []string{"maria"}) {
+		t.Errorf("asked: %v", ids)
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.control.Copied(context.Background(), maria.Revision+99); err != nil {
+		t.Error(err)
+	}
+}
+
+func textOf(block string) *webrace.Text {
+	return &webrace.Text{Bytes: []byte(block), Blocks: []webrace.Block{{End: int32(len(block))}}}
+}
