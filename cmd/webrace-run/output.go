@@ -85,6 +85,8 @@ func (o *output) progress(runs []*pipeline.Run, draining bool) {
 	text := fmt.Sprintf("%d documents  %.0f/s  %d queued  %d in flight  %d errors  %d alerts", t.documents(), perSecond, t.queued, t.inFlight, t.Errors, t.Annotations)
 	if draining {
 		text += "  finishing: " + holding(runs)
+	} else {
+		text += t.idle(time.Now())
 	}
 	if disk := o.room.State(); disk.Paused {
 		text = disk.String() + "  " + text

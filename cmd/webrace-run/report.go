@@ -26,6 +26,7 @@ type totals struct {
 	indexed  int64
 	queued   int64
 	inFlight int64
+	next     int64 // when the next round is due, in milliseconds since 1970; 0 if none is
 }
 
 // documents counts what came back, however.
@@ -50,7 +51,13 @@ func (t *totals) add(r *pipeline.Report) {
 		t.Annotations += c["annotations"]
 		t.indexed += c["indexed"]
 		t.queued += c["queued"]
-		t.inFlight += int64(s.Busy + s.Waiting)
+		next, waits := c["next_round"]
+		if next > 0 && (t.next == 0 || next < t.next) {
+			t.next = next
+		}
+		if !waits { // for the next round
+			t.inFlight += int64(s.Busy + s.Waiting)
+		}
 	}
 }
 

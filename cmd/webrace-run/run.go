@@ -22,12 +22,15 @@ type runFlags struct {
 	requests []*xmlschema.URD // stored before the run, which is not restricted to them
 	report   string
 	log      string
+
+	continuous bool
 }
 
 func (f *runFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.set, "set", nil, "override an option: `STAGE.OPTION=VALUE`, as often as needed")
 	c.Flags().StringVar(&f.urds, "urds", "", "import the URDs of an XML `FILE`, and run for these alone")
 	c.Flags().StringVar(&f.owner, "owner", "", "the owner of imported URDs that name none")
+	c.Flags().BoolVar(&f.continuous, "continuous", false, "go on until told to stop: a round of each crawl whenever it is due")
 	f.addOutputFlags(c)
 }
 
@@ -88,7 +91,7 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 			return err
 		}
 	}
-	s := &session{dir: dir, out: out, room: watch}
+	s := &session{dir: dir, out: out, room: watch, continuous: flags.continuous}
 	reports, runErr := s.run(c.Context(), config, names)
 	if reports == nil {
 		return runErr

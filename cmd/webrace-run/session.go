@@ -21,6 +21,8 @@ type session struct {
 	dir  *storage.Dir
 	out  *output
 	room *room.Watch
+
+	continuous bool // until a signal
 }
 
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
@@ -62,7 +64,7 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, s.dir)
 	upstream := make(chan struct{})
-	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream}
+	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream, Continuous: s.continuous}
 
 	var runs []*pipeline.Run
 	var feeders sync.WaitGroup

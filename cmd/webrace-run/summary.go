@@ -62,6 +62,24 @@ func (t *totals) remarks() []string {
 	return remarks
 }
 
+// idle says when the next round is due, while nothing is being done.
+func (t *totals) idle(now time.Time) string {
+	wait := time.UnixMilli(t.next).Sub(now)
+	if t.next == 0 || t.inFlight > 0 || wait <= 0 {
+		return ""
+	}
+	unit := time.Second
+	if wait > time.Minute {
+		unit = time.Minute
+	}
+	wait = (wait + unit - 1).Truncate(unit)
+	text := wait.String()
+	if unit == time.Minute {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	return "  next round in " + text
+}
+
 // shownFailures is how many failed URLs a summary lists.
 const shownFailures = 5
 

@@ -147,17 +147,18 @@ func (a *Agenda) Len() int { return len(a.byID) }
 // otherwise the new request waits for its turn: see [Agenda.CheckNow].
 func (a *Agenda) Put(r Request, now time.Time) {
 	r.Timing = max(r.Timing, 1)
+	t := a.target(r.Target)
+	t.requests++ // before another one goes: the target is not to be forgotten
 	asked := instant(0)
 	if before := a.byID[r.ID]; before != nil {
 		asked = before.asked
 		a.Remove(r.ID)
 	}
 	a.numbers++
-	t, o := a.target(r.Target), a.owner(r.Owner, now)
+	o := a.owner(r.Owner, now)
 	added := &request{Request: r, number: a.numbers, owner: o, target: t, asked: asked}
 	a.byID[r.ID] = added
 	o.requests++
-	t.requests++
 	t.owners[o]++
 	if t.visited == 0 && asked == 0 {
 		added.asked = now.UnixNano()

@@ -119,6 +119,22 @@ func TestTheMostDemandingRequestDecides(t *testing.T) {
 	}
 }
 
+func TestARequestThatIsReplacedKeepsTheVisitsOfItsTarget(t *testing.T) {
+	t.Parallel()
+	a := New(Options{Policy: Fixed{}})
+	a.Put(Request{"r", "ann", "t", 24 * time.Hour, 1}, began)
+	a.Due(began)
+	a.Put(Request{"r", "ann", "t", 5 * time.Hour, 3}, began) // while it is being visited
+	if due, _ := a.Due(began); len(due) > 0 {
+		t.Errorf("due twice: %v", due)
+	}
+	a.Visited("t", Visit{Began: began}, began)
+	a.Put(Request{"r", "ann", "t", 3 * time.Hour, 3}, began)
+	if due, next := a.Due(began); len(due) > 0 || !next.Equal(began.Add(3*time.Hour)) {
+		t.Errorf("replaced: %v, next %v", due, next)
+	}
+}
+
 func TestATargetThatChangesIsVisitedMoreOften(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -100,11 +100,13 @@ func (o *oracle) deadline(r *wish) instant {
 
 func (o *oracle) Put(r Request, now time.Time) {
 	w := &wish{Request: r}
+	t := o.target(r.Target)
 	if before := o.requests[r.ID]; before != nil {
 		w.asked = before.asked
+		o.requests["the new one"] = w
 		o.Remove(r.ID, now)
+		delete(o.requests, "the new one")
 	}
-	t := o.target(r.Target)
 	o.bucket(r.Owner, now)
 	o.numbers++
 	if w.number = o.numbers; t.visited == 0 && w.asked == 0 {

@@ -1,11 +1,20 @@
 // Package urds is the stage that starts the crawls that people asked for: each start that one or more of
-// the stored URDs name goes out once, as deep and as urgent as the most demanding of them wants it.
+// the stored URDs name goes out, as deep and as urgent as the most demanding of them wants it.
+//
+// In a continuous run it holds the agenda: a seed goes out whenever a crawl is due for a round. It follows
+// the URDs, checks and quotas of the control store while it runs, and in the frontier's store how the rounds
+// get on. The frontier knows crawls, and never owners: when each URL of a round is asked for is its business;
+// who pays for a round, and may want one, is known here. What a restart has to know is durable: how each
+// crawl stands, what was charged for it, and up to which change of the URDs a round was opened for it. Who
+// is killed between an effect and that note repeats a round, which costs conditional requests, and nothing
+// else.
 package urds
 
 import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
@@ -18,24 +27,38 @@ import (
 type Options struct {
 	Query string   `toml:"xpath" doc:"which URDs, as an XPath expression on each"`
 	IDs   []string `toml:"ids" doc:"only the URDs with these ids; empty for all"`
+
+	Timing pipeline.Duration `toml:"timing" doc:"in a continuous run: the longest interval between two visits of a start, for URDs that name none"`
+	Policy string            `toml:"policy" doc:"in a continuous run: visit starts as often as their URDs say (fixed), up to eight times as often if they change (adaptive), or as they say, those of urgency 3, 2 and 1 in the proportion 8:3:1 while not all can be served" enum:"fixed,adaptive,urgency-first"`
+	Quota  int               `toml:"quota" doc:"in a continuous run: how many requests a day the crawls of an owner may cost who was given no quota; 0 is no limit"`
+	Rounds int               `toml:"rounds" doc:"in a continuous run: how many rounds may be open at once; 0 is no limit"`
 }
 
-var defaults = Options{Query: "/urd[type/@protocol='http']"}
+var defaults = Options{Query: "/urd[type/@protocol='http']", Timing: pipeline.Duration(time.Hour), Policy: "adaptive"}
 
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "urds",
 		Summary: "starts the crawls of the stored URDs",
 		Doc: "URDs with the same start, scope and credentials share a crawl, as deep and as urgent as the most demanding of them. " +
-			"A URD whose URI ends in * starts none: its owner is told of what others' crawls bring.",
+			"A URD whose URI ends in * starts none: its owner is told of what others' crawls bring. " +
+			"In a continuous run, it starts a round whenever one is due by timing, or was asked for, as far as the owners' quotas allow.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the start of each crawl"}},
 	}, defaults, newStage)
 }
 
-// Validate refuses an expression that is no XPath.
+// Validate refuses an expression that is no XPath, and what cannot be a number or an interval.
 func (o Options) Validate() error {
 	if _, err := xmlschema.Compile(o.Query); err != nil {
 		return &pipeline.OptionError{Option: "xpath", Err: err}
+	}
+	if o.Timing <= 0 {
+		return &pipeline.OptionError{Option: "timing", Err: fmt.Errorf("%v is no interval", time.Duration(o.Timing))}
+	}
+	for name, n := range map[string]int{"quota": o.Quota, "rounds": o.Rounds} {
+		if n < 0 {
+			return &pipeline.OptionError{Option: name, Err: fmt.Errorf("%d is negative; 0 is no limit", n)}
+		}
 	}
 	return nil
 }
@@ -43,6 +66,7 @@ func (o Options) Validate() error {
 type stage struct {
 	options Options
 	env     *pipeline.Env
+	dir     *storage.Dir
 	control *control.Store
 }
 
@@ -57,11 +81,14 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{options: o, env: env, control: store}, nil
+	return &stage{options: o, env: env, dir: dir, control: store}, nil
 }
 
-// Run emits one seed for each crawl.
+// Run emits one seed for each crawl; in a continuous run, one for each round, until the run drains.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
+	if s.env.Continuous {
+		return s.runContinuously(ctx, out)
+	}
 	crawls, err := s.crawls(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,125 @@
+package urds
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// book holds the URDs that the stage runs for, and their crawls.
+type book struct {
+	options Options
+	query   *xmlschema.Query
+	urds    map[string]wish
+	crawls  map[string]*crawl
+	quotas  map[string]int // by owner, as the agenda knows them
+}
+
+// wish is what the stage has to know of a URD.
+type wish struct {
+	owner string
+	crawl webrace.Crawl
+}
+
+// crawl is one that URDs want, or wanted.
+type crawl struct {
+	id     string
+	wanted map[string]webrace.Crawl // as each of its URDs wants it
+	open   bool                     // a round is
+	resume bool                     // it was when the run began
+	opened time.Time
+	round  int // the last one that ended
+}
+
+func newBook(o Options) (*book, error) {
+	query, err := xmlschema.Compile(o.Query)
+	return &book{
+		options: o, query: query,
+		urds: make(map[string]wish), crawls: make(map[string]*crawl), quotas: make(map[string]int),
+	}, err
+}
+
+// asks reports whether a URD, nil if it was removed, is one that the stage runs for.
+func (b *book) asks(ctx context.Context, urd *control.URD) (bool, error) {
+	if urd == nil || !b.chosen(*urd) {
+		return false, nil
+	}
+	table, err := xmlschema.BuildTable(urd.Canonical())
+	if err != nil {
+		return false, err
+	}
+	return b.query.Match(ctx, table)
+}
+
+// chosen reports whether a URD that the expression selects starts a crawl, and is not left out by its id.
+func (b *book) chosen(urd control.URD) bool {
+	return urd.Crawl.ID != "" && (len(b.options.IDs) == 0 || slices.Contains(b.options.IDs, urd.ID))
+}
+
+func (b *book) crawl(id string) *crawl {
+	c := b.crawls[id]
+	if c == nil {
+		c = &crawl{id: id, wanted: make(map[string]webrace.Crawl)}
+		b.crawls[id] = c
+	}
+	return c
+}
+
+// add takes in a URD. One that names no timing has that of the options.
+func (b *book) add(urd control.URD) *crawl {
+	urd.Crawl.Timing = cmp.Or(urd.Crawl.Timing, time.Duration(b.options.Timing))
+	b.urds[urd.ID] = wish{urd.Owner, urd.Crawl}
+	c := b.crawl(urd.Crawl.ID)
+	c.wanted[urd.ID] = urd.Crawl
+	return c
+}
+
+// remove takes out a URD, if it is there. Its crawl stays known, as a round of it may be open.
+func (b *book) remove(id string) {
+	if urd, known := b.urds[id]; known {
+		delete(b.urds, id)
+		delete(b.crawls[urd.crawl.ID].wanted, id)
+	}
+}
+
+// wanted counts the crawls that somebody wants.
+func (b *book) wanted() (n int) {
+	for _, c := range b.crawls {
+		if len(c.wanted) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// toResume returns the crawls with a round that was open when the run began, in the order of their ids.
+func (b *book) toResume() (all []*crawl) {
+	for _, c := range b.crawls {
+		if c.resume {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(x, y *crawl) int { return cmp.Compare(x.id, y.id) })
+	return all
+}
+
+// merged is the crawl as the most demanding of its URDs wants it.
+func (c *crawl) merged() webrace.Crawl {
+	urds := make([]control.URD, 0, len(c.wanted))
+	for _, wanted := range c.wanted {
+		urds = append(urds, control.URD{Crawl: wanted})
+	}
+	return control.Crawls(urds)[0]
+}
+
+// requestOf is what a URD asks of the agenda.
+func (b *book) requestOf(id string) schedule.Request {
+	u := b.urds[id]
+	return schedule.Request{ID: id, Owner: u.owner, Target: u.crawl.ID, Timing: u.crawl.Timing, Urgency: u.crawl.Urgency}
+}

@@ -1,0 +1,316 @@
+package urds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+// rounds opens the rounds of a continuous run. One goroutine owns it.
+type rounds struct {
+	*stage
+	frontier *frontier.Store
+	out      pipeline.Emitter
+	agenda   *schedule.Agenda
+	book     *book
+	ledger   *ledger
+	failures failures
+}
+
+// failures are crawls whose round could not be opened.
+type failures struct {
+	mu     sync.Mutex
+	crawls []string
+	bell   chan struct{} // capacity 1
+}
+
+func (f *failures) add(crawl string) {
+	f.mu.Lock()
+	f.crawls = append(f.crawls, crawl)
+	f.mu.Unlock()
+	select {
+	case f.bell <- struct{}{}:
+	default:
+	}
+}
+
+func (f *failures) take() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.crawls
+	f.crawls = nil
+	return all
+}
+
+// news is what happens outside of the stage.
+type news struct {
+	changed   *control.Point
+	standings []frontier.Standing
+}
+
+func (s *stage) runContinuously(ctx context.Context, out pipeline.Emitter) error {
+	r, from, err := s.newRounds(ctx, out)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	happened := make(chan news)
+	var listeners sync.WaitGroup
+	defer listeners.Wait()
+	defer stop(nil) // before waiting
+	listeners.Go(func() { stop(r.listenToChanges(ctx, from, happened)) })
+	listeners.Go(func() { stop(r.listenToStandings(ctx, happened)) })
+	if err := r.run(ctx, from, happened); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return r.ledger.write(context.WithoutCancel(ctx), time.Now())
+}
+
+// newRounds reads what people ask for, and how it stands.
+func (s *stage) newRounds(ctx context.Context, out pipeline.Emitter) (*rounds, control.Point, error) {
+	r := &rounds{stage: s, out: out, failures: failures{bell: make(chan struct{}, 1)}, agenda: schedule.New(schedule.Options{
+		Policy: schedule.Policies[s.options.Policy], AtOnce: s.options.Rounds, Quota: s.options.Quota,
+	})}
+	from, err := s.control.Now(ctx)
+	if err == nil {
+		r.frontier, err = s.dir.Frontier()
+	}
+	if err == nil {
+		r.ledger, err = openLedger(ctx, s.control, s.env.Pipeline)
+	}
+	if err == nil {
+		r.book, err = newBook(s.options)
+	}
+	if err == nil {
+		err = r.begin(ctx, from)
+	}
+	if err != nil {
+		return nil, from, fmt.Errorf("read what people ask for: %w", err)
+	}
+	return r, from, nil
+}
+
+// begin enters all URDs into the agenda, with how their crawls stand: unfinished rounds are resumed, and
+// those that are finished count from when they began.
+func (r *rounds) begin(ctx context.Context, from control.Point) error {
+	now := time.Now()
+	if err := r.setQuotas(ctx, now); err != nil {
+		return err
+	}
+	standings, err := r.frontier.Standings(r.env.Pipeline)
+	if err != nil {
+		return err
+	}
+	stood := make(map[string]frontier.Standing, len(standings))
+	for _, s := range standings {
+		stood[s.Crawl] = s
+	}
+	for urd, err := range r.control.Query(ctx, r.options.Query) {
+		if err != nil {
+			return err
+		}
+		if r.book.chosen(urd) {
+			r.enter(urd, stood, now)
+		}
+	}
+	for _, s := range standings {
+		if c := r.book.crawls[s.Crawl]; c != nil && !c.open && r.ledger.cost(s) > 0 {
+			r.account(s, schedule.Visit{Began: s.Started, Interval: s.Interval}, now)
+		}
+	}
+	r.count()
+	if len(r.book.urds) == 0 {
+		r.env.Logger.Warn("no URD to crawl for; waiting for one", "xpath", r.options.Query, "ids", r.options.IDs)
+	}
+	return r.control.Copied(ctx, from.Revision)
+}
+
+// enter enters a URD when the run begins.
+func (r *rounds) enter(urd control.URD, stood map[string]frontier.Standing, now time.Time) {
+	id := urd.Crawl.ID
+	c := r.book.crawls[id]
+	s := stood[id]
+	if c == nil {
+		c = r.book.crawl(id)
+		c.round, c.opened = s.Round, s.Started
+		if s.Round > 0 {
+			r.agenda.Visited(id, schedule.Visit{Began: s.Started, Interval: s.Interval}, now)
+		}
+		r.ledger.know(id, s.Requests)
+	}
+	r.book.add(urd)
+	r.agenda.Put(r.book.requestOf(urd.ID), now)
+	switch {
+	case s.Pending > 0 && !c.open:
+		c.open, c.round = true, s.Round-1
+		r.agenda.Resume(id)
+		c.resume = true
+	case s.Round == 0:
+		return
+	}
+	if urd.Interest > r.ledger.openedFor(id) || urd.CheckAsked.After(s.Started) {
+		r.agenda.CheckNow(urd.ID, now)
+	}
+}
+
+// run opens rounds until the run drains.
+func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan news) error {
+	for _, c := range r.book.toResume() {
+		if err := r.emit(ctx, c, 0); err != nil {
+			return err
+		}
+	}
+	for {
+		now := time.Now()
+		due, next := r.agenda.Due(now)
+		for _, id := range due {
+			if err := r.open(ctx, id, at.Revision, now); err != nil {
+				return err
+			}
+		}
+		r.tellNext(next)
+		timer := time.NewTimer(r.wait(next))
+		var err error
+		select {
+		case n := <-happened:
+			if n.changed != nil {
+				err = r.changed(ctx, at, *n.changed)
+				at = *n.changed
+			}
+			r.ended(n.standings, time.Now())
+		case <-r.failures.bell:
+			r.notOpened(r.failures.take(), time.Now())
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			r.tellNext(time.Time{})
+			return nil
+		}
+		timer.Stop()
+		if err == nil {
+			err = r.ledger.writeWhenDue(ctx, time.Now())
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// wait is how long nothing has to be done, if nothing happens.
+func (r *rounds) wait(next time.Time) time.Duration {
+	wait := time.Duration(1<<63 - 1)
+	if !next.IsZero() {
+		wait = time.Until(next)
+	}
+	if r.ledger.dirty() {
+		wait = min(wait, writeEvery)
+	}
+	return wait
+}
+
+// tellNext shows when the next round is due, for whoever watches the run.
+func (r *rounds) tellNext(next time.Time) {
+	at := int64(0)
+	if !next.IsZero() {
+		at = next.UnixMilli()
+	}
+	r.env.Counter("next_round").Store(at)
+}
+
+// open opens a round of a crawl, for the URDs of a revision.
+func (r *rounds) open(ctx context.Context, id string, revision int64, now time.Time) error {
+	c := r.book.crawls[id]
+	c.open, c.opened = true, now
+	r.ledger.know(id, 0)
+	r.env.Counter("opened").Add(1)
+	return r.emit(ctx, c, revision)
+}
+
+// emit sends the seed of a crawl. Once it has been dealt with, the round is open, and durable; a revision
+// of 0 says that it was before.
+func (r *rounds) emit(ctx context.Context, c *crawl, revision int64) error {
+	seed := c.merged()
+	return r.out.Emit(ctx, pipeline.NewItem(webrace.Request{URL: seed.Start, Crawl: &seed}, func(o pipeline.Outcome) {
+		if o.Err == nil {
+			r.ledger.opened(c.id, revision)
+		} else {
+			r.failures.add(c.id)
+		}
+	}))
+}
+
+// notOpened gives up rounds that could not be opened: the next ones are due as if they had been.
+func (r *rounds) notOpened(ids []string, now time.Time) {
+	for _, id := range ids {
+		if c := r.book.crawls[id]; c.open {
+			c.open = false
+			r.agenda.Visited(id, schedule.Visit{Began: c.opened}, now)
+		}
+	}
+}
+
+// ended takes note of rounds that have ended, and charges for them.
+func (r *rounds) ended(standings []frontier.Standing, now time.Time) {
+	for _, s := range standings {
+		c := r.book.crawls[s.Crawl]
+		if c == nil || !c.open || s.Pending > 0 || s.Round <= c.round {
+			continue
+		}
+		c.open, c.round = false, s.Round
+		r.account(s, schedule.Visit{Began: c.opened, Interval: s.Interval}, now)
+	}
+}
+
+// account charges the owners of a crawl for a visit, which is no longer under way.
+func (r *rounds) account(s frontier.Standing, v schedule.Visit, now time.Time) {
+	v.Cost = r.ledger.cost(s)
+	owners, share := r.agenda.Visited(s.Crawl, v, now)
+	r.ledger.charge(s, owners, share)
+}
+
+// listenToChanges passes on that something was changed, once every copy of the URDs has it: what is opened
+// for a URD is matched with it.
+func (r *rounds) listenToChanges(ctx context.Context, at control.Point, happened chan<- news) error {
+	for {
+		next, err := r.control.NextChange(ctx, at)
+		if err == nil {
+			err = r.control.Copied(ctx, next.Revision)
+		}
+		if err != nil {
+			return err
+		}
+		at = next
+		select {
+		case happened <- news{changed: &next}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (r *rounds) listenToStandings(ctx context.Context, happened chan<- news) error {
+	for cursor := uint64(0); ; {
+		standings, next, err := r.frontier.NextStandings(ctx, r.env.Pipeline, cursor)
+		if err != nil {
+			return err
+		}
+		cursor = next
+		select {
+		case happened <- news{standings: standings}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
