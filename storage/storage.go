@@ -124,7 +124,7 @@ func (o *Options) share() {
 	if o.Fatal != nil {
 		o.Frontier.Fatal, o.Objects.Fatal = o.Fatal, o.Fatal
 	}
-	o.Frontier.ReadOnly = o.ReadOnly
+	o.Frontier.ReadOnly, o.Objects.ReadOnly = o.ReadOnly, o.ReadOnly
 	o.Control.ReadOnly, o.Fulltext.ReadOnly = o.ReadOnly, o.ReadOnly
 	if o.Room == nil {
 		return
