@@ -19,7 +19,7 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 	}
 	c := checker{ctx, s, repair, report}
 	whole := true // without its tables there is nothing more to check
-	parts := []func() error{c.pages, func() (err error) { whole, err = c.tables(); return err }, c.urds, c.acis, c.rest}
+	parts := []func() error{c.pages, func() (err error) { whole, err = c.tables(); return err }, c.urds, c.acis, c.rest, c.secrets}
 	for _, part := range parts {
 		if err := part(); err != nil {
 			return s.explain("check", err)
@@ -101,6 +101,27 @@ func (c *checker) setAside(tx *sql.Tx, kind string, xml []byte, cause error) err
 	_, err = tx.ExecContext(c.ctx, "INSERT INTO dead_letter ("+letterColumns+") VALUES ('fsck-'||lower(hex(randomblob(8))), ?, '', 'fsck', ?, 1, ?, ?, 0)",
 		nanos(time.Now()), cause.Error(), kind, item)
 	return err
+}
+
+// secrets checks that each can be read. One that cannot wants the key file that it was written with.
+func (c *checker) secrets() error {
+	keys, keysErr := readKeys(c.store.keyFile())
+	for sealed, err := range rows(c.ctx, c.store, "check secrets", scanSecret, "SELECT "+secretColumns+" FROM secret ORDER BY name") {
+		if err != nil {
+			return err
+		}
+		cause := keysErr
+		if cause == nil {
+			_, cause = sealed.open(keys)
+		}
+		if cause == nil {
+			continue
+		}
+		if _, err := c.found("unreadable secret", sealed.Name, cause.Error()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rules are what must hold beside the columns that are derived. Each query says where one is broken, and

@@ -6,7 +6,7 @@
 // every other column is derived from it in the same transaction. An ACI is stored once however often it
 // is put, so a request that is repeated after a crash never alerts twice. The revision of the URD base
 // grows with every URD added, changed or removed, and with nothing else. One owner never changes what another
-// asked for. An ACI that was removed for its age is never stored again.
+// asked for. A secret is encrypted, and nothing that prints or marshals it shows it. An ACI that was removed for its age is never stored again.
 //
 // A Store is safe for concurrent use: one writer at a time, any number of readers, who see a consistent
 // snapshot and never wait for the writer. Iterators may be left at any point, and other methods may be
@@ -49,7 +49,8 @@ type Store struct {
 	helper  *sql.DB // one connection, for what a reader is helped with
 	helping sync.Mutex
 
-	prepared sync.Map // of the readers' statements, by their text
+	rotating sync.Mutex // held while the key of secrets is replaced
+	prepared sync.Map   // of the readers' statements, by their text
 
 	told    bell // rings when ACIs were added
 	changed bell // rings when something a [Point] counts has changed

@@ -13,6 +13,7 @@ import (
 var migrations = []migration{
 	{tables: tables1},
 	{tables: tables2, fill: fill2, finish: finish2},
+	{tables: tables3},
 }
 
 // migration makes tables, fills them from those there were, and then takes those away.
@@ -198,6 +199,17 @@ DROP INDEX aci_url;
 CREATE INDEX aci_url       ON aci (url, version, retrieved);
 CREATE INDEX aci_retrieved ON aci (retrieved) WHERE retrieved > 0;
 CREATE INDEX aci_ageing    ON aci (time) WHERE retrieved = 0;
+`
+
+const tables3 = `
+CREATE TABLE secret (
+	name    TEXT PRIMARY KEY,
+	kind    TEXT NOT NULL,
+	key     TEXT NOT NULL, -- the id of the key that it is encrypted under
+	sealed  BLOB NOT NULL, -- nonce and AES-256-GCM
+	created INTEGER NOT NULL,
+	changed INTEGER NOT NULL
+) WITHOUT ROWID;
 `
 
 // each calls back for every record of a query.

@@ -1,0 +1,95 @@
+package control
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Kind says how a secret is presented to a source.
+type Kind string
+
+const (
+	KindBasic  Kind = "basic"  // a user and a password
+	KindBearer Kind = "bearer" // a token
+	KindHeader Kind = "header" // the name of a header field and its value
+	KindCookie Kind = "cookie" // what a Cookie field says
+)
+
+// Secret is what a source wants to see before it shows a document. However it is printed, logged or
+// marshalled it says [redacted]; only [Secret.Reveal] says what it is.
+type Secret struct{ v func() secretValue } // the one thing that reflection, and so fmt, cannot look into
+
+type secretValue struct {
+	kind        Kind
+	name, value string
+}
+
+// NewSecret returns a secret: basic takes a user and a password, header a name and a value, the others a
+// value alone.
+func NewSecret(kind Kind, name, value string) (Secret, error) {
+	named := kind == KindBasic || kind == KindHeader
+	switch {
+	case kind != KindBasic && kind != KindBearer && kind != KindHeader && kind != KindCookie:
+		return Secret{}, fmt.Errorf("a secret of kind %q: it is basic, bearer, header or cookie", kind)
+	case value == "":
+		return Secret{}, errors.New("the secret is empty")
+	case named && name == "":
+		return Secret{}, fmt.Errorf("a secret of kind %s needs a name: of the user, or of the header field", kind)
+	case !named && name != "":
+		return Secret{}, fmt.Errorf("a secret of kind %s has no name", kind)
+	case kind == KindBasic && strings.Contains(name, ":"):
+		return Secret{}, errors.New("the name of a user must not contain a colon")
+	case kind == KindHeader && strings.ContainsFunc(name, notInToken):
+		return Secret{}, fmt.Errorf("%q is not the name of a header field", name)
+	case strings.ContainsFunc(name+value, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return Secret{}, errors.New("a secret must not contain line breaks or other control characters")
+	}
+	return Secret{func() secretValue { return secretValue{kind, name, value} }}, nil
+}
+
+// notInToken is by RFC 9110, section 5.6.2.
+func notInToken(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
+
+// Kind says how it is presented; empty for the zero secret.
+func (s Secret) Kind() Kind {
+	if s.v == nil {
+		return ""
+	}
+	return s.v().kind
+}
+
+// Reveal returns the secret: user and password, or the name and value of a header field, or only a value.
+func (s Secret) Reveal() (name, value string) {
+	if s.v == nil {
+		return "", ""
+	}
+	v := s.v()
+	return v.name, v.value
+}
+
+const redacted = "[redacted]"
+
+var (
+	_ fmt.Formatter  = Secret{}
+	_ fmt.Stringer   = Secret{}
+	_ fmt.GoStringer = Secret{}
+	_ slog.LogValuer = Secret{}
+	_ xml.Marshaler  = Secret{}
+)
+
+func (Secret) String() string               { return redacted }
+func (Secret) GoString() string             { return redacted }
+func (Secret) LogValue() slog.Value         { return slog.StringValue(redacted) }
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format is for every verb.
+func (Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) }
+
+func (Secret) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
+	return e.EncodeElement(redacted, start)
+}

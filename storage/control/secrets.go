@@ -1,0 +1,260 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// SecretInfo is what may be told of a secret.
+type SecretInfo struct {
+	Name    string
+	Kind    Kind
+	Key     string // the id of the key that it is encrypted under
+	Created time.Time
+	Changed time.Time
+}
+
+// SecretInUseError says that URDs refer to a secret.
+type SecretInUseError struct {
+	Name string
+	URDs []string // their ids
+}
+
+func (e *SecretInUseError) Error() string {
+	named, more := e.URDs, ""
+	if len(named) > 10 {
+		named, more = named[:10], fmt.Sprintf(" and %d more", len(named)-10)
+	}
+	return fmt.Sprintf("secret %s is that of URDs %s%s: change or remove these first", e.Name, strings.Join(named, ", "), more)
+}
+
+func (s *Store) keyFile() string { return filepath.Join(filepath.Dir(s.path), KeyFile) }
+
+// SetSecret stores a secret under a name, in place of one that has it. It makes the key file if that is
+// not there, unless there are secrets, whose key it would have to be.
+func (s *Store) SetSecret(ctx context.Context, name string, secret Secret) error {
+	if name == "" || len(name) > 256 || strings.ContainsAny(name, " \t\r\n") {
+		return fmt.Errorf("set secret %q: a name has 1 to 256 characters, and no white space", name)
+	}
+	if secret.v == nil {
+		return fmt.Errorf("set secret %s: it is empty", name)
+	}
+	return s.write(ctx, "set secret "+name, func(tx *sql.Tx) error {
+		keys, err := s.keys(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return seal(ctx, tx, keys[0], name, secret.v(), time.Now())
+	})
+}
+
+// keys reads the key file, or makes the first.
+func (s *Store) keys(ctx context.Context, tx *sql.Tx) ([]secretKey, error) {
+	keys, err := readKeys(s.keyFile())
+	if !errors.Is(err, fs.ErrNotExist) {
+		return keys, err
+	}
+	var encrypted int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM secret").Scan(&encrypted); err != nil {
+		return nil, err
+	}
+	if encrypted > 0 {
+		return nil, fmt.Errorf("%d secrets are encrypted, and %w: restore it from where you keep it, or remove them", encrypted, err)
+	}
+	k, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	return []secretKey{k}, writeKeys(s.keyFile(), k)
+}
+
+// seal stores a secret. Its name and kind are bound to what is encrypted, so that one row is never taken
+// for another.
+func seal(ctx context.Context, tx *sql.Tx, k secretKey, name string, v secretValue, now time.Time) error {
+	plain, err := json.Marshal([2]string{v.name, v.value})
+	if err != nil {
+		return err
+	}
+	sealed, err := k.seal(plain, boundTo(name, v.kind))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO secret (name, kind, key, sealed, created, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+		ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, sealed = excluded.sealed, changed = excluded.changed`,
+		name, string(v.kind), k.id, sealed, nanos(now))
+	return err
+}
+
+func boundTo(name string, kind Kind) string {
+	return "webrace secret\x00" + string(kind) + "\x00" + name
+}
+
+// sealedSecret is a secret as it is stored.
+type sealedSecret struct {
+	SecretInfo
+	sealed []byte
+}
+
+const secretColumns = "name, kind, key, created, changed, sealed"
+
+func scanSecret(r *sql.Rows) (s sealedSecret, err error) {
+	var created, changed int64
+	err = r.Scan(&s.Name, &s.Kind, &s.Key, &created, &changed, &s.sealed)
+	s.Created, s.Changed = moment(created), moment(changed)
+	return s, err
+}
+
+func (s sealedSecret) open(keys []secretKey) (Secret, error) {
+	i := slices.IndexFunc(keys, func(k secretKey) bool { return k.id == s.Key })
+	if i < 0 {
+		return Secret{}, fmt.Errorf("it is encrypted under key %s, and the key file has key %s: that is another store's, or an older one", s.Key, keys[0].id)
+	}
+	plain, err := keys[i].open(s.sealed, boundTo(s.Name, s.Kind))
+	if err != nil {
+		return Secret{}, err
+	}
+	var parts [2]string
+	if err := json.Unmarshal(plain, &parts); err != nil {
+		return Secret{}, errors.New("what was encrypted is not a secret") // the cause would quote it
+	}
+	return NewSecret(s.Kind, parts[0], parts[1])
+}
+
+// Secret returns the secret of a name, or [ErrNotFound].
+func (s *Store) Secret(ctx context.Context, name string) (Secret, error) {
+	doing := "read secret " + name
+	sealed, err := one(rows(ctx, s, doing, scanSecret, "SELECT "+secretColumns+" FROM secret WHERE name = ?", name), "secret "+name)
+	if err != nil {
+		return Secret{}, err
+	}
+	keys, err := readKeys(s.keyFile())
+	if err != nil {
+		return Secret{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	secret, err := sealed.open(keys)
+	if err != nil {
+		return Secret{}, fmt.Errorf("%s: %w", doing, err)
+	}
+	return secret, nil
+}
+
+// Secrets returns what may be told of all secrets, by name.
+func (s *Store) Secrets(ctx context.Context) iter.Seq2[SecretInfo, error] {
+	return rows(ctx, s, "list secrets", func(r *sql.Rows) (SecretInfo, error) {
+		sealed, err := scanSecret(r)
+		return sealed.SecretInfo, err
+	}, "SELECT "+secretColumns+" FROM secret ORDER BY name")
+}
+
+// UnknownSecrets returns the names that URDs refer to and that no secret has, each once and sorted.
+func (s *Store) UnknownSecrets(ctx context.Context, urds []*xmlschema.URD) (names []string, err error) {
+	known := make(map[string]bool)
+	for info, err := range s.Secrets(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		known[info.Name] = true
+	}
+	for _, u := range urds {
+		if u.Secret != "" && !known[u.Secret] {
+			names = append(names, u.Secret)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// DeleteSecret removes a secret, or says [ErrNotFound]. While URDs refer to it that is a
+// [SecretInUseError], unless it is forced.
+func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error {
+	if !force {
+		var users []string
+		for u, err := range s.Query(ctx, "/urd[uri/@secret]") {
+			if err != nil {
+				return err
+			}
+			if u.Secret == name {
+				users = append(users, u.ID)
+			}
+		}
+		if len(users) > 0 {
+			return &SecretInUseError{Name: name, URDs: users}
+		}
+	}
+	return s.write(ctx, "delete secret "+name, func(tx *sql.Tx) error {
+		return mustAffect(tx.ExecContext(ctx, "DELETE FROM secret WHERE name = ?", name))
+	})
+}
+
+// RotateKey makes a new key, encrypts every secret under it, forgets the old one, and says how many there
+// are. Wherever it is interrupted, every secret can be read.
+func (s *Store) RotateKey(ctx context.Context) (n int, err error) {
+	if s.writer == nil {
+		return 0, s.explain("rotate the key of secrets", errReadOnly)
+	}
+	s.rotating.Lock() // a second one would forget the key of the first, or the first that of the second
+	defer s.rotating.Unlock()
+	next, err := newKey()
+	if err != nil {
+		return 0, fmt.Errorf("rotate the key of secrets: %w", err)
+	}
+	err = s.write(ctx, "rotate the key of secrets", func(tx *sql.Tx) error {
+		keys, err := s.keys(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if keys[0].id != next.id { // or the first attempt has written it
+			keys = append([]secretKey{next}, keys...)
+			if err := writeKeys(s.keyFile(), keys...); err != nil {
+				return err
+			}
+		}
+		n, err = reseal(ctx, tx, keys)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, writeKeys(s.keyFile(), next)
+}
+
+// reseal encrypts every secret under the first key.
+func reseal(ctx context.Context, tx *sql.Tx, keys []secretKey) (n int, err error) {
+	found, err := tx.QueryContext(ctx, "SELECT "+secretColumns+" FROM secret")
+	if err != nil {
+		return 0, err
+	}
+	defer found.Close()
+	var all []sealedSecret
+	for found.Next() {
+		sealed, err := scanSecret(found)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, sealed)
+	}
+	if err := errors.Join(found.Err(), found.Close()); err != nil {
+		return 0, err
+	}
+	for _, sealed := range all {
+		secret, err := sealed.open(keys)
+		if err == nil {
+			err = seal(ctx, tx, keys[0], sealed.Name, secret.v(), sealed.Changed)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("secret %s: %w", sealed.Name, err)
+		}
+	}
+	return len(all), nil
+}
