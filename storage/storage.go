@@ -12,7 +12,8 @@
 //	lock         locked by its owner; says who that is
 //	frontier/    the URLs to be fetched, and what is known of each
 //	objects/     the documents, in WARC files
-//	control.db   URDs, ACIs, cursors and dead letters
+//	control.db   URDs, ACIs, owners, secrets, cursors and dead letters
+//	secrets.key  the key of the secrets, once there is one
 //	fulltext/    the search index, which can be rebuilt from objects/
 //	webrace.sock where the owner answers, while it runs pipelines
 package storage

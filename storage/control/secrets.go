@@ -178,6 +178,10 @@ func (s *Store) UnknownSecrets(ctx context.Context, urds []*xmlschema.URD) (name
 // DeleteSecret removes a secret, or says [ErrNotFound]. While URDs refer to it that is a
 // [SecretInUseError], unless it is forced.
 func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error {
+	doing := "delete secret " + name
+	if _, err := one(rows(ctx, s, doing, scanSecret, "SELECT "+secretColumns+" FROM secret WHERE name = ?", name), doing); err != nil {
+		return err
+	}
 	if !force {
 		var users []string
 		for u, err := range s.Query(ctx, "/urd[uri/@secret]") {
@@ -192,7 +196,7 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 			return &SecretInUseError{Name: name, URDs: users}
 		}
 	}
-	return s.write(ctx, "delete secret "+name, func(tx *sql.Tx) error {
+	return s.write(ctx, doing, func(tx *sql.Tx) error {
 		return mustAffect(tx.ExecContext(ctx, "DELETE FROM secret WHERE name = ?", name))
 	})
 }

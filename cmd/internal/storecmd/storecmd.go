@@ -32,7 +32,7 @@ func newRoot(place *cli.Place) *cobra.Command {
 	}
 	place.AddFlags(root)
 	root.AddCommand(
-		newURD(place), newACI(place), newCache(place),
+		newURD(place), newACI(place), newOwner(place), newSecret(place), newCache(place),
 		newSearch(place), newExplain(place), newWhy(place),
 		newFrontier(place), newDLQ(place),
 	)

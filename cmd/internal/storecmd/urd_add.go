@@ -98,6 +98,13 @@ func putURDs(c *cobra.Command, store *control.Store, urds []*xmlschema.URD) erro
 	if err != nil {
 		return err
 	}
+	unknown, err := store.UnknownSecrets(c.Context(), urds)
+	if err != nil {
+		return err
+	}
+	for _, name := range unknown {
+		note(c, "warning: no secret is named %s: webrace-store secret set stores it", name)
+	}
 	effects := map[control.Effect]int{}
 	out := newRows(c.OutOrStdout(), []string{"id", "effect"}, false)
 	for _, change := range changes {

@@ -1,0 +1,62 @@
+package storecmd
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage/control"
+)
+
+func newOwner(place *cli.Place) *cobra.Command {
+	c := &cobra.Command{Use: "owner", Short: "who asked for something, and how many requests a day they may cause: list, quota"}
+	c.AddCommand(newOwnerList(place), newOwnerQuota(place))
+	return c
+}
+
+var ownerListing = listing[control.Owner]{
+	header: []string{"owner", "urds", "quota"},
+	row:    func(o control.Owner) []any { return []any{o.Name, o.URDs, o.Quota} },
+}
+
+func newOwnerList(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "list owners: name, number of URDs, requests a day (0 is no limit)",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withControl(place, func(store *control.Store) error {
+				n, err := ownerListing.print(c, false, store.Owners(c.Context()))
+				if n == 0 && err == nil {
+					note(c, noURDs)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newOwnerQuota(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "quota NAME [N]",
+		Short: "say, or with N set, how many requests a day an owner may cause; 0 is no limit",
+		Args:  cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return withControl(place, func(store *control.Store) error {
+					quota, err := store.Quota(c.Context(), args[0])
+					if err == nil {
+						_, err = fmt.Fprintln(c.OutOrStdout(), quota)
+					}
+					return err
+				})
+			}
+			requests, err := strconv.Atoi(args[1])
+			if err != nil || requests < 0 {
+				return cli.Wrongf("%s: a quota is a number of requests a day, 0 for no limit", args[1])
+			}
+			return fillControl(place, func(store *control.Store) error { return store.SetQuota(c.Context(), args[0], requests) })
+		},
+	}
+}
