@@ -144,6 +144,9 @@ func disk(fs vfs.FS) vfs.FS {
 // Path returns the absolute path of a name in the directory, and that of the directory itself for "".
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
+// Owner says who holds the directory.
+func (d *Dir) Owner() Owner { return readOwner(d.Path("lock")) }
+
 // Frontier returns the store of the URLs to be fetched.
 func (d *Dir) Frontier() (*frontier.Store, error) { return ready(d, &d.frontier) }
 

@@ -12,6 +12,7 @@ package keywordfilter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -163,14 +164,18 @@ func baselineOf(v *webrace.Visit) match.Baseline {
 
 // addedSince returns which blocks are new to those who have seen a version: what was added since the last
 // visit, unless they were not shown that one, because another crawl came first. Then the versions that
-// they know are compared, out of the object cache.
+// they know are compared, out of the object cache. Where these have been removed as garbage, everything is
+// new; but not if it is the last visit's version that was removed, because its baseline is kept.
 func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) ([]bool, error) {
-	if version == 0 || version == d.Visit.Version {
+	if version == 0 || version == d.Visit.Version || d.Visit.Version == 0 {
 		return sinceVisit, nil
 	}
 	var known match.Baseline
 	for v := max(1, version-match.BaselineVersions+1); v <= version; v++ {
 		old, err := s.recall(d.URL, v)
+		if errors.Is(err, objects.ErrNotFound) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

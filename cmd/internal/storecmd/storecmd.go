@@ -34,7 +34,7 @@ func newRoot(place *cli.Place) *cobra.Command {
 	root.AddCommand(
 		newURD(place), newACI(place), newOwner(place), newSecret(place), newCache(place),
 		newSearch(place), newExplain(place), newWhy(place),
-		newFrontier(place), newDLQ(place),
+		newFrontier(place), newDLQ(place), newGC(place),
 	)
 	cli.Strict(root)
 	return root

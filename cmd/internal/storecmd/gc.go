@@ -1,0 +1,86 @@
+package storecmd
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+)
+
+// collection is what a collection did, for programs.
+type collection struct {
+	Versions int   `json:"versions"` // removed
+	Bodies   int   `json:"bodies"`
+	Kept     int   `json:"kept"` // about to go, and kept for somebody
+	Expired  int   `json:"expired"`
+	Trimmed  int   `json:"trimmed"`
+	Segments int   `json:"segments"` // rewritten
+	Freed    int64 `json:"freed"`    // bytes on disk
+}
+
+// gcFlags are how long things are kept.
+type gcFlags struct {
+	retention, unmatched, annotations pipeline.Duration
+	maxSize                           pipeline.Size
+	dry, asJSON                       bool
+}
+
+func newGC(place *cli.Place) *cobra.Command {
+	var f gcFlags
+	c := &cobra.Command{
+		Use:   "gc",
+		Short: "remove versions and annotations that are older than they are to be kept, and give the space back",
+		Long: `gc removes a version when it was not current for longer than its retention, and
+no owner waits for it: when no annotation speaks of it that is neither retrieved
+nor expired. Without any flag it gives back the space of what was removed before.
+The stage gc of webrace-run does the same, again and again with --continuous.`,
+		Example: `  webrace-store gc --retention 365d --retention-unmatched 30d --retention-annotations 90d
+  webrace-store gc --max-size 10GB --dry-run`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withDir(place, func(dir *storage.Dir) error { return f.run(c, dir) })
+		},
+	}
+	c.Flags().TextVar(&f.retention, "retention", pipeline.Duration(0), "keep versions that an annotation speaks of for this `TIME` since they were last current, as 90d; 0s for good")
+	c.Flags().TextVar(&f.unmatched, "retention-unmatched", pipeline.Duration(0), "keep other versions for this `TIME`")
+	c.Flags().TextVar(&f.annotations, "retention-annotations", pipeline.Duration(0), "let annotations that nobody took expire after this `TIME`, and remove them after it again")
+	c.Flags().TextVar(&f.maxSize, "max-size", pipeline.Size(0), "let the oldest versions go above this `SIZE` of documents on disk, as 10GB")
+	c.Flags().BoolVar(&f.dry, "dry-run", false, "say what would go for its age, and remove nothing")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "as JSON")
+	return c
+}
+
+func (f *gcFlags) retain() storage.Retention {
+	return storage.Retention{
+		Versions: time.Duration(f.retention), Unmatched: time.Duration(f.unmatched),
+		Annotations: time.Duration(f.annotations), MaxBytes: int64(f.maxSize),
+	}
+}
+
+func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) error {
+	if f.dry {
+		versions, bytes, err := dir.WouldCollect(c.Context(), f.retain())
+		if err != nil {
+			return err
+		}
+		if f.asJSON {
+			return newEncoder(c.OutOrStdout()).Encode(map[string]int64{"versions": int64(versions), "bytes": bytes})
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s would be removed, of %d bytes before compression\n", cli.Count(versions, "version"), bytes)
+		return err
+	}
+	done, err := dir.Collect(c.Context(), f.retain())
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		return newEncoder(c.OutOrStdout()).Encode(collection{
+			done.Versions, done.Bodies, done.Kept, done.Expired, done.Trimmed, done.Segments, done.Freed,
+		})
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), done)
+	return err
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// TestGarbageIsCollectedUnderACrawlButNeverWhatAnOwnerWaitsFor crawls a site whose pages change with each
+// visit, while garbage is collected all the time with no retention at all, and owners come and take some of
+// what they are told of. Whatever still waits, at any moment, is there to be read.
+func TestGarbageIsCollectedUnderACrawlButNeverWhatAnOwnerWaitsFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const pages, rounds = 40, 5
+	var visits atomic.Int64
+	var links []string
+	for i := range pages {
+		path := fmt.Sprintf("/%d", i+1)
+		links = append(links, path)
+		w.site.handle(path, func(rw http.ResponseWriter, r *http.Request) {
+			drink := [2]string{"tea", "tea and coffee"}[i%2]
+			serveDocument(rw, r, document(fmt.Sprintf("page %s speaks of %s for the %dth time", path, drink, visits.Add(1))))
+		})
+	}
+	w.site.page("/", append(links, "on coffee")...) // bob waits for it, and so it stays
+	urds := these(w.asks("ann", "/", depth(2), about("tea")), w.asks("bob", "/", depth(2), about("coffee")))
+
+	dir := w.open()
+	defer dir.Close()
+	requests, documents := stores(t, dir)
+	if _, err := requests.Put(t.Context(), urds); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var beside sync.WaitGroup
+	var removed, kept int
+	beside.Go(func() {
+		for running(stop) {
+			c, err := dir.Collect(t.Context(), storage.Retention{Versions: time.Nanosecond, Unmatched: time.Nanosecond})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			removed, kept = removed+c.Versions, kept+c.Kept
+			mustBeThere(t, requests, documents)
+		}
+	})
+	beside.Go(func() {
+		for running(stop) {
+			time.Sleep(50 * time.Millisecond)
+			if _, err := requests.Take(t.Context(), "ann"); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	end := sync.OnceFunc(func() { close(stop); beside.Wait() })
+	defer end()
+	for range rounds {
+		crawlIn(t, dir)
+	}
+	end()
+	mustBeThere(t, requests, documents)
+	told := 0
+	for _, err := range requests.ACIs(t.Context(), control.Filter{Owner: "bob"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told++
+	}
+	if told != 1+pages/2*rounds {
+		t.Errorf("bob was told %d times, want %d", told, 1+pages/2*rounds)
+	}
+	if removed == 0 {
+		t.Error("nothing was removed")
+	}
+	t.Logf("%d versions removed, %d taken back", removed, kept)
+}
+
+func running(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return false
+	default:
+		return true
+	}
+}
+
+func stores(t *testing.T, dir *storage.Dir) (*control.Store, *objects.Store) {
+	t.Helper()
+	requests, err := dir.Control()
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents, err := dir.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return requests, documents
+}
+
+// mustBeThere wants every version to be readable that an annotation speaks of which waits before and after
+// it was looked for.
+func mustBeThere(t *testing.T, requests *control.Store, documents *objects.Store) {
+	t.Helper()
+	var lost []control.ACI
+	for a, err := range requests.ACIs(t.Context(), control.Filter{}) {
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if !a.Retrieved.IsZero() {
+			continue
+		}
+		v, err := documents.Get(a.URI, a.Docbase.Version)
+		if err == nil {
+			_, _, err = documents.Body(v)
+		}
+		if errors.Is(err, objects.ErrNotFound) {
+			lost = append(lost, a)
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, a := range lost {
+		ref := control.VersionRef{URL: a.URI, Version: a.Docbase.Version}
+		if waiting, err := requests.Waiting(t.Context(), []control.VersionRef{ref}); err != nil || waiting[ref] {
+			t.Errorf("%s waits for version %d of %s, which is gone: %v", a.Owner, ref.Version, ref.URL, err)
+		}
+	}
+}
+
+// crawlIn runs the shipped pipeline in this process.
+func crawlIn(t *testing.T, dir *storage.Dir) {
+	t.Helper()
+	config, err := pipeline.Parse("pipelines.toml", webrace.Pipelines, pipeline.LoadOptions{
+		Run: []string{"webrace"}, Set: []string{"fetch.allow_networks=loopback", "frontier.fresh=0s"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := config.Graph("webrace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resources := new(pipeline.Resources)
+	pipeline.Provide(resources, dir)
+	if _, err := graph.Run(t.Context(), pipeline.RunOptions{Resources: resources}); err != nil {
+		t.Fatal(err)
+	}
+}
