@@ -52,7 +52,21 @@ func unpackGolden(t *testing.T, format int) string {
 	}
 }
 
-// mustHoldTheDemo wants everything to be there that the demo and a crawl with a delayed URL had left.
+// mustHoldAndFindTheDemo wants everything to be there that the demo and a crawl with a delayed URL had left, and to
+// be found.
+func mustHoldAndFindTheDemo(t *testing.T, d *storage.Dir) {
+	t.Helper()
+	mustHoldTheDemo(t, d)
+	index, err := d.Fulltext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := index.Search(t.Context(), fulltext.Query{Text: "ferry timetable"}); err != nil || found.Total == 0 {
+		t.Errorf("search found %d: %v", found.Total, err)
+	}
+}
+
+// mustHoldTheDemo is mustHoldAndFindTheDemo without the full-text index.
 func mustHoldTheDemo(t *testing.T, d *storage.Dir) {
 	t.Helper()
 	store, err := d.Frontier()
@@ -110,13 +124,6 @@ func mustHoldDocuments(t *testing.T, d *storage.Dir) {
 			t.Errorf("%s: %d bytes, want %d: %v", v.URL, len(body), v.Size, err)
 		}
 	}
-	index, err := d.Fulltext()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if found, err := index.Search(t.Context(), fulltext.Query{Text: "ferry timetable"}); err != nil || found.Total == 0 {
-		t.Errorf("search found %d: %v", found.Total, err)
-	}
 }
 
 func TestADirectoryOfFormat1IsMigratedAndKeepsEverything(t *testing.T) {
@@ -124,7 +131,7 @@ func TestADirectoryOfFormat1IsMigratedAndKeepsEverything(t *testing.T) {
 	dir := unpackGolden(t, 1)
 	for range 2 { // migrated, and opened again
 		d := open(t, dir)
-		mustHoldTheDemo(t, d)
+		mustHoldAndFindTheDemo(t, d)
 		if err := d.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +142,7 @@ func TestADirectoryOfFormat1IsMigratedAndKeepsEverything(t *testing.T) {
 	if content, err := os.ReadFile(filepath.Join(dir, "before-format-2", "format")); string(content) != "1\n" {
 		t.Errorf("the state before has format %q: %v", content, err)
 	}
-	mustHoldTheDemo(t, open(t, filepath.Join(dir, "before-format-2")))
+	mustHoldAndFindTheDemo(t, open(t, filepath.Join(dir, "before-format-2")))
 }
 
 // TestAMigrationThatWasInterruptedIsDoneFromTheStateBefore leaves directories as a crash at each step would.
@@ -171,7 +178,7 @@ func TestAMigrationThatWasInterruptedIsDoneFromTheStateBefore(t *testing.T) {
 			}
 			write(t, filepath.Join(dir, "migrating"), "2\n")
 			crash(t, dir)
-			mustHoldTheDemo(t, open(t, dir))
+			mustHoldAndFindTheDemo(t, open(t, dir))
 			if _, err := os.Stat(filepath.Join(dir, "migrating")); err == nil {
 				t.Error("the migration has no end")
 			}
@@ -183,7 +190,7 @@ func TestAMigrationThatWasInterruptedIsDoneFromTheStateBefore(t *testing.T) {
 		d := open(t, dir)
 		d.Close()
 		write(t, filepath.Join(dir, "migrating"), "2\n")
-		mustHoldTheDemo(t, open(t, dir))
+		mustHoldAndFindTheDemo(t, open(t, dir))
 	})
 }
 

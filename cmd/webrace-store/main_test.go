@@ -22,25 +22,32 @@ func TestMain(m *testing.M) {
 //	terminal FILE COMMAND…  runs a command at a terminal, and writes what is seen there to a file (Linux)
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	runScripts(t, nil)
+	runScripts(t, false, nil)
 }
 
 // While another process has the stores open, the same scripts see the same.
 func TestScriptsWhileTheStoresAreInUse(t *testing.T) {
 	t.Parallel()
-	runScripts(t, func(e *testscript.Env) error {
+	runScripts(t, true, func(e *testscript.Env) error {
 		e.Setenv(throughSocket, "1")
 		return nil
 	})
 }
 
-func runScripts(t *testing.T, setup func(*testscript.Env) error) {
+// runScripts runs the scripts, which know by the condition in-use whether another process has the stores open.
+func runScripts(t *testing.T, inUse bool, setup func(*testscript.Env) error) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds:                commands,
 		Setup:               setup,
+		Condition: func(name string) (bool, error) {
+			if name != "in-use" {
+				return false, errors.New("no such condition")
+			}
+			return inUse, nil
+		},
 	})
 }
 

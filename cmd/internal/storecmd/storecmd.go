@@ -35,6 +35,7 @@ func newRoot(place *cli.Place) *cobra.Command {
 		newURD(place), newACI(place), newOwner(place), newSecret(place), newCache(place),
 		newSearch(place), newExplain(place), newWhy(place),
 		newFrontier(place), newDLQ(place), newGC(place),
+		newFsck(place), newBackup(place), newRestore(place),
 	)
 	cli.Strict(root)
 	return root

@@ -1,0 +1,148 @@
+package storecmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/fsck"
+)
+
+func newFsck(place *cli.Place) *cobra.Command {
+	var repair, deep, asJSON bool
+	c := &cobra.Command{
+		Use:   "fsck",
+		Short: "check everything that is stored, and that it fits together: store, what is wrong, where, details",
+		Long: `fsck verifies every store while nothing runs. It ends with status 1 if it found
+damage that is not repaired. With --repair it repairs what can be, and says what
+is lost; make a backup first, if only with cp.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return withDir(place, func(dir *storage.Dir) error {
+				if place.Shared != nil {
+					return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("fsck checks a data directory at rest, and %s has this one open: stop it first", dir.Owner())}
+				}
+				return runFsck(c, dir, repair, deep, asJSON)
+			})
+		},
+	}
+	c.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired")
+	c.Flags().BoolVar(&deep, "deep", false, "also read every stored document")
+	c.Flags().BoolVar(&asJSON, "json", false, "a JSON object a line")
+	return c
+}
+
+// finding is one of the check, for programs.
+type finding struct {
+	Store    string `json:"store"`
+	Kind     string `json:"kind"`
+	Where    string `json:"where,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+	Repaired bool   `json:"repaired"`
+}
+
+func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep, asJSON bool) error {
+	out := newEncoder(c.OutOrStdout())
+	var found, left int
+	var writeErr error
+	check := dir.Check
+	if deep {
+		check = dir.CheckDeep
+	}
+	err := check(c.Context(), repair, func(f fsck.Finding) {
+		if found++; !f.Repaired {
+			left++
+		}
+		var err error
+		if asJSON {
+			err = out.Encode(finding(f))
+		} else {
+			_, err = fmt.Fprintln(c.OutOrStdout(), f)
+		}
+		if writeErr == nil {
+			writeErr = err
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case writeErr != nil:
+		return writeErr
+	case left > 0 && !repair:
+		return fmt.Errorf("%s; --repair repairs what can be", cli.Count(left, "finding"))
+	case left > 0:
+		return fmt.Errorf("%s not repaired: what is lost is in a backup, if anywhere", cli.Count(left, "finding"))
+	case found == 0:
+		note(c, "nothing is wrong")
+	}
+	return nil
+}
+
+func newBackup(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup DIR",
+		Short: "write a copy of the data directory, also while it is in use",
+		Long: `backup copies frontier, control store and documents so that they fit together, and
+a manifest with the digest of every file at the end. The full-text index is left
+out: after a restore, webrace-run search fills it again.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return withDir(place, func(dir *storage.Dir) error {
+				m, err := dir.Backup(c.Context(), place.Path(args[0]))
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %.1f MB in %s\n", cli.Count(len(m.Files), "file"), float64(m.Bytes())/1e6, args[0])
+				return err
+			})
+		},
+	}
+}
+
+func newRestore(place *cli.Place) *cobra.Command {
+	var verify bool
+	c := &cobra.Command{
+		Use:   "restore DIR",
+		Short: "make the data directory of a backup; it must not be there, or be empty",
+		Long: `restore copies a backup to the data directory, and refuses it if a file is not as
+it was written. With --verify nothing is restored: the files are compared with the
+manifest, and what is in them is checked as fsck does.`,
+		Example: "  webrace-store --data new-data restore backup-2026-11-21",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if verify {
+				return runVerify(c, place.Path(args[0]))
+			}
+			to, err := place.DataDir()
+			if err != nil {
+				return err
+			}
+			m, err := storage.Restore(c.Context(), place.Path(args[0]), to)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s of %s in %s; webrace-run search fills the full-text index again\n",
+				cli.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"), to)
+			return err
+		},
+	}
+	c.Flags().BoolVar(&verify, "verify", false, "only check whether the backup could be restored")
+	return c
+}
+
+func runVerify(c *cobra.Command, from string) error {
+	var left int
+	m, err := storage.Verify(c.Context(), from, func(f fsck.Finding) {
+		left++
+		fmt.Fprintln(c.OutOrStdout(), f)
+	})
+	if err != nil {
+		return err
+	}
+	if left > 0 {
+		return fmt.Errorf("%s in the backup", cli.Count(left, "finding"))
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s of %s, nothing is wrong\n", cli.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"))
+	return err
+}

@@ -1,0 +1,179 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/webrace/webrace/storage/fsck"
+)
+
+// SearchCursor is the follower of the object cache that fills the full-text index: the stage objects of the
+// shipped pipeline search.
+const SearchCursor = "search/objects"
+
+// Backup writes a copy of the directory to a path that does not exist yet, or is empty, while it is in use.
+// The copy has no full-text index, which can be rebuilt: see [Restore].
+//
+// Each store is copied as it is at one moment, one after the other, in an order that makes the copies fit
+// together. A request is done in the frontier after what came of it is stored; an annotation is stored
+// after the version that it speaks of. So the frontier comes first, and the documents last: what is done
+// in the copy is stored in it, and what an annotation speaks of is there. Versions and annotations that
+// were stored in between are in the copy though their request is not done: it is repeated, and finds
+// them. Garbage is not collected meanwhile.
+func (d *Dir) Backup(ctx context.Context, to string) (*Manifest, error) {
+	m, err := d.backup(ctx, to)
+	if err != nil {
+		return nil, fmt.Errorf("back up %s to %s: %w", d.path, to, err)
+	}
+	return m, nil
+}
+
+func (d *Dir) backup(ctx context.Context, to string) (*Manifest, error) {
+	if err := makeEmpty(to); err != nil {
+		return nil, err
+	}
+	d.keeping.Lock()
+	defer d.keeping.Unlock()
+	for _, store := range []struct {
+		name string
+		copy func(context.Context, string) error
+	}{
+		{"frontier", copier(d.Frontier)},
+		{"control.db", copier(d.Control)},
+		{"objects", copier(d.Objects)},
+	} {
+		if !exists(d.Path(store.name)) {
+			continue // it was never used
+		}
+		if err := store.copy(ctx, filepath.Join(to, store.name)); err != nil {
+			return nil, err
+		}
+	}
+	if err := writeFormat(to, Format); err != nil {
+		return nil, err
+	}
+	m, err := manifestOf(to)
+	if err == nil {
+		err = m.write(to)
+	}
+	return m, err
+}
+
+// copier returns what copies a store.
+func copier[T interface {
+	Backup(context.Context, string) error
+}](open func() (T, error)) func(context.Context, string) error {
+	return func(ctx context.Context, to string) error {
+		store, err := open()
+		if err != nil {
+			return err
+		}
+		return store.Backup(ctx, to)
+	}
+}
+
+// makeEmpty makes a directory, or accepts one that is empty.
+func makeEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return os.MkdirAll(dir, 0o700)
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty: it holds %s", dir, entries[0].Name())
+	}
+	return nil
+}
+
+// Restore makes a data directory of a backup, where there is none or an empty one. Every file must be as
+// the manifest says. What is restored becomes a data directory at the end, and not if anything fails. The
+// full-text index is not there, and its follower begins again with the first version.
+func Restore(ctx context.Context, from, to string) (*Manifest, error) {
+	m, err := ReadManifest(from)
+	if err == nil {
+		err = restore(ctx, m, from, to)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("restore %s to %s: %w", from, to, err)
+	}
+	return m, nil
+}
+
+func restore(ctx context.Context, m *Manifest, from, to string) error {
+	if err := makeEmpty(to); err != nil {
+		return err
+	}
+	for i := range m.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if f := &m.Files[i]; f.Path != formatFile {
+			if err := restoreFile(f, from, to); err != nil {
+				return err
+			}
+		}
+	}
+	if err := restartSearch(to); err != nil {
+		return err
+	}
+	return writeFormat(to, m.Format)
+}
+
+func restoreFile(f *ManifestFile, from, to string) error {
+	path := filepath.Join(to, filepath.FromSlash(f.Path))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = f.copyTo(from, out)
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
+// restartSearch lets the follower that fills the full-text index begin with the first version.
+func restartSearch(dir string) error {
+	if !exists(filepath.Join(dir, "objects")) {
+		return nil
+	}
+	d := newDir(dir, nil, Options{})
+	store, err := d.Objects()
+	if err == nil {
+		err = store.SetCursor(SearchCursor, 0, true)
+	}
+	return errors.Join(err, d.Close())
+}
+
+// Verify checks a backup without changing it: that every file is as the manifest says, and then what is in
+// them, as [Dir.Check] does, in a copy of it that is removed again.
+func Verify(ctx context.Context, from string, report fsck.Report) (*Manifest, error) {
+	copied, err := os.MkdirTemp("", "webrace-verify-")
+	if err != nil {
+		return nil, err
+	}
+	m, err := Restore(ctx, from, copied)
+	if err == nil {
+		err = checkCopy(ctx, copied, report)
+	}
+	if err := errors.Join(err, os.RemoveAll(copied)); err != nil {
+		return nil, fmt.Errorf("verify %s: %w", from, err)
+	}
+	return m, nil
+}
+
+func checkCopy(ctx context.Context, dir string, report fsck.Report) error {
+	d, err := Open(dir, Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Check(ctx, false, report), d.Close())
+}
