@@ -47,7 +47,7 @@ and not before. cache import reads WARC files back.`,
 					return cli.Wrong(err)
 				}
 			}
-			return withObjects(place, func(store *objects.Store) error { return flags.run(c, store) })
+			return withObjects(place, func(store *objects.Store) error { return flags.run(c, place, store) })
 		},
 	}
 	f := c.Flags()
@@ -58,7 +58,7 @@ and not before. cache import reads WARC files back.`,
 	return c
 }
 
-func (f exportFlags) run(c *cobra.Command, store *objects.Store) error {
+func (f exportFlags) run(c *cobra.Command, place *cli.Place, store *objects.Store) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	progress := newProgress(c)
@@ -68,6 +68,9 @@ func (f exportFlags) run(c *cobra.Command, store *objects.Store) error {
 		}
 	}
 	to := f.warc + f.wacz
+	if to != "-" {
+		to = place.Path(to)
+	}
 	n := 0
 	err := writeWhole(c, to, func(out io.Writer) (err error) {
 		if f.warc != "" {

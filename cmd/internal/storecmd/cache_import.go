@@ -42,6 +42,11 @@ URL is skipped, so import the files of a crawl together, or in their order.`,
 		RunE: func(c *cobra.Command, files []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 			defer stop()
+			paths, given := make([]string, len(files)), map[string]string{}
+			for i, file := range files {
+				paths[i] = place.Path(file)
+				given[paths[i]] = file
+			}
 			dir, err := place.OpenToFill()
 			if err != nil {
 				return err
@@ -54,11 +59,11 @@ URL is skipped, so import the files of a crawl together, or in their order.`,
 			progress := newProgress(c)
 			o.Progress = func(done, total int64) { progress.show("importing: %d %%", 100*done/max(total, 1)) }
 			o.Skipped = func(s archive.Skipped) {
-				if len(result.Records) < mostSkipped {
+				if s.File = given[s.File]; len(result.Records) < mostSkipped {
 					result.Records = append(result.Records, s)
 				}
 			}
-			result.Imported, err = archive.Import(ctx, store, files, o)
+			result.Imported, err = archive.Import(ctx, store, paths, o)
 			progress.clear()
 			if err = closing(dir, err); err != nil {
 				return importError(ctx, err)

@@ -1,0 +1,208 @@
+package interests
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// interval is a time between checks. Its numbers may be missing, null, or written as text.
+type interval struct{ Weeks, Days, Hours, Minutes, Seconds json.RawMessage }
+
+func (i interval) duration() (total time.Duration) {
+	for _, part := range []struct {
+		n    json.RawMessage
+		unit time.Duration
+	}{{i.Weeks, 7 * 24 * time.Hour}, {i.Days, 24 * time.Hour}, {i.Hours, time.Hour}, {i.Minutes, time.Minute}, {i.Seconds, time.Second}} {
+		var n int64
+		if json.Unmarshal([]byte(strings.Trim(string(part.n), `"`)), &n) == nil && n > 0 && n < 1e6 {
+			total += time.Duration(n) * part.unit
+		}
+	}
+	return total
+}
+
+// backup is url-watches.json of changedetection.io: its watches by id, and its settings.
+type backup struct {
+	Watching map[string]json.RawMessage `json:"watching"`
+	Settings struct {
+		Requests struct {
+			Between interval `json:"time_between_check"`
+		} `json:"requests"`
+	} `json:"settings"`
+}
+
+// watch is what a URD can say of a watch.
+type watch struct {
+	URL        string   `json:"url"`
+	Paused     bool     `json:"paused"`
+	Between    interval `json:"time_between_check"`
+	UseDefault *bool    `json:"time_between_check_use_default"`
+	Trigger    []string `json:"trigger_text"`
+	Added      *bool    `json:"filter_text_added"`
+	Method     string   `json:"method"`
+	Processor  string   `json:"processor"`
+	Backend    string   `json:"fetch_backend"`
+}
+
+// unmapped are the fields that a URD has no counterpart for, where they are set to something.
+var unmapped = []string{
+	"body", "browser_steps", "conditions", "extract_text", "headers", "ignore_text", "include_filters", "notification_body",
+	"notification_title", "notification_urls", "proxy", "subtractive_selectors", "tag", "tags", "text_should_not_be_present",
+	"webdriver_js_execute_code",
+}
+
+// changeDetection reads a backup's url-watches.json, the watches in it alone, or one watch.
+func (r *reader) changeDetection(content []byte) error {
+	content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(content, &all); err != nil {
+		return placed(content, err)
+	}
+	var b backup
+	prefix := ""
+	switch {
+	case all["watching"] != nil:
+		if err := json.Unmarshal(content, &b); err != nil {
+			return placed(content, err)
+		}
+		prefix = "watching."
+	case all["url"] != nil:
+		b.Watching = map[string]json.RawMessage{"watch": content}
+	default:
+		b.Watching = all
+	}
+	for _, id := range slices.Sorted(maps.Keys(b.Watching)) {
+		if err := r.watch(b.Watching[id], b.Settings.Requests.Between, Note{Path: prefix + name(id)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// name is an id in a path, in quotes unless it is an ordinary one.
+func name(id string) string {
+	ordinary := func(r rune) bool {
+		return r == '-' || r == '_' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	}
+	if id == "" || len(id) > 80 || strings.ContainsFunc(id, func(r rune) bool { return !ordinary(r) }) {
+		return fmt.Sprintf("%.80q", id)
+	}
+	return id
+}
+
+// placed adds to an error of a JSON document where it is.
+func placed(content []byte, err error) error {
+	offset := int64(-1)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		offset = syntax.Offset
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	}
+	if offset < 0 {
+		return err
+	}
+	before := content[:min(max(offset-1, 0), int64(len(content)))]
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Errorf("%d:%d: %w", bytes.Count(before, []byte("\n"))+1, column, err)
+}
+
+func (r *reader) watch(raw json.RawMessage, otherwise interval, at Note) error {
+	var w watch
+	var fields map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(raw, &w), json.Unmarshal(raw, &fields)); err != nil || w.URL == "" {
+		at.Message = "this is no watch: it has no url"
+		if err != nil {
+			at.Message = "this is no watch: a field has a value of another type"
+		}
+		r.Problems = append(r.Problems, at)
+		return nil
+	}
+	if w.Paused {
+		r.warn(at, "%.200s is paused there, and was left out", w.URL)
+		return nil
+	}
+	u := r.urd(w.URL)
+	if between := w.Between.duration(); between > 0 && (w.UseDefault == nil || !*w.UseDefault) {
+		u.Timing = between
+	} else if between := otherwise.duration(); between > 0 {
+		u.Timing = between
+	}
+	keywords, lost := triggers(w.Trigger)
+	for _, name := range unmapped {
+		if isSet(fields[name]) {
+			lost = append(lost, name)
+		}
+	}
+	lost = append(lost, w.odd()...)
+	known := len(r.URDs)
+	if err := r.add(u, keywords, at); err != nil {
+		return err
+	}
+	if len(lost) > 0 && len(r.URDs) > known {
+		r.warn(at, "%.200s: not taken over: %s", w.URL, strings.Join(lost, ", "))
+	}
+	return nil
+}
+
+func (r *reader) warn(at Note, format string, args ...any) {
+	at.Message = fmt.Sprintf(format, args...)
+	r.Warnings = append(r.Warnings, at)
+}
+
+// odd says what a watch does in another way than a URD.
+func (w watch) odd() (lost []string) {
+	if w.Method != "" && w.Method != "GET" {
+		lost = append(lost, "method")
+	}
+	if w.Processor != "" && w.Processor != "text_json_diff" {
+		lost = append(lost, "processor")
+	}
+	if w.Added != nil && !*w.Added {
+		lost = append(lost, "filter_text_added")
+	}
+	if strings.Contains(w.Backend, "webdriver") || strings.Contains(w.Backend, "playwright") || strings.Contains(w.Backend, "browser") {
+		lost = append(lost, "fetch_backend")
+	}
+	return lost
+}
+
+// triggers makes keywords of the texts that a watch waits for, of which any will do. Regular expressions,
+// which are between slashes, and what no page can be matched with, are lost.
+func triggers(texts []string) (keywords []xmlschema.Keyword, lost []string) {
+	for _, text := range texts {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		k := xmlschema.Keyword{Key: text}
+		probe := &xmlschema.URD{Keywords: xmlschema.NewKeywords(k)}
+		if strings.HasPrefix(text, "/") || keywordFault(probe) != "" {
+			lost = append(lost, fmt.Sprintf("trigger_text %.80q", text))
+			continue
+		}
+		keywords = append(keywords, k)
+	}
+	return keywords, lost
+}
+
+// isSet reports whether a field has a value that is not empty.
+func isSet(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", "false", `""`, "[]", "{}":
+		return false
+	}
+	return true
+}
