@@ -30,7 +30,8 @@ Ctrl-C finishes what is in flight; a second one stops at once, and nothing that
 was accepted is lost either way.`,
 		Example: `  webrace-run demo                                   see it work, with nothing to set up
   webrace-run crawl https://example.org/ --depth 2 --keyword news:4
-  webrace-run webrace search --urds interests.xml    crawl for URDs, and index what comes`,
+  webrace-run webrace search --urds interests.xml    crawl for URDs, and index what comes
+  webrace-run webrace search --continuous            and go on, each crawl when it is due`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, names []string) error {
 			if len(names) == 0 {

@@ -33,6 +33,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "lines",
 		Summary: "starts a crawl at each URL of a list, a file or standard input",
+		Doc:     "Each is started once, also in a continuous run: a list says nothing of when to come back. URDs do.",
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the start of each crawl"}},
 	}, defaults, newStage)
 }

@@ -2,7 +2,9 @@ package storecmd
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -15,19 +17,42 @@ func newOwner(place *cli.Place) *cobra.Command {
 	return c
 }
 
-var ownerListing = listing[control.Owner]{
-	header: []string{"owner", "urds", "quota"},
-	row:    func(o control.Owner) []any { return []any{o.Name, o.URDs, o.Quota} },
+// ownerUsage is an owner, and how many requests they used today; those that served several owners count
+// as fractions.
+type ownerUsage struct {
+	control.Owner
+	used float64
+}
+
+var ownerListing = listing[ownerUsage]{
+	header: []string{"owner", "urds", "quota", "used today"},
+	row: func(o ownerUsage) []any {
+		return []any{o.Name, o.URDs, o.Quota, strconv.FormatFloat(o.used, 'f', 1, 64)}
+	},
+}
+
+func withUsage(owners iter.Seq2[control.Owner, error], used map[string]float64) iter.Seq2[ownerUsage, error] {
+	return func(yield func(ownerUsage, error) bool) {
+		for o, err := range owners {
+			if !yield(ownerUsage{o, used[o.Name]}, err) {
+				return
+			}
+		}
+	}
 }
 
 func newOwnerList(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "list owners: name, number of URDs, requests a day (0 is no limit)",
+		Short: "list owners: name, number of URDs, requests a day (0 is no limit), and those used today (UTC)",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {
-				n, err := ownerListing.print(c, false, store.Owners(c.Context()))
+				used, err := store.Usage(c.Context(), time.Now().UTC().Format(time.DateOnly))
+				if err != nil {
+					return err
+				}
+				n, err := ownerListing.print(c, false, withUsage(store.Owners(c.Context()), used))
 				if n == 0 && err == nil {
 					note(c, noURDs)
 				}

@@ -15,10 +15,10 @@ import (
 )
 
 func newURD(place *cli.Place) *cobra.Command {
-	c := &cobra.Command{Use: "urd", Short: "what people asked for: add, list, remove, import, export, check, query"}
+	c := &cobra.Command{Use: "urd", Short: "what people asked for: add, list, remove, import, export, lint, check, query"}
 	c.AddCommand(
 		newURDAdd(place), newURDList(place), newURDRm(place),
-		newURDImport(place), newURDExport(place), newURDCheck(place), newURDQuery(place),
+		newURDImport(place), newURDExport(place), newURDLint(place), newURDCheck(place), newURDQuery(place),
 	)
 	return c
 }
@@ -47,6 +47,36 @@ func removeURDs(c *cobra.Command, store *control.Store, ids []string) error {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s\tremoved\n", id)
+	}
+	return nil
+}
+
+func newURDCheck(place *cli.Place) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check ID…",
+		Short: "make the starts of URDs due now, for a continuous run; none if one is not there",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, ids []string) error {
+			return withControl(place, func(store *control.Store) error { return checkURDs(c, store, ids) })
+		},
+	}
+}
+
+func checkURDs(c *cobra.Command, store *control.Store, ids []string) error {
+	for _, id := range ids {
+		urd, err := store.Get(c.Context(), id)
+		if err != nil {
+			return hinting(err, control.ErrNotFound, listURDs)
+		}
+		if urd.Crawl.ID == "" {
+			return cli.Wrongf("URD %s starts no crawl: its owner is told of what others' crawls bring", id)
+		}
+	}
+	for _, id := range ids {
+		if err := store.CheckNow(c.Context(), id); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s\tdue now\n", id)
 	}
 	return nil
 }

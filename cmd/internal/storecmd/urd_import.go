@@ -129,16 +129,16 @@ func checkStarts(name string, urds []*xmlschema.URD) error {
 	return nil
 }
 
-func newURDCheck(place *cli.Place) *cobra.Command {
+func newURDLint(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check FILE",
+		Use:   "lint FILE",
 		Short: "say what is wrong with an XML document of URDs (- reads standard input), and what is probably not meant",
 		Args:  cobra.ExactArgs(1),
-		RunE:  func(c *cobra.Command, args []string) error { return checkURDs(c, place, args[0]) },
+		RunE:  func(c *cobra.Command, args []string) error { return lintURDs(c, place, args[0]) },
 	}
 }
 
-func checkURDs(c *cobra.Command, place *cli.Place, path string) error {
+func lintURDs(c *cobra.Command, place *cli.Place, path string) error {
 	file, name, err := openInput(c, place, path)
 	if err != nil {
 		return err
