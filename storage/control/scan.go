@@ -3,10 +3,13 @@ package control
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"iter"
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // A scan evaluates an expression that no column helps with on every URD, on two processors and in order.
@@ -128,31 +131,72 @@ func inOrder(ctx context.Context, scanners []*sql.Tx, chunks int64, chosen condi
 
 // evaluate works until there is nothing more to do.
 func evaluate(ctx context.Context, tx *sql.Tx, work <-chan *chunk, chosen condition) {
-	prepared, err := tx.PrepareContext(ctx, urdTable.selection+chosen.where+urdTable.order)
+	// Whatever is read of a row costs as much as evaluating a small expression, so the rest is for those found.
+	candidates, err := tx.PrepareContext(ctx, "SELECT n, nodes FROM urd WHERE "+chosen.where+" ORDER BY n")
+	var rest *sql.Stmt
+	if err == nil {
+		rest, err = tx.PrepareContext(ctx, `SELECT revision, interest, check_time, crawl, start FROM urd
+			WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n`)
+	}
 	for c := range work {
 		if c.err = err; err == nil {
-			c.err = c.fill(ctx, prepared, chosen)
+			c.err = c.fill(ctx, candidates, rest, chosen)
 		}
 		close(c.ready)
 	}
 }
 
-func (c *chunk) fill(ctx context.Context, prepared *sql.Stmt, chosen condition) error {
-	choose := chooser(ctx, chosen.query, decodeStoredURD)
-	found, err := prepared.QueryContext(ctx, append(slices.Clip(chosen.args), c.number*scanChunk, c.number*scanChunk+scanChunk-1)...)
+func (c *chunk) fill(ctx context.Context, candidates, rest *sql.Stmt, chosen condition) error {
+	numbers, err := c.choose(ctx, candidates, chosen)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	text, err := json.Marshal(numbers)
+	if err != nil {
+		return err
+	}
+	found, err := rest.QueryContext(ctx, string(text))
 	if err != nil {
 		return err
 	}
 	defer found.Close()
-	for found.Next() {
-		u, err := choose(found)
-		switch err {
-		case nil:
-			c.found = append(c.found, u)
-		case errSkip:
-		default:
+	for i := 0; found.Next(); i++ {
+		var r record
+		if err := found.Scan(&r.number, &r.second, &r.third, &r.crawl, &r.start); err != nil {
 			return err
 		}
+		c.found[i].complete(r)
 	}
 	return found.Err()
+}
+
+// choose evaluates the query, and returns the row numbers of the URDs that it found.
+func (c *chunk) choose(ctx context.Context, candidates *sql.Stmt, chosen condition) (numbers []int64, err error) {
+	first := c.number * scanChunk
+	rows, err := candidates.QueryContext(ctx, append(slices.Clip(chosen.args), first, first+scanChunk-1)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n int64
+		var nodes sql.RawBytes
+		if err := rows.Scan(&n, &nodes); err != nil {
+			return nil, err
+		}
+		if chosen.query != nil {
+			if selected, err := chosen.query.Match(ctx, nodes); err != nil || !selected {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		u, err := xmlschema.StoredURD(nodes)
+		if err != nil {
+			return nil, err
+		}
+		numbers, c.found = append(numbers, n), append(c.found, URD{URD: u})
+	}
+	return numbers, rows.Err()
 }

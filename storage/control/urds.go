@@ -67,12 +67,18 @@ func (s *Store) urds(ctx context.Context, doing, where string, args ...any) iter
 }
 
 func decodeStoredURD(r record) (u URD, err error) {
-	u.Revision, u.Interest, u.CheckAsked = r.number, r.second, moment(r.third)
-	if u.URD, err = xmlschema.StoredURD(r.document); err != nil || r.crawl == "" {
-		return u, err
+	if u.URD, err = xmlschema.StoredURD(r.document); err == nil {
+		u.complete(r)
 	}
-	u.Crawl = crawlOf(u.URD, r.crawl, cmp.Or(r.start, u.URI))
-	return u, nil
+	return u, err
+}
+
+// complete adds what is stored beside a URD.
+func (u *URD) complete(r record) {
+	u.Revision, u.Interest, u.CheckAsked = r.number, r.second, moment(r.third)
+	if r.crawl != "" {
+		u.Crawl = crawlOf(u.URD, r.crawl, cmp.Or(r.start, u.URI))
+	}
 }
 
 // Revision returns the revision of the URD base: 0 when nothing was ever added. Who reads it before the
