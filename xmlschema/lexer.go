@@ -101,6 +101,9 @@ func lexQName(s string) string {
 func isDigit(r rune) bool     { return r >= '0' && r <= '9' }
 func isNameStart(r rune) bool { return r == '_' || unicode.IsLetter(r) }
 func isNamePart(r rune) bool {
+	if r < utf8.RuneSelf { // nearly all of them are
+		return isNameStart(r) || isDigit(r) || r == '-' || r == '.'
+	}
 	return isNameStart(r) || isDigit(r) || r == '-' || r == '.' || unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc)
 }
 

@@ -1,0 +1,150 @@
+// Package controltest proves of a control store what storage/control guarantees of its own: another backend
+// that passes [Run] can take its place under the stages and commands.
+package controltest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// Store is what stages and commands use of a control store; the methods are those of [control.Store].
+type Store interface {
+	Put(ctx context.Context, urds []*xmlschema.URD) ([]control.Change, error)
+	Delete(ctx context.Context, id string) error
+	Get(ctx context.Context, id string) (control.URD, error)
+	All(ctx context.Context) iter.Seq2[control.URD, error]
+	ByOwner(ctx context.Context, owner string) iter.Seq2[control.URD, error]
+	ByCrawl(ctx context.Context, ids ...string) iter.Seq2[control.URD, error]
+	Query(ctx context.Context, expression string) iter.Seq2[control.URD, error]
+	Revised(ctx context.Context, since int64) iter.Seq2[control.Revision, error]
+	Now(ctx context.Context) (control.Point, error)
+	NextChange(ctx context.Context, after control.Point) (control.Point, error)
+	CheckNow(ctx context.Context, id string) error
+	Asked(ctx context.Context, since int64) iter.Seq2[control.URD, error]
+
+	PutACIs(ctx context.Context, acis []*xmlschema.ACI) (int, error)
+	ACIs(ctx context.Context, f control.Filter) iter.Seq2[control.ACI, error]
+	Take(ctx context.Context, owner string) ([]control.ACI, error)
+	NextACIs(ctx context.Context, after int64, limit int) ([]control.ACI, error)
+	LastACI(ctx context.Context) (int64, error)
+	Waiting(ctx context.Context, refs []control.VersionRef) (map[control.VersionRef]bool, error)
+	Referred(ctx context.Context, refs []control.VersionRef) (map[control.VersionRef]bool, error)
+	Expire(ctx context.Context, before time.Time) (int, error)
+	Trim(ctx context.Context, before time.Time) (int, error)
+
+	Owners(ctx context.Context) iter.Seq2[control.Owner, error]
+	Quota(ctx context.Context, owner string) (int, error)
+	SetQuota(ctx context.Context, owner string, requests int) error
+	AddUsage(ctx context.Context, day string, usage map[string]float64, cursors map[string]int64) error
+	Usage(ctx context.Context, day string) (map[string]float64, error)
+
+	SetSecret(ctx context.Context, name string, secret control.Secret) error
+	Secret(ctx context.Context, name string) (control.Secret, error)
+	Secrets(ctx context.Context) iter.Seq2[control.SecretInfo, error]
+	DeleteSecret(ctx context.Context, name string, force bool) error
+	RotateKey(ctx context.Context) (int, error)
+
+	Cursor(ctx context.Context, follower string) (int64, error)
+	SetCursor(ctx context.Context, follower string, position int64) error
+	PutDeadLetter(ctx context.Context, l control.DeadLetter) (string, error)
+	DeadLetters(ctx context.Context) iter.Seq2[control.DeadLetter, error]
+	MarkReplay(ctx context.Context, ids ...string) error
+	Replays(ctx context.Context, pipeline string) iter.Seq2[control.DeadLetter, error]
+	DeleteDeadLetter(ctx context.Context, id string) error
+
+	Close() error
+}
+
+var _ Store = (*control.Store)(nil)
+
+// Backend is where a store is kept. Each guarantee gets one of its own, empty at first.
+type Backend interface {
+	// Open opens the store, with what it kept. No other is open.
+	Open() (Store, error)
+}
+
+// Run tests every guarantee, each on a new backend.
+func Run(t *testing.T, newBackend func(t *testing.T) Backend) {
+	for _, g := range guarantees {
+		t.Run(g.name, func(t *testing.T) {
+			if err := g.holds(t.Context(), newBackend(t)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type guarantee struct {
+	name string
+	test func(*session)
+}
+
+// session is a test of one guarantee: its methods end it at the first thing that is wrong.
+type session struct {
+	ctx     context.Context
+	backend Backend
+	store   Store
+}
+
+// failure is what a session panics with.
+type failure struct{ error }
+
+// holds tests one guarantee.
+func (g guarantee) holds(ctx context.Context, b Backend) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	s := &session{ctx: ctx, backend: b}
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case failure:
+			err = f.error
+		default:
+			panic(f)
+		}
+		if s.store != nil {
+			s.store.Close()
+		}
+	}()
+	s.reopen()
+	g.test(s)
+	return nil
+}
+
+// reopen closes the store and opens it again.
+func (s *session) reopen() {
+	if s.store != nil {
+		s.ok(s.store.Close())
+	}
+	var err error
+	s.store, err = s.backend.Open()
+	s.ok(err)
+}
+
+func (s *session) ok(err error) { s.must(err == nil, "%v", err) }
+
+func (s *session) must(holds bool, format string, args ...any) {
+	if !holds {
+		panic(failure{fmt.Errorf(format, args...)})
+	}
+}
+
+// all gathers results.
+func all[T any](s *session, results iter.Seq2[T, error]) (values []T) {
+	for v, err := range results {
+		s.ok(err)
+		values = append(values, v)
+	}
+	return values
+}
+
+// same compares by how values are written.
+func (s *session) same(what string, got, want any) {
+	s.must(fmt.Sprintf("%v", got) == fmt.Sprintf("%v", want), "%s: %v, want %v", what, got, want)
+}
