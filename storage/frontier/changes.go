@@ -18,6 +18,7 @@ type changes struct {
 	hosts   map[hostID]*hostRecord
 	crawls  map[*crawl]struct{}
 	lanes   map[laneID]stretch // that got items, and where
+	altered []spot             // where items were that are gone, or say less than before
 	timed   bool               // something was parked or delayed, or ceased to be
 	before  counters
 	wanted  []urlID
@@ -29,6 +30,12 @@ type changes struct {
 type laneID struct {
 	host  hostID
 	level level
+}
+
+// spot is where an item is in the lanes.
+type spot struct {
+	laneID
+	order uint64
 }
 
 const (
@@ -58,7 +65,8 @@ func (c *changes) begin() {
 	clear(c.crawls)
 	clear(c.lanes)
 	c.writes.reset()
-	c.timed, c.before, c.wanted, c.startVisited = false, c.q.count, c.wanted[:0], nil
+	c.timed, c.before, c.startVisited = false, c.q.count, nil
+	c.wanted, c.altered = c.wanted[:0], c.altered[:0]
 }
 
 // newRecord returns an empty record of a URL.
@@ -153,6 +161,7 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 	}
 	rec.place = place{kind: inLane, level: at, order: order}
 	rec.dirty = true
+	it.alone = rec.alone()
 	h.items[at]++
 	h.dirty = true
 	if h.parked == 0 {
@@ -169,6 +178,7 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 // delay puts an item aside until it is due.
 func (c *changes) delay(rec *record, it item, at level, due time.Time) error {
 	c.q.count.delayed++
+	it.alone = coming{}
 	rec.place = place{kind: delayed, level: at, order: c.nextOrder(rec, &it), due: nanos(due)}
 	rec.dirty = true
 	c.timed = true
@@ -195,9 +205,32 @@ func (c *changes) dequeue(rec *record, host hostID) error {
 				return err
 			}
 		}
+		c.altered = append(c.altered, spot{laneID{host, at.level}, at.order})
 		return c.remove(c.q.keys.item(host, at.level, at.order))
 	}
 	return nil
+}
+
+// joined lets the item of a queued URL, which others have come to now, not say how one crawl came to it.
+func (c *changes) joined(rec *record, host hostID) error {
+	if rec.place.kind != inLane {
+		return nil
+	}
+	key := c.q.keys.item(host, rec.place.level, rec.place.order)
+	value := c.writes.last(key)
+	if value == nil {
+		var err error
+		if value, err = c.q.store.get(key); err != nil || value == nil {
+			return err
+		}
+	}
+	it, err := decodeItem(value)
+	if err != nil || it.alone == (coming{}) {
+		return err
+	}
+	it.alone = coming{}
+	c.altered = append(c.altered, spot{laneID{host, rec.place.level}, rec.place.order})
+	return c.set(key, it.encode())
 }
 
 // forget leaves the URL in no queue: nobody waits for it any more.

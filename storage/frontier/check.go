@@ -17,6 +17,7 @@ const (
 	strayItem      = "stray item"          // its URL is queued elsewhere, or nobody waits for it
 	misplacedItem  = "misplaced item"      // its URL says that it is queued where there is nothing
 	lostItem       = "lost item"           // a URL that is queued nowhere, though crawls wait for it
+	wrongItem      = "wrong item"          // it says how a crawl came to its URL, and is wrong
 	strandedHost   = "stranded host"       // it has items, and nothing leads to them
 	strayHostKey   = "stray host key"      // a ready or parked host that is not
 	wrongHostCount = "wrong count of host" // of its items
@@ -195,7 +196,7 @@ func (c *check) item(key []byte, it item, here place) (sound bool, err error) {
 	}
 	if rec.place == here {
 		c.total.order = max(c.total.order, numberOf(here.order))
-		return true, nil
+		return true, c.saysRight(key, it, rec)
 	}
 	elsewhere, err := c.queuedAt(rec.place, &it)
 	if err != nil {
@@ -206,6 +207,15 @@ func (c *check) item(key []byte, it item, here place) (sound bool, err error) {
 	}
 	rec.place = here
 	return c.repair, c.found(misplacedItem, it.url, c.saving(it.id, rec), "its record names a place where there is nothing")
+}
+
+// saysRight checks what an item in its place says of its URL.
+func (c *check) saysRight(key []byte, it item, rec *record) error {
+	if it.alone == (coming{}) || it.alone == rec.alone() {
+		return nil
+	}
+	it.alone, key = coming{}, bytes.Clone(key)
+	return c.found(wrongItem, it.url, func() error { return c.set(key, it.encode()) }, "its record says otherwise who came to it")
 }
 
 // awaited reports whether a crawl that there is waits for a URL.

@@ -120,6 +120,11 @@ func TestEachDamageIsFoundAndRepaired(t *testing.T) {
 			_, it := d.item()
 			d.remove(d.k.url(kindSeen, it.id))
 		}, strayItem, 1},
+		"an item says what its record does not": {func(d *damaged) {
+			k, it := d.item()
+			it.alone = coming{1, 1, 99}
+			d.set(k, it.encode())
+		}, wrongItem, 0},
 		"the record of an item is damaged": {func(d *damaged) {
 			_, it := d.item()
 			d.set(d.k.url(kindSeen, it.id), []byte{99})

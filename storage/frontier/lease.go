@@ -60,8 +60,9 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 		}
 		return nil, nil
 	}
-	rec, err := q.store.readRecord(q.keys, it.id)
-	if err != nil || rec == nil || rec.place != (place{kind: inLane, level: from.level, order: it.order}) {
+	at := place{kind: inLane, level: from.level, order: it.order}
+	rec, err := q.recordOf(&it.item, at)
+	if err != nil || rec == nil || rec.place != at {
 		return nil, err
 	}
 	l := &Lease{q: q, item: it.item, host: from.host.id, level: from.level, record: rec}
@@ -101,6 +102,15 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	l.slot = true
 	from.host.inflight++
 	return l, nil
+}
+
+// recordOf returns the record of the URL of an item in the window: if the item says all of it, without
+// reading it. What the window holds of an item is not older than the last commit that was shown.
+func (q *Queue) recordOf(it *item, at place) (*record, error) {
+	if it.alone != (coming{}) {
+		return it.alone.record(at), nil
+	}
+	return q.store.readRecord(q.keys, it.id)
 }
 
 func isRedirect(status int) bool { return status >= 300 && status <= 399 && status != 304 }

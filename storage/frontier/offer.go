@@ -293,7 +293,7 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 			return 0, err
 		}
 	case rec.place.kind != nowhere:
-		return accepted, nil
+		return accepted, c.joined(rec, cand.host)
 	}
 	return accepted, c.enqueue(rec, cand.item, cand.host, at)
 }

@@ -354,6 +354,9 @@ func (q *Queue) show(written *changes) (err error) {
 	q.shown = q.count
 	q.tell(written)
 	q.renew(written)
+	for _, at := range written.altered {
+		q.window.altered(at)
+	}
 	now := q.store.now()
 	for id, where := range written.lanes {
 		if err := q.window.arrived(id, where, now); err != nil {

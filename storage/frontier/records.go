@@ -145,7 +145,38 @@ type item struct {
 	from      string
 	redirects int
 	score     uint8 // 0: nobody said; of a new item alone, the key of one on disk holds it
+	alone     coming
 }
+
+// coming is how the only crawl came to a URL of which nothing else is known, as of most in a first round:
+// together with the item's place it is the URL's whole record, which then need not be read to hand the item
+// out. Zero: not so.
+type coming struct{ crawl, round, distance uint32 }
+
+// alone returns how the only crawl came to the URL that waits in its lane, if there is nothing else to know.
+func (r *record) alone() coming {
+	if len(r.marks) != 1 {
+		return coming{}
+	}
+	m := r.marks[0]
+	c := coming{m.crawl, m.round, m.distance}
+	if r.tries != 0 || r.failed || r.redirect != "" || m != c.mark() {
+		return coming{}
+	}
+	return c
+}
+
+func (c coming) mark() mark {
+	return mark{crawl: c.crawl, round: c.round, distance: c.distance, queued: true}
+}
+
+// record is the record that alone was taken from.
+func (c coming) record(at place) *record {
+	return &record{place: at, marks: []mark{c.mark()}}
+}
+
+// itemSchema is of an item that says how a crawl came to it.
+const itemSchema = 2
 
 func (it *item) host() hostID {
 	name, _ := scope.Host(it.url)
@@ -155,7 +186,15 @@ func (it *item) host() hostID {
 func (it *item) encode() []byte { return it.append(nil) }
 
 func (it *item) append(to []byte) []byte {
-	w := append(writer(to), schema)
+	w := writer(to)
+	if it.alone == (coming{}) {
+		w = append(w, schema)
+	} else {
+		w = append(w, itemSchema)
+		w.uint(uint64(it.alone.crawl))
+		w.uint(uint64(it.alone.round))
+		w.uint(uint64(it.alone.distance))
+	}
 	w.fixed(it.id[:])
 	w.uint(uint64(it.redirects))
 	w.text(it.from)
@@ -164,8 +203,13 @@ func (it *item) append(to []byte) []byte {
 }
 
 func decodeItem(value []byte) (item, error) {
-	r := newReader(value)
+	r := newReaderUpTo(itemSchema, value)
 	var it item
+	if r.schema == itemSchema {
+		if it.alone = (coming{r.number(), r.number(), r.number()}); it.alone.crawl == 0 {
+			r.fail()
+		}
+	}
 	copy(it.id[:], r.fixed(len(it.id)))
 	it.redirects = int(r.small(math.MaxInt32))
 	it.from = r.text()

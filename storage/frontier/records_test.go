@@ -13,6 +13,7 @@ func FuzzRecords(f *testing.F) {
 	rec := record{place: place{delayed, 1, 300, 5}, tries: 2, failed: true, redirect: "x", marks: []mark{{1, 2, 3, 4, 5, 6, true}, {crawl: 9, round: 8, distance: 7}}}
 	f.Add(rec.encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", from: "http://b/", redirects: 3}).encode())
+	f.Add((&item{id: urlID{1}, url: "http://a/", alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
 	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, ETag: "e", Baseline: []uint64{1, 2}, Error: "x"}))
 	f.Add((&counters{order: 1, known: 3}).encode())
@@ -69,7 +70,7 @@ func FuzzRecords(f *testing.F) {
 func TestADamagedOrUnknownValueIsAnError(t *testing.T) {
 	t.Parallel()
 	good := (&item{id: urlID{1}, url: "http://a/", from: "http://b/", redirects: 3}).encode()
-	later := append([]byte{schema + 1}, good[1:]...)
+	later := append([]byte{itemSchema + 1}, good[1:]...)
 	for _, bad := range [][]byte{nil, good[:5], good[:len(good)-1], append(good[:len(good):len(good)], 0), later} {
 		if _, err := decodeItem(bad); err == nil {
 			t.Errorf("%x is read without an error", bad)

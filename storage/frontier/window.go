@@ -359,6 +359,20 @@ func (w *window) readStretch(l *lane) error {
 	return err
 }
 
+// altered tells the window that an item it may have is gone from its lane, or says too much.
+func (w *window) altered(at spot) {
+	h := w.hosts[at.host]
+	if h == nil {
+		return
+	}
+	items := h.lanes[at.level].items
+	for i := range items {
+		if items[i].order == at.order {
+			items[i].alone = coming{}
+		}
+	}
+}
+
 // restart reads everything on disk anew: a crawl came in whose items may have been passed over.
 func (w *window) restart(now time.Time) {
 	for i := range w.rings {

@@ -49,6 +49,16 @@ func (w *writes) close() { w.list[len(w.list)-1].end = uint32(len(w.data)) }
 
 func (w *writes) key(i int) []byte { return w.data[w.list[i].start:w.list[i].value] }
 
+// last returns what was last written under a key, nil for nothing. It looks at every write.
+func (w *writes) last(key []byte) []byte {
+	for i := len(w.list) - 1; i >= 0; i-- {
+		if bytes.Equal(w.key(i), key) {
+			return bytes.Clone(w.data[w.list[i].value:w.list[i].end])
+		}
+	}
+	return nil
+}
+
 // apply hands everything over to the batch.
 func (w *writes) apply(batch *pebble.Batch) error {
 	slices.SortFunc(w.list, func(a, b write) int {
