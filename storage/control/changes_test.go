@@ -148,6 +148,12 @@ func TestQuotasAndUsageAreKept(t *testing.T) {
 	}
 	ok(t, s.AddUsage(ctx, "2026-11-21", map[string]float64{"eleni": 1.5, "costas": 2}, map[string]int64{"used a": 4, "used b_": 5}))
 	ok(t, s.AddUsage(ctx, "2026-11-21", map[string]float64{"eleni": 0.25}, nil))
+	if got, err := s.Cursors(ctx, "used "); err != nil || len(got) != 2 || got["a"] != 4 || got["b_"] != 5 {
+		t.Errorf("cursors %v, %v", got, err)
+	}
+	if got, err := s.Cursors(ctx, "used _"); err != nil || len(got) != 0 {
+		t.Errorf("cursors %v, %v", got, err)
+	}
 	ok(t, s.AddUsage(ctx, "2024-01-01", map[string]float64{"eleni": 9}, nil))
 	ok(t, s.AddUsage(ctx, "2026-11-22", map[string]float64{"eleni": 1}, nil))
 	ok(t, s.Close())
