@@ -9,6 +9,7 @@ package webrace
 import (
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -226,6 +227,11 @@ func (v *Visit) ShownTo(crawl string) (Shown, bool) {
 	}
 	return v.Shown[i], true
 }
+
+// ErrNotStored, wrapped in the error with which a stage sends a request back, says that what the last visit
+// left behind is not stored any more. The frontier forgets that visit, and the request is made again as if
+// it were the first.
+var ErrNotStored = errors.New("what was stored of it is gone")
 
 // Learned is a change that a stage wants recorded in the visit of the request it works for, once that
 // request is done: stages hand it to their item, the frontier applies it.

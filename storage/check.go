@@ -14,12 +14,12 @@ import (
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // Check verifies every store, and that they fit together, while nothing else uses the directory. Each
-// damage is reported and, if asked, repaired as far as that is possible; what is lost is said. After a
-// repair a second check reports only what nothing but a backup can bring back. The error is for what kept
-// the check itself from working.
+// damage is reported and, if asked, repaired as far as that is possible; what is lost is said. The error is
+// for what kept the check itself from working.
 func (d *Dir) Check(ctx context.Context, repair bool, report fsck.Report) error {
 	return d.check(ctx, repair, report, (*objects.Store).Check)
 }
@@ -213,8 +213,8 @@ func lacks(index *fulltext.Store, documents *objects.Store, v objects.Version) (
 	return hasText && err == nil, nil
 }
 
-// annotations finds those that wait and speak of a version that is not stored. Nothing can bring it back,
-// and the annotation itself is whole.
+// annotations finds those that wait and speak of a version that is not stored. Nothing can bring it back, and
+// the annotation itself is whole: repaired, it speaks of no version.
 func (c *check) annotations() error {
 	if !exists(c.dir.Path("control.db")) || !exists(c.dir.Path("objects")) {
 		return nil
@@ -237,8 +237,15 @@ func (c *check) annotations() error {
 		_, err := documents.Get(a.URI, a.Docbase.Version)
 		switch {
 		case errors.Is(err, objects.ErrNotFound):
-			c.report(fsck.Finding{Store: "control", Kind: "annotation of a lost version", Where: a.ID,
+			c.report(fsck.Finding{Store: "control", Kind: "annotation of a lost version", Where: a.ID, Repaired: c.repair,
 				Detail: fmt.Sprintf("%s waits for version %d of %s, which is not stored", a.Owner, a.Docbase.Version, a.URI)})
+			if !c.repair {
+				continue
+			}
+			a.Docbase.Version = 0
+			if _, err := requests.PutACIs(c.ctx, []*xmlschema.ACI{a.ACI}); err != nil {
+				return err
+			}
 		case err != nil:
 			return err
 		}

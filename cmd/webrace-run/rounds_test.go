@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -264,4 +266,24 @@ func TestTheUrgentHaveMoreWeightAndNobodyStarves(t *testing.T) {
 	if average, middle := sum/(pages+1), len(order)/2; average >= middle {
 		t.Errorf("urgent pages come at place %d of %d on average: they have no more weight", average, len(order))
 	}
+}
+
+func TestADocumentThatIsNotStoredAnyMoreIsFetchedAnewInTheSameRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.page("/", "tea", "/a")
+	w.page("/a", "tea again")
+	urds := these(w.asks("ann", "/", depth(2), about("tea")))
+	w.run(urds)
+	mustBe(t, "told", w.news(), "ann /", "ann /a")
+	w.requests()
+	if err := os.RemoveAll(filepath.Join(w.data, "objects")); err != nil {
+		t.Fatal(err)
+	}
+	w.run(urds, askAll...)
+	mustBe(t, "requests", w.requests(), "200 /", "200 /a", "304 /", "304 /a")
+	if n := len(w.versions("/a")); n != 1 {
+		t.Errorf("%d versions of /a are stored, want 1", n)
+	}
+	mustBe(t, "told again", w.news())
 }

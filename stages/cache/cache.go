@@ -86,7 +86,7 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Docume
 		err = s.pin(it, version)
 	}
 	if errors.Is(err, objects.ErrNotFound) {
-		return s.forget(it, d)
+		return s.forget(d)
 	}
 	if err != nil {
 		return fmt.Errorf("recall %s: %w", d.URL, err)
@@ -143,14 +143,11 @@ func (s *stage) validate(it *pipeline.Item, d *webrace.Document) (objects.Versio
 	return version, nil
 }
 
-// forget makes the next visit fetch a document whose stored version is gone.
-func (s *stage) forget(it *pipeline.Item, d *webrace.Document) error {
+// forget sends the request of a document whose stored version is gone back, to be fetched as if it had never
+// been.
+func (s *stage) forget(d *webrace.Document) error {
 	s.env.Counter("missing").Add(1)
-	s.env.Logger.Warn("the stored version is gone; the next visit fetches the document anew", "url", d.URL)
-	it.Learn(webrace.Learned(func(v *webrace.Visit) {
-		v.ETag, v.LastModified, v.Digest, v.Version = "", "", webrace.Digest{}, 0
-	}))
-	return nil
+	return pipeline.Retry(fmt.Errorf("%s: %w", d.URL, webrace.ErrNotStored), time.Now())
 }
 
 func stored(d *webrace.Document, v objects.Version) *webrace.Document {

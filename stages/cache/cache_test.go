@@ -105,7 +105,6 @@ func TestConformance(t *testing.T) {
 	stagetest.Run(t, stagetest.Case{Type: "cache", Resources: f.resources, Inputs: []any{
 		fetched("new", nil, "https://example.org/b"), fetched("newer", nil),
 		recallOf(webrace.NotModified, stored.visit), recallOf(webrace.Fresh, stored.visit),
-		&webrace.Document{URL: "https://example.org/gone", Outcome: webrace.NotModified},
 	}})
 }
 
@@ -180,16 +179,18 @@ func TestADocumentWithoutLinksSendsNone(t *testing.T) {
 	}
 }
 
-func TestAMissingVersionIsForgotten(t *testing.T) {
+func TestTheRequestOfAMissingVersionGoesBack(t *testing.T) {
 	for _, outcome := range []webrace.Outcome{webrace.NotModified, webrace.Fresh} {
 		f := newFixture(t, vfs.NewMem())
-		visit := webrace.Visit{ETag: `"e"`, LastModified: "yesterday", Digest: webrace.Digest{1}, Version: 3, Status: 304}
-		got := f.pass(recallOf(outcome, visit))
-		if got.document != nil || got.links != nil || got.Counters["missing"] != 1 {
-			t.Errorf("%s: %+v", outcome, got)
+		env := pipeline.NewEnv("p", "cache", f.resources)
+		s, err := newStage(struct{}{}, env)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(got.visit, webrace.Visit{Status: 304}) {
-			t.Errorf("%s: the next visit knows %+v", outcome, got.visit)
+		d := recallOf(outcome, webrace.Visit{ETag: `"e"`, Digest: webrace.Digest{1}, Version: 3, Status: 304})
+		err = s.(pipeline.Processor).Process(t.Context(), &pipeline.Item{Value: d}, nil)
+		if !errors.Is(err, webrace.ErrNotStored) || env.Counters()["missing"] != 1 {
+			t.Errorf("%s: %v, %v", outcome, err, env.Counters())
 		}
 	}
 }

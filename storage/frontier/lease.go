@@ -15,6 +15,7 @@ import (
 type Outcome struct {
 	Err     error             // why it failed; nil when it did not
 	RetryAt time.Time         // not zero: it failed, and is to be tried again then, if attempts are left
+	Forget  bool              // it failed because what the last visit left behind is of no use: that is forgotten
 	Learned []webrace.Learned // applied, in order, to the visit of what did not fail
 }
 
@@ -278,6 +279,9 @@ func (l *Lease) learn(o Outcome) *ending {
 			learned(&v)
 		}
 		return &ending{changed: l.adapt(&v), visit: &v}
+	}
+	if o.Forget {
+		v = webrace.Visit{Attempts: v.Attempts}
 	}
 	v.Attempts++
 	v.Error = "failed"

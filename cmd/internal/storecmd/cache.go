@@ -36,7 +36,11 @@ func newCacheLs(place *cli.Place) *cobra.Command {
 			return withObjects(place, func(store *objects.Store) error {
 				n, err := versions.print(c, false, store.List(c.Context(), prefix))
 				if n == 0 && err == nil {
-					note(c, "nothing in the object cache begins with %q", prefix)
+					if prefix == "" {
+						note(c, "nothing is stored yet")
+					} else {
+						note(c, "nothing in the object cache begins with %q", prefix)
+					}
 				}
 				return err
 			})
