@@ -13,13 +13,13 @@ import (
 	"github.com/webrace/webrace/storage"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"webrace-run":        func() { os.Exit(cli.Main(newRoot())) },
-		"webrace-run-mortal": mortal,
-		"webrace-store":      func() { os.Exit(cli.Main(storecmd.New(os.Args[1:]))) },
-	})
+// programs are what scripts and tests run as a program, besides what there is on the machine.
+var programs = map[string]func(){
+	"webrace-run":   func() { os.Exit(cli.Main(newRoot())) },
+	"webrace-store": func() { os.Exit(cli.Main(storecmd.New(os.Args[1:]))) },
 }
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // TestScripts runs the command as a person would: each file of testdata/script is a session.
 func TestScripts(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -214,6 +216,8 @@ func (m *mortalCrawl) search() (found []string) {
 
 // killedAt is what a mortal crawl says before it kills itself, and after it the stages that are at work.
 const killedAt = "killed at work: "
+
+func init() { programs["webrace-run-mortal"] = mortal }
 
 // mortal is webrace-run for the pipelines webrace and search, in a process that kills itself at a random
 // moment while requests are out: SEED ITEMS DATA URDS. The moment comes after up to ITEMS items were handed
