@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
@@ -212,5 +214,45 @@ func rename(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.Rename(from, to); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestARunGoesOnInADirectoryOfFormat1 takes the one URL that the crawl of an older release had put off.
+func TestARunGoesOnInADirectoryOfFormat1(t *testing.T) {
+	t.Parallel()
+	d, err := storage.Open(unpackGolden(t, 1), storage.Options{
+		Frontier: frontier.Options{Now: func() time.Time { return time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC) }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	f := filler{t, d}
+	store, err := d.Frontier()
+	f.ok(err)
+	standings, err := store.Standings("crawl")
+	f.ok(err)
+	if len(standings) != 1 || standings[0].Pending != 1 {
+		t.Fatalf("the crawl stands at %+v", standings)
+	}
+	r := f.run("crawl")
+	const start = "http://127.0.0.1:9/dead"
+	round, err := r.queue.Start(t.Context(), webrace.Crawl{ID: standings[0].Crawl, Start: start, Scope: webrace.ScopeHost}, true)
+	f.ok(err)
+	if !round.Resumed || round.Pending != 1 {
+		t.Errorf("the round is %+v, want the one that was under way", round)
+	}
+	if url := r.end(visited(200, 1)); url != start {
+		t.Errorf("%s was handed out, want %s", url, start)
+	}
+	r.queue.Seal()
+	if l, err := r.queue.Take(t.Context()); !errors.Is(err, io.EOF) {
+		t.Errorf("then %v: %v", l, err)
+	}
+	f.ok(r.queue.Close())
+	standings, err = store.Standings("crawl")
+	f.ok(err)
+	if standings[0].Pending != 0 {
+		t.Errorf("at the end the crawl stands at %+v", standings)
 	}
 }
