@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
 )
 
@@ -24,15 +26,30 @@ const SearchCursor = "search/objects"
 // in the copy is stored in it, and what an annotation speaks of is there. Versions and annotations that
 // were stored in between are in the copy though their request is not done: it is repeated, and finds
 // them. Garbage is not collected meanwhile.
+//
+// The key of the secrets is left out, so that who finds the copy has no secrets: see [Dir.BackupWithKey].
 func (d *Dir) Backup(ctx context.Context, to string) (*Manifest, error) {
-	m, err := d.backup(ctx, to)
+	return d.backupTo(ctx, to, copier(d.Control))
+}
+
+// BackupWithKey is Backup with the key of the secrets, if there is one. The copy wants to be kept as safe as
+// the secrets.
+func (d *Dir) BackupWithKey(ctx context.Context, to string) (*Manifest, error) {
+	return d.backupTo(ctx, to, d.copyControlWithKey)
+}
+
+func (d *Dir) backupTo(ctx context.Context, to string, requests copying) (*Manifest, error) {
+	m, err := d.backup(ctx, to, requests)
 	if err != nil {
 		return nil, fmt.Errorf("back up %s to %s: %w", d.path, to, err)
 	}
 	return m, nil
 }
 
-func (d *Dir) backup(ctx context.Context, to string) (*Manifest, error) {
+// copying copies a store to a path.
+type copying func(ctx context.Context, to string) error
+
+func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifest, error) {
 	if err := makeEmpty(to); err != nil {
 		return nil, err
 	}
@@ -40,10 +57,10 @@ func (d *Dir) backup(ctx context.Context, to string) (*Manifest, error) {
 	defer d.keeping.Unlock()
 	for _, store := range []struct {
 		name string
-		copy func(context.Context, string) error
+		copy copying
 	}{
 		{"frontier", copier(d.Frontier)},
-		{"control.db", copier(d.Control)},
+		{"control.db", requests},
 		{"objects", copier(d.Objects)},
 	} {
 		if !exists(d.Path(store.name)) {
@@ -58,15 +75,72 @@ func (d *Dir) backup(ctx context.Context, to string) (*Manifest, error) {
 	}
 	m, err := manifestOf(to)
 	if err == nil {
+		m.Secrets, err = d.secrets(ctx)
+	}
+	if err == nil {
 		err = m.write(to)
 	}
 	return m, err
 }
 
+// secrets counts the secrets of the directory.
+func (d *Dir) secrets(ctx context.Context) (n int, err error) {
+	if !exists(d.Path("control.db")) {
+		return 0, nil
+	}
+	store, err := d.Control()
+	if err != nil {
+		return 0, err
+	}
+	for _, err := range store.Secrets(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// copyControlWithKey copies the control store and the key of its secrets. If the key was changed meanwhile,
+// the two might not fit together, and are copied again.
+func (d *Dir) copyControlWithKey(ctx context.Context, to string) error {
+	for {
+		key, err := d.key()
+		if err == nil {
+			err = copier(d.Control)(ctx, to)
+		}
+		if err != nil {
+			return err
+		}
+		after, err := d.key()
+		switch {
+		case err != nil:
+			return err
+		case !bytes.Equal(key, after):
+			if err := os.Remove(to); err != nil {
+				return err
+			}
+		case key == nil:
+			return nil
+		default:
+			return os.WriteFile(filepath.Join(filepath.Dir(to), control.KeyFile), key, 0o600)
+		}
+	}
+}
+
+// key reads the key file; nil when there is none.
+func (d *Dir) key() ([]byte, error) {
+	key, err := os.ReadFile(d.Path(control.KeyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return key, err
+}
+
 // copier returns what copies a store.
 func copier[T interface {
 	Backup(context.Context, string) error
-}](open func() (T, error)) func(context.Context, string) error {
+}](open func() (T, error)) copying {
 	return func(ctx context.Context, to string) error {
 		store, err := open()
 		if err != nil {
@@ -154,7 +228,8 @@ func restartSearch(dir string) error {
 }
 
 // Verify checks a backup without changing it: that every file is as the manifest says, and then what is in
-// them, as [Dir.Check] does, in a copy of it that is removed again.
+// them, as [Dir.Check] does, in a copy of it that is removed again. Secrets whose key was left out are no
+// damage: [Manifest.LacksKey] tells of them.
 func Verify(ctx context.Context, from string, report fsck.Report) (*Manifest, error) {
 	copied, err := os.MkdirTemp("", "webrace-verify-")
 	if err != nil {
@@ -162,7 +237,11 @@ func Verify(ctx context.Context, from string, report fsck.Report) (*Manifest, er
 	}
 	m, err := Restore(ctx, from, copied)
 	if err == nil {
-		err = checkCopy(ctx, copied, report)
+		err = checkCopy(ctx, copied, func(f fsck.Finding) {
+			if f.Kind != control.UnreadableSecret || !m.LacksKey() {
+				report(f)
+			}
+		})
 	}
 	if err := errors.Join(err, os.RemoveAll(copied)); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", from, err)

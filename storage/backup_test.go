@@ -1,12 +1,16 @@
 package storage_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/fsck"
 )
 
 // backedUp returns a backup of the demo's data directory.
@@ -86,5 +90,63 @@ func TestNothingIsRestoredOrBackedUpOverSomethingElse(t *testing.T) {
 	}
 	if _, err := open(t, t.TempDir()).Backup(t.Context(), to); err == nil || !strings.Contains(err.Error(), "precious") {
 		t.Errorf("backup: got %v", err)
+	}
+}
+
+// TestTheKeyInABackupIsThatOfItsSecrets rotates the key while backups are made.
+func TestTheKeyInABackupIsThatOfItsSecrets(t *testing.T) {
+	t.Parallel()
+	d := open(t, filled(t))
+	store, err := d.Control()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotated := make(chan error, 1)
+	go func() {
+		for range 30 {
+			if _, err := store.RotateKey(t.Context()); err != nil {
+				rotated <- err
+				return
+			}
+		}
+		rotated <- nil
+	}()
+	for rotating := true; rotating; {
+		select {
+		case err := <-rotated:
+			if err != nil {
+				t.Fatal(err)
+			}
+			rotating = false // and a last one is made
+		default:
+		}
+		to := filepath.Join(t.TempDir(), "copy")
+		m, err := d.BackupWithKey(t.Context(), to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Secrets != 1 || m.LacksKey() {
+			t.Errorf("manifest %+v", m)
+		}
+		if info, err := os.Stat(filepath.Join(to, control.KeyFile)); err != nil || info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+			t.Errorf("the key is %v: %v", info, err)
+		}
+		filler{t, open(t, to)}.mustHoldRequests()
+	}
+}
+
+func TestABackupWithoutTheKeySaysSoAndIsSound(t *testing.T) {
+	t.Parallel()
+	d := open(t, filled(t))
+	to := filepath.Join(t.TempDir(), "copy")
+	if m, err := d.Backup(t.Context(), to); err != nil || !m.LacksKey() {
+		t.Errorf("manifest %+v: %v", m, err)
+	}
+	if _, err := os.Stat(filepath.Join(to, control.KeyFile)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the key: %v", err)
+	}
+	m, err := storage.Verify(t.Context(), to, func(f fsck.Finding) { t.Errorf("found %v", f) })
+	if err != nil || !m.LacksKey() {
+		t.Errorf("manifest %+v: %v", m, err)
 	}
 }

@@ -10,7 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/webrace/webrace/storage/control"
 )
 
 // manifestFile says what a backup consists of. It is written last: without one, a backup is not whole.
@@ -20,7 +23,8 @@ const manifestFile = "manifest.json"
 type Manifest struct {
 	Format  int            `json:"format"`
 	Created time.Time      `json:"created"`
-	Files   []ManifestFile `json:"files"` // all but the manifest itself
+	Secrets int            `json:"secrets,omitempty"` // how many there are
+	Files   []ManifestFile `json:"files"`             // all but the manifest itself
 }
 
 // ManifestFile is a file of a backup.
@@ -36,6 +40,11 @@ func (m *Manifest) Bytes() (n int64) {
 		n += f.Size
 	}
 	return n
+}
+
+// LacksKey reports whether there are secrets in the backup, and not the key to read them with.
+func (m *Manifest) LacksKey() bool {
+	return m.Secrets > 0 && !slices.ContainsFunc(m.Files, func(f ManifestFile) bool { return f.Path == control.KeyFile })
 }
 
 // manifestOf lists what is in a directory, and makes sure that it is on the disk.

@@ -9,6 +9,9 @@ import (
 	"github.com/webrace/webrace/storage/fsck"
 )
 
+// UnreadableSecret is the kind of damage that only the key file can mend with which a secret was written.
+const UnreadableSecret = "unreadable secret"
+
 // Check verifies the database itself, its tables, and that everything in them is what the XML says, while
 // nobody writes. Each damage is reported and, if asked, repaired: what is derived is derived again, and
 // what cannot be read is set aside as a dead letter, so that nothing is lost for good. Only pages that are
@@ -117,7 +120,7 @@ func (c *checker) secrets() error {
 		if cause == nil {
 			continue
 		}
-		if _, err := c.found("unreadable secret", sealed.Name, cause.Error()); err != nil {
+		if _, err := c.found(UnreadableSecret, sealed.Name, cause.Error()); err != nil {
 			return err
 		}
 	}

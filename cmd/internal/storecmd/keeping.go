@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
 )
 
@@ -80,24 +81,35 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep, asJSON bool) erro
 }
 
 func newBackup(place *cli.Place) *cobra.Command {
-	return &cobra.Command{
+	var withKey bool
+	c := &cobra.Command{
 		Use:   "backup DIR",
 		Short: "write a copy of the data directory, also while it is in use",
 		Long: `backup copies frontier, control store and documents so that they fit together, and
 a manifest with the digest of every file at the end. The full-text index is left
-out: after a restore, webrace-run search fills it again.`,
+out: after a restore, webrace-run search fills it again. So is the key of the
+secrets, unless --with-key: who has both can read them.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withDir(place, func(dir *storage.Dir) error {
-				m, err := dir.Backup(c.Context(), place.Path(args[0]))
+				backup := dir.Backup
+				if withKey {
+					backup = dir.BackupWithKey
+				}
+				m, err := backup(c.Context(), place.Path(args[0]))
 				if err != nil {
 					return err
 				}
 				_, err = fmt.Fprintf(c.OutOrStdout(), "%s, %.1f MB in %s\n", cli.Count(len(m.Files), "file"), float64(m.Bytes())/1e6, args[0])
+				if err == nil && m.LacksKey() {
+					note(c, "without the key of %s: keep a copy of %s elsewhere, or use --with-key", cli.Count(m.Secrets, "secret"), control.KeyFile)
+				}
 				return err
 			})
 		},
 	}
+	c.Flags().BoolVar(&withKey, "with-key", false, "also copy secrets.key, the key of the secrets")
+	return c
 }
 
 func newRestore(place *cli.Place) *cobra.Command {
@@ -122,6 +134,9 @@ manifest, and what is in them is checked as fsck does.`,
 			if err != nil {
 				return err
 			}
+			if m.LacksKey() {
+				note(c, "the backup has %s and not their key: put its %s into %s, or they cannot be read", cli.Count(m.Secrets, "secret"), control.KeyFile, to)
+			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s of %s in %s; webrace-run search fills the full-text index again\n",
 				cli.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"), to)
 			return err
@@ -142,6 +157,9 @@ func runVerify(c *cobra.Command, from string) error {
 	}
 	if left > 0 {
 		return fmt.Errorf("%s in the backup", cli.Count(left, "finding"))
+	}
+	if m.LacksKey() {
+		note(c, "the backup has %s and not their key: after a restore they need the %s of then", cli.Count(m.Secrets, "secret"), control.KeyFile)
 	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "%s of %s, nothing is wrong\n", cli.Count(len(m.Files), "file"), m.Created.Format("2006-01-02 15:04:05Z"))
 	return err
