@@ -103,7 +103,7 @@ func TestTheKeyInABackupIsThatOfItsSecrets(t *testing.T) {
 	}
 	rotated := make(chan error, 1)
 	go func() {
-		for range 30 {
+		for range 200 {
 			if _, err := store.RotateKey(t.Context()); err != nil {
 				rotated <- err
 				return
