@@ -145,6 +145,10 @@ var rules = []struct{ kind, detail, query, repair string }{
 		WHERE name = 'checks'`, "UPDATE counter SET value = ? WHERE name = 'checks'"},
 	{"sequence behind", "an ACI has a number that was not given yet", `SELECT 'aci', reached FROM (SELECT max(seq) AS reached FROM aci)
 		WHERE reached > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'aci'), 0)`, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'aci'"},
+	// Followers of ACIs are named pipeline/stage. Other cursors count something else, and have longer names.
+	{"follower beyond the end", "it would pass over ACIs that are still to come", `SELECT name, name FROM cursor
+		WHERE name LIKE '%/%' AND name NOT LIKE '%/%/%' AND position > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'aci'), 0)`,
+		"UPDATE cursor SET position = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'aci'), 0) WHERE name = ?"},
 }
 
 func (c *checker) rest() error {

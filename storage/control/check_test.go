@@ -96,6 +96,7 @@ func TestEveryDamageIsFoundAndRepaired(t *testing.T) {
 		"damaged ACI":           {"UPDATE aci SET xml = x'' WHERE id = 'aci11'", "unreadable ACI", 0, 1},
 		"trimmed and there":     {"INSERT INTO trimmed VALUES ('aci11')", "ACI both stored and trimmed", 0, 0},
 		"sequence":              {"UPDATE sqlite_sequence SET seq = 1 WHERE name = 'aci'", "sequence behind", 0, 0},
+		"follower too far":      {"INSERT INTO cursor VALUES ('mail/acis', 31)", "follower beyond the end", 0, 0},
 		"no index":              {"DROP INDEX urd_owner", "half-applied migration", 0, 0},
 		"another index":         {"DROP INDEX urd_owner; CREATE INDEX urd_owner ON urd (uri)", "half-applied migration", 0, 0},
 		"no table":              {"DROP TABLE urd_xml", "half-applied migration", 0, 0},

@@ -26,6 +26,7 @@ const (
 	damageReferences     = "wrong reference count"
 	damageDead           = "wrong count of dead bytes"
 	damageCounters       = "wrong counters"
+	damageFollower       = "follower beyond the end"
 	damageFile           = "file of no index"
 )
 
@@ -56,7 +57,7 @@ func (s *Store) check(ctx context.Context, repair, deep bool, report fsck.Report
 	c := &check{store: s, ctx: ctx, repair: repair, deep: deep, report: report,
 		readable: map[uint32]int64{}, cut: map[uint32]bool{}, bodies: map[webrace.Digest]error{}, found: map[webrace.Digest]bool{}, ours: map[webrace.Digest]bool{}}
 	for _, step := range []func() error{
-		c.segmentFiles, c.bodyEntries, c.unindexedBodies, c.versions, c.logs, c.links, c.references, c.segments, c.counters, c.files,
+		c.segmentFiles, c.bodyEntries, c.unindexedBodies, c.versions, c.logs, c.links, c.references, c.segments, c.counters, c.followers, c.files,
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("check object cache: %w", err)
@@ -193,6 +194,36 @@ func (c *check) unindexedBodies() error {
 		}
 		return nil
 	})
+}
+
+// followers finds those that would pass over versions that are still to come, and sets them back to the
+// last number that was given.
+func (c *check) followers() error {
+	last := c.counts.seq
+	stored, _, err := get(c.store, countersKey, decodeCounters)
+	if err == nil {
+		last = max(last, stored.seq)
+	}
+	it, err := over(c.store.db, []byte("c/"))
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for it.First(); it.Valid(); it.Next() {
+		key := append([]byte(nil), it.Key()...)
+		name := string(key[len("c/"):])
+		at, err := decodeNumber(it.Value())
+		switch {
+		case err != nil:
+			err = c.damage(damageUnreadable, name, "of a follower, which begins again", deleteKey(key))
+		case at > last:
+			err = c.damage(damageFollower, name, fmt.Sprintf("it is at %d, and the last version is %d", at, last), setKey(key, encodeNumber(last)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return it.Error()
 }
 
 // files finds files of segments that no index names.

@@ -125,6 +125,8 @@ var damages = []struct {
 	lost       int // documents, of ten; those that have an older version that is not are not
 }{
 	{"missing segment", damageMissingSegment, func(t *testing.T, s *Store) { removeFile(t, s, 2) }, 2},
+	{"follower too far", damageFollower, func(t *testing.T, s *Store) { setTo(t, s, cursorKey("x/y"), encodeNumber(13)) }, 0},
+	{"follower somewhere", damageUnreadable, func(t *testing.T, s *Store) { setTo(t, s, cursorKey("x/y"), []byte{9}) }, 0},
 	{"short segment", damageShortSegment, func(t *testing.T, s *Store) { cutFile(t, s, 2, 0.5) }, 2},
 	{"short last segment", damageShortSegment, func(t *testing.T, s *Store) { cutFile(t, s, s.segments.number, 0.5) }, 0},
 	{"older without latest", damageOrder, func(t *testing.T, s *Store) { unset(t, s, latestKey(home+"0")) }, 0},
