@@ -1,6 +1,10 @@
 package frontier
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/webrace/webrace/internal/scope"
+)
 
 func hostTitle(id hostID) string { return fmt.Sprintf("host %x", uint64(id)) }
 
@@ -75,12 +79,33 @@ func (c *check) waits(id hostID, h *hostRecord) (bool, error) {
 	if h.parked == 0 {
 		return false, nil
 	}
-	if there, err := c.has(c.keys.timed(kindParked, h.parked, uint64(id))); there || err != nil {
+	key := c.keys.timed(kindParked, h.parked, uint64(id))
+	if there, err := c.has(key); there || err != nil {
 		return true, err
+	}
+	if h.parked == never { // somebody wanted it left alone
+		name, err := c.nameOf(id)
+		if err != nil {
+			return true, err
+		}
+		if name != "" {
+			return true, c.found(strandedHost, name, func() error { return c.set(key, pausedValue(name)) }, "it is paused, and nothing lists it")
+		}
 	}
 	h.parked = 0
 	return false, c.found(strandedHost, hostTitle(id), func() error { return c.set(c.keys.host(id), h.encode()) },
 		"it waits, and nothing ends that")
+}
+
+// nameOf returns the name of a host that has items, as one of them says; empty for any other.
+func (c *check) nameOf(id hostID) (name string, err error) {
+	err = c.store.scan(c.keys.item(id, 0, 0), c.keys.item(id, levels, 0), func(_, value []byte) (bool, error) {
+		if it, err := decodeItem(value); err == nil && it.host() == id {
+			name, _ = scope.Host(it.url)
+		}
+		return name == "", nil
+	})
+	return name, err
 }
 
 // strayHosts checks the hosts without items, and the keys that lead to hosts.

@@ -115,6 +115,10 @@ func TestEachDamageIsFoundAndRepaired(t *testing.T) {
 			k, _ := d.first(kindParked, func(k, _ []byte) bool { return dueOf(k) != never })
 			d.remove(k)
 		}, strandedHost, 0},
+		"the key of a paused host without items is missing": {func(d *damaged) {
+			k, _ := d.first(kindParked, func(k, _ []byte) bool { return dueOf(k) == never })
+			d.remove(k)
+		}, strandedHost, 0},
 		"a parked key too many": {func(d *damaged) { d.set(d.k.timed(kindParked, 5, 7), nil) }, strayHostKey, 0},
 		"the record of an item is missing": {func(d *damaged) {
 			_, it := d.item()

@@ -96,9 +96,14 @@ func (c *changes) pause(id hostID, name string) error {
 			return err
 		}
 	}
+	return c.putAside(id, h, never, pausedValue(name))
+}
+
+// pausedValue is the value of the key under which a paused host is parked.
+func pausedValue(name string) []byte {
 	w := newWriter(len(name) + 4)
 	w.text(name)
-	return c.putAside(id, h, never, w)
+	return w
 }
 
 // pause takes a host's items out of the window, and the host itself once no lease holds its slots.
