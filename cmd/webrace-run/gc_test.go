@@ -14,6 +14,7 @@ import (
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // TestGarbageIsCollectedUnderACrawlButNeverWhatAnOwnerWaitsFor crawls a site whose pages change with each
@@ -86,6 +87,54 @@ func TestGarbageIsCollectedUnderACrawlButNeverWhatAnOwnerWaitsFor(t *testing.T) 
 		t.Error("nothing was removed")
 	}
 	t.Logf("%d versions removed, %d taken back", removed, kept)
+}
+
+// Everything that ann was told of is taken and removed. Whoever comes to it later has it fetched again, within
+// the same run and without a request in vain, and she is told of what was added alone.
+func TestWhatWasRemovedIsFetchedAgainForWhoComesToItLater(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]string{"fresh": nil, "not fresh": askAll} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			chain(w.site, 3)
+			any := func(u *xmlschema.URD) { u.ProcessType = xmlschema.ProcessNonFilter }
+			urds := these(w.asks("ann", "/1", depth(3), about("tea")), w.asks("eve", "/1", depth(3), any))
+			w.run(urds)
+			w.requests()
+			w.news()
+			w.removeAll("ann", "eve")
+
+			w.page("/3", "the last page speaks of tea", "and of milk")
+			bob := w.asks("bob", "/1", depth(3), about("tea"))
+			w.run(append(urds, bob), options...)
+			mustBe(t, "requests", w.requests(), "200 /1", "200 /2", "200 /3")
+			mustBe(t, "told", w.news(), "bob /1", "bob /2", "bob /3", "eve /3")
+			if v := w.versions("/2"); len(v) != 1 {
+				t.Errorf("versions %+v, want one", v)
+			}
+			w.run(append(urds, bob), askAll...)
+			mustBe(t, "requests", w.requests(), "304 /1", "304 /2", "304 /3")
+			mustBe(t, "told again", w.news())
+		})
+	}
+}
+
+// removeAll has owners take what waits for them, and removes every version.
+func (w *world) removeAll(owners ...string) {
+	w.t.Helper()
+	dir := w.open()
+	defer dir.Close()
+	requests, _ := stores(w.t, dir)
+	for _, owner := range owners {
+		if _, err := requests.Take(w.t.Context(), owner); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	c, err := dir.Collect(w.t.Context(), storage.Retention{Versions: time.Nanosecond, Unmatched: time.Nanosecond})
+	if err != nil || c.Versions == 0 {
+		w.t.Fatalf("%+v, %v: nothing was removed", c, err)
+	}
 }
 
 func running(stop <-chan struct{}) bool {

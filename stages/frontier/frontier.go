@@ -17,6 +17,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/objects"
 )
 
 // Options of the stage.
@@ -110,7 +111,7 @@ func (s *stage) Open(context.Context) error {
 		Began: time.Now(), Continuous: s.env.Continuous,
 		Fresh: orNever(s.options.Fresh), Attempts: s.options.Attempts, MaxLeases: s.options.Leases,
 		Wait: orNever(s.options.Wait), Redirects: s.options.Redirects, Rules: rules,
-		Order: frontier.Order(s.options.Order), HostURLs: orNone(s.options.HostURLs),
+		Order: frontier.Order(s.options.Order), HostURLs: orNone(s.options.HostURLs), Gone: s.gone,
 	})
 	if err != nil {
 		return err
@@ -119,6 +120,16 @@ func (s *stage) Open(context.Context) error {
 	defer s.mu.Unlock()
 	s.queue = queue
 	return nil
+}
+
+// gone reports whether a document that was stored has been removed from the object cache.
+func (s *stage) gone(url string) bool {
+	documents, err := s.dir.Objects()
+	if err != nil {
+		return false // whoever needs what is stored will say so
+	}
+	_, err = documents.Latest(url)
+	return errors.Is(err, objects.ErrNotFound)
 }
 
 // orNever says to the store what 0 means to a person: not at all.

@@ -200,7 +200,7 @@ func TestWhatWasLearnedComesWithTheNextRequest(t *testing.T) {
 	s := &site{process: func(_ context.Context, it *pipeline.Item, _ webrace.Request) error {
 		it.Learn(webrace.Learned(func(v *webrace.Visit) { v.ETag, v.At = `"first"`, at }))
 		it.Learn("something for another stage")
-		it.Learn(webrace.Learned(func(v *webrace.Visit) { v.ETag, v.Version = v.ETag+"!", v.Version+1 }))
+		it.Learn(webrace.Learned(func(v *webrace.Visit) { v.ETag, v.Revision = v.ETag+"!", v.Revision+1 }))
 		return nil
 	}}
 	never := with(func(o *Options) { o.Fresh = 0 })
@@ -214,7 +214,7 @@ func TestWhatWasLearnedComesWithTheNextRequest(t *testing.T) {
 			}
 			continue
 		}
-		if v := req.Visit; v == nil || v.ETag != `"first"!` || v.Version != i || !v.At.Equal(at) || len(v.Shown) != 1 {
+		if v := req.Visit; v == nil || v.ETag != `"first"!` || v.Revision != int64(i) || !v.At.Equal(at) || len(v.Shown) != 1 {
 			t.Errorf("request %d knows %+v", i, v)
 		}
 		if req.Stored != (i == 2) {

@@ -82,9 +82,10 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 			return nil, err
 		}
 	}
+	gone := q.gone(it.url, visit)
 	l.request = webrace.Request{
 		URL: it.url, From: it.from, Redirects: it.redirects, Visit: visit,
-		Stored: q.answers(visit, l.served, now),
+		Stored: !gone && q.answers(visit, l.served, now),
 	}
 	if l.request.Reach, err = q.reach(within); err != nil {
 		return nil, err
@@ -134,6 +135,17 @@ func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
 		}
 	}
 	return within, active, nil
+}
+
+// gone reports whether the document that answered at a visit was removed since, and takes from the visit
+// what would let the server confirm it. What else the visit knows stays: by it, whoever saw the document is
+// not told of it again.
+func (q *Queue) gone(url string, v *webrace.Visit) bool {
+	if v == nil || v.Version == 0 || q.opt.Gone == nil || !q.opt.Gone(url) {
+		return false
+	}
+	v.ETag, v.LastModified = "", ""
+	return v.Status < 300 || v.Status == 304 // else the answer was that there is no document, which stands
 }
 
 // answers reports whether what was stored at a visit answers without a request.

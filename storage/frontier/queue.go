@@ -36,6 +36,10 @@ type QueueOptions struct {
 	// has passed: until then they are Stored.
 	Continuous bool
 	Revisit    schedule.Bounds // of that interval, for crawls without a timing; a zero bound: 1 h, 30 days
+	// Gone says that nothing is stored any more of a URL whose last visit left a document. Then no stored
+	// answer is handed out, and no validators by which a server would confirm what nobody has. It is asked
+	// of URLs that are handed out again, and must not block. nil: never.
+	Gone func(url string) bool
 }
 
 func (o QueueOptions) withDefaults() QueueOptions {

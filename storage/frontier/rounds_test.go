@@ -71,6 +71,36 @@ func TestFreshAnswersWithoutARequest(t *testing.T) {
 	}
 }
 
+// A document that was removed since answers nothing, and no server is asked to confirm it. What the visit
+// knows of it stays. That there was no document, or that it is elsewhere, needs nothing that is stored.
+func TestADocumentThatWasRemovedIsAskedForAgainWithoutConditions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status, version int
+		gone            bool
+		stored          bool
+		etag            string
+	}{
+		{200, 1, false, true, `"e"`},
+		{200, 1, true, false, ""},
+		{304, 1, true, false, ""},
+		{404, 1, true, true, ""},
+		{200, 0, true, true, `"e"`}, // nothing was ever stored: nothing can have gone
+	} {
+		f := newFixture(t, QueueOptions{Fresh: time.Hour, Gone: func(url string) bool { return c.gone && url == "http://a.org/" }})
+		f.start(crawlOf("a.org"), true)
+		o := f.visited(c.status, c.version)
+		o.Learned = append(o.Learned, func(v *webrace.Visit) { v.ETag, v.LastModified, v.Baseline = `"e"`, "then", []uint64{7} })
+		f.finish(f.take(), o)
+		f.start(crawlOf("a.org"), true)
+		l := f.take()
+		f.wantStored(l, c.stored)
+		if v := l.Request().Visit; v.ETag != c.etag || (v.LastModified == "") != (c.etag == "") || v.Version != c.version || len(v.Baseline) != 1 {
+			t.Errorf("%+v: the visit says %+v", c, v)
+		}
+	}
+}
+
 func TestOnlyTheCrawlsOfThisRunAreServed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, QueueOptions{Window: 1})
