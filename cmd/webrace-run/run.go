@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -56,6 +57,11 @@ type after func(dir *storage.Dir, reports []*pipeline.Report) error
 
 // runPipelines checks everything before it starts anything, then runs the pipelines to their end.
 func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []string, then after) error {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return cli.Wrongf("pipeline %s is named twice", name)
+		}
+	}
 	config, err := place.Load(pipeline.LoadOptions{Run: names, Set: flags.set})
 	if err != nil {
 		return err

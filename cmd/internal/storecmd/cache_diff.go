@@ -1,7 +1,6 @@
 package storecmd
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -32,7 +31,7 @@ and 2 when they cannot be compared, for example because there is no such version
   webrace-store cache diff https://example.org/ 3 7 --words`,
 		Args: cobra.MatchAll(cobra.RangeArgs(1, 3), func(_ *cobra.Command, args []string) error {
 			if len(args) == 2 {
-				return errors.New("name both versions, or none for the latest two")
+				return cli.Wrongf("name both versions, or none for the latest two")
 			}
 			return nil
 		}),
