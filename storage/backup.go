@@ -50,6 +50,11 @@ func (d *Dir) backupTo(ctx context.Context, to string, requests copying) (*Manif
 type copying func(ctx context.Context, to string) error
 
 func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifest, error) {
+	if abs, err := filepath.Abs(to); err == nil {
+		if inside, err := filepath.Rel(d.path, abs); err == nil && filepath.IsLocal(inside) {
+			return nil, fmt.Errorf("%s lies in the data directory", to)
+		}
+	}
 	if err := makeEmpty(to); err != nil {
 		return nil, err
 	}
@@ -235,7 +240,10 @@ func Verify(ctx context.Context, from string, report fsck.Report) (*Manifest, er
 	if err != nil {
 		return nil, err
 	}
-	m, err := Restore(ctx, from, copied)
+	m, err := ReadManifest(from)
+	if err == nil {
+		err = restore(ctx, m, from, copied)
+	}
 	if err == nil {
 		err = checkCopy(ctx, copied, func(f fsck.Finding) {
 			if f.Kind != control.UnreadableSecret || !m.LacksKey() {

@@ -30,10 +30,13 @@ func (s *Store) entry(url string, number int) (entry, error) {
 	if err == nil && (!ok || s.holds.isGoing(e.key())) {
 		err = ErrNotFound
 	}
-	if err != nil {
-		return entry{}, fmt.Errorf("version %d of %s: %w", number, url, err)
+	switch {
+	case err == nil:
+		return e, nil
+	case number == 0:
+		return entry{}, fmt.Errorf("latest version of %s: %w", url, err)
 	}
-	return e, nil
+	return entry{}, fmt.Errorf("version %d of %s: %w", number, url, err)
 }
 
 func (s *Store) find(url string, number int) (entry, bool, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -84,7 +85,7 @@ type aciFilter struct{ owner, since, url, xpath string }
 
 func (f *aciFilter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.owner, "owner", "", "only those for this owner")
-	c.Flags().StringVar(&f.since, "since", "", "only those since a `TIME`: 2026-01-31, 2026-01-31T08:00:00Z, or 24h ago")
+	c.Flags().StringVar(&f.since, "since", "", "only those since a `TIME`: 2026-01-31, 2026-01-31T08:00:00Z, or how long ago as 24h or 7d")
 }
 
 func (f *aciFilter) filter(now time.Time) (chosen control.Filter, err error) {
@@ -112,10 +113,11 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
+	var ago pipeline.Duration
+	if err := ago.UnmarshalText([]byte(text)); err == nil {
+		return now.Add(-time.Duration(ago)), nil
 	}
-	return time.Time{}, fmt.Errorf("--since %s: write a day as 2026-01-31, a time as 2026-01-31T08:00:00Z, or how long ago as 24h", text)
+	return time.Time{}, fmt.Errorf("--since %s: write a day as 2026-01-31, a time as 2026-01-31T08:00:00Z, or how long ago as 24h or 7d", text)
 }
 
 func writeACIs(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat) error {

@@ -102,6 +102,9 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 			if p.text && p.header {
 				return cli.Wrongf("choose --text or --header")
 			}
+			if p.version < 0 {
+				return cli.Wrongf("--version %d: versions are numbered from 1", p.version)
+			}
 			return withObjects(place, func(store *objects.Store) error {
 				version, err := store.Get(url, p.version)
 				if err != nil {

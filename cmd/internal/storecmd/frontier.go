@@ -81,7 +81,7 @@ var failedListing = listing[frontier.Failure]{
 func newFrontierFailed(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
 		Use:   "failed [PIPELINE]",
-		Short: "list the URLs that gave no document: URL, last status, attempts, error",
+		Short: "list the URLs that gave no document: URL, last status, times in a row without any answer, error",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {

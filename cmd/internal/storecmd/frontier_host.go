@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
@@ -51,9 +53,22 @@ func onHost(place *cli.Place, use, short string, do func(c *cobra.Command, store
 		Short: short,
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			host, err := hostName(args[0])
+			if err != nil {
+				return err
+			}
 			return withFrontier(c, place, args[1:], func(store *frontier.Store, names []string) error {
-				return do(c, store, names, args[0])
+				return do(c, store, names, host)
 			})
 		},
 	}
+}
+
+// hostName returns a host as the URLs that are stored name it.
+func hostName(text string) (string, error) {
+	url, err := urlnorm.Parse("http://" + text + "/")
+	if name, ok := scope.Host(url); err == nil && ok && url == "http://"+name+"/" {
+		return name, nil
+	}
+	return "", cli.Wrongf("%q is not the name of a host: write it as example.org, or example.org:8080", text)
 }

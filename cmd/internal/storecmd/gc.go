@@ -38,9 +38,12 @@ no owner waits for it: when no annotation speaks of it that is neither retrieved
 nor expired. Without any flag it gives back the space of what was removed before.
 The stage gc of webrace-run does the same, again and again with --continuous.`,
 		Example: `  webrace-store gc --retention 365d --retention-unmatched 30d --retention-annotations 90d
-  webrace-store gc --max-size 10GB --dry-run`,
+  webrace-store gc --retention 90d --dry-run`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if f.dry && f.maxSize > 0 {
+				return cli.Wrongf("--dry-run says what would go for its age: it does not know --max-size")
+			}
 			return withDir(place, func(dir *storage.Dir) error { return f.run(c, dir) })
 		},
 	}

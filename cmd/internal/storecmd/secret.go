@@ -30,25 +30,37 @@ const maxSecret = 64 << 10
 
 func newSecretSet(place *cli.Place) *cobra.Command {
 	var kind, user, header string
+	secretOf := func(value string) (control.Secret, error) {
+		if user != "" && header != "" {
+			return control.Secret{}, cli.Wrongf("--user is for --kind basic, --header for --kind header: a secret is one of them")
+		}
+		secret, err := control.NewSecret(control.Kind(kind), user+header, value)
+		if err != nil {
+			return control.Secret{}, cli.Wrong(err)
+		}
+		return secret, nil
+	}
 	c := &cobra.Command{
 		Use:   "set NAME --kind basic --user USER",
 		Short: "store a secret, read from a terminal without showing it, or from standard input",
 		Example: `  webrace-store secret set bank --kind basic --user eleni
   pass show api/token | webrace-store secret set api --kind bearer
   webrace-store secret set feed --kind header --header X-Api-Key < key.txt`,
-		Args:              cobra.ExactArgs(1),
-		PersistentPreRunE: promptSecret,
-		RunE: func(c *cobra.Command, args []string) error {
-			if user != "" && header != "" {
-				return cli.Wrongf("--user is for --kind basic, --header for --kind header: a secret is one of them")
+		Args: cobra.ExactArgs(1),
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
+			if _, err := secretOf("any"); err != nil { // before one is typed in vain
+				return err
 			}
+			return promptSecret(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
 			value, err := readSecret(c.InOrStdin())
 			if err != nil {
 				return err
 			}
-			secret, err := control.NewSecret(control.Kind(kind), user+header, value)
+			secret, err := secretOf(value)
 			if err != nil {
-				return cli.Wrong(err)
+				return err
 			}
 			return fillControl(place, func(store *control.Store) error {
 				if err := store.SetSecret(c.Context(), args[0], secret); err != nil {

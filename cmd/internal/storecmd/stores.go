@@ -76,7 +76,7 @@ func hinting(err, sentinel error, hint string) error {
 func normal(url string) (string, error) {
 	normalized, err := urlnorm.Parse(url)
 	if err != nil {
-		return "", cli.Wrongf("%s: %w: write it in full, with http:// or https://", url, err)
+		return "", cli.Wrongf("%q is no http or https URL: write it in full, as https://example.org/", url)
 	}
 	return normalized, nil
 }

@@ -164,6 +164,9 @@ func openInput(c *cobra.Command, place *cli.Place, path string) (file io.ReadClo
 	if path == "-" {
 		return io.NopCloser(c.InOrStdin()), "stdin", nil
 	}
+	if info, err := os.Stat(place.Path(path)); err == nil && info.IsDir() {
+		return nil, "", cli.Wrongf("%s is a directory", path)
+	}
 	opened, err := os.Open(place.Path(path))
 	if err != nil {
 		return nil, "", cli.Wrong(err)

@@ -71,6 +71,12 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 	if f.match != xmlschema.MatchAny && f.match != xmlschema.MatchAll {
 		return nil, fmt.Errorf("--match %s: it is any or all", f.match)
 	}
+	if f.depth < 0 {
+		return nil, fmt.Errorf("--depth %d: it is 0, for no limit, or more", f.depth)
+	}
+	if f.urgency < 1 || f.urgency > 3 {
+		return nil, fmt.Errorf("--urgency %d: it is a whole number from 1 to 3", f.urgency)
+	}
 	keywords, err := cli.ParseKeywords(f.keywords)
 	if err != nil {
 		return nil, err
