@@ -43,13 +43,17 @@ func encodeMeta(d *webrace.Document, v *Version) []byte {
 
 // fitsAttribute reports whether a reader takes a value as an attribute, however it is escaped.
 func fitsAttribute(value string) bool {
+	const longest = 6 // what escaping makes of a byte
+	if longest*len(value) < xmlschema.MaxAttribute {
+		return true
+	}
 	escaped := 0
 	for i := range len(value) {
 		if c := value[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`<>&"'`, c) >= 0 {
 			escaped++
 		}
 	}
-	return len(value)+5*escaped < xmlschema.MaxAttribute
+	return len(value)+(longest-1)*escaped < xmlschema.MaxAttribute
 }
 
 func decodeMeta(xml []byte) (xmlschema.Meta, error) {
