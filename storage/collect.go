@@ -204,9 +204,16 @@ func (u *unfind) removed(versions []objects.Version) {
 
 // String says it to a person.
 func (c Collected) String() string {
-	s := fmt.Sprintf("%d versions removed, %d bodies with them", c.Versions, c.Bodies)
+	s := fmt.Sprintf("%s removed, %s with them", count(c.Versions, "version", "versions"), count(c.Bodies, "body", "bodies"))
 	if c.Kept > 0 {
 		s += fmt.Sprintf(", %d kept for somebody who waits", c.Kept)
 	}
-	return s + fmt.Sprintf("; %d annotations expired, %d removed; %.1f MB given back", c.Expired, c.Trimmed, float64(c.Freed)/1e6)
+	return s + fmt.Sprintf("; %s expired, %d removed; %.1f MB given back", count(c.Expired, "annotation", "annotations"), c.Trimmed, float64(c.Freed)/1e6)
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

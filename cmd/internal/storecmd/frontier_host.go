@@ -1,7 +1,7 @@
 package storecmd
 
 import (
-	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -12,20 +12,35 @@ import (
 
 // newFrontierHost returns the commands that say what becomes of a host's URLs.
 func newFrontierHost(place *cli.Place) []*cobra.Command {
-	return []*cobra.Command{
-		hostCommand(place, "pause", "ask a host for nothing until it is resumed; its URLs wait", (*frontier.Store).Pause),
-		hostCommand(place, "resume", "ask a host again that was paused", (*frontier.Store).Resume),
-		newFrontierDrop(place),
-	}
+	return []*cobra.Command{newFrontierPause(place), newFrontierResume(place), newFrontierDrop(place)}
 }
 
-// hostCommand does something to a host in the queue of one pipeline, or of each.
-func hostCommand(place *cli.Place, use, short string, do func(*frontier.Store, context.Context, string, string) error) *cobra.Command {
-	return onHost(place, use, short, func(c *cobra.Command, store *frontier.Store, names []string, host string) error {
+func newFrontierPause(place *cli.Place) *cobra.Command {
+	return onHost(place, "pause", "ask a host for nothing until it is resumed; its URLs wait", func(c *cobra.Command, store *frontier.Store, names []string, host string) error {
 		for _, name := range names {
-			if err := do(store, c.Context(), name, host); err != nil {
+			if err := store.Pause(c.Context(), name, host); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+func newFrontierResume(place *cli.Place) *cobra.Command {
+	return onHost(place, "resume", "ask a host again that was paused", func(c *cobra.Command, store *frontier.Store, names []string, host string) error {
+		resumed := false
+		for _, name := range names {
+			paused, err := store.Paused(name)
+			if err != nil {
+				return err
+			}
+			resumed = resumed || slices.Contains(paused, host)
+			if err := store.Resume(c.Context(), name, host); err != nil {
+				return err
+			}
+		}
+		if !resumed {
+			note(c, "%s was not paused: webrace-store frontier stats lists the hosts that are", host)
 		}
 		return nil
 	})

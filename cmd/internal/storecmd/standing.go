@@ -120,7 +120,7 @@ func (s standing) state() string {
 	case frontier.Failed:
 		return "gave no document: " + failure
 	}
-	if s.Visit != nil && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Version == 0 {
+	if s.Visit != nil && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Status != 304 && s.Visit.Version == 0 {
 		return fmt.Sprintf("redirected elsewhere (status %d)", s.Visit.Status)
 	}
 	return "fetched"

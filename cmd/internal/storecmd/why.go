@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/objects"
 )
 
 func newWhy(place *cli.Place) *cobra.Command {
@@ -36,7 +38,11 @@ func newWhy(place *cli.Place) *cobra.Command {
 					return err
 				}
 				for _, s := range all {
-					s.print(c.OutOrStdout(), starts, time.Now())
+					stored, err := stillStored(dir, url, s.Visit)
+					if err != nil {
+						return err
+					}
+					s.print(c.OutOrStdout(), starts, time.Now(), stored)
 				}
 				return nil
 			})
@@ -66,14 +72,30 @@ func startsOf(c *cobra.Command, dir *storage.Dir, all []standing) (map[string]st
 	return starts, nil
 }
 
-// print shows where a URL stands to a person.
-func (s standing) print(w io.Writer, starts map[string]string, now time.Time) {
+// stillStored reports whether the version of a visit was not removed since.
+func stillStored(dir *storage.Dir, url string, v *webrace.Visit) (bool, error) {
+	if v == nil || v.Version == 0 {
+		return false, nil
+	}
+	documents, err := dir.Objects()
+	if err != nil {
+		return false, err
+	}
+	_, err = documents.Get(url, v.Version)
+	if errors.Is(err, objects.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// print shows where a URL stands to a person, and whether the version of its last visit is still stored.
+func (s standing) print(w io.Writer, starts map[string]string, now time.Time, stored bool) {
 	fmt.Fprintf(w, "%s: %s\n", s.pipeline, s.state())
 	for _, came := range s.Came {
 		fmt.Fprintf(w, "  %s\n", describeCame(came, starts))
 	}
 	if s.Visit != nil {
-		describeVisit(w, s.Visit)
+		describeVisit(w, s.Visit, stored)
 	}
 	if s.Paused {
 		fmt.Fprintf(w, "  its host is paused: webrace-store frontier resume\n")
@@ -101,11 +123,13 @@ func describeCame(came frontier.Came, starts map[string]string) string {
 	return text
 }
 
-func describeVisit(w io.Writer, v *webrace.Visit) {
+func describeVisit(w io.Writer, v *webrace.Visit, stored bool) {
 	if !v.At.IsZero() {
 		text := fmt.Sprintf("last answer at %s: status %d", moment(v.At), v.Status)
-		if v.Version > 0 {
+		if stored {
 			text += fmt.Sprintf("; version %d is stored", v.Version)
+		} else if v.Version > 0 {
+			text += fmt.Sprintf("; version %d was stored, and is removed", v.Version)
 		}
 		fmt.Fprintf(w, "  %s\n", text)
 	}
