@@ -76,7 +76,7 @@ func TestBusyHostsDoNotKeepOthersWaiting(t *testing.T) {
 		at = at.Add(time.Second)
 		l := f.take()
 		if hostName(l) == "b" {
-			l = f.rest(l, at.Add(20*time.Second), waiting == 0)
+			f.rest(l, at.Add(20*time.Second), waiting == 0)
 			waiting++
 			continue
 		}
