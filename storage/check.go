@@ -117,7 +117,7 @@ func checkStore[T any](c *check, name, file string, open func() (T, error), chec
 	}
 	store, err := open()
 	if err != nil {
-		return c.fix(name, "does not open", file, err.Error()+"; restore it from a backup", nil)
+		return c.fix(name, "does not open", file, err.Error(), nil)
 	}
 	return checks(store, c.ctx, c.repair, c.report)
 }
@@ -133,7 +133,7 @@ func (c *check) fulltext() error {
 	}
 	index, err := c.dir.Fulltext()
 	if err != nil {
-		return c.fix("fulltext", "does not open", "fulltext", err.Error()+"; it is rebuilt by webrace-run search", func() error {
+		return c.fix("fulltext", "does not open", "fulltext", err.Error(), func() error {
 			return errors.Join(os.RemoveAll(c.dir.Path("fulltext")), documents.SetCursor(SearchCursor, 0, true))
 		})
 	}

@@ -32,7 +32,7 @@ import (
 
 var (
 	// ErrCorrupt says that the index cannot be read. Remove its directory, and index again from the first version on.
-	ErrCorrupt = errors.New("full-text index is damaged")
+	ErrCorrupt = errors.New("full-text index is damaged (webrace-store fsck --repair removes it, webrace-run search builds it anew)")
 	// ErrFormat says that another release made the index. Remove its directory, and index again.
 	ErrFormat = errors.New("full-text index has another format")
 	// ErrQuery says that a query is not one; the text after it says why, to be shown to who wrote it.
