@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,10 +52,16 @@ func crawled(t testing.TB) *objects.Store {
 	return s
 }
 
+// gowarcInUse keeps parallel tests from using gowarc at once: each of its readers and writers that is made
+// switches the process's generator of UUIDs.
+var gowarcInUse sync.Mutex
+
 // strict reads a WARC file with another implementation, which fails at the first violation of the
 // standard, and returns the types of its records in order.
 func strict(t testing.TB, content []byte) (kinds []string) {
 	t.Helper()
+	gowarcInUse.Lock()
+	defer gowarcInUse.Unlock()
 	name := file(t, string(content))
 	gz := name + ".gz"
 	if err := os.Rename(name, gz); err != nil {

@@ -329,30 +329,42 @@ func TestFilesOfWgetAreImported(t *testing.T) {
 	}
 }
 
+// writtenByGowarc returns the files that another library makes of twenty responses.
+func writtenByGowarc(t *testing.T, compress bool) []string {
+	t.Helper()
+	gowarcInUse.Lock()
+	defer gowarcInUse.Unlock()
+	dir := t.TempDir()
+	w := gowarc.NewWarcFileWriter(gowarc.WithFileNameGenerator(&gowarc.PatternNameGenerator{Directory: dir}), gowarc.WithCompression(compress))
+	for i := range 20 {
+		b := gowarc.NewRecordBuilder(gowarc.Response)
+		b.AddWarcHeader("WARC-Target-URI", fmt.Sprintf("%s%d", home, i))
+		b.AddWarcHeader("WARC-Date", time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339))
+		b.AddWarcHeader("Content-Type", "application/http;msgtype=response")
+		b.WriteString(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nbody%02d", i))
+		rec, _, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := w.Write(rec); r[0].Err != nil {
+			t.Fatal(r[0].Err)
+		}
+		rec.Close()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 func TestFilesOfAnotherLibraryAreImported(t *testing.T) {
 	t.Parallel()
 	for _, compress := range []bool{false, true} {
-		dir := t.TempDir()
-		w := gowarc.NewWarcFileWriter(gowarc.WithFileNameGenerator(&gowarc.PatternNameGenerator{Directory: dir}), gowarc.WithCompression(compress))
-		for i := range 20 {
-			b := gowarc.NewRecordBuilder(gowarc.Response)
-			b.AddWarcHeader("WARC-Target-URI", fmt.Sprintf("%s%d", home, i))
-			b.AddWarcHeader("WARC-Date", time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC).Format(time.RFC3339))
-			b.AddWarcHeader("Content-Type", "application/http;msgtype=response")
-			b.WriteString(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nbody%02d", i))
-			rec, _, err := b.Build()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r := w.Write(rec); r[0].Err != nil {
-				t.Fatal(r[0].Err)
-			}
-			rec.Close()
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		files, _ := filepath.Glob(filepath.Join(dir, "*"))
+		files := writtenByGowarc(t, compress)
 		s := openStore(t)
 		got, skipped := imported(t, s, files...)
 		if got.Versions != 20 || len(skipped) != 0 {
