@@ -11,44 +11,96 @@
 // Terms are identified by 64-bit hashes, stable within a process only; nothing stores them.
 package analyze
 
-import "github.com/webrace/webrace"
+import (
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/hashtable"
+)
 
-// Token is one word of a text, where it stands and the terms it gives.
+// Analysis is what a text consists of: tokens, in its order, each of them one of its distinct words.
+type Analysis struct {
+	Tokens []Token
+	Words  []Word
+}
+
+// Token is one word of a text where it stands.
 type Token struct {
-	Surface    uint64        // hash of the folded word
-	Stem       uint64        // hash of the stem of the folded word
-	Start, End int32         // the word's bytes in the text
-	Block      int32         // the index of its block
-	Field      webrace.Field // the field of its block
+	Word       int32 // the index of the word
+	Start, End int32 // its bytes in the text
+	Block      int32 // the index of its block
+}
+
+// Word is one of the distinct words of a text.
+type Word struct {
+	Surface uint64 // hash of the folded word
+	Stem    uint64 // hash of the stem of the folded word
+	First   int32  // the index of its first token
 }
 
 // Analyzer splits texts into tokens and remembers the stems of the words it met. It is reused from text
 // to text, by one goroutine at a time. The zero value is ready to use.
 type Analyzer struct {
-	words  scanner
-	stems  stemCache
-	tokens []Token
+	scanner  scanner
+	stems    stemCache
+	analysis Analysis
+	surfaces []uint64 // of the tokens
+	words    hashtable.Table
 }
 
-// Analyze returns the tokens of the text in its order, block after block. They are valid until the next
-// call.
-func (a *Analyzer) Analyze(text *webrace.Text) []Token {
-	a.tokens = a.tokens[:0]
+// Analyze returns the tokens and words of the text. They are valid until the next call.
+func (a *Analyzer) Analyze(text *webrace.Text) *Analysis {
+	a.split(text)
+	a.distinguish(text)
+	return &a.analysis
+}
+
+// split finds the tokens, block after block.
+func (a *Analyzer) split(text *webrace.Text) {
+	tokens, surfaces := a.analysis.Tokens[:0], a.surfaces[:0]
 	for i, block := range text.Blocks {
-		a.words.reset(text.Bytes, int(block.Start), int(block.End))
-		for a.words.next() {
-			surface := a.words.hash()
-			a.tokens = append(a.tokens, Token{
-				Surface: surface,
-				Stem:    a.stems.get(surface, &a.words),
-				Start:   int32(a.words.start),
-				End:     int32(a.words.stop),
-				Block:   int32(i),
-				Field:   block.Field,
-			})
+		at, end := int(block.Start), int(block.End)
+		for at < end {
+			if c := text.Bytes[at]; !inWord[c] {
+				at++
+				continue
+			}
+			stop, surface := asciiWord(text.Bytes, at, end)
+			if stop == at {
+				break // what is no ASCII needs more of a look
+			}
+			tokens = append(tokens, Token{Start: int32(at), End: int32(stop), Block: int32(i)})
+			surfaces = append(surfaces, surface)
+			at = stop
+		}
+		if at < end {
+			tokens, surfaces = a.splitRest(tokens, surfaces, text.Bytes, at, end, int32(i))
 		}
 	}
-	return a.tokens
+	a.analysis.Tokens, a.surfaces = tokens, surfaces
+}
+
+// splitRest finds the tokens of a block from the first word that is not plain ASCII.
+func (a *Analyzer) splitRest(tokens []Token, surfaces []uint64, text []byte, at, end int, block int32) ([]Token, []uint64) {
+	s := &a.scanner
+	for s.reset(text, at, end); s.next(); {
+		tokens = append(tokens, Token{Start: int32(s.start), End: int32(s.stop), Block: block})
+		surfaces = append(surfaces, s.hash())
+	}
+	return tokens, surfaces
+}
+
+// distinguish tells the distinct words of the tokens.
+func (a *Analyzer) distinguish(text *webrace.Text) {
+	words := a.analysis.Words[:0]
+	a.words.Reset()
+	for i, surface := range a.surfaces {
+		word, known := a.words.GetOrSet(surface, int32(len(words)))
+		t := &a.analysis.Tokens[i]
+		t.Word = word
+		if !known {
+			words = append(words, Word{surface, a.stems.get(surface, text.Bytes, int(t.Start), int(t.End)), int32(i)})
+		}
+	}
+	a.analysis.Words = words
 }
 
 // Words calls yield for each word of the text, in its order, with the bytes start to end at which it

@@ -67,9 +67,9 @@ func TestTokensNeverCrossABlock(t *testing.T) {
 		{Start: 0, End: 2, Field: webrace.FieldTitle}, {Start: 2, End: 9}, {Start: 9, End: 12}, {Start: 12, End: 18, Field: webrace.FieldHeading},
 	}}
 	var got []string
-	for _, token := range new(Analyzer).Analyze(text) {
+	for _, token := range new(Analyzer).Analyze(text).Tokens {
 		block := text.Blocks[token.Block]
-		if token.Start < block.Start || token.End > block.End || token.Field != block.Field {
+		if token.Start < block.Start || token.End > block.End {
 			t.Errorf("token %+v does not lie in its block %+v", token, block)
 		}
 		got = append(got, string(text.Bytes[token.Start:token.End]))
@@ -152,4 +152,15 @@ func TestStopWordsAreFoldedSortedAndOurOwn(t *testing.T) {
 	if IsStopWord("changed") || !IsStopWord("the") || !IsStopWord("και") || IsStopWord("java") {
 		t.Error("the list can be changed from outside, or does not hold what it should")
 	}
+}
+
+func BenchmarkAnalyze(b *testing.B) {
+	text := []byte(strings.Repeat("Annotate every page for its owners: the classes of asyncio.StreamReader and re-use of words, 2,048 times. Here ends paragraph nr. 7\n", 400))
+	page := &webrace.Text{Bytes: text, Blocks: []webrace.Block{{End: int32(len(text))}}}
+	var a Analyzer
+	tokens := len(a.Analyze(page).Tokens)
+	for b.Loop() {
+		a.Analyze(page)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tokens), "ns/token")
 }

@@ -80,19 +80,23 @@ func longEnough(stem string) bool { return utf8.RuneCountInString(stem) >= short
 // hundred. It is of fixed size; words that fall on the same entry evict one another.
 type stemCache struct {
 	entries []cachedStem
+	words   scanner
 }
 
 type cachedStem struct{ surface, stem uint64 }
 
 const stemCacheBits = 15
 
-func (c *stemCache) get(surface uint64, word *scanner) uint64 {
+// get returns the hash of the stem of a word, given its hash and where it stands.
+func (c *stemCache) get(surface uint64, text []byte, start, end int) uint64 {
 	if c.entries == nil {
 		c.entries = make([]cachedStem, 1<<stemCacheBits)
 	}
 	entry := &c.entries[surface>>(64-stemCacheBits)]
 	if entry.surface != surface || entry.stem == 0 {
-		*entry = cachedStem{surface, Hash([]byte(Stem(string(word.folded()))))}
+		c.words.reset(text, start, end)
+		c.words.next()
+		*entry = cachedStem{surface, Hash([]byte(Stem(string(c.words.folded()))))}
 	}
 	return entry.stem
 }

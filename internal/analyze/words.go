@@ -10,16 +10,10 @@ type scanner struct {
 
 	start, stop int    // the current word
 	ascii       bool   // it is ASCII alone, and its folded form has not been written yet
+	hashed      uint64 // the hash of its folded form, if it is ASCII alone
 	buffer      []byte // its folded form, otherwise
 	paired      bool   // the character at at has already been the second of a pair
 }
-
-var asciiWord = func() (is [utf8.RuneSelf]bool) {
-	for c := range is {
-		is[c] = classify(rune(c)) == letter
-	}
-	return is
-}()
 
 func (s *scanner) reset(text []byte, start, end int) {
 	s.text, s.at, s.end, s.paired = text, start, end, false
@@ -29,11 +23,15 @@ func (s *scanner) reset(text []byte, start, end int) {
 func (s *scanner) next() bool {
 	for s.at < s.end {
 		if c := s.text[s.at]; c < utf8.RuneSelf {
-			if !asciiWord[c] {
+			if !inWord[c] {
 				s.at++
 				continue
 			}
-			if s.asciiWord() || s.word() {
+			if stop, hash := asciiWord(s.text, s.at, s.end); stop > s.at {
+				s.start, s.stop, s.at, s.ascii, s.hashed = s.at, stop, stop, true, hash
+				return true
+			}
+			if s.word() {
 				return true
 			}
 			continue
@@ -56,20 +54,6 @@ func (s *scanner) next() bool {
 }
 
 func (s *scanner) decode(at int) (rune, int) { return utf8.DecodeRune(s.text[at:s.end]) }
-
-// asciiWord takes a word that is ASCII up to an ASCII separator; it takes nothing if the run of ASCII
-// letters ends in anything else, which may belong to the word.
-func (s *scanner) asciiWord() bool {
-	i := s.at + 1
-	for i < s.end && s.text[i] < utf8.RuneSelf && asciiWord[s.text[i]] {
-		i++
-	}
-	if i < s.end && s.text[i] >= utf8.RuneSelf {
-		return false
-	}
-	s.start, s.stop, s.at, s.ascii = s.at, i, i, true
-	return true
-}
 
 // word takes a word of any letters, unless nothing is left of it when folded.
 func (s *scanner) word() bool {
@@ -123,7 +107,7 @@ func (s *scanner) folded() []byte {
 // hash returns the hash of the folded form of the current word.
 func (s *scanner) hash() uint64 {
 	if s.ascii {
-		return hashASCII(s.text[s.start:s.stop])
+		return s.hashed
 	}
 	return Hash(s.buffer)
 }

@@ -220,7 +220,7 @@ func (s *snapshot) concerned(p *page, visit func(*entry)) {
 	}
 	for i := range p.words {
 		if p.words[i].sameStem < 0 { // the first of its stem
-			lookUp(p.words[i].stem)
+			lookUp(p.words[i].Stem)
 		}
 		if s.posted[byPrefix] > 0 {
 			word := p.folded(int32(i))

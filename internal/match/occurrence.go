@@ -23,7 +23,7 @@ type hit struct {
 func (p *page) count(a *atom, among selection) (n tally) {
 	if !a.simple() {
 		for s := range p.occurrences(a, among) {
-			n[p.tokens[s.first].Field]++
+			n[p.fieldOf(s.first)]++
 		}
 		return n
 	}
@@ -91,7 +91,7 @@ func (p *page) isPhrase(a *atom, s span, among selection) bool {
 // admits reports whether the atom is looked for where the token stands.
 func (p *page) admits(a *atom, at int32, among selection) bool {
 	t := &p.tokens[at]
-	return a.within>>t.Field&1 != 0 && p.looksAt(t.Block, among)
+	return a.within>>p.fieldOf(at)&1 != 0 && p.looksAt(t.Block, among)
 }
 
 // isTerm reports whether the term matches the token and the symbols around it.
@@ -99,15 +99,15 @@ func (p *page) isTerm(t *term, at int32) bool {
 	token := &p.tokens[at]
 	switch t.kind {
 	case inflected:
-		if token.Stem != t.hash {
+		if p.words[token.Word].Stem != t.hash {
 			return false
 		}
 	case exact:
-		if token.Surface != t.hash {
+		if p.words[token.Word].Surface != t.hash {
 			return false
 		}
 	default:
-		if !t.spelled(p.folded(p.wordOf[at])) {
+		if !t.spelled(p.folded(token.Word)) {
 			return false
 		}
 	}

@@ -3,12 +3,14 @@ package match
 import (
 	"crypto/sha256"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/analyze"
+	"github.com/webrace/webrace/internal/hashtable"
 )
 
 // page is a text made ready to look keywords up in, with room for the work on one profile after the
@@ -20,11 +22,10 @@ type page struct {
 	counts   [selections]int
 
 	tokens []analyze.Token
-	wordOf []int32 // the word of each token
 	later  []int32 // the next token of the same word, -1 if none
 	words  []word
-	byWord table // words by surface
-	byStem table // the last word of each stem
+	byWord hashtable.Table // words by surface
+	byStem hashtable.Table // the last word of each stem
 
 	spellings  []string             // folded forms of words, once asked for
 	expansions map[spelling][]int32 // words by prefix and part, once asked for
@@ -39,10 +40,10 @@ type page struct {
 
 // word is one of the distinct words of a page.
 type word struct {
-	surface, stem uint64
-	first, last   int32 // tokens
-	sameStem      int32 // an earlier word of the same stem, -1 if none
-	count         [selections]tally
+	analyze.Word
+	last     int32 // its last token
+	sameStem int32 // an earlier word of the same stem, -1 if none
+	count    [selections]tally
 }
 
 type spelling struct {
@@ -74,7 +75,6 @@ const largestKept = 1 << 18
 func openPage(text *webrace.Text, added []bool) *page {
 	p := pages.Get().(*page)
 	p.text = text
-	p.tokens = p.analyzer.Analyze(text)
 	p.added = p.added[:0]
 	p.counts = [selections]int{len(text.Blocks), 0}
 	for i := range text.Blocks {
@@ -99,36 +99,39 @@ func (p *page) close() {
 }
 
 func (p *page) countWords() {
-	p.wordOf, p.later, p.words = p.wordOf[:0], p.later[:0], p.words[:0]
-	p.byWord.reset()
-	p.byStem.reset()
-	for i, t := range p.tokens {
-		at := int32(i)
-		w, known := p.byWord.get(t.Surface)
-		if known {
-			p.later[p.words[w].last] = at
-			p.words[w].last = at
-		} else {
-			w = int32(len(p.words))
-			p.byWord.set(t.Surface, w)
-			older, _ := p.byStem.set(t.Stem, w)
-			p.words = append(p.words, word{surface: t.Surface, stem: t.Stem, first: at, last: at, sameStem: older})
+	a := p.analyzer.Analyze(p.text)
+	p.tokens, p.later, p.words = a.Tokens, slices.Grow(p.later[:0], len(a.Tokens))[:len(a.Tokens)], p.words[:0]
+	p.byWord.Reset()
+	p.byStem.Reset()
+	for i, w := range a.Words {
+		p.byWord.Set(w.Surface, int32(i))
+		older, known := p.byStem.Set(w.Stem, int32(i))
+		if !known {
+			older = -1
 		}
-		p.wordOf = append(p.wordOf, w)
-		p.later = append(p.later, -1)
-		p.words[w].count[everything][t.Field]++
+		p.words = append(p.words, word{Word: w, last: w.First, sameStem: older})
+	}
+	for i := range a.Tokens {
+		t := &a.Tokens[i]
+		w := &p.words[t.Word]
+		p.later[w.last], p.later[i] = int32(i), -1
+		w.last = int32(i)
+		field := p.text.Blocks[t.Block].Field
+		w.count[everything][field]++
 		if p.added[t.Block] {
-			p.words[w].count[additions][t.Field]++
+			w.count[additions][field]++
 		}
 	}
 	p.spellings = append(p.spellings[:0], make([]string, len(p.words))...)
 	p.digests = append(p.digests[:0], make([]webrace.Digest, len(p.text.Blocks))...)
 }
 
+func (p *page) fieldOf(token int32) webrace.Field { return p.text.Blocks[p.tokens[token].Block].Field }
+
 // folded returns the folded form of a word.
 func (p *page) folded(word int32) string {
 	if p.spellings[word] == "" {
-		t := p.tokens[p.words[word].first]
+		t := p.tokens[p.words[word].First]
 		analyze.Words(p.text.Bytes[t.Start:t.End], func(_, _ int, folded []byte) bool {
 			p.spellings[word] = string(folded)
 			return false
@@ -142,12 +145,12 @@ func (p *page) wordsOf(t *term) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		switch t.kind {
 		case inflected:
-			if w, ok := p.byStem.get(t.hash); ok {
+			if w, ok := p.byStem.Get(t.hash); ok {
 				for ; w >= 0 && yield(w); w = p.words[w].sameStem {
 				}
 			}
 		case exact:
-			if w, ok := p.byWord.get(t.hash); ok {
+			if w, ok := p.byWord.Get(t.hash); ok {
 				yield(w)
 			}
 		default:
@@ -186,7 +189,7 @@ func (t *term) spelled(folded string) bool {
 func (p *page) tokensOf(t *term) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for w := range p.wordsOf(t) {
-			for at := p.words[w].first; at >= 0; at = p.later[at] {
+			for at := p.words[w].First; at >= 0; at = p.later[at] {
 				if !yield(at) {
 					return
 				}

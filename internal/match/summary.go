@@ -77,7 +77,7 @@ func (p *page) bestWindow(c *Compiled, all []found) (best []found) {
 	bestWeight, bestRank := 0, 0
 	counted := make([]int, len(c.atoms)) // the last window in which an atom was counted, from 1
 	for i, start := range all {
-		field := p.tokens[start.first].Field
+		field := p.fieldOf(start.first)
 		weight, end := 0, i
 		for ; end < len(all) && p.inWindow(start.first, all[end].first); end++ {
 			if atom := all[end].atom; counted[atom] != i+1 && p.inWindow(start.first, all[end].last) {

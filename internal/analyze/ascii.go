@@ -1,0 +1,74 @@
+package analyze
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// The words of most pages are ASCII. They are classified, folded and hashed eight bytes at a time, with
+// one flag for each byte, its upper bit.
+
+const (
+	each  = 0x0101010101010101
+	flags = 0x80 * each
+)
+
+// flagsOf returns a flag for each byte of x from first to last; x has no upper bits.
+func flagsOf(x, first, last uint64) uint64 {
+	return (x + each*(0x80-first)) &^ (x + each*(0x7f-last)) & flags
+}
+
+// classifyASCII returns a flag for each of the eight bytes of x that is an ASCII letter, digit or
+// underscore, and x with its letters in lower case.
+func classifyASCII(x uint64) (word, lower uint64) {
+	low := x &^ flags
+	letters := flagsOf(low|0x20*each, 'a', 'z') &^ x
+	digits := flagsOf(low, '0', '9') &^ x
+	underscores := flagsOf(low, '_', '_') &^ x
+	return letters | digits | underscores, x | letters>>2
+}
+
+// inWord tells the bytes that a word may begin with: ASCII that is part of a word, and all that is not ASCII.
+var inWord = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c >= utf8.RuneSelf || classify(rune(c)) == letter
+	}
+	return is
+}()
+
+// asciiWord returns where the word at the byte at ends, and the hash of its folded form, if it is ASCII up
+// to an ASCII separator or the end. It returns at itself if the run of ASCII letters ends in anything
+// else, which may belong to the word.
+func asciiWord(text []byte, at, end int) (stop int, hash uint64) {
+	i := at
+	for i+8 <= len(text) {
+		word, lower := classifyASCII(binary.LittleEndian.Uint64(text[i:]))
+		if n := min(bits.TrailingZeros64(^word&flags)/8, end-i); n < 8 {
+			stop, hash = i+n, hashEnd(hash, lower&(1<<(8*n)-1), i+n-at)
+			if stop < end && text[stop] >= utf8.RuneSelf {
+				return at, 0
+			}
+			return stop, hash
+		}
+		hash = hashOn(hash, lower)
+		i += 8
+	}
+	return lastASCIIWord(text, at, i, end, hash)
+}
+
+// lastASCIIWord goes on with asciiWord where fewer than eight bytes are left.
+func lastASCIIWord(text []byte, at, i, end int, hash uint64) (int, uint64) {
+	last, n := uint64(0), 0
+	for ; i+n < end && inWord[text[i+n]]; n++ {
+		c := text[i+n]
+		if c >= utf8.RuneSelf {
+			return at, 0
+		}
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		last |= uint64(c) << (8 * n)
+	}
+	return i + n, hashEnd(hash, last, i+n-at)
+}

@@ -1,0 +1,80 @@
+// Package hashtable maps 64-bit hashes to small numbers. It is for tables that are filled anew for each
+// page: clearing a Go map and filling it again takes several times as long.
+package hashtable
+
+// Table maps hashes to numbers from 0 on, by open addressing. The zero value is empty. The hashes must be
+// well mixed in their lower bits.
+type Table struct {
+	entries []entry // a power of two of them, at most half of them taken
+	taken   int
+}
+
+type entry struct {
+	hash  uint64
+	value int32 // one more than the number, 0 when free
+}
+
+const least, largestKept = 1 << 10, 1 << 16
+
+// Reset empties the table, and gives back the memory of an unusually large one.
+func (t *Table) Reset() {
+	if len(t.entries) > largestKept {
+		t.entries = nil
+	}
+	clear(t.entries)
+	t.taken = 0
+}
+
+// Len returns how many hashes have a number.
+func (t *Table) Len() int { return t.taken }
+
+// Get returns the number of the hash, if it has one.
+func (t *Table) Get(hash uint64) (number int32, ok bool) {
+	if t.taken == 0 {
+		return 0, false
+	}
+	e := t.slot(hash)
+	return e.value - 1, e.value != 0
+}
+
+// GetOrSet returns the number of the hash; one that has none is given this one.
+func (t *Table) GetOrSet(hash uint64, number int32) (is int32, had bool) {
+	if 2*t.taken >= len(t.entries) {
+		t.grow()
+	}
+	e := t.slot(hash)
+	if e.value != 0 {
+		return e.value - 1, true
+	}
+	t.taken++
+	*e = entry{hash, number + 1}
+	return number, false
+}
+
+// Set gives the hash a number, and returns the one it had.
+func (t *Table) Set(hash uint64, number int32) (old int32, had bool) {
+	old, had = t.GetOrSet(hash, number)
+	if had {
+		t.slot(hash).value = number + 1
+	}
+	return old, had
+}
+
+func (t *Table) slot(hash uint64) *entry {
+	mask := uint64(len(t.entries) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		if e := &t.entries[i&uint64(len(t.entries)-1)]; e.value == 0 || e.hash == hash {
+			return e
+		}
+	}
+}
+
+func (t *Table) grow() {
+	old := t.entries
+	t.entries = make([]entry, max(least, 2*len(old)))
+	for _, e := range old {
+		if e.value != 0 {
+			*t.slot(e.hash) = e
+		}
+	}
+}
