@@ -77,26 +77,30 @@ func stemGreek(word string) string {
 func longEnough(stem string) bool { return utf8.RuneCountInString(stem) >= shortestGreekStem }
 
 // stemCache maps the hash of a word to that of its stem, since stemming a word costs as much as reading a
-// hundred. It is of fixed size; words that fall on the same entry evict one another.
+// hundred. It is of fixed size; of the words that fall on the same line the latest are kept.
 type stemCache struct {
-	entries []cachedStem
-	words   scanner
+	lines []stemLine
+	words scanner
 }
 
-type cachedStem struct{ surface, stem uint64 }
+type stemLine [4]struct{ surface, stem uint64 }
 
-const stemCacheBits = 15
+const stemCacheBits = 13
 
 // get returns the hash of the stem of a word, given its hash and where it stands.
 func (c *stemCache) get(surface uint64, text []byte, start, end int) uint64 {
-	if c.entries == nil {
-		c.entries = make([]cachedStem, 1<<stemCacheBits)
+	if c.lines == nil {
+		c.lines = make([]stemLine, 1<<stemCacheBits)
 	}
-	entry := &c.entries[surface>>(64-stemCacheBits)]
-	if entry.surface != surface || entry.stem == 0 {
-		c.words.reset(text, start, end)
-		c.words.next()
-		*entry = cachedStem{surface, Hash([]byte(Stem(string(c.words.folded()))))}
+	line := &c.lines[surface>>(64-stemCacheBits)]
+	for i := range line {
+		if line[i].surface == surface && line[i].stem != 0 {
+			return line[i].stem
+		}
 	}
-	return entry.stem
+	c.words.reset(text, start, end)
+	c.words.next()
+	copy(line[1:], line[:])
+	line[0].surface, line[0].stem = surface, Hash([]byte(Stem(string(c.words.folded()))))
+	return line[0].stem
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func alert(t *testing.T, u *xmlschema.URD, d *webrace.Document) match.Alert {
 	}
 	var index match.Index
 	index.Add(compiled)
-	alerts := index.Match(d.Text, match.Options{Recipients: []match.Recipient{{ID: u.ID}}, Summary: SummaryBytes})
+	alerts := slices.Collect(index.Match(d.Text, match.Options{Recipients: []match.Recipient{{ID: u.ID}}, Summary: SummaryBytes}))
 	if len(alerts) != 1 {
 		t.Fatalf("%d alerts", len(alerts))
 	}

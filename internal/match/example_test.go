@@ -29,7 +29,7 @@ func Example() {
 	}}
 	var seen match.Baseline // what the last visit left
 	_, added := seen.Update(text)
-	for _, alert := range index.Match(text, match.Options{
+	for alert := range index.Match(text, match.Options{
 		Recipients: []match.Recipient{{ID: "u42", OnlyAdded: true}},
 		Added:      added,
 		Summary:    200,

@@ -45,12 +45,11 @@ type KeywordExplanation struct {
 // Explain returns how the profile fares with the text under these options, the same as for Match: if it
 // alerts, the explanation is that of the alert, and otherwise it says why there is none.
 func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
-	onlyAdded := o.Everyone && o.OnlyAdded != nil && o.OnlyAdded(c.id)
-	concerned := o.Everyone
+	among, concerned := o.shows(c)
 	if !o.Everyone {
 		at := slices.IndexFunc(o.Recipients, func(to Recipient) bool { return to.ID == c.id })
 		if concerned = at >= 0; concerned {
-			onlyAdded = o.Recipients[at].OnlyAdded
+			among = selected(o.Recipients[at].OnlyAdded)
 		}
 	}
 	if text == nil {
@@ -58,7 +57,7 @@ func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
 	}
 	p := openPage(text, o.Added)
 	defer p.close()
-	v := p.judge(c, selected(onlyAdded))
+	v := p.judge(c, among)
 	if !concerned {
 		v.reason = NotRecipient
 	}
@@ -71,7 +70,7 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 		Profile:   c.id,
 		Reason:    v.reason,
 		Relevance: v.relevance,
-		Threshold: c.threshold,
+		Threshold: int(c.threshold),
 		Tokens:    len(p.tokens),
 		Blocks:    len(p.text.Blocks),
 		Looked:    p.counts[v.among],
@@ -80,7 +79,7 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 	half, total := halfway(e.Tokens), 0.0
 	for i := range c.atoms {
 		k := &e.Keywords[i]
-		k.Key, k.Weight = c.atoms[i].written, c.atoms[i].weight
+		k.Key, k.Weight = c.atoms[i].written, int(c.atoms[i].weight)
 		if p.tallies[i].zero() {
 			continue
 		}
@@ -89,7 +88,7 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 		}
 		k.Evidence = p.tallies[i].evidence()
 		k.Saturation = saturation(k.Evidence, half)
-		k.Share = -math.Log1p(-contribution(k.Weight, k.Saturation))
+		k.Share = -math.Log1p(-contribution(c.atoms[i].weight, k.Saturation))
 		total += k.Share
 	}
 	for i := range e.Keywords {

@@ -1,241 +1,249 @@
 package match
 
 import (
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/webrace/webrace/internal/analyze"
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/persistent"
 )
 
 // Index holds profiles by ID, and finds those that a page may concern by the words in it. Changes are
 // visible when they return; matching never waits for them, nor they for it. The zero value is empty and
 // ready to use, by any number of goroutines.
 //
-// Each state of the index is immutable. The next one shares nearly all of it: adding a profile copies a
-// few small nodes for each of its keywords, however many profiles there are. Removing one also copies the
-// list of profiles that are found by the same word.
+// The profiles are in segments, which are immutable: the oldest is the largest, and each further one holds
+// a fraction of those before it. A change builds the last one anew, which is small, or marks a profile of
+// another as gone. Segments that have grown too many, or have lost a quarter of their profiles, are merged
+// by a goroutine of the index, which ends when there is nothing to merge.
 type Index struct {
 	writing sync.Mutex
-	free    []uint32 // numbers of removed profiles
-	state   atomic.Pointer[snapshot]
+	serial  uint64
+	merging bool
+	merged  sync.Cond // on writing: merging has become false
+	state   atomic.Pointer[View]
 }
 
-// snapshot is one state of the index.
-type snapshot struct {
-	profiles trie[[]*entry] // by the hash of the ID
-	postings trie[[]*entry] // by key
-	always   []*entry       // those no page can be ruled out for
-	posted   [kinds]int     // how many postings there are of each kind of key
-	count    int
-	numbers  uint32 // entries have numbers below this
+// View is an index as it was at one moment. It does not change.
+type View struct {
+	names  persistent.Map[named] // by ID
+	levels []level               // the oldest first
+	open   bool                  // the last level is still added to
 }
 
-// entry is a profile of the index; its number is unique within each state.
-type entry struct {
+// named is a profile of the index.
+type named struct {
 	*Compiled
-	number uint32
+	serial uint64
 }
 
-// key is what a profile is posted under.
-type key struct {
-	by     lookup
-	hash   uint64
-	length int // of the word, for guessing how rare it is
+// level is a segment and which of its profiles are gone.
+type level struct {
+	*segment
+	gone numbers
 }
 
-// lookup says how keys are looked up from the words of a page.
-type lookup uint8
+func (l *level) len() int { return len(l.profiles) - l.gone.count }
 
 const (
-	byStem   lookup = iota
-	byPrefix        // the first bytes of a word, at most prefixBytes
-	byGram          // any gramBytes in a row of a word
-	kinds    = int(byGram) + 1
+	openLimit = 128 // how many profiles the last level has at most while it is added to
+	fanOut    = 3   // each level has as many times the profiles of all those after it
+	mostGone  = 4   // a level is built anew when one in so many of its profiles is gone
 )
 
-const (
-	prefixBytes = 16
-	gramBytes   = 3
-)
-
-// hashKey keeps the kinds of keys apart.
-func hashKey(by lookup, part []byte) uint64 {
-	return analyze.Hash(part) ^ uint64(by)*0xA24BAED4963EE407
-}
-
-func (a *atom) key() key {
-	switch t := &a.terms[a.lead]; t.kind {
-	case prefix:
-		return key{byPrefix, hashKey(byPrefix, []byte(t.text[:wholeRunes(t.text, prefixBytes)])), len(t.text)}
-	case inside:
-		return key{byGram, hashKey(byGram, []byte(t.text[:gramBytes])), len(t.text)}
-	default:
-		return key{byStem, t.stem, len(t.text)}
+// View returns the index as it is now.
+func (x *Index) View() *View {
+	if v := x.state.Load(); v != nil {
+		return v
 	}
+	return new(View)
 }
 
 // Add adds the profiles, each instead of the one with its ID if there is one. All of them become visible
-// at once.
+// at once. Of those with the same ID the last one counts.
 func (x *Index) Add(profiles ...*Compiled) {
-	x.change(func(next *snapshot) {
+	if len(profiles) == 0 {
+		return
+	}
+	x.change(func(v *View) {
 		for _, c := range profiles {
-			x.remove(next, c.id)
-			x.add(next, c)
+			v.remove(c.id)
 		}
+		v.add(lastOfEach(profiles), x.serial)
+		x.serial += uint64(len(profiles))
 	})
+}
+
+func lastOfEach(profiles []*Compiled) []*Compiled {
+	if len(profiles) == 1 {
+		return profiles
+	}
+	last := make(map[string]int, len(profiles))
+	for i, c := range profiles {
+		last[c.id] = i
+	}
+	kept := make([]*Compiled, 0, len(last))
+	for i, c := range profiles {
+		if last[c.id] == i {
+			kept = append(kept, c)
+		}
+	}
+	return kept
 }
 
 // Remove removes the profiles with these IDs, as far as there are any, all at once.
 func (x *Index) Remove(ids ...string) {
-	x.change(func(next *snapshot) {
+	x.change(func(v *View) {
 		for _, id := range ids {
-			x.remove(next, id)
+			v.remove(id)
 		}
 	})
 }
 
-// Next returns an index with the same profiles, to be changed instead of this one: which stays as it is,
-// and must not be changed any more.
-func (x *Index) Next() *Index {
+// Settle waits until nothing is left to merge.
+func (x *Index) Settle() {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	next := &Index{free: slices.Clone(x.free)}
-	next.state.Store(x.state.Load())
-	return next
+	for x.merging {
+		x.merged.Wait()
+	}
+}
+
+// Match is View.Match of the index as it is now.
+func (x *Index) Match(text *webrace.Text, o Options) iter.Seq[Alert] { return x.View().Match(text, o) }
+
+// Len returns the number of profiles.
+func (x *Index) Len() int { return x.View().Len() }
+
+// Profile returns the profile with the ID, or nil.
+func (x *Index) Profile(id string) *Compiled { return x.View().Profile(id) }
+
+// change makes the next view of the index by editing a copy of it.
+func (x *Index) change(edit func(next *View)) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	v := x.View()
+	next := &View{names: v.names.Editable(), levels: slices.Clone(v.levels), open: v.open}
+	edit(next)
+	x.state.Store(next)
+	if _, _, ok := next.toMerge(); ok && !x.merging {
+		x.merging, x.merged.L = true, &x.writing
+		go x.merge()
+	}
+}
+
+// merge merges levels as long as there are some to merge.
+func (x *Index) merge() {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	for {
+		from, to, ok := x.View().toMerge()
+		if !ok {
+			x.merging = false
+			x.merged.Broadcast()
+			return
+		}
+		old := x.View().levels[from:to:to]
+		x.writing.Unlock()
+		together := newSegment(alive(old))
+		x.writing.Lock()
+		x.replace(from, old, together)
+	}
+}
+
+// alive returns the profiles of the levels that are not gone, and their serial numbers.
+func alive(levels []level) (profiles []*Compiled, serials []uint64) {
+	for _, l := range levels {
+		for i, c := range l.profiles {
+			if !l.gone.has(i) {
+				profiles, serials = append(profiles, c), append(serials, l.serials[i])
+			}
+		}
+	}
+	return profiles, serials
+}
+
+// replace puts a segment in the place of the levels that it was made of, without what has gone since. The
+// levels before them are the same as when it was begun, since nobody else merges.
+func (x *Index) replace(from int, old []level, together *segment) {
+	v := *x.View()
+	var gone numbers
+	for i, l := range old {
+		v.levels[from+i].gone.since(l.gone, func(number int) {
+			at, _ := together.find(l.serials[number])
+			gone = gone.with(at)
+		})
+	}
+	var in []level
+	if gone.count < len(together.profiles) {
+		in = []level{{together, gone}}
+	}
+	v.levels = slices.Concat(v.levels[:from], in, v.levels[from+len(old):])
+	x.state.Store(&v)
+}
+
+// toMerge returns which levels are to be merged next, if any. The open one is left out.
+func (v *View) toMerge() (from, to int, ok bool) {
+	to = len(v.levels)
+	if v.open {
+		to--
+	}
+	newer := 0
+	from = to
+	for i := to - 1; i >= 0 && (newer == 0 || v.levels[i].len() < fanOut*newer); i-- {
+		from = i
+		newer += v.levels[i].len()
+	}
+	if to-from > 1 {
+		return from, to, true
+	}
+	for i := range to {
+		if l := &v.levels[i]; mostGone*l.gone.count > len(l.profiles) {
+			return i, i + 1, true
+		}
+	}
+	return 0, 0, false
+}
+
+// add adds profiles with new IDs, of which the first has the serial number after this one.
+func (v *View) add(profiles []*Compiled, serial uint64) {
+	var all []*Compiled
+	var serials []uint64
+	if last := len(v.levels) - 1; v.open {
+		all, serials = alive(v.levels[last:])
+		v.levels = v.levels[:last]
+	}
+	all = append(all, profiles...)
+	for _, c := range profiles {
+		serial++
+		serials = append(serials, serial)
+		v.names.Set(c.id, named{c, serial})
+	}
+	v.levels = append(v.levels, level{segment: newSegment(all, serials)})
+	v.open = len(all) < openLimit
+}
+
+func (v *View) remove(id string) {
+	n, known := v.names.Get(id)
+	if !known {
+		return
+	}
+	v.names.Delete(id)
+	for i := range v.levels {
+		if at, ok := v.levels[i].find(n.serial); ok {
+			v.levels[i].gone = v.levels[i].gone.with(at)
+			return
+		}
+	}
 }
 
 // Len returns the number of profiles.
-func (x *Index) Len() int {
-	if s := x.state.Load(); s != nil {
-		return s.count
-	}
-	return 0
-}
+func (v *View) Len() int { return v.names.Len() }
 
 // Profile returns the profile with the ID, or nil.
-func (x *Index) Profile(id string) *Compiled {
-	if s := x.state.Load(); s != nil {
-		if e := s.find(id); e != nil {
-			return e.Compiled
-		}
-	}
-	return nil
-}
-
-func (x *Index) change(edit func(next *snapshot)) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	var next snapshot
-	if s := x.state.Load(); s != nil {
-		next = *s
-	}
-	edit(&next)
-	x.state.Store(&next)
-}
-
-func (x *Index) add(s *snapshot, c *Compiled) {
-	e := &entry{Compiled: c}
-	if last := len(x.free) - 1; last >= 0 {
-		e.number, x.free = x.free[last], x.free[:last]
-	} else {
-		e.number = s.numbers
-		s.numbers++
-	}
-	s.count++
-	insert(&s.profiles, hashID(c.id), e)
-	for _, k := range c.keys {
-		insert(&s.postings, k.hash, e)
-		s.posted[k.by]++
-	}
-	if c.always {
-		s.always = append(s.always, e)
-	}
-}
-
-func (x *Index) remove(s *snapshot, id string) {
-	e := s.find(id)
-	if e == nil {
-		return
-	}
-	x.free = append(x.free, e.number)
-	s.count--
-	discard(&s.profiles, hashID(id), e)
-	for _, k := range e.keys {
-		discard(&s.postings, k.hash, e)
-		s.posted[k.by]--
-	}
-	if e.always {
-		s.always = without(s.always, e)
-	}
-}
-
-func hashID(id string) uint64 { return analyze.Hash([]byte(id)) }
-
-// insert appends to the list in place. Earlier states share its array, but never look beyond their own
-// length, and there is one writer only, who always has the longest list: discard makes a new array.
-func insert(t *trie[[]*entry], hash uint64, e *entry) {
-	list, _ := t.get(hash)
-	*t = t.with(hash, append(list, e))
-}
-
-func discard(t *trie[[]*entry], hash uint64, e *entry) {
-	list, _ := t.get(hash)
-	if list = without(list, e); len(list) == 0 {
-		*t = t.without(hash)
-	} else {
-		*t = t.with(hash, list)
-	}
-}
-
-func without(list []*entry, e *entry) []*entry {
-	return slices.DeleteFunc(slices.Clone(list), func(other *entry) bool { return other == e })
-}
-
-func (s *snapshot) find(id string) *entry {
-	list, _ := s.profiles.get(hashID(id))
-	for _, e := range list {
-		if e.id == id {
-			return e
-		}
-	}
-	return nil
-}
-
-// concerned calls visit once for each profile that the page may concern.
-func (s *snapshot) concerned(p *page, visit func(*entry)) {
-	p.startVisits(int(s.numbers))
-	once := func(list []*entry) {
-		for _, e := range list {
-			if p.firstVisit(e.number) {
-				visit(e)
-			}
-		}
-	}
-	once(s.always)
-	lookUp := func(hash uint64) {
-		if list, ok := s.postings.get(hash); ok {
-			once(list)
-		}
-	}
-	for i := range p.words {
-		if p.words[i].sameStem < 0 { // the first of its stem
-			lookUp(p.words[i].Stem)
-		}
-		if s.posted[byPrefix] > 0 {
-			word := p.folded(int32(i))
-			for n := range word[:wholeRunes(word, prefixBytes)] {
-				if n > 0 {
-					lookUp(hashKey(byPrefix, []byte(word[:n])))
-				}
-			}
-			lookUp(hashKey(byPrefix, []byte(word[:wholeRunes(word, prefixBytes)])))
-		}
-		if s.posted[byGram] > 0 {
-			word := p.folded(int32(i))
-			for n := 0; n+gramBytes <= len(word); n++ {
-				lookUp(hashKey(byGram, []byte(word[n:n+gramBytes])))
-			}
-		}
-	}
+func (v *View) Profile(id string) *Compiled {
+	n, _ := v.names.Get(id)
+	return n.Compiled
 }

@@ -22,19 +22,32 @@ func (p *page) judge(c *Compiled, among selection) verdict {
 	if v.relevance = relevance(rest); len(c.atoms) == 0 {
 		v.relevance = 100
 	}
-	var holds bool
-	holds, p.stack = c.gate.holds(func(atom int) bool { return !p.tallies[atom].zero() }, p.stack)
 	switch {
 	case p.counts[among] == 0:
 		v.reason, v.relevance = NothingNew, 0
-	case !holds:
+	case !p.meets(c):
 		v.reason = ConditionUnmet
-	case len(c.atoms) > 0 && v.relevance <= c.threshold:
+	case len(c.atoms) > 0 && v.relevance <= int(c.threshold):
 		v.reason = NotRelevant
 	default:
 		v.reason = Alerts
 	}
 	return v
+}
+
+// meets reports whether the page meets the conditions of the profile, as p.tallies has it.
+func (p *page) meets(c *Compiled) (holds bool) {
+	present := func(atom int) bool { return !p.tallies[atom].zero() }
+	if c.conditions == nil {
+		for i := range c.atoms {
+			if present(i) {
+				return true
+			}
+		}
+		return false
+	}
+	holds, p.stack = c.conditions.gate.holds(present, p.stack)
+	return holds
 }
 
 // matchedBlocks returns the blocks in which the keywords that count occur, in ascending order. If there
@@ -44,7 +57,7 @@ func (p *page) matchedBlocks(c *Compiled, among selection) (blocks []int32) {
 		if c.atoms[i].weight == 0 {
 			continue
 		}
-		for s := range p.occurrences(&c.atoms[i], among) {
+		for _, s := range p.occurrences(&c.atoms[i], among) {
 			if block := p.tokens[s.first].Block; len(blocks) == 0 || blocks[len(blocks)-1] != block {
 				blocks = append(blocks, block)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,23 +13,31 @@ import (
 	"github.com/webrace/webrace/internal/analyze"
 )
 
-// atom is a keyword as it is looked for: terms, one after the other or near to one another.
+// atom is a keyword as it is looked for. Most are plain: one word, without symbols. There may be millions
+// of them, so they hold no more than they need.
 type atom struct {
 	written string
-	weight  int // 0 if it does not count towards the relevance
-	terms   []term
-	lead    int   // the term under which the atom is posted
-	within  uint8 // the fields it may stand in, as a bit each
-	near    int   // the most tokens from its first term to its last, in any order; 0 for a phrase
+	hashes  []uint64 // of a plain one: a word must have one of these stems or, if it is exact, be this one
+	phrase  *phrase  // nil if it is plain
+	weight  uint8    // 0 if it does not count towards the relevance
+	within  uint8    // the fields it may stand in, as a bit each
+	exact   bool     // of a plain one
 }
 
-// term is one word of a keyword.
+// phrase is what is looked for by its terms: one after the other or near to one another.
+type phrase struct {
+	terms []term
+	lead  int // the term that is likely to be on the fewest pages
+	near  int // the most tokens from its first term to its last, in any order; 0 for a phrase
+}
+
+// term is one word of a phrase.
 type term struct {
 	kind          kind
-	text          string // folded; the stem, if any inflection will do
-	hash          uint64 // of the text
-	stem          uint64 // hash of the stem, of whole words
-	before, after string // symbols that must touch it
+	text          string   // folded
+	hash          uint64   // of the text
+	stems         []uint64 // hashes of its stems, of whole words
+	before, after string   // symbols that must touch it
 	follows       adjacency
 }
 
@@ -64,7 +73,7 @@ const (
 	symbolsWithin = "+#.&@"
 )
 
-// parse reads a keyword. The atom has no terms if the keyword has no words; the doubts say so.
+// parse reads a keyword. The atom is wordless if the keyword has no words; the doubts say so.
 func parse(k Keyword) (a atom, doubts []string, err error) {
 	if len(k.Key) > longestKey {
 		return atom{}, nil, fmt.Errorf("is longer than %d bytes", longestKey)
@@ -80,24 +89,45 @@ func parse(k Keyword) (a atom, doubts []string, err error) {
 		}
 		a.within = 1 << field
 	}
-	rest, err := a.readPrefixes(a.written)
+	p := new(phrase)
+	rest, err := a.readPrefixes(a.written, p)
 	if err != nil {
 		return atom{}, nil, err
 	}
-	a.terms = readTerms(rest, k)
-	doubts = a.doubts()
-	for i := range a.terms {
-		a.terms[i].finish()
+	p.terms = readTerms(rest, k)
+	doubts = p.doubts()
+	if len(p.terms) == 0 {
+		return a, doubts, nil
 	}
-	if a.near > 0 {
-		a.dropRepeated()
+	for i := range p.terms {
+		p.terms[i].finish()
 	}
-	if err := a.check(); err != nil {
+	if p.near > 0 {
+		p.dropRepeated()
+	}
+	if err := p.check(); err != nil {
 		return atom{}, nil, err
 	}
-	a.chooseLead()
+	a.settle(p)
 	return a, doubts, nil
 }
+
+// settle makes the atom look for the phrase, or for its one word if it is no more than that.
+func (a *atom) settle(p *phrase) {
+	t := &p.terms[0]
+	switch {
+	case !p.simple() || t.kind > exact:
+		p.chooseLead()
+		a.phrase = p
+	case t.kind == exact:
+		a.hashes, a.exact = []uint64{t.hash}, true
+	default:
+		a.hashes = t.stems
+	}
+}
+
+// wordless reports whether there is nothing to look for.
+func (a *atom) wordless() bool { return a.hashes == nil && a.phrase == nil }
 
 func fieldNamed(name string) (webrace.Field, bool) {
 	for field := range webrace.Field(fields) {
@@ -109,7 +139,7 @@ func fieldNamed(name string) (webrace.Field, bool) {
 }
 
 // readPrefixes takes "title:" and the like and "near:5" off the key.
-func (a *atom) readPrefixes(key string) (rest string, err error) {
+func (a *atom) readPrefixes(key string, p *phrase) (rest string, err error) {
 	for rest = key; ; {
 		name, after, ok := strings.Cut(rest, ":")
 		if !ok {
@@ -120,8 +150,8 @@ func (a *atom) readPrefixes(key string) (rest string, err error) {
 				return "", errors.New("is confined to two fields at once")
 			}
 		} else if distance, ok := leadingNumber(after); ok && strings.EqualFold(name, "near") {
-			a.near, err = strconv.Atoi(distance)
-			if err != nil || a.near < 1 || a.near > mostNear {
+			p.near, err = strconv.Atoi(distance)
+			if err != nil || p.near < 1 || p.near > mostNear {
 				return "", fmt.Errorf("has a distance that is not between 1 and %d", mostNear)
 			}
 			after = after[len(distance):]
@@ -186,62 +216,64 @@ func (t *term) takeAfter(gap []byte) {
 	}
 }
 
-// finish replaces the word by its stem, where any inflection will do, and computes the hashes.
+// finish computes the hashes.
 func (t *term) finish() {
-	stem := analyze.Stem(t.text)
-	t.stem = analyze.Hash([]byte(stem))
-	if t.kind == inflected {
-		t.text = stem
-	}
 	t.hash = analyze.Hash([]byte(t.text))
+	t.stems = []uint64{analyze.Hash([]byte(analyze.Stem(t.text)))}
+}
+
+// same reports whether the terms match the same words.
+func (t *term) same(o *term) bool {
+	if t.kind != o.kind || t.before != o.before || t.after != o.after {
+		return false
+	}
+	return t.text == o.text || t.kind == inflected && slices.Equal(t.stems, o.stems)
 }
 
 // dropRepeated removes the second of two equal terms, since near to one another a token can be both.
-func (a *atom) dropRepeated() {
-	met := map[term]bool{}
-	kept := a.terms[:0]
-	for _, t := range a.terms {
+func (p *phrase) dropRepeated() {
+	kept := p.terms[:0]
+	for _, t := range p.terms {
 		t.follows = apart
-		if !met[t] {
-			met[t] = true
+		if !slices.ContainsFunc(kept, func(k term) bool { return t.same(&k) }) {
 			kept = append(kept, t)
 		}
 	}
-	a.terms = kept
+	p.terms = kept
 }
 
-func (a *atom) check() error {
-	if len(a.terms) > mostTerms {
+func (p *phrase) check() error {
+	if len(p.terms) > mostTerms {
 		return fmt.Errorf("has more than %d words", mostTerms)
 	}
-	if a.near > 0 && len(a.terms) == 1 {
+	if p.near > 0 && len(p.terms) == 1 {
 		return errors.New("asks for words near to one another and has one alone")
 	}
 	longest := 0
-	for _, t := range a.terms {
+	for _, t := range p.terms {
 		longest = max(longest, len(t.text))
 		if t.kind == prefix && len(t.text) < 3 && utf8.RuneCountInString(t.text) < 2 {
 			return errors.New("has a single letter before *")
 		}
 	}
-	if len(a.terms) > 0 && a.terms[0].kind == inside && longest < gramBytes {
+	if p.terms[0].kind == inside && longest < gramBytes {
 		return errors.New("is too short to be looked for inside words")
 	}
 	return nil
 }
 
-// doubts says what the owner of the keyword may not expect. The terms are not finished yet.
-func (a *atom) doubts() []string {
-	switch len(a.terms) {
+// doubts says what the owner of the keyword may not expect.
+func (p *phrase) doubts() []string {
+	switch len(p.terms) {
 	case 0:
 		return []string{"has no word in it and is left out"}
 	case 1:
 	default:
 		return nil
 	}
-	t := &a.terms[0]
+	t := &p.terms[0]
 	switch character, size := utf8.DecodeRuneInString(t.text); {
-	case !a.simple() || t.kind > exact:
+	case !p.simple() || t.kind > exact:
 	case analyze.IsStopWord(t.text):
 		return []string{"is a word of nearly every page"}
 	case size == len(t.text) && analyze.Unspaced(character):
@@ -252,26 +284,34 @@ func (a *atom) doubts() []string {
 
 // chooseLead picks the term that is likely to be on the fewest pages: the longest of those that can be
 // looked up best.
-func (a *atom) chooseLead() {
-	for i := range a.terms {
-		t, best := &a.terms[i], &a.terms[a.lead]
+func (p *phrase) chooseLead() {
+	for i := range p.terms {
+		t, best := &p.terms[i], &p.terms[p.lead]
 		if rank, bestRank := max(t.kind, exact), max(best.kind, exact); rank < bestRank || rank == bestRank && len(t.text) > len(best.text) {
-			a.lead = i
+			p.lead = i
 		}
 	}
 }
 
-// identity is equal for keywords that are found in the same places.
-func (a *atom) identity() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %d", a.within, a.near)
-	for _, t := range a.terms {
-		fmt.Fprintf(&b, " %d %d %q %q %q", t.kind, t.follows, t.text, t.before, t.after)
-	}
-	return b.String()
+// simple reports whether every token that the one term matches is an occurrence.
+func (p *phrase) simple() bool {
+	return len(p.terms) == 1 && p.terms[0].before == "" && p.terms[0].after == ""
 }
 
-// simple reports whether every token that the one term matches is an occurrence.
-func (a *atom) simple() bool {
-	return len(a.terms) == 1 && a.terms[0].before == "" && a.terms[0].after == ""
+// identity is equal for keywords that are found in the same places.
+func (a *atom) identity() string {
+	b := fmt.Appendf(nil, "%d %t %x", a.within, a.exact, a.hashes)
+	if a.phrase == nil {
+		return string(b)
+	}
+	b = fmt.Appendf(b, " near %d", a.phrase.near)
+	for _, t := range a.phrase.terms {
+		b = fmt.Appendf(b, " %d %d %q %q", t.kind, t.follows, t.before, t.after)
+		if t.kind == inflected {
+			b = fmt.Appendf(b, " %x", t.stems)
+		} else {
+			b = fmt.Appendf(b, " %q", t.text)
+		}
+	}
+	return string(b)
 }

@@ -15,7 +15,7 @@
 package match
 
 import (
-	"slices"
+	"iter"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -27,9 +27,13 @@ type Options struct {
 	Recipients []Recipient
 	// Everyone matches every profile of the index instead.
 	Everyone bool
-	// OnlyAdded answers Recipient.OnlyAdded for the profiles matched by Everyone; nil is false for all.
-	// It is called for the profiles that the page may concern, by the goroutine that called Match.
-	OnlyAdded func(id string) bool
+	// Seen is the latest revision whose profiles have seen an earlier version of the page, if it is matched
+	// with everyone: these are shown what their Change says, and the others all of it. 0: nobody has.
+	Seen int64
+	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
+	Unseen bool
+	// URL is the page's address, for profiles that are confined to some.
+	URL string
 	// Added says which blocks of the text are new, as Baseline.Update returns it. Blocks beyond its end
 	// are new: nil means all of them.
 	Added []bool
@@ -41,6 +45,24 @@ type Options struct {
 type Recipient struct {
 	ID        string
 	OnlyAdded bool
+}
+
+// shows returns what part of the page a profile is shown when everyone is, or false if none.
+func (o *Options) shows(c *Compiled) (among selection, concerned bool) {
+	if !strings.HasPrefix(o.URL, c.under) {
+		return everything, false
+	}
+	switch {
+	case o.Seen == 0 || c.revision > o.Seen:
+		return everything, true
+	case o.Unseen:
+		return everything, false
+	case c.change == ChangePage:
+		return everything, true
+	case c.change == ChangeAdded:
+		return additions, true
+	}
+	return everything, false
 }
 
 // Alert says that a page is relevant to a profile.
@@ -55,35 +77,137 @@ type Alert struct {
 	Explanation Explanation
 }
 
-// Match returns the alerts that the text gives rise to: in the order of the recipients, or by ID if it is
-// matched with everyone. It sees all the changes to the index that had returned when it began, and each
-// later one either whole or not at all.
-func (x *Index) Match(text *webrace.Text, o Options) []Alert {
-	profiles := x.state.Load()
-	if profiles == nil || text == nil || !o.Everyone && len(o.Recipients) == 0 {
-		return nil
+// Match returns the alerts that the text gives rise to: in the order of the recipients, or in no
+// particular order if it is matched with everyone. Each alert is made when it is asked for, so that those
+// of a page that concerns a million profiles need no room.
+func (v *View) Match(text *webrace.Text, o Options) iter.Seq[Alert] {
+	return func(yield func(Alert) bool) {
+		v.concerned(text, &o, func(p *page, m matched) bool {
+			verdict := p.judge(m.profile, m.among)
+			return verdict.reason != Alerts || yield(p.alert(m.profile, verdict, o.Summary))
+		})
+	}
+}
+
+// Relevances returns the relevance of the text for each profile that Match has an alert for, without
+// making that.
+func (v *View) Relevances(text *webrace.Text, o Options) iter.Seq2[*Compiled, int] {
+	return func(yield func(*Compiled, int) bool) {
+		v.concerned(text, &o, func(p *page, m matched) bool {
+			if relevance, sure := relevanceOf(m.part); sure {
+				return yield(m.profile, relevance)
+			}
+			verdict := p.judge(m.profile, m.among)
+			return verdict.reason != Alerts || yield(m.profile, verdict.relevance)
+		})
+	}
+}
+
+// Count returns how many alerts the text gives rise to.
+func (v *View) Count(text *webrace.Text, o Options) (n int) {
+	for range v.Relevances(text, o) {
+		n++
+	}
+	return n
+}
+
+// relevanceOf returns the relevance that a candidate's score stands for, if it is not so close to another
+// that single precision might decide. Then the candidate alerts, since its threshold is such a border.
+func relevanceOf(part float32) (relevance int, sure bool) {
+	percent := 100*part + 0.5
+	relevance = int(percent)
+	above := percent - float32(relevance)
+	return relevance, part > 0 && above > 100*slack && above < 1-100*slack
+}
+
+// matched is a profile that the text may give rise to an alert for, the part of the page it is shown, and
+// what its relevance was added up to, or toJudge.
+type matched struct {
+	profile *Compiled
+	among   selection
+	part    float32
+}
+
+// concerned calls visit for every profile that the text may give rise to an alert for, until it returns
+// false.
+func (v *View) concerned(text *webrace.Text, o *Options, visit func(*page, matched) bool) {
+	if text == nil || len(v.levels) == 0 || !o.Everyone && len(o.Recipients) == 0 {
+		return
 	}
 	p := openPage(text, o.Added)
 	defer p.close()
-	var alerts []Alert
-	consider := func(c *Compiled, onlyAdded bool) {
-		if v := p.judge(c, selected(onlyAdded)); v.reason == Alerts {
-			alerts = append(alerts, p.alert(c, v, o.Summary))
-		}
-	}
 	if !o.Everyone {
 		for _, to := range o.Recipients {
-			if e := profiles.find(to.ID); e != nil {
-				consider(e.Compiled, to.OnlyAdded)
+			if n, known := v.names.Get(to.ID); known && !visit(p, matched{n.Compiled, selected(to.OnlyAdded), toJudge}) {
+				return
 			}
 		}
-		return alerts
+		return
 	}
-	profiles.concerned(p, func(e *entry) {
-		consider(e.Compiled, o.OnlyAdded != nil && o.OnlyAdded(e.id))
-	})
-	slices.SortFunc(alerts, func(a, b Alert) int { return strings.Compare(a.ID, b.ID) })
-	return alerts
+	for i := range v.levels {
+		for among := range selection(selections) {
+			if l := &v.levels[i]; !l.looksAt(among, o) {
+				continue
+			} else if !l.concerned(p, o, among, visit) {
+				return
+			}
+		}
+	}
+}
+
+// AnyUnseen reports whether there is a profile that would be shown the page because it has not seen an
+// earlier version.
+func (v *View) AnyUnseen(o Options) bool {
+	o.Unseen = true
+	for i := range v.levels {
+		for range v.levels[i].unseen(&o) {
+			return true
+		}
+	}
+	return false
+}
+
+// unseen returns the profiles that have not seen an earlier version of the page, by number.
+func (l *level) unseen(o *Options) iter.Seq2[uint32, *Compiled] {
+	return func(yield func(uint32, *Compiled) bool) {
+		if l.newest <= o.Seen {
+			return
+		}
+		for _, number := range l.byRevision() {
+			c := l.profiles[number]
+			if c.revision <= o.Seen {
+				return
+			}
+			if _, concerned := o.shows(c); concerned && !l.gone.has(int(number)) && !yield(number, c) {
+				return
+			}
+		}
+	}
+}
+
+// looksAt reports whether there can be a profile in the segment that is shown this selection of a page.
+func (s *segment) looksAt(among selection, o *Options) bool {
+	if among == additions {
+		return !o.Unseen && o.Seen > 0 && s.oldest <= o.Seen && s.changes>>ChangeAdded&1 != 0
+	}
+	return o.Seen == 0 || s.newest > o.Seen || !o.Unseen && s.changes>>ChangePage&1 != 0
+}
+
+func (l *level) concerned(p *page, o *Options, among selection, visit func(*page, matched) bool) bool {
+	candidates, parts := p.candidatesOf(l.segment, among)
+	all := o.Seen == 0 && !l.confined && l.gone.count == 0
+	for i, number := range candidates {
+		m := matched{l.profiles[number], among, parts[i]}
+		if !all {
+			if shown, concerned := o.shows(m.profile); !concerned || shown != among || l.gone.has(int(number)) {
+				continue
+			}
+		}
+		if !visit(p, m) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *page) alert(c *Compiled, v verdict, summary int) Alert {

@@ -3,7 +3,6 @@ package match
 import (
 	"bytes"
 	"cmp"
-	"iter"
 	"slices"
 	"unicode/utf8"
 
@@ -21,45 +20,79 @@ type hit struct {
 
 // count tells how often the atom occurs in each field of the blocks looked at.
 func (p *page) count(a *atom, among selection) (n tally) {
-	if !a.simple() {
-		for s := range p.occurrences(a, among) {
-			n[p.fieldOf(s.first)]++
+	switch {
+	case a.phrase == nil && a.exact:
+		for _, w := range p.wordsSpelled(a.hashes[0]) {
+			n.add(&p.words[w].count[among])
 		}
-		return n
-	}
-	for w := range p.wordsOf(&a.terms[0]) {
-		for field, times := range p.words[w].count[among] {
-			if a.within>>field&1 != 0 {
-				n[field] += times
+		return n.only(a.within)
+	case a.phrase == nil:
+		for _, hash := range a.hashes {
+			if s, ok := p.byStem.Get(hash); ok {
+				n.add(&p.stems[s].count[among])
 			}
 		}
+		return n.only(a.within)
+	case a.phrase.simple():
+		for _, w := range p.wordsOf(&a.phrase.terms[0]) {
+			n.add(&p.words[w].count[among])
+		}
+		return n.only(a.within)
+	}
+	for _, s := range p.occurrences(a, among) {
+		n[p.fieldOf(s.first)]++
 	}
 	return n
 }
 
 // occurrences returns where the atom occurs in the blocks looked at, in no particular order. Those of a
-// phrase may overlap; those of words near to one another do not.
-func (p *page) occurrences(a *atom, among selection) iter.Seq[span] {
-	if a.near > 0 {
-		return p.nearOccurrences(a, among)
+// phrase may overlap; those of words near to one another do not. They are valid until the next call.
+func (p *page) occurrences(a *atom, among selection) []span {
+	p.spans = p.spans[:0]
+	switch {
+	case a.phrase == nil:
+		p.findPlain(a, among)
+	case a.phrase.near > 0:
+		p.findNear(a, among)
+	default:
+		p.findPhrase(a, among)
 	}
-	return func(yield func(span) bool) {
-		lead := p.rarest(a)
-		for at := range p.tokensOf(&a.terms[lead]) {
-			s := span{at - int32(lead), at - int32(lead) + int32(len(a.terms)) - 1}
-			if p.isPhrase(a, s, among) && !yield(s) {
-				return
+	return p.spans
+}
+
+func (p *page) findPlain(a *atom, among selection) {
+	words := p.wordsOfStems(a.hashes)
+	if a.exact {
+		words = p.wordsSpelled(a.hashes[0])
+	}
+	for _, w := range words {
+		for at := p.words[w].First; at >= 0; at = p.later[at] {
+			if p.admits(a, at, among) {
+				p.spans = append(p.spans, span{at, at})
 			}
 		}
 	}
 }
 
-// rarest returns the term of the atom with the fewest tokens on the page.
-func (p *page) rarest(a *atom) (lead int) {
+func (p *page) findPhrase(a *atom, among selection) {
+	terms := a.phrase.terms
+	lead := p.rarest(terms)
+	for _, w := range p.wordsOf(&terms[lead]) {
+		for at := p.words[w].First; at >= 0; at = p.later[at] {
+			s := span{at - int32(lead), at - int32(lead) + int32(len(terms)) - 1}
+			if p.isPhrase(a, s, among) {
+				p.spans = append(p.spans, s)
+			}
+		}
+	}
+}
+
+// rarest returns the term with the fewest tokens on the page.
+func (p *page) rarest(terms []term) (lead int) {
 	fewest := uint32(0)
-	for i := range a.terms {
+	for i := range terms {
 		tokens := uint32(0)
-		for w := range p.wordsOf(&a.terms[i]) {
+		for _, w := range p.wordsOf(&terms[i]) {
 			for _, n := range p.words[w].count[everything] {
 				tokens += n
 			}
@@ -79,9 +112,9 @@ func (p *page) isPhrase(a *atom, s span, among selection) bool {
 	if p.tokens[s.last].Block != block || !p.admits(a, s.first, among) {
 		return false
 	}
-	for i := range a.terms {
+	for i := range a.phrase.terms {
 		at := s.first + int32(i)
-		if !p.isTerm(&a.terms[i], at) || at < s.last && !p.follows(&a.terms[i], at) {
+		if !p.isTerm(&a.phrase.terms[i], at) || at < s.last && !p.follows(&a.phrase.terms[i], at) {
 			return false
 		}
 	}
@@ -99,7 +132,7 @@ func (p *page) isTerm(t *term, at int32) bool {
 	token := &p.tokens[at]
 	switch t.kind {
 	case inflected:
-		if p.words[token.Word].Stem != t.hash {
+		if !slices.Contains(t.stems, p.words[token.Word].Stem) {
 			return false
 		}
 	case exact:
@@ -148,39 +181,44 @@ func (p *page) follows(t *term, at int32) bool {
 	return next >= end
 }
 
-// nearOccurrences returns the stretches of a block in which all terms occur, the last at most a.near
-// tokens after the first: each is the earliest to end after the one before it.
-func (p *page) nearOccurrences(a *atom, among selection) iter.Seq[span] {
-	return func(yield func(span) bool) {
-		hits := p.hits[:0]
-		for i := range a.terms {
-			for at := range p.tokensOf(&a.terms[i]) {
-				if p.admits(a, at, among) && p.isTerm(&a.terms[i], at) {
-					hits = append(hits, hit{at, i})
+// findNear finds the stretches of a block in which all terms occur, the last at most a.phrase.near tokens
+// after the first: each is the earliest to end after the one before it.
+func (p *page) findNear(a *atom, among selection) {
+	terms := a.phrase.terms
+	p.findHits(a, among)
+	var latest [mostTerms]int32 // where each term was last met
+	forget := func() {
+		for i := range terms {
+			latest[i] = -1
+		}
+	}
+	forget()
+	for i, h := range p.hits {
+		latest[h.term] = h.at
+		if i+1 < len(p.hits) && p.hits[i+1].at == h.at {
+			continue // one token may be several terms
+		}
+		first := slices.Min(latest[:len(terms)])
+		if first < 0 || h.at-first > int32(a.phrase.near) || p.tokens[first].Block != p.tokens[h.at].Block {
+			continue
+		}
+		p.spans = append(p.spans, span{first, h.at})
+		forget()
+	}
+}
+
+// findHits leaves the tokens that the terms match in p.hits, in their order.
+func (p *page) findHits(a *atom, among selection) {
+	p.hits = p.hits[:0]
+	for i := range a.phrase.terms {
+		t := &a.phrase.terms[i]
+		for _, w := range p.wordsOf(t) {
+			for at := p.words[w].First; at >= 0; at = p.later[at] {
+				if p.admits(a, at, among) && p.isTerm(t, at) {
+					p.hits = append(p.hits, hit{at, i})
 				}
 			}
 		}
-		p.hits = hits
-		slices.SortFunc(hits, func(x, y hit) int { return cmp.Compare(x.at, y.at) })
-		var latest [mostTerms]int32 // where each term was last met
-		for i := range latest {
-			latest[i] = -1
-		}
-		for i, h := range hits {
-			latest[h.term] = h.at
-			if i+1 < len(hits) && hits[i+1].at == h.at {
-				continue // one token may be several terms
-			}
-			first := slices.Min(latest[:len(a.terms)])
-			if first < 0 || h.at-first > int32(a.near) || p.tokens[first].Block != p.tokens[h.at].Block {
-				continue
-			}
-			if !yield(span{first, h.at}) {
-				return
-			}
-			for i := range latest {
-				latest[i] = -1
-			}
-		}
 	}
+	slices.SortFunc(p.hits, func(x, y hit) int { return cmp.Compare(x.at, y.at) })
 }

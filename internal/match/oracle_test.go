@@ -2,6 +2,7 @@ package match
 
 import (
 	"crypto/sha256"
+	"iter"
 	"math/big"
 	"regexp"
 	"slices"
@@ -254,15 +255,23 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 		for i := range added {
 			added[i] = (i+n)%3 == 0
 		}
+		seen := int64(n % 4)
 		var to []Recipient
 		for i := range groups {
-			to = append(to, Recipient{ID: idOf(i), OnlyAdded: (i+n)%2 == 0})
+			to = append(to, Recipient{ID: idOf(i), OnlyAdded: shownAdditions(i, seen)})
 		}
 		o := Options{Recipients: to, Added: added, Summary: 40 + n%100}
 		got := byID(x.Match(text, o))
-		all := byID(x.Match(text, Options{Everyone: true, Added: added, OnlyAdded: func(id string) bool {
-			return to[slices.IndexFunc(to, func(r Recipient) bool { return r.ID == id })].OnlyAdded
-		}}))
+		o.Everyone, o.Seen = true, seen
+		all := byID(x.Match(text, o))
+		relevances := map[string]int{}
+		for c, relevance := range x.View().Relevances(text, o) {
+			relevances[c.ID()] = relevance
+		}
+		if len(relevances) != len(all) {
+			t.Fatalf("%d relevances of %d alerts", len(relevances), len(all))
+		}
+		o.Everyone = false
 		for i := range groups {
 			want := oracle(&groups[i], thresholds[i], &page, func(block int) bool { return !to[i].OnlyAdded || added[block] })
 			a, alerted := got[idOf(i)]
@@ -274,7 +283,7 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 			}
 			if alerted {
 				alerting++
-				if a.Relevance != want.relevance || b.Relevance != want.relevance || a.Matched != want.matched || b.Matched != want.matched {
+				if a.Relevance != want.relevance || b.Relevance != want.relevance || relevances[a.ID] != want.relevance || a.Matched != want.matched || b.Matched != want.matched {
 					t.Fatalf("profile %+v\npage %q\nrelevance %d and %d, digest %x and %x; want %d, %x\n%s", groups[i], text.Bytes,
 						a.Relevance, b.Relevance, a.Matched[:4], b.Matched[:4], want.relevance, want.matched[:4], a.Explanation)
 				}
@@ -288,9 +297,16 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 	return pairs, alerting
 }
 
-func byID(alerts []Alert) map[string]Alert {
+// Of the oracle's profiles some ask for the whole of a page again, and some were changed after others.
+func changeOf(profile int) Change  { return []Change{ChangeAdded, ChangeAdded, ChangePage}[profile%3] }
+func revisionOf(profile int) int64 { return int64(1 + profile%5) }
+func shownAdditions(profile int, seen int64) bool {
+	return seen >= revisionOf(profile) && changeOf(profile) == ChangeAdded
+}
+
+func byID(alerts iter.Seq[Alert]) map[string]Alert {
 	m := map[string]Alert{}
-	for _, a := range alerts {
+	for a := range alerts {
 		m[a.ID] = a
 	}
 	return m

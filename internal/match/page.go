@@ -2,7 +2,6 @@ package match
 
 import (
 	"crypto/sha256"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -24,26 +23,37 @@ type page struct {
 	tokens []analyze.Token
 	later  []int32 // the next token of the same word, -1 if none
 	words  []word
-	byWord hashtable.Table // words by surface
-	byStem hashtable.Table // the last word of each stem
+	stems  []stem
+	byWord hashtable.Table // the last word of each surface
+	byStem hashtable.Table // stems
 
 	spellings  []string             // folded forms of words, once asked for
 	expansions map[spelling][]int32 // words by prefix and part, once asked for
 	digests    []webrace.Digest     // of blocks, once asked for
 
-	visited []uint32 // by number of entry, the last round of visits it was in
-	round   uint32
-	tallies []tally // of the atoms of the profile at hand
-	stack   []bool
-	hits    []hit
+	tallies  []tally // of the atoms of the profile at hand
+	stack    []bool
+	matching []int32 // words
+	hits     []hit
+	spans    []span
+	scoring  scoring
 }
 
 // word is one of the distinct words of a page.
 type word struct {
 	analyze.Word
-	last     int32 // its last token
-	sameStem int32 // an earlier word of the same stem, -1 if none
-	count    [selections]tally
+	last  int32 // its last token
+	stem  int32
+	same  int32 // an earlier word of the same surface, -1 if none: its block is in another language
+	next  int32 // an earlier word of the same stem, -1 if none
+	count [selections]tally
+}
+
+// stem is one of the distinct stems of a page's words.
+type stem struct {
+	hash  uint64
+	last  int32 // the last of its words
+	count [selections]tally
 }
 
 type spelling struct {
@@ -98,19 +108,14 @@ func (p *page) close() {
 	pages.Put(p)
 }
 
+// countWords finds the words and their stems, and counts both by field.
 func (p *page) countWords() {
 	a := p.analyzer.Analyze(p.text)
 	p.tokens, p.later, p.words = a.Tokens, slices.Grow(p.later[:0], len(a.Tokens))[:len(a.Tokens)], p.words[:0]
-	p.byWord.Reset()
-	p.byStem.Reset()
-	for i, w := range a.Words {
-		p.byWord.Set(w.Surface, int32(i))
-		older, known := p.byStem.Set(w.Stem, int32(i))
-		if !known {
-			older = -1
-		}
-		p.words = append(p.words, word{Word: w, last: w.First, sameStem: older})
+	for _, w := range a.Words {
+		p.words = append(p.words, word{Word: w, last: w.First, same: -1, next: -1})
 	}
+	everyBlock := p.counts[additions] == len(p.text.Blocks)
 	for i := range a.Tokens {
 		t := &a.Tokens[i]
 		w := &p.words[t.Word]
@@ -118,12 +123,37 @@ func (p *page) countWords() {
 		w.last = int32(i)
 		field := p.text.Blocks[t.Block].Field
 		w.count[everything][field]++
-		if p.added[t.Block] {
+		if !everyBlock && p.added[t.Block] {
 			w.count[additions][field]++
 		}
 	}
+	p.countStems(everyBlock)
 	p.spellings = append(p.spellings[:0], make([]string, len(p.words))...)
 	p.digests = append(p.digests[:0], make([]webrace.Digest, len(p.text.Blocks))...)
+}
+
+func (p *page) countStems(everyBlock bool) {
+	p.stems = p.stems[:0]
+	p.byWord.Reset()
+	p.byStem.Reset()
+	for i := range p.words {
+		w := &p.words[i]
+		if everyBlock {
+			w.count[additions] = w.count[everything]
+		}
+		if older, known := p.byWord.Set(w.Surface, int32(i)); known {
+			w.same = older
+		}
+		var known bool
+		if w.stem, known = p.byStem.GetOrSet(w.Stem, int32(len(p.stems))); !known {
+			p.stems = append(p.stems, stem{hash: w.Stem, last: -1})
+		}
+		s := &p.stems[w.stem]
+		w.next, s.last = s.last, int32(i)
+		for among := range s.count {
+			s.count[among].add(&w.count[among])
+		}
+	}
 }
 
 func (p *page) fieldOf(token int32) webrace.Field { return p.text.Blocks[p.tokens[token].Block].Field }
@@ -140,27 +170,38 @@ func (p *page) folded(word int32) string {
 	return p.spellings[word]
 }
 
-// wordsOf returns the words that the term matches, symbols aside.
-func (p *page) wordsOf(t *term) iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		switch t.kind {
-		case inflected:
-			if w, ok := p.byStem.Get(t.hash); ok {
-				for ; w >= 0 && yield(w); w = p.words[w].sameStem {
-				}
-			}
-		case exact:
-			if w, ok := p.byWord.Get(t.hash); ok {
-				yield(w)
-			}
-		default:
-			for _, w := range p.expand(t) {
-				if !yield(w) {
-					return
-				}
+// wordsOf returns the words that the term matches, symbols aside. They are valid until the next call of
+// this or of its like.
+func (p *page) wordsOf(t *term) []int32 {
+	switch t.kind {
+	case inflected:
+		return p.wordsOfStems(t.stems)
+	case exact:
+		return p.wordsSpelled(t.hash)
+	}
+	return p.expand(t)
+}
+
+func (p *page) wordsOfStems(stems []uint64) []int32 {
+	p.matching = p.matching[:0]
+	for _, hash := range stems {
+		if s, ok := p.byStem.Get(hash); ok {
+			for w := p.stems[s].last; w >= 0; w = p.words[w].next {
+				p.matching = append(p.matching, w)
 			}
 		}
 	}
+	return p.matching
+}
+
+func (p *page) wordsSpelled(hash uint64) []int32 {
+	p.matching = p.matching[:0]
+	if w, ok := p.byWord.Get(hash); ok {
+		for ; w >= 0; w = p.words[w].same {
+			p.matching = append(p.matching, w)
+		}
+	}
+	return p.matching
 }
 
 // expand returns the words that begin with the term, or have it in them.
@@ -185,19 +226,6 @@ func (t *term) spelled(folded string) bool {
 	return strings.Contains(folded, t.text)
 }
 
-// tokensOf returns the tokens that the term matches, word by word, symbols aside.
-func (p *page) tokensOf(t *term) iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		for w := range p.wordsOf(t) {
-			for at := p.words[w].First; at >= 0; at = p.later[at] {
-				if !yield(at) {
-					return
-				}
-			}
-		}
-	}
-}
-
 func (p *page) looksAt(block int32, among selection) bool {
 	return among == everything || p.added[block]
 }
@@ -212,22 +240,6 @@ func (p *page) digest(blocks []int32) webrace.Digest {
 		sums[i] = p.digests[b]
 	}
 	return digestOfSet(sums)
-}
-
-func (p *page) startVisits(numbers int) {
-	if len(p.visited) < numbers {
-		p.visited = append(p.visited, make([]uint32, numbers-len(p.visited))...)
-	}
-	if p.round++; p.round == 0 {
-		clear(p.visited)
-		p.round = 1
-	}
-}
-
-func (p *page) firstVisit(number uint32) bool {
-	first := p.visited[number] != p.round
-	p.visited[number] = p.round
-	return first
 }
 
 // wholeRunes returns the length of the longest prefix of s that has at most n bytes and ends with a

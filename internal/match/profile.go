@@ -4,16 +4,33 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Profile is what one recipient wants to be told of.
 type Profile struct {
 	ID string
+	// Under confines the profile to pages whose addresses begin so; empty for all. It concerns those who
+	// are matched because everyone is; explicit recipients are chosen by whoever names them.
+	Under string
+	// Change is what part of a page concerns the profile once an earlier version of it was seen, if it is
+	// matched because everyone is; and Revision orders profiles by when they were last changed.
+	Change   Change
+	Revision int64
 	// Threshold is the relevance, up to 100, that an alert must exceed: 0 stands for DefaultThreshold,
 	// and AnyRelevance leaves the decision to the group's conditions.
 	Threshold int
 	Group
 }
+
+// Change says what part of a page is looked at when an earlier version was seen already.
+type Change uint8
+
+const (
+	ChangeAdded Change = iota // the blocks that are new
+	ChangePage                // the whole page
+	ChangeFirst               // nothing: only the first version matters
+)
 
 const (
 	DefaultThreshold = 20
@@ -77,13 +94,23 @@ const (
 )
 
 // Compiled is a profile made ready for matching. It is immutable, and belongs to no index until added.
+// There may be millions of them, so those that ask for any of their keywords, as most do, hold no more
+// than these.
 type Compiled struct {
-	id        string
-	threshold int // -1 if any relevance will do
-	atoms     []atom
-	gate      gate
-	keys      []key // an alert needs a page that has one of them,
-	always    bool  // unless this is set
+	id, under  string
+	revision   int64
+	atoms      []atom
+	conditions *conditions // nil if any of the keywords will do, and each of them counts
+	threshold  int8        // -1 if any relevance will do
+	change     Change
+}
+
+// conditions are what a page must meet beside the relevance.
+type conditions struct {
+	gate gate
+	need []int // atoms of which a page must have one,
+	none bool  // unless this is set: no page can be ruled out
+	all  bool  // there is no more to it than that a page must have all the atoms, each of which counts
 }
 
 // ID returns the profile's ID.
@@ -92,13 +119,17 @@ func (c *Compiled) ID() string { return c.id }
 // Compile checks the profile and makes it ready. Keywords that cannot be found in any page, such as those
 // without a word, are left out with a warning; it is an error if none remains.
 func Compile(p Profile) (*Compiled, []Warning, error) {
-	b := builder{Compiled: Compiled{id: p.ID, threshold: p.Threshold}, known: map[string]int{}}
+	c := Compiled{id: p.ID, under: p.Under, revision: p.Revision, change: p.Change, threshold: int8(p.Threshold)}
 	switch {
 	case p.Threshold == 0:
-		b.threshold = DefaultThreshold
+		c.threshold = DefaultThreshold
 	case p.Threshold < AnyRelevance || p.Threshold > 100:
 		return nil, nil, fmt.Errorf("compile profile %q: threshold %d is not between 0 and 100", p.ID, p.Threshold)
 	}
+	if p.Change > ChangeFirst {
+		return nil, nil, fmt.Errorf("compile profile %q: unknown scope of change %d", p.ID, p.Change)
+	}
+	b := builder{Compiled: c, known: map[string]int{}}
 	need, err := b.group(p.Group, 0, false)
 	if err == nil && b.given > 0 && len(b.atoms) == 0 {
 		err = errors.New("none of its keywords has a word in it")
@@ -106,23 +137,29 @@ func Compile(p Profile) (*Compiled, []Warning, error) {
 	if err != nil {
 		return nil, b.warnings, fmt.Errorf("compile profile %q: %w", p.ID, err)
 	}
-	b.post(need)
+	if len(b.atoms) == 0 || p.Match != Any || len(p.Groups) > 0 || b.unscored {
+		b.conditions = b.settle(need)
+		b.conditions.all = len(b.atoms) > 0 && p.Match == All && len(p.Groups) == 0 && !b.unscored
+	}
 	b.warnUnreachable()
-	c := b.Compiled // a copy, so that the builder is not kept
+	c = b.Compiled // a copy, so that the builder is not kept
+	c.atoms = slices.Clip(c.atoms)
 	return &c, b.warnings, nil
 }
 
 // builder collects the parts of a profile while its groups are walked.
 type builder struct {
 	Compiled
+	gate     gate
 	known    map[string]int // atoms by identity
 	given    int            // keywords met
+	unscored bool           // there is one that does not count
 	warnings []Warning
 }
 
-// group adds the group's keywords and conditions. It returns the keys of which a page must have one for
+// group adds the group's keywords and conditions. It returns the atoms of which a page must have one for
 // the group to hold, or nil if it may hold without any.
-func (b *builder) group(g Group, depth int, unscored bool) (need []key, err error) {
+func (b *builder) group(g Group, depth int, unscored bool) (need []int, err error) {
 	if depth > deepestGroup {
 		return nil, fmt.Errorf("groups within groups beyond a depth of %d", deepestGroup)
 	}
@@ -130,7 +167,7 @@ func (b *builder) group(g Group, depth int, unscored bool) (need []key, err erro
 		return nil, fmt.Errorf("unknown kind of group %d", g.Match)
 	}
 	unscored = unscored || g.Match == None
-	var members [][]key
+	var members [][]int
 	var forbidden []int
 	for _, k := range g.Keywords {
 		i, err := b.keyword(k, unscored || k.None)
@@ -142,15 +179,15 @@ func (b *builder) group(g Group, depth int, unscored bool) (need []key, err erro
 			forbidden = append(forbidden, i)
 		default:
 			b.gate.push(i)
-			members = append(members, []key{b.atoms[i].key()})
+			members = append(members, []int{i})
 		}
 	}
 	for _, inner := range g.Groups {
-		keys, err := b.group(inner, depth+1, unscored)
+		atoms, err := b.group(inner, depth+1, unscored)
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, keys)
+		members = append(members, atoms)
 	}
 	b.gate.combine(g.Match, len(members))
 	if len(forbidden) > 0 {
@@ -160,37 +197,38 @@ func (b *builder) group(g Group, depth int, unscored bool) (need []key, err erro
 		b.gate.combine(None, len(forbidden))
 		b.gate.combine(All, 2)
 	}
-	return needed(g.Match, members), nil
+	return b.needed(g.Match, members), nil
 }
 
 // needed returns what a page must have one of for a group to hold, given the same of its members.
-func needed(mode Mode, members [][]key) (need []key) {
-	for _, keys := range members {
+func (b *builder) needed(mode Mode, members [][]int) (need []int) {
+	for _, atoms := range members {
 		switch {
-		case mode == Any && keys == nil:
+		case mode == Any && atoms == nil:
 			return nil
 		case mode == Any:
-			need = append(need, keys...)
-		case mode == All && keys != nil && (need == nil || rarer(keys, need)):
-			need = keys
+			need = append(need, atoms...)
+		case mode == All && atoms != nil && (need == nil || b.rarer(atoms, need)):
+			need = atoms
 		}
 	}
 	return need
 }
 
-// rarer guesses whether fewer pages have one of the keys a than one of b: a longer word is rarer.
-func rarer(a, b []key) bool {
-	if len(a) != len(b) {
-		return len(a) < len(b)
+// rarer guesses whether fewer pages have one of the atoms x than one of y: more words, and longer ones,
+// are rarer.
+func (b *builder) rarer(x, y []int) bool {
+	if len(x) != len(y) {
+		return len(x) < len(y)
 	}
-	shortest := func(keys []key) int {
+	shortest := func(atoms []int) int {
 		least := math.MaxInt
-		for _, k := range keys {
-			least = min(least, k.length)
+		for _, i := range atoms {
+			least = min(least, len(b.atoms[i].written))
 		}
 		return least
 	}
-	return shortest(a) > shortest(b)
+	return shortest(x) > shortest(y)
 }
 
 // keyword adds a keyword, or finds it among those added, and returns its index; -1 if it is left out.
@@ -208,11 +246,13 @@ func (b *builder) keyword(k Keyword, unscored bool) (int, error) {
 	for _, doubt := range doubts {
 		b.warnings = append(b.warnings, Warning{k.Key, doubt})
 	}
-	if len(a.terms) == 0 {
+	if a.wordless() {
 		return -1, nil
 	}
-	if !unscored {
-		a.weight = k.Weight
+	if unscored {
+		b.unscored = true
+	} else {
+		a.weight = uint8(k.Weight)
 	}
 	identity := a.identity()
 	i, known := b.known[identity]
@@ -228,24 +268,19 @@ func (b *builder) keyword(k Keyword, unscored bool) (int, error) {
 	return i, nil
 }
 
-// post settles by which keys the profile is found. If its group may hold on any page, an alert still
-// needs a relevance above zero and thus one of the keywords that count.
-func (b *builder) post(need []key) {
+// settle returns the conditions of the profile. If its group may hold on any page, an alert still needs a
+// relevance above zero and thus one of the keywords that count.
+func (b *builder) settle(need []int) *conditions {
 	if need == nil && b.threshold >= 0 {
 		for i := range b.atoms {
 			if b.atoms[i].weight > 0 {
-				need = append(need, b.atoms[i].key())
+				need = append(need, i)
 			}
 		}
 	}
-	b.always = len(b.atoms) == 0 || need == nil && b.threshold < 0
-	met := make(map[uint64]bool, len(need))
-	for _, k := range need {
-		if !met[k.hash] {
-			met[k.hash] = true
-			b.keys = append(b.keys, k)
-		}
-	}
+	none := len(b.atoms) == 0 || need == nil && b.threshold < 0
+	slices.Sort(need)
+	return &conditions{gate: b.gate, need: slices.Compact(need), none: none}
 }
 
 func (b *builder) warnUnreachable() {
@@ -256,7 +291,7 @@ func (b *builder) warnUnreachable() {
 	for i := range b.atoms {
 		rest *= 1 - contribution(b.atoms[i].weight, mostSaturation)
 	}
-	if best := relevance(rest); best <= b.threshold {
+	if best := relevance(rest); best <= int(b.threshold) {
 		b.warnings = append(b.warnings, Warning{Message: fmt.Sprintf("can never alert: with these weights no page has a relevance above %d, and the threshold is %d", best, b.threshold)})
 	}
 }

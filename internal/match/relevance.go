@@ -23,6 +23,25 @@ type tally [fields]uint32
 
 func (t *tally) zero() bool { return *t == tally{} }
 
+func (t *tally) add(other *tally) {
+	for field, n := range other {
+		t[field] += n
+	}
+}
+
+// only returns the counts in the fields with a bit each in within.
+func (t *tally) only(within uint8) (n tally) {
+	if within == anyField {
+		return *t
+	}
+	for field, times := range t {
+		if within>>field&1 != 0 {
+			n[field] = times
+		}
+	}
+	return n
+}
+
 // evidence is the f of the formula.
 func (t *tally) evidence() (f float64) {
 	for field, n := range t {
@@ -41,7 +60,7 @@ func saturation(evidence, halfway float64) float64 {
 	return min(evidence/(evidence+halfway), mostSaturation)
 }
 
-func contribution(weight int, saturation float64) float64 {
+func contribution(weight uint8, saturation float64) float64 {
 	return float64(weight) / mostWeight * saturation
 }
 

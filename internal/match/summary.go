@@ -56,11 +56,12 @@ func (p *page) found(c *Compiled, among selection) (all []found) {
 		if a.weight == 0 {
 			continue
 		}
-		for s := range p.occurrences(a, among) {
+		for _, s := range p.occurrences(a, among) {
 			f := found{s, i, p.tokens[s.first].Start, p.tokens[s.last].End}
-			if a.near == 0 {
-				f.from -= int32(len(a.terms[0].before))
-				f.to += int32(len(a.terms[len(a.terms)-1].after))
+			if a.phrase != nil && a.phrase.near == 0 {
+				terms := a.phrase.terms
+				f.from -= int32(len(terms[0].before))
+				f.to += int32(len(terms[len(terms)-1].after))
 			}
 			all = append(all, f)
 		}
@@ -82,7 +83,7 @@ func (p *page) bestWindow(c *Compiled, all []found) (best []found) {
 		for ; end < len(all) && p.inWindow(start.first, all[end].first); end++ {
 			if atom := all[end].atom; counted[atom] != i+1 && p.inWindow(start.first, all[end].last) {
 				counted[atom] = i + 1
-				weight += c.atoms[atom].weight
+				weight += int(c.atoms[atom].weight)
 			}
 		}
 		if weight > bestWeight || weight == bestWeight && fieldRank[field] > bestRank {

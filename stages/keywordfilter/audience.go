@@ -1,7 +1,6 @@
 package keywordfilter
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -10,25 +9,32 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/persistent"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// audience is everybody who may have to be told of a document, at one revision of the URD base.
+// audience is everybody who may have to be told of a document, at one revision of the URD base. It does not
+// change: the next one shares nearly everything with it.
 type audience struct {
 	revision int64
 	everyone bool
-	index    *match.Index
-	urds     map[string]control.URD
-	newest   []control.URD       // all of them, those that were last changed first
-	byCrawl  map[string][]string // ids of URDs
-	prefixes []prefix
-	private  map[string]bool // crawls that use credentials
+	index    *match.Index // to make the next audience's view of
+	view     *match.View
+	urds     urds
+	crawls   persistent.Map[crawlers] // by crawl
+	prefixes persistent.Map[urds]     // by the site that the prefix begins with, "" if that is not a whole one
 }
 
-// prefix is a URD that asks for whatever is found under a URL.
-type prefix struct{ url, id string }
+// urds are URDs by id.
+type urds = persistent.Map[*control.URD]
+
+// crawlers are the URDs of one crawl.
+type crawlers struct {
+	urds
+	private bool // the crawl uses credentials
+}
 
 // loadAudience compiles every stored URD.
 func loadAudience(ctx context.Context, store *control.Store, everyone bool, env *pipeline.Env) (*audience, error) {
@@ -36,10 +42,7 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 	if err != nil {
 		return nil, err
 	}
-	a := &audience{
-		revision: revision, everyone: everyone, index: new(match.Index), urds: make(map[string]control.URD),
-		byCrawl: make(map[string][]string), private: make(map[string]bool),
-	}
+	a := (&audience{revision: revision, everyone: everyone, index: new(match.Index)}).next()
 	var compiled []*match.Compiled
 	for urd, err := range store.All(ctx) {
 		if err != nil {
@@ -53,12 +56,16 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 	return a, nil
 }
 
+// next returns an audience that is to be changed.
+func (a *audience) next() *audience {
+	n := *a
+	n.urds, n.crawls, n.prefixes = a.urds.Editable(), a.crawls.Editable(), a.prefixes.Editable()
+	return &n
+}
+
 // revised returns the audience as it is now, and leaves this one as it was for those who are using it.
 func (a *audience) revised(ctx context.Context, store *control.Store, env *pipeline.Env) (*audience, error) {
-	n := &audience{
-		revision: a.revision, everyone: a.everyone, index: a.index.Next(), urds: maps.Clone(a.urds), newest: slices.Clone(a.newest),
-		byCrawl: maps.Clone(a.byCrawl), prefixes: slices.Clone(a.prefixes), private: maps.Clone(a.private),
-	}
+	n := a.next()
 	revised := make(map[string]*control.URD)
 	for revision, err := range store.Revised(ctx, a.revision) {
 		if err != nil {
@@ -67,9 +74,9 @@ func (a *audience) revised(ctx context.Context, store *control.Store, env *pipel
 		n.revision = max(n.revision, revision.Number)
 		revised[revision.ID] = revision.URD
 	}
-	n.delist(revised)
 	var compiled []*match.Compiled
-	for _, urd := range revised {
+	for id, urd := range revised {
+		n.delist(id)
 		if urd == nil {
 			continue
 		}
@@ -77,58 +84,90 @@ func (a *audience) revised(ctx context.Context, store *control.Store, env *pipel
 			compiled = append(compiled, profile)
 		}
 	}
+	a.index.Remove(slices.Collect(maps.Keys(revised))...)
 	n.complete(compiled, env)
 	return n, nil
 }
 
-// delist takes out the URDs with these ids.
-func (a *audience) delist(ids map[string]*control.URD) {
-	for id := range ids {
-		if urd, known := a.urds[id]; known && urd.Crawl.ID != "" {
-			a.byCrawl[urd.Crawl.ID] = without(a.byCrawl[urd.Crawl.ID], id)
-		}
-		delete(a.urds, id)
-		a.index.Remove(id)
+// delist takes out the URD with this id, except from the index.
+func (a *audience) delist(id string) {
+	urd, known := a.urds.Get(id)
+	if !known {
+		return
 	}
-	gone := func(id string) bool { _, gone := ids[id]; return gone }
-	a.newest = slices.DeleteFunc(a.newest, func(u control.URD) bool { return gone(u.ID) })
-	a.prefixes = slices.DeleteFunc(a.prefixes, func(p prefix) bool { return gone(p.id) })
+	a.urds.Delete(id)
+	if url, ok := urd.Prefix(); ok {
+		watching, _ := a.prefixes.Get(siteOf(url))
+		watching = watching.Editable()
+		watching.Delete(id)
+		a.prefixes.Set(siteOf(url), watching)
+	} else if crawl, known := a.crawls.Get(urd.Crawl.ID); known {
+		crawl.urds = crawl.urds.Editable()
+		crawl.urds.Delete(id)
+		a.crawls.Set(urd.Crawl.ID, crawl)
+	}
 }
 
-// without returns a list, not changed in place, without an id.
-func without(ids []string, id string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
+// siteOf returns the beginning of a URL up to its path, or nothing if it has none.
+func siteOf(url string) string {
+	_, rest, ok := strings.Cut(url, "://")
+	slash := strings.IndexByte(rest, '/')
+	if !ok || slash < 0 {
+		return ""
+	}
+	return url[:len(url)-len(rest)+slash]
 }
 
 // complete takes in the profiles of those who were enlisted.
 func (a *audience) complete(compiled []*match.Compiled, env *pipeline.Env) {
 	a.index.Add(compiled...)
-	slices.SortStableFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Interest, x.Interest) })
-	env.Counter("interests").Store(int64(a.index.Len()))
+	a.view = a.index.View()
+	env.Counter("interests").Store(int64(a.view.Len()))
 }
 
 // enlist takes a URD in, and returns what is matched for it. One that cannot be compiled is reported and
 // left out: it must not keep the others from being told.
 func (a *audience) enlist(urd control.URD, env *pipeline.Env) *match.Compiled {
-	if urd.Crawl.Secret != "" {
-		a.private[urd.Crawl.ID] = true
+	url, isPrefix := urd.Prefix()
+	profile, warnings, err := match.Compile(profileOf(&urd))
+	for _, w := range warnings {
+		env.Logger.Warn("URD has a fault", "urd", urd.ID, "owner", urd.Owner, "warning", w.String())
 	}
-	profile, warnings, err := match.Compile(annotate.Profile(urd.URD))
+	if crawl := urd.Crawl; crawl.ID != "" {
+		with, _ := a.crawls.Get(crawl.ID)
+		with.private = with.private || crawl.Secret != ""
+		if err == nil && !isPrefix {
+			with.urds = with.urds.Editable()
+			with.urds.Set(urd.ID, &urd)
+		}
+		a.crawls.Set(crawl.ID, with)
+	}
 	if err != nil {
 		env.Logger.Warn("URD cannot be matched and is left out", "urd", urd.ID, "owner", urd.Owner, "error", err)
 		return nil
 	}
-	for _, w := range warnings {
-		env.Logger.Warn("URD has a fault", "urd", urd.ID, "owner", urd.Owner, "warning", w.String())
-	}
-	a.urds[urd.ID] = urd
-	a.newest = append(a.newest, urd)
-	if url, ok := urd.Prefix(); ok {
-		a.prefixes = append(a.prefixes, prefix{url, urd.ID})
-	} else if id := urd.Crawl.ID; id != "" {
-		a.byCrawl[id] = append(slices.Clip(a.byCrawl[id]), urd.ID) // the audience before may share the list
+	a.urds.Set(urd.ID, &urd)
+	if isPrefix {
+		watching, _ := a.prefixes.Get(siteOf(url))
+		watching = watching.Editable()
+		watching.Set(urd.ID, &urd)
+		a.prefixes.Set(siteOf(url), watching)
 	}
 	return profile
+}
+
+// profileOf returns what is matched for a URD, and when.
+func profileOf(urd *control.URD) match.Profile {
+	p := annotate.Profile(urd.URD)
+	p.Revision, p.Change = urd.Interest, changes[urd.Change]
+	if under, ok := urd.Prefix(); ok {
+		p.Under = under
+	}
+	return p
+}
+
+var changes = map[string]match.Change{
+	xmlschema.ChangeAdded: match.ChangeAdded, xmlschema.ChangePage: match.ChangePage, xmlschema.ChangeFirst: match.ChangeFirst,
 }
 
 // look is who is shown a document together, because they have all seen the same version of it before.
@@ -139,25 +178,17 @@ type look struct {
 
 // of returns for whom the document is matched, and on what part of it.
 func (a *audience) of(d *webrace.Document, changed bool) []look {
-	switch {
-	case !a.everyone || a.isPrivate(d):
+	if !a.everyone || a.isPrivate(d) {
 		return a.requesters(d)
-	case changed:
-		return []look{{Options: match.Options{Everyone: true, OnlyAdded: func(id string) bool {
-			to, _ := a.recipient(id, a.matched(id, d.Visit), d)
-			return to.OnlyAdded
-		}}}}
 	}
-	var recipients []match.Recipient
-	for _, urd := range a.newest {
-		if a.matched(urd.ID, d.Visit) > 0 {
-			break // as was everyone after it
-		}
-		if a.watches(urd.ID, d) {
-			recipients = append(recipients, match.Recipient{ID: urd.ID})
-		}
+	o := match.Options{Everyone: true, Unseen: !changed, URL: d.URL}
+	if d.Visit != nil && d.Visit.Version > 0 {
+		o.Seen = d.Visit.Revision
 	}
-	return looks(map[int][]match.Recipient{0: recipients})
+	if o.Unseen && !a.view.AnyUnseen(o) {
+		return nil
+	}
+	return []look{{Options: o}}
 }
 
 // looks puts those together who are shown the same.
@@ -171,48 +202,42 @@ func looks(since map[int][]match.Recipient) []look {
 	return all
 }
 
-// watches reports whether a URD may be told of the document when everyone is: if it watches a prefix, of
-// what lies under that alone.
-func (a *audience) watches(id string, d *webrace.Document) bool {
-	under, isPrefix := a.urds[id].Prefix()
-	return !isPrefix || strings.HasPrefix(d.URL, under)
-}
-
-// tells reports whether a URD that was matched with a changed document, because everyone was, is told.
-func (a *audience) tells(id string, d *webrace.Document) bool {
-	_, concerned := a.recipient(id, a.matched(id, d.Visit), d)
-	return concerned && a.watches(id, d)
-}
-
 // isPrivate reports whether the document was fetched with credentials: then it is for those who gave them.
 func (a *audience) isPrivate(d *webrace.Document) bool {
-	return slices.ContainsFunc(d.Reach, func(r webrace.Reach) bool { return a.private[r.Crawl] })
+	return slices.ContainsFunc(d.Reach, func(r webrace.Reach) bool {
+		crawl, _ := a.crawls.Get(r.Crawl)
+		return crawl.private
+	})
 }
 
 // requesters are the URDs whose crawls came to the document within their levels, and those that watch a
 // prefix of its URL.
 func (a *audience) requesters(d *webrace.Document) []look {
 	since := make(map[int][]match.Recipient)
-	add := func(id string, seen int) {
-		if to, concerned := a.recipient(id, seen, d); concerned && to.OnlyAdded {
+	add := func(urd *control.URD, seen int) {
+		if to, concerned := recipient(urd, seen, d); concerned && to.OnlyAdded {
 			since[seen] = append(since[seen], to)
 		} else if concerned {
 			since[0] = append(since[0], to)
 		}
 	}
 	for _, reach := range d.Reach {
-		for _, id := range a.byCrawl[reach.Crawl] {
-			if reach.Within(a.urds[id].Crawl.Levels) {
-				add(id, a.shown(id, d.Visit))
+		crawl, _ := a.crawls.Get(reach.Crawl)
+		for _, urd := range crawl.All() {
+			if reach.Within(urd.Crawl.Levels) {
+				add(urd, shownBefore(urd, d.Visit))
 			}
 		}
 	}
 	if a.isPrivate(d) {
 		return looks(since)
 	}
-	for _, p := range a.prefixes {
-		if strings.HasPrefix(d.URL, p.url) {
-			add(p.id, a.matched(p.id, d.Visit))
+	for _, site := range slices.Compact([]string{siteOf(d.URL), ""}) {
+		watching, _ := a.prefixes.Get(site)
+		for _, urd := range watching.All() {
+			if under, _ := urd.Prefix(); strings.HasPrefix(d.URL, under) {
+				add(urd, matchedBefore(urd, d.Visit))
+			}
 		}
 	}
 	return looks(since)
@@ -220,33 +245,31 @@ func (a *audience) requesters(d *webrace.Document) []look {
 
 // recipient returns what part of a document a URD is shown that has seen a version of it, or none (0):
 // all of it if none, otherwise what its scope of change says; false if that is nothing.
-func (a *audience) recipient(id string, seen int, d *webrace.Document) (match.Recipient, bool) {
-	change := a.urds[id].Change
+func recipient(urd *control.URD, seen int, d *webrace.Document) (match.Recipient, bool) {
 	switch {
 	case seen == 0:
-		return match.Recipient{ID: id}, true
-	case seen == d.Version || change == xmlschema.ChangeFirst:
+		return match.Recipient{ID: urd.ID}, true
+	case seen == d.Version || urd.Change == xmlschema.ChangeFirst:
 		return match.Recipient{}, false
 	}
-	return match.Recipient{ID: id, OnlyAdded: change != xmlschema.ChangePage}, true
+	return match.Recipient{ID: urd.ID, OnlyAdded: urd.Change != xmlschema.ChangePage}, true
 }
 
-// matched returns the version that was matched with every URD at the last visit, if the URD was then as it
-// is now; otherwise 0.
-func (a *audience) matched(id string, v *webrace.Visit) int {
-	if v == nil || v.Revision < a.urds[id].Interest {
+// matchedBefore returns the version that was matched with every URD at the last visit, if the URD was then
+// as it is now; otherwise 0.
+func matchedBefore(urd *control.URD, v *webrace.Visit) int {
+	if v == nil || v.Revision < urd.Interest {
 		return 0
 	}
 	return v.Version
 }
 
-// shown returns the version that the URD's crawl was last shown, if it came there within the URD's levels,
+// shownBefore returns the version that the URD's crawl was last shown, if it came there within the URD's levels,
 // and the URD was then as it is now; otherwise 0.
-func (a *audience) shown(id string, v *webrace.Visit) int {
+func shownBefore(urd *control.URD, v *webrace.Visit) int {
 	if v == nil {
 		return 0
 	}
-	urd := a.urds[id]
 	shown, ok := v.ShownTo(urd.Crawl.ID)
 	if !ok || shown.Revision < urd.Interest || !(webrace.Reach{Distance: shown.Distance}).Within(urd.Crawl.Levels) {
 		return 0

@@ -1,9 +1,9 @@
 package keywordfilter
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -12,7 +12,6 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/storage/control"
 )
 
 // TestARevisedAudienceIsTheOneThatIsLoaded changes URDs at random, and compares the audience that takes in
@@ -60,25 +59,21 @@ func TestARevisedAudienceIsTheOneThatIsLoaded(t *testing.T) {
 // view is what can be told of an audience: without the order of equals, and lists of nothing.
 func view(a *audience) (all []string) {
 	all = append(all, fmt.Sprint("revision ", a.revision))
-	for _, alert := range a.index.Match(textOf("ibm java"), match.Options{Everyone: true}) {
+	for alert := range a.view.Match(textOf("ibm java"), match.Options{Everyone: true, URL: start + "a"}) {
 		all = append(all, "matches "+alert.ID)
 	}
-	for id, u := range a.urds {
+	for id, u := range a.urds.All() {
 		all = append(all, fmt.Sprint("urd ", id, " ", u.URI, u.Revision, u.Interest, u.Depth))
 	}
-	for crawl, ids := range a.byCrawl {
-		for _, id := range ids {
+	for crawl, with := range a.crawls.All() {
+		for id := range with.All() {
 			all = append(all, "crawl "+crawl+" "+id)
 		}
 	}
-	for _, p := range a.prefixes {
-		all = append(all, fmt.Sprint("prefix ", p))
-	}
-	if !slices.IsSortedFunc(a.newest, func(x, y control.URD) int { return cmp.Compare(y.Interest, x.Interest) }) {
-		all = append(all, "the newest are not first")
-	}
-	for _, u := range a.newest {
-		all = append(all, "newest "+u.ID)
+	for site, watching := range a.prefixes.All() {
+		for id, u := range watching.All() {
+			all = append(all, fmt.Sprint("prefix ", site, " ", id, " ", u.URI))
+		}
 	}
 	slices.Sort(all)
 	return all
@@ -97,15 +92,15 @@ func TestAContinuousRunTakesUpChangesOfTheBase(t *testing.T) {
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(s.audience.Load().byCrawl[eleni.Crawl.ID], "eleni") {
+	if !s.audience.Load().asks(eleni.Crawl.ID, "eleni") {
 		t.Error("eleni is not asked")
 	}
 	maria := f.urd("maria", start, "ibm")
 	if err := f.control.Copied(t.Context(), maria.Revision); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.audience.Load(); a.revision != maria.Revision || len(a.byCrawl[maria.Crawl.ID]) != 2 {
-		t.Errorf("maria is not asked: %v", a.byCrawl)
+	if a := s.audience.Load(); a.revision != maria.Revision || !a.asks(maria.Crawl.ID, "eleni", "maria") {
+		t.Errorf("maria is not asked: %v", view(a))
 	}
 	if err := f.control.Delete(t.Context(), "eleni"); err != nil {
 		t.Fatal(err)
@@ -113,8 +108,8 @@ func TestAContinuousRunTakesUpChangesOfTheBase(t *testing.T) {
 	if err := f.control.Copied(t.Context(), maria.Revision+1); err != nil {
 		t.Fatal(err)
 	}
-	if ids := s.audience.Load().byCrawl[maria.Crawl.ID]; !slices.Equal(ids, []string{"maria"}) {
-		t.Errorf("asked: %v", ids)
+	if a := s.audience.Load(); !a.asks(maria.Crawl.ID, "maria") {
+		t.Errorf("asked: %v", view(a))
 	}
 	for range 2 {
 		if err := s.Close(); err != nil {
@@ -124,6 +119,12 @@ func TestAContinuousRunTakesUpChangesOfTheBase(t *testing.T) {
 	if err := f.control.Copied(context.Background(), maria.Revision+99); err != nil {
 		t.Error(err)
 	}
+}
+
+// asks reports whether these are the URDs of a crawl.
+func (a *audience) asks(crawl string, ids ...string) bool {
+	with, _ := a.crawls.Get(crawl)
+	return slices.Equal(slices.Sorted(maps.Keys(maps.Collect(with.All()))), ids)
 }
 
 func textOf(block string) *webrace.Text {

@@ -143,12 +143,10 @@ func (s *stage) tell(ctx context.Context, a *audience, to look, it *pipeline.Ite
 	d := it.Value.(*webrace.Document)
 	to.Summary = s.options.Summary
 	s.countMatched(a, to.Options)
-	for _, alert := range a.index.Match(d.Text, to.Options) {
-		if to.Everyone && !a.tells(alert.ID, d) {
-			continue
-		}
+	for alert := range a.view.Match(d.Text, to.Options) {
+		urd, _ := a.urds.Get(alert.ID)
 		s.env.Counter("alerts").Add(1)
-		if err := out.Emit(ctx, it.With(annotate.ACI(a.urds[alert.ID].URD, alert, d))); err != nil {
+		if err := out.Emit(ctx, it.With(annotate.ACI(urd.URD, alert, d))); err != nil {
 			return err
 		}
 	}
@@ -188,7 +186,7 @@ func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) 
 func (s *stage) countMatched(a *audience, to match.Options) {
 	n := len(to.Recipients)
 	if to.Everyone {
-		n = a.index.Len()
+		n = a.view.Len()
 	}
 	s.env.Counter("matched").Add(int64(n))
 }

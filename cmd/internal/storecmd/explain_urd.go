@@ -68,7 +68,7 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 func worthOf(profile *match.Compiled, text *webrace.Text, o match.Options) []match.Alert {
 	var index match.Index
 	index.Add(profile)
-	return index.Match(text, o)
+	return slices.Collect(index.Match(text, o))
 }
 
 func taken(aci control.ACI) string {

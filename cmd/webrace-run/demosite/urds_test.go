@@ -107,7 +107,7 @@ func TestEveryOwnerIsToldOfSomePages(t *testing.T) {
 			if !want.among(path, distance) {
 				continue
 			}
-			for _, a := range index.Match(textOf(t, site, path), match.Options{Recipients: []match.Recipient{{ID: id}}}) {
+			for a := range index.Match(textOf(t, site, path), match.Options{Recipients: []match.Recipient{{ID: id}}}) {
 				alerts[path] = a.Relevance
 				relevances[a.Relevance] = true
 			}

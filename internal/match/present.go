@@ -1,0 +1,94 @@
+package match
+
+// findAtoms finds the atoms of the segment that occur on the page.
+func (p *page) findAtoms(s *segment, among selection) {
+	clear(p.scoring.shared)
+	for i := range p.stems {
+		if n := &p.stems[i].count[among]; !n.zero() {
+			s.keys.each(keyOf(byStem, p.stems[i].hash), func(atom uint32) { p.meet(s, atom, n, among) })
+		}
+	}
+	if s.uses.words {
+		p.findWords(s, among)
+	}
+	if s.uses.pairs {
+		p.findPairs(s, among)
+	}
+	if s.uses.prefixes != 0 || s.uses.grams {
+		p.findParts(s, among)
+	}
+}
+
+func (p *page) findWords(s *segment, among selection) {
+	for i := range p.words {
+		if n := &p.words[i].count[among]; !n.zero() {
+			s.keys.each(keyOf(byWord, p.words[i].Surface), func(atom uint32) { p.meet(s, atom, n, among) })
+		}
+	}
+}
+
+// findPairs looks at every two tokens that follow one another in a block.
+func (p *page) findPairs(s *segment, among selection) {
+	for i := 1; i < len(p.tokens); i++ {
+		x, y := &p.tokens[i-1], &p.tokens[i]
+		if x.Block != y.Block || !p.looksAt(y.Block, among) {
+			continue
+		}
+		key := keyOfPair(p.words[x.Word].Stem, p.words[y.Word].Stem)
+		s.keys.each(key, func(atom uint32) { p.meet(s, atom, nil, among) })
+	}
+}
+
+// findParts looks at the beginnings of words, and at all that is within them.
+func (p *page) findParts(s *segment, among selection) {
+	for i := range p.words {
+		if p.words[i].count[among].zero() {
+			continue
+		}
+		visit := func(atom uint32) { p.meet(s, atom, nil, among) }
+		word := []byte(p.folded(int32(i)))
+		for n := 1; n <= min(len(word), prefixBytes); n++ {
+			if s.uses.prefixes>>n&1 != 0 {
+				s.keys.each(keyOfPart(byPrefix, word[:n]), visit)
+			}
+		}
+		if s.uses.grams {
+			for n := 0; n+gramBytes <= len(word); n++ {
+				s.keys.each(keyOfPart(byGram, word[n:n+gramBytes]), visit)
+			}
+		}
+	}
+}
+
+// meet takes note of an atom one of whose keys the page has so many times. If that settles nothing, it
+// looks for the atom itself.
+func (p *page) meet(s *segment, number uint32, n *tally, among selection) {
+	a := &s.atoms[number]
+	c := &p.scoring
+	if a.shared {
+		if c.shared == nil {
+			c.shared = make(map[uint32]int)
+		}
+		if i, known := c.shared[number]; known {
+			if i >= 0 && a.phrase < 0 {
+				more := n.only(a.within)
+				c.present[i].tally.add(&more)
+			}
+			return
+		}
+		c.shared[number] = -1
+	}
+	var count tally
+	if a.phrase < 0 {
+		count = n.only(a.within)
+	} else {
+		count = p.count(s.phrases[a.phrase], among)
+	}
+	if count.zero() && (!a.shared || a.phrase >= 0) {
+		return
+	}
+	if a.shared {
+		c.shared[number] = len(c.present)
+	}
+	c.present = append(c.present, present{atom: number, at: a.from, end: s.atoms[number+1].from, tally: count})
+}

@@ -1,0 +1,187 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/webrace/webrace/internal/hashtable"
+)
+
+// segment is a number of profiles, indexed by what they ask for. It is immutable.
+//
+// Each distinct keyword of its profiles is an atom. A profile that asks for any of its keywords is posted
+// under each of them, with the weight it has: adding up what the postings of a page's atoms contribute
+// gives the relevance of the page to every profile that it concerns. One that asks for all of them is posted
+// under one, and its members tell the others. Further profiles are posted under keywords of which a page
+// must have one, and are judged by themselves.
+type segment struct {
+	profiles []*Compiled
+	serials  []uint64  // in ascending order: when each was added
+	least    []float32 // the relevance that an alert must reach, as a part of 1
+	always   []uint32  // the profiles that no page can be ruled out for
+
+	keys     dictionary
+	uses     uses
+	atoms    []posted
+	phrases  []*atom  // of the atoms that a key does not settle, by posted.phrase
+	postings []uint32 // profile<<weightBits | weight, or how else to go about it
+	members  []uint32 // atom<<weightBits | weight, of the profiles that ask for all
+	from     []uint32 // where the members of a profile begin, the next one's being the end; nil if there are none
+	confined bool     // there are profiles for certain pages only
+
+	oldest, newest int64           // revisions
+	changes        uint8           // the scopes of change that occur, as a bit each
+	byRevision     func() []uint32 // the profiles, the latest revision first
+}
+
+// posted is an atom of a segment.
+type posted struct {
+	from   uint32 // its first posting; the next atom's is the end
+	phrase int32  // what to look for on a page that has one of its keys; -1 if the key says it all
+	within uint8
+	shared bool // several keys lead to it
+}
+
+const weightBits = 3
+
+// In the place of a weight.
+const (
+	judged = 0 // the profile is to be judged by itself
+	united = 7 // it asks for all its members
+)
+
+// slack is how far a relevance that was added up in single precision may be off, and more.
+const slack = 1e-5
+
+func newSegment(profiles []*Compiled, serials []uint64) *segment {
+	s := &segment{profiles: profiles, serials: serials, least: make([]float32, len(profiles))}
+	s.byRevision = sync.OnceValue(s.sortByRevision)
+	b := segmentBuilder{segment: s}
+	for i, c := range profiles {
+		s.least[i] = leastFor(c.threshold)
+		s.changes |= 1 << c.change
+		if i == 0 {
+			s.oldest, s.newest = c.revision, c.revision
+		}
+		s.oldest, s.newest = min(s.oldest, c.revision), max(s.newest, c.revision)
+		s.confined = s.confined || c.under != ""
+		b.post(uint32(i), c)
+	}
+	b.finish()
+	return s
+}
+
+// leastFor returns the least part of 1 that rounds to a relevance above the threshold.
+func leastFor(threshold int8) float32 { return max(float32(threshold)+0.5, 0.1) / 100 }
+
+// segmentBuilder collects the postings of a segment.
+type segmentBuilder struct {
+	*segment
+	known   hashtable.Table // atoms by identity
+	pending []pending
+}
+
+type pending struct{ atom, posting uint32 }
+
+func (b *segmentBuilder) post(number uint32, c *Compiled) {
+	if b.from != nil {
+		b.from = append(b.from, uint32(len(b.members)))
+	}
+	if c.conditions == nil {
+		for i := range c.atoms {
+			b.add(&c.atoms[i], number<<weightBits|uint32(c.atoms[i].weight))
+		}
+		return
+	}
+	how := uint32(judged)
+	if c.conditions.all {
+		how = united
+		b.unite(number, c)
+	}
+	if c.conditions.none {
+		b.always = append(b.always, number)
+	}
+	for _, i := range c.conditions.need {
+		b.add(&c.atoms[i], number<<weightBits|how)
+	}
+}
+
+// unite takes note of the members of a profile that asks for all of them.
+func (b *segmentBuilder) unite(number uint32, c *Compiled) {
+	if b.from == nil {
+		b.from = make([]uint32, number+1, len(b.profiles)+1)
+	}
+	for i := range c.atoms {
+		b.members = append(b.members, b.number(&c.atoms[i])<<weightBits|uint32(c.atoms[i].weight))
+	}
+}
+
+func (b *segmentBuilder) add(a *atom, posting uint32) {
+	b.pending = append(b.pending, pending{b.number(a), posting})
+}
+
+// number returns the number of an atom of the segment.
+func (b *segmentBuilder) number(a *atom) uint32 {
+	number, known := b.known.GetOrSet(a.identityHash(), int32(len(b.atoms)))
+	if !known {
+		b.enter(a)
+	}
+	return uint32(number)
+}
+
+// enter gives the segment a new atom.
+func (b *segmentBuilder) enter(a *atom) {
+	number, keys := uint32(len(b.atoms)), 0
+	certain := a.keys(&b.uses, func(key uint64) {
+		b.keys.add(key, number)
+		keys++
+	})
+	p := posted{phrase: -1, within: a.within, shared: keys > 1 || !certain}
+	if !certain {
+		p.phrase = int32(len(b.phrases))
+		b.phrases = append(b.phrases, a)
+	}
+	b.atoms = append(b.atoms, p)
+}
+
+// finish sorts the postings by atom: those of an atom are in the order of the profiles.
+func (b *segmentBuilder) finish() {
+	b.atoms = append(b.atoms, posted{}) // so that the last one has an end
+	for _, p := range b.pending {
+		b.atoms[p.atom].from++
+	}
+	sum := uint32(0)
+	for i := range b.atoms {
+		n := b.atoms[i].from
+		b.atoms[i].from = sum
+		sum += n
+	}
+	b.postings = make([]uint32, sum)
+	next := make([]uint32, len(b.atoms))
+	for i := range next {
+		next[i] = b.atoms[i].from
+	}
+	for _, p := range b.pending {
+		b.postings[next[p.atom]] = p.posting
+		next[p.atom]++
+	}
+	if b.from != nil {
+		b.from = append(b.from, uint32(len(b.members)))
+	}
+	b.atoms, b.always, b.members = slices.Clip(b.atoms), slices.Clip(b.always), slices.Clip(b.members)
+}
+
+func (s *segment) sortByRevision() []uint32 {
+	numbers := make([]uint32, len(s.profiles))
+	for i := range numbers {
+		numbers[i] = uint32(i)
+	}
+	slices.SortStableFunc(numbers, func(x, y uint32) int { return cmp.Compare(s.profiles[y].revision, s.profiles[x].revision) })
+	return numbers
+}
+
+// find returns the number of the profile that was added with this serial number.
+func (s *segment) find(serial uint64) (number int, ok bool) {
+	return slices.BinarySearch(s.serials, serial)
+}
