@@ -83,7 +83,7 @@ func nextAttribute(src []byte, i int) (name, value []byte, next int, selfClosing
 		return nil, nil, -1, false
 	}
 	if quote := src[i]; quote == '"' || quote == '\'' {
-		n := bytes.IndexByte(src[i+1:], quote)
+		n := quoted(src[i+1:], quote)
 		if n < 0 {
 			return nil, nil, -1, false
 		}
@@ -98,6 +98,7 @@ func nextAttribute(src []byte, i int) (name, value []byte, next int, selfClosing
 
 // skipAttributes is [attributes.read] for tags whose attributes do not matter.
 func skipAttributes(src []byte, i int) (next int, selfClosing bool) {
+	i = skipQuoted(src, i)
 	if i < len(src) && src[i] == '>' {
 		return i + 1, false
 	}
@@ -108,6 +109,44 @@ func skipAttributes(src []byte, i int) (next int, selfClosing bool) {
 		}
 		i = n
 	}
+}
+
+// skipQuoted skips attributes that are written as most are: a space, a name of letters, an equals sign and
+// a value in double quotes.
+func skipQuoted(src []byte, i int) int {
+	for i < len(src) && src[i] == ' ' {
+		j := i + 1
+		for j < len(src) && isLetter(src[j]) {
+			j++
+		}
+		if j == i+1 || j+1 >= len(src) || src[j] != '=' || src[j+1] != '"' {
+			return i
+		}
+		n := quoted(src[j+2:], '"')
+		if n < 0 {
+			return i
+		}
+		i = j + 2 + n + 1
+	}
+	return i
+}
+
+const shortValue = 16
+
+// quoted returns where the closing quotation mark is, -1 if there is none.
+func quoted(b []byte, quote byte) int {
+	for i := range min(len(b), shortValue) {
+		if b[i] == quote {
+			return i
+		}
+	}
+	if len(b) <= shortValue {
+		return -1
+	}
+	if n := bytes.IndexByte(b[shortValue:], quote); n >= 0 {
+		return shortValue + n
+	}
+	return -1
 }
 
 func skipSpace(src []byte, i int) int {

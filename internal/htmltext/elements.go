@@ -65,6 +65,7 @@ type element struct {
 	heading  heading
 	attrs    bool // its attributes matter
 	breakout bool // within SVG or MathML it ends them: a page forgot to
+	plain    bool // outside of these its tags say nothing at all
 }
 
 var unknown = element{}
@@ -115,11 +116,22 @@ const (
 	longest   = 16 // bytes in the longest name the table can hold
 )
 
-// packed is a name of at most longest bytes, in lower case, its last byte the lowest.
-type packed struct{ hi, lo uint64 }
+// packed is a name of at most longest bytes, in lower case, its first byte the lowest.
+type packed struct {
+	lo, hi uint64
+	length int
+}
 
-func (p packed) with(c byte) packed {
-	return packed{p.hi<<8 | p.lo>>56, p.lo<<8 | uint64(lower[c])}
+func pack(name []byte) (p packed) {
+	p.length = len(name)
+	for i, c := range name {
+		if i < 8 {
+			p.lo |= uint64(lower[c]) << (8 * i)
+		} else {
+			p.hi |= uint64(lower[c]) << (8 * (i - 8))
+		}
+	}
+	return p
 }
 
 func (p packed) slot() uint64 {
@@ -137,10 +149,7 @@ func build(groups ...[]*element) *table {
 	t := new(table)
 	for _, group := range groups {
 		for _, el := range group {
-			var name packed
-			for _, c := range []byte(el.name) {
-				name = name.with(c)
-			}
+			name := pack([]byte(el.name))
 			i := name.slot()
 			for t[i].el != nil {
 				i = (i + 1) % uint64(len(t))
@@ -156,6 +165,7 @@ func each(like element, names string) (group []*element) {
 		if i == len(names) || names[i] == ' ' {
 			el := like
 			el.name = names[start:i]
+			el.plain = el.flow == joins && el.id == elemOther && el.raw == notRaw && el.heading == noHeading && !el.attrs
 			group = append(group, &el)
 			start = i + 1
 		}
@@ -175,15 +185,21 @@ func (t *table) find(name packed) *element {
 // tagName returns the element whose name begins at i, and where the name ends.
 func (s *Scanner) tagName(i int) (*element, int) {
 	start := i
-	var name packed
+	name := uint64(0)
+	for shift := 0; shift < 64; shift += 8 {
+		if i >= len(s.src) || endsName[s.src[i]] {
+			return elements.find(packed{lo: name, length: i - start}), i
+		}
+		name |= uint64(lower[s.src[i]]) << shift
+		i++
+	}
 	for i < len(s.src) && !endsName[s.src[i]] {
-		name = name.with(s.src[i])
 		i++
 	}
 	if i-start > longest {
 		return &unknown, i
 	}
-	return elements.find(name), i
+	return elements.find(pack(s.src[start:i])), i
 }
 
 var (

@@ -87,17 +87,11 @@ type Scanner struct {
 func (s *Scanner) Scan(src []byte) {
 	s.reset(src[:min(len(src), maxInput)])
 	for s.pos < len(s.src) {
-		rest := s.src[s.pos:]
-		lt := bytes.IndexByte(rest, '<')
-		if lt < 0 {
-			lt = len(rest)
+		if s.src[s.pos] == '<' {
+			s.markup()
+		} else {
+			s.run()
 		}
-		if lt > 0 {
-			s.text(rest[:lt])
-			s.pos += lt
-			continue
-		}
-		s.markup()
 	}
 	s.endBlock()
 	if n := len(s.Text.Bytes); n > 0 {
@@ -179,6 +173,10 @@ func (s *Scanner) startTag() {
 	} else {
 		i, selfClosing = skipAttributes(s.src, i)
 	}
+	if el.plain && len(s.foreign) == 0 && i >= 0 {
+		s.pos = i
+		return
+	}
 	s.pos = i
 	if i < 0 { // the page ends within the tag: it is no tag
 		s.pos = len(s.src)
@@ -219,6 +217,10 @@ func (s *Scanner) open(el *element) {
 // endTag consumes the end tag at pos.
 func (s *Scanner) endTag() {
 	el, i := s.tagName(s.pos + len("</"))
+	if el.plain && len(s.foreign) == 0 && i < len(s.src) && s.src[i] == '>' {
+		s.pos = i + 1
+		return
+	}
 	s.pos, _ = skipAttributes(s.src, i)
 	if s.pos < 0 {
 		s.pos = len(s.src)

@@ -1,0 +1,72 @@
+package htmltext
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// Most of a page is text without anything to replace, in runs too short for calls to pay: between two tags
+// of highlighted code there are a few bytes. So they are looked at and copied eight at a time.
+
+const (
+	eachByte  = 0x0101010101010101
+	upperBits = 0x80 * eachByte
+)
+
+// zeroes returns the upper bit of each byte of x that is zero, exactly up to the first that is.
+func zeroes(x uint64) uint64 { return (x - eachByte) &^ x & upperBits }
+
+// run consumes running text up to the next '<'.
+func (s *Scanner) run() {
+	if s.dirty || s.template > 0 || len(s.foreign) > 0 {
+		rest := s.src[s.pos:]
+		if lt := bytes.IndexByte(rest, '<'); lt >= 0 {
+			rest = rest[:lt]
+		}
+		s.text(rest)
+		s.pos += len(rest)
+		return
+	}
+	if len(s.Text.Bytes) == s.block {
+		s.pos = skipSpace(s.src, s.pos)
+	}
+	for {
+		s.plainRun()
+		if s.pos == len(s.src) || s.src[s.pos] == '<' {
+			return
+		}
+		var used int
+		if s.Text.Bytes, used = s.reference(s.Text.Bytes, s.src[s.pos+1:], false); used == 0 {
+			s.Text.Bytes = append(s.Text.Bytes, '&')
+		}
+		s.pos += 1 + used
+	}
+}
+
+// plainRun copies text up to the next '<' or '&'.
+func (s *Scanner) plainRun() {
+	src, i := s.src, s.pos
+	dst := s.Text.Bytes
+	for i+8 <= len(src) {
+		if cap(dst)-len(dst) < 8 {
+			dst = slices.Grow(dst, 64+cap(dst)/2)
+		}
+		x := binary.LittleEndian.Uint64(src[i:])
+		n := len(dst)
+		binary.LittleEndian.PutUint64(dst[n:n+8], x)
+		stop := zeroes(x^'<'*eachByte) | zeroes(x^'&'*eachByte)
+		if stop != 0 {
+			taken := bits.TrailingZeros64(stop) / 8
+			s.Text.Bytes, s.pos = dst[:n+taken], i+taken
+			return
+		}
+		dst, i = dst[:n+8], i+8
+	}
+	for i < len(src) && src[i] != '<' && src[i] != '&' {
+		dst = append(dst, src[i])
+		i++
+	}
+	s.Text.Bytes, s.pos = dst, i
+}
