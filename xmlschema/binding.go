@@ -3,6 +3,8 @@ package xmlschema
 import (
 	"fmt"
 	"slices"
+
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 // binding takes the attributes and children of one element apart. What nobody asked for when it is
@@ -101,7 +103,7 @@ func (b *binding) close() {
 func (b *binding) noMoreAttributes() {
 	for i := range b.n.attrs {
 		if a := &b.n.attrs[i]; !a.seen {
-			b.at(a, fmt.Sprintf("<%s> has no attribute %s", b.n.name, a.name), suggest(a.name, b.attrs))
+			b.at(a, fmt.Sprintf("<%s> has no attribute %s", b.n.name, a.name), suggest.Nearest(a.name, b.attrs))
 		}
 	}
 }
@@ -170,7 +172,7 @@ func (d *Decoder) unknownElement(n *node, names []string) {
 	if n.parent != nil {
 		message = fmt.Sprintf("<%s> is not known in <%s>", n.name, n.parent.name)
 	}
-	d.problem(n, n.at, "", message, suggest(n.name, names))
+	d.problem(n, n.at, "", message, suggest.Nearest(n.name, names))
 }
 
 func (d *Decoder) refuseText(n *node) {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"strings"
+
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 // maxProblems is how many findings of one document are reported before reading stops.
@@ -87,7 +89,7 @@ func (d *Decoder) Meta() (*Meta, error) { return single(d, "meta", bindMeta) }
 func single[T any](d *Decoder, kind string, bind func(*binding) *T) (*T, error) {
 	root := d.open()
 	if root != nil && root.name != kind {
-		d.problem(root, root.at, "", fmt.Sprintf("the document is <%s>, not <%s>", root.name, kind), suggest(root.name, []string{kind}))
+		d.problem(root, root.at, "", fmt.Sprintf("the document is <%s>, not <%s>", root.name, kind), suggest.Nearest(root.name, []string{kind}))
 		d.ended = true
 	}
 	if root == nil || !d.children(root, true) || !d.trailing() {
@@ -113,7 +115,7 @@ func items[T any](d *Decoder, kind string, bind func(*binding) *T) iter.Seq[*T] 
 			return
 		case root.name != kind+"s":
 			d.problem(root, root.at, "", fmt.Sprintf("the document is <%s>, not <%ss> or <%s>", root.name, kind, kind),
-				suggest(root.name, []string{kind, kind + "s"}))
+				suggest.Nearest(root.name, []string{kind, kind + "s"}))
 			d.ended = true
 			return
 		}

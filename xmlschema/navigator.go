@@ -1,52 +1,25 @@
 package xmlschema
 
 import (
-	"context"
-	"errors"
 	"strings"
 
 	"github.com/antchfx/xpath"
+
+	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // ErrBudget is the error of a match that needs more steps than a query may take.
-var ErrBudget = errors.New("xpath expression needs too many steps")
+var ErrBudget = xpathguard.ErrBudget
 
-const (
-	// maxSteps is how often one match may move over the document: thousands of times what an ordinary
-	// expression needs, and less than a second.
-	maxSteps = 1 << 20
-	// stepBytes of text cost as much as a step.
-	stepBytes = 64
-	// contextSteps is how many steps pass between looks at the context.
-	contextSteps = 1 << 10
-)
-
-// budget counts the steps of one match. The xpath package has no way to stop, so it panics with halt.
-type budget struct {
-	ctx  context.Context
-	left int
-}
-
-type halt struct{ err error }
-
-func (b *budget) spend(steps int) {
-	before := b.left
-	b.left -= steps
-	if b.left < 0 {
-		panic(halt{ErrBudget})
-	}
-	if before/contextSteps != b.left/contextSteps {
-		if err := b.ctx.Err(); err != nil {
-			panic(halt{err})
-		}
-	}
-}
+// maxSteps is how often one match may move over the document: thousands of times what an ordinary
+// expression needs, and less than a second.
+const maxSteps = 1 << 20
 
 // navigator walks a table. It follows the XPath data model, so that namespace declarations are no
 // attributes and the root's value is the text of the document.
 type navigator struct {
 	t      *table
-	budget *budget
+	budget *xpathguard.Budget
 	node   int
 	attr   int // of the node, from 0; -1 on the node itself
 }
@@ -111,14 +84,14 @@ func (n *navigator) Value() string {
 }
 
 func (n *navigator) charge(text []byte) string {
-	n.budget.spend(1 + len(text)/stepBytes)
+	n.budget.Spend(1 + len(text)/xpathguard.StepBytes)
 	return string(text)
 }
 
 // collect gathers the text in a node, in document order.
 func (n *navigator) collect(node int, all *strings.Builder) {
 	for kid := n.t.node(node, cellFirst); kid != 0; kid = n.t.node(kid, cellNext) {
-		n.budget.spend(1)
+		n.budget.Spend(1)
 		switch xpath.NodeType(n.t.node(kid, cellKind)) {
 		case xpath.TextNode:
 			all.WriteString(n.charge(n.t.slice(n.t.node(kid, cellText), n.t.node(kid, cellTextLen))))
@@ -129,7 +102,7 @@ func (n *navigator) collect(node int, all *strings.Builder) {
 }
 
 func (n *navigator) Copy() xpath.NodeNavigator {
-	n.budget.spend(1)
+	n.budget.Spend(1)
 	c := *n
 	return &c
 }
@@ -137,7 +110,7 @@ func (n *navigator) Copy() xpath.NodeNavigator {
 func (n *navigator) MoveToRoot() { n.node, n.attr = 0, -1 }
 
 func (n *navigator) MoveToParent() bool {
-	n.budget.spend(1)
+	n.budget.Spend(1)
 	if n.attr >= 0 {
 		n.attr = -1
 		return true
@@ -150,7 +123,7 @@ func (n *navigator) MoveToParent() bool {
 }
 
 func (n *navigator) MoveToNextAttribute() bool {
-	n.budget.spend(1)
+	n.budget.Spend(1)
 	if n.attr+1 >= n.t.node(n.node, cellAttrs) {
 		return false
 	}
@@ -163,7 +136,7 @@ func (n *navigator) MoveToNext() bool     { return n.moveTo(cellNext) }
 func (n *navigator) MoveToPrevious() bool { return n.moveTo(cellPrevious) }
 
 func (n *navigator) moveTo(cell int) bool {
-	n.budget.spend(1)
+	n.budget.Spend(1)
 	if n.attr >= 0 {
 		return false
 	}

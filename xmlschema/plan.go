@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // Field is what an index over URDs can look up.
@@ -57,21 +59,21 @@ func (q *Query) Hints() []Hint { return slices.Clone(q.hints) }
 func (q *Query) Decided() bool { return q.decided }
 
 // decide reports whether an expression is /urd with predicates that are nothing but hints.
-func decide(tokens []lexeme, hints []Hint) bool {
-	if len(tokens) < 3 || !tokens[1].named("urd") || !tokens[2].is("[") {
+func decide(tokens []xpathguard.Token, hints []Hint) bool {
+	if len(tokens) < 3 || !tokens[1].Named("urd") || !tokens[2].Is("[") {
 		return false
 	}
 	parts, depth := 0, 0
 	for i, l := range tokens[2:] {
 		switch {
-		case l.is("["):
+		case l.Is("["):
 			depth++
 			parts++
-		case l.is("]"):
+		case l.Is("]"):
 			depth--
-		case l.is("("), l.is(")"), depth == 0:
+		case l.Is("("), l.Is(")"), depth == 0:
 			return false
-		case l.named("and") && isOperator(tokens, i+2):
+		case l.Named("and") && xpathguard.IsOperator(tokens, i+2):
 			parts++
 		}
 	}
@@ -82,29 +84,29 @@ func decide(tokens []lexeme, hints []Hint) bool {
 // plan finds hints in an expression that is one path from the root. Its first steps must be selected for
 // the path to be, and the predicates on them must hold; of these, equalities with a string that no "or"
 // weakens are hints. Whatever is not plainly of this form gives none.
-func plan(tokens []lexeme) []Hint {
-	if len(tokens) < 2 || !tokens[0].is("/") && !tokens[0].is("//") {
+func plan(tokens []xpathguard.Token) []Hint {
+	if len(tokens) < 2 || !tokens[0].Is("/") && !tokens[0].Is("//") {
 		return nil
 	}
 	var hints []Hint
 	step := ""
 	for i := 0; i < len(tokens); {
 		switch l := tokens[i]; {
-		case l.is("/"), l.is("//"):
+		case l.Is("/"), l.Is("//"):
 			step = ""
-			if i+1 < len(tokens) && tokens[i+1].kind == lexName {
-				step = tokens[i+1].text
-				if i+2 < len(tokens) && (tokens[i+2].is("::") || tokens[i+2].is("(")) {
+			if i+1 < len(tokens) && tokens[i+1].Kind == xpathguard.Name {
+				step = tokens[i+1].Text
+				if i+2 < len(tokens) && (tokens[i+2].Is("::") || tokens[i+2].Is("(")) {
 					return nil
 				}
 				i++
 			}
 			i++
-		case l.is("["):
+		case l.Is("["):
 			end := closing(tokens, i)
 			hints = append(hints, conjuncts(step, tokens[i+1:end])...)
 			i = end + 1
-		case l.is("@"):
+		case l.Is("@"):
 			i += 2
 		default:
 			return nil // an operator, a function, an axis
@@ -114,13 +116,13 @@ func plan(tokens []lexeme) []Hint {
 }
 
 // closing returns where the bracket at i is closed; check saw that it is.
-func closing(tokens []lexeme, i int) int {
+func closing(tokens []xpathguard.Token, i int) int {
 	depth := 0
 	for ; i < len(tokens); i++ {
 		switch {
-		case tokens[i].is("["), tokens[i].is("("):
+		case tokens[i].Is("["), tokens[i].Is("("):
 			depth++
-		case tokens[i].is("]"), tokens[i].is(")"):
+		case tokens[i].Is("]"), tokens[i].Is(")"):
 			if depth--; depth == 0 {
 				return i
 			}
@@ -130,19 +132,19 @@ func closing(tokens []lexeme, i int) int {
 }
 
 // conjuncts returns the hints in a predicate of the step.
-func conjuncts(step string, predicate []lexeme) []Hint {
+func conjuncts(step string, predicate []xpathguard.Token) []Hint {
 	var hints []Hint
-	var part []lexeme
+	var part []xpathguard.Token
 	depth := 0
 	for _, l := range predicate {
 		switch {
-		case l.is("["), l.is("("):
+		case l.Is("["), l.Is("("):
 			depth++
-		case l.is("]"), l.is(")"):
+		case l.Is("]"), l.Is(")"):
 			depth--
-		case depth == 0 && l.named("or"):
+		case depth == 0 && l.Named("or"):
 			return nil
-		case depth == 0 && l.named("and"):
+		case depth == 0 && l.Named("and"):
 			hints = append(hints, equality(step, part)...)
 			part = nil
 			continue
@@ -171,18 +173,18 @@ var shapes = []struct {
 
 // equality returns the hint in path = 'string', or in keywords/keyword[…]. The string must be on the
 // right: the xpath package compares numbers when it is on the left.
-func equality(step string, tokens []lexeme) []Hint {
+func equality(step string, tokens []xpathguard.Token) []Hint {
 	n := len(tokens)
-	if step == "urd" && n > 4 && tokens[n-1].is("]") && tokens[0].named("keywords") && tokens[1].is("/") &&
-		tokens[2].named("keyword") && tokens[3].is("[") && closing(tokens, 3) == n-1 {
+	if step == "urd" && n > 4 && tokens[n-1].Is("]") && tokens[0].Named("keywords") && tokens[1].Is("/") &&
+		tokens[2].Named("keyword") && tokens[3].Is("[") && closing(tokens, 3) == n-1 {
 		return conjuncts("keyword", tokens[4:n-1])
 	}
-	if n < 3 || tokens[n-1].kind != lexString || !tokens[n-2].is("=") {
+	if n < 3 || tokens[n-1].Kind != xpathguard.String || !tokens[n-2].Is("=") {
 		return nil
 	}
 	for _, s := range shapes {
-		if s.step == step && slices.EqualFunc(tokens[:n-2], s.path, func(l lexeme, text string) bool { return l.text == text }) {
-			return []Hint{{s.field, tokens[n-1].literal()}}
+		if s.step == step && slices.EqualFunc(tokens[:n-2], s.path, func(l xpathguard.Token, text string) bool { return l.Text == text }) {
+			return []Hint{{s.field, tokens[n-1].Literal()}}
 		}
 	}
 	return nil

@@ -2,15 +2,17 @@ package xmlschema
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/antchfx/xpath"
+
+	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // MaxExpression is the most bytes of an XPath expression.
-const MaxExpression = 4 << 10
+const MaxExpression = xpathguard.MaxExpression
 
 // Query is a compiled XPath 1.0 expression. It may be used by many goroutines at once.
 type Query struct {
@@ -32,9 +34,9 @@ func Compile(expression string) (*Query, error) {
 	if len(expression) > MaxExpression {
 		return nil, fmt.Errorf("compile xpath: the expression is longer than %s", size(MaxExpression))
 	}
-	tokens, err := lex(expression)
+	tokens, err := xpathguard.Lex(expression)
 	if err == nil {
-		err = check(tokens)
+		err = xpathguard.Check(tokens)
 	}
 	if err == nil {
 		tokens, err = standAlone(tokens)
@@ -45,7 +47,7 @@ func Compile(expression string) (*Query, error) {
 	// In boolean(), the xpath package evaluates a copy of the expression, and shares no state between
 	// goroutines or matches; bare, it does both.
 	q := &Query{source: expression, hints: plan(tokens)}
-	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return compile("boolean(" + render(tokens) + ")") })
+	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return xpathguard.Compile("boolean(" + xpathguard.Render(tokens) + ")") })
 	if q.decided = decide(tokens, q.hints); q.decided {
 		return q, nil // it is an expression, and may never be evaluated
 	}
@@ -54,22 +56,6 @@ func Compile(expression string) (*Query, error) {
 	}
 	return q, nil
 }
-
-// compile is xpath.Compile, whose parser panics on some input. Its messages are about the expression as
-// it was rewritten, and no help.
-func compile(expression string) (expr *xpath.Expr, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errExpression
-		}
-	}()
-	if expr, err = xpath.Compile(expression); err != nil {
-		return nil, errExpression
-	}
-	return expr, nil
-}
-
-var errExpression = errors.New("it is not an XPath expression")
 
 // String returns the expression.
 func (q *Query) String() string { return q.source }
@@ -86,20 +72,34 @@ func (q *Query) Match(ctx context.Context, tableBytes []byte) (matched bool, err
 	if err != nil {
 		return false, fmt.Errorf("match xpath: %w", err)
 	}
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case halt:
-			matched, err = false, fmt.Errorf("match xpath %q: %w", q.source, r.err)
-		default:
-			matched, err = false, fmt.Errorf("match xpath %q: %v", q.source, r)
-		}
-	}()
 	expr, err := q.expr()
+	if err == nil {
+		err = xpathguard.Evaluate(func() {
+			root := &navigator{t: &t, budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}, attr: -1}
+			matched, _ = expr.Evaluate(root).(bool)
+		})
+	}
 	if err != nil {
 		return false, fmt.Errorf("match xpath %q: %w", q.source, err)
 	}
-	root := &navigator{t: &t, budget: &budget{ctx: ctx, left: maxSteps}, attr: -1}
-	matched, _ = expr.Evaluate(root).(bool)
 	return matched, nil
+}
+
+// standAlone rewrites paths that begin at the list of all documents to begin at the one.
+func standAlone(tokens []xpathguard.Token) ([]xpathguard.Token, error) {
+	var out []xpathguard.Token
+	for i := 0; i < len(tokens); i++ {
+		out = append(out, tokens[i])
+		absolute := tokens[i].Is("/") && (i == 0 || !xpathguard.EndsOperand(tokens, i-1))
+		if !absolute || i+1 == len(tokens) || !tokens[i+1].Named("urds") && !tokens[i+1].Named("acis") {
+			continue
+		}
+		list := tokens[i+1].Text
+		if i+2 == len(tokens) || !tokens[i+2].Is("/") && !tokens[i+2].Is("//") {
+			return nil, fmt.Errorf("every document is matched alone: write /%s", strings.TrimSuffix(list, "s"))
+		}
+		out = out[:len(out)-1]
+		i++ // the next round takes the slash behind the list
+	}
+	return out, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 // maxToken is the most characters of an id, an owner or another name that serves as a key.
@@ -55,7 +57,7 @@ func (b *binding) enum(name string, values ...string) string {
 		return values[0]
 	}
 	if !slices.Contains(values, s) {
-		b.at(a, fmt.Sprintf("%s %q is not one of %s", name, s, strings.Join(values, ", ")), suggest(s, values))
+		b.at(a, fmt.Sprintf("%s %q is not one of %s", name, s, strings.Join(values, ", ")), suggest.Nearest(s, values))
 	}
 	return s
 }
@@ -68,7 +70,7 @@ func (b *binding) boolean(name string) bool {
 	case s == "true" || s == "1":
 		return true
 	}
-	b.at(a, fmt.Sprintf("%s %q is not true or false", name, s), suggest(s, []string{"true", "false"}))
+	b.at(a, fmt.Sprintf("%s %q is not true or false", name, s), suggest.Nearest(s, []string{"true", "false"}))
 	return false
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/antchfx/xmlquery"
 	"github.com/antchfx/xpath"
+
+	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 func mustTable(t testing.TB, document []byte) []byte {
@@ -65,7 +67,7 @@ func tableRoot(t testing.TB, tableBytes []byte) *navigator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &navigator{t: &opened, budget: &budget{ctx: context.Background(), left: 1 << 30}, attr: -1}
+	return &navigator{t: &opened, budget: &xpathguard.Budget{Context: context.Background(), Left: 1 << 30}, attr: -1}
 }
 
 // selected describes every node of a result, or the value it is.

@@ -1,7 +1,8 @@
-package xmlschema
+// Package suggest finds the name that was probably meant by one that is not known.
+package suggest
 
-// suggest returns the name that was probably meant by got, or nothing when none is near.
-func suggest(got string, names []string) string {
+// Nearest returns the name that was probably meant by got, or nothing when none is near.
+func Nearest(got string, names []string) string {
 	best, least := "", 1+len([]rune(got))/3
 	for _, name := range names {
 		if d := editDistance(got, name); d <= least && (best == "" || d < least) {

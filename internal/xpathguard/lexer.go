@@ -1,4 +1,4 @@
-package xmlschema
+package xpathguard
 
 import (
 	"errors"
@@ -7,29 +7,35 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/suggest"
 )
 
-// lexeme is a token of an XPath expression (XPath 1.0, section 3.7).
-type lexeme struct {
-	kind lexKind
-	text string // as written
+// Token is a token of an XPath expression (XPath 1.0, section 3.7).
+type Token struct {
+	Kind Kind
+	Text string // as written
 }
 
-type lexKind uint8
+// Kind is the kind of a token.
+type Kind uint8
 
+// The kinds of tokens.
 const (
-	lexSymbol lexKind = iota
-	lexName           // also of operators, axes, functions and node types
-	lexString
-	lexNumber
+	Symbol Kind = iota
+	Name        // also of operators, axes, functions and node types
+	String
+	Number
 )
 
-func (l lexeme) is(symbol string) bool { return l.kind == lexSymbol && l.text == symbol }
+// Is reports whether the token is this punctuation.
+func (l Token) Is(symbol string) bool { return l.Kind == Symbol && l.Text == symbol }
 
-func (l lexeme) named(name string) bool { return l.kind == lexName && l.text == name }
+// Named reports whether the token is this name.
+func (l Token) Named(name string) bool { return l.Kind == Name && l.Text == name }
 
-// literal returns the value of a string.
-func (l lexeme) literal() string { return l.text[1 : len(l.text)-1] }
+// Literal returns the value of a string.
+func (l Token) Literal() string { return l.Text[1 : len(l.Text)-1] }
 
 // symbols are the tokens of punctuation, the longer ones first.
 var symbols = []string{
@@ -37,12 +43,13 @@ var symbols = []string{
 	"(", ")", "[", "]", "@", ",", "/", "|", "+", "-", "=", "<", ">", "*", ".",
 }
 
-func lex(s string) ([]lexeme, error) {
-	all := make([]lexeme, 0, 16)
+// Lex cuts an expression into tokens.
+func Lex(s string) ([]Token, error) {
+	all := make([]Token, 0, 16)
 	for i := 0; i < len(s); {
 		rest := s[i:]
 		r, width := utf8.DecodeRuneInString(rest)
-		var l lexeme
+		var l Token
 		switch {
 		case r == utf8.RuneError && width == 1:
 			return nil, errors.New("it is not valid UTF-8")
@@ -54,37 +61,37 @@ func lex(s string) ([]lexeme, error) {
 			if end < 0 {
 				return nil, errors.New("a string is not closed")
 			}
-			l = lexeme{lexString, rest[:end+2]}
+			l = Token{String, rest[:end+2]}
 		case isDigit(r) || r == '.' && len(rest) > 1 && isDigit(rune(rest[1])):
-			l = lexeme{lexNumber, lexPrefix(rest, func(r rune) bool { return isDigit(r) || r == '.' })}
-			if strings.Count(l.text, ".") > 1 {
-				return nil, fmt.Errorf("%s is not a number", l.text)
+			l = Token{Number, prefixOf(rest, func(r rune) bool { return isDigit(r) || r == '.' })}
+			if strings.Count(l.Text, ".") > 1 {
+				return nil, fmt.Errorf("%s is not a number", l.Text)
 			}
 		case isNameStart(r):
-			l = lexeme{lexName, lexQName(rest)}
+			l = Token{Name, qualifiedName(rest)}
 		default:
 			k := slices.IndexFunc(symbols, func(symbol string) bool { return strings.HasPrefix(rest, symbol) })
 			if k < 0 {
 				return nil, fmt.Errorf("%q is not part of XPath here", r)
 			}
-			l = lexeme{lexSymbol, symbols[k]}
+			l = Token{Symbol, symbols[k]}
 		}
 		all = append(all, l)
-		i += len(l.text)
+		i += len(l.Text)
 	}
 	return all, nil
 }
 
-func lexPrefix(s string, in func(rune) bool) string {
+func prefixOf(s string, in func(rune) bool) string {
 	if end := strings.IndexFunc(s, func(r rune) bool { return !in(r) }); end >= 0 {
 		return s[:end]
 	}
 	return s
 }
 
-// lexQName reads a name with its prefix, but not the axis before a ::.
-func lexQName(s string) string {
-	name := lexPrefix(s, isNamePart)
+// qualifiedName reads a name with its prefix, but not the axis before a ::.
+func qualifiedName(s string) string {
+	name := prefixOf(s, isNamePart)
 	rest := s[len(name):]
 	if len(rest) < 2 || rest[0] != ':' || rest[1] == ':' {
 		return name
@@ -93,7 +100,7 @@ func lexQName(s string) string {
 		return s[:len(name)+2]
 	}
 	if r, _ := utf8.DecodeRuneInString(rest[1:]); isNameStart(r) {
-		return s[:len(name)+1+len(lexPrefix(rest[1:], isNamePart))]
+		return s[:len(name)+1+len(prefixOf(rest[1:], isNamePart))]
 	}
 	return name
 }
@@ -122,31 +129,31 @@ var axes = []string{
 	"following-sibling", "parent", "preceding", "preceding-sibling", "self",
 }
 
-// check refuses what the xpath package would accept and then panic on, ignore, or not bound: brackets that
+// Check refuses what the xpath package would accept and then panic on, ignore, or not bound: brackets that
 // do not match, and unknown functions and axes.
-func check(tokens []lexeme) error {
+func Check(tokens []Token) error {
 	if len(tokens) == 0 {
 		return errors.New("it is empty")
 	}
 	var open []string
 	for i, l := range tokens {
-		next := lexeme{}
+		next := Token{}
 		if i+1 < len(tokens) {
 			next = tokens[i+1]
 		}
 		switch {
-		case l.is("("), l.is("["):
-			open = append(open, l.text)
-		case l.is(")"), l.is("]"):
-			opening := map[string]string{")": "(", "]": "["}[l.text]
+		case l.Is("("), l.Is("["):
+			open = append(open, l.Text)
+		case l.Is(")"), l.Is("]"):
+			opening := map[string]string{")": "(", "]": "["}[l.Text]
 			if len(open) == 0 || open[len(open)-1] != opening {
-				return fmt.Errorf("a %s has no %s", l.text, opening)
+				return fmt.Errorf("a %s has no %s", l.Text, opening)
 			}
 			open = open[:len(open)-1]
-		case l.kind == lexName && next.is("::") && !slices.Contains(axes, l.text):
-			return unknown("axis", l.text, axes)
-		case l.kind == lexName && next.is("(") && !isOperator(tokens, i) && !slices.Contains(functions, l.text):
-			return unknown("function", l.text, functions)
+		case l.Kind == Name && next.Is("::") && !slices.Contains(axes, l.Text):
+			return unknown("axis", l.Text, axes)
+		case l.Kind == Name && next.Is("(") && !IsOperator(tokens, i) && !slices.Contains(functions, l.Text):
+			return unknown("function", l.Text, functions)
 		}
 	}
 	if len(open) > 0 {
@@ -156,63 +163,45 @@ func check(tokens []lexeme) error {
 }
 
 func unknown(kind, name string, names []string) error {
-	if hint := suggest(name, names); hint != "" {
+	if hint := suggest.Nearest(name, names); hint != "" {
 		return fmt.Errorf("there is no %s %s (did you mean %q?)", kind, name, hint)
 	}
 	return fmt.Errorf("there is no %s %s", kind, name)
 }
 
-// isOperator reports whether the name at i is an operator, which it is behind an operand (XPath 1.0,
+// IsOperator reports whether the name at i is an operator, which it is behind an operand (XPath 1.0,
 // section 3.7).
-func isOperator(tokens []lexeme, i int) bool {
-	switch tokens[i].text {
+func IsOperator(tokens []Token, i int) bool {
+	switch tokens[i].Text {
 	case "and", "or", "div", "mod":
-		return i > 0 && endsOperand(tokens, i-1)
+		return i > 0 && EndsOperand(tokens, i-1)
 	}
 	return false
 }
 
-func endsOperand(tokens []lexeme, i int) bool {
-	switch l := tokens[i]; l.kind {
-	case lexString, lexNumber:
+// EndsOperand reports whether the token at i may end an operand.
+func EndsOperand(tokens []Token, i int) bool {
+	switch l := tokens[i]; l.Kind {
+	case String, Number:
 		return true
-	case lexName:
-		return !isOperator(tokens, i)
+	case Name:
+		return !IsOperator(tokens, i)
 	default:
-		switch l.text {
+		switch l.Text {
 		case ")", "]", ".", "..":
 			return true
 		case "*": // of a name test, not of a product
-			return i == 0 || !endsOperand(tokens, i-1)
+			return i == 0 || !EndsOperand(tokens, i-1)
 		}
 	}
 	return false
 }
 
-// standAlone rewrites paths that begin at the list of all documents to begin at the one.
-func standAlone(tokens []lexeme) ([]lexeme, error) {
-	var out []lexeme
-	for i := 0; i < len(tokens); i++ {
-		out = append(out, tokens[i])
-		absolute := tokens[i].is("/") && (i == 0 || !endsOperand(tokens, i-1))
-		if !absolute || i+1 == len(tokens) || !tokens[i+1].named("urds") && !tokens[i+1].named("acis") {
-			continue
-		}
-		list := tokens[i+1].text
-		if i+2 == len(tokens) || !tokens[i+2].is("/") && !tokens[i+2].is("//") {
-			return nil, fmt.Errorf("every document is matched alone: write /%s", strings.TrimSuffix(list, "s"))
-		}
-		out = out[:len(out)-1]
-		i++ // the next round takes the slash behind the list
-	}
-	return out, nil
-}
-
-// render writes tokens as an expression again, apart from each other so that none run together.
-func render(tokens []lexeme) string {
+// Render writes tokens as an expression again, apart from each other so that none run together.
+func Render(tokens []Token) string {
 	texts := make([]string, len(tokens))
 	for i, l := range tokens {
-		texts[i] = l.text
+		texts[i] = l.Text
 	}
 	return strings.Join(texts, " ")
 }
