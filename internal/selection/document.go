@@ -1,0 +1,82 @@
+package selection
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/extract"
+)
+
+// Document is what rules are applied to. Its tree is made once, when a rule asks for it. It must not be
+// used by two goroutines at once.
+type Document struct {
+	body        []byte
+	mediaType   string
+	contentType string
+	text        *webrace.Text
+
+	root   *html.Node
+	err    error
+	parsed bool
+}
+
+// Open takes a document as it was extracted: its body in the encoding of that name, its media type, and its
+// text. The body is not changed, and must not be while the document is in use.
+func Open(body []byte, mediaType, charset string, text *webrace.Text) *Document {
+	d := &Document{body: body, mediaType: mediaType, contentType: mediaType, text: text}
+	if charset != "" {
+		d.contentType += "; charset=" + charset
+	}
+	if text == nil {
+		d.text = &webrace.Text{}
+	}
+	return d
+}
+
+func (d *Document) isHTML() bool { return d.mediaType == "text/html" }
+
+// isXML reports whether the document is extracted as XML.
+func (d *Document) isXML() bool {
+	switch d.mediaType {
+	case "text/xml", "application/xml":
+		return true
+	}
+	return strings.HasSuffix(d.mediaType, "+xml") && d.mediaType != "image/svg+xml"
+}
+
+// tree returns the elements of a document; nil if it is of a type that has none.
+func (d *Document) tree() (*html.Node, error) {
+	if d.parsed || !d.isHTML() && !d.isXML() {
+		return d.root, d.err
+	}
+	d.parsed = true
+	text, _, err := charsets.ToUTF8(d.body, d.contentType)
+	switch {
+	case err != nil:
+		d.err = err
+	case d.isHTML():
+		d.root, d.err = parse(text)
+	default:
+		d.root, d.err = parseXML(text)
+	}
+	return d.root, d.err
+}
+
+// nowhere is the address of a document whose links nobody wants.
+const nowhere = "http://part.invalid/"
+
+// render returns the text of what is marked.
+func (d *Document) render(m marks) (*webrace.Text, error) {
+	r := &renderer{marks: m, xml: !d.isHTML()}
+	r.html = !r.xml || d.mediaType == "application/xhtml+xml" || isXHTML(d.root)
+	r.node(d.root, !m.chosen)
+	part, err := extract.Document(r.out.Bytes(), d.mediaType+"; charset=utf-8", nowhere, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return nil, fmt.Errorf("read what was selected: %w", err)
+	}
+	return part.Text, nil
+}

@@ -1,0 +1,176 @@
+package selection
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/xpathguard"
+)
+
+// pattern is a regular expression that can be looked for at a bounded cost.
+type pattern struct {
+	first *regexp.Regexp // finds the first match in a text
+	next  *regexp.Regexp // finds, as its group, the first match behind the first character
+	size  int            // the steps that a character may cost
+}
+
+// largestPattern is the most instructions a pattern may have. A repetition multiplies them.
+const largestPattern = 1000
+
+// parseRegex compiles a regular expression in the syntax of RE2.
+func parseRegex(s string) (*pattern, error) {
+	tree, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil, plain(err)
+	}
+	whole := tree.String() // what is quoted up to its end cannot be put in parentheses as it stands
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, plain(err)
+	}
+	if len(program.Inst) > largestPattern {
+		return nil, fmt.Errorf("it is too costly: with its repetitions it has %d steps, and %d are allowed", len(program.Inst), largestPattern)
+	}
+	p := &pattern{size: len(program.Inst)}
+	if p.first, err = regexp.Compile(whole); err == nil {
+		p.next, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + whole + `)`)
+	}
+	if err != nil {
+		return nil, plain(err)
+	}
+	return p, nil
+}
+
+// plain is an error of the syntax package without the words that the context says anyway.
+func plain(err error) error {
+	var e *syntax.Error
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s: %q", e.Code, e.Expr)
+	}
+	return err
+}
+
+// stretch is the bytes from start to end of a text.
+type stretch struct{ start, end int }
+
+// each calls back with the matches in a text that are not empty, as FindAllIndex gives them. That could
+// take the square of the text's length, when a pattern reads to the end to find something short; so what is
+// read is paid for out of a budget, which may end it with a panic.
+func (p *pattern) each(text string, budget *xpathguard.Budget, found func(stretch)) {
+	budget.Spend(len(text) * p.size / stepsPerInstruction)
+	if !p.first.MatchString(text) {
+		return // as in most texts
+	}
+	re, from := p.first, 0 // from is where the reader begins: a character before what is looked at
+	for {
+		match := re.FindReaderSubmatchIndex(&meter{in: strings.NewReader(text[from:]), size: p.size, budget: budget})
+		if match == nil {
+			return
+		}
+		whole := match[:2]
+		if re == p.next {
+			whole = match[2:4]
+		}
+		at := stretch{from + whole[0], from + whole[1]}
+		if at.end > at.start {
+			found(at)
+			_, last := utf8.DecodeLastRuneInString(text[:at.end])
+			from = at.end - last
+		} else if from = at.end; from == len(text) {
+			return
+		}
+		re = p.next
+	}
+}
+
+// stepsPerInstruction is how many instructions of a pattern, on a character each, cost as much as a step.
+const stepsPerInstruction = 8
+
+// meter reads a text, and pays for it.
+type meter struct {
+	in     *strings.Reader
+	size   int // of the pattern
+	owed   int
+	budget *xpathguard.Budget
+}
+
+func (m *meter) ReadRune() (rune, int, error) {
+	if m.owed += m.size; m.owed >= 1<<10 {
+		m.budget.Spend(m.owed / stepsPerInstruction)
+		m.owed = 0
+	}
+	return m.in.ReadRune()
+}
+
+// cut applies patterns to the blocks of a text, each with its white space collapsed: of every block, what
+// one of the first patterns matches is kept, as blocks of the same field, or all of it if there are none;
+// and of that, what one of the others matches is cut out.
+func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool, budget *xpathguard.Budget) *webrace.Text {
+	out := &webrace.Text{}
+	for _, block := range text.Blocks {
+		content := strings.Join(strings.Fields(string(text.Slice(block))), " ")
+		parts := []stretch{{0, len(content)}}
+		if len(kept) > 0 {
+			parts = union(content, kept, matched, budget)
+		}
+		gaps := union(content, ignored, matched, budget)
+		for _, p := range parts {
+			appendBlock(out, without(content, p, gaps), block.Field)
+		}
+	}
+	return out
+}
+
+// union returns the stretches of a text that are matched, in order. Those that touch are one.
+func union(text string, patterns []*pattern, matched map[*pattern]bool, budget *xpathguard.Budget) (all []stretch) {
+	for _, p := range patterns {
+		p.each(text, budget, func(s stretch) {
+			matched[p] = true
+			all = append(all, s)
+		})
+	}
+	slices.SortFunc(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
+	merged := all[:0]
+	for _, s := range all {
+		if n := len(merged); n > 0 && s.start <= merged[n-1].end {
+			merged[n-1].end = max(merged[n-1].end, s.end)
+		} else {
+			merged = append(merged, s)
+		}
+	}
+	return merged
+}
+
+// without returns a stretch of a text, with a blank for each gap in it.
+func without(text string, s stretch, gaps []stretch) string {
+	var b strings.Builder
+	at := s.start
+	for _, gap := range gaps {
+		if gap.end <= at || gap.start >= s.end {
+			continue
+		}
+		b.WriteString(text[at:max(at, gap.start)] + " ")
+		at = min(gap.end, s.end)
+	}
+	b.WriteString(text[at:s.end])
+	return strings.TrimSpace(b.String())
+}
+
+func appendBlock(t *webrace.Text, content string, field webrace.Field) {
+	if content == "" {
+		return
+	}
+	if len(t.Bytes) > 0 {
+		t.Bytes = append(t.Bytes, '\n')
+	}
+	start := len(t.Bytes)
+	t.Bytes = append(t.Bytes, content...)
+	t.Blocks = append(t.Blocks, webrace.Block{Start: int32(start), End: int32(len(t.Bytes)), Field: field})
+}

@@ -1,0 +1,202 @@
+package selection
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// hit is what a rule found: a node, or its attribute of that number.
+type hit struct {
+	node *html.Node
+	attr int // -1 for the node itself
+}
+
+// mark says what becomes of a node.
+type mark struct {
+	selected, ignored bool
+	leads             bool  // something within it is selected
+	attrs             []int // that are selected
+}
+
+// marks are those of a document.
+type marks struct {
+	all    map[*html.Node]*mark
+	chosen bool // only what is selected is kept; otherwise everything is
+}
+
+func (m marks) of(n *html.Node) *mark {
+	if m.all[n] == nil {
+		m.all[n] = new(mark)
+	}
+	return m.all[n]
+}
+
+func (m marks) choose(h hit) {
+	if h.attr >= 0 {
+		if m := m.of(h.node); !slices.Contains(m.attrs, h.attr) {
+			m.attrs = append(m.attrs, h.attr)
+		}
+	} else {
+		m.of(h.node).selected = true
+	}
+	for at := h.node; at != nil && !m.of(at).leads; at = at.Parent {
+		m.of(at).leads = true
+	}
+}
+
+// renderer writes a document out again with what is kept of it, and the tags around that, so that whoever
+// reads it sees headings as headings and navigation as such. What was apart stays apart.
+type renderer struct {
+	marks
+	out  bytes.Buffer
+	html bool // it is read as a page of HTML
+	xml  bool // every element is closed
+}
+
+// part is an element that nobody knows: it stands for itself, and so its text is a block. It encloses what
+// is selected, and text that HTML writes without references.
+const part = "part"
+
+var nothing = new(mark)
+
+// node writes a node. Kept says whether what it is in is kept.
+func (r *renderer) node(n *html.Node, kept bool) {
+	m := r.all[n]
+	if m == nil {
+		if !kept {
+			return
+		}
+		m = nothing
+	}
+	if m.ignored {
+		r.gap(n)
+		return
+	}
+	if !kept {
+		for _, i := range m.attrs {
+			r.apart(n.Attr[i].Val)
+		}
+		if !m.selected && !m.leads {
+			return
+		}
+	}
+	begins := m.selected && !kept
+	kept = kept || m.selected
+	switch n.Type {
+	case html.TextNode:
+		switch {
+		case begins && r.mixed(n.Parent):
+			r.apart(n.Data)
+		case kept:
+			r.escape(n.Data)
+		}
+	case html.RawNode:
+		if kept {
+			r.out.WriteString(n.Data)
+		}
+	case html.ElementNode:
+		if begins {
+			r.out.WriteString("<" + part + ">")
+		}
+		r.element(n, kept)
+		if begins {
+			r.out.WriteString("</" + part + ">")
+		}
+	case html.DocumentNode:
+		r.children(n, kept)
+	}
+}
+
+// mixed reports whether an element may have elements between its texts.
+func (r *renderer) mixed(n *html.Node) bool {
+	if r.html {
+		return !decoded.has(n.Data)
+	}
+	for kid := n.FirstChild; kid != nil; kid = kid.NextSibling {
+		if kid.Type == html.ElementNode {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *renderer) children(n *html.Node, kept bool) {
+	for kid := n.FirstChild; kid != nil; kid = kid.NextSibling {
+		r.node(kid, kept)
+	}
+}
+
+// Of the elements whose content HTML reads in a way of its own, these have text without references, which is
+// shown; these text that is not shown; and these text with references.
+var (
+	literal = names("xmp plaintext")
+	unseen  = names("script style noscript noembed noframes iframe")
+	decoded = names("title textarea")
+)
+
+func (r *renderer) element(n *html.Node, kept bool) {
+	name := n.Data
+	if n.Namespace != "" {
+		name = n.Namespace + ":" + name
+	}
+	if r.html && literal.has(name) {
+		name = part
+	}
+	r.tag(name, n)
+	if !r.xml && void.has(name) {
+		return
+	}
+	if !r.html || !unseen.has(name) {
+		r.children(n, kept)
+	}
+	r.out.WriteString("</" + name + ">")
+}
+
+// longestAttribute is how long the value of an attribute may be to be written: what extraction asks for,
+// such as a language or a relation, is short, and addresses are not wanted here.
+const longestAttribute = 256
+
+func (r *renderer) tag(name string, n *html.Node) {
+	r.out.WriteString("<" + name)
+	for _, a := range n.Attr {
+		if len(a.Val) > longestAttribute {
+			continue
+		}
+		key := a.Key
+		if a.Namespace != "" {
+			key = a.Namespace + ":" + key
+		}
+		r.out.WriteString(" " + key + `="`)
+		r.escape(a.Val)
+		r.out.WriteByte('"')
+	}
+	r.out.WriteByte('>')
+}
+
+// gap stands where something is ignored: the element without its content, and a blank.
+func (r *renderer) gap(n *html.Node) {
+	switch {
+	case n.Type == html.ElementNode && (r.xml || !void.has(n.Data)) && !literal.has(n.Data):
+		name := n.Data
+		if n.Namespace != "" {
+			name = n.Namespace + ":" + name
+		}
+		r.out.WriteString("<" + name + "> </" + name + ">")
+	default:
+		r.out.WriteByte(' ')
+	}
+}
+
+// apart writes text as a block of its own.
+func (r *renderer) apart(text string) {
+	r.out.WriteString("<" + part + ">")
+	r.escape(text)
+	r.out.WriteString("</" + part + ">")
+}
+
+var references = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "\r", "&#13;")
+
+func (r *renderer) escape(text string) { references.WriteString(&r.out, text) }

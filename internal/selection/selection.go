@@ -1,0 +1,272 @@
+// Package selection takes out of a document the part that its watcher wants to look at: what rules select,
+// in CSS, XPath or regular expressions, without what others ignore.
+//
+// Selectors of CSS and XPath choose elements: several of them all that one chooses, each once, in the order
+// of the document. Regular expressions (RE2) then look at the text of these, or of the whole document, block
+// by block, with white space collapsed: of what they select, every stretch that matches is a block, and what
+// they ignore is cut out. Whatever the order of the rules, ignoring goes before selecting.
+//
+// The part is cut into blocks and fields by the same code as the whole, and a heading is one though it is
+// selected alone. What was apart in the document stays apart: no two words become one. A rule that matches
+// nothing is no error. If none that selects matches, the part has no text.
+//
+// Rules and documents are both those of strangers. So neither makes anything panic, and the work on a
+// document is bounded: by its size, and by a number of steps that all rules share.
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/antchfx/xpath"
+	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/xpathguard"
+)
+
+// Language is what a rule is written in.
+type Language string
+
+const (
+	CSS   Language = "css"
+	XPath Language = "xpath"
+	Regex Language = "regex"
+)
+
+// Languages are all of them.
+var Languages = []Language{CSS, XPath, Regex}
+
+// Rule chooses part of a document, to be looked at or ignored.
+type Rule struct {
+	Ignore   bool
+	Language Language
+	Text     string
+}
+
+// String returns the rule as a person reads it.
+func (r Rule) String() string {
+	verb := "select"
+	if r.Ignore {
+		verb = "ignore"
+	}
+	return fmt.Sprintf("%s %s %q", verb, r.Language, r.Text)
+}
+
+const (
+	// MostRules is how many rules a selection may have, and LongestRule how many characters a rule.
+	MostRules   = 64
+	LongestRule = 1024
+)
+
+// ErrBudget is the error of rules that need more steps on a document than they may take.
+var ErrBudget = errors.New("the rules need too many steps on this document")
+
+// maxSteps is what all rules together may spend on a document: less than a few seconds.
+const maxSteps = 1 << 25
+
+// Selection is a compiled set of rules. It may be used by many goroutines at once.
+type Selection struct {
+	rules  []compiled
+	kept   []*pattern
+	cut    []*pattern
+	nodes  bool // some rule chooses elements
+	chosen bool // some rule selects elements
+	key    string
+}
+
+// compiled is a rule in the form of its language.
+type compiled struct {
+	Rule
+	css   []*complex
+	xpath *xpath.Expr
+	regex *pattern
+}
+
+// Check says what keeps a rule from being one.
+func (r Rule) Check() error {
+	_, err := r.compile()
+	return err
+}
+
+func (r Rule) compile() (c compiled, err error) {
+	c.Rule = r
+	switch {
+	case strings.TrimSpace(r.Text) == "":
+		return c, errors.New("it is empty")
+	case utf8.RuneCountInString(r.Text) > LongestRule:
+		return c, fmt.Errorf("it is longer than %d characters", LongestRule)
+	}
+	switch r.Language {
+	case CSS:
+		c.css, err = parseCSS(r.Text)
+	case XPath:
+		c.xpath, err = parseXPath(r.Text)
+	case Regex:
+		c.regex, err = parseRegex(r.Text)
+	default:
+		err = fmt.Errorf("%q is not css, xpath or regex", r.Language)
+	}
+	return c, err
+}
+
+// Compile makes rules ready. Without any it returns nil, which selects everything.
+func Compile(rules []Rule) (*Selection, error) {
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	if len(rules) > MostRules {
+		return nil, fmt.Errorf("compile selection: %d rules are more than %d", len(rules), MostRules)
+	}
+	s := &Selection{key: Key(rules)}
+	for _, r := range rules {
+		c, err := r.compile()
+		if err != nil {
+			return nil, fmt.Errorf("compile %s: %w", r, err)
+		}
+		s.rules = append(s.rules, c)
+		switch {
+		case r.Language != Regex:
+			s.nodes = true
+			s.chosen = s.chosen || !r.Ignore
+		case r.Ignore:
+			s.cut = append(s.cut, c.regex)
+		default:
+			s.kept = append(s.kept, c.regex)
+		}
+	}
+	return s, nil
+}
+
+// Key identifies a set of rules: it is the same for the same rules in another order.
+func Key(rules []Rule) string {
+	var all []string
+	for _, r := range rules {
+		all = append(all, fmt.Sprintf("%t %s %q", r.Ignore, r.Language, r.Text))
+	}
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), "\n")
+}
+
+// Key identifies the rules, as the function does.
+func (s *Selection) Key() string { return s.key }
+
+// Part is what was selected of a document.
+type Part struct {
+	Text      *webrace.Text // never nil
+	Unmatched []Rule        // those that matched nothing
+}
+
+// Apply returns the part of a document that the rules select. An error is that of the context, [ErrBudget],
+// or [ErrTooLarge].
+func (s *Selection) Apply(ctx context.Context, d *Document) (*Part, error) {
+	if s == nil {
+		return &Part{Text: d.text}, nil
+	}
+	w := &work{Selection: s, budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}, matched: make([]bool, len(s.rules))}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	text := d.text
+	var unread error
+	err := xpathguard.Evaluate(func() {
+		if s.nodes {
+			text, unread = w.elements(d)
+		}
+		if unread == nil && len(s.kept)+len(s.cut) > 0 {
+			text = w.stretches(text)
+		}
+	})
+	switch {
+	case errors.Is(err, xpathguard.ErrBudget):
+		err = ErrBudget
+	case err == nil:
+		err = unread
+	}
+	if err != nil {
+		return nil, fmt.Errorf("select from document: %w", err)
+	}
+	part := &Part{Text: text}
+	for i, r := range s.rules {
+		if !w.matched[i] {
+			part.Unmatched = append(part.Unmatched, r.Rule)
+		}
+	}
+	return part, nil
+}
+
+// work is that on one document.
+type work struct {
+	*Selection
+	budget  *xpathguard.Budget
+	matched []bool // by number of the rule
+}
+
+// elements returns the text of the elements that the rules choose.
+func (w *work) elements(d *Document) (*webrace.Text, error) {
+	root, err := d.tree()
+	if err != nil {
+		return nil, err
+	}
+	if root == nil { // it has none
+		if w.chosen {
+			return &webrace.Text{}, nil
+		}
+		return d.text, nil
+	}
+	m := marks{all: make(map[*html.Node]*mark), chosen: w.chosen}
+	selected, ignored := w.mark(m, root, d.isHTML())
+	switch {
+	case w.chosen && !selected:
+		return &webrace.Text{}, nil
+	case !w.chosen && !ignored:
+		return d.text, nil
+	}
+	return d.render(m)
+}
+
+// mark applies the rules to the tree.
+func (w *work) mark(m marks, root *html.Node, isHTML bool) (selected, ignored bool) {
+	css := newMatcher(w.budget, isHTML)
+	for i, r := range w.rules {
+		var found []hit
+		switch {
+		case r.css != nil:
+			for _, n := range css.find(root, r.css) {
+				found = append(found, hit{n, -1})
+			}
+		case r.xpath != nil:
+			found = evaluate(r.xpath, root, w.budget)
+		}
+		for _, h := range found {
+			switch {
+			case !r.Ignore:
+				m.choose(h)
+				selected = true
+			case h.attr < 0:
+				m.of(h.node).ignored = true
+				ignored = true
+			default:
+				continue // an attribute is no text that could be ignored
+			}
+			w.matched[i] = true
+		}
+	}
+	return selected, ignored
+}
+
+// stretches applies the regular expressions to a text.
+func (w *work) stretches(text *webrace.Text) *webrace.Text {
+	matched := make(map[*pattern]bool)
+	text = cut(text, w.kept, w.cut, matched, w.budget)
+	for i, r := range w.rules {
+		if r.regex != nil {
+			w.matched[i] = matched[r.regex]
+		}
+	}
+	return text
+}
