@@ -48,9 +48,9 @@ type level struct {
 func (l *level) len() int { return len(l.profiles) - l.gone.count }
 
 const (
-	openLimit = 128 // how many profiles the last level has at most while it is added to
-	fanOut    = 3   // each level has as many times the profiles of all those after it
-	mostGone  = 4   // a level is built anew when one in so many of its profiles is gone
+	openLimit = 16 // how many profiles the last level has at most while it is added to
+	fanOut    = 3  // each level has as many times the profiles of all those after it
+	mostGone  = 4  // a level is built anew when one in so many of its profiles is gone
 )
 
 // View returns the index as it is now.
