@@ -14,7 +14,7 @@
 //
 // The public contract is the XML Schema in [Schemas]; the decoder accepts what the schema accepts, except
 // for the few rules that XML Schema 1.0 cannot express (the URI of an http request must be an http URL,
-// times and durations must fit their types). The document type definitions of the papers are kept beside
+// times and durations must fit their types, a rule has one language and is written in it). The document type definitions of the papers are kept beside
 // it as documentation.
 //
 // The papers are "A Distributed Middleware Infrastructure for Personalized Services" (here eRACE) and

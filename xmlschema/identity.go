@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"hash"
 	"slices"
+
+	"github.com/webrace/webrace/internal/selection"
 )
 
 // DeriveID returns the id of a URD that was given none. It depends on these three alone, so that
@@ -18,8 +20,8 @@ func DeriveID(owner, uri, interest string) string {
 	return "u" + h.hex(10)
 }
 
-// InterestHash identifies what matters to the URD: its keywords, threshold and scope of change. The order
-// of keywords and of groups does not count, nor does anything that an annotation does not depend on,
+// InterestHash identifies what matters to the URD: its keywords, threshold, scope of change, and the
+// parts of a page that it looks at. The order of keywords, groups and rules does not count, nor does anything that an annotation does not depend on,
 // such as the time of the last check.
 func (u *URD) InterestHash() string {
 	h := newDigest("interest")
@@ -27,6 +29,9 @@ func (u *URD) InterestHash() string {
 	if !u.AnyChange() {
 		h.number(u.Keywords.Threshold)
 		h.bytes(groupHash(u.Keywords.top()))
+	}
+	if u.selects() { // added later: the hashes of others remain
+		h.add("selection", selection.Key(u.Rules()))
 	}
 	return h.hex(16)
 }

@@ -30,6 +30,7 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 		"keyword order":   func(u *URD) { slices.Reverse(u.Keywords.Keywords) },
 		"group order":     func(u *URD) { slices.Reverse(u.Keywords.Groups) },
 		"order in groups": func(u *URD) { slices.Reverse(u.Keywords.Groups[1].Keywords) },
+		"no rules":        func(u *URD) { u.Select = []Rule{} },
 		"unset defaults":  func(u *URD) { u.Change, u.Keywords.Match, u.Keywords.Keywords[0].Match = "", "", "" },
 	}
 	other := map[string]func(*URD){
@@ -48,7 +49,12 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 			u.Keywords.Groups[0].Keywords = append(u.Keywords.Groups[0].Keywords, u.Keywords.Keywords[1])
 			u.Keywords.Keywords = u.Keywords.Keywords[:1]
 		},
-		"nonfilter": func(u *URD) { u.ProcessType = ProcessNonFilter },
+		"nonfilter":    func(u *URD) { u.ProcessType = ProcessNonFilter },
+		"a rule":       func(u *URD) { u.Select = []Rule{{RuleCSS, "p"}} },
+		"its verb":     func(u *URD) { u.Ignore = []Rule{{RuleCSS, "p"}} },
+		"its language": func(u *URD) { u.Select = []Rule{{RuleRegex, "p"}} },
+		"its text":     func(u *URD) { u.Select = []Rule{{RuleCSS, "b"}} },
+		"two rules":    func(u *URD) { u.Select = []Rule{{RuleCSS, "b"}, {RuleCSS, "p"}} },
 	}
 	want := interesting().InterestHash()
 	seen := map[string]string{}
@@ -70,6 +76,11 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 			t.Errorf("%s and %s are one interest", name, before)
 		}
 		seen[got] = name
+	}
+	one, two := interesting(), interesting()
+	one.Select, two.Select = []Rule{{RuleCSS, "b"}, {RuleCSS, "p"}}, []Rule{{RuleCSS, "p"}, {RuleCSS, "b"}}
+	if one.InterestHash() != two.InterestHash() {
+		t.Error("the order of rules changes the interest")
 	}
 	keywordless, nonfilter := NewURD("a", "*"), interesting()
 	nonfilter.ProcessType = ProcessNonFilter

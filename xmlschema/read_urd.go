@@ -31,6 +31,9 @@ func bindURD(b *binding) *URD {
 	if keywords != nil {
 		u.Keywords = bindKeywords(keywords)
 	}
+	if kid := b.child("selection"); kid != nil {
+		bindSelection(kid, u)
+	}
 	depth := b.child("depth")
 	if depth != nil {
 		u.Depth = depth.integer("level", DefaultDepth, 0, math.MaxInt32)

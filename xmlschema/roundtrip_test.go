@@ -96,8 +96,24 @@ func (g generator) urd() *URD {
 		top := g.group(0)
 		u.Keywords = Keywords{Threshold: g.IntN(101), Match: top.Match, Keywords: top.Keywords, Groups: top.Groups}
 	}
+	for range g.IntN(3) {
+		u.Select = append(u.Select, g.rule())
+	}
+	for range g.IntN(3) {
+		u.Ignore = append(u.Ignore, g.rule())
+	}
 	u.Depth, u.Scope, u.Urgency = g.IntN(5), g.one(ScopeHost, ScopeDomain, ScopePrefix, ScopeAny), 1+g.IntN(3)
 	return u
+}
+
+func (g generator) rule() Rule {
+	texts := map[string][]string{
+		RuleCSS:   {"p", "a[title='<é>\n\t&\"']", "div > .x, #y:not(b)"},
+		RuleXPath: {"//p", "//a[@href='λ' and . = \"]]>\"]", "/html/body//text()"},
+		RuleRegex: {"a|b", "(?i)\\d+ <readers> & 'more' \r\n\t", "\\pL{2,}  "},
+	}
+	language := g.one(ruleLanguages...)
+	return Rule{language, g.one(texts[language]...)}
 }
 
 func (g generator) aci() *ACI {

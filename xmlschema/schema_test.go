@@ -31,6 +31,9 @@ func isBeyondXSD(err error) bool {
 		return false
 	}
 	return !slices.ContainsFunc(problems, func(p Problem) bool {
+		if strings.Contains(p.Message, " cannot be looked for: ") || strings.Contains(p.Message, "css, xpath, regex") {
+			return false
+		}
 		uri := strings.HasPrefix(p.Message, "uri ")
 		return !slices.ContainsFunc(beyondXSD, func(words string) bool {
 			return strings.HasSuffix(p.Message, words) && (uri || words != "contains white space")

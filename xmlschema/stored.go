@@ -107,6 +107,8 @@ func (r *tableReader) urd(root int) *URD {
 			r.kind(kid, u)
 		case "keywords":
 			u.Keywords = r.keywords(kid)
+		case "selection":
+			r.rules(kid, u)
 		case "depth":
 			r.attributes(kid, func(name string, value []byte) {
 				if name == "level" {

@@ -68,6 +68,8 @@ type URD struct {
 	Change      string // scope of change: ChangeAdded, ChangePage or ChangeFirst; written type/@change
 
 	Keywords Keywords
+	Select   []Rule // what of a page is looked at; all of it if there are none
+	Ignore   []Rule // and what of that is left out; written selection/select and selection/ignore
 
 	Depth   int    // levels of pages; 1 is the start alone, 0 has no limit
 	Scope   string // how far from the start: one of the Scope constants; written depth/@scope

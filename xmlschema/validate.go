@@ -54,12 +54,20 @@ func (u *URD) normal() *URD {
 	if n.Urgency == 0 {
 		n.Urgency = DefaultUrgency
 	}
+	n.Select, n.Ignore = normalRules(u.Select), normalRules(u.Ignore)
 	n.Keywords = Keywords{}
 	if !u.Keywords.empty() {
 		g := u.Keywords.top().normal()
 		n.Keywords = Keywords{Threshold: u.Keywords.Threshold, Match: g.Match, Keywords: g.Keywords, Groups: g.Groups}
 	}
 	return &n
+}
+
+func normalRules(rules []Rule) (normal []Rule) {
+	for _, r := range rules {
+		normal = append(normal, Rule{orElse(r.Language, RuleCSS), r.Text})
+	}
+	return normal
 }
 
 func (g Group) normal() Group {

@@ -9,7 +9,8 @@ var vocabulary = strings.Fields(`
 	keywords match threshold keyword key weight exact depth level scope urgency urgent
 	aci extension format relevance updatetime filesize title docbase digest version expired expir summary
 	explain heading body navigation saturation share
-	meta status size etag lastmodified fetched url ip header name link href`)
+	meta status size etag lastmodified fetched url ip header name link href
+	selection select ignore css xpath regex`)
 
 // ownNames is the number of the first name that a table keeps itself.
 const ownNames = 256

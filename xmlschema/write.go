@@ -137,6 +137,7 @@ func (u *URD) element() *etree.Element {
 		k.CreateAttr("threshold", strconv.Itoa(u.Keywords.Threshold))
 		addGroup(k, u.Keywords.top())
 	}
+	addRules(e, u)
 	depth := e.CreateElement("depth")
 	depth.CreateAttr("level", strconv.Itoa(u.Depth))
 	unless(depth, "scope", u.Scope, ScopeHost)

@@ -28,12 +28,12 @@ const largestPattern = 1000
 func parseRegex(s string) (*pattern, error) {
 	tree, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
-		return nil, plain(err)
+		return nil, plain(err, s)
 	}
 	whole := tree.String() // what is quoted up to its end cannot be put in parentheses as it stands
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return nil, plain(err)
+		return nil, plain(err, s)
 	}
 	if len(program.Inst) > largestPattern {
 		return nil, fmt.Errorf("it is too costly: with its repetitions it has %d steps, and %d are allowed", len(program.Inst), largestPattern)
@@ -43,18 +43,21 @@ func parseRegex(s string) (*pattern, error) {
 		p.next, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + whole + `)`)
 	}
 	if err != nil {
-		return nil, plain(err)
+		return nil, plain(err, s)
 	}
 	return p, nil
 }
 
-// plain is an error of the syntax package without the words that the context says anyway.
-func plain(err error) error {
+// plain is an error of the syntax package without what the context says anyway.
+func plain(err error, whole string) error {
 	var e *syntax.Error
-	if errors.As(err, &e) {
-		return fmt.Errorf("%s: %q", e.Code, e.Expr)
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Expr == whole:
+		return errors.New(string(e.Code))
 	}
-	return err
+	return fmt.Errorf("%s at %s", e.Code, e.Expr)
 }
 
 // stretch is the bytes from start to end of a text.

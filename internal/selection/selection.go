@@ -54,7 +54,7 @@ func (r Rule) String() string {
 	if r.Ignore {
 		verb = "ignore"
 	}
-	return fmt.Sprintf("%s %s %q", verb, r.Language, r.Text)
+	return verb + " " + string(r.Language) + ` "` + r.Text + `"`
 }
 
 const (

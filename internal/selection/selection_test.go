@@ -197,7 +197,7 @@ func TestRulesThatAreNoneAreRefusedWithAReason(t *testing.T) {
 		"xpath count(//a)":                   "it gives a value, not a part of the page",
 		"xpath 'x'":                          "it gives a value",
 		"xpath //a[contians(.,'')]":          "did you mean",
-		"regex (":                            "missing closing ): \"(\"",
+		"regex (":                            "missing closing )",
 		"regex (?<=x)y":                      "invalid named capture",
 		"regex (\\pL{100}){10}":              "it is too costly",
 		"html p":                             "\"html\" is not css, xpath or regex",
