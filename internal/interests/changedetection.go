@@ -52,12 +52,13 @@ type watch struct {
 	Method     string   `json:"method"`
 	Processor  string   `json:"processor"`
 	Backend    string   `json:"fetch_backend"`
+	parts
 }
 
 // unmapped are the fields that a URD has no counterpart for, where they are set to something.
 var unmapped = []string{
-	"body", "browser_steps", "conditions", "extract_text", "headers", "ignore_text", "include_filters", "notification_body",
-	"notification_title", "notification_urls", "proxy", "subtractive_selectors", "tag", "tags", "text_should_not_be_present",
+	"body", "browser_steps", "conditions", "headers", "notification_body", "notification_title", "notification_urls", "proxy", "tag",
+	"tags", "text_should_not_be_present",
 	"webdriver_js_execute_code",
 }
 
@@ -146,6 +147,7 @@ func (r *reader) watch(raw json.RawMessage, otherwise interval, at Note) error {
 			lost = append(lost, name)
 		}
 	}
+	lost = append(lost, w.rules(u)...)
 	lost = append(lost, w.odd()...)
 	known := len(r.URDs)
 	if err := r.add(u, keywords, at); err != nil {

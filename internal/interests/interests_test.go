@@ -73,7 +73,8 @@ func TestOutlinesOfFeedReaders(t *testing.T) {
 const watches = `{"note": "x", "settings": {"requests": {"time_between_check": {"weeks": null, "hours": 3}}, "application": {"password": "s3cret"}},
  "watching": {
   "b-2": {"url": "https://b.example/", "time_between_check": {"days": "1", "minutes": 30}, "time_between_check_use_default": false,
-    "trigger_text": ["In Stock", "/sold.*/i", "!!"], "include_filters": [".price"], "notification_urls": ["mailto://user:s3cret@x"], "headers": {"Cookie": "s3cret"}, "tags": []},
+    "trigger_text": ["In Stock", "/sold.*/i", "!!"], "include_filters": [".price", "xpath:/html//td", "//th", "jq:.x", "a[", ""],
+    "subtractive_selectors": [".ad"], "ignore_text": ["Read by (", "/\\d+ readers/i", "/x/k"], "extract_text": ["/EUR [0-9.]+/", "/(?<=a)b/"], "notification_urls": ["mailto://user:s3cret@x"], "headers": {"Cookie": "s3cret"}, "tags": []},
   "a-1": {"url": "https://a.example/", "title": "A", "time_between_check": {"days": 9}, "time_between_check_use_default": true, "processor": "restock_diff", "fetch_backend": "html_webdriver", "method": "POST"},
   "c-3": {"url": "https://c.example/", "paused": true},
   "d-4": {"url": 5},
@@ -84,9 +85,15 @@ func TestWatchesOfChangeDetection(t *testing.T) {
 	t.Parallel()
 	urds, problems, warnings := said(read(t, ChangeDetection, watches))
 	want(t, "URDs", urds, "http https://a.example/ 3h0m0s", "http https://b.example/ 24h30m0s In Stock=3")
+	var rules []string
+	for _, r := range read(t, ChangeDetection, watches).URDs[1].Rules() {
+		rules = append(rules, r.String())
+	}
+	want(t, "rules", rules, `select css ".price"`, `select xpath "/html//td"`, `select xpath "//th"`, `select regex "EUR [0-9.]+"`,
+		`ignore css ".ad"`, `ignore regex "(?i).*Read by \(.*"`, `ignore regex "(?i)\d+ readers"`)
 	want(t, "warnings", warnings,
 		"watching.a-1: https://a.example/: not taken over: method, processor, fetch_backend",
-		`watching.b-2: https://b.example/: not taken over: trigger_text "/sold.*/i", trigger_text "!!", headers, include_filters, notification_urls`,
+		`watching.b-2: https://b.example/: not taken over: trigger_text "/sold.*/i", trigger_text "!!", headers, notification_urls, include_filters "jq:.x", include_filters "a[", extract_text "/(?<=a)b/", ignore_text "/x/k"`,
 		"watching.c-3: https://c.example/ is paused there, and was left out")
 	if len(problems) != 3 || !strings.HasPrefix(problems[0], "watching.d-4: ") || !strings.HasPrefix(problems[2], "watching.f-6: ") {
 		t.Errorf("problems %q", problems)
