@@ -1,25 +1,30 @@
 package match
 
 import (
-	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/hashtable"
 )
 
-// Baseline remembers the blocks of the last five versions of a page, to tell which blocks of the next one
-// are new. A nil baseline remembers nothing. It is never changed in place.
+// Baseline remembers the blocks of the last versions of a page, to tell which blocks of the next one are
+// new. A nil baseline remembers nothing. It is never changed in place.
 //
 // It is an ascending list with one number for each distinct block: the upper 61 bits of the XXH64 hash of
 // its text, with white space collapsed, and in the lower 3 bits how many versions ago the block was last
-// seen, 0 to 4. It has at most 16,384 numbers. The blocks of a page after the 8,191st are remembered as if
+// seen, 0 to 7. It has at most 16,384 numbers. The blocks of a page after the 8,191st are remembered as if
 // they were one.
 type Baseline []uint64
 
-// BaselineVersions is how many versions of a page a baseline remembers.
-const BaselineVersions = 5
+// BaselineVersions is how many versions of a page a baseline remembers unless it is told otherwise, and
+// MostBaselineVersions how many it can.
+const (
+	BaselineVersions     = 5
+	MostBaselineVersions = ageMask + 1
+)
 
 const (
 	ageBits        = 3
@@ -28,56 +33,150 @@ const (
 	mostRemembered = 2 * mostBlocks
 )
 
-// Update compares the text with the remembered versions. It returns for each block whether none of them
-// had it, and the baseline that remembers this version too, and forgets the fifth before it. So a block
-// that comes back after five versions without it is new again.
+// Update is Remember of BaselineVersions.
+func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
+	return b.Remember(BaselineVersions, text)
+}
+
+// Remember compares the text with so many versions before it, 1 to MostBaselineVersions. It returns for each
+// block whether none of them had it, and the baseline that remembers this version too. So a block that comes
+// back after so many versions without it is new again.
 //
 // A text with the same blocks as the latest version is that version, whatever their order: added is false
 // throughout, and the baseline remains as it is. Nothing is learned until the caller keeps the result.
-func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
-	known := b.sound()
-	blocks := hashBlocks(text)
+func (b Baseline) Remember(versions int, text *webrace.Text) (next Baseline, added []bool) {
+	c := comparisons.Get().(*comparison)
+	defer comparisons.Put(c)
+	c.start(b.last(versions))
 	added = make([]bool, len(text.Blocks))
-	var now []uint64
-	for i, hash := range blocks {
-		if hash != 0 {
-			_, old := find(known, hash)
-			added[i] = !old
-			now = append(now, hash)
-		}
+	for i, hash := range c.hashBlocks(text) {
+		added[i] = hash != 0 && c.isNew(hash)
 	}
-	slices.Sort(now)
-	now = slices.Compact(now)
-	if slices.Equal(now, latest(known)) {
+	if c.sameVersion() {
 		return b, added
 	}
-	return age(known, now), added
+	return c.remember(versions), added
 }
 
-// sound returns the baseline if it is in order, and otherwise none: what is not understood is forgotten.
-func (b Baseline) sound() Baseline {
-	for i, n := range b {
-		if n&ageMask >= BaselineVersions || i > 0 && b[i-1]|ageMask >= n|ageMask {
-			return nil
+// comparison is the room for comparing a text with what is known.
+type comparison struct {
+	known  Baseline
+	again  []bool          // which of the known blocks the text has
+	fresh  []uint64        // the blocks that it has beside them
+	places hashtable.Table // of the known blocks, and then of the fresh ones
+	hashes []uint64
+	clean  []byte
+}
+
+var comparisons = sync.Pool{New: func() any { return new(comparison) }}
+
+func (c *comparison) start(known Baseline) {
+	c.known, c.fresh = known, c.fresh[:0]
+	c.again = append(c.again[:0], make([]bool, len(known))...)
+	c.places.Reset()
+	for i, n := range known {
+		c.places.GetOrSet(n>>ageBits, int32(i))
+	}
+}
+
+// isNew takes note of a block, and reports whether it is not known.
+func (c *comparison) isNew(hash uint64) bool {
+	place, met := c.places.GetOrSet(hash>>ageBits, int32(len(c.known)+len(c.fresh)))
+	switch {
+	case !met:
+		c.fresh = append(c.fresh, hash)
+		return true
+	case int(place) < len(c.known):
+		c.again[place] = true
+		return false
+	}
+	return true
+}
+
+// sameVersion reports whether the text has the same blocks as the latest version.
+func (c *comparison) sameVersion() bool {
+	for i, n := range c.known {
+		if c.again[i] != (n&ageMask == 0) {
+			return false
 		}
 	}
-	return b
+	return len(c.fresh) == 0
+}
+
+// remember returns the baseline after this version. Where there is too much to remember, it is the oldest
+// that is forgotten.
+func (c *comparison) remember(versions int) Baseline {
+	var room [MostBaselineVersions]int // for blocks of each age
+	left := mostRemembered
+	count := func(age uint64) (n int) {
+		for i, known := range c.known {
+			if !c.again[i] && known&ageMask+1 == age || c.again[i] && age == 0 {
+				n++
+			}
+		}
+		return n
+	}
+	for age := range versions {
+		room[age] = left
+		if left -= count(uint64(age)); age == 0 {
+			left -= len(c.fresh)
+		}
+		left = max(left, 0)
+	}
+	slices.Sort(c.fresh)
+	next := make(Baseline, 0, min(len(c.known)+len(c.fresh), mostRemembered))
+	fresh := c.fresh
+	for i, n := range c.known {
+		for len(fresh) > 0 && fresh[0] < n {
+			next, fresh = append(next, fresh[0]), fresh[1:]
+		}
+		age := n&ageMask + 1
+		if c.again[i] {
+			age = 0
+		}
+		if age < uint64(versions) && room[age] > 0 {
+			next = append(next, n&^ageMask|age)
+			room[age]--
+		}
+	}
+	return append(next, fresh...)
+}
+
+// last returns what the baseline holds of so many versions: nothing if it is not in order, since what is not
+// understood is forgotten.
+func (b Baseline) last(versions int) Baseline {
+	older := false
+	for i, n := range b {
+		if i > 0 && b[i-1]|ageMask >= n|ageMask {
+			return nil
+		}
+		older = older || n&ageMask >= uint64(versions)
+	}
+	if !older {
+		return b
+	}
+	return slices.DeleteFunc(slices.Clone(b), func(n uint64) bool { return n&ageMask >= uint64(versions) })
 }
 
 // hashBlocks returns a hash for each block, with the lower bits clear; 0 for blocks without text.
-func hashBlocks(text *webrace.Text) []uint64 {
-	hashes := make([]uint64, len(text.Blocks))
-	var clean, tail []byte
+func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
+	hashes := c.hashes[:0]
+	var tail []byte
 	for i, block := range text.Blocks {
-		if clean = appendCollapsed(clean[:0], text.Slice(block)); len(clean) == 0 {
-			continue
+		written := text.Slice(block)
+		if !collapsed(written) {
+			c.clean = appendCollapsed(c.clean[:0], written)
+			written = c.clean
 		}
-		if i >= mostBlocks-1 {
-			tail = append(append(tail, clean...), '\n')
-			hashes[i] = ageMask + 1 // a mark, for text that is hashed below
-			continue
+		switch {
+		case len(written) == 0:
+			hashes = append(hashes, 0)
+		case i >= mostBlocks-1:
+			tail = append(append(tail, written...), '\n')
+			hashes = append(hashes, ageMask+1) // a mark, for text that is hashed below
+		default:
+			hashes = append(hashes, hashBlock(written))
 		}
-		hashes[i] = hashBlock(clean)
 	}
 	rest := hashBlock(tail)
 	for i := mostBlocks - 1; i < len(hashes); i++ {
@@ -85,39 +184,8 @@ func hashBlocks(text *webrace.Text) []uint64 {
 			hashes[i] = rest
 		}
 	}
+	c.hashes = hashes
 	return hashes
 }
 
 func hashBlock(clean []byte) uint64 { return max(xxhash.Sum64(clean)&^ageMask, ageMask+1) }
-
-func find(known Baseline, hash uint64) (int, bool) {
-	return slices.BinarySearchFunc(known, hash, func(n, hash uint64) int { return cmp.Compare(n&^ageMask, hash) })
-}
-
-// latest returns the blocks of the last version remembered.
-func latest(known Baseline) (blocks []uint64) {
-	for _, n := range known {
-		if n&ageMask == 0 {
-			blocks = append(blocks, n)
-		}
-	}
-	return blocks
-}
-
-// age returns the baseline after a version with these blocks. Where there are too many to remember, it is
-// the oldest that are forgotten.
-func age(known Baseline, now []uint64) Baseline {
-	var byAge [BaselineVersions][]uint64
-	for _, n := range known {
-		age := n&ageMask + 1
-		if _, present := slices.BinarySearch(now, n&^ageMask); !present && age < BaselineVersions {
-			byAge[age] = append(byAge[age], n+1)
-		}
-	}
-	next := slices.Clone(now)
-	for _, older := range byAge {
-		next = append(next, older[:min(len(older), mostRemembered-len(next))]...)
-	}
-	slices.Sort(next)
-	return next
-}

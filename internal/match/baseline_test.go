@@ -3,6 +3,7 @@ package match
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,22 +11,48 @@ import (
 	"github.com/webrace/webrace"
 )
 
-func TestABlockIsNewUntilFiveVersionsHaveForgottenIt(t *testing.T) {
+func TestABlockIsNewOnceEveryVersionRememberedLacksIt(t *testing.T) {
 	t.Parallel()
-	for absent := range 8 {
-		base, added := Baseline(nil).Update(textOf("stays", "comes back"))
-		if !slices.Equal(added, []bool{true, true}) {
-			t.Fatalf("on the first visit %v is new", added)
+	for _, versions := range []int{1, 2, BaselineVersions, MostBaselineVersions} {
+		for absent := range MostBaselineVersions + 3 {
+			mustForget(t, versions, absent)
 		}
-		for i := range absent {
-			base, added = base.Update(textOf("stays", fmt.Sprint("version ", i)))
-			if !slices.Equal(added, []bool{false, true}) {
-				t.Fatalf("in version %d %v is new", i, added)
-			}
+	}
+}
+
+func mustForget(t *testing.T, versions, absent int) {
+	t.Helper()
+	update := func(b Baseline, blocks ...string) (Baseline, []bool) {
+		if versions == BaselineVersions {
+			return b.Update(textOf(blocks...))
 		}
-		_, added = base.Update(textOf("comes back", "stays"))
-		if want := []bool{absent >= BaselineVersions, false}; !slices.Equal(added, want) {
-			t.Errorf("absent from %d versions: %v is new, want %v", absent, added, want)
+		return b.Remember(versions, textOf(blocks...))
+	}
+	base, added := update(nil, "stays", "comes back")
+	if !slices.Equal(added, []bool{true, true}) {
+		t.Fatalf("on the first visit %v is new", added)
+	}
+	for i := range absent {
+		base, added = update(base, "stays", fmt.Sprint("version ", i))
+		if !slices.Equal(added, []bool{false, true}) {
+			t.Fatalf("in version %d %v is new", i, added)
+		}
+	}
+	_, added = update(base, "comes back", "stays")
+	if want := []bool{absent >= versions, false}; !slices.Equal(added, want) {
+		t.Errorf("of %d versions, absent from %d: %v is new, want %v", versions, absent, added, want)
+	}
+}
+
+func TestABaselineOfMoreVersionsIsReadAsOneOfFewer(t *testing.T) {
+	t.Parallel()
+	base, _ := Baseline(nil).Remember(8, textOf("first"))
+	for i := range 3 {
+		base, _ = base.Remember(8, textOf(fmt.Sprint(i)))
+	}
+	for versions := 1; versions <= 8; versions++ {
+		if _, added := base.Remember(versions, textOf("first")); added[0] != (versions <= 3) {
+			t.Errorf("of %d versions, new: %v", versions, added)
 		}
 	}
 }
@@ -116,7 +143,7 @@ func FuzzBaseline(f *testing.F) {
 			if len(added) != len(text.Blocks) || len(next) > max(len(old), mostRemembered) {
 				t.Fatalf("%d blocks, %d flags, %d numbers", len(text.Blocks), len(added), len(next))
 			}
-			if len(next.sound()) != len(next) && !slices.Equal(next, old) {
+			if len(next.last(BaselineVersions)) != len(next) && !slices.Equal(next, old) {
 				t.Fatalf("%v is not in order", next)
 			}
 			if same, added := next.Update(text); slices.Contains(added, true) || !slices.Equal(same, next) {
@@ -125,4 +152,43 @@ func FuzzBaseline(f *testing.F) {
 			old = next
 		}
 	})
+}
+
+func BenchmarkBaseline(b *testing.B) {
+	var blocks []string
+	for i := range 700 {
+		blocks = append(blocks, fmt.Sprint("This is paragraph ", i, " of a page that is long enough to be like others are."))
+	}
+	text := textOf(blocks...)
+	base, _ := Baseline(nil).Update(text)
+	changed := textOf(append(blocks, "and one more")...)
+	b.ReportAllocs()
+	for b.Loop() {
+		base.Update(changed)
+	}
+}
+
+// TestCollapsedIsNoMoreThanAFastPath takes texts of a few characters, so that blanks meet in every place.
+func TestCollapsedIsNoMoreThanAFastPath(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	told := 0
+	for range 200_000 {
+		text := make([]byte, random.IntN(40))
+		for i := range text {
+			text[i] = "abcdefgh!!~ "[random.IntN(12)]
+			if random.IntN(200) == 0 {
+				text[i] = "\t\x7f\x00\xff\x80"[random.IntN(5)]
+			}
+		}
+		if collapsed(text) {
+			told++
+			if clean := appendCollapsed(nil, text); string(clean) != string(text) {
+				t.Fatalf("%q is not %q", text, clean)
+			}
+		}
+	}
+	if told < 10_000 {
+		t.Errorf("%d texts were told to be collapsed", told)
+	}
 }

@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +18,30 @@ func appendCollapsed(dst, text []byte) []byte {
 	dst = appendBlanked(dst, text)
 	kept := bytes.Trim(dst[from:], " ")
 	return append(dst[:from], kept...)
+}
+
+// collapsed reports whether appendCollapsed would leave a text as it is, as far as that is told at a glance:
+// it is printable ASCII without two blanks in a row, or one at an end.
+func collapsed(text []byte) bool {
+	const each, upper = 0x0101010101010101, 0x8080808080808080
+	blanks := func(x uint64) uint64 { x ^= ' ' * each; return (x - each) &^ x & upper }
+	if len(text) < 8 || text[0] == ' ' || text[len(text)-1] == ' ' {
+		return len(text) == 0
+	}
+	last := len(text) - 8
+	for i := 0; ; i = min(i+7, last) { // a byte is looked at twice, with what follows it
+		x := binary.LittleEndian.Uint64(text[i:])
+		control := (x - ' '*each) &^ x
+		if (control|x|(x+each))&upper != 0 {
+			return false
+		}
+		if blank := blanks(x); blank&(blank>>8) != 0 {
+			return false
+		}
+		if i == last {
+			return true
+		}
+	}
 }
 
 // appendBlanked does the same, but leaves a blank at either end where there was white space.

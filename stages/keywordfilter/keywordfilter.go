@@ -32,9 +32,10 @@ import (
 type Options struct {
 	Audience string `toml:"audience" doc:"who is asked: requesters, whose crawls came to the document, or everyone" enum:"requesters,everyone"`
 	Summary  int    `toml:"summary" doc:"the most bytes of an annotation's summary"`
+	Remember int    `toml:"remember" doc:"of how many versions of a page the text is remembered: what comes back after so many without it is new again"`
 }
 
-var defaults = Options{Audience: "requesters", Summary: annotate.SummaryBytes}
+var defaults = Options{Audience: "requesters", Summary: annotate.SummaryBytes, Remember: match.BaselineVersions}
 
 func init() {
 	pipeline.Register(pipeline.Spec{
@@ -51,10 +52,13 @@ func init() {
 // mostSummary is what can be stored with every annotation.
 const mostSummary = 10_000
 
-// Validate refuses summaries of a length that cannot be.
+// Validate refuses numbers that cannot be.
 func (o Options) Validate() error {
 	if o.Summary < 0 || o.Summary > mostSummary {
 		return &pipeline.OptionError{Option: "summary", Err: fmt.Errorf("%d is not between 0 and %d", o.Summary, mostSummary)}
+	}
+	if o.Remember < 1 || o.Remember > match.MostBaselineVersions {
+		return &pipeline.OptionError{Option: "remember", Err: fmt.Errorf("%d is not between 1 and %d", o.Remember, match.MostBaselineVersions)}
 	}
 	return nil
 }
@@ -125,7 +129,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if d, err = s.withText(d); err != nil {
 		return err
 	}
-	baseline, added := baselineOf(d.Visit).Update(d.Text)
+	baseline, added := baselineOf(d.Visit).Remember(s.options.Remember, d.Text)
 	for _, look := range looks {
 		if look.Added, err = s.addedSince(look.since, d, added); err != nil {
 			return err
@@ -169,7 +173,7 @@ func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) 
 		return sinceVisit, nil
 	}
 	var known match.Baseline
-	for v := max(1, version-match.BaselineVersions+1); v <= version; v++ {
+	for v := max(1, version-s.options.Remember+1); v <= version; v++ {
 		old, err := s.recall(d.URL, v)
 		if errors.Is(err, objects.ErrNotFound) {
 			continue
@@ -177,9 +181,9 @@ func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) 
 		if err != nil {
 			return nil, err
 		}
-		known, _ = known.Update(old.text.Text)
+		known, _ = known.Remember(s.options.Remember, old.text.Text)
 	}
-	_, added := known.Update(d.Text)
+	_, added := known.Remember(s.options.Remember, d.Text)
 	return added, nil
 }
 

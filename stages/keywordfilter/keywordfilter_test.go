@@ -332,11 +332,19 @@ func TestTheBaselineIsLearnedAlsoWhenNobodyIsTold(t *testing.T) {
 	}
 }
 
-func TestSummariesHaveALimit(t *testing.T) {
+func TestNumbersHaveLimits(t *testing.T) {
 	for n, ok := range map[int]bool{-1: false, 0: true, 300: true, mostSummary: true, mostSummary + 1: false} {
-		var fault *pipeline.OptionError
-		if err := (Options{Summary: n}).Validate(); (err == nil) != ok || err != nil && !errors.As(err, &fault) {
-			t.Errorf("%d: %v", n, err)
-		}
+		mustValidate(t, Options{Summary: n, Remember: 1}, ok)
+	}
+	for n, ok := range map[int]bool{-1: false, 0: false, 1: true, 8: true, 9: false} {
+		mustValidate(t, Options{Remember: n}, ok)
+	}
+}
+
+func mustValidate(t *testing.T, o Options, ok bool) {
+	t.Helper()
+	var fault *pipeline.OptionError
+	if err := o.Validate(); (err == nil) != ok || err != nil && !errors.As(err, &fault) {
+		t.Errorf("%+v: %v", o, err)
 	}
 }
