@@ -18,6 +18,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -45,6 +46,9 @@ func Profile(u *xmlschema.URD) match.Profile {
 	p.Group = group(u.Keywords.Match, u.Keywords.Keywords, u.Keywords.Groups)
 	return p
 }
+
+// Selection returns the part of a page that a request looks at; nil for all of it.
+func Selection(u *xmlschema.URD) (*selection.Selection, error) { return selection.Compile(u.Rules()) }
 
 func group(mode string, keywords []xmlschema.Keyword, groups []xmlschema.Group) match.Group {
 	g := match.Group{Match: modes[mode]}

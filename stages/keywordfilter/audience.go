@@ -2,6 +2,7 @@ package keywordfilter
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -25,6 +26,8 @@ type audience struct {
 	urds     urds
 	crawls   persistent.Map[crawlers] // by crawl
 	prefixes persistent.Map[urds]     // by the site that the prefix begins with, "" if that is not a whole one
+
+	selective selective // those of the URDs that look at part of a page, which the index does not have
 }
 
 // urds are URDs by id.
@@ -42,7 +45,7 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 	if err != nil {
 		return nil, err
 	}
-	a := (&audience{revision: revision, everyone: everyone, index: new(match.Index)}).next()
+	a := (&audience{revision: revision, everyone: everyone, index: new(match.Index), selective: newSelective()}).next()
 	var compiled []*match.Compiled
 	for urd, err := range store.All(ctx) {
 		if err != nil {
@@ -60,6 +63,7 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 func (a *audience) next() *audience {
 	n := *a
 	n.urds, n.crawls, n.prefixes = a.urds.Editable(), a.crawls.Editable(), a.prefixes.Editable()
+	n.selective = a.selective.next()
 	return &n
 }
 
@@ -74,6 +78,8 @@ func (a *audience) revised(ctx context.Context, store *control.Store, env *pipel
 		n.revision = max(n.revision, revision.Number)
 		revised[revision.ID] = revision.URD
 	}
+	gone := slices.Collect(maps.Keys(revised))
+	n.selective.remove(gone)
 	var compiled []*match.Compiled
 	for id, urd := range revised {
 		n.delist(id)
@@ -84,7 +90,7 @@ func (a *audience) revised(ctx context.Context, store *control.Store, env *pipel
 			compiled = append(compiled, profile)
 		}
 	}
-	a.index.Remove(slices.Collect(maps.Keys(revised))...)
+	a.index.Remove(gone...)
 	n.complete(compiled, env)
 	return n, nil
 }
@@ -122,14 +128,19 @@ func siteOf(url string) string {
 func (a *audience) complete(compiled []*match.Compiled, env *pipeline.Env) {
 	a.index.Add(compiled...)
 	a.view = a.index.View()
-	env.Counter("interests").Store(int64(a.view.Len()))
+	a.selective.complete()
+	env.Counter("interests").Store(int64(a.view.Len() + a.selective.view.Len()))
 }
 
-// enlist takes a URD in, and returns what is matched for it. One that cannot be compiled is reported and
+// enlist takes a URD in, and returns what whole pages are matched with for it. One that cannot be compiled is reported and
 // left out: it must not keep the others from being told.
 func (a *audience) enlist(urd control.URD, env *pipeline.Env) *match.Compiled {
 	url, isPrefix := urd.Prefix()
 	profile, warnings, err := match.Compile(profileOf(&urd))
+	selects := false
+	if err == nil {
+		selects, err = a.selective.enlist(&urd, profile)
+	}
 	for _, w := range warnings {
 		env.Logger.Warn("URD has a fault", "urd", urd.ID, "owner", urd.Owner, "warning", w.String())
 	}
@@ -152,6 +163,9 @@ func (a *audience) enlist(urd control.URD, env *pipeline.Env) *match.Compiled {
 		watching = watching.Editable()
 		watching.Set(urd.ID, &urd)
 		a.prefixes.Set(siteOf(url), watching)
+	}
+	if selects {
+		return nil
 	}
 	return profile
 }
@@ -210,37 +224,46 @@ func (a *audience) isPrivate(d *webrace.Document) bool {
 	})
 }
 
-// requesters are the URDs whose crawls came to the document within their levels, and those that watch a
-// prefix of its URL.
+// requesters are those who asked for a document.
 func (a *audience) requesters(d *webrace.Document) []look {
 	since := make(map[int][]match.Recipient)
-	add := func(urd *control.URD, seen int) {
+	for urd, seen := range a.asked(d) {
+		if _, ok := a.selective.urds.Get(urd.ID); ok {
+			continue
+		}
 		if to, concerned := recipient(urd, seen, d); concerned && to.OnlyAdded {
 			since[seen] = append(since[seen], to)
 		} else if concerned {
 			since[0] = append(since[0], to)
 		}
 	}
-	for _, reach := range d.Reach {
-		crawl, _ := a.crawls.Get(reach.Crawl)
-		for _, urd := range crawl.All() {
-			if reach.Within(urd.Crawl.Levels) {
-				add(urd, shownBefore(urd, d.Visit))
-			}
-		}
-	}
-	if a.isPrivate(d) {
-		return looks(since)
-	}
-	for _, site := range slices.Compact([]string{siteOf(d.URL), ""}) {
-		watching, _ := a.prefixes.Get(site)
-		for _, urd := range watching.All() {
-			if under, _ := urd.Prefix(); strings.HasPrefix(d.URL, under) {
-				add(urd, matchedBefore(urd, d.Visit))
-			}
-		}
-	}
 	return looks(since)
+}
+
+// asked yields the URDs whose crawls came to the document within their levels, and those that watch a prefix
+// of its URL, with the version that each has seen.
+func (a *audience) asked(d *webrace.Document) iter.Seq2[*control.URD, int] {
+	return func(yield func(*control.URD, int) bool) {
+		for _, reach := range d.Reach {
+			crawl, _ := a.crawls.Get(reach.Crawl)
+			for _, urd := range crawl.All() {
+				if reach.Within(urd.Crawl.Levels) && !yield(urd, shownBefore(urd, d.Visit)) {
+					return
+				}
+			}
+		}
+		if a.isPrivate(d) {
+			return
+		}
+		for _, site := range slices.Compact([]string{siteOf(d.URL), ""}) {
+			watching, _ := a.prefixes.Get(site)
+			for _, urd := range watching.All() {
+				if under, _ := urd.Prefix(); strings.HasPrefix(d.URL, under) && !yield(urd, matchedBefore(urd, d.Visit)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // recipient returns what part of a document a URD is shown that has seen a version of it, or none (0):

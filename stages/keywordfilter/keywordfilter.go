@@ -121,8 +121,8 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	a := s.audience.Load()
 	changed := d.Visit == nil || d.Visit.Version != d.Version
-	looks := a.of(d, changed)
-	if !changed && len(looks) == 0 {
+	looks, glances := a.of(d, changed), a.glances(d)
+	if !changed && len(looks)+len(glances) == 0 {
 		it.Learn(a.learned(nil))
 		return nil
 	}
@@ -137,6 +137,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		if err := s.tell(ctx, a, look, it.With(d), out); err != nil {
 			return err
 		}
+	}
+	if err := s.tellOfParts(ctx, a, glances, it.With(d), out); err != nil {
+		return err
 	}
 	it.Learn(a.learned(baseline))
 	return nil

@@ -1,0 +1,259 @@
+package keywordfilter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/persistent"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// selective are the URDs that look at part of a page. Each is matched with the text of its part, apart from
+// the others: their profiles are in an index of their own.
+type selective struct {
+	index   *match.Index
+	view    *match.View
+	urds    persistent.Map[*selecting] // by id
+	waiting []*match.Compiled          // profiles that the index is still to take in
+}
+
+// selecting is a URD and its rules, which are nobody's to change.
+type selecting struct {
+	*control.URD
+	rules *selection.Selection
+}
+
+func newSelective() selective { return (selective{index: new(match.Index)}).next() }
+
+// next returns the state that is to be changed.
+func (s selective) next() selective {
+	s.urds = s.urds.Editable()
+	return s
+}
+
+// enlist compiles the rules of a URD, and reports whether it has any. If so, its profile is taken in here.
+func (s *selective) enlist(urd *control.URD, profile *match.Compiled) (bool, error) {
+	rules, err := annotate.Selection(urd.URD)
+	if rules == nil || err != nil {
+		return false, err
+	}
+	s.urds.Set(urd.ID, &selecting{urd, rules})
+	s.waiting = append(s.waiting, profile)
+	return true, nil
+}
+
+// complete takes in the profiles of those who were enlisted.
+func (s *selective) complete() {
+	s.index.Add(s.waiting...)
+	s.view, s.waiting = s.index.View(), nil
+}
+
+// remove takes out the URDs with these ids, of which some may be others.
+func (s *selective) remove(ids []string) {
+	for _, id := range ids {
+		s.urds.Delete(id)
+	}
+	s.index.Remove(ids...)
+}
+
+// glance is who is shown the same part of a document together, because they have the same rules, and have
+// seen the same version of it before, or none (0).
+type glance struct {
+	rules *selection.Selection
+	since int
+	to    []match.Recipient
+}
+
+// glances returns who is shown part of a document, those with the same rules one after the other.
+func (a *audience) glances(d *webrace.Document) []*glance {
+	if a.selective.urds.Len() == 0 {
+		return nil
+	}
+	type kind struct {
+		rules string
+		since int
+	}
+	all := make(map[kind]*glance)
+	for urd, seen := range a.askedForParts(d) {
+		to, concerned := recipient(urd.URD, seen, d)
+		if !concerned {
+			continue
+		}
+		k := kind{urd.rules.Key(), seen}
+		if all[k] == nil {
+			all[k] = &glance{rules: urd.rules, since: seen}
+		}
+		all[k].to = append(all[k].to, to)
+	}
+	return slices.SortedFunc(maps.Values(all), func(x, y *glance) int {
+		return cmp.Or(strings.Compare(x.rules.Key(), y.rules.Key()), cmp.Compare(x.since, y.since))
+	})
+}
+
+// askedForParts yields the URDs with rules that a document is matched with, and the version they have seen.
+func (a *audience) askedForParts(d *webrace.Document) iter.Seq2[*selecting, int] {
+	return func(yield func(*selecting, int) bool) {
+		if a.everyone && !a.isPrivate(d) {
+			for _, urd := range a.selective.urds.All() {
+				under, isPrefix := urd.Prefix()
+				if (!isPrefix || strings.HasPrefix(d.URL, under)) && !yield(urd, matchedBefore(urd.URD, d.Visit)) {
+					return
+				}
+			}
+			return
+		}
+		for urd, seen := range a.asked(d) {
+			if with, ok := a.selective.urds.Get(urd.ID); ok && !yield(with, seen) {
+				return
+			}
+		}
+	}
+}
+
+// tellOfParts emits an annotation for everyone whom the part of the document that they look at concerns.
+func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance, it *pipeline.Item, out pipeline.Emitter) error {
+	d := it.Value.(*webrace.Document)
+	h := history{stage: s, document: d}
+	now := selection.Open(d.Body, d.MediaType, d.Charset, d.Text)
+	var part *selection.Part
+	for i, g := range glances {
+		s.env.Counter("matched").Add(int64(len(g.to)))
+		if i == 0 || g.rules.Key() != glances[i-1].rules.Key() {
+			var err error
+			if part, err = s.partOf(ctx, g.rules, now, d); err != nil {
+				return err
+			}
+		}
+		if part == nil || len(part.Text.Blocks) == 0 {
+			continue
+		}
+		added, changed, err := h.addedTo(ctx, part.Text, g)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			continue
+		}
+		options := match.Options{Recipients: g.to, Added: added, Summary: s.options.Summary}
+		for alert := range a.selective.view.Match(part.Text, options) {
+			urd, _ := a.urds.Get(alert.ID)
+			s.env.Counter("alerts").Add(1)
+			if err := out.Emit(ctx, it.With(annotate.ACI(urd.URD, alert, d))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// partOf applies rules to the document at hand; it returns none if they cannot be applied. That is no
+// failure of the document, whose other readers are told all the same.
+func (s *stage) partOf(ctx context.Context, rules *selection.Selection, now *selection.Document, d *webrace.Document) (*selection.Part, error) {
+	part, err := rules.Apply(ctx, now)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		s.env.Counter("unselectable").Add(1)
+		s.env.Logger.Warn("part of a document cannot be looked at", "url", d.URL, "rules", rules.Key(), "error", err)
+		return nil, nil
+	case len(part.Text.Blocks) == 0:
+		s.env.Counter("selected_nothing").Add(1)
+	}
+	return part, nil
+}
+
+// history is what the object cache has of a document. The baseline of a visit knows whole blocks of whole
+// pages, so what is new in a part is told by the same part of the versions before.
+type history struct {
+	*stage
+	document *webrace.Document
+	number   int // of the version that was opened last
+	version  *selection.Document
+}
+
+// at returns a version; nil if it was removed.
+func (h *history) at(number int) (*selection.Document, error) {
+	if h.number == number {
+		return h.version, nil
+	}
+	r, err := h.recall(h.document.URL, number)
+	if err != nil && !errors.Is(err, objects.ErrNotFound) {
+		return nil, err
+	}
+	h.number, h.version = number, nil
+	if err == nil {
+		h.version = selection.Open(r.body, r.text.MediaType, r.text.Charset, r.text.Text)
+	}
+	return h.version, nil
+}
+
+// part returns the same part of a version; nil if that was removed, or the rules cannot be applied to it.
+func (h *history) part(ctx context.Context, number int, rules *selection.Selection) (*webrace.Text, error) {
+	d, err := h.at(number)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	part, err := rules.Apply(ctx, d)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return part.Text, nil
+}
+
+// addedTo returns which blocks of a part are new to those who have seen a version, because none of the last
+// versions up to that one had them in the same part; and whether the part has changed since at all. Where
+// a version was removed as garbage, the baseline of the last visit stands in for it.
+func (h *history) addedTo(ctx context.Context, now *webrace.Text, g *glance) (added []bool, changed bool, err error) {
+	if g.since == 0 {
+		return nil, true, nil
+	}
+	last, err := h.part(ctx, g.since, g.rules)
+	if err != nil {
+		return nil, false, err
+	}
+	known := baselineOf(h.document.Visit)
+	if last != nil {
+		var before match.Baseline
+		before, _ = before.Update(last)
+		var after match.Baseline
+		after, added = before.Update(now)
+		if changed = !slices.Equal(before, after); !changed || !slices.Contains(added, true) {
+			return added, changed, nil
+		}
+		if known, err = h.knownBefore(ctx, g); err != nil {
+			return nil, false, err
+		}
+		known, _ = known.Update(last)
+	}
+	_, added = known.Update(now)
+	return added, true, nil
+}
+
+// knownBefore returns the baseline of a part up to the version before the one that was seen.
+func (h *history) knownBefore(ctx context.Context, g *glance) (known match.Baseline, err error) {
+	for number := max(1, g.since-match.BaselineVersions+1); number < g.since; number++ {
+		text, err := h.part(ctx, number, g.rules)
+		if err != nil {
+			return nil, err
+		}
+		if text != nil {
+			known, _ = known.Update(text)
+		}
+	}
+	return known, nil
+}
