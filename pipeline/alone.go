@@ -1,0 +1,32 @@
+package pipeline
+
+import "context"
+
+// Alone is what became of a value that was processed outside a run.
+type Alone struct {
+	Outcome     // as a queue would be given it
+	Note    any // what the stage said with [Item.Release]; nil if it said nothing
+}
+
+// ProcessAlone gives a processor one value, outside a run: for a command that wants one thing done, by the
+// code that does it in pipelines. Everything that the processor emits is given to take, with the name of
+// the port, empty for the default one; the values are valid until ProcessAlone returns, which is when their
+// lease has ended. What somebody holds then is waited for until ctx ends.
+func ProcessAlone(ctx context.Context, p Processor, value any, take func(port string, value any) error) Alone {
+	var note any
+	ended := make(chan Outcome, 1)
+	lease := newLineage(func(o Outcome) { ended <- o }, func(n any) { note = n })
+	lease.done(p.Process(ctx, &Item{Value: value, lineage: lease}, taker(take)))
+	select {
+	case outcome := <-ended:
+		return Alone{outcome, note}
+	case <-ctx.Done():
+		return Alone{Outcome: Outcome{Err: ctx.Err()}}
+	}
+}
+
+// taker is an emitter that hands everything to a function.
+type taker func(port string, value any) error
+
+func (t taker) Emit(_ context.Context, it *Item) error                { return t("", it.Value) }
+func (t taker) EmitTo(_ context.Context, port string, it *Item) error { return t(port, it.Value) }
