@@ -43,7 +43,7 @@ was accepted is lost either way.`,
 	place.AddFlags(root)
 	run.addFlags(root)
 	root.AddCommand(
-		newRun(&place), newCrawl(&place), newDemo(&place),
+		newRun(&place), newCrawl(&place), newTry(&place), newDemo(&place),
 		newList(&place), newLint(&place), newGraph(&place), newStages(), newSchema(),
 	)
 	cli.Strict(root)

@@ -11,15 +11,15 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// ParseKeywords reads WORD:WEIGHT; a weight that is left out is the default one. It refuses keywords that
+// ParseKeywords reads WORD:WEIGHT, or WORD=WEIGHT; a weight that is left out is the default one. It refuses keywords that
 // no document can be matched with.
 func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 	var keywords []xmlschema.Keyword
 	for _, arg := range args {
 		k := xmlschema.Keyword{Key: arg, Weight: xmlschema.DefaultWeight, Match: xmlschema.MatchWord}
-		if word, number, found := cutLast(arg, ":"); found {
-			if weight, err := strconv.Atoi(number); err == nil {
-				k.Key, k.Weight = word, weight
+		if i := strings.LastIndexAny(arg, ":="); i >= 0 {
+			if weight, err := strconv.Atoi(arg[i+1:]); err == nil {
+				k.Key, k.Weight = arg[:i], weight
 			}
 		}
 		if k.Key == "" || k.Weight < 1 || k.Weight > 5 {
@@ -36,10 +36,14 @@ func checkInterest(u *xmlschema.URD) error {
 	return errors.Unwrap(err) // without the name of the profile
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
+// Interest says in a few words what a URD is about.
+func Interest(u *xmlschema.URD) string {
+	if u.AnyChange() {
+		return "any change"
 	}
-	return s[:i], s[i+len(sep):], true
+	var keys []string
+	for k := range u.Keywords.Positive() {
+		keys = append(keys, fmt.Sprintf("%s:%d", k.Key, k.Weight))
+	}
+	return strings.Join(keys, ", ")
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -172,16 +171,4 @@ func openInput(c *cobra.Command, place *cli.Place, path string) (file io.ReadClo
 		return nil, "", cli.Wrong(err)
 	}
 	return opened, path, nil
-}
-
-// interest says in a few words what a URD is about.
-func interest(u *xmlschema.URD) string {
-	if u.AnyChange() {
-		return "any change"
-	}
-	var keys []string
-	for k := range u.Keywords.Positive() {
-		keys = append(keys, fmt.Sprintf("%s:%d", k.Key, k.Weight))
-	}
-	return strings.Join(keys, ", ")
 }

@@ -48,7 +48,7 @@ func viewURD(u control.URD) any {
 var urdListing = listing[control.URD]{
 	header: []string{"id", "owner", "uri", "depth", "threshold", "interest"},
 	row: func(u control.URD) []any {
-		return []any{u.ID, u.Owner, u.URI, u.Depth, u.Keywords.Threshold, interest(u.URD)}
+		return []any{u.ID, u.Owner, u.URI, u.Depth, u.Keywords.Threshold, cli.Interest(u.URD)}
 	},
 	view: viewURD,
 }

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+	"golang.org/x/text/width"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+)
+
+// screen writes text for a person: on a terminal in lines of its width and in colours, unless NO_COLOR is
+// set, and elsewhere as it comes. What pages say brings no control characters.
+type screen struct {
+	w       io.Writer
+	width   int // 0 if lines have no end
+	colours bool
+	err     error // the first one; nothing is written after it
+}
+
+// narrowest is the least that lines are broken to.
+const narrowest = 40
+
+func newScreen(w io.Writer) *screen {
+	s := &screen{w: w}
+	if !cli.IsTerminal(w) {
+		return s
+	}
+	s.colours, s.width = os.Getenv("NO_COLOR") == "", 80
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			s.width = max(columns, narrowest)
+		}
+	}
+	return s
+}
+
+// style is how text looks: the parameters of a terminal's SGR sequence.
+type style string
+
+const (
+	plain style = ""
+	bold  style = "1"
+	dim   style = "2"
+	good  style = "1;32"
+	bad   style = "33"
+)
+
+// run is text of one style.
+type run struct {
+	text  string
+	style style
+}
+
+// line writes runs as one paragraph, which begins with a label and goes on under its end.
+func (s *screen) line(label run, runs ...run) {
+	indent := columns(label.text)
+	p := paragraph{screen: s, indent: strings.Repeat(" ", indent), column: indent}
+	p.put(label)
+	for _, r := range runs {
+		p.add(r)
+	}
+	p.endWord()
+	p.wear(plain)
+	p.out.WriteByte('\n')
+	if s.err == nil {
+		_, s.err = io.WriteString(s.w, p.out.String())
+	}
+}
+
+// paragraph is text that is being broken into lines.
+type paragraph struct {
+	*screen
+	out    strings.Builder
+	indent string
+	column int
+	begun  bool  // a word stands on the line
+	word   []run // being collected
+	worn   style // what the terminal was last told
+	space  bool  // white space stands before the word
+}
+
+func (p *paragraph) add(r run) {
+	for len(r.text) > 0 {
+		c, size := utf8.DecodeRuneInString(r.text)
+		if unicode.IsSpace(c) {
+			p.endWord()
+			p.space = true
+			r.text = r.text[size:]
+			continue
+		}
+		end := strings.IndexFunc(r.text, unicode.IsSpace)
+		if end < 0 {
+			end = len(r.text)
+		}
+		if text := strings.Map(printable, r.text[:end]); text != "" {
+			p.word = append(p.word, run{text, r.style})
+		}
+		r.text = r.text[end:]
+	}
+}
+
+// printable leaves out what a terminal would obey, or would write backwards.
+func printable(c rune) rune {
+	if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
+		return -1
+	}
+	return c
+}
+
+// endWord writes the word, on a new line if this one has no room for it.
+func (p *paragraph) endWord() {
+	if len(p.word) == 0 {
+		return
+	}
+	long := 0
+	for _, r := range p.word {
+		long += columns(r.text)
+	}
+	if p.begun && p.space {
+		if p.width > 0 && p.column+1+long > p.width {
+			p.breakLine()
+		} else {
+			if p.worn != p.word[0].style {
+				p.wear(plain)
+			}
+			p.out.WriteByte(' ')
+			p.column++
+		}
+	}
+	for _, r := range p.word {
+		p.fit(r)
+	}
+	p.word, p.space, p.begun = p.word[:0], false, true
+}
+
+// fit writes part of a word, which is cut where it is longer than what is left of the line.
+func (p *paragraph) fit(r run) {
+	for p.width > 0 && p.column+columns(r.text) > p.width {
+		end, room := 0, p.width-p.column
+		for end < len(r.text) {
+			c, size := utf8.DecodeRuneInString(r.text[end:])
+			if room -= columnsOf(c); room < 0 {
+				break
+			}
+			end += size
+		}
+		if end == 0 && p.column == len(p.indent) {
+			break // not even one character fits
+		}
+		p.put(run{r.text[:end], r.style})
+		p.breakLine()
+		r.text = r.text[end:]
+	}
+	p.put(r)
+	p.column += columns(r.text)
+}
+
+func (p *paragraph) breakLine() {
+	p.wear(plain)
+	p.out.WriteString("\n" + p.indent)
+	p.column = len(p.indent)
+}
+
+func (p *paragraph) put(r run) {
+	if r.text != "" {
+		p.wear(r.style)
+		p.out.WriteString(r.text)
+	}
+}
+
+// wear makes what follows look like this.
+func (p *paragraph) wear(st style) {
+	if !p.colours || st == p.worn {
+		return
+	}
+	if p.worn != plain {
+		p.out.WriteString("\x1b[0m")
+	}
+	if st != plain {
+		p.out.WriteString("\x1b[" + string(st) + "m")
+	}
+	p.worn = st
+}
+
+// columns is how much of a line a text takes.
+func columns(text string) (n int) {
+	for _, c := range text {
+		n += columnsOf(c)
+	}
+	return n
+}
+
+func columnsOf(c rune) int {
+	if c < 0x300 {
+		return 1
+	}
+	if unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	if kind := width.LookupRune(c).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
+)
+
+// trialView is a trial as JSON.
+type trialView struct {
+	URL       string      `json:"url,omitempty"`
+	MediaType string      `json:"media_type"`
+	Charset   string      `json:"charset,omitempty"`
+	Language  string      `json:"language,omitempty"`
+	Title     string      `json:"title"`
+	Bytes     int         `json:"bytes"`
+	Truncated bool        `json:"truncated,omitempty"`
+	Blocks    int         `json:"blocks"`
+	Links     int         `json:"links"`
+	URDs      []worthView `json:"urds"`
+	Text      []blockView `json:"text,omitempty"`
+}
+
+type worthView struct {
+	ID        string     `json:"id"`
+	Owner     string     `json:"owner"`
+	URI       string     `json:"uri,omitempty"`
+	Alert     bool       `json:"alert"`
+	Reason    string     `json:"reason"`
+	Relevance int        `json:"relevance"`
+	Threshold int        `json:"threshold"` // -1 if any relevance will do
+	Words     int        `json:"words"`
+	Looked    int        `json:"blocks_looked_at"`
+	Keywords  []hitsView `json:"keywords"`
+	Summary   string     `json:"summary,omitempty"`
+	Astray    string     `json:"astray,omitempty"`
+	Warnings  []string   `json:"warnings,omitempty"`
+}
+
+type hitsView struct {
+	Key        string  `json:"key"`
+	Weight     int     `json:"weight"` // 0 for one that must not occur
+	Title      int     `json:"title"`
+	Heading    int     `json:"heading"`
+	Body       int     `json:"body"`
+	Navigation int     `json:"navigation"`
+	Saturation float64 `json:"saturation"`
+	Share      float64 `json:"share"` // of the relevance; they add up to 1
+}
+
+// blockView is a block of the text: what was found in it stands between the offsets, in bytes.
+type blockView struct {
+	Block int        `json:"block"` // from 0
+	Field string     `json:"field"`
+	Text  string     `json:"text"`
+	Marks []markView `json:"marks,omitempty"`
+}
+
+type markView struct {
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	Key   string `json:"key"`
+}
+
+func (t *trial) writeJSON(w io.Writer, text string) error {
+	v := trialView{
+		URL: t.url, MediaType: t.MediaType, Charset: t.Charset, Language: t.Language, Title: t.Title,
+		Bytes: len(t.body), Truncated: t.truncated, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []worthView{},
+	}
+	for _, worth := range t.worths {
+		v.URDs = append(v.URDs, worth.view())
+	}
+	for _, b := range t.chosen(text) {
+		v.Text = append(v.Text, t.blockView(b))
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+func (w *worth) view() worthView {
+	v := worthView{
+		ID: w.ID, Owner: w.Owner, URI: w.URI, Alert: w.alerts(), Reason: string(w.Reason), Relevance: w.Relevance, Threshold: w.Explanation.Threshold,
+		Words: w.Tokens, Looked: w.Looked, Keywords: []hitsView{}, Summary: w.summary, Astray: w.astray, Warnings: w.warnings,
+	}
+	if w.ID == adHocID {
+		v.URI = ""
+	}
+	for _, k := range w.Explanation.Keywords {
+		v.Keywords = append(v.Keywords, hitsOf(k))
+	}
+	return v
+}
+
+func hitsOf(k match.KeywordExplanation) hitsView {
+	v := hitsView{Key: k.Key, Weight: k.Weight, Saturation: thousandths(k.Saturation), Share: thousandths(k.Share)}
+	for field, n := range k.Hits {
+		*map[webrace.Field]*int{
+			webrace.FieldTitle: &v.Title, webrace.FieldHeading: &v.Heading, webrace.FieldBody: &v.Body, webrace.FieldNavigation: &v.Navigation,
+		}[webrace.Field(field)] = n
+	}
+	return v
+}
+
+func (t *trial) blockView(number int) blockView {
+	block := t.Text.Blocks[number]
+	v := blockView{Block: number, Field: block.Field.String(), Text: string(t.Text.Slice(block))}
+	for _, m := range t.marksIn(block) {
+		v.Marks = append(v.Marks, markView{m.Start - int(block.Start), m.End - int(block.Start), m.Keyword})
+	}
+	return v
+}
+
+// marksIn returns the marks of a block. A keyword that several URDs have is marked once.
+func (t *trial) marksIn(block webrace.Block) []match.Mark {
+	at := func(position int32) int {
+		i, _ := slices.BinarySearchFunc(t.marks, position, func(m match.Mark, p int32) int { return cmp.Compare(m.Start, int(p)) })
+		return i
+	}
+	return slices.Compact(slices.Clone(t.marks[at(block.Start):at(block.End)]))
+}
+
+func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+)
+
+// show writes the trial for a person.
+func (t *trial) show(s *screen, text string) error {
+	t.showDocument(s)
+	colours := t.colours()
+	for i := range t.worths {
+		s.line(run{})
+		t.worths[i].show(s, colours)
+	}
+	if chosen := t.chosen(text); len(chosen) > 0 {
+		s.line(run{})
+		t.showText(s, chosen, text == textFull, colours)
+	}
+	return s.err
+}
+
+func (t *trial) showDocument(s *screen) {
+	title := t.Title
+	if title == "" {
+		title = "(no title)"
+	}
+	s.line(run{}, run{title, bold})
+	s.line(run{"  ", plain}, run{t.name, plain})
+	facts := fmt.Sprintf("%s, %s, %s, %s", t.MediaType, cli.Count(len(t.body), "byte"), cli.Count(len(t.Text.Blocks), "block")+" of text", cli.Count(len(t.Links), "link"))
+	s.line(run{"  ", plain}, run{facts, dim})
+	switch {
+	case len(t.body) == 0:
+		t.warn(s, "it is empty")
+	case len(t.Text.Blocks) == 0 && t.Charset == "":
+		t.warn(s, "no text is read of this type")
+	case len(t.Text.Blocks) == 0:
+		t.warn(s, "it has no text: what scripts write is not read")
+	}
+	if t.truncated {
+		t.warn(s, "it is longer than fetch.max_body, and was cut there")
+	}
+}
+
+func (t *trial) warn(s *screen, what string) {
+	s.line(run{"  ", plain}, run{what, bad})
+}
+
+// show writes what the document is worth to one URD: the same as webrace-store explain.
+func (w *worth) show(s *screen, colours map[string]style) {
+	if w.ID == adHocID {
+		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain})
+	} else {
+		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain}, run{fmt.Sprintf(" (URD %s, %s)", w.ID, w.URI), dim})
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(w.Explanation.String(), "\n"), "\n") {
+		text := strings.TrimLeft(line, " ")
+		label := run{"  " + line[:len(line)-len(text)], plain}
+		switch {
+		case i == 0 && w.alerts():
+			s.line(label, emphasized(text, good)...)
+		case i == 0:
+			s.line(label, emphasized(text, bad)...)
+		default:
+			s.line(label, w.keyed(text, colours)...)
+		}
+	}
+	if w.summary != "" {
+		s.line(run{"  ", plain}, marked(w.summary, bold)...)
+	}
+	if w.astray != "" {
+		s.line(run{"  ", plain}, run{"not asked in a crawl: " + w.astray, bad})
+	}
+	for _, warning := range w.warnings {
+		s.line(run{"  ", plain}, run{"warning: " + warning, bad})
+	}
+}
+
+// emphasized gives what stands before the first colon a style.
+func emphasized(text string, st style) []run {
+	head, rest, _ := strings.Cut(text, ":")
+	return []run{{head + ":", st}, {rest, plain}}
+}
+
+// keyed gives the keyword that a line is about the colour that it has in the text.
+func (w *worth) keyed(text string, colours map[string]style) []run {
+	for _, k := range w.Explanation.Keywords {
+		if rest, ok := strings.CutPrefix(text, k.Key+": weight "); ok {
+			return []run{{k.Key, colours[k.Key]}, {": weight " + rest, plain}}
+		}
+	}
+	return []run{{text, dim}}
+}
+
+// marked gives what stands within «» a style.
+func marked(text string, st style) (runs []run) {
+	for text != "" {
+		before, rest, _ := strings.Cut(text, "«")
+		inside, after, found := strings.Cut(rest, "»")
+		runs = append(runs, run{before, plain})
+		if found {
+			runs = append(runs, run{"«" + inside + "»", st})
+		}
+		text = after
+	}
+	return runs
+}
