@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 //
 //	status N COMMAND…   runs a command that must end with this exit status
 //	fill DIR            makes a data directory as a crawl leaves it behind; see fill
+//	tell DIR OWNER N    stores N annotations for an owner; see tell
 //	hold DIR            keeps a data directory locked until the script ends
 //	terminal FILE COMMAND…  runs a command at a terminal, and writes what is seen there to a file (Linux)
 func TestScripts(t *testing.T) {
@@ -52,7 +53,7 @@ func runScripts(t *testing.T, inUse bool, setup func(*testscript.Env) error) {
 }
 
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"status": wantStatus, "fill": fillCommand, "hold": hold,
+	"status": wantStatus, "fill": fillCommand, "tell": tellCommand, "hold": hold,
 }
 
 func wantStatus(ts *testscript.TestScript, _ bool, args []string) {

@@ -66,11 +66,12 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 }
 
 func (s *stage) store(ctx context.Context, acis ...*xmlschema.ACI) error {
-	added, err := s.control.PutACIs(ctx, acis)
+	stored, err := s.control.PutACIs(ctx, acis)
 	if err != nil {
 		return err
 	}
-	s.env.Counter("annotations").Add(int64(added))
-	s.env.Counter("repeated").Add(int64(len(acis) - added))
+	s.env.Counter("annotations").Add(int64(stored.Added))
+	s.env.Counter("withheld").Add(int64(stored.Withheld))
+	s.env.Counter("repeated").Add(int64(len(acis) - stored.Added - stored.Withheld))
 	return nil
 }

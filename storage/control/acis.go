@@ -20,69 +20,42 @@ type ACI struct {
 	Retrieved time.Time // when its owner took it, or when it was stored as expired; zero while it waits
 }
 
-// PutACIs stores annotations, all of them or none, and says how many are new: the others, known by their
-// ids, are written over, and keep their place in the order and whether they were retrieved; those known from
-// another URL, because a mirror has the same text, are left as they are, and those that [Store.Trim] removed
-// stay removed.
-func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (added int, err error) {
-	if len(acis) == 0 {
-		return 0, nil
-	}
-	err = s.write(ctx, "put ACIs", func(tx *sql.Tx) error {
-		added = 0
-		update, err := tx.PrepareContext(ctx, `UPDATE aci SET xml = ?1, nodes = ?2, urd = ?3, owner = ?4, url = ?5, version = ?6, time = ?7,
-			retrieved = CASE retrieved WHEN 0 THEN ?8 ELSE retrieved END WHERE id = ?9 AND url = ?5`)
-		if err != nil {
-			return err
-		}
-		insert, err := tx.PrepareContext(ctx, `INSERT INTO aci (xml, nodes, urd, owner, url, version, time, retrieved, id)
-			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-			WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?9) AND NOT EXISTS (SELECT 1 FROM trimmed WHERE id = ?9)`)
-		if err != nil {
-			return err
-		}
-		for _, a := range acis {
-			isNew, err := putACI(ctx, update, insert, a)
-			if err != nil {
-				return fmt.Errorf("ACI %s: %w", a.ID, err)
-			}
-			if isNew {
-				added++
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	if added > 0 {
-		s.told.ring()
-	}
-	return added, nil
+// Stored says how many ACIs were new. The others were known by their ids.
+type Stored struct {
+	Added    int // for their owners to take
+	Withheld int // because their owners had been sent what their budgets allow; see [Store.Withheld]
 }
 
-func putACI(ctx context.Context, update, insert *sql.Stmt, a *xmlschema.ACI) (isNew bool, err error) {
-	if a.ID == "" || a.URD == "" || a.Owner == "" {
-		return false, errors.New("an ACI needs an id, a URD and an owner")
+// PutACIs stores annotations, all of them or none. Those whose ids are known are written over, and keep their
+// place in the order and whether they were retrieved; those known from another URL, because a mirror has the
+// same text, are left as they are, as are those that were withheld, and those that [Store.Trim] removed stay
+// removed.
+func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (stored Stored, err error) {
+	if len(acis) == 0 {
+		return Stored{}, nil
 	}
-	doc, err := encodeACI(a)
+	rows, err := encodeACIs(acis) // before the transaction, which others wait for
 	if err != nil {
-		return false, err
+		return Stored{}, fmt.Errorf("put ACIs: %w", err)
 	}
-	var retrieved int64
-	if a.Expired {
-		retrieved = nanos(time.Now())
+	err = s.write(ctx, "put ACIs", func(tx *sql.Tx) error {
+		e, err := s.newEmission(ctx, tx)
+		for i := range rows {
+			if err != nil {
+				return err
+			}
+			err = e.put(&rows[i])
+		}
+		stored = e.stored
+		return err
+	})
+	if err != nil {
+		return Stored{}, err
 	}
-	columns := []any{doc.xml, doc.nodes, a.URD, a.Owner, a.URI, a.Docbase.Version, nanos(a.UpdateTime), retrieved, a.ID}
-	err = mustAffect(update.ExecContext(ctx, columns...))
-	if !errors.Is(err, ErrNotFound) {
-		return false, err
+	if stored.Added > 0 {
+		s.told.ring()
 	}
-	err = mustAffect(insert.ExecContext(ctx, columns...))
-	if errors.Is(err, ErrNotFound) {
-		return false, nil // it is known from another URL, or was trimmed
-	}
-	return err == nil, err
+	return stored, nil
 }
 
 // Filter chooses ACIs; the zero value chooses all. Conditions combine.

@@ -31,9 +31,9 @@ func aci(n int) *xmlschema.ACI {
 
 func putACIs(t *testing.T, s *control.Store, acis ...*xmlschema.ACI) int {
 	t.Helper()
-	added, err := s.PutACIs(t.Context(), acis)
+	stored, err := s.PutACIs(t.Context(), acis)
 	ok(t, err)
-	return added
+	return stored.Added
 }
 
 func numbers(acis []control.ACI) []int64 {
@@ -215,8 +215,8 @@ func TestPuttingACIsIsAllOrNothing(t *testing.T) {
 	s := open(t)
 	nobodys := aci(2)
 	nobodys.Owner = ""
-	if n, err := s.PutACIs(t.Context(), []*xmlschema.ACI{aci(1), nobodys}); err == nil || n != 0 {
-		t.Errorf("%d were added: %v", n, err)
+	if n, err := s.PutACIs(t.Context(), []*xmlschema.ACI{aci(1), nobodys}); err == nil || n != (control.Stored{}) {
+		t.Errorf("%+v: %v", n, err)
 	}
 	if all := gather(t, s.ACIs(t.Context(), control.Filter{})); len(all) != 0 {
 		t.Errorf("stored %v", numbers(all))

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 )
 
@@ -89,13 +90,32 @@ func expireOne(ctx context.Context, tx *sql.Tx, r record, now int64) error {
 	return err
 }
 
-// Trim removes the ACIs that were retrieved, or expired, before a time, and says how many; never one that
-// waits. Their ids stay known, so that none is ever stored, and sent, a second time.
+// Trim removes the ACIs that were retrieved, or expired, before a time, and those that were withheld on a day
+// before it, and says how many; never one that waits. The ids of those that were sent stay known, so that
+// none is ever stored, and sent, a second time.
 func (s *Store) Trim(ctx context.Context, before time.Time) (n int, err error) {
+	withheld, err := batches(func() (count int, err error) {
+		err = s.write(ctx, "trim withheld ACIs", func(tx *sql.Tx) (err error) {
+			count, err = trimWithheld(ctx, tx, before)
+			return err
+		})
+		return count, err
+	})
+	if err != nil {
+		return withheld, err
+	}
+	n, err = s.trimRetrieved(ctx, before)
+	return withheld + n, err
+}
+
+func (s *Store) trimRetrieved(ctx context.Context, before time.Time) (n int, err error) {
 	return batches(func() (int, error) {
 		var count int64
 		err := s.write(ctx, "trim ACIs", func(tx *sql.Tx) error {
 			const chosen = "FROM aci WHERE retrieved > 0 AND retrieved < ? ORDER BY retrieved, seq LIMIT ?"
+			if _, err := tx.ExecContext(ctx, fmt.Sprintf(countTrimmed, chosen), nanos(before), ageingBatch); err != nil {
+				return err
+			}
 			if _, err := tx.ExecContext(ctx, "INSERT INTO trimmed SELECT id "+chosen, nanos(before), ageingBatch); err != nil {
 				return err
 			}

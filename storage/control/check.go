@@ -21,7 +21,8 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		return s.explain("repair", errReadOnly)
 	}
 	c := checker{ctx, s, repair, report}
-	whole := true // without its tables there is nothing more to check
+	defer s.budgets.Store(nil) // a table may be made anew
+	whole := true              // without its tables there is nothing more to check
 	parts := []func() error{c.pages, func() (err error) { whole, err = c.tables(); return err }, c.urds, c.acis, c.rest, c.secrets}
 	for _, part := range parts {
 		if err := part(); err != nil {
@@ -134,8 +135,9 @@ var rules = []struct{ kind, detail, query, repair string }{
 	{"orphan keyword", "it is of no URD", "SELECT DISTINCT urd, urd FROM keyword WHERE urd NOT IN (SELECT n FROM urd)", "DELETE FROM keyword WHERE urd = ?"},
 	{"URD both stored and removed", "", "SELECT id, id FROM removed WHERE id IN (SELECT id FROM urd)", "DELETE FROM removed WHERE id = ?"},
 	{"ACI both stored and trimmed", "", "SELECT id, id FROM trimmed WHERE id IN (SELECT id FROM aci)", "DELETE FROM trimmed WHERE id = ?"},
+	{"ACI both stored and withheld", "", "SELECT id, id FROM withheld WHERE id IN (SELECT id FROM aci)", "DELETE FROM withheld WHERE id = ?"},
 	{"interest newer than its URD", "", "SELECT id, id FROM urd WHERE interest > revision", "UPDATE urd SET interest = revision WHERE id = ?"},
-	{"missing counter", "", `SELECT column1, column1 FROM (VALUES ('revision'), ('checks'), ('quotas'))
+	{"missing counter", "", `SELECT column1, column1 FROM (VALUES ('revision'), ('checks'), ('quotas'), ('day'), ('day_seq'))
 		WHERE column1 NOT IN (SELECT name FROM counter)`, "INSERT INTO counter VALUES (?, 0)"},
 	{"counter behind", "a revision was given that it has not reached", `SELECT name, reached FROM counter
 		JOIN (SELECT coalesce(max(revision), 0) AS reached FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed)) ON reached > value

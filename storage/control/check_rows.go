@@ -26,7 +26,7 @@ type storedURD struct {
 func (c *checker) urds() error {
 	const query = `SELECT n, coalesce((SELECT xml FROM urd_xml WHERE urd_xml.n = urd.n), ''), nodes,
 		(SELECT json_group_array(key) FROM keyword WHERE keyword.urd = urd.n),
-		id, owner, uri, crawl, start, protocol, host, urgency FROM urd ORDER BY n`
+		id, owner, uri, crawl, start, protocol, host, urgency, keywords FROM urd ORDER BY n`
 	for row, err := range rows(c.ctx, c.store, "check URDs", scanStoredURD, query) {
 		if err == nil {
 			err = c.urd(row)
@@ -41,7 +41,7 @@ func (c *checker) urds() error {
 func scanStoredURD(r *sql.Rows) (row storedURD, err error) {
 	var keywords []byte
 	c := &row.columns
-	if err := r.Scan(&row.n, &row.xml, &row.nodes, &keywords, &c.id, &c.owner, &c.uri, &c.crawl, &c.start, &c.protocol, &c.host, &c.urgency); err != nil {
+	if err := r.Scan(&row.n, &row.xml, &row.nodes, &keywords, &c.id, &c.owner, &c.uri, &c.crawl, &c.start, &c.protocol, &c.host, &c.urgency, &c.keywords); err != nil {
 		return row, err
 	}
 	err = json.Unmarshal(keywords, &row.keywords)
@@ -110,11 +110,7 @@ func rederiveURD(have storedURD) (u *xmlschema.URD, want storedURD, err error) {
 		return nil, want, err
 	}
 	doc, err := encode(have.xml)
-	for k := range u.Keywords.All() {
-		want.keywords = append(want.keywords, k.Key)
-	}
-	slices.Sort(want.keywords)
-	want.nodes, want.keywords = doc.nodes, slices.Compact(want.keywords)
+	want.nodes, want.keywords = doc.nodes, keysOf(u)
 	return u, want, err
 }
 
@@ -123,7 +119,7 @@ func rewriteURD(ctx context.Context, tx *sql.Tx, u *xmlschema.URD, want storedUR
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, start = ?, protocol = ?, host = ?, urgency = ?, nodes = ? WHERE n = ?",
+	_, err = tx.ExecContext(ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, start = ?, protocol = ?, host = ?, urgency = ?, keywords = ?, nodes = ? WHERE n = ?",
 		append(want.columns.args(), want.nodes, want.n)...)
 	if err == nil {
 		err = p.index(want.n, u, false)

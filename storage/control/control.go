@@ -7,6 +7,7 @@
 // is put, so a request that is repeated after a crash never alerts twice. The revision of the URD base
 // grows with every URD added, changed or removed, and with nothing else. One owner never changes what another
 // asked for. A secret is encrypted, and nothing that prints or marshals it shows it. An ACI that was removed for its age is never stored again.
+// An owner is never sent more in a day than their budget allows, and what is withheld for it can be asked for.
 //
 // A Store is safe for concurrent use: one writer at a time, any number of readers, who see a consistent
 // snapshot and never wait for the writer. Iterators may be left at any point, and other methods may be
@@ -21,6 +22,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -37,6 +40,8 @@ type Options struct {
 	// Retry is called with each write transaction, and may call it again when it failed, as when the disk was
 	// full: what failed has changed nothing. Nil calls it once.
 	Retry func(ctx context.Context, transaction func() error) error
+
+	Now func() time.Time // the clock that days are counted by; nil is time.Now
 }
 
 // Store is an open control store.
@@ -49,8 +54,9 @@ type Store struct {
 	helper  *sql.DB // one connection, for what a reader is helped with
 	helping sync.Mutex
 
-	rotating sync.Mutex // held while the key of secrets is replaced
-	prepared sync.Map   // of the readers' statements, by their text
+	rotating sync.Mutex              // held while the key of secrets is replaced
+	budgets  atomic.Pointer[budgets] // as they are stored; nil when that has to be read
+	prepared sync.Map                // of the readers' statements, by their text
 
 	told    bell // rings when ACIs were added
 	changed bell // rings when something a [Point] counts has changed
@@ -68,6 +74,9 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	if o.Retry == nil {
 		o.Retry = func(_ context.Context, transaction func() error) error { return transaction() }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	s := &Store{path: path, options: o, reading: "mode=ro"}
 	if o.ReadOnly {

@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace/xmlschema"
@@ -14,6 +15,7 @@ type columns struct {
 	crawl, protocol, host string // crawl is empty when it starts none, host when it names none
 	start                 string // of the crawl; empty when it is the URI as it stands
 	urgency               int
+	keywords              int // different ones
 }
 
 func derive(u *xmlschema.URD) (columns, error) {
@@ -27,12 +29,22 @@ func derive(u *xmlschema.URD) (columns, error) {
 		protocol: cmp.Or(u.Protocol, xmlschema.ProtocolHTTP),
 		host:     hostOf(u),
 		urgency:  cmp.Or(u.Urgency, xmlschema.DefaultUrgency),
+		keywords: len(keysOf(u)),
 	}, err
 }
 
 // args are the columns in the order of a statement that writes them.
 func (c columns) args() []any {
-	return []any{c.id, c.owner, c.uri, c.crawl, c.start, c.protocol, c.host, c.urgency}
+	return []any{c.id, c.owner, c.uri, c.crawl, c.start, c.protocol, c.host, c.urgency, c.keywords}
+}
+
+// keysOf returns the different keys of a URD, sorted.
+func keysOf(u *xmlschema.URD) (keys []string) {
+	for k := range u.Keywords.All() {
+		keys = append(keys, k.Key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // hostOf returns the host that a URD's start or prefix lies on, without its port; a prefix that does not

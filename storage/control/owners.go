@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Owner is somebody who has URDs or a quota.
+// Owner is somebody who has URDs, a quota, or a budget of their own.
 type Owner struct {
 	Name  string
 	URDs  int
@@ -23,7 +23,8 @@ func (s *Store) Owners(ctx context.Context) iter.Seq2[Owner, error] {
 		return o, err
 	}, `SELECT name, sum(urds), sum(quota) FROM (
 			SELECT owner AS name, count(*) AS urds, 0 AS quota FROM urd GROUP BY owner
-			UNION ALL SELECT name, 0, quota FROM owner)
+			UNION ALL SELECT name, 0, quota FROM owner
+			UNION ALL SELECT owner, 0, 0 FROM budget WHERE owner <> '')
 		GROUP BY name ORDER BY name`)
 }
 

@@ -30,6 +30,7 @@ type Change struct {
 // Put adds URDs, or changes those whose ids are stored, all of them or none. A URD without an id gets
 // the one derived from its owner, URI and interest; one without an owner is refused, and so is one with the
 // id of another owner's. The result says, in the order of the argument, what became of each. A URD that says what the stored one says changes nothing.
+// If an owner would have more than their budget allows, the error is a [BudgetError].
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
 	changes := make([]Change, 0, len(urds))
 	err := s.write(ctx, "put URDs", func(tx *sql.Tx) error {
@@ -38,14 +39,22 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 		if err != nil {
 			return err
 		}
+		spent, err := s.newSpending(ctx, tx)
+		if err != nil {
+			return err
+		}
 		for _, u := range urds {
-			c, err := p.put(u)
+			var c Change
+			err := spent.watch(u.Owner)
+			if err == nil {
+				c, err = p.put(u)
+			}
 			if err != nil {
 				return fmt.Errorf("URD %q of %q for %s: %w", u.ID, u.Owner, u.URI, err)
 			}
 			changes = append(changes, c)
 		}
-		return nil
+		return spent.check()
 	})
 	if err != nil {
 		return nil, err
@@ -70,14 +79,14 @@ func newPutter(ctx context.Context, tx *sql.Tx) (p putter, err error) {
 	}{
 		{&p.stored, "SELECT xml, owner, interest FROM urd JOIN urd_xml USING (n) WHERE id = ?"},
 		{&p.revision, nextRevision},
-		{&p.write, `INSERT INTO urd (id, owner, uri, crawl, start, protocol, host, urgency, revision, interest, nodes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		{&p.write, `INSERT INTO urd (id, owner, uri, crawl, start, protocol, host, urgency, keywords, revision, interest, nodes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET uri = excluded.uri, crawl = excluded.crawl, start = excluded.start, protocol = excluded.protocol, host = excluded.host,
-				urgency = excluded.urgency, revision = excluded.revision, interest = excluded.interest, nodes = excluded.nodes
+				urgency = excluded.urgency, keywords = excluded.keywords, revision = excluded.revision, interest = excluded.interest, nodes = excluded.nodes
 			RETURNING n`},
 		{&p.xml, "INSERT INTO urd_xml VALUES (?, ?) ON CONFLICT (n) DO UPDATE SET xml = excluded.xml"},
 		{&p.revive, "DELETE FROM removed WHERE id = ?"},
 		{&p.unindex, "DELETE FROM keyword WHERE urd = ?"},
-		{&p.addKey, "INSERT INTO keyword VALUES (?, ?) ON CONFLICT DO NOTHING"},
+		{&p.addKey, "INSERT INTO keyword VALUES (?, ?)"},
 	} {
 		if *s.into, err = tx.PrepareContext(ctx, s.query); err != nil {
 			return p, err
@@ -163,8 +172,8 @@ func (p *putter) index(n int64, u *xmlschema.URD, isNew bool) error {
 			return err
 		}
 	}
-	for k := range u.Keywords.All() {
-		if _, err := p.addKey.ExecContext(p.ctx, k.Key, n); err != nil {
+	for _, key := range keysOf(u) {
+		if _, err := p.addKey.ExecContext(p.ctx, key, n); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ var migrations = []migration{
 	{tables: tables1},
 	{tables: tables2, fill: fill2, finish: finish2},
 	{tables: tables3},
+	{tables: tables4},
 }
 
 // migration makes tables, fills them from those there were, and then takes those away.
@@ -150,6 +151,9 @@ CREATE TABLE usage (
 ) WITHOUT ROWID;
 `
 
+// columns2 is how many of the columns that are derived today version 2 had.
+const columns2 = 8
+
 // fill2 derives from the XML what version 1 had no columns for, and node tables as they are now.
 func fill2(ctx context.Context, tx *sql.Tx) error {
 	writeURD, err := tx.PrepareContext(ctx, `INSERT INTO urd (n, revision, interest, nodes, id, owner, uri, crawl, start, protocol, host, urgency)
@@ -168,7 +172,7 @@ func fill2(ctx context.Context, tx *sql.Tx) error {
 		}
 		doc, err := encode(r.document)
 		if err == nil {
-			_, err = writeURD.ExecContext(ctx, append([]any{r.number, r.second, r.third, doc.nodes}, c.args()...)...)
+			_, err = writeURD.ExecContext(ctx, append([]any{r.number, r.second, r.third, doc.nodes}, c.args()[:columns2]...)...)
 		}
 		return err
 	})
@@ -210,6 +214,42 @@ CREATE TABLE secret (
 	created INTEGER NOT NULL,
 	changed INTEGER NOT NULL
 ) WITHOUT ROWID;
+`
+
+const tables4 = `
+INSERT INTO counter VALUES ('day', 0), ('day_seq', 0);
+
+CREATE TABLE budget ( -- those that were given; of the owner '' that of all others
+	owner    TEXT PRIMARY KEY,
+	alerts   INTEGER NOT NULL, -- ACIs sent a day; 0 is no limit, as of the others
+	urds     INTEGER NOT NULL,
+	keywords INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE withheld ( -- ACIs beyond a budget
+	id        TEXT PRIMARY KEY,
+	owner     TEXT NOT NULL,
+	day       INTEGER NOT NULL, -- since 1970
+	relevance INTEGER NOT NULL,
+	xml       BLOB NOT NULL
+);
+CREATE INDEX withheld_owner ON withheld (owner, day, relevance);
+CREATE INDEX withheld_day   ON withheld (day, owner);
+
+CREATE TABLE notice ( -- the days of which owners were told that ACIs were withheld
+	owner TEXT NOT NULL,
+	day   INTEGER NOT NULL,
+	PRIMARY KEY (owner, day)
+) WITHOUT ROWID;
+
+CREATE TABLE trimmed_today ( -- how many ACIs that came today were removed since
+	owner TEXT PRIMARY KEY,
+	count INTEGER NOT NULL
+) WITHOUT ROWID;
+
+ALTER TABLE urd ADD COLUMN keywords INTEGER NOT NULL DEFAULT 0; -- how many
+UPDATE urd SET keywords = (SELECT count(*) FROM keyword WHERE urd = n);
+CREATE INDEX urd_holding ON urd (owner, keywords);
 `
 
 // each calls back for every record of a query.

@@ -21,14 +21,21 @@ func newACI(place *cli.Place) *cobra.Command {
 func newACIList(place *cli.Place) *cobra.Command {
 	var filter aciFilter
 	var format aciFormat
+	var withheld bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "write annotations: as XML, or readable on a terminal",
 		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return writeACIs(c, place, filter, format) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if withheld {
+				return writeWithheld(c, place, filter, format)
+			}
+			return writeACIs(c, place, filter, format)
+		},
 	}
 	filter.addFlags(c)
 	c.Flags().StringVar(&filter.url, "url", "", "only those about this URL")
+	c.Flags().BoolVar(&withheld, "withheld", false, "those that were not sent, because their owners had been sent what their budgets allow a day")
 	format.addFlags(c)
 	return c
 }
@@ -71,7 +78,10 @@ func newACITake(place *cli.Place) *cobra.Command {
 				if len(taken) == 0 {
 					note(c, "nothing new waits for %s", owner)
 				}
-				return format.write(c.OutOrStdout(), each(taken))
+				if err := format.write(c.OutOrStdout(), each(taken)); err != nil {
+					return err
+				}
+				return noteWithheld(c, store, owner)
 			})
 		},
 	}
@@ -130,6 +140,21 @@ func writeACIs(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat
 		err := format.write(c.OutOrStdout(), counted(&n, store.ACIs(c.Context(), filter)))
 		if n == 0 && err == nil {
 			note(c, "no annotations; webrace-store explain URL OWNER says why one was not made")
+		}
+		return err
+	})
+}
+
+// writeWithheld writes what was withheld: the latest day first, and of each the most relevant.
+func writeWithheld(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat) error {
+	if f.since != "" || f.url != "" {
+		return cli.Wrongf("--withheld goes with --owner alone")
+	}
+	return withControl(place, func(store *control.Store) error {
+		n := 0
+		err := format.write(c.OutOrStdout(), counted(&n, store.Withheld(c.Context(), f.owner)))
+		if n == 0 && err == nil {
+			note(c, "no annotation was withheld")
 		}
 		return err
 	})

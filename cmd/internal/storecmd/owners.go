@@ -12,29 +12,30 @@ import (
 )
 
 func newOwner(place *cli.Place) *cobra.Command {
-	c := &cobra.Command{Use: "owner", Short: "who asked for something, and how many requests a day they may cause: list, quota"}
-	c.AddCommand(newOwnerList(place), newOwnerQuota(place))
+	c := &cobra.Command{Use: "owner", Short: "who asked for something, and how much they may cause, have and be sent: list, quota, budget"}
+	c.AddCommand(newOwnerList(place), newOwnerQuota(place), newOwnerBudget(place))
 	return c
 }
 
 // ownerUsage is an owner, and how many requests they used today; those that served several owners count
-// as fractions.
+// as fractions. So many annotations were withheld from them today.
 type ownerUsage struct {
 	control.Owner
-	used float64
+	used     float64
+	withheld int
 }
 
 var ownerListing = listing[ownerUsage]{
-	header: []string{"owner", "urds", "quota", "used today"},
+	header: []string{"owner", "urds", "quota", "used today", "withheld today"},
 	row: func(o ownerUsage) []any {
-		return []any{o.Name, o.URDs, o.Quota, strconv.FormatFloat(o.used, 'f', 1, 64)}
+		return []any{o.Name, o.URDs, o.Quota, strconv.FormatFloat(o.used, 'f', 1, 64), o.withheld}
 	},
 }
 
-func withUsage(owners iter.Seq2[control.Owner, error], used map[string]float64) iter.Seq2[ownerUsage, error] {
+func withUsage(owners iter.Seq2[control.Owner, error], used map[string]float64, withheld map[string]int) iter.Seq2[ownerUsage, error] {
 	return func(yield func(ownerUsage, error) bool) {
 		for o, err := range owners {
-			if !yield(ownerUsage{o, used[o.Name]}, err) {
+			if !yield(ownerUsage{o, used[o.Name], withheld[o.Name]}, err) {
 				return
 			}
 		}
@@ -44,15 +45,20 @@ func withUsage(owners iter.Seq2[control.Owner, error], used map[string]float64) 
 func newOwnerList(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "list owners: name, number of URDs, requests a day (0 is no limit), and those used today (UTC)",
+		Short: "list owners: name, number of URDs, requests a day (0 is no limit), those used today (UTC), and annotations withheld today",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {
-				used, err := store.Usage(c.Context(), time.Now().UTC().Format(time.DateOnly))
+				now := time.Now().UTC()
+				used, err := store.Usage(c.Context(), now.Format(time.DateOnly))
 				if err != nil {
 					return err
 				}
-				n, err := ownerListing.print(c, false, withUsage(store.Owners(c.Context()), used))
+				withheld, err := store.WithheldOn(c.Context(), now)
+				if err != nil {
+					return err
+				}
+				n, err := ownerListing.print(c, false, withUsage(store.Owners(c.Context()), used, withheld))
 				if n == 0 && err == nil {
 					note(c, noURDs)
 				}

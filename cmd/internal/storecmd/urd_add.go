@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -101,6 +102,9 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 // putURDs stores URDs, prints what became of each, and sums up.
 func putURDs(c *cobra.Command, store *control.Store, urds []*xmlschema.URD) error {
 	changes, err := store.Put(c.Context(), urds)
+	if beyond := (*control.BudgetError)(nil); errors.As(err, &beyond) {
+		return fmt.Errorf("%w: webrace-store owner budget", err)
+	}
 	if err != nil {
 		return err
 	}

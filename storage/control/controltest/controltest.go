@@ -28,7 +28,7 @@ type Store interface {
 	CheckNow(ctx context.Context, id string) error
 	Asked(ctx context.Context, since int64) iter.Seq2[control.URD, error]
 
-	PutACIs(ctx context.Context, acis []*xmlschema.ACI) (int, error)
+	PutACIs(ctx context.Context, acis []*xmlschema.ACI) (control.Stored, error)
 	ACIs(ctx context.Context, f control.Filter) iter.Seq2[control.ACI, error]
 	Take(ctx context.Context, owner string) ([]control.ACI, error)
 	NextACIs(ctx context.Context, after int64, limit int) ([]control.ACI, error)
@@ -41,6 +41,11 @@ type Store interface {
 	Owners(ctx context.Context) iter.Seq2[control.Owner, error]
 	Quota(ctx context.Context, owner string) (int, error)
 	SetQuota(ctx context.Context, owner string, requests int) error
+	Budget(ctx context.Context, owner string) (control.Budget, error)
+	SetBudget(ctx context.Context, owner string, b *control.Budget) error
+	Withheld(ctx context.Context, owner string) iter.Seq2[control.ACI, error]
+	WithheldOn(ctx context.Context, day time.Time) (map[string]int, error)
+	Notices(ctx context.Context, owner string) ([]control.Notice, error)
 	AddUsage(ctx context.Context, day string, usage map[string]float64, cursors map[string]int64) error
 	Usage(ctx context.Context, day string) (map[string]float64, error)
 

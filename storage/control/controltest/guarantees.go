@@ -24,6 +24,7 @@ var guarantees = []guarantee{
 	{"what is waited for is known", waitingIsKnown},
 	{"old ACIs expire, are trimmed, and never come back", oldAlertsGo},
 	{"quotas and usage are kept", usageIsKept},
+	{"budgets are kept, and what is beyond them is withheld once", budgetsAreKept},
 	{"secrets are kept through a rotation", secretsAreKept},
 	{"cursors and dead letters are kept", lettersAreKept},
 }
@@ -51,9 +52,9 @@ func (s *session) put(urds ...*xmlschema.URD) (effects []control.Effect) {
 }
 
 func (s *session) putACIs(acis ...*xmlschema.ACI) int {
-	added, err := s.store.PutACIs(s.ctx, acis)
+	stored, err := s.store.PutACIs(s.ctx, acis)
 	s.ok(err)
-	return added
+	return stored.Added
 }
 
 func (s *session) now() control.Point {
@@ -304,6 +305,32 @@ func usageIsKept(s *session) {
 	counted, err := s.store.Cursor(s.ctx, "meter")
 	s.ok(err)
 	s.same("counted up to", counted, 9)
+}
+
+func budgetsAreKept(s *session) {
+	s.ok(s.store.SetBudget(s.ctx, "eleni", &control.Budget{Alerts: 2, URDs: 1, Keywords: 5}))
+	s.must(s.store.SetBudget(s.ctx, "eleni", &control.Budget{URDs: -1}) != nil, "a negative budget is accepted")
+	_, err := s.store.Put(s.ctx, []*xmlschema.URD{urd("a", "eleni", "http://a.example/"), urd("b", "eleni", "http://b.example/")})
+	var beyond *control.BudgetError
+	s.must(errors.As(err, &beyond) && beyond.Owner == "eleni" && beyond.Would == 2, "two URDs where one is allowed: %v", err)
+	s.same("URDs stored in part", len(all(s, s.store.All(s.ctx))), 0)
+	s.same("sent", s.putACIs(aci(1, "eleni"), aci(2, "eleni"), aci(3, "eleni"), aci(4, "costas"), aci(1, "eleni")), 3)
+	s.reopen()
+	s.same("sent after a repeat", s.putACIs(aci(3, "eleni"), aci(2, "eleni"), aci(5, "eleni")), 0)
+	s.same("withheld", len(all(s, s.store.Withheld(s.ctx, "eleni"))), 2)
+	notices, err := s.store.Notices(s.ctx, "eleni")
+	s.ok(err)
+	s.must(len(notices) == 1 && notices[0].Count == 2 && notices[0].Best.ACI != nil, "notices: %+v", notices)
+	again, err := s.store.Notices(s.ctx, "eleni")
+	s.ok(err)
+	s.same("notices given twice", len(again), 0)
+	b, err := s.store.Budget(s.ctx, "eleni")
+	s.ok(err)
+	s.same("budget", b, control.Budget{Alerts: 2, URDs: 1, Keywords: 5})
+	s.ok(s.store.SetBudget(s.ctx, "eleni", nil))
+	b, err = s.store.Budget(s.ctx, "eleni")
+	s.ok(err)
+	s.same("budget taken back", b, control.DefaultBudget)
 }
 
 func secretsAreKept(s *session) {

@@ -1,0 +1,158 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Budget says how much one owner may have of the store; 0 is no limit.
+type Budget struct {
+	Alerts   int // ACIs sent a day (UTC): those beyond are withheld, see [Store.Withheld]
+	URDs     int
+	Keywords int // of all URDs; the same one twice in a URD counts once
+}
+
+// DefaultBudget is that of everyone whom no other was given. [Store.SetBudget] of no owner changes it.
+var DefaultBudget = Budget{URDs: 10_000, Keywords: 100_000}
+
+// nobody stands for those who were given no budget of their own.
+const nobody = ""
+
+// Budget returns that of an owner: their own, or else that of nobody, the owner "".
+func (s *Store) Budget(ctx context.Context, owner string) (Budget, error) {
+	b := DefaultBudget
+	err := s.readers.QueryRowContext(ctx, "SELECT alerts, urds, keywords FROM budget WHERE owner IN (?, '') ORDER BY owner DESC", owner).Scan(&b.Alerts, &b.URDs, &b.Keywords)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Budget{}, s.explain("read budget of "+owner, err)
+	}
+	return b, nil
+}
+
+// SetBudget gives an owner, who need have no URDs yet, a budget of their own; nil takes it back. What the
+// owner has already stays. The owner "" is everyone who has none of their own.
+func (s *Store) SetBudget(ctx context.Context, owner string, b *Budget) error {
+	if b != nil && min(b.Alerts, b.URDs, b.Keywords) < 0 {
+		return fmt.Errorf("set budget of %q to %+v: it takes numbers of 0, for no limit, or more", owner, *b)
+	}
+	defer s.budgets.Store(nil)
+	return s.write(ctx, "set budget of "+owner, func(tx *sql.Tx) (err error) {
+		if b == nil {
+			_, err = tx.ExecContext(ctx, "DELETE FROM budget WHERE owner = ?", owner)
+		} else {
+			_, err = tx.ExecContext(ctx, "REPLACE INTO budget VALUES (?, ?, ?, ?)", owner, b.Alerts, b.URDs, b.Keywords)
+		}
+		return err
+	})
+}
+
+// budgets are those that were given, by owner.
+type budgets map[string]Budget
+
+func (b budgets) of(owner string) Budget {
+	if own, given := b[owner]; given {
+		return own
+	}
+	if own, given := b[nobody]; given {
+		return own
+	}
+	return DefaultBudget
+}
+
+// currentBudgets returns those that are stored, from memory if they were read before: few are ever given.
+// It is called within write transactions, which follow one another, so that what it keeps is never older
+// than what is stored.
+func (s *Store) currentBudgets(ctx context.Context, tx *sql.Tx) (budgets, error) {
+	if known := s.budgets.Load(); known != nil {
+		return *known, nil
+	}
+	all, err := readBudgets(ctx, tx)
+	if err == nil {
+		s.budgets.Store(&all)
+	}
+	return all, err
+}
+
+func readBudgets(ctx context.Context, tx *sql.Tx) (budgets, error) {
+	found, err := tx.QueryContext(ctx, "SELECT owner, alerts, urds, keywords FROM budget")
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	all := make(budgets)
+	for found.Next() {
+		var owner string
+		var b Budget
+		if err := found.Scan(&owner, &b.Alerts, &b.URDs, &b.Keywords); err != nil {
+			return nil, err
+		}
+		all[owner] = b
+	}
+	return all, errors.Join(found.Err(), found.Close())
+}
+
+// BudgetError says that URDs were not stored, because their owner would have more than the budget allows.
+type BudgetError struct {
+	Owner string
+	What  string // URDs or keywords
+	Had   int
+	Would int // have
+	May   int
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("%q has %d %s, would have %d, and may have %d: remove some, or raise the budget of this owner", e.Owner, e.Had, e.What, e.Would, e.May)
+}
+
+// holding is how much an owner has.
+type holding struct{ urds, keywords int }
+
+func readHolding(ctx context.Context, tx *sql.Tx, owner string) (h holding, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(keywords), 0) FROM urd WHERE owner = ?", owner).Scan(&h.urds, &h.keywords)
+	return h, err
+}
+
+// spending watches what the owners of one transaction had before it, so that none ends beyond their budget.
+type spending struct {
+	ctx     context.Context
+	tx      *sql.Tx
+	budgets budgets
+	before  map[string]holding
+}
+
+func (s *Store) newSpending(ctx context.Context, tx *sql.Tx) (*spending, error) {
+	all, err := s.currentBudgets(ctx, tx)
+	return &spending{ctx, tx, all, make(map[string]holding)}, err
+}
+
+// watch is called before an owner's URDs are changed.
+func (s *spending) watch(owner string) error {
+	b := s.budgets.of(owner)
+	if _, watched := s.before[owner]; watched || b.URDs == 0 && b.Keywords == 0 {
+		return nil
+	}
+	had, err := readHolding(s.ctx, s.tx, owner)
+	s.before[owner] = had
+	return err
+}
+
+// check returns an error if an owner has more than before, and more than they may have. Who is beyond a
+// budget that was lowered may change what they have, and remove of it.
+func (s *spending) check() error {
+	for _, owner := range slices.Sorted(maps.Keys(s.before)) {
+		had, may := s.before[owner], s.budgets.of(owner)
+		now, err := readHolding(s.ctx, s.tx, owner)
+		if err != nil {
+			return err
+		}
+		for _, e := range []BudgetError{{owner, "URDs", had.urds, now.urds, may.URDs}, {owner, "keywords", had.keywords, now.keywords, may.Keywords}} {
+			if e.May > 0 && e.Would > e.May && e.Would > e.Had {
+				return &e
+			}
+		}
+	}
+	return nil
+}

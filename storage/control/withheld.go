@@ -1,0 +1,192 @@
+package control
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"time"
+)
+
+// An owner is sent as many ACIs a day as their budget allows, in the order of arrival. How many that were is
+// not counted but follows from what is stored: the ACIs of the owner beyond the last one of the day before,
+// and those of them that were removed since. So nothing is counted twice, whatever is repeated, and a crash
+// leaves nothing to mend. What comes beyond that is withheld: it lies in a table of its own, where no
+// follower and no owner meets it unasked, and is known by its id like any other.
+
+// Withheld returns the ACIs that were withheld from an owner, or from everyone (""), the latest day first, and of a day
+// the most relevant. They have no Seq: they were not sent. One that was withheld is not sent later.
+func (s *Store) Withheld(ctx context.Context, owner string) iter.Seq2[ACI, error] {
+	return rows(ctx, s, "read withheld ACIs", func(r *sql.Rows) (ACI, error) {
+		var stored record
+		if err := r.Scan(&stored.document); err != nil {
+			return ACI{}, err
+		}
+		return decodeStoredACI(stored)
+	}, "SELECT xml FROM withheld WHERE ?1 = '' OR owner = ?1 ORDER BY day DESC, relevance DESC, id", owner)
+}
+
+// WithheldOn returns how many ACIs were withheld on a day (UTC), by owner.
+func (s *Store) WithheldOn(ctx context.Context, day time.Time) (map[string]int, error) {
+	counts := make(map[string]int)
+	type entry struct {
+		owner string
+		n     int
+	}
+	for e, err := range rows(ctx, s, "count withheld ACIs", func(r *sql.Rows) (e entry, err error) { return e, r.Scan(&e.owner, &e.n) },
+		"SELECT owner, count(*) FROM withheld WHERE day = ? GROUP BY owner", dayOf(day)) {
+		if err != nil {
+			return nil, err
+		}
+		counts[e.owner] = e.n
+	}
+	return counts, nil
+}
+
+// Notice tells an owner that ACIs were withheld from them.
+type Notice struct {
+	Day   time.Time // its beginning, UTC
+	Count int       // withheld so far
+	Best  ACI       // the most relevant of them
+}
+
+// Notices returns those that an owner was not given yet, and marks them given: one for each day on which
+// something was withheld, the earliest first.
+func (s *Store) Notices(ctx context.Context, owner string) (notices []Notice, err error) {
+	const due = "FROM withheld WHERE owner = ?1 AND day NOT IN (SELECT day FROM notice WHERE owner = ?1) GROUP BY day ORDER BY day"
+	const doing = "read notices"
+	var some bool // asked first, because hardly ever there is one, and reading waits for nobody
+	if err := s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 "+due+")", owner).Scan(&some); err != nil {
+		return nil, s.explain(doing, err)
+	}
+	if !some {
+		return nil, nil
+	}
+	err = s.write(ctx, doing, func(tx *sql.Tx) error {
+		notices, err = dueNotices(ctx, tx, "SELECT day, count(*) "+due, owner)
+		for i := range notices {
+			if err == nil {
+				err = giveNotice(ctx, tx, owner, &notices[i])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return notices, nil
+}
+
+func dueNotices(ctx context.Context, tx *sql.Tx, query, owner string) (notices []Notice, err error) {
+	found, err := tx.QueryContext(ctx, query, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var n Notice
+		var day int64
+		if err := found.Scan(&day, &n.Count); err != nil {
+			return nil, err
+		}
+		n.Day = time.Unix(day*daySeconds, 0).UTC()
+		notices = append(notices, n)
+	}
+	return notices, found.Err()
+}
+
+// giveNotice adds the most relevant of what was withheld, and remembers that the notice was given.
+func giveNotice(ctx context.Context, tx *sql.Tx, owner string, n *Notice) error {
+	var best record
+	err := tx.QueryRowContext(ctx, "SELECT xml FROM withheld WHERE owner = ? AND day = ? ORDER BY relevance DESC, id LIMIT 1", owner, dayOf(n.Day)).Scan(&best.document)
+	if err == nil {
+		n.Best, err = decodeStoredACI(best)
+	}
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "INSERT INTO notice VALUES (?, ?)", owner, dayOf(n.Day))
+	}
+	return err
+}
+
+const daySeconds = 24 * 60 * 60
+
+// dayOf counts days since 1970, UTC.
+func dayOf(t time.Time) int64 { return t.Unix() / daySeconds }
+
+// allowance says how many ACIs may still be sent to whom, in one transaction.
+type allowance struct {
+	ctx     context.Context
+	tx      *sql.Tx
+	day     int64
+	after   int64 // the last ACI of the day before
+	budgets budgets
+	left    map[string]int
+}
+
+func (s *Store) newAllowance(ctx context.Context, tx *sql.Tx) (*allowance, error) {
+	a := &allowance{ctx: ctx, tx: tx, left: make(map[string]int)}
+	err := tx.QueryRowContext(ctx, "SELECT (SELECT value FROM counter WHERE name = 'day'), (SELECT value FROM counter WHERE name = 'day_seq')").Scan(&a.day, &a.after)
+	if today := dayOf(s.options.Now()); err == nil && today > a.day {
+		err = a.begin(today)
+	}
+	if err == nil {
+		a.budgets, err = s.currentBudgets(ctx, tx)
+	}
+	return a, err
+}
+
+// begin makes what comes from now on count for a new day.
+func (a *allowance) begin(today int64) error {
+	a.day = today
+	err := a.tx.QueryRowContext(a.ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'aci'), 0)").Scan(&a.after)
+	if err == nil {
+		_, err = a.tx.ExecContext(a.ctx, "DELETE FROM trimmed_today")
+	}
+	if err == nil {
+		_, err = a.tx.ExecContext(a.ctx, "UPDATE counter SET value = CASE name WHEN 'day' THEN ? ELSE ? END WHERE name IN ('day', 'day_seq')", a.day, a.after)
+	}
+	return err
+}
+
+// allows reports whether one more may be sent to an owner.
+func (a *allowance) allows(owner string) (bool, error) {
+	most := a.budgets.of(owner).Alerts
+	if most == 0 {
+		return true, nil
+	}
+	left, known := a.left[owner]
+	if !known {
+		var sent int
+		err := a.tx.QueryRowContext(a.ctx, `SELECT (SELECT count(*) FROM (SELECT 1 FROM aci WHERE owner = ?1 AND seq > ?2 LIMIT ?3)) +
+			coalesce((SELECT count FROM trimmed_today WHERE owner = ?1), 0)`, owner, a.after, most).Scan(&sent)
+		if err != nil {
+			return false, err
+		}
+		left = most - sent
+		a.left[owner] = left
+	}
+	return left > 0, nil
+}
+
+// spend counts one that was sent.
+func (a *allowance) spend(owner string) {
+	if _, limited := a.left[owner]; limited {
+		a.left[owner]--
+	}
+}
+
+// trimWithheld removes ACIs that were withheld on a day before a time, and says how many. Those of their ids
+// that come again are judged anew: nobody was told of them.
+func trimWithheld(ctx context.Context, tx *sql.Tx, before time.Time) (int, error) {
+	result, err := tx.ExecContext(ctx, "DELETE FROM withheld WHERE id IN (SELECT id FROM withheld WHERE day < ? LIMIT ?)", dayOf(before), ageingBatch)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}
+
+// countTrimmed is executed with ACIs about to be removed: those of today count towards their owners' budgets
+// also when they are gone.
+const countTrimmed = `INSERT INTO trimmed_today SELECT owner, count(*) FROM aci
+	WHERE seq > (SELECT value FROM counter WHERE name = 'day_seq') AND seq IN (SELECT seq %s) GROUP BY owner
+	ON CONFLICT DO UPDATE SET count = count + excluded.count`
