@@ -2,11 +2,7 @@ package htmltext_test
 
 import (
 	"bytes"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-	"testing"
 
 	"golang.org/x/net/html"
 
@@ -268,27 +264,4 @@ func (o *oracle) link(name string, attr map[string]string) {
 		}
 	}
 	o.links = append(o.links, url)
-}
-
-// documentation calls f for every page of the Python documentation.
-func documentation(tb testing.TB, f func(path string, src []byte)) {
-	const dir = "/usr/share/doc/python3.11/html"
-	n := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".html" {
-			return err
-		}
-		src, err := os.ReadFile(path)
-		if err == nil {
-			n++
-			f(path, src)
-		}
-		return err
-	})
-	if os.IsNotExist(err) {
-		tb.Skip("real pages are missing: install the Debian package python3.11-doc")
-	}
-	if err != nil || n == 0 {
-		tb.Fatalf("%d pages read: %v", n, err)
-	}
 }
