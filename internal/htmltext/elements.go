@@ -54,6 +54,12 @@ const (
 	elemTitle
 	elemForeignObject
 	elemDesc
+	elemMI // what may hold HTML within MathML, mi to annotation-xml, in this order
+	elemMN
+	elemMO
+	elemMS
+	elemMText
+	elemAnnotationXML
 )
 
 // element is what the scanner knows of an element by its name.
@@ -73,7 +79,7 @@ var unknown = element{}
 // elements lists the elements that differ from an unknown one. Breakouts are those of section 13.2.6.5.
 var elements = build(
 	each(element{flow: joins}, "abbr acronym bdi bdo cite data del dfn font ins kbd label mark meter "+
-		"output q rb rp rt rtc samp time wbr mi mn mo ms mtext mrow msup msub mfrac msqrt semantics "+
+		"output q rb rp rt rtc samp time wbr mrow msup msub mfrac msqrt semantics "+
 		"annotation"),
 	each(element{flow: joins, breakout: true}, "b big code em i nobr ruby s small span strong strike sub sup tt u var"),
 	each(element{flow: spaces}, "audio button canvas input object picture progress select source track video"),
@@ -107,6 +113,12 @@ var elements = build(
 	each(element{id: elemMath, flow: spaces}, "math"),
 	each(element{id: elemForeignObject}, "foreignobject"),
 	each(element{id: elemDesc}, "desc"),
+	each(element{id: elemMI, flow: joins}, "mi"),
+	each(element{id: elemMN, flow: joins}, "mn"),
+	each(element{id: elemMO, flow: joins}, "mo"),
+	each(element{id: elemMS, flow: joins}, "ms"),
+	each(element{id: elemMText, flow: joins}, "mtext"),
+	each(element{id: elemAnnotationXML}, "annotation-xml"),
 )
 
 // The table is looked up once a tag, so it is an open hash over names packed into two words: no string

@@ -65,6 +65,8 @@ var (
 	spacing = set(`audio button canvas embed iframe img input math object picture progress select source svg textarea
 		track video`)
 	rawNames     = set("script style noscript noembed noframes iframe")
+	svgPoints    = set("title desc foreignobject")
+	mathPoints   = set("mi mn mo ms mtext")
 	sections     = set("nav footer aside")
 	headings     = set("h1 h2 h3 h4 h5 h6")
 	heads        = set("h1 h2 h3")
@@ -81,6 +83,7 @@ type oracle struct {
 	heading  bool
 	field    webrace.Field
 	stack    []string
+	entered  bool // the innermost of them holds HTML, and has none yet
 	rawTag   string
 	template int
 }
@@ -129,13 +132,14 @@ func (o *oracle) leave() {
 	for o.foreign() {
 		o.stack = o.stack[:len(o.stack)-1]
 	}
+	o.entered = false
 }
 
 func expected(src []byte) page {
 	o := &oracle{open: make(map[string]int)}
 	z := html.NewTokenizer(bytes.NewReader(src))
 	for {
-		z.AllowCDATA(o.foreign())
+		z.AllowCDATA(o.foreign() || o.entered)
 		tt := z.Next()
 		switch tt {
 		case html.ErrorToken:
@@ -157,8 +161,12 @@ func expected(src []byte) page {
 func (o *oracle) text(z *html.Tokenizer) {
 	raw := string(z.Raw())
 	text := string(z.Text())
-	if after, ok := strings.CutPrefix(raw, "<![CDATA["); ok && o.foreign() {
-		text = strings.ReplaceAll(strings.TrimSuffix(after, "]]>"), "\x00", "\ufffd")
+	cdata, isCDATA := strings.CutPrefix(raw, "<![CDATA[")
+	if isCDATA = isCDATA && (o.foreign() || o.entered); isCDATA {
+		text = strings.TrimSuffix(cdata, "]]>")
+	}
+	if isCDATA || o.foreign() {
+		text = strings.ReplaceAll(text, "\x00", "\ufffd")
 	}
 	tag := o.rawTag
 	o.rawTag = ""
@@ -188,13 +196,19 @@ func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 		k, v, more = z.TagAttr()
 		attr[string(k)] = string(v)
 	}
-	if o.foreign() && breakouts[name] {
+	_, color := attr["color"]
+	_, face := attr["face"]
+	_, size := attr["size"]
+	if o.foreign() && (breakouts[name] || name == "font" && (color || face || size)) {
 		o.leave()
 	} else if o.foreign() {
 		top := o.stack[len(o.stack)-1]
-		if !selfClosing && (name == "svg" || name == "math" ||
-			top == "svg" && (name == "title" || name == "desc" || name == "foreignobject")) {
+		encoding := strings.ToLower(attr["encoding"])
+		holdsHTML := top == "svg" && svgPoints[name] || top == "math" && mathPoints[name] ||
+			top == "math" && name == "annotation-xml" && (encoding == "text/html" || encoding == "application/xhtml+xml")
+		if !selfClosing && (name == "svg" || name == "math" || holdsHTML) {
 			o.stack = append(o.stack, name)
+			o.entered = holdsHTML
 		}
 		o.flow(name)
 		if name == "a" {
@@ -203,6 +217,7 @@ func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 		return true
 	}
 	o.rawTag = name
+	o.entered = false
 	o.flow(name)
 	o.link(name, attr)
 	switch {
@@ -233,6 +248,7 @@ func (o *oracle) end(z *html.Tokenizer) {
 		o.leave()
 	} else if i := strings.LastIndex(" "+strings.Join(o.stack, " ")+" ", " "+name+" "); i >= 0 {
 		o.stack = strings.Fields((" " + strings.Join(o.stack, " "))[:i])
+		o.entered = false
 	}
 	o.flow(name)
 	if name == "template" {

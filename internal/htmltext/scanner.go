@@ -78,6 +78,7 @@ type Scanner struct {
 	inside   [3]int // how many nav, footer and aside elements are open
 	template int    // how many template elements are open
 	foreign  []id   // the open elements that decide whether foreign content is being read
+	entered  bool   // the last of these holds HTML, and has none yet: it is foreign itself
 	attrs    attributes
 	scratch  []byte
 	entities map[string]string // the named references met so far
@@ -154,7 +155,7 @@ func (s *Scanner) declaration(rest []byte) {
 	switch {
 	case bytes.HasPrefix(rest, []byte("--")):
 		s.pos = commentEnd(s.src, s.pos+len("<!--"))
-	case (s.inForeign() || s.XHTML) && bytes.HasPrefix(rest, []byte(cdataOpen)):
+	case (s.inForeign() || s.entered || s.XHTML) && bytes.HasPrefix(rest, []byte(cdataOpen)):
 		start := s.pos + len("<!") + len(cdataOpen)
 		end, next := cdataEnd(s.src, start)
 		s.literal(s.src[start:end])
@@ -167,6 +168,7 @@ func (s *Scanner) declaration(rest []byte) {
 // startTag consumes the start tag at pos and, for elements of raw text, their content.
 func (s *Scanner) startTag() {
 	el, i := s.tagName(s.pos + 1)
+	name := i
 	var selfClosing bool
 	if el.attrs {
 		i, selfClosing = s.attrs.read(s.src, i)
@@ -182,13 +184,14 @@ func (s *Scanner) startTag() {
 		s.pos = len(s.src)
 		return
 	}
-	if s.inForeign() && s.foreignStart(el, selfClosing) {
+	if s.inForeign() && s.foreignStart(el, s.src[name:i], selfClosing) {
 		s.separate(el.flow)
 		if el.id == elemA {
 			s.element(el)
 		}
 		return
 	}
+	s.entered = false
 	s.separate(el.flow)
 	if el.attrs {
 		s.element(el)

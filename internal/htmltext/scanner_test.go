@@ -50,76 +50,23 @@ func TestWordsAndLinksOfRealPagesAreThoseOfTheTokenizer(t *testing.T) {
 
 // The tree knows where elements really end; on pages whose tags are balanced the scanner must agree.
 func TestWordsAndFieldsOfRealPagesAreThoseOfTheTree(t *testing.T) {
-	s := everything()
-	i := 0
-	documentation(t, func(path string, src []byte) {
-		if i++; i%10 != 0 {
-			return
-		}
-		s.Scan(src)
-		root, err := html.Parse(bytes.NewReader(src))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got, want []word
-		for _, w := range scanned(s).words {
-			if w.text != mark {
-				got = append(got, w)
-			}
-		}
-		var text []byte
-		field := webrace.FieldBody
-		flush := func() {
-			for w := range strings.FieldsSeq(string(text)) {
-				want = append(want, word{w, field})
-			}
-			text = text[:0]
-		}
-		var walk func(n *html.Node, f webrace.Field)
-		walk = func(n *html.Node, f webrace.Field) {
-			if f != field {
-				flush()
-				field = f
-			}
-			if n.Type == html.TextNode {
-				text = append(text, n.Data...)
-			}
-			name := ""
-			if n.Type == html.ElementNode {
-				name = n.Data
-			}
-			switch name {
-			case "script", "style", "svg", "template", "noscript", "noframes", "noembed", "iframe":
-				return
-			case "title":
-				f = webrace.FieldTitle
-			case "nav", "footer", "aside":
-				f = webrace.FieldNavigation
-			case "h1", "h2", "h3":
-				if f == webrace.FieldBody {
-					f = webrace.FieldHeading
+	for _, site := range sites {
+		t.Run(site.pkg, func(t *testing.T) {
+			t.Parallel()
+			s := everything()
+			i := 0
+			site.each(t, func(path string, src []byte) {
+				if i++; i%10 != 0 {
+					return
 				}
-			}
-			between := ""
-			if name != "" && !joining[name] {
-				between = " "
-			}
-			text = append(text, between...)
-			for c := range n.ChildNodes() {
-				walk(c, f)
-			}
-			if f != field {
-				flush()
-				field = f
-			}
-			text = append(text, between...)
-		}
-		walk(root, webrace.FieldBody)
-		flush()
-		if diff := difference(page{words: want}, page{words: got}); diff != "" {
-			t.Fatalf("%s (-tree +scanner):\n%s", path, diff)
-		}
-	})
+				s.Scan(src)
+				got, want := withoutMarks(scanned(s).words), treeWords(t, src)
+				if diff := difference(page{words: want}, page{words: got}); diff != "" {
+					t.Fatalf("%s (-tree +scanner):\n%s", path, diff)
+				}
+			})
+		})
+	}
 }
 
 // render writes the blocks of a text as one line: the field, if it is not the body, before each.
@@ -391,7 +338,10 @@ func FuzzScanner(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	s := everything()
+	for _, c := range tokenCases {
+		f.Add([]byte(c.in))
+	}
+	s, xhtml := everything(), &htmltext.Scanner{Options: htmltext.Options{XHTML: true}}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		kept := bytes.Clone(src)
 		s.Scan(src)
@@ -405,6 +355,8 @@ func FuzzScanner(f *testing.F) {
 		if diff := difference(expected(src), scanned(s)); diff != "" {
 			t.Fatalf("%q (-tokenizer +scanner):\n%s", src, diff)
 		}
+		xhtml.Scan(src)
+		check(t, xhtml)
 	})
 }
 

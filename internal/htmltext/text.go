@@ -12,11 +12,11 @@ type nul bool
 
 const (
 	dropNUL    nul = false // in text
-	replaceNUL nul = true  // in attributes and raw text
+	replaceNUL nul = true  // in attributes, raw text and foreign content
 )
 
 // text adds running text.
-func (s *Scanner) text(b []byte) { s.add(b, true, dropNUL) }
+func (s *Scanner) text(b []byte) { s.add(b, true, nul(s.inForeign())) }
 
 // decoded adds the content of a title or textarea.
 func (s *Scanner) decoded(b []byte) { s.add(b, true, replaceNUL) }
