@@ -31,7 +31,7 @@ func TestWords(t *testing.T) {
 		{"ΐ ᾳ Ὀδυσσεύς", "ι α οδυσσευσ"},
 		{"Café CAFE\u0301 Málaga", "cafe cafe malaga"},
 		{"Straße STRASSE Łódź smørrebrød Æther", "strasse strasse lodz smorrebrod aether"},
-		{"ИНФОРМАЦИЯ ёлка Йод", "информация елка иод"},
+		{"ИНФОРМАЦИЯ ёлка Йод и\u0306од", "информация елка йод йод"},
 		{"in\u00ADfor\u00ADma\u00ADtion zero\u200Dwidth", "information zerowidth"},
 		{"\u0301\u0301 lost mark", "lost mark"},
 		{"ﬁne Ｗｉｄｅ ſlow", "fine wide slow"},
@@ -103,7 +103,7 @@ func TestStemsKeepApart(t *testing.T) {
 			t.Errorf("%q and %q have the same stem %q", pair[0], pair[1], Stem(pair[0]))
 		}
 	}
-	for _, whole := range []string{"js", "go", "информация", "東京", "x86", "μα"} {
+	for _, whole := range []string{"js", "go", "東京", "x86", "μα"} {
 		if Stem(whole) != whole {
 			t.Errorf("the stem of %q is %q, want it whole", whole, Stem(whole))
 		}

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -70,6 +71,23 @@ var plain = map[rune]string{
 	'ς': "σ", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ŧ': "t", 'ı': "i",
 }
 
+// The Russian short i is a letter of its own, though Unicode decomposes it: without its breve, war would be
+// found as warriors.
+const (
+	shortI = 'й'
+	breve  = '\u0306'
+)
+
+// appendMark takes a mark that stands after the letters folded to dst: it leaves no trace, unless it
+// makes a short i.
+func appendMark(dst []byte, mark rune) []byte {
+	const plainI = "и"
+	if mark == breve && bytes.HasSuffix(dst, []byte(plainI)) {
+		return utf8.AppendRune(dst[:len(dst)-len(plainI)], shortI)
+	}
+	return dst
+}
+
 // appendFold appends the folded form of a rune to dst. Only letters and ideographs have one; it consists
 // of letters and ideographs, and folds to itself.
 func appendFold(dst []byte, r rune) []byte {
@@ -83,6 +101,9 @@ func appendFoldSlowly(dst []byte, r rune) []byte {
 	kind := classifySlowly(r)
 	if kind != letter && kind != ideograph {
 		return dst
+	}
+	if unicode.ToLower(r) == shortI {
+		return utf8.AppendRune(dst, shortI)
 	}
 	var whole [utf8.UTFMax]byte
 	parts := whole[:utf8.EncodeRune(whole[:], r)]
@@ -116,6 +137,7 @@ func Fold(text string) string {
 	for i, r := range text {
 		switch classify(r) {
 		case silent:
+			folded = appendMark(folded, r)
 		case separator:
 			_, size := utf8.DecodeRuneInString(text[i:])
 			folded = append(folded, text[i:i+size]...)

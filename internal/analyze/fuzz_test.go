@@ -34,7 +34,7 @@ func slowWords(text string) []string {
 		if folded := appendFoldSlowly(nil, r); kind == ideograph {
 			run = append(run, string(folded))
 		} else {
-			word = append(word, folded...)
+			word = append(appendMark(word, r), folded...)
 		}
 	}
 	flush()
@@ -65,7 +65,7 @@ func mustAnalyze(t *testing.T, analyzer *Analyzer, text string, want []string) {
 
 func FuzzAnalyze(f *testing.F) {
 	for _, seed := range []string{
-		"The quick_brown C++ fox isn't", "ΘΕΣΣΑΛΟΝΊΚΗΣ έρευνας", "東京都IBMに住む サーバー", "Cafe\u0301 in\u00ADner\u200D", "a\xffb\xe6\x9d東", "İıſß ﷺ ㈱",
+		"The quick_brown C++ fox isn't", "ΘΕΣΣΑΛΟΝΊΚΗΣ έρευνας", "東京都IBMに住む サーバー", "Cafe\u0301 in\u00ADner\u200D", "a\xffb\xe6\x9d東", "и\u0306 Й и-\u0306", "İıſß ﷺ ㈱",
 	} {
 		f.Add(seed)
 	}

@@ -66,6 +66,8 @@ func (s *scanner) word() bool {
 		}
 		if kind == letter {
 			s.buffer = appendFold(s.buffer, r)
+		} else {
+			s.buffer = appendMark(s.buffer, r)
 		}
 		s.at += size
 	}
