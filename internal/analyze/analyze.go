@@ -4,9 +4,8 @@
 //
 // A word is a longest run of letters, digits and underscores; combining marks, soft hyphens and joiners
 // inside it belong to it but leave no trace in the term. Chinese, Japanese and Korean runs, which have no
-// spaces between words, become overlapping pairs of characters. Stems are chosen by script, not by
-// language, since a keyword has no language: Latin letters are stemmed as English, Greek as Greek,
-// everything else is left whole.
+// spaces between words, become overlapping pairs of characters. Stems are by the rules of a language: see
+// [StemIn] for the words of texts and [Stems] for keywords, which have no language.
 //
 // Terms are identified by 64-bit hashes, stable within a process only; nothing stores them.
 package analyze
