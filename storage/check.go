@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fsck"
@@ -134,7 +133,7 @@ func (c *check) fulltext() error {
 	index, err := c.dir.Fulltext()
 	if err != nil {
 		return c.fix("fulltext", "does not open", "fulltext", err.Error(), func() error {
-			return errors.Join(os.RemoveAll(c.dir.Path("fulltext")), documents.SetCursor(SearchCursor, 0, true))
+			return c.dir.dropFulltext()
 		})
 	}
 	if err := c.orphans(index, documents); err != nil {
@@ -162,7 +161,7 @@ func (c *check) orphans(index *fulltext.Store, documents *objects.Store) error {
 	if !c.repair || len(orphans) == 0 {
 		return nil
 	}
-	return index.Delete(c.ctx, orphans)
+	return index.Refresh(c.ctx, orphans)
 }
 
 // unindexed finds documents that the follower that fills the index has passed, and that are not in there
@@ -203,13 +202,11 @@ func lacks(index *fulltext.Store, documents *objects.Store, v objects.Version) (
 	if have, err := index.Version(v.URL); err != nil || have == v.Number {
 		return false, err
 	}
-	body, header, err := documents.Body(v)
+	d, err := stored(documents, v.URL, v.Number)
 	if err != nil {
 		return false, nil
 	}
-	_, hasText, err := fulltext.FromDocument(&webrace.Document{
-		URL: v.URL, Version: v.Number, MediaType: v.MediaType, Header: header, Body: body,
-	})
+	_, hasText, err := fulltext.FromDocument(d)
 	return hasText && err == nil, nil
 }
 

@@ -62,13 +62,16 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 			write(t, filepath.Join(dir, "fulltext", "index_meta.json"), "{")
 		}, "does not open"},
 		"document indexed that is not stored": {func(t *testing.T, dir string) {
-			in(t, dir, func(d *storage.Dir) error {
-				index, err := d.Fulltext()
-				if err != nil {
-					return err
-				}
-				return index.Index(t.Context(), []fulltext.Document{{URL: "http://never.example/", Version: 1, Body: "x"}})
-			})
+			index, err := fulltext.Open(filepath.Join(dir, "fulltext"), fulltext.Options{})
+			if err == nil {
+				err = index.Index(t.Context(), []fulltext.Document{{URL: "http://never.example/", Version: 1, Body: "x"}})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := index.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}, "orphan document"},
 		"document stored that is not indexed": {func(t *testing.T, dir string) {
 			in(t, dir, func(d *storage.Dir) error {
@@ -90,7 +93,7 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := unpackGolden(t, 1)
-			in(t, dir, func(*storage.Dir) error { return nil }) // migrated
+			in(t, dir, func(d *storage.Dir) error { return d.RebuildFulltext(t.Context(), nil) })
 			c.damage(t, dir)
 			for _, repair := range []bool{false, true} {
 				found := findings(t, dir, repair)

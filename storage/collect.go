@@ -180,7 +180,7 @@ func refsTo(versions []objects.Version) []control.VersionRef {
 	return refs
 }
 
-// unfind takes removed versions out of the full-text index.
+// unfind brings the full-text index in line with what was removed.
 type unfind struct {
 	dir *Dir
 	ctx context.Context
@@ -195,11 +195,13 @@ func (u *unfind) removed(versions []objects.Version) {
 	if index, u.err = u.dir.Fulltext(); u.err != nil {
 		return
 	}
-	highest := make(map[string]int, len(versions))
+	var urls []string
 	for _, v := range versions {
-		highest[v.URL] = max(highest[v.URL], v.Number)
+		if n := len(urls); n == 0 || urls[n-1] != v.URL {
+			urls = append(urls, v.URL)
+		}
 	}
-	u.err = index.DeleteVersions(u.ctx, highest)
+	u.err = index.Refresh(u.ctx, urls)
 }
 
 // String says it to a person.

@@ -116,6 +116,7 @@ func newDir(path string, held *lock, o Options) *Dir {
 	d.frontier.open = func() (*frontier.Store, error) { return frontier.Open(d.Path("frontier"), o.Frontier) }
 	d.objects.open = func() (*objects.Store, error) { return objects.Open(d.Path("objects"), o.Objects) }
 	d.control.open = func() (*control.Store, error) { return control.Open(d.Path("control.db"), o.Control) }
+	o.Fulltext.Cache = searched{d}
 	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext"), o.Fulltext) }
 	return d
 }
@@ -155,9 +156,6 @@ func (d *Dir) Objects() (*objects.Store, error) { return ready(d, &d.objects) }
 
 // Control returns the store of URDs, ACIs, cursors and dead letters.
 func (d *Dir) Control() (*control.Store, error) { return ready(d, &d.control) }
-
-// Fulltext returns the search index.
-func (d *Dir) Fulltext() (*fulltext.Store, error) { return ready(d, &d.fulltext) }
 
 // ready opens a store unless it is open. One that could not be opened is tried again when next asked for.
 func ready[T io.Closer](d *Dir, l *lazy[T]) (T, error) {

@@ -1,10 +1,11 @@
 // Package index is the stage that makes documents searchable: the full-text index over the object cache.
 // It belongs into a pipeline that follows the cache, because indexing costs many times what a crawl does.
+// Whatever comes, and however often, what is indexed of a URL are the latest versions that the cache has.
 package index
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -13,24 +14,42 @@ import (
 	"github.com/webrace/webrace/storage/fulltext"
 )
 
+// Options of the stage.
+type Options struct {
+	Versions int `toml:"versions" doc:"how many versions of a URL can be searched, each as large in the index as the latest; 0 for all that are stored"`
+}
+
+// Validate is called when the configuration is read.
+func (o Options) Validate() error {
+	if o.Versions < 0 {
+		return errors.New("versions: it is at least 1, or 0 for all")
+	}
+	return nil
+}
+
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "index",
 		Summary: "makes documents searchable in full text",
-		Doc:     "A document is known by its URL, and its newest version is the one found; indexing it again changes nothing.",
-		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
-		Batch:   pipeline.Batch{Count: 500, Period: pipeline.Duration(time.Second)},
-	}, struct{}{}, newStage)
+		Doc: "Of each URL, the latest version is what a search finds; it finds the versions before when asked to. What is indexed follows from what " +
+			"is stored, whatever comes in whatever order. A change of its options holds for a URL from when it changes next, or for all after webrace-store search --rebuild.",
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Batch: pipeline.Batch{Count: 500, Period: pipeline.Duration(time.Second)},
+	}, Options{Versions: fulltext.DefaultVersions}, newStage)
 }
 
 type stage struct {
+	options  Options
 	env      *pipeline.Env
 	fulltext *fulltext.Store
 }
 
-var _ pipeline.BatchProcessor = (*stage)(nil)
+var (
+	_ pipeline.BatchProcessor = (*stage)(nil)
+	_ pipeline.Opener         = (*stage)(nil)
+)
 
-func newStage(_ struct{}, env *pipeline.Env) (any, error) {
+func newStage(o Options, env *pipeline.Env) (any, error) {
 	dir, err := pipeline.Resource[*storage.Dir](env)
 	if err != nil {
 		return nil, err
@@ -39,18 +58,17 @@ func newStage(_ struct{}, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{env, store}, nil
+	return &stage{o, env, store}, nil
 }
 
-// groupBytes is how much text is indexed in one write: the index keeps many times that in memory
-// meanwhile, however few documents it is.
-const groupBytes = 4 << 20
+// Open tells the index how many versions it keeps.
+func (s *stage) Open(ctx context.Context) error {
+	return s.fulltext.KeepVersions(ctx, s.options.Versions)
+}
 
-// ProcessBatch indexes a group of documents, in one write unless they are large. Those without text are
-// passed over.
+// ProcessBatch indexes a group of documents. Those without text are passed over.
 func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
 	var docs []fulltext.Document
-	bytes := 0
 	for _, it := range its {
 		d, err := pipeline.ValueOf[*webrace.Document](it)
 		if err != nil {
@@ -65,19 +83,9 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 			continue
 		}
 		docs = append(docs, doc)
-		if bytes += len(doc.Headings) + len(doc.Body); bytes >= groupBytes {
-			if err := s.write(ctx, docs); err != nil {
-				return err
-			}
-			docs, bytes = nil, 0
-		}
 	}
-	return s.write(ctx, docs)
-}
-
-func (s *stage) write(ctx context.Context, docs []fulltext.Document) error {
 	if err := s.fulltext.Index(ctx, docs); err != nil {
-		return fmt.Errorf("index %d documents: %w", len(docs), err)
+		return err
 	}
 	s.env.Counter("indexed").Add(int64(len(docs)))
 	return nil

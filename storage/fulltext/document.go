@@ -17,7 +17,7 @@ func FromDocument(d *webrace.Document) (Document, bool, error) {
 	doc := Document{
 		URL: d.URL, Version: d.Version, Language: r.Language, Type: r.MediaType, Date: d.At, Title: r.Title,
 	}
-	var headings, body strings.Builder
+	var headings, body, navigation strings.Builder
 	for _, block := range r.Text.Blocks {
 		into := &body
 		switch block.Field {
@@ -25,10 +25,12 @@ func FromDocument(d *webrace.Document) (Document, bool, error) {
 			continue // it has a field of its own
 		case webrace.FieldHeading:
 			into = &headings
+		case webrace.FieldNavigation:
+			into = &navigation
 		}
 		into.Write(r.Text.Slice(block))
-		into.WriteByte('\n')
+		into.WriteString(BlockEnd)
 	}
-	doc.Headings, doc.Body = headings.String(), body.String()
+	doc.Headings, doc.Body, doc.Navigation = headings.String(), body.String(), navigation.String()
 	return doc, len(r.Text.Blocks) > 0 || d.Version > 1, nil
 }

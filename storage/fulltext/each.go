@@ -10,19 +10,20 @@ import (
 
 // Indexed is a document that is in the index.
 type Indexed struct {
-	URL     string
-	Version int
+	URL        string
+	Version    int
+	Superseded bool
 }
 
 // eachPage is how many documents are read at a time.
 const eachPage = 1000
 
-// Each returns every document, in the order of URLs.
+// Each returns every document, in the order of URLs, the latest version of each before the others.
 func (s *Store) Each(ctx context.Context) iter.Seq2[Indexed, error] {
 	return func(yield func(Indexed, error) bool) {
 		var after []string
 		for {
-			page, err := s.page(ctx, after)
+			page, last, err := s.page(ctx, after)
 			if err != nil {
 				yield(Indexed{}, fmt.Errorf("list full-text index: %w", err))
 				return
@@ -35,15 +36,15 @@ func (s *Store) Each(ctx context.Context) iter.Seq2[Indexed, error] {
 			if len(page) < eachPage {
 				return
 			}
-			after = []string{page[len(page)-1].URL}
+			after = []string{last}
 		}
 	}
 }
 
-// page returns the documents behind one.
-func (s *Store) page(ctx context.Context, after []string) (page []Indexed, err error) {
+// page returns the documents behind one, and the id of the last of them.
+func (s *Store) page(ctx context.Context, after []string) (page []Indexed, last string, err error) {
 	request := bleve.NewSearchRequestOptions(bleve.NewMatchAllQuery(), eachPage, 0, false)
-	request.Fields = []string{"version"}
+	request.Fields = []string{fieldVersion}
 	request.SortBy([]string{"_id"})
 	if after != nil {
 		request.SetSearchAfter(after)
@@ -53,10 +54,12 @@ func (s *Store) page(ctx context.Context, after []string) (page []Indexed, err e
 		if err != nil {
 			return err
 		}
-		for _, hit := range results(found).Hits {
-			page = append(page, Indexed{hit.URL, hit.Version})
+		for _, hit := range found.Hits {
+			url, superseded := splitID(hit.ID)
+			version, _ := hit.Fields[fieldVersion].(float64)
+			page, last = append(page, Indexed{url, int(version), superseded > 0}), hit.ID
 		}
 		return nil
 	})
-	return page, err
+	return page, last, err
 }

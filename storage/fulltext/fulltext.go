@@ -2,15 +2,17 @@
 // and fragments of them are made from there with [Fragment]. It can be rebuilt from the cache at any
 // time, so whoever feeds it keeps a cursor into the cache and advances it after [Store.Index] returned.
 //
-// What it guarantees: when Index returns, its documents survive kill -9 and are found; indexing the same
-// documents again, in any order, changes nothing, since a document replaces the version of its URL that
-// is indexed unless that one is newer. Words are found in all their forms, whatever their case and
-// accents, by the analysis that keywords are matched with.
+// What it guarantees: the index is a function of the cache alone. When [Store.Index] returns, the latest
+// versions of its documents' URLs survive kill -9 and are found, whatever was indexed before, in whatever
+// order, and however often; an index that is rebuilt answers alike, in the same order. Of each URL as many
+// of the latest versions are kept as [Store.KeepVersions] says: the latest is what a search finds, the
+// others are found when asked for. Words are found in all their forms, whatever their case and accents, by
+// the analysis that keywords are matched with.
 //
-// Queries are written in bleve's query string language: words; +word that must and -word that must not
-// occur; "a phrase"; word* for beginnings; word~ for misspellings; field:word; date:>="2026-01-31";
-// word^3 to weigh. Fields are title, headings, body, url, host, language, type, date and version; a word
-// without a field is looked for in the first three.
+// Queries are words, which must all occur; "a phrase"; AND, OR, NOT, parentheses; +word and -word;
+// beginning* and misspelt~1; title:, heading:, body: and url: in front of words; host:, lang:, type:, date:,
+// after: and before: as conditions. docs/search.md tells the rest. A query that is none is refused with a
+// [QueryError].
 package fulltext
 
 import (
@@ -18,9 +20,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,32 +36,42 @@ var (
 	// ErrCorrupt says that the index cannot be read. Remove its directory, and index again from the first version on.
 	ErrCorrupt = errors.New("full-text index is damaged (webrace-store fsck --repair removes it, webrace-run search builds it anew)")
 	// ErrFormat says that another release made the index. Remove its directory, and index again.
-	ErrFormat = errors.New("full-text index has another format")
+	ErrFormat = errors.New("full-text index has another format (webrace-store search --rebuild makes it anew)")
+	// ErrOutdated is the ErrFormat of an older release.
+	ErrOutdated = fmt.Errorf("%w, of an older release", ErrFormat)
 	// ErrQuery says that a query is not one; the text after it says why, to be shown to who wrote it.
 	ErrQuery = errors.New("bad query")
 )
 
 // format changes when documents would be indexed otherwise than before. Only then is an index that was
 // made before of no use.
-const format = "1"
+const format = 2
 
 var formatKey = []byte("webrace-format")
 
-// Document is what is indexed of a version of a URL. Texts are plain UTF-8.
+// Document is what is indexed of a version of a URL. Texts are plain UTF-8, with a [BlockEnd] between blocks.
 type Document struct {
-	URL      string
-	Version  int
-	Language string // BCP 47; empty when unknown
-	Type     string // the media type
-	Date     time.Time
-	Title    string
-	Headings string
-	Body     string // the rest of the text
+	URL        string
+	Version    int
+	Language   string // BCP 47; empty when unknown
+	Type       string // the media type
+	Date       time.Time
+	Title      string
+	Headings   string
+	Body       string // the rest of the text
+	Navigation string // which hardly counts
+}
+
+func (d *Document) bytes() int {
+	return len(d.Title) + len(d.Headings) + len(d.Body) + len(d.Navigation)
 }
 
 // Options of an index; the zero value is right for most.
 type Options struct {
 	ReadOnly bool // the index must be there, nothing is written, and changes are refused
+	// Cache holds what is indexed. Without one, the index takes what it is given for all that there is, and
+	// keeps the latest version of each URL alone.
+	Cache Cache
 	// Retry runs what changes the index, and may run it again while it fails for want of room
 	// ([syscall.ENOSPC]). Nil runs it once.
 	Retry func(ctx context.Context, change func() error) error
@@ -70,8 +82,12 @@ type Store struct {
 	path    string
 	options Options
 
-	writing    sync.Mutex // from looking up indexed versions until they are replaced
-	generation uint64     // changes made so far
+	writing    sync.Mutex      // from looking up indexed versions until they are replaced
+	generation uint64          // changes made so far
+	keep       int             // versions of a URL that are kept; 0 for all
+	late       map[string]bool // URLs that were changed while the index is being rebuilt; nil when it is not
+
+	rebuilding sync.Mutex
 
 	using  sync.RWMutex // held to use the index, so that it is not replaced meanwhile
 	index  bleve.Index  // nil after a failure until it is opened again
@@ -80,6 +96,9 @@ type Store struct {
 
 // Open opens the index in dir, and makes it if there is none.
 func Open(dir string, o Options) (*Store, error) {
+	if err := endSwap(dir, o.ReadOnly); err != nil {
+		return nil, fmt.Errorf("open full-text index %s: %w", dir, err)
+	}
 	if _, err := os.Stat(filepath.Join(dir, "index_meta.json")); errors.Is(err, fs.ErrNotExist) && !o.ReadOnly {
 		if err := create(dir); err != nil {
 			return nil, fmt.Errorf("make full-text index %s: %w", dir, explain(err))
@@ -99,18 +118,30 @@ func (s *Store) open() error {
 		return fmt.Errorf("open full-text index %s: %w", s.path, explain(err))
 	}
 	found, err := ix.GetInternal(formatKey)
-	if err == nil && string(found) != format {
-		err = fmt.Errorf("%w: %q, and this release has %q", ErrFormat, found, format)
+	if n, parseErr := strconv.Atoi(string(found)); err == nil && (parseErr != nil || n != format) {
+		err = fmt.Errorf("%w: %q, and this release has %d", otherFormat(n), found, format)
 	}
 	var generation uint64
 	if err == nil {
 		generation, err = checkGeneration(s.path, ix)
 	}
+	keep := DefaultVersions
+	if err == nil {
+		keep, err = versionsKept(ix)
+	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("open full-text index %s: %w", s.path, err), ix.Close())
 	}
-	s.index, s.generation = ix, generation
+	s.index, s.generation, s.keep = ix, generation, keep
 	return nil
+}
+
+// otherFormat tells older formats from others.
+func otherFormat(found int) error {
+	if found > 0 && found < format {
+		return ErrOutdated
+	}
+	return ErrFormat
 }
 
 // create makes an index beside dir and moves it there when it is complete, so that a crash never leaves
@@ -127,7 +158,7 @@ func create(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(ix.SetInternal(formatKey, []byte(format)), ix.Close()); err != nil {
+	if err := errors.Join(ix.SetInternal(formatKey, strconv.AppendInt(nil, format, 10)), ix.Close()); err != nil {
 		return err
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +203,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Count returns how many documents are indexed.
+// Count returns how many documents are indexed, superseded versions included.
 func (s *Store) Count() (n uint64, err error) {
 	err = s.use(func(ix bleve.Index) error {
 		n, err = ix.DocCount()
@@ -184,122 +215,77 @@ func (s *Store) Count() (n uint64, err error) {
 	return n, nil
 }
 
-// Index adds documents, all at once and durably: some hundreds at a time cost far less than one by one.
-// Of several versions of a URL the newest stays, whether they come together or one after the other.
+// Index makes documents found, durably: some hundreds at a time cost far less than one by one. Each URL
+// changes at one moment, with all its versions.
 func (s *Store) Index(ctx context.Context, documents []Document) error {
-	err := s.change(ctx, func(batch *bleve.Batch) error {
-		newest := make(map[string]int, len(documents))
-		for i := range documents {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := s.add(batch, &documents[i], newest); err != nil {
-				return fmt.Errorf("%q: %w", documents[i].URL, err)
-			}
+	given := make(map[string][]*Document, len(documents))
+	var urls []string
+	for i := range documents {
+		d := &documents[i]
+		if given[d.URL] == nil {
+			urls = append(urls, d.URL)
 		}
-		return nil
-	})
-	if err != nil {
+		given[d.URL] = append(given[d.URL], d)
+	}
+	if err := s.settle(ctx, urls, given); err != nil {
 		return fmt.Errorf("index %d documents: %w", len(documents), err)
 	}
 	return nil
 }
 
-// add puts a document into a batch unless one that is newer is indexed or in there.
-func (s *Store) add(batch *bleve.Batch, d *Document, newest map[string]int) error {
-	have, ok := newest[d.URL]
-	if !ok {
-		var err error
-		if have, err = s.version(d.URL); err != nil {
-			return err
-		}
+// Refresh brings URLs in line with the cache: for when versions of them were removed from there.
+func (s *Store) Refresh(ctx context.Context, urls []string) error {
+	if err := s.settle(ctx, urls, nil); err != nil {
+		return fmt.Errorf("refresh %d URLs of full-text index: %w", len(urls), err)
 	}
-	newest[d.URL] = max(have, d.Version)
-	if d.Version < have {
-		return nil
-	}
-	return batch.Index(d.URL, d.fields())
+	return nil
 }
 
-// Delete removes documents by their URLs; those that are not indexed do no harm.
+// Delete removes all that is indexed of URLs; those that are not indexed do no harm.
 func (s *Store) Delete(ctx context.Context, urls []string) error {
 	err := s.change(ctx, func(batch *bleve.Batch) error {
-		for _, u := range urls {
-			batch.Delete(u)
-		}
-		return nil
+		return s.read(func(r index.IndexReader) error {
+			for _, u := range urls {
+				have, err := versionsIn(r, u)
+				if err != nil {
+					return err
+				}
+				have.remove(batch, u, nil)
+			}
+			return nil
+		})
 	})
 	if err != nil {
-		return fmt.Errorf("remove %d documents from full-text index: %w", len(urls), err)
+		return fmt.Errorf("remove %d URLs from full-text index: %w", len(urls), err)
 	}
 	return nil
 }
 
-// DeleteVersions removes the documents of URLs unless a newer version than the one given is indexed.
-func (s *Store) DeleteVersions(ctx context.Context, highest map[string]int) error {
-	err := s.change(ctx, func(batch *bleve.Batch) error {
-		for u, version := range highest {
-			have, err := s.version(u)
-			if err != nil {
-				return fmt.Errorf("%q: %w", u, err)
-			}
-			if have > 0 && have <= version {
-				batch.Delete(u)
-			}
-		}
-		return nil
+// Version returns the version of a URL that is indexed as its latest, 0 for none.
+func (s *Store) Version(url string) (version int, err error) {
+	err = s.read(func(r index.IndexReader) error {
+		have, err := versionsIn(r, url)
+		version = max(have.latest, 0)
+		return err
 	})
-	if err != nil {
-		return fmt.Errorf("remove %d documents from full-text index: %w", len(highest), err)
-	}
-	return nil
-}
-
-// Version returns the version of a URL that is indexed, 0 for none.
-func (s *Store) Version(url string) (int, error) {
-	version, err := s.version(url)
 	if err != nil {
 		return 0, fmt.Errorf("look up %q in full-text index: %w", url, err)
 	}
 	return version, nil
 }
 
-// version returns the version of a URL that is indexed, 0 for none.
-func (s *Store) version(url string) (int, error) {
-	var d index.Document
-	err := s.use(func(ix bleve.Index) (err error) {
-		d, err = ix.Document(url)
-		return err
-	})
-	if err != nil || d == nil {
-		return 0, err
-	}
-	version := 0
-	d.VisitFields(func(f index.Field) {
-		if n, ok := f.(index.NumericField); ok && f.Name() == "version" {
-			if v, err := n.Number(); err == nil {
-				version = int(v)
-			}
+// read runs f on the index as it is now.
+func (s *Store) read(f func(index.IndexReader) error) error {
+	return s.use(func(ix bleve.Index) (err error) {
+		advanced, err := ix.Advanced()
+		if err != nil {
+			return err
 		}
+		reader, err := advanced.Reader()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, reader.Close()) }()
+		return f(reader)
 	})
-	return version, nil
-}
-
-func (d *Document) fields() map[string]any {
-	fields := map[string]any{
-		"url": d.URL, "host": hostOf(d.URL), "language": strings.ToLower(d.Language), "type": strings.ToLower(d.Type),
-		"title": d.Title, "headings": d.Headings, "body": d.Body, "version": d.Version,
-	}
-	if !d.Date.IsZero() {
-		fields["date"] = d.Date
-	}
-	return fields
-}
-
-func hostOf(rawURL string) string {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return ""
-	}
-	return strings.ToLower(u.Hostname())
 }

@@ -2,7 +2,10 @@ package fulltext
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
@@ -11,30 +14,63 @@ import (
 const (
 	defaultSize = 10
 	maxReach    = 10_000 // hits that can be paged through; each costs memory in every search before it
+	maxFacets   = 1000
 )
+
+// Sort is the order of hits. Those that are equal in it come in the order of their URLs and versions.
+type Sort string
+
+const (
+	ByRelevance Sort = "relevance" // the best first
+	ByDate      Sort = "date"      // the oldest first
+	ByNewest    Sort = "-date"     // the newest first
+	ByURL       Sort = "url"
+	ByHost      Sort = "host"
+)
+
+// Sorts are all orders.
+var Sorts = []Sort{ByRelevance, ByDate, ByNewest, ByURL, ByHost}
 
 // Query asks for documents.
 type Query struct {
-	Text   string // in the language of the package comment
-	Size   int    // how many hits; 10 when 0
-	From   int    // how many better hits to leave out
-	Facets int    // how many values of host, language and type to count; none when 0
+	Text      string    // in the language of the package comment
+	Hosts     []string  // any of these, as in host:; all when empty
+	Languages []string  // as in lang:
+	Types     []string  // as in type:
+	History   bool      // superseded versions too
+	Sort      Sort      // by relevance when empty
+	Size      int       // how many hits; 10 when 0
+	From      int       // how many hits to leave out before them
+	Facets    int       // how many values to count of each facet; none when 0
+	Now       time.Time // what after:7d counts from; the time of the search when zero
 }
 
 // Results answer a query.
 type Results struct {
-	Total  uint64 // documents that match
-	Hits   []Hit  // the best first
-	Took   time.Duration
-	Facets map[string][]Count // by field, the commonest values first
+	Total   uint64 // documents that match
+	Relaxed bool   // none has all words: these have some of them
+	Hits    []Hit
+	Took    time.Duration
+	Facets  map[string]Facet // by name: host, language, type and date
 }
 
 // Hit is a document that matches.
 type Hit struct {
-	URL     string
-	Version int
-	Title   string
-	Score   float64
+	URL        string
+	Version    int
+	Superseded bool // a later version is indexed
+	Title      string
+	Language   string
+	Type       string
+	Date       time.Time
+	Score      float64
+}
+
+// Facet says how many of the matching documents have which value, the commonest first; of dates, the latest
+// first.
+type Facet struct {
+	Counts []Count
+	Others int // documents that have further values
 }
 
 // Count is how many of the matching documents have a value.
@@ -43,56 +79,169 @@ type Count struct {
 	Count int
 }
 
-// Search returns the documents that match a query, or [ErrQuery] with what is wrong with it.
+// Search returns the documents that match a query. If none has all its words, it returns those that have
+// some of them. What is no query is a [QueryError], or an [ErrQuery] that concerns no place in the text.
 func (s *Store) Search(ctx context.Context, q Query) (Results, error) {
-	if q.Size == 0 {
-		q.Size = defaultSize
-	}
-	if q.Size < 0 || q.From < 0 || q.Facets < 0 || q.Size > maxReach || q.From > maxReach-q.Size || q.Facets > maxReach {
-		return Results{}, fmt.Errorf("%w: only the first %d hits can be looked at", ErrQuery, maxReach)
-	}
-	parsed, err := parse(q.Text)
+	c, err := q.compile()
 	if err != nil {
 		return Results{}, err
 	}
-	request := bleve.NewSearchRequestOptions(parsed, q.Size, q.From, false)
-	request.Fields = []string{"title", "version"}
-	if q.Facets > 0 {
-		for _, field := range facetFields {
-			request.AddFacet(field, bleve.NewFacetRequest(field, q.Facets))
+	r, err := s.search(ctx, q, c)
+	if all, ok := c.root.(allOf); err == nil && r.Total == 0 && ok && !all.explicit {
+		c.relaxed = true
+		if r, err = s.search(ctx, q, c); r.Total > 0 {
+			r.Relaxed = true
 		}
 	}
+	if err != nil {
+		return Results{}, fmt.Errorf("search %q: %w", q.Text, err)
+	}
+	return r, nil
+}
+
+func (q *Query) compile() (*compiled, error) {
+	if q.Size == 0 {
+		q.Size = defaultSize
+	}
+	switch {
+	case q.Size < 0 || q.From < 0 || q.Size > maxReach || q.From > maxReach-q.Size:
+		return nil, fmt.Errorf("%w: only the first %d hits can be looked at", ErrQuery, maxReach)
+	case q.Facets < 0 || q.Facets > maxFacets:
+		return nil, fmt.Errorf("%w: at most %d values of a facet can be counted", ErrQuery, maxFacets)
+	case q.Sort != "" && !slices.Contains(Sorts, q.Sort):
+		return nil, fmt.Errorf("%w: there is no order %q: it is relevance, date, -date, url or host", ErrQuery, q.Sort)
+	}
+	root, err := parse(q.Text)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiled{root: root, now: q.Now, history: q.History}
+	if c.now.IsZero() {
+		c.now = time.Now()
+	}
+	for name, values := range map[string][]string{"host": q.Hosts, "lang": q.Languages, "type": q.Types} {
+		var any []node
+		for _, value := range values {
+			if !fields[name].conforms(value) {
+				return nil, fmt.Errorf("%w: %q is no %s: write %s", ErrQuery, value, name, fields[name].example)
+			}
+			any = append(any, filter{fields[name].name, value})
+		}
+		if len(any) > 0 {
+			c.filters = append(c.filters, anyOf{any})
+		}
+	}
+	return c, nil
+}
+
+// order returns the fields that the library sorts by.
+func (o Sort) order() []string {
+	switch o {
+	case ByDate:
+		return []string{fieldDate, "_id"}
+	case ByNewest:
+		return []string{"-" + fieldDate, "_id"}
+	case ByURL:
+		return []string{"_id"}
+	case ByHost:
+		return []string{fieldHost, "_id"}
+	}
+	return []string{"-_score", "_id"}
+}
+
+func (s *Store) search(ctx context.Context, q Query, c *compiled) (Results, error) {
+	request := bleve.NewSearchRequestOptions(c, q.Size, q.From, false)
+	request.Fields = []string{fieldTitle, fieldVersion, fieldLanguage, fieldType, fieldDate}
+	request.SortBy(q.Sort.order())
+	if q.Facets > 0 {
+		addFacets(request, q.Facets)
+	}
 	var found *bleve.SearchResult
-	err = s.use(func(ix bleve.Index) error {
+	err := s.use(func(ix bleve.Index) (err error) {
 		found, err = ix.SearchInContext(ctx, request)
 		return err
 	})
 	if err != nil {
-		return Results{}, fmt.Errorf("search %q: %w", q.Text, err)
+		return Results{}, err
 	}
-	return results(found), nil
-}
-
-func results(found *bleve.SearchResult) Results {
 	r := Results{Total: found.Total, Took: found.Took}
 	for _, match := range found.Hits {
-		hit := Hit{URL: match.ID, Score: match.Score}
-		if version, ok := match.Fields["version"].(float64); ok {
+		hit := Hit{Score: match.Score}
+		var superseded int
+		hit.URL, superseded = splitID(match.ID)
+		hit.Superseded = superseded > 0
+		if version, ok := match.Fields[fieldVersion].(float64); ok {
 			hit.Version = int(version)
 		}
-		hit.Title, _ = match.Fields["title"].(string)
-		r.Hits = append(r.Hits, hit)
-	}
-	for field, facet := range found.Facets {
-		if r.Facets == nil {
-			r.Facets = map[string][]Count{}
-		}
-		r.Facets[field] = []Count{}
-		for _, term := range facet.Terms.Terms() {
-			if term.Term != "" {
-				r.Facets[field] = append(r.Facets[field], Count{term.Term, term.Count})
+		hit.Title, _ = match.Fields[fieldTitle].(string)
+		hit.Language, _ = match.Fields[fieldLanguage].(string)
+		hit.Type, _ = match.Fields[fieldType].(string)
+		if date, ok := match.Fields[fieldDate].(string); ok {
+			if hit.Date, err = time.Parse(dateLayout, date); err != nil {
+				return Results{}, errors.Join(ErrCorrupt, err)
 			}
 		}
+		r.Hits = append(r.Hits, hit)
 	}
-	return r
+	r.Facets = facetsOf(found, q.Facets)
+	return r, nil
+}
+
+// Facets are the names of the facets, in the order in which they are shown.
+var Facets = []string{"host", "language", "type", "date"}
+
+// everyDay is more than there are days that documents can have: days are counted as they are and added up
+// to months and years here.
+const everyDay = 1 << 20
+
+func addFacets(request *bleve.SearchRequest, size int) {
+	for _, name := range []string{fieldHost, fieldLanguage, fieldType} {
+		request.AddFacet(name, bleve.NewFacetRequest(name, size))
+	}
+	request.AddFacet("date", bleve.NewFacetRequest(fieldDay, everyDay))
+}
+
+func facetsOf(found *bleve.SearchResult, size int) map[string]Facet {
+	if size == 0 {
+		return nil
+	}
+	facets := make(map[string]Facet, len(Facets))
+	for _, name := range Facets {
+		var f Facet
+		if result := found.Facets[name]; result != nil {
+			f.Others = result.Other
+			for _, t := range result.Terms.Terms() {
+				f.Counts = append(f.Counts, Count{t.Term, t.Count})
+			}
+		}
+		if name == "date" {
+			f = spans(f.Counts, size)
+		}
+		facets[name] = f
+	}
+	return facets
+}
+
+// spans adds days up to months or years, so that there are no more of them than wanted if possible: the
+// latest are shown.
+func spans(days []Count, size int) (f Facet) {
+	for _, length := range []int{len("2006-01-02"), len("2006-01"), len("2006")} {
+		sums := map[string]int{}
+		for _, day := range days {
+			sums[day.Value[:length]] += day.Count
+		}
+		f.Counts = nil
+		for value, n := range sums {
+			f.Counts = append(f.Counts, Count{value, n})
+		}
+		if len(sums) <= size {
+			break
+		}
+	}
+	slices.SortFunc(f.Counts, func(a, b Count) int { return strings.Compare(b.Value, a.Value) })
+	for len(f.Counts) > size {
+		f.Others += f.Counts[len(f.Counts)-1].Count
+		f.Counts = f.Counts[:len(f.Counts)-1]
+	}
+	return f
 }

@@ -121,3 +121,19 @@ func IsTerminal(w any) bool {
 	}
 	return false
 }
+
+// Width returns how many columns somebody sees who is looking at what is written to w; 80 when that is not
+// known.
+func Width(w any) int {
+	switch f := w.(type) {
+	case *os.File:
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	case interface{ Width() int }:
+		if columns := f.Width(); columns > 0 {
+			return columns
+		}
+	}
+	return 80
+}

@@ -48,6 +48,7 @@ type Request struct {
 // Screen says where a stream leads.
 type Screen struct {
 	Terminal bool `json:"terminal"`
+	Columns  int  `json:"columns,omitempty"` // of the terminal
 }
 
 // largest is how long a frame may be.

@@ -211,6 +211,9 @@ type stream struct {
 // IsTerminal reports whether somebody is looking at it.
 func (s *stream) IsTerminal() bool { return s.screen.Terminal }
 
+// Width returns how many columns they see, 0 if that is not known.
+func (s *stream) Width() int { return s.screen.Columns }
+
 func (s *stream) Write(p []byte) (n int, err error) {
 	for part := range slices.Chunk(p, largest) {
 		if err := s.connection.send(s.kind, part); err != nil {

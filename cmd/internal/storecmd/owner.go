@@ -51,4 +51,9 @@ func askOwner(c *cobra.Command, place *cli.Place, args []string) error {
 	return &cli.Error{Status: status}
 }
 
-func screen(stream any) remote.Screen { return remote.Screen{Terminal: cli.IsTerminal(stream)} }
+func screen(stream any) remote.Screen {
+	if !cli.IsTerminal(stream) {
+		return remote.Screen{}
+	}
+	return remote.Screen{Terminal: true, Columns: cli.Width(stream)}
+}

@@ -4,97 +4,183 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/webrace/webrace"
+	"github.com/spf13/pflag"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
-	"github.com/webrace/webrace/storage/objects"
 )
 
+const searchHelp = `search finds documents that have all the words, in all their forms; if none has,
+it says so and shows those that have some. The best come first: a word counts
+most in a title, then in the URL, in headings, in the text, and hardly in menus.
+
+  "a phrase"            words in this order
+  cats OR dogs          one of them; AND stands between words that are both wanted
+  -word, NOT word       must not occur (write -- in front of a query that begins so)
+  +word                 must occur; words without + are then merely welcome
+  (cats OR dogs) food   parentheses
+  begin*, mispelt~1     beginnings; words with 1 or 2 (~2) other letters
+  title:word            in the title; so heading:, body:, and url: for words of the URL
+  host:example.org      on this host; host:*.example.org also on those below it
+  lang:en  type:html    in this language; of this type, also as type:text/plain
+  date:2026-01          first seen in this year, month or day; also after:2026-01-31,
+                        before:2026-02 and after:7d for seven days ago
+
+Only the latest version of each URL is searched, unless --all-versions is given.
+The pipeline named search fills the index, and follows what is stored.`
+
+// searchOptions say what is looked for, and how it is shown.
+type searchOptions struct {
+	query       fulltext.Query
+	sort        string
+	page        int
+	facets      bool
+	json        bool
+	rebuild     bool
+	fragmentsOf *fulltext.Highlighter
+}
+
 func newSearch(place *cli.Place) *cobra.Command {
-	var query fulltext.Query
-	var asJSON bool
+	o := new(searchOptions)
 	c := &cobra.Command{
 		Use:   "search WORDS…",
 		Short: "find documents in full text",
-		Long: `search finds documents by words in all their forms. +word must occur, -word must
-not (write -- in front of the query), "a phrase", word* for beginnings, word~ for
-misspellings, title:word for a field: title, headings, body, url, host, language,
-type, date. The pipeline named search fills the index.`,
+		Long:  searchHelp,
 		Example: `  webrace-store search annual report
-  webrace-store search -- '+"annual report" -draft host:example.org'`,
-		Args: cobra.MinimumNArgs(1),
+  webrace-store search -- '"annual report" -draft host:example.org' --sort -date
+  webrace-store search 'title:(merger OR takeover) after:30d' --facets
+  webrace-store search --rebuild`,
+		Args: func(c *cobra.Command, args []string) error {
+			if o.rebuild {
+				return cobra.NoArgs(c, args)
+			}
+			return cobra.MinimumNArgs(1)(c, args)
+		},
 		RunE: func(c *cobra.Command, words []string) error {
-			query.Text = strings.Join(words, " ")
-			return withDir(place, func(dir *storage.Dir) error { return search(c, dir, query, asJSON) })
+			if o.rebuild {
+				return withDir(place, func(dir *storage.Dir) error { return rebuildIndex(c, dir) })
+			}
+			if err := o.read(c, words); err != nil {
+				return err
+			}
+			return withDir(place, func(dir *storage.Dir) error { return o.search(c, dir) })
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines")
-	c.Flags().IntVarP(&query.Size, "number", "n", 10, "how many")
-	c.Flags().IntVar(&query.From, "from", 0, "how many better ones to leave out")
+	o.addFlags(c.Flags())
 	return c
 }
 
-// hitView is a hit as a JSON line.
-type hitView struct {
-	URL      string  `json:"url"`
-	Title    string  `json:"title"`
-	Version  int     `json:"version"`
-	Score    float64 `json:"score"`
-	Fragment string  `json:"fragment"`
+func (o *searchOptions) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.json, "json", false, "as JSON lines")
+	flags.IntVarP(&o.query.Size, "number", "n", 10, "how many on a page; also --limit")
+	flags.IntVar(&o.page, "page", 1, "which page")
+	flags.IntVar(&o.query.From, "from", 0, "how many to leave out, instead of --page")
+	flags.StringVar(&o.sort, "sort", string(fulltext.ByRelevance), "the `order`: relevance, date (the oldest first), -date, url or host")
+	flags.BoolVar(&o.facets, "facets", false, "also count hosts, languages, types and dates of all that is found")
+	flags.StringSliceVar(&o.query.Hosts, "host", nil, "only on this host, or one of several")
+	flags.StringSliceVar(&o.query.Languages, "lang", nil, "only in this language")
+	flags.StringSliceVar(&o.query.Types, "type", nil, "only of this media type, as html or text/plain")
+	flags.BoolVar(&o.query.History, "all-versions", false, "search the superseded versions that are indexed too; also --versions")
+	flags.BoolVar(&o.rebuild, "rebuild", false, "make the index anew of all that is stored, and search nothing")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		switch name {
+		case "limit":
+			name = "number"
+		case "versions":
+			name = "all-versions"
+		}
+		return pflag.NormalizedName(name)
+	})
 }
 
-func search(c *cobra.Command, dir *storage.Dir, query fulltext.Query, asJSON bool) error {
-	if query.Size < 1 {
-		return cli.Wrongf("-n %d: it is at least 1", query.Size)
+// facetValues is how many values of each facet are shown.
+const facetValues = 10
+
+// read checks what was typed.
+func (o *searchOptions) read(c *cobra.Command, words []string) error {
+	q := &o.query
+	q.Text, q.Sort = strings.Join(words, " "), fulltext.Sort(o.sort)
+	switch {
+	case q.Size < 1:
+		return cli.Wrongf("-n %d: it is at least 1", q.Size)
+	case o.page < 1:
+		return cli.Wrongf("--page %d: pages are counted from 1", o.page)
+	case q.From < 0:
+		return cli.Wrongf("--from %d: it is at least 0", q.From)
+	case c.Flags().Changed("page") && c.Flags().Changed("from"):
+		return cli.Wrongf("choose --page or --from")
+	case !slices.Contains(fulltext.Sorts, q.Sort):
+		return cli.Wrongf("--sort %s: it is relevance, date, -date, url or host", o.sort)
 	}
+	if o.page > 1 {
+		q.From = (o.page - 1) * q.Size
+	}
+	if o.facets {
+		q.Facets = facetValues
+	}
+	o.fragmentsOf = fulltext.NewHighlighter(q.Text)
+	return nil
+}
+
+func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
 	index, err := dir.Fulltext()
 	if err != nil {
 		return err
 	}
-	results, err := find(c.Context(), index, query)
+	results, err := find(c.Context(), index, o.query)
 	if err != nil {
 		return err
 	}
 	if len(results.Hits) == 0 {
-		return sayWhyNothing(c, index, query, results.Total)
+		return o.sayWhyNothing(c, dir, index, results.Total)
 	}
-	cache, err := dir.Objects()
-	if err != nil {
+	if results.Relaxed {
+		note(c, "no document has all the words: these have some%s", o.didYouMean(c, index))
+	}
+	if err := o.print(c, dir, results); err != nil {
 		return err
 	}
-	encoder := newEncoder(c.OutOrStdout())
-	for _, hit := range results.Hits {
-		fragment, err := fragmentOf(cache, hit, query.Text)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			err = encoder.Encode(hitView{hit.URL, hit.Title, hit.Version, hit.Score, fragment})
-		} else {
-			err = printHit(c, hit, fragment)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	note(c, "%d to %d of %d", query.From+1, query.From+len(results.Hits), results.Total)
+	note(c, "%s", o.place(results))
 	return nil
 }
 
 func find(ctx context.Context, index *fulltext.Store, query fulltext.Query) (fulltext.Results, error) {
 	results, err := index.Search(ctx, query)
 	if errors.Is(err, fulltext.ErrQuery) {
-		return results, cli.Wrong(err)
+		return results, cli.Wrong(pointed(err))
 	}
 	return results, err
 }
 
-func sayWhyNothing(c *cobra.Command, index *fulltext.Store, query fulltext.Query, total uint64) error {
+// pointed adds to the error of a query the query, and points at the place.
+func pointed(err error) error {
+	var wrong *fulltext.QueryError
+	if !errors.As(err, &wrong) || utf8.RuneCountInString(wrong.Query) > 200 || strings.ContainsAny(wrong.Query, "\n\t") || wrong.Query == "" {
+		return err
+	}
+	return fmt.Errorf("%w\n  %s\n  %s^", err, wrong.Query, strings.Repeat(" ", wrong.Column-1))
+}
+
+// place says which hits of all were shown, and how to see more.
+func (o *searchOptions) place(r fulltext.Results) string {
+	from, to := o.query.From+1, o.query.From+len(r.Hits)
+	place := fmt.Sprintf("%d to %d of %d", from, to, r.Total)
+	switch {
+	case uint64(to) >= r.Total:
+	case o.query.From%o.query.Size == 0:
+		place += fmt.Sprintf("; --page %d shows more", o.query.From/o.query.Size+2)
+	default:
+		place += fmt.Sprintf("; --from %d shows more", to)
+	}
+	return place
+}
+
+func (o *searchOptions) sayWhyNothing(c *cobra.Command, dir *storage.Dir, index *fulltext.Store, total uint64) error {
 	n, err := index.Count()
 	switch {
 	case err != nil:
@@ -102,49 +188,53 @@ func sayWhyNothing(c *cobra.Command, index *fulltext.Store, query fulltext.Query
 	case n == 0:
 		note(c, "nothing is indexed yet: webrace-run search fills the index")
 	case total > 0:
-		note(c, "no more than %s found by %s", plural(int(total), "document"), query.Text)
+		note(c, "no more than %s found by %s", plural(int(total), "document"), o.query.Text)
 	default:
-		note(c, "none of %s is found by %s; webrace-run search brings the index up to date", plural(int(n), "document"), query.Text)
+		note(c, "none of %s is found by %s%s", plural(int(n), "document"), o.query.Text, o.didYouMean(c, index))
+		if behind, err := dir.Unsearchable(); err == nil && behind > 0 {
+			note(c, "%s not indexed yet: webrace-run search brings the index up to date", are(int(behind), "stored version"))
+		}
 	}
 	return nil
 }
 
-func printHit(c *cobra.Command, hit fulltext.Hit, fragment string) error {
-	title := oneLine(hit.Title)
-	if title == "" {
-		title = "(no title)"
+func are(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
 	}
-	_, err := fmt.Fprintf(c.OutOrStdout(), "%s\n  %s  (score %.2f)\n", title, hit.URL, hit.Score)
-	if fragment != "" && err == nil {
-		_, err = fmt.Fprintf(c.OutOrStdout(), "  %s\n", fragment)
-	}
-	return err
+	return plural(n, noun) + " are"
 }
 
-// fragmentOf returns the part of the indexed version that answers the query best; empty when that version
-// is no longer kept.
-func fragmentOf(cache *objects.Store, hit fulltext.Hit, query string) (string, error) {
-	version, err := cache.Get(hit.URL, hit.Version)
-	if errors.Is(err, objects.ErrNotFound) {
-		return "", nil
+// didYouMean suggests another query if there is one; a suggestion that fails is none.
+func (o *searchOptions) didYouMean(c *cobra.Command, index *fulltext.Store) string {
+	better, err := index.Suggest(c.Context(), o.query.Text)
+	if err != nil || better == "" {
+		return ""
 	}
-	if err != nil {
-		return "", err
-	}
-	body, header, err := cache.Body(version)
-	if err != nil {
-		return "", err
-	}
-	r, err := extract.Document(body, extract.ContentType(header, version.MediaType), hit.URL, extract.Options{MaxLinks: 1})
-	if err != nil {
-		return "", err
-	}
-	var text strings.Builder
-	for _, block := range r.Text.Blocks {
-		if block.Field != webrace.FieldTitle { // it is shown above
-			text.Write(r.Text.Slice(block))
-			text.WriteByte('\n')
+	return "; did you mean " + better + "?"
+}
+
+// rebuildIndex makes the index anew.
+func rebuildIndex(c *cobra.Command, dir *storage.Dir) error {
+	terminal := cli.IsTerminal(c.ErrOrStderr())
+	err := dir.RebuildFulltext(c.Context(), func(done, all int) {
+		if terminal {
+			fmt.Fprintf(c.ErrOrStderr(), "\r\x1b[K%d of %d URLs", done, all)
 		}
+	})
+	if terminal {
+		fmt.Fprint(c.ErrOrStderr(), "\r\x1b[K")
 	}
-	return fulltext.Fragment(text.String(), query), nil
+	if err != nil {
+		return err
+	}
+	index, err := dir.Fulltext()
+	if err != nil {
+		return err
+	}
+	n, err := index.Count()
+	if err == nil {
+		note(c, "%s indexed", plural(int(n), "document"))
+	}
+	return err
 }

@@ -1,0 +1,187 @@
+package storecmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// shownFragments is how many parts of a text are shown.
+const shownFragments = 2
+
+// hitView is a hit as a JSON line.
+type hitView struct {
+	URL        string   `json:"url"`
+	Title      string   `json:"title"`
+	Version    int      `json:"version"`
+	Superseded bool     `json:"superseded,omitempty"`
+	Date       string   `json:"date,omitempty"`
+	Language   string   `json:"language,omitempty"`
+	Type       string   `json:"type,omitempty"`
+	Score      float64  `json:"score"`
+	Fragments  []string `json:"fragments"`
+}
+
+// facetsView is the JSON line behind the hits.
+type facetsView struct {
+	Total  uint64                 `json:"total"`
+	Facets map[string][]countView `json:"facets"`
+	Others map[string]int         `json:"others,omitempty"`
+}
+
+type countView struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// hitPrinter shows hits and facets.
+type hitPrinter interface {
+	hit(h fulltext.Hit, fragments []string) error
+	facets(r fulltext.Results) error
+	marks() fulltext.Marks
+}
+
+func (o *searchOptions) print(c *cobra.Command, dir *storage.Dir, r fulltext.Results) (err error) {
+	out := bufio.NewWriter(c.OutOrStdout())
+	defer func() { err = errors.Join(err, out.Flush()) }()
+	var printer hitPrinter = plainHits{out}
+	switch {
+	case o.json:
+		printer = jsonHits{out}
+	case cli.IsTerminal(c.OutOrStdout()):
+		printer = &screenHits{w: out, width: min(max(cli.Width(c.OutOrStdout()), 40), 100), n: o.query.From}
+	}
+	cache, cacheErr := dir.Objects()
+	for _, hit := range r.Hits {
+		var fragments []string
+		err := cacheErr
+		if err == nil {
+			fragments, err = o.fragments(cache, hit, printer.marks())
+		}
+		if err != nil && !errors.Is(err, objects.ErrNotFound) {
+			note(c, "the text of %s version %d cannot be read: %v", hit.URL, hit.Version, err)
+		}
+		hit.Title = legible(hit.Title)
+		if err := printer.hit(hit, fragments); err != nil {
+			return err
+		}
+	}
+	if o.facets {
+		return printer.facets(r)
+	}
+	return nil
+}
+
+// fragments returns the parts of the version that answer the query best.
+func (o *searchOptions) fragments(cache *objects.Store, hit fulltext.Hit, marks fulltext.Marks) ([]string, error) {
+	version, err := cache.Get(hit.URL, hit.Version)
+	if err != nil {
+		return nil, err
+	}
+	body, header, err := cache.Body(version)
+	if err != nil {
+		return nil, err
+	}
+	r, err := extract.Document(body, extract.ContentType(header, version.MediaType), hit.URL, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	for _, block := range r.Text.Blocks {
+		if block.Field == webrace.FieldTitle || block.Field == webrace.FieldNavigation {
+			continue // the one is shown above, the other says nothing
+		}
+		text.WriteString(legible(string(r.Text.Slice(block))) + fulltext.BlockEnd)
+	}
+	return o.fragmentsOf.Fragments(text.String(), shownFragments, marks), nil
+}
+
+// legible returns a text as one line, without what a terminal would obey.
+func legible(text string) string {
+	return oneLine(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text))
+}
+
+func dayOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// jsonHits shows an object a line.
+type jsonHits struct{ w io.Writer }
+
+func (jsonHits) marks() fulltext.Marks { return fulltext.Guillemets }
+
+func (p jsonHits) hit(h fulltext.Hit, fragments []string) error {
+	if fragments == nil {
+		fragments = []string{}
+	}
+	return newEncoder(p.w).Encode(hitView{
+		h.URL, h.Title, h.Version, h.Superseded, moment(h.Date), h.Language, h.Type, h.Score, fragments,
+	})
+}
+
+func (p jsonHits) facets(r fulltext.Results) error {
+	view := facetsView{Total: r.Total, Facets: map[string][]countView{}, Others: map[string]int{}}
+	for name, facet := range r.Facets {
+		view.Facets[name] = []countView{}
+		for _, c := range facet.Counts {
+			view.Facets[name] = append(view.Facets[name], countView(c))
+		}
+		if facet.Others > 0 {
+			view.Others[name] = facet.Others
+		}
+	}
+	return newEncoder(p.w).Encode(view)
+}
+
+// plainHits shows a few lines a hit, as long as they are, and facets between tabs.
+type plainHits struct{ w io.Writer }
+
+func (plainHits) marks() fulltext.Marks { return fulltext.Guillemets }
+
+func (p plainHits) hit(h fulltext.Hit, fragments []string) error {
+	title, version := h.Title, ""
+	if title == "" {
+		title = "(no title)"
+	}
+	if h.Superseded {
+		version = fmt.Sprintf("  (version %d, superseded)", h.Version)
+	}
+	_, err := fmt.Fprintf(p.w, "%s\n  %s%s  (score %.2f)\n", title, h.URL, version, h.Score)
+	for _, fragment := range fragments {
+		if _, err := fmt.Fprintf(p.w, "  %s\n", fragment); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (p plainHits) facets(r fulltext.Results) error {
+	for _, name := range fulltext.Facets {
+		for _, c := range r.Facets[name].Counts {
+			if _, err := fmt.Fprintf(p.w, "%s\t%s\t%d\n", name, c.Value, c.Count); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package storecmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/text/width"
+
+	"github.com/webrace/webrace/storage/fulltext"
+)
+
+const (
+	bold, notBold = "\x1b[1m", "\x1b[22m"
+	dim           = "\x1b[2m"
+	blue          = "\x1b[36m"
+	plain         = "\x1b[0m"
+)
+
+// screenHits shows hits to somebody at a terminal.
+type screenHits struct {
+	w     io.Writer
+	width int
+	n     int // shown so far
+}
+
+func (*screenHits) marks() fulltext.Marks { return fulltext.Marks{Open: bold, Close: notBold} }
+
+func (p *screenHits) hit(h fulltext.Hit, fragments []string) error {
+	p.n++
+	number := fmt.Sprintf("%2d  ", p.n)
+	indent := strings.Repeat(" ", len(number))
+	title := h.Title
+	if title == "" {
+		title = "(no title)"
+	}
+	about := []string{}
+	for _, part := range []string{dayOf(h.Date), h.Language, h.Type} {
+		if part != "" {
+			about = append(about, part)
+		}
+	}
+	if h.Superseded {
+		about = append(about, fmt.Sprintf("version %d, superseded", h.Version))
+	}
+	lines := []string{
+		number + bold + cut(title, p.width-len(number)) + plain,
+		indent + blue + legible(h.URL) + plain,
+	}
+	if len(about) > 0 {
+		lines = append(lines, indent+dim+cut(strings.Join(about, " · "), p.width-len(indent))+plain)
+	}
+	for _, fragment := range fragments {
+		for _, line := range wrap(fragment, p.width-len(indent)) {
+			lines = append(lines, indent+line)
+		}
+	}
+	_, err := fmt.Fprintf(p.w, "%s%s\n\n", strings.Join(lines, "\n"), plain)
+	return err
+}
+
+func (p *screenHits) facets(r fulltext.Results) error {
+	const indent = 12
+	for _, name := range fulltext.Facets {
+		facet := r.Facets[name]
+		if len(facet.Counts) == 0 {
+			continue
+		}
+		var values []string
+		for _, c := range facet.Counts {
+			values = append(values, fmt.Sprintf("%s\u00a0%s%d%s", legible(c.Value), bold, c.Count, notBold))
+		}
+		if facet.Others > 0 {
+			values = append(values, fmt.Sprintf("others\u00a0%s%d%s", bold, facet.Others, notBold))
+		}
+		for i, line := range wrap(strings.Join(values, "   "), p.width-indent) {
+			label := ""
+			if i == 0 {
+				label = name
+			}
+			line = strings.ReplaceAll(line, "\u00a0", " ")
+			if _, err := fmt.Fprintf(p.w, "%-*s%s\n", indent, label, line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wrap cuts a text between words into lines that are at most so wide. What is bold takes no room.
+func wrap(text string, columns int) (lines []string) {
+	line, used := "", 0
+	for i, word := range strings.Split(text, " ") {
+		n := columnsOf(strings.NewReplacer(bold, "", notBold, "").Replace(word))
+		switch {
+		case i == 0:
+			line, used = word, n
+		case used+1+n > columns && strings.TrimSpace(line) != "":
+			lines = append(lines, strings.TrimRight(line, " "))
+			line, used = word, n
+		case line == "":
+			line, used = word, n
+		default:
+			line, used = line+" "+word, used+1+n
+		}
+	}
+	return append(lines, line)
+}
+
+// cut shortens a text to so many columns.
+func cut(text string, columns int) string {
+	if columnsOf(text) <= columns {
+		return text
+	}
+	used := 1 // for the dots
+	for i, r := range text {
+		if used += columnsOfRune(r); used > columns {
+			return strings.TrimRight(text[:i], " ") + "…"
+		}
+	}
+	return text
+}
+
+func columnsOf(text string) (n int) {
+	for _, r := range text {
+		n += columnsOfRune(r)
+	}
+	return n
+}
+
+func columnsOfRune(r rune) int {
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}

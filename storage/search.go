@@ -1,0 +1,150 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// Fulltext returns the search index. One that an older release has made is made anew first, which may take
+// as long as the cache is large; if that is interrupted, the pipeline that fills the index does the rest.
+func (d *Dir) Fulltext() (*fulltext.Store, error) {
+	store, err := ready(d, &d.fulltext)
+	if !errors.Is(err, fulltext.ErrOutdated) || d.readOnly {
+		return store, err
+	}
+	slog.Info("the full-text index was made by an older release: it is made anew", "dir", d.path)
+	if err := d.dropFulltext(); err != nil {
+		return nil, err
+	}
+	if err := d.RebuildFulltext(context.Background(), nil); err != nil {
+		return nil, err
+	}
+	return ready(d, &d.fulltext)
+}
+
+// dropFulltext removes the index, which is not open, and has the follower that fills it begin anew.
+func (d *Dir) dropFulltext() error {
+	documents, err := d.Objects()
+	if err != nil {
+		return err
+	}
+	if err := documents.SetCursor(SearchCursor, 0, true); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(d.Path("fulltext")); err != nil {
+		return fmt.Errorf("remove full-text index: %w", err)
+	}
+	return nil
+}
+
+// RebuildFulltext makes the search index anew of the object cache, also one that is damaged or of another
+// release. While it does, the index that is there is searched and kept up to date as ever, if it can be.
+// Progress is told, in URLs of all, unless it is nil.
+func (d *Dir) RebuildFulltext(ctx context.Context, progress func(done, all int)) error {
+	documents, err := d.Objects()
+	if err != nil {
+		return err
+	}
+	index, err := d.Fulltext()
+	if errors.Is(err, fulltext.ErrCorrupt) || errors.Is(err, fulltext.ErrFormat) {
+		if err = d.dropFulltext(); err == nil {
+			index, err = d.Fulltext()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	last, all := documents.Last(), int(documents.Stats().URLs)
+	err = index.Rebuild(ctx, urlsOf(ctx, documents), func(done int) {
+		if progress != nil {
+			progress(done, max(all, done))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	cursor, err := documents.Cursor(SearchCursor)
+	if err != nil || cursor >= last {
+		return err
+	}
+	return documents.SetCursor(SearchCursor, last, true)
+}
+
+func urlsOf(ctx context.Context, documents *objects.Store) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for v, err := range documents.List(ctx, "") {
+			if !yield(v.URL, err) {
+				return
+			}
+		}
+	}
+}
+
+// Unsearchable returns how many versions are stored that the pipeline which fills the search index has not
+// come to yet.
+func (d *Dir) Unsearchable() (uint64, error) {
+	documents, err := d.Objects()
+	if err != nil {
+		return 0, err
+	}
+	cursor, err := documents.Cursor(SearchCursor)
+	if err != nil {
+		return 0, err
+	}
+	return max(documents.Last(), cursor) - cursor, nil
+}
+
+// searched is the object cache as the search index needs it.
+type searched struct{ dir *Dir }
+
+func (s searched) Versions(url string) ([]int, error) {
+	documents, err := s.dir.Objects()
+	if err != nil {
+		return nil, err
+	}
+	versions, err := documents.Versions(url)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil, nil
+	}
+	numbers := make([]int, len(versions))
+	for i, v := range versions {
+		numbers[i] = v.Number
+	}
+	return numbers, err
+}
+
+func (s searched) Document(url string, version int) (fulltext.Document, bool, error) {
+	documents, err := s.dir.Objects()
+	if err != nil {
+		return fulltext.Document{}, false, err
+	}
+	d, err := stored(documents, url, version)
+	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrCorrupt) {
+		return fulltext.Document{}, false, nil // gone meanwhile; or damaged, which fsck tells of
+	}
+	if err != nil {
+		return fulltext.Document{}, false, err
+	}
+	return fulltext.FromDocument(d)
+}
+
+// stored reads a version as the search index wants it.
+func stored(documents *objects.Store, url string, version int) (*webrace.Document, error) {
+	v, err := documents.Get(url, version)
+	if err != nil {
+		return nil, err
+	}
+	body, header, err := documents.Body(v)
+	if err != nil {
+		return nil, err
+	}
+	return &webrace.Document{URL: v.URL, Version: v.Number, MediaType: v.MediaType, Header: header, At: v.FetchedAt, Body: body}, nil
+}
