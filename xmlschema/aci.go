@@ -38,7 +38,13 @@ type ACI struct {
 type Docbase struct {
 	Digest  string // of the body: sha256:…
 	Version int    // counted from 1 for each URL
-	Name    string // the file name that the papers' annotations have instead
+	// Since is the version with which this one was compared, if the owner was shown what is new in it: one that
+	// they had seen before.
+	Since int
+	// Likeness is a fingerprint of the text that mattered: those of texts that differ in few words differ in
+	// few bits. 0 if the text is too short to tell.
+	Likeness uint64
+	Name     string // the file name that the papers' annotations have instead
 }
 
 // Explain says how an annotation's relevance came about.

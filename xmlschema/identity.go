@@ -45,6 +45,15 @@ func ACIID(urd, interest string, matched [sha256.Size]byte) string {
 	return h.hex(sha256.Size)
 }
 
+// Again returns the id of an annotation whose text had gone from its page, was told of before, and has come
+// back with a version: the same for the same version.
+func Again(id string, version int) string {
+	h := newDigest("again")
+	h.add(id)
+	h.number(version)
+	return h.hex(sha256.Size)
+}
+
 func groupHash(g Group) []byte {
 	keywords := slices.Clone(g.Keywords)
 	slices.SortFunc(keywords, compareKeywords)

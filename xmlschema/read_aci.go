@@ -24,6 +24,8 @@ func bindACI(b *binding) *ACI {
 	if kid := b.child("docbase"); kid != nil {
 		a.Docbase.Digest = kid.str("digest")
 		a.Docbase.Version = kid.integer("version", 0, 0, math.MaxInt32)
+		a.Docbase.Since = kid.integer("since", 0, 0, math.MaxInt32)
+		a.Docbase.Likeness = kid.fingerprint("likeness")
 		a.Docbase.Name = trim(kid.text())
 	}
 	if kid := b.child("expired"); kid != nil {

@@ -77,7 +77,7 @@ var candidates = []string{
 	"feed", "db", "rmi", "x:a", "x:", "x:A", "x:abcdefghijklmnopqrstuvwxyzabcdef", "x:abcdefghijklmnopqrstuvwxyzabcdefg", "pull",
 	"push", "filter", "nonfilter", "added", "page", "first", "host", "domain", "prefix", "any", "all", "none", "word", "substring",
 	"text", "html", "binary", "multipart", "unknown", "10m", "1h30m", "1.5h", "1h 30m", "10 m", "1d", "ms", "-5m", "+5m", "1us1µs1μs", ".s",
-	"2001-01-06T08:25:00Z", " 2001-01-06T08:25:00Z ", "2001-01-06T08:25:00", "2001-01-06T08:25:00+14:00", "2001-01-06T08:25:00-14:30",
+	"00ff00ff00ff00ff", "00FF00FF00FF00FF", "00ff00ff00ff00f", " 00ff00ff00ff00ff ", "+0ff00ff00ff00ff", "2001-01-06T08:25:00Z", " 2001-01-06T08:25:00Z ", "2001-01-06T08:25:00", "2001-01-06T08:25:00+14:00", "2001-01-06T08:25:00-14:30",
 	"2001-02-29T08:25:00Z", "2000-02-29T08:25:00.123456789Z", "2001-01-06T24:00:00Z", "2001-01-06T08:25:60Z", "2001-01-06t08:25:00z",
 	"2001-01-06 08:25:00Z", "2001-01-06T8:25:00Z", "2001-13-06T08:25:00Z", "0000-01-06T08:25:00Z", "0001-01-06T08:25:00Z", "-2001-01-06T08:25:00Z",
 	"12001-01-06T08:25:00Z", "2001-01-06T08:25:00,5Z", "http://a.example/", strings.Repeat("é", 256), strings.Repeat("é", 257), strings.Repeat("k", 1024), strings.Repeat("k", 1025), "é\u00a0ü", "\u2003",

@@ -50,6 +50,19 @@ func (b *binding) token(name string) string {
 	return s
 }
 
+// fingerprint returns an attribute of 64 bits, written as sixteen digits; 0 if it is absent.
+func (b *binding) fingerprint(name string) uint64 {
+	a, s := b.value(name)
+	if a == nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(s, 16, 64)
+	if err != nil || len(s) != 16 || s != strings.ToLower(s) {
+		b.at(a, fmt.Sprintf("%s %q is not sixteen digits from 0 to f", name, s), "")
+	}
+	return n
+}
+
 // enum returns an attribute that has one of a few values, the first of which it has by default.
 func (b *binding) enum(name string, values ...string) string {
 	a, s := b.value(name)

@@ -10,7 +10,8 @@ var vocabulary = strings.Fields(`
 	aci extension format relevance updatetime filesize title docbase digest version expired expir summary
 	explain heading body navigation saturation share
 	meta status size etag lastmodified fetched url ip header name link href
-	selection select ignore css xpath regex`)
+	selection select ignore css xpath regex
+	since likeness`)
 
 // ownNames is the number of the first name that a table keeps itself.
 const ownNames = 256

@@ -3,6 +3,7 @@ package xmlschema
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -189,6 +190,10 @@ func (a *ACI) element() *etree.Element {
 		d := e.CreateElement("docbase")
 		optional(d, "digest", a.Docbase.Digest)
 		optionalInt(d, "version", a.Docbase.Version)
+		optionalInt(d, "since", a.Docbase.Since)
+		if a.Docbase.Likeness != 0 {
+			d.CreateAttr("likeness", fmt.Sprintf("%016x", a.Docbase.Likeness))
+		}
 		text(d, a.Docbase.Name)
 	}
 	e.CreateElement("expired").CreateAttr("expir", strconv.FormatBool(a.Expired))

@@ -82,7 +82,7 @@ func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document) *xmlschema.ACI {
 		UpdateTime: d.At.UTC().Truncate(time.Second),
 		FileSize:   len(d.Body),
 		Urgency:    u.Urgency,
-		Docbase:    xmlschema.Docbase{Digest: d.Digest.String(), Version: d.Version},
+		Docbase:    xmlschema.Docbase{Digest: d.Digest.String(), Version: d.Version, Likeness: a.Likeness},
 		Summary:    clean(a.Summary, len(a.Summary)),
 		Explain:    Explain(a.Explanation),
 	}

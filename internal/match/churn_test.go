@@ -15,10 +15,7 @@ import (
 // each profile by itself does.
 func TestManyProfilesAreMatchedAsOne(t *testing.T) {
 	t.Parallel()
-	n := 3 << blockBits
-	if testing.Short() {
-		n = 1<<blockBits + 1000
-	}
+	const n = 1<<blockBits + 3000
 	random := rand.New(rand.NewPCG(11, 12))
 	l := newLanguage(random, inventWords(random, 3000))
 	profiles := make([]*Compiled, n)

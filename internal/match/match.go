@@ -16,6 +16,7 @@ package match
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -72,7 +73,11 @@ type Alert struct {
 	// Matched identifies the text that gave rise to the alert: it is the digest of the set of blocks in
 	// which keywords were found, among those looked at, regardless of white space. It is the same
 	// whatever happens to the other blocks, and wherever on the page these are.
-	Matched     webrace.Digest
+	Matched webrace.Digest
+	// New says that a block of the matched text is among those that are.
+	New bool
+	// Likeness is a fingerprint of the matched text: see Likeness. 0 if the text is too short for one.
+	Likeness    uint64
 	Summary     string // the part of the page with the most important keywords, these within «»
 	Explanation Explanation
 }
@@ -215,7 +220,9 @@ func (p *page) alert(c *Compiled, v verdict, summary int) Alert {
 	return Alert{
 		ID:          c.id,
 		Relevance:   v.relevance,
-		Matched:     p.digest(blocks),
+		Matched:     p.identify(blocks).digest,
+		Likeness:    p.identify(blocks).likeness,
+		New:         slices.ContainsFunc(blocks, func(b int32) bool { return p.added[b] }),
 		Summary:     p.summary(c, v.among, summary),
 		Explanation: p.explain(c, v),
 	}

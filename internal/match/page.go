@@ -30,6 +30,7 @@ type page struct {
 	spellings  []string             // folded forms of words, once asked for
 	expansions map[spelling][]int32 // words by prefix and part, once asked for
 	digests    []webrace.Digest     // of blocks, once asked for
+	latest     identity             // the last that was asked for
 
 	tallies  []tally // of the atoms of the profile at hand
 	stack    []bool
@@ -102,7 +103,7 @@ func (p *page) close() {
 	if cap(p.tokens) > largestKept {
 		return
 	}
-	p.text = nil
+	p.text, p.latest = nil, identity{}
 	clear(p.spellings)
 	clear(p.expansions)
 	pages.Put(p)
@@ -228,6 +229,21 @@ func (t *term) spelled(folded string) bool {
 
 func (p *page) looksAt(block int32, among selection) bool {
 	return among == everything || p.added[block]
+}
+
+// identity is what identifies the text of a set of blocks.
+type identity struct {
+	blocks   []int32
+	digest   webrace.Digest
+	likeness uint64
+}
+
+// identify returns the identity of a set of blocks. Many who are told of a page are told of the same ones.
+func (p *page) identify(blocks []int32) *identity {
+	if p.latest.blocks == nil || !slices.Equal(blocks, p.latest.blocks) {
+		p.latest = identity{blocks, p.digest(blocks), p.likeness(blocks)}
+	}
+	return &p.latest
 }
 
 // digest returns the digest of a set of blocks: that of their texts' digests in ascending order.

@@ -278,6 +278,14 @@ func recipient(urd *control.URD, seen int, d *webrace.Document) (match.Recipient
 	return match.Recipient{ID: urd.ID, OnlyAdded: urd.Change != xmlschema.ChangePage}, true
 }
 
+// seen returns the version of a document that a URD which is asked has seen, or none (0).
+func (a *audience) seen(urd *control.URD, d *webrace.Document) int {
+	if _, isPrefix := urd.Prefix(); isPrefix || a.everyone && !a.isPrivate(d) {
+		return matchedBefore(urd, d.Visit)
+	}
+	return shownBefore(urd, d.Visit)
+}
+
 // matchedBefore returns the version that was matched with every URD at the last visit, if the URD was then
 // as it is now; otherwise 0.
 func matchedBefore(urd *control.URD, v *webrace.Visit) int {

@@ -131,10 +131,11 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	baseline, added := baselineOf(d.Visit).Remember(s.options.Remember, d.Text)
 	for _, look := range looks {
-		if look.Added, err = s.addedSince(look.since, d, added); err != nil {
+		var exact bool
+		if look.Added, exact, err = s.addedSince(look.since, d, added); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, a, look, it.With(d), out); err != nil {
+		if err := s.tell(ctx, a, look, exact, it.With(d), out); err != nil {
 			return err
 		}
 	}
@@ -145,19 +146,33 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return nil
 }
 
-// tell emits an annotation for everyone whom the document concerns.
-func (s *stage) tell(ctx context.Context, a *audience, to look, it *pipeline.Item, out pipeline.Emitter) error {
+// tell emits an annotation for everyone whom the document concerns. What is new to them is known exactly, or
+// as far as the versions before are still there.
+func (s *stage) tell(ctx context.Context, a *audience, to look, exact bool, it *pipeline.Item, out pipeline.Emitter) error {
 	d := it.Value.(*webrace.Document)
 	to.Summary = s.options.Summary
 	s.countMatched(a, to.Options)
 	for alert := range a.view.Match(d.Text, to.Options) {
 		urd, _ := a.urds.Get(alert.ID)
-		s.env.Counter("alerts").Add(1)
-		if err := out.Emit(ctx, it.With(annotate.ACI(urd.URD, alert, d))); err != nil {
+		since := 0
+		if exact {
+			since = a.seen(urd, d)
+		}
+		if err := s.emit(ctx, it, out, urd, alert, since); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// emit emits an annotation for the owner of a URD who has seen a version before, or none (0).
+func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, urd *control.URD, alert match.Alert, since int) error {
+	s.env.Counter("alerts").Add(1)
+	aci := annotate.ACI(urd.URD, alert, it.Value.(*webrace.Document))
+	if alert.New {
+		aci.Docbase.Since = since
+	}
+	return out.Emit(ctx, it.With(aci))
 }
 
 func baselineOf(v *webrace.Visit) match.Baseline {
@@ -170,24 +185,27 @@ func baselineOf(v *webrace.Visit) match.Baseline {
 // addedSince returns which blocks are new to those who have seen a version: what was added since the last
 // visit, unless they were not shown that one, because another crawl came first. Then the versions that
 // they know are compared, out of the object cache. Where these have been removed as garbage, everything is
-// new; but not if it is the last visit's version that was removed, because its baseline is kept.
-func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) ([]bool, error) {
+// new; but not if it is the last visit's version that was removed, because its baseline is kept. It is exact
+// if none of those versions was removed.
+func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) (added []bool, exact bool, err error) {
 	if version == 0 || version == d.Visit.Version || d.Visit.Version == 0 {
-		return sinceVisit, nil
+		return sinceVisit, true, nil
 	}
+	exact = true
 	var known match.Baseline
 	for v := max(1, version-s.options.Remember+1); v <= version; v++ {
 		old, err := s.recall(d.URL, v)
 		if errors.Is(err, objects.ErrNotFound) {
+			exact = false
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		known, _ = known.Remember(s.options.Remember, old.text.Text)
 	}
-	_, added := known.Remember(s.options.Remember, d.Text)
-	return added, nil
+	_, added = known.Remember(s.options.Remember, d.Text)
+	return added, exact, nil
 }
 
 func (s *stage) countMatched(a *audience, to match.Options) {

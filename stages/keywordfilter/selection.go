@@ -148,8 +148,7 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 		options := match.Options{Recipients: g.to, Added: added, Summary: s.options.Summary}
 		for alert := range a.selective.view.Match(part.Text, options) {
 			urd, _ := a.urds.Get(alert.ID)
-			s.env.Counter("alerts").Add(1)
-			if err := out.Emit(ctx, it.With(annotate.ACI(urd.URD, alert, d))); err != nil {
+			if err := s.emit(ctx, it, out, urd, alert, g.since); err != nil {
 				return err
 			}
 		}
@@ -229,30 +228,30 @@ func (h *history) addedTo(ctx context.Context, now *webrace.Text, g *glance) (ad
 	known := baselineOf(h.document.Visit)
 	if last != nil {
 		var before match.Baseline
-		before, _ = before.Update(last)
+		before, _ = before.Remember(h.options.Remember, last)
 		var after match.Baseline
-		after, added = before.Update(now)
+		after, added = before.Remember(h.options.Remember, now)
 		if changed = !slices.Equal(before, after); !changed || !slices.Contains(added, true) {
 			return added, changed, nil
 		}
 		if known, err = h.knownBefore(ctx, g); err != nil {
 			return nil, false, err
 		}
-		known, _ = known.Update(last)
+		known, _ = known.Remember(h.options.Remember, last)
 	}
-	_, added = known.Update(now)
+	_, added = known.Remember(h.options.Remember, now)
 	return added, true, nil
 }
 
 // knownBefore returns the baseline of a part up to the version before the one that was seen.
 func (h *history) knownBefore(ctx context.Context, g *glance) (known match.Baseline, err error) {
-	for number := max(1, g.since-match.BaselineVersions+1); number < g.since; number++ {
+	for number := max(1, g.since-h.options.Remember+1); number < g.since; number++ {
 		text, err := h.part(ctx, number, g.rules)
 		if err != nil {
 			return nil, err
 		}
 		if text != nil {
-			known, _ = known.Update(text)
+			known, _ = known.Remember(h.options.Remember, text)
 		}
 	}
 	return known, nil
