@@ -21,10 +21,8 @@ func encodeURD(u *xmlschema.URD) (document, error) {
 }
 
 func encodeACI(a *xmlschema.ACI) (document, error) {
-	if err := a.Validate(); err != nil {
-		return document{}, err
-	}
-	return encode(a.Canonical())
+	xml, nodes, err := a.Encode()
+	return document{xml, nodes}, err
 }
 
 func encode(xml []byte) (document, error) {

@@ -63,10 +63,10 @@ func (s *Store) newEmission(ctx context.Context, tx *sql.Tx) (*emission, error) 
 		into  **sql.Stmt
 		query string
 	}{
-		{&e.insert, `INSERT INTO aci (xml, nodes, urd, owner, url, version, time, retrieved, id) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+		{&e.insert, `INSERT OR FAIL INTO aci (xml, nodes, urd, owner, url, version, time, retrieved, id) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
 			WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?9) AND NOT EXISTS (SELECT 1 FROM trimmed WHERE id = ?9)
 				AND NOT EXISTS (SELECT 1 FROM withheld WHERE id = ?9)`},
-		{&e.withhold, `INSERT INTO withheld SELECT ?1, ?2, ?3, ?4, ?5
+		{&e.withhold, `INSERT OR FAIL INTO withheld SELECT ?1, ?2, ?3, ?4, ?5
 			WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM trimmed WHERE id = ?1)
 				AND NOT EXISTS (SELECT 1 FROM withheld WHERE id = ?1)`},
 		{&e.update, `UPDATE aci SET xml = ?1, nodes = ?2, urd = ?3, owner = ?4, url = ?5, version = ?6, time = ?7,

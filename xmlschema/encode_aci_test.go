@@ -1,0 +1,90 @@
+package xmlschema
+
+import (
+	"bytes"
+	"math"
+	"testing"
+	"time"
+)
+
+// encodedAlike fails unless an annotation is encoded, or refused, as by way of its canonical form. It reports
+// whether the short way was taken.
+func encodedAlike(t *testing.T, a *ACI) (plain bool) {
+	t.Helper()
+	canonical, table, err := a.Encode()
+	if invalid := a.Validate(); invalid != nil || err != nil {
+		if invalid == nil || err == nil || invalid.Error() != err.Error() {
+			t.Fatalf("%+v is encoded with the error %v, and valid with %v", a, err, invalid)
+		}
+		return a.plain()
+	}
+	want := a.Canonical()
+	if !bytes.Equal(canonical, want) {
+		t.Fatalf("encoded as\n%s, not\n%s", canonical, want)
+	}
+	if wantTable, err := BuildTable(want); err != nil || !bytes.Equal(table, wantTable) {
+		t.Fatalf("the table of %s is\n%x, not\n%x (%v)", want, table, wantTable, err)
+	}
+	return a.plain()
+}
+
+func TestAnnotationsAreEncodedAsTheirCanonicalForm(t *testing.T) {
+	t.Parallel()
+	plain := 0
+	const count = 3000
+	for seed := range uint64(count) {
+		if encodedAlike(t, newGenerator(seed).aci()) {
+			plain++
+		}
+	}
+	if plain == 0 || plain == count {
+		t.Errorf("%d of %d go the short way: one of both ways is not tried", plain, count)
+	}
+}
+
+func TestHostileAnnotationsAreEncodedAsTheirCanonicalForm(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		"", " ", "a b", " a", "a ", "a\tb", "a\nb", "a\rb", "]]>", "&<>\"'", "&amp;", "\x00", "\x1b", "\x7f", "\u0080", "\u0085", "\u00a0", "\u2028", "\u3000",
+		"\ufeff", "\ufffd", "\ufffe", "\uffff", "\U0001ffff", "\xff", "\xed\xa0\x80", "é", "東京", "\U0001f600", "a\u0301", "\u202e", "\u200b", string(make([]byte, 2000)),
+	}
+	for _, s := range texts {
+		for _, change := range []func(*ACI){
+			func(a *ACI) { a.ID = s }, func(a *ACI) { a.URD = s }, func(a *ACI) { a.Owner = s }, func(a *ACI) { a.URI = s }, func(a *ACI) { a.Title = s },
+			func(a *ACI) { a.Extension = s }, func(a *ACI) { a.Format = s }, func(a *ACI) { a.Summary = s }, func(a *ACI) { a.Docbase.Digest = s },
+			func(a *ACI) { a.Docbase.Name = s }, func(a *ACI) { a.Explain = &Explain{Keywords: []KeywordShare{{Key: s, Weight: 1}}} },
+		} {
+			a := &ACI{ID: "a", URI: "http://a.example/"}
+			change(a)
+			encodedAlike(t, a)
+		}
+	}
+	for _, n := range []int{-1, 0, 1, 2, 3, 4, 5, 6, 100, 101, math.MaxInt32, math.MaxInt32 + 1, math.MaxInt, math.MinInt} {
+		for _, change := range []func(*ACI){
+			func(a *ACI) { a.Relevance = n }, func(a *ACI) { a.FileSize = n }, func(a *ACI) { a.Urgency = n }, func(a *ACI) { a.Docbase.Version = n }, func(a *ACI) { a.Docbase.Since = n },
+			func(a *ACI) { a.Docbase.Likeness = uint64(n) },
+			func(a *ACI) { a.Explain.Relevance = n }, func(a *ACI) { a.Explain.Threshold = n }, func(a *ACI) { a.Explain.Keywords[0].Weight = n },
+			func(a *ACI) { a.Explain.Keywords[0].Title = n }, func(a *ACI) { a.UpdateTime = time.Unix(int64(n), 1) },
+		} {
+			a := &ACI{ID: "a", URI: "http://a.example/", Explain: &Explain{Keywords: []KeywordShare{{Key: "ibm", Weight: 1}}}}
+			change(a)
+			encodedAlike(t, a)
+		}
+	}
+	for _, f := range []float64{0, math.Copysign(0, -1), 1, 0.1, 1e-20, math.SmallestNonzeroFloat64, 1.0000001, -0.5, math.NaN(), math.Inf(1)} {
+		encodedAlike(t, &ACI{URI: "a", Explain: &Explain{Keywords: []KeywordShare{{Key: "ibm", Weight: 1, Share: f, Saturation: 0.5}}}})
+	}
+}
+
+// FuzzEncode holds that no text makes the two ways of encoding differ.
+func FuzzEncode(f *testing.F) {
+	f.Add("id", "http://a.example/", "a title", "a «summary» & more", "key", 50)
+	f.Add("", " ", "]]>", "\ufffe", "\x00", -1)
+	f.Fuzz(func(t *testing.T, id, uri, title, summary, key string, n int) {
+		encodedAlike(t, &ACI{
+			ID: id, URD: key, Owner: id, URI: uri, Title: title, Summary: summary, Extension: title, Relevance: n, FileSize: n, Urgency: n % 5,
+			UpdateTime: time.Unix(int64(n), int64(n)), Docbase: Docbase{Digest: key, Version: n, Since: n, Likeness: uint64(n), Name: title},
+			Explain: &Explain{Relevance: n, Threshold: n, Keywords: []KeywordShare{{Key: key, Weight: n, Body: n, Share: 1 / float64(n), Saturation: float64(n)}}},
+		})
+	})
+}
