@@ -38,6 +38,14 @@ func checkInterest(u *xmlschema.URD) error {
 
 // Interest says in a few words what a URD is about.
 func Interest(u *xmlschema.URD) string {
+	about := keywordsOf(u)
+	for _, r := range u.Rules() {
+		about += "; " + r.String()
+	}
+	return about
+}
+
+func keywordsOf(u *xmlschema.URD) string {
 	if u.AnyChange() {
 		return "any change"
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -45,6 +46,7 @@ type page struct {
 	version   objects.Version // the latest; its number is 0 when there is none
 	title     string
 	text      *webrace.Text // of that version
+	document  *selection.Document
 	control   *control.Store
 }
 
@@ -82,6 +84,7 @@ func (p *page) read(cache *objects.Store) error {
 		return err
 	}
 	p.title, p.text = r.Title, r.Text
+	p.document = selection.Open(body, r.MediaType, r.Charset, r.Text)
 	return nil
 }
 

@@ -45,19 +45,32 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 		say("no alert: its keywords cannot be looked for: %v", err)
 		return nil
 	}
+	text, err := p.part(ctx, u, say)
+	if err != nil {
+		say("no alert: its part of the page cannot be looked at: %v", err)
+		return nil
+	}
+	if text != p.text && len(text.Blocks) == 0 {
+		say("no alert: what it selects is not on the page")
+		return nil
+	}
 	everything := match.Options{Recipients: []match.Recipient{{ID: u.ID}}}
 	silence := ""
 	if shown {
-		if silence, err = p.silence(ctx, u, worthOf(profile, p.text, everything), told); err != nil {
+		if silence, err = p.silence(ctx, u, worthOf(profile, text, everything), told); err != nil {
 			return err
 		}
 	}
-	result := match.Explain(profile, p.text, everything).String()
+	result := match.Explain(profile, text, everything).String()
 	if silence != "" {
 		say("%s", silence)
 	}
 	if !shown || silence != "" {
-		result = "the whole page, were it matched now: " + result
+		whole := "the whole page"
+		if text != p.text {
+			whole = "all of that part"
+		}
+		result = whole + ", were it matched now: " + result
 	}
 	for line := range strings.Lines(result) {
 		say("%s", strings.TrimSuffix(line, "\n"))

@@ -18,6 +18,8 @@ type urdFlags struct {
 	keywords       []string
 	match          string
 	threshold      int
+	selects        []string
+	ignores        []string
 	nonfilter      bool
 	change         string
 	depth          int
@@ -36,7 +38,8 @@ certain keywords, or of any change. It prints the id, and whether the request wa
 added, changed or known already. A URL that ends in * starts no crawl: its owner is
 told of whatever others' crawls bring from under it.`,
 		Example: `  webrace-store urd add --url https://example.org/ --owner eleni --keyword ibm:3 --keyword "annual report:5" --depth 3
-  webrace-store urd add --url https://example.org/jobs --owner eleni --nonfilter --timing 1h`,
+  webrace-store urd add --url https://example.org/jobs --owner eleni --nonfilter --timing 1h
+  webrace-store urd add --url https://example.org/boat --owner eleni --nonfilter --select '#price' --ignore 'regex:\d+ readers'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			urd, err := flags.urd()
@@ -56,6 +59,8 @@ told of whatever others' crawls bring from under it.`,
 	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "tell of pages with this `WORD[:WEIGHT]`, 1 to 5, as often as needed")
 	f.StringVar(&flags.match, "match", xmlschema.MatchAny, "how many of the keywords a page must have: any or all")
 	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant a page must be to be told of, 0 to 100")
+	f.StringArrayVar(&flags.selects, "select", nil, "look at this part of a page alone, by `[css:|xpath:|regex:]RULE`, as often as needed")
+	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of a page out, by `[css:|xpath:|regex:]RULE`, as often as needed")
 	f.BoolVar(&flags.nonfilter, "nonfilter", false, "tell of any change")
 	f.StringVar(&flags.change, "change", xmlschema.ChangeAdded, "what is matched when a page changes: what was added, the whole page, or pages when first seen (added, page, first)")
 	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages: 1 is the start alone, 0 has no limit")
@@ -90,6 +95,12 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 	}
 	if f.nonfilter {
 		urd.ProcessType = xmlschema.ProcessNonFilter
+	}
+	if urd.Select, err = cli.ParseRules("--select", f.selects); err != nil {
+		return nil, err
+	}
+	if urd.Ignore, err = cli.ParseRules("--ignore", f.ignores); err != nil {
+		return nil, err
 	}
 	urd.Change, urd.Depth, urd.Scope, urd.Urgency, urd.Timing = f.change, f.depth, f.scope, f.urgency, f.timing
 	if err := urd.Validate(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // urdView is a URD as a JSON line; urd export writes all there is to know of it.
@@ -23,6 +24,20 @@ type urdView struct {
 	Keywords    []keywordView `json:"keywords"`
 	Crawl       string        `json:"crawl,omitempty"`
 	Revision    int64         `json:"revision"`
+	Select      []ruleView    `json:"select,omitempty"`
+	Ignore      []ruleView    `json:"ignore,omitempty"`
+}
+
+type ruleView struct {
+	Language string `json:"language"`
+	Rule     string `json:"rule"`
+}
+
+func viewRules(rules []xmlschema.Rule) (views []ruleView) {
+	for _, r := range rules {
+		views = append(views, ruleView{r.Language, r.Text})
+	}
+	return views
 }
 
 type keywordView struct {
@@ -35,6 +50,7 @@ func viewURD(u control.URD) any {
 		ID: u.ID, Owner: u.Owner, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change,
 		Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
 		Keywords: []keywordView{}, Crawl: u.Crawl.ID, Revision: u.Revision,
+		Select: viewRules(u.Select), Ignore: viewRules(u.Ignore),
 	}
 	if u.Timing > 0 {
 		v.Timing = u.Timing.String()
