@@ -41,12 +41,12 @@ func (p piece) rank() int {
 	return 1
 }
 
-// alike reports whether two texts have half of the words of the longer one in common, as far as is looked.
+// alike reports whether two texts have half of the words and signs of the longer one in common, as far as is looked.
 func alike(a, b string) bool {
 	count := make(map[string]int)
 	countWords := func(text string, by int) (words, common int) {
 		for _, w := range Words(text) {
-			if !isWord(w) {
+			if w == " " {
 				continue
 			}
 			words++

@@ -46,6 +46,7 @@ func TestASummarySaysWhatCameAndWhatWent(t *testing.T) {
 			want: "«a new entry» · we close at [−9] «8» pm",
 		},
 		"known from before": {old: []string{"stays"}, now: []string{"flaps", "stays", "new"}, added: []bool{false, false, true}, want: "«new»"},
+		"a short text":      {old: []string{"10 €"}, now: []string{"13 €"}, want: "[−10] «13» €"},
 		"a blank":           {old: []string{"tea,milk"}, now: []string{"tea, milk"}, want: "tea, milk"},
 		"Greek":             {old: []string{"η τιμή είναι δώδεκα ευρώ"}, now: []string{"η τιμή είναι δεκαπέντε ευρώ"}, want: "η τιμή είναι [−δώδεκα] «δεκαπέντε» ευρώ"},
 	} {

@@ -152,25 +152,41 @@ func (s *stage) tell(ctx context.Context, a *audience, to look, exact bool, it *
 	d := it.Value.(*webrace.Document)
 	to.Summary = s.options.Summary
 	s.countMatched(a, to.Options)
+	diffs := s.newDiffs(d.Text, to.Added, func(version int) (*webrace.Text, error) { return s.textOf(d.URL, version) })
 	for alert := range a.view.Match(d.Text, to.Options) {
 		urd, _ := a.urds.Get(alert.ID)
-		since := 0
-		if exact {
-			since = a.seen(urd, d)
-		}
-		if err := s.emit(ctx, it, out, urd, alert, since); err != nil {
+		if err := s.emit(ctx, it, out, news{urd, alert, a.seen(urd, d), exact, diffs}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// emit emits an annotation for the owner of a URD who has seen a version before, or none (0).
-func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, urd *control.URD, alert match.Alert, since int) error {
+// news is an alert for the owner of a URD who has seen a version before, or none (0), and how the document
+// changed since.
+type news struct {
+	urd   *control.URD
+	alert match.Alert
+	seen  int
+	exact bool // what is new since that version
+	diffs *diffs
+}
+
+// emit emits an annotation, unless any change was asked for and there is none.
+func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, n news) error {
+	if n.urd.AnyChange() && n.seen > 0 {
+		change, err := n.diffs.since(n.seen, n.urd)
+		if err != nil || change.none {
+			return err
+		}
+		if change.summary != "" {
+			n.alert.Summary = change.summary
+		}
+	}
 	s.env.Counter("alerts").Add(1)
-	aci := annotate.ACI(urd.URD, alert, it.Value.(*webrace.Document))
-	if alert.New {
-		aci.Docbase.Since = since
+	aci := annotate.ACI(n.urd.URD, n.alert, it.Value.(*webrace.Document))
+	if n.alert.New && n.exact {
+		aci.Docbase.Since = n.seen
 	}
 	return out.Emit(ctx, it.With(aci))
 }

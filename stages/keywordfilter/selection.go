@@ -145,10 +145,11 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 		if !changed {
 			continue
 		}
+		diffs := s.newDiffs(part.Text, added, func(version int) (*webrace.Text, error) { return h.part(ctx, version, g.rules) })
 		options := match.Options{Recipients: g.to, Added: added, Summary: s.options.Summary}
 		for alert := range a.selective.view.Match(part.Text, options) {
 			urd, _ := a.urds.Get(alert.ID)
-			if err := s.emit(ctx, it, out, urd, alert, g.since); err != nil {
+			if err := s.emit(ctx, it, out, news{urd, alert, g.since, true, diffs}); err != nil {
 				return err
 			}
 		}

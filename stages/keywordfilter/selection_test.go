@@ -63,7 +63,7 @@ func TestAURDIsToldOfThePartItSelects(t *testing.T) {
 				t.Errorf("told\n%v, want\n%v", got, want)
 			}
 			for _, aci := range last.acis {
-				if aci.Owner == "price" && (aci.Summary != "13 €" || aci.Title != "Boat" || aci.Docbase.Version != 8) {
+				if aci.Owner == "price" && (aci.Summary != "[−10] «13» €" || aci.Title != "Boat" || aci.Docbase.Version != 8) {
 					t.Errorf("%+v", aci)
 				}
 			}
@@ -110,7 +110,7 @@ func TestARemovedVersionIsStoodInForByTheBaseline(t *testing.T) {
 	second := f.fetched(html("one", "two", "three"), &first.visit, reached(0, eleni))
 	f.collect()
 	got := f.mustTell(f.match(second), "eleni")
-	if got.acis[0].Summary != "three" {
+	if got.acis[0].Summary != "«three»" {
 		t.Errorf("told of %q", got.acis[0].Summary)
 	}
 	third := f.fetched(html("two", "three"), &got.visit, reached(0, eleni))
