@@ -153,6 +153,8 @@ func extension(address, mediaType string) string {
 		return "html"
 	case "text/plain":
 		return "txt"
+	case "message/rfc822", "message/global":
+		return "eml"
 	}
 	if strings.HasSuffix(mediaType, "xml") {
 		return "xml"
@@ -166,7 +168,7 @@ func format(mediaType string) string {
 		return xmlschema.FormatHTML
 	case strings.HasPrefix(mediaType, "text/"), strings.HasSuffix(mediaType, "xml"):
 		return xmlschema.FormatText
-	case strings.HasPrefix(mediaType, "multipart/"):
+	case strings.HasPrefix(mediaType, "multipart/"), strings.HasPrefix(mediaType, "message/"):
 		return xmlschema.FormatMultipart
 	case mediaType == "":
 		return xmlschema.FormatUnknown

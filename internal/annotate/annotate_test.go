@@ -273,6 +273,7 @@ func TestExtensionAndFormat(t *testing.T) {
 		{"https://a.org/feed", "application/rss+xml", "xml", xmlschema.FormatText},
 		{"https://a.org/release.20260102030405", "image/png", "", xmlschema.FormatBinary},
 		{"https://a.org/mail", "multipart/mixed", "", xmlschema.FormatMultipart},
+		{"https://a.org/mail", "message/rfc822", "eml", xmlschema.FormatMultipart},
 		{"https://a.org/what", "", "", xmlschema.FormatUnknown},
 		{"::", "", "", xmlschema.FormatUnknown},
 	} {

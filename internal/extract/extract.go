@@ -2,8 +2,8 @@
 // URLs it points to. Whatever needs either, at whatever time, gets it from here, so that a document gives
 // the same text and the same links whether it was just fetched or comes out of the cache.
 //
-// It reads HTML, XHTML, plain text, feeds (RSS, Atom), sitemaps and other XML. Documents of other types
-// have no text and no links, which is no error. No content is an error: what is broken is read as far
+// It reads HTML, XHTML, plain text, feeds (RSS, Atom), sitemaps and other XML, and mail. Documents of other
+// types have no text and no links, which is no error. No content is an error: what is broken is read as far
 // as it makes sense, in time linear in its length, and within the limits of [Options].
 package extract
 
@@ -40,7 +40,7 @@ type Options struct {
 // Result is what a document gave. It shares no memory with the body.
 type Result struct {
 	MediaType string        // in lower case, without parameters; sniffed if the header had none
-	Charset   string        // the encoding of the body, by its standard name; empty if it has no text
+	Charset   string        // the encoding of the body (of mail, that of its first text), by its standard name; empty if it has no text
 	Language  string        // as the document declares it (BCP 47); empty if it does not
 	Title     string        // white space collapsed
 	Text      *webrace.Text // never nil
@@ -83,6 +83,12 @@ func Document(body []byte, contentType, url string, opts Options) (*Result, erro
 		contentType, _, _ = strings.Cut(contentType, ";") // its charset is a guess, and ours is better
 	}
 	r := &Result{MediaType: mediaType(contentType), Text: &webrace.Text{}}
+	if isMail(r.MediaType) { // its parts have encodings of their own
+		x := begin(r, base, opts)
+		defer x.release()
+		x.mail(body, contentType)
+		return r, nil
+	}
 	read := readers[r.MediaType]
 	if read == nil && strings.HasSuffix(r.MediaType, "+xml") && r.MediaType != "image/svg+xml" {
 		read = (*extraction).xml
@@ -95,9 +101,8 @@ func Document(body []byte, contentType, url string, opts Options) (*Result, erro
 		return nil, fmt.Errorf("extract %s: %w", base, err)
 	}
 	r.Charset = charset
-	x := extractions.Get().(*extraction)
+	x := begin(r, base, opts)
 	defer x.release()
-	x.begin(r, base, opts)
 	read(x, text)
 	return r, nil
 }
@@ -132,12 +137,14 @@ type extraction struct {
 
 var extractions = sync.Pool{New: func() any { return &extraction{seen: make(map[string]struct{})} }}
 
-func (x *extraction) begin(r *Result, base *urlnorm.Base, opts Options) {
+func begin(r *Result, base *urlnorm.Base, opts Options) *extraction {
+	x := extractions.Get().(*extraction)
 	if opts.MaxLinks <= 0 {
 		opts.MaxLinks = DefaultMaxLinks
 	}
 	x.Result, x.base, x.opts = r, base, opts
 	x.text = webrace.Text{Bytes: x.text.Bytes[:0], Blocks: x.text.Blocks[:0]}
+	return x
 }
 
 // keep is the most memory, in bytes of text or number of links, that is worth keeping for the next
@@ -162,26 +169,37 @@ func (x *extraction) html(body []byte) { x.page(body, false) }
 func (x *extraction) xhtml(body []byte) { x.page(body, true) }
 
 func (x *extraction) page(body []byte, xhtml bool) {
-	s := &x.scanner
-	s.Options = htmltext.Options{Images: x.opts.Images, Forms: x.opts.Forms, XHTML: xhtml,
-		MaxLinks: min(x.opts.MaxLinks, 1<<24) * candidatesPerLink}
-	s.Scan(body)
+	s := x.scan(body, htmltext.Options{XHTML: xhtml})
 	x.Title, x.Language = string(s.Title), language(s.Language)
 	x.NoIndex, x.NoFollow = s.NoIndex, s.NoFollow
-	if s.Base != nil {
-		x.rebase(s.Base)
-	}
+	x.follow(s)
 	if s.Canonical != nil {
 		if u, err := x.base.Resolve(s.Canonical); err == nil { // one that is no URL declares nothing
 			x.Canonical = x.opts.Rules.Apply(u)
 		}
+	}
+	x.take(&s.Text)
+}
+
+// scan reads HTML, with the links that are wanted.
+func (x *extraction) scan(body []byte, o htmltext.Options) *htmltext.Scanner {
+	o.Images, o.Forms = x.opts.Images, x.opts.Forms
+	o.MaxLinks = min(x.opts.MaxLinks, 1<<24) * candidatesPerLink
+	x.scanner.Options = o
+	x.scanner.Scan(body)
+	return &x.scanner
+}
+
+// follow adds the links of what was scanned.
+func (x *extraction) follow(s *htmltext.Scanner) {
+	if s.Base != nil {
+		x.rebase(s.Base)
 	}
 	for _, l := range s.Links {
 		x.link(l.URL, l.NoFollow || x.NoFollow)
 	}
 	x.Candidates += s.Skipped
 	x.Refused.Limit += s.Skipped
-	x.take(&s.Text)
 }
 
 // rebase makes references relative to another URL, unless it is none.

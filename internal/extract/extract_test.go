@@ -266,6 +266,41 @@ func TestRealPages(t *testing.T) {
 	}
 }
 
+// check verifies what is promised of any result.
+func check(t *testing.T, r *extract.Result, maxLinks int) {
+	t.Helper()
+	if !utf8.Valid(r.Text.Bytes) || !utf8.ValidString(r.Title) || len(r.Links) > maxLinks {
+		t.Fatalf("%+v", r)
+	}
+	if r.Title != strings.Join(strings.FieldsFunc(r.Title, isSpace), " ") {
+		t.Fatalf("white space in the title %q", r.Title)
+	}
+	if r.Candidates != len(r.Links)+r.Repeated+r.Refused.Total() {
+		t.Fatalf("%d candidates are %d links, %d repeated, %d refused", r.Candidates, len(r.Links), r.Repeated, r.Refused.Total())
+	}
+	end := int32(0)
+	for _, b := range r.Text.Blocks {
+		if b.Start < end || b.End <= b.Start || len(bytes.TrimFunc(r.Text.Slice(b), isSpace)) != int(b.End-b.Start) {
+			t.Fatalf("block %v of %q", b, r.Text.Bytes)
+		}
+		if b.Start > end && !isSpace(rune(r.Text.Bytes[b.Start-1])) || b.Start == end && end > 0 {
+			t.Fatalf("nothing separates block %v from the one before in %q", b, r.Text.Bytes)
+		}
+		end = b.End
+	}
+	if int(end) != len(r.Text.Bytes) {
+		t.Fatalf("text goes on after its last block: %q", r.Text.Bytes[end:])
+	}
+	for i, l := range r.Links {
+		if u, err := urlnorm.Parse(l); err != nil || u != l || slices.Contains(r.Links[:i], l) {
+			t.Fatalf("link %q of %q, %v", l, r.Links, err)
+		}
+	}
+}
+
+// isSpace reports whether a rune is white space in HTML.
+func isSpace(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }
+
 func FuzzDocument(f *testing.F) {
 	for _, s := range []string{"<a href=x>", "<rss><link>x</link><title>&lt;p&gt;</title>", "<urlset><loc>x", "a\r\n\r\nb", "<html xml:lang=x><base href='//'>", "<feed xml:base=x><link href=y/>"} {
 		for _, m := range []string{"text/html", "text/xml", "text/plain", "application/xhtml+xml", "", "text/html; charset=shift_jis"} {
@@ -281,27 +316,7 @@ func FuzzDocument(f *testing.F) {
 		if !bytes.Equal(body, kept) {
 			t.Fatal("the body was changed")
 		}
-		if !utf8.Valid(r.Text.Bytes) || !utf8.ValidString(r.Title) || len(r.Links) > 5 {
-			t.Fatalf("%+v", r)
-		}
-		if r.Candidates != len(r.Links)+r.Repeated+r.Refused.Total() {
-			t.Fatalf("%d candidates are %d links, %d repeated, %d refused", r.Candidates, len(r.Links), r.Repeated, r.Refused.Total())
-		}
-		end := int32(0)
-		for _, b := range r.Text.Blocks {
-			if b.Start < end || b.End <= b.Start || len(bytes.Trim(r.Text.Slice(b), " \t\r\n\f")) != int(b.End-b.Start) {
-				t.Fatalf("block %v of %q", b, r.Text.Bytes)
-			}
-			end = b.End
-		}
-		if int(end) != len(r.Text.Bytes) {
-			t.Fatalf("text goes on after its last block: %q", r.Text.Bytes[end:])
-		}
-		for i, l := range r.Links {
-			if u, err := urlnorm.Parse(l); err != nil || u != l || slices.Contains(r.Links[:i], l) {
-				t.Fatalf("link %q of %q, %v", l, r.Links, err)
-			}
-		}
+		check(t, r, 5)
 		again, err := extract.Document(body, contentType, at, extract.Options{MaxLinks: 5})
 		if diff := cmp.Diff(r, again); diff != "" || err != nil {
 			t.Fatalf("not the same the second time: %s, %v", diff, err)

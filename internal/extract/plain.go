@@ -11,6 +11,11 @@ const space = " \t\n\f\r"
 
 // plain reads plain text: a block is a paragraph, which ends at an empty line.
 func (x *extraction) plain(body []byte) {
+	x.paragraphs(body)
+	x.take(&x.text)
+}
+
+func (x *extraction) paragraphs(body []byte) {
 	start := 0
 	for i := 0; i < len(body); {
 		end := i + lineLength(body[i:])
@@ -21,7 +26,6 @@ func (x *extraction) plain(body []byte) {
 		i = end
 	}
 	x.block(body[start:], webrace.FieldBody)
-	x.take(&x.text)
 }
 
 // lineLength returns the length of the first line of b, with its end, however it ends.

@@ -1,0 +1,140 @@
+package extract
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/mailpart"
+)
+
+const (
+	mailNesting = 16    // how deep messages and parts may lie within each other; what is deeper is passed over
+	mailParts   = 1_000 // how many parts a message may have, with those of messages within; others are passed over
+)
+
+// mail is the reading of one message: of its texts, and those of the messages it holds.
+type mail struct {
+	*extraction
+	parts int // left to read
+}
+
+// isMail reports whether a document of this type is a message or a body of parts.
+func isMail(mediaType string) bool {
+	return mediaType == "message/rfc822" || mediaType == "message/global" || strings.HasPrefix(mediaType, "multipart/")
+}
+
+// mail reads a message, or a body of parts as a server sends it. The subject is the title; then follow the
+// parts of plain text and HTML. What is no mail, whatever it was sent as, is read as plain text.
+func (x *extraction) mail(body []byte, contentType string) {
+	m := mail{extraction: x, parts: mailParts}
+	m.entity(mailpart.Header{ContentType: contentType}, body, 0)
+	x.take(&x.text)
+}
+
+// entity reads a message or part whose body is given as it was sent.
+func (m *mail) entity(h mailpart.Header, body []byte, depth int) {
+	if depth > mailNesting || m.parts == 0 {
+		return
+	}
+	m.parts--
+	if m.Language == "" {
+		m.Language = language([]byte(h.Language))
+	}
+	media := mediaType(h.ContentType)
+	body = mailpart.Decode(body, h.TransferEncoding)
+	switch {
+	case strings.HasPrefix(media, "multipart/"):
+		m.multipart(media, h.ContentType, body, depth)
+	case isMail(media):
+		h, body := mailpart.Split(body)
+		m.subject(h.Subject)
+		m.entity(h, body, depth+1)
+	case media == "" || media == "text/plain":
+		m.plainPart(body, h.ContentType)
+	case media == "text/html" || media == "application/xhtml+xml":
+		m.htmlPart(body, h.ContentType)
+	}
+}
+
+// multipart reads a body of parts. Of alternatives the last one that can be read is the best, and says what
+// the others say. A body that has no parts is text.
+func (m *mail) multipart(media, contentType string, body []byte, depth int) {
+	var parts [][]byte
+	if boundary := mailpart.Boundary(contentType, body); boundary != "" {
+		parts = mailpart.Parts(body, boundary, m.parts)
+	}
+	if len(parts) == 0 {
+		m.plainPart(body, "")
+		return
+	}
+	if media == "multipart/alternative" {
+		before := len(m.text.Blocks)
+		for i := len(parts) - 1; i >= 0 && len(m.text.Blocks) == before; i-- {
+			m.part(parts[i], media, depth)
+		}
+		return
+	}
+	for _, p := range parts {
+		m.part(p, media, depth)
+	}
+}
+
+func (m *mail) part(part []byte, within string, depth int) {
+	h, body := mailpart.Split(part)
+	if h.ContentType == "" && within == "multipart/digest" {
+		h.ContentType = "message/rfc822"
+	}
+	m.entity(h, body, depth+1)
+}
+
+// subject makes the first subject the title; those of messages within are headings.
+func (m *mail) subject(subject string) {
+	text := []byte(strings.Join(strings.Fields(strings.ReplaceAll(subject, "\x00", "")), " "))
+	if m.Title == "" {
+		m.Title = string(text)
+		m.block(text, webrace.FieldTitle)
+	} else {
+		m.block(text, webrace.FieldHeading)
+	}
+}
+
+func (m *mail) plainPart(body []byte, contentType string) {
+	m.paragraphs(m.inUTF8(body, contentType))
+}
+
+// htmlPart reads a part of HTML. Its own title is mostly the subject again, or the name of a program.
+func (m *mail) htmlPart(body []byte, contentType string) {
+	s := m.scan(m.inUTF8(body, contentType), htmltext.Options{})
+	m.NoIndex, m.NoFollow = m.NoIndex || s.NoIndex, m.NoFollow || s.NoFollow
+	if m.Language == "" {
+		m.Language = language(s.Language)
+	}
+	titled := m.Title != ""
+	if !titled {
+		m.Title = string(s.Title)
+	}
+	for _, b := range s.Text.Blocks {
+		if b.Field == webrace.FieldTitle && titled {
+			b.Field = webrace.FieldHeading
+		}
+		m.block(s.Text.Slice(b), b.Field)
+	}
+	base := m.base
+	m.follow(s)
+	m.base = base
+}
+
+// inUTF8 decodes a part. The encoding of a message is that of its first text.
+func (m *mail) inUTF8(body []byte, contentType string) []byte {
+	text, charset, err := charsets.ToUTF8(body, contentType)
+	if err != nil {
+		text = bytes.ToValidUTF8(body, []byte("\ufffd"))
+	}
+	if m.Charset == "" {
+		m.Charset = charset
+	}
+	return text
+}
