@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/internal/likeness"
 )
 
 // likenessOf returns that of a page's alert for everything on it.
@@ -32,7 +34,7 @@ func TestTextsThatDifferInFewWordsAreAlike(t *testing.T) {
 		"another teaser":        strings.Replace(news, "nine", "ten", 1),
 		"other punctuation":     strings.ReplaceAll(news, ",", " —"),
 	} {
-		if !Alike(first, likenessOf(t, text)) {
+		if !likeness.Alike(first, likenessOf(t, text)) {
 			t.Errorf("%s: %d bits differ", what, bits.OnesCount64(first^likenessOf(t, text)))
 		}
 	}
@@ -40,11 +42,11 @@ func TestTextsThatDifferInFewWordsAreAlike(t *testing.T) {
 		"half of it":   news[:len(news)/2],
 		"another news": "The railway to the coast stays closed this weekend, because the bridge that was repaired last year must be painted; buses leave from the station every hour, and take twice as long.",
 	} {
-		if Alike(first, likenessOf(t, text)) {
+		if likeness.Alike(first, likenessOf(t, text)) {
 			t.Errorf("%s is alike", what)
 		}
 	}
-	if x := likenessOf(t, "the observatory opens"); x != 0 || Alike(x, x) {
+	if x := likenessOf(t, "the observatory opens"); x != 0 || likeness.Alike(x, x) {
 		t.Errorf("three words have the likeness %x", x)
 	}
 }
@@ -63,7 +65,7 @@ func TestUnrelatedTextsAreNotAlike(t *testing.T) {
 	}
 	for i, x := range all {
 		for _, y := range all[:i] {
-			if Alike(x, y) {
+			if likeness.Alike(x, y) {
 				t.Fatalf("%x and %x are alike", x, y)
 			}
 		}

@@ -76,7 +76,7 @@ type Alert struct {
 	Matched webrace.Digest
 	// New says that a block of the matched text is among those that are.
 	New bool
-	// Likeness is a fingerprint of the matched text: see Likeness. 0 if the text is too short for one.
+	// Likeness is a fingerprint of the matched text, to be compared by the package likeness. 0 if the text is too short for one.
 	Likeness    uint64
 	Summary     string // the part of the page with the most important keywords, these within «»
 	Explanation Explanation

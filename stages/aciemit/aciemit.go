@@ -72,6 +72,7 @@ func (s *stage) store(ctx context.Context, acis ...*xmlschema.ACI) error {
 	}
 	s.env.Counter("annotations").Add(int64(stored.Added))
 	s.env.Counter("withheld").Add(int64(stored.Withheld))
-	s.env.Counter("repeated").Add(int64(len(acis) - stored.Added - stored.Withheld))
+	s.env.Counter("near_duplicates").Add(int64(stored.Alike))
+	s.env.Counter("repeated").Add(int64(len(acis) - stored.Added - stored.Withheld - stored.Alike))
 	return nil
 }

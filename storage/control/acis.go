@@ -24,12 +24,17 @@ type ACI struct {
 type Stored struct {
 	Added    int // for their owners to take
 	Withheld int // because their owners had been sent what their budgets allow; see [Store.Withheld]
+	Alike    int // not stored, because their URDs were told of nearly the same text from another URL
 }
 
 // PutACIs stores annotations, all of them or none. Those whose ids are known are written over, and keep their
 // place in the order and whether they were retrieved; those known from another URL, because a mirror has the
 // same text, are left as they are, as are those that were withheld, and those that [Store.Trim] removed stay
 // removed.
+//
+// But one whose text is new since a version that its owner had seen (Docbase.Since), and was told of from the
+// same URL in that version or before it, is stored under another id (see [xmlschema.Again]): the text had gone, and
+// has come back.
 func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (stored Stored, err error) {
 	if len(acis) == 0 {
 		return Stored{}, nil

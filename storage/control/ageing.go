@@ -116,7 +116,10 @@ func (s *Store) trimRetrieved(ctx context.Context, before time.Time) (n int, err
 			if _, err := tx.ExecContext(ctx, fmt.Sprintf(countTrimmed, chosen), nanos(before), ageingBatch); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO trimmed SELECT id "+chosen, nanos(before), ageingBatch); err != nil {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO trimmed (id, url, version) SELECT id, url, version "+chosen, nanos(before), ageingBatch); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "DELETE FROM likeness WHERE seq IN (SELECT seq "+chosen+")", nanos(before), ageingBatch); err != nil {
 				return err
 			}
 			result, err := tx.ExecContext(ctx, "DELETE FROM aci WHERE seq IN (SELECT seq "+chosen+")", nanos(before), ageingBatch)

@@ -133,6 +133,7 @@ func (c *checker) secrets() error {
 var rules = []struct{ kind, detail, query, repair string }{
 	{"orphan XML", "it is of no URD", "SELECT n, n FROM urd_xml WHERE n NOT IN (SELECT n FROM urd)", "DELETE FROM urd_xml WHERE n = ?"},
 	{"orphan keyword", "it is of no URD", "SELECT DISTINCT urd, urd FROM keyword WHERE urd NOT IN (SELECT n FROM urd)", "DELETE FROM keyword WHERE urd = ?"},
+	{"orphan likeness", "it is of no ACI", "SELECT seq, seq FROM likeness WHERE seq NOT IN (SELECT seq FROM aci)", "DELETE FROM likeness WHERE seq = ?"},
 	{"URD both stored and removed", "", "SELECT id, id FROM removed WHERE id IN (SELECT id FROM urd)", "DELETE FROM removed WHERE id = ?"},
 	{"ACI both stored and trimmed", "", "SELECT id, id FROM trimmed WHERE id IN (SELECT id FROM aci)", "DELETE FROM trimmed WHERE id = ?"},
 	{"ACI both stored and withheld", "", "SELECT id, id FROM withheld WHERE id IN (SELECT id FROM aci)", "DELETE FROM withheld WHERE id = ?"},

@@ -94,7 +94,8 @@ func TestEveryDamageIsFoundAndRepaired(t *testing.T) {
 		"ACI nodes":             {"UPDATE aci SET nodes = x'' WHERE id = 'aci11'", "ACI other than its XML", 0, 0},
 		"expired and waiting":   {"UPDATE aci SET retrieved = 0 WHERE id = 'aci1'", "ACI other than its XML", 0, 0},
 		"damaged ACI":           {"UPDATE aci SET xml = x'' WHERE id = 'aci11'", "unreadable ACI", 0, 1},
-		"trimmed and there":     {"INSERT INTO trimmed VALUES ('aci11')", "ACI both stored and trimmed", 0, 0},
+		"trimmed and there":     {"INSERT INTO trimmed (id) VALUES ('aci11')", "ACI both stored and trimmed", 0, 0},
+		"likeness of nothing":   {"INSERT INTO likeness VALUES ('u', 999, 1, 1)", "orphan likeness", 0, 0},
 		"sequence":              {"UPDATE sqlite_sequence SET seq = 1 WHERE name = 'aci'", "sequence behind", 0, 0},
 		"follower too far":      {"INSERT INTO cursor VALUES ('mail/acis', 31)", "follower beyond the end", 0, 0},
 		"no index":              {"DROP INDEX urd_owner", "half-applied migration", 0, 0},
@@ -157,7 +158,7 @@ func TestAMigrationThatWasAppliedInPartIsFinished(t *testing.T) {
 	}
 	// And the other way round.
 	path = golden(t, 1)
-	execute(t, path, "PRAGMA user_version = 4")
+	execute(t, path, "PRAGMA user_version = 5")
 	s = openAt(t, path)
 	found := fsckOf(t, s, true)
 	if len(found) != 1 || !found[0].Repaired || found[0].Kind != "half-applied migration" {

@@ -48,6 +48,7 @@ func (r *row) columns() []any {
 // emission is the storing of ACIs in one transaction, whose statements end with it.
 type emission struct {
 	ctx                      context.Context
+	memory                   memory
 	allowance                *allowance
 	insert, withhold, update *sql.Stmt
 	stored                   Stored
@@ -59,6 +60,9 @@ func (s *Store) newEmission(ctx context.Context, tx *sql.Tx) (*emission, error) 
 		return nil, err
 	}
 	e := &emission{ctx: ctx, allowance: allowance}
+	if e.memory, err = newMemory(ctx, tx); err != nil {
+		return nil, err
+	}
 	for _, s := range []struct {
 		into  **sql.Stmt
 		query string
@@ -80,15 +84,31 @@ func (s *Store) newEmission(ctx context.Context, tx *sql.Tx) (*emission, error) 
 }
 
 // put stores one ACI as new, if it is: most are. Otherwise it is written over what is known of it.
-func (e *emission) put(r *row) error {
-	isNew, err := e.add(r)
-	if err == nil && !isNew {
-		_, err = e.update.ExecContext(e.ctx, r.columns()...)
+func (e *emission) put(given *row) error {
+	r, err := e.memory.reappeared(given)
+	if err != nil {
+		return fmt.Errorf("ACI %s: %w", given.ID, err)
+	}
+	alike, err := e.memory.isAlike(r)
+	switch {
+	case err != nil:
+	case alike:
+		e.stored.Alike++
+	default:
+		err = e.addOrUpdate(r)
 	}
 	if err != nil {
 		return fmt.Errorf("ACI %s: %w", r.ID, err)
 	}
 	return nil
+}
+
+func (e *emission) addOrUpdate(r *row) error {
+	isNew, err := e.add(r)
+	if err == nil && !isNew {
+		_, err = e.update.ExecContext(e.ctx, r.columns()...)
+	}
+	return err
 }
 
 // add sends an ACI that is not known, or withholds it.
@@ -107,6 +127,7 @@ func (e *emission) add(r *row) (isNew bool, err error) {
 	if isNew, err = affected(e.insert.ExecContext(e.ctx, r.columns()...)); isNew {
 		e.stored.Added++
 		e.allowance.spend(r.Owner)
+		err = e.memory.note(r)
 	}
 	return isNew, err
 }

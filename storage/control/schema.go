@@ -15,6 +15,7 @@ var migrations = []migration{
 	{tables: tables2, fill: fill2, finish: finish2},
 	{tables: tables3},
 	{tables: tables4},
+	{tables: tables5},
 }
 
 // migration makes tables, fills them from those there were, and then takes those away.

@@ -19,6 +19,8 @@ var guarantees = []guarantee{
 	{"changes, checks and quotas wake", changesWake},
 	{"a check that was asked for is kept", checksAreKept},
 	{"an ACI is stored once", alertsAreNotRepeated},
+	{"a text that comes back to its page is told again, once for each version", returningTextIsToldAgain},
+	{"nearly the same text is told once from all pages but its own", alikeTextIsToldOnce},
 	{"an ACI is taken once", takenOnce},
 	{"followers see every ACI in order", followersSeeAll},
 	{"what is waited for is known", waitingIsKnown},
@@ -209,6 +211,55 @@ func alertsAreNotRepeated(s *session) {
 	waiting, err := s.store.Take(s.ctx, "eleni")
 	s.ok(err)
 	s.same("told again", seqs(waiting), "[]")
+}
+
+func returningTextIsToldAgain(s *session) {
+	at := func(version, since int, uri string) *xmlschema.ACI {
+		a := aci(1, "eleni")
+		a.URI, a.Docbase.Version, a.Docbase.Since = uri, version, since
+		return a
+	}
+	const page, mirror = "http://a.example/", "http://mirror.example/"
+	s.same("new", s.putACIs(at(2, 1, page)), 1)
+	s.reopen()
+	s.same("new when the request is repeated", s.putACIs(at(2, 1, page)), 0)
+	s.same("new when a mirror has it", s.putACIs(at(3, 2, mirror), at(9, 8, mirror)), 0)
+	s.same("new when it comes back", s.putACIs(at(9, 8, page), at(9, 8, page)), 1)
+	s.same("new when that is repeated", s.putACIs(at(9, 8, page)), 0)
+	s.same("new when it comes back once more", s.putACIs(at(20, 19, page)), 1)
+	ids := map[string]bool{}
+	for _, a := range all(s, s.store.ACIs(s.ctx, control.Filter{URL: page})) {
+		ids[a.ID] = true
+	}
+	s.same("ids", len(ids), 3)
+
+	_, err := s.store.Take(s.ctx, "eleni")
+	s.ok(err)
+	_, err = s.store.Trim(s.ctx, time.Now().Add(time.Hour))
+	s.ok(err)
+	s.reopen()
+	s.same("new when all was trimmed", s.putACIs(at(2, 1, page), at(9, 8, page), at(20, 19, page), at(30, 29, mirror)), 0)
+	s.same("new when it comes back after that", s.putACIs(at(31, 30, page)), 1)
+}
+
+func alikeTextIsToldOnce(s *session) {
+	with := func(n int, uri string, likeness uint64) *xmlschema.ACI {
+		a := aci(n, "eleni")
+		a.URD, a.URI, a.Docbase.Likeness = "u", uri, likeness
+		return a
+	}
+	const page, other = "http://a.example/", "http://b.example/"
+	const text, nearly = 0xF0F0F0F0F0F0F0F0, 0xF0F0F0F0F0F0F0F3
+	s.same("new", s.putACIs(with(1, page, text)), 1)
+	s.reopen()
+	stored, err := s.store.PutACIs(s.ctx, []*xmlschema.ACI{with(2, other, nearly), with(3, other, ^uint64(text)), with(4, other, 0)})
+	s.ok(err)
+	s.same("from another page", stored, control.Stored{Added: 2, Alike: 1})
+	s.same("new when the page itself changes a little", s.putACIs(with(5, page, nearly)), 1)
+	s.same("new when repeated", s.putACIs(with(1, page, text), with(5, page, nearly)), 0)
+	stranger := with(6, other, nearly)
+	stranger.URD = "another"
+	s.same("new for another URD", s.putACIs(stranger), 1)
 }
 
 func takenOnce(s *session) {
