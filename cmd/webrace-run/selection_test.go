@@ -50,7 +50,7 @@ func TestAShopIsWatchedForItsPrice(t *testing.T) {
 		t.Fatalf("told %v", acis)
 	}
 	for _, aci := range acis {
-		if want := map[string]string{"price": "12 €", "rest": "At the boat costs 12 €; ."}[aci.Owner]; aci.Summary != want {
+		if want := map[string]string{"price": "[−10] «12» €", "rest": "At the boat costs [−10] «12» €; ."}[aci.Owner]; aci.Summary != want {
 			t.Errorf("%s is told %q, want %q", aci.Owner, aci.Summary, want)
 		}
 	}
