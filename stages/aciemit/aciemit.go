@@ -18,7 +18,7 @@ func init() {
 		Type:    "aci-emit",
 		Summary: "stores annotations for their owners, each once",
 		In:      pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI]()),
-		Batch:   pipeline.Batch{Count: 256, Period: pipeline.Duration(20 * time.Millisecond)},
+		Batch:   pipeline.Batch{Count: 1024, Period: pipeline.Duration(20 * time.Millisecond)},
 	}, struct{}{}, newStage)
 }
 

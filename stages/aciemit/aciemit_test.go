@@ -87,7 +87,7 @@ func TestWhatIsAcknowledgedIsStored(t *testing.T) {
 	path := t.TempDir()
 	r, _, dir := opened(t, path)
 	var inputs []any
-	for i := range 600 { // more than two groups
+	for i := range 2100 { // more than two groups
 		inputs = append(inputs, aci(fmt.Sprint(i)))
 	}
 	for i, o := range emit(t, r, inputs...).Outcomes {

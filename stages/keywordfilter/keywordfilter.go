@@ -6,6 +6,9 @@
 // not change, only those that have not seen it are matched. Nothing is learned until the request is done,
 // so a crash repeats the match and gives the same annotations.
 //
+// Annotations are made one by one, as those who store them take them. A page that concerns very many owners
+// never keeps the others waiting, as long as the stage has two workers.
+//
 // In a continuous run, what changes in the URD base takes effect while documents are matched, which never
 // wait for it. Each is matched as of one revision of the base, and that is what its visit remembers.
 package keywordfilter
@@ -70,6 +73,7 @@ type stage struct {
 	objects  *objects.Store
 	audience atomic.Pointer[audience]
 	follows  *follower // in a continuous run
+	lane     lane
 }
 
 var (
@@ -83,7 +87,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{options: o, env: env}
+	s := &stage{options: o, env: env, lane: newLane()}
 	if s.control, err = dir.Control(); err != nil {
 		return nil, err
 	}
@@ -115,11 +119,15 @@ func (s *stage) Close() error {
 }
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-	d, err := pipeline.ValueOf[*webrace.Document](it)
-	if err != nil {
+	if _, err := pipeline.ValueOf[*webrace.Document](it); err != nil {
 		return err
 	}
-	a := s.audience.Load()
+	return s.tell(ctx, it, out)
+}
+
+// match emits an annotation for everyone whom the document concerns. Repeating it gives the same ones.
+func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) (err error) {
+	d := it.Value.(*webrace.Document)
 	changed := d.Visit == nil || d.Visit.Version != d.Version
 	looks, glances := a.of(d, changed), a.glances(d)
 	if !changed && len(looks)+len(glances) == 0 {
@@ -135,7 +143,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		if look.Added, exact, err = s.addedSince(look.since, d, added); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, a, look, exact, it.With(d), out); err != nil {
+		if err := s.tellOf(ctx, a, look, exact, it.With(d), out); err != nil {
 			return err
 		}
 	}
@@ -146,9 +154,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return nil
 }
 
-// tell emits an annotation for everyone whom the document concerns. What is new to them is known exactly, or
+// tellOf emits an annotation for everyone who is shown the document together, and whom it concerns. What is new to them is known exactly, or
 // as far as the versions before are still there.
-func (s *stage) tell(ctx context.Context, a *audience, to look, exact bool, it *pipeline.Item, out pipeline.Emitter) error {
+func (s *stage) tellOf(ctx context.Context, a *audience, to look, exact bool, it *pipeline.Item, out pipeline.Emitter) error {
 	d := it.Value.(*webrace.Document)
 	to.Summary = s.options.Summary
 	s.countMatched(a, to.Options)
@@ -183,7 +191,6 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 			n.alert.Summary = change.summary
 		}
 	}
-	s.env.Counter("alerts").Add(1)
 	aci := annotate.ACI(n.urd.URD, n.alert, it.Value.(*webrace.Document))
 	if n.alert.New && n.exact {
 		aci.Docbase.Since = n.seen

@@ -83,7 +83,7 @@ func ownersACI(id int, owner string) *xmlschema.ACI {
 // annotations are taken and removed, and the store is opened anew.
 func TestBudgetsAgreeWithAModel(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 3))
@@ -92,7 +92,7 @@ func TestBudgetsAgreeWithAModel(t *testing.T) {
 			model := ledger{map[string]int{}, 0, map[string]int{}, map[string]bool{}, map[string][]string{}, map[string]map[string]int{}}
 			owners := []string{"eleni", "andreas", "zoe"}
 			next := 0
-			for range 150 {
+			for range 100 {
 				owner := owners[random.IntN(3)]
 				switch random.IntN(9) {
 				case 0:
