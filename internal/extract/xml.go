@@ -2,47 +2,37 @@ package extract
 
 import (
 	"bytes"
-
-	"golang.org/x/net/html"
+	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/xmltoken"
 )
 
-// xml reads feeds, sitemaps and any other XML. Many feeds are not well-formed, so it is read by a
-// tokenizer that stumbles over nothing: of HTML, with the rules of foreign content, under which it knows
-// CDATA sections and has no special elements. It expands no entities but characters, and keeps no tree.
+// xml reads feeds, sitemaps and any other XML, well-formed or not. It keeps no tree.
 func (x *extraction) xml(body []byte) {
 	d := xmlDocument{extraction: x}
-	z := html.NewTokenizer(bytes.NewReader(body))
-	z.AllowCDATA(true)
+	r := xmltoken.NewReader(body)
 	for {
-		token := z.Next()
-		switch token {
-		case html.ErrorToken:
+		switch r.Next() {
+		case xmltoken.None:
 			d.flush()
 			x.take(&x.text)
 			return
-		case html.TextToken:
-			if d.root == "" {
-				continue // what is left of a document type definition
+		case xmltoken.Text:
+			if d.root != "" { // before it stands what is left of a broken prolog
+				d.text = append(d.text, r.Text...)
 			}
-			if raw := z.Raw(); bytes.HasPrefix(raw, []byte("<![CDATA[")) {
-				d.text = append(d.text, bytes.TrimSuffix(raw[len("<![CDATA["):], []byte("]]>"))...)
-			} else {
-				d.text = append(d.text, z.Text()...)
-			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			z.NextIsNotRawText()
-			d.start(z)
+		case xmltoken.Start:
+			d.start(r)
 			if d.root == "html" {
 				x.xhtml(body)
 				return
 			}
-			if token == html.SelfClosingTagToken {
+			if r.Empty {
 				d.end()
 			}
-		case html.EndTagToken:
+		case xmltoken.End:
 			d.end()
 		}
 	}
@@ -58,18 +48,17 @@ type xmlDocument struct {
 	text    []byte
 }
 
-func (d *xmlDocument) start(z *html.Tokenizer) {
+func (d *xmlDocument) start(r *xmltoken.Reader) {
 	d.flush()
-	name, more := z.TagName()
-	d.element = string(name)
+	d.element = strings.ToLower(string(r.Name))
 	d.attrs = nil
-	for more {
-		var key, value []byte
-		key, value, more = z.TagAttr()
+	for key, value := range r.Attributes() {
 		if d.attrs == nil {
 			d.attrs = make(map[string]string)
 		}
-		d.attrs[string(key)] = string(value)
+		if name := strings.ToLower(string(key)); d.attrs[name] == "" { // of two the first counts
+			d.attrs[name] = string(value)
+		}
 	}
 	if d.root == "" {
 		d.root = d.element
