@@ -22,9 +22,10 @@ type benchmark func(b *bench) error
 
 // benchmarks are those that can be asked for by name.
 var benchmarks = map[string]benchmark{
-	"pipeline": benchPipeline,
-	"crawl":    benchCrawl,
-	"storage":  benchStorage,
+	"annotation": benchAnnotation,
+	"pipeline":   benchPipeline,
+	"crawl":      benchCrawl,
+	"storage":    benchStorage,
 }
 
 // bench is what a benchmark is given.

@@ -26,6 +26,9 @@ type row struct {
 	Ratio float64 `json:"ratio"`
 	Goal  *goal   `json:"goal"`
 	Met   *bool   `json:"met"` // nil without a goal
+	// Of a row whose value is CPU time: the wall time, in the same unit, and how many alerts a page gave rise to.
+	Wall   *float64 `json:"wall,omitempty"`
+	Alerts *float64 `json:"alerts,omitempty"`
 }
 
 // goal is the most that a row may be.
@@ -61,7 +64,7 @@ func (t *table) add(r row, judged float64) {
 // print writes the rows as an aligned table.
 func (t *table) print(w io.Writer) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "BENCH\tROW\tVALUE\tUNIT\tRIVAL\tRATIO\tGOAL\tMET")
+	fmt.Fprintln(columns, "BENCH\tROW\tVALUE\tUNIT\tRIVAL\tRATIO\tGOAL\tMET\tWALL\tALERTS")
 	for _, r := range t.rows {
 		ratio, goal, met := "", "", ""
 		if r.Rival != "" {
@@ -70,9 +73,16 @@ func (t *table) print(w io.Writer) error {
 		if r.Goal != nil {
 			goal, met = r.Goal.String(), map[bool]string{true: "yes", false: "NO"}[*r.Met]
 		}
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Bench, r.Name, number(r.Value), r.Unit, r.Rival, ratio, goal, met)
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Bench, r.Name, number(r.Value), r.Unit, r.Rival, ratio, goal, met, optional(r.Wall), optional(r.Alerts))
 	}
 	return columns.Flush()
+}
+
+func optional(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return number(*v)
 }
 
 // number prints three significant digits, and all of those before the point.
