@@ -1,8 +1,10 @@
 package match
 
+import "math/bits"
+
 // findAtoms finds the atoms of the segment that occur on the page.
 func (p *page) findAtoms(s *segment, among selection) {
-	clear(p.scoring.shared)
+	p.scoring.shared.Reset()
 	for i := range p.stems {
 		if n := &p.stems[i].count[among]; !n.zero() {
 			s.keys.each(keyOf(byStem, p.stems[i].hash), func(atom uint32) { p.meet(s, atom, n, among) })
@@ -63,32 +65,22 @@ func (p *page) findParts(s *segment, among selection) {
 // meet takes note of an atom one of whose keys the page has so many times. If that settles nothing, it
 // looks for the atom itself.
 func (p *page) meet(s *segment, number uint32, n *tally, among selection) {
-	a := &s.atoms[number]
-	c := &p.scoring
+	a, c := &s.atoms[number], &p.scoring
 	if a.shared {
-		if c.shared == nil {
-			c.shared = make(map[uint32]int)
-		}
-		if i, known := c.shared[number]; known {
-			if i >= 0 && a.phrase < 0 {
+		i, met := c.shared.GetOrSet(bits.RotateLeft64(uint64(number)*0x9E3779B97F4A7C15, 32), int32(len(c.present)))
+		if met {
+			if a.phrase < 0 {
 				more := n.only(a.within)
 				c.present[i].tally.add(&more)
 			}
 			return
 		}
-		c.shared[number] = -1
 	}
 	var count tally
 	if a.phrase < 0 {
 		count = n.only(a.within)
-	} else {
-		count = p.count(s.phrases[a.phrase], among)
-	}
-	if count.zero() && (!a.shared || a.phrase >= 0) {
+	} else if count = p.count(s.phrases[a.phrase], among); count.zero() && !a.shared {
 		return
-	}
-	if a.shared {
-		c.shared[number] = len(c.present)
 	}
 	c.present = append(c.present, present{atom: number, at: a.from, end: s.atoms[number+1].from, tally: count})
 }

@@ -1,14 +1,16 @@
 package match
 
+import "github.com/webrace/webrace/internal/hashtable"
+
 // scoring is the room for matching a page with a segment. Between pages, all scores are zero.
 type scoring struct {
 	scores     []float32 // by profile: what has been added up, or toJudge
 	touched    []uint32  // profiles with a score
 	present    []present
-	shared     map[uint32]int // the index of an atom among those present, if several keys lead to it
-	index      []uint32       // by atom: one more than its index among those present, in segments with members
-	candidates []uint32       // profiles
-	parts      []float32      // their scores
+	shared     hashtable.Table // the index of an atom among those present, if several keys lead to it
+	index      []uint32        // by atom: one more than its index among those present, in segments with members
+	candidates []uint32        // profiles
+	parts      []float32       // their scores
 }
 
 // present is an atom that the page has: what is left of its postings, and what each weight contributes.
@@ -38,6 +40,7 @@ func (p *page) candidatesOf(s *segment, among selection) (profiles []uint32, par
 		return nil, nil
 	}
 	p.findAtoms(s, among)
+	p.weigh()
 	postings := 0
 	for i := range c.present {
 		postings += int(c.present[i].end - c.present[i].at)
@@ -45,7 +48,6 @@ func (p *page) candidatesOf(s *segment, among selection) (profiles []uint32, par
 	if len(c.scores) < len(s.profiles) {
 		c.scores = make([]float32, len(s.profiles))
 	}
-	p.weigh()
 	c.indexPresent(s)
 	if postings < len(s.profiles)/16 {
 		c.scoreFew(s)
@@ -76,11 +78,16 @@ func (c *scoring) forgetPresent(s *segment) {
 	}
 }
 
-// weigh computes what each atom present contributes, by weight.
+// weigh computes what each atom present contributes, by weight. One that a key has promised, and that does
+// not occur where it may, leads nowhere.
 func (p *page) weigh() {
 	half := halfway(len(p.tokens))
 	for i := range p.scoring.present {
 		a := &p.scoring.present[i]
+		if a.tally.zero() {
+			a.at = a.end
+			continue
+		}
 		s := saturation(a.tally.evidence(), half)
 		for weight := uint8(1); weight <= mostWeight; weight++ {
 			a.contributions[weight] = float32(contribution(weight, s))
