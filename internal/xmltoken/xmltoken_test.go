@@ -74,7 +74,7 @@ func TestTokens(t *testing.T) {
 func TestHostileDocumentsAreReadInLinearTime(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{"<?a>", "<!--", "<!a \"'>", "<!<>", "<![CDATA[", "<a b='", "</", "<!DOCTYPE [<!--", "&", "<"} {
-		tokens(bytes.Repeat([]byte(unit), 4<<20/len(unit)))
+		tokens(bytes.Repeat([]byte(unit), 1<<20/len(unit)))
 	}
 }
 
