@@ -8,8 +8,8 @@ import (
 
 // taken is what one call took, on average over a round.
 type taken struct {
-	CPU, Wall time.Duration // at least a nanosecond apart: rounds are of many calls
-	allocs    uint64        // rounded down
+	CPU, Wall time.Duration
+	allocs    uint64 // rounded down
 }
 
 // stopwatch times calls, a round of them at a time.
@@ -49,14 +49,14 @@ func callsIn(least time.Duration, call func()) int {
 	}
 }
 
-// longEnough is when the rounds of one comparison end, if three have been made.
+// longEnough is when the rounds of one comparison end, if two have been made.
 const longEnough = 6 * time.Second
 
 // clock lets all take their rounds in turn, and returns the least that each took.
 func clock(rounds int, all ...stopwatch) ([]taken, error) {
 	least := make([]taken, len(all))
 	began := time.Now()
-	for round := 0; round < rounds && (round < 3 || time.Since(began) < longEnough); round++ {
+	for round := 0; round < rounds && (round < 2 || time.Since(began) < longEnough); round++ {
 		for i, one := range all {
 			runtime.GC() // nobody pays for what the one before left behind
 			t, err := one()

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
 	_ "embed"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,8 +47,8 @@ func (d *duel) grep() (*rival, error) {
 //go:embed hyperscan/scan.c
 var hyperscanSource []byte
 
-// hyperscan finds the keywords by Debian's libhyperscan, which has no Go. The program compiles the keywords,
-// scans the page in rounds and says how long one scan takes; compiling them is not counted.
+// hyperscan finds the keywords by Debian's libhyperscan, which has no Go: in a child process, which compiles the
+// keywords once, and then scans the page as often as it is told and says how long that took.
 func (d *duel) hyperscan() (*rival, error) {
 	program, err := d.compileHyperscan()
 	if err != nil {
@@ -56,26 +59,17 @@ func (d *duel) hyperscan() (*rival, error) {
 	if err != nil {
 		return nil, err
 	}
-	const scans = 200
-	run := func() (h hyperscanned, err error) {
-		out, err := exec.Command(program, keywords, text, strconv.Itoa(scans)).Output()
-		if err != nil {
-			return h, fmt.Errorf("run hyperscan: %w", err)
-		}
-		return readHyperscanned(out)
-	}
-	first, err := run()
+	h, err := startHyperscan(program, keywords, text)
 	if err == nil {
-		err = d.same(first.found)
+		if err = d.same(h.found); err != nil {
+			err = errors.Join(err, h.close())
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("check of hyperscan: %w", err)
 	}
-	d.note("annotation: %shyperscan compiles the keywords in %v", d.of, first.compiled.Round(time.Millisecond))
-	return &rival{name: "hyperscan", bytes: first.bytes, call: func() (taken, error) {
-		h, err := run()
-		return h.scan, err
-	}}, nil
+	d.note("annotation: %shyperscan compiles the keywords in %v", d.of, h.compiled.Round(time.Millisecond))
+	return &rival{name: "hyperscan", bytes: h.bytes, call: h.scan, close: h.close}, nil
 }
 
 func (d *duel) compileHyperscan() (program string, err error) {
@@ -90,20 +84,65 @@ func (d *duel) compileHyperscan() (program string, err error) {
 	return program, nil
 }
 
-// hyperscanned is what the program says.
-type hyperscanned struct {
+// hyperscanner is the child process.
+type hyperscanner struct {
+	process *exec.Cmd
+	orders  io.WriteCloser
+	answers *bufio.Reader
+
 	compiled time.Duration
 	bytes    int64
-	scan     taken
 	found    []string
 }
 
-// readHyperscanned reads the line of numbers and then the keywords found.
-func readHyperscanned(out []byte) (h hyperscanned, err error) {
-	numbers, found, _ := strings.Cut(string(out), "\n")
-	h.found = strings.Fields(found)
-	if _, err := fmt.Sscan(numbers, &h.compiled, &h.bytes, &h.scan.CPU, &h.scan.Wall); err != nil {
-		return h, fmt.Errorf("read what hyperscan says: %w", err)
+// scansAtOnce is how many scans the child makes to say which took least.
+const scansAtOnce = 200
+
+func startHyperscan(program, keywords, text string) (*hyperscanner, error) {
+	h := &hyperscanner{process: exec.Command(program, keywords, text, strconv.Itoa(scansAtOnce))}
+	h.process.Stderr = os.Stderr
+	answers, err := h.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if h.orders, err = h.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := h.process.Start(); err != nil {
+		return nil, fmt.Errorf("start hyperscan: %w", err)
+	}
+	h.answers = bufio.NewReader(answers)
+	if err := h.greeting(); err != nil {
+		return nil, errors.Join(fmt.Errorf("read what hyperscan found: %w", err), h.close())
 	}
 	return h, nil
 }
+
+func (h *hyperscanner) greeting() error {
+	if _, err := fmt.Fscanf(h.answers, "%d %d\n", &h.compiled, &h.bytes); err != nil {
+		return err
+	}
+	for {
+		line, err := h.answers.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		if line == "\n" {
+			return nil
+		}
+		h.found = append(h.found, strings.TrimSuffix(line, "\n"))
+	}
+}
+
+func (h *hyperscanner) scan() (t taken, err error) {
+	if _, err = io.WriteString(h.orders, "\n"); err == nil {
+		_, err = fmt.Fscanf(h.answers, "%d %d\n", &t.CPU, &t.Wall)
+	}
+	if err != nil {
+		return t, fmt.Errorf("let hyperscan scan: %w", err)
+	}
+	return t, nil
+}
+
+// close ends the child.
+func (h *hyperscanner) close() error { return errors.Join(h.orders.Close(), h.process.Wait()) }

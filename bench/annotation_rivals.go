@@ -47,6 +47,7 @@ type rival struct {
 	goal   *goal
 	bytes  int64 // of the heap
 	memory *goal
+	close  func() error // nil if there is nothing to close
 }
 
 // work is how much of ours a rival does.
@@ -165,7 +166,7 @@ func (d *duel) same(found []string) error {
 // mostForSlow is how many profiles there may be before those that look at each of them.
 const mostForSlow = 1000
 
-func (d *duel) fight() error {
+func (d *duel) fight() (err error) {
 	enter := []func() (*rival, error){d.ahoCorasick, d.grep, d.hyperscan}
 	if len(d.interests) <= mostForSlow {
 		enter = append(enter, d.regexp, d.papersLoop, d.bleve, d.bleveTuned)
@@ -182,9 +183,13 @@ func (d *duel) fight() error {
 		if err != nil {
 			return err
 		}
-		if r != nil {
-			rivals, all = append(rivals, r), append(all, r.call)
+		if r == nil {
+			continue
 		}
+		if r.close != nil {
+			defer func() { err = errors.Join(err, r.close()) }()
+		}
+		rivals, all = append(rivals, r), append(all, r.call)
 	}
 	times, err := clock(d.scale.rounds, all...)
 	if err != nil {
