@@ -13,6 +13,7 @@ import (
 type chosen struct {
 	all           search.Searcher
 	welcome, none []*source
+	ended         bool
 }
 
 func sourcesOf(searchers []search.Searcher) []*source {
@@ -24,11 +25,18 @@ func sourcesOf(searchers []search.Searcher) []*source {
 }
 
 func (s *chosen) Next(c *search.SearchContext) (*search.DocumentMatch, error) {
+	if s.ended {
+		return nil, nil
+	}
 	match, err := s.all.Next(c)
 	return s.choose(c, match, err)
 }
 
+// Advance is asked of a searcher that has ended too, and finds nothing then: its parts would begin anew.
 func (s *chosen) Advance(c *search.SearchContext, to index.IndexInternalID) (*search.DocumentMatch, error) {
+	if s.ended {
+		return nil, nil
+	}
 	match, err := s.all.Advance(c, to)
 	return s.choose(c, match, err)
 }
@@ -46,6 +54,7 @@ func (s *chosen) choose(c *search.SearchContext, match *search.DocumentMatch, er
 		c.DocumentMatchPool.Put(match)
 		match, err = s.all.Next(c)
 	}
+	s.ended = match == nil
 	return match, err
 }
 

@@ -13,7 +13,7 @@ func hasCommon(field string) bool { return field != fieldBody && field != fieldN
 
 // isCommon reports whether a text is stop words alone.
 func (t text) isCommon() bool {
-	return !slices.ContainsFunc(analyzed(t.words), func(w term) bool { return !w.common })
+	return !t.begins && t.edits == 0 && !slices.ContainsFunc(analyzed(t.words), func(w term) bool { return !w.common })
 }
 
 // isPlain reports whether a text is a single word that stands in no field.

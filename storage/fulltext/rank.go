@@ -16,7 +16,7 @@ import (
 // over the fields (BM25F). Occurrences in all fields are added up before they saturate, so that a page
 // with a word in its title and its text beats one that has it in its text alone, however often. Nothing in
 // it depends on how the index is cut into segments, so an index that is rebuilt ranks alike.
-const saturation = 4
+const saturation = 8
 
 // rank says what an occurrence in a field of words counts for.
 type rank struct {
@@ -28,10 +28,10 @@ type rank struct {
 
 // ranks are the fields in which a word is looked for that names none.
 var ranks = []rank{
-	{fieldTitle, 10, 0.6, 8},
-	{fieldAddress, 5, 0.5, 6},
-	{fieldHeadings, 4, 0.6, 30},
-	{fieldBody, 1, 0.6, 800},
+	{fieldTitle, 12, 0.6, 8},
+	{fieldAddress, 4, 0.5, 6},
+	{fieldHeadings, 6, 0.4, 30},
+	{fieldBody, 1, 0.4, 800},
 	{fieldNavigation, 0.1, 0.5, 60},
 }
 
