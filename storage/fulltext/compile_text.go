@@ -103,10 +103,14 @@ func (b *builder) addWord(sources *[]*source, r rank, w term) error {
 	}
 	add := func(term string, r rank) error {
 		reader, err := b.reader.TermFieldReader(b.ctx, []byte(term), r.field, true, true, false)
-		if err == nil {
-			*sources = append(*sources, &source{rank: r, terms: reader})
+		if err != nil {
+			return err
 		}
-		return err
+		if reader.Count() == 0 {
+			return reader.Close() // a stem of another language, most often
+		}
+		*sources = append(*sources, &source{rank: r, terms: reader})
+		return nil
 	}
 	for _, stem := range w.stems {
 		if err := add(stem, r); err != nil {

@@ -22,6 +22,8 @@ var library = map[string]Document{
 	"plain":   {Type: "text/plain", Headings: "Pebbles", Body: "state art of the. documents crawled"},
 	"number":  {Body: "In 2001 there were 17 of them. omega" + BlockEnd + "psi", Navigation: "sidebar"},
 
+	"german": {Language: "de", Body: "Häuser und Drucker"},
+
 	"example.org": {}, "www.example.org": {},
 }
 
@@ -136,8 +138,11 @@ func TestQueries(t *testing.T) {
 		"before:2d":                       "",
 		"2001":                            "number",
 		"17":                              "number",
-		"*":                               "english example.org greek number plain www.example.org",
-		"-documents":                      "example.org greek number www.example.org",
+		"haus":                            "german", // by the rules of the language of the text
+		"druckern":                        "german",
+		"häuser":                          "german",
+		"*":                               "english example.org german greek number plain www.example.org",
+		"-documents":                      "example.org german greek number www.example.org",
 		"NOT documents host:greek":        "greek",
 		"nowhere":                         "",
 		"of":                              "english", // a stop word alone: titles have it
@@ -167,7 +172,7 @@ func TestFiltersBesideTheQuery(t *testing.T) {
 		{Query{Hosts: []string{"greek", "plain"}}, 2},
 		{Query{Hosts: []string{"greek", "plain"}, Types: []string{"html"}}, 1},
 		{Query{Languages: []string{"el", "en"}}, 2},
-		{Query{Languages: []string{"de"}}, 0},
+		{Query{Languages: []string{"fr"}}, 0},
 	} {
 		c.query.Text = "*"
 		if r, err := s.Search(t.Context(), c.query); err != nil || int(r.Total) != c.want {

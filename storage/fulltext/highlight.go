@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/analyze"
 )
 
 const (
@@ -64,9 +66,9 @@ type place struct {
 	opens      bool // it is the first of a block
 }
 
-func placesOf(text string) (places []place) {
+func placesOf(text, language string) (places []place) {
 	end := -1
-	eachWord([]byte(text), func(start, stop int, w term) {
+	eachWord([]byte(text), analyze.ParseLanguage(language), func(start, stop int, w term) {
 		opens := end < 0 || start > end && strings.Contains(text[end:start], BlockEnd)
 		places = append(places, place{w, start, stop, opens})
 		end = stop
@@ -135,17 +137,11 @@ func (w term) matches(other term) bool {
 	return false
 }
 
-// Mark returns a text with marks around what was looked for, and without superfluous white space.
-func (h *Highlighter) Mark(text string, marks Marks) string {
-	places := placesOf(text)
-	return marked(text, places, h.hits(places), 0, len(text), marks)
-}
-
-// Fragments returns the parts of a text that show best why it answers the query, at most n, in the order
+// Fragments returns the parts of a text in a language (BCP 47) that show best why it answers the query, at most n, in the order
 // of the text. They begin or end with … where they leave text out. Without a hit it is the beginning of
 // the text alone.
-func (h *Highlighter) Fragments(text string, n int, marks Marks) (fragments []string) {
-	places := placesOf(text)
+func (h *Highlighter) Fragments(text, language string, n int, marks Marks) (fragments []string) {
+	places := placesOf(text, language)
 	if len(places) == 0 {
 		return nil
 	}

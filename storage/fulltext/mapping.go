@@ -12,6 +12,8 @@ import (
 	"github.com/blevesearch/bleve/v2/mapping"
 	"github.com/blevesearch/bleve/v2/registry"
 	index "github.com/blevesearch/bleve_index_api"
+
+	"github.com/webrace/webrace/internal/analyze"
 )
 
 // BlockEnd stands between the blocks of a text; a phrase is never found across it.
@@ -57,9 +59,10 @@ func (d *Document) indexed(superseded bool) *document.Document {
 		id = idOf(d.URL, d.Version)
 	}
 	doc := document.NewDocument(id)
+	language := analyze.ParseLanguage(d.Language)
 	words := func(field, value string, options index.FieldIndexingOptions) {
 		if value != "" {
-			doc.AddField(document.NewTextFieldCustom(field, nil, []byte(value), options, analyzer{common: hasCommon(field)}))
+			doc.AddField(document.NewTextFieldCustom(field, nil, []byte(value), options, analyzer{language, hasCommon(field)}))
 		}
 	}
 	value := func(field, value string, options index.FieldIndexingOptions) {
@@ -109,14 +112,17 @@ func hostOf(rawURL string) string {
 }
 
 // analyzer makes terms of a word at one position: as it stands, folded, so that beginnings and misspellings
-// can be looked for and the exact form ranks first; and its stems, so that other forms are found. Stop
-// words that are left out keep their place within phrases.
-type analyzer struct{ common bool }
+// can be looked for and the exact form ranks first; and its stem, so that other forms are found. Stop words
+// that are left out keep their place within phrases.
+type analyzer struct {
+	language analyze.Language
+	common   bool // with the stop words
+}
 
 func (a analyzer) Analyze(text []byte) analysis.TokenStream {
 	var tokens analysis.TokenStream
 	position, end := 0, 0
-	eachWord(text, func(start, stop int, w term) {
+	eachWord(text, a.language, func(start, stop int, w term) {
 		if position++; start > end && bytes.Contains(text[end:start], []byte(BlockEnd)) {
 			position += blockGap
 		}

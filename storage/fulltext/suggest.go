@@ -161,7 +161,7 @@ func countNear(r index.IndexReaderFuzzy, field, word string, far int, counts map
 		if err != nil || entry == nil {
 			return err
 		}
-		if len(analyzed(entry.Term)) == 1 {
+		if words := analyzed(entry.Term); len(words) == 1 && words[0].folded == entry.Term {
 			counts[entry.Term] += entry.Count
 		}
 	}

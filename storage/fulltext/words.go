@@ -5,21 +5,31 @@ import "github.com/webrace/webrace/internal/analyze"
 // term is a word of a query or a text as it is looked for.
 type term struct {
 	folded string
-	stems  []string // what its other forms have in common with it; the word itself if they have no other
+	stems  []string // what it has in common with its other forms: one in a text, in a query one a language
 	common bool     // a stop word
 }
 
-// eachWord calls yield for each word of a text, with the bytes at which it stands.
-func eachWord(text []byte, yield func(start, end int, w term)) {
+// eachWord calls yield for each word of a text in a language, with the bytes at which it stands.
+func eachWord(text []byte, language analyze.Language, yield func(start, end int, w term)) {
+	known := map[string]term{} // stemming costs more than anything else here
 	analyze.Words(text, func(start, end int, folded []byte) bool {
-		word := string(folded)
-		yield(start, end, term{word, []string{analyze.Stem(word)}, analyze.IsStopWord(word)})
+		w, ok := known[string(folded)]
+		if !ok {
+			word := string(folded)
+			w = term{word, []string{analyze.StemIn(language, word)}, analyze.IsStopWord(word)}
+			known[word] = w
+		}
+		yield(start, end, w)
 		return true
 	})
 }
 
-// analyzed returns the words of a text.
+// analyzed returns the words of a query, which may be of any language.
 func analyzed(text string) (words []term) {
-	eachWord([]byte(text), func(_, _ int, w term) { words = append(words, w) })
+	analyze.Words([]byte(text), func(_, _ int, folded []byte) bool {
+		word := string(folded)
+		words = append(words, term{word, analyze.Stems(word), analyze.IsStopWord(word)})
+		return true
+	})
 	return words
 }

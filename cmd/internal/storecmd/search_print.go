@@ -105,7 +105,7 @@ func (o *searchOptions) fragments(cache *objects.Store, hit fulltext.Hit, marks 
 		}
 		text.WriteString(legible(string(r.Text.Slice(block))) + fulltext.BlockEnd)
 	}
-	return o.fragmentsOf.Fragments(text.String(), shownFragments, marks), nil
+	return o.fragmentsOf.Fragments(text.String(), hit.Language, shownFragments, marks), nil
 }
 
 // legible returns a text as one line, without what a terminal would obey.
