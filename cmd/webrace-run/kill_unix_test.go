@@ -200,7 +200,7 @@ func (m *mortalCrawl) search() (found []string) {
 	}
 	found = append(found, fmt.Sprintf("%d documents", count))
 	for _, query := range []string{"python", "asyncio", `"event loop"`, "xml", "title:module", "host:127.0.0.1"} {
-		results, err := index.Search(m.t.Context(), fulltext.Query{Text: query, Size: 5000})
+		results, err := index.Search(m.t.Context(), fulltext.Query{Text: query, Size: 5000, History: true})
 		if err != nil {
 			m.t.Fatal(err)
 		}
