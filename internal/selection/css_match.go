@@ -167,6 +167,7 @@ func (m *matcher) attribute(n *html.Node, key string) *string {
 	if m.html {
 		key = strings.ToLower(key)
 	}
+	m.budget.Spend(len(n.Attr) / 4)
 	return value(n.Attr, key)
 }
 

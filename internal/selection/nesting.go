@@ -82,6 +82,9 @@ func (b *builder) enclose(n *html.Node) {
 
 // closeWithin closes the innermost element of that name, unless one that stops the search is within it.
 func (b *builder) closeWithin(name string, stops func(string) bool) bool {
+	if !b.inside(name) { // as mostly
+		return false
+	}
 	i := b.find(named(name), stops)
 	if i > 0 {
 		b.popTo(i)
@@ -91,6 +94,9 @@ func (b *builder) closeWithin(name string, stops func(string) bool) bool {
 
 // closeFormatting closes an element such as <b>. Others like it that are open within it go on behind it.
 func (b *builder) closeFormatting(name string) bool {
+	if !b.inside(name) {
+		return false
+	}
 	i := b.find(named(name), special.has)
 	if i < 0 {
 		return false
@@ -117,7 +123,7 @@ func (b *builder) closeItem(items ...string) {
 
 // encloseInTable goes up to where a part of a table belongs. Outside of tables it stays where it is.
 func (b *builder) encloseInTable(name string) {
-	if b.find(named("table"), named("template", "html")) < 0 {
+	if !b.inside("table") || b.find(named("table"), named("template", "html")) < 0 {
 		return
 	}
 	up := func(to ...string) {
@@ -208,12 +214,16 @@ func (b *builder) unmatched(name string) {
 
 // unnest takes an element out of those that are open, though one within it is not closed: <b><p></b>.
 func (b *builder) unnest(name string) bool {
+	if !b.inside(name) {
+		return false
+	}
 	i := b.find(named(name), scopes.has)
 	if i < 0 {
 		return false
 	}
 	b.flush()
 	b.open = append(b.open[:i], b.open[i+1:]...)
+	b.counts[name]--
 	return true
 }
 

@@ -136,6 +136,11 @@ func union(text string, patterns []*pattern, matched map[*pattern]bool, budget *
 	for _, p := range patterns {
 		p.each(text, budget, func(s stretch) {
 			matched[p] = true
+			budget.Spend(stepsPerMatch)
+			if n := len(all); n > 0 && all[n-1].end == s.start {
+				all[n-1].end = s.end
+				return
+			}
 			all = append(all, s)
 		})
 	}
@@ -151,13 +156,17 @@ func union(text string, patterns []*pattern, matched map[*pattern]bool, budget *
 	return merged
 }
 
+// stepsPerMatch is what a match costs besides being found: it is remembered.
+const stepsPerMatch = 16
+
 // without returns a stretch of a text, with a blank for each gap in it.
 func without(text string, s stretch, gaps []stretch) string {
 	var b strings.Builder
 	at := s.start
-	for _, gap := range gaps {
-		if gap.end <= at || gap.start >= s.end {
-			continue
+	first, _ := slices.BinarySearchFunc(gaps, at, func(gap stretch, at int) int { return cmp.Compare(gap.end, at+1) })
+	for _, gap := range gaps[first:] {
+		if gap.start >= s.end {
+			break
 		}
 		b.WriteString(text[at:max(at, gap.start)] + " ")
 		at = min(gap.end, s.end)

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ type hit struct {
 // mark says what becomes of a node.
 type mark struct {
 	selected, ignored bool
-	leads             bool  // something within it is selected
-	attrs             []int // that are selected
+	leads             bool         // something within it is selected
+	attrs             map[int]bool // that are selected, by number
 }
 
 // marks are those of a document.
@@ -36,8 +37,10 @@ func (m marks) of(n *html.Node) *mark {
 
 func (m marks) choose(h hit) {
 	if h.attr >= 0 {
-		if m := m.of(h.node); !slices.Contains(m.attrs, h.attr) {
-			m.attrs = append(m.attrs, h.attr)
+		if m := m.of(h.node); m.attrs == nil {
+			m.attrs = map[int]bool{h.attr: true}
+		} else {
+			m.attrs[h.attr] = true
 		}
 	} else {
 		m.of(h.node).selected = true
@@ -76,7 +79,7 @@ func (r *renderer) node(n *html.Node, kept bool) {
 		return
 	}
 	if !kept {
-		for _, i := range m.attrs {
+		for _, i := range slices.Sorted(maps.Keys(m.attrs)) {
 			r.apart(n.Attr[i].Val)
 		}
 		if !m.selected && !m.leads {

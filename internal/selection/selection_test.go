@@ -3,7 +3,9 @@ package selection
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/webrace/webrace"
@@ -250,4 +252,72 @@ func TestDocumentsHaveALimit(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestHostileDocumentsAreTakenApartInTheirLength(t *testing.T) {
+	t.Parallel()
+	repeated := func(s string) string { return strings.Repeat(s, 100_000/len(s)) }
+	var attributes strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&attributes, " a%d=x", i)
+	}
+	pages := map[string]string{
+		"misnested": "<p>" + strings.Repeat("<b><i><u>", 150) + repeated("<p>x</p>"),
+		"stray":     strings.Repeat("<span>", 500) + repeated("x</q>"),
+		"roots":     repeated("<html a=b><html c=d>"),
+		"many roots": func() string {
+			var b strings.Builder
+			for i := range 30_000 {
+				fmt.Fprintf(&b, "<html a%d=x>", i)
+			}
+			return b.String()
+		}(),
+		"attributes": "<a" + attributes.String() + ">x</a>",
+		"deep":       repeated("<div>"),
+		"foreign":    "<svg><desc>" + repeated("<g>x"),
+		"tables":     repeated("<table><td>"),
+		"headings":   repeated("<h1>x<h2>"),
+		"words":      repeated("ab "),
+	}
+	for name, page := range pages {
+		for _, list := range []string{"css :root; -css q", "xpath //@*; xpath //a; regex a; -regex b", "-css [a1][a2] > *, p ~ p"} {
+			s, err := Compile(rules(list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, mediaType := range []string{"text/html", "text/xml"} {
+				part, err := s.Apply(t.Context(), open(t, page, mediaType))
+				if err != nil && !errors.Is(err, ErrBudget) {
+					t.Errorf("%s, %s: %v", name, list, err)
+				}
+				if err == nil {
+					mustBeSound(t, part.Text)
+				}
+			}
+		}
+	}
+}
+
+func TestASelectionIsAppliedByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s, err := Compile(rules(`css #price, nav a; xpath //td[position() = last()] | //li[2]; regex \w+; -regex o; -css .ad; -xpath //li[last()]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := s.Apply(t.Context(), open(t, shop, "text/html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 30 {
+				part, err := s.Apply(t.Context(), open(t, shop, "text/html"))
+				if err != nil || written(part.Text) != written(first.Text) {
+					t.Errorf("%q, not %q: %v", written(part.Text), written(first.Text), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -14,7 +14,7 @@ var ErrTooLarge = errors.New("the document is too large to select from")
 const (
 	// MaxInput is the most bytes of a document that is taken apart, and maxNodes the most nodes.
 	MaxInput = 16 << 20
-	maxNodes = 1 << 20
+	maxNodes = 1 << 19
 	// maxDepth is how deep elements nest; those beyond stand beside each other.
 	maxDepth = 512
 )
@@ -27,8 +27,9 @@ const (
 // for it may part two words.
 type builder struct {
 	root    *html.Node
-	open    []*html.Node // the elements that are open, root first
-	beyond  int          // elements open beyond maxDepth
+	open    []*html.Node   // the elements that are open, root first
+	counts  map[string]int // of these, by name
+	beyond  int            // elements open beyond maxDepth
 	nodes   int
 	foreign int // of these, svg and math
 	head    *html.Node
@@ -38,7 +39,7 @@ type builder struct {
 
 func newBuilder() *builder {
 	root := &html.Node{Type: html.DocumentNode}
-	return &builder{root: root, open: []*html.Node{root}}
+	return &builder{root: root, open: []*html.Node{root}, counts: make(map[string]int)}
 }
 
 func (b *builder) top() *html.Node { return b.open[len(b.open)-1] }
@@ -66,7 +67,13 @@ func (b *builder) push(n *html.Node) {
 		b.beyond++
 		return
 	}
+	b.reopen(n)
+}
+
+// reopen takes an element of the tree for open.
+func (b *builder) reopen(n *html.Node) {
 	b.open = append(b.open, n)
+	b.counts[n.Data]++
 }
 
 // popTo closes the elements from number i on.
@@ -74,6 +81,7 @@ func (b *builder) popTo(i int) {
 	b.flush()
 	i = max(i, 1)
 	for _, n := range b.open[i:] {
+		b.counts[n.Data]--
 		if n.Data == "svg" || n.Data == "math" {
 			b.foreign = max(0, b.foreign-1)
 		}
@@ -198,7 +206,9 @@ func (b *builder) document(n *html.Node) (done bool) {
 	switch {
 	case n.Data == "html":
 		root := b.ensureRoot()
-		root.Attr = merged(root.Attr, n.Attr)
+		if len(root.Attr) < fewAttributes {
+			root.Attr = merged(root.Attr, n.Attr)
+		}
 		return true
 	case n.Data == "head":
 		if b.head == nil && b.body == nil {
@@ -224,10 +234,8 @@ func (b *builder) document(n *html.Node) (done bool) {
 }
 
 func (b *builder) inside(name string) bool {
-	return b.find(func(open string) bool { return open == name }, never) > 0
+	return b.counts[name] > 0
 }
-
-func never(string) bool { return false }
 
 func (b *builder) ensureRoot() *html.Node {
 	if len(b.open) == 1 {
@@ -242,7 +250,7 @@ func (b *builder) ensureHead() {
 		b.head = &html.Node{Type: html.ElementNode, Data: "head"}
 		b.push(b.head)
 	} else if len(b.open) == 2 { // it was closed: what belongs there goes there all the same
-		b.open = append(b.open, b.head)
+		b.reopen(b.head)
 	}
 }
 
@@ -267,6 +275,9 @@ func (b *builder) openBody(n *html.Node) {
 func (b *builder) stray(name, opening string) {
 	b.add(&html.Node{Type: html.RawNode, Data: opening + name + ">"})
 }
+
+// fewAttributes are as many as a root has that takes those of further tags over.
+const fewAttributes = 32
 
 func merged(attrs, more []html.Attribute) []html.Attribute {
 	for _, a := range more {

@@ -116,7 +116,7 @@ func (b *builder) endXML(tag string) {
 	name := tag[len("</"):]
 	name = name[:strings.IndexFunc(name+">", endsName)]
 	prefix, local := qualified(name)
-	for i := len(b.open) - 1; i > 0; i-- {
+	for i := len(b.open) - 1; i > 0 && b.inside(local); i-- {
 		if n := b.open[i]; n.Data == local && n.Namespace == prefix {
 			b.popTo(i)
 			return
