@@ -189,7 +189,7 @@ func TestAnAnnotationPointsToTheVersionItWasMadeOf(t *testing.T) {
 		t.Fatalf("%d annotations of %d versions, want 1 of 2", len(acis), len(versions))
 	}
 	want := control.ACI{ACI: &xmlschema.ACI{URI: w.URL + "/child", URD: "ann", Urgency: 2,
-		Docbase: xmlschema.Docbase{Digest: versions[1].Digest.String(), Version: 2}}}
+		Docbase: xmlschema.Docbase{Digest: versions[1].Digest.String(), Version: 2, Since: 1}}}
 	got := acis[0]
 	if got.URI != want.URI || got.URD != want.URD || got.Urgency != want.Urgency || got.Docbase != want.Docbase {
 		t.Errorf("got %+v, want %+v", got.ACI, want.ACI)
