@@ -82,7 +82,7 @@ func (f *tryFlags) run(c *cobra.Command, place *cli.Place) error {
 	if err != nil {
 		return err
 	}
-	t, err := newTrial(d, urds)
+	t, err := newTrial(c.Context(), d, urds)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,8 @@ type worthView struct {
 	Summary   string     `json:"summary,omitempty"`
 	Astray    string     `json:"astray,omitempty"`
 	Warnings  []string   `json:"warnings,omitempty"`
+
+	Part []blockView `json:"part,omitempty"` // what it looks at, if that is not the whole
 }
 
 type hitsView struct {
@@ -73,24 +75,25 @@ func (t *trial) writeJSON(w io.Writer, text string) error {
 		Bytes: len(t.body), Truncated: t.truncated, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []worthView{},
 	}
 	for _, worth := range t.worths {
-		v.URDs = append(v.URDs, worth.view())
+		v.URDs = append(v.URDs, worth.view(text))
 	}
-	for _, b := range t.chosen(text) {
-		v.Text = append(v.Text, t.blockView(b))
-	}
+	v.Text = t.blockViews(text)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
 }
 
-func (w *worth) view() worthView {
+func (w *worth) view(text string) worthView {
 	v := worthView{
 		ID: w.ID, Owner: w.Owner, URI: w.URI, Alert: w.alerts(), Reason: string(w.Reason), Relevance: w.Relevance, Threshold: w.Explanation.Threshold,
-		Words: w.Tokens, Looked: w.Looked, Keywords: []hitsView{}, Summary: w.summary, Astray: w.astray, Warnings: w.warnings,
+		Words: w.Tokens, Looked: w.Looked, Keywords: []hitsView{}, Summary: w.summary, Astray: w.astray, Warnings: slices.Concat(w.Warnings, w.remarks),
 	}
 	if w.ID == adHocID {
 		v.URI = ""
+	}
+	if w.part != nil {
+		v.Part = w.part.blockViews(text)
 	}
 	for _, k := range w.Explanation.Keywords {
 		v.Keywords = append(v.Keywords, hitsOf(k))
@@ -108,22 +111,25 @@ func hitsOf(k match.KeywordExplanation) hitsView {
 	return v
 }
 
-func (t *trial) blockView(number int) blockView {
-	block := t.Text.Blocks[number]
-	v := blockView{Block: number, Field: block.Field.String(), Text: string(t.Text.Slice(block))}
-	for _, m := range t.marksIn(block) {
-		v.Marks = append(v.Marks, markView{m.Start - int(block.Start), m.End - int(block.Start), m.Keyword})
+func (v *view) blockViews(text string) (all []blockView) {
+	for _, number := range v.chosen(text) {
+		block := v.text.Blocks[number]
+		b := blockView{Block: number, Field: block.Field.String(), Text: string(v.text.Slice(block))}
+		for _, m := range v.marksIn(block) {
+			b.Marks = append(b.Marks, markView{m.Start - int(block.Start), m.End - int(block.Start), m.Keyword})
+		}
+		all = append(all, b)
 	}
-	return v
+	return all
 }
 
 // marksIn returns the marks of a block. A keyword that several URDs have is marked once.
-func (t *trial) marksIn(block webrace.Block) []match.Mark {
+func (v *view) marksIn(block webrace.Block) []match.Mark {
 	at := func(position int32) int {
-		i, _ := slices.BinarySearchFunc(t.marks, position, func(m match.Mark, p int32) int { return cmp.Compare(m.Start, int(p)) })
+		i, _ := slices.BinarySearchFunc(v.marks, position, func(m match.Mark, p int32) int { return cmp.Compare(m.Start, int(p)) })
 		return i
 	}
-	return slices.Compact(slices.Clone(t.marks[at(block.Start):at(block.End)]))
+	return slices.Compact(slices.Clone(v.marks[at(block.Start):at(block.End)]))
 }
 
 func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }

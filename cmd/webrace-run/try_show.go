@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -13,7 +14,7 @@ func (t *trial) show(s *screen, text string) error {
 	colours := t.colours()
 	for i := range t.worths {
 		s.line(run{})
-		t.worths[i].show(s, colours)
+		t.worths[i].show(s, text, colours)
 	}
 	if chosen := t.chosen(text); len(chosen) > 0 {
 		s.line(run{})
@@ -49,22 +50,22 @@ func (t *trial) warn(s *screen, what string) {
 }
 
 // show writes what the document is worth to one URD: the same as webrace-store explain.
-func (w *worth) show(s *screen, colours map[string]style) {
+func (w *worth) show(s *screen, text string, colours map[string]style) {
 	if w.ID == adHocID {
 		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain})
 	} else {
 		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain}, run{fmt.Sprintf(" (URD %s, %s)", w.ID, w.URI), dim})
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(w.Explanation.String(), "\n"), "\n") {
-		text := strings.TrimLeft(line, " ")
-		label := run{"  " + line[:len(line)-len(text)], plain}
+		said := strings.TrimLeft(line, " ")
+		label := run{"  " + line[:len(line)-len(said)], plain}
 		switch {
 		case i == 0 && w.alerts():
-			s.line(label, emphasized(text, good)...)
+			s.line(label, emphasized(said, good)...)
 		case i == 0:
-			s.line(label, emphasized(text, bad)...)
+			s.line(label, emphasized(said, bad)...)
 		default:
-			s.line(label, w.keyed(text, colours)...)
+			s.line(label, w.keyed(said, colours)...)
 		}
 	}
 	if w.summary != "" {
@@ -73,8 +74,15 @@ func (w *worth) show(s *screen, colours map[string]style) {
 	if w.astray != "" {
 		s.line(run{"  ", plain}, run{"not asked in a crawl: " + w.astray, bad})
 	}
-	for _, warning := range w.warnings {
+	for _, warning := range slices.Concat(w.Warnings, w.remarks) {
 		s.line(run{"  ", plain}, run{"warning: " + warning, bad})
+	}
+	if w.part == nil {
+		return
+	}
+	if chosen := w.part.chosen(text); len(chosen) > 0 {
+		s.line(run{"  ", plain}, run{"the part of the page that it looks at:", dim})
+		w.part.showText(s, chosen, text == textFull, colours)
 	}
 }
 

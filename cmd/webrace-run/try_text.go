@@ -17,22 +17,22 @@ const (
 
 // chosen returns the blocks of the text to show, ascending: all, none, or those in which something was found
 // with their neighbours.
-func (t *trial) chosen(text string) (blocks []int) {
+func (v *view) chosen(text string) (blocks []int) {
 	if text == textNone {
 		return nil
 	}
 	found := 0
-	for i, block := range t.Text.Blocks {
-		switch matches := len(t.marksIn(block)) > 0; {
+	for i, block := range v.text.Blocks {
+		switch matches := len(v.marksIn(block)) > 0; {
 		case text == textFull:
 			blocks = append(blocks, i)
 		case matches && found < mostMatching:
 			found++
-			blocks = append(blocks, max(i-1, 0), i, min(i+1, len(t.Text.Blocks)-1))
+			blocks = append(blocks, max(i-1, 0), i, min(i+1, len(v.text.Blocks)-1))
 		}
 	}
 	if text == textMatches && found == 0 {
-		for i := range min(firstBlocks, len(t.Text.Blocks)) {
+		for i := range min(firstBlocks, len(v.text.Blocks)) {
 			blocks = append(blocks, i)
 		}
 	}
@@ -45,9 +45,17 @@ var palette = []style{"1;31", "1;34", "1;35", "1;36", "1;32", "1;33"}
 // colours gives every keyword that was found a colour.
 func (t *trial) colours() map[string]style {
 	colours := make(map[string]style)
-	for _, m := range t.marks {
-		if _, has := colours[m.Keyword]; !has {
-			colours[m.Keyword] = palette[len(colours)%len(palette)]
+	give := func(v *view) {
+		for _, m := range v.marks {
+			if _, has := colours[m.Keyword]; !has {
+				colours[m.Keyword] = palette[len(colours)%len(palette)]
+			}
+		}
+	}
+	give(&t.view)
+	for _, w := range t.worths {
+		if w.part != nil {
+			give(w.part)
 		}
 	}
 	return colours
@@ -59,46 +67,46 @@ var styles = map[webrace.Field]style{webrace.FieldTitle: bold, webrace.FieldHead
 const labelWidth = len("navigation") + 2
 
 // showText writes blocks of the text, each under the name of its field, with what was found in them.
-func (t *trial) showText(s *screen, blocks []int, full bool, colours map[string]style) {
+func (v *view) showText(s *screen, blocks []int, full bool, colours map[string]style) {
 	next := 0
 	for _, number := range blocks {
 		if number > next {
 			s.line(run{"…", dim})
 		}
 		next = number + 1
-		block := t.Text.Blocks[number]
+		block := v.text.Blocks[number]
 		label := ""
 		if block.Field != webrace.FieldBody {
 			label = block.Field.String()
 		}
 		label += strings.Repeat(" ", labelWidth-len(label))
-		s.line(run{label, dim}, t.runsOf(block, full, !s.colours, colours)...)
+		s.line(run{label, dim}, v.runsOf(block, full, !s.colours, colours)...)
 	}
-	if next < len(t.Text.Blocks) {
-		rest := len(t.Text.Blocks) - next
+	if next < len(v.text.Blocks) {
+		rest := len(v.text.Blocks) - next
 		s.line(run{"… ", dim}, run{cli.Count(rest, "further block") + "; --text full shows all", dim})
 	}
 }
 
 // runsOf cuts a block into what was found and what stands between. Unless all of it is asked for, what is far
 // from anything found is left out.
-func (t *trial) runsOf(block webrace.Block, full, quoted bool, colours map[string]style) (runs []run) {
+func (v *view) runsOf(block webrace.Block, full, quoted bool, colours map[string]style) (runs []run) {
 	base := styles[block.Field]
 	at, end := int(block.Start), int(block.End)
 	between := func(to int, last bool) {
-		text := string(t.Text.Bytes[at:to])
+		text := string(v.text.Bytes[at:to])
 		if !full {
 			text = shortened(text, len(runs) == 0 && !last, last)
 		}
 		runs = append(runs, run{text, base})
 	}
-	for _, m := range t.marksIn(block) {
+	for _, m := range v.marksIn(block) {
 		if m.End <= at && len(runs) > 0 {
 			continue // within a longer one
 		}
 		start := max(m.Start, at)
 		between(start, false)
-		text := string(t.Text.Bytes[start:m.End])
+		text := string(v.text.Bytes[start:m.End])
 		if quoted {
 			text = "«" + text + "»"
 		}

@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -17,25 +20,33 @@ import (
 // first.
 type trial struct {
 	*specimen
+	view   // of the whole text, with the keywords of all URDs that look at it
 	worths []worth
-	marks  []match.Mark // of all URDs, in the order of the text
+}
+
+// view is a text, and the marks in it, in its order.
+type view struct {
+	text  *webrace.Text
+	marks []match.Mark
 }
 
 // worth is what a document is worth to one URD.
 type worth struct {
-	*xmlschema.URD
+	*annotate.Interest
 	match.Explanation
-	summary  string   // empty where there is no alert
-	warnings []string // what of the URD is probably not meant
-	astray   string   // why its crawl does not come to the document; empty if it may
+	summary string   // empty where there is no alert
+	astray  string   // why its crawl does not come to the document; empty if it may
+	part    *view    // what it looks at, if that is not the whole
+	remarks []string // on its rules
 }
 
 func (w *worth) alerts() bool { return w.Reason == match.Alerts }
 
-func newTrial(d *specimen, urds []*xmlschema.URD) (*trial, error) {
-	t := &trial{specimen: d}
+func newTrial(ctx context.Context, d *specimen, urds []*xmlschema.URD) (*trial, error) {
+	t := &trial{specimen: d, view: view{text: d.Text}}
+	document := selection.Open(d.body, d.MediaType, d.Charset, d.Text)
 	for _, urd := range urds {
-		if err := t.try(urd); err != nil {
+		if err := t.try(ctx, urd, document); err != nil {
 			return nil, err
 		}
 	}
@@ -45,27 +56,52 @@ func newTrial(d *specimen, urds []*xmlschema.URD) (*trial, error) {
 		}
 		return cmp.Compare(b.Relevance, a.Relevance)
 	})
-	slices.SortStableFunc(t.marks, func(a, b match.Mark) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Keyword, b.Keyword))
-	})
 	return t, nil
 }
 
-func (t *trial) try(urd *xmlschema.URD) error {
-	profile, doubts, err := match.Compile(annotate.Profile(urd))
+func (t *trial) try(ctx context.Context, urd *xmlschema.URD, d *selection.Document) error {
+	interest, err := annotate.NewInterest(urd)
 	if err != nil {
 		return err
 	}
-	options := match.Options{Recipients: []match.Recipient{{ID: urd.ID}}, Summary: annotate.SummaryBytes}
-	w := worth{URD: urd, Explanation: match.Explain(profile, t.Text, options), warnings: warningsOf(urd, doubts), astray: astray(urd, t.url)}
-	var index match.Index
-	index.Add(profile)
-	for alert := range index.Match(t.Text, options) {
+	w := worth{Interest: interest, astray: astray(urd, t.url)}
+	text, err := w.look(ctx, d)
+	if err != nil {
+		return err
+	}
+	if interest.Selects() {
+		w.part = &view{text: text}
+		w.part.mark(interest)
+	} else {
+		t.mark(interest)
+	}
+	var alert *match.Alert
+	if w.Explanation, alert = interest.Worth(text, nil); alert != nil {
 		w.summary = alert.Summary
 	}
 	t.worths = append(t.worths, w)
-	t.marks = append(t.marks, match.Marks(profile, t.Text)...)
 	return nil
+}
+
+// look returns the text that the URD looks at, and remarks on its rules. The error is that of the context.
+func (w *worth) look(ctx context.Context, d *selection.Document) (*webrace.Text, error) {
+	part, err := w.Part(ctx, d)
+	if err != nil {
+		w.remarks = []string{err.Error()}
+		return &webrace.Text{}, ctx.Err()
+	}
+	for _, rule := range part.Unmatched {
+		w.remarks = append(w.remarks, fmt.Sprintf("%s matches nothing", rule))
+	}
+	return part.Text, nil
+}
+
+// mark adds what an interest finds.
+func (v *view) mark(i *annotate.Interest) {
+	v.marks = append(v.marks, i.Marks(v.text)...)
+	slices.SortStableFunc(v.marks, func(a, b match.Mark) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Keyword, b.Keyword))
+	})
 }
 
 // told returns how many URDs alert: the first ones.
@@ -75,17 +111,6 @@ func (t *trial) told() int {
 		return len(t.worths)
 	}
 	return n
-}
-
-// warningsOf says what of a URD is probably not meant. That it can never alert is said once.
-func warningsOf(urd *xmlschema.URD, doubts []match.Warning) []string {
-	all := urd.Advice()
-	for _, doubt := range doubts {
-		if doubt.Keyword != "" || !slices.ContainsFunc(all, func(a string) bool { return strings.Contains(a, "can never alert") }) {
-			all = append(all, doubt.String())
-		}
-	}
-	return all
 }
 
 // astray says why a URD is not asked about a document at this URL, whatever it is worth to it.
