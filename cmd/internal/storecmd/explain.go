@@ -1,15 +1,14 @@
 package storecmd
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -20,8 +19,9 @@ func newExplain(place *cli.Place) *cobra.Command {
 		Use:   "explain URL OWNER",
 		Short: "say why an owner was told of a URL or not: how each URD came to it, and what it is worth to it",
 		Long: `explain takes the latest stored version of a URL and, for each URD of the owner, says
-whether its crawl comes to it, how relevant it is and which keywords make it so, and
-what its owner was told of it, or why they were not.`,
+whether it is asked about the page, how relevant the page is and which keywords make it
+so, what its owner was told of it, or why they were not, and what of the URD is probably
+not meant. webrace-run try does the same with a page that is not stored.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			url, err := normal(args[0])
@@ -29,11 +29,13 @@ what its owner was told of it, or why they were not.`,
 				return err
 			}
 			return withDir(place, func(dir *storage.Dir) error {
-				p, err := lookUp(c, place, dir, url)
-				if err != nil {
-					return err
-				}
-				return p.explain(c, args[1])
+				return withFrontiers(c, place, dir, func(queues frontiers) error {
+					p, err := lookUp(c.Context(), dir, queues, url)
+					if err != nil {
+						return err
+					}
+					return p.explain(c, args[1])
+				})
 			})
 		},
 	}
@@ -41,51 +43,33 @@ what its owner was told of it, or why they were not.`,
 
 // page is what is known of a URL.
 type page struct {
-	url       string
-	standings []standing
-	version   objects.Version // the latest; its number is 0 when there is none
-	title     string
-	text      *webrace.Text // of that version
-	document  *selection.Document
-	control   *control.Store
+	*reach
+	*stored // nil when it is not in the object cache
+	control *control.Store
 }
 
-func lookUp(c *cobra.Command, place *cli.Place, dir *storage.Dir, url string) (*page, error) {
-	p := &page{url: url}
+func lookUp(ctx context.Context, dir *storage.Dir, queues frontiers, url string) (*page, error) {
+	p := &page{}
 	var err error
 	if p.control, err = dir.Control(); err != nil {
 		return nil, err
 	}
-	if p.standings, err = standings(c, place, dir, url); err != nil {
+	if p.reach, err = newReacher(queues, p.control).of(ctx, url); err != nil {
 		return nil, err
 	}
 	cache, err := dir.Objects()
 	if err != nil {
 		return nil, err
 	}
-	p.version, err = cache.Latest(url)
+	version, err := cache.Latest(url)
 	if errors.Is(err, objects.ErrNotFound) {
 		return p, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p, p.read(cache)
-}
-
-// read extracts the text of the stored version, as it is matched.
-func (p *page) read(cache *objects.Store) error {
-	body, header, err := cache.Body(p.version)
-	if err != nil {
-		return err
-	}
-	r, err := extract.Document(body, extract.ContentType(header, p.version.MediaType), p.url, extract.Options{MaxLinks: 1})
-	if err != nil {
-		return err
-	}
-	p.title, p.text = r.Title, r.Text
-	p.document = selection.Open(body, r.MediaType, r.Charset, r.Text)
-	return nil
+	p.stored, err = read(cache, version)
+	return p, err
 }
 
 // explain goes through the URDs of an owner.
@@ -111,12 +95,27 @@ func (p *page) explain(c *cobra.Command, owner string) error {
 // describe says what is known of the page itself.
 func (p *page) describe(w io.Writer) {
 	fmt.Fprintln(w, p.url)
-	if p.version.Number > 0 {
-		fmt.Fprintf(w, "  version %d, fetched at %s, last validated at %s: %s\n", p.version.Number, moment(p.version.FetchedAt), moment(p.version.ValidatedAt), oneLine(p.title))
+	if p.stored == nil {
+		fmt.Fprintln(w, "  not in the object cache")
+		for _, s := range p.standings {
+			fmt.Fprintf(w, "  %s: %s%s\n", s.pipeline, s.state(), removed(s))
+		}
 		return
 	}
-	fmt.Fprintln(w, "  not in the object cache")
-	for _, s := range p.standings {
-		fmt.Fprintf(w, "  %s: %s\n", s.pipeline, s.state())
+	v := p.version
+	fmt.Fprintf(w, "  version %d, fetched at %s, last validated at %s: %s\n", v.Number, moment(v.FetchedAt), moment(v.ValidatedAt), oneLine(p.Title))
+	if v.Truncated {
+		fmt.Fprintln(w, "  it is longer than was fetched of it (fetch.max_body)")
 	}
+	if len(p.Text.Blocks) == 0 {
+		fmt.Fprintf(w, "  it has no text that could be read (%s)\n", cmp.Or(p.MediaType, "of unknown type"))
+	}
+}
+
+// removed says of a URL that is not in the object cache that it was.
+func removed(s standing) string {
+	if s.Visit == nil || s.Visit.Version == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; version %d was stored, and is removed", s.Visit.Version)
 }

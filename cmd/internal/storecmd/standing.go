@@ -4,73 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/scope"
-	"github.com/webrace/webrace/pipeline"
-	stage "github.com/webrace/webrace/stages/frontier"
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
 // standing is where a URL stands in the frontier of one pipeline.
 type standing struct {
 	pipeline string
+	matching
 	frontier.Explanation
-}
-
-// standings asks the frontier of every pipeline about a URL.
-func standings(c *cobra.Command, place *cli.Place, dir *storage.Dir, url string) ([]standing, error) {
-	store, err := dir.Frontier()
-	if err != nil {
-		return nil, err
-	}
-	names, err := store.Pipelines()
-	if err != nil {
-		return nil, err
-	}
-	var all []standing
-	for _, name := range names {
-		rules, err := rulesOf(place, name)
-		if err != nil {
-			note(c, "the rules of pipeline %s are not considered: %v", name, err)
-		}
-		why, err := whyIn(store, name, rules, url)
-		if err != nil {
-			return nil, err
-		}
-		for _, explanation := range why {
-			all = append(all, standing{name, explanation})
-		}
-	}
-	return all, nil
-}
-
-func whyIn(store *frontier.Store, name string, rules *scope.Rules, url string) (why []frontier.Explanation, err error) {
-	err = store.Look(name, frontier.QueueOptions{Rules: rules}, func(queue *frontier.Queue) (err error) {
-		why, err = queue.Why(url)
-		return err
-	})
-	return why, err
-}
-
-// rulesOf returns what the frontier of a pipeline holds every URL against, as configured now.
-func rulesOf(place *cli.Place, name string) (*scope.Rules, error) {
-	config, err := place.Load(pipeline.LoadOptions{Run: []string{name}})
-	if err != nil {
-		return nil, err
-	}
-	graph, err := config.Graph(name)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range graph.Stages {
-		if options, ok := s.Options.(stage.Options); ok {
-			return scope.ParseRules(options.Rules)
-		}
-	}
-	return nil, nil
 }
 
 // cameTo returns how a crawl came to the URL, in the pipeline where it came nearest; false when it did in

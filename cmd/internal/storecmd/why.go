@@ -25,29 +25,33 @@ func newWhy(place *cli.Place) *cobra.Command {
 				return err
 			}
 			return withDir(place, func(dir *storage.Dir) error {
-				all, err := standings(c, place, dir, url)
-				if err != nil {
-					return err
-				}
-				if len(all) == 0 {
-					note(c, "nothing was crawled yet, so nobody came to %s", url)
-					return nil
-				}
-				starts, err := startsOf(c, dir, all)
-				if err != nil {
-					return err
-				}
-				for _, s := range all {
-					stored, err := stillStored(dir, url, s.Visit)
-					if err != nil {
-						return err
-					}
-					s.print(c.OutOrStdout(), starts, time.Now(), stored)
-				}
-				return nil
+				return withFrontiers(c, place, dir, func(queues frontiers) error { return why(c, dir, queues, url) })
 			})
 		},
 	}
+}
+
+func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string) error {
+	all, err := queues.standings(url)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		note(c, "nothing was crawled yet, so nobody came to %s", url)
+		return nil
+	}
+	starts, err := startsOf(c, dir, all)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		stored, err := stillStored(dir, url, s.Visit)
+		if err != nil {
+			return err
+		}
+		s.print(c.OutOrStdout(), starts, time.Now(), stored)
+	}
+	return nil
 }
 
 // startsOf returns where the crawls that came to a URL began, as far as there are URDs of them.

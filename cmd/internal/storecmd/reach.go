@@ -1,0 +1,178 @@
+package storecmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// reach is what the stores know of who is asked about a URL.
+type reach struct {
+	url       string
+	standings []standing
+	private   bool // a crawl with credentials came to it: it is for those who gave them
+}
+
+// reacher finds the reach of URLs.
+type reacher struct {
+	frontiers frontiers
+	control   *control.Store
+	secret    map[string]bool // whether a crawl uses credentials, once asked for
+}
+
+func newReacher(f frontiers, store *control.Store) *reacher {
+	return &reacher{frontiers: f, control: store, secret: make(map[string]bool)}
+}
+
+func (r *reacher) of(ctx context.Context, url string) (*reach, error) {
+	all, err := r.frontiers.standings(url)
+	if err != nil {
+		return nil, err
+	}
+	found := &reach{url: url, standings: all}
+	for _, s := range all {
+		for _, came := range s.Came {
+			secret, err := r.usesSecret(ctx, came.Crawl)
+			if err != nil {
+				return nil, err
+			}
+			found.private = found.private || secret
+		}
+	}
+	return found, nil
+}
+
+func (r *reacher) usesSecret(ctx context.Context, crawl string) (bool, error) {
+	if secret, known := r.secret[crawl]; known {
+		return secret, nil
+	}
+	secret := false
+	for urd, err := range r.control.ByCrawl(ctx, crawl) {
+		if err != nil {
+			return false, err
+		}
+		secret = secret || urd.Crawl.Secret != ""
+	}
+	r.secret[crawl] = secret
+	return secret, nil
+}
+
+// concerns reports whether the URL lies where the URD looks.
+func (r *reach) concerns(u control.URD) bool {
+	if prefix, watches := u.Prefix(); watches {
+		return strings.HasPrefix(r.url, prefix)
+	}
+	if u.Crawl.ID == "" {
+		return false
+	}
+	if _, _, came := cameTo(r.standings, u.Crawl.ID); came {
+		return true
+	}
+	return inScope(u.Crawl, r.url)
+}
+
+func inScope(crawl webrace.Crawl, url string) bool {
+	bounds, err := scope.New(crawl.Start, crawl.Scope)
+	return err == nil && bounds.Match(url)
+}
+
+// asks reports whether the URD is asked about the URL when that is fetched, and says why.
+func (r *reach) asks(u control.URD) (bool, string) {
+	const private = "it was fetched with credentials, and is for those who gave them"
+	prefix, watches := u.Prefix()
+	at, came, ok := cameTo(r.standings, u.Crawl.ID)
+	switch {
+	case watches && !strings.HasPrefix(r.url, prefix):
+		return false, "it does not lie under what the URD watches"
+	case watches && r.private:
+		return false, "it lies under what the URD watches, but " + private
+	case watches:
+		return true, "it lies under what the URD watches"
+	case ok && at.nobody:
+		return false, fmt.Sprintf("its crawl came to it on level %d in pipeline %s, which has no stage keyword-filter", level(came.Distance), at.pipeline)
+	case ok && came.Waiting && !at.shownTo(u.Crawl.ID) && within(came.Distance, u.Crawl.Levels):
+		return false, fmt.Sprintf("its crawl came to it on level %d, and it %s (pipeline %s)", level(came.Distance), at.state(), at.pipeline)
+	case ok && within(came.Distance, u.Crawl.Levels):
+		return true, fmt.Sprintf("its crawl came to it on level %d", level(came.Distance))
+	}
+	if everyone, found := r.everyone(); found && !r.private {
+		return true, fmt.Sprintf("pipeline %s asks everyone (keyword-filter.audience)", everyone.pipeline)
+	}
+	switch {
+	case ok:
+		return false, fmt.Sprintf("it lies on level %d of the crawl, and the URD asks for %d (depth)", level(came.Distance), u.Crawl.Levels)
+	case u.Crawl.ID == "":
+		return false, "the URD starts no crawl"
+	case u.Protocol != xmlschema.ProtocolHTTP:
+		return false, fmt.Sprintf("its crawl did not come to it: the shipped pipelines leave out URDs of protocol %s", u.Protocol)
+	case !r.concerns(u):
+		return false, fmt.Sprintf("it lies outside the scope %s of %s", u.Crawl.Scope, u.Crawl.Start)
+	}
+	return false, r.notReached(u)
+}
+
+// shownTo reports whether a crawl was shown the URL in an earlier round.
+func (s standing) shownTo(crawl string) bool {
+	if s.Visit == nil {
+		return false
+	}
+	_, shown := s.Visit.ShownTo(crawl)
+	return shown
+}
+
+// everyone returns where the URL was fetched for everyone.
+func (r *reach) everyone() (standing, bool) {
+	i := slices.IndexFunc(r.standings, func(s standing) bool { return s.everyone && s.Visit != nil })
+	if i < 0 {
+		return standing{}, false
+	}
+	return r.standings[i], true
+}
+
+// notReached says why the crawl of a URD did not come to a page within its scope.
+func (r *reach) notReached(u control.URD) string {
+	for _, s := range r.standings {
+		if s.State == frontier.Unseen && s.Refused == frontier.Rule {
+			return fmt.Sprintf("its crawl does not come to it: the rule %q of pipeline %s denies it", s.Rule, s.pipeline)
+		}
+	}
+	nobody := "no page of it leads here"
+	switch n := u.Crawl.Levels; {
+	case n == 1:
+		return "its crawl does not come to it: it fetches the start page alone (depth 1)"
+	case n == 2:
+		nobody = "its start page does not lead here"
+	case n > 2:
+		nobody = fmt.Sprintf("no page on its first %d levels leads here", n-1)
+	}
+	return "its crawl did not come to it: it has not run since the URD was added, or " + nobody
+}
+
+// shown returns what the URD was last shown of the URL: the version, and as of which revision of the URDs
+// that was matched; false where the URL was never visited for it.
+func (r *reach) shown(u control.URD) (shown webrace.Shown, visited bool) {
+	if at, _, ok := cameTo(r.standings, u.Crawl.ID); ok {
+		if at.Visit == nil {
+			return webrace.Shown{}, false
+		}
+		shown, _ = at.Visit.ShownTo(u.Crawl.ID)
+		return shown, true
+	}
+	var last *webrace.Visit
+	for _, s := range r.standings {
+		if s.Visit != nil && (last == nil || s.Visit.At.After(last.At)) {
+			last = s.Visit
+		}
+	}
+	if last == nil {
+		return webrace.Shown{}, false
+	}
+	return webrace.Shown{Version: last.Version, Revision: last.Revision}, true
+}

@@ -1,0 +1,91 @@
+package storecmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+func urdOf(t *testing.T, uri string, change func(*xmlschema.URD)) control.URD {
+	t.Helper()
+	u := xmlschema.NewURD("eleni", uri)
+	if change != nil {
+		change(u)
+	}
+	crawl, _, err := control.CrawlOf(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return control.URD{URD: u, Crawl: crawl}
+}
+
+func TestWhoIsAskedAboutAURL(t *testing.T) {
+	t.Parallel()
+	const url = "http://a.example/dir/page"
+	start := urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Depth = 2 })
+	start1 := urdOf(t, "http://a.example/", nil)
+	prefix := urdOf(t, "http://a.example/dir/*", nil)
+	elsewhere := urdOf(t, "http://b.example/", nil)
+	visited := func(distance int, m matching) standing {
+		return standing{"webrace", m, frontier.Explanation{
+			State: frontier.Completed, Visit: &webrace.Visit{Version: 1}, Came: []frontier.Came{{Crawl: start.Crawl.ID, Distance: distance}},
+		}}
+	}
+	waiting := visited(1, matching{})
+	waiting.Came[0].Waiting, waiting.State = true, frontier.Queued
+	again := visited(1, matching{})
+	again.Came[0].Waiting, again.State = true, frontier.Queued
+	again.Visit.Shown = []webrace.Shown{{Crawl: start.Crawl.ID, Distance: 1, Version: 1}}
+	for name, c := range map[string]struct {
+		at      []standing
+		private bool
+		urd     control.URD
+		asked   bool
+		why     string
+	}{
+		"a crawl that came":                     {[]standing{visited(1, matching{})}, false, start, true, "its crawl came to it on level 2"},
+		"a crawl that came too far":             {[]standing{visited(2, matching{})}, false, start, false, "it lies on level 3 of the crawl, and the URD asks for 2"},
+		"one that would have to come further":   {[]standing{visited(1, matching{})}, false, start1, false, "asks for 1 (depth)"},
+		"a crawl that waits":                    {[]standing{waiting}, false, start, false, "waits for its turn"},
+		"a crawl that waits for the next round": {[]standing{again}, false, start, true, "level 2"},
+		"a pipeline without matching":           {[]standing{visited(1, matching{nobody: true})}, false, start, false, "has no stage keyword-filter"},
+		"a crawl that did not come":             {nil, false, start, false, "its start page does not lead here"},
+		"another site":                          {[]standing{visited(1, matching{})}, false, elsewhere, false, "it lies outside the scope host of http://b.example/"},
+		"another site, when all are asked":      {[]standing{visited(1, matching{everyone: true})}, false, elsewhere, true, "pipeline webrace asks everyone"},
+		"too far, when all are asked":           {[]standing{visited(2, matching{everyone: true})}, false, start, true, "asks everyone"},
+		"all are asked of what is no secret":    {[]standing{visited(1, matching{everyone: true})}, true, elsewhere, false, "outside the scope"},
+		"a prefix":                              {[]standing{visited(1, matching{})}, false, prefix, true, "it lies under what the URD watches"},
+		"a prefix, of what is secret":           {[]standing{visited(1, matching{})}, true, prefix, false, "fetched with credentials"},
+		"the crawl that gave the credentials":   {[]standing{visited(1, matching{})}, true, start, true, "level 2"},
+		"another prefix, when all are asked":    {[]standing{visited(1, matching{everyone: true})}, false, urdOf(t, "http://a.example/x*", nil), false, "does not lie under"},
+		"a protocol that nobody crawls for yet": {nil, false, urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Protocol = xmlschema.ProtocolFeed }), false, "protocol feed"},
+	} {
+		r := &reach{url: url, standings: c.at, private: c.private}
+		if asked, why := r.asks(c.urd); asked != c.asked || !strings.Contains(why, c.why) {
+			t.Errorf("%s: asked %t, %q, want %t, %q", name, asked, why, c.asked, c.why)
+		}
+	}
+}
+
+func TestWhatAURDWasShownOfAURL(t *testing.T) {
+	t.Parallel()
+	start, prefix := urdOf(t, "http://a.example/", nil), urdOf(t, "http://a.example/*", nil)
+	visit := &webrace.Visit{Version: 3, Revision: 7, Shown: []webrace.Shown{{Crawl: start.Crawl.ID, Version: 2, Revision: 5}}}
+	r := &reach{url: "http://a.example/", standings: []standing{
+		{"old", matching{}, frontier.Explanation{}},
+		{"webrace", matching{}, frontier.Explanation{Visit: visit, Came: []frontier.Came{{Crawl: start.Crawl.ID}}}},
+	}}
+	if shown, visited := r.shown(start); !visited || shown.Version != 2 || shown.Revision != 5 {
+		t.Errorf("its crawl: %+v, %t", shown, visited)
+	}
+	if shown, visited := r.shown(prefix); !visited || shown.Version != 3 || shown.Revision != 7 {
+		t.Errorf("a prefix: %+v, %t", shown, visited)
+	}
+	if _, visited := (&reach{}).shown(prefix); visited {
+		t.Error("what was never visited was shown")
+	}
+}

@@ -1,0 +1,41 @@
+package storecmd
+
+import (
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// stored is a version of a document, and its text as it is matched.
+type stored struct {
+	*extract.Result
+	version objects.Version
+	body    []byte
+}
+
+func read(cache *objects.Store, version objects.Version) (*stored, error) {
+	body, header, err := cache.Body(version)
+	if err != nil {
+		return nil, err
+	}
+	r, err := extract.Document(body, extract.ContentType(header, version.MediaType), version.URL, extract.Options{MaxLinks: 1})
+	if err != nil {
+		return nil, err
+	}
+	return &stored{r, version, body}, nil
+}
+
+// parts returns what rules are applied to.
+func (s *stored) parts() *selection.Document {
+	return selection.Open(s.body, s.MediaType, s.Charset, s.Text)
+}
+
+// document returns the version as it flowed through a pipeline.
+func (s *stored) document() *webrace.Document {
+	v := s.version
+	return &webrace.Document{
+		URL: v.URL, At: v.FetchedAt, MediaType: s.MediaType, Body: s.body, Title: s.Title, Text: s.Text,
+		Digest: v.Digest, Version: v.Number, Truncated: v.Truncated,
+	}
+}
