@@ -33,7 +33,7 @@ func newRoot(place *cli.Place) *cobra.Command {
 	place.AddFlags(root)
 	root.AddCommand(
 		newURD(place), newACI(place), newOwner(place), newSecret(place), newCache(place),
-		newSearch(place), newExplain(place), newWhy(place),
+		newSearch(place), newExplain(place), newRematch(place), newWhy(place),
 		newFrontier(place), newDLQ(place), newGC(place),
 		newFsck(place), newBackup(place), newRestore(place),
 	)

@@ -1,0 +1,161 @@
+package storecmd
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// rematchFlags say what is matched again.
+type rematchFlags struct {
+	urds        []string
+	draft       string
+	allVersions bool
+	since       string
+	limit       int
+	json        bool
+}
+
+func newRematch(place *cli.Place) *cobra.Command {
+	var flags rematchFlags
+	c := &cobra.Command{
+		Use:   "rematch OWNER",
+		Short: "say what an owner would be told of what is stored, by their URDs as they are now, or by a draft",
+		Long: `rematch matches the latest version of every stored document with the URDs of an owner,
+as if none of them had been seen before, and lists what its owner would be told, in the
+order in which it came. With --all-versions the versions of a document are gone through as they
+came, and each is matched as the URD says: what was added, the whole page, or pages when
+first seen. Nothing is stored, and nobody is told.
+
+A URD is asked about a document as in a pipeline: its crawl came to it within its depth,
+or it lies under the prefix that the URD watches. Where a crawl has never run, as that of
+a draft, every document within its scope counts as reached, whatever its depth.
+
+Each line says whether the owner was told already: "told" of the same text for the same
+interest, "page told" of the page, by another URD, for another interest or of another
+version, or "new".`,
+		Example: `  webrace-store rematch eleni
+  webrace-store rematch eleni --draft changed.xml --since 30d
+  webrace-store rematch eleni --urd u1 --all-versions --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return flags.run(c, place, args[0]) },
+	}
+	f := c.Flags()
+	f.StringArrayVar(&flags.urds, "urd", nil, "only the URD with this `ID`, as often as needed")
+	f.StringVar(&flags.draft, "draft", "", "the URDs of an XML `FILE` instead of those that are stored; - reads standard input")
+	f.BoolVar(&flags.allVersions, "all-versions", false, "all versions of each document, the oldest first, not the latest alone")
+	f.StringVar(&flags.since, "since", "", "only versions fetched since a `TIME`, as 2026-01-31 or 24h")
+	f.IntVar(&flags.limit, "limit", 0, "end after so many (default: all)")
+	f.BoolVar(&flags.json, "json", false, "as JSON lines")
+	return c
+}
+
+func (f *rematchFlags) run(c *cobra.Command, place *cli.Place, owner string) error {
+	if f.limit < 0 {
+		return cli.Wrongf("--limit %d: it is 0, for all, or more", f.limit)
+	}
+	if f.draft != "" && len(f.urds) > 0 {
+		return cli.Wrongf("choose --urd or --draft")
+	}
+	var since time.Time
+	if f.since != "" {
+		var err error
+		if since, err = parseSince(f.since, time.Now()); err != nil {
+			return cli.Wrong(err)
+		}
+	}
+	return withDir(place, func(dir *storage.Dir) error {
+		return withFrontiers(c, place, dir, func(queues frontiers) error {
+			store, err := dir.Control()
+			if err != nil {
+				return err
+			}
+			cache, err := dir.Objects()
+			if err != nil {
+				return err
+			}
+			asked, err := f.interests(c, place, store, owner)
+			if err != nil {
+				return err
+			}
+			r := &rematch{
+				owner: owner, interests: asked, allVersions: f.allVersions, since: since,
+				cache: cache, control: store, reacher: newReacher(queues, store),
+			}
+			return r.print(c, f.limit, f.json)
+		})
+	})
+}
+
+// interests returns what is to be matched again.
+func (f *rematchFlags) interests(c *cobra.Command, place *cli.Place, store *control.Store, owner string) (all []*rematched, err error) {
+	urds, err := f.requests(c, place, store, owner)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range urds {
+		interest, err := annotate.NewInterest(u.URD)
+		if err != nil {
+			note(c, "URD %s cannot be matched and is left out: %v", u.ID, err)
+			continue
+		}
+		for _, warning := range interest.Warnings {
+			note(c, "URD %s: warning: %s", u.ID, warning)
+		}
+		all = append(all, &rematched{Interest: interest, urd: u, told: make(map[string]bool)})
+	}
+	return all, nil
+}
+
+func (f *rematchFlags) requests(c *cobra.Command, place *cli.Place, store *control.Store, owner string) (all []control.URD, err error) {
+	if f.draft != "" {
+		return readDraft(c, place, f.draft, owner)
+	}
+	for urd, err := range store.ByOwner(c.Context(), owner) {
+		if err != nil {
+			return nil, err
+		}
+		if len(f.urds) == 0 || slices.Contains(f.urds, urd.ID) {
+			all = append(all, urd)
+		}
+	}
+	for _, id := range f.urds {
+		if !slices.ContainsFunc(all, func(u control.URD) bool { return u.ID == id }) {
+			return nil, fmt.Errorf("%s has no URD %s: %s", owner, id, listURDs)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no URDs: %s", owner, listURDs)
+	}
+	return all, nil
+}
+
+// readDraft reads URDs that are not stored, or not as they stand there.
+func readDraft(c *cobra.Command, place *cli.Place, path, owner string) (all []control.URD, err error) {
+	flags := importFlags{owner: owner, format: "xml"}
+	urds, err := flags.read(c, place, path)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range urds {
+		if u.Owner != owner {
+			return nil, cli.Wrongf("%s: %s is of %s, not of %s", path, ordinal(i, u), u.Owner, owner)
+		}
+		crawl, _, err := control.CrawlOf(u)
+		if err != nil {
+			return nil, cli.Wrongf("%s: %s: %w", path, ordinal(i, u), err)
+		}
+		if u.ID == "" {
+			u.ID = xmlschema.DeriveID(u.Owner, u.URI, u.InterestHash())
+		}
+		all = append(all, control.URD{URD: u, Crawl: crawl})
+	}
+	return all, nil
+}

@@ -1,0 +1,266 @@
+package storecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// rematch goes through what is stored with the URDs of one owner, as if they had seen none of it.
+type rematch struct {
+	owner       string
+	interests   []*rematched
+	allVersions bool
+	since       time.Time // versions fetched before are seen, and not told of
+
+	cache   *objects.Store
+	control *control.Store
+	reacher *reacher
+
+	urls, read, found int // so far
+}
+
+// rematched is a URD, and what was found for it.
+type rematched struct {
+	*annotate.Interest
+	urd  control.URD
+	ran  *bool           // whether its crawl ever ran, once asked for
+	told map[string]bool // ids of what was found: nobody is told the same twice
+}
+
+// chunk is how many versions are asked for at once.
+const chunk = 256
+
+// alerts yields what there would be to tell, in the order in which the documents came: of two with the same
+// text it is the first that is told of. What comes meanwhile is left out. tick is called for every version.
+func (r *rematch) alerts(ctx context.Context, tick func()) iter.Seq2[*wouldTell, error] {
+	return func(yield func(*wouldTell, error) bool) {
+		last := r.cache.Last()
+		for after := uint64(0); after < last && after < r.cache.Last(); {
+			came, err := r.cache.Next(ctx, after, chunk)
+			for _, v := range came {
+				more := true
+				if after = v.Seq; after <= last && err == nil {
+					tick()
+					more, err = r.version(ctx, v, last, yield)
+				}
+				if err == nil && !more {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// version goes through a URL, if its turn is at this version: at its latest, or where all are wanted, at its
+// first. It reports whether more is wanted.
+func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, yield func(*wouldTell, error) bool) (more bool, err error) {
+	versions, err := r.versions(v, last)
+	switch {
+	case err != nil:
+		return true, unlessGone(err)
+	case len(versions) == 0:
+		return true, nil
+	}
+	r.urls++
+	if versions[len(versions)-1].FetchedAt.Before(r.since) {
+		return true, nil
+	}
+	asked, err := r.asked(ctx, v.URL)
+	if err != nil || len(asked) == 0 {
+		return true, err
+	}
+	return r.url(ctx, versions, asked, yield)
+}
+
+// versions returns the versions to match of a URL whose turn it is, none if it is not. Those after the last
+// have come since it was begun.
+func (r *rematch) versions(v objects.Version, last uint64) ([]objects.Version, error) {
+	if !r.allVersions {
+		latest, err := r.cache.Latest(v.URL)
+		if err != nil || latest.Number == v.Number {
+			return []objects.Version{v}, err
+		}
+		if latest.Seq <= last {
+			return nil, nil
+		}
+	}
+	all, err := r.cache.Versions(v.URL)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(other objects.Version) bool { return other.Seq > last })
+	switch {
+	case len(all) == 0:
+	case r.allVersions && all[0].Number == v.Number:
+		return all, nil
+	case !r.allVersions && all[len(all)-1].Number == v.Number:
+		return all[len(all)-1:], nil
+	}
+	return nil, nil
+}
+
+// url matches versions of one URL with those who are asked about it.
+func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*rematched, yield func(*wouldTell, error) bool) (more bool, err error) {
+	states := make([]seen, len(asked))
+	for _, v := range versions {
+		document, err := read(r.cache, v)
+		if errors.Is(err, objects.ErrNotFound) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return true, err
+		}
+		r.read++
+		parts := document.parts()
+		for i, interest := range asked {
+			part, err := interest.Part(ctx, parts)
+			if ctx.Err() != nil {
+				return true, ctx.Err()
+			}
+			if err != nil {
+				continue // it looks at nothing
+			}
+			alert := states[i].show(interest.Interest, part.Text)
+			if alert == nil || v.FetchedAt.Before(r.since) {
+				continue
+			}
+			told, err := r.tell(ctx, interest, annotate.ACI(interest.URD, *alert, document.document()))
+			if err != nil {
+				return true, err
+			}
+			if told != nil && !yield(told, nil) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// unlessGone passes over what was removed meanwhile.
+func unlessGone(err error) error {
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// seen is what a URD has been shown of a URL.
+type seen struct {
+	any      bool
+	baseline match.Baseline
+}
+
+// show matches a version, as the URD says of one it has seen before, and returns the alert.
+func (s *seen) show(i *annotate.Interest, text *webrace.Text) *match.Alert {
+	before := s.baseline
+	var added []bool
+	s.baseline, added = before.Update(text)
+	switch {
+	case !s.any:
+		s.any, added = true, nil
+	case i.Change == xmlschema.ChangeFirst:
+		return nil
+	case i.Change == xmlschema.ChangePage && !slices.Equal(before, s.baseline):
+		added = nil
+	}
+	_, alert := i.Worth(text, added)
+	return alert
+}
+
+// asked returns the URDs that are asked about a URL: those that a pipeline asks, and those whose crawl would
+// take it, had it ever run.
+func (r *rematch) asked(ctx context.Context, url string) (asked []*rematched, err error) {
+	known, err := r.reacher.of(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range r.interests {
+		yes, _ := known.asks(i.urd)
+		if !yes && !known.private && inScopeOf(i.urd, url) {
+			ran, err := r.ran(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			yes = !ran
+		}
+		if yes {
+			asked = append(asked, i)
+		}
+	}
+	return asked, nil
+}
+
+func inScopeOf(u control.URD, url string) bool { return u.Crawl.ID != "" && inScope(u.Crawl, url) }
+
+// ran reports whether the crawl of a URD ever came to its own start.
+func (r *rematch) ran(ctx context.Context, i *rematched) (bool, error) {
+	if i.ran == nil {
+		start, err := r.reacher.of(ctx, i.urd.Crawl.Start)
+		if err != nil {
+			return false, err
+		}
+		_, _, ran := cameTo(start.standings, i.urd.Crawl.ID)
+		i.ran = &ran
+	}
+	return *i.ran, nil
+}
+
+// What the owner was told already.
+const (
+	toldNothing = "new"
+	toldOfPage  = "page told"
+	toldSame    = "told"
+)
+
+// wouldTell is an annotation that there would be, and what its owner was told already.
+type wouldTell struct {
+	*xmlschema.ACI
+	told   string
+	before *control.ACI // the latest that the owner was told; nil for none
+}
+
+// tell returns what an annotation would tell; nothing if it was found already, at another URL.
+func (r *rematch) tell(ctx context.Context, i *rematched, aci *xmlschema.ACI) (*wouldTell, error) {
+	if i.told[aci.ID] {
+		return nil, nil
+	}
+	i.told[aci.ID] = true
+	r.found++
+	t := &wouldTell{ACI: aci, told: toldNothing}
+	for _, question := range []struct {
+		filter control.Filter
+		told   string
+	}{
+		{control.Filter{Owner: r.owner, XPath: fmt.Sprintf("/aci[@id='%s']", aci.ID)}, toldSame},
+		{control.Filter{Owner: r.owner, URL: aci.URI}, toldOfPage},
+	} {
+		for before, err := range r.control.ACIs(ctx, question.filter) {
+			if err != nil {
+				return nil, err
+			}
+			t.told, t.before = question.told, &before
+		}
+		if t.before != nil {
+			break
+		}
+	}
+	if t.told == toldSame { // an annotation stays where it was first told of
+		aci.URI, aci.Docbase, aci.UpdateTime = t.before.URI, t.before.Docbase, t.before.UpdateTime
+	}
+	return t, nil
+}
