@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// StopWords returns the commonest words of English and Greek, folded and sorted: words that say nothing
-// of what a text is about. Nothing in this package leaves them out; a search may, and a keyword that is
-// one of them alone deserves a warning.
+// StopWords returns the commonest words of our languages, folded and sorted: words that say nothing of
+// what a text is about. Nothing in this package leaves them out; a search may, and a keyword that is one
+// of them alone deserves a warning. What means something in another of the languages is not among them,
+// above all in English: war and die are German ones, and car is a French one.
 func StopWords() []string { return slices.Clone(stopWords) }
 
 // IsStopWord reports whether the folded word is one of [StopWords].
@@ -17,25 +18,26 @@ func IsStopWord(folded string) bool {
 }
 
 var stopWords = func() []string {
-	words := strings.Fields(Fold(englishStopWords + greekStopWords))
-	slices.Sort(words)
-	return slices.Compact(words)
+	meaningful := map[string]bool{}
+	for word := range strings.FieldsSeq(meaningElsewhere) {
+		meaningful[word] = true
+	}
+	var all []string
+	for _, l := range latinLanguages[1:] {
+		all = append(all, strings.Fields(Fold(commonWords[l]))...)
+	}
+	all = slices.DeleteFunc(all, func(word string) bool { return meaningful[word] || len(word) < shortestStemmed })
+	for _, l := range []Language{English, Greek, Russian} {
+		all = append(all, strings.Fields(Fold(commonWords[l]))...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }()
 
-const englishStopWords = `
-a about above after again against all also am an and any are as at be because been before being below
-between both but by can cannot could did do does doing down during each few for from further had has have
-having he her here hers herself him himself his how i if in into is it its itself just me more most my
-myself no nor not now of off on once only or other our ours ourselves out over own same she should so some
-such than that the their theirs them themselves then there these they this those through to too under until
-up us very was we were what when where which while who whom why will with would you your yours yourself
-yourselves
-`
-
-const greekStopWords = `
-αλλά αν αντί από αυτά αυτές αυτή αυτήν αυτής αυτό αυτοί αυτός αυτού αυτούς αυτών για δε δεν εγώ εδώ εκεί
-εκείνα εκείνες εκείνη εκείνο εκείνοι εκείνος εμείς ενώ επί εσείς εσύ έχει έχουν ή η ήταν θα και κάθε κατά
-κι λοιπόν μα με μετά μέχρι μη μην μία μια μου μας να ο οι όμως όπου όπως όσο όταν ότι ούτε όχι παρά ποια
-ποιες ποιο ποιοι ποιος που πού προς πρέπει πριν πως πώς σαν σας σε στα στη στην στις στο στον στους σου τα
-τη την της τι τις το τον του τους των χωρίς ως ώστε είμαι είναι είσαι είμαστε είστε ένα ένας έναν
+const meaningElsewhere = `
+allen als ante aus avant ben bin che chi com come comment como con contra dan das dat dell dem den des die dies door
+dos dove due elk ella elle encore era est fare fin fino fra fur gia han hat hay hem hoe hun ins ist kan las lei mag mais man mas meme men mes
+met mia mit mon muss nada nas nell nem non nos nous num nun ons par pas pela pelo pendant per plus poi por pour prima quelle
+sans seine sem sera ser ses seu sia sin sino solo son stata stati stato sue sui sul sur sus tan tem ten ter ton todo tot
+tout tra tras tus uit uno van vers via vos war weer wel
 `
