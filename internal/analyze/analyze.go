@@ -15,10 +15,12 @@ import (
 	"github.com/webrace/webrace/internal/hashtable"
 )
 
-// Analysis is what a text consists of: tokens, in its order, each of them one of its distinct words.
+// Analysis is what a text consists of: tokens, in its order, each of them one of its distinct words, and
+// the language of the text as a whole.
 type Analysis struct {
-	Tokens []Token
-	Words  []Word
+	Tokens   []Token
+	Words    []Word
+	Language Language
 }
 
 // Token is one word of a text where it stands.
@@ -28,7 +30,8 @@ type Token struct {
 	Block      int32 // the index of its block
 }
 
-// Word is one of the distinct words of a text.
+// Word is one of the distinct words of a text. In a text of several languages a word that stands in blocks
+// of two of them is two words.
 type Word struct {
 	Surface uint64 // hash of the folded word
 	Stem    uint64 // hash of the stem of the folded word
@@ -43,12 +46,22 @@ type Analyzer struct {
 	analysis Analysis
 	surfaces []uint64 // of the tokens
 	words    hashtable.Table
+	votes    []votes // of the words
+	passages []passage
 }
 
 // Analyze returns the tokens and words of the text. They are valid until the next call.
-func (a *Analyzer) Analyze(text *webrace.Text) *Analysis {
+func (a *Analyzer) Analyze(text *webrace.Text) *Analysis { return a.AnalyzeIn(Unknown, text) }
+
+// AnalyzeIn does the same with a text that says of itself that it is in the language; it is believed unless
+// its words are clearly another's.
+func (a *Analyzer) AnalyzeIn(expected Language, text *webrace.Text) *Analysis {
 	a.split(text)
-	a.distinguish(text)
+	a.distinguish()
+	if a.poll(expected); a.mixed() {
+		a.distinguishByLanguage()
+	}
+	a.stem(text)
 	return &a.analysis
 }
 
@@ -88,15 +101,14 @@ func (a *Analyzer) splitRest(tokens []Token, surfaces []uint64, text []byte, at,
 }
 
 // distinguish tells the distinct words of the tokens.
-func (a *Analyzer) distinguish(text *webrace.Text) {
-	words := a.analysis.Words[:0]
+func (a *Analyzer) distinguish() {
+	words, tokens := a.analysis.Words[:0], a.analysis.Tokens
 	a.words.Reset()
 	for i, surface := range a.surfaces {
 		word, known := a.words.GetOrSet(surface, int32(len(words)))
-		t := &a.analysis.Tokens[i]
-		t.Word = word
+		tokens[i].Word = word
 		if !known {
-			words = append(words, Word{surface, a.stems.get(surface, text.Bytes, int(t.Start), int(t.End)), int32(i)})
+			words = append(words, Word{Surface: surface, First: int32(i)})
 		}
 	}
 	a.analysis.Words = words

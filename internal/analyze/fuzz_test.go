@@ -41,19 +41,28 @@ func slowWords(text string) []string {
 	return slices.DeleteFunc(all, func(w string) bool { return w == "" })
 }
 
-// mustAnalyze holds that the text consists of these words, each distinct one of them being told once.
-func mustAnalyze(t *testing.T, analyzer *Analyzer, text string, want []string) {
+// mustBe holds that the text consists of these words, which are in these languages, each distinct one of
+// them being told once.
+func mustBe(t *testing.T, got *Analysis, want []string, in []Language, whole Language) {
 	t.Helper()
-	got := analyzer.Analyze(&webrace.Text{Bytes: []byte(text), Blocks: []webrace.Block{{End: int32(len(text))}}})
 	if len(got.Tokens) != len(want) {
 		t.Fatalf("%d tokens, want %d", len(got.Tokens), len(want))
 	}
-	first := map[string]int{}
+	type distinct struct {
+		word     string
+		language Language
+	}
+	mixed := slices.ContainsFunc(in, func(l Language) bool { return l.ofLatinWords() != whole.ofLatinWords() })
+	first := map[distinct]int{}
 	for i, token := range got.Tokens {
-		if _, known := first[want[i]]; !known {
-			first[want[i]] = i
+		is := distinct{word: want[i]}
+		if mixed {
+			is.language = in[i].ofLatinWords()
 		}
-		word := Word{Hash([]byte(want[i])), Hash([]byte(Stem(want[i]))), int32(first[want[i]])}
+		if _, known := first[is]; !known {
+			first[is] = i
+		}
+		word := Word{Hash([]byte(want[i])), Hash([]byte(StemIn(in[i], want[i]))), int32(first[is])}
 		if got.Words[token.Word] != word {
 			t.Fatalf("token %d, %q, is the word %+v, want %+v", i, want[i], got.Words[token.Word], word)
 		}
@@ -85,7 +94,10 @@ func FuzzAnalyze(f *testing.F) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("words of %q: %q, want %q", in, got, want)
 		}
-		mustAnalyze(t, &analyzer, in, want)
+		text := &webrace.Text{Bytes: []byte(in), Blocks: []webrace.Block{{End: int32(len(in))}}}
+		whole, languages := slowLanguages([][]string{want}, Unknown)
+		mustBe(t, analyzer.Analyze(text), want, languages[0], whole)
+		mustYield(t, text, Unknown, analyzer.Analyze(text))
 		if utf8.ValidString(in) {
 			if folded := Fold(in); Fold(folded) != folded || strings.Join(slowWords(folded), " ") != strings.Join(want, " ") {
 				t.Fatalf("%q folds to %q, which has other words", in, folded)

@@ -87,3 +87,6 @@ func (l Language) ofLatinWords() Language {
 	}
 	return l
 }
+
+// salt tells the hash of a word in one language from that of the same word in another.
+func (l Language) salt() uint64 { return uint64(l) * salter }

@@ -136,11 +136,12 @@ type stemLine [4]struct{ surface, stem uint64 }
 
 const stemCacheBits = 13
 
-// get returns the hash of the stem of a word, given its hash and where it stands.
-func (c *stemCache) get(surface uint64, text []byte, start, end int) uint64 {
+// get returns the hash of the stem of a word in a language, given its hash and where it stands.
+func (c *stemCache) get(language Language, surface uint64, text []byte, start, end int) uint64 {
 	if c.lines == nil {
 		c.lines = make([]stemLine, 1<<stemCacheBits)
 	}
+	surface ^= language.salt()
 	line := &c.lines[surface>>(64-stemCacheBits)]
 	for i := range line {
 		if line[i].surface == surface && line[i].stem != 0 {
@@ -150,6 +151,6 @@ func (c *stemCache) get(surface uint64, text []byte, start, end int) uint64 {
 	c.words.reset(text, start, end)
 	c.words.next()
 	copy(line[1:], line[:])
-	line[0].surface, line[0].stem = surface, Hash([]byte(Stem(string(c.words.folded()))))
+	line[0].surface, line[0].stem = surface, Hash([]byte(StemIn(language, string(c.words.folded()))))
 	return line[0].stem
 }

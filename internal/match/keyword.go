@@ -219,7 +219,10 @@ func (t *term) takeAfter(gap []byte) {
 // finish computes the hashes.
 func (t *term) finish() {
 	t.hash = analyze.Hash([]byte(t.text))
-	t.stems = []uint64{analyze.Hash([]byte(analyze.Stem(t.text)))}
+	t.stems = nil
+	for _, stem := range analyze.Stems(t.text) {
+		t.stems = append(t.stems, analyze.Hash([]byte(stem)))
+	}
 }
 
 // same reports whether the terms match the same words.
@@ -227,7 +230,7 @@ func (t *term) same(o *term) bool {
 	if t.kind != o.kind || t.before != o.before || t.after != o.after {
 		return false
 	}
-	return t.text == o.text || t.kind == inflected && slices.Equal(t.stems, o.stems)
+	return t.text == o.text || t.kind == inflected && t.stems[0] == o.stems[0]
 }
 
 // dropRepeated removes the second of two equal terms, since near to one another a token can be both.
@@ -296,6 +299,32 @@ func (p *phrase) chooseLead() {
 // simple reports whether every token that the one term matches is an occurrence.
 func (p *phrase) simple() bool {
 	return len(p.terms) == 1 && p.terms[0].before == "" && p.terms[0].after == ""
+}
+
+// saying is equal for keywords of a profile that say the same: those whose words have the same stems where
+// no language is known. In German texts crawler and crawlers may be found in different places nevertheless.
+func (a *atom) saying() string {
+	plain := *a
+	if a.phrase == nil {
+		plain.hashes = a.hashes[:1]
+		return plain.identity()
+	}
+	phrase := *a.phrase
+	phrase.terms = slices.Clone(phrase.terms)
+	for i := range phrase.terms {
+		phrase.terms[i].stems = phrase.terms[i].stems[:1]
+	}
+	plain.phrase = &phrase
+	return plain.identity()
+}
+
+// take makes the atom find also what another that says the same finds.
+func (a *atom) take(same *atom) {
+	for _, hash := range same.hashes {
+		if !slices.Contains(a.hashes, hash) {
+			a.hashes = append(a.hashes, hash)
+		}
+	}
 }
 
 // identity is equal for keywords that are found in the same places.

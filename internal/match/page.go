@@ -46,6 +46,7 @@ type word struct {
 	last  int32 // its last token
 	stem  int32
 	same  int32 // an earlier word of the same surface, -1 if none: its block is in another language
+	again bool  // there is a later one
 	next  int32 // an earlier word of the same stem, -1 if none
 	count [selections]tally
 }
@@ -143,7 +144,7 @@ func (p *page) countStems(everyBlock bool) {
 			w.count[additions] = w.count[everything]
 		}
 		if older, known := p.byWord.Set(w.Surface, int32(i)); known {
-			w.same = older
+			w.same, p.words[older].again = older, true
 		}
 		var known bool
 		if w.stem, known = p.byStem.GetOrSet(w.Stem, int32(len(p.stems))); !known {

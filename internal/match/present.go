@@ -23,10 +23,28 @@ func (p *page) findAtoms(s *segment, among selection) {
 
 func (p *page) findWords(s *segment, among selection) {
 	for i := range p.words {
-		if n := &p.words[i].count[among]; !n.zero() {
-			s.keys.each(keyOf(byWord, p.words[i].Surface), func(atom uint32) { p.meet(s, atom, n, among) })
+		w := &p.words[i]
+		if w.again {
+			continue
+		}
+		if n := p.countSurface(w, among); !n.zero() {
+			s.keys.each(keyOf(byWord, w.Surface), func(atom uint32) { p.meet(s, atom, n, among) })
 		}
 	}
+}
+
+// countSurface counts a word together with the earlier ones of the same surface. The count is valid until
+// the next call.
+func (p *page) countSurface(w *word, among selection) *tally {
+	if w.same < 0 {
+		return &w.count[among]
+	}
+	n := &p.scoring.surface
+	*n = w.count[among]
+	for same := w.same; same >= 0; same = p.words[same].same {
+		n.add(&p.words[same].count[among])
+	}
+	return n
 }
 
 // findPairs looks at every two tokens that follow one another in a block.

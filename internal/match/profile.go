@@ -151,7 +151,7 @@ func Compile(p Profile) (*Compiled, []Warning, error) {
 type builder struct {
 	Compiled
 	gate     gate
-	known    map[string]int // atoms by identity
+	known    map[string]int // atoms by what they say
 	given    int            // keywords met
 	unscored bool           // there is one that does not count
 	warnings []Warning
@@ -254,10 +254,10 @@ func (b *builder) keyword(k Keyword, unscored bool) (int, error) {
 	} else {
 		a.weight = uint8(k.Weight)
 	}
-	identity := a.identity()
-	i, known := b.known[identity]
+	saying := a.saying()
+	i, known := b.known[saying]
 	if !known {
-		b.known[identity] = len(b.atoms)
+		b.known[saying] = len(b.atoms)
 		b.atoms = append(b.atoms, a)
 		return len(b.atoms) - 1, nil
 	}
@@ -265,6 +265,7 @@ func (b *builder) keyword(k Keyword, unscored bool) (int, error) {
 		b.warnings = append(b.warnings, Warning{k.Key, fmt.Sprintf("says the same as %q: they count once, with the higher weight", b.atoms[i].written)})
 	}
 	b.atoms[i].weight = max(b.atoms[i].weight, a.weight)
+	b.atoms[i].take(&a)
 	return i, nil
 }
 

@@ -145,7 +145,7 @@ func (l *language) keyword() wanted {
 		w.Key = fmt.Sprintf("near:%d %s", w.near, w.Key)
 	}
 	for _, word := range w.words {
-		w.stems = append(w.stems, analyze.Stem(word))
+		w.stems = append(w.stems, analyze.Stems(word))
 	}
 	if l.IntN(8) == 0 {
 		w.field = l.IntN(fields)
@@ -177,8 +177,8 @@ func (g *wantedGroup) repeats() (twice bool) {
 	met := map[string]bool{}
 	g.walk(true, func(w *wanted, _ bool) {
 		a, _, _ := parse(w.Keyword)
-		twice = twice || met[a.identity()]
-		met[a.identity()] = true
+		twice = twice || met[a.saying()]
+		met[a.saying()] = true
 	})
 	return twice
 }

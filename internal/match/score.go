@@ -9,6 +9,7 @@ type scoring struct {
 	present    []present
 	shared     hashtable.Table // the index of an atom among those present, if several keys lead to it
 	index      []uint32        // by atom: one more than its index among those present, in segments with members
+	surface    tally           // of a word that stands in blocks of several languages
 	candidates []uint32        // profiles
 	parts      []float32       // their scores
 }
