@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,7 +157,11 @@ func fault(u *xmlschema.URD) string {
 }
 
 func keywordFault(u *xmlschema.URD) string {
-	if _, _, err := match.Compile(annotate.Profile(u)); err != nil {
+	_, warnings, err := match.Compile(annotate.Profile(u))
+	if i := slices.IndexFunc(warnings, func(w match.Warning) bool { return w.Useless }); err == nil && i >= 0 {
+		return warnings[i].String()
+	}
+	if err != nil {
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner // without the name of the profile
 		}

@@ -265,6 +265,9 @@ func (p *phrase) check() error {
 	return nil
 }
 
+// nearlyEveryPage is what is said of stop words.
+const nearlyEveryPage = "is a word of nearly every page"
+
 // doubts says what the owner of the keyword may not expect.
 func (p *phrase) doubts() []string {
 	switch len(p.terms) {
@@ -278,7 +281,7 @@ func (p *phrase) doubts() []string {
 	switch character, size := utf8.DecodeRuneInString(t.text); {
 	case !p.simple() || t.kind > exact:
 	case analyze.IsStopWord(t.text):
-		return []string{"is a word of nearly every page"}
+		return []string{nearlyEveryPage}
 	case size == len(t.text) && analyze.Unspaced(character):
 		return []string{fmt.Sprintf("is a single character of a script without spaces, and is found only where it stands alone; %c* also finds what begins with it", character)}
 	}

@@ -79,6 +79,7 @@ type Keyword struct {
 type Warning struct {
 	Keyword string // empty if it concerns the whole profile
 	Message string
+	Useless bool // no page meets the profile, whatever its weights: nobody should be let register it
 }
 
 func (w Warning) String() string {
@@ -129,7 +130,7 @@ func Compile(p Profile) (*Compiled, []Warning, error) {
 	if p.Change > ChangeFirst {
 		return nil, nil, fmt.Errorf("compile profile %q: unknown scope of change %d", p.ID, p.Change)
 	}
-	b := builder{Compiled: c, known: map[string]int{}}
+	b := builder{Compiled: c, known: map[string]int{}, common: map[int]bool{}}
 	need, err := b.group(p.Group, 0, false)
 	if err == nil && b.given > 0 && len(b.atoms) == 0 {
 		err = errors.New("none of its keywords has a word in it")
@@ -137,11 +138,13 @@ func Compile(p Profile) (*Compiled, []Warning, error) {
 	if err != nil {
 		return nil, b.warnings, fmt.Errorf("compile profile %q: %w", p.ID, err)
 	}
+	var deduced *deduction
 	if len(b.atoms) == 0 || p.Match != Any || len(p.Groups) > 0 || b.unscored {
 		b.conditions = b.settle(need)
 		b.conditions.all = len(b.atoms) > 0 && p.Match == All && len(p.Groups) == 0 && !b.unscored
+		deduced = b.checkConditions()
 	}
-	b.warnUnreachable()
+	b.warnUnreachable(deduced)
 	c = b.Compiled // a copy, so that the builder is not kept
 	c.atoms = slices.Clip(c.atoms)
 	return &c, b.warnings, nil
@@ -152,6 +155,7 @@ type builder struct {
 	Compiled
 	gate     gate
 	known    map[string]int // atoms by what they say
+	common   map[int]bool   // atoms that are a word of nearly every page
 	given    int            // keywords met
 	unscored bool           // there is one that does not count
 	warnings []Warning
@@ -244,7 +248,7 @@ func (b *builder) keyword(k Keyword, unscored bool) (int, error) {
 		return 0, err
 	}
 	for _, doubt := range doubts {
-		b.warnings = append(b.warnings, Warning{k.Key, doubt})
+		b.warnings = append(b.warnings, Warning{Keyword: k.Key, Message: doubt})
 	}
 	if a.wordless() {
 		return -1, nil
@@ -257,12 +261,12 @@ func (b *builder) keyword(k Keyword, unscored bool) (int, error) {
 	saying := a.saying()
 	i, known := b.known[saying]
 	if !known {
-		b.known[saying] = len(b.atoms)
+		b.known[saying], b.common[len(b.atoms)] = len(b.atoms), slices.Contains(doubts, nearlyEveryPage)
 		b.atoms = append(b.atoms, a)
 		return len(b.atoms) - 1, nil
 	}
 	if b.atoms[i].weight > 0 && a.weight > 0 {
-		b.warnings = append(b.warnings, Warning{k.Key, fmt.Sprintf("says the same as %q: they count once, with the higher weight", b.atoms[i].written)})
+		b.warnings = append(b.warnings, Warning{Keyword: k.Key, Message: fmt.Sprintf("says the same as %q: they count once, with the higher weight", b.atoms[i].written)})
 	}
 	b.atoms[i].weight = max(b.atoms[i].weight, a.weight)
 	b.atoms[i].take(&a)
@@ -282,17 +286,4 @@ func (b *builder) settle(need []int) *conditions {
 	none := len(b.atoms) == 0 || need == nil && b.threshold < 0
 	slices.Sort(need)
 	return &conditions{gate: b.gate, need: slices.Compact(need), none: none}
-}
-
-func (b *builder) warnUnreachable() {
-	if len(b.atoms) == 0 {
-		return
-	}
-	rest := 1.0
-	for i := range b.atoms {
-		rest *= 1 - contribution(b.atoms[i].weight, mostSaturation)
-	}
-	if best := relevance(rest); best <= int(b.threshold) {
-		b.warnings = append(b.warnings, Warning{Message: fmt.Sprintf("can never alert: with these weights no page has a relevance above %d, and the threshold is %d", best, b.threshold)})
-	}
 }

@@ -27,13 +27,29 @@ func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 		}
 		keywords = append(keywords, k)
 	}
-	return keywords, checkInterest(&xmlschema.URD{Keywords: xmlschema.NewKeywords(keywords...)})
+	only := xmlschema.NewKeywords(keywords...)
+	only.Threshold = 0 // what they have to pass is not known here
+	_, err := CheckInterest(&xmlschema.URD{Keywords: only})
+	return keywords, err
 }
 
-// checkInterest refuses keywords that no document can be matched with.
-func checkInterest(u *xmlschema.URD) error {
-	_, _, err := match.Compile(annotate.Profile(u))
-	return errors.Unwrap(err) // without the name of the profile
+// CheckInterest refuses an interest that no document can meet, and returns what is probably not meant of one
+// that it does not refuse, beside what the URD's Advice says.
+func CheckInterest(u *xmlschema.URD) (warnings []string, err error) {
+	_, found, err := match.Compile(annotate.Profile(u))
+	if err != nil {
+		return nil, errors.Unwrap(err) // without the name of the profile
+	}
+	advised := len(u.Advice()) > 0
+	for _, w := range found {
+		if w.Useless {
+			return nil, errors.New(w.String())
+		}
+		if w.Keyword != "" || !advised {
+			warnings = append(warnings, w.String())
+		}
+	}
+	return warnings, nil
 }
 
 // Interest says in a few words what a URD is about.

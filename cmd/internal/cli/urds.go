@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 
 	"github.com/webrace/webrace/xmlschema"
@@ -26,8 +28,12 @@ func ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings 
 		if urd.Owner == "" {
 			return nil, nil, Wrongf("%s: URD %d (%s) names no owner: give one by --owner", name, i+1, urd.URI)
 		}
-		if err := checkInterest(urd); err != nil {
-			return nil, nil, Wrongf("%s: URD %d (%s): %w", name, i+1, urd.URI, err)
+		faults, err := CheckInterest(urd)
+		if err != nil {
+			return nil, nil, Wrongf("%s: URD %s (%s): %w", name, cmp.Or(urd.ID, fmt.Sprint(i+1)), urd.URI, err)
+		}
+		for _, fault := range faults {
+			warnings = append(warnings, fmt.Sprintf("%s: URD %s (%s): warning: %s", name, cmp.Or(urd.ID, fmt.Sprint(i+1)), urd.URI, fault))
 		}
 	}
 	return urds, warnings, nil

@@ -46,8 +46,12 @@ told of whatever others' crawls bring from under it.`,
 			if err != nil {
 				return cli.Wrong(err)
 			}
-			for _, advice := range urd.Advice() {
-				note(c, "warning: %s", advice)
+			warnings, err := cli.CheckInterest(urd)
+			if err != nil {
+				return cli.Wrong(err)
+			}
+			for _, warning := range append(urd.Advice(), warnings...) {
+				note(c, "warning: %s", warning)
 			}
 			return fillControl(place, func(store *control.Store) error { return putURDs(c, store, []*xmlschema.URD{urd}) })
 		},

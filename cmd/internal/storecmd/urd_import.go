@@ -138,6 +138,25 @@ func newURDLint(place *cli.Place) *cobra.Command {
 	}
 }
 
+// lintInterests says what documents have to do with the keywords, and refuses what none can meet.
+func lintInterests(c *cobra.Command, name string, urds []*xmlschema.URD) error {
+	refused := 0
+	for i, u := range urds {
+		warnings, err := cli.CheckInterest(u)
+		if err != nil {
+			refused++
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s: %v\n", name, ordinal(i, u), err)
+		}
+		for _, w := range warnings {
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s: warning: %s\n", name, ordinal(i, u), w)
+		}
+	}
+	if refused > 0 {
+		return cli.Wrongf("%s: %s", name, plural(refused, "problem"))
+	}
+	return nil
+}
+
 func lintURDs(c *cobra.Command, place *cli.Place, path string) error {
 	file, name, err := openInput(c, place, path)
 	if err != nil {
@@ -163,6 +182,9 @@ func lintURDs(c *cobra.Command, place *cli.Place, path string) error {
 		return cli.Wrongf("%s: %s", name, plural(len(problems), "problem"))
 	}
 	if err := checkStarts(name, urds); err != nil {
+		return err
+	}
+	if err := lintInterests(c, name, urds); err != nil {
 		return err
 	}
 	note(c, "%s: %s, nothing wrong", name, plural(len(urds), "URD"))
