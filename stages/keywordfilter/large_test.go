@@ -318,7 +318,7 @@ func BenchmarkLargePage(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StopTimer()
-		last := int64(0)
+		most, last := stop(), int64(0)
 		for a, err := range store.ACIs(context.Background(), control.Filter{Owner: "eleni"}) {
 			if err != nil {
 				b.Fatal(err)
@@ -327,7 +327,8 @@ func BenchmarkLargePage(b *testing.B) {
 		}
 		b.ReportMetric(float64(crowded)*float64(b.N)/b.Elapsed().Seconds(), "annotations/s")
 		b.ReportMetric(100*float64(last)/float64(crowded), "%-when-others-told")
-		b.ReportMetric((float64(stop())-float64(before))/1e6, "MB-peak-growth")
+		b.ReportMetric((float64(most)-float64(before))/1e6, "MB-peak-growth")
+		b.StartTimer() // which Loop wants
 	}
 }
 
