@@ -34,6 +34,9 @@ func keyOfPair(first, second uint64) uint64 {
 	return keyOf(byPair, high^low)
 }
 
+// keyOfOverlap is keyOfPair for two tokens that share a character.
+func keyOfOverlap(first, second uint64) uint64 { return ^keyOfPair(first, second) }
+
 // uses says which keys the atoms of a segment are found by, to pass over what none of them needs.
 type uses struct {
 	words, pairs, grams bool
@@ -56,12 +59,16 @@ func (a *atom) keys(u *uses, add func(key uint64)) (certain bool) {
 	}
 	if first, ok := a.phrase.pair(); ok {
 		u.pairs = true
+		key := keyOfPair
+		if a.phrase.terms[first].follows == shared {
+			key = keyOfOverlap
+		}
 		for _, x := range a.phrase.terms[first].stems {
 			for _, y := range a.phrase.terms[first+1].stems {
-				add(keyOfPair(x, y))
+				add(key(x, y))
 			}
 		}
-		return false
+		return a.phrase.isPair()
 	}
 	a.phrase.terms[a.phrase.lead].keys(u, add)
 	return false
@@ -81,6 +88,16 @@ func (p *phrase) pair() (first int, ok bool) {
 		}
 	}
 	return first, ok
+}
+
+// isPair reports whether two words of these stems, one after the other, are all there is to the phrase.
+func (p *phrase) isPair() bool {
+	for i := range p.terms {
+		if t := &p.terms[i]; t.kind != inflected || t.before != "" || t.after != "" || t.follows == attached {
+			return false
+		}
+	}
+	return p.near == 0 && len(p.terms) == 2
 }
 
 func (t *term) keys(u *uses, add func(key uint64)) {

@@ -110,9 +110,12 @@ func (v *View) Relevances(text *webrace.Text, o Options) iter.Seq2[*Compiled, in
 
 // Count returns how many alerts the text gives rise to.
 func (v *View) Count(text *webrace.Text, o Options) (n int) {
-	for range v.Relevances(text, o) {
-		n++
-	}
+	v.concerned(text, &o, func(p *page, m matched) bool {
+		if _, sure := relevanceOf(m.part); sure || p.judge(m.profile, m.among).reason == Alerts {
+			n++
+		}
+		return true
+	})
 	return n
 }
 

@@ -55,9 +55,16 @@ func (p *page) findPairs(s *segment, among selection) {
 			continue
 		}
 		key := keyOfPair(p.words[x.Word].Stem, p.words[y.Word].Stem)
-		s.keys.each(key, func(atom uint32) { p.meet(s, atom, nil, among) })
+		if y.Start < x.End {
+			key = keyOfOverlap(p.words[x.Word].Stem, p.words[y.Word].Stem)
+		}
+		once := &single[p.text.Blocks[y.Block].Field]
+		s.keys.each(key, func(atom uint32) { p.meet(s, atom, once, among) })
 	}
 }
+
+// single counts one occurrence in each field.
+var single = [fields]tally{{0: 1}, {1: 1}, {2: 1}, {3: 1}}
 
 // findParts looks at the beginnings of words, and at all that is within them.
 func (p *page) findParts(s *segment, among selection) {

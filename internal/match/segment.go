@@ -40,7 +40,7 @@ type posted struct {
 	from   uint32 // its first posting; the next atom's is the end
 	phrase int32  // what to look for on a page that has one of its keys; -1 if the key says it all
 	within uint8
-	shared bool // several keys lead to it
+	shared bool // its keys may be met more than once
 }
 
 const weightBits = 3
@@ -137,7 +137,7 @@ func (b *segmentBuilder) enter(a *atom) {
 		b.keys.add(key, number)
 		keys++
 	})
-	p := posted{phrase: -1, within: a.within, shared: keys > 1 || !certain}
+	p := posted{phrase: -1, within: a.within, shared: keys > 1 || a.phrase != nil}
 	if !certain {
 		p.phrase = int32(len(b.phrases))
 		b.phrases = append(b.phrases, a)
