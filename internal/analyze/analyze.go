@@ -7,7 +7,8 @@
 // spaces between words, become overlapping pairs of characters. Stems are by the rules of a language: see
 // [StemIn] for the words of texts and [Stems] for keywords, which have no language.
 //
-// Terms are identified by 64-bit hashes, stable within a process only; nothing stores them.
+// Terms are identified by 64-bit hashes. Nothing that is stored holds them, but for the likenesses of
+// annotations: if the hashes change, texts stored before are like none after.
 package analyze
 
 import (
