@@ -2,7 +2,9 @@ package analyze
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -70,6 +72,24 @@ func mustBe(t *testing.T, got *Analysis, want []string, in []Language, whole Lan
 	if len(got.Words) != len(first) {
 		t.Fatalf("%d words, want %d", len(got.Words), len(first))
 	}
+}
+
+func TestStemHashesAreThoseOfStems(t *testing.T) {
+	t.Parallel()
+	var together sync.WaitGroup
+	for range 4 { // who evict one another's words
+		together.Go(func() {
+			for i := range 3000 {
+				word := "w" + strings.Map(func(digit rune) rune { return digit - '0' + 'a' }, strconv.Itoa(i%1500)) + "ingen"
+				stems, hashes := Stems(word), StemHashes(word)
+				if !slices.EqualFunc(stems, hashes, func(stem string, hash uint64) bool { return Hash([]byte(stem)) == hash }) {
+					t.Errorf("%s: %x are not the hashes of %q", word, hashes, stems)
+					return
+				}
+			}
+		})
+	}
+	together.Wait()
 }
 
 func FuzzAnalyze(f *testing.F) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/dutch"
@@ -123,6 +124,31 @@ func Stems(folded string) []string {
 		}
 	}
 	return stems
+}
+
+// stemsOfWord is what StemHashes remembers of a word.
+type stemsOfWord struct {
+	word   string
+	hashes []uint64
+}
+
+// stemsOfWords has a place for each hash; of the words that fall on the same the latest is kept.
+var stemsOfWords [1 << 15]atomic.Pointer[stemsOfWord]
+
+// StemHashes returns the hashes of Stems, to be read only. A million profiles ask for few different words:
+// those of one word share the list.
+func StemHashes(folded string) []uint64 {
+	place := &stemsOfWords[Hash([]byte(folded))%uint64(len(stemsOfWords))]
+	if known := place.Load(); known != nil && known.word == folded {
+		return known.hashes
+	}
+	found := &stemsOfWord{word: strings.Clone(folded)}
+	for _, stem := range Stems(folded) {
+		found.hashes = append(found.hashes, Hash([]byte(stem)))
+	}
+	found.hashes = slices.Clip(found.hashes)
+	place.Store(found)
+	return found.hashes
 }
 
 // stemCache maps the hash of a word to that of its stem, since stemming a word costs as much as reading a

@@ -219,10 +219,7 @@ func (t *term) takeAfter(gap []byte) {
 // finish computes the hashes.
 func (t *term) finish() {
 	t.hash = analyze.Hash([]byte(t.text))
-	t.stems = nil
-	for _, stem := range analyze.Stems(t.text) {
-		t.stems = append(t.stems, analyze.Hash([]byte(stem)))
-	}
+	t.stems = analyze.StemHashes(t.text)
 }
 
 // same reports whether the terms match the same words.
@@ -325,7 +322,7 @@ func (a *atom) saying() string {
 func (a *atom) take(same *atom) {
 	for _, hash := range same.hashes {
 		if !slices.Contains(a.hashes, hash) {
-			a.hashes = append(a.hashes, hash)
+			a.hashes = append(slices.Clip(a.hashes), hash) // others share the list
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/analyze"
 	"github.com/webrace/webrace/internal/extract"
 )
 
@@ -15,7 +16,7 @@ func FromDocument(d *webrace.Document) (Document, bool, error) {
 		return Document{}, false, err
 	}
 	doc := Document{
-		URL: d.URL, Version: d.Version, Language: r.Language, Type: r.MediaType, Date: d.At, Title: r.Title,
+		URL: d.URL, Version: d.Version, Language: languageOf(r), Type: r.MediaType, Date: d.At, Title: r.Title,
 	}
 	var headings, body, navigation strings.Builder
 	for _, block := range r.Text.Blocks {
@@ -33,4 +34,14 @@ func FromDocument(d *webrace.Document) (Document, bool, error) {
 	}
 	doc.Headings, doc.Body, doc.Navigation = headings.String(), body.String(), navigation.String()
 	return doc, len(r.Text.Blocks) > 0 || d.Version > 1, nil
+}
+
+// languageOf returns the language of a document: the one that it declares, unless its words are clearly another's.
+// Keywords are matched with it in that one too.
+func languageOf(r *extract.Result) string {
+	declared := analyze.ParseLanguage(r.Language)
+	if told := analyze.Detect(r.Text.Bytes, declared); told != declared && told != analyze.Unknown {
+		return told.String()
+	}
+	return r.Language
 }
