@@ -1,5 +1,0 @@
-//go:build !race
-
-package match
-
-const poolsKeep = true
