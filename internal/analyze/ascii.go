@@ -4,14 +4,16 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/bytewise"
 )
 
 // The words of most pages are ASCII. They are classified, folded and hashed eight bytes at a time, with
 // one flag for each byte, its upper bit.
 
 const (
-	each  = 0x0101010101010101
-	flags = 0x80 * each
+	each  = bytewise.Each
+	flags = bytewise.Upper
 )
 
 // flagsOf returns a flag for each byte of x from first to last; x has no upper bits.

@@ -5,18 +5,12 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+
+	"github.com/webrace/webrace/internal/bytewise"
 )
 
 // Most of a page is text without anything to replace, in runs too short for calls to pay: between two tags
 // of highlighted code there are a few bytes. So they are looked at and copied eight at a time.
-
-const (
-	eachByte  = 0x0101010101010101
-	upperBits = 0x80 * eachByte
-)
-
-// zeroes returns the upper bit of each byte of x that is zero, exactly up to the first that is.
-func zeroes(x uint64) uint64 { return (x - eachByte) &^ x & upperBits }
 
 // run consumes running text up to the next '<'.
 func (s *Scanner) run() {
@@ -56,7 +50,7 @@ func (s *Scanner) plainRun() {
 		x := binary.LittleEndian.Uint64(src[i:])
 		n := len(dst)
 		binary.LittleEndian.PutUint64(dst[n:n+8], x)
-		stop := zeroes(x^'<'*eachByte) | zeroes(x^'&'*eachByte)
+		stop := bytewise.Zeroes(x^'<'*bytewise.Each) | bytewise.Zeroes(x^'&'*bytewise.Each)
 		if stop != 0 {
 			taken := bits.TrailingZeros64(stop) / 8
 			s.Text.Bytes, s.pos = dst[:n+taken], i+taken

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/bytewise"
 )
 
 // appendCollapsed appends the text to dst, with one blank for each run of white space and control
@@ -23,19 +24,17 @@ func appendCollapsed(dst, text []byte) []byte {
 // collapsed reports whether appendCollapsed would leave a text as it is, as far as that is told at a glance:
 // it is printable ASCII without two blanks in a row, or one at an end.
 func collapsed(text []byte) bool {
-	const each, upper = 0x0101010101010101, 0x8080808080808080
-	blanks := func(x uint64) uint64 { x ^= ' ' * each; return (x - each) &^ x & upper }
 	if len(text) < 8 || text[0] == ' ' || text[len(text)-1] == ' ' {
 		return len(text) == 0
 	}
 	last := len(text) - 8
 	for i := 0; ; i = min(i+7, last) { // a byte is looked at twice, with what follows it
 		x := binary.LittleEndian.Uint64(text[i:])
-		control := (x - ' '*each) &^ x
-		if (control|x|(x+each))&upper != 0 {
+		control := (x - ' '*bytewise.Each) &^ x
+		if (control|x|(x+bytewise.Each))&bytewise.Upper != 0 {
 			return false
 		}
-		if blank := blanks(x); blank&(blank>>8) != 0 {
+		if blank := bytewise.Zeroes(x ^ ' '*bytewise.Each); blank&(blank>>8) != 0 {
 			return false
 		}
 		if i == last {
