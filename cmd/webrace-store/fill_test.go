@@ -174,9 +174,11 @@ func (f *filler) document(request webrace.Request) (*webrace.Document, error) {
 			return nil, err
 		}
 		d.Text, d.Title = r.Text, r.Title
-		f.indexing = append(f.indexing, fulltext.Document{
-			URL: d.URL, Version: d.Version, Type: d.MediaType, Date: d.At, Title: d.Title, Body: string(r.Text.Bytes),
-		})
+		doc, _, err := fulltext.FromDocument(d)
+		if err != nil {
+			return nil, err
+		}
+		f.indexing = append(f.indexing, doc)
 		return d, nil
 	}
 	return nil, fmt.Errorf("took %s, which is no page", request.URL)
