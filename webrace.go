@@ -64,6 +64,7 @@ type Request struct {
 	Reach     []Reach // the crawls that came here; empty on a seed
 	From      string  // the page or redirect that named it; empty on a seed
 	Redirects int     // how many redirects in a row led here
+	Secret    string  // the name of the credentials to ask with; empty for none
 	Stored    bool    // the stored document answers: it was validated in this round, or is still fresh
 	Visit     *Visit  // what is known from the last completed visit; nil on the first
 }
@@ -86,6 +87,8 @@ type Links struct {
 	Redirects int      // for [ViaRedirect]: redirects in a row, this one included
 	Score     uint8    // how promising they are, to a crawl in the order of best-first; 0 leaves it to the frontier
 	URLs      []string // absolute, normalized, each once, in document order
+
+	Changed []time.Time // when each URL was last changed, as a sitemap or feed says; nil if nothing does, a zero time where it does not
 }
 
 // Outcome says how a document was obtained.
@@ -110,6 +113,8 @@ type Document struct {
 	At        time.Time     // when the answer began
 	Took      time.Duration // from request to last byte
 	MediaType string        // lower case, without parameters: "text/html"
+	Secret    string        // the name of the credentials it was asked for with; empty for none
+	Rendered  bool          // Body is what a browser made of the page
 	Body      []byte        // decompressed; valid until the item's lease ends; nil unless fetched
 	Truncated bool          // a limit cut the body: never taken for complete
 
@@ -118,6 +123,8 @@ type Document struct {
 	Title    string   // of the document, in UTF-8
 	Text     *Text    // what a reader sees; nil until needed when not fetched
 	Links    []string // absolute and normalized, each once, in document order
+
+	Canonical string // the URL that the document declares for itself, normalized; empty if it declares none
 
 	Digest  Digest // of Body; of the stored version when not fetched
 	Version int    // the stored version, counted from 1 for each URL; 0 before it is stored
