@@ -131,11 +131,10 @@ type extraction struct {
 	opts    Options
 	scanner htmltext.Scanner
 	text    webrace.Text // being collected, for what is not HTML
-	seen    map[string]struct{}
-	url     []byte
+	linking
 }
 
-var extractions = sync.Pool{New: func() any { return &extraction{seen: make(map[string]struct{})} }}
+var extractions = sync.Pool{New: func() any { return new(extraction) }}
 
 func begin(r *Result, base *urlnorm.Base, opts Options) *extraction {
 	x := extractions.Get().(*extraction)
@@ -152,10 +151,10 @@ func begin(r *Result, base *urlnorm.Base, opts Options) *extraction {
 const keep = 1 << 20
 
 func (x *extraction) release() {
-	if cap(x.scanner.Text.Bytes)+cap(x.text.Bytes) > keep || cap(x.scanner.Links)+len(x.seen) > keep/32 {
+	if cap(x.scanner.Text.Bytes)+cap(x.text.Bytes) > keep || cap(x.scanner.Links) > keep/32 {
 		return
 	}
-	clear(x.seen)
+	x.linking.reset()
 	clear(x.scanner.Links) // they point into the body
 	x.scanner.Scan(nil)
 	x.Result, x.base, x.opts = nil, nil, Options{}
@@ -188,18 +187,6 @@ func (x *extraction) scan(body []byte, o htmltext.Options) *htmltext.Scanner {
 	x.scanner.Options = o
 	x.scanner.Scan(body)
 	return &x.scanner
-}
-
-// follow adds the links of what was scanned.
-func (x *extraction) follow(s *htmltext.Scanner) {
-	if s.Base != nil {
-		x.rebase(s.Base)
-	}
-	for _, l := range s.Links {
-		x.link(l.URL, l.NoFollow || x.NoFollow)
-	}
-	x.Candidates += s.Skipped
-	x.Refused.Limit += s.Skipped
 }
 
 // rebase makes references relative to another URL, unless it is none.

@@ -1,39 +1,158 @@
 package extract
 
 import (
+	"bytes"
 	"errors"
+	"hash/maphash"
 
+	"github.com/webrace/webrace/internal/hashtable"
+	"github.com/webrace/webrace/internal/htmltext"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// link resolves a reference and adds it to the links, or counts why not.
-func (x *extraction) link(ref []byte, noFollow bool) {
-	x.Candidates++
-	if noFollow && !x.opts.IgnoreNoFollow {
-		x.Refused.NoFollow++
+// outcome is what became of a reference.
+type outcome uint8
+
+const (
+	linked outcome = iota // it is among the links now, or was before
+	otherScheme
+	invalid
+	overLimit
+)
+
+// linking is the work on the references of a document.
+type linking struct {
+	byURL hashtable.Table // the numbers of the links
+	url   []byte          // the last that was resolved
+
+	// Most references of a page repeat one another, letter by letter: those cost a look-up.
+	refs     [][]byte // that were seen on the page, without their fragments
+	outcomes []outcome
+	byRef    hashtable.Table // the numbers of refs
+}
+
+var seed = maphash.MakeSeed()
+
+// reset forgets the document, and the memory that one with unusually many links took.
+func (l *linking) reset() {
+	if cap(l.refs) > keep/32 {
+		*l = linking{}
 		return
 	}
+	l.nextPage()
+	l.byURL.Reset()
+}
+
+// nextPage forgets the references, which mean something else on another page.
+func (l *linking) nextPage() {
+	clear(l.refs) // they point into the page
+	l.refs, l.outcomes = l.refs[:0], l.outcomes[:0]
+	l.byRef.Reset()
+}
+
+// follow adds the links of what was scanned.
+func (x *extraction) follow(s *htmltext.Scanner) {
+	if s.Base != nil {
+		x.rebase(s.Base)
+	}
+	x.nextPage()
+	for _, l := range s.Links {
+		if (l.NoFollow || x.NoFollow) && !x.opts.IgnoreNoFollow {
+			x.Candidates++
+			x.Refused.NoFollow++
+			continue
+		}
+		x.linkOnce(l.URL)
+	}
+	x.Candidates += s.Skipped
+	x.Refused.Limit += s.Skipped
+}
+
+// linkOnce is link for the references of one page, whose bytes stay as they are.
+func (x *extraction) linkOnce(ref []byte) {
+	n, had := number(&x.byRef, x.refs, cutFragment(ref))
+	if had && x.outcomes[n] != overLimit { // what it stood for may be among the links by now
+		x.count(x.outcomes[n], true)
+		return
+	}
+	if !had {
+		x.refs, x.outcomes = append(x.refs, cutFragment(ref)), append(x.outcomes, overLimit)
+	}
+	x.outcomes[n] = x.link(ref)
+}
+
+// link resolves a reference and adds it to the links, or counts why not.
+func (x *extraction) link(ref []byte) outcome {
+	o, repeated := x.resolve(ref)
+	x.count(o, repeated)
+	return o
+}
+
+func (x *extraction) count(o outcome, repeated bool) {
+	x.Candidates++
+	switch {
+	case o == linked && repeated:
+		x.Repeated++
+	case o == otherScheme:
+		x.Refused.Scheme++
+	case o == invalid:
+		x.Refused.Invalid++
+	case o == overLimit:
+		x.Refused.Limit++
+	}
+}
+
+// resolve makes a link of a reference, unless it is there already.
+func (x *extraction) resolve(ref []byte) (o outcome, repeated bool) {
 	var err error
 	if x.url, err = x.base.Append(x.url[:0], ref); err != nil {
 		if errors.Is(err, urlnorm.ErrScheme) {
-			x.Refused.Scheme++
-		} else {
-			x.Refused.Invalid++
+			return otherScheme, false
 		}
-		return
+		return invalid, false
 	}
-	if !x.opts.Rules.IsZero() {
+	if x.opts.Rules.Concern(x.url) {
 		x.url = append(x.url[:0], x.opts.Rules.Apply(string(x.url))...)
 	}
-	if _, ok := x.seen[string(x.url)]; ok {
-		x.Repeated++
-		return
+	full := len(x.Links) >= x.opts.MaxLinks
+	if full {
+		_, repeated = find(&x.byURL, x.Links, x.url)
+	} else {
+		_, repeated = number(&x.byURL, x.Links, x.url)
 	}
-	if len(x.Links) >= x.opts.MaxLinks {
-		x.Refused.Limit++
-		return
+	switch {
+	case repeated:
+		return linked, true
+	case full:
+		return overLimit, false
 	}
-	u := string(x.url)
-	x.seen[u] = struct{}{}
-	x.Links = append(x.Links, u)
+	x.Links = append(x.Links, string(x.url))
+	return linked, false
+}
+
+// number returns the number of a key among those that are there, or gives it the next.
+func number[T string | []byte](t *hashtable.Table, there []T, key []byte) (n int32, had bool) {
+	for h := maphash.Bytes(seed, key); ; h++ { // two keys of one hash lie side by side
+		if n, had = t.GetOrSet(h, int32(len(there))); !had || string(there[n]) == string(key) {
+			return n, had
+		}
+	}
+}
+
+// find returns the number of a key among those that are there, if it is.
+func find[T string | []byte](t *hashtable.Table, there []T, key []byte) (n int32, had bool) {
+	for h := maphash.Bytes(seed, key); ; h++ {
+		if n, had = t.Get(h); !had || string(there[n]) == string(key) {
+			return n, had
+		}
+	}
+}
+
+// cutFragment returns a reference without its fragment, which names a place within a document. A space before
+// it is part of the URL, and would not be at its end.
+func cutFragment(ref []byte) []byte {
+	if i := bytes.IndexByte(ref, '#'); i == 0 || i > 0 && ref[i-1] > ' ' {
+		return ref[:i]
+	}
+	return ref
 }

@@ -87,7 +87,7 @@ func (d *xmlDocument) atomLink() {
 	}
 	switch d.attrs["rel"] {
 	case "", "alternate", "next", "prev-archive":
-		d.link([]byte(href), false)
+		d.link([]byte(href))
 	}
 }
 
@@ -98,11 +98,11 @@ func (d *xmlDocument) flush() {
 	switch {
 	case len(text) == 0:
 	case d.element == "loc" && d.isSitemap():
-		d.link(text, false)
+		d.link(text)
 	case !d.isFeed():
 		d.block(text, webrace.FieldBody)
 	case d.element == "link":
-		d.link(text, false)
+		d.link(text)
 	case d.element == "guid":
 		d.guid(text)
 	default:
@@ -114,7 +114,7 @@ func (d *xmlDocument) flush() {
 // which many forget to say.
 func (d *xmlDocument) guid(text []byte) {
 	if d.attrs["ispermalink"] != "false" && bytes.HasPrefix(bytes.ToLower(text[:min(len(text), 4)]), []byte("http")) {
-		d.link(text, false)
+		d.link(text)
 	}
 }
 

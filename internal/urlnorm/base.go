@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/nlnwa/whatwg-url/url"
 )
@@ -21,7 +22,7 @@ type Base struct {
 	origin string // scheme, host and port
 	path   string // begins with a slash
 	dir    int    // the length of path up to its last slash, inclusive
-	parsed *url.Url
+	parsed func() *url.Url
 }
 
 // NewBase normalizes an absolute URL and makes it a base.
@@ -30,12 +31,7 @@ func NewBase(s string) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := parse(nil, s)
-	if err != nil {
-		return nil, err
-	}
-	u.SearchParams() // the parser caches them in the base at first use, which would be a race
-	b := &Base{href: s, scheme: u.Protocol(), parsed: u}
+	b := &Base{href: s, scheme: s[:strings.IndexByte(s, ':')+1], parsed: sync.OnceValue(func() *url.Url { return mustParse(s) })}
 	b.origin = s[:hostEnd(s)]
 	b.path = s[len(b.origin):]
 	if q := strings.IndexByte(b.path, '?'); q >= 0 {
@@ -43,6 +39,16 @@ func NewBase(s string) (*Base, error) {
 	}
 	b.dir = strings.LastIndexByte(b.path, '/') + 1
 	return b, nil
+}
+
+// mustParse parses a URL that was normalized, for the standard's parser to resolve references against.
+func mustParse(normalized string) *url.Url {
+	u, err := parse(nil, normalized)
+	if err != nil {
+		panic("urlnorm: a normalized URL is none: " + err.Error()) // FuzzParse tries to make it so
+	}
+	u.SearchParams() // the parser caches them in the base at first use, which would be a race
+	return u
 }
 
 // String returns the normalized URL.
@@ -79,7 +85,7 @@ func (b *Base) Append(dst, ref []byte) ([]byte, error) {
 
 // exact resolves a reference by the standard's parser.
 func (b *Base) exact(ref string) (string, error) {
-	u, err := parse(b.parsed, ref)
+	u, err := parse(b.parsed(), ref)
 	if err != nil {
 		return "", fmt.Errorf("resolve against %s: %w", b.href, err)
 	}
@@ -101,7 +107,7 @@ func (b *Base) appendFast(dst, ref []byte) ([]byte, error) {
 	case len(ref) == 0:
 		return append(dst, b.href...), nil
 	case bytes.HasPrefix(ref, []byte("//")):
-		return appendAuthority(append(dst, b.scheme...), ref)
+		return appendAuthority(append(dst, b.scheme...), b.scheme, ref)
 	case ref[0] == '?':
 		dst = append(append(dst, b.origin...), b.path...)
 		return appendQuery(dst, ref)
@@ -116,14 +122,15 @@ func (b *Base) appendFast(dst, ref []byte) ([]byte, error) {
 
 // appendAbsolute handles a reference with a scheme, which includes its colon.
 func (b *Base) appendAbsolute(dst, scheme, rest []byte) ([]byte, error) {
+	lower := "http:"
 	switch {
 	case bytes.EqualFold(scheme, []byte("http:")):
-		dst = append(dst, "http:"...)
 	case bytes.EqualFold(scheme, []byte("https:")):
-		dst = append(dst, "https:"...)
+		lower = "https:"
 	default:
 		return dst, ErrScheme
 	}
+	dst = append(dst, lower...)
 	if !bytes.HasPrefix(rest, []byte("//")) {
 		return dst, errUnsure
 	}
@@ -133,16 +140,16 @@ func (b *Base) appendAbsolute(dst, scheme, rest []byte) ([]byte, error) {
 		dst = append(dst, host...)
 		return appendPath(dst, len(dst), rest[len(host):])
 	}
-	return appendAuthority(dst, rest)
+	return appendAuthority(dst, lower, rest)
 }
 
 // appendAuthority handles what follows the scheme: two slashes, a host, perhaps a path and a query.
-func appendAuthority(dst, ref []byte) ([]byte, error) {
+func appendAuthority(dst []byte, scheme string, ref []byte) ([]byte, error) {
 	end := 2
 	for end < len(ref) && ref[end] != '/' && ref[end] != '?' {
 		end++
 	}
-	if !plainHost(ref[2:end]) {
+	if !plainAuthority(scheme, ref[2:end]) {
 		return dst, errUnsure
 	}
 	dst = append(dst, ref[:end]...)
@@ -153,30 +160,6 @@ func appendAuthority(dst, ref []byte) ([]byte, error) {
 		return appendQuery(append(dst, '/'), ref[end:])
 	}
 	return appendPath(dst, len(dst), ref[end:])
-}
-
-// plainHost says whether the host is a domain name that the standard's parser leaves as it is: labels
-// of lower-case letters, digits and single hyphens, the last of which begins with a letter and is thus
-// no number.
-func plainHost(host []byte) bool {
-	last := byte('.')
-	top := byte(0)
-	for _, c := range host {
-		switch {
-		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
-			if last == '.' {
-				top = c
-			}
-		case c == '.' || c == '-':
-			if last == '.' || last == '-' {
-				return false
-			}
-		default:
-			return false
-		}
-		last = c
-	}
-	return last != '.' && last != '-' && top >= 'a'
 }
 
 // appendPath appends ref, a path and perhaps a query, to the path that begins at start.
@@ -190,7 +173,7 @@ func appendPath(dst []byte, start int, ref []byte) ([]byte, error) {
 		}
 		if !isPath[c] {
 			// An escaped dot is a dot where it makes a dot segment; leave that to the parser.
-			if c != '%' || !isEscape(ref, i) || ref[i+1] == '2' && ref[i+2]|0x20 == 'e' {
+			if c != '%' || !isEscape(ref, i) || escapesDot(ref, i) {
 				return dst, errUnsure
 			}
 		}

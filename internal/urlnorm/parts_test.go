@@ -50,5 +50,8 @@ func TestRules(t *testing.T) {
 		if got := c.rules.Apply(c.in); got != c.want {
 			t.Errorf("%+v: %s became %s, want %s", c.rules, c.in, got, c.want)
 		}
+		if c.in != c.want && !c.rules.Concern([]byte(c.in)) {
+			t.Errorf("%+v are said not to concern %s", c.rules, c.in)
+		}
 	}
 }

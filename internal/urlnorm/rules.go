@@ -1,6 +1,7 @@
 package urlnorm
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -28,8 +29,20 @@ func IndexPages() []string {
 	return []string{"index.html", "index.htm", "index.xhtml", "index.php", "default.asp", "default.aspx"}
 }
 
-// IsZero says whether the rules change nothing.
-func (r *Rules) IsZero() bool { return len(r.Strip) == 0 && len(r.Index) == 0 && !r.Sort }
+// Concern says whether the rules may change the normalized URL u; most it need not be asked about.
+func (r *Rules) Concern(u []byte) bool {
+	query := bytes.IndexByte(u, '?')
+	if query >= 0 && (len(r.Strip) > 0 || r.Sort) {
+		return true
+	}
+	if len(r.Index) == 0 {
+		return false
+	}
+	if query >= 0 {
+		u = u[:query]
+	}
+	return slices.Contains(r.Index, string(u[bytes.LastIndexByte(u, '/')+1:]))
+}
 
 // Apply returns the normalized URL u, normalized by the rules as well. Applying them again changes
 // nothing.

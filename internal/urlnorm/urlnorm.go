@@ -33,6 +33,14 @@ var (
 
 // Parse normalizes an absolute URL.
 func Parse(s string) (string, error) {
+	if isPlain(s) {
+		return s, nil
+	}
+	return parseExactly(s)
+}
+
+// parseExactly normalizes an absolute URL by the standard's parser.
+func parseExactly(s string) (string, error) {
 	u, err := parse(nil, s)
 	if err != nil {
 		return "", err

@@ -259,6 +259,9 @@ func FuzzParse(f *testing.F) {
 		}
 		r := Rules{Strip: TrackingParameters(), Index: IndexPages(), Sort: true}
 		once := r.Apply(u)
+		if once != u && !r.Concern([]byte(u)) {
+			t.Fatalf("rules make %q of %q, and are said not to concern it", once, u)
+		}
 		if r.Apply(once) != once || Host(once) != host {
 			t.Fatalf("rules make %q of %q, and then %q", once, u, r.Apply(once))
 		}
