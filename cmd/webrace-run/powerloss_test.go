@@ -183,7 +183,9 @@ func (m *machine) live(pages int, rng *rand.Rand) (lost bool) {
 		m.t.Fatal(err)
 	}
 	defer dir.Close()
-	m.mustNotForget(dir)
+	if m.mustNotForget(dir) == len(m.site.pages) {
+		return false // power was lost after the last page was done: another run would be another round
+	}
 	reached := make(chan struct{})
 	name := fmt.Sprintf("life-%d-%s", m.lives, filepath.Base(m.path))
 	m.site.begin(name, m.served, pages, func() { close(reached) })
@@ -308,8 +310,9 @@ func (m *machine) open() *storage.Dir {
 	return dir
 }
 
-// mustNotForget notes which pages are done, and wants none of them to have been fetched since they were.
-func (m *machine) mustNotForget(dir *storage.Dir) {
+// mustNotForget notes which pages are done, and wants none of them to have been fetched since they were. It
+// returns how many there are.
+func (m *machine) mustNotForget(dir *storage.Dir) int {
 	m.t.Helper()
 	store, err := dir.Frontier()
 	if err != nil {
@@ -333,6 +336,7 @@ func (m *machine) mustNotForget(dir *storage.Dir) {
 			m.done[path] = m.served[path]
 		}
 	}
+	return len(m.done)
 }
 
 // alerts returns the ids of all annotations, sorted, each as often as a follower is told of it.
