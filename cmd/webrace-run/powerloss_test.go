@@ -138,14 +138,18 @@ type machine struct {
 	path   string     // of the data directory, which is on a disk as far as SQLite and the lock go
 	disk   *vfs.MemFS // of the stores on pebble
 	lives  int
-	served map[string]int // how often each page was
-	done   map[string]int // the pages that were done when power was lost, and how often they had been served
+	served map[string]int    // how often each page was
+	done   map[string]doneAt // the pages that were done when power was lost
 }
+
+// doneAt says how often a page had been served when it was done, and at which distance the crawl had come
+// to it.
+type doneAt struct{ served, distance int }
 
 const machineLeases = 8
 
 func newMachine(t *testing.T, site *fleetingSite) *machine {
-	m := &machine{t: t, site: site, path: t.TempDir(), disk: vfs.NewCrashableMem(), served: make(map[string]int), done: make(map[string]int)}
+	m := &machine{t: t, site: site, path: t.TempDir(), disk: vfs.NewCrashableMem(), served: make(map[string]int), done: make(map[string]doneAt)}
 	dir, err := storage.Open(m.path, storage.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +316,7 @@ func (m *machine) open() *storage.Dir {
 
 // mustNotForget notes which pages are done, and wants none of them to have been fetched since they were. It
 // returns how many there are.
-func (m *machine) mustNotForget(dir *storage.Dir) int {
+func (m *machine) mustNotForget(dir *storage.Dir) (completed int) {
 	m.t.Helper()
 	store, err := dir.Frontier()
 	if err != nil {
@@ -328,15 +332,25 @@ func (m *machine) mustNotForget(dir *storage.Dir) int {
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		completed := len(explanations) == 1 && explanations[0].State == frontier.Completed
-		if times, before := m.done[path]; before && (!completed || times != m.served[path]) {
-			m.t.Errorf("%s was done when power was lost: now it is %s, and it was served %d times, then %d", path, explanations[0].State, m.served[path], times)
+		was, before := m.done[path]
+		if len(explanations) != 1 || len(explanations[0].Came) != 1 {
+			if before {
+				m.t.Errorf("%s was done when power was lost: now all that is known of it is %+v", path, explanations)
+			}
+			continue
 		}
-		if completed {
-			m.done[path] = m.served[path]
+		x, distance := explanations[0], explanations[0].Came[0].Distance
+		// A page to which the crawl comes nearer is handed out again, and answered from what is stored.
+		if before && (x.State != frontier.Completed && distance >= was.distance || m.served[path] != was.served) {
+			m.t.Errorf("%s was done when power was lost, at distance %d: now it is %s, at %d, and it was served %d times, then %d",
+				path, was.distance, x.State, distance, m.served[path], was.served)
+		}
+		if x.State == frontier.Completed {
+			m.done[path] = doneAt{m.served[path], distance}
+			completed++
 		}
 	}
-	return len(m.done)
+	return completed
 }
 
 // alerts returns the ids of all annotations, sorted, each as often as a follower is told of it.
