@@ -20,6 +20,7 @@ type Env struct {
 
 	resources *Resources
 	counters  *counters
+	run       *Run // nil outside a run
 }
 
 // NewEnv returns an environment for a stage that is run outside a pipeline, as tests do.

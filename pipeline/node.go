@@ -51,7 +51,7 @@ func newNode(r *Run, stage *Stage) (*node, error) {
 		Pipeline: r.graph.Name, Stage: stage.Name, Workers: n.workers(),
 		Logger:     r.logger.With("stage", stage.Name),
 		Continuous: r.options.Continuous, Upstream: r.options.Upstream,
-		resources: r.options.Resources, counters: newCounters(),
+		resources: r.options.Resources, counters: newCounters(), run: r,
 	}
 	buffer := stage.Common.Buffer
 	if buffer <= 0 {
