@@ -118,6 +118,8 @@ type stage struct {
 	robots  *robotsTxts
 	streaks *streaks
 	warned  *onceEach
+	turns   *turns
+	parts   *memo[*Part]
 }
 
 var (
@@ -136,6 +138,8 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		robots:  newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
 		streaks: &streaks{byHost: make(map[string]streak)},
 		warned:  &onceEach{seen: make(map[string]struct{})},
+		turns:   newTurns(),
+		parts:   newMemo[*Part](partsMemory),
 	}, nil
 }
 
@@ -169,7 +173,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		}
 		x.crawlDelay = s.crawlDelay(target, policy.rules.Delay())
 	}
+	turn, err := s.turns.take(ctx, target.host)
+	if err != nil {
+		return x.comeBack(err)
+	}
 	answer, err := s.client.get(ctx, target, x.conditions(), int(s.options.MaxBody))
+	s.endTurn(turn, answer, err, x.began, x.crawlDelay)
 	if err != nil {
 		return x.fail(ctx, err)
 	}
