@@ -13,8 +13,10 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
@@ -44,6 +46,9 @@ type Options struct {
 	MaxBody        pipeline.Size     `toml:"max_body" doc:"the largest body, decompressed; what is longer is cut and marked as truncated"`
 
 	IdleConnections int `toml:"idle_connections" doc:"connections kept open between requests"`
+
+	ConnectionOptions
+	TLSOptions
 }
 
 var defaults = Options{
@@ -59,6 +64,9 @@ var defaults = Options{
 	MaxHeader:       256 << 10,
 	MaxBody:         8e6,
 	IdleConnections: 256,
+
+	ConnectionOptions: ConnectionOptions{HTTP2: "off"},
+	TLSOptions:        TLSOptions{TLSMinVersion: "1.2"},
 }
 
 // portRedirects is where redirects go.
@@ -107,7 +115,12 @@ func (o Options) Validate() error {
 	if _, err := netguard.New(o.AllowNetworks); err != nil {
 		return &pipeline.OptionError{Option: "allow_networks", Err: err}
 	}
-	return nil
+	return cmp.Or(o.ConnectionOptions.validate(), o.TLSOptions.validate())
+}
+
+// optionIsNone says that an option has to be one of a few words.
+func optionIsNone(option, value string, words ...string) error {
+	return &pipeline.OptionError{Option: option, Err: fmt.Errorf("%q is none of %s", value, strings.Join(words, ", "))}
 }
 
 type stage struct {
@@ -132,12 +145,15 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := newClient(o, guard, env.Workers)
+	client, err := newClient(o, guard, env)
+	if err != nil {
+		return nil, err
+	}
 	return &stage{
 		options: o, env: env, guard: guard, client: client,
 		robots:  newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
 		streaks: &streaks{byHost: make(map[string]streak)},
-		warned:  &onceEach{seen: make(map[string]struct{})},
+		warned:  newOnceEach(),
 		turns:   newTurns(),
 		parts:   newMemo[*Part](partsMemory),
 	}, nil

@@ -322,3 +322,19 @@ func readRequest(conn net.Conn) {
 func get(url string) webrace.Request {
 	return webrace.Request{URL: url, Reach: []webrace.Reach{{Crawl: "c", Distance: 1}}}
 }
+
+// newTestStage makes a stage outside any pipeline.
+func newTestStage(t *testing.T, o Options) *stage {
+	t.Helper()
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	made, err := newStage(o, pipeline.NewEnv("p", "fetch", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { made.(*stage).Close() })
+	return made.(*stage)
+}
+
+func item(url string) *pipeline.Item { return &pipeline.Item{Value: get(url)} }

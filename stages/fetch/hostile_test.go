@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -126,22 +125,24 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-func TestWrongTLSFails(t *testing.T) {
+func TestABrokenHandshakeIsAFailureOfTheNetwork(t *testing.T) {
 	t.Parallel()
-	selfSigned := httptest.NewUnstartedServer(http.NotFoundHandler())
-	selfSigned.Config.ErrorLog = discardLog
-	selfSigned.StartTLS()
-	defer selfSigned.Close()
-	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
-	for url, want := range map[string]string{
-		selfSigned.URL: "certificate",
-		strings.Replace(plain, "http:", "https:", 1):                                                         "first record",
-		strings.Replace(listen(t, func(c net.Conn) { forEver(c, "noise") }), "http:", "https:", 1):           "tls",
-		strings.Replace(listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "http:", "https:", 1): "no complete answer",
+	for name, c := range map[string]struct {
+		handle func(net.Conn)
+		error  string
+	}{
+		"never answers": {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, "no complete answer"},
+		"hangs up":      {func(c net.Conn) { _, _ = c.Read(make([]byte, 10_000)) }, "EOF"},
+		"drips":         {func(c net.Conn) { drip(c, "\x16\x03\x03\x40\x00"+strings.Repeat("x", 1000)) }, "no complete answer"},
+		"has a bad day": {func(c net.Conn) {
+			_, _ = c.Read(make([]byte, 10_000))
+			_, _ = io.WriteString(c, "\x15\x03\x03\x00\x02\x02\x50")
+			_, _ = io.Copy(io.Discard, c)
+		}, "internal error"},
 	} {
-		r, all := one(t, strict(), get(url))
-		if r.outcome.Err == nil || !strings.Contains(r.outcome.Err.Error(), want) || all.counters["network_failures"] != 1 {
-			t.Errorf("%s: %v, want %q", url, r.outcome.Err, want)
+		r, all := one(t, strict(), get(strings.Replace(listen(t, c.handle), "http:", "https:", 1)))
+		if r.outcome.Err == nil || !strings.Contains(r.outcome.Err.Error(), c.error) || all.counters["network_failures"] != 1 {
+			t.Errorf("%s: %v, want %q", name, r.outcome.Err, c.error)
 		}
 	}
 }

@@ -158,6 +158,7 @@ func (x *exchange) postpone(a *answer) error {
 func (x *exchange) fail(ctx context.Context, err error) error {
 	var refused *netguard.RefusedError
 	var anonymous *contactError
+	var fault *tlsFault
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -167,6 +168,8 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	case errors.As(err, &anonymous):
 		x.warn("contact", "a public server is not asked without a contact", err)
 		return x.refuse("contact_refused", err.Error())
+	case errors.As(err, &fault):
+		return x.distrust(fault, err)
 	}
 	x.count("network_failures")
 	now := time.Now()
@@ -197,7 +200,8 @@ func (x *exchange) warn(kind, what string, err error) {
 // isRefusal says whether a connection was not made because it may not be.
 func isRefusal(err error) bool {
 	var anonymous *contactError
-	return netguard.IsRefused(err) || errors.As(err, &anonymous)
+	var fault *tlsFault
+	return netguard.IsRefused(err) || errors.As(err, &anonymous) || errors.As(err, &fault)
 }
 
 func (x *exchange) count(counter string) { x.env.Counter(counter).Add(1) }

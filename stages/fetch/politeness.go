@@ -116,6 +116,8 @@ type onceEach struct {
 	seen map[string]struct{}
 }
 
+func newOnceEach() *onceEach { return &onceEach{seen: make(map[string]struct{})} }
+
 func (o *onceEach) first(what string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

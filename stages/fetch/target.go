@@ -42,6 +42,21 @@ func parseTarget(u string) (target, error) {
 	return t, nil
 }
 
+// hostPort returns the host, without brackets, and the port that a connection goes to.
+func (t target) hostPort() (host, port string) {
+	host = t.host
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		host, port = host[:i], host[i+1:]
+	}
+	if port == "" {
+		port = "80"
+		if t.scheme == "https" {
+			port = "443"
+		}
+	}
+	return strings.Trim(host, "[]"), port
+}
+
 // origin is what a robots.txt speaks for.
 func (t target) origin() string { return t.scheme + "://" + t.host }
 

@@ -61,17 +61,9 @@ func TestConnectionsAreNotSharedAcrossTrust(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	url := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }) + "/"
-	stageOf := func(o Options) *stage {
-		made, err := newStage(o, pipeline.NewEnv("p", "fetch", nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { made.(*stage).Close() })
-		return made.(*stage)
-	}
-	trusting, wary := stageOf(local()), stageOf(defaults)
+	trusting, wary := newTestStage(t, local()), newTestStage(t, defaults)
 	for _, s := range []*stage{trusting, wary} {
-		if err := s.Process(t.Context(), &pipeline.Item{Value: get(url)}, discard{}); err != nil {
+		if err := s.Process(t.Context(), item(url), discard{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,14 +98,9 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	made, err := newStage(local(), pipeline.NewEnv("p", "fetch", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := made.(*stage)
-	defer s.Close()
+	s := newTestStage(t, local())
 	for _, path := range []string{"/a", "/missing", "/b", "/moved", "/c"} {
-		if err := s.Process(t.Context(), &pipeline.Item{Value: get(server.URL + path)}, discard{}); err != nil {
+		if err := s.Process(t.Context(), item(server.URL+path), discard{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,6 +152,9 @@ func (z *zone) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, e
 	return addrs, nil
 }
 
+// use makes the zone all that a stage knows of names.
+func (z *zone) use(s *stage) { s.client.dialer.names.resolver = z }
+
 func TestNamesAreLookedUpAndCheckedWhenConnecting(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Host) })
@@ -181,7 +171,7 @@ func TestNamesAreLookedUpAndCheckedWhenConnecting(t *testing.T) {
 		"busy.example": "network_failures", "nowhere.example": "network_failures",
 	} {
 		req := get("http://" + host + ":" + port + "/")
-		all := runWith(t, local(), func(s *stage) { s.client.dialer.names.resolver = z }, req)
+		all := runWith(t, local(), z.use, req)
 		r := all.byRequest[0]
 		if all.counters[counter] != 1 {
 			t.Errorf("%s: %+v, counters %v", host, r.outcome, all.counters)
@@ -198,7 +188,7 @@ func TestOneFailureIsToldOfMany(t *testing.T) {
 	for addrs, refused := range map[string]bool{"10.0.0.1 127.0.0.1": false, "127.0.0.1 10.0.0.1": false, "10.0.0.1 10.0.0.2": true} {
 		z := &zone{hosts: map[string]string{"a.example": addrs}}
 		req := get("http://a.example:1/") // nobody listens there
-		all := runWith(t, local(), func(s *stage) { s.client.dialer.names.resolver = z }, req)
+		all := runWith(t, local(), z.use, req)
 		if got := all.counters["address_refused"] == 1; got != refused || all.counters["network_failures"] == 1 == refused {
 			t.Errorf("%s: counters %v", addrs, all.counters)
 		}
