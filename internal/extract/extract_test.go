@@ -155,7 +155,7 @@ func TestFeedsAndSitemaps(t *testing.T) {
 			"T < U", "en", "title:T < U|heading:E|in|bold", []string{"http://example.org/feeds/alt", "http://example.org/feeds/?p=2", "http://example.org/feeds/one"}},
 		{"RSS 1.0", `<rdf:RDF><channel><title>R</title></channel><item><link>/r</link></item></rdf:RDF>`, "R", "", "title:R", []string{"http://example.org/r"}},
 		{"sitemap", `<urlset><url><loc> http://example.org/x?a=1&amp;b=2 </loc><lastmod>2020-01-02</lastmod></url><url><loc>/y</loc></url></urlset>`,
-			"", "", "2020-01-02", []string{"http://example.org/x?a=1&b=2", "http://example.org/y"}},
+			"", "", "", []string{"http://example.org/x?a=1&b=2", "http://example.org/y"}}, // no text for readers
 		{"sitemap index", `<sitemapindex><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>`, "", "", "", []string{"http://example.org/s.xml"}},
 		{"other XML", `<r xml:lang="it"><title>a &lt;b&gt; c</title><link>http://x/</link>mixed<loc/>text<!-- no --><![CDATA[ &amp; ]]></r>`,
 			"", "it", "a <b> c|http://x/|mixed|text &amp;", nil},

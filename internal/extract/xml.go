@@ -6,10 +6,11 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/sitemap"
 	"github.com/webrace/webrace/internal/xmltoken"
 )
 
-// xml reads feeds, sitemaps and any other XML, well-formed or not. It keeps no tree.
+// xml reads feeds and any other XML, well-formed or not, and leaves sitemaps to their reader. It keeps no tree.
 func (x *extraction) xml(body []byte) {
 	d := xmlDocument{extraction: x}
 	r := xmltoken.NewReader(body)
@@ -24,6 +25,10 @@ func (x *extraction) xml(body []byte) {
 				d.text = append(d.text, r.Text...)
 			}
 		case xmltoken.Start:
+			if d.root == "" && sitemap.IsRoot(r.Name) {
+				x.sitemap(body)
+				return
+			}
 			d.start(r)
 			if d.root == "html" {
 				x.xhtml(body)
@@ -36,6 +41,14 @@ func (x *extraction) xml(body []byte) {
 			d.end()
 		}
 	}
+}
+
+// sitemap reads what a site lists of itself for robots, which is no text for readers.
+func (x *extraction) sitemap(body []byte) {
+	sitemap.XML(body, func(e sitemap.Entry) bool {
+		x.link(e.URL)
+		return true
+	})
 }
 
 // xmlDocument is the state within one document: text is collected from tag to tag, so that each leaf of
@@ -97,8 +110,6 @@ func (d *xmlDocument) flush() {
 	d.text = d.text[:0]
 	switch {
 	case len(text) == 0:
-	case d.element == "loc" && d.isSitemap():
-		d.link(text)
 	case !d.isFeed():
 		d.block(text, webrace.FieldBody)
 	case d.element == "link":
@@ -144,5 +155,3 @@ func (d *xmlDocument) feedText(text []byte) {
 func (d *xmlDocument) isFeed() bool {
 	return d.root == "rss" || d.root == "feed" || d.root == "rdf:rdf"
 }
-
-func (d *xmlDocument) isSitemap() bool { return d.root == "urlset" || d.root == "sitemapindex" }
