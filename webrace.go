@@ -206,7 +206,7 @@ type Visit struct {
 	Status       int       // the last status
 	ETag         string    // validators for the next conditional request
 	LastModified string
-	Digest       Digest        // of the last stored body
+	Digest       Digest        // of the last body, which is not stored if Version is 0
 	Version      int           // its version
 	Shown        []Shown       // every crawl that ever came here, sorted by crawl
 	Revision     int64         // the revision of the URD base it was matched at

@@ -469,3 +469,19 @@ func TestRulesInTheDocAreRules(t *testing.T) {
 	}
 	t.Error("no option rules")
 }
+
+func TestADocumentThatIsNotStoredAnswersNobody(t *testing.T) {
+	resources := dataDir(t)
+	for _, digest := range []webrace.Digest{{}, {1}} { // of no document, and of one that nobody kept
+		s := &site{process: func(_ context.Context, it *pipeline.Item, _ webrace.Request) error {
+			it.Learn(webrace.Learned(func(v *webrace.Visit) { v.At, v.Digest = time.Now(), digest }))
+			return nil
+		}}
+		url := fmt.Sprint(start, digest[0])
+		s.crawl(t, resources, defaults, seed(url, 1))
+		s.crawl(t, resources, defaults, seed(url, 1))
+		if stored := s.asked[1].Stored; stored != (digest == webrace.Digest{}) {
+			t.Errorf("digest %v: the second request is stored: %t", digest[0], stored)
+		}
+	}
+}

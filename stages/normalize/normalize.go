@@ -8,22 +8,21 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/internal/linkset"
 	"github.com/webrace/webrace/pipeline"
 )
 
 // Options of the stage.
 type Options struct {
-	MaxLinks    int  `toml:"max_links" doc:"the most links taken from a document; the rest is counted"`
-	Images      bool `toml:"images" doc:"follow the addresses of images as well"`
-	Forms       bool `toml:"forms" doc:"follow the addresses that forms are sent to as well"`
-	ObeyRobots  bool `toml:"obey_robots" doc:"obey noindex and nofollow, in meta elements, X-Robots-Tag and rel"`
-	StripParams bool `toml:"strip_tracking" doc:"remove the query parameters that only tell who followed a link"`
-	FoldIndex   bool `toml:"fold_index" doc:"take index.html and its like for their directory"`
-	SortQuery   bool `toml:"sort_query" doc:"put the parameters of a query in order"`
+	MaxLinks   int  `toml:"max_links" doc:"the most links taken from a document; the rest is counted"`
+	Images     bool `toml:"images" doc:"follow the addresses of images as well"`
+	Forms      bool `toml:"forms" doc:"follow the addresses that forms are sent to as well"`
+	ObeyRobots bool `toml:"obey_robots" doc:"obey noindex and nofollow, in meta elements, X-Robots-Tag and rel"`
+
+	linkset.Options
 }
 
-var defaults = Options{MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, StripParams: true}
+var defaults = Options{MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, Options: linkset.Defaults}
 
 func init() {
 	pipeline.Register(pipeline.Spec{
@@ -43,15 +42,9 @@ func init() {
 }
 
 func (o Options) extract() extract.Options {
-	e := extract.Options{MaxLinks: o.MaxLinks, Images: o.Images, Forms: o.Forms, IgnoreNoFollow: !o.ObeyRobots}
-	e.Rules.Sort = o.SortQuery
-	if o.StripParams {
-		e.Rules.Strip = urlnorm.TrackingParameters()
+	return extract.Options{
+		MaxLinks: o.MaxLinks, Images: o.Images, Forms: o.Forms, IgnoreNoFollow: !o.ObeyRobots, Rules: o.Rules(),
 	}
-	if o.FoldIndex {
-		e.Rules.Index = urlnorm.IndexPages()
-	}
-	return e
 }
 
 // Extraction returns how the stage extracts a document unless it is told otherwise.

@@ -148,9 +148,10 @@ func (q *Queue) gone(url string, v *webrace.Visit) bool {
 	return v.Status < 300 || v.Status == 304 // else the answer was that there is no document, which stands
 }
 
-// answers reports whether what was stored at a visit answers without a request.
+// answers reports whether what was stored at a visit answers without a request. Of a document that is known
+// by its digest alone, such as a sitemap, nothing was stored: who comes to it later would not get its links.
 func (q *Queue) answers(v *webrace.Visit, to []served, now time.Time) bool {
-	if v == nil || v.At.IsZero() {
+	if v == nil || v.At.IsZero() || v.Version == 0 && v.Digest != (webrace.Digest{}) {
 		return false
 	}
 	fresh := q.opt.Fresh

@@ -1,0 +1,127 @@
+package sitemapparse
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/contentcoding"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/sitemap"
+)
+
+// document is a sitemap that is about to be read.
+type document struct {
+	text []byte // in UTF-8
+	list bool   // it is plain text
+	cut  bool   // some of it is missing
+}
+
+func (d *document) each(f func(sitemap.Entry) bool) {
+	if d.list {
+		sitemap.List(d.text, f)
+	} else {
+		sitemap.XML(d.text, f)
+	}
+}
+
+// open returns the document if it is a sitemap. Nearly all are not, and of these only the media type, and
+// perhaps the first bytes, are looked at.
+func (s *stage) open(d *webrace.Document) *document {
+	if d.Outcome != webrace.Fetched || len(d.Body) == 0 || !canBe(d.MediaType, d.Body) {
+		return nil
+	}
+	body, limit := d.Body, int(s.options.MaxSize)
+	found := &document{cut: d.Truncated}
+	contentType := extract.ContentType(d.Header, d.MediaType)
+	if isGzip(body) {
+		contentType = "" // that of what it is wrapped in
+		if head, _ := inflate(body, sniffed); !s.is(d, head) {
+			return nil
+		}
+		var whole bool
+		body, whole = inflate(body, limit)
+		found.cut = found.cut || !whole
+	} else if !s.is(d, body) {
+		return nil
+	}
+	if len(body) > limit {
+		body, found.cut = body[:limit], true
+	}
+	text, _, err := charsets.ToUTF8(body, contentType)
+	if err != nil {
+		return nil
+	}
+	found.text, found.list = text, !isXML(body)
+	return found
+}
+
+// sniffed is how much is decompressed to see what it is.
+const sniffed = 4 << 10
+
+// canBe reports whether sitemaps are sent as this type, as they should or as they should not.
+func canBe(mediaType string, body []byte) bool {
+	switch mediaType {
+	case "text/xml", "application/xml", "text/plain", "", "application/octet-stream", "binary/octet-stream",
+		"application/gzip", "application/x-gzip", "application/x-gunzip", "text/gzip":
+		return true
+	case "text/html": // by servers that know no other
+		return bytes.HasPrefix(body, []byte("<?xml")) || bytes.HasPrefix(body, []byte("<urlset")) || bytes.HasPrefix(body, []byte("<sitemapindex"))
+	}
+	return strings.HasSuffix(mediaType, "+xml")
+}
+
+// is reports whether a document begins as a sitemap.
+func (s *stage) is(d *webrace.Document, body []byte) bool {
+	return isXML(body) || s.isList(d, body)
+}
+
+// isXML also knows sitemaps in UTF-16.
+func isXML(body []byte) bool {
+	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
+		body, _, _ = charsets.ToUTF8(body[:min(len(body), 2*sniffed)&^1], "")
+	}
+	return sitemap.IsXML(body)
+}
+
+// isList reports whether a plain text is a sitemap: named .txt, as it has to be, and with nothing but
+// addresses, the first of which is of the same host. Other lists of addresses are texts for readers.
+func (s *stage) isList(d *webrace.Document, body []byte) bool {
+	address, _, _ := strings.Cut(d.URL, "?")
+	if !strings.HasSuffix(strings.TrimSuffix(address, ".gz"), ".txt") {
+		return false
+	}
+	if len(body) >= sniffed && isGzip(d.Body) { // the last line is cut off
+		body = body[:bytes.LastIndexByte(body, '\n')+1]
+	}
+	if !sitemap.IsList(body) {
+		return false
+	}
+	own := false
+	sitemap.List(body, func(e sitemap.Entry) bool {
+		here, _ := scope.Host(d.URL)
+		there, _ := scope.Host(string(e.URL))
+		own = strings.EqualFold(here, there)
+		return false
+	})
+	return own || s.options.CrossHost
+}
+
+func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b, 8}) }
+
+// inflate returns what a body was before it was compressed, at most so much of it, and whether that is all.
+func inflate(body []byte, limit int) (text []byte, whole bool) {
+	layers, err := contentcoding.Open(&contentcoding.Limited{From: bytes.NewReader(body), Left: len(body) + 1}, []string{"gzip"})
+	defer layers.Release()
+	if err != nil {
+		return nil, false
+	}
+	text, err = io.ReadAll(io.LimitReader(layers, int64(limit)+1))
+	if len(text) > limit {
+		return text[:limit], false
+	}
+	return text, err == nil
+}
