@@ -35,7 +35,11 @@ func TestALargeScanIsInOrderAndOfOneMoment(t *testing.T) {
 			}
 		}
 	})
-	for range 10 {
+	scans := 10
+	if testing.Short() {
+		scans = 2
+	}
+	for range scans {
 		found := gather(t, s.Query(t.Context(), "/urd[string-length(@id) > 3]"))
 		if len(found) != count || !slices.IsSorted(ids(found)) {
 			t.Fatalf("%d URDs, or not in order", len(found))
@@ -65,7 +69,11 @@ func wanted(all []*xmlschema.URD) (want []string) {
 func TestAScanMayBeLeftAndCancelled(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	all := make([]*xmlschema.URD, 5000)
+	count := 5000
+	if testing.Short() {
+		count = 1500
+	}
+	all := make([]*xmlschema.URD, count)
 	for i := range all {
 		all[i] = benchURD(i)
 	}
