@@ -7,6 +7,7 @@ package hashtable
 type Table struct {
 	entries []entry // a power of two of them, at most half of them taken
 	taken   int
+	old     []entry // room for what is moved when the table grows
 }
 
 type entry struct {
@@ -14,12 +15,18 @@ type entry struct {
 	value int32 // one more than the number, 0 when free
 }
 
-const least, largestKept = 1 << 10, 1 << 16
+// The entries of the smallest table, of the largest whose memory is kept, and how many there may be for each
+// that was taken before the next filling begins with fewer.
+const least, largestKept, spacious = 1 << 10, 1 << 16, 8
 
-// Reset empties the table, and gives back the memory of an unusually large one.
+// Reset empties the table, and gives back the memory of an unusually large one. What was larger than it
+// needed to be becomes half as large: to clear much for little is what would cost most.
 func (t *Table) Reset() {
 	if len(t.entries) > largestKept {
-		t.entries = nil
+		*t = Table{}
+	}
+	if n := len(t.entries); n > least && n > spacious*t.taken {
+		t.entries = t.entries[:n/2]
 	}
 	clear(t.entries)
 	t.taken = 0
@@ -69,10 +76,24 @@ func (t *Table) slot(hash uint64) *entry {
 	}
 }
 
+// grow makes the table twice as large, where it is if there is room.
 func (t *Table) grow() {
-	old := t.entries
-	t.entries = make([]entry, max(least, 2*len(old)))
-	for _, e := range old {
+	n := max(least, 2*len(t.entries))
+	if cap(t.entries) < n {
+		old := t.entries
+		t.entries = make([]entry, n)
+		t.place(old)
+		return
+	}
+	t.old = append(t.old[:0], t.entries...)
+	t.entries = t.entries[:n]
+	clear(t.entries)
+	t.place(t.old)
+}
+
+// place puts entries of a smaller table in their places.
+func (t *Table) place(entries []entry) {
+	for _, e := range entries {
 		if e.value != 0 {
 			*t.slot(e.hash) = e
 		}
