@@ -25,7 +25,12 @@ func (u *URD) Canonical() []byte { return document(u.element()) }
 func (a *ACI) Canonical() []byte { return document(a.element()) }
 
 // Canonical returns the meta-information in the form in which it is stored, as for a URD.
-func (m *Meta) Canonical() []byte { return document(m.element()) }
+func (m *Meta) Canonical() []byte {
+	if m.plain() {
+		return m.encode()
+	}
+	return document(m.element())
+}
 
 // WriteTo writes the canonical form.
 func (u *URD) WriteTo(w io.Writer) (int64, error) { return write(w, u.Canonical()) }
