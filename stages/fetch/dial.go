@@ -17,25 +17,17 @@ const placeholder = "example.org/contact"
 
 // dialer connects to hosts by name, to none but the addresses that it may.
 type dialer struct {
-	net     net.Dialer
-	names   *names
-	timeout time.Duration
-	closed  context.Context // ends what is being dialled
+	names     *names
+	guard     *netguard.Guard
+	anonymous bool // the user agent names no contact
+	timeout   time.Duration
+	closed    context.Context // ends what is being dialled
 }
 
 func newDialer(o Options, guard *netguard.Guard, closed context.Context) *dialer {
-	anonymous := strings.Contains(o.UserAgent, placeholder)
 	return &dialer{
-		names: newNames(net.DefaultResolver), timeout: time.Duration(o.ConnectTimeout), closed: closed,
-		net: net.Dialer{Control: func(network, address string, c syscall.RawConn) error {
-			if err := guard.Control(network, address, c); err != nil {
-				return err
-			}
-			if target, err := netip.ParseAddrPort(address); err != nil || anonymous && !guard.Admitted(target.Addr()) {
-				return &contactError{target.Addr()}
-			}
-			return nil
-		}},
+		names: newNames(net.DefaultResolver), guard: guard, anonymous: strings.Contains(o.UserAgent, placeholder),
+		timeout: time.Duration(o.ConnectTimeout), closed: closed,
 	}
 }
 
@@ -43,16 +35,53 @@ func newDialer(o Options, guard *netguard.Guard, closed context.Context) *dialer
 type contactError struct{ addr netip.Addr }
 
 func (e *contactError) Error() string {
-	return fmt.Sprintf("refused to ask the public address %s: the user agent names no contact (to name one: "+
-		"WEBRACE_CONTACT=… or --set fetch.user_agent=…)", e.addr)
+	what := "a host of unknown address"
+	if e.addr.IsValid() {
+		what = "the public address " + e.addr.String()
+	}
+	return fmt.Sprintf("refused to ask %s: the user agent names no contact (to name one: "+
+		"WEBRACE_CONTACT=… or --set fetch.user_agent=…)", what)
 }
 
-// dial tries the host's addresses one after the other, each for its share of the time.
+// admit says whether a host at an address may be asked.
+func (d *dialer) admit(addr netip.Addr) error {
+	if err := d.guard.Check(addr); err != nil {
+		return err
+	}
+	if d.anonymous && !d.guard.Admitted(addr) {
+		return &contactError{addr}
+	}
+	return nil
+}
+
+// control is asked of each address right before it is connected to.
+func (d *dialer) control(network, address string, c syscall.RawConn) error {
+	if err := d.guard.Control(network, address, c); err != nil {
+		return err
+	}
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	return d.admit(target.Addr())
+}
+
+// dial connects to a host.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, end := d.within(ctx)
+	defer end()
+	return d.connect(ctx, network, address, d.control)
+}
+
+// within limits a context to the time for connecting, and to that of the dialer.
+func (d *dialer) within(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
-	defer cancel()
 	stop := context.AfterFunc(d.closed, cancel)
-	defer stop()
+	return ctx, func() { stop(); cancel() }
+}
+
+// connect looks a host up, and connects to the first of its addresses that answers.
+func (d *dialer) connect(ctx context.Context, network, address string, control func(network, address string, c syscall.RawConn) error) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
@@ -61,11 +90,20 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
+	to := net.Dialer{Control: control}
+	return d.tryEach(ctx, addrs, func(ctx context.Context, addr netip.Addr) (net.Conn, error) {
+		return to.DialContext(ctx, network, net.JoinHostPort(addr.String(), port))
+	})
+}
+
+// tryEach tries addresses one after the other, each for its share of the time.
+func (d *dialer) tryEach(ctx context.Context, addrs []netip.Addr, dial func(context.Context, netip.Addr) (net.Conn, error)) (net.Conn, error) {
 	var failure error
 	deadline, _ := ctx.Deadline()
 	for i, addr := range addrs {
-		share := time.Until(deadline) / time.Duration(len(addrs)-i)
-		conn, err := d.dialOne(ctx, network, net.JoinHostPort(addr.String(), port), share)
+		share, end := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(len(addrs)-i))
+		conn, err := dial(share, addr)
+		end()
 		if err == nil {
 			return conn, nil
 		}
@@ -74,12 +112,6 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		}
 	}
 	return nil, failure
-}
-
-func (d *dialer) dialOne(ctx context.Context, network, address string, within time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	return d.net.DialContext(ctx, network, address)
 }
 
 // addressOf returns the address of an end of a connection.

@@ -49,6 +49,7 @@ type Options struct {
 
 	ConnectionOptions
 	TLSOptions
+	ProxyOptions
 }
 
 var defaults = Options{
@@ -115,7 +116,7 @@ func (o Options) Validate() error {
 	if _, err := netguard.New(o.AllowNetworks); err != nil {
 		return &pipeline.OptionError{Option: "allow_networks", Err: err}
 	}
-	return cmp.Or(o.ConnectionOptions.validate(), o.TLSOptions.validate())
+	return cmp.Or(o.ConnectionOptions.validate(), o.TLSOptions.validate(), o.ProxyOptions.validate())
 }
 
 // optionIsNone says that an option has to be one of a few words.

@@ -172,6 +172,9 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 		return x.distrust(fault, err)
 	}
 	x.count("network_failures")
+	if _, ofProxy := errors.AsType[*proxyError](err); ofProxy {
+		x.count("proxy_failures")
+	}
 	now := time.Now()
 	var failure *net.OpError
 	errors.As(err, &failure)

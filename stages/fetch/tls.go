@@ -92,3 +92,14 @@ func (t *trust) config(insecure, presents bool) *tls.Config {
 	}
 	return c
 }
+
+// toProxy returns how connections to a proxy are secured.
+func (t *trust) toProxy(p *proxy) *tls.Config {
+	if p == nil {
+		return nil
+	}
+	host, port := p.url.Hostname(), p.url.Port()
+	c := t.config(t.insecure.match(host, port), t.presents.match(host, port))
+	c.ServerName = host
+	return c
+}

@@ -29,6 +29,9 @@ func (e *tlsFault) Error() string { return e.why }
 
 // asTLSFault turns an error of a handshake with a host into a tlsFault, and leaves others as they are.
 func asTLSFault(host string, err error) error {
+	if _, ofProxy := errors.AsType[*proxyError](err); ofProxy {
+		return err
+	}
 	if why := explainTLS(err); why != "" {
 		return &tlsFault{why: fmt.Sprintf("no secure connection to %s: %s", host, why), asked: true}
 	}

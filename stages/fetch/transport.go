@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
@@ -36,6 +37,10 @@ func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, er
 	if err != nil {
 		return nil, err
 	}
+	proxy, err := newProxy(o)
+	if err != nil {
+		return nil, err
+	}
 	closed, cancel := context.WithCancel(context.Background())
 	d := newDialer(o, guard, closed)
 	fields := http.Header{
@@ -50,7 +55,7 @@ func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, er
 		fields["Accept-Language"] = []string{o.AcceptLanguage}
 	}
 	c := &client{
-		transports: newTransports(o, env.Workers, d, trust), dialer: d, env: env, warned: newOnceEach(),
+		transports: newTransports(o, env.Workers, d, trust, proxy), dialer: d, env: env, warned: newOnceEach(),
 		timeout: time.Duration(o.Timeout), fields: fields,
 	}
 	c.close = func() { cancel(); c.transports.closeIdle() }
@@ -100,26 +105,35 @@ func (c *client) get(ctx context.Context, t target, conditions http.Header, limi
 	return nil, err
 }
 
-// transport returns what makes requests to a target's host. That a host's certificate is not checked is
-// said once.
-func (c *client) transport(t target) (*http.Transport, error) {
+// transport returns what makes requests to a target's host, and by which way. That a host's certificate is
+// not checked is said once.
+func (c *client) transport(t target) (*http.Transport, via, error) {
 	k := c.transports.kindOf(t)
 	if k.insecure && c.warned.first("insecure "+t.host) {
 		c.env.Logger.Warn("the certificate of the host is not checked (option insecure_hosts)", "host", t.host)
 	}
-	return c.transports.of(k)
+	made, err := c.transports.of(k)
+	return made, k.via, err
 }
 
 func (c *client) exchange(ctx context.Context, t target, conditions http.Header, limit int) (*answer, error) {
-	transport, err := c.transport(t)
+	transport, way, err := c.transport(t)
 	if err != nil {
 		return nil, err
 	}
 	a := &answer{}
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		a.origin = addressOf(info.Conn.RemoteAddr())
-	}})
 	request := &http.Request{Method: http.MethodGet, URL: t.requestURL(), Host: t.host, Header: make(http.Header, 8)}
+	if way == forwarded {
+		request.URL.Opaque = "//" + t.host + t.path
+		a.origin, err = c.transports.tunnel.check(ctx, t)
+	} else {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+			a.origin = addressOf(info.Conn.RemoteAddr())
+		}})
+	}
+	if err != nil {
+		return nil, err
+	}
 	for name, values := range c.fields {
 		request.Header[name] = values
 	}
@@ -129,12 +143,12 @@ func (c *client) exchange(ctx context.Context, t target, conditions http.Header,
 	began := time.Now()
 	response, err := transport.RoundTrip(request.WithContext(ctx))
 	if err != nil {
-		if t.scheme == "https" {
-			err = asTLSFault(t.host, err)
-		}
-		return nil, err
+		return nil, explain(t, way, err)
 	}
 	defer response.Body.Close()
+	if way == forwarded && response.StatusCode == http.StatusProxyAuthRequired {
+		return nil, refusedBy(response.StatusCode)
+	}
 	if response.ProtoMajor == 2 {
 		c.env.Counter("http2").Add(1)
 	}
@@ -146,4 +160,16 @@ func (c *client) exchange(ctx context.Context, t target, conditions http.Header,
 	}
 	a.took = time.Since(began)
 	return a, err
+}
+
+// explain says whose fault an error is that came instead of an answer.
+func explain(t target, way via, err error) error {
+	if t.scheme == "https" {
+		return asTLSFault(t.host, err)
+	}
+	var dialling *net.OpError
+	if way == forwarded && errors.As(err, &dialling) && dialling.Op == "proxyconnect" {
+		return &proxyError{err}
+	}
+	return err
 }

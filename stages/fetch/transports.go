@@ -42,13 +42,15 @@ type kind struct {
 	http2    bool // is offered
 	insecure bool // the certificate is not checked
 	presents bool // the crawler's certificate is shown if it is wanted
+	via      via
 }
 
 // transports has a transport for each kind of connection that was needed so far.
 type transports struct {
 	options Options
 	workers int
-	dialer  *dialer
+	tunnel  *tunneller // which can also connect directly
+	proxy   *proxy
 	trust   *trust
 	http2   hosts
 
@@ -56,8 +58,9 @@ type transports struct {
 	byKind map[kind]*http.Transport
 }
 
-func newTransports(o Options, workers int, d *dialer, t *trust) *transports {
-	ts := &transports{options: o, workers: workers, dialer: d, trust: t, byKind: make(map[kind]*http.Transport)}
+func newTransports(o Options, workers int, d *dialer, t *trust, p *proxy) *transports {
+	ts := &transports{options: o, workers: workers, proxy: p, trust: t, byKind: make(map[kind]*http.Transport)}
+	ts.tunnel = &tunneller{dialer: d, proxy: p, secure: t.toProxy(p), userAgent: o.UserAgent, maxHeader: int64(o.MaxHeader)}
 	ts.http2, _ = parseHosts(o.HTTP2Hosts)
 	if o.HTTP2 == "auto" {
 		ts.http2 = hosts{{}}
@@ -67,11 +70,13 @@ func newTransports(o Options, workers int, d *dialer, t *trust) *transports {
 
 // kindOf returns the kind of the connections to a target's host.
 func (ts *transports) kindOf(t target) kind {
+	via := ts.proxy.way(t)
 	if t.scheme != "https" {
-		return kind{}
+		return kind{via: via}
 	}
 	host, port := t.hostPort()
 	return kind{
+		via:   via,
 		http2: ts.http2.match(host, port), insecure: ts.trust.insecure.match(host, port), presents: ts.trust.presents.match(host, port),
 	}
 }
@@ -95,7 +100,7 @@ func (ts *transports) make(k kind) (*http.Transport, error) {
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(k.http2)
 	t := &http.Transport{
-		DialContext:            ts.dialer.dial,
+		DialContext:            ts.tunnel.dialer.dial,
 		TLSClientConfig:        ts.trust.config(k.insecure, k.presents),
 		Protocols:              &protocols,
 		DisableCompression:     true,
@@ -111,6 +116,13 @@ func (ts *transports) make(k kind) (*http.Transport, error) {
 			SendPingTimeout: http2Silence, PingTimeout: http2Ping, WriteByteTimeout: http2Ping,
 			MaxReceiveBufferPerStream: http2PerStream, MaxReceiveBufferPerConnection: http2PerConn,
 		},
+	}
+	switch k.via {
+	case tunnelled:
+		t.DialContext = ts.tunnel.dial
+	case forwarded: // all hosts share the connections to the proxy
+		t.DialContext, t.Proxy, t.TLSClientConfig = ts.tunnel.dialProxy, http.ProxyURL(ts.proxy.url), ts.tunnel.secure
+		t.MaxIdleConnsPerHost = max(1, o.IdleConnections)
 	}
 	if k.http2 {
 		return t, useHTTP2(t, o)
