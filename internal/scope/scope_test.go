@@ -79,6 +79,13 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 		"deny  host  ADS.a.org:81",
 		"allow domain b.org",
 		`deny regexp [?&]session=\d+`,
+		"# what follows was asked for by their webmaster",
+		"",
+		"deny url http://C.org:80/one?x=1 # the large one",
+		"trust prefix http://c.org/two/three",
+		"deny\tprefix http://c.org/two",
+		"deny query sort=asc",
+		"deny query print",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,36 +104,80 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 		"http://x.ab.org/?session=1":    false,
 		"http://x.ab.org/?session=none": true,
 		"http://a.org?x=/docs/":         true,
+		"https://c.org/one?x=1":         false,
+		"http://c.org/one?x=12":         true,
+		"http://c.org/one":              true,
+		"http://c.org/two-three":        false,
+		"http://c.org/two/three":        true,
+		"http://a.org/?a&sort=asc":      false,
+		"http://a.org/?sort=ascending":  true,
+		"http://a.org/?xsort=asc":       true,
+		"http://a.org/?print":           false,
+		"http://a.org/?x=1&print=2":     false,
+		"http://a.org/print":            true,
 	}
 	for u, ok := range want {
-		if got := rs.Allow(u); got != ok {
-			rule, _ := rs.Explain(u)
-			t.Errorf("%s is allowed: %v, want %v (%s)", u, got, ok, rule)
+		if got := rs.Decide(u) != Denied; got != ok {
+			_, number := rs.Find(u)
+			t.Errorf("%s is allowed: %v, want %v (rule %d)", u, got, ok, number)
 		}
 	}
 	var total int64
-	for _, h := range rs.Hits() {
-		total += h.Count
+	for _, r := range rs.List() {
+		total += r.Hits()
 	}
-	if hits := rs.Hits(); hits[1].Count != 1 || hits[1].Rule != "deny path /docs/" || total != 6 {
-		t.Errorf("hits are %v, want 6 in all and 1 for the second rule", hits)
+	second := rs.List()[1]
+	if second.Hits() != 1 || second.Text() != "deny path /docs/" || total != 12 {
+		t.Errorf("%d hits of %q, %d in all; want 1 for the second rule and 12", second.Hits(), second.Text(), total)
 	}
-	if rule, ok := rs.Explain("http://a.org/docs/"); rule != "deny path /docs/" || ok || rs.Hits()[1].Count != 1 {
-		t.Errorf("Explain says %q, %v, or counted a hit", rule, ok)
+	if rule, number := rs.Find("http://a.org/docs/"); rule != second || number != 2 || second.Hits() != 1 {
+		t.Errorf("rule %d is found, or a hit was counted", number)
+	}
+}
+
+func TestARuleIsWrittenAsItIsRead(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"deny all":                        "deny all",
+		"  trust   path\t/a#b":            "trust path /a#b",
+		"deny url http://a.org/ #  a, b ": "deny url http://a.org/ # a, b",
+	} {
+		r, err := ParseRule(line)
+		if err != nil || r.Line() != want {
+			t.Errorf("%q is written as %v, %v; want %q", line, r, err, want)
+		}
+	}
+	for _, line := range []string{"", "  ", "# deny all", " # x"} {
+		if r, err := ParseRule(line); r != nil || err != nil {
+			t.Errorf("%q is rule %v, %v; want none", line, r, err)
+		}
+	}
+}
+
+func TestJoinedRulesCountTogether(t *testing.T) {
+	t.Parallel()
+	one, _ := ParseRules([]string{"deny path /x"})
+	two, _ := ParseRules([]string{"trust all"})
+	joined := Join(one, nil, two)
+	if joined.Decide("http://a.org/x") != Denied || joined.Decide("http://a.org/y") != Trusted {
+		t.Error("the rules of both lists do not hold in their order")
+	}
+	if one.List()[0].Hits() != 1 || two.List()[0].Hits() != 1 {
+		t.Error("a rule does not count what it decides in another list")
 	}
 }
 
 func TestNoRulesAllowEverything(t *testing.T) {
 	t.Parallel()
 	var none *Rules
-	if !none.Allow("http://a.org/") || none.Hits() != nil {
+	if none.Decide("http://a.org/") != Allowed || none.List() != nil {
 		t.Error("a nil list of rules refuses or counts")
 	}
 }
 
 func TestBadRulesAreRefusedByNumber(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"", "deny", "deny host", "refuse host a", "deny planet x", "deny path x", "deny regexp ("} {
+	for _, bad := range []string{"deny", "deny host", "deny host # a", "refuse host a", "deny planet x", "deny path x", "deny regexp (", "deny url /x", "deny all x"} {
 		_, err := ParseRules([]string{"allow host a", bad})
 		if err == nil || !strings.Contains(err.Error(), "rule 2") {
 			t.Errorf("rule %q: error is %v, want one that names rule 2", bad, err)
@@ -158,20 +209,20 @@ func FuzzHost(f *testing.F) {
 }
 
 func FuzzParseRules(f *testing.F) {
-	for _, s := range []string{"allow host a.org", "deny regexp a|b", "deny extension .pdf", "deny path /x y"} {
+	for _, s := range []string{"allow host a.org", "deny regexp a|b", "deny extension .pdf", "deny path /x y", "trust url http://a.org/?x # why", "deny query a=b"} {
 		f.Add(s, "http://a.org/x.pdf")
 	}
 	f.Fuzz(func(t *testing.T, line, u string) {
-		rs, err := ParseRules([]string{line})
-		if err != nil {
+		r, err := ParseRule(line)
+		if err != nil || r == nil {
 			return
 		}
-		again, err := ParseRules([]string{rs.Hits()[0].Rule})
-		if err != nil {
-			t.Fatalf("rule %q is written as %q, which is none: %v", line, rs.Hits()[0].Rule, err)
+		again, err := ParseRule(r.Line())
+		if err != nil || again == nil || again.Line() != r.Line() {
+			t.Fatalf("rule %q is written as %q, which is %v, %v", line, r.Line(), again, err)
 		}
-		if rs.Allow(u) != again.Allow(u) {
-			t.Errorf("rule %q and %q disagree on %q", line, rs.Hits()[0].Rule, u)
+		if NewRules(r).Decide(u) != NewRules(again).Decide(u) {
+			t.Errorf("rule %q and %q disagree on %q", line, r.Line(), u)
 		}
 	})
 }

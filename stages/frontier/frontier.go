@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
@@ -29,12 +28,26 @@ type Options struct {
 	Redirects int               `toml:"redirects" doc:"the longest chain of redirects that is followed"`
 	Order     string            `toml:"order" doc:"which URL of a host comes next: bfs (the order of discovery), dfs (the newest first) or best-first (the highest score first); it may change from run to run"`
 	HostURLs  int               `toml:"host_urls" doc:"how many URLs of a host are accepted in all, so that a trap does not fill the disk; 0 sets no limit"`
+	CrawlURLs int               `toml:"crawl_urls" doc:"how many URLs a crawl comes to in all; 0 sets no limit"`
 	Rules     []string          `toml:"rules" doc:"what every URL is held against, in order: \"deny path /private\", \"allow host example.org\", \"deny extension pdf\", \"deny regexp [?&]C=\""`
+
+	BlockedDomainsFile string   `toml:"blocked_domains_file" doc:"a file with domains that are not asked, nor what is under them: one a line, or in the format of hosts files; read again when it changes"`
+	BlockedURLsFile    string   `toml:"blocked_urls_file" doc:"a file with URLs that are not asked for, one a line; read again when it changes"`
+	IgnoreTypes        []string `toml:"ignore_types" doc:"extensions of what is no document: links that end so are not followed"`
+
+	URLLength       int `toml:"url_length" doc:"the most bytes of a URL; a longer one is a trap. Here and below, 0 sets no limit"`
+	PathDepth       int `toml:"path_depth" doc:"the most segments of a path"`
+	PathRepeats     int `toml:"path_repeats" doc:"how often the same segments stand in a row in the path of a trap; one where twice as many segments repeat earlier ones is a trap, too"`
+	QueryParameters int `toml:"query_parameters" doc:"the most parameters of a query"`
+	PathQueries     int `toml:"path_queries" doc:"how many queries of one path are accepted; those of one or two parameters do not count"`
+	DatedPages      int `toml:"dated_pages" doc:"how many URLs are accepted that differ in a date alone"`
+	FarDates        int `toml:"far_dates" doc:"how many of these with a date before 1900 or more than a year ahead"`
 }
 
 var defaults = Options{
 	Fresh: pipeline.Duration(time.Minute), Attempts: 3, Leases: 256, Wait: pipeline.Duration(time.Minute), Redirects: 10,
-	Order: string(frontier.BreadthFirst), HostURLs: 1_000_000,
+	Order: string(frontier.BreadthFirst), HostURLs: 1_000_000, CrawlURLs: 10_000_000,
+	IgnoreTypes: notDocuments, URLLength: 2048, PathDepth: 20, PathRepeats: 3, QueryParameters: 20, PathQueries: 10_000, DatedPages: 20_000, FarDates: 50,
 }
 
 func init() {
@@ -56,16 +69,31 @@ func (o Options) Validate() error {
 			return &pipeline.OptionError{Option: name, Err: fmt.Errorf("%d is not at least 1", n)}
 		}
 	}
-	if o.HostURLs < 0 {
-		return &pipeline.OptionError{Option: "host_urls", Err: fmt.Errorf("%d is negative", o.HostURLs)}
-	}
 	if order := frontier.Order(o.Order); !slices.Contains(frontier.Orders, order) {
 		return &pipeline.OptionError{Option: "order", Err: fmt.Errorf("%q is none of %v", o.Order, frontier.Orders)}
 	}
-	if _, err := scope.ParseRules(o.Rules); err != nil {
-		return &pipeline.OptionError{Option: "rules", Err: err}
+	return o.validateGate()
+}
+
+// QueueOptions returns what the options say of a queue, and its gate, with the lists of what is blocked as
+// they are now.
+func (o Options) QueueOptions(env *pipeline.Env) (frontier.QueueOptions, error) {
+	q, lists, err := o.queue(env)
+	if err == nil {
+		err = lists.load()
 	}
-	return nil
+	return q, err
+}
+
+func (o Options) queue(env *pipeline.Env) (frontier.QueueOptions, *lists, error) {
+	gate, err := o.gate()
+	if err != nil {
+		return frontier.QueueOptions{}, nil, err
+	}
+	return frontier.QueueOptions{
+		Fresh: orNever(o.Fresh), Attempts: o.Attempts, MaxLeases: o.Leases, Wait: orNever(o.Wait), Redirects: o.Redirects,
+		Order: frontier.Order(o.Order), HostURLs: orNone(o.HostURLs), CrawlURLs: orNone(o.CrawlURLs), Gate: gate,
+	}, newLists(o, gate, env), nil
 }
 
 // stage is a queue of the data directory's frontier store.
@@ -76,8 +104,10 @@ type stage struct {
 
 	taken atomic.Int64
 
-	mu    sync.Mutex
-	queue *frontier.Queue
+	mu           sync.Mutex
+	queue        *frontier.Queue
+	stopWatching context.CancelFunc
+	watching     sync.WaitGroup // the files of what is blocked
 }
 
 // countEvery is how many URLs are handed out between two updates of the counters that show a state.
@@ -103,24 +133,28 @@ func (s *stage) Open(context.Context) error {
 	if err != nil {
 		return err
 	}
-	rules, err := scope.ParseRules(s.options.Rules)
+	options, lists, err := s.options.queue(s.env)
+	if err == nil {
+		err = lists.load()
+	}
 	if err != nil {
 		return err
 	}
-	queue, err := store.Queue(s.env.Pipeline, frontier.QueueOptions{
-		Began: time.Now(), Continuous: s.env.Continuous,
-		Fresh: orNever(s.options.Fresh), Attempts: s.options.Attempts, MaxLeases: s.options.Leases,
-		Wait: orNever(s.options.Wait), Redirects: s.options.Redirects, Rules: rules,
-		Order: frontier.Order(s.options.Order), HostURLs: orNone(s.options.HostURLs), Gone: s.gone,
-	})
+	options.Began, options.Continuous, options.Gone, options.Dropped = time.Now(), s.env.Continuous, s.gone, s.refused
+	queue, err := store.Queue(s.env.Pipeline, options)
 	if err != nil {
 		return err
 	}
+	watching, stop := context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = queue
+	s.queue, s.stopWatching = queue, stop
+	s.watching.Go(func() { lists.watch(watching) })
 	return nil
 }
+
+// refused counts a URL that was queued and is refused by now.
+func (s *stage) refused(why frontier.Reason) { s.env.Counter("refused_" + why.String()).Add(1) }
 
 // gone reports whether a document that was stored has been removed from the object cache.
 func (s *stage) gone(url string) bool {
@@ -157,6 +191,8 @@ func (s *stage) Close() error {
 	}
 	queue := s.queue
 	s.queue = nil
+	s.stopWatching()
+	s.watching.Wait()
 	err := queue.Close()
 	s.count(queue) // with what was handed in last
 	return err
@@ -190,6 +226,9 @@ func (s *stage) start(ctx context.Context, seed webrace.Request) error {
 	round, err := s.queue.Start(ctx, *seed.Crawl, true)
 	if err != nil {
 		return fmt.Errorf("start the crawl of %s: %w", seed.URL, err)
+	}
+	if round.Refused != 0 {
+		s.refused(round.Refused)
 	}
 	if round.Resumed {
 		s.env.Counter("rounds_resumed").Add(1)

@@ -12,17 +12,18 @@ import (
 // changes are what a group of steps changes in one queue. Records are read once and written once,
 // however many of the steps touch them. Every group of a queue uses the same ones.
 type changes struct {
-	q       *Queue
-	writes  writes
-	records map[urlID]*record
-	hosts   map[hostID]*hostRecord
-	crawls  map[*crawl]struct{}
-	lanes   map[laneID]stretch // that got items, and where
-	altered []spot             // where items were that are gone, or say less than before
-	timed   bool               // something was parked or delayed, or ceased to be
-	before  counters
-	wanted  []urlID
-	spare   []*record // of earlier groups
+	q        *Queue
+	writes   writes
+	records  map[urlID]*record
+	hosts    map[hostID]*hostRecord
+	crawls   map[*crawl]struct{}
+	families map[uint64]*family
+	lanes    map[laneID]stretch // that got items, and where
+	altered  []spot             // where items were that are gone, or say less than before
+	timed    bool               // something was parked or delayed, or ceased to be
+	before   counters
+	wanted   []urlID
+	spare    []*record // of earlier groups
 
 	startVisited []*crawl
 }
@@ -45,11 +46,12 @@ const (
 
 func newChanges(q *Queue) *changes {
 	return &changes{
-		q:       q,
-		records: map[urlID]*record{},
-		hosts:   map[hostID]*hostRecord{},
-		crawls:  map[*crawl]struct{}{},
-		lanes:   map[laneID]stretch{},
+		q:        q,
+		records:  map[urlID]*record{},
+		hosts:    map[hostID]*hostRecord{},
+		crawls:   map[*crawl]struct{}{},
+		families: map[uint64]*family{},
+		lanes:    map[laneID]stretch{},
 	}
 }
 
@@ -63,6 +65,7 @@ func (c *changes) begin() {
 	clear(c.records)
 	clear(c.hosts)
 	clear(c.crawls)
+	clear(c.families)
 	clear(c.lanes)
 	c.writes.reset()
 	c.timed, c.before, c.startVisited = false, c.q.count, nil
@@ -279,6 +282,7 @@ func (c *changes) flush(batch *pebble.Batch) error {
 			w.set(c.q.keys.host(id), h.encode())
 		}
 	}
+	c.flushFamilies()
 	for cr := range c.crawls {
 		w.set(c.q.keys.crawl(cr.now.Load().ID), encodeCrawl(cr))
 	}

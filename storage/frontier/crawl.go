@@ -16,6 +16,7 @@ import (
 type crawl struct {
 	number  uint32
 	pending atomic.Int64         // URLs it waits for; only the committer changes it
+	known   atomic.Int64         // URLs it ever came to, since that is counted; only the committer changes it
 	active  atomic.Bool          // it was started in this run
 	now     atomic.Pointer[pass] // only the committer changes it
 	history history              // the committer's
@@ -29,8 +30,8 @@ type history struct {
 	changed  bool
 }
 
-// crawlSchema is that of crawls; 1 had no history.
-const crawlSchema = 2
+// crawlSchema is that of crawls; 1 had no history, 2 did not count the URLs that the crawl ever came to.
+const crawlSchema = 3
 
 // pass is how a crawl stands: its bounds, and its round.
 type pass struct {
@@ -86,6 +87,7 @@ func encodeCrawl(c *crawl) []byte {
 	w.time(c.history.visited)
 	w.int(int64(c.history.interval))
 	w.flag(c.history.changed)
+	w.uint(uint64(c.known.Load()))
 	return w
 }
 
@@ -98,6 +100,9 @@ func decodeCrawl(value []byte) (*crawl, error) {
 	c.pending.Store(r.int())
 	if r.schema > 1 {
 		c.history = history{r.uint(), r.time(), time.Duration(r.int()), r.flag()}
+	}
+	if r.schema > 2 {
+		c.known.Store(int64(r.small(math.MaxInt64)))
 	}
 	if err := r.done(); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ type ending struct {
 	failed  bool
 	retryAt time.Time
 	dropped bool // nobody came to the URL: it lies beyond the levels of all who waited for it
+	refused bool // nor did anybody come to it in this round: it may be offered again
 }
 
 // ending returns the step that ends the lease.
@@ -23,6 +24,21 @@ func (l *Lease) ending(e *ending, done func(error)) step {
 		apply: func(ch *changes) error { return ch.end(l, e) },
 		after: l.gone,
 		done:  done,
+	}
+}
+
+// refusal returns the step that takes a URL off the queue that is refused by now. It is as if it had never
+// been offered in this round: once nothing refuses it any more, it is accepted.
+func (l *Lease) refusal() step {
+	return step{
+		wants: func(ch *changes) { ch.lend(l) },
+		apply: func(ch *changes) error { return ch.end(l, &ending{dropped: true, refused: true}) },
+		after: func() error {
+			for _, s := range l.served {
+				l.q.seen.forget(l.item.url, s.crawl.number)
+			}
+			return l.gone()
+		},
 	}
 }
 
@@ -82,9 +98,12 @@ func (c *changes) end(l *Lease, e *ending) error {
 		return c.delay(rec, l.item, rec.place.level, e.retryAt)
 	}
 	for _, s := range l.served {
-		m, _ := rec.mark(s.crawl.number)
+		m := rec.addMark(s.crawl.number)
 		if m.round == s.round && m.distance >= s.distance {
 			c.await(s.crawl, m, false)
+			if e.refused {
+				m.round = 0
+			}
 		}
 		if best := s.distance + 1; !e.failed && !e.dropped && (m.best == 0 || best < m.best) {
 			m.best = best

@@ -43,18 +43,3 @@ func decodeHost(value []byte) (*hostRecord, error) {
 	}
 	return h, r.done()
 }
-
-// admitNew counts a URL that was never accepted before, unless its host has as many as it may. What a
-// crawl starts with is counted and never refused.
-func (c *changes) admitNew(cand *candidate) (Reason, error) {
-	h, err := c.host(cand.host)
-	if err != nil {
-		return 0, err
-	}
-	if limit := c.q.opt.HostURLs; limit > 0 && h.known >= uint64(limit) && !cand.start {
-		return HostFull, nil
-	}
-	h.known++
-	h.dirty = true
-	return accepted, nil
-}

@@ -61,8 +61,9 @@ type Explanation struct {
 	Due     time.Time      // of a delayed one
 	Host    time.Time      // when its host may be asked again; zero for at once
 	Paused  bool           // its host is
-	Rule    string         // the rule that decides about it; empty for none
-	Refused Reason         // of an unseen one: why it would be refused by the crawls there are; 0 when one of them would accept it
+	Moved   string         // where it was redirected to at its last visit; empty when it was not
+	Gate    scope.Explanation
+	Refused Reason // why it would be refused, were it found on the start page of a crawl; 0 when a crawl would accept it
 }
 
 // Came says how a crawl last came to a URL.
@@ -107,8 +108,7 @@ func (q *Queue) secrets() []string {
 }
 
 func (q *Queue) explain(secret, url string) (Explanation, error) {
-	e := Explanation{URL: url, State: Unseen}
-	e.Rule, _ = q.opt.Rules.Explain(url)
+	e := Explanation{URL: url, State: Unseen, Gate: q.opt.Gate.Explain(url)}
 	name, ok := scope.Host(url)
 	if !ok {
 		e.Refused = Invalid
@@ -124,10 +124,10 @@ func (q *Queue) explain(secret, url string) (Explanation, error) {
 	if err != nil {
 		return e, err
 	}
-	if rec == nil {
-		e.Refused = q.refusal(url)
-		return e, nil
+	if e.Refused, err = q.refusal(url, h, rec == nil); err != nil || rec == nil {
+		return e, err
 	}
+	e.Moved = rec.redirect
 	if e.Visit, err = q.store.readVisit(q.keys, id); err != nil {
 		return e, err
 	}
@@ -166,17 +166,38 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 }
 
 // refusal returns why no crawl would accept a URL, were it found on its start page.
-func (q *Queue) refusal(url string) Reason {
-	if _, allowed := q.opt.Rules.Explain(url); !allowed {
-		return Rule
+func (q *Queue) refusal(url string, h *hostRecord, isNew bool) (Reason, error) {
+	gate := q.opt.Gate.Explain(url)
+	if gate.Refusal == scope.ByRule || gate.Refusal == scope.BlockedDomain || gate.Refusal == scope.BlockedURL {
+		return reasonOf(gate.Refusal), nil
 	}
 	why := Unknown
 	for _, c := range q.crawls.all() {
-		r := c.now.Load().admits(url, 1)
-		if r == accepted {
-			return accepted
+		p := c.now.Load()
+		r := p.admits(url, 1)
+		switch {
+		case p.Start == url:
+			return accepted, nil
+		case r == accepted && isNew && !q.hasRoom(c, false):
+			r = CrawlFull
 		}
-		why = max(why, r)
+		if why = max(why, r); r == accepted {
+			why = accepted
+			break
+		}
 	}
-	return why
+	trusted := gate.Rule != nil && gate.Rule.Verdict() == scope.Trusted
+	switch {
+	case why != accepted:
+		return why, nil
+	case gate.Refusal != scope.Pass:
+		return reasonOf(gate.Refusal), nil
+	case !isNew:
+		return accepted, nil
+	case q.opt.HostURLs > 0 && h.known >= uint64(q.opt.HostURLs):
+		return HostFull, nil
+	case trusted:
+		return accepted, nil
+	}
+	return q.crowded(url)
 }

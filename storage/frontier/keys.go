@@ -21,6 +21,8 @@ const (
 	kindDelayed = 'd' // due, order: an item that is tried again later
 	kindFailed  = 'f' // url: gave no document
 	kindMeta    = 'm' // counters
+	kindFamily  = 'y' // family: how many URLs of it are known
+	kindRules   = 'z' // the rules that were added, and what each rule has decided
 )
 
 // The directory of the database has pipeline number 0.

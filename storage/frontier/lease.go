@@ -71,6 +71,12 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	if err != nil || !active {
 		return nil, err
 	}
+	if why := q.still(it.url); why != accepted {
+		q.leases[it.id] = l
+		l.ended.Store(true)
+		q.later(l.refusal())
+		return nil, nil
+	}
 	var visit *webrace.Visit
 	if rec.visited() {
 		if visit, err = q.store.readVisit(q.keys, it.id); err != nil {

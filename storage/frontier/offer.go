@@ -13,24 +13,61 @@ import (
 type Reason uint8
 
 const (
-	accepted  Reason = iota
-	Invalid          // it has no host
-	Redirects        // too many redirects in a row
-	Unknown          // none of the crawls that came here was ever started
-	Rule             // a rule denies it
-	Depth            // it lies beyond the levels of the crawl
-	Scope            // it lies outside the scope of the crawl
-	HostFull         // its host has as many URLs as it may
-	Repeat           // the crawl has come to it in this round, and not from further away
+	accepted       Reason = iota
+	Invalid               // it has no host
+	Redirects             // too many redirects in a row
+	Unknown               // none of the crawls that came here was ever started
+	Rule                  // a rule denies it
+	BlockedDomain         // its host is listed as blocked, or a domain above it
+	BlockedURL            // it is listed as blocked
+	IgnoredType           // its extension is of what is no document
+	TrapLength            // it is too long: this one and the next six are what traps look like (scope.Traps)
+	TrapDepth             // its path has too many segments
+	TrapRepeats           // its path repeats itself
+	TrapParameters        // its query has too many parameters
+	TrapQueries           // its path has as many queries as it may
+	TrapDates             // as many URLs that differ from it in a date alone are known as may be
+	TrapFarDates          // the same, of dates far in the future or the past
+	Depth                 // it lies beyond the levels of the crawl
+	Scope                 // it lies outside the scope of the crawl
+	HostFull              // its host has as many URLs as it may
+	CrawlFull             // the crawl has come to as many URLs as it may
+	Repeat                // the crawl has come to it in this round, and not from further away
 	reasons
 )
+
+// Reasons are all there are, and names what they are called in reports.
+const Reasons = int(reasons)
+
+var names = [reasons]string{
+	"accepted", "invalid", "redirects", "unknown_crawl", "rule", "blocked_domain", "blocked_url", "ignored_type",
+	"trap_length", "trap_depth", "trap_repeats", "trap_parameters", "trap_queries", "trap_dates", "trap_far_dates",
+	"depth", "scope", "host_full", "crawl_full", "repeat",
+}
 
 // String returns the reason as it is written in reports.
 func (r Reason) String() string {
 	if r >= reasons {
 		return "unknown"
 	}
-	return [reasons]string{"accepted", "invalid", "redirects", "unknown crawl", "rule", "depth", "scope", "host full", "repeat"}[r]
+	return names[r]
+}
+
+// reasonOf returns why the gate refuses a URL.
+func reasonOf(r scope.Refusal) Reason {
+	switch r {
+	case scope.Pass:
+		return accepted
+	case scope.ByRule:
+		return Rule
+	case scope.BlockedDomain:
+		return BlockedDomain
+	case scope.BlockedURL:
+		return BlockedURL
+	case scope.IgnoredType:
+		return IgnoredType
+	}
+	return TrapLength + Reason(r-scope.TooLong) // both list the traps in one order
 }
 
 // Offered says what came of the URLs of one offer. Each is counted once.
@@ -69,10 +106,11 @@ type offer struct {
 // candidate is a URL, and at which distance which crawls come to it.
 type candidate struct {
 	item
-	host  hostID
-	hash  uint64 // among the repeats
-	start bool   // of a crawl
-	bids  []bid
+	host    hostID
+	hash    uint64 // among the repeats
+	start   bool   // of a crawl
+	trusted bool   // by a rule, or as a start: it is held against no trap
+	bids    []bid
 }
 
 type bid struct {
@@ -93,6 +131,7 @@ type admitted struct {
 	url, host string
 	hash      uint64
 	bids      []bid
+	trusted   bool // by a rule: whatever it looks like
 }
 
 // gate is the one door of the frontier. It refuses what it can without asking the disk, and gives what
@@ -120,7 +159,8 @@ func (q *Queue) gate(l *webrace.Links) *offer {
 	return o
 }
 
-// add makes candidates of the URLs that are perhaps new.
+// add makes candidates of the URLs that are perhaps new, but for those that are no document or look like
+// those of a trap.
 func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 	redirects := 0
 	if l.Via == webrace.ViaRedirect {
@@ -128,9 +168,15 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 	}
 	o.candidates = slices.Grow(o.candidates, len(list))
 	for _, a := range list {
+		if !a.trusted {
+			if why := o.q.opt.Gate.Judge(a.url); why != scope.Pass {
+				o.result.Refused[reasonOf(why)]++
+				continue
+			}
+		}
 		o.candidates = append(o.candidates, candidate{
 			item: item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, score: l.Score},
-			host: hostOf(a.host), hash: a.hash, bids: a.bids,
+			host: hostOf(a.host), hash: a.hash, trusted: a.trusted, bids: a.bids,
 		})
 	}
 }
@@ -168,14 +214,16 @@ func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reaso
 		return admitted{}, Redirects
 	case len(bids) == 0:
 		return admitted{}, Unknown
-	case !q.opt.Rules.Allow(url):
-		return admitted{}, Rule
+	}
+	refusal, trusted := q.opt.Gate.Admit(url)
+	if refusal != scope.Pass {
+		return admitted{}, reasonOf(refusal)
 	}
 	within, why := withinBounds(bids, url)
 	if len(within) == 0 {
 		return admitted{}, why
 	}
-	return admitted{url, host, q.seen.hash(url), within}, accepted
+	return admitted{url, host, q.seen.hash(url), within, trusted}, accepted
 }
 
 // withinBounds returns the bids whose crawls may follow url: all of them, mostly, and then no new list.
@@ -263,11 +311,19 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 			return why, err
 		}
 	}
-	news := false
+	news, full := false, false
 	for i := range cand.bids {
 		b := &cand.bids[i]
 		b.round = b.crawl.now.Load().number
-		m, _ := rec.mark(b.crawl.number)
+		m := rec.mark(b.crawl.number)
+		if m == nil {
+			if !c.q.hasRoom(b.crawl, cand.start) {
+				full = true
+				continue
+			}
+			m = rec.addMark(b.crawl.number)
+			b.crawl.known.Add(1)
+		}
 		if m.round == b.round && m.distance <= b.distance {
 			continue
 		}
@@ -278,7 +334,10 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 		m.round = b.round
 		c.await(b.crawl, m, true)
 	}
-	if !news {
+	switch {
+	case !news && full:
+		return CrawlFull, nil
+	case !news:
 		return Repeat, nil
 	}
 	rec.dirty = true

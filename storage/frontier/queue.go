@@ -25,8 +25,13 @@ type QueueOptions struct {
 	Window    int           // hosts of each urgency in memory at once; 0: 4096
 	Repeats   int           // URLs remembered to answer repeats from memory; 0: 131072
 	HostURLs  int           // URLs of a host ever accepted at most; 0: 1,000,000, negative: no limit
+	CrawlURLs int           // URLs that a crawl ever comes to at most; 0 or negative: no limit
 	Order     Order         // of the URLs of a host; empty: BreadthFirst. It may change from run to run
-	Rules     *scope.Rules  // what every URL is held against; nil allows all
+	// Gate is what every URL is held against, with the rules of the configuration; nil lets all pass. The
+	// queue adds the rules that were added to it ([Queue.AddRule]).
+	Gate *scope.Gate
+	// Dropped is told why a URL that was queued is refused when its turn comes. It must not block.
+	Dropped func(Reason)
 	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
 	// that a page which one crawl had fetched before the next was started is not fetched again for it. With
 	// the zero time each round counts from its own start.
@@ -84,10 +89,14 @@ type Queue struct {
 	calls    sync.WaitGroup // steps handed in and not yet called back
 
 	// The committer's. The filter has a lock of its own.
-	count   counters
-	work    *changes
-	treated *cache[hostID, *hostRecord]
-	filter  *filter
+	count    counters
+	work     *changes
+	treated  *cache[hostID, *hostRecord]
+	families *cache[uint64, *family]
+	added    *scope.Rules     // at run time, before those of the configuration
+	decided  map[string]int64 // hits of rules that the gate does not have now
+	saved    int64            // hits of all rules, as written last
+	filter   *filter
 
 	stop    chan struct{}  // closed to end what goes on behind
 	behind  sync.WaitGroup // the making of the filter
@@ -144,6 +153,7 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 	}
 	q.seen = newRepeats(o.Repeats)
 	q.treated = newCache[hostID, *hostRecord](treatedHosts)
+	q.families = newCache[uint64, *family](knownFamilies)
 	q.work = newChanges(q)
 	q.window = window{store: s, keys: k, size: o.Window, park: q.park, hosts: map[hostID]*host{}}
 	value, err := s.get(k.start(kindMeta))
@@ -160,6 +170,9 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 	if q.timer, err = q.nextDue(); err != nil {
 		return nil, err
 	}
+	if err := q.loadRules(); err != nil {
+		return nil, err
+	}
 	q.openFilter()
 	return q, nil
 }
@@ -167,7 +180,7 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 // Close writes what was handed in and forgets the rest: leases that are out are handed out again when
 // the queue is next opened.
 func (q *Queue) Close() error {
-	q.fail(ErrClosed)
+	q.end()
 	q.calls.Wait()
 	err := q.fault()
 	q.closeFilter(err)
@@ -177,6 +190,12 @@ func (q *Queue) Close() error {
 		delete(q.store.queues, q.pipeline)
 	}
 	return err
+}
+
+// end hands in what is left to write, and takes nothing further.
+func (q *Queue) end() {
+	q.submit(step{apply: (*changes).saveRules})
+	q.fail(ErrClosed)
 }
 
 // fault returns the error that ended the queue, if it was not closed.

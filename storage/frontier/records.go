@@ -67,13 +67,25 @@ func (r *record) visited() bool {
 	return r.tries > 0 || r.failed || slices.ContainsFunc(r.marks, func(m mark) bool { return m.best > 0 })
 }
 
-// mark returns the mark of a crawl, added if need be, and whether it was there.
-func (r *record) mark(crawl uint32) (m *mark, known bool) {
-	i, ok := slices.BinarySearchFunc(r.marks, crawl, func(m mark, n uint32) int { return int(m.crawl) - int(n) })
+// mark returns the mark of a crawl, nil if it never came here.
+func (r *record) mark(crawl uint32) *mark {
+	if i, ok := r.search(crawl); ok {
+		return &r.marks[i]
+	}
+	return nil
+}
+
+// addMark returns the mark of a crawl, added if need be.
+func (r *record) addMark(crawl uint32) *mark {
+	i, ok := r.search(crawl)
 	if !ok {
 		r.marks = slices.Insert(r.marks, i, mark{crawl: crawl})
 	}
-	return &r.marks[i], ok
+	return &r.marks[i]
+}
+
+func (r *record) search(crawl uint32) (int, bool) {
+	return slices.BinarySearchFunc(r.marks, crawl, func(m mark, n uint32) int { return int(m.crawl) - int(n) })
 }
 
 func (r *record) encode() []byte { return r.append(nil) }

@@ -110,6 +110,15 @@ func (s *repeats) remember(candidates []candidate) {
 	}
 }
 
+// forget lets a crawl come to a URL again in this round.
+func (s *repeats) forget(url string, crawl uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.find(s.hash(url), crawl, url); e != nil {
+		e.round = 0
+	}
+}
+
 func (s *repeats) put(hash uint64, url string, crawl, round, distance uint32) {
 	if len(url) > longestRepeat {
 		return

@@ -56,7 +56,7 @@ func TestTheDoorRefusesByReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFixture(t, QueueOptions{Rules: rules})
+	f := newFixture(t, QueueOptions{Gate: scope.NewGate(rules)})
 	f.start(webrace.Crawl{ID: "host", Start: "http://a.org/", Levels: 2}, true)
 	f.start(webrace.Crawl{ID: "domain", Start: "http://a.org/", Scope: webrace.ScopeDomain, Levels: 3}, true)
 	reach := []webrace.Reach{{Crawl: "domain"}, {Crawl: "host"}}
@@ -92,7 +92,7 @@ func TestTheDoorRefusesByReason(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", c.name, got, c.want)
 		}
 	}
-	if s := f.q.Stats(); s.Refused[Repeat] != 1 || s.Refused[Unknown] != 3 || rules.Hits()[0].Count != 1 {
+	if s := f.q.Stats(); s.Refused[Repeat] != 1 || s.Refused[Unknown] != 3 || rules.List()[0].Hits() != 1 {
 		t.Errorf("refusals are counted as %+v", s)
 	}
 	if r := f.start(webrace.Crawl{ID: "p", Start: "http://a.org/private/"}, true); r.Refused != Rule || r.Pending != 0 {

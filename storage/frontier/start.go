@@ -101,11 +101,12 @@ func (s *start) apply(ch *changes) error {
 	return nil
 }
 
-// offer queues the start. Nothing but the rules can refuse it: it lies within its own scope and depth.
+// offer queues the start. Nothing but the rules and the lists of what is blocked can refuse it: it lies
+// within its own scope and depth, and whoever names a page knows what it looks like.
 func (s *start) offer(ch *changes, cr *crawl) error {
-	if !s.q.opt.Rules.Allow(s.crawl.Start) {
-		s.round.Refused = Rule
-		s.q.refused[Rule].Add(1)
+	if why, _ := s.q.opt.Gate.Admit(s.crawl.Start); why != scope.Pass {
+		s.round.Refused = reasonOf(why)
+		s.q.refused[s.round.Refused].Add(1)
 		return nil
 	}
 	host, _ := scope.Host(s.crawl.Start)

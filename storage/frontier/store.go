@@ -131,7 +131,7 @@ func (s *Store) Close() error {
 	}
 	s.mu.Unlock()
 	for _, q := range open {
-		q.fail(ErrClosed)
+		q.end()
 	}
 	err := s.committer.close()
 	s.news.close()

@@ -3,7 +3,6 @@ package storecmd
 import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/frontier"
 	"github.com/webrace/webrace/stages/keywordfilter"
@@ -23,9 +22,8 @@ type queue struct {
 
 // matching is what a pipeline does with its documents.
 type matching struct {
-	rules    *scope.Rules // which URLs it takes
-	everyone bool         // it asks every URD, whoever requested the document
-	nobody   bool         // it asks none
+	everyone bool // it asks every URD, whoever requested the document
+	nobody   bool // it asks none
 }
 
 // withFrontiers runs f on the queues of all pipelines: each is opened once, however often f asks it.
@@ -43,39 +41,39 @@ func withFrontiers(c *cobra.Command, place *cli.Place, dir *storage.Dir, f func(
 		if len(names) == 0 {
 			return f(opened)
 		}
-		m, err := matchingOf(place, names[0])
+		m, o, err := configured(place, names[0])
 		if err != nil {
 			note(c, "the rules of pipeline %s are not considered: %v", names[0], err)
 		}
-		return frontier.Look(names[0], store.QueueOptions{Rules: m.rules}, func(q *store.Queue) error {
+		return frontier.Look(names[0], o, func(q *store.Queue) error {
 			return open(names[1:], append(opened, queue{q, names[0], m}))
 		})
 	}
 	return open(names, nil)
 }
 
-// matchingOf returns what a pipeline does with its documents, as configured now.
-func matchingOf(place *cli.Place, name string) (m matching, err error) {
+// configured returns what a pipeline does with its documents, and which URLs it takes, as configured now.
+func configured(place *cli.Place, name string) (m matching, o store.QueueOptions, err error) {
 	config, err := place.Load(pipeline.LoadOptions{Run: []string{name}})
 	if err != nil {
-		return m, err
+		return m, o, err
 	}
 	graph, err := config.Graph(name)
 	if err != nil {
-		return m, err
+		return m, o, err
 	}
 	m.nobody = true
 	for _, s := range graph.Stages {
 		switch options := s.Options.(type) {
 		case frontier.Options:
-			if m.rules, err = scope.ParseRules(options.Rules); err != nil {
-				return m, err
+			if o, err = options.QueueOptions(pipeline.NewEnv(name, s.Name, nil)); err != nil {
+				return m, o, err
 			}
 		case keywordfilter.Options:
 			m.nobody, m.everyone = false, m.everyone || options.Audience == "everyone"
 		}
 	}
-	return m, nil
+	return m, o, nil
 }
 
 // standings asks every queue about a URL.

@@ -140,7 +140,7 @@ func (r *reach) everyone() (standing, bool) {
 func (r *reach) notReached(u control.URD) string {
 	for _, s := range r.standings {
 		if s.State == frontier.Unseen && s.Refused == frontier.Rule {
-			return fmt.Sprintf("its crawl does not come to it: the rule %q of pipeline %s denies it", s.Rule, s.pipeline)
+			return fmt.Sprintf("its crawl does not come to it: the rule %q of pipeline %s denies it", s.Gate.Rule.Text(), s.pipeline)
 		}
 	}
 	nobody := "no page of it leads here"

@@ -107,8 +107,10 @@ func (s standing) print(w io.Writer, starts map[string]string, now time.Time, st
 	if s.Host.After(now) {
 		fmt.Fprintf(w, "  its host may be asked again at %s\n", moment(s.Host))
 	}
-	if s.Rule != "" && s.State != frontier.Unseen {
-		fmt.Fprintf(w, "  rule %q decides about it\n", s.Rule)
+	if because := s.refused(); s.State != frontier.Unseen && s.Refused >= frontier.Rule && s.Refused <= frontier.TrapFarDates {
+		fmt.Fprintf(w, "  it is not accepted any more: %s\n", because)
+	} else if s.Gate.Rule != nil && s.State != frontier.Unseen {
+		fmt.Fprintf(w, "  rule %d, %q, decides about it\n", s.Gate.Number, s.Gate.Rule.Text())
 	}
 }
 

@@ -1,0 +1,162 @@
+package scope
+
+import (
+	"strings"
+	"sync/atomic"
+)
+
+// Gate is what every URL is held against, whichever crawls come to it. Rules and lists may change at any
+// time. The zero value lets everything pass.
+type Gate struct {
+	Ignore Extensions // of what is no document
+	Traps  Traps
+
+	configured *Rules
+	added      atomic.Pointer[Rules]
+	rules      atomic.Pointer[Rules] // both: what was added comes first
+	domains    atomic.Pointer[Blocklist]
+	urls       atomic.Pointer[Blocklist]
+}
+
+// Refusal is why the gate refuses a URL.
+type Refusal uint8
+
+const (
+	Pass          Refusal = iota
+	ByRule                // a rule denies it
+	BlockedDomain         // its host is listed, or a domain above it
+	BlockedURL            // it is listed
+	IgnoredType           // its extension is of what is no document
+
+	// It looks like one of a trap: see [Traps].
+	TooLong
+	TooDeep
+	Repeating
+	ManyParameters
+	ManyQueries
+	ManyDates
+	ManyFarDates
+)
+
+// NewGate returns a gate with the rules of a configuration.
+func NewGate(configured *Rules) *Gate {
+	g := &Gate{configured: configured}
+	g.rules.Store(configured)
+	return g
+}
+
+// Add puts these rules before those of the configuration, instead of the ones that were added before.
+func (g *Gate) Add(added *Rules) {
+	g.added.Store(added)
+	g.rules.Store(Join(added, g.configured))
+}
+
+// Rules returns all rules in the order in which they are asked.
+func (g *Gate) Rules() *Rules { return g.rules.Load() }
+
+// Configured returns those of them that the configuration has.
+func (g *Gate) Configured() *Rules { return g.configured }
+
+// Added returns those of them that were added.
+func (g *Gate) Added() *Rules { return g.added.Load() }
+
+// Block replaces the lists of domains and of URLs that are refused; nil is an empty one.
+func (g *Gate) Block(domains, urls *Blocklist) {
+	g.domains.Store(domains)
+	g.urls.Store(urls)
+}
+
+// Admit holds a URL against the rules, and counts a hit for the one that decides, and against the lists.
+// A trusted URL is to be held against nothing else.
+func (g *Gate) Admit(address string) (why Refusal, trusted bool) {
+	switch g.rules.Load().Decide(address) {
+	case Denied:
+		return ByRule, false
+	case Trusted:
+		return Pass, true
+	}
+	return g.blocked(address), false
+}
+
+func (g *Gate) blocked(address string) Refusal {
+	if _, blocked := g.domains.Load().Domain(address); blocked {
+		return BlockedDomain
+	}
+	if g.urls.Load().URL(address) {
+		return BlockedURL
+	}
+	return Pass
+}
+
+// Still is Admit for a URL that was admitted before, and counts a hit only if a rule denies it by now.
+func (g *Gate) Still(address string) Refusal {
+	if r, _ := g.rules.Load().Find(address); r != nil && r.verdict != Allowed {
+		if r.verdict == Trusted {
+			return Pass
+		}
+		r.Hit(1)
+		return ByRule
+	}
+	return g.blocked(address)
+}
+
+// Judge holds a URL that was admitted, and is not trusted, against the extensions to ignore, and looks for
+// the traps that show in the URL alone. It allocates nothing.
+func (g *Gate) Judge(address string) Refusal {
+	path, query := pathAndQuery(address)
+	if _, ignored := g.Ignore.of(path); ignored {
+		return IgnoredType
+	}
+	return g.Traps.find(address, path, query)
+}
+
+// pathAndQuery cuts what stands between the host and the fragment.
+func pathAndQuery(address string) (path, query string) {
+	rest, ok := strings.CutPrefix(address, "http://")
+	if !ok {
+		if rest, ok = strings.CutPrefix(address, "https://"); !ok {
+			rest, _ = afterScheme(address)
+		}
+	}
+	if i := strings.IndexByte(rest, '#'); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.IndexByte(rest, '?'); i >= 0 {
+		rest, query = rest[:i], rest[i+1:]
+	}
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		path = rest[i:]
+	}
+	return path, query
+}
+
+// Explanation is what the gate says of a URL, and why.
+type Explanation struct {
+	Rule      *Rule // the rule that decides; nil for none
+	Number    int   // of the rule, from 1 on
+	Refusal   Refusal
+	Domain    string // for BlockedDomain: the one that is listed
+	Extension string // for IgnoredType
+}
+
+// Explain says what becomes of a URL at the gate. It counts nothing.
+func (g *Gate) Explain(address string) (e Explanation) {
+	e.Rule, e.Number = g.rules.Load().Find(address)
+	if e.Rule != nil && e.Rule.verdict == Denied {
+		e.Refusal = ByRule
+	}
+	if e.Rule != nil && e.Rule.verdict != Allowed {
+		return e
+	}
+	if e.Refusal = g.blocked(address); e.Refusal == Pass {
+		e.Refusal = g.Judge(address)
+	}
+	switch e.Refusal {
+	case BlockedDomain:
+		e.Domain, _ = g.domains.Load().Domain(address)
+	case IgnoredType:
+		path, _ := pathAndQuery(address)
+		e.Extension, _ = g.Ignore.of(path)
+	}
+	return e
+}
