@@ -114,6 +114,7 @@ type Document struct {
 	Took      time.Duration // from request to last byte
 	MediaType string        // lower case, without parameters: "text/html"
 	Secret    string        // the name of the credentials it was asked for with; empty for none
+	Redirects int           // how many redirects in a row led here
 	Rendered  bool          // Body is what a browser made of the page
 	Body      []byte        // decompressed; valid until the item's lease ends; nil unless fetched
 	Truncated bool          // a limit cut the body: never taken for complete

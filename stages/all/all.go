@@ -15,6 +15,7 @@ import (
 	_ "github.com/webrace/webrace/stages/normalize"
 	_ "github.com/webrace/webrace/stages/objects"
 	_ "github.com/webrace/webrace/stages/print"
+	_ "github.com/webrace/webrace/stages/render"
 	_ "github.com/webrace/webrace/stages/sitemapparse"
 	_ "github.com/webrace/webrace/stages/urds"
 	_ "github.com/webrace/webrace/stages/writefile"

@@ -103,7 +103,7 @@ func (x *exchange) notModified(ctx context.Context, a *answer, out pipeline.Emit
 func (x *exchange) document(a *answer) *webrace.Document {
 	return &webrace.Document{
 		URL: x.req.URL, Reach: x.req.Reach, Visit: x.req.Visit, Status: a.status, Header: a.header, Origin: a.origin,
-		At: a.at, Took: a.took, MediaType: mediaType(a.header.Get("Content-Type")),
+		At: a.at, Took: a.took, MediaType: mediaType(a.header.Get("Content-Type")), Redirects: x.req.Redirects,
 	}
 }
 

@@ -1,0 +1,186 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// startTimeout is how long a browser may take to start on a machine that is busy.
+const startTimeout = time.Minute
+
+// browser is a running Chromium, which is spoken to over a pipe: it listens on no port.
+type browser struct {
+	options Options
+	dir     string          // all that it writes
+	ctx     context.Context // ends with the browser
+	cancel  context.CancelFunc
+	process *os.Process
+	lost    <-chan struct{} // closed when it does not answer any more
+
+	loaded int         // pages so far
+	broken atomic.Bool // it is not to be used again
+
+	stopping sync.Once
+	stopped  error
+}
+
+// names are what the browser is called on different systems.
+var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless_shell"}
+
+// findBrowser returns the program that is the browser.
+func findBrowser(named string) (string, error) {
+	if named != "" {
+		path, err := exec.LookPath(named)
+		if err != nil {
+			return "", &pipeline.OptionError{Option: "browser", Err: err}
+		}
+		return path, nil
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", &pipeline.OptionError{Option: "browser", Err: errors.New("there is no Chromium in PATH: install it (Debian, Ubuntu: " +
+		"apt-get install chromium), or name one with --set render.browser=…")}
+}
+
+// startBrowser starts a browser, and waits until it answers.
+func startBrowser(ctx context.Context, o Options) (*browser, error) {
+	path, err := findBrowser(o.Browser)
+	if err != nil {
+		return nil, err
+	}
+	if o.Sandbox && runtime.GOOS == "linux" && os.Geteuid() == 0 {
+		return nil, &pipeline.OptionError{Option: "sandbox", Err: errors.New("Chromium has no sandbox for root: run as another user, " +
+			"or, if pages are trusted or this machine holds nothing else, with --set render.sandbox=false")}
+	}
+	b := &browser{options: o}
+	if b.dir, err = os.MkdirTemp("", "webrace-render-"); err != nil {
+		return nil, err
+	}
+	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), b.allocatorOptions(path)...)
+	discard := func(string, ...any) {}
+	root, cancelRoot := chromedp.NewContext(allocator, chromedp.WithLogf(discard), chromedp.WithErrorf(discard))
+	b.ctx, b.cancel = root, func() { cancelRoot(); cancelAllocator() }
+	limit := time.AfterFunc(startTimeout, cancelRoot)
+	abandon := context.AfterFunc(ctx, cancelRoot)
+	err = chromedp.Do(root)
+	limit.Stop()
+	abandon()
+	if c := chromedp.FromContext(root); c.Browser != nil {
+		b.process, b.lost = c.Browser.Process(), c.Browser.LostConnection
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, errors.Join(err, b.stop()))
+	}
+	return b, nil
+}
+
+// stop kills the browser and all its processes, and removes what it wrote.
+func (b *browser) stop() error {
+	b.stopping.Do(func() {
+		if b.process != nil {
+			killGroup(b.process.Pid)
+		}
+		b.cancel()
+		b.stopped = removeAll(b.dir)
+	})
+	return b.stopped
+}
+
+// removeAll removes a directory in which a process that is being killed may still write.
+func removeAll(dir string) (err error) {
+	for range 20 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("remove what the browser wrote: %w", err)
+}
+
+// crashed says whether the browser is not there any more.
+func (b *browser) crashed() bool {
+	select {
+	case <-b.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// spent says whether the browser is to be replaced.
+func (b *browser) spent() bool { return b.broken.Load() || b.loaded >= b.options.Pages || b.crashed() }
+
+func (b *browser) allocatorOptions(path string) []chromedp.ExecAllocatorOption {
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.NoInheritEnv, // the environment may hold secrets
+		chromedp.Env("PATH="+os.Getenv("PATH"), "HOME="+b.dir, "TMPDIR="+b.dir, "LANG=C.UTF-8"),
+		chromedp.ModifyCmdFunc(ownGroup),
+		chromedp.UserDataDir(filepath.Join(b.dir, "profile")),
+		chromedp.Flag("no-sandbox", !b.options.Sandbox),
+	}
+	for name, value := range flags {
+		options = append(options, chromedp.Flag(name, value))
+	}
+	return options
+}
+
+// flags of every browser.
+var flags = map[string]any{
+	"headless":    true,
+	"disable-gpu": true,
+	"mute-audio":  true,
+	// Nothing that is not stopped and answered gets anywhere: names are not looked up, and the proxy that
+	// everything goes through does not exist. UDP does not go past it.
+	"host-resolver-rules":                                "MAP * ~NOTFOUND",
+	"proxy-server":                                       "http://nowhere.invalid:1",
+	"proxy-bypass-list":                                  "<-loopback>",
+	"force-webrtc-ip-handling-policy":                    "disable_non_proxied_udp",
+	"webrtc-ip-handling-policy":                          "disable_non_proxied_udp",
+	"disable-quic":                                       true,
+	"disable-background-networking":                      true,
+	"disable-component-update":                           true,
+	"disable-component-extensions-with-background-pages": true,
+	"disable-default-apps":                               true,
+	"disable-domain-reliability":                         true,
+	"disable-extensions":                                 true,
+	"disable-sync":                                       true,
+	"disable-client-side-phishing-detection":             true,
+	"metrics-recording-only":                             true,
+	"no-pings":                                           true,
+	"no-first-run":                                       true,
+	"no-default-browser-check":                           true,
+	"no-service-autorun":                                 true,
+	"disable-breakpad":                                   true,
+	"disable-crash-reporter":                             true,
+	"disable-hang-monitor":                               true,
+	"disable-notifications":                              true,
+	"disable-remote-fonts":                               true,
+	"deny-permission-prompts":                            true,
+	"disable-dev-shm-usage":                              true, // it is small in containers
+	"password-store":                                     "basic",
+	"use-mock-keychain":                                  true,
+	// A page in a window that nobody sees runs like one in front.
+	"disable-background-timer-throttling":    true,
+	"disable-backgrounding-occluded-windows": true,
+	"disable-renderer-backgrounding":         true,
+	"enable-features":                        "NetworkServiceInProcess2",
+	"disable-features": "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication," +
+		"CertificateTransparencyComponentUpdater,InterestFeedContentSuggestions,HttpsUpgrades,HttpsFirstBalancedMode," +
+		"PrivateStateTokens,Prerender2,SpareRendererForSitePerProcess",
+	"js-flags": "--max-old-space-size=512",
+}

@@ -1,0 +1,23 @@
+(function (limit) {
+  const root = document.documentElement;
+  if (!root) return null;
+  // What is in open shadow trees is shown, but not part of the document's HTML.
+  const flatten = (tree) => {
+    for (const element of tree.querySelectorAll("*")) {
+      if (!element.shadowRoot) continue;
+      flatten(element.shadowRoot);
+      const shown = document.createElement("div");
+      for (const child of element.shadowRoot.childNodes) shown.append(child.cloneNode(true));
+      element.prepend(shown);
+    }
+  };
+  flatten(document);
+  // Links are relative to where scripts say that the page is.
+  if (!document.querySelector("base[href]") && document.baseURI !== PAGE && document.head) {
+    const base = document.createElement("base");
+    base.href = document.baseURI;
+    document.head.prepend(base);
+  }
+  const html = "<!DOCTYPE html>" + root.outerHTML;
+  return { html: html.slice(0, limit).toWellFormed(), cut: html.length > limit };
+})
