@@ -23,6 +23,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/netguard"
+	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -47,6 +48,7 @@ type Options struct {
 
 	IdleConnections int `toml:"idle_connections" doc:"connections kept open between requests"`
 
+	MediaOptions
 	ConnectionOptions
 	TLSOptions
 	ProxyOptions
@@ -66,6 +68,7 @@ var defaults = Options{
 	MaxBody:         8e6,
 	IdleConnections: 256,
 
+	MediaOptions:      MediaOptions{MimeTypes: notRead},
 	ConnectionOptions: ConnectionOptions{HTTP2: "off"},
 	TLSOptions:        TLSOptions{TLSMinVersion: "1.2"},
 }
@@ -116,7 +119,7 @@ func (o Options) Validate() error {
 	if _, err := netguard.New(o.AllowNetworks); err != nil {
 		return &pipeline.OptionError{Option: "allow_networks", Err: err}
 	}
-	return cmp.Or(o.ConnectionOptions.validate(), o.TLSOptions.validate(), o.ProxyOptions.validate())
+	return cmp.Or(o.MediaOptions.validate(), o.ConnectionOptions.validate(), o.TLSOptions.validate(), o.ProxyOptions.validate())
 }
 
 // optionIsNone says that an option has to be one of a few words.
@@ -128,6 +131,7 @@ type stage struct {
 	options Options
 	env     *pipeline.Env
 	guard   *netguard.Guard
+	media   scope.MediaTypes
 	client  *client
 	robots  *robotsTxts
 	streaks *streaks
@@ -150,8 +154,12 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	media, err := scope.ParseMediaTypes(o.MimeTypes)
+	if err != nil {
+		return nil, err
+	}
 	return &stage{
-		options: o, env: env, guard: guard, client: client,
+		options: o, env: env, guard: guard, media: media, client: client,
 		robots:  newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
 		streaks: &streaks{byHost: make(map[string]streak)},
 		warned:  newOnceEach(),
@@ -194,6 +202,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if err != nil {
 		return x.comeBack(err)
 	}
+	target.takes = s.takes(req)
 	answer, err := s.client.get(ctx, target, x.conditions(), int(s.options.MaxBody))
 	s.endTurn(turn, answer, err, x.began, x.crawlDelay)
 	if err != nil {

@@ -47,6 +47,8 @@ func (x *exchange) settle(ctx context.Context, a *answer, out pipeline.Emitter) 
 	switch {
 	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
 		return x.postpone(a)
+	case a.ignored:
+		x.ignored(a)
 	case contentcoding.HasDocument(a.status) && a.broken == nil:
 		return x.fetched(ctx, a, out)
 	case a.status == http.StatusNotModified && x.conditions() != nil:

@@ -12,6 +12,8 @@ type target struct {
 	scheme string
 	host   string // with the port, if it is not the scheme's default
 	path   string // with the query
+
+	takes func(mediaType string) bool // whose answers' bodies are read; nil for all
 }
 
 var errTarget = errors.New("not a normalized http or https URL")

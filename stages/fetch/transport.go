@@ -72,6 +72,7 @@ type answer struct {
 	body      *buffer // of a success; nil otherwise
 	truncated bool
 	broken    error // the body cannot be decoded
+	ignored   bool  // the body is of a type that is not taken, and was not read
 }
 
 // release gives the body back, unless somebody took it.
@@ -153,9 +154,11 @@ func (c *client) exchange(ctx context.Context, t target, conditions http.Header,
 		c.env.Counter("http2").Add(1)
 	}
 	a.at, a.status, a.header = time.Now(), response.StatusCode, response.Header
-	if contentcoding.HasDocument(a.status) {
+	switch a.ignored = t.ignores(a); {
+	case contentcoding.HasDocument(a.status) && !a.ignored:
 		err = a.read(response, limit)
-	} else {
+	case a.ignored && response.ContentLength < 0: // who knows how much there is
+	default:
 		drain(response)
 	}
 	a.took = time.Since(began)
