@@ -24,9 +24,9 @@ type dialer struct {
 	closed    context.Context // ends what is being dialled
 }
 
-func newDialer(o Options, guard *netguard.Guard, closed context.Context) *dialer {
+func newDialer(o Options, guard *netguard.Guard, count func(counter string), closed context.Context) *dialer {
 	return &dialer{
-		names: newNames(net.DefaultResolver), guard: guard, anonymous: strings.Contains(o.UserAgent, placeholder),
+		names: newNames(o, count), guard: guard, anonymous: strings.Contains(o.UserAgent, placeholder),
 		timeout: time.Duration(o.ConnectTimeout), closed: closed,
 	}
 }

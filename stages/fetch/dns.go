@@ -6,26 +6,95 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
+	"sync"
 	"time"
+
+	"github.com/webrace/webrace/pipeline"
 )
 
-// How long names and their absence are remembered, how many, and how many addresses of one are tried.
-// What is remembered is not trusted: each address is checked when it is connected to.
+// DNSOptions say how names are looked up and for how long they are remembered. What is remembered is not
+// trusted: each address is checked when it is connected to.
+type DNSOptions struct {
+	DNSServers      []string          `toml:"dns_servers" doc:"addresses of the servers that are asked for names, with a port if it is not 53; none leaves names to the system, its search list and its hosts file"`
+	DNSKeep         pipeline.Duration `toml:"dns_keep" doc:"how long the addresses of a name are kept if the system looked it up, which does not say for how long they hold"`
+	DNSMinTTL       pipeline.Duration `toml:"dns_min_ttl" doc:"the least time for which addresses are kept that dns_servers gave, whatever these say"`
+	DNSMaxTTL       pipeline.Duration `toml:"dns_max_ttl" doc:"the longest time for which they are kept"`
+	DNSKeepFailures pipeline.Duration `toml:"dns_keep_failures" doc:"how long it is remembered that a name does not exist or has no address"`
+	DNSStale        pipeline.Duration `toml:"dns_stale" doc:"for how long after its time an address is used while nobody answers the question for it; 0 for not at all"`
+}
+
+var defaultDNS = DNSOptions{
+	DNSKeep: pipeline.Duration(5 * time.Minute), DNSMinTTL: pipeline.Duration(30 * time.Second), DNSMaxTTL: pipeline.Duration(time.Hour),
+	DNSKeepFailures: pipeline.Duration(10 * time.Second), DNSStale: pipeline.Duration(time.Hour),
+}
+
+// How many names are remembered, and how many addresses of one are tried.
 const (
-	keepName     = 5 * time.Minute
-	keepNoName   = 10 * time.Second
 	maxNames     = 10_000
 	maxAddresses = 4
 )
 
-// names looks hosts up, each once in a while.
-type names struct {
-	resolver resolver
-	memo     *memo[resolved]
+func (o DNSOptions) validate() error {
+	if _, err := parseServers(o.DNSServers); err != nil {
+		return &pipeline.OptionError{Option: "dns_servers", Err: err}
+	}
+	for _, d := range []struct {
+		option string
+		value  pipeline.Duration
+	}{
+		{"dns_keep", o.DNSKeep}, {"dns_min_ttl", o.DNSMinTTL}, {"dns_max_ttl", o.DNSMaxTTL},
+		{"dns_keep_failures", o.DNSKeepFailures}, {"dns_stale", o.DNSStale},
+	} {
+		if d.value < 0 {
+			return &pipeline.OptionError{Option: d.option, Err: errors.New("must not be negative")}
+		}
+	}
+	if o.DNSMinTTL > o.DNSMaxTTL {
+		return &pipeline.OptionError{Option: "dns_min_ttl", Err: fmt.Errorf("%v is more than dns_max_ttl, %v", time.Duration(o.DNSMinTTL), time.Duration(o.DNSMaxTTL))}
+	}
+	return nil
 }
 
+// parseServers reads the addresses of servers of names.
+func parseServers(list []string) ([]netip.AddrPort, error) {
+	var servers []netip.AddrPort
+	for _, entry := range list {
+		if addr, err := netip.ParseAddr(strings.Trim(entry, "[]")); err == nil {
+			servers = append(servers, netip.AddrPortFrom(addr, 53))
+		} else if server, err := netip.ParseAddrPort(entry); err == nil {
+			servers = append(servers, server)
+		} else {
+			return nil, fmt.Errorf("%q is no address (192.0.2.53, [2001:db8::53]:5353)", entry)
+		}
+	}
+	return servers, nil
+}
+
+// resolver looks a name up. How long what it found holds is negative if it does not know. The error is a
+// [net.DNSError] with IsNotFound if there is no such name, or it has no address.
 type resolver interface {
-	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+	lookup(ctx context.Context, host string) (addrs []netip.Addr, holds time.Duration, err error)
+}
+
+// system is the resolver of the operating system.
+type system struct{ network string }
+
+func (s system) lookup(ctx context.Context, host string) ([]netip.Addr, time.Duration, error) {
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, s.network, host)
+	return addrs, -1, err
+}
+
+// names looks hosts up, each once in a while.
+type names struct {
+	options  DNSOptions
+	family   family
+	resolver resolver
+	count    func(counter string)
+	memo     *memo[resolved]
+
+	mu    sync.Mutex
+	known map[string]knownName
 }
 
 // resolved is what a host's name stands for, or why it stands for nothing.
@@ -34,55 +103,113 @@ type resolved struct {
 	err   error
 }
 
-func newNames(r resolver) *names { return &names{resolver: r, memo: newMemo[resolved](maxNames)} }
+// knownName is the last good answer, for when there is no other.
+type knownName struct {
+	addrs []netip.Addr
+	until time.Time
+}
 
-// resolve returns the addresses of a host, at least one.
+// newNames wants options that are valid.
+func newNames(o Options, count func(counter string)) *names {
+	n := &names{options: o.DNSOptions, family: families[o.IPFamily], count: count, memo: newMemo[resolved](maxNames), known: make(map[string]knownName)}
+	n.resolver = system{n.family.network()}
+	if servers, _ := parseServers(o.DNSServers); len(servers) > 0 {
+		n.resolver = &dnsClient{servers: servers, family: n.family}
+	}
+	return n
+}
+
+// resolve returns the addresses of a host to try, at least one, in that order.
 func (n *names) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
+		if !n.family.speaks(addr) {
+			return nil, &familyError{host, n.family}
+		}
 		return []netip.Addr{addr}, nil
 	}
+	asked := false
 	found, err := n.memo.get(ctx, host, func(ctx context.Context) (loaded[resolved], error) {
-		return n.lookup(ctx, host)
+		asked = true
+		return n.look(ctx, host)
 	})
+	if !asked {
+		n.count("dns_cached")
+	}
 	if err == nil {
 		err = found.err
 	}
 	return found.addrs, err
 }
 
-func (n *names) lookup(ctx context.Context, host string) (loaded[resolved], error) {
-	addrs, err := n.resolver.LookupNetIP(ctx, "ip", host)
-	var dns *net.DNSError
+// look asks for a name. Where nobody answers, what was known before stands in.
+func (n *names) look(ctx context.Context, host string) (loaded[resolved], error) {
+	n.count("dns_lookups")
+	old := n.before(host)
+	found, holds, err := n.ask(ctx, host, old != nil)
+	addrs := n.family.order(found)
+	if err == nil && len(addrs) > 0 {
+		keep := n.keep(holds)
+		n.remember(host, addrs, keep)
+		return loaded[resolved]{value: resolved{addrs: addrs}, keep: keep, cost: 1}, nil
+	}
+	n.count("dns_failures")
 	switch {
-	case err == nil && len(addrs) > 0:
-		return loaded[resolved]{value: resolved{addrs: bothFamilies(addrs)}, keep: keepName, cost: 1}, nil
+	case err == nil && len(found) > 0:
+		err = &familyError{host, n.family}
 	case err == nil:
-		err = fmt.Errorf("look up %s: no addresses", host)
-	case !errors.As(err, &dns) || !dns.IsNotFound:
+		err = &net.DNSError{Err: "no addresses", Name: host, IsNotFound: true}
+	case !isNotFound(err) && old != nil:
+		n.count("dns_stale")
+		return loaded[resolved]{value: resolved{addrs: old}, keep: time.Duration(n.options.DNSKeepFailures), cost: 1}, nil
+	case !isNotFound(err):
 		return loaded[resolved]{}, err
 	}
-	return loaded[resolved]{value: resolved{err: err}, keep: keepNoName, cost: 1}, nil
+	return loaded[resolved]{value: resolved{err: err}, keep: time.Duration(n.options.DNSKeepFailures), cost: 1}, nil
 }
 
-// bothFamilies picks the addresses to try: the first ones in the resolver's order, but by turns of IPv4
-// and IPv6, since often one of the two does not work at all.
-func bothFamilies(addrs []netip.Addr) []netip.Addr {
-	var same, other []netip.Addr
-	for _, addr := range addrs {
-		if addr = addr.Unmap(); addr.Is4() == addrs[0].Unmap().Is4() {
-			same = append(same, addr)
-		} else {
-			other = append(other, addr)
-		}
+// ask has the resolver look a name up; within half the time, if something is known that can stand in.
+func (n *names) ask(ctx context.Context, host string, hurry bool) ([]netip.Addr, time.Duration, error) {
+	if deadline, ok := ctx.Deadline(); ok && hurry {
+		short, end := context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer end()
+		ctx = short
 	}
-	var picked []netip.Addr
-	for i := 0; len(picked) < maxAddresses && (i < len(same) || i < len(other)); i++ {
-		if i < len(same) {
-			picked = append(picked, same[i])
-		}
-		if i < len(other) && len(picked) < maxAddresses {
-			picked = append(picked, other[i])
-		}
+	return n.resolver.lookup(ctx, host)
+}
+
+// keep returns for how long addresses are kept that hold for a while.
+func (n *names) keep(holds time.Duration) time.Duration {
+	if holds < 0 {
+		return time.Duration(n.options.DNSKeep)
 	}
-	return picked
+	return min(max(holds, time.Duration(n.options.DNSMinTTL)), time.Duration(n.options.DNSMaxTTL))
+}
+
+// before returns the addresses that a host had before; nil if none are known that may still be used.
+func (n *names) before(host string) []netip.Addr {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k, ok := n.known[host]
+	if !ok || time.Now().After(k.until) {
+		delete(n.known, host)
+		return nil
+	}
+	return k.addrs
+}
+
+func (n *names) remember(host string, addrs []netip.Addr, keep time.Duration) {
+	if n.options.DNSStale == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.known) >= maxNames {
+		clear(n.known)
+	}
+	n.known[host] = knownName{addrs, time.Now().Add(keep + time.Duration(n.options.DNSStale))}
+}
+
+func isNotFound(err error) bool {
+	var dns *net.DNSError
+	return errors.As(err, &dns) && dns.IsNotFound
 }

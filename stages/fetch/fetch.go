@@ -52,6 +52,7 @@ type Options struct {
 	ConnectionOptions
 	TLSOptions
 	ProxyOptions
+	DNSOptions
 }
 
 var defaults = Options{
@@ -69,8 +70,9 @@ var defaults = Options{
 	IdleConnections: 256,
 
 	MediaOptions:      MediaOptions{MimeTypes: notRead},
-	ConnectionOptions: ConnectionOptions{HTTP2: "off"},
+	ConnectionOptions: ConnectionOptions{HTTP2: "off", IPFamily: "any"},
 	TLSOptions:        TLSOptions{TLSMinVersion: "1.2"},
+	DNSOptions:        defaultDNS,
 }
 
 // portRedirects is where redirects go.
@@ -119,7 +121,13 @@ func (o Options) Validate() error {
 	if _, err := netguard.New(o.AllowNetworks); err != nil {
 		return &pipeline.OptionError{Option: "allow_networks", Err: err}
 	}
-	return cmp.Or(o.MediaOptions.validate(), o.ConnectionOptions.validate(), o.TLSOptions.validate(), o.ProxyOptions.validate())
+	return cmp.Or(
+		o.MediaOptions.validate(),
+		o.ConnectionOptions.validate(),
+		o.TLSOptions.validate(),
+		o.ProxyOptions.validate(),
+		o.DNSOptions.validate(),
+	)
 }
 
 // optionIsNone says that an option has to be one of a few words.

@@ -161,6 +161,7 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	var refused *netguard.RefusedError
 	var anonymous *contactError
 	var fault *tlsFault
+	var family *familyError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -170,6 +171,8 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	case errors.As(err, &anonymous):
 		x.warn("contact", "a public server is not asked without a contact", err)
 		return x.refuse("contact_refused", err.Error())
+	case errors.As(err, &family):
+		return x.refuse("family_refused", err.Error())
 	case errors.As(err, &fault):
 		return x.distrust(fault, err)
 	}
@@ -206,7 +209,8 @@ func (x *exchange) warn(kind, what string, err error) {
 func isRefusal(err error) bool {
 	var anonymous *contactError
 	var fault *tlsFault
-	return netguard.IsRefused(err) || errors.As(err, &anonymous) || errors.As(err, &fault)
+	var family *familyError
+	return netguard.IsRefused(err) || errors.As(err, &anonymous) || errors.As(err, &fault) || errors.As(err, &family)
 }
 
 func (x *exchange) count(counter string) { x.env.Counter(counter).Add(1) }

@@ -42,7 +42,7 @@ func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, er
 		return nil, err
 	}
 	closed, cancel := context.WithCancel(context.Background())
-	d := newDialer(o, guard, closed)
+	d := newDialer(o, guard, func(counter string) { env.Counter(counter).Add(1) }, closed)
 	fields := http.Header{
 		"User-Agent":      {o.UserAgent},
 		"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},

@@ -131,25 +131,26 @@ type zone struct {
 	hosts map[string]string // addresses, separated by spaces
 	asked atomic.Int64
 	gate  chan struct{} // if there is one, answers wait for it
+	holds time.Duration
 }
 
-func (z *zone) LookupNetIP(ctx context.Context, _, host string) ([]netip.Addr, error) {
+func (z *zone) lookup(_ context.Context, host string) ([]netip.Addr, time.Duration, error) {
 	z.asked.Add(1)
 	if z.gate != nil {
 		<-z.gate
 	}
 	known, ok := z.hosts[host]
 	if !ok {
-		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+		return nil, -1, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 	}
 	if known == "busy" {
-		return nil, &net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true}
+		return nil, -1, &net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true}
 	}
 	var addrs []netip.Addr
 	for addr := range strings.FieldsSeq(known) {
 		addrs = append(addrs, netip.MustParseAddr(addr))
 	}
-	return addrs, nil
+	return addrs, z.holds, nil
 }
 
 // use makes the zone all that a stage knows of names.
@@ -199,7 +200,9 @@ func TestANameIsLookedUpOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		z := &zone{hosts: map[string]string{"a.example": "192.0.2.1", "busy.example": "busy"}, gate: make(chan struct{})}
-		n := newNames(z)
+		z.holds = -1
+		n := newNames(defaults, func(string) {})
+		n.resolver = z
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
@@ -223,12 +226,12 @@ func TestANameIsLookedUpOnceInAWhile(t *testing.T) {
 			t.Errorf("%d lookups at once", z.asked.Load())
 		}
 		expect("an address", "192.0.2.7", 0)
-		time.Sleep(keepName)
+		time.Sleep(time.Duration(defaults.DNSKeep))
 		expect("within its time", "a.example", 0)
 		time.Sleep(time.Nanosecond)
 		expect("after its time", "a.example", 1)
 		expect("unknown", "none.example", 1)
-		time.Sleep(keepNoName)
+		time.Sleep(time.Duration(defaults.DNSKeepFailures))
 		expect("known not to be", "none.example", 0)
 		time.Sleep(time.Nanosecond)
 		expect("perhaps it is there now", "none.example", 1)
@@ -249,7 +252,7 @@ func TestBothFamiliesAreTried(t *testing.T) {
 		for addr := range strings.FieldsSeq(in) {
 			addrs = append(addrs, netip.MustParseAddr(addr))
 		}
-		if got := strings.Trim(fmt.Sprint(bothFamilies(addrs)), "[]"); got != want {
+		if got := strings.Trim(fmt.Sprint(families["any"].order(addrs)), "[]"); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}

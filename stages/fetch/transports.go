@@ -2,8 +2,10 @@ package fetch
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 type ConnectionOptions struct {
 	HTTP2      string   `toml:"http2" doc:"off speaks HTTP/1.1, auto HTTP/2 with all hosts that speak it over TLS" enum:"off,auto"`
 	HTTP2Hosts []string `toml:"http2_hosts" doc:"hosts that are spoken to by HTTP/2, if they can, while http2 is off: www.example.org, *.example.org"`
+	IPFamily   string   `toml:"ip_family" doc:"which addresses are connected to: any in the resolver's order, one family before the other, or one alone" enum:"any,prefer-ipv4,prefer-ipv6,ipv4,ipv6"`
 }
 
 // What HTTP/2 connections are watched by, and how much of an unread body they may hold: a connection that
@@ -30,6 +33,9 @@ const (
 func (o ConnectionOptions) validate() error {
 	if o.HTTP2 != "off" && o.HTTP2 != "auto" {
 		return optionIsNone("http2", o.HTTP2, "off", "auto")
+	}
+	if _, known := families[o.IPFamily]; !known {
+		return optionIsNone("ip_family", o.IPFamily, slices.Sorted(maps.Keys(families))...)
 	}
 	if _, err := parseHosts(o.HTTP2Hosts); err != nil {
 		return &pipeline.OptionError{Option: "http2_hosts", Err: err}
