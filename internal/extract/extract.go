@@ -2,7 +2,7 @@
 // URLs it points to. Whatever needs either, at whatever time, gets it from here, so that a document gives
 // the same text and the same links whether it was just fetched or comes out of the cache.
 //
-// It reads HTML, XHTML, plain text, feeds (RSS, Atom), sitemaps and other XML, and mail. Documents of other
+// It reads HTML, XHTML, plain text, feeds (RSS, Atom, JSON Feed), sitemaps and other XML, and mail. Documents of other
 // types have no text and no links, which is no error. No content is an error: what is broken is read as far
 // as it makes sense, in time linear in its length, and within the limits of [Options].
 package extract
@@ -113,6 +113,8 @@ var readers = map[string]func(*extraction, []byte){
 	"text/plain":            (*extraction).plain,
 	"text/xml":              (*extraction).xml,
 	"application/xml":       (*extraction).xml,
+	"application/feed+json": (*extraction).jsonFeed,
+	"application/json":      (*extraction).json,
 }
 
 // mediaType returns the type in a Content-Type header, also in one that is not quite well-formed.

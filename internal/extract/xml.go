@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/htmltext"
 	"github.com/webrace/webrace/internal/sitemap"
 	"github.com/webrace/webrace/internal/xmltoken"
 )
@@ -94,8 +93,8 @@ func (d *xmlDocument) end() {
 // atomLink handles the link of Atom, whose address is an attribute. Followed are the relations that lead
 // to what the feed is about, or on through it (RFC 4287, section 4.2.7.2; RFC 5005).
 func (d *xmlDocument) atomLink() {
-	href, ok := d.attrs["href"]
-	if !ok {
+	href := strings.Trim(d.attrs["href"], space)
+	if href == "" {
 		return
 	}
 	switch d.attrs["rel"] {
@@ -131,9 +130,7 @@ func (d *xmlDocument) guid(text []byte) {
 
 // feedText adds the text of an element of a feed, which often is HTML in disguise.
 func (d *xmlDocument) feedText(text []byte) {
-	d.scanner.Options = htmltext.Options{MaxLinks: 1} // its links are not the feed's
-	d.scanner.Scan(text)
-	found := &d.scanner.Text
+	found := d.scanMarkup(text)
 	field := webrace.FieldBody
 	switch {
 	case d.element == "language":

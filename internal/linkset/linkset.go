@@ -84,10 +84,13 @@ func (s *Set) Add(url string, changed time.Time) {
 	s.dated = s.dated || !changed.IsZero()
 }
 
-// Links returns the set as links of a document, in lists of at most so many.
-func (s *Set) Links(d *webrace.Document, most int) (lists []*webrace.Links) {
-	for from := 0; from < len(s.URLs); from += most {
-		to := min(from+most, len(s.URLs))
+// together is how many URLs go out as one list.
+const together = 1000
+
+// Links returns the set as links of a document, in lists of a thousand.
+func (s *Set) Links(d *webrace.Document) (lists []*webrace.Links) {
+	for from := 0; from < len(s.URLs); from += together {
+		to := min(from+together, len(s.URLs))
 		l := &webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaSitemap, URLs: s.URLs[from:to:to]}
 		if s.dated {
 			l.Changed = s.Changed[from:to:to]

@@ -6,6 +6,7 @@ import (
 	_ "github.com/webrace/webrace/stages/acis"
 	_ "github.com/webrace/webrace/stages/cache"
 	_ "github.com/webrace/webrace/stages/drop"
+	_ "github.com/webrace/webrace/stages/feedparse"
 	_ "github.com/webrace/webrace/stages/fetch"
 	_ "github.com/webrace/webrace/stages/frontier"
 	_ "github.com/webrace/webrace/stages/gc"

@@ -75,8 +75,10 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		s.env.Counter("nofollow").Add(int64(len(r.Links)))
 		r.Links = nil
 	}
-	s.count(r)
-	if len(r.Links) > 0 {
+	if d.Links != nil && !noFollow { // a stage that knows this kind of document better has read them, and sent them out
+		r.Links = d.Links
+		s.count(&extract.Result{Links: r.Links})
+	} else if s.count(r); len(r.Links) > 0 {
 		links := &webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: r.Links}
 		if err := out.EmitTo(ctx, "links", it.With(links)); err != nil {
 			return err

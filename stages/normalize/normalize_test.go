@@ -267,3 +267,16 @@ func TestADocumentAtNoURLIsAFailure(t *testing.T) {
 		t.Error(fmt.Sprint(got.Failures, got.Out))
 	}
 }
+
+func TestLinksThatWereReadBeforeAreKept(t *testing.T) {
+	in := page(`<a href="/other">x</a>`)
+	in.Links = []string{"https://example.org/read"}
+	got := try(t, defaults, in)
+	if got.links != nil || !slices.Equal(got.document.Links, in.Links) || got.Counters["links"] != 1 {
+		t.Errorf("sent out %q, kept %q, counters %v", got.urls(), got.document.Links, got.Counters)
+	}
+	in.Header.Set("X-Robots-Tag", "nofollow")
+	if got := try(t, defaults, in); got.links != nil || len(got.document.Links) > 0 {
+		t.Errorf("nofollow: sent out %q, kept %q", got.urls(), got.document.Links)
+	}
+}

@@ -69,9 +69,6 @@ type stage struct {
 
 var _ pipeline.Processor = (*stage)(nil)
 
-// together is how many URLs go out as one set.
-const together = 1000
-
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
 	d, err := pipeline.ValueOf[*webrace.Document](it)
 	if err != nil {
@@ -144,7 +141,7 @@ func (s *stage) list(d *webrace.Document, found *document) ([]*webrace.Links, er
 	s.count("invalid", set.Invalid)
 	s.count("over_limit", set.Over)
 	s.count("other_host", otherHost)
-	return set.Links(d, together), nil
+	return set.Links(d), nil
 }
 
 func (s *stage) count(name string, n int) {

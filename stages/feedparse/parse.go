@@ -1,0 +1,142 @@
+package feedparse
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mmcdole/gofeed/atom"
+	"github.com/mmcdole/gofeed/json"
+	"github.com/mmcdole/gofeed/rss"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/sitemap"
+)
+
+// parse returns the feed itself, as the first, and its entries.
+func (s *stage) parse(d *webrace.Document, k kind) ([]entry, error) {
+	if size := int64(len(d.Body)); size > int64(s.options.MaxSize) {
+		return nil, fmt.Errorf("it has %d bytes, more than %v", size, s.options.MaxSize)
+	}
+	text, _, err := charsets.ToUTF8(d.Body, extract.ContentType(d.Header, d.MediaType))
+	if err != nil {
+		return nil, err
+	}
+	if k == jsonKind {
+		return s.json(text)
+	}
+	if err := s.checkXML(text); err != nil {
+		return nil, err
+	}
+	text = withoutDeclaration(text)
+	if k == atomKind {
+		return s.atom(text)
+	}
+	return s.rss(text)
+}
+
+// withoutDeclaration takes off what says which encoding the text was in.
+func withoutDeclaration(text []byte) []byte {
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\n\r")
+	if bytes.HasPrefix(text, []byte("<?xml")) {
+		if end := bytes.Index(text, []byte("?>")); end >= 0 {
+			return text[end+2:]
+		}
+	}
+	return text
+}
+
+func (s *stage) rss(text []byte) ([]entry, error) {
+	feed, err := new(rss.Parser).Parse(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	entries := []entry{{addresses: feed.Links}}
+	for _, item := range feed.Items {
+		e := entry{addresses: item.Links, changed: latest(item.PubDateParsed)}
+		if dc := item.DublinCoreExt; dc != nil && e.changed.IsZero() && len(dc.Date) > 0 {
+			e.changed = sitemap.ParseTime(dc.Date[0])
+		}
+		if g := item.GUID; g != nil && isPermalink(g) {
+			e.addresses = append(e.addresses, g.Value)
+		}
+		if s.options.Enclosures {
+			for _, enclosure := range item.Enclosures {
+				e.addresses = append(e.addresses, enclosure.URL)
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// isPermalink reports whether an item's identifier is an address: it is one unless said otherwise, which
+// many forget to say.
+func isPermalink(g *rss.GUID) bool {
+	const scheme = "http"
+	return !strings.EqualFold(g.IsPermalink, "false") && len(g.Value) > len(scheme) && strings.EqualFold(g.Value[:len(scheme)], scheme)
+}
+
+func (s *stage) atom(text []byte) ([]entry, error) {
+	feed, err := new(atom.Parser).Parse(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	entries := []entry{{addresses: s.followed(feed.Links)}}
+	for _, e := range feed.Entries {
+		entries = append(entries, entry{s.followed(e.Links), latest(e.UpdatedParsed, e.PublishedParsed)})
+	}
+	return entries, nil
+}
+
+// followed returns the links that lead to what a feed is about, or on through it (RFC 4287, section 4.2.7.2;
+// RFC 5005).
+func (s *stage) followed(links []*atom.Link) (addresses []string) {
+	for _, l := range links {
+		switch l.Rel {
+		case "", "alternate", "next", "prev-archive":
+			addresses = append(addresses, l.Href)
+		case "enclosure":
+			if s.options.Enclosures {
+				addresses = append(addresses, l.Href)
+			}
+		}
+	}
+	return addresses
+}
+
+func (s *stage) json(text []byte) ([]entry, error) {
+	feed, err := new(json.Parser).Parse(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	if err != nil {
+		return nil, err
+	}
+	entries := []entry{{addresses: []string{feed.HomePageURL, feed.NextURL}}}
+	for _, item := range feed.Items {
+		if item == nil {
+			continue
+		}
+		e := entry{addresses: []string{item.URL, item.ExternalURL}}
+		modified, published := sitemap.ParseTime(item.DateModified), sitemap.ParseTime(item.DatePublished)
+		e.changed = latest(&modified, &published)
+		if s.options.Enclosures && item.Attachments != nil {
+			for _, a := range *item.Attachments {
+				e.addresses = append(e.addresses, a.URL)
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// latest returns the latest of the times that are given.
+func latest(times ...*time.Time) (last time.Time) {
+	for _, t := range times {
+		if t != nil && t.After(last) {
+			last = t.UTC()
+		}
+	}
+	return last
+}

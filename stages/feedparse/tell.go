@@ -1,0 +1,94 @@
+package feedparse
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/xmltoken"
+)
+
+// kind is what a document is to this stage.
+type kind uint8
+
+const (
+	none kind = iota
+	rssKind
+	atomKind
+	jsonKind
+)
+
+// kindOf tells feeds by their media type and how they begin.
+func kindOf(mediaType string, body []byte) kind {
+	switch {
+	case mediaType == "application/feed+json", mediaType == "application/json" && extract.IsJSONFeed(body):
+		return jsonKind
+	case mediaType == "", mediaType == "text/xml", mediaType == "application/xml", strings.HasSuffix(mediaType, "+xml"):
+		return kindOfXML(body)
+	}
+	return none
+}
+
+// head is how much of a document is looked at to find its root.
+const head = 4 << 10
+
+func kindOfXML(body []byte) kind {
+	body = bytes.ReplaceAll(body[:min(len(body), head)], []byte{0}, nil) // which leaves the letters of UTF-16
+	r := xmltoken.NewReader(body)
+	for {
+		switch r.Next() {
+		case xmltoken.None:
+			return none
+		case xmltoken.Start:
+			switch strings.ToLower(local(r.Name)) {
+			case "rss", "rdf":
+				return rssKind
+			case "feed":
+				return atomKind
+			}
+			return none
+		}
+	}
+}
+
+// local returns a name without its prefix.
+func local(name []byte) string { return string(name[bytes.IndexByte(name, ':')+1:]) }
+
+// maxAttributes is the most attributes that one element of a feed may have, and maxElements the most elements
+// in all. Attributes also declare namespaces, among which the parser searches for each element.
+const (
+	maxAttributes = 32
+	maxElements   = 200_000
+)
+
+// checkXML refuses what would cost the parser more than its size lets expect: it recurses into what is
+// nested, and knows no limits itself.
+func (s *stage) checkXML(text []byte) error {
+	depth, elements := 0, 0
+	for r := xmltoken.NewReader(text); ; {
+		switch r.Next() {
+		case xmltoken.None:
+			return nil
+		case xmltoken.Start:
+			if elements++; elements > maxElements {
+				return fmt.Errorf("it has more than %d elements", maxElements)
+			}
+			n := 0
+			for range r.Attributes() {
+				n++
+			}
+			if n > maxAttributes {
+				return fmt.Errorf("an element has %d attributes, more than %d", n, maxAttributes)
+			}
+			if !r.Empty {
+				depth++
+			}
+			if depth > s.options.MaxDepth {
+				return fmt.Errorf("its elements are nested more than %d deep", s.options.MaxDepth)
+			}
+		case xmltoken.End:
+			depth = max(0, depth-1)
+		}
+	}
+}
