@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -26,60 +27,38 @@ type site struct {
 // startPath is where every crawl begins.
 const startPath = "/index.html"
 
-// startSite serves the Python documentation of Debian by nginx. It installs both where it may; where they
-// are missing it serves a site of its own making.
-func startSite(dir string, note func(string, ...any)) (*site, error) {
-	root, reason := realPages(note)
+// startSite serves documentation by nginx, or, where it or nginx is missing, a site of its own making.
+func startSite(dir string, of []docSite, note func(string, ...any)) (*site, error) {
+	root, what, err := gatherPages(dir, of, note)
+	if err != nil {
+		return nil, err
+	}
 	var s *site
-	var err error
-	if root != "" {
+	if _, missing := exec.LookPath("nginx"); missing == nil && root != "" {
 		s, err = startNginx(dir, root)
 	} else {
-		note("a generated stand-in site takes the place of the Python documentation, because %s", reason)
-		s, err = startStandIn(dir)
+		note("nginx or all documentation is missing: a generated site takes its place")
+		what = "a generated site"
+		s, err = startStandIn(filepath.Join(dir, "access.log"), standInPages, standInWords)
 	}
 	if err != nil {
 		return nil, err
 	}
+	s.what = what + " " + s.what
+	return s, s.await()
+}
+
+// await waits until the site answers.
+func (s *site) await() error {
 	for range 100 {
 		if response, err := http.Get(s.base + startPath); err == nil {
 			response.Body.Close()
-			return s, nil
+			return nil
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	s.stop()
-	return nil, fmt.Errorf("%s does not answer at %s", s.what, s.base)
-}
-
-// realPages returns the directory of the documentation, or why there is none to be served.
-func realPages(note func(string, ...any)) (root, reason string) {
-	find := func() string {
-		roots, _ := filepath.Glob("/usr/share/doc/python3.*/html" + startPath) // the pattern is well-formed
-		if _, err := exec.LookPath("nginx"); err != nil || len(roots) == 0 {
-			return ""
-		}
-		return filepath.Dir(roots[0])
-	}
-	if root = find(); root != "" {
-		return root, ""
-	}
-	if os.Geteuid() != 0 {
-		return "", "python3.11-doc or nginx-light is not installed, and only root can install them"
-	}
-	note("installing python3.11-doc and nginx-light")
-	if out, err := exec.Command("apt-get", "install", "-y", "-q", "python3.11-doc", "nginx-light").CombinedOutput(); err != nil {
-		return "", fmt.Sprintf("python3.11-doc and nginx-light could not be installed: %v: %s", err, lastLine(out))
-	}
-	if root = find(); root == "" {
-		reason = "the packages brought no documentation"
-	}
-	return root, reason
-}
-
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return lines[len(lines)-1]
+	return fmt.Errorf("%s does not answer at %s", s.what, s.base)
 }
 
 func startNginx(dir, root string) (*site, error) {
@@ -88,13 +67,14 @@ func startNginx(dir, root string) (*site, error) {
 		return nil, err
 	}
 	text := fmt.Sprintf(`daemon off; pid %[1]s/pid; error_log %[1]s/error.log warn; worker_processes 1;
-events { worker_connections 1024; }
+events { worker_connections 4096; }
 http {
-  include /etc/nginx/mime.types; keepalive_requests 1000000;
+  include /etc/nginx/mime.types; charset utf-8; keepalive_requests 1000000; sendfile on; tcp_nopush on;
+  open_file_cache max=20000 inactive=600s; open_file_cache_valid 600s;
   log_format bench '$status $request_uri'; access_log %[1]s/access.log bench;
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-  server { listen %[2]s; root %[3]s; }
+  server { listen %[2]s backlog=4096; root %[3]s; location ~ \.html$ { } location / { return 404; } }
 }`, dir, address, root)
 	config := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
@@ -105,7 +85,7 @@ http {
 		return nil, fmt.Errorf("start nginx: %w", err)
 	}
 	return &site{
-		base: "http://" + address, what: root + " by nginx", log: filepath.Join(dir, "access.log"),
+		base: "http://" + address, what: "by nginx", log: filepath.Join(dir, "access.log"),
 		stop: func() { stopProcess(server) },
 	}, nil
 }
@@ -136,16 +116,31 @@ func (s *site) mark() error {
 	}
 	response.Body.Close()
 	for range 500 {
-		text, err := os.ReadFile(s.log)
+		end, err := tail(s.log)
 		if err != nil {
 			return err
 		}
-		if bytes.Contains(text, []byte(" "+path+"\n")) {
+		if bytes.Contains(end, []byte(" "+path+"\n")) {
 			return nil
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
 	return fmt.Errorf("the server did not log %s", path)
+}
+
+// tail returns the end of a file.
+func tail(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	const enough = 64 << 10
+	return io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-enough), enough))
 }
 
 // asked is what one crawler asked for.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -9,7 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -17,14 +19,13 @@ import (
 // The stand-in site has about as many pages and links as the real one, and pages about as large.
 const (
 	standInPages = 600
-	standInLinks = 88
 	standInWords = 6000
+	wordsPerLink = 68
 )
 
-// startStandIn serves the stand-in site from a child process, so that its CPU time is nobody's.
-func startStandIn(dir string) (*site, error) {
-	log := filepath.Join(dir, "access.log")
-	server, err := child("serve", log)
+// startStandIn serves a generated site from a child process, so that its CPU time is nobody's.
+func startStandIn(log string, pages, words int) (*site, error) {
+	server, err := child("serve", log, strconv.Itoa(pages), strconv.Itoa(words))
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +49,11 @@ func startStandIn(dir string) (*site, error) {
 		stop()
 		return nil, fmt.Errorf("the stand-in site did not say where it is: %w", err)
 	}
-	return &site{base: "http://" + strings.TrimSpace(address), what: "a generated stand-in by net/http", log: log, stop: stop}, nil
+	return &site{base: "http://" + strings.TrimSpace(address), what: fmt.Sprintf("of %d pages by net/http", pages), log: log, stop: stop}, nil
 }
 
 // serveStandIn is the child process. It prints its address, and serves until its standard input ends.
-func serveStandIn(path string) error {
+func serveStandIn(path string, pages *generated) error {
 	log, err := os.Create(path)
 	if err != nil {
 		return err
@@ -62,10 +63,9 @@ func serveStandIn(path string) error {
 	if err != nil {
 		return err
 	}
-	pages := makePages()
 	var logging sync.Mutex
 	handler := func(w http.ResponseWriter, r *http.Request) {
-		page, status := pages[r.URL.Path], http.StatusOK
+		page, status := pages.at(r.URL.Path), http.StatusOK
 		if page == nil {
 			page, status = []byte("<p>not found"), http.StatusNotFound
 		}
@@ -88,33 +88,61 @@ func serveStandIn(path string) error {
 	return nil
 }
 
-// makePages returns the pages by path. Each leads to the next, so that all can be reached, and to others
-// at random; one in ten is about what somebody looks for.
+// generated is a site whose pages are made when they are asked for, each the same every time.
+type generated struct {
+	pages, words int // how many, and how many words each
+	vocabulary   []string
+}
+
+func newGenerated(pages, words int) *generated {
+	return &generated{pages, words, makeWords(rand.New(rand.NewPCG(1, 2)))}
+}
+
+// makePages returns all pages of the stand-in, by path.
 func makePages() map[string][]byte {
-	random := rand.New(rand.NewPCG(1, 2))
-	words := makeWords(random)
-	pages := make(map[string][]byte, standInPages)
+	site, pages := newGenerated(standInPages, standInWords), make(map[string][]byte, standInPages)
 	for i := range standInPages {
-		var page strings.Builder
-		fmt.Fprintf(&page, "<!DOCTYPE html><html lang=en><head><title>Page %d</title></head><body><h1>Page %d</h1>\n", i, i)
-		if i%10 == 0 {
-			page.WriteString("<h2>How asyncio reads a stream into the xml parser of a module</h2>")
-		}
-		for w := range standInWords {
-			if w%(standInWords/standInLinks) == 0 {
-				link := standInPath(random.IntN(standInPages))
-				fmt.Fprintf(&page, "</p>\n<p class=\"text\"><a class=\"reference internal\" href=\"..%s#part\">more</a> ", link)
-			}
-			if word := words[int(random.ExpFloat64()*100)%len(words)]; w%8 == 0 {
-				fmt.Fprintf(&page, "<span class=\"n\">%s</span> ", word)
-			} else {
-				page.WriteString(word + " ")
-			}
-		}
-		fmt.Fprintf(&page, "<a href=\"%s\">next</a></body></html>\n", standInPath((i+1)%standInPages))
-		pages[standInPath(i)] = []byte(page.String())
+		pages[standInPath(i)] = site.at(standInPath(i))
 	}
 	return pages
+}
+
+// at returns the page of a path, nil if there is none. Each leads to two that nothing else needs to lead to,
+// so that all can be reached in few steps, and to others at random; one in ten is about what somebody looks
+// for.
+func (g *generated) at(path string) []byte {
+	number := strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".html")
+	i, err := strconv.Atoi(strings.TrimPrefix(number, "page"))
+	if path == startPath {
+		i, err = 0, nil
+	}
+	if err != nil || i < 0 || i >= g.pages || path != standInPath(i) {
+		return nil
+	}
+	random := rand.New(rand.NewPCG(3, uint64(i)))
+	var page bytes.Buffer
+	fmt.Fprintf(&page, "<!DOCTYPE html><html lang=en><head><title>Page %d</title></head><body><h1>Page %d</h1>\n", i, i)
+	if i%10 == 0 {
+		page.WriteString("<h2>How asyncio reads a stream into the xml parser of a module</h2>")
+	}
+	for w := range g.words {
+		if w%wordsPerLink == 0 {
+			link := standInPath(random.IntN(g.pages))
+			fmt.Fprintf(&page, "</p>\n<p class=\"text\"><a class=\"reference internal\" href=\"..%s#part\">more</a> ", link)
+		}
+		if word := g.vocabulary[int(random.ExpFloat64()*100)%len(g.vocabulary)]; w%8 == 0 {
+			fmt.Fprintf(&page, "<span class=\"n\">%s</span> ", word)
+		} else {
+			page.WriteString(word + " ")
+		}
+	}
+	for _, next := range []int{2*i + 1, 2*i + 2} {
+		if next < g.pages {
+			fmt.Fprintf(&page, "<a href=\"%s\">next</a>", standInPath(next))
+		}
+	}
+	page.WriteString("</body></html>\n")
+	return page.Bytes()
 }
 
 // makeWords returns words of a language that nobody speaks.
@@ -152,8 +180,13 @@ func child(args ...string) (*exec.Cmd, error) {
 
 func runChild(args []string) error {
 	switch {
-	case len(args) == 2 && args[0] == "serve":
-		return serveStandIn(args[1])
+	case len(args) == 4 && args[0] == "serve":
+		pages, pagesErr := strconv.Atoi(args[2])
+		words, wordsErr := strconv.Atoi(args[3])
+		if err := errors.Join(pagesErr, wordsErr); err != nil {
+			return err
+		}
+		return serveStandIn(args[1], newGenerated(pages, words))
 	case len(args) == 3 && args[0] == "raw":
 		return rawLoop(args[1], args[2])
 	case len(args) > 1 && args[0] == "frontier":

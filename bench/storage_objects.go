@@ -77,9 +77,9 @@ func (a *archive) commits(b *bench, rounds int) error {
 
 // archivePages returns the documents to keep: real ones where there are any.
 func archivePages(b *bench) (pages []*webrace.Document, what string) {
-	root, reason := realPages(b.note)
-	if root == "" {
-		what = "generated, because " + reason
+	root := filepath.Join("/", docSites[0].pages)
+	if install(b.note); !hasPages(root) {
+		what = "generated, because " + docSites[0].packaged + " is not installed"
 		for path, body := range makePages() {
 			pages = append(pages, archivePage(path, []byte(body)))
 		}
