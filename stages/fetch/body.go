@@ -59,7 +59,7 @@ func sizeHint(contentLength int64, layers int) int {
 
 // drain reads the rest of a small body, so that the connection can be used again.
 func drain(response *http.Response) {
-	if response.ContentLength <= drainable {
+	if response.ContentLength <= drainable && !response.Close && response.StatusCode != http.StatusSwitchingProtocols {
 		_, _ = io.CopyN(io.Discard, response.Body, drainable)
 	}
 }

@@ -53,6 +53,7 @@ type Options struct {
 	TLSOptions
 	ProxyOptions
 	DNSOptions
+	PaceOptions
 }
 
 var defaults = Options{
@@ -73,6 +74,7 @@ var defaults = Options{
 	ConnectionOptions: ConnectionOptions{HTTP2: "off", IPFamily: "any"},
 	TLSOptions:        TLSOptions{TLSMinVersion: "1.2"},
 	DNSOptions:        defaultDNS,
+	PaceOptions:       defaultPace,
 }
 
 // portRedirects is where redirects go.
@@ -127,6 +129,7 @@ func (o Options) Validate() error {
 		o.TLSOptions.validate(),
 		o.ProxyOptions.validate(),
 		o.DNSOptions.validate(),
+		o.PaceOptions.validate(),
 	)
 }
 

@@ -28,6 +28,7 @@ type client struct {
 	warned     *onceEach
 	faults     tlsFaults
 	timeout    time.Duration
+	pace       PaceOptions
 	fields     http.Header // of every request; the values are shared
 	close      func()      // ends dialling, and closes what is idle
 }
@@ -56,7 +57,7 @@ func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, er
 	}
 	c := &client{
 		transports: newTransports(o, env.Workers, d, trust, proxy), dialer: d, env: env, warned: newOnceEach(),
-		timeout: time.Duration(o.Timeout), fields: fields,
+		timeout: time.Duration(o.Timeout), pace: o.PaceOptions, fields: fields,
 	}
 	c.close = func() { cancel(); c.transports.closeIdle() }
 	return c, nil
@@ -91,12 +92,16 @@ func (c *client) get(ctx context.Context, t target, conditions http.Header, limi
 	}
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	a, err := c.exchange(limited, t, conditions, limit)
+	a, err := c.exchange(limited, cancel, t, conditions, limit)
+	slow, _ := errors.AsType[*slowError](err)
 	switch {
 	case err == nil:
 		return a, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case slow != nil:
+		c.env.Counter("too_slow").Add(1)
+		return nil, slow
 	case limited.Err() != nil:
 		return nil, fmt.Errorf("no complete answer within %v (option timeout)", c.timeout)
 	}
@@ -117,12 +122,43 @@ func (c *client) transport(t target) (*http.Transport, via, error) {
 	return made, k.via, err
 }
 
-func (c *client) exchange(ctx context.Context, t target, conditions http.Header, limit int) (*answer, error) {
+// exchange makes the request and takes the answer. What ends its context is giveUp.
+func (c *client) exchange(ctx context.Context, giveUp func(), t target, conditions http.Header, limit int) (*answer, error) {
+	a := &answer{}
+	began := time.Now()
+	response, err := c.ask(ctx, t, conditions, a)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.ProtoMajor == 2 {
+		c.env.Counter("http2").Add(1)
+	}
+	a.at, a.status, a.header = time.Now(), response.StatusCode, response.Header
+	switch a.ignored = t.ignores(a); {
+	case contentcoding.HasDocument(a.status) && !a.ignored:
+		pace := watch(response.Body, c.pace, giveUp)
+		response.Body = pace
+		if err = a.read(response, limit); err != nil && pace.slow.Load() {
+			err = &slowError{c.pace.MinRate}
+		}
+		pace.stop()
+	case a.ignored && response.ContentLength < 0: // who knows how much there is
+	default:
+		patience := time.AfterFunc(drainPatience, giveUp)
+		drain(response)
+		patience.Stop()
+	}
+	a.took = time.Since(began)
+	return a, err
+}
+
+// ask makes the request, and notes who answers.
+func (c *client) ask(ctx context.Context, t target, conditions http.Header, a *answer) (*http.Response, error) {
 	transport, way, err := c.transport(t)
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{}
 	request := &http.Request{Method: http.MethodGet, URL: t.requestURL(), Host: t.host, Header: make(http.Header, 8)}
 	if way == forwarded {
 		request.URL.Opaque = "//" + t.host + t.path
@@ -141,28 +177,15 @@ func (c *client) exchange(ctx context.Context, t target, conditions http.Header,
 	for name, values := range conditions {
 		request.Header[name] = values
 	}
-	began := time.Now()
 	response, err := transport.RoundTrip(request.WithContext(ctx))
 	if err != nil {
 		return nil, explain(t, way, err)
 	}
-	defer response.Body.Close()
 	if way == forwarded && response.StatusCode == http.StatusProxyAuthRequired {
+		response.Body.Close()
 		return nil, refusedBy(response.StatusCode)
 	}
-	if response.ProtoMajor == 2 {
-		c.env.Counter("http2").Add(1)
-	}
-	a.at, a.status, a.header = time.Now(), response.StatusCode, response.Header
-	switch a.ignored = t.ignores(a); {
-	case contentcoding.HasDocument(a.status) && !a.ignored:
-		err = a.read(response, limit)
-	case a.ignored && response.ContentLength < 0: // who knows how much there is
-	default:
-		drain(response)
-	}
-	a.took = time.Since(began)
-	return a, err
+	return response, nil
 }
 
 // explain says whose fault an error is that came instead of an answer.

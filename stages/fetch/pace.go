@@ -1,0 +1,85 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// PaceOptions say how slowly a body may come.
+type PaceOptions struct {
+	MinRate      pipeline.Size     `toml:"min_rate" doc:"the fewest bytes a second at which a body may come, on average, before it is given up; 0 for any"`
+	MinRateAfter pipeline.Duration `toml:"min_rate_after" doc:"for how long a body may come more slowly than that at first"`
+}
+
+var defaultPace = PaceOptions{MinRate: 500, MinRateAfter: pipeline.Duration(10 * time.Second)}
+
+// drainPatience is how long the rest of an unwanted body may take: then a new connection is cheaper.
+const drainPatience = time.Second
+
+func (o PaceOptions) validate() error {
+	switch {
+	case o.MinRate < 0:
+		return &pipeline.OptionError{Option: "min_rate", Err: errors.New("must not be negative")}
+	case o.MinRateAfter <= 0:
+		return &pipeline.OptionError{Option: "min_rate_after", Err: errors.New("must be more than 0")}
+	}
+	return nil
+}
+
+// pace gives a body up that comes too slowly. It measures what the connection brings, before it is decoded.
+type pace struct {
+	io.ReadCloser
+	options PaceOptions
+	began   time.Time
+	brought atomic.Int64
+	giveUp  func()
+	slow    atomic.Bool
+	timer   *time.Timer
+}
+
+// watch measures a body from now on, until stop. Whoever is waiting for it then gets an error from giveUp.
+func watch(body io.ReadCloser, o PaceOptions, giveUp func()) *pace {
+	p := &pace{ReadCloser: body, options: o, began: time.Now(), giveUp: giveUp}
+	if o.MinRate > 0 {
+		p.timer = time.AfterFunc(math.MaxInt64, p.check)
+		p.timer.Reset(time.Duration(o.MinRateAfter))
+	}
+	return p
+}
+
+func (p *pace) Read(b []byte) (int, error) {
+	n, err := p.ReadCloser.Read(b)
+	p.brought.Add(int64(n))
+	return n, err
+}
+
+// check looks whether the body is as fast as it has to be, and when it might not be any more.
+func (p *pace) check() {
+	enough := time.Duration(float64(p.brought.Load()) / float64(p.options.MinRate) * float64(time.Second))
+	ahead := enough - time.Since(p.began)
+	if ahead < 0 {
+		p.slow.Store(true)
+		p.giveUp()
+		return
+	}
+	p.timer.Reset(max(ahead, time.Second))
+}
+
+func (p *pace) stop() {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}
+
+// slowError says that a body came too slowly.
+type slowError struct{ rate pipeline.Size }
+
+func (e *slowError) Error() string {
+	return fmt.Sprintf("the body comes at less than %d bytes a second (option min_rate)", e.rate)
+}

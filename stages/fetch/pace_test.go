@@ -1,0 +1,208 @@
+package fetch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+func TestABodyThatDripsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, head := range map[string]string{
+		"plain":    "HTTP/1.1 200 OK\r\n\r\n",
+		"measured": "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n",
+		"packed":   "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n",
+	} {
+		url := listen(t, func(c net.Conn) { readRequest(c); fmt.Fprint(c, head); drip(c, "x") })
+		o := local()
+		o.MinRate, o.MinRateAfter = 10_000, pipeline.Duration(200*time.Millisecond)
+		r, all := one(t, o, get(url))
+		if name == "packed" && all.counters["undecodable"] == 1 {
+			continue // which is seen sooner
+		}
+		if r.outcome.Err == nil || !strings.Contains(r.outcome.Err.Error(), "less than 10000 bytes a second (option min_rate)") || r.outcome.RetryAt.IsZero() {
+			t.Errorf("%s: %+v", name, r.outcome)
+		}
+		if all.counters["too_slow"] != 1 || all.counters["network_failures"] != 1 || all.counters["pages"] != 0 {
+			t.Errorf("%s: counters %v", name, all.counters)
+		}
+	}
+}
+
+func TestAnHTTP2BodyThatDripsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	server := listen2(t, func(c *conn2) {
+		id, ok := c.request()
+		if !ok {
+			return
+		}
+		c.header(id, false, ":status", "200")
+		for c.WriteData(id, false, []byte("x")) == nil {
+			time.Sleep(10 * time.Millisecond) // what a slow server does; nothing waits for it
+		}
+	})
+	o := strict2()
+	o.Timeout = pipeline.Duration(time.Minute)
+	o.MinRate, o.MinRateAfter = 10_000, pipeline.Duration(200*time.Millisecond)
+	if r, all := one(t, o, get(server.url)); all.counters["too_slow"] != 1 || r.outcome.Err == nil {
+		t.Errorf("%+v, counters %v", r.outcome, all.counters)
+	}
+}
+
+// dripper is a body that brings some bytes every second.
+type dripper struct{ rate, left int }
+
+func (d *dripper) Read(p []byte) (int, error) {
+	if d.left <= 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(time.Second)
+	n := min(d.rate, d.left, len(p))
+	d.left -= n
+	return n, nil
+}
+
+func (d *dripper) Close() error { return nil }
+
+func TestABodyIsTooSlowByItsAverageAfterAWhile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rate, size int
+		options    PaceOptions
+		slow       bool
+	}{
+		"fast enough":            {200, 5000, PaceOptions{100, pipeline.Duration(3 * time.Second)}, false},
+		"too slow":               {90, 5000, PaceOptions{100, pipeline.Duration(3 * time.Second)}, true},
+		"slow, but soon through": {10, 20, PaceOptions{100, pipeline.Duration(3 * time.Second)}, false},
+		"any":                    {1, 500, PaceOptions{0, pipeline.Duration(3 * time.Second)}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var given atomic.Int64
+			p := watch(&dripper{c.rate, c.size}, c.options, func() { given.Add(1) })
+			_, _ = io.Copy(io.Discard, p)
+			p.stop()
+			time.Sleep(time.Hour)
+			if p.slow.Load() != c.slow || given.Load() == 1 != c.slow {
+				t.Errorf("%s: slow %v, given up %d times", name, p.slow.Load(), given.Load())
+			}
+		})
+	}
+}
+
+// TestTheRestOfAnUnwantedBodyIsNotWaitedFor: the answer is known already.
+func TestTheRestOfAnUnwantedBodyIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for head, counter := range map[string]string{
+		"HTTP/1.1 404 Not Found\r\nContent-Length: 1000\r\n\r\n":                                "status_404",
+		"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n":                     "status_404",
+		"HTTP/1.1 404 Not Found\r\n\r\n":                                                        "status_404",
+		"HTTP/1.0 404 Not Found\r\n\r\n":                                                        "status_404",
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n": "status_101",
+		"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 1000\r\n\r\n":                    "redirects",
+	} {
+		url := listen(t, func(c net.Conn) {
+			readRequest(c)
+			fmt.Fprint(c, head)
+			_, _ = io.Copy(io.Discard, c)
+		})
+		r, all := one(t, local(), get(url)) // which waits for a minute
+		if r.outcome.Err != nil || all.counters[counter] != 1 || all.counters["network_failures"] != 0 {
+			t.Errorf("%q: %+v, counters %v", head, r.outcome, all.counters)
+		}
+	}
+}
+
+// TestAConnectionIsNotUsedAgainAfterAnError: whatever broke the one, the next request has its own.
+func TestAConnectionIsNotUsedAgainAfterAnError(t *testing.T) {
+	t.Parallel()
+	big := bytes.Repeat([]byte("x"), 1<<20)
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+	for name, first := range map[string]string{
+		"cut off":            head + "Content-Length: 10\r\n\r\nab",
+		"bad chunk":          head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+		"too long":           head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(big), big),
+		"bad trailer":        head + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nno trailer\r\n\r\n",
+		"endless trailer":    head + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n" + strings.Repeat("X: y\r\n", 100_000),
+		"two answers":        head + "Content-Length: 2\r\n\r\nab" + head + "Content-Length: 5\r\n\r\nwrong",
+		"a huge missing one": "HTTP/1.1 404 Not Found\r\nContent-Length: 1048576\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var connections atomic.Int64
+			url := listen(t, func(c net.Conn) {
+				readRequest(c)
+				if connections.Add(1) == 1 {
+					_, _ = io.WriteString(c, first)
+					_, _ = io.Copy(io.Discard, c)
+					return
+				}
+				_, _ = io.WriteString(c, head+"Content-Length: 4\r\n\r\npage")
+			})
+			o := strict()
+			s := newTestStage(t, o)
+			_ = s.Process(t.Context(), item(url+"1"), discard{}) // may fail
+			before := s.env.Counters()["bytes"]
+			if err := s.Process(t.Context(), item(url+"2"), discard{}); err != nil {
+				t.Fatal(err)
+			}
+			if n := s.env.Counters()["bytes"] - before; n != 4 || connections.Load() != 2 {
+				t.Errorf("%d bytes over %d connections", n, connections.Load())
+			}
+		})
+	}
+}
+
+// TestWhatComesBesideTheBodyIsHarmless: answers that nobody asked for, and fields after the body.
+func TestWhatComesBesideTheBodyIsHarmless(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"an invitation to go on": "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage",
+		"early hints":            "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage",
+		"trailers":               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n4\r\npage\r\n0\r\nX: y\r\nEtag: z\r\n\r\n",
+		"extended chunks":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\npage\r\n0\r\n\r\n",
+	} {
+		r, all := one(t, strict(), get(says(t, text)))
+		if len(r.bodies) != 1 || r.bodies[0] != "page" || r.visit.ETag != "" || all.counters["pages"] != 1 {
+			t.Errorf("%s: %+v, counters %v", name, r, all.counters)
+		}
+	}
+}
+
+func TestNothingIsExpectedOfAServer(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for _, field := range []string{"Expect", "Upgrade", "Te", "Trailer", "Cookie", "Authorization"} {
+			if r.Header.Get(field) != "" {
+				t.Errorf("%s: %s", field, r.Header.Get(field))
+			}
+		}
+		if r.ContentLength != 0 || r.Method != http.MethodGet {
+			t.Errorf("%s of %d bytes", r.Method, r.ContentLength)
+		}
+	})
+	if r, _ := one(t, local(), get(url+"/")); len(r.bodies) != 1 {
+		t.Errorf("%+v", r.outcome)
+	}
+}
+
+func TestOptionsOfPaceThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	for option, o := range map[string]PaceOptions{"min_rate": {-1, 1}, "min_rate_after": {1, 0}} {
+		all := defaults
+		all.PaceOptions = o
+		var wrong *pipeline.OptionError
+		if err := all.Validate(); !errors.As(err, &wrong) || wrong.Option != option {
+			t.Errorf("%s: %v", option, err)
+		}
+	}
+}
