@@ -55,6 +55,7 @@ const (
 // Explanation is everything the frontier knows about a URL.
 type Explanation struct {
 	URL     string
+	Secret  string // the name of the credentials it is fetched with; empty for none
 	State   State
 	Came    []Came         // the crawls that ever came to it
 	Visit   *webrace.Visit // the last one; nil when there was none
@@ -108,7 +109,7 @@ func (q *Queue) secrets() []string {
 }
 
 func (q *Queue) explain(secret, url string) (Explanation, error) {
-	e := Explanation{URL: url, State: Unseen, Gate: q.opt.Gate.Explain(url)}
+	e := Explanation{URL: url, Secret: secret, State: Unseen, Gate: q.opt.Gate.Explain(url)}
 	name, ok := scope.Host(url)
 	if !ok {
 		e.Refused = Invalid

@@ -15,8 +15,8 @@ import (
 )
 
 func newFrontier(place *cli.Place) *cobra.Command {
-	c := &cobra.Command{Use: "frontier", Short: "what is to be fetched: stats, failed, and hosts: pause, resume, drop"}
-	c.AddCommand(newFrontierStats(place), newFrontierFailed(place))
+	c := &cobra.Command{Use: "frontier", Short: "what is to be fetched: stats, failed, rules, and hosts: pause, resume, drop"}
+	c.AddCommand(newFrontierStats(place), newFrontierFailed(place), newFrontierRules(place))
 	c.AddCommand(newFrontierHost(place)...)
 	return c
 }

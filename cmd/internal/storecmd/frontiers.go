@@ -66,6 +66,11 @@ func configured(place *cli.Place, name string) (m matching, o store.QueueOptions
 	for _, s := range graph.Stages {
 		switch options := s.Options.(type) {
 		case frontier.Options:
+			for _, file := range []*string{&options.BlockedDomainsFile, &options.BlockedURLsFile} {
+				if *file != "" {
+					*file = place.Path(*file)
+				}
+			}
 			if o, err = options.QueueOptions(pipeline.NewEnv(name, s.Name, nil)); err != nil {
 				return m, o, err
 			}

@@ -47,8 +47,10 @@ func (s standing) state() string {
 	switch s.State {
 	case frontier.Unseen:
 		return "never accepted: " + s.refusal()
-	case frontier.Queued, frontier.Leased:
+	case frontier.Queued:
 		return "waits for its turn to be fetched"
+	case frontier.Leased:
+		return "is being fetched"
 	case frontier.Delayed:
 		return fmt.Sprintf("failed, and is tried again at %s: %s", moment(s.Due), failure)
 	case frontier.Dropped:
@@ -56,10 +58,15 @@ func (s standing) state() string {
 	case frontier.Failed:
 		return "gave no document: " + failure
 	}
-	if s.Visit != nil && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Status != 304 && s.Visit.Version == 0 {
+	if s.redirected() {
 		return fmt.Sprintf("redirected elsewhere (status %d)", s.Visit.Status)
 	}
 	return "fetched"
+}
+
+// redirected reports whether the last answer was a redirect.
+func (s standing) redirected() bool {
+	return s.Visit != nil && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Status != 304
 }
 
 // level is the level of pages that a URL at a distance from the start lies on.

@@ -34,7 +34,7 @@ func newRoot(place *cli.Place) *cobra.Command {
 	root.AddCommand(
 		newURD(place), newACI(place), newOwner(place), newSecret(place), newCache(place),
 		newSearch(place), newExplain(place), newRematch(place), newWhy(place),
-		newFrontier(place), newDLQ(place), newGC(place),
+		newFrontier(place), newScope(place), newDLQ(place), newGC(place),
 		newFsck(place), newBackup(place), newRestore(place),
 	)
 	cli.Strict(root)

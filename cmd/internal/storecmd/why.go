@@ -1,9 +1,8 @@
 package storecmd
 
 import (
+	"context"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,9 +14,10 @@ import (
 )
 
 func newWhy(place *cli.Place) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "why URL",
-		Short: "say why a URL was fetched or not: scope, depth, rule, robots.txt, error, when it is due",
+		Short: "say why a URL was fetched or not: scope, depth, rule, trap, robots.txt, media type, redirect, error, when it is due",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			url, err := normal(args[0])
@@ -25,13 +25,15 @@ func newWhy(place *cli.Place) *cobra.Command {
 				return err
 			}
 			return withDir(place, func(dir *storage.Dir) error {
-				return withFrontiers(c, place, dir, func(queues frontiers) error { return why(c, dir, queues, url) })
+				return withFrontiers(c, place, dir, func(queues frontiers) error { return why(c, dir, queues, url, asJSON) })
 			})
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines, one for each pipeline")
+	return c
 }
 
-func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string) error {
+func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string, asJSON bool) error {
 	all, err := queues.standings(url)
 	if err != nil {
 		return err
@@ -44,12 +46,20 @@ func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string) error
 	if err != nil {
 		return err
 	}
+	encoder := newEncoder(c.OutOrStdout())
 	for _, s := range all {
-		stored, err := stillStored(dir, url, s.Visit)
+		a, err := answerTo(c.Context(), dir, queues, s, starts)
 		if err != nil {
 			return err
 		}
-		s.print(c.OutOrStdout(), starts, time.Now(), stored)
+		if asJSON {
+			err = encoder.Encode(a)
+		} else {
+			a.print(c.OutOrStdout(), time.Now())
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -76,70 +86,146 @@ func startsOf(c *cobra.Command, dir *storage.Dir, all []standing) (map[string]st
 	return starts, nil
 }
 
-// stillStored reports whether the version of a visit was not removed since.
-func stillStored(dir *storage.Dir, url string, v *webrace.Visit) (bool, error) {
-	if v == nil || v.Version == 0 {
-		return false, nil
+// answer is all that is known of a URL in one pipeline.
+type answer struct {
+	Pipeline  string           `json:"pipeline"`
+	URL       string           `json:"url"`
+	Secret    string           `json:"secret,omitempty"` // the name of the credentials it is fetched with
+	State     string           `json:"state"`
+	Because   string           `json:"because"`           // the state, for a person
+	Refused   string           `json:"refused,omitempty"` // the reason, as counters are named, if it were offered now
+	Refusal   string           `json:"refusal,omitempty"` // the same, for a person
+	Rule      *decidingRule    `json:"rule,omitempty"`
+	Crawls    []cameFrom       `json:"crawls,omitempty"`
+	Status    int              `json:"status,omitempty"`
+	At        *time.Time       `json:"at,omitempty"` // of the last answer
+	Error     string           `json:"error,omitempty"`
+	Attempts  int              `json:"attempts,omitempty"`   // that failed in a row
+	Due       *time.Time       `json:"due,omitempty"`        // when it is tried again
+	HostAt    *time.Time       `json:"host_at,omitempty"`    // when its host may be asked again
+	Paused    bool             `json:"paused,omitempty"`     // its host is
+	Interval  float64          `json:"interval_s,omitempty"` // until the next visit is worth its while
+	Redirects []string         `json:"redirects,omitempty"`  // where it leads, one after the other
+	Document  *answeredVersion `json:"document,omitempty"`   // that is, or was, stored
+
+	gated bool // it is refused whatever crawl comes to it
+}
+
+type decidingRule struct {
+	Number  int    `json:"number"`
+	Rule    string `json:"rule"`
+	Comment string `json:"comment,omitempty"`
+}
+
+// cameFrom says how a crawl came to the URL.
+type cameFrom struct {
+	Crawl   string `json:"crawl"`
+	Start   string `json:"start,omitempty"`
+	Level   int    `json:"level"`
+	Round   int    `json:"round"`
+	Current bool   `json:"current"` // this is the crawl's last round
+	Waiting bool   `json:"waiting"` // the crawl waits for it
+}
+
+// answeredVersion is the version of the last visit.
+type answeredVersion struct {
+	Version   int    `json:"version"`
+	Stored    bool   `json:"stored"` // else it was removed since
+	MediaType string `json:"media_type,omitempty"`
+	Truncated bool   `json:"truncated,omitempty"`
+	Canonical string `json:"canonical,omitempty"` // if it is another URL
+}
+
+// answerTo gathers what is known of a URL in one pipeline.
+func answerTo(ctx context.Context, dir *storage.Dir, queues frontiers, s standing, starts map[string]string) (*answer, error) {
+	a := s.answer(starts)
+	var err error
+	if s.Visit != nil {
+		if a.Document, err = documentOf(dir, s.URL, s.Visit); err != nil {
+			return nil, err
+		}
+	}
+	if s.Moved != "" && s.redirected() {
+		a.Redirects, err = queues.chain(ctx, s)
+	}
+	return a, err
+}
+
+// answer returns what the frontier knows.
+func (s standing) answer(starts map[string]string) *answer {
+	a := &answer{
+		Pipeline: s.pipeline, URL: s.URL, Secret: s.Secret, State: string(s.State), Because: s.state(), Refusal: s.refused(),
+		Due: instant(s.Due), HostAt: instant(s.Host), Paused: s.Paused, gated: s.gated(),
+	}
+	if a.Refusal != "" {
+		a.Refused = s.Refused.String()
+	}
+	if r := s.Gate.Rule; r != nil {
+		a.Rule = &decidingRule{s.Gate.Number, r.Text(), r.Comment()}
+	}
+	for _, c := range s.Came {
+		a.Crawls = append(a.Crawls, cameFrom{c.Crawl, starts[c.Crawl], level(c.Distance), c.Round, c.Current, c.Waiting})
+	}
+	if v := s.Visit; v != nil {
+		a.Status, a.At, a.Error, a.Attempts, a.Interval = v.Status, instant(v.At), oneLine(v.Error), v.Attempts, v.Interval.Seconds()
+	}
+	return a
+}
+
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Second)
+	return &t
+}
+
+// longestChain is how many redirects are followed.
+const longestChain = 20
+
+// chain returns where a URL is redirected to, and from there on, as it was found at the last visits.
+func (f frontiers) chain(ctx context.Context, s standing) (chain []string, err error) {
+	for s.Moved != "" && s.redirected() && len(chain) < longestChain && ctx.Err() == nil {
+		chain = append(chain, s.Moved)
+		next, err := f.standings(s.Moved)
+		if err != nil {
+			return nil, err
+		}
+		at := s
+		s = standing{}
+		for _, n := range next {
+			if n.pipeline == at.pipeline && n.Secret == at.Secret {
+				s = n
+			}
+		}
+	}
+	return chain, ctx.Err()
+}
+
+// documentOf returns what is known of the version of a visit; nil where there was none.
+func documentOf(dir *storage.Dir, url string, v *webrace.Visit) (*answeredVersion, error) {
+	if v.Version == 0 {
+		return nil, nil
 	}
 	documents, err := dir.Objects()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	_, err = documents.Get(url, v.Version)
+	version, err := documents.Get(url, v.Version)
 	if errors.Is(err, objects.ErrNotFound) {
-		return false, nil
+		return &answeredVersion{Version: v.Version}, nil
 	}
-	return err == nil, err
+	if err != nil {
+		return nil, err
+	}
+	d := &answeredVersion{Version: v.Version, Stored: true, MediaType: version.MediaType, Truncated: version.Truncated}
+	if content, err := read(documents, version); err == nil && content.Canonical != url { // why is no place to tell of damage: fsck is
+		d.Canonical = content.Canonical
+	}
+	return d, nil
 }
 
-// print shows where a URL stands to a person, and whether the version of its last visit is still stored.
-func (s standing) print(w io.Writer, starts map[string]string, now time.Time, stored bool) {
-	fmt.Fprintf(w, "%s: %s\n", s.pipeline, s.state())
-	for _, came := range s.Came {
-		fmt.Fprintf(w, "  %s\n", describeCame(came, starts))
-	}
-	if s.Visit != nil {
-		describeVisit(w, s.Visit, stored)
-	}
-	if s.Paused {
-		fmt.Fprintf(w, "  its host is paused: webrace-store frontier resume\n")
-	}
-	if s.Host.After(now) {
-		fmt.Fprintf(w, "  its host may be asked again at %s\n", moment(s.Host))
-	}
-	if because := s.refused(); s.State != frontier.Unseen && s.Refused >= frontier.Rule && s.Refused <= frontier.TrapFarDates {
-		fmt.Fprintf(w, "  it is not accepted any more: %s\n", because)
-	} else if s.Gate.Rule != nil && s.State != frontier.Unseen {
-		fmt.Fprintf(w, "  rule %d, %q, decides about it\n", s.Gate.Number, s.Gate.Rule.Text())
-	}
-}
-
-func describeCame(came frontier.Came, starts map[string]string) string {
-	start := starts[came.Crawl]
-	if start == "" {
-		start = "crawl " + came.Crawl
-	}
-	text := fmt.Sprintf("at level %d of the crawl from %s", level(came.Distance), start)
-	switch {
-	case came.Waiting:
-		text += ", which waits for it"
-	case !came.Current:
-		text += ", in an earlier round"
-	}
-	return text
-}
-
-func describeVisit(w io.Writer, v *webrace.Visit, stored bool) {
-	if !v.At.IsZero() {
-		text := fmt.Sprintf("last answer at %s: status %d", moment(v.At), v.Status)
-		if stored {
-			text += fmt.Sprintf("; version %d is stored", v.Version)
-		} else if v.Version > 0 {
-			text += fmt.Sprintf("; version %d was stored, and is removed", v.Version)
-		}
-		fmt.Fprintf(w, "  %s\n", text)
-	}
-	if v.Attempts > 0 {
-		fmt.Fprintf(w, "  failed %s in a row: %s\n", plural(v.Attempts, "time"), oneLine(v.Error))
-	}
+// gated reports whether the URL is refused whatever crawl comes to it.
+func (s standing) gated() bool {
+	return s.Refused >= frontier.Rule && s.Refused <= frontier.TrapFarDates
 }

@@ -1,0 +1,192 @@
+package storecmd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/storage"
+)
+
+func newScope(place *cli.Place) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "scope",
+		Short: "which URLs are taken, also while pipelines run: add, rm, list",
+		Long: "Rules that are added here are asked before those of the configuration, and stay until they are removed.\n" +
+			"What a new rule denies is not accepted any more, and is dropped when its turn comes if it is queued.",
+		Example: `  webrace-store scope add deny prefix https://example.org/calendar/
+  webrace-store scope add trust path /archive/ --first --comment "no trap, asked 21 November"
+  webrace-store scope rm 1 --pipeline webrace`,
+	}
+	c.AddCommand(newScopeAdd(place), newScopeRemove(place), newScopeList(place))
+	return c
+}
+
+func newScopeAdd(place *cli.Place) *cobra.Command {
+	var pipeline, comment string
+	var first bool
+	c := &cobra.Command{
+		Use:   "add allow|deny|trust KIND PATTERN",
+		Short: "add a rule, of the form that frontier.rules have, behind those that were added before",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			line := strings.Join(args, " ")
+			if comment != "" {
+				line += " # " + oneLine(comment)
+			}
+			if r, err := scope.ParseRule(line); err != nil || r == nil {
+				return cli.Wrongf("%q is no rule: %v", line, err)
+			}
+			return eachQueue(c, place, pipeline, func(ctx context.Context, q queue) error {
+				r, err := scope.ParseRule(line) // one for each queue: they count their hits
+				if err != nil {
+					return err
+				}
+				return q.AddRule(ctx, r, first)
+			})
+		},
+	}
+	pipelineFlag(c, &pipeline)
+	c.Flags().BoolVar(&first, "first", false, "before those that were added before")
+	c.Flags().StringVar(&comment, "comment", "", "why, for those who read it later")
+	return c
+}
+
+func newScopeRemove(place *cli.Place) *cobra.Command {
+	var pipeline string
+	c := &cobra.Command{
+		Use:   "rm RULE|NUMBER",
+		Short: "remove a rule that was added, as scope list writes or numbers it",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			removed := false
+			wanted := strings.Join(args, " ")
+			err := eachQueue(c, place, pipeline, func(ctx context.Context, q queue) error {
+				text, err := q.ruleText(wanted)
+				if err != nil || text == "" {
+					return err
+				}
+				one, err := q.RemoveRule(ctx, text)
+				removed = removed || one
+				return err
+			})
+			if err == nil && !removed {
+				err = fmt.Errorf("no rule %q was added: webrace-store scope list shows those that were; others are in the configuration", wanted)
+			}
+			return err
+		},
+	}
+	pipelineFlag(c, &pipeline)
+	return c
+}
+
+// ruleText returns the text of a rule that was added, given as it is written or by its number; empty for
+// none.
+func (q queue) ruleText(wanted string) (string, error) {
+	all, added := q.Rules()
+	if n, err := strconv.Atoi(wanted); err == nil {
+		if n < 1 || n > added {
+			return "", nil
+		}
+		return all[n-1].Text(), nil
+	}
+	r, err := scope.ParseRule(wanted)
+	if err != nil || r == nil {
+		return "", cli.Wrongf("%q is neither a rule nor the number of one", wanted)
+	}
+	return r.Text(), nil
+}
+
+// rule is one of a pipeline's rules as it is listed.
+type rule struct {
+	Pipeline string `json:"pipeline"`
+	Number   int    `json:"number"`
+	Hits     int64  `json:"hits"`
+	Added    bool   `json:"added"` // to the queue; else it is in the configuration
+	Rule     string `json:"rule"`
+	Comment  string `json:"comment,omitempty"`
+}
+
+var rulesListing = listing[rule]{
+	header: []string{"pipeline", "number", "hits", "from", "rule", "comment"},
+	row: func(r rule) []any {
+		from := "configuration"
+		if r.Added {
+			from = "added"
+		}
+		return []any{r.Pipeline, r.Number, r.Hits, from, r.Rule, r.Comment}
+	},
+	view: func(r rule) any { return r },
+}
+
+func newScopeList(place *cli.Place) *cobra.Command {
+	var pipeline string
+	c := listRules(place, "list", cobra.NoArgs, func([]string) string { return pipeline })
+	pipelineFlag(c, &pipeline)
+	return c
+}
+
+func newFrontierRules(place *cli.Place) *cobra.Command {
+	return listRules(place, "rules [PIPELINE]", cobra.MaximumNArgs(1), func(args []string) string { return strings.Join(args, "") })
+}
+
+func listRules(place *cli.Place, use string, args cobra.PositionalArgs, pipeline func(args []string) string) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   use,
+		Short: "list the rules in the order in which they are asked, with how many URLs each has decided",
+		Args:  args,
+		RunE: func(c *cobra.Command, args []string) error {
+			var list []rule
+			err := eachQueue(c, place, pipeline(args), func(_ context.Context, q queue) error {
+				all, added := q.Rules()
+				for i, r := range all {
+					list = append(list, rule{q.pipeline, i + 1, r.Hits(), i < added, r.Text(), r.Comment()})
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if len(list) == 0 {
+				note(c, "there are no rules: every URL within the scope of a crawl is taken")
+			}
+			_, err = rulesListing.print(c, asJSON, each(list))
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines")
+	return c
+}
+
+func pipelineFlag(c *cobra.Command, pipeline *string) {
+	c.Flags().StringVar(pipeline, "pipeline", "", "of the `PIPELINE` alone, not of all that have crawled")
+}
+
+// eachQueue runs f on the queue of a pipeline, or on those of all.
+func eachQueue(c *cobra.Command, place *cli.Place, pipeline string, f func(context.Context, queue) error) error {
+	return withDir(place, func(dir *storage.Dir) error {
+		return withFrontiers(c, place, dir, func(all frontiers) error {
+			var names []string
+			found := false
+			for _, q := range all {
+				names = append(names, q.pipeline)
+				if pipeline != "" && q.pipeline != pipeline {
+					continue
+				}
+				found = true
+				if err := f(c.Context(), q); err != nil {
+					return err
+				}
+			}
+			if !found {
+				return unknownPipeline(pipeline, names)
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,82 @@
+package storecmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+// print shows to a person what is known of a URL.
+func (a *answer) print(w io.Writer, now time.Time) {
+	with := ""
+	if a.Secret != "" {
+		with = " (with credentials " + a.Secret + ")"
+	}
+	fmt.Fprintf(w, "%s%s: %s\n", a.Pipeline, with, a.Because)
+	for _, line := range a.lines(now) {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+}
+
+func (a *answer) lines(now time.Time) (lines []string) {
+	add := func(when bool, format string, args ...any) {
+		if when {
+			lines = append(lines, fmt.Sprintf(format, args...))
+		}
+	}
+	for _, c := range a.Crawls {
+		lines = append(lines, c.sentence())
+	}
+	if a.At != nil {
+		lines = append(lines, a.lastAnswer())
+	}
+	add(a.Attempts > 0, "failed %s in a row: %s", plural(a.Attempts, "time"), a.Error)
+	if d := a.Document; d != nil {
+		add(d.Truncated, "a limit cut what is stored (fetch.max_body)")
+		add(d.Canonical != "", "it declares %s to be its canonical URL", d.Canonical)
+	}
+	add(len(a.Redirects) > 0, "it leads to %s", strings.Join(a.Redirects, ", then "))
+	add(a.Paused, "its host is paused: webrace-store frontier resume")
+	if a.HostAt != nil && a.HostAt.After(now) {
+		add(true, "its host may be asked again at %s", moment(*a.HostAt))
+	}
+	seen := a.State != string(frontier.Unseen)
+	waits := a.State == string(frontier.Queued) || a.State == string(frontier.Delayed)
+	gated := a.gated
+	add(seen && gated && waits, "it is dropped when its turn comes: %s", a.Refusal)
+	add(seen && gated && !waits, "it is not accepted any more: %s", a.Refusal)
+	if r := a.Rule; r != nil {
+		add(!gated, "rule %d, %q, decides about it", r.Number, r.Rule)
+		add(r.Comment != "", "of rule %d is said: %s", r.Number, r.Comment)
+	}
+	return lines
+}
+
+func (c cameFrom) sentence() string {
+	start := c.Start
+	if start == "" {
+		start = "crawl " + c.Crawl
+	}
+	s := fmt.Sprintf("at level %d of the crawl from %s", c.Level, start)
+	switch {
+	case c.Waiting:
+		s += ", which waits for it"
+	case !c.Current:
+		s += ", in an earlier round"
+	}
+	return s
+}
+
+func (a *answer) lastAnswer() string {
+	s := fmt.Sprintf("last answer at %s: status %d", moment(*a.At), a.Status)
+	switch d := a.Document; {
+	case d != nil && d.Stored:
+		s += fmt.Sprintf("; version %d is stored", d.Version)
+	case d != nil:
+		s += fmt.Sprintf("; version %d was stored, and is removed", d.Version)
+	}
+	return s
+}
