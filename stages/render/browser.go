@@ -68,7 +68,7 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 			"or, if pages are trusted or this machine holds nothing else, with --set render.sandbox=false")}
 	}
 	b := &browser{options: o}
-	if b.dir, err = os.MkdirTemp("", "webrace-render-"); err != nil {
+	if b.dir, err = os.MkdirTemp(temporary(), "webrace-render-"); err != nil {
 		return nil, err
 	}
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), b.allocatorOptions(path)...)
@@ -87,6 +87,16 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 		return nil, fmt.Errorf("start %s: %w", path, errors.Join(err, b.stop()))
 	}
 	return b, nil
+}
+
+// temporary returns where directories of browsers are made. The browser makes a socket there, whose name must
+// not have more than about 100 bytes.
+func temporary() string {
+	const short = "/tmp"
+	if dir := os.TempDir(); len(dir) <= 30 || runtime.GOOS == "windows" {
+		return dir
+	}
+	return short
 }
 
 // stop kills the browser and all its processes, and removes what it wrote.

@@ -1,6 +1,6 @@
 (function (limit) {
   const root = document.documentElement;
-  if (!root) return null;
+  if (!root || !/^(https?|blob):/.test(document.URL)) return null; // it has left, or has been blanked
   // What is in open shadow trees is shown, but not part of the document's HTML.
   const flatten = (tree) => {
     for (const element of tree.querySelectorAll("*")) {

@@ -130,6 +130,7 @@ func runWith(t *testing.T, fetchOptions fetch.Options, o Options, s *site, paths
 	g.Add("fetch", fetchOptions)
 	g.Add("render", o)
 	stage := g.Stages[len(g.Stages)-1]
+	stage.Common.Workers = 1 // a browser takes longer to start than to load a page
 	mk := stage.Make
 	stage.Make = func(e *pipeline.Env) (any, error) {
 		env = e
@@ -253,4 +254,8 @@ func processes(t *testing.T, word string) string {
 		}
 	}
 	return strings.Join(found, "")
+}
+
+func redirectTo(url string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, url, http.StatusFound) }
 }

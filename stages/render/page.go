@@ -31,7 +31,8 @@ type page struct {
 	doc  *webrace.Document
 	site scope.Matcher // what it may load from, besides allow_hosts
 
-	ctx    context.Context // ends when the page is given up
+	ctx    context.Context // ends when the page has had its time
+	beside context.Context // ends with all that goes on beside the page, which is later
 	target *chromedp.Target
 
 	answers sync.WaitGroup
@@ -71,8 +72,10 @@ func (b *browser) load(ctx context.Context, p *page) (r *result, err error) {
 		return nil, fmt.Errorf("open a page: %w", err)
 	}
 	limited, cancel := context.WithTimeout(tab, time.Duration(b.options.Timeout))
-	p.ctx, p.target = limited, chromedp.FromContext(tab).Target
-	defer p.end(cancel)
+	defer cancel()
+	beside, endBeside := context.WithCancel(tab)
+	p.ctx, p.beside, p.target = limited, beside, chromedp.FromContext(tab).Target
+	defer p.end(endBeside)
 	if err := p.prepare(chromedp.FromContext(tab)); err != nil {
 		b.broken.Store(true)
 		return nil, fmt.Errorf("prepare a page: %w", err)
@@ -109,7 +112,7 @@ func (b *browser) openTab(tab context.Context) error {
 
 // prepare makes all that the page asks for stop, and closes the ways out.
 func (p *page) prepare(c *chromedp.Context) error {
-	if err := chromedp.Listen(p.ctx, p.heard); err != nil {
+	if err := chromedp.Listen(p.beside, p.heard); err != nil {
 		return err
 	}
 	no, none := false, int64(0)
@@ -153,6 +156,10 @@ func (p *page) heard(event any) {
 		p.count("blocked_websocket", 1)
 	case *cdppage.EventDomContentEventFired:
 		p.change(func() { p.ready = p.served })
+	case *cdppage.EventFrameStoppedLoading: // the only word of a page that tried to leave while it was read
+		if e.FrameID == cdp.FrameID(p.target.TargetID) {
+			p.change(func() { p.ready = p.ready || p.served })
+		}
 	case *inspector.EventTargetCrashed:
 		p.change(func() { p.gone = true })
 	}
@@ -188,7 +195,7 @@ func (p *page) end(cancel context.CancelFunc) {
 }
 
 func (p *page) dismissDialog() {
-	_, _ = cdp.Call(p.ctx, p.target, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: false})
+	_, _ = cdp.Call(p.beside, p.target, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: false})
 }
 
 // change changes what is known of the page, and wakes who waits for it.

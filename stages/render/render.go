@@ -14,7 +14,6 @@ package render
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -143,8 +142,8 @@ func (s *stage) render(ctx context.Context, d *webrace.Document) (*result, error
 	for range attempts {
 		b, err := s.pool.take(ctx)
 		if err != nil {
-			s.env.Logger.Warn("the browser does not start", "error", err)
-			return nil, err
+			failure = err
+			continue
 		}
 		p := s.newPage(d)
 		r, err := b.load(ctx, p)
@@ -156,7 +155,10 @@ func (s *stage) render(ctx context.Context, d *webrace.Document) (*result, error
 		s.count("browser_crashes", 1)
 		failure = err
 	}
-	return nil, fmt.Errorf("the browser crashed %d times: %w", attempts, failure)
+	if ctx.Err() == nil {
+		s.env.Logger.Warn("the browser crashed or did not start, and once more after that", "url", d.URL, "error", failure)
+	}
+	return nil, failure
 }
 
 // result is what became of a page.
@@ -187,4 +189,4 @@ func (s *stage) count(counter string, n int64) { s.env.Counter(counter).Add(n) }
 var errPage = errors.New("the page cannot be rendered")
 
 // graceful is how long a browser may take over what it does at once if it is well.
-const graceful = 5 * time.Second
+const graceful = 10 * time.Second

@@ -135,13 +135,17 @@ func (p *page) keep(t network.ResourceType) time.Duration {
 
 func (p *page) fail(e *cdpfetch.EventRequestPaused, reason string) {
 	p.count("blocked_"+reason, 1)
-	_, _ = cdp.Call(p.ctx, p.target, cdpfetch.FailRequest, cdpfetch.FailRequestParams{
-		RequestID: e.RequestID, ErrorReason: network.ErrorReasonBlockedByClient,
+	because := network.ErrorReasonBlockedByClient
+	if e.ResourceType == network.ResourceTypeDocument {
+		because = network.ErrorReasonAborted // any other would put a page that explains it in place of this one
+	}
+	_, _ = cdp.Call(p.beside, p.target, cdpfetch.FailRequest, cdpfetch.FailRequestParams{
+		RequestID: e.RequestID, ErrorReason: because,
 	})
 }
 
 func (p *page) fulfill(e *cdpfetch.EventRequestPaused, status int, header []*cdpfetch.HeaderEntry, body []byte) {
-	_, _ = cdp.Call(p.ctx, p.target, cdpfetch.FulfillRequest, cdpfetch.FulfillRequestParams{
+	_, _ = cdp.Call(p.beside, p.target, cdpfetch.FulfillRequest, cdpfetch.FulfillRequestParams{
 		RequestID: e.RequestID, ResponseCode: int64(status), ResponseHeaders: header, Body: body,
 	})
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+)
+
+// renderingConfig returns the arguments for the shipped pipelines with a stage that renders.
+func renderingConfig(t *testing.T) []string {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		t.Skip("no Chromium is installed")
+	}
+	config := strings.ReplaceAll(string(webrace.Pipelines), "fetch > ", "fetch > render > ")
+	config = strings.ReplaceAll(config, "fetch.redirects > frontier", "fetch.redirects, render.redirects > frontier")
+	file := filepath.Join(t.TempDir(), "pipelines.toml")
+	writeFile(t, file, config)
+	return []string{"--config", file, "--set", "render.sandbox=" + fmt.Sprint(os.Geteuid() != 0)}
+}
+
+// An application is a page without text: its scripts load a list, and show what is behind its entries.
+func TestWhatScriptsShowIsCrawledAndAlertedOf(t *testing.T) {
+	t.Parallel()
+	flags := renderingConfig(t)
+	w := newWorld(t)
+	const shell = `<!DOCTYPE html><title>App</title><div id=root></div><script src="/app.js"></script>`
+	for _, path := range []string{"/", "/app", "/item/1", "/item/2"} {
+		w.handle(path, func(out http.ResponseWriter, r *http.Request) { serveDocument(out, r, []byte(shell)) })
+	}
+	w.handle("/app.js", func(out http.ResponseWriter, r *http.Request) {
+		out.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprint(out, `
+			if (location.pathname == "/") location.replace("/app");
+			else fetch("/data" + location.pathname).then(r => r.json()).then(list => {
+				root.innerHTML = list.map(e => "<p>" + e.text + (e.link ? " <a href=" + e.link + ">more</a>" : "") + "</p>").join("");
+			});`)
+	})
+	data := func(path, json string) {
+		w.handle("/data"+path, func(out http.ResponseWriter, r *http.Request) {
+			out.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(out, json)
+		})
+	}
+	data("/app", `[{"text": "first", "link": "/item/1"}, {"text": "second", "link": "/item/2"}]`)
+	data("/item/1", `[{"text": "a boat on the lake, a boat on the sea"}]`)
+	data("/item/2", `[{"text": "nothing but weather"}]`)
+
+	urds := these(w.asks("ann", "/", about("boat"), depth(2)))
+	w.run(urds)
+	mustBe(t, "told without rendering", w.news())
+
+	w = &world{site: w.site, t: t, data: filepath.Join(t.TempDir(), "rendered")}
+	w.requests()
+	w.run(urds, flags...)
+	mustBe(t, "told of what scripts show", w.news(), "ann /item/1")
+	mustBe(t, "asked for", w.requests(), "200 /", "200 /app", "200 /app.js", "200 /data/app", "200 /data/item/1", "200 /data/item/2", "200 /item/1", "200 /item/2")
+
+	data("/item/2", `[{"text": "another boat, and a boat more"}]`)
+	w.run(urds, append(flags, askAll...)...)
+	mustBe(t, "told when data changed behind the same page", w.news(), "ann /item/2")
+}
