@@ -54,9 +54,10 @@ type Store struct {
 	helper  *sql.DB // one connection, for what a reader is helped with
 	helping sync.Mutex
 
-	rotating sync.Mutex              // held while the key of secrets is replaced
-	budgets  atomic.Pointer[budgets] // as they are stored; nil when that has to be read
-	prepared sync.Map                // of the readers' statements, by their text
+	rotating       sync.Mutex              // held while the key of secrets is replaced
+	secretVersions versions                // how often each was set or removed
+	budgets        atomic.Pointer[budgets] // as they are stored; nil when that has to be read
+	prepared       sync.Map                // of the readers' statements, by their text
 
 	told    bell // rings when ACIs were added
 	changed bell // rings when something a [Point] counts has changed

@@ -2,7 +2,9 @@ package control
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -32,6 +34,14 @@ func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
 	crawl := crawlOf(u, "", start)
 	crawl.ID = crawlID(u.Protocol, start, string(crawl.Scope), u.Login, u.Secret, u.Group)
 	return crawl, true, nil
+}
+
+// StartOf returns the URL at which a crawl begins, or [ErrNotFound] when no URD wants it any more.
+func (s *Store) StartOf(ctx context.Context, crawl string) (string, error) {
+	return one(rows(ctx, s, "read the start of crawl "+crawl, func(r *sql.Rows) (start string, err error) {
+		err = r.Scan(&start)
+		return start, err
+	}, "SELECT CASE start WHEN '' THEN uri ELSE start END FROM urd WHERE crawl = ? LIMIT 1", crawl), "crawl "+crawl)
 }
 
 // crawlOf returns the crawl that a URD starts there, under an id.

@@ -16,6 +16,7 @@ var migrations = []migration{
 	{tables: tables3},
 	{tables: tables4},
 	{tables: tables5},
+	{tables: tables6},
 }
 
 // migration makes tables, fills them from those there were, and then takes those away.
@@ -251,6 +252,10 @@ CREATE TABLE trimmed_today ( -- how many ACIs that came today were removed since
 ALTER TABLE urd ADD COLUMN keywords INTEGER NOT NULL DEFAULT 0; -- how many
 UPDATE urd SET keywords = (SELECT count(*) FROM keyword WHERE urd = n);
 CREATE INDEX urd_holding ON urd (owner, keywords);
+`
+
+const tables6 = `
+ALTER TABLE secret ADD COLUMN bounds TEXT NOT NULL DEFAULT ''; -- where it may be sent, bound to what is sealed
 `
 
 // each calls back for every record of a query.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/textproto"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +27,7 @@ type Secret struct{ v func() secretValue } // the one thing that reflection, and
 type secretValue struct {
 	kind        Kind
 	name, value string
+	bounds      Bounds
 }
 
 // NewSecret returns a secret: basic takes a user and a password, header a name and a value, the others a
@@ -44,10 +47,33 @@ func NewSecret(kind Kind, name, value string) (Secret, error) {
 		return Secret{}, errors.New("the name of a user must not contain a colon")
 	case kind == KindHeader && strings.ContainsFunc(name, notInToken):
 		return Secret{}, fmt.Errorf("%q is not the name of a header field", name)
+	case kind == KindHeader && slices.Contains(ours, textproto.CanonicalMIMEHeaderKey(name)):
+		return Secret{}, fmt.Errorf("the header field %s is not for a secret", name)
 	case strings.ContainsFunc(name+value, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return Secret{}, errors.New("a secret must not contain line breaks or other control characters")
 	}
-	return Secret{func() secretValue { return secretValue{kind, name, value} }}, nil
+	return Secret{func() secretValue { return secretValue{kind: kind, name: name, value: value} }}, nil
+}
+
+// ours are fields that say how a message is to be read, and to whom it goes.
+var ours = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Expect"}
+
+// Within returns the secret, to be sent within bounds.
+func (s Secret) Within(b Bounds) Secret {
+	if s.v == nil {
+		return s
+	}
+	v := s.v()
+	v.bounds = b
+	return Secret{func() secretValue { return v }}
+}
+
+// Bounds says where it may be sent.
+func (s Secret) Bounds() Bounds {
+	if s.v == nil {
+		return Bounds{}
+	}
+	return s.v().bounds
 }
 
 // notInToken is by RFC 9110, section 5.6.2.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/webrace/webrace/xmlschema"
@@ -20,6 +21,7 @@ import (
 type SecretInfo struct {
 	Name    string
 	Kind    Kind
+	Bounds  Bounds
 	Key     string // the id of the key that it is encrypted under
 	Created time.Time
 	Changed time.Time
@@ -50,6 +52,7 @@ func (s *Store) SetSecret(ctx context.Context, name string, secret Secret) error
 	if secret.v == nil {
 		return fmt.Errorf("set secret %s: it is empty", name)
 	}
+	defer s.secretVersions.next(name)
 	return s.write(ctx, "set secret "+name, func(tx *sql.Tx) error {
 		keys, err := s.keys(ctx, tx)
 		if err != nil {
@@ -79,25 +82,30 @@ func (s *Store) keys(ctx context.Context, tx *sql.Tx) ([]secretKey, error) {
 	return []secretKey{k}, writeKeys(s.keyFile(), k)
 }
 
-// seal stores a secret. Its name and kind are bound to what is encrypted, so that one row is never taken
-// for another.
+// seal stores a secret. Its name, kind and bounds are bound to what is encrypted, so that one row is never
+// taken for another, nor a secret sent where it was not meant for.
 func seal(ctx context.Context, tx *sql.Tx, k secretKey, name string, v secretValue, now time.Time) error {
 	plain, err := json.Marshal([2]string{v.name, v.value})
 	if err != nil {
 		return err
 	}
-	sealed, err := k.seal(plain, boundTo(name, v.kind))
+	sealed, err := k.seal(plain, boundTo(name, v.kind, v.bounds))
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO secret (name, kind, key, sealed, created, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?5)
-		ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, sealed = excluded.sealed, changed = excluded.changed`,
-		name, string(v.kind), k.id, sealed, nanos(now))
+	_, err = tx.ExecContext(ctx, `INSERT INTO secret (name, kind, key, sealed, created, changed, bounds) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
+		ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, sealed = excluded.sealed, changed = excluded.changed, bounds = excluded.bounds`,
+		name, string(v.kind), k.id, sealed, nanos(now), v.bounds.text())
 	return err
 }
 
-func boundTo(name string, kind Kind) string {
-	return "webrace secret\x00" + string(kind) + "\x00" + name
+// boundTo has no bounds where there are none, as in stores of before there were any.
+func boundTo(name string, kind Kind, b Bounds) string {
+	all := "webrace secret\x00" + string(kind) + "\x00" + name
+	if text := b.text(); text != "" {
+		all += "\x00" + text
+	}
+	return all
 }
 
 // sealedSecret is a secret as it is stored.
@@ -106,12 +114,13 @@ type sealedSecret struct {
 	sealed []byte
 }
 
-const secretColumns = "name, kind, key, created, changed, sealed"
+const secretColumns = "name, kind, key, created, changed, sealed, bounds"
 
 func scanSecret(r *sql.Rows) (s sealedSecret, err error) {
 	var created, changed int64
-	err = r.Scan(&s.Name, &s.Kind, &s.Key, &created, &changed, &s.sealed)
-	s.Created, s.Changed = moment(created), moment(changed)
+	var bounds string
+	err = r.Scan(&s.Name, &s.Kind, &s.Key, &created, &changed, &s.sealed, &bounds)
+	s.Created, s.Changed, s.Bounds = moment(created), moment(changed), parseBounds(bounds)
 	return s, err
 }
 
@@ -120,7 +129,7 @@ func (s sealedSecret) open(keys []secretKey) (Secret, error) {
 	if i < 0 {
 		return Secret{}, fmt.Errorf("it is encrypted under key %s, and the key file has key %s: that is another store's, or an older one", s.Key, keys[0].id)
 	}
-	plain, err := keys[i].open(s.sealed, boundTo(s.Name, s.Kind))
+	plain, err := keys[i].open(s.sealed, boundTo(s.Name, s.Kind, s.Bounds))
 	if err != nil {
 		return Secret{}, err
 	}
@@ -128,7 +137,33 @@ func (s sealedSecret) open(keys []secretKey) (Secret, error) {
 	if err := json.Unmarshal(plain, &parts); err != nil {
 		return Secret{}, errors.New("what was encrypted is not a secret") // the cause would quote it
 	}
-	return NewSecret(s.Kind, parts[0], parts[1])
+	secret, err := NewSecret(s.Kind, parts[0], parts[1])
+	return secret.Within(s.Bounds), err
+}
+
+// SecretVersion counts how often the secret of a name was set and removed since the store was opened: who
+// keeps it in memory reads it again when that has changed.
+func (s *Store) SecretVersion(name string) uint64 { return s.secretVersions.of(name) }
+
+// versions counts the changes of what has a name.
+type versions struct {
+	mu     sync.Mutex
+	byName map[string]uint64
+}
+
+func (v *versions) of(name string) uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.byName[name]
+}
+
+func (v *versions) next(name string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.byName == nil {
+		v.byName = make(map[string]uint64)
+	}
+	v.byName[name]++
 }
 
 // Secret returns the secret of a name, or [ErrNotFound].
@@ -196,6 +231,7 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 			return &SecretInUseError{Name: name, URDs: users}
 		}
 	}
+	defer s.secretVersions.next(name)
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
 		return mustAffect(tx.ExecContext(ctx, "DELETE FROM secret WHERE name = ?", name))
 	})

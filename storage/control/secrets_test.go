@@ -269,3 +269,48 @@ func TestASecretInUseIsNotDeleted(t *testing.T) {
 		t.Errorf("deleting twice: %v", err)
 	}
 }
+
+func TestBoundsAreNormalizedAndWhatIsTooWideIsRefused(t *testing.T) {
+	t.Parallel()
+	b, err := control.NewBounds([]string{"Example.ORG:443", "example.org", "*.Example.org", "bücher.example:8443"}, true)
+	if want := []string{"*.example.org", "example.org", "xn--bcher-kva.example:8443"}; err != nil || !slices.Equal(b.Hosts, want) || !b.Insecure {
+		t.Errorf("%+v, %v", b, err)
+	}
+	for _, host := range []string{"", "*.", "*", "*.org", "*.co.uk", "*.github.io", "*.10.0.0.1", "*.example.org:8443", "a b", "https://a.example", "a.example/x", "user@a.example", "a..*"} {
+		if b, err := control.NewBounds([]string{host}, false); err == nil {
+			t.Errorf("%q is taken for %v", host, b.Hosts)
+		}
+	}
+}
+
+func TestTheBoundsOfASecretCannotBeWidenedInTheDatabase(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "control.db")
+	s := openAt(t, path)
+	bounds, err := control.NewBounds([]string{"a.example"}, false)
+	ok(t, err)
+	ok(t, s.SetSecret(ctx, "bank", secret(t, control.KindBearer, "", hush).Within(bounds)))
+	before := s.SecretVersion("bank")
+	got, err := s.Secret(ctx, "bank")
+	ok(t, err)
+	infos := gather(t, s.Secrets(ctx))
+	if !slices.Equal(got.Bounds().Hosts, bounds.Hosts) || !slices.Equal(infos[0].Bounds.Hosts, bounds.Hosts) {
+		t.Errorf("its bounds are %v and are listed as %v", got.Bounds(), infos[0].Bounds)
+	}
+	_, err = s.RotateKey(ctx)
+	ok(t, err)
+	if got, err := s.Secret(ctx, "bank"); err != nil || !slices.Equal(got.Bounds().Hosts, bounds.Hosts) {
+		t.Errorf("after a rotation: %v, %v", got.Bounds(), err)
+	}
+	for _, text := range []string{"", "evil.example", "http:// a.example"} {
+		execute(t, path, "UPDATE secret SET bounds = '"+text+"'")
+		if _, err := s.Secret(ctx, "bank"); err == nil {
+			t.Errorf("with the bounds %q it can be read", text)
+		}
+	}
+	ok(t, s.SetSecret(ctx, "bank", secret(t, control.KindBearer, "", hush)))
+	if s.SecretVersion("bank") == before {
+		t.Error("its version is that of before it was set anew")
+	}
+}

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,8 @@ func newSecret(place *cli.Place) *cobra.Command {
 		Use:   "secret",
 		Short: "what sources want to see before they show documents: set, list, remove, rotate",
 		Long: `Secrets are kept encrypted, under a key in the file secrets.key of the data directory.
-A URD names one with secret="NAME". No command ever shows one.`,
+A URD names one with secret="NAME", and its crawl presents it: to the hosts that --host names, or else to
+the host at which the crawl begins, and by https alone unless --insecure. No command ever shows one.`,
 	}
 	c.AddCommand(newSecretSet(place), newSecretList(place), newSecretRm(place), newSecretRotate(place))
 	return c
@@ -30,22 +32,32 @@ const maxSecret = 64 << 10
 
 func newSecretSet(place *cli.Place) *cobra.Command {
 	var kind, user, header string
+	var hosts []string
+	var insecure bool
 	secretOf := func(value string) (control.Secret, error) {
 		if user != "" && header != "" {
 			return control.Secret{}, cli.Wrongf("--user is for --kind basic, --header for --kind header: a secret is one of them")
+		}
+		bounds, err := control.NewBounds(hosts, insecure)
+		if err != nil {
+			return control.Secret{}, cli.Wrong(err)
+		}
+		if value, err = cookiesOf(control.Kind(kind), value, bounds); err != nil {
+			return control.Secret{}, cli.Wrong(err)
 		}
 		secret, err := control.NewSecret(control.Kind(kind), user+header, value)
 		if err != nil {
 			return control.Secret{}, cli.Wrong(err)
 		}
-		return secret, nil
+		return secret.Within(bounds), nil
 	}
 	c := &cobra.Command{
 		Use:   "set NAME --kind basic --user USER",
 		Short: "store a secret, read from a terminal without showing it, or from standard input",
 		Example: `  webrace-store secret set bank --kind basic --user eleni
   pass show api/token | webrace-store secret set api --kind bearer
-  webrace-store secret set feed --kind header --header X-Api-Key < key.txt`,
+  webrace-store secret set feed --kind header --header X-Api-Key --host api.example.org < key.txt
+  webrace-store secret set forum --kind cookie --host forum.example.org < cookies.txt`,
 		Args: cobra.ExactArgs(1),
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			if _, err := secretOf("any"); err != nil { // before one is typed in vain
@@ -71,9 +83,11 @@ func newSecretSet(place *cli.Place) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", string(control.KindBasic), "basic (user and password), bearer (token), header, or cookie")
+	c.Flags().StringVar(&kind, "kind", string(control.KindBasic), "basic (user and password), bearer (token), header, or cookie (a Cookie field, or a cookies.txt of a browser)")
 	c.Flags().StringVar(&user, "user", "", "whose password it is, for --kind basic")
 	c.Flags().StringVar(&header, "header", "", "the `NAME` of the header field, for --kind header")
+	c.Flags().StringSliceVar(&hosts, "host", nil, "a `HOST` that it may be sent to, or *.DOMAIN; repeatable (default: where the crawl begins)")
+	c.Flags().BoolVar(&insecure, "insecure", false, "send it by plain http as well, where anybody on the way can read it")
 	return c
 }
 
@@ -108,14 +122,25 @@ func readSecret(in io.Reader) (string, error) {
 }
 
 var secretListing = listing[control.SecretInfo]{
-	header: []string{"name", "kind", "created", "changed"},
-	row:    func(s control.SecretInfo) []any { return []any{s.Name, string(s.Kind), s.Created, s.Changed} },
+	header: []string{"name", "kind", "created", "changed", "hosts"},
+	row: func(s control.SecretInfo) []any {
+		return []any{s.Name, string(s.Kind), s.Created, s.Changed, placesOf(s.Bounds)}
+	},
+}
+
+// placesOf says where a secret may be sent.
+func placesOf(b control.Bounds) string {
+	places := cmp.Or(strings.Join(b.Hosts, ","), "where the crawl begins")
+	if b.Insecure {
+		places += ", also by http"
+	}
+	return places
 }
 
 func newSecretList(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "list the names of secrets: name, kind, created, changed",
+		Short: "list the names of secrets: name, kind, created, changed, where they may be sent",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {

@@ -23,6 +23,7 @@ type urdFlags struct {
 	nonfilter      bool
 	change         string
 	depth          int
+	secret         string
 	scope          string
 	urgency        int
 	timing         time.Duration
@@ -69,6 +70,7 @@ told of whatever others' crawls bring from under it.`,
 	f.StringVar(&flags.change, "change", xmlschema.ChangeAdded, "what is matched when a page changes: what was added, the whole page, or pages when first seen (added, page, first)")
 	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages: 1 is the start alone, 0 has no limit")
 	f.StringVar(&flags.scope, "scope", xmlschema.ScopeHost, "how far from the start: host, domain, prefix or any")
+	f.StringVar(&flags.secret, "secret", "", "ask with the credentials of this name (webrace-store secret)")
 	f.IntVar(&flags.urgency, "urgency", xmlschema.DefaultUrgency, "1 to 3, 3 the most urgent")
 	f.DurationVar(&flags.timing, "timing", 0, "the longest time between visits of the start, as 10m (default: left to the schedule)")
 	return c
@@ -92,7 +94,7 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 		return nil, err
 	}
 	urd := xmlschema.NewURD(f.owner, f.url)
-	urd.ID = f.id
+	urd.ID, urd.Secret = f.id, f.secret
 	if len(keywords) > 0 {
 		urd.Keywords = xmlschema.NewKeywords(keywords...)
 		urd.Keywords.Match, urd.Keywords.Threshold = f.match, f.threshold
