@@ -245,7 +245,7 @@ func TestDocumentsFetchedWithCredentialsGoToTheirRequestersAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.page("/", "tea")
-	private := func(u *xmlschema.URD) { u.Secret = "account" }
-	w.run(these(w.asks("ann", "/", private, about("tea")), w.asks("bob", "/*", about("tea"))), "--set", "keyword-filter.audience=everyone")
+	w.secret("account", hush)
+	w.run(these(w.asks("ann", "/", as("account"), about("tea")), w.asks("bob", "/*", about("tea"))), "--set", "keyword-filter.audience=everyone")
 	mustBe(t, "told of what is private", w.news(), "ann /")
 }

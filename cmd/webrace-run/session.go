@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/room"
@@ -63,6 +64,7 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 	}
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, s.dir)
+	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return s.dir.Control() })
 	upstream := make(chan struct{})
 	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream, Continuous: s.continuous}
 

@@ -8,6 +8,8 @@
 // visit remembers; a network that fails is a reason to try again later, which the queue arranges. A body
 // that a limit cut is marked as truncated.
 //
+// Credentials go to the hosts they are for and to no other: see internal/credentials, which keeps them.
+//
 // Redirects are not followed here: where they lead goes through the frontier, like any link. How a host
 // wants to be treated goes with each answer to the queue, which keeps it.
 package fetch
@@ -17,11 +19,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
@@ -46,6 +50,8 @@ type Options struct {
 	MaxHeader      pipeline.Size     `toml:"max_header" doc:"the largest header of an answer"`
 	MaxBody        pipeline.Size     `toml:"max_body" doc:"the largest body, decompressed; what is longer is cut and marked as truncated"`
 
+	CredentialOptions
+
 	IdleConnections int `toml:"idle_connections" doc:"connections kept open between requests"`
 
 	MediaOptions
@@ -57,8 +63,11 @@ type Options struct {
 }
 
 var defaults = Options{
-	UserAgent:       "webrace/1 (+https://" + placeholder + ")",
-	Robots:          true,
+	UserAgent: "webrace/1 (+https://" + placeholder + ")",
+	Robots:    true,
+
+	CredentialOptions: CredentialOptions{MaxUnauthorized: 3, UnauthorizedPause: pipeline.Duration(time.Hour)},
+
 	Delay:           pipeline.Duration(time.Second),
 	PerHost:         1,
 	MaxCrawlDelay:   pipeline.Duration(time.Minute),
@@ -120,6 +129,9 @@ func (o Options) Validate() error {
 			return &pipeline.OptionError{Option: option, Err: fmt.Errorf("%q cannot stand in a header", value)}
 		}
 	}
+	if err := o.CredentialOptions.validate(); err != nil {
+		return err
+	}
 	if _, err := netguard.New(o.AllowNetworks); err != nil {
 		return &pipeline.OptionError{Option: "allow_networks", Err: err}
 	}
@@ -149,6 +161,8 @@ type stage struct {
 	warned  *onceEach
 	turns   *turns
 	parts   *memo[*Part]
+	jars    *credentials.Jars
+	desk    func() (*credentials.Desk, error) // opened by the first request with credentials
 }
 
 var (
@@ -176,6 +190,8 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		warned:  newOnceEach(),
 		turns:   newTurns(),
 		parts:   newMemo[*Part](partsMemory),
+		jars:    &credentials.Jars{},
+		desk:    sync.OnceValues(func() (*credentials.Desk, error) { return openDesk(o, env) }),
 	}, nil
 }
 
@@ -209,17 +225,22 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		}
 		x.crawlDelay = s.crawlDelay(target, policy.rules.Delay())
 	}
+	if err := x.authorize(ctx); err != nil {
+		return x.refuseSecret(ctx, err)
+	}
+	defer x.grant.Close()
 	turn, err := s.turns.take(ctx, target.host)
 	if err != nil {
 		return x.comeBack(err)
 	}
 	target.takes = s.takes(req)
-	answer, err := s.client.get(ctx, target, x.conditions(), int(s.options.MaxBody))
+	answer, err := s.client.get(ctx, target, x.fields(), int(s.options.MaxBody))
 	s.endTurn(turn, answer, err, x.began, x.crawlDelay)
 	if err != nil {
 		return x.fail(ctx, err)
 	}
 	defer answer.release()
+	x.heed(answer)
 	return x.settle(ctx, answer, out)
 }
 
@@ -234,6 +255,7 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Reque
 	}
 	return out.Emit(ctx, it.With(&webrace.Document{
 		URL: req.URL, Reach: req.Reach, Visit: v, Outcome: webrace.Fresh, At: v.At, Digest: v.Digest, Version: v.Version,
+		Secret: req.Secret,
 	}))
 }
 

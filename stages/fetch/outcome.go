@@ -11,6 +11,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/pipeline"
 )
@@ -23,6 +24,9 @@ type exchange struct {
 	target     target
 	began      time.Time
 	crawlDelay time.Duration // that the host's robots.txt asks for
+
+	grant        *credentials.Grant // nil without credentials
+	unauthorized string             // why the answer says that they do not do
 }
 
 // conditions returns the fields that let the server confirm what is stored instead of sending it.
@@ -60,7 +64,7 @@ func (x *exchange) settle(ctx context.Context, a *answer, out pipeline.Emitter) 
 		x.end(a, a.broken.Error(), forgetValidators)
 	default:
 		x.count("status_" + strconv.Itoa(a.status))
-		x.end(a, statusText(a.status), func(v *webrace.Visit) {
+		x.end(a, x.statusError(a), func(v *webrace.Visit) {
 			if a.status == http.StatusNotFound || a.status == http.StatusGone {
 				forgetValidators(v)
 			}
@@ -106,6 +110,7 @@ func (x *exchange) document(a *answer) *webrace.Document {
 	return &webrace.Document{
 		URL: x.req.URL, Reach: x.req.Reach, Visit: x.req.Visit, Status: a.status, Header: a.header, Origin: a.origin,
 		At: a.at, Took: a.took, MediaType: mediaType(a.header.Get("Content-Type")), Redirects: x.req.Redirects,
+		Secret: x.req.Secret,
 	}
 }
 
@@ -126,7 +131,7 @@ func (x *exchange) redirected(ctx context.Context, a *answer, out pipeline.Emitt
 // end frees the host and records a completed request. What else it teaches is learned last.
 func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
 	x.streaks.answered(x.target.host)
-	x.it.Release(x.treatment(a.origin, a.took, x.crawlDelay, time.Now()))
+	x.it.Release(x.withSecret(x.treatment(a.origin, a.took, x.crawlDelay, time.Now())))
 	at, status := a.at, a.status // nothing here may keep the body
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {
 		v.At, v.Status, v.Error = at, status, failure

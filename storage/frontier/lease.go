@@ -90,7 +90,7 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	}
 	gone := q.gone(it.url, visit)
 	l.request = webrace.Request{
-		URL: it.url, From: it.from, Redirects: it.redirects, Visit: visit,
+		URL: it.url, From: it.from, Redirects: it.redirects, Secret: l.served[0].crawl.now.Load().Secret, Visit: visit,
 		Stored: !gone && q.answers(visit, l.served, now),
 	}
 	if l.request.Reach, err = q.reach(within); err != nil {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+const hush = "hush-6f1d-hush"
+
+// as makes a URD ask with the credentials of a name.
+func as(secret string) func(*xmlschema.URD) { return func(u *xmlschema.URD) { u.Secret = secret } }
+
+// secret stores the password of eleni, which may be sent by plain http, as test servers want it.
+func (w *world) secret(name, password string) {
+	w.t.Helper()
+	secret, err := control.NewSecret(control.KindBasic, "eleni", password)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	dir := w.open()
+	defer dir.Close()
+	store, err := dir.Control()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := store.SetSecret(w.t.Context(), name, secret.Within(control.Bounds{Insecure: true})); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// guarded answers for a path with one page to those who say the password, and with another, or a refusal
+// if there is none, to everybody else. It sets a session, and repeats what it was told.
+func (s *site) guarded(path string, inside, outside []string) {
+	s.handle(path, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-You-Said", r.Header.Get("Authorization")+r.Header.Get("Cookie"))
+		_, password, _ := r.BasicAuth()
+		switch {
+		case password == hush:
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "s3ss10n-" + hush})
+			serveDocument(w, r, document(inside...))
+		case outside == nil:
+			w.Header().Set("WWW-Authenticate", `Basic realm="vault"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			serveDocument(w, r, document(outside...))
+		}
+	})
+}
+
+// mustHide fails if anything in the data directory holds a text, compressed or not.
+func (w *world) mustHide(text string) {
+	w.t.Helper()
+	files := 0
+	err := filepath.WalkDir(w.data, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(path, ".gz") {
+			z, err := gzip.NewReader(strings.NewReader(string(content)))
+			if err != nil {
+				return err
+			}
+			if content, err = io.ReadAll(z); err != nil {
+				return err
+			}
+			files++
+		}
+		if i := strings.Index(string(content), text); i >= 0 {
+			w.t.Errorf("%s holds the secret: …%q…", path, content[max(0, i-100):i+len(text)])
+		}
+		return nil
+	})
+	if err != nil || files == 0 {
+		w.t.Fatalf("%d archives: %v", files, err)
+	}
+}
+
+func TestACrawlWithCredentialsReadsWhatTheyOpen(t *testing.T) {
+	t.Parallel()
+	w, other := newWorld(t), newSite(t)
+	w.secret("bank", hush)
+	w.guarded("/", []string{"tea within", "/deeper", "/forbidden", other.URL + "/"}, nil)
+	w.guarded("/deeper", []string{"more tea within"}, nil)
+	w.status("/forbidden", http.StatusForbidden)
+	other.handle("/", func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization")+r.Header.Get("Cookie") != "" {
+			t.Error("another host was shown the credentials")
+		}
+		fmt.Fprint(rw, "<p>tea elsewhere")
+	})
+	said := w.run(these(w.asks("ann", "/", depth(2), within(xmlschema.ScopeAny), as("bank"), about("tea"))))
+	mustBe(t, "requests", w.requests(), "200 /", "200 /deeper", "403 /forbidden")
+	mustBe(t, "requests elsewhere", other.requests(), "200 /")
+	mustBe(t, "news", w.news(), "ann /", "ann /deeper", "ann "+other.URL+"/")
+	mustSay(t, said, w.URL+"/forbidden: 403 Forbidden: with secret bank (basic) this may not be seen")
+	if strings.Contains(said, hush) {
+		t.Errorf("the run says the secret:\n%s", said)
+	}
+	w.mustHide(hush)
+	w.mustHide("ZWxlbmk6") // eleni: in base 64
+}
+
+func TestAWrongPasswordIsTriedThreeTimesAndNoMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.secret("bank", "wrong-password")
+	var links []string
+	for i := range 9 {
+		links = append(links, fmt.Sprintf("/%d", i))
+		w.guarded(links[i], []string{"within"}, nil)
+	}
+	w.page("/", links...)
+	urds := these(w.asks("ann", "/", depth(2), as("bank")))
+	report := w.reported(urds)
+	if n := len(w.requests()); n != 4 {
+		t.Errorf("%d requests, want the start and three", n)
+	}
+	counters := report.Stages["fetch"].Counters
+	if counters["unauthorized"] != 3 || counters["secrets_paused"] != 1 || counters["secret_paused"] != 6 {
+		t.Errorf("counters %v", counters)
+	}
+	w.secret("bank", hush)
+	said := w.run(urds, askAll...)
+	if n := len(w.requests()); n != 10 {
+		t.Errorf("with the right password %d requests, want all ten:\n%s", n, said)
+	}
+}
+
+func TestASecretThatIsNotStoredIsSaidAndNothingIsAskedWithout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.page("/", "tea")
+	said := w.run(these(w.asks("ann", "/", as("shop"))))
+	mustBe(t, "requests", w.requests())
+	mustSay(t, said, "no secret is named shop: webrace-store secret set stores it")
+}

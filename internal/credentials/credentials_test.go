@@ -1,0 +1,365 @@
+package credentials
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/control"
+)
+
+const hush = "hush-6f1d-hush"
+
+// stored is a source that a test scripts.
+type stored struct {
+	mu      sync.Mutex
+	secrets map[string]control.Secret
+	version map[string]uint64
+	starts  map[string]string
+}
+
+func newStored() *stored {
+	return &stored{secrets: map[string]control.Secret{}, version: map[string]uint64{}, starts: map[string]string{"c": "https://a.example/start"}}
+}
+
+func (s *stored) Secret(_ context.Context, name string) (control.Secret, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if secret, ok := s.secrets[name]; ok {
+		return secret, nil
+	}
+	return control.Secret{}, control.ErrNotFound
+}
+
+func (s *stored) SecretVersion(name string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version[name]
+}
+
+func (s *stored) StartOf(_ context.Context, crawl string) (string, error) {
+	if start, ok := s.starts[crawl]; ok {
+		return start, nil
+	}
+	return "", control.ErrNotFound
+}
+
+func (s *stored) set(t *testing.T, name string, kind control.Kind, user, value string, b control.Bounds) {
+	t.Helper()
+	secret, err := control.NewSecret(kind, user, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.secrets[name] = secret.Within(b)
+	s.version[name]++
+}
+
+var reach = []webrace.Reach{{Crawl: "c"}}
+
+func grant(t *testing.T, d *Desk, address string) (*Grant, error) {
+	t.Helper()
+	u := parse(t, address)
+	return d.Grant(t.Context(), "s", u.Scheme, u.Host, reach)
+}
+
+func parse(t *testing.T, address string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// sent is what a grant presents, or the refusal.
+func sent(t *testing.T, d *Desk, address string) string {
+	t.Helper()
+	g, err := grant(t, d, address)
+	if err != nil {
+		return "refused: " + err.Error()
+	}
+	defer g.Close()
+	fields := http.Header{}
+	g.Present(fields, parse(t, address))
+	var all []string
+	for name := range fields {
+		all = append(all, name+": "+fields.Get(name))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+func TestASecretGoesWhereItIsForAndNowhereElse(t *testing.T) {
+	t.Parallel()
+	const yes, no, plain = "Authorization: Bearer " + hush, "", "refused: secret s is not sent by plain http: webrace-store secret set s --insecure … allows it"
+	for _, c := range []struct {
+		hosts    []string
+		insecure bool
+		url      string
+		want     string
+	}{
+		{nil, false, "https://a.example/x", yes},
+		{nil, false, "http://a.example/x", plain},
+		{nil, true, "http://a.example/x", yes},
+		{nil, false, "https://b.example/x", no},
+		{nil, true, "http://b.example/x", no},
+		{nil, false, "https://a.example:8443/x", no},
+		{nil, false, "https://a.example.evil.example/", no},
+		{nil, false, "https://under.a.example/", no},
+		{[]string{"b.example"}, false, "https://a.example/x", no},
+		{[]string{"b.example"}, false, "https://B.example/x", no}, // not normalized: never seen, never sent
+		{[]string{"B.example"}, false, "https://b.example/x", yes},
+		{[]string{"b.example:8443"}, false, "https://b.example:8443/x", yes},
+		{[]string{"b.example:8443"}, false, "https://b.example/x", no},
+		{[]string{"*.b.example"}, false, "https://b.example/", yes},
+		{[]string{"*.b.example"}, false, "https://deep.er.b.example/", yes},
+		{[]string{"*.b.example"}, false, "https://evilb.example/", no},
+		{[]string{"*.b.example"}, false, "https://x.b.example:8443/", no},
+		{[]string{"*.b.example"}, false, "https://b.example.evil.example/", no},
+	} {
+		s := newStored()
+		bounds, err := control.NewBounds(c.hosts, c.insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.set(t, "s", control.KindBearer, "", hush, bounds)
+		if got := sent(t, NewDesk(s, Limits{3, time.Hour}), c.url); got != c.want {
+			t.Errorf("%v insecure=%v: %s gets %q, want %q", c.hosts, c.insecure, c.url, got, c.want)
+		}
+	}
+}
+
+func TestEachKindIsPresentedInItsWay(t *testing.T) {
+	t.Parallel()
+	for want, set := range map[string]func(*stored){
+		"Authorization: Basic ZWxlbmk6aHVzaC02ZjFkLWh1c2g=":                 func(s *stored) { s.set(t, "s", control.KindBasic, "eleni", hush, control.Bounds{}) },
+		"Authorization: Bearer " + hush:                                     func(s *stored) { s.set(t, "s", control.KindBearer, "", hush, control.Bounds{}) },
+		"X-Api-Key: " + hush:                                                func(s *stored) { s.set(t, "s", control.KindHeader, "x-api-key", hush, control.Bounds{}) },
+		"Cookie: a=1; b=" + hush:                                            func(s *stored) { s.set(t, "s", control.KindCookie, "", "a=1; b="+hush, control.Bounds{}) },
+		"refused: no secret is named s: webrace-store secret set stores it": func(*stored) {},
+	} {
+		s := newStored()
+		set(s)
+		if got := sent(t, NewDesk(s, Limits{3, time.Hour}), "https://a.example/"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestASecretThatIsSetAnewCountsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStored()
+	d := NewDesk(s, Limits{1, time.Hour})
+	s.set(t, "s", control.KindBearer, "", "first", control.Bounds{})
+	answer(t, d, "https://a.example/", 401, nil)
+	if got := sent(t, d, "https://a.example/"); !strings.HasPrefix(got, "refused: ") {
+		t.Fatalf("a refused secret is presented again: %q", got)
+	}
+	s.set(t, "s", control.KindBearer, "", "second", control.Bounds{})
+	if got := sent(t, d, "https://a.example/"); got != "Authorization: Bearer second" {
+		t.Errorf("presented is %q", got)
+	}
+}
+
+// answer makes a request that is answered so.
+func answer(t *testing.T, d *Desk, address string, status int, header http.Header) Answer {
+	t.Helper()
+	g, err := grant(t, d, address)
+	if err != nil {
+		t.Fatalf("%s: %v", address, err)
+	}
+	defer g.Close()
+	return g.Answered(parse(t, address), status, header)
+}
+
+func TestAHostThatRefusesASecretTooOftenDoesNotGetItForAWhile(t *testing.T) {
+	t.Parallel()
+	s := newStored()
+	s.set(t, "s", control.KindBearer, "", hush, control.Bounds{Hosts: []string{"a.example", "b.example"}})
+	d := NewDesk(s, Limits{3, time.Hour})
+	now := time.Unix(1e9, 0)
+	d.now = func() time.Time { return now }
+	const a = "https://a.example/"
+	for _, status := range []int{401, 401, 200, 401, 403} {
+		if answer(t, d, a, status, nil).Paused {
+			t.Fatal("paused before three refusals in a row")
+		}
+	}
+	last := answer(t, d, a, 401, http.Header{"Www-Authenticate": {`Digest realm="x, y", qop="auth", Basic realm=z, ` + hush}})
+	if !last.Paused || !last.Unauthorized || !strings.Contains(last.Why, "asks for Digest, Basic:") || strings.Contains(last.Why, hush) {
+		t.Errorf("after three refusals: %+v", last)
+	}
+	_, err := grant(t, d, a)
+	var refusal *Refusal
+	if !errors.As(err, &refusal) || !refusal.Paused || !strings.Contains(refusal.Why, "secret set s") {
+		t.Errorf("the fourth time: %v", err)
+	}
+	answer(t, d, "https://b.example/", 200, nil) // another host is another matter
+	now = now.Add(time.Hour)
+	if !answer(t, d, a, 401, nil).Paused {
+		t.Error("after the pause it may be refused more than once")
+	}
+	now = now.Add(time.Hour)
+	answer(t, d, a, 200, nil)
+	for range 9 { // pages that it does not open are no sign that it is wrong
+		if said := answer(t, d, a, 403, nil); said.Paused || !said.Unauthorized {
+			t.Fatalf("a page that may not be seen: %+v", said)
+		}
+	}
+}
+
+func TestNoMoreRequestsAreOutWithASecretThanMayBeRefused(t *testing.T) {
+	t.Parallel()
+	s := newStored()
+	s.set(t, "s", control.KindBearer, "", hush, control.Bounds{})
+	d := NewDesk(s, Limits{3, time.Hour})
+	const a = "https://a.example/"
+	answer(t, d, a, 200, nil) // which may be a page that anybody may see
+	first, err := grant(t, d, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	tried, refused := make(chan *Grant, 10), make(chan error, 10)
+	for range 10 {
+		wg.Go(func() {
+			g, err := d.Grant(t.Context(), "s", "https", "a.example", reach)
+			if err != nil {
+				refused <- err
+				return
+			}
+			tried <- g
+		})
+	}
+	one, two := <-tried, <-tried
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.Grant(cancelled, "s", "https", "a.example", reach); !errors.Is(err, context.Canceled) {
+		t.Errorf("who waits does not heed its context: %v", err)
+	}
+	for _, g := range []*Grant{first, one, two} {
+		g.Answered(parse(t, a), 401, nil)
+	}
+	wg.Wait()
+	if len(tried) != 0 || len(refused) != 8 {
+		t.Errorf("after three refusals %d further ones were sent and %d not: want 0 and 8", len(tried), len(refused))
+	}
+}
+
+func TestCookiesStayWithTheirSecretAndGoWhereItGoes(t *testing.T) {
+	t.Parallel()
+	s := newStored()
+	s.set(t, "s", control.KindBearer, "", hush, control.Bounds{Hosts: []string{"*.a.example"}, Insecure: true})
+	d := NewDesk(s, Limits{3, time.Hour})
+	set := http.Header{"Set-Cookie": {"session=1; Domain=a.example; Path=/", "safe=2; Secure", "all=3; Domain=example", "deep=4; Path=/deep"}}
+	answer(t, d, "https://www.a.example/", 200, set)
+	for address, want := range map[string]string{
+		"https://www.a.example/":     "Authorization: Bearer " + hush + "\nCookie: session=1; safe=2",
+		"https://www.a.example/deep": "Authorization: Bearer " + hush + "\nCookie: deep=4; session=1; safe=2",
+		"http://www.a.example/":      "Authorization: Bearer " + hush + "\nCookie: session=1",
+		"https://other.a.example/":   "Authorization: Bearer " + hush + "\nCookie: session=1",
+		"https://b.example/":         "",
+	} {
+		if got := sent(t, d, address); got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+	s.set(t, "s", control.KindCookie, "", "session=0; lang=en", control.Bounds{Hosts: []string{"*.a.example"}})
+	if got := sent(t, d, "https://www.a.example/"); got != "Cookie: session=0; lang=en" {
+		t.Errorf("another secret of that name has the cookies of the first: %q", got)
+	}
+	answer(t, d, "https://www.a.example/", 200, set)
+	if got := sent(t, d, "https://www.a.example/"); got != "Cookie: lang=en; session=1; safe=2" {
+		t.Errorf("a session that the server renewed: %q", got)
+	}
+}
+
+func TestWhatAServerSaysIsFreedOfTheSecret(t *testing.T) {
+	t.Parallel()
+	for kind, user := range map[control.Kind]string{control.KindBasic: "eleni", control.KindBearer: "", control.KindHeader: "X-Key", control.KindCookie: ""} {
+		s := newStored()
+		value := "hush/6f1d hush"
+		if kind == control.KindCookie {
+			value = "a=1; b=" + value
+		}
+		s.set(t, "s", kind, user, value, control.Bounds{})
+		g, err := grant(t, NewDesk(s, Limits{3, time.Hour}), "https://a.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := http.Header{}
+		g.Present(fields, parse(t, "https://a.example/"))
+		header := http.Header{
+			"Content-Type": {"text/html"}, "Set-Cookie": {"session=1"}, "X-Echo": {"fine", "you said hush/6f1d hush"},
+			"Location": {"https://evil.example/?t=hush%2F6f1d+hush"}, "Link": {"</hush%2F6f1d%20hush>"},
+		}
+		for name, values := range fields {
+			header["Echo-"+name] = values
+		}
+		g.Clean(header)
+		if len(header) != 1 || header.Get("Content-Type") == "" {
+			t.Errorf("%s: left is %v", kind, header)
+		}
+		g.Close()
+		g.Close()
+	}
+}
+
+func TestAJarHoldsWhatItMayAndNoMore(t *testing.T) {
+	t.Parallel()
+	u := parse(t, "https://a.example/")
+	jar := NewJar(60)
+	cookies := func(from, to int) http.Header {
+		h := http.Header{}
+		for i := from; i < to; i++ {
+			h.Add("Set-Cookie", fmt.Sprintf("c%d=1", i))
+		}
+		return h
+	}
+	if refused := jar.Keep(u, cookies(0, 70)); refused != 20 {
+		t.Errorf("of one answer %d are refused", refused)
+	}
+	if refused := jar.Keep(u, cookies(45, 70)); refused != 10 {
+		t.Errorf("of one that does not fit %d are refused", refused)
+	}
+	if refused := jar.Keep(u, http.Header{"Set-Cookie": {"c1=" + strings.Repeat("x", 5000), "c2=changed"}}); refused != 1 {
+		t.Errorf("of a long one and a known one %d are refused", refused)
+	}
+	if field := jar.Field(u); strings.Count(field, "=") != 60 || !strings.Contains(field, "c2=changed") || strings.Contains(field, "xx") {
+		t.Errorf("the field is %q", field)
+	}
+	var jars Jars
+	for i := range 2 * maxJars {
+		jars.Of(parse(t, fmt.Sprintf("https://h%d.example/", i)))
+	}
+	last := parse(t, fmt.Sprintf("https://h%d.example/", 2*maxJars-1))
+	if len(jars.byHost) != maxJars || jars.Of(last) != jars.Of(last) {
+		t.Errorf("%d jars", len(jars.byHost))
+	}
+}
+
+func FuzzSchemes(f *testing.F) {
+	f.Add(`Digest realm="a, b", qop="auth", Basic realm = z, Negotiate`)
+	f.Add(`Bearer abc==, "`)
+	f.Fuzz(func(t *testing.T, field string) {
+		names := Schemes([]string{field})
+		if len(names) > maxSchemes {
+			t.Errorf("%d names", len(names))
+		}
+		for _, name := range names {
+			if !strings.Contains(field, name) || len(name) > maxScheme || strings.ContainsAny(name, " ,\"=\\\x00\n") {
+				t.Errorf("%q is no scheme of %q", name, field)
+			}
+		}
+	})
+}

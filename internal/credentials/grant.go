@@ -1,0 +1,137 @@
+package credentials
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace/storage/control"
+)
+
+// Grant is what one request may present. A nil grant is of a request without credentials, and does nothing.
+type Grant struct {
+	desk   *Desk
+	holder *holder
+	at     *standing
+	closed bool
+}
+
+// Close ends the grant. It may be called twice.
+func (g *Grant) Close() {
+	if g != nil && !g.closed {
+		g.closed = true
+		g.at.leave()
+	}
+}
+
+// Present adds the fields of a request for a URL, of which scheme, host and path count.
+func (g *Grant) Present(fields http.Header, u *url.URL) {
+	if g == nil {
+		return
+	}
+	name, value := g.holder.secret.Reveal()
+	cookies := g.holder.jar.Field(u)
+	switch g.holder.secret.Kind() {
+	case control.KindBasic:
+		fields.Set("Authorization", basic(name, value))
+	case control.KindBearer:
+		fields.Set("Authorization", "Bearer "+value)
+	case control.KindHeader:
+		fields.Set(name, value)
+	case control.KindCookie:
+		cookies = joinCookies(value, cookies)
+	}
+	if cookies != "" {
+		fields.Set("Cookie", joinCookies(fields.Get("Cookie"), cookies))
+	}
+}
+
+func basic(user, password string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+}
+
+// Answer is what the server's answer meant for the secret.
+type Answer struct {
+	Unauthorized bool   // it was refused, or is not enough for this page
+	Paused       bool   // it was refused for the last time for a while
+	Why          string // of an unauthorized answer: what was refused, and what the server wants
+	Refused      int    // cookies that were not kept
+}
+
+// Answered learns from a server's answer to a request for u.
+func (g *Grant) Answered(u *url.URL, status int, header http.Header) (a Answer) {
+	if g == nil {
+		return a
+	}
+	a.Refused = g.holder.jar.Keep(u, header)
+	a.Paused = g.at.answered(status, g.desk.now())
+	a.Unauthorized = status == http.StatusUnauthorized || status == http.StatusForbidden
+	if a.Unauthorized {
+		a.Why = g.why(status, header)
+	}
+	g.Close()
+	return a
+}
+
+// why says what was not accepted, and what would be.
+func (g *Grant) why(status int, header http.Header) string {
+	name, kind := g.holder.name, string(g.holder.secret.Kind())
+	if status == http.StatusForbidden {
+		return "with secret " + name + " (" + kind + ") this may not be seen"
+	}
+	wanted := slices.DeleteFunc(Schemes(header.Values("WWW-Authenticate")), g.Reveals)
+	if len(wanted) > 0 {
+		return g.at.host + " does not accept secret " + name + " (" + kind + ") and asks for " + strings.Join(wanted, ", ") +
+			": webrace-store secret set " + name + " stores another"
+	}
+	return g.at.host + " does not accept secret " + name + " (" + kind + "): webrace-store secret set " + name + " stores another"
+}
+
+// Clean takes out of a header what must not be stored: cookies, and fields in which the server repeats the
+// secret.
+func (g *Grant) Clean(header http.Header) {
+	if g == nil {
+		return
+	}
+	header.Del("Set-Cookie")
+	header.Del("Set-Cookie2")
+	for name, values := range header {
+		if slices.ContainsFunc(values, g.Reveals) {
+			delete(header, name)
+		}
+	}
+}
+
+// shortest is the length from which on a secret is looked for in what servers say: a shorter one may stand
+// there by chance.
+const shortest = 8
+
+// Reveals reports whether a text holds the secret, as it is or as it stands in a URL or a header.
+func (g *Grant) Reveals(text string) bool {
+	if g == nil {
+		return false
+	}
+	return slices.ContainsFunc(g.parts(), func(part string) bool {
+		return len(part) >= shortest && (strings.Contains(text, part) || strings.Contains(text, url.QueryEscape(part)) ||
+			strings.Contains(text, url.PathEscape(part)))
+	})
+}
+
+// parts are the strings that make the secret.
+func (g *Grant) parts() []string {
+	name, value := g.holder.secret.Reveal()
+	switch g.holder.secret.Kind() {
+	case control.KindBasic:
+		return []string{value, strings.TrimPrefix(basic(name, value), "Basic ")}
+	case control.KindCookie:
+		parts := []string{value}
+		for _, pair := range strings.Split(value, ";") {
+			_, v, _ := strings.Cut(pair, "=")
+			parts = append(parts, strings.TrimSpace(v))
+		}
+		return parts
+	}
+	return []string{value}
+}

@@ -1,0 +1,146 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// CredentialOptions are those of secrets and cookies.
+type CredentialOptions struct {
+	Cookies           bool              `toml:"cookies" doc:"keep the cookies of hosts that are asked without credentials while the run lasts, each host's apart"`
+	MaxUnauthorized   int               `toml:"max_unauthorized" doc:"how often in a row a host may refuse a secret, before it is not sent there for unauthorized_pause"`
+	UnauthorizedPause pipeline.Duration `toml:"unauthorized_pause" doc:"for how long a secret is not sent to a host that refused it too often, unless it is set anew"`
+}
+
+func (o CredentialOptions) validate() error {
+	if o.MaxUnauthorized < 1 {
+		return &pipeline.OptionError{Option: "max_unauthorized", Err: fmt.Errorf("must be more than 0")}
+	}
+	if o.UnauthorizedPause <= 0 {
+		return &pipeline.OptionError{Option: "unauthorized_pause", Err: fmt.Errorf("must be more than 0")}
+	}
+	return nil
+}
+
+// openDesk returns what hands out the secrets that the program lends to its stages.
+func openDesk(o Options, env *pipeline.Env) (*credentials.Desk, error) {
+	open, err := pipeline.Resource[credentials.Open](env)
+	if err != nil {
+		return nil, err
+	}
+	source, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return credentials.NewDesk(source, credentials.Limits{Refusals: o.MaxUnauthorized, Pause: time.Duration(o.UnauthorizedPause)}), nil
+}
+
+// authorize finds out what the request may present. A [credentials.Refusal] says that it is not to be made.
+func (x *exchange) authorize(ctx context.Context) error {
+	if x.req.Secret == "" {
+		return nil
+	}
+	desk, err := x.desk()
+	if err != nil {
+		return err
+	}
+	x.grant, err = desk.Grant(ctx, x.req.Secret, x.target.scheme, x.target.host, x.req.Reach)
+	if err == nil && x.grant == nil {
+		x.count("credentials_withheld")
+	}
+	return err
+}
+
+// refuseSecret ends a request that may not be made with its credentials.
+func (x *exchange) refuseSecret(ctx context.Context, err error) error {
+	var refusal *credentials.Refusal
+	switch {
+	case !errors.As(err, &refusal):
+		return x.fail(ctx, err)
+	case refusal.Paused:
+		return x.refuse("secret_paused", refusal.Why)
+	}
+	x.warn("secret "+x.req.Secret, "a page is not asked for, because its credentials cannot be used", err)
+	return x.refuse("secret_refused", refusal.Why)
+}
+
+// fields are those of the request that are not those of all.
+func (x *exchange) fields() http.Header {
+	conditions := x.conditions()
+	if x.grant == nil && !x.keepsCookies() {
+		return conditions
+	}
+	fields := make(http.Header, 4)
+	maps.Copy(fields, conditions)
+	if x.keepsCookies() {
+		if cookies := x.jars.Of(x.target.place()).Field(x.target.place()); cookies != "" {
+			fields.Set("Cookie", cookies)
+		}
+	}
+	x.grant.Present(fields, x.target.place())
+	return fields
+}
+
+// keepsCookies reports whether the host's cookies are kept, of a request without credentials.
+func (x *exchange) keepsCookies() bool { return x.options.Cookies && x.req.Secret == "" }
+
+// heed learns from an answer what it says of the credentials, and takes out of it what must not be kept.
+func (x *exchange) heed(a *answer) {
+	if x.keepsCookies() {
+		x.env.Counter("cookies_refused").Add(int64(x.jars.Of(x.target.place()).Keep(x.target.place(), a.header)))
+	}
+	if x.grant == nil {
+		return
+	}
+	said := x.grant.Answered(x.target.place(), a.status, a.header)
+	x.grant.Clean(a.header)
+	x.env.Counter("cookies_refused").Add(int64(said.Refused))
+	if !said.Unauthorized {
+		return
+	}
+	x.count("unauthorized")
+	x.unauthorized = said.Why
+	if said.Paused {
+		x.count("secrets_paused")
+		x.env.Logger.Warn("a secret was refused too often, and is not sent there for a while (option unauthorized_pause)",
+			"secret", x.req.Secret, "host", x.target.host, "refused", said.Why)
+	}
+}
+
+// withSecret lets no more requests come to a host than may be out with a secret there: others would keep
+// their workers waiting.
+func (x *exchange) withSecret(report webrace.HostReport) webrace.HostReport {
+	if x.grant != nil {
+		report.Parallel = min(report.Parallel, x.options.MaxUnauthorized)
+	}
+	return report
+}
+
+// statusError says why an answer is no document.
+func (x *exchange) statusError(a *answer) string {
+	switch {
+	case x.unauthorized != "":
+		return statusText(a.status) + ": " + x.unauthorized
+	case a.status == http.StatusUnauthorized && x.req.Secret == "":
+		if wanted := credentials.Schemes(a.header.Values("WWW-Authenticate")); len(wanted) > 0 {
+			return statusText(a.status) + ": the host asks for credentials (" + strings.Join(wanted, ", ") + "), and the URD names none (secret)"
+		}
+	}
+	return statusText(a.status)
+}
+
+// place is what of a target decides about cookies.
+func (t target) place() *url.URL {
+	path, _, _ := strings.Cut(t.path, "?")
+	return &url.URL{Scheme: t.scheme, Host: t.host, Path: path}
+}
