@@ -251,7 +251,7 @@ func (l *lockedBuffer) String() string {
 }
 
 // serve starts a server of one handler.
-func serve(t *testing.T, h http.HandlerFunc) string {
+func serve(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -324,7 +324,7 @@ func get(url string) webrace.Request {
 }
 
 // newTestStage makes a stage outside any pipeline.
-func newTestStage(t *testing.T, o Options) *stage {
+func newTestStage(t testing.TB, o Options) *stage {
 	t.Helper()
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,23 +33,35 @@ func (o PaceOptions) validate() error {
 	return nil
 }
 
+// paces makes paces. Those that have done their work are used again, with their timers.
+type paces struct {
+	options PaceOptions
+	idle    sync.Pool
+}
+
 // pace gives a body up that comes too slowly. It measures what the connection brings, before it is decoded.
 type pace struct {
 	io.ReadCloser
-	options PaceOptions
+	all     *paces
 	began   time.Time
 	brought atomic.Int64
 	giveUp  func()
-	slow    atomic.Bool
 	timer   *time.Timer
+	checked atomic.Bool
+	slow    atomic.Bool
 }
 
 // watch measures a body from now on, until stop. Whoever is waiting for it then gets an error from giveUp.
-func watch(body io.ReadCloser, o PaceOptions, giveUp func()) *pace {
-	p := &pace{ReadCloser: body, options: o, began: time.Now(), giveUp: giveUp}
-	if o.MinRate > 0 {
+func (all *paces) watch(body io.ReadCloser, giveUp func()) *pace {
+	p, _ := all.idle.Get().(*pace)
+	if p == nil {
+		p = &pace{all: all}
 		p.timer = time.AfterFunc(math.MaxInt64, p.check)
-		p.timer.Reset(time.Duration(o.MinRateAfter))
+	}
+	p.ReadCloser, p.began, p.giveUp = body, time.Now(), giveUp
+	p.brought.Store(0)
+	if all.options.MinRate > 0 {
+		p.timer.Reset(time.Duration(all.options.MinRateAfter))
 	}
 	return p
 }
@@ -61,7 +74,8 @@ func (p *pace) Read(b []byte) (int, error) {
 
 // check looks whether the body is as fast as it has to be, and when it might not be any more.
 func (p *pace) check() {
-	enough := time.Duration(float64(p.brought.Load()) / float64(p.options.MinRate) * float64(time.Second))
+	p.checked.Store(true)
+	enough := time.Duration(float64(p.brought.Load()) / float64(p.all.options.MinRate) * float64(time.Second))
 	ahead := enough - time.Since(p.began)
 	if ahead < 0 {
 		p.slow.Store(true)
@@ -71,10 +85,14 @@ func (p *pace) check() {
 	p.timer.Reset(max(ahead, time.Second))
 }
 
-func (p *pace) stop() {
-	if p.timer != nil {
-		p.timer.Stop()
+// stop ends the measuring, and says whether the body was given up. The caller must not touch p again.
+func (p *pace) stop() (slow bool) {
+	if p.timer.Stop() && !p.checked.Load() { // or check may still be at it
+		p.ReadCloser, p.giveUp = nil, nil
+		p.all.idle.Put(p)
+		return false
 	}
+	return p.slow.Load()
 }
 
 // slowError says that a body came too slowly.

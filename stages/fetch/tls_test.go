@@ -87,7 +87,7 @@ func (a *authority) sign(t *testing.T, until time.Time, hosts ...string) tls.Cer
 }
 
 // secure starts a server over TLS, and returns its URL by address.
-func secure(t *testing.T, config *tls.Config, h http.HandlerFunc) (server *httptest.Server, url string) {
+func secure(t testing.TB, config *tls.Config, h http.HandlerFunc) (server *httptest.Server, url string) {
 	t.Helper()
 	server = httptest.NewUnstartedServer(h)
 	server.TLS = config

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -28,7 +29,7 @@ type client struct {
 	warned     *onceEach
 	faults     tlsFaults
 	timeout    time.Duration
-	pace       PaceOptions
+	paces      paces
 	fields     http.Header // of every request; the values are shared
 	close      func()      // ends dialling, and closes what is idle
 }
@@ -57,7 +58,7 @@ func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, er
 	}
 	c := &client{
 		transports: newTransports(o, env.Workers, d, trust, proxy), dialer: d, env: env, warned: newOnceEach(),
-		timeout: time.Duration(o.Timeout), pace: o.PaceOptions, fields: fields,
+		timeout: time.Duration(o.Timeout), paces: paces{options: o.PaceOptions}, fields: fields,
 	}
 	c.close = func() { cancel(); c.transports.closeIdle() }
 	return c, nil
@@ -137,12 +138,12 @@ func (c *client) exchange(ctx context.Context, giveUp func(), t target, conditio
 	a.at, a.status, a.header = time.Now(), response.StatusCode, response.Header
 	switch a.ignored = t.ignores(a); {
 	case contentcoding.HasDocument(a.status) && !a.ignored:
-		pace := watch(response.Body, c.pace, giveUp)
+		pace := c.paces.watch(response.Body, giveUp)
 		response.Body = pace
-		if err = a.read(response, limit); err != nil && pace.slow.Load() {
-			err = &slowError{c.pace.MinRate}
+		err = a.read(response, limit)
+		if slow := pace.stop(); slow && err != nil {
+			err = &slowError{c.paces.options.MinRate}
 		}
-		pace.stop()
 	case a.ignored && response.ContentLength < 0: // who knows how much there is
 	default:
 		patience := time.AfterFunc(drainPatience, giveUp)
@@ -159,9 +160,9 @@ func (c *client) ask(ctx context.Context, t target, conditions http.Header, a *a
 	if err != nil {
 		return nil, err
 	}
-	request := &http.Request{Method: http.MethodGet, URL: t.requestURL(), Host: t.host, Header: make(http.Header, 8)}
+	url := t.requestURL()
 	if way == forwarded {
-		request.URL.Opaque = "//" + t.host + t.path
+		url.Opaque = "//" + t.host + t.path
 		a.origin, err = c.transports.tunnel.check(ctx, t)
 	} else {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
@@ -171,13 +172,9 @@ func (c *client) ask(ctx context.Context, t target, conditions http.Header, a *a
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range c.fields {
-		request.Header[name] = values
-	}
-	for name, values := range conditions {
-		request.Header[name] = values
-	}
-	response, err := transport.RoundTrip(request.WithContext(ctx))
+	request := emptyRequest.WithContext(ctx)
+	request.Method, request.URL, request.Host, request.Header = http.MethodGet, url, t.host, c.header(conditions)
+	response, err := transport.RoundTrip(request)
 	if err != nil {
 		return nil, explain(t, way, err)
 	}
@@ -186,6 +183,20 @@ func (c *client) ask(ctx context.Context, t target, conditions http.Header, a *a
 		return nil, refusedBy(response.StatusCode)
 	}
 	return response, nil
+}
+
+// emptyRequest is there to be copied: a request is given its context by copying it.
+var emptyRequest = new(http.Request)
+
+// header returns the fields of a request with these conditions. A transport does not change them.
+func (c *client) header(conditions http.Header) http.Header {
+	if len(conditions) == 0 {
+		return c.fields
+	}
+	all := make(http.Header, len(c.fields)+len(conditions))
+	maps.Copy(all, c.fields)
+	maps.Copy(all, conditions)
+	return all
 }
 
 // explain says whose fault an error is that came instead of an answer.
