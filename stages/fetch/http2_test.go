@@ -70,8 +70,7 @@ func TestRequestsShareAConnectionByHTTP2(t *testing.T) {
 			c.data(id, true, "page")
 		}
 	})
-	o := strict2()
-	s := newTestStage(t, o)
+	s := newTestStage(t, patient(strict2()))
 	for i := range 10 {
 		if err := s.Process(t.Context(), item(fmt.Sprintf("%s%d", url.url, i)), discard{}); err != nil {
 			t.Fatal(err)
@@ -163,6 +162,12 @@ func strict2() Options {
 	o := strict()
 	o.HTTP2, o.InsecureHosts = "auto", []string{"*"}
 	o.Timeout = pipeline.Duration(time.Second)
+	return o
+}
+
+// patient has time for a server that answers in the end, on a machine that does much else.
+func patient(o Options) Options {
+	o.HeaderTimeout, o.Timeout = pipeline.Duration(time.Minute), pipeline.Duration(time.Minute)
 	return o
 }
 
@@ -336,7 +341,7 @@ func TestHTTP2ServersThatAreOddAnswer(t *testing.T) {
 					handle(c, id)
 				}
 			})
-			if r, all := one(t, strict2(), get(server.url)); len(r.bodies) != 1 || r.bodies[0] != "page" || all.counters["http2"] != 1 {
+			if r, all := one(t, patient(strict2()), get(server.url)); len(r.bodies) != 1 || r.bodies[0] != "page" || all.counters["http2"] != 1 {
 				t.Errorf("%+v, counters %v", r, all.counters)
 			}
 		})
@@ -354,7 +359,7 @@ func TestAnEndlessBodyByHTTP2IsCut(t *testing.T) {
 		for c.WriteData(id, false, []byte(strings.Repeat("x", 1000))) == nil {
 		}
 	})
-	o := strict2()
+	o := patient(strict2())
 	r, all := one(t, o, get(server.url))
 	if len(r.bodies) != 1 || len(r.bodies[0]) != int(o.MaxBody) || !r.documents[0].Truncated || all.counters["truncated"] != 1 {
 		t.Errorf("%+v, counters %v", r.outcome, all.counters)
@@ -374,7 +379,7 @@ func TestAConnectionThatGoesAwayIsReplaced(t *testing.T) {
 		_ = c.WriteGoAway(id, http2.ErrCodeNo, nil)
 		c.wait()
 	})
-	s := newTestStage(t, strict2())
+	s := newTestStage(t, patient(strict2()))
 	for range 3 {
 		if err := s.Process(t.Context(), item(server.url), discard{}); err != nil {
 			t.Error(err)

@@ -51,8 +51,7 @@ func TestAnHTTP2BodyThatDripsIsGivenUp(t *testing.T) {
 			time.Sleep(10 * time.Millisecond) // what a slow server does; nothing waits for it
 		}
 	})
-	o := strict2()
-	o.Timeout = pipeline.Duration(time.Minute)
+	o := patient(strict2())
 	o.MinRate, o.MinRateAfter = 10_000, pipeline.Duration(200*time.Millisecond)
 	if r, all := one(t, o, get(server.url)); all.counters["too_slow"] != 1 || r.outcome.Err == nil {
 		t.Errorf("%+v, counters %v", r.outcome, all.counters)
@@ -147,13 +146,13 @@ func TestAConnectionIsNotUsedAgainAfterAnError(t *testing.T) {
 				readRequest(c)
 				if connections.Add(1) == 1 {
 					_, _ = io.WriteString(c, first)
+					_ = c.(*net.TCPConn).CloseWrite()
 					_, _ = io.Copy(io.Discard, c)
 					return
 				}
 				_, _ = io.WriteString(c, head+"Content-Length: 4\r\n\r\npage")
 			})
-			o := strict()
-			s := newTestStage(t, o)
+			s := newTestStage(t, patient(strict()))
 			_ = s.Process(t.Context(), item(url+"1"), discard{}) // may fail
 			before := s.env.Counters()["bytes"]
 			if err := s.Process(t.Context(), item(url+"2"), discard{}); err != nil {
@@ -175,7 +174,7 @@ func TestWhatComesBesideTheBodyIsHarmless(t *testing.T) {
 		"trailers":               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n4\r\npage\r\n0\r\nX: y\r\nEtag: z\r\n\r\n",
 		"extended chunks":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\npage\r\n0\r\n\r\n",
 	} {
-		r, all := one(t, strict(), get(says(t, text)))
+		r, all := one(t, patient(strict()), get(says(t, text)))
 		if len(r.bodies) != 1 || r.bodies[0] != "page" || r.visit.ETag != "" || all.counters["pages"] != 1 {
 			t.Errorf("%s: %+v, counters %v", name, r, all.counters)
 		}
