@@ -29,7 +29,7 @@ func (a *answer) read(response *http.Response, limit int) error {
 	layers, err := contentcoding.Open(wire, encodings)
 	defer layers.Release()
 	if err == nil {
-		a.body = newBuffer(sizeHint(response.ContentLength, len(encodings)))
+		a.body = newBuffer(sizeHint(response.ContentLength, len(encodings)) + 1) // a full one would have to grow to find the end
 		a.truncated, err = a.body.fill(layers, limit)
 	}
 	switch {
