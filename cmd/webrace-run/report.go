@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -20,6 +21,7 @@ type totals struct {
 	Bytes       int64 `json:"bytes"`        // of bodies fetched, decompressed
 	Links       int64 `json:"links"`        // found on fetched documents
 	Annotations int64 `json:"annotations"`  // new ones
+	Extractor   steps `json:"extractor"`
 
 	items    int64 // that sources gave
 	failed   int64 // that stages failed on
@@ -27,6 +29,34 @@ type totals struct {
 	queued   int64
 	inFlight int64
 	next     int64 // when the next round is due, in milliseconds since 1970; 0 if none is
+}
+
+// steps are what became of the references on documents, in the order of the papers' extractor (004, section
+// 4.2).
+type steps struct {
+	Candidates          int64 `json:"candidates"`           // references found
+	IgnoredTypes        int64 `json:"ignored_types"`        // of what is no document: by scheme, by extension, by the media type of the answer
+	Normalized          int64 `json:"normalized"`           // made URLs, repetitions on one document included
+	FailedNormalization int64 `json:"failed_normalization"` // that are no URL: the log failed-links has them
+	BlockedByRule       int64 `json:"blocked_by_rule"`      // by rules and by lists of what is blocked
+	Traps               int64 `json:"traps"`                // that look like those of a trap
+	BlockedByRobots     int64 `json:"blocked_by_robots"`    // by robots.txt
+	New                 int64 `json:"new"`                  // accepted by the frontier
+}
+
+func (s *steps) add(c map[string]int64) {
+	s.Candidates += c["candidates"]
+	s.IgnoredTypes += c["ignored_scheme"] + c["refused_ignored_type"] + c["ignored_types"]
+	s.Normalized += c["links"] + c["repeated"]
+	s.FailedNormalization += c["invalid"]
+	s.BlockedByRule += c["refused_rule"] + c["refused_blocked_domain"] + c["refused_blocked_url"]
+	s.BlockedByRobots += c["robots_refused"]
+	s.New += c["accepted"]
+	for name, n := range c {
+		if strings.HasPrefix(name, "refused_trap_") {
+			s.Traps += n
+		}
+	}
 }
 
 // documents counts what came back, however.
@@ -49,6 +79,7 @@ func (t *totals) add(r *pipeline.Report) {
 		t.Bytes += c["bytes"]
 		t.Links += c["links"]
 		t.Annotations += c["annotations"]
+		t.Extractor.add(c)
 		t.indexed += c["indexed"]
 		t.queued += c["queued"]
 		next, waits := c["next_round"]

@@ -49,9 +49,10 @@ type Result struct {
 	NoIndex   bool          // the page asks not to be indexed
 	NoFollow  bool          // the page asks that none of its links be followed
 
-	Candidates int     // references found: links, their repetitions, and what was refused
-	Repeated   int     // references to a URL that is already among the links
-	Refused    Refused // references that made no link, by reason
+	Candidates int       // references found: links, their repetitions, and what was refused
+	Repeated   int       // references to a URL that is already among the links
+	Refused    Refused   // references that made no link, by reason
+	Failed     []Failure // the first of those that are invalid
 }
 
 // Refused counts the references that made no link, by reason.
@@ -61,6 +62,19 @@ type Refused struct {
 	NoFollow int // the page asks not to follow them
 	Limit    int // beyond the most links
 }
+
+// Failure is a reference that could not be made a URL.
+type Failure struct {
+	Reference string // as it is written, its beginning if it is long
+	Err       error
+}
+
+// mostFailures is how many references that could not be made URLs are told of each document, and
+// longestFailure how many bytes of each.
+const (
+	mostFailures   = 20
+	longestFailure = 256
+)
 
 // Total returns how many references were refused.
 func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Limit }

@@ -60,7 +60,10 @@ func TestPage(t *testing.T) {
 	if got := render(r.Text); got != "title:Ein\n\t\tTitel|heading:Käse|Text y againmail\n\t\tjsbadad" {
 		t.Errorf("text %q", got)
 	}
-	want.Text = r.Text
+	if len(r.Failed) != 1 || r.Failed[0].Reference != "http://[bad" || !errors.Is(r.Failed[0].Err, urlnorm.ErrInvalid) {
+		t.Errorf("failed: %v", r.Failed)
+	}
+	want.Text, r.Failed = r.Text, nil
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Error(diff)
 	}

@@ -109,6 +109,9 @@ func (x *extraction) resolve(ref []byte) (o outcome, repeated bool) {
 		if errors.Is(err, urlnorm.ErrScheme) {
 			return otherScheme, false
 		}
+		if len(x.Failed) < mostFailures {
+			x.Failed = append(x.Failed, Failure{string(ref[:min(len(ref), longestFailure)]), err})
+		}
 		return invalid, false
 	}
 	if x.opts.Rules.Concern(x.url) {

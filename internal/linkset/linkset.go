@@ -12,17 +12,18 @@ import (
 
 // Options are part of the options of stages that find URLs.
 type Options struct {
-	StripParams bool `toml:"strip_tracking" doc:"remove the query parameters that only tell who followed a link"`
-	FoldIndex   bool `toml:"fold_index" doc:"take index.html and its like for their directory"`
-	SortQuery   bool `toml:"sort_query" doc:"put the parameters of a query in order"`
+	StripParams   bool `toml:"strip_tracking" doc:"remove the query parameters that only tell who followed a link"`
+	StripSessions bool `toml:"strip_sessions" doc:"remove what names the session of a visitor: ;jsessionid=…, PHPSESSID=…, /(S(…))/"`
+	FoldIndex     bool `toml:"fold_index" doc:"take index.html and its like for their directory"`
+	SortQuery     bool `toml:"sort_query" doc:"put the parameters of a query in order"`
 }
 
 // Defaults are the options that stages have unless they are told otherwise.
-var Defaults = Options{StripParams: true}
+var Defaults = Options{StripParams: true, StripSessions: true}
 
 // Rules returns what the options mean.
 func (o Options) Rules() (r urlnorm.Rules) {
-	r.Sort = o.SortQuery
+	r.Sort, r.Sessions = o.SortQuery, o.StripSessions
 	if o.StripParams {
 		r.Strip = urlnorm.TrackingParameters()
 	}

@@ -14,6 +14,8 @@ type Rules struct {
 	Strip []string
 	// Index has the file names that stand for their directory: "index.html".
 	Index []string
+	// Sessions removes what names the session of a visitor: ;jsessionid=…, PHPSESSID=…, /(S(…))/.
+	Sessions bool
 	// Sort puts the parameters of a query in order; equal names keep theirs.
 	Sort bool
 }
@@ -32,7 +34,7 @@ func IndexPages() []string {
 // Concern says whether the rules may change the normalized URL u; most it need not be asked about.
 func (r *Rules) Concern(u []byte) bool {
 	query := bytes.IndexByte(u, '?')
-	if query >= 0 && (len(r.Strip) > 0 || r.Sort) {
+	if query >= 0 && (len(r.Strip) > 0 || r.Sort || r.Sessions) || r.Sessions && bytes.ContainsAny(u, ";(") {
 		return true
 	}
 	if len(r.Index) == 0 {
@@ -48,11 +50,14 @@ func (r *Rules) Concern(u []byte) bool {
 // nothing.
 func (r *Rules) Apply(u string) string {
 	address, query, has := strings.Cut(u, "?")
+	if r.Sessions {
+		address = withoutSession(address)
+	}
 	slash := strings.LastIndexByte(address, '/')
 	if slash >= hostEnd(address) && slices.Contains(r.Index, address[slash+1:]) {
 		address = address[:slash+1]
 	}
-	if has && (len(r.Strip) > 0 || r.Sort) {
+	if has && (len(r.Strip) > 0 || r.Sort || r.Sessions) {
 		query = r.query(query)
 		has = query != ""
 	}
@@ -64,7 +69,7 @@ func (r *Rules) Apply(u string) string {
 
 func (r *Rules) query(query string) string {
 	params := strings.Split(query, "&")
-	params = slices.DeleteFunc(params, func(p string) bool { return p == "" || r.strips(name(p)) })
+	params = slices.DeleteFunc(params, func(p string) bool { return p == "" || matchesName(r.Strip, name(p)) || r.Sessions && isSession(p) })
 	if r.Sort {
 		slices.SortStableFunc(params, func(a, b string) int { return strings.Compare(name(a), name(b)) })
 	}
@@ -76,8 +81,9 @@ func name(param string) string {
 	return n
 }
 
-func (r *Rules) strips(name string) bool {
-	return slices.ContainsFunc(r.Strip, func(pattern string) bool {
+// matchesName reports whether a parameter's name is in a list, as [Rules.Strip] is one.
+func matchesName(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(pattern string) bool {
 		if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 			return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
 		}

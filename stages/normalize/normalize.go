@@ -37,7 +37,7 @@ func init() {
 		},
 		Workers: 4,
 	}, defaults, func(o Options, env *pipeline.Env) (any, error) {
-		return &stage{env: env, options: o, extract: o.extract()}, nil
+		return &stage{env: env, options: o, extract: o.extract(), failed: newFailureLog(env)}, nil
 	})
 }
 
@@ -54,9 +54,16 @@ type stage struct {
 	env     *pipeline.Env
 	options Options
 	extract extract.Options
+	failed  *failureLog
 }
 
-var _ pipeline.Processor = (*stage)(nil)
+var (
+	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Closer    = (*stage)(nil)
+)
+
+// Close ends the log of failures. It may be called twice.
+func (s *stage) Close() error { return s.failed.close() }
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
 	d, err := pipeline.ValueOf[*webrace.Document](it)
@@ -70,6 +77,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if err != nil {
 		return err
 	}
+	s.failed.add(d.URL, r.Failed)
 	noIndex, noFollow := s.robots(d, r)
 	if noFollow {
 		s.env.Counter("nofollow").Add(int64(len(r.Links)))
