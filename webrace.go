@@ -73,10 +73,16 @@ type Request struct {
 type Via string
 
 const (
-	ViaLink     Via = "link"     // on a page: one level further
-	ViaRedirect Via = "redirect" // by a redirect: the same level
-	ViaSitemap  Via = "sitemap"  // in a sitemap or feed: one level further
+	ViaLink      Via = "link"      // on a page: one level further
+	ViaRedirect  Via = "redirect"  // by a redirect: the same level
+	ViaRefresh   Via = "refresh"   // by a page that sends its reader on at once: the same level
+	ViaCanonical Via = "canonical" // by a page that declares another address for itself: the same level
+	ViaSitemap   Via = "sitemap"   // in a sitemap or feed: one level further
 )
+
+// SameLevel reports whether what is found so lies on the level of the document that it was found by. Chains
+// of such steps are counted, and cut.
+func (v Via) SameLevel() bool { return v == ViaRedirect || v == ViaRefresh || v == ViaCanonical }
 
 // Links is everything one document points to, as one set: it is 40 times cheaper to carry than an item
 // a link.
@@ -84,7 +90,8 @@ type Links struct {
 	From      string   // the document that holds them
 	Reach     []Reach  // the reach of that document
 	Via       Via      // how they were found
-	Redirects int      // for [ViaRedirect]: redirects in a row, this one included
+	Redirects int      // where Via stays on the level: how many such steps in a row, this one included
+	Permanent bool     // for [ViaRedirect]: the server says that it is for good (301, 308)
 	Score     uint8    // how promising they are, to a crawl in the order of best-first; 0 leaves it to the frontier
 	URLs      []string // absolute, normalized, each once, in document order
 

@@ -124,7 +124,8 @@ func (x *exchange) redirected(ctx context.Context, a *answer, out pipeline.Emitt
 	x.count("redirects")
 	x.end(a, "", nil)
 	return out.EmitTo(ctx, portRedirects, x.it.With(&webrace.Links{
-		From: x.req.URL, Reach: x.req.Reach, Via: webrace.ViaRedirect, Redirects: x.req.Redirects + 1, URLs: []string{to},
+		From: x.req.URL, Reach: x.req.Reach, Via: webrace.ViaRedirect, Redirects: x.req.Redirects + 1,
+		Permanent: a.status == http.StatusMovedPermanently || a.status == http.StatusPermanentRedirect, URLs: []string{to},
 	}))
 }
 

@@ -26,6 +26,7 @@ type Options struct {
 	Leases    int               `toml:"leases" doc:"how many URLs may be out at once"`
 	Wait      pipeline.Duration `toml:"wait" doc:"how long a run that is otherwise done waits for delayed hosts; the rest is deferred to the next run"`
 	Redirects int               `toml:"redirects" doc:"the longest chain of redirects that is followed"`
+	Landings  string            `toml:"start_redirects" doc:"which redirects of a start its crawl follows out of its scope, which is then that of where they lead: permanent (301 and 308 anywhere, others within the domain), any, or none" enum:"permanent,any,none"`
 	Order     string            `toml:"order" doc:"which URL of a host comes next: bfs (the order of discovery), dfs (the newest first) or best-first (the highest score first); it may change from run to run"`
 	HostURLs  int               `toml:"host_urls" doc:"how many URLs of a host are accepted in all, so that a trap does not fill the disk; 0 sets no limit"`
 	CrawlURLs int               `toml:"crawl_urls" doc:"how many URLs a crawl comes to in all; 0 sets no limit"`
@@ -46,7 +47,7 @@ type Options struct {
 
 var defaults = Options{
 	Fresh: pipeline.Duration(time.Minute), Attempts: 3, Leases: 256, Wait: pipeline.Duration(time.Minute), Redirects: 10,
-	Order: string(frontier.BreadthFirst), HostURLs: 1_000_000, CrawlURLs: 10_000_000,
+	Landings: string(frontier.Permanent), Order: string(frontier.BreadthFirst), HostURLs: 1_000_000, CrawlURLs: 10_000_000,
 	IgnoreTypes: notDocuments, URLLength: 2048, PathDepth: 20, PathRepeats: 3, QueryParameters: 20, PathQueries: 10_000, DatedPages: 20_000, FarDates: 50,
 }
 
@@ -92,7 +93,7 @@ func (o Options) queue(env *pipeline.Env) (frontier.QueueOptions, *lists, error)
 	}
 	return frontier.QueueOptions{
 		Fresh: orNever(o.Fresh), Attempts: o.Attempts, MaxLeases: o.Leases, Wait: orNever(o.Wait), Redirects: o.Redirects,
-		Order: frontier.Order(o.Order), HostURLs: orNone(o.HostURLs), CrawlURLs: orNone(o.CrawlURLs), Gate: gate,
+		Landings: frontier.Landings(o.Landings), Order: frontier.Order(o.Order), HostURLs: orNone(o.HostURLs), CrawlURLs: orNone(o.CrawlURLs), Gate: gate,
 	}, newLists(o, gate, env), nil
 }
 
@@ -247,6 +248,10 @@ func (s *stage) offer(links *webrace.Links, done func(error)) {
 			if n > 0 {
 				s.env.Counter("refused_" + frontier.Reason(reason).String()).Add(int64(n))
 			}
+		}
+		if o.Landed > 0 {
+			s.env.Counter("landed").Add(int64(o.Landed))
+			s.env.Logger.Info("start redirected: its crawl goes on from there", "from", links.From, "to", links.URLs[0])
 		}
 		done(err)
 	})

@@ -30,13 +30,15 @@ type history struct {
 	changed  bool
 }
 
-// crawlSchema is that of crawls; 1 had no history, 2 did not count the URLs that the crawl ever came to.
-const crawlSchema = 3
+// crawlSchema is that of crawls; 1 had no history, 2 did not count the URLs that the crawl ever came to, 3 had
+// no landing.
+const crawlSchema = 4
 
 // pass is how a crawl stands: its bounds, and its round.
 type pass struct {
 	webrace.Crawl
-	scope scope.Matcher
+	scope   scope.Matcher
+	landing landing // where the start led in this round, if that is elsewhere
 
 	// number tells the passes of a crawl apart. A round is one pass, and another one each time its
 	// levels are raised while it runs: the new pass walks the same pages from the store again, because
@@ -50,7 +52,7 @@ func (p *pass) admits(url string, distance int) Reason {
 	switch {
 	case !(webrace.Reach{Distance: distance}).Within(p.Levels) || distance > math.MaxInt32:
 		return Depth
-	case !p.scope.Match(url):
+	case !p.scope.Match(url) && !p.landing.match(url):
 		return Scope
 	}
 	return accepted
@@ -88,6 +90,7 @@ func encodeCrawl(c *crawl) []byte {
 	w.int(int64(c.history.interval))
 	w.flag(c.history.changed)
 	w.uint(uint64(c.known.Load()))
+	w.text(p.landing.url)
 	return w
 }
 
@@ -104,10 +107,17 @@ func decodeCrawl(value []byte) (*crawl, error) {
 	if r.schema > 2 {
 		c.known.Store(int64(r.small(math.MaxInt64)))
 	}
+	landed := ""
+	if r.schema > 3 {
+		landed = r.text()
+	}
 	if err := r.done(); err != nil {
 		return nil, err
 	}
 	m, err := scope.New(p.Start, p.Scope)
+	if err == nil {
+		p.landing, err = newLanding(landed, p.Scope)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("stored crawl %q: %w", p.ID, err)
 	}

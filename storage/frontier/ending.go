@@ -47,7 +47,7 @@ func (l *Lease) refusal() step {
 func (l *Lease) forward(target string) step {
 	o := l.q.gate(&webrace.Links{
 		From: l.item.url, Reach: l.request.Reach, Via: webrace.ViaRedirect,
-		Redirects: l.item.redirects + 1, URLs: []string{target},
+		Redirects: l.item.redirects + 1, Permanent: isPermanent(l.request.Visit.Status), URLs: []string{target},
 	})
 	return step{
 		wants: func(ch *changes) {

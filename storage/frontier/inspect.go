@@ -70,10 +70,11 @@ type Explanation struct {
 // Came says how a crawl last came to a URL.
 type Came struct {
 	Crawl    string
-	Round    int  // the last round that came to it
-	Current  bool // this is the crawl's last round
-	Distance int  // the least in that round
-	Waiting  bool // the crawl still waits for it
+	Round    int    // the last round that came to it
+	Current  bool   // this is the crawl's last round
+	Distance int    // the least in that round
+	Waiting  bool   // the crawl still waits for it
+	Landing  string // where the start of the crawl led in its last round, out of its scope; empty if it stayed there
 }
 
 // Why explains what became of a URL, once for each of the credentials it may be fetched with: mostly
@@ -158,7 +159,7 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 			return err
 		}
 		p := cr.now.Load()
-		e.Came = append(e.Came, Came{p.ID, int(m.round), m.round == p.number, int(m.distance), m.queued})
+		e.Came = append(e.Came, Came{p.ID, int(m.round), m.round == p.number, int(m.distance), m.queued, p.landing.url})
 	}
 	if e.Visit != nil {
 		e.Visit.Shown, err = q.shownTo(rec.marks)

@@ -123,6 +123,8 @@ func (q *Queue) recordOf(it *item, at place) (*record, error) {
 
 func isRedirect(status int) bool { return status >= 300 && status <= 399 && status != 304 }
 
+func isPermanent(status int) bool { return status == 301 || status == 308 }
+
 // serve notes the crawls that wait for a URL. It returns the marks of those within whose levels it lies,
 // and whether any was started in this run.
 func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {

@@ -74,6 +74,7 @@ func reasonOf(r scope.Refusal) Reason {
 type Offered struct {
 	Accepted int
 	Refused  [reasons]int // by [Reason]
+	Landed   int          // crawls whose start led there, out of its scope
 }
 
 // Offer queues the URLs that a document points to, and never waits: done is called once, with what came
@@ -117,6 +118,7 @@ type bid struct {
 	crawl    *crawl
 	distance uint32
 	round    uint32 // in which it was judged; known once the offer is applied
+	lands    bool   // the start of the crawl leads here, wherever that is
 }
 
 // redirect is where a URL was redirected to. It is kept, because no document is stored that could tell
@@ -163,7 +165,7 @@ func (q *Queue) gate(l *webrace.Links) *offer {
 // those of a trap.
 func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 	redirects := 0
-	if l.Via == webrace.ViaRedirect {
+	if l.Via.SameLevel() {
 		redirects = l.Redirects
 	}
 	o.candidates = slices.Grow(o.candidates, len(list))
@@ -185,7 +187,7 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 // is fetched with different credentials has nothing to do with each other. A document has one.
 func (q *Queue) bids(l *webrace.Links) map[string][]bid {
 	further := 1
-	if l.Via == webrace.ViaRedirect {
+	if l.Via.SameLevel() {
 		further = 0
 	}
 	bySecret := make(map[string][]bid, 1)
@@ -195,7 +197,8 @@ func (q *Queue) bids(l *webrace.Links) map[string][]bid {
 			continue
 		}
 		if p := cr.now.Load(); p.number > 0 {
-			bySecret[p.Secret] = append(bySecret[p.Secret], bid{crawl: cr, distance: uint32(r.Distance + further)})
+			b := bid{crawl: cr, distance: uint32(r.Distance + further), lands: r.Distance == 0 && q.lands(l)}
+			bySecret[p.Secret] = append(bySecret[p.Secret], b)
 		}
 	}
 	if len(bySecret) == 0 {
@@ -210,7 +213,7 @@ func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reaso
 	switch {
 	case !ok:
 		return admitted{}, Invalid
-	case l.Via == webrace.ViaRedirect && l.Redirects > q.opt.Redirects:
+	case l.Via.SameLevel() && l.Redirects > q.opt.Redirects:
 		return admitted{}, Redirects
 	case len(bids) == 0:
 		return admitted{}, Unknown
@@ -231,6 +234,9 @@ func withinBounds(bids []bid, url string) (admitted []bid, why Reason) {
 	admitted = bids
 	for i, b := range bids {
 		w := b.crawl.now.Load().admits(url, int(b.distance))
+		if w == Scope && b.lands {
+			w = accepted
+		}
 		switch {
 		case w != accepted && len(admitted) == len(bids):
 			admitted = slices.Clone(bids[:i])
@@ -265,6 +271,11 @@ func (o *offer) apply(ch *changes) error {
 		why, err := ch.accept(&o.candidates[i])
 		if err != nil {
 			return err
+		}
+		if why == accepted || why == Repeat {
+			if err := o.land(ch, &o.candidates[i]); err != nil {
+				return err
+			}
 		}
 		switch why {
 		case accepted:

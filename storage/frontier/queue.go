@@ -32,6 +32,8 @@ type QueueOptions struct {
 	Gate *scope.Gate
 	// Dropped is told why a URL that was queued is refused when its turn comes. It must not block.
 	Dropped func(Reason)
+	// Landings says which redirects of a start its crawl follows out of its scope; empty: Permanent.
+	Landings Landings
 	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
 	// that a page which one crawl had fetched before the next was started is not fetched again for it. With
 	// the zero time each round counts from its own start.
@@ -63,6 +65,9 @@ func (o QueueOptions) withDefaults() QueueOptions {
 	}
 	if o.Order == "" {
 		o.Order = BreadthFirst
+	}
+	if o.Landings == "" {
+		o.Landings = Permanent
 	}
 	if o.Continuous {
 		o.Began = time.Time{}

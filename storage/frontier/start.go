@@ -79,7 +79,7 @@ func (s *start) apply(ch *changes) error {
 	}
 	next.scope = s.scope
 	if opens {
-		next.started = s.q.opt.Began
+		next.landing, next.started = landing{}, s.q.opt.Began
 		if next.started.IsZero() {
 			next.started = s.q.store.now()
 		}

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/webrace/webrace"
@@ -59,6 +60,9 @@ func (s standing) state() string {
 		return "gave no document: " + failure
 	}
 	if s.redirected() {
+		if s.Visit.Status == http.StatusMovedPermanently || s.Visit.Status == http.StatusPermanentRedirect {
+			return fmt.Sprintf("moved for good (status %d)", s.Visit.Status)
+		}
 		return fmt.Sprintf("redirected elsewhere (status %d)", s.Visit.Status)
 	}
 	return "fetched"

@@ -123,8 +123,9 @@ type cameFrom struct {
 	Start   string `json:"start,omitempty"`
 	Level   int    `json:"level"`
 	Round   int    `json:"round"`
-	Current bool   `json:"current"` // this is the crawl's last round
-	Waiting bool   `json:"waiting"` // the crawl waits for it
+	Current bool   `json:"current"`           // this is the crawl's last round
+	Waiting bool   `json:"waiting"`           // the crawl waits for it
+	Landing string `json:"landing,omitempty"` // where the start led, if that is out of its scope
 }
 
 // answeredVersion is the version of the last visit.
@@ -164,7 +165,7 @@ func (s standing) answer(starts map[string]string) *answer {
 		a.Rule = &decidingRule{s.Gate.Number, r.Text(), r.Comment()}
 	}
 	for _, c := range s.Came {
-		a.Crawls = append(a.Crawls, cameFrom{c.Crawl, starts[c.Crawl], level(c.Distance), c.Round, c.Current, c.Waiting})
+		a.Crawls = append(a.Crawls, cameFrom{c.Crawl, starts[c.Crawl], level(c.Distance), c.Round, c.Current, c.Waiting, c.Landing})
 	}
 	if v := s.Visit; v != nil {
 		a.Status, a.At, a.Error, a.Attempts, a.Interval = v.Status, instant(v.At), oneLine(v.Error), v.Attempts, v.Interval.Seconds()

@@ -61,6 +61,9 @@ func (c cameFrom) sentence() string {
 		start = "crawl " + c.Crawl
 	}
 	s := fmt.Sprintf("at level %d of the crawl from %s", c.Level, start)
+	if c.Landing != "" {
+		s += ", whose start leads to " + c.Landing
+	}
 	switch {
 	case c.Waiting:
 		s += ", which waits for it"

@@ -53,7 +53,7 @@ func TestWhyTellsEveryState(t *testing.T) {
 		"robots":          {frontier.Explanation{State: frontier.Failed, Visit: visit(0, "refused by robots.txt: line 3: Disallow: /x")}, "gave no document: refused by robots.txt: line 3: Disallow: /x"},
 		"media type":      {frontier.Explanation{State: frontier.Failed, Visit: visit(200, "media type image/png is not taken (mime_types: !image/*)")}, "media type image/png is not taken"},
 		"missing":         {frontier.Explanation{State: frontier.Failed, Visit: visit(404, "404 Not Found")}, "last answer at 2026-11-21T11:00:00Z: status 404"},
-		"redirected":      {frontier.Explanation{State: frontier.Completed, Visit: visit(301, ""), Moved: "http://a.example/y"}, "redirected elsewhere (status 301)"},
+		"redirected":      {frontier.Explanation{State: frontier.Completed, Visit: visit(301, ""), Moved: "http://a.example/y"}, "moved for good (status 301)"},
 		"dropped":         {frontier.Explanation{State: frontier.Dropped}, "taken off the queue"},
 		"fetched":         {frontier.Explanation{State: frontier.Completed, Visit: visit(200, ""), Came: []frontier.Came{{Crawl: "c", Round: 2, Distance: 1}}}, "fetched\n  at level 2 of the crawl from http://a.example/, in an earlier round"},
 		"of credentials":  {frontier.Explanation{State: frontier.Queued, Secret: "intranet"}, "p (with credentials intranet): waits"},
