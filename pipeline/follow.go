@@ -40,7 +40,7 @@ func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) error
 	if err != nil {
 		return fmt.Errorf("read the cursor: %w", err)
 	}
-	progress := &progress{done: after, save: log.SetCursor}
+	progress := NewProgress(after, log.SetCursor)
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
 	if !env.Continuous {
@@ -95,26 +95,27 @@ func nextWithin[T any](ctx context.Context, log Log[T], after uint64) ([]T, erro
 	return log.Next(ctx, after, followBatch)
 }
 
-func emitEntry[T any](ctx context.Context, env *Env, log Log[T], entry T, p *progress, out Emitter) error {
+func emitEntry[T any](ctx context.Context, env *Env, log Log[T], entry T, p *Progress, out Emitter) error {
 	seq := log.Seq(entry)
 	value, err := log.Value(ctx, entry)
 	if err != nil {
 		return fmt.Errorf("read entry %d: %w", seq, err)
 	}
-	p.begin(seq)
+	p.Begin(seq)
 	if value == nil {
-		return p.end(ctx, seq, true)
+		return p.End(ctx, seq, true)
 	}
 	return out.Emit(ctx, NewItem(value, func(o Outcome) {
 		// The cursor is saved also while the run drains: what is done is done.
-		if err := p.end(context.WithoutCancel(ctx), seq, o.Err == nil); err != nil {
+		if err := p.End(context.WithoutCancel(ctx), seq, o.Err == nil); err != nil {
 			env.Logger.Error("cursor not saved; entries will be read again", "error", err)
 		}
 	}))
 }
 
-// progress knows how far everything has been dealt with, although entries end in any order.
-type progress struct {
+// Progress knows how far a source has come whose entries end in any order: everything up to a position has
+// been dealt with. Positions grow. It may be used by many goroutines at once.
+type Progress struct {
 	mu    sync.Mutex
 	open  []uint64 // begun and not ended, in order
 	done  uint64   // everything up to here has been dealt with
@@ -123,14 +124,21 @@ type progress struct {
 	save  func(context.Context, uint64) error
 }
 
-func (p *progress) begin(seq uint64) {
+// NewProgress returns the progress of a source that goes on after a position, and saves later ones.
+func NewProgress(after uint64, save func(context.Context, uint64) error) *Progress {
+	return &Progress{done: after, save: save}
+}
+
+// Begin says that the entry at a position, which is greater than all before, is about to be emitted.
+func (p *Progress) Begin(seq uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open = append(p.open, seq)
 	p.last = seq
 }
 
-func (p *progress) end(ctx context.Context, seq uint64, ok bool) error {
+// End says that an entry has ended, and whether it was dealt with. If not, the position never goes beyond it.
+func (p *Progress) End(ctx context.Context, seq uint64, ok bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !ok {

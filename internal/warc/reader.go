@@ -39,6 +39,14 @@ func (r *Reader) Size() int64 { return r.size }
 // Progress returns how much of the file was read.
 func (r *Reader) Progress() int64 { return r.offset() }
 
+// At returns the place of the first record at an offset, as [Record.Offset] has it.
+func (r *Reader) At(offset int64) Place {
+	if r.gzip == nil {
+		return Place{Skip: offset}
+	}
+	return Place{Member: offset}
+}
+
 // Seek makes the record at a place the next one. The place is that of a record of this file.
 func (r *Reader) Seek(p Place) error {
 	r.open = nil

@@ -60,6 +60,15 @@ func (r *Record) URL() string { return unbracketed(r.Field("WARC-Target-URI")) }
 // ID returns the record's id without its brackets.
 func (r *Record) ID() string { return unbracketed(r.Field("WARC-Record-ID")) }
 
+// RefersTo returns the id of the record whose body a revisit repeats; "" where it does not say.
+func (r *Record) RefersTo() string { return unbracketed(r.Field("WARC-Refers-To")) }
+
+// NotModified reports whether a revisit stands for a 304: it names what was confirmed, if at all, by its
+// URL, and has no payload.
+func (r *Record) NotModified() bool {
+	return strings.HasSuffix(r.Field("WARC-Profile"), "/server-not-modified")
+}
+
 func unbracketed(s string) string {
 	if inner, ok := strings.CutPrefix(s, "<"); ok {
 		return strings.TrimSuffix(inner, ">")

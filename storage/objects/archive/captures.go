@@ -128,7 +128,7 @@ func (im *importer) note(file int32, rec *warc.Record) {
 	}
 	c := capture{place: rec.Place, date: at.UnixNano(), url: hashOf(rec.URL()), digest: hashOf(rec.Field("WARC-Payload-Digest")), file: file, kind: k}
 	if c.id = hashOf(rec.ID()); k == revisit {
-		c.id = hashOf(refersTo(rec))
+		c.id = hashOf(rec.RefersTo())
 	}
 	im.captures = append(im.captures, c)
 }

@@ -2,10 +2,12 @@ package archive
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/internal/warc"
@@ -18,34 +20,34 @@ func (im *importer) document(rec *warc.Record, c capture) (d *webrace.Document, 
 	if err != nil {
 		return nil, err.Error(), nil
 	}
-	if c.kind == revisit && notModified(rec) {
+	if c.kind == revisit && rec.NotModified() {
 		im.documents++
 		reason, err := im.writer.touch(url, c.time())
 		return nil, reason, err
 	}
 	r, err := im.response(rec, c)
-	var damaged *damagedError
+	var damaged *warc.DamagedError
 	if errors.As(err, &damaged) {
-		return nil, damaged.reason, nil
+		return nil, damaged.Reason, nil
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	if reason := leftOut(r.status); reason != "" {
-		im.left[reason]++
+	if !contentcoding.HasDocument(r.Status) {
+		im.left[fmt.Sprintf("answers of status %d", r.Status)]++
 		return nil, "", nil
 	}
 	return im.extracted(url, r, c.time())
 }
 
 // extracted completes a response as the crawl's normalize stage does.
-func (im *importer) extracted(url string, r *response, at time.Time) (*webrace.Document, string, error) {
-	x, err := extract.Document(r.body, extract.ContentType(r.header, r.mediaType), url, im.options.Extract)
+func (im *importer) extracted(url string, r *warc.Response, at time.Time) (*webrace.Document, string, error) {
+	x, err := extract.Document(r.Body, extract.ContentType(r.Header, r.MediaType), url, im.options.Extract)
 	if err != nil {
 		return nil, err.Error(), nil
 	}
 	if !im.options.IgnoreRobots {
-		noIndex, noFollow := x.Robots(r.header)
+		noIndex, noFollow := x.Robots(r.Header)
 		if noIndex {
 			im.left["pages that ask not to be indexed"]++
 			return nil, "", nil
@@ -55,27 +57,21 @@ func (im *importer) extracted(url string, r *response, at time.Time) (*webrace.D
 		}
 	}
 	return &webrace.Document{
-		URL: url, Outcome: webrace.Fetched, Status: r.status, Header: r.header, Origin: r.origin, At: at,
-		MediaType: x.MediaType, Body: r.body, Truncated: r.truncated,
+		URL: url, Outcome: webrace.Fetched, Status: r.Status, Header: r.Header, Origin: r.Origin, At: at,
+		MediaType: x.MediaType, Body: r.Body, Truncated: r.Truncated,
 		Charset: x.Charset, Language: x.Language, Title: x.Title, Text: x.Text, Links: x.Links,
 	}, "", nil
 }
 
-// notModified reports whether a revisit stands for a 304: it names what was confirmed, if at all, by its
-// URL, and has no payload.
-func notModified(rec *warc.Record) bool {
-	return strings.HasSuffix(rec.Field("WARC-Profile"), "/server-not-modified")
-}
-
 // response reads what a record says the server answered.
-func (im *importer) response(rec *warc.Record, c capture) (*response, error) {
+func (im *importer) response(rec *warc.Record, c capture) (*warc.Response, error) {
 	switch c.kind {
 	case resource:
-		return readResource(rec, im.options.MaxBody)
+		return rec.Resource(im.options.MaxBody)
 	case whole:
-		return readResponse(rec, im.options.MaxBody)
+		return rec.Response(im.options.MaxBody)
 	}
-	own, err := readHead(rec)
+	own, err := rec.Head()
 	if err != nil {
 		return nil, err
 	}
@@ -84,20 +80,20 @@ func (im *importer) response(rec *warc.Record, c capture) (*response, error) {
 		return nil, err
 	}
 	if own != nil { // what the server said this time
-		first.status, first.header = own.status, own.header
+		first.Status, first.Header = own.Status, own.Header
 	}
-	first.origin = origin(rec)
+	first.Origin = rec.Origin()
 	return first, nil
 }
 
 // original reads the response that a revisit refers to: from the files, or else from the store.
-func (im *importer) original(rec *warc.Record, c capture) (*response, error) {
+func (im *importer) original(rec *warc.Record, c capture) (*warc.Response, error) {
 	if index, ok := im.originals.of(c); ok {
 		first, err := im.side.record(im.captures[index])
 		if err != nil {
 			return nil, err
 		}
-		if digest := rec.Field("WARC-Payload-Digest"); digest == "" || strings.EqualFold(digest, first.Field("WARC-Payload-Digest")) || first.ID() == refersTo(rec) {
+		if digest := rec.Field("WARC-Payload-Digest"); digest == "" || strings.EqualFold(digest, first.Field("WARC-Payload-Digest")) || first.ID() == rec.RefersTo() {
 			return im.response(first, im.captures[index])
 		}
 	}
@@ -108,7 +104,5 @@ func (im *importer) original(rec *warc.Record, c capture) (*response, error) {
 	if r, err := im.writer.stored(url, at); r != nil || err != nil {
 		return r, err
 	}
-	return nil, damagedf("what this revisit refers to is in none of the files, and not in the object cache")
+	return nil, &warc.DamagedError{Reason: "what this revisit refers to is in none of the files, and not in the object cache"}
 }
-
-func refersTo(rec *warc.Record) string { return strings.Trim(rec.Field("WARC-Refers-To"), "<>") }

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
@@ -101,7 +102,7 @@ func (w *writer) knows(d *webrace.Document) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	digest := digestOf(d.Body)
+	digest := webrace.Digest(sha256.Sum256(d.Body))
 	var current webrace.Digest
 	for _, v := range versions {
 		if v.FetchedAt.After(d.At) {
@@ -139,7 +140,7 @@ func (w *writer) touch(url string, at time.Time) (reason string, err error) {
 }
 
 // stored returns the document that was fetched from a URL at that time, to the second; nil if there is none.
-func (w *writer) stored(url, date string) (*response, error) {
+func (w *writer) stored(url, date string) (*warc.Response, error) {
 	at, err := warc.ParseDate(date)
 	if err != nil {
 		return nil, nil
@@ -162,7 +163,7 @@ func (w *writer) stored(url, date string) (*response, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &response{status: v.Status, header: header, mediaType: v.MediaType, body: body, truncated: v.Truncated}, nil
+		return &warc.Response{Status: v.Status, Header: header, MediaType: v.MediaType, Body: body, Truncated: v.Truncated}, nil
 	}
 	return nil, nil
 }

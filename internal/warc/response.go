@@ -1,9 +1,8 @@
-package archive
+package warc
 
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,52 +12,41 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
-	"github.com/webrace/webrace/internal/warc"
 )
 
-// response is what a server answered, decoded.
-type response struct {
-	status    int
-	header    http.Header // as received
-	mediaType string      // where the header has none
-	body      []byte
-	truncated bool
-	origin    netip.Addr
+// Response is what a server answered, decoded.
+type Response struct {
+	Status    int
+	Header    http.Header // as received
+	MediaType string      // where the header has none
+	Body      []byte      // empty if the status says that there is no document
+	Truncated bool
+	Origin    netip.Addr
 }
 
-// damagedError says why a record that is whole holds no document.
-type damagedError struct{ reason string }
+// DamagedError says why a record that is whole holds no document.
+type DamagedError struct{ Reason string }
 
-func (e *damagedError) Error() string { return e.reason }
+func (e *DamagedError) Error() string { return e.Reason }
 
-func damagedf(format string, args ...any) error { return &damagedError{fmt.Sprintf(format, args...)} }
+func damagedf(format string, args ...any) error { return &DamagedError{fmt.Sprintf(format, args...)} }
 
-func digestOf(body []byte) webrace.Digest { return sha256.Sum256(body) }
-
-// leftOut says what an answer is that no crawl keeps; "" for one with a document.
-func leftOut(status int) string {
-	if contentcoding.HasDocument(status) {
-		return ""
-	}
-	return fmt.Sprintf("answers of status %d", status)
-}
-
-func origin(rec *warc.Record) netip.Addr {
-	addr, _ := netip.ParseAddr(rec.Field("WARC-IP-Address")) // one that is none says nothing
+// Origin returns the address that answered; the zero address where the record has none.
+func (r *Record) Origin() netip.Addr {
+	addr, _ := netip.ParseAddr(r.Field("WARC-IP-Address")) // one that is none says nothing
 	return addr.WithZone("")
 }
 
-// readResource reads a record that holds a body alone.
-func readResource(rec *warc.Record, limit int) (*response, error) {
-	r := &response{status: http.StatusOK, header: http.Header{}, origin: origin(rec)}
+// Resource reads a record that holds a body alone, at most so much of it.
+func (rec *Record) Resource(limit int) (*Response, error) {
+	r := &Response{Status: http.StatusOK, Header: http.Header{}, Origin: rec.Origin()}
 	if t := rec.Field("Content-Type"); t != "" {
-		r.header.Set("Content-Type", t)
+		r.Header.Set("Content-Type", t)
 	}
 	body, err := io.ReadAll(io.LimitReader(rec.Block, int64(limit)+1))
-	r.body, r.truncated = cut(body, limit)
-	r.truncated = r.truncated || rec.Field("WARC-Truncated") != ""
+	r.Body, r.Truncated = cut(body, limit)
+	r.Truncated = r.Truncated || rec.Field("WARC-Truncated") != ""
 	return r, err
 }
 
@@ -69,23 +57,24 @@ func cut(body []byte, limit int) ([]byte, bool) {
 	return body, false
 }
 
-// readResponse reads a record that holds an HTTP response, and decodes its body.
-func readResponse(rec *warc.Record, limit int) (*response, error) {
+// Response reads a record that holds an HTTP response, and decodes its body, at most so much of it. A
+// [*DamagedError] says that what the record holds makes no sense.
+func (rec *Record) Response(limit int) (*Response, error) {
 	in := bufio.NewReaderSize(rec.Block, 32<<10)
 	r, err := readHTTPHead(in)
 	if err != nil {
 		return nil, err
 	}
-	r.origin, r.truncated = origin(rec), rec.Field("WARC-Truncated") != ""
-	r.mediaType = rec.Field("WARC-Identified-Payload-Type")
-	if !contentcoding.HasDocument(r.status) {
+	r.Origin, r.Truncated = rec.Origin(), rec.Field("WARC-Truncated") != ""
+	r.MediaType = rec.Field("WARC-Identified-Payload-Type")
+	if !contentcoding.HasDocument(r.Status) {
 		return r, nil
 	}
 	return r, r.readBody(in, limit)
 }
 
-// readHead reads what a revisit record keeps of the response; nil where that is nothing.
-func readHead(rec *warc.Record) (*response, error) {
+// Head reads what a revisit record keeps of the response; nil where that is nothing.
+func (rec *Record) Head() (*Response, error) {
 	if rec.Length == 0 {
 		return nil, nil
 	}
@@ -97,16 +86,16 @@ const maxHTTPHead = 256 << 10
 
 // readHTTPHead reads the status line and the header. Lines that are no fields are passed over: servers
 // send such, and crawlers record what servers send.
-func readHTTPHead(in *bufio.Reader) (*response, error) {
-	head := &headReader{in: in, left: maxHTTPHead}
+func readHTTPHead(in *bufio.Reader) (*Response, error) {
+	head := &lineReader{in: in, left: maxHTTPHead}
 	line, err := head.line()
 	if err != nil {
 		return nil, err
 	}
 	protocol, rest, _ := strings.Cut(line, " ")
 	code, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	r := &response{header: http.Header{}}
-	if r.status, err = strconv.Atoi(code); err != nil || !strings.HasPrefix(protocol, "HTTP/") || r.status < 100 || r.status > 999 {
+	r := &Response{Header: http.Header{}}
+	if r.Status, err = strconv.Atoi(code); err != nil || !strings.HasPrefix(protocol, "HTTP/") || r.Status < 100 || r.Status > 999 {
 		return nil, damagedf("%.40q is no HTTP status line", line)
 	}
 	last := ""
@@ -121,22 +110,22 @@ func readHTTPHead(in *bufio.Reader) (*response, error) {
 		name, value, ok := strings.Cut(line, ":")
 		switch {
 		case line[0] == ' ' || line[0] == '\t': // continues the line before
-			if values := r.header[last]; len(values) > 0 {
+			if values := r.Header[last]; len(values) > 0 {
 				values[len(values)-1] += " " + strings.TrimSpace(line)
 			}
 		case ok && strings.TrimSpace(name) != "":
 			last = http.CanonicalHeaderKey(strings.TrimSpace(name))
-			r.header[last] = append(r.header[last], strings.TrimSpace(value))
+			r.Header[last] = append(r.Header[last], strings.TrimSpace(value))
 		}
 	}
 }
 
-type headReader struct {
+type lineReader struct {
 	in   *bufio.Reader
 	left int
 }
 
-func (h *headReader) line() (string, error) {
+func (h *lineReader) line() (string, error) {
 	var line []byte
 	for {
 		part, err := h.in.ReadSlice('\n')
@@ -157,20 +146,20 @@ func (h *headReader) line() (string, error) {
 
 // readBody reads the body, and takes its codings off. Many archives hold bodies that were decoded already,
 // under headers that say otherwise: what does not look encoded is not.
-func (r *response) readBody(in *bufio.Reader, limit int) error {
+func (r *Response) readBody(in *bufio.Reader, limit int) error {
 	const slack = 64 << 10 // by how much an encoded body may exceed the limit of the decoded one
-	wire, err := readWire(in, r.header, limit+slack)
-	if err != nil && !r.truncated {
+	wire, err := readWire(in, r.Header, limit+slack)
+	if err != nil && !r.Truncated {
 		return err
 	}
-	codings, err := contentcoding.Names(r.header["Content-Encoding"])
+	codings, err := contentcoding.Names(r.Header["Content-Encoding"])
 	if err != nil {
 		return damagedf("%v", err)
 	}
 	if len(codings) == 0 || isDecoded(wire, codings[len(codings)-1]) {
 		var long bool
-		r.body, long = cut(wire, limit)
-		r.truncated = r.truncated || long
+		r.Body, long = cut(wire, limit)
+		r.Truncated = r.Truncated || long
 		return nil
 	}
 	from := &contentcoding.Limited{From: bytes.NewReader(wire), Left: len(wire) + 1}
@@ -181,14 +170,14 @@ func (r *response) readBody(in *bufio.Reader, limit int) error {
 		body, err = io.ReadAll(io.LimitReader(layers, int64(limit)+1))
 	}
 	var long bool
-	if r.body, long = cut(body, limit); long {
-		r.truncated = true
+	if r.Body, long = cut(body, limit); long {
+		r.Truncated = true
 		return nil
 	}
 	if err != nil && len(wire) > limit {
-		r.truncated = true
+		r.Truncated = true
 	}
-	if err != nil && !r.truncated {
+	if err != nil && !r.Truncated {
 		return damagedf("decode the body (%s): %v", strings.Join(codings, ", "), err)
 	}
 	return nil
@@ -202,7 +191,7 @@ func readWire(in *bufio.Reader, header http.Header, limit int) ([]byte, error) {
 		from = httputil.NewChunkedReader(in)
 	}
 	wire, err := io.ReadAll(io.LimitReader(from, int64(limit)+1))
-	var broken *warc.BrokenError
+	var broken *BrokenError
 	if chunked && err != nil && !errors.As(err, &broken) {
 		return wire, damagedf("its chunks are damaged: %v", err)
 	}

@@ -1,12 +1,10 @@
-package archive
+package warc
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/webrace/webrace/internal/warc"
 )
 
 // Whatever a record holds: it is a response within the limit, or damage that is said.
@@ -19,7 +17,7 @@ func FuzzResponse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, block []byte) {
 		const limit = 1000
-		r, err := warc.NewReader(strings.NewReader(fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)))
+		r, err := NewReader(strings.NewReader(fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,12 +25,12 @@ func FuzzResponse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := readResponse(rec, limit)
-		var damaged *damagedError
+		got, err := rec.Response(limit)
+		var damaged *DamagedError
 		if err != nil && !errors.As(err, &damaged) {
 			t.Fatal(err)
 		}
-		if err == nil && (got.status < 100 || got.status > 999 || len(got.body) > limit) {
+		if err == nil && (got.Status < 100 || got.Status > 999 || len(got.Body) > limit) {
 			t.Fatalf("%+v", got)
 		}
 	})
