@@ -40,7 +40,7 @@ func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) error
 	if err != nil {
 		return fmt.Errorf("read the cursor: %w", err)
 	}
-	progress := NewProgress(after, log.SetCursor)
+	progress := NewProgress(after, followBatch, log.SetCursor)
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
 	if !env.Continuous {
@@ -121,12 +121,14 @@ type Progress struct {
 	done  uint64   // everything up to here has been dealt with
 	last  uint64   // the last entry begun
 	saved uint64
+	step  uint64
 	save  func(context.Context, uint64) error
 }
 
-// NewProgress returns the progress of a source that goes on after a position, and saves later ones.
-func NewProgress(after uint64, save func(context.Context, uint64) error) *Progress {
-	return &Progress{done: after, save: save}
+// NewProgress returns the progress of a source that goes on after a position. A later one is saved when it is so
+// much further, and whenever nothing is open.
+func NewProgress(after, step uint64, save func(context.Context, uint64) error) *Progress {
+	return &Progress{done: after, step: step, save: save}
 }
 
 // Begin says that the entry at a position, which is greater than all before, is about to be emitted.
@@ -151,7 +153,7 @@ func (p *Progress) End(ctx context.Context, seq uint64, ok bool) error {
 	if len(p.open) > 0 {
 		p.done = p.open[0] - 1
 	}
-	if p.done <= p.saved || (len(p.open) > 0 && p.done-p.saved < followBatch) {
+	if p.done <= p.saved || (len(p.open) > 0 && p.done-p.saved < p.step) {
 		return nil
 	}
 	p.saved = p.done

@@ -25,6 +25,8 @@ type totals struct {
 
 	items    int64 // that sources gave
 	failed   int64 // that stages failed on
+	read     int64 // documents of archives
+	broken   int64 // records of archives
 	indexed  int64
 	queued   int64
 	inFlight int64
@@ -77,10 +79,12 @@ func (t *totals) add(r *pipeline.Report) {
 		}
 		t.Deferred += c["deferred"]
 		t.Bytes += c["bytes"]
-		t.Links += c["links"]
+		t.Links += c["links"] + c["sitemap_urls"]
 		t.Annotations += c["annotations"]
 		t.Extractor.add(c)
 		t.indexed += c["indexed"]
+		t.read += c["documents"]
+		t.broken += c["broken"]
 		t.queued += c["queued"]
 		next, waits := c["next_round"]
 		if next > 0 && (t.next == 0 || next < t.next) {

@@ -29,6 +29,8 @@ func summarize(w io.Writer, dir *storage.Dir, reports []*pipeline.Report) {
 func (t *totals) sentence() string {
 	switch {
 	case t.documents() > 0:
+	case t.read > 0:
+		return strings.Join([]string{cli.Count(t.read, "document") + " read", cli.Count(t.Annotations, "annotation"), cli.Count(t.Errors, "error")}, ", ")
 	case t.indexed > 0:
 		return cli.Count(t.indexed, "document") + " indexed"
 	case t.Errors > 0:
@@ -55,6 +57,9 @@ func (t *totals) remarks() []string {
 	}
 	if t.failed > 0 {
 		remarks = append(remarks, cli.Count(t.failed, "item")+" could not be processed; webrace-store dlq list shows what was kept of them")
+	}
+	if t.broken > 0 {
+		remarks = append(remarks, cli.Count(t.broken, "broken record")+" passed over; the log says where")
 	}
 	if t.Fresh > t.Pages+t.NotModified {
 		remarks = append(remarks, "a document validated a moment ago is not asked for again; --set frontier.fresh=0s asks for all")

@@ -19,5 +19,6 @@ import (
 	_ "github.com/webrace/webrace/stages/render"
 	_ "github.com/webrace/webrace/stages/sitemapparse"
 	_ "github.com/webrace/webrace/stages/urds"
+	_ "github.com/webrace/webrace/stages/warcsource"
 	_ "github.com/webrace/webrace/stages/writefile"
 )

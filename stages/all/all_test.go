@@ -88,7 +88,7 @@ func TestShippedPipelinesLoadClean(t *testing.T) {
 			mustBeWired(t, graph, stage)
 		}
 	}
-	for _, name := range []string{"crawl", "export", "gc", "search", "webrace"} {
+	for _, name := range []string{"archive", "crawl", "export", "gc", "search", "webrace"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("pipeline %s does not ship: %q", name, names)
 		}

@@ -112,7 +112,7 @@ func (s *stage) read(d *webrace.Document, k kind) (*linkset.Set, error) {
 		return nil, err
 	}
 	s.count("entries", len(entries)-1) // the first is the feed itself
-	s.count("links", len(set.URLs))
+	s.count("feed_links", len(set.URLs))
 	s.count("repeated", set.Repeated)
 	s.count("invalid", set.Invalid)
 	s.count("over_limit", set.Over)
