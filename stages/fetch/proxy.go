@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -9,14 +10,17 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
 )
 
 // ProxyOptions say through whom hosts are asked. Variables of the environment do not: what a crawler shows
 // to whom is in its configuration alone.
 type ProxyOptions struct {
 	Proxy         string   `toml:"proxy" doc:"the proxy through which all hosts are asked: http://, https://, socks5:// or socks5h://, with user:password@ if it wants that, host and port; empty for none"`
+	ProxySecret   string   `toml:"proxy_secret" doc:"the name of a secret of kind basic, of webrace-store secret, that the proxy is shown instead of a user and password in its URL; empty for none"`
 	NoProxy       []string `toml:"no_proxy" doc:"hosts that are asked without the proxy: www.example.org, *.example.org, 10.0.0.0/8"`
 	ProxyResolves bool     `toml:"proxy_resolves" doc:"leave names to the proxy, for those that only it knows: then no more than literal addresses can be checked"`
 }
@@ -36,6 +40,9 @@ func (o ProxyOptions) validate() error {
 	proxied, err := parseProxy(o.Proxy)
 	if err != nil {
 		return &pipeline.OptionError{Option: "proxy", Err: err}
+	}
+	if o.ProxySecret != "" && (proxied == nil || proxied.User != nil) {
+		return &pipeline.OptionError{Option: "proxy_secret", Err: errors.New("it needs a proxy whose URL holds no user")}
 	}
 	if _, err := parseHosts(o.NoProxy); err != nil {
 		return &pipeline.OptionError{Option: "no_proxy", Err: err}
@@ -69,10 +76,15 @@ func parseProxy(text string) (*url.URL, error) {
 
 // newProxy returns the proxy of options that are valid. A proxy that is named by its address is admitted by
 // that, for the connections to it; one that has a name must have an address that anything may be asked at.
-func newProxy(o Options) (*proxy, error) {
+func newProxy(o Options, env *pipeline.Env) (*proxy, error) {
 	u, err := parseProxy(o.Proxy)
 	if u == nil || err != nil {
 		return nil, err
+	}
+	if o.ProxySecret != "" {
+		if u.User, err = proxyUser(o.ProxySecret, u, env); err != nil {
+			return nil, fmt.Errorf("option proxy_secret: %w", err)
+		}
 	}
 	p := &proxy{url: u, resolves: o.ProxyResolves}
 	p.except, _ = parseHosts(o.NoProxy)
@@ -82,6 +94,32 @@ func newProxy(o Options) (*proxy, error) {
 	}
 	p.guard, err = netguard.New(admitted)
 	return p, err
+}
+
+// proxyUser returns the user and password of a secret, if they may be shown to a proxy: like a host, it must
+// be one that the secret is for, if that names any, and what is not encrypted must be allowed.
+func proxyUser(name string, proxy *url.URL, env *pipeline.Env) (*url.Userinfo, error) {
+	open, err := pipeline.Resource[credentials.Open](env)
+	if err != nil {
+		return nil, err
+	}
+	source, err := open()
+	if err != nil {
+		return nil, err
+	}
+	secret, err := source.Secret(context.Background(), name)
+	if err != nil {
+		return nil, fmt.Errorf("secret %s: %w", name, err)
+	}
+	switch bounds := secret.Bounds(); {
+	case secret.Kind() != control.KindBasic:
+		return nil, fmt.Errorf("secret %s is of kind %s: a proxy is shown a basic one", name, secret.Kind())
+	case len(bounds.Hosts) > 0 && !bounds.Admit(proxy.Host) && !bounds.Admit(proxy.Hostname()):
+		return nil, fmt.Errorf("secret %s is not for the host %s", name, proxy.Host)
+	case proxy.Scheme != "https" && !bounds.Insecure:
+		return nil, fmt.Errorf("secret %s may be sent by https alone, and the proxy is not asked so (to allow it: webrace-store secret set --insecure)", name)
+	}
+	return url.UserPassword(secret.Reveal()), nil
 }
 
 // via is the way to a host.

@@ -39,7 +39,7 @@ func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, er
 	if err != nil {
 		return nil, err
 	}
-	proxy, err := newProxy(o)
+	proxy, err := newProxy(o, env)
 	if err != nil {
 		return nil, err
 	}
