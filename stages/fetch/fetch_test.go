@@ -188,7 +188,7 @@ func TestRedirectsAreHandedOn(t *testing.T) {
 	req := get(url + "/dir/from")
 	req.Redirects = 2
 	r, all := one(t, local(), req)
-	want := []webrace.Links{{From: req.URL, Reach: req.Reach, Via: webrace.ViaRedirect, Redirects: 3, URLs: []string{url + "/To/x?a%20b"}}}
+	want := []webrace.Links{{From: req.URL, Reach: req.Reach, Via: webrace.ViaRedirect, Redirects: 3, Permanent: true, URLs: []string{url + "/To/x?a%20b"}}}
 	if diff := cmp.Diff(want, r.links); diff != "" {
 		t.Error(diff)
 	}
