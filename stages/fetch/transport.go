@@ -164,11 +164,14 @@ func (c *client) ask(ctx context.Context, t target, conditions http.Header, a *a
 	if way == forwarded {
 		url.Opaque = "//" + t.host + t.path
 		a.origin, err = c.transports.tunnel.check(ctx, t)
-	} else {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-			a.origin = addressOf(info.Conn.RemoteAddr())
-		}})
 	}
+	reused := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		reused = info.Reused
+		if way != forwarded {
+			a.origin = addressOf(info.Conn.RemoteAddr())
+		}
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +179,9 @@ func (c *client) ask(ctx context.Context, t target, conditions http.Header, a *a
 	request.Method, request.URL, request.Host, request.Header = http.MethodGet, url, t.host, c.header(conditions)
 	response, err := transport.RoundTrip(request)
 	if err != nil {
+		if reused { // the server may have forgotten it, and others: whoever asks again gets a new one
+			transport.CloseIdleConnections()
+		}
 		return nil, explain(t, way, err)
 	}
 	if way == forwarded && response.StatusCode == http.StatusProxyAuthRequired {
