@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/webrace/webrace/internal/smalldisk"
 	"github.com/webrace/webrace/storage"
@@ -23,16 +22,18 @@ func TestACrawlGoesOnFromABackupThatWasMadeWhileItRan(t *testing.T) {
 	w := newWorld(t)
 	const pages, before = 60, 20
 	var served atomic.Int64
-	reached := make(chan struct{})
+	reached, made := make(chan struct{}), make(chan struct{})
 	var links []string
 	for i := range pages {
 		path := fmt.Sprintf("/%d", i+1)
 		links = append(links, path)
 		w.site.handle(path, func(rw http.ResponseWriter, r *http.Request) {
-			if served.Add(1) == before {
+			if i < 2*before && served.Add(1) == before {
 				close(reached)
 			}
-			time.Sleep(5 * time.Millisecond) // so that there is something to be in the middle of
+			if i >= 2*before {
+				<-made // so that there is something to be in the middle of
+			}
 			serveDocument(rw, r, document("page "+path+" speaks of tea"))
 		})
 	}
@@ -48,6 +49,7 @@ func TestACrawlGoesOnFromABackupThatWasMadeWhileItRan(t *testing.T) {
 	go func() {
 		<-reached
 		_, err := dir.Backup(context.Background(), copied)
+		close(made)
 		backedUp <- err
 	}()
 	crawlIn(t, dir)
