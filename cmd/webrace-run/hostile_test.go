@@ -2,169 +2,179 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
-	"fmt"
-	"io"
-	"net"
-	"net/http"
+	"context"
+	"encoding/json"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/webrace/webrace/cmd/internal/storecmd"
+	"github.com/webrace/webrace/internal/hostile"
 )
 
-// hijacked gives a handler the connection itself.
-func hijacked(serve func(net.Conn)) http.HandlerFunc {
-	return func(rw http.ResponseWriter, _ *http.Request) {
-		conn, _, err := http.NewResponseController(rw).Hijack()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		serve(conn)
-	}
-}
+// hostileAtOnce is how many hostile sites are crawled at a time: most of the time they wait.
+const hostileAtOnce = 6
 
-// forEver writes until the other side has had enough.
-func forEver(w io.Writer, text string) {
-	for {
-		if _, err := io.WriteString(w, text); err != nil {
-			return
-		}
-	}
-}
-
-// hostile are pages of servers that mean no good, and what is said of each.
-var hostile = map[string]struct {
-	serve http.HandlerFunc
-	said  string
-}{
-	"/silent": {hijacked(func(c net.Conn) { io.Copy(io.Discard, c) }), "timeout"},
-	"/endless-header": {hijacked(func(c net.Conn) {
-		io.WriteString(c, "HTTP/1.1 200 OK\r\n")
-		forEver(c, "X-More: and more\r\n")
-	}), "header"},
-	"/drip": {hijacked(func(c net.Conn) {
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
-		for {
-			if _, err := io.WriteString(c, "x"); err != nil {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}), "timeout"},
-	"/lying-length": {hijacked(func(c net.Conn) {
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5000\r\n\r\nhello")
-	}), "unexpected EOF"},
-	"/no-http":  {hijacked(func(c net.Conn) { io.WriteString(c, "SSH-2.0-OpenSSH_9.2\r\n") }), "HTTP"},
-	"/hangs-up": {hijacked(func(net.Conn) {}), "EOF"},
-	"/no-gzip": {func(rw http.ResponseWriter, _ *http.Request) {
-		rw.Header().Set("Content-Encoding", "gzip")
-		io.WriteString(rw, "this is no gzip")
-	}, "gzip"},
-	"/nowhere": {func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusFound) }, "redirect without a location"},
-}
-
-// oversized are pages of which the beginning is kept.
-var oversized = map[string]http.HandlerFunc{
-	"/endless-body": func(rw http.ResponseWriter, _ *http.Request) {
-		rw.Header().Set("Content-Type", "text/html")
-		forEver(rw, "<p>"+strings.Repeat("more and more ", 100)+"</p>\n")
-	},
-	"/bomb": func(rw http.ResponseWriter, _ *http.Request) {
-		rw.Header().Set("Content-Type", "text/html")
-		rw.Header().Set("Content-Encoding", "gzip")
-		rw.Write(bomb())
-	},
-}
-
-// bomb is 50 MB of nothing, compressed.
-var bomb = sync.OnceValue(func() []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write(make([]byte, 50<<20))
-	z.Close()
-	return b.Bytes()
-})
-
-func TestHostilePagesCostNoGoodOneAndEachIsListedWithItsReason(t *testing.T) {
+// TestHostileSite crawls each of the sites that misbehave, with the program as it is installed. Each crawl
+// ends by itself, has asked for every good page once, by the site's own record, and says what happened.
+func TestHostileSite(t *testing.T) {
 	t.Parallel()
-	bomb() // takes longer to make than a request may take
-	w := newWorld(t)
-	const good = 20
-	links := []string{"/loop", "/long/0"}
-	for i := range good {
-		path := fmt.Sprintf("/good/%d", i)
-		links = append(links, path)
-		w.page(path, fmt.Sprintf("good page %d has tea", i))
+	next := make(chan hostile.Case)
+	var workers sync.WaitGroup
+	for range hostileAtOnce {
+		workers.Go(func() {
+			for c := range next {
+				t.Run(c.Name, func(t *testing.T) { mustSurvive(t, c) })
+			}
+		})
 	}
-	for path, page := range hostile {
-		links = append(links, path)
-		w.handle(path, page.serve)
+	for i, c := range bySlowness() {
+		if !testing.Short() || i%10 == 0 {
+			next <- c
+		}
 	}
-	for path, serve := range oversized {
-		links = append(links, path)
-		w.handle(path, serve)
-	}
-	w.redirect("/loop", "/loop/2")
-	w.redirect("/loop/2", "/loop")
-	for i := range 20 {
-		w.redirect(fmt.Sprintf("/long/%d", i), fmt.Sprintf("/long/%d", i+1))
-	}
-	w.page("/", links...)
+	close(next)
+	workers.Wait()
+}
 
-	report := w.reported(these(w.asks("ann", "/", depth(2), about("tea"))),
-		"--set", "fetch.header_timeout=1s", "--set", "fetch.timeout=3s", "--set", "fetch.max_body=100kB",
-		"--set", "frontier.attempts=1", "--set", "frontier.redirects=5")
-	told := w.news()
-	if len(told) != good {
-		t.Errorf("told of %d pages, want of all %d good ones: %v", len(told), good, told)
-	}
-	if want := int64(1 + good + len(oversized)); report.Pages != want {
-		t.Errorf("%d pages, want %d", report.Pages, want)
-	}
-	if report.Errors != int64(len(hostile)) || report.Deferred != 0 {
-		t.Errorf("%d errors and %d deferred, want %d and none", report.Errors, report.Deferred, len(hostile))
-	}
-	for path := range oversized {
-		if n := len(w.versions(path)); n != 1 {
-			t.Errorf("%d versions of %s, want its beginning", n, path)
+// bySlowness begins with the cases that wait.
+func bySlowness() []hostile.Case {
+	cases := hostile.Cases()
+	slices.SortStableFunc(cases, func(a, b hostile.Case) int {
+		switch {
+		case a.Slow == b.Slow:
+			return 0
+		case a.Slow:
+			return -1
 		}
-	}
-	fetch := report.Stages["fetch"].Counters
-	if fetch["truncated"] != int64(len(oversized)) {
-		t.Errorf("%d pages were cut, want %d", fetch["truncated"], len(oversized))
-	}
-	if n := report.Stages["frontier"].Counters["refused_redirects"]; n != 1 {
-		t.Errorf("%d redirects were refused, want that of the long chain", n)
-	}
-	failures := w.failures()
-	for path, page := range hostile {
-		if !strings.Contains(failures[path], page.said) {
-			t.Errorf("%s is said to fail by %q, want a word of %q", path, failures[path], page.said)
-		}
-	}
-	if len(failures) != len(hostile) {
-		t.Errorf("%d failures are listed, want %d: %v", len(failures), len(hostile), failures)
+		return 1
+	})
+	return cases
+}
+
+const hostileGood = 10
+
+func mustSurvive(t *testing.T, c hostile.Case) {
+	site := hostile.NewSite(hostileGood, c)
+	defer site.Close()
+	crawl := newHostileCrawl(t, site, c)
+	crawl.mustCome(c.Expect)
+	if c.Again != nil {
+		site.Forget()
+		crawl.options = append(crawl.options, "frontier.fresh=0s")
+		again := *c.Again
+		again.Counters = maps.Clone(again.Counters)
+		again.Counters["not_modified"] += hostileGood + 1
+		crawl.mustCome(again)
 	}
 }
 
-// failures returns the paths that gave no document, and why.
-func (w *world) failures() map[string]string {
-	w.t.Helper()
-	dir := w.open()
-	defer dir.Close()
-	store, err := dir.Frontier()
-	if err != nil {
-		w.t.Fatal(err)
+// hostileCrawl is a crawl of a hostile site, in a process of its own.
+type hostileCrawl struct {
+	t       *testing.T
+	site    *hostile.Site
+	dir     string
+	depth   int
+	scope   string
+	options []string
+}
+
+func newHostileCrawl(t *testing.T, site *hostile.Site, c hostile.Case) *hostileCrawl {
+	crawl := &hostileCrawl{t: t, site: site, dir: t.TempDir(), depth: c.Depth, scope: c.Scope}
+	if crawl.scope == "" {
+		crawl.scope = "host"
 	}
-	listed, _, err := store.Failures(w.t.Context(), "webrace", 100)
-	if err != nil {
-		w.t.Fatal(err)
+	trusted := filepath.Join(crawl.dir, "ca.pem")
+	writeFile(t, trusted, string(hostile.CertificatePEM()))
+	crawl.options = append([]string{"fetch.allow_networks=loopback", "fetch.ca_file=" + trusted}, c.Options...)
+	return crawl
+}
+
+// command is the crawl, to be started.
+func (h *hostileCrawl) command(ctx context.Context) *exec.Cmd {
+	h.t.Helper()
+	args := []string{"crawl", h.site.URL + "/", "--data", h.data(), "--report", h.report(), "--depth", strconv.Itoa(h.depth), "--scope", h.scope}
+	for _, option := range h.options {
+		args = append(args, "--set", option)
 	}
-	reasons := make(map[string]string)
-	for _, f := range listed {
-		reasons[strings.TrimPrefix(f.URL, w.URL)] = f.Visit.Error
+	c := exec.CommandContext(ctx, "webrace-run", args...)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGQUIT) } // shows what it hangs in
+	return c
+}
+
+func (h *hostileCrawl) data() string   { return filepath.Join(h.dir, "data") }
+func (h *hostileCrawl) report() string { return filepath.Join(h.dir, "report.json") }
+
+// mustCome runs the crawl to its end, which has to be as expected.
+func (h *hostileCrawl) mustCome(to hostile.Expect) {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	defer cancel()
+	c := h.command(ctx)
+	if output, err := c.CombinedOutput(); err != nil {
+		h.t.Fatalf("%v\n%s", err, output)
 	}
-	return reasons
+	for path, n := range h.site.Good() {
+		if n != 1 {
+			h.t.Errorf("the good page %s was asked for %d times, want once", path, n)
+		}
+	}
+	if n := h.site.Asked(); to.AtMost > 0 && n > to.AtMost || to.AtMost == 0 && n != to.Asked {
+		h.t.Errorf("%d other requests, want %d (or at most %d)", n, to.Asked, to.AtMost)
+	}
+	h.mustCount(to.Counters)
+	h.mustSay(to.Why)
+}
+
+// mustCount holds the report against what is expected of it.
+func (h *hostileCrawl) mustCount(expected map[string]int64) {
+	h.t.Helper()
+	var report runReport
+	readJSON(h.t, h.report(), &report)
+	want := map[string]int64{"errors": 0, "deferred": 0, "pages": 0, "not_modified": 0}
+	maps.Copy(want, expected)
+	if want["not_modified"] == 0 {
+		want["pages"] += hostileGood + 1
+	}
+	got := map[string]int64{"errors": report.Errors, "deferred": report.Deferred, "pages": report.Pages, "not_modified": report.NotModified}
+	for stage, s := range report.Stages {
+		for name, n := range s.Counters {
+			got[stage+"."+name] = n
+		}
+		if s.Errors > 0 || s.Dropped > 0 {
+			h.t.Errorf("%s failed on %d items, and dropped %d", stage, s.Errors, s.Dropped)
+		}
+	}
+	for name, n := range want {
+		if got[name] != n {
+			all, _ := json.Marshal(got)
+			h.t.Errorf("%s: %d, want %d, of %s", name, got[name], n, all)
+		}
+	}
+}
+
+// mustSay asks the store why URLs are where they are.
+func (h *hostileCrawl) mustSay(why map[string]string) {
+	h.t.Helper()
+	for _, url := range slices.Sorted(maps.Keys(why)) {
+		args := []string{"why", "--data", h.data(), h.site.Resolve(url)}
+		store := storecmd.New(args)
+		var out bytes.Buffer
+		store.SetArgs(args)
+		store.SetOut(&out)
+		store.SetErr(&out)
+		if err := store.Execute(); err != nil {
+			h.t.Errorf("%v: %v", args, err)
+		}
+		if !strings.Contains(out.String(), why[url]) {
+			h.t.Errorf("why %s: %s\nwant %q", url, out.String(), why[url])
+		}
+	}
 }

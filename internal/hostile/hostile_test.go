@@ -1,0 +1,131 @@
+package hostile
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/hostile.md")
+
+const docs = "../../docs/hostile.md"
+
+const intro = `# Hostile sites
+
+%d ways in which web sites misbehave, by accident or by intent. A crawl of each ends by itself, fetches every other page
+of the site exactly once (by the site's own record), and counts in its [report](command-line.md#the-report) what
+happened; ` + "`webrace-store why URL`" + ` says it of the URL. The crawler's tests try all of them.
+
+The counters are those that the misbehaviour adds, beside the good pages; where the limits of the crawl were set lower than they
+are by default, the options are listed with them.
+
+| name | the server … | counters |
+|---|---|---|
+`
+
+// table is docs/hostile.md.
+func table() []byte {
+	var b bytes.Buffer
+	cases := Cases()
+	fmt.Fprintf(&b, intro, len(cases))
+	for _, c := range cases {
+		var counted []string
+		for _, name := range slices.Sorted(maps.Keys(c.Expect.Counters)) {
+			counted = append(counted, fmt.Sprintf("`%s` %d", name, c.Expect.Counters[name]))
+		}
+		text := strings.Join(counted, ", ")
+		if text == "" {
+			text = "none"
+		}
+		if len(c.Options) > 0 {
+			text += "; with `" + strings.Join(c.Options, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Name, c.Does, text)
+	}
+	return b.Bytes()
+}
+
+func TestDocsListEveryCase(t *testing.T) {
+	t.Parallel()
+	want := table()
+	if *update {
+		if err := os.WriteFile(docs, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is stale: go test ./internal/hostile -update", docs)
+	}
+}
+
+func TestEachCaseHasANameOfItsOwnAndExpectsSomething(t *testing.T) {
+	t.Parallel()
+	names := make(map[string]bool)
+	wellFormed := regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*$`)
+	for _, c := range Cases() {
+		if !wellFormed.MatchString(c.Name) || names[c.Name] {
+			t.Errorf("the name %q is taken, or none", c.Name)
+		}
+		names[c.Name] = true
+		if c.Does == "" || strings.HasSuffix(c.Does, ".") || c.Lay == nil {
+			t.Errorf("%s: does %q", c.Name, c.Does)
+		}
+	}
+	if len(names) < 60 {
+		t.Errorf("%d cases", len(names))
+	}
+}
+
+// TestASiteNotesWhatItIsAskedFor: everything else that is tested with sites depends on their record.
+func TestASiteNotesWhatItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	s := NewSite(3, Case{Lay: func(s *Site) {
+		s.handle(bad, page("<p>bad"))
+		s.another().hide("/there", page("<p>there"))
+	}})
+	defer s.Close()
+	get := func(url string) string {
+		t.Helper()
+		response, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(response.StatusCode, " ", string(text))
+	}
+	start := get(s.URL + "/")
+	for _, path := range []string{"/good/0", "/good/1", "/good/2", bad} {
+		if !strings.Contains(start, `"`+path+`"`) {
+			t.Errorf("the start page does not lead to %s:\n%s", path, start)
+		}
+	}
+	for _, url := range []string{"/good/1", "/good/1", "/good/1?x", "/robots.txt", "/missing", bad, "other:/there"} {
+		get(s.Resolve(url))
+	}
+	if got, want := s.Good(), map[string]int{"/": 1, "/good/0": 0, "/good/1": 2, "/good/2": 0}; !maps.Equal(got, want) {
+		t.Errorf("good pages %v, want %v", got, want)
+	}
+	if n := s.Asked(); n != 4 {
+		t.Errorf("%d other requests, want 4", n)
+	}
+	s.Forget()
+	if n := s.Asked(); n != 0 || s.Good()["/good/1"] != 0 {
+		t.Errorf("%d other requests after it was to forget them, and %v", n, s.Good())
+	}
+}
