@@ -231,7 +231,7 @@ func (c *check) annotations() error {
 		if !a.Retrieved.IsZero() || a.Docbase.Version == 0 {
 			continue
 		}
-		_, err := documents.Get(a.URI, a.Docbase.Version)
+		err := keeps(c.ctx, documents, a.URI, a.Docbase.Version)
 		switch {
 		case errors.Is(err, objects.ErrNotFound):
 			c.report(fsck.Finding{Store: "control", Kind: "annotation of a lost version", Where: a.ID, Repaired: c.repair,
@@ -248,4 +248,22 @@ func (c *check) annotations() error {
 		}
 	}
 	return nil
+}
+
+// keeps says [objects.ErrNotFound] if no view of a URL has a version: an annotation does not say with which
+// credentials its document was asked for.
+func keeps(ctx context.Context, documents *objects.Store, url string, number int) error {
+	_, err := documents.Get(url, number)
+	if !errors.Is(err, objects.ErrNotFound) {
+		return err
+	}
+	for v, failure := range documents.Private(ctx, url) {
+		if failure != nil {
+			return failure
+		}
+		if _, got := documents.Get(v.View(), number); !errors.Is(got, objects.ErrNotFound) {
+			return got
+		}
+	}
+	return err
 }

@@ -77,11 +77,11 @@ func (d *Dir) WouldCollect(ctx context.Context, r Retention) (versions int, byte
 		return 0, 0, err
 	}
 	judge := judge{requests, r, time.Now()}
-	for latest, err := range documents.List(ctx, "") {
+	for latest, err := range documents.Views(ctx, "") {
 		if err != nil {
 			return versions, bytes, err
 		}
-		all, err := documents.Versions(latest.URL)
+		all, err := documents.Versions(latest.View())
 		if errors.Is(err, objects.ErrNotFound) {
 			continue // removed since
 		}

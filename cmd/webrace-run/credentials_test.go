@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -112,6 +114,47 @@ func TestACrawlWithCredentialsReadsWhatTheyOpen(t *testing.T) {
 	}
 	w.mustHide(hush)
 	w.mustHide("ZWxlbmk6") // eleni: in base 64
+}
+
+func TestWhoAsksWithCredentialsAndWhoAsksWithoutEachGetTheirOwnPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.secret("bank", hush)
+	w.guarded("/", []string{"tea for members", "/members"}, []string{"tea for anybody", "/public"})
+	w.guarded("/members", []string{"members' tea"}, nil)
+	w.page("/public", "public tea")
+	urds := these(w.asks("ann", "/", depth(2), as("bank"), about("tea")), w.asks("bob", "/", depth(2), about("tea")), w.asks("eve", "/*", about("tea")))
+	for range 3 { // neither page is a change of the other
+		w.run(urds, append(askAll, "--set", "keyword-filter.audience=everyone")...)
+	}
+	var told []string
+	for _, aci := range w.acis() {
+		told = append(told, aci.Owner+" "+strings.TrimPrefix(aci.URI, w.URL)+" "+strings.TrimSpace(aci.Summary))
+	}
+	slices.Sort(told)
+	mustBe(t, "told", told, "ann / «tea» for anybody", "ann / «tea» for members", "ann /public public «tea»", "ann /members members' «tea»", "bob / «tea» for anybody", "bob /public public «tea»",
+		"eve / «tea» for anybody", "eve /public public «tea»")
+	if n := len(w.versions(objects.View("bank", "/"))); n != 1 {
+		t.Errorf("the page has %d versions for members, want 1", n)
+	}
+	if n := len(w.versions("/")); n != 1 {
+		t.Errorf("the page has %d versions for those who ask without credentials, want 1", n)
+	}
+	if out, complaints, err := webraceRun("search", "--data", w.data); err != nil {
+		t.Fatalf("%v: %s%s", err, out, complaints)
+	}
+	dir := w.open()
+	defer dir.Close()
+	index, err := dir.Fulltext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := index.Version(w.URL + "/members"); err != nil || v != 0 {
+		t.Errorf("version %d of a page for members can be searched: %v", v, err)
+	}
+	if v, err := index.Version(w.URL + "/"); err != nil || v != 1 {
+		t.Errorf("version %d of the page can be searched: %v", v, err)
+	}
 }
 
 func TestAWrongPasswordIsTriedThreeTimesAndNoMore(t *testing.T) {

@@ -131,12 +131,12 @@ func (s *stage) pin(it *pipeline.Item, v objects.Version) error {
 // validate returns the stored version, and records that the server confirmed it. It is the latest that is
 // durable, whose links can be read: another pipeline may be storing the next one.
 func (s *stage) validate(it *pipeline.Item, d *webrace.Document) (objects.Version, error) {
-	version, err := s.objects.Latest(d.URL)
+	version, err := s.objects.Latest(objects.View(d.Secret, d.URL))
 	if err != nil || d.Outcome != webrace.NotModified {
 		return version, err
 	}
 	durable := it.Hold()
-	if _, err := s.objects.Touch(d.URL, d.At, durable); err != nil {
+	if _, err := s.objects.Touch(objects.View(d.Secret, d.URL), d.At, durable); err != nil {
 		durable(nil) // the error of this call decides
 		return version, err
 	}

@@ -158,12 +158,12 @@ func (s *stage) Open(context.Context) error {
 func (s *stage) refused(why frontier.Reason) { s.env.Counter("refused_" + why.String()).Add(1) }
 
 // gone reports whether a document that was stored has been removed from the object cache.
-func (s *stage) gone(url string) bool {
+func (s *stage) gone(secret, url string) bool {
 	documents, err := s.dir.Objects()
 	if err != nil {
 		return false // whoever needs what is stored will say so
 	}
-	_, err = documents.Latest(url)
+	_, err = documents.Latest(objects.View(secret, url))
 	return errors.Is(err, objects.ErrNotFound)
 }
 

@@ -74,6 +74,10 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 		if err != nil {
 			return err
 		}
+		if d.Secret != "" { // who searches the index need not be who may see it
+			s.env.Counter("private").Add(1)
+			continue
+		}
 		doc, ok, err := fulltext.FromDocument(d)
 		if err != nil {
 			return err

@@ -218,7 +218,7 @@ func looks(since map[int][]match.Recipient) []look {
 
 // isPrivate reports whether the document was fetched with credentials: then it is for those who gave them.
 func (a *audience) isPrivate(d *webrace.Document) bool {
-	return slices.ContainsFunc(d.Reach, func(r webrace.Reach) bool {
+	return d.Secret != "" || slices.ContainsFunc(d.Reach, func(r webrace.Reach) bool {
 		crawl, _ := a.crawls.Get(r.Crawl)
 		return crawl.private
 	})

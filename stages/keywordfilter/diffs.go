@@ -58,8 +58,8 @@ func (d *diffs) since(version int, urd *control.URD) (change, error) {
 }
 
 // textOf returns the text of a version of a document, or nil if it was removed.
-func (s *stage) textOf(url string, version int) (*webrace.Text, error) {
-	r, err := s.recall(url, version)
+func (s *stage) textOf(view string, version int) (*webrace.Text, error) {
+	r, err := s.recall(view, version)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil, nil
 	}

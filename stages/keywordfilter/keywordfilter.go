@@ -160,7 +160,7 @@ func (s *stage) tellOf(ctx context.Context, a *audience, to look, exact bool, it
 	d := it.Value.(*webrace.Document)
 	to.Summary = s.options.Summary
 	s.countMatched(a, to.Options)
-	diffs := s.newDiffs(d.Text, to.Added, func(version int) (*webrace.Text, error) { return s.textOf(d.URL, version) })
+	diffs := s.newDiffs(d.Text, to.Added, func(version int) (*webrace.Text, error) { return s.textOf(objects.View(d.Secret, d.URL), version) })
 	for alert := range a.view.Match(d.Text, to.Options) {
 		urd, _ := a.urds.Get(alert.ID)
 		if err := s.emit(ctx, it, out, news{urd, alert, a.seen(urd, d), exact, diffs}); err != nil {
@@ -217,7 +217,7 @@ func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) 
 	exact = true
 	var known match.Baseline
 	for v := max(1, version-s.options.Remember+1); v <= version; v++ {
-		old, err := s.recall(d.URL, v)
+		old, err := s.recall(objects.View(d.Secret, d.URL), v)
 		if errors.Is(err, objects.ErrNotFound) {
 			exact = false
 			continue
@@ -244,7 +244,7 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	if d.Text != nil {
 		return d, nil
 	}
-	r, err := s.recall(d.URL, d.Version)
+	r, err := s.recall(objects.View(d.Secret, d.URL), d.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -261,11 +261,11 @@ type recalled struct {
 	text    *extract.Result
 }
 
-func (s *stage) recall(url string, number int) (r recalled, err error) {
+func (s *stage) recall(view string, number int) (r recalled, err error) {
 	fail := func(err error) (recalled, error) {
-		return recalled{}, fmt.Errorf("recall version %d of %s: %w", number, url, err)
+		return recalled{}, fmt.Errorf("recall: %w", err)
 	}
-	if r.version, err = s.objects.Get(url, number); err != nil {
+	if r.version, err = s.objects.Get(view, number); err != nil {
 		return fail(err)
 	}
 	var header http.Header
@@ -273,7 +273,7 @@ func (s *stage) recall(url string, number int) (r recalled, err error) {
 		return fail(err)
 	}
 	contentType := extract.ContentType(header, r.version.MediaType)
-	if r.text, err = extract.Document(r.body, contentType, url, extract.Options{MaxLinks: 1}); err != nil {
+	if r.text, err = extract.Document(r.body, contentType, r.version.URL, extract.Options{MaxLinks: 1}); err != nil {
 		return fail(err)
 	}
 	s.env.Counter("recalled").Add(1)

@@ -188,7 +188,7 @@ func (h *history) at(number int) (*selection.Document, error) {
 	if h.number == number {
 		return h.version, nil
 	}
-	r, err := h.recall(h.document.URL, number)
+	r, err := h.recall(objects.View(h.document.Secret, h.document.URL), number)
 	if err != nil && !errors.Is(err, objects.ErrNotFound) {
 		return nil, err
 	}

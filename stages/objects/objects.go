@@ -86,7 +86,7 @@ func (s *stage) document(ctx context.Context, v objects.Version) (any, error) {
 
 func documentOf(v objects.Version, body []byte, header http.Header) *webrace.Document {
 	return &webrace.Document{
-		URL: v.URL, Outcome: webrace.Fetched, Status: v.Status, Header: header, At: v.FetchedAt,
+		URL: v.URL, Secret: v.Secret, Outcome: webrace.Fetched, Status: v.Status, Header: header, At: v.FetchedAt,
 		MediaType: v.MediaType, Charset: v.Charset, Language: v.Language, Body: body, Truncated: v.Truncated,
 		Digest: v.Digest, Version: v.Number, Changed: true,
 	}

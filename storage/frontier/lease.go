@@ -88,9 +88,10 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 			return nil, err
 		}
 	}
-	gone := q.gone(it.url, visit)
+	secret := l.served[0].crawl.now.Load().Secret
+	gone := q.gone(secret, it.url, visit)
 	l.request = webrace.Request{
-		URL: it.url, From: it.from, Redirects: it.redirects, Secret: l.served[0].crawl.now.Load().Secret, Visit: visit,
+		URL: it.url, From: it.from, Redirects: it.redirects, Secret: secret, Visit: visit,
 		Stored: !gone && q.answers(visit, l.served, now),
 	}
 	if l.request.Reach, err = q.reach(within); err != nil {
@@ -148,8 +149,8 @@ func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
 // gone reports whether the document that answered at a visit was removed since, and takes from the visit
 // what would let the server confirm it. What else the visit knows stays: by it, whoever saw the document is
 // not told of it again.
-func (q *Queue) gone(url string, v *webrace.Visit) bool {
-	if v == nil || v.Version == 0 || q.opt.Gone == nil || !q.opt.Gone(url) {
+func (q *Queue) gone(secret, url string, v *webrace.Visit) bool {
+	if v == nil || v.Version == 0 || q.opt.Gone == nil || !q.opt.Gone(secret, url) {
 		return false
 	}
 	v.ETag, v.LastModified = "", ""

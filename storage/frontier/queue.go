@@ -46,7 +46,7 @@ type QueueOptions struct {
 	// Gone says that nothing is stored any more of a URL whose last visit left a document. Then no stored
 	// answer is handed out, and no validators by which a server would confirm what nobody has. It is asked
 	// of URLs that are handed out again, and must not block. nil: never.
-	Gone func(url string) bool
+	Gone func(secret, url string) bool
 }
 
 func (o QueueOptions) withDefaults() QueueOptions {

@@ -87,7 +87,7 @@ func TestADocumentThatWasRemovedIsAskedForAgainWithoutConditions(t *testing.T) {
 		{404, 1, true, true, ""},
 		{200, 0, true, true, `"e"`}, // nothing was ever stored: nothing can have gone
 	} {
-		f := newFixture(t, QueueOptions{Fresh: time.Hour, Gone: func(url string) bool { return c.gone && url == "http://a.org/" }})
+		f := newFixture(t, QueueOptions{Fresh: time.Hour, Gone: func(_, url string) bool { return c.gone && url == "http://a.org/" }})
 		f.start(crawlOf("a.org"), true)
 		o := f.visited(c.status, c.version)
 		o.Learned = append(o.Learned, func(v *webrace.Visit) { v.ETag, v.LastModified, v.Baseline = `"e"`, "then", []uint64{7} })

@@ -65,7 +65,7 @@ func (c *check) version(e *entry) error {
 	if err := c.lost(e); err != nil {
 		c.ours[e.Digest] = true
 		return c.damage(damageLost, where, err.Error(), func(r *removal) error {
-			found, key, err := r.find(e.URL, e.Number)
+			found, key, err := r.find(e.View(), e.Number)
 			if err != nil || found == nil {
 				return err
 			}
@@ -73,8 +73,8 @@ func (c *check) version(e *entry) error {
 		})
 	}
 	url, number, ok, err := c.logged(e.Seq)
-	if err != nil || !ok || url != e.URL || number != e.Number {
-		if err := c.damage(damageNoLog, where, "", setKey(logKey(e.Seq), encodeLog(e.URL, e.Number))); err != nil {
+	if err != nil || !ok || url != e.View() || number != e.Number {
+		if err := c.damage(damageNoLog, where, "", setKey(logKey(e.Seq), encodeLog(e.View(), e.Number))); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (c *check) lost(e *entry) error {
 
 func (c *check) ownRecord(e *entry) error {
 	r, err := c.record(e.record, map[string]string{
-		"warc-target-uri": e.URL, strings.ToLower(versionField): strconv.Itoa(e.Number), "warc-payload-digest": formatDigest(e.Digest),
+		"warc-target-uri": e.URL, strings.ToLower(versionField): strconv.Itoa(e.Number), strings.ToLower(viewField): e.Secret, "warc-payload-digest": formatDigest(e.Digest),
 	})
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (c *check) ownRecord(e *entry) error {
 
 func (c *check) metaRecord(e *entry) error {
 	r, err := c.record(e.meta(), map[string]string{
-		"warc-type": typeMetadata, "warc-target-uri": e.URL, strings.ToLower(versionField): strconv.Itoa(e.Number),
+		"warc-type": typeMetadata, "warc-target-uri": e.URL, strings.ToLower(versionField): strconv.Itoa(e.Number), strings.ToLower(viewField): e.Secret,
 	})
 	if err == nil && c.deep {
 		_, err = decodeMeta(r.block)

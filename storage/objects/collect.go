@@ -318,5 +318,5 @@ func (o *oldest) sorted() []candidate {
 }
 
 func byAge(a, b candidate) int {
-	return cmp.Or(a.ValidatedAt.Compare(b.ValidatedAt), strings.Compare(a.URL, b.URL), cmp.Compare(a.Number, b.Number))
+	return cmp.Or(a.ValidatedAt.Compare(b.ValidatedAt), strings.Compare(a.View(), b.View()), cmp.Compare(a.Number, b.Number))
 }

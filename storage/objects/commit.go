@@ -76,8 +76,8 @@ func (s *Store) settle(group []*write, counts counters, err error) {
 	for _, w := range group {
 		s.waiting--
 		s.bytes -= w.size()
-		if p := s.versions[w.version.URL]; p.by == w {
-			delete(s.versions, w.version.URL)
+		if p := s.versions[w.version.View()]; p.by == w {
+			delete(s.versions, w.version.View())
 		}
 		if p := s.payloads[w.version.Digest]; p.by == w {
 			delete(s.payloads, w.version.Digest)
@@ -167,17 +167,17 @@ func (c *commit) keep(w *write) error {
 	}
 	e := &entry{Version: w.version, record: at, metaLength: int64(w.buffer.Len()) - w.record}
 	e.Changed = false
-	c.latest[e.URL] = e
+	c.latest[e.View()] = e
 	if last != nil {
-		c.set(olderKey(last.URL, last.Number), encodeEntry(last))
+		c.set(olderKey(last.View(), last.Number), encodeEntry(last))
 	} else {
 		c.counts.urls++
 	}
 	if e.Number > 1 && (last == nil || e.Number > last.Number+1) {
-		c.batch.Delete(tombstoneKey(e.URL), nil) // the number goes on from the new version
+		c.batch.Delete(tombstoneKey(e.View()), nil) // the number goes on from the new version
 	}
 	c.set(linksKey(e.Seq), w.links)
-	c.set(logKey(e.Seq), encodeLog(e.URL, e.Number))
+	c.set(logKey(e.Seq), encodeLog(e.View(), e.Number))
 	c.counts.versions++
 	c.counts.seq = e.Seq
 	return nil
@@ -188,7 +188,7 @@ func (c *commit) lastEntry(w *write) (*entry, error) {
 	if w.buffer != nil && w.version.Number == 1 {
 		return nil, nil
 	}
-	e, err := c.last(w.version.URL)
+	e, err := c.last(w.version.View())
 	if err == nil && e == nil && w.buffer == nil {
 		err = fmt.Errorf("%w: version %d is missing", ErrCorrupt, w.version.Number)
 	}

@@ -58,13 +58,13 @@ func (e *Export) write(v Version) (Exported, error) {
 	if err != nil {
 		return Exported{}, err
 	}
-	number := [2]string{versionField, strconv.Itoa(v.Number)}
+	number, view := [2]string{versionField, strconv.Itoa(v.Number)}, [2]string{viewField, v.Secret}
 	response := &record{
 		kind: typeResponse, id: newRecordID(), date: v.FetchedAt, content: contentHTTP,
 		head: responseHead(v.Status, header, len(body)), body: body,
 		fields: [][2]string{
 			{"WARC-Target-URI", v.URL}, {"WARC-IP-Address", meta.IP}, {"WARC-Payload-Digest", formatDigest(v.Digest)},
-			{"WARC-Identified-Payload-Type", cleanValue(v.MediaType)}, number,
+			{"WARC-Identified-Payload-Type", cleanValue(v.MediaType)}, number, view,
 		},
 	}
 	if v.Truncated {
@@ -84,7 +84,7 @@ func (e *Export) write(v Version) (Exported, error) {
 	xml := meta.Canonical()
 	e.compress.append(&e.buffer, &record{
 		kind: typeMetadata, id: newRecordID(), date: v.FetchedAt, content: contentXML, head: xml,
-		fields: [][2]string{{"WARC-Target-URI", v.URL}, {"WARC-Refers-To", response.id.String()}, {"WARC-Block-Digest", blockDigest(xml)}, number},
+		fields: [][2]string{{"WARC-Target-URI", v.URL}, {"WARC-Refers-To", response.id.String()}, {"WARC-Block-Digest", blockDigest(xml)}, number, view},
 	})
 	return written, e.flush()
 }

@@ -12,7 +12,7 @@ type versionKey struct {
 	number int
 }
 
-func (v *Version) key() versionKey { return versionKey{v.URL, v.Number} }
+func (v *Version) key() versionKey { return versionKey{v.View(), v.Number} }
 
 // holds says which versions must stay, and which are about to go. A version is never both: that is
 // what lets a collector ask whether anybody waits for a version, and believe the answer. Who may yet
@@ -116,7 +116,7 @@ func (s *Store) Pin(v Version) (unpin func(), err error) {
 		return nil, fmt.Errorf("pin version %d of %s: %w", v.Number, v.URL, ErrNotFound)
 	}
 	if !fresh {
-		if _, err := s.entry(v.URL, v.Number); err != nil {
+		if _, err := s.entry(v.View(), v.Number); err != nil {
 			s.holds.unpin(key)
 			return nil, fmt.Errorf("pin: %w", err)
 		}
@@ -135,6 +135,6 @@ func (s *Store) Gone(ctx context.Context, v Version) (bool, error) {
 	if err := s.holds.decided(ctx, v.key()); err != nil {
 		return false, err
 	}
-	_, kept, err := s.find(v.URL, v.Number)
+	_, kept, err := s.find(v.View(), v.Number)
 	return !kept, err
 }

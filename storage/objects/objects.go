@@ -8,6 +8,8 @@
 //     version before is durable yet. No number is used twice, also after versions were removed. A version
 //     is a new digest: a body equal to the latest one of its URL, like a 304, only moves the time of
 //     validation.
+//   - What is asked for with credentials is kept apart from what others are shown at the same URL, and no
+//     list of documents or versions of a URL has it: see [View].
 //   - A body is stored once, however many URLs and versions have it.
 //   - [Store.Collect] removes only what it was told to, and nothing that is pinned. What it removes is
 //     gone as a whole, also after a power cut: a version, its links, its place in the log and, with the
@@ -92,7 +94,8 @@ func (o Options) withDefaults() Options {
 // Version is one stored state of a URL.
 type Version struct {
 	URL         string
-	Number      int            // counted from 1 for each URL
+	Secret      string         // the name of the credentials it was asked for with; empty for none
+	Number      int            // counted from 1 for each [View] of a URL
 	Seq         uint64         // its place in the log of all versions, from 1
 	Digest      webrace.Digest // SHA-256 of the body
 	Status      int            // the HTTP status it came with

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -54,15 +55,16 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	}
 	s.deciding.RLock()
 	defer s.deciding.RUnlock()
-	defer s.urls.lock([]byte(d.URL))()
-	latest, known, err := s.latest(d.URL)
+	view := View(d.Secret, d.URL)
+	defer s.urls.lock([]byte(view))()
+	latest, known, err := s.latest(view)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
 	if known && latest.Digest == digest {
 		return s.validate(latest, at, done)
 	}
-	highest, err := s.tombstone(d.URL)
+	highest, err := s.tombstone(view)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
@@ -72,7 +74,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
 	w := &write{done: done, version: Version{
-		URL: d.URL, Number: max(latest.Number, highest) + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
+		URL: d.URL, Secret: d.Secret, Number: max(latest.Number, highest) + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
 		Charset: d.Charset, Language: d.Language, Size: int64(len(d.Body)), FetchedAt: at, ValidatedAt: at,
 		Truncated: d.Truncated, Changed: true,
 	}}
@@ -88,7 +90,7 @@ func (s *Store) Touch(url string, at time.Time, done func(error)) (Version, erro
 	}
 	defer s.users.leave()
 	if err := s.room(); err != nil {
-		return Version{}, fmt.Errorf("validate %s: %w", url, err)
+		return Version{}, fmt.Errorf("validate %s: %w", shown(url), err)
 	}
 	s.deciding.RLock()
 	defer s.deciding.RUnlock()
@@ -98,7 +100,7 @@ func (s *Store) Touch(url string, at time.Time, done func(error)) (Version, erro
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Version{}, fmt.Errorf("validate %s: %w", url, err)
+		return Version{}, fmt.Errorf("validate %s: %w", shown(url), err)
 	}
 	return s.validate(latest, at.UTC().Round(0), done)
 }
@@ -115,6 +117,9 @@ func (s *Store) validate(latest Version, at time.Time, done func(error)) (Versio
 // maxURL is as long as a URL may be in our XML.
 const maxURL = 8 << 10
 
+// maxSecret is as long as the name of credentials may be, each of its characters having four bytes.
+const maxSecret = 4 * 256
+
 func checkDocument(d *webrace.Document) error {
 	if d.Outcome != webrace.Fetched && d.Outcome != "" {
 		return fmt.Errorf("only what was fetched can be stored, not what was %s", d.Outcome)
@@ -124,6 +129,9 @@ func checkDocument(d *webrace.Document) error {
 	}
 	if d.URL == "" || len(d.URL) > maxURL {
 		return fmt.Errorf("a URL has 1 to %d bytes", maxURL)
+	}
+	if len(d.Secret) > maxSecret || strings.ContainsFunc(d.Secret, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return fmt.Errorf("credentials have a name of up to %d bytes without spaces and control characters", maxSecret)
 	}
 	for i := range len(d.URL) {
 		if d.URL[i] <= ' ' || d.URL[i] == 0x7f {
@@ -185,6 +193,7 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 			{"WARC-Payload-Digest", formatDigest(v.Digest)},
 			{"WARC-Identified-Payload-Type", cleanValue(d.MediaType)},
 			{versionField, strconv.Itoa(v.Number)},
+			{viewField, v.Secret},
 		},
 	}
 	if d.Truncated {
@@ -210,6 +219,7 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 			{"WARC-Refers-To", response.id.String()},
 			{"WARC-Block-Digest", blockDigest(meta)},
 			{versionField, strconv.Itoa(v.Number)},
+			{viewField, v.Secret},
 		},
 	})
 }
@@ -260,7 +270,7 @@ func (s *Store) expect(w *write) {
 	} else {
 		s.holds.stay(w.version.key())
 	}
-	s.versions[w.version.URL] = pendingVersion{w.version, w}
+	s.versions[w.version.View()] = pendingVersion{w.version, w}
 	switch {
 	case w.payload != nil:
 		s.payloads[w.version.Digest] = pendingPayload{w.payload, w}

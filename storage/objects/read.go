@@ -34,9 +34,9 @@ func (s *Store) entry(url string, number int) (entry, error) {
 	case err == nil:
 		return e, nil
 	case number == 0:
-		return entry{}, fmt.Errorf("latest version of %s: %w", url, err)
+		return entry{}, fmt.Errorf("latest version of %s: %w", shown(url), err)
 	}
-	return entry{}, fmt.Errorf("version %d of %s: %w", number, url, err)
+	return entry{}, fmt.Errorf("version %d of %s: %w", number, shown(url), err)
 }
 
 func (s *Store) find(url string, number int) (entry, bool, error) {
@@ -79,7 +79,7 @@ func (s *Store) Versions(url string) ([]Version, error) {
 	defer s.users.leave()
 	entries, err := s.history(url)
 	if err != nil {
-		return nil, fmt.Errorf("versions of %s: %w", url, err)
+		return nil, fmt.Errorf("versions of %s: %w", shown(url), err)
 	}
 	var all []Version
 	for i := range entries {
@@ -88,7 +88,7 @@ func (s *Store) Versions(url string) ([]Version, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("versions of %s: %w", url, ErrNotFound)
+		return nil, fmt.Errorf("versions of %s: %w", shown(url), ErrNotFound)
 	}
 	return all, nil
 }
@@ -122,8 +122,24 @@ func (s *Store) history(url string) ([]entry, error) {
 }
 
 // List yields the latest version of every URL that begins with prefix, ordered by URL, as they are when
-// it begins. An error, also that of ctx, is yielded once and ends it.
+// it begins, but for what was asked for with credentials. An error, also that of ctx, is yielded once and ends it.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Version, error] {
+	return func(yield func(Version, error) bool) {
+		for v, err := range s.Views(ctx, prefix) {
+			if v.Secret == "" && !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+// Private yields the latest version of every view of a URL that was asked for with credentials.
+func (s *Store) Private(ctx context.Context, url string) iter.Seq2[Version, error] {
+	return s.Views(ctx, url+viewSeparator)
+}
+
+// Views is List, and yields what was asked for with credentials too: each [View] once.
+func (s *Store) Views(ctx context.Context, prefix string) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
 		if err := s.users.enter(); err != nil {
 			yield(Version{}, err)
@@ -131,7 +147,7 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Version, erro
 		}
 		defer s.users.leave()
 		if err := s.list(ctx, prefix, yield); err != nil {
-			yield(Version{}, fmt.Errorf("list %s: %w", prefix, err))
+			yield(Version{}, fmt.Errorf("list %s: %w", shown(prefix), err))
 		}
 	}
 }
@@ -153,7 +169,7 @@ func (s *Store) list(ctx context.Context, prefix string, yield func(Version, err
 		}
 		if s.holds.isGoing(e.key()) {
 			var ok bool
-			if e, ok, err = s.latestThatStays(e.URL); err != nil {
+			if e, ok, err = s.latestThatStays(e.View()); err != nil {
 				return err
 			}
 			if !ok {
@@ -184,7 +200,7 @@ func (s *Store) Body(v Version) ([]byte, http.Header, error) {
 }
 
 func (s *Store) body(v Version) ([]byte, http.Header, error) {
-	e, err := s.entry(v.URL, v.Number)
+	e, err := s.entry(v.View(), v.Number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -261,7 +277,7 @@ func (s *Store) Meta(v Version) (xmlschema.Meta, error) {
 	defer s.users.leave()
 	var r *parsedRecord
 	err := s.whereItIs(func() error {
-		e, err := s.entry(v.URL, v.Number)
+		e, err := s.entry(v.View(), v.Number)
 		if err == nil {
 			r, err = s.readRecord(e.meta(), 8*e.metaLength)
 		}

@@ -75,7 +75,7 @@ func (r *removal) remove(d doomed) error {
 func (s *Store) awaited(e *entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, version := s.versions[e.URL]
+	_, version := s.versions[e.View()]
 	_, body := s.payloads[e.Digest]
 	return version || body
 }
@@ -122,7 +122,7 @@ func (r *removal) drop(e *entry, key []byte) error {
 // unlink takes an entry out of the index, with its links and its place in the log. If it was the latest of
 // its URL, the one before it becomes that; a tombstone keeps its number from being used again.
 func (r *removal) unlink(e *entry, key []byte) error {
-	if last := r.latest[e.URL]; last != nil && last.Number == e.Number {
+	if last := r.latest[e.View()]; last != nil && last.Number == e.Number {
 		if err := r.promote(last); err != nil {
 			return err
 		}
@@ -138,27 +138,27 @@ func (r *removal) unlink(e *entry, key []byte) error {
 
 // promote puts the newest version before last in its place.
 func (r *removal) promote(last *entry) error {
-	highest, _, err := getFrom(r.batch, tombstoneKey(last.URL), decodeNumber)
+	highest, _, err := getFrom(r.batch, tombstoneKey(last.View()), decodeNumber)
 	if err != nil {
 		return err
 	}
-	r.set(tombstoneKey(last.URL), encodeNumber(max(highest, uint64(last.Number))))
-	it, err := over(r.batch, olderPrefix(last.URL))
+	r.set(tombstoneKey(last.View()), encodeNumber(max(highest, uint64(last.Number))))
+	it, err := over(r.batch, olderPrefix(last.View()))
 	if err != nil {
 		return err
 	}
 	defer it.Close()
 	if !it.Last() {
-		r.latest[last.URL] = nil
+		r.latest[last.View()] = nil
 		r.counts.urls--
 		return it.Error()
 	}
-	before, err := decodeEntry(last.URL, it.Value())
+	before, err := decodeEntry(last.View(), it.Value())
 	if err != nil {
 		return err
 	}
 	r.batch.Delete(it.Key(), nil)
-	r.latest[last.URL] = &before
+	r.latest[last.View()] = &before
 	return nil
 }
 

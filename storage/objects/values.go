@@ -81,7 +81,7 @@ func encodeEntry(e *entry) []byte {
 func decodeEntry(url string, value []byte) (entry, error) {
 	r := newReader(value)
 	var e entry
-	e.URL = url
+	e.Secret, e.URL = splitView(url)
 	e.Number = int(r.size())
 	e.Seq = r.uint()
 	copy(e.Digest[:], r.take(len(webrace.Digest{})))

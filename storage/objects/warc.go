@@ -39,6 +39,9 @@ const (
 
 	// versionField is ours: with it the index could be built again from the segments alone.
 	versionField = "Webrace-Version"
+
+	// viewField is ours: it names the credentials that a document was asked for with.
+	viewField = "Webrace-Credentials"
 )
 
 // recordID is a random (version 4) UUID.

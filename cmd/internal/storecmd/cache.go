@@ -55,7 +55,8 @@ func newCacheVersions(place *cli.Place) *cobra.Command {
 			return []any{v.Number, v.Status, v.Size, v.Digest, v.FetchedAt, v.ValidatedAt}
 		},
 	}
-	return &cobra.Command{
+	var secret string
+	c := &cobra.Command{
 		Use:   "versions URL",
 		Short: "list the versions of a URL: version, status, bytes, digest, fetched, last validated",
 		Args:  cobra.ExactArgs(1),
@@ -65,7 +66,7 @@ func newCacheVersions(place *cli.Place) *cobra.Command {
 				return err
 			}
 			return withObjects(place, func(store *objects.Store) error {
-				all, err := store.Versions(url)
+				all, err := store.Versions(objects.View(secret, url))
 				if err != nil {
 					return missing(err)
 				}
@@ -74,6 +75,13 @@ func newCacheVersions(place *cli.Place) *cobra.Command {
 			})
 		},
 	}
+	withSecret(c, &secret)
+	return c
+}
+
+// withSecret lets a command look at what was asked for with credentials.
+func withSecret(c *cobra.Command, secret *string) {
+	c.Flags().StringVar(secret, "secret", "", "what was asked for with the credentials of this `NAME`")
 }
 
 // missing says what to do about a URL that is not in the cache.
@@ -85,6 +93,7 @@ func missing(err error) error {
 type part struct {
 	version      int
 	text, header bool
+	secret       string
 }
 
 func newCacheCat(place *cli.Place) *cobra.Command {
@@ -106,7 +115,7 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 				return cli.Wrongf("--version %d: versions are numbered from 1", p.version)
 			}
 			return withObjects(place, func(store *objects.Store) error {
-				version, err := store.Get(url, p.version)
+				version, err := store.Get(objects.View(p.secret, url), p.version)
 				if err != nil {
 					return missing(err)
 				}
@@ -117,6 +126,7 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 	c.Flags().IntVar(&p.version, "version", 0, "which version (default the latest)")
 	c.Flags().BoolVar(&p.text, "text", false, "what a reader sees of it, as plain text, instead of the body")
 	c.Flags().BoolVar(&p.header, "header", false, "the status and the HTTP header instead of the body")
+	withSecret(c, &p.secret)
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 
 // diffFlags say what is compared, and how the difference is shown.
 type diffFlags struct {
+	secret           string
 	raw, words, json bool
 	context          int
 }
@@ -40,9 +41,10 @@ and 2 when they cannot be compared, for example because there is no such version
 			if err != nil {
 				return err
 			}
-			return withObjects(place, func(store *objects.Store) error { return flags.run(c, store, url, numbers) })
+			return withObjects(place, func(store *objects.Store) error { return flags.run(c, store, objects.View(flags.secret, url), numbers) })
 		},
 	}
+	withSecret(c, &flags.secret)
 	f := c.Flags()
 	f.BoolVar(&flags.raw, "raw", false, "compare the bodies as they were received, instead of their texts")
 	f.BoolVar(&flags.words, "words", false, "mark single words: [-removed-]{+added+}")
@@ -92,7 +94,7 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 			return nil, err
 		}
 		if len(all) == 1 {
-			return nil, fmt.Errorf("%s has one version: there is nothing to compare it with", url)
+			return nil, fmt.Errorf("%s has one version: there is nothing to compare it with", all[0].URL)
 		}
 		numbers = [2]int{all[len(all)-2].Number, all[len(all)-1].Number}
 	}
