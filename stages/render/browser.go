@@ -191,6 +191,9 @@ var flags = map[string]any{
 	"enable-features":                        "NetworkServiceInProcess2",
 	"disable-features": "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication," +
 		"CertificateTransparencyComponentUpdater,InterestFeedContentSuggestions,HttpsUpgrades,HttpsFirstBalancedMode," +
-		"PrivateStateTokens,Prerender2,SpareRendererForSitePerProcess",
+		"PrivateStateTokens,Prerender2,SpareRendererForSitePerProcess," +
+		// What is around a page is a page of its own otherwise, with a process for each window: that costs more
+		// than most pages do.
+		"InitialWebUI,WebUIReloadButton,WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIToolbarWebView,WebUILocationBar,PreloadTopChromeWebUI",
 	"js-flags": "--max-old-space-size=512",
 }

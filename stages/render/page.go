@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/css"
 	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
 	cdpfetch "github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
@@ -131,6 +132,8 @@ func (p *page) prepare(c *chromedp.Context) error {
 		{network.Enable.Method, network.EnableParams{MaxTotalBufferSize: &none, MaxResourceBufferSize: &none, MaxPostDataSize: &none}},
 		{network.SetBypassServiceWorker.Method, network.SetBypassServiceWorkerParams{Bypass: yes}},
 		{network.SetCacheDisabled.Method, network.SetCacheDisabledParams{CacheDisabled: yes}},
+		{emulation.SetFocusEmulationEnabled.Method, emulation.SetFocusEmulationEnabledParams{Enabled: yes}},
+		{emulation.SetDeviceMetricsOverride.Method, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 1024, DeviceScaleFactor: 1}},
 		{cdpfetch.Enable.Method, cdpfetch.EnableParams{}},
 	} {
 		if err == nil {

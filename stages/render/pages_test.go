@@ -37,6 +37,10 @@ var shown = []struct {
 		String.prototype.slice = String.prototype.toWellFormed = JSON.stringify = () => "lies";
 		document.querySelector = document.querySelectorAll = () => { throw "no" };</script>`, []string{"<p>the truth</p>"}},
 	{"a page that throws", "/throws", `<p>before</p><script>throw new Error("no")</script><p>after</p>`, []string{"<p>before</p>", "<p>after</p>"}},
+	{"what is made for a window that is seen", "/frames", `<p id=p></p><p id=q></p><script>
+		requestAnimationFrame(() => requestAnimationFrame(() => p.innerHTML = "a frame, " + document.visibilityState + ", " + innerWidth));
+		new IntersectionObserver((seen) => { if (seen[0].isIntersecting) q.innerHTML = "in sight" }).observe(q);</script>`,
+		[]string{"a frame, visible, 1280", "in sight"}},
 	{"half of a character", "/half", `<script>document.write("<p>a\ud83db</p>")</script>`, []string{"<p>a�b</p>"}},
 }
 
