@@ -80,7 +80,7 @@ func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter)
 		x.count("truncated")
 	}
 	x.end(a, "", func(v *webrace.Visit) {
-		v.ETag, v.LastModified = a.header.Get("ETag"), a.header.Get("Last-Modified")
+		receive(v, a.header, a.at)
 		if a.truncated { // a server must not confirm what is not all of it
 			forgetValidators(v)
 		}
@@ -94,13 +94,7 @@ func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter)
 
 func (x *exchange) notModified(ctx context.Context, a *answer, out pipeline.Emitter) error {
 	x.count("not_modified")
-	x.end(a, "", func(v *webrace.Visit) {
-		for field, validator := range map[string]*string{"ETag": &v.ETag, "Last-Modified": &v.LastModified} {
-			if now := a.header.Get(field); now != "" {
-				*validator = now
-			}
-		}
-	})
+	x.end(a, "", func(v *webrace.Visit) { confirm(v, a.header) })
 	d := x.document(a)
 	d.Outcome, d.Digest, d.Version = webrace.NotModified, x.req.Visit.Digest, x.req.Visit.Version
 	return out.Emit(ctx, x.it.With(d))

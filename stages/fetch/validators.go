@@ -1,0 +1,32 @@
+package fetch
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+// receive notes the validators that came with a document. A Last-Modified that is not before the answer is
+// left out (RFC 9110, section 8.8.2): until that time comes, the server would confirm what has changed since.
+func receive(v *webrace.Visit, header http.Header, at time.Time) {
+	v.ETag, v.LastModified = header.Get("ETag"), header.Get("Last-Modified")
+	if date, err := http.ParseTime(header.Get("Date")); err == nil && date.Before(at) {
+		at = date
+	}
+	if modified, err := http.ParseTime(v.LastModified); err == nil && !modified.Before(at.Truncate(time.Second)) {
+		v.LastModified = ""
+	}
+}
+
+// confirm notes the validators that came with a 304. Another ETag than the one that was sent names a
+// document that never came: were it sent next, the server could confirm what nobody has.
+func confirm(v *webrace.Visit, header http.Header) {
+	if tag := header.Get("ETag"); tag != "" && (v.ETag == "" || opaque(tag) == opaque(v.ETag)) {
+		v.ETag = tag
+	}
+}
+
+// opaque is what two ETags are compared by, one of which may be weak.
+func opaque(etag string) string { return strings.TrimPrefix(etag, "W/") }
