@@ -280,3 +280,19 @@ func TestLinksThatWereReadBeforeAreKept(t *testing.T) {
 		t.Errorf("nofollow: sent out %q, kept %q", got.urls(), got.document.Links)
 	}
 }
+
+func TestTheAddressThatAPageDeclaresForItselfGoesWithIt(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`<link rel=canonical href="/a#b">`:           "http://example.org/a",
+		`<link rel=canonical href="http://"><p>text`: "",
+		`<p>text`: "",
+		`<link rel=canonical href="HTTP://Example.ORG:80/x">`: "http://example.org/x",
+	} {
+		d := page(body)
+		d.URL = "http://example.org/dir/page"
+		if got := try(t, defaults, d); got.document.Canonical != want {
+			t.Errorf("%s: %q, want %q", body, got.document.Canonical, want)
+		}
+	}
+}
