@@ -248,6 +248,10 @@ func (v *Visit) ShownTo(crawl string) (Shown, bool) {
 // it were the first.
 var ErrNotStored = errors.New("what was stored of it is gone")
 
+// ErrNotAsked, wrapped in the error with which a stage sends a request back, says that nobody was asked: the
+// host is to be left alone for now. It is no failed attempt, and the visit knows nothing of it.
+var ErrNotAsked = errors.New("the host was not asked")
+
 // Learned is a change that a stage wants recorded in the visit of the request it works for, once that
 // request is done: stages hand it to their item, the frontier applies it.
 type Learned func(*Visit)

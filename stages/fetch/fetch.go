@@ -37,12 +37,9 @@ type Options struct {
 	From           string   `toml:"from" doc:"the mail address of whoever runs the crawler, sent as From; empty sends none"`
 	AcceptLanguage string   `toml:"accept_language" doc:"the languages wanted, sent as Accept-Language; empty sends none"`
 	Robots         bool     `toml:"robots" doc:"obey robots.txt"`
-	AllowNetworks  []string `toml:"allow_networks" doc:"addresses outside the public Internet that may be asked, and need no delay: networks, addresses, loopback, private"`
+	AllowNetworks  []string `toml:"allow_networks" doc:"addresses outside the public Internet that may be asked, and need no delay but delay_admitted: networks, addresses, loopback, private"`
 
-	Delay         pipeline.Duration `toml:"delay" doc:"the least pause of a public host after each answer; a slow host rests as long as it took to answer"`
-	PerHost       int               `toml:"per_host" doc:"requests in flight to a public host"`
-	MaxCrawlDelay pipeline.Duration `toml:"max_crawl_delay" doc:"the longest Crawl-delay of a robots.txt that is kept; a longer one is reported and cut to this"`
-	MaxRetryAfter pipeline.Duration `toml:"max_retry_after" doc:"the longest Retry-After that is kept"`
+	PolitenessOptions
 
 	ConnectTimeout pipeline.Duration `toml:"connect_timeout" doc:"the longest that looking up and connecting, and then the TLS handshake, may take"`
 	HeaderTimeout  pipeline.Duration `toml:"header_timeout" doc:"the longest wait for the header of an answer"`
@@ -68,10 +65,6 @@ var defaults = Options{
 
 	CredentialOptions: CredentialOptions{MaxUnauthorized: 3, UnauthorizedPause: pipeline.Duration(time.Hour)},
 
-	Delay:           pipeline.Duration(time.Second),
-	PerHost:         1,
-	MaxCrawlDelay:   pipeline.Duration(time.Minute),
-	MaxRetryAfter:   pipeline.Duration(time.Hour),
 	ConnectTimeout:  pipeline.Duration(10 * time.Second),
 	HeaderTimeout:   pipeline.Duration(20 * time.Second),
 	Timeout:         pipeline.Duration(time.Minute),
@@ -80,6 +73,7 @@ var defaults = Options{
 	IdleConnections: 256,
 
 	MediaOptions:      MediaOptions{MimeTypes: notRead},
+	PolitenessOptions: defaultPoliteness,
 	ConnectionOptions: ConnectionOptions{HTTP2: "off", IPFamily: "any"},
 	TLSOptions:        TLSOptions{TLSMinVersion: "1.2"},
 	DNSOptions:        defaultDNS,
@@ -111,7 +105,7 @@ func (o Options) Validate() error {
 		option string
 		value  int64
 	}{
-		{"per_host", int64(o.PerHost)}, {"connect_timeout", int64(o.ConnectTimeout)}, {"header_timeout", int64(o.HeaderTimeout)},
+		{"connect_timeout", int64(o.ConnectTimeout)}, {"header_timeout", int64(o.HeaderTimeout)},
 		{"timeout", int64(o.Timeout)}, {"max_header", int64(o.MaxHeader)}, {"max_body", int64(o.MaxBody)},
 	} {
 		if n.value <= 0 {
@@ -137,6 +131,7 @@ func (o Options) Validate() error {
 	}
 	return cmp.Or(
 		o.MediaOptions.validate(),
+		o.PolitenessOptions.validate(),
 		o.ConnectionOptions.validate(),
 		o.TLSOptions.validate(),
 		o.ProxyOptions.validate(),
@@ -151,18 +146,18 @@ func optionIsNone(option, value string, words ...string) error {
 }
 
 type stage struct {
-	options Options
-	env     *pipeline.Env
-	guard   *netguard.Guard
-	media   scope.MediaTypes
-	client  *client
-	robots  *robotsTxts
-	streaks *streaks
-	warned  *onceEach
-	turns   *turns
-	parts   *memo[*Part]
-	jars    *credentials.Jars
-	desk    func() (*credentials.Desk, error) // opened by the first request with credentials
+	options  Options
+	env      *pipeline.Env
+	guard    *netguard.Guard
+	media    scope.MediaTypes
+	client   *client
+	robots   *robotsTxts
+	circuits *circuits
+	warned   *onceEach
+	turns    *turns
+	parts    *memo[*Part]
+	jars     *credentials.Jars
+	desk     func() (*credentials.Desk, error) // opened by the first request with credentials
 }
 
 var (
@@ -183,15 +178,17 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	turns := newTurns()
+	turns.shared.Store(o.PerHost > 1) // what was handed out at once is still asked for one by one
 	return &stage{
 		options: o, env: env, guard: guard, media: media, client: client,
-		robots:  newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
-		streaks: &streaks{byHost: make(map[string]streak)},
-		warned:  newOnceEach(),
-		turns:   newTurns(),
-		parts:   newMemo[*Part](partsMemory),
-		jars:    &credentials.Jars{},
-		desk:    sync.OnceValues(func() (*credentials.Desk, error) { return openDesk(o, env) }),
+		robots:   newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
+		circuits: newCircuits(o.PolitenessOptions),
+		warned:   newOnceEach(),
+		turns:    turns,
+		parts:    newMemo[*Part](partsMemory),
+		jars:     &credentials.Jars{},
+		desk:     sync.OnceValues(func() (*credentials.Desk, error) { return openDesk(o, env) }),
 	}, nil
 }
 
@@ -215,26 +212,42 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		return fmt.Errorf("fetch %q: %w", req.URL, err)
 	}
 	x := &exchange{stage: s, it: it, req: req, target: target, began: time.Now()}
+	probe, again := s.circuits.admit(target.host, x.began)
+	if !again.IsZero() {
+		return x.comeBack(&restingError{again})
+	}
+	if probe {
+		defer s.circuits.leave(target.host)
+	}
+	return x.ask(ctx, out)
+}
+
+// ask makes the request, if robots.txt allows it and it is the host's turn.
+func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
+	s := x.stage
 	if s.options.Robots {
-		policy, err := s.robots.of(ctx, target)
+		m, err := s.manners(ctx, x.target)
 		if err != nil {
 			return x.fail(ctx, err)
 		}
-		if allowed, because := policy.allows(target.path); !allowed {
-			return x.refuse("robots_refused", "refused by robots.txt: "+because)
+		if !m.allowed {
+			return x.refuse("robots_refused", "refused by robots.txt: "+m.because)
 		}
-		x.crawlDelay = s.crawlDelay(target, policy.rules.Delay())
+		if time.Now().Before(m.rest) {
+			return x.comeBack(&restingError{m.rest})
+		}
+		x.crawlDelay = m.delay
 	}
 	if err := x.authorize(ctx); err != nil {
 		return x.refuseSecret(ctx, err)
 	}
 	defer x.grant.Close()
-	turn, err := s.turns.take(ctx, target.host)
+	turn, err := s.turns.take(ctx, x.target.host)
 	if err != nil {
 		return x.comeBack(err)
 	}
-	target.takes = s.takes(req)
-	answer, err := s.client.get(ctx, target, x.fields(), int(s.options.MaxBody))
+	x.target.takes = s.takes(x.req)
+	answer, err := s.client.get(ctx, x.target, x.fields(), int(s.options.MaxBody))
 	s.endTurn(turn, answer, err, x.began, x.crawlDelay)
 	if err != nil {
 		return x.fail(ctx, err)

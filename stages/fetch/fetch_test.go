@@ -252,9 +252,9 @@ func TestAServerMayAskToComeBackLater(t *testing.T) {
 		{429, "7", 0, 7 * time.Second, true},
 		{503, "7", 0, 7 * time.Second, true},
 		{503, "100000", 0, time.Hour, true},
-		{429, "", 0, firstBackoff, true},
-		{429, "soon", 1, firstBackoff * backoffFactor, true},
-		{503, "", 0, firstBackoff, false},
+		{429, "", 0, time.Duration(defaults.Backoff), true},
+		{429, "soon", 1, time.Duration(defaults.Backoff) * backoffFactor, true},
+		{503, "", 0, time.Duration(defaults.Backoff), false},
 	} {
 		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			if c.retryAfter != "" {

@@ -93,7 +93,7 @@ func TestServersThatFail(t *testing.T) {
 			if r.outcome.Err == nil || !strings.HasPrefix(r.outcome.Err.Error(), "fetch "+req.URL+": ") || !strings.Contains(r.outcome.Err.Error(), c.error) {
 				t.Errorf("error %v, want %q", r.outcome.Err, c.error)
 			}
-			if at := r.outcome.RetryAt; at.Before(before.Add(firstBackoff)) || at.After(time.Now().Add(firstBackoff)) {
+			if at := r.outcome.RetryAt; at.Before(before.Add(time.Duration(defaults.Backoff))) || at.After(time.Now().Add(time.Duration(defaults.Backoff))) {
 				t.Errorf("retried at %v", at)
 			}
 			if all.counters["network_failures"] != 1 || len(all.counters) > 2 || len(r.documents) != 0 || len(r.outcome.Learned) != 0 || len(r.reports) != 1 {

@@ -289,7 +289,7 @@ func TestHTTP2ServersThatFail(t *testing.T) {
 			if all.counters["network_failures"] != 1 || len(r.documents) != 0 || len(r.outcome.Learned) != 0 {
 				t.Errorf("%+v, counters %v", r, all.counters)
 			}
-			if took := r.outcome.RetryAt.Sub(before) - firstBackoff; took > 20*time.Second {
+			if took := r.outcome.RetryAt.Sub(before) - time.Duration(defaults.Backoff); took > 20*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})

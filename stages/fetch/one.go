@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,9 @@ func One(ctx context.Context, o Options, url string) (*webrace.Document, error) 
 			return nil, err
 		}
 		document, next, report, err := s.ask(ctx, url)
+		if errors.Is(err, webrace.ErrNotAsked) { // the host rests from its robots.txt
+			next, err = url, nil
+		}
 		if err != nil || document != nil {
 			return document, err
 		}

@@ -125,7 +125,7 @@ func (x *exchange) redirected(ctx context.Context, a *answer, out pipeline.Emitt
 
 // end frees the host and records a completed request. What else it teaches is learned last.
 func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
-	x.streaks.answered(x.target.host)
+	x.lives()
 	x.it.Release(x.withSecret(x.treatment(a.origin, a.took, x.crawlDelay, time.Now())))
 	at, status := a.at, a.status // nothing here may keep the body
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {
@@ -142,18 +142,39 @@ func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
 func (x *exchange) postpone(a *answer) error {
 	x.count("status_" + strconv.Itoa(a.status))
 	now := time.Now()
-	at, named := retryAfter(a.header.Get("Retry-After"), now, time.Duration(x.options.MaxRetryAfter))
-	if !named {
-		at = now.Add(backoff(x.attempts()))
+	asked := x.comeBackAfter(a, now)
+	wait := asked.wait
+	if wait == 0 {
+		wait = x.options.backoff(x.attempts())
 	}
 	report := x.treatment(a.origin, a.took, x.crawlDelay, now)
-	if named || a.status == http.StatusTooManyRequests {
-		report.NotBefore = later(report.NotBefore, at)
+	if asked.wait > 0 || a.status == http.StatusTooManyRequests {
+		report.NotBefore = later(report.NotBefore, now.Add(wait))
 	} else { // it may be this one page that is unavailable
-		report.NotBefore = later(report.NotBefore, now.Add(x.streaks.failed(x.target.host, x.began, now)))
+		x.failed(&report, now)
 	}
 	x.it.Release(report)
-	return pipeline.Retry(fmt.Errorf("fetch %s: %s", x.req.URL, statusText(a.status)), at)
+	return pipeline.Retry(fmt.Errorf("fetch %s: %s", x.req.URL, statusText(a.status)), now.Add(wait))
+}
+
+// failed notes that the host failed, and what follows from that.
+func (x *exchange) failed(report *webrace.HostReport, now time.Time) {
+	f := x.circuits.failed(x.target.host, x.began, now)
+	report.NotBefore = later(report.NotBefore, now.Add(f.pause))
+	if f.open {
+		report.Parallel = 1
+	}
+	if f.opened {
+		x.count("circuits_opened")
+		x.env.Logger.Info("the host is taken for dead", "host", x.target.host, "asked again in", f.pause)
+	}
+}
+
+// lives notes that the host answered.
+func (x *exchange) lives() {
+	if x.circuits.answered(x.target.host) {
+		x.count("circuits_closed")
+	}
 }
 
 // fail deals with a request that got no answer.
@@ -162,9 +183,12 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	var anonymous *contactError
 	var fault *tlsFault
 	var family *familyError
+	var busy *busyError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &busy):
+		return x.postpone(busy.answer)
 	case errors.As(err, &refused):
 		x.warn("address", "the address is outside the public Internet", err)
 		return x.refuse("address_refused", err.Error())
@@ -185,9 +209,9 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	errors.As(err, &failure)
 	report := x.treatment(failedAddress(failure), now.Sub(x.began), x.crawlDelay, now)
 	report.Parallel = 0 // nothing was learned about that
-	report.NotBefore = later(report.NotBefore, now.Add(x.streaks.failed(x.target.host, x.began, now)))
+	x.failed(&report, now)
 	x.it.Release(report)
-	return pipeline.Retry(fmt.Errorf("fetch %s: %w", x.req.URL, err), now.Add(backoff(x.attempts())))
+	return pipeline.Retry(fmt.Errorf("fetch %s: %w", x.req.URL, err), now.Add(x.options.backoff(x.attempts())))
 }
 
 // refuse ends a request that was not made, for good: asking again would change nothing.

@@ -72,14 +72,17 @@ func (s *stage) Part(ctx context.Context, r PartRequest) (*Part, error) {
 func (s *stage) part(ctx context.Context, t target, r PartRequest) (*Part, error) {
 	var crawlDelay time.Duration
 	if s.options.Robots {
-		policy, err := s.robots.of(ctx, t)
+		m, err := s.manners(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		if allowed, because := policy.allows(t.path); !allowed {
-			return nil, fmt.Errorf("%w: %s", ErrRobots, because)
+		if !m.allowed {
+			return nil, fmt.Errorf("%w: %s", ErrRobots, m.because)
 		}
-		crawlDelay = s.crawlDelay(t, policy.rules.Delay())
+		if err := m.await(ctx); err != nil {
+			return nil, err
+		}
+		crawlDelay = m.delay
 	}
 	s.turns.shared.Store(true)
 	turn, err := s.turns.take(ctx, t.host)

@@ -124,7 +124,11 @@ func TestPartsAndPagesShareTheTurnsOfAHost(t *testing.T) {
 		})
 		all.Go(func() {
 			request := webrace.Request{URL: fmt.Sprintf("%s/page%d", url, i)}
-			if end := pipeline.ProcessAlone(t.Context(), s, request, func(string, any) error { return nil }); end.Err != nil {
+			end := pipeline.ProcessAlone(t.Context(), s, request, func(string, any) error { return nil })
+			if errors.Is(end.Err, webrace.ErrNotAsked) && sleepUntil(t.Context(), end.RetryAt) == nil { // it rests from robots.txt
+				end = pipeline.ProcessAlone(t.Context(), s, request, func(string, any) error { return nil })
+			}
+			if end.Err != nil {
 				t.Error(end.Err)
 			}
 		})

@@ -1,52 +1,108 @@
 package fetch
 
 import (
+	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
 )
 
-// How long a request waits after its first failure, by how much that grows with each, and where it ends.
-const (
-	firstBackoff  = 2 * time.Second
-	backoffFactor = 4
-	maxBackoff    = 10 * time.Minute
-)
+// PolitenessOptions say how hosts are treated.
+type PolitenessOptions struct {
+	Delay         pipeline.Duration `toml:"delay" doc:"the least pause of a public host after each answer"`
+	AdaptiveDelay float64           `toml:"adaptive_delay" doc:"a public host rests so many times as long as it took to answer, if that is more than the delay; 0 leaves it at the delay"`
+	PerHost       int               `toml:"per_host" doc:"requests in flight to a public host"`
+	DelayAdmitted bool              `toml:"delay_admitted" doc:"treat the hosts that allow_networks admits like public ones: delay, adaptive_delay and per_host hold for them, too"`
+	MaxCrawlDelay pipeline.Duration `toml:"max_crawl_delay" doc:"the longest Crawl-delay of a robots.txt that is kept; a longer one is reported and cut to this"`
+	MaxRetryAfter pipeline.Duration `toml:"max_retry_after" doc:"the longest Retry-After that is kept"`
 
-// How long a host is left alone after its second failure in a row; each further one doubles it.
-const (
-	firstPause = time.Second
-	maxPause   = 5 * time.Minute
-)
+	Backoff         pipeline.Duration `toml:"backoff" doc:"how long a URL waits after it failed, if the host does not say; four times as long after each further failure"`
+	MaxBackoff      pipeline.Duration `toml:"max_backoff" doc:"where that ends"`
+	CircuitFailures int               `toml:"circuit_failures" doc:"failures in a row after which a host is taken for dead, and asked by one request at a time to see whether it lives; 0 never does"`
+	CircuitWait     pipeline.Duration `toml:"circuit_wait" doc:"how long a host taken for dead is not asked; twice as long after each probe that fails"`
+	MaxCircuitWait  pipeline.Duration `toml:"max_circuit_wait" doc:"where that ends"`
+}
+
+var defaultPoliteness = PolitenessOptions{
+	Delay:           pipeline.Duration(time.Second),
+	AdaptiveDelay:   1,
+	PerHost:         1,
+	MaxCrawlDelay:   pipeline.Duration(time.Minute),
+	MaxRetryAfter:   pipeline.Duration(time.Hour),
+	Backoff:         pipeline.Duration(2 * time.Second),
+	MaxBackoff:      pipeline.Duration(10 * time.Minute),
+	CircuitFailures: 5,
+	CircuitWait:     pipeline.Duration(8 * time.Second),
+	MaxCircuitWait:  pipeline.Duration(5 * time.Minute),
+}
+
+// maxAdaptiveDelay keeps k times a response time a time.
+const maxAdaptiveDelay = 1000
+
+func (o PolitenessOptions) validate() error {
+	wrong := func(option, format string, args ...any) error {
+		return &pipeline.OptionError{Option: option, Err: fmt.Errorf(format, args...)}
+	}
+	for _, d := range []struct {
+		option       string
+		value, least pipeline.Duration
+	}{
+		{"delay", o.Delay, 0}, {"max_crawl_delay", o.MaxCrawlDelay, 0}, {"max_retry_after", o.MaxRetryAfter, 0},
+		{"backoff", o.Backoff, 1}, {"max_backoff", o.MaxBackoff, o.Backoff},
+		{"circuit_wait", o.CircuitWait, 1}, {"max_circuit_wait", o.MaxCircuitWait, o.CircuitWait},
+	} {
+		if d.value < d.least {
+			return wrong(d.option, "%v is less than %v", time.Duration(d.value), time.Duration(d.least))
+		}
+	}
+	switch {
+	case !(o.AdaptiveDelay >= 0 && o.AdaptiveDelay <= maxAdaptiveDelay): // nor is a NaN
+		return wrong("adaptive_delay", "%v is not between 0 and %d", o.AdaptiveDelay, maxAdaptiveDelay)
+	case o.PerHost < 1:
+		return wrong("per_host", "%d is not at least 1", o.PerHost)
+	case o.CircuitFailures < 0:
+		return wrong("circuit_failures", "%d is negative", o.CircuitFailures)
+	}
+	return nil
+}
 
 // maxHosts is of how many hosts something is remembered in memory.
 const maxHosts = 10_000
 
 // treatment says how a host wants to be treated that has just answered, or failed to, from this address.
-// Public hosts rest between requests, at least as long as they took to answer; those that the operator
-// admitted do not. A delay that robots.txt asks for is kept in either case.
+// Public hosts rest between requests; those that the operator admitted do not, unless they are to be treated
+// alike. A delay that robots.txt asks for is kept in either case.
 func (s *stage) treatment(origin netip.Addr, took, crawlDelay time.Duration, now time.Time) webrace.HostReport {
-	pause := crawlDelay
 	report := webrace.HostReport{Parallel: 1}
-	switch admitted := origin.IsValid() && s.guard.Admitted(origin); {
-	case !admitted:
-		pause = max(pause, time.Duration(s.options.Delay), took)
-		if crawlDelay == 0 {
-			report.Parallel = s.options.PerHost
-		}
-	case crawlDelay == 0:
+	switch {
+	case crawlDelay > 0:
+	case s.rests(origin):
+		report.Parallel = s.options.PerHost
+	default:
 		report.Parallel = s.env.Workers
 	}
-	if pause > 0 {
+	if pause := s.pause(origin, took, crawlDelay); pause > 0 {
 		report.NotBefore = now.Add(pause)
 	}
 	return report
+}
+
+// rests says whether a host is left a pause that it did not ask for.
+func (s *stage) rests(origin netip.Addr) bool {
+	return s.options.DelayAdmitted || !origin.IsValid() || !s.guard.Admitted(origin)
+}
+
+// pause is how long a host is left alone after an answer.
+func (s *stage) pause(origin netip.Addr, took, crawlDelay time.Duration) time.Duration {
+	if !s.rests(origin) {
+		return crawlDelay
+	}
+	adaptive := time.Duration(float64(took) * s.options.AdaptiveDelay)
+	return max(crawlDelay, time.Duration(s.options.Delay), adaptive)
 }
 
 // crawlDelay returns the delay to keep of the one that a robots.txt asks for, and reports one too long.
@@ -63,51 +119,19 @@ func (s *stage) crawlDelay(t target, asked time.Duration) time.Duration {
 	return limit
 }
 
+// backoffFactor is by how much the back-off of a URL grows with each failure.
+const backoffFactor = 4
+
 // backoff returns how long a request waits that has failed before so many times.
-func backoff(attempts int) time.Duration {
-	wait := firstBackoff
-	for ; attempts > 0 && wait < maxBackoff; attempts-- {
+func (o PolitenessOptions) backoff(attempts int) time.Duration {
+	wait, most := time.Duration(o.Backoff), time.Duration(o.MaxBackoff)
+	for ; attempts > 0; attempts-- {
+		if wait > most/backoffFactor {
+			return most
+		}
 		wait *= backoffFactor
 	}
-	return min(wait, maxBackoff)
-}
-
-// streaks counts the failures in a row of each host.
-type streaks struct {
-	mu     sync.Mutex
-	byHost map[string]streak
-}
-
-type streak struct {
-	failures int
-	last     time.Time
-}
-
-// failed notes a failure of a request that began at a certain time, and returns how long to leave the
-// host alone. One failure may be the page's; and those of requests that were in flight together are one.
-func (s *streaks) failed(host string, began, now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k, known := s.byHost[host]
-	if !known && len(s.byHost) >= maxHosts {
-		clear(s.byHost)
-	}
-	if k.failures == 0 || began.After(k.last) {
-		k.failures++
-		k.last = now
-		s.byHost[host] = k
-	}
-	if k.failures < 2 {
-		return 0
-	}
-	return min(firstPause<<min(k.failures-2, 20), maxPause)
-}
-
-// answered ends the host's streak.
-func (s *streaks) answered(host string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.byHost, host)
+	return wait
 }
 
 // onceEach says of each thing once that it is the first time; and again when it has seen very many.
@@ -129,24 +153,6 @@ func (o *onceEach) first(what string) bool {
 	}
 	o.seen[what] = struct{}{}
 	return true
-}
-
-// retryAfter returns the time that a Retry-After header names, in seconds or as a date (RFC 9110, section
-// 10.2.3), but at most limit from now and not in the past; false if it names none.
-func retryAfter(value string, now time.Time, limit time.Duration) (time.Time, bool) {
-	value = strings.Trim(value, " \t")
-	wait := limit
-	if value != "" && strings.Trim(value, "0123456789") == "" {
-		if seconds, err := strconv.ParseInt(value, 10, 64); err == nil && seconds < int64(limit/time.Second) {
-			wait = time.Duration(seconds) * time.Second
-		}
-		return now.Add(wait), true
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return time.Time{}, false
-	}
-	return now.Add(max(0, min(at.Sub(now), limit))), true
 }
 
 // failedAddress returns the address at which a connection failed, the zero one if it is not known.

@@ -1,9 +1,10 @@
 package fetch
 
 import (
+	"errors"
+	"math"
 	"net/http"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,75 +66,76 @@ func TestAnAdmittedHostIsNotMadeToWait(t *testing.T) {
 
 func TestRequestsBackOffEverLonger(t *testing.T) {
 	t.Parallel()
-	if backoff(0) != firstBackoff {
-		t.Errorf("first %v", backoff(0))
+	o := defaultPoliteness
+	first, most := time.Duration(o.Backoff), time.Duration(o.MaxBackoff)
+	if o.backoff(0) != first {
+		t.Errorf("first %v", o.backoff(0))
 	}
 	for i := range 100 {
-		a, b := backoff(i), backoff(i+1)
-		if b < a || b > maxBackoff || a < maxBackoff && b != min(a*backoffFactor, maxBackoff) {
+		a, b := o.backoff(i), o.backoff(i+1)
+		if b < a || b > most || a < most && b != min(a*backoffFactor, most) {
 			t.Errorf("%v after %d failures, then %v", a, i, b)
 		}
 	}
+	o.MaxBackoff = o.Backoff
+	if got := o.backoff(9); got != first {
+		t.Errorf("%v, beyond the bound", got)
+	}
+	o.MaxBackoff = pipeline.Duration(maxDuration)
+	if got := o.backoff(1 << 30); got != maxDuration {
+		t.Errorf("%v, want the longest that there is", got)
+	}
 }
 
-func TestAHostThatFailsAgainAndAgainIsLeftAlone(t *testing.T) {
+func TestAnAdaptiveDelayGrowsWithTheResponseTime(t *testing.T) {
 	t.Parallel()
-	s := &streaks{byHost: make(map[string]streak)}
-	now := time.Now()
-	fail := func(began time.Duration, at time.Duration, want time.Duration) {
-		t.Helper()
-		if got := s.failed("h", now.Add(began), now.Add(at)); got != want {
-			t.Errorf("failed at %v: pause of %v, want %v", at, got, want)
+	o := local()
+	o.DelayAdmitted = true
+	loopback := netip.MustParseAddr("127.0.0.1")
+	for k, want := range map[float64]time.Duration{0: time.Second, 0.1: time.Second, 1: 3 * time.Second, 2.5: 7500 * time.Millisecond} {
+		o.AdaptiveDelay = k
+		s := newTestStage(t, o)
+		if got := s.pause(loopback, 3*time.Second, 0); got != want {
+			t.Errorf("%v times 3s: %v, want %v", k, got, want)
 		}
-	}
-	fail(0, 1, 0)
-	fail(0, 2, 0) // was in flight together with the first
-	fail(1, 3, 0)
-	fail(5, 6, time.Second)
-	fail(4, 7, time.Second)
-	fail(8, 9, 2*time.Second)
-	if got := s.failed("other", now, now); got != 0 {
-		t.Errorf("another host: %v", got)
-	}
-	s.answered("h")
-	fail(10, 11, 0)
-	for i := range time.Duration(100) {
-		s.failed("h", now.Add(20+2*i), now.Add(21+2*i))
-	}
-	fail(1000, 1001, maxPause)
-	for i := range 3 * maxHosts {
-		s.failed(time.Duration(i).String(), now, now)
-		if len(s.byHost) > maxHosts {
-			t.Fatalf("%d hosts remembered", len(s.byHost))
+		if got := s.pause(loopback, 3*time.Second, 9*time.Second); got != 9*time.Second {
+			t.Errorf("%v times 3s with a crawl delay of 9s: %v", k, got)
 		}
 	}
 }
 
-func TestFailuresOfAHostReachItsReport(t *testing.T) {
+func TestAdmittedHostsMayBeTreatedLikePublicOnes(t *testing.T) {
 	t.Parallel()
-	url := says(t, "nonsense\r\n\r\n")
-	made, err := newStage(local(), pipeline.NewEnv("p", "fetch", nil))
-	if err != nil {
-		t.Fatal(err)
+	url := serve(t, func(http.ResponseWriter, *http.Request) {})
+	o := local()
+	o.DelayAdmitted, o.PerHost, o.Delay = true, 3, pipeline.Duration(time.Minute)
+	before := time.Now()
+	r, _ := one(t, o, get(url+"/"))
+	if len(r.reports) != 1 || r.reports[0].Parallel != 3 || r.reports[0].NotBefore.Before(before.Add(time.Minute)) {
+		t.Errorf("%+v", r.reports)
 	}
-	s := made.(*stage)
-	defer s.Close()
-	s.streaks.failed("127.0.0.1", time.Time{}, time.Now()) // of another host
-	for range 3 {
-		err = s.Process(t.Context(), &pipeline.Item{Value: get(url)}, discard{})
-	}
-	if err == nil || s.streaks.byHost[strings.Trim(strings.TrimPrefix(url, "http://"), "/")].failures != 3 {
-		t.Errorf("%v, streaks %+v", err, s.streaks.byHost)
-	}
-	well := serve(t, func(http.ResponseWriter, *http.Request) {})
-	host := strings.TrimPrefix(well, "http://")
-	s.streaks.failed(host, time.Time{}, time.Now())
-	if err := s.Process(t.Context(), &pipeline.Item{Value: get(well + "/")}, discard{}); err != nil || s.streaks.byHost[host].failures != 0 {
-		t.Errorf("%v, streaks %+v after an answer", err, s.streaks.byHost)
-	}
-	all := runWith(t, local(), func(fresh *stage) { fresh.streaks = s.streaks }, get(url))
-	if r := all.byRequest[0].reports; len(r) != 1 || r[0].Parallel != 0 || time.Until(r[0].NotBefore) <= 0 {
-		t.Errorf("reports %+v", r)
+}
+
+func TestOptionsOfPolitenessThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	for option, breaks := range map[string]func(*Options){
+		"delay":            func(o *Options) { o.Delay = -1 },
+		"adaptive_delay":   func(o *Options) { o.AdaptiveDelay = math.NaN() },
+		"per_host":         func(o *Options) { o.PerHost = 0 },
+		"max_crawl_delay":  func(o *Options) { o.MaxCrawlDelay = -1 },
+		"max_retry_after":  func(o *Options) { o.MaxRetryAfter = -1 },
+		"backoff":          func(o *Options) { o.Backoff = 0 },
+		"max_backoff":      func(o *Options) { o.MaxBackoff = o.Backoff - 1 },
+		"circuit_failures": func(o *Options) { o.CircuitFailures = -1 },
+		"circuit_wait":     func(o *Options) { o.CircuitWait = 0 },
+		"max_circuit_wait": func(o *Options) { o.MaxCircuitWait = o.CircuitWait - 1 },
+	} {
+		o := defaults
+		breaks(&o)
+		var wrong *pipeline.OptionError
+		if err := o.Validate(); !errors.As(err, &wrong) || wrong.Option != option {
+			t.Errorf("%s: %v", option, err)
+		}
 	}
 }
 
@@ -149,38 +151,4 @@ func TestWarningsAreGivenOnce(t *testing.T) {
 			t.Fatalf("%d remembered", len(o.seen))
 		}
 	}
-}
-
-func TestRetryAfterIsASecondCountOrADate(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2006, 1, 2, 15, 4, 5, 0, time.UTC)
-	for value, want := range map[string]time.Duration{
-		"0": 0, "7": 7 * time.Second, " 7\t": 7 * time.Second, "3600": time.Hour, "3601": time.Hour,
-		"99999999999999999999999": time.Hour, "9223372036854775807": time.Hour,
-		"Mon, 02 Jan 2006 15:04:15 GMT":  10 * time.Second,
-		"Monday, 02-Jan-06 15:04:15 GMT": 10 * time.Second,
-		"Mon Jan  2 15:04:15 2006":       10 * time.Second,
-		"Mon, 02 Jan 2006 15:04:00 GMT":  0,
-		"Mon, 02 Jan 2106 15:04:00 GMT":  time.Hour,
-		"":                               -1, "-1": -1, "1.5": -1, "soon": -1, "7s": -1, "Mon, 32 Jan 2006 15:04:15 GMT": -1,
-	} {
-		at, ok := retryAfter(value, now, time.Hour)
-		if ok != (want >= 0) || ok && at != now.Add(want) {
-			t.Errorf("%q: %v, %v, want %v", value, at, ok, want)
-		}
-	}
-}
-
-func FuzzRetryAfter(f *testing.F) {
-	for _, s := range []string{"120", "Fri, 31 Dec 1999 23:59:59 GMT", "", "99999999999999999999", "-5"} {
-		f.Add(s, int64(time.Hour))
-	}
-	f.Fuzz(func(t *testing.T, s string, limit int64) {
-		limit = max(0, limit)
-		now := time.Date(2006, 1, 2, 15, 4, 5, 0, time.UTC)
-		at, ok := retryAfter(s, now, time.Duration(limit))
-		if ok && (at.Before(now) || at.Sub(now) > time.Duration(limit)) || !ok && !at.IsZero() {
-			t.Errorf("%q, at most %v: %v, %v", s, time.Duration(limit), at, ok)
-		}
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,10 @@ type policy struct {
 	instead  string // why everything is refused without a rule that says so
 	kept     time.Duration
 	received int
+
+	origin netip.Addr // the host, as it answered for its robots.txt
+	at     time.Time  // when it had
+	took   time.Duration
 }
 
 // allows says whether a path may be fetched, and if not, why.
@@ -36,6 +41,42 @@ func (p policy) allows(path string) (allowed bool, because string) {
 		because = p.instead
 	}
 	return allowed, because
+}
+
+// manners is what a host's robots.txt says of one request.
+type manners struct {
+	allowed bool
+	because string        // if it is not
+	delay   time.Duration // to keep between requests, as far as it is kept
+	rest    time.Time     // until when the host rests from having been asked for its robots.txt
+}
+
+// manners returns what the robots.txt of the target's host says of it. The request for that file is one like
+// any other: the host is left its pause after it, too. So, however suddenly an earlier process ended, this
+// one asks for no page before the host had a pause, since each begins with robots.txt.
+func (s *stage) manners(ctx context.Context, t target) (manners, error) {
+	p, err := s.robots.of(ctx, t)
+	if err != nil {
+		return manners{}, err
+	}
+	m := manners{delay: s.crawlDelay(t, p.rules.Delay())}
+	m.allowed, m.because = p.allows(t.path)
+	if pause := s.pause(p.origin, p.took, m.delay); pause > 0 {
+		m.rest = p.at.Add(pause)
+	}
+	return m, nil
+}
+
+// await waits for the end of the host's rest, unless that takes longer than patience lasts.
+func (m manners) await(ctx context.Context) error {
+	switch wait := time.Until(m.rest); {
+	case wait <= 0:
+		return nil
+	case wait > patience:
+		return &restingError{m.rest}
+	default:
+		return sleepOr(ctx, wait, nil)
+	}
 }
 
 // robotsTxts gets and remembers the robots.txt of each scheme, host and port.
@@ -54,19 +95,23 @@ func newRobotsTxts(c *client, userAgent string, fetched *atomic.Int64) *robotsTx
 // not be asked, and so nothing is known.
 func (r *robotsTxts) of(ctx context.Context, t target) (policy, error) {
 	return r.memo.get(ctx, t.origin(), func(ctx context.Context) (loaded[policy], error) {
+		began := time.Now()
 		p, err := r.load(ctx, t)
 		if err != nil {
 			return loaded[policy]{}, fmt.Errorf("get robots.txt: %w", err)
 		}
+		p.at, p.took = time.Now(), time.Since(began)
 		return loaded[policy]{value: p, keep: p.kept, cost: p.received + robotsEntrySpace}, nil
 	})
 }
 
 // load asks for a robots.txt, and where it is redirected to.
-func (r *robotsTxts) load(ctx context.Context, host target) (policy, error) {
+func (r *robotsTxts) load(ctx context.Context, host target) (p policy, err error) {
 	t := host
 	t.path, t.url = "/robots.txt", host.origin()+"/robots.txt"
 	r.fetched.Add(1)
+	var origin netip.Addr
+	defer func() { p.origin = origin }()
 	for range robotsRedirects + 1 {
 		a, err := r.client.get(ctx, t, nil, robots.MaxBytes+1) // one more shows that it was cut
 		switch {
@@ -74,9 +119,13 @@ func (r *robotsTxts) load(ctx context.Context, host target) (policy, error) {
 			return denied("it is redirected to where it may not be fetched from: " + err.Error()), nil
 		case err != nil:
 			return policy{}, err
-		case !isRedirect(a):
-			defer a.release()
-			return r.read(a), nil
+		}
+		defer a.release()
+		if !origin.IsValid() {
+			origin = a.origin
+		}
+		if !isRedirect(a) {
+			return r.read(a)
 		}
 		next, err := location(t.url, a.header)
 		if err != nil {
@@ -89,18 +138,26 @@ func (r *robotsTxts) load(ctx context.Context, host target) (policy, error) {
 	return allowed(), nil
 }
 
-// read makes a policy of an answer (RFC 9309, section 2.3.1).
-func (r *robotsTxts) read(a *answer) policy {
+// busyError is of a host that asks to come back for its robots.txt later.
+type busyError struct{ answer *answer }
+
+func (e *busyError) Error() string { return statusText(e.answer.status) }
+
+// read makes a policy of an answer (RFC 9309, section 2.3.1). The standard lets 429 allow everything; but who
+// is asked too much has not said that all may be asked for.
+func (r *robotsTxts) read(a *answer) (policy, error) {
 	switch {
+	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != "":
+		return policy{}, &busyError{a}
 	case a.broken != nil:
-		return denied("it cannot be read: " + a.broken.Error())
+		return denied("it cannot be read: " + a.broken.Error()), nil
 	case a.status >= 500:
-		return denied("it could not be had: " + statusText(a.status))
+		return denied("it could not be had: " + statusText(a.status)), nil
 	case a.body == nil:
-		return allowed()
+		return allowed(), nil
 	}
 	rules := robots.Parse(a.body.bytes).Agent(r.userAgent)
-	return policy{rules: rules, kept: keepRobots, received: len(a.body.bytes)}
+	return policy{rules: rules, kept: keepRobots, received: len(a.body.bytes)}, nil
 }
 
 func allowed() policy { return policy{rules: robots.AllowAll, kept: keepRobots} }

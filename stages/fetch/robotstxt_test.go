@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -114,7 +115,6 @@ func TestWhatStandsForARobotsTxt(t *testing.T) {
 	}{
 		"missing":            {status(404), ""},
 		"forbidden":          {status(403), ""},
-		"too many requests":  {status(429), ""},
 		"empty":              {status(204), ""},
 		"failing":            {status(500), "it could not be had: 500 Internal Server Error"},
 		"unavailable":        {status(503), "it could not be had: 503 Service Unavailable"},
@@ -173,15 +173,49 @@ func TestARobotsTxtThatCannotBeAskedForIsAFailure(t *testing.T) {
 	}
 }
 
+// TestACrawlDelayIsKept: from the first request on, which is that for robots.txt.
 func TestACrawlDelayIsKept(t *testing.T) {
 	t.Parallel()
-	url := site(t, text("User-agent: *\nCrawl-delay: 20\n"))
-	before := time.Now()
-	r, all := one(t, obedient(), get(url+"/"))
-	if len(r.reports) != 1 || r.reports[0].Parallel != 1 || r.reports[0].NotBefore.Before(before.Add(20*time.Second)) ||
-		r.reports[0].NotBefore.After(time.Now().Add(20*time.Second)) || strings.Contains(all.log, "WARN") {
-		t.Errorf("%+v, log %s", r.reports, all.log)
+	var asked atomic.Int64
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprint(w, "User-agent: *\nCrawl-delay: 20\n")
+			return
+		}
+		asked.Add(1)
+	})
+	s := newTestStage(t, obedient())
+	for i := range int64(3) {
+		before := time.Now()
+		end := pipeline.ProcessAlone(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
+		report := end.Note.(webrace.HostReport)
+		if asked.Load() > 0 {
+			t.Fatal("asked for a page while the host rests")
+		}
+		if !errors.Is(end.Err, webrace.ErrNotAsked) || !end.RetryAt.Equal(report.NotBefore) || i == 0 && end.RetryAt.Before(before.Add(20*time.Second)) {
+			t.Errorf("%v, report %+v", end, report)
+		}
 	}
+	s.rested(t, url)
+	before := time.Now()
+	end := pipeline.ProcessAlone(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
+	report := end.Note.(webrace.HostReport)
+	if end.Err != nil || asked.Load() != 1 || report.Parallel != 1 || report.NotBefore.Before(before.Add(20*time.Second)) {
+		t.Errorf("%v, report %+v, asked %d times", end.Err, report, asked.Load())
+	}
+}
+
+// rested makes it seem long ago that the host was asked for its robots.txt.
+func (s *stage) rested(t *testing.T, url string) {
+	t.Helper()
+	m := s.robots.memo
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[url]
+	if e == nil {
+		t.Fatalf("nothing is known of %s", url)
+	}
+	e.loaded.value.at = time.Time{}
 }
 
 func TestACrawlDelayTooLongIsReportedAndCut(t *testing.T) {

@@ -127,8 +127,8 @@ func (s *stage) restAfter(a *answer, err error, began time.Time, crawlDelay time
 	}
 	report := s.treatment(a.origin, a.took, crawlDelay, now)
 	if a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable {
-		at, _ := retryAfter(a.header.Get("Retry-After"), now, time.Duration(s.options.MaxRetryAfter))
-		report.NotBefore = later(report.NotBefore, at)
+		asked := retryAfter(a.header, now, time.Duration(s.options.MaxRetryAfter))
+		report.NotBefore = later(report.NotBefore, now.Add(asked.wait))
 	}
 	return report
 }
@@ -141,7 +141,7 @@ func (x *exchange) comeBack(err error) error {
 	}
 	x.count("hosts_resting")
 	x.it.Release(webrace.HostReport{NotBefore: resting.until})
-	return pipeline.Retry(fmt.Errorf("fetch %s: %w", x.req.URL, err), resting.until)
+	return pipeline.Retry(fmt.Errorf("fetch %s: %w: %w", x.req.URL, webrace.ErrNotAsked, err), resting.until)
 }
 
 // restingError says until when a host is left alone.

@@ -293,7 +293,7 @@ func (l *lease) Done(o pipeline.Outcome) {
 	if o.Err != nil && o.RetryAt.IsZero() {
 		return
 	}
-	outcome := frontier.Outcome{Err: o.Err, RetryAt: o.RetryAt, Forget: errors.Is(o.Err, webrace.ErrNotStored)}
+	outcome := frontier.Outcome{Err: o.Err, RetryAt: o.RetryAt, Forget: errors.Is(o.Err, webrace.ErrNotStored), NotAsked: errors.Is(o.Err, webrace.ErrNotAsked)}
 	for _, what := range o.Learned {
 		if learned, ok := what.(webrace.Learned); ok {
 			outcome.Learned = append(outcome.Learned, learned)

@@ -99,7 +99,11 @@ type results struct {
 // fetching returns options of fetch that let it ask for what is on this machine.
 func fetching() fetch.Options {
 	return fetch.Options{
-		UserAgent: "test/1 (+https://example.org/contact)", Robots: true, AllowNetworks: []string{"loopback"}, PerHost: 1,
+		UserAgent: "test/1 (+https://example.org/contact)", Robots: true, AllowNetworks: []string{"loopback"},
+		PolitenessOptions: fetch.PolitenessOptions{
+			PerHost: 1, Backoff: pipeline.Duration(time.Second), MaxBackoff: pipeline.Duration(time.Second),
+			CircuitWait: pipeline.Duration(time.Second), MaxCircuitWait: pipeline.Duration(time.Second),
+		},
 		ConnectTimeout: pipeline.Duration(5 * time.Second), HeaderTimeout: pipeline.Duration(10 * time.Second),
 		Timeout: pipeline.Duration(20 * time.Second), MaxHeader: 1 << 16, MaxBody: 8e6, IdleConnections: 16,
 	}

@@ -9,12 +9,13 @@ import (
 
 // ending is how a lease ends on disk.
 type ending struct {
-	visit   *webrace.Visit // what it leaves behind; nil leaves the last one as it is
-	changed bool           // it found a new document
-	failed  bool
-	retryAt time.Time
-	dropped bool // nobody came to the URL: it lies beyond the levels of all who waited for it
-	refused bool // nor did anybody come to it in this round: it may be offered again
+	visit    *webrace.Visit // what it leaves behind; nil leaves the last one as it is
+	changed  bool           // it found a new document
+	failed   bool
+	retryAt  time.Time
+	notAsked bool // that is no attempt
+	dropped  bool // nobody came to the URL: it lies beyond the levels of all who waited for it
+	refused  bool // nor did anybody come to it in this round: it may be offered again
 }
 
 // ending returns the step that ends the lease.
@@ -94,7 +95,10 @@ func (c *changes) end(l *Lease, e *ending) error {
 	if err := c.visited(l, rec, e); err != nil {
 		return err
 	}
-	if rec.tries++; held && !e.retryAt.IsZero() && rec.tries < c.q.opt.Attempts {
+	if !e.notAsked {
+		rec.tries++
+	}
+	if held && !e.retryAt.IsZero() && rec.tries < c.q.opt.Attempts {
 		return c.delay(rec, l.item, rec.place.level, e.retryAt)
 	}
 	for _, s := range l.served {

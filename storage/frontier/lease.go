@@ -13,9 +13,13 @@ import (
 
 // Outcome says how the work on a URL ended.
 type Outcome struct {
-	Err     error             // why it failed; nil when it did not
-	RetryAt time.Time         // not zero: it failed, and is to be tried again then, if attempts are left
-	Forget  bool              // it failed because what the last visit left behind is of no use: that is forgotten
+	Err     error     // why it failed; nil when it did not
+	RetryAt time.Time // not zero: it failed, and is to be tried again then, if attempts are left
+	Forget  bool      // it failed because what the last visit left behind is of no use: that is forgotten
+
+	// NotAsked says, with RetryAt, that nobody was asked: that is no attempt.
+	NotAsked bool
+
 	Learned []webrace.Learned // applied, in order, to the visit of what did not fail
 }
 
@@ -301,6 +305,9 @@ func (l *Lease) learn(o Outcome) *ending {
 			learned(&v)
 		}
 		return &ending{changed: l.adapt(&v), visit: &v}
+	}
+	if o.NotAsked && !o.RetryAt.IsZero() {
+		return &ending{failed: true, notAsked: true, retryAt: o.RetryAt}
 	}
 	if o.Forget {
 		v = webrace.Visit{Attempts: v.Attempts}
