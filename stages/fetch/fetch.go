@@ -37,6 +37,7 @@ type Options struct {
 	From           string   `toml:"from" doc:"the mail address of whoever runs the crawler, sent as From; empty sends none"`
 	AcceptLanguage string   `toml:"accept_language" doc:"the languages wanted, sent as Accept-Language; empty sends none"`
 	Robots         bool     `toml:"robots" doc:"obey robots.txt"`
+	Sitemaps       bool     `toml:"sitemaps" doc:"follow the sitemaps that a robots.txt names, one level below the page that led to the host"`
 	AllowNetworks  []string `toml:"allow_networks" doc:"addresses outside the public Internet that may be asked, and need no delay but delay_admitted: networks, addresses, loopback, private"`
 
 	PolitenessOptions
@@ -62,6 +63,7 @@ type Options struct {
 var defaults = Options{
 	UserAgent: "webrace/1 (+https://" + placeholder + ")",
 	Robots:    true,
+	Sitemaps:  true,
 
 	CredentialOptions: CredentialOptions{MaxUnauthorized: 3, UnauthorizedPause: pipeline.Duration(time.Hour)},
 
@@ -94,6 +96,7 @@ func init() {
 		Out: []pipeline.Port{
 			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "documents that were fetched, confirmed by the server, or are still fresh"},
 			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where redirects lead, which are not followed"},
+			{Name: portSitemaps, Kind: pipeline.KindOf[*webrace.Links](), Doc: "the sitemaps that robots.txt names, once for each host and crawl"},
 		},
 		Workers: 64,
 	}, defaults, newStage)
@@ -146,18 +149,19 @@ func optionIsNone(option, value string, words ...string) error {
 }
 
 type stage struct {
-	options  Options
-	env      *pipeline.Env
-	guard    *netguard.Guard
-	media    scope.MediaTypes
-	client   *client
-	robots   *robotsTxts
-	circuits *circuits
-	warned   *onceEach
-	turns    *turns
-	parts    *memo[*Part]
-	jars     *credentials.Jars
-	desk     func() (*credentials.Desk, error) // opened by the first request with credentials
+	options   Options
+	env       *pipeline.Env
+	guard     *netguard.Guard
+	media     scope.MediaTypes
+	client    *client
+	robots    *robotsTxts
+	circuits  *circuits
+	warned    *onceEach
+	announced *onceEach // sitemaps of hosts, to crawls
+	turns     *turns
+	parts     *memo[*Part]
+	jars      *credentials.Jars
+	desk      func() (*credentials.Desk, error) // opened by the first request with credentials
 }
 
 var (
@@ -182,13 +186,14 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	turns.shared.Store(o.PerHost > 1) // what was handed out at once is still asked for one by one
 	return &stage{
 		options: o, env: env, guard: guard, media: media, client: client,
-		robots:   newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
-		circuits: newCircuits(o.PolitenessOptions),
-		warned:   newOnceEach(),
-		turns:    turns,
-		parts:    newMemo[*Part](partsMemory),
-		jars:     &credentials.Jars{},
-		desk:     sync.OnceValues(func() (*credentials.Desk, error) { return openDesk(o, env) }),
+		robots:    newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
+		circuits:  newCircuits(o.PolitenessOptions),
+		warned:    newOnceEach(),
+		announced: newOnceEach(),
+		turns:     turns,
+		parts:     newMemo[*Part](partsMemory),
+		jars:      &credentials.Jars{},
+		desk:      sync.OnceValues(func() (*credentials.Desk, error) { return openDesk(o, env) }),
 	}, nil
 }
 
@@ -224,31 +229,42 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 
 // ask makes the request, if robots.txt allows it and it is the host's turn.
 func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
-	s := x.stage
-	if s.options.Robots {
-		m, err := s.manners(ctx, x.target)
-		if err != nil {
+	var m manners
+	if x.options.Robots {
+		var err error
+		if m, err = x.manners(ctx, x.target); err != nil {
 			return x.fail(ctx, err)
 		}
 		if !m.allowed {
-			return x.refuse("robots_refused", "refused by robots.txt: "+m.because)
+			if err := x.refuse("robots_refused", "refused by robots.txt: "+m.because); err != nil {
+				return err
+			}
+			return x.announce(ctx, m, out)
 		}
 		if time.Now().Before(m.rest) {
 			return x.comeBack(&restingError{m.rest})
 		}
 		x.crawlDelay = m.delay
 	}
+	if err := x.get(ctx, out); err != nil {
+		return err
+	}
+	return x.announce(ctx, m, out)
+}
+
+// get makes the request when it is the host's turn.
+func (x *exchange) get(ctx context.Context, out pipeline.Emitter) error {
 	if err := x.authorize(ctx); err != nil {
 		return x.refuseSecret(ctx, err)
 	}
 	defer x.grant.Close()
-	turn, err := s.turns.take(ctx, x.target.host)
+	turn, err := x.turns.take(ctx, x.target.host)
 	if err != nil {
 		return x.comeBack(err)
 	}
-	x.target.takes = s.takes(x.req)
-	answer, err := s.client.get(ctx, x.target, x.fields(), int(s.options.MaxBody))
-	s.endTurn(turn, answer, err, x.began, x.crawlDelay)
+	x.target.takes = x.takes(x.req)
+	answer, err := x.client.get(ctx, x.target, x.fields(), int(x.options.MaxBody))
+	x.endTurn(turn, answer, err, x.began, x.crawlDelay)
 	if err != nil {
 		return x.fail(ctx, err)
 	}

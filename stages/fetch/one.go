@@ -49,14 +49,16 @@ func One(ctx context.Context, o Options, url string) (*webrace.Document, error) 
 
 // ask makes one request. It returns the document, or where a redirect leads.
 func (s *stage) ask(ctx context.Context, url string) (document *webrace.Document, next string, report webrace.HostReport, err error) {
-	end := pipeline.ProcessAlone(ctx, s, webrace.Request{URL: url}, func(_ string, value any) error {
+	end := pipeline.ProcessAlone(ctx, s, webrace.Request{URL: url}, func(port string, value any) error {
 		switch v := value.(type) {
 		case *webrace.Document:
 			own := *v
 			own.Body = bytes.Clone(v.Body)
 			document = &own
 		case *webrace.Links:
-			next = v.URLs[0]
+			if port == portRedirects {
+				next = v.URLs[0]
+			}
 		}
 		return nil
 	})

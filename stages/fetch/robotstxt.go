@@ -29,6 +29,9 @@ type policy struct {
 	kept     time.Duration
 	received int
 
+	sitemaps              []string // normalized
+	badSitemaps, overmany int      // those that are no URL, and those beyond the most there may be
+
 	origin netip.Addr // the host, as it answered for its robots.txt
 	at     time.Time  // when it had
 	took   time.Duration
@@ -49,6 +52,8 @@ type manners struct {
 	because string        // if it is not
 	delay   time.Duration // to keep between requests, as far as it is kept
 	rest    time.Time     // until when the host rests from having been asked for its robots.txt
+
+	sitemaps []string // that it names, if they are wanted
 }
 
 // manners returns what the robots.txt of the target's host says of it. The request for that file is one like
@@ -59,7 +64,7 @@ func (s *stage) manners(ctx context.Context, t target) (manners, error) {
 	if err != nil {
 		return manners{}, err
 	}
-	m := manners{delay: s.crawlDelay(t, p.rules.Delay())}
+	m := manners{delay: s.crawlDelay(t, p.rules.Delay()), sitemaps: s.sitemaps(t, p)}
 	m.allowed, m.because = p.allows(t.path)
 	if pause := s.pause(p.origin, p.took, m.delay); pause > 0 {
 		m.rest = p.at.Add(pause)
@@ -101,6 +106,7 @@ func (r *robotsTxts) of(ctx context.Context, t target) (policy, error) {
 			return loaded[policy]{}, fmt.Errorf("get robots.txt: %w", err)
 		}
 		p.at, p.took = time.Now(), time.Since(began)
+		p.sitemaps, p.badSitemaps, p.overmany = sitemapsOf(p.rules, t.origin()+"/robots.txt")
 		return loaded[policy]{value: p, keep: p.kept, cost: p.received + robotsEntrySpace}, nil
 	})
 }
