@@ -19,7 +19,7 @@ func renderingConfig(t *testing.T) []string {
 		t.Skip("no Chromium is installed")
 	}
 	config := strings.ReplaceAll(string(webrace.Pipelines), "fetch > ", "fetch > render > ")
-	config = strings.ReplaceAll(config, "fetch.redirects > frontier", "fetch.redirects, render.redirects > frontier")
+	config = strings.ReplaceAll(config, "fetch.redirects, ", "fetch.redirects, render.redirects, ")
 	file := filepath.Join(t.TempDir(), "pipelines.toml")
 	writeFile(t, file, config)
 	return []string{"--config", file, "--set", "render.sandbox=" + fmt.Sprint(os.Geteuid() != 0)}
