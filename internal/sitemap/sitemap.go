@@ -1,6 +1,6 @@
 // Package sitemap reads what a site lists of itself for robots (sitemaps.org): sitemaps, indexes of sitemaps,
 // and sitemaps in plain text. It keeps no tree, and no broken document is an error: what is listed before the
-// break, or after it, is found. On well-formed documents what is listed is what encoding/xml finds. Time is
+// break, or after it, is found; an address at whose end the document ends is none, since it may go on. On well-formed documents what is listed is what encoding/xml finds. Time is
 // linear in the input, and nothing grows: no entity is expanded.
 package sitemap
 
@@ -112,10 +112,8 @@ func (r *reader) next() bool {
 		return r.start()
 	case xmltoken.End:
 		return r.take() && (!r.isEntry(r.tokens.Name) || r.end())
-	case xmltoken.None:
-		if r.take() {
-			r.end()
-		}
+	case xmltoken.None: // text that no tag has ended is cut off
+		r.end()
 		return false
 	}
 	return true

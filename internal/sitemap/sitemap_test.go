@@ -47,7 +47,12 @@ func TestSitemapsAreRead(t *testing.T) {
 		{"nothing in it", `<urlset><url><loc/></url><url/><url><loc> </loc></url></urlset>`, nil},
 
 		{"cut off", `<urlset><url><loc>http://a/</loc></url><url><loc>http://b/</loc><lastm`, []string{"http://a/", "http://b/"}},
-		{"cut off in an address", `<urlset><url><loc>http://a/</loc></url><url><loc>http://b`, []string{"http://a/", "http://b"}},
+		{"cut off in an address", `<urlset><url><loc>http://a/</loc></url><url><loc>http://b`, []string{"http://a/"}},
+		{"cut off in a tag after an address", `<urlset><url><loc>http://a/</l`, []string{"http://a/"}},
+		{"cut off before a tag", `<urlset><url><loc>http://a/</loc></url><url><loc>http://b<`, []string{"http://a/"}},
+		{"cut off in CDATA", `<urlset><url><loc>http://a/</loc></url><url><loc><![CDATA[http://b`, []string{"http://a/"}},
+		{"cut off in a time", `<urlset><url><loc>http://a/</loc><lastmod>2026`, []string{"http://a/"}},
+		{"cut off in a language", `<urlset><url><loc>http://a/</loc><xhtml:link rel="alternate" href="http://a/e`, []string{"http://a/"}},
 		{"entries that do not end", `<urlset><url><loc>http://a/</loc><lastmod>2026-01-01T00:00:00Z</lastmod><url><loc>http://b/</loc></urlset>`, []string{"http://a/ 2026-01-01T00:00:00Z", "http://b/"}},
 		{"no entries around", `<urlset><loc>http://a/</loc><loc>http://b/</loc></urlset>`, []string{"http://a/", "http://b/"}},
 		{"an ampersand that is none", `<urlset><url><loc>http://a/?b=1&c=2</loc></url></urlset>`, []string{"http://a/?b=1&c=2"}},

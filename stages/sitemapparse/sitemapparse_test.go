@@ -209,6 +209,34 @@ func TestLimitsAreKept(t *testing.T) {
 	}
 }
 
+// Wherever a sitemap is cut, what is left are addresses that it lists, in their order, and nothing else.
+func TestACutSitemapListsNoHalfAddress(t *testing.T) {
+	t.Parallel()
+	listed := []string{"https://example.org/one", "https://example.org/two", "https://example.org/three"}
+	list := strings.Join(listed, "\n") + "\n"
+	for name, c := range map[string]struct{ url, mediaType, body string }{
+		"xml":  {here, "text/xml", urlset(listed...)},
+		"list": {"https://example.org/sitemap.txt", "text/plain", list},
+	} {
+		last := 0
+		for n := 1; n <= len(c.body); n++ {
+			d := fetched(c.url, c.mediaType, c.body[:n])
+			d.Truncated = true
+			r := try(t, defaults, d)
+			if r.passed {
+				continue // too little of it to tell what it is
+			}
+			if len(r.urls) < last || !slices.Equal(r.urls, listed[:len(r.urls)]) || r.Counters["other_host"]+r.Counters["invalid"] != 0 {
+				t.Errorf("%s: cut after %d bytes lists %q, counters %v", name, n, r.urls, r.Counters)
+			}
+			last = len(r.urls)
+		}
+		if last != len(listed) {
+			t.Errorf("%s: %d of %d listed by the whole", name, last, len(listed))
+		}
+	}
+}
+
 // A gzip of 64 KB that would be 64 MB: what is read of it is what max_size says.
 func TestABombIsNotInflated(t *testing.T) {
 	t.Parallel()

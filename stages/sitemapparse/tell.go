@@ -56,8 +56,14 @@ func (s *stage) open(d *webrace.Document) *document {
 		return nil
 	}
 	found.text, found.list = text, !isXML(body)
+	if found.cut && found.list {
+		found.text = wholeLines(text)
+	}
 	return found
 }
+
+// wholeLines leaves out a last line that does not end: where a text was cut, the address there goes on.
+func wholeLines(text []byte) []byte { return text[:bytes.LastIndexByte(text, '\n')+1] }
 
 // sniffed is how much is decompressed to see what it is.
 const sniffed = 4 << 10
@@ -94,8 +100,8 @@ func (s *stage) isList(d *webrace.Document, body []byte) bool {
 	if !strings.HasSuffix(strings.TrimSuffix(address, ".gz"), ".txt") {
 		return false
 	}
-	if len(body) >= sniffed && isGzip(d.Body) { // the last line is cut off
-		body = body[:bytes.LastIndexByte(body, '\n')+1]
+	if d.Truncated || len(body) >= sniffed && isGzip(d.Body) {
+		body = wholeLines(body)
 	}
 	if !sitemap.IsList(body) {
 		return false
