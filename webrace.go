@@ -104,7 +104,7 @@ type Outcome string
 const (
 	Fetched     Outcome = "fetched"      // its body came over the network
 	NotModified Outcome = "not-modified" // the server confirmed the stored version
-	Fresh       Outcome = "fresh"        // the stored version was recent enough not to ask
+	Fresh       Outcome = "fresh"        // the stored version answers: it was recent enough not to ask, or what came was cut
 )
 
 // Document is one fetched thing: a page, a feed, a mail, a row. It grows as it flows: fetch fills the

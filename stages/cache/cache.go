@@ -4,6 +4,10 @@
 // A document that passes is durable before its request is acknowledged, and its version is not removed
 // before: whatever an annotation points to is there when the annotation is. For one that was not modified,
 // or is still fresh, the links of the stored version go out instead of those of a page that was not sent.
+//
+// A document that a limit cut is never taken for complete. It is kept, and marked so, only while there is
+// nothing better: over a complete version, that one goes on in its stead, unchanged and with its links. In
+// either case the next visit asks for all of it again.
 package cache
 
 import (
@@ -67,6 +71,11 @@ func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 	version, err := s.objects.Put(d, durable)
 	if err != nil {
 		durable(nil) // the error of this call decides
+		if errors.Is(err, objects.ErrIncomplete) {
+			s.env.Counter("truncated_ignored").Add(1)
+			it.Learn(webrace.Learned(forgetValidators))
+			return s.recall(ctx, it, instead(d), out)
+		}
 		return fmt.Errorf("store %s: %w", d.URL, err)
 	}
 	if version.Changed {
@@ -75,7 +84,12 @@ func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 	if err := s.pin(it, version); err != nil {
 		return pipeline.Retry(fmt.Errorf("store %s: %w", d.URL, err), time.Now()) // it was removed at once
 	}
-	it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Digest, v.Version = version.Digest, version.Number }))
+	it.Learn(webrace.Learned(func(v *webrace.Visit) {
+		v.Digest, v.Version = version.Digest, version.Number
+		if d.Truncated {
+			forgetValidators(v)
+		}
+	}))
 	return out.Emit(ctx, it.With(stored(d, version)))
 }
 
@@ -112,8 +126,21 @@ func recalled(version objects.Version, d *webrace.Document) webrace.Learned {
 	return func(v *webrace.Visit) {
 		v.Digest, v.Version = version.Digest, version.Number
 		if version.Number != d.Version {
-			v.ETag, v.LastModified = "", ""
+			forgetValidators(v)
 		}
+	}
+}
+
+// forgetValidators makes the next visit fetch the document, because the server would confirm something else
+// than what is stored.
+func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
+
+// instead is what a document that was cut is replaced by: one that was not fetched, so that its stored version
+// answers. That the server was asked does not validate it.
+func instead(d *webrace.Document) *webrace.Document {
+	return &webrace.Document{
+		URL: d.URL, Reach: d.Reach, Visit: d.Visit, Outcome: webrace.Fresh, Origin: d.Origin, At: d.At, Took: d.Took,
+		Secret: d.Secret, Redirects: d.Redirects,
 	}
 }
 

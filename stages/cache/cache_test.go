@@ -171,6 +171,55 @@ func TestLinksOfTheStoredVersionGoOutInsteadOfAPage(t *testing.T) {
 	}
 }
 
+// cut is a document of which a limit left only this.
+func cut(body string, visit *webrace.Visit, links ...string) *webrace.Document {
+	d := fetched(body, visit, links...)
+	d.At, d.Truncated, d.Text = began.Add(time.Hour), true, &webrace.Text{Bytes: []byte(body)}
+	return d
+}
+
+func TestWhatIsCutIsNeverTakenForComplete(t *testing.T) {
+	for _, body := range []string{"who", "whole"} { // the limit may also be where the last version ended
+		f := newFixture(t, vfs.NewMem())
+		whole := f.pass(fetched("whole", nil, "https://example.org/a", "https://example.org/b"))
+		whole.visit.ETag, whole.visit.LastModified = `"e"`, "yesterday"
+		got := f.pass(cut(body, &whole.visit, "https://example.org/a"))
+		if d := got.document; d.Version != 1 || d.Changed || d.Digest != whole.visit.Digest || d.Outcome != webrace.Fresh || d.Truncated ||
+			d.Body != nil || d.Text != nil || d.Links != nil || d.Visit == nil {
+			t.Errorf("%q: the document that goes on is %+v", body, d)
+		}
+		if got.links == nil || !slices.Equal(got.links.URLs, []string{"https://example.org/a", "https://example.org/b"}) {
+			t.Errorf("%q: what was cut off leads nowhere: %+v", body, got.links)
+		}
+		if got.Counters["truncated_ignored"] != 1 || got.Counters["versions"] != 0 {
+			t.Errorf("%q: counted %v", body, got.Counters)
+		}
+		if v := got.visit; v.Version != 1 || v.Digest != whole.visit.Digest || v.ETag != "" || v.LastModified != "" {
+			t.Errorf("%q: the next visit knows %+v", body, v)
+		}
+		if v, err := f.objects.Latest(here); err != nil || v.Number != 1 || v.Truncated || !v.ValidatedAt.Equal(began) {
+			t.Errorf("%q: stored is %+v, %v", body, v, err)
+		}
+	}
+}
+
+func TestWhatIsCutIsKeptUntilThereIsBetter(t *testing.T) {
+	f := newFixture(t, vfs.NewMem())
+	visit := &webrace.Visit{ETag: `"e"`, LastModified: "yesterday"} // of what a browser made of the page, which was cut
+	for i, d := range []*webrace.Document{cut("one", visit), cut("two", visit), fetched("whole", visit)} {
+		got := f.pass(d)
+		if got.document.Version != i+1 || !got.document.Changed || got.Counters["versions"] != 1 || got.Counters["truncated_ignored"] != 0 {
+			t.Errorf("%d: %+v, %v", i, got.document, got.Counters)
+		}
+		if d.Truncated != (got.visit.ETag == "") {
+			t.Errorf("%d: the next visit knows %+v", i, got.visit)
+		}
+		if v, err := f.objects.Latest(here); err != nil || v.Truncated != d.Truncated {
+			t.Errorf("%d: stored is %+v, %v", i, v, err)
+		}
+	}
+}
+
 func TestADocumentWithoutLinksSendsNone(t *testing.T) {
 	f := newFixture(t, vfs.NewMem())
 	stored := f.pass(fetched("text", nil))

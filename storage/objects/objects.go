@@ -40,6 +40,8 @@ import (
 var (
 	// ErrNotFound says that the store has no such URL or version.
 	ErrNotFound = errors.New("not in the object cache")
+	// ErrIncomplete says that a limit cut a body, and that the latest version of its URL is complete.
+	ErrIncomplete = errors.New("cut by a limit, over a complete version in the object cache")
 	// ErrClosed says that the store was closed before the call, or while it waited.
 	ErrClosed = errors.New("object cache is closed")
 	// ErrCorrupt says that stored bytes are not what the index says they are.

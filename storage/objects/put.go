@@ -31,6 +31,10 @@ type write struct {
 // are, and returns its version. A body equal to the latest one of the URL makes no new version: then the
 // latest one, validated at d.At, is returned, and Changed is false.
 //
+// A body that a limit cut says nothing of what is missing: it never follows a complete version, which stays
+// the latest, as it was; then the error is [ErrIncomplete]. A complete body follows a cut one even where both
+// have the same bytes.
+//
 // Put does not wait for the disk, except when more is waiting for it than [Options.QueueBytes]. It keeps
 // nothing of d: the body may be reused once it returns. When it returns no error, done is called exactly
 // once, from another goroutine: with nil when the version is durable, else with why it never will be.
@@ -61,7 +65,10 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
-	if known && latest.Digest == digest {
+	if known && d.Truncated && !latest.Truncated {
+		return Version{}, fmt.Errorf("store %s: %w", d.URL, ErrIncomplete)
+	}
+	if known && latest.Digest == digest && latest.Truncated == d.Truncated {
 		return s.validate(latest, at, done)
 	}
 	highest, err := s.tombstone(view)

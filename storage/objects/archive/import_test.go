@@ -217,6 +217,10 @@ func TestWhatIsNoDocumentIsLeftOutAndWhatIsDamagedReported(t *testing.T) {
 	if got, err := Import(t.Context(), s, []string{file(t, page(home+"big", day, strings.Repeat("x", 50)))}, big); err != nil || got.Versions != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	again, skipped := imported(t, s, file(t, record("response", home, "2026-02-01T00:00:00Z", "WARC-Truncated: length\r\n", "HTTP/1.1 200 OK\r\n\r\ngo")))
+	if again.Versions != 0 || len(skipped) != 1 || !strings.Contains(fmt.Sprint(skipped), "version 1 is complete") {
+		t.Errorf("cut, over a complete version: %+v, skipped %v", again, skipped)
+	}
 	if v, err := s.Latest(home + "big"); err != nil || v.Size != 10 || !v.Truncated {
 		t.Errorf("big: %+v, %v", v, err)
 	}

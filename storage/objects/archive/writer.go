@@ -85,6 +85,10 @@ func (w *writer) put(d *webrace.Document) (reason string, err error) {
 	version, err := w.store.Put(d, w.done)
 	if err != nil {
 		w.writes.Done()
+		delete(w.waiting, d.URL)
+		if errors.Is(err, objects.ErrIncomplete) {
+			return fmt.Sprintf("some of it is missing, and version %d is complete", latest.Number), nil
+		}
 		return "", err
 	}
 	if version.Changed {

@@ -75,6 +75,7 @@ type Guarantee struct {
 var Guarantees = []Guarantee{
 	{"what is put is given back", givesBack},
 	{"only a new digest makes a version", versions},
+	{"a cut body never follows a complete one", cuts},
 	{"a list is ordered and keeps to its prefix", lists},
 	{"the log has no holes, and cursors are kept", follows},
 	{"what was acknowledged survives a crash", survives},
@@ -219,6 +220,35 @@ func versions(t TB, p Place) {
 		if got, err := s.Get(home, i+1); err != nil || got != all[i] {
 			t.Errorf("version %d is %+v, %v", i+1, got, err)
 		}
+	}
+}
+
+func cuts(t TB, p Place) {
+	s := open(t, p)
+	defer closed(t, s)
+	cut := func(body string) *webrace.Document {
+		d := page(home, body)
+		d.Truncated = true
+		return d
+	}
+	for i, step := range []struct {
+		document *webrace.Document
+		number   int
+		changed  bool
+	}{{cut("one"), 1, true}, {cut("one"), 1, false}, {cut("two"), 2, true}, {page(home, "two"), 3, true}} {
+		if v := put(t, s, step.document); v.Number != step.number || v.Changed != step.changed || v.Truncated != step.document.Truncated {
+			t.Errorf("step %d: %+v", i, v)
+		}
+	}
+	for _, body := range []string{"two", "three"} {
+		d := cut(body)
+		d.At = noon.Add(time.Hour)
+		if v, err := s.Put(d, func(error) {}); !errors.Is(err, objects.ErrIncomplete) {
+			t.Errorf("a cut %q: %+v, %v", body, v, err)
+		}
+	}
+	if v, err := s.Latest(home); err != nil || v.Number != 3 || v.Truncated || !v.ValidatedAt.Equal(noon) {
+		t.Errorf("the latest is %+v, %v", v, err)
 	}
 }
 

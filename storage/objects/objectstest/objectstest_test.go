@@ -52,6 +52,7 @@ type (
 	hasty   struct{ *objects.Store } // removes without asking
 	unheld  struct{ *objects.Store } // pins nothing
 	eternal struct{ *objects.Store } // every document is a new version
+	blind   struct{ *objects.Store } // takes what is cut for complete
 )
 
 // forgetful is a disk that says it has written what it has not.
@@ -83,6 +84,14 @@ func (s eternal) Put(d *webrace.Document, done func(error)) (objects.Version, er
 	return v, err
 }
 
+func (s blind) Put(d *webrace.Document, done func(error)) (objects.Version, error) {
+	whole := *d
+	whole.Truncated = false
+	v, err := s.Store.Put(&whole, done)
+	v.Truncated = d.Truncated
+	return v, err
+}
+
 // judge stands in for a test, and remembers whether it failed.
 type judge struct {
 	*testing.T
@@ -104,6 +113,7 @@ func TestTheSuiteFindsFaults(t *testing.T) {
 		"hasty":   {"a collection keeps what is pinned, confirmed or stored again", func(s *objects.Store) Store { return hasty{s} }},
 		"unheld":  {"a collection keeps what is pinned, confirmed or stored again", func(s *objects.Store) Store { return unheld{s} }},
 		"eternal": {"only a new digest makes a version", func(s *objects.Store) Store { return eternal{s} }},
+		"blind":   {"a cut body never follows a complete one", func(s *objects.Store) Store { return blind{s} }},
 	} {
 		tried := false
 		for _, g := range Guarantees {
