@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
@@ -34,6 +35,7 @@ type Options struct {
 	Images         bool          // also the addresses of images
 	Forms          bool          // also the addresses that forms are sent to
 	IgnoreNoFollow bool          // follow what the page asks not to follow
+	RobotsName     string        // what the page calls us by, where it asks something of robots; empty means DefaultRobotsName
 	Rules          urlnorm.Rules // normalization of links beyond the standard
 }
 
@@ -49,6 +51,8 @@ type Result struct {
 	NoIndex   bool          // the page asks not to be indexed
 	NoFollow  bool          // the page asks that none of its links be followed
 
+	Unavailable time.Time // when the page asks not to be indexed any more; zero if it does not
+
 	Candidates int       // references found: links, their repetitions, and what was refused
 	Repeated   int       // references to a URL that is already among the links
 	Refused    Refused   // references that made no link, by reason
@@ -60,6 +64,7 @@ type Refused struct {
 	Scheme   int // neither http nor https: mailto, javascript, data
 	Invalid  int // no URL, or too long for one
 	NoFollow int // the page asks not to follow them
+	Page     int // the page asks not to follow any
 	Limit    int // beyond the most links
 }
 
@@ -77,7 +82,7 @@ const (
 )
 
 // Total returns how many references were refused.
-func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Limit }
+func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Page + r.Limit }
 
 // ContentType returns the type to extract a document as: that which it was sent with, or else the media
 // type that is known of it. Whoever extracts a document again asks here, or would see another text.
@@ -186,7 +191,7 @@ func (x *extraction) xhtml(body []byte) { x.page(body, true) }
 func (x *extraction) page(body []byte, xhtml bool) {
 	s := x.scan(body, htmltext.Options{XHTML: xhtml})
 	x.Title, x.Language = string(s.Title), language(s.Language)
-	x.NoIndex, x.NoFollow = s.NoIndex, s.NoFollow
+	x.obey(s)
 	x.follow(s)
 	if s.Canonical != nil {
 		if u, err := x.base.Resolve(s.Canonical); err == nil { // one that is no URL declares nothing
@@ -196,9 +201,18 @@ func (x *extraction) page(body []byte, xhtml bool) {
 	x.take(&s.Text)
 }
 
+// obey takes note of what a page, or one of several, asks of robots.
+func (x *extraction) obey(s *htmltext.Scanner) {
+	asked := Directives{x.NoIndex || s.NoIndex, x.NoFollow || s.NoFollow, x.Unavailable}
+	if s.Unavailable != nil {
+		asked.read(string(s.Unavailable[:min(len(s.Unavailable), 200)]), "")
+	}
+	x.NoIndex, x.NoFollow, x.Unavailable = asked.NoIndex, asked.NoFollow, asked.Unavailable
+}
+
 // scan reads HTML, with the links that are wanted.
 func (x *extraction) scan(body []byte, o htmltext.Options) *htmltext.Scanner {
-	o.Images, o.Forms = x.opts.Images, x.opts.Forms
+	o.Images, o.Forms, o.RobotsName = x.opts.Images, x.opts.Forms, robotsName(x.opts.RobotsName)
 	o.MaxLinks = min(x.opts.MaxLinks, 1<<24) * candidatesPerLink
 	x.scanner.Options = o
 	x.scanner.Scan(body)

@@ -77,7 +77,7 @@ func TestOptions(t *testing.T) {
 	const page = `<link rel=canonical href="?utm_source=x"><meta name=robots content=none><a href="x?utm_source=y&b&a">1</a>
 		<a href="x?a&b" rel=nofollow>2</a><img src=i><form action=f></form>`
 	r := document(t, page, "text/html", extract.Options{})
-	if !r.NoIndex || !r.NoFollow || r.Links != nil || r.Refused.NoFollow != 2 {
+	if !r.NoIndex || !r.NoFollow || r.Links != nil || r.Refused.Page != 2 {
 		t.Errorf("directives are not obeyed: %+v", r)
 	}
 	r = document(t, page, "text/html", extract.Options{IgnoreNoFollow: true, Images: true, Forms: true,

@@ -59,7 +59,11 @@ func (x *extraction) follow(s *htmltext.Scanner) {
 	for _, l := range s.Links {
 		if (l.NoFollow || x.NoFollow) && !x.opts.IgnoreNoFollow {
 			x.Candidates++
-			x.Refused.NoFollow++
+			if x.NoFollow {
+				x.Refused.Page++
+			} else {
+				x.Refused.NoFollow++
+			}
 			continue
 		}
 		x.linkOnce(l.URL)

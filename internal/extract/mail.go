@@ -108,7 +108,7 @@ func (m *mail) plainPart(body []byte, contentType string) {
 // htmlPart reads a part of HTML. Its own title is mostly the subject again, or the name of a program.
 func (m *mail) htmlPart(body []byte, contentType string) {
 	s := m.scan(m.inUTF8(body, contentType), htmltext.Options{})
-	m.NoIndex, m.NoFollow = m.NoIndex || s.NoIndex, m.NoFollow || s.NoFollow
+	m.obey(s)
 	if m.Language == "" {
 		m.Language = language(s.Language)
 	}

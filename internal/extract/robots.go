@@ -1,33 +1,139 @@
 package extract
 
 import (
+	"fmt"
 	"net/http"
-	"slices"
 	"strings"
+	"time"
 )
 
-// Robots returns what the document asks of robots, in the header it was sent with and in itself.
-func (r *Result) Robots(header http.Header) (noIndex, noFollow bool) {
-	noIndex, noFollow = r.NoIndex, r.NoFollow
+// DefaultRobotsName is what pages call the crawler by, unless [Options] say otherwise.
+const DefaultRobotsName = "webrace"
+
+// Robot is who asks what a document may be used for, and when. Without a name it is [DefaultRobotsName], and
+// without a time it asks now.
+type Robot struct {
+	Name string
+	At   time.Time
+}
+
+// Robots returns what the document asks of a robot, in the header it was sent with and in itself: all that is
+// asked of every robot, and of this one by its name.
+func (r *Result) Robots(header http.Header, who Robot) Directives {
+	asked := Directives{r.NoIndex, r.NoFollow, r.Unavailable}
 	for _, line := range header.Values("X-Robots-Tag") {
-		for directive := range strings.SplitSeq(strings.ToLower(line), ",") {
-			directive = strings.TrimSpace(directive)
-			if forAnother(directive) {
-				break
-			}
-			noIndex = noIndex || directive == "noindex" || directive == "none"
-			noFollow = noFollow || directive == "nofollow" || directive == "none"
+		asked.read(line, robotsName(who.Name))
+	}
+	if who.At.IsZero() {
+		who.At = time.Now()
+	}
+	if !asked.Unavailable.IsZero() && who.At.After(asked.Unavailable) {
+		asked.NoIndex = true
+	}
+	return asked
+}
+
+// CheckRobotsName says why pages cannot call a robot so.
+func CheckRobotsName(name string) error {
+	for _, c := range []byte(name) {
+		if c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return fmt.Errorf("%.100q is no product token", name)
 		}
 	}
-	return noIndex, noFollow
+	if name == "" {
+		return fmt.Errorf("must be the product token of the user agent")
+	}
+	return nil
 }
 
-// forAnother reports whether a directive begins with the name of a robot, for which the rest of its line
-// is then meant ("otherbot: noindex, nofollow"): none of these names is ours.
-func forAnother(directive string) bool {
-	name, _, named := strings.Cut(directive, ":")
-	return named && !slices.Contains(withValue, strings.TrimSpace(name))
+// robotsName is how names are compared: without regard to case.
+func robotsName(name string) string {
+	if name == "" {
+		return DefaultRobotsName
+	}
+	return strings.ToLower(name)
 }
 
-// withValue are the directives that are written like the name of a robot.
-var withValue = []string{"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
+// Directives is what is asked of a robot.
+type Directives struct {
+	NoIndex     bool      // not to index the document
+	NoFollow    bool      // to follow none of its links
+	Unavailable time.Time // not to index it from then on; zero for never
+}
+
+// read adds those of a line, "noindex, otherbot: nofollow, webrace: none": what follows a name on its line is
+// asked of that robot alone.
+func (d *Directives) read(line, robot string) {
+	ours, dated := true, false
+	for word := range strings.SplitSeq(line, ",") {
+		word = strings.ToLower(strings.TrimSpace(word))
+		if dated { // what comes before it was the day of the week
+			dated = false
+			d.until(word, ours)
+			continue
+		}
+		name, value, named := cutName(word)
+		if named && !hasValue(name) {
+			ours = name == robot || name == "*" || name == "robots"
+			word = value
+			name, value, named = cutName(value)
+		}
+		switch {
+		case named && name == "unavailable_after":
+			if dated = isWord(value); !dated {
+				d.until(value, ours)
+			}
+		case ours:
+			d.NoIndex = d.NoIndex || word == "noindex" || word == "none"
+			d.NoFollow = d.NoFollow || word == "nofollow" || word == "none"
+		}
+	}
+}
+
+// until notes the earliest of the times from which on the document is not to be indexed.
+func (d *Directives) until(date string, ours bool) {
+	t := parseDate(date)
+	if ours && !t.IsZero() && (d.Unavailable.IsZero() || t.Before(d.Unavailable)) {
+		d.Unavailable = t
+	}
+}
+
+func cutName(word string) (name, value string, named bool) {
+	name, value, named = strings.Cut(word, ":")
+	return strings.TrimSpace(name), strings.TrimSpace(value), named
+}
+
+// hasValue knows the directives that are written like the name of a robot.
+func hasValue(name string) bool {
+	switch name {
+	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
+		return true
+	}
+	return false
+}
+
+func isWord(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+}
+
+// dateLayouts are those of RFC 822, RFC 850 and ISO 8601, which are asked for, without the day of the week.
+var dateLayouts = []string{
+	"2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 -0700", "2 Jan 06 15:04:05 MST", "2 Jan 06 15:04:05 -0700",
+	"2-Jan-2006 15:04:05 MST", "2-Jan-06 15:04:05 MST", "2 Jan 2006", "2-Jan-2006",
+	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05 -0700", "2006-01-02",
+}
+
+// parseDate returns the zero time for what is no date, which asks for nothing.
+func parseDate(s string) time.Time {
+	const longest = 60
+	if len(s) > longest {
+		return time.Time{}
+	}
+	s = strings.ToUpper(strings.Join(strings.Fields(s), " ")) // names of months are known in any case, those of zones are not
+	for _, layout := range dateLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}

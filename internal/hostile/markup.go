@@ -74,7 +74,7 @@ var markup = []Case{
 			})
 		},
 		Expect: Expect{
-			Counters: some{"pages": 2, "normalize.noindex": 2, "normalize.nofollow": 1, "normalize.rel_nofollow": 1},
+			Counters: some{"pages": 2, "normalize.noindex": 2, "normalize.nofollow": 2},
 			Why:      says{bad: "crawl: fetched", "/poison": "never accepted"}, Asked: 2,
 		},
 	},

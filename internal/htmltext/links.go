@@ -75,15 +75,25 @@ func (s *Scanner) meta() {
 	if a.content == nil {
 		return
 	}
-	if equalFold(a.name, "robots") {
-		content := s.value(a.content)
-		none := hasWord(content, "none")
-		s.NoIndex = s.NoIndex || none || hasWord(content, "noindex")
-		s.NoFollow = s.NoFollow || none || hasWord(content, "nofollow")
+	if equalFold(a.name, "robots") || s.RobotsName != "" && equalFold(a.name, s.RobotsName) {
+		s.robots(s.value(a.content))
 	}
 	if equalFold(a.httpEquiv, "refresh") {
 		if target, ok := refreshTarget(s.value(a.content)); ok {
 			s.found(Refresh, target, false)
+		}
+	}
+}
+
+// robots handles what is asked of robots.
+func (s *Scanner) robots(content []byte) {
+	none := hasWord(content, "none")
+	s.NoIndex = s.NoIndex || none || hasWord(content, "noindex")
+	s.NoFollow = s.NoFollow || none || hasWord(content, "nofollow")
+	const unavailable = "unavailable_after"
+	for i := 0; s.Unavailable == nil && i+len(unavailable) <= len(content); i++ {
+		if equalFold(content[i:i+len(unavailable)], unavailable) {
+			s.Unavailable = content[i:]
 		}
 	}
 }

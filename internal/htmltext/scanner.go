@@ -28,6 +28,8 @@ type Options struct {
 	Forms    bool // also the addresses that forms are sent to
 	XHTML    bool // the page is XML: any element may close itself, CDATA sections stand anywhere
 	MaxLinks int  // the most links gathered; the rest is counted in Skipped; 0 is no limit
+
+	RobotsName string // in lower case: whose meta elements count beside those for all robots; empty for none
 }
 
 // Kind says what kind of reference a link is.
@@ -66,7 +68,10 @@ type Scanner struct {
 	Canonical []byte // the href of the first link rel=canonical; nil when absent
 	NoIndex   bool   // by a meta robots element
 	NoFollow  bool   // by a meta robots element
-	Skipped   int    // links beyond MaxLinks
+
+	Unavailable []byte // what the first meta robots element with unavailable_after says, from there on; nil when absent
+
+	Skipped int // links beyond MaxLinks
 
 	src      []byte
 	pos      int

@@ -229,7 +229,7 @@ func TestHeadOfThePage(t *testing.T) {
 	type head struct {
 		Title, Language, Base, Canonical string
 		NoIndex, NoFollow                bool
-		Refresh                          string
+		Refresh, Unavailable             string
 	}
 	for _, c := range []struct {
 		in   string
@@ -247,6 +247,9 @@ func TestHeadOfThePage(t *testing.T) {
 		{"<meta name=robots content=none>", head{NoIndex: true, NoFollow: true}},
 		{"<meta name=robots content='index,follow'><meta name=description content=noindex>", head{}},
 		{"<meta name=robots content=noindex><meta name=robots content=nofollow>", head{NoIndex: true, NoFollow: true}},
+		{"<meta name=Our.Bot content=noindex><meta name=googlebot content=nofollow>", head{NoIndex: true}},
+		{"<meta name=robots content='nofollow, Unavailable_After: 1 Jan'><meta name=robots content='unavailable_after: 2 Jan'>",
+			head{NoFollow: true, Unavailable: "Unavailable_After: 1 Jan"}},
 		{"<meta http-equiv=Refresh content='5; URL=x'>", head{Refresh: "x"}},
 		{"<meta http-equiv=refresh content=\"0;url = 'a b' c\">", head{Refresh: "a b"}},
 		{"<meta http-equiv=refresh content='0.5, x'>", head{Refresh: "x"}},
@@ -258,9 +261,10 @@ func TestHeadOfThePage(t *testing.T) {
 		{"<template><base href=x><meta name=robots content=none></template>", head{}},
 	} {
 		s := everything()
+		s.RobotsName = "our.bot"
 		s.Scan([]byte(c.in))
 		got := head{Title: string(s.Title), Language: string(s.Language), Base: string(s.Base),
-			Canonical: string(s.Canonical), NoIndex: s.NoIndex, NoFollow: s.NoFollow}
+			Canonical: string(s.Canonical), NoIndex: s.NoIndex, NoFollow: s.NoFollow, Unavailable: string(s.Unavailable)}
 		for _, l := range s.Links {
 			if l.Kind == htmltext.Refresh {
 				got.Refresh = string(l.URL)

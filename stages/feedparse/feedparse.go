@@ -26,11 +26,12 @@ type Options struct {
 	MaxLinks   int           `toml:"max_links" doc:"the most links taken from a feed; the rest is counted"`
 	Enclosures bool          `toml:"enclosures" doc:"follow the addresses of enclosures and attachments as well: audio, video, images"`
 	ObeyRobots bool          `toml:"obey_robots" doc:"obey nofollow in X-Robots-Tag"`
+	RobotsName string        `toml:"robots_name" doc:"what X-Robots-Tag calls the crawler by: the product token of fetch.user_agent"`
 
 	linkset.Options
 }
 
-var defaults = Options{MaxSize: 10 << 20, MaxDepth: 100, MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, Options: linkset.Defaults}
+var defaults = Options{MaxSize: 10 << 20, MaxDepth: 100, MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, RobotsName: extract.DefaultRobotsName, Options: linkset.Defaults}
 
 const portLinks = "links"
 
@@ -56,6 +57,9 @@ func (o Options) Validate() error {
 			return &pipeline.OptionError{Option: name, Err: fmt.Errorf("%d is not at least 1", n)}
 		}
 	}
+	if err := extract.CheckRobotsName(o.RobotsName); err != nil {
+		return &pipeline.OptionError{Option: "robots_name", Err: err}
+	}
 	return nil
 }
 
@@ -80,7 +84,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	s.count("feeds", 1)
 	var nothing extract.Result
-	if _, noFollow := nothing.Robots(d.Header); noFollow && s.options.ObeyRobots {
+	if s.options.ObeyRobots && nothing.Robots(d.Header, extract.Robot{Name: s.options.RobotsName, At: d.At}).NoFollow {
 		return out.Emit(ctx, it) // normalize counts what is not followed
 	}
 	set, err := s.read(d, k)

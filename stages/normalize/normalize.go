@@ -19,10 +19,12 @@ type Options struct {
 	Forms      bool `toml:"forms" doc:"follow the addresses that forms are sent to as well"`
 	ObeyRobots bool `toml:"obey_robots" doc:"obey noindex and nofollow, in meta elements, X-Robots-Tag and rel"`
 
+	RobotsName string `toml:"robots_name" doc:"what pages call the crawler by there: the product token of fetch.user_agent; what is for others is ignored"`
+
 	linkset.Options
 }
 
-var defaults = Options{MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, Options: linkset.Defaults}
+var defaults = Options{MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, RobotsName: extract.DefaultRobotsName, Options: linkset.Defaults}
 
 func init() {
 	pipeline.Register(pipeline.Spec{
@@ -41,9 +43,17 @@ func init() {
 	})
 }
 
+// Validate refuses a name that is none.
+func (o Options) Validate() error {
+	if err := extract.CheckRobotsName(o.RobotsName); err != nil {
+		return &pipeline.OptionError{Option: "robots_name", Err: err}
+	}
+	return nil
+}
+
 func (o Options) extract() extract.Options {
 	return extract.Options{
-		MaxLinks: o.MaxLinks, Images: o.Images, Forms: o.Forms, IgnoreNoFollow: !o.ObeyRobots, Rules: o.Rules(),
+		MaxLinks: o.MaxLinks, Images: o.Images, Forms: o.Forms, IgnoreNoFollow: !o.ObeyRobots, RobotsName: o.RobotsName, Rules: o.Rules(),
 	}
 }
 
@@ -78,12 +88,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		return err
 	}
 	s.failed.add(d.URL, r.Failed)
-	noIndex, noFollow := s.robots(d, r)
-	if noFollow {
+	asked := s.robots(d, r)
+	if asked.NoFollow {
 		s.env.Counter("nofollow").Add(int64(len(r.Links)))
 		r.Links = nil
 	}
-	if d.Links != nil && !noFollow { // a stage that knows this kind of document better has read them, and sent them out
+	if d.Links != nil && !asked.NoFollow { // a stage that knows this kind of document better has read them, and sent them out
 		r.Links = d.Links
 		s.count(&extract.Result{Links: r.Links})
 	} else if s.count(r); len(r.Links) > 0 {
@@ -92,9 +102,11 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 			return err
 		}
 	}
-	if noIndex {
-		s.env.Counter("noindex").Add(1)
+	if asked.NoIndex || !asked.Unavailable.IsZero() { // by then a 304 would confirm what is not to be kept
 		it.Learn(webrace.Learned(forgetValidators))
+	}
+	if asked.NoIndex {
+		s.env.Counter("noindex").Add(1)
 		return nil
 	}
 	return out.Emit(ctx, it.With(normalized(d, r)))
@@ -105,17 +117,17 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
 
 // robots returns what the document asks of robots, in its header and in itself.
-func (s *stage) robots(d *webrace.Document, r *extract.Result) (noIndex, noFollow bool) {
+func (s *stage) robots(d *webrace.Document, r *extract.Result) extract.Directives {
 	if !s.options.ObeyRobots {
-		return false, false
+		return extract.Directives{}
 	}
-	return r.Robots(d.Header)
+	return r.Robots(d.Header, extract.Robot{Name: s.options.RobotsName, At: d.At})
 }
 
 func (s *stage) count(r *extract.Result) {
 	for name, n := range map[string]int{
 		"candidates": r.Candidates, "links": len(r.Links), "repeated": r.Repeated, "ignored_scheme": r.Refused.Scheme,
-		"invalid": r.Refused.Invalid, "rel_nofollow": r.Refused.NoFollow, "over_limit": r.Refused.Limit,
+		"invalid": r.Refused.Invalid, "rel_nofollow": r.Refused.NoFollow, "nofollow": r.Refused.Page, "over_limit": r.Refused.Limit,
 	} {
 		if n > 0 {
 			s.env.Counter(name).Add(int64(n))

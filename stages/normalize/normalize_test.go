@@ -128,6 +128,12 @@ func TestRobotsAreObeyed(t *testing.T) {
 		"header with values":       {page(meta(""), "X-Robots-Tag", "max-snippet: 20, noindex"), false, first},
 		"header for another":       {page(meta(""), "X-Robots-Tag", "otherbot: noindex, nofollow"), true, first},
 		"header for us, and other": {page(meta(""), "X-Robots-Tag", "nofollow, otherbot: noindex"), true, nil},
+		"header for us":            {page(meta(""), "X-Robots-Tag", "otherbot: nofollow, webrace: noindex"), false, first},
+		"meta for us":              {page(strings.Replace(meta("noindex"), "robots", "WebRACE", 1)), false, first},
+		"meta for another":         {page(strings.Replace(meta("noindex"), "robots", "googlebot", 1)), true, first},
+		"header over":              {page(meta(""), "X-Robots-Tag", "unavailable_after: 1 Jan 1996 00:00:00 GMT"), false, first},
+		"meta over":                {page(meta("unavailable_after: 1996-01-01")), false, first},
+		"not over":                 {page(meta("unavailable_after: 2999-01-01")), true, first},
 		"words like it":            {page(meta(""), "X-Robots-Tag", "noindexing, nofollows"), true, first},
 	} {
 		got := try(t, defaults, c.page)
@@ -156,6 +162,41 @@ func TestNoindexIsCountedAndNeverConfirmed(t *testing.T) {
 	}
 	if visit.ETag != "" || visit.LastModified != "" || visit.Version != 2 {
 		t.Errorf("the next visit knows %+v", visit)
+	}
+}
+
+func TestAPageThatIsNotToBeKeptForLongIsAskedForAnew(t *testing.T) {
+	visit := webrace.Visit{ETag: `"e"`, LastModified: "yesterday"}
+	got := try(t, defaults, page(`x`, "X-Robots-Tag", "unavailable_after: 2999-01-01"))
+	for _, what := range got.Outcomes[0].Learned {
+		what.(webrace.Learned)(&visit)
+	}
+	if got.document == nil || visit.ETag != "" || visit.LastModified != "" {
+		t.Errorf("the next visit knows %+v", visit)
+	}
+}
+
+func TestTheNameThatPagesCallUsByIsAnOption(t *testing.T) {
+	ours := with(func(o *Options) { o.RobotsName = "Our-Bot" })
+	for body, kept := range map[string]bool{`<meta name=our-bot content=noindex>`: false, `<meta name=webrace content=noindex>`: true} {
+		if got := try(t, ours, page(body)); (got.document != nil) != kept {
+			t.Errorf("%s: kept %t", body, !kept)
+		}
+	}
+	if got := try(t, ours, page("x", "X-Robots-Tag", "webrace: none, our-bot: nofollow, noindex")); got.document != nil {
+		t.Error("a header for us is not obeyed")
+	}
+	for _, name := range []string{"", "our bot", "bot/1", "a:b"} {
+		if err := with(func(o *Options) { o.RobotsName = name }).Validate(); err == nil {
+			t.Errorf("%q is taken", name)
+		}
+	}
+}
+
+func TestLinksRefusedByThePageAreCounted(t *testing.T) {
+	got := try(t, defaults, page(`<meta name=robots content=nofollow><a href="/a">1</a><a href="/b" rel=nofollow>2</a>`))
+	if got.Counters["nofollow"] != 2 || got.Counters["rel_nofollow"] != 0 || got.Counters["candidates"] != 2 {
+		t.Errorf("counters %v", got.Counters)
 	}
 }
 

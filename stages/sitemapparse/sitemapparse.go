@@ -27,12 +27,13 @@ type Options struct {
 	CrossHost  bool          `toml:"cross_host" doc:"also take the URLs of other hosts, for which a sitemap does not speak"`
 	Alternates bool          `toml:"alternates" doc:"also take the addresses of a page in other languages"`
 	ObeyRobots bool          `toml:"obey_robots" doc:"obey nofollow in X-Robots-Tag"`
+	RobotsName string        `toml:"robots_name" doc:"what X-Robots-Tag calls the crawler by: the product token of fetch.user_agent"`
 
 	linkset.Options
 }
 
 // The limits are those of sitemaps.org.
-var defaults = Options{MaxSize: 50 << 20, MaxURLs: 50_000, ObeyRobots: true, Options: linkset.Defaults}
+var defaults = Options{MaxSize: 50 << 20, MaxURLs: 50_000, ObeyRobots: true, RobotsName: extract.DefaultRobotsName, Options: linkset.Defaults}
 
 const portLinks = "links"
 
@@ -58,6 +59,9 @@ func (o Options) Validate() error {
 	}
 	if o.MaxURLs < 1 {
 		return &pipeline.OptionError{Option: "max_urls", Err: fmt.Errorf("%d is not at least 1", o.MaxURLs)}
+	}
+	if err := extract.CheckRobotsName(o.RobotsName); err != nil {
+		return &pipeline.OptionError{Option: "robots_name", Err: err}
 	}
 	return nil
 }
@@ -106,7 +110,7 @@ func (s *stage) list(d *webrace.Document, found *document) ([]*webrace.Links, er
 		s.count("truncated", 1)
 	}
 	var nothing extract.Result
-	if _, noFollow := nothing.Robots(d.Header); noFollow && s.options.ObeyRobots {
+	if s.options.ObeyRobots && nothing.Robots(d.Header, extract.Robot{Name: s.options.RobotsName, At: d.At}).NoFollow {
 		s.count("nofollow", 1)
 		return nil, nil
 	}

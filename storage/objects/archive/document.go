@@ -47,12 +47,12 @@ func (im *importer) extracted(url string, r *warc.Response, at time.Time) (*webr
 		return nil, err.Error(), nil
 	}
 	if !im.options.IgnoreRobots {
-		noIndex, noFollow := x.Robots(r.Header)
-		if noIndex {
+		asked := x.Robots(r.Header, extract.Robot{Name: im.options.Extract.RobotsName})
+		if asked.NoIndex {
 			im.left["pages that ask not to be indexed"]++
 			return nil, "", nil
 		}
-		if noFollow {
+		if asked.NoFollow {
 			x.Links = nil
 		}
 	}
