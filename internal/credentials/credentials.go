@@ -67,7 +67,6 @@ type Desk struct {
 	now    func() time.Time
 
 	mu      sync.Mutex
-	version uint64             // of the secrets below
 	holders map[string]*holder // by the name of the secret
 	starts  map[string]string  // the hosts at which crawls begin
 }

@@ -343,7 +343,7 @@ func TestAJarHoldsWhatItMayAndNoMore(t *testing.T) {
 		jars.Of(parse(t, fmt.Sprintf("https://h%d.example/", i)))
 	}
 	last := parse(t, fmt.Sprintf("https://h%d.example/", 2*maxJars-1))
-	if len(jars.byHost) != maxJars || jars.Of(last) != jars.Of(last) {
+	if kept := jars.Of(last); len(jars.byHost) != maxJars || jars.Of(last) != kept {
 		t.Errorf("%d jars", len(jars.byHost))
 	}
 }

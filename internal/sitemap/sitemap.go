@@ -66,7 +66,7 @@ func IsList(text []byte) bool {
 func isAddress(line []byte) bool {
 	for _, scheme := range []string{"http://", "https://"} {
 		if len(line) > len(scheme) && equal(line[:len(scheme)], scheme) {
-			return bytes.IndexAny(line, " \t<>\"") < 0
+			return !bytes.ContainsAny(line, " \t<>\"")
 		}
 	}
 	return false

@@ -139,10 +139,12 @@ func (ts *transports) make(k kind) (*http.Transport, error) {
 // useHTTP2 makes a transport speak HTTP/2 by golang.org/x/net: the copy of it in net/http, up to Go 1.26,
 // waits for itself for ever when a server overflows the window of a stream, whatever the deadline.
 func useHTTP2(t *http.Transport, o Options) error {
+	//lint:ignore SA1019 what it is to be replaced with is what does not work
 	h2, err := http2.ConfigureTransports(t)
 	if err != nil {
 		return fmt.Errorf("set HTTP/2 up: %w", err)
 	}
+	//lint:ignore SA1019 it is the option of x/net
 	h2.MaxHeaderListSize = uint32(min(int64(o.MaxHeader), math.MaxUint32))
 	return nil
 }

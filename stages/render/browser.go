@@ -64,7 +64,7 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 		return nil, err
 	}
 	if o.Sandbox && runtime.GOOS == "linux" && os.Geteuid() == 0 {
-		return nil, &pipeline.OptionError{Option: "sandbox", Err: errors.New("Chromium has no sandbox for root: run as another user, " +
+		return nil, &pipeline.OptionError{Option: "sandbox", Err: errors.New("the browser has no sandbox for root: run as another user, " +
 			"or, if pages are trusted or this machine holds nothing else, with --set render.sandbox=false")}
 	}
 	b := &browser{options: o}
