@@ -216,6 +216,8 @@ type Visit struct {
 	LastModified string
 	Digest       Digest        // of the last body, which is not stored if Version is 0
 	Version      int           // its version
+	Canonical    string        // another URL that the last document declared for itself; empty for none
+	Refresh      string        // another URL to which it sent its reader at once; empty for none
 	Shown        []Shown       // every crawl that ever came here, sorted by crawl
 	Revision     int64         // the revision of the URD base it was matched at
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them

@@ -48,6 +48,7 @@ type Result struct {
 	Text      *webrace.Text // never nil
 	Links     []string      // absolute and normalized, each once, in document order
 	Canonical string        // normalized; empty if not declared
+	Refresh   string        // where the page sends its reader at once, which is no link; normalized; empty if it does not
 	NoIndex   bool          // the page asks not to be indexed
 	NoFollow  bool          // the page asks that none of its links be followed
 
@@ -194,9 +195,10 @@ func (x *extraction) page(body []byte, xhtml bool) {
 	x.obey(s)
 	x.follow(s)
 	if s.Canonical != nil {
-		if u, err := x.base.Resolve(s.Canonical); err == nil { // one that is no URL declares nothing
-			x.Canonical = x.opts.Rules.Apply(u)
-		}
+		x.Canonical = canonical(x.base, s.Canonical, x.opts.Rules)
+	}
+	if s.Refresh != nil {
+		x.sendOn(s.Refresh)
 	}
 	x.take(&s.Text)
 }

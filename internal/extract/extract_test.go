@@ -54,8 +54,8 @@ func TestPage(t *testing.T) {
 		"text/html", extract.Options{})
 	want := &extract.Result{
 		MediaType: "text/html", Charset: "windows-1252", Language: "de-AT", Title: "Ein Titel", Canonical: "http://example.org/base/canon",
-		Links:      []string{"http://example.org/en", "http://example.org/base/y?q=1&r=2", "http://other.example/frame", "http://example.org/base/next"},
-		Candidates: 9, Repeated: 1, Refused: extract.Refused{Scheme: 2, Invalid: 1, NoFollow: 1},
+		Links:   []string{"http://example.org/en", "http://example.org/base/y?q=1&r=2", "http://other.example/frame"},
+		Refresh: "http://example.org/base/next", Candidates: 8, Repeated: 1, Refused: extract.Refused{Scheme: 2, Invalid: 1, NoFollow: 1},
 	}
 	if got := render(r.Text); got != "title:Ein\n\t\tTitel|heading:Käse|Text y againmail\n\t\tjsbadad" {
 		t.Errorf("text %q", got)

@@ -72,6 +72,22 @@ func (x *extraction) follow(s *htmltext.Scanner) {
 	x.Refused.Limit += s.Skipped
 }
 
+// sendOn notes where the page sends its reader. That is refused for the reasons for which links are, and
+// counts as one then.
+func (x *extraction) sendOn(ref []byte) {
+	if x.NoFollow && !x.opts.IgnoreNoFollow {
+		x.Candidates++
+		x.Refused.Page++
+		return
+	}
+	u, err := x.base.Resolve(ref)
+	if err != nil {
+		x.linkOnce(ref)
+		return
+	}
+	x.Refresh = x.opts.Rules.Apply(u)
+}
+
 // linkOnce is link for the references of one page, whose bytes stay as they are.
 func (x *extraction) linkOnce(ref []byte) {
 	n, had := number(&x.byRef, x.refs, cutFragment(ref))

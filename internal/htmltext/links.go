@@ -79,9 +79,7 @@ func (s *Scanner) meta() {
 		s.robots(s.value(a.content))
 	}
 	if equalFold(a.httpEquiv, "refresh") {
-		if target, ok := refreshTarget(s.value(a.content)); ok {
-			s.found(Refresh, target, false)
-		}
+		s.refresh(s.value(a.content))
 	}
 }
 
@@ -98,20 +96,38 @@ func (s *Scanner) robots(content []byte) {
 	}
 }
 
-// refreshTarget returns the address in the content of a refresh, by the steps of section 4.2.5.3. A
-// refresh without an address reloads the page itself, and is no link.
-func refreshTarget(b []byte) ([]byte, bool) {
+// dwell is for how many seconds a page may be shown at most that is there to send its reader on. Whoever
+// stays for longer reads it.
+const dwell = 15
+
+// refresh handles the content of a meta refresh.
+func (s *Scanner) refresh(content []byte) {
+	target, seconds, ok := refreshTarget(content)
+	switch {
+	case !ok:
+	case seconds <= dwell && s.Refresh == nil:
+		s.Refresh = target
+	default:
+		s.found(Refresh, target, false)
+	}
+}
+
+// refreshTarget returns the address in the content of a refresh and after how many seconds it is loaded, by
+// the steps of section 4.2.5.3. A refresh without an address reloads the page itself, and is no link.
+func refreshTarget(b []byte) (target []byte, seconds int, ok bool) {
 	b = b[skipSpace(b, 0):]
 	i := 0
-	for i < len(b) && ('0' <= b[i] && b[i] <= '9' || b[i] == '.') {
-		i++
+	for whole := true; i < len(b) && ('0' <= b[i] && b[i] <= '9' || b[i] == '.'); i++ {
+		if whole = whole && b[i] != '.'; whole {
+			seconds = min(10*seconds+int(b[i]-'0'), dwell+1)
+		}
 	}
 	if i == 0 {
-		return nil, false
+		return nil, 0, false
 	}
 	b = b[i:]
 	if len(b) == 0 || !isSpace(b[0]) && b[0] != ';' && b[0] != ',' {
-		return nil, false
+		return nil, 0, false
 	}
 	b = b[skipSpace(b, 0):]
 	if len(b) > 0 && (b[0] == ';' || b[0] == ',') {
@@ -130,7 +146,7 @@ func refreshTarget(b []byte) ([]byte, bool) {
 			b = b[:n]
 		}
 	}
-	return b, len(b) > 0
+	return b, seconds, len(b) > 0
 }
 
 // hasWord says whether the list, separated by white space or commas, has the word, in any case.

@@ -41,7 +41,7 @@ const (
 	Frame                 // iframe, frame
 	Image                 // img
 	Form                  // form
-	Refresh               // meta http-equiv=refresh
+	Refresh               // meta http-equiv=refresh: one that dwells, or is not the first
 )
 
 // Link is one reference to another document.
@@ -66,6 +66,7 @@ type Scanner struct {
 	Language  []byte // the lang of the html element, as written; nil when absent
 	Base      []byte // the href of the first base element that has one; nil when absent
 	Canonical []byte // the href of the first link rel=canonical; nil when absent
+	Refresh   []byte // where the first meta refresh that does not dwell leads; nil when absent, and then no link
 	NoIndex   bool   // by a meta robots element
 	NoFollow  bool   // by a meta robots element
 

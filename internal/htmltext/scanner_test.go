@@ -229,7 +229,7 @@ func TestHeadOfThePage(t *testing.T) {
 	type head struct {
 		Title, Language, Base, Canonical string
 		NoIndex, NoFollow                bool
-		Refresh, Unavailable             string
+		Refresh, Dwells, Unavailable     string
 	}
 	for _, c := range []struct {
 		in   string
@@ -254,6 +254,13 @@ func TestHeadOfThePage(t *testing.T) {
 		{"<meta http-equiv=refresh content=\"0;url = 'a b' c\">", head{Refresh: "a b"}},
 		{"<meta http-equiv=refresh content='0.5, x'>", head{Refresh: "x"}},
 		{"<meta http-equiv=refresh content='1 urly'>", head{Refresh: "urly"}},
+		{"<meta http-equiv=refresh content='15;x'>", head{Refresh: "x"}},
+		{"<meta http-equiv=refresh content='15.99;x'>", head{Refresh: "x"}},
+		{"<meta http-equiv=refresh content='.;x'>", head{Refresh: "x"}},
+		{"<meta http-equiv=refresh content='16;x'>", head{Dwells: "x"}},
+		{"<meta http-equiv=refresh content='18446744073709551616;x'>", head{Dwells: "x"}},
+		{"<meta http-equiv=refresh content='60;x'><meta http-equiv=refresh content='0;y'>", head{Dwells: "x", Refresh: "y"}},
+		{"<meta http-equiv=refresh content='0;x'><meta http-equiv=refresh content='0;y'>", head{Refresh: "x", Dwells: "y"}},
 		{"<meta http-equiv=refresh content='5'>", head{}},
 		{"<meta http-equiv=refresh content='x;url=y'>", head{}},
 		{"<meta http-equiv=refresh content='1x;url=y'>", head{}},
@@ -264,10 +271,11 @@ func TestHeadOfThePage(t *testing.T) {
 		s.RobotsName = "our.bot"
 		s.Scan([]byte(c.in))
 		got := head{Title: string(s.Title), Language: string(s.Language), Base: string(s.Base),
-			Canonical: string(s.Canonical), NoIndex: s.NoIndex, NoFollow: s.NoFollow, Unavailable: string(s.Unavailable)}
+			Canonical: string(s.Canonical), Refresh: string(s.Refresh), NoIndex: s.NoIndex, NoFollow: s.NoFollow,
+			Unavailable: string(s.Unavailable)}
 		for _, l := range s.Links {
 			if l.Kind == htmltext.Refresh {
-				got.Refresh = string(l.URL)
+				got.Dwells = string(l.URL)
 			}
 		}
 		if got != c.want {
@@ -302,10 +310,10 @@ func TestScanningAgainAllocatesNothing(t *testing.T) {
 func TestNothingIsLeftOverFromThePageBefore(t *testing.T) {
 	t.Parallel()
 	s := everything()
-	s.Scan([]byte(`<html lang=en><title>a</title><base href=x><link rel=canonical href=y><meta name=robots content=none><nav><h1><svg><a href=b>`))
+	s.Scan([]byte(`<html lang=en><title>a</title><base href=x><link rel=canonical href=y><meta http-equiv=refresh content='0;z'><meta name=robots content=none><nav><h1><svg><a href=b>`))
 	s.Scan([]byte("c"))
 	if got := render(&s.Text); got != "c" || len(s.Links) != 0 || s.Title != nil || s.Language != nil ||
-		s.Base != nil || s.Canonical != nil || s.NoIndex || s.NoFollow {
+		s.Base != nil || s.Canonical != nil || s.Refresh != nil || s.NoIndex || s.NoFollow {
 		t.Errorf("left over: %q %+v", got, s)
 	}
 }

@@ -274,17 +274,17 @@ func (x *exchange) get(ctx context.Context, out pipeline.Emitter) error {
 }
 
 // recall answers from what is stored: it costs the host nothing. Where the last visit found no document,
-// there is nothing to pass on.
+// there is nothing to pass on; where it found one that is not kept, there is where that leads.
 func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Request, out pipeline.Emitter) error {
 	it.Release(webrace.HostReport{})
 	s.env.Counter("fresh").Add(1)
 	v := req.Visit
-	if v == nil || v.Version == 0 || !leftDocument(v.Status) {
+	if v == nil || !leftDocument(v.Status) || v.Version == 0 && v.Canonical == "" && v.Refresh == "" {
 		return nil
 	}
 	return out.Emit(ctx, it.With(&webrace.Document{
 		URL: req.URL, Reach: req.Reach, Visit: v, Outcome: webrace.Fresh, At: v.At, Digest: v.Digest, Version: v.Version,
-		Secret: req.Secret,
+		Secret: req.Secret, Redirects: req.Redirects,
 	}))
 }
 

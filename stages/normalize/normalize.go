@@ -20,22 +20,27 @@ type Options struct {
 	ObeyRobots bool `toml:"obey_robots" doc:"obey noindex and nofollow, in meta elements, X-Robots-Tag and rel"`
 
 	RobotsName string `toml:"robots_name" doc:"what pages call the crawler by there: the product token of fetch.user_agent; what is for others is ignored"`
+	Canonical  string `toml:"canonical" doc:"whether the URL that a document declares for itself is followed, at the same level: follow or ignore" enum:"follow,ignore"`
 
 	linkset.Options
 }
 
-var defaults = Options{MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, RobotsName: extract.DefaultRobotsName, Options: linkset.Defaults}
+var defaults = Options{
+	MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, RobotsName: extract.DefaultRobotsName, Canonical: followCanonical,
+	Options: linkset.Defaults,
+}
 
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "normalize",
 		Summary: "turns a document's bytes into text and links",
 		Doc: "Text is UTF-8, cut into blocks of title, headings, body and navigation. Links are absolute WHATWG URLs, each once. " +
-			"Documents that were not fetched anew pass unchanged.",
+			"Where a document sends its reader at once, and the URL that it declares for itself, go out apart: they add no level. " +
+			"Documents that were not fetched anew pass unchanged, and lead where they led.",
 		In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Out: []pipeline.Port{
 			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its text, title and links"},
-			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "where the document leads, as one set"},
+			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "where the document leads: its links as one set, and before them what lies on its own level"},
 		},
 		Workers: 4,
 	}, defaults, func(o Options, env *pipeline.Env) (any, error) {
@@ -43,12 +48,12 @@ func init() {
 	})
 }
 
-// Validate refuses a name that is none.
+// Validate refuses a name that is none, and words that there are not.
 func (o Options) Validate() error {
 	if err := extract.CheckRobotsName(o.RobotsName); err != nil {
 		return &pipeline.OptionError{Option: "robots_name", Err: err}
 	}
-	return nil
+	return o.validateCanonical()
 }
 
 func (o Options) extract() extract.Options {
@@ -81,17 +86,25 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		return err
 	}
 	if d.Outcome != webrace.Fetched {
-		return out.Emit(ctx, it)
+		return s.again(ctx, it, d, out)
 	}
 	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
 	if err != nil {
 		return err
 	}
 	s.failed.add(d.URL, r.Failed)
+	r.Canonical = r.CanonicalOf(d.Header, d.URL, s.extract.Rules)
 	asked := s.robots(d, r)
+	leads := level{}
 	if asked.NoFollow {
 		s.env.Counter("nofollow").Add(int64(len(r.Links)))
 		r.Links = nil
+	} else {
+		leads = levelOf(d.URL, r)
+	}
+	it.Learn(webrace.Learned(leads.learn))
+	if err := s.lead(ctx, it, d, leads, out); err != nil {
+		return err
 	}
 	if d.Links != nil && !asked.NoFollow { // a stage that knows this kind of document better has read them, and sent them out
 		r.Links = d.Links

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"bytes"
+	"reflect"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add((&item{id: urlID{1}, url: "http://a/", alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
 	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, ETag: "e", Baseline: []uint64{1, 2}, Error: "x"}))
+	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, Interval: 3, Canonical: "http://a/", Refresh: "http://b/"}))
 	f.Add((&counters{order: 1, known: 3}).encode())
 	f.Fuzz(func(t *testing.T, value []byte) {
 		check := func(what string, encode func([]byte) ([]byte, error)) {
@@ -65,6 +67,31 @@ func FuzzRecords(f *testing.F) {
 			return encodeCrawl(c), nil
 		})
 	})
+}
+
+func TestAVisitOfEachSchemaIsRead(t *testing.T) {
+	t.Parallel()
+	want := webrace.Visit{At: time.Unix(1, 2).UTC(), Status: 200, ETag: "e", Version: 3, Baseline: []uint64{1, 2}, Interval: 5}
+	latest := encodeVisit(&want)
+	second := append([]byte{2}, latest[1:len(latest)-2]...) // without two empty texts
+	interval := len(second) - 1
+	first := append([]byte{1}, second[1:interval]...)
+	for i, value := range [][]byte{first, second, latest} {
+		want := want
+		if i == 0 {
+			want.Interval = 0
+		}
+		if got, err := decodeVisit(value); err != nil || !reflect.DeepEqual(*got, want) {
+			t.Errorf("schema %d: %+v, %v, want %+v", i+1, got, err, want)
+		}
+	}
+	want.Canonical, want.Refresh = "http://a/", "http://b/"
+	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	if got, err := decodeVisit(append([]byte{visitSchema + 1}, latest[1:]...)); err == nil {
+		t.Errorf("a later schema is read as %+v", got)
+	}
 }
 
 func TestADamagedOrUnknownValueIsAnError(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 	"github.com/webrace/webrace/internal/schedule"
 )
 
-// visitSchema is that of visits; 1 had no interval.
-const visitSchema = 2
+// visitSchema is that of visits; 1 had no interval, and 2 did not say where a document leads on its level.
+const visitSchema = 3
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it.
 func encodeVisit(v *webrace.Visit) []byte {
-	w := newWriterOf(visitSchema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline))
+	w := newWriterOf(visitSchema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline)+len(v.Canonical)+len(v.Refresh))
 	w.time(v.At)
 	w.int(int64(v.Status))
 	w.text(v.ETag)
@@ -24,6 +24,8 @@ func encodeVisit(v *webrace.Visit) []byte {
 	w.int(int64(v.Attempts))
 	w.text(v.Error)
 	w.int(int64(v.Interval))
+	w.text(v.Canonical)
+	w.text(v.Refresh)
 	return w
 }
 
@@ -38,6 +40,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	v.Error = r.text()
 	if r.schema > 1 {
 		v.Interval = time.Duration(r.int())
+	}
+	if r.schema > 2 {
+		v.Canonical, v.Refresh = r.text(), r.text()
 	}
 	return v, r.done()
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/objects"
 )
 
@@ -23,6 +24,7 @@ func read(cache *objects.Store, version objects.Version) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.Canonical = r.CanonicalOf(header, version.URL, urlnorm.Rules{})
 	return &stored{r, version, body}, nil
 }
 

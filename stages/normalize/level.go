@@ -1,0 +1,76 @@
+package normalize
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Whether canonical URLs are followed.
+const (
+	followCanonical = "follow"
+	ignoreCanonical = "ignore"
+)
+
+func (o Options) validateCanonical() error {
+	if o.Canonical != followCanonical && o.Canonical != ignoreCanonical {
+		return &pipeline.OptionError{Option: "canonical", Err: fmt.Errorf("%q is neither %s nor %s", o.Canonical, followCanonical, ignoreCanonical)}
+	}
+	return nil
+}
+
+// level is where a document leads without a further level. The visit keeps it, whatever the options say, so
+// that a document that is not fetched again leads there still.
+type level struct{ refresh, canonical string }
+
+// levelOf leaves out what leads to the document itself: a page that is to be loaded again says no more.
+func levelOf(url string, r *extract.Result) (l level) {
+	if r.Refresh != url {
+		l.refresh = r.Refresh
+	}
+	if r.Canonical != url {
+		l.canonical = r.Canonical
+	}
+	return l
+}
+
+func (l level) learn(v *webrace.Visit) { v.Refresh, v.Canonical = l.refresh, l.canonical }
+
+// again passes a document that was not fetched, and leads where it led when it was. One that nobody kept ends
+// here: it came for that alone.
+func (s *stage) again(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
+	v := d.Visit
+	if v == nil {
+		return out.Emit(ctx, it)
+	}
+	if err := s.lead(ctx, it, d, level{v.Refresh, v.Canonical}, out); err != nil || v.Version == 0 {
+		return err
+	}
+	return out.Emit(ctx, it)
+}
+
+// lead sends out where a document leads on its level. It goes before the links, of which it may be one:
+// what was accepted as a link would be accepted once more.
+func (s *stage) lead(ctx context.Context, it *pipeline.Item, d *webrace.Document, l level, out pipeline.Emitter) error {
+	if err := s.step(ctx, it, d, webrace.ViaRefresh, "refreshes", l.refresh, out); err != nil {
+		return err
+	}
+	if s.options.Canonical == ignoreCanonical || l.canonical == l.refresh {
+		return nil
+	}
+	return s.step(ctx, it, d, webrace.ViaCanonical, "canonical", l.canonical, out)
+}
+
+// step is one of these ways, if the document has it. It counts like a redirect in a row.
+func (s *stage) step(ctx context.Context, it *pipeline.Item, d *webrace.Document, via webrace.Via, counter, to string, out pipeline.Emitter) error {
+	if to == "" {
+		return nil
+	}
+	s.env.Counter(counter).Add(1)
+	return out.EmitTo(ctx, "links", it.With(&webrace.Links{
+		From: d.URL, Reach: d.Reach, Via: via, Redirects: d.Redirects + 1, URLs: []string{to},
+	}))
+}
