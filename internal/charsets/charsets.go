@@ -25,24 +25,48 @@ const (
 	sampled  = 4096 // bytes whose letters are counted
 )
 
-// ToUTF8 returns the document in UTF-8, without byte order mark, and the standard name of the encoding
-// it was in. A body that is valid UTF-8 is returned as it is, not copied; the result must then not
-// outlive it. Bytes that mean nothing in the encoding, a last character that is cut off among them,
-// become U+FFFD: no content is an error. The error is for a decoder that fails for a reason of its own.
+// ToUTF8 returns the text that [Decode] does, and the standard name of the encoding it was in.
 func ToUTF8(body []byte, contentType string) (text []byte, name string, err error) {
-	body, name = detect(body, contentType)
-	if name == "utf-8" {
-		if utf8.Valid(body) {
-			return body, name, nil
-		}
-		text, err = unicode.UTF8.NewDecoder().Bytes(body)
-	} else {
-		text, err = decode(body, name)
+	d, err := Decode(body, contentType)
+	return d.Text, d.Name, err
+}
+
+// Decoded is a document in UTF-8, and how that came about.
+type Decoded struct {
+	Text    []byte // without byte order mark
+	Name    string // of the encoding it was in, the standard's
+	Guessed bool   // no label and no form told the encoding, only the frequency of letters, or nothing at all
+	Wrong   bool   // the label that was asked says what the bytes are not
+}
+
+// Decode returns the document in UTF-8. A body that is valid UTF-8 is returned as it is, not copied; the
+// result must then not outlive it. Bytes that mean nothing in the encoding, a last character that is cut off
+// among them, become U+FFFD: no content is an error. The error is for a decoder that fails for a reason of its
+// own.
+func Decode(body []byte, contentType string) (d Decoded, err error) {
+	body, found := detect(body, contentType)
+	d = Decoded{Name: found.name, Guessed: found.by == letters, Wrong: found.contradicts}
+	switch {
+	case d.Name != "utf-8":
+		d.Text, err = decode(body, d.Name)
+		d.Wrong = d.Wrong || found.by == label && broken(d.Text)
+	case utf8.Valid(body):
+		d.Text = body
+	default:
+		d.Text, err = unicode.UTF8.NewDecoder().Bytes(body)
+		d.Wrong = d.Wrong || found.by == label && !utf8.Valid(body[:len(body)-cutOff(body)])
 	}
 	if err != nil {
-		return nil, name, fmt.Errorf("decode document as %s: %w", name, err)
+		return d, fmt.Errorf("decode document as %s: %w", d.Name, err)
 	}
-	return text, name, nil
+	return d, nil
+}
+
+// broken reports whether a text was in another encoding than it was decoded from: characters are missing, and
+// not only the last, which may be cut off.
+func broken(text []byte) bool {
+	const missing = "\ufffd"
+	return bytes.Contains(bytes.TrimSuffix(text, []byte(missing)), []byte(missing))
 }
 
 func decode(body []byte, name string) ([]byte, error) {
@@ -53,23 +77,41 @@ func decode(body []byte, name string) ([]byte, error) {
 	return e.NewDecoder().Bytes(body)
 }
 
-// detect returns the name of the body's encoding, and the body without its byte order mark.
-func detect(body []byte, contentType string) ([]byte, string) {
+// evidence is what told an encoding.
+type evidence uint8
+
+const (
+	form    evidence = iota // a byte order mark, or what the bytes look like
+	label                   // of the header, or of the document itself
+	letters                 // how frequent they are, or else nothing
+)
+
+// finding is an encoding, what told it, and whether the header says another.
+type finding struct {
+	name        string
+	by          evidence
+	contradicts bool
+}
+
+// detect returns the body's encoding, and the body without its byte order mark.
+func detect(body []byte, contentType string) ([]byte, finding) {
+	said := standardName(parameter(contentType))
 	for _, m := range marks {
 		if rest, ok := bytes.CutPrefix(body, m.mark); ok {
-			return rest, m.name
+			// The label "utf-16" leaves the order of bytes to the mark.
+			return rest, finding{m.name, form, said != "" && strings.TrimRight(said, "lbe") != strings.TrimRight(m.name, "lbe")}
 		}
 	}
-	if name := standardName(parameter(contentType)); name != "" {
-		return body, name
+	if said != "" {
+		return body, finding{name: said, by: label}
 	}
 	if name := byForm(body); name != "" {
-		return body, name
+		return body, finding{name: name, by: form}
 	}
 	if name := byDeclaration(body[:min(len(body), declared)]); name != "" {
-		return body, name
+		return body, finding{name: name, by: label}
 	}
-	return body, byLetters(body[:min(len(body), sampled)])
+	return body, finding{name: byLetters(body[:min(len(body), sampled)]), by: letters}
 }
 
 var marks = []struct {

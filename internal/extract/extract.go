@@ -52,6 +52,9 @@ type Result struct {
 	NoIndex   bool          // the page asks not to be indexed
 	NoFollow  bool          // the page asks that none of its links be followed
 
+	CharsetGuessed bool // no label told the encoding, nor did its form
+	CharsetWrong   bool // the label says an encoding that the body is not in
+
 	Unavailable time.Time // when the page asks not to be indexed any more; zero if it does not
 
 	Candidates int       // references found: links, their repetitions, and what was refused
@@ -116,14 +119,14 @@ func Document(body []byte, contentType, url string, opts Options) (*Result, erro
 	if read == nil {
 		return r, nil
 	}
-	text, charset, err := charsets.ToUTF8(body, contentType)
+	d, err := charsets.Decode(body, contentType)
 	if err != nil {
 		return nil, fmt.Errorf("extract %s: %w", base, err)
 	}
-	r.Charset = charset
+	r.Charset, r.CharsetGuessed, r.CharsetWrong = d.Name, d.Guessed, d.Wrong
 	x := begin(r, base, opts)
 	defer x.release()
-	read(x, text)
+	read(x, d.Text)
 	return r, nil
 }
 

@@ -108,7 +108,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	if d.Links != nil && !asked.NoFollow { // a stage that knows this kind of document better has read them, and sent them out
 		r.Links = d.Links
-		s.count(&extract.Result{Links: r.Links})
+		s.count(&extract.Result{Links: r.Links, CharsetGuessed: r.CharsetGuessed, CharsetWrong: r.CharsetWrong})
 	} else if s.count(r); len(r.Links) > 0 {
 		links := &webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: r.Links}
 		if err := out.EmitTo(ctx, "links", it.With(links)); err != nil {
@@ -138,6 +138,12 @@ func (s *stage) robots(d *webrace.Document, r *extract.Result) extract.Directive
 }
 
 func (s *stage) count(r *extract.Result) {
+	if r.CharsetGuessed {
+		s.env.Counter("charset_guessed").Add(1)
+	}
+	if r.CharsetWrong {
+		s.env.Counter("charset_wrong").Add(1)
+	}
 	for name, n := range map[string]int{
 		"candidates": r.Candidates, "links": len(r.Links), "repeated": r.Repeated, "ignored_scheme": r.Refused.Scheme,
 		"invalid": r.Refused.Invalid, "rel_nofollow": r.Refused.NoFollow, "nofollow": r.Refused.Page, "over_limit": r.Refused.Limit,

@@ -200,6 +200,26 @@ func TestLinksRefusedByThePageAreCounted(t *testing.T) {
 	}
 }
 
+func TestCharsetsThatWereGuessedOrWrongAreCounted(t *testing.T) {
+	for body, c := range map[string]struct {
+		header, counter string
+	}{
+		"<p>caf\xe9":                {"text/html", "charset_guessed"},
+		"<p>caf\xe9 ":               {"text/html; charset=utf-8", "charset_wrong"},
+		"<p>café":                   {"text/html", ""},
+		"<meta charset=latin1>\xe9": {"text/html", ""},
+	} {
+		in := page(body)
+		in.Header.Set("Content-Type", c.header)
+		got := try(t, defaults, in)
+		for _, name := range []string{"charset_guessed", "charset_wrong"} {
+			if n := got.Counters[name]; (n == 1) != (name == c.counter) || n > 1 {
+				t.Errorf("%q as %s: %s is %d", body, c.header, name, n)
+			}
+		}
+	}
+}
+
 func TestEveryReferenceIsCounted(t *testing.T) {
 	got := try(t, with(func(o *Options) { o.MaxLinks = 2 }), page(`<a href="/a">1</a><a href="/b">2</a><a href="/a#x">again</a>
 		<a href="mailto:x@y">mail</a><a href="http://[">bad</a><a href="/c" rel=nofollow>no</a><a href="/d">more</a>`))
