@@ -104,8 +104,13 @@ func (h *hostileCrawl) command(ctx context.Context) *exec.Cmd {
 	for _, option := range h.options {
 		args = append(args, "--set", option)
 	}
+	return hostileCommand(ctx, args)
+}
+
+// hostileCommand is a run of the program that shows what it hangs in when its time is over.
+func hostileCommand(ctx context.Context, args []string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "webrace-run", args...)
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGQUIT) } // shows what it hangs in
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGQUIT) }
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -22,7 +23,9 @@ const intro = `# Hostile sites
 
 %d ways in which web sites misbehave, by accident or by intent. A crawl of each ends by itself, fetches every other page
 of the site exactly once (by the site's own record), and counts in its [report](command-line.md#the-report) what
-happened; ` + "`webrace-store why URL`" + ` says it of the URL. The crawler's tests try all of them.
+happened; ` + "`webrace-store why URL`" + ` says it of the URL. The crawler's tests try all of them; then nearly all at once on one
+site, among 300 good pages, with a crawl that is killed in the middle and started again; and a name that moves to a
+forbidden address once it was admitted (DNS rebinding).
 
 The counters are those that the misbehaviour adds, beside the good pages; where the limits of the crawl were set lower than they
 are by default, the options are listed with them.
@@ -127,5 +130,50 @@ func TestASiteNotesWhatItIsAskedFor(t *testing.T) {
 	s.Forget()
 	if n := s.Asked(); n != 0 || s.Good()["/good/1"] != 0 {
 		t.Errorf("%d other requests after it was to forget them, and %v", n, s.Good())
+	}
+}
+
+// TestMixedCasesLieApart: each is below its own name, and leads there.
+func TestMixedCasesLieApart(t *testing.T) {
+	t.Parallel()
+	mixable := Mixable()
+	if all := len(Cases()); len(mixable) < all*3/4 || len(mixable) == all {
+		t.Errorf("%d of %d cases can be mixed", len(mixable), all)
+	}
+	s := NewSite(2, mixable...)
+	defer s.Close()
+	front := s.front(2)
+	for _, c := range mixable {
+		if c.Name == "robots-html" || c.Name == "cookie-flood" {
+			t.Errorf("%s concerns the whole site", c.Name)
+		}
+	}
+	for url, want := range map[string]string{
+		"/refresh-loop/bad":              `url=/refresh-loop/bad-2"`,
+		"/framed-for-ever/frame?x":       `src="/framed-for-ever/frame?xx"`,
+		"/nested-comments/bad":           `href="/nested-comments/behind"`,
+		"/calendar/calendar/2026/02":     `href="/calendar/calendar/2026/03"`,
+		"/sitemap-of-itself/bad-2.xml":   "<loc>" + s.URL + "/sitemap-of-itself/bad.xml</loc>",
+		"/redirect-oddly-spelt/behind/2": "behind /behind/2",
+		"/parameter-explosion/list?f0=1": `href="/parameter-explosion/list?f0=1`,
+		"/session-in-path/(S(1))/shop":   `href="/session-in-path/(S(`,
+		"/charset-mislabelled/bad":       `href="/charset-mislabelled/behind"`,
+	} {
+		w := httptest.NewRecorder()
+		s.serve(w, httptest.NewRequest(http.MethodGet, url, nil))
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %.300q, want %q", url, w.Code, w.Body.String(), want)
+		}
+		if path, _, _ := strings.Cut(url, "?"); strings.HasSuffix(path, bad) && !strings.Contains(front, `"`+path+`"`) {
+			t.Errorf("the start page does not lead to %s", path)
+		}
+	}
+	w := httptest.NewRecorder()
+	s.serve(w, httptest.NewRequest(http.MethodGet, "/redirect-loop/bad-2", nil))
+	if to := w.Header().Get("Location"); to != "/redirect-loop/bad" {
+		t.Errorf("redirected to %s", to)
+	}
+	if n := s.Asked(); n != 10 {
+		t.Errorf("%d requests were noted, want 10", n)
 	}
 }

@@ -6,10 +6,15 @@ import (
 )
 
 // port is that of the site.
-func (s *Site) port() string { return s.URL[strings.LastIndexByte(s.URL, ':')+1:] }
+func (s *Site) port() string {
+	host := s.host()
+	return host[strings.LastIndexByte(host, ':')+1:]
+}
 
 // host is the site's name, with its port.
-func (s *Site) host() string { return strings.TrimPrefix(s.URL, "http://") }
+func (s *Site) host() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), s.prefix)
+}
 
 // goodAgain is what comes of links to good pages in spellings that are all the same: nothing.
 func goodAgain(of string) Expect { return Expect{Why: says{of: "crawl: fetched"}} }

@@ -12,9 +12,11 @@ const behindIt = `<a href="/behind">behind</a>`
 // leadsOn serves a page that has to be read to its end: a link to another page stands there.
 func leadsOn(before, after string) func(*Site) {
 	return func(s *Site) {
-		s.handle(bad, func(w http.ResponseWriter, _ *http.Request) {
+		s.handle(bad, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			_, _ = io.WriteString(w, before+behindIt+after)
+			for _, part := range []string{before, placed(r, behindIt), after} {
+				_, _ = io.WriteString(w, part)
+			}
 		})
 		s.hide("/behind", page("<p>behind"))
 	}

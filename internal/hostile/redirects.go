@@ -8,8 +8,12 @@ import (
 
 // to redirects to where it is told, as it is spelt.
 func to(location string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header()["Location"] = []string{location}
+	return func(w http.ResponseWriter, r *http.Request) {
+		prefix, _ := r.Context().Value(prefixKey{}).(string)
+		if !strings.HasPrefix(location, "/") || strings.HasPrefix(location, "//") {
+			prefix = ""
+		}
+		w.Header()["Location"] = []string{prefix + location}
 		w.WriteHeader(http.StatusFound)
 	}
 }

@@ -19,7 +19,8 @@ const goodPages = 10
 type Site struct {
 	URL string // without a slash at the end
 
-	*httptest.Server
+	*httptest.Server        // nil for a part of another site
+	prefix           string // of the paths of that part
 
 	mu       sync.Mutex
 	handlers map[string]http.HandlerFunc // by path, or by its beginning up to a * at its end
@@ -35,7 +36,7 @@ type Site struct {
 	elsewhere string // the URL of the last of the other hosts, without a slash at the end
 }
 
-// NewSite starts a site with good pages and the misbehaviours of the cases.
+// NewSite starts a site with good pages and a misbehaviour; or with many ([Mixable]), each below a path of its own.
 func NewSite(good int, cases ...Case) *Site {
 	s := newServer()
 	for i := range good {
@@ -47,18 +48,26 @@ func NewSite(good int, cases ...Case) *Site {
 	s.handlers["/"] = func(w http.ResponseWriter, r *http.Request) { page(s.front(good))(w, r) }
 	s.Start()
 	s.URL = s.Server.URL
+	if len(cases) == 1 {
+		cases[0].Lay(s)
+		return s
+	}
 	for _, c := range cases {
-		c.Lay(s)
+		s.mix(c)
 	}
 	return s
 }
 
 // newServer returns a server that has nothing yet, and is not started.
 func newServer() *Site {
-	s := &Site{handlers: make(map[string]http.HandlerFunc), good: make(map[string]int), asked: make(map[string]int)}
+	s := newPart()
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	s.Config.ErrorLog = silent
 	return s
+}
+
+func newPart() *Site {
+	return &Site{handlers: make(map[string]http.HandlerFunc), good: make(map[string]int), asked: make(map[string]int)}
 }
 
 // Close ends the site, whoever is being served.
@@ -73,8 +82,10 @@ func (s *Site) Close() {
 	for _, o := range others {
 		o.Close()
 	}
-	s.CloseClientConnections()
-	s.Server.Close()
+	if s.Server != nil {
+		s.CloseClientConnections()
+		s.Server.Close()
+	}
 }
 
 // Good returns how often each good page was asked for.
@@ -130,7 +141,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		if s.cut != nil {
 			s.cut()
 		}
-	case path != "/robots.txt":
+	case path != "/robots.txt" && s.prefix == "": // the site has counted those for its parts
 		s.asked[r.RequestURI]++
 	}
 	handler, wrap := s.handler(path), s.wrap
@@ -298,6 +309,7 @@ func goodText(i int) string {
 func page(html string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		html := placed(r, html)
 		tag := fmt.Sprintf(`"%08x"`, hash(html))
 		w.Header().Set("ETag", tag)
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader([]byte(html)))
@@ -306,13 +318,13 @@ func page(html string) http.HandlerFunc {
 
 // body serves bytes as what they are said to be.
 func body(contentType string, content []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
 		if contentType != "" {
 			w.Header().Set("Content-Type", contentType)
 		} else {
 			w.Header()["Content-Type"] = nil // or net/http would guess
 		}
-		_, _ = w.Write(content)
+		_, _ = io.WriteString(w, placed(r, string(content)))
 	}
 }
 
