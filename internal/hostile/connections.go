@@ -97,6 +97,15 @@ var connections = []Case{
 		Expect: fails("no complete answer within 4s"),
 	},
 	{
+		Name: "drips-below-the-rate", Does: "sends its body at five bytes a second, and would for a minute", Slow: true,
+		Options: append([]string{"fetch.min_rate=100", "fetch.min_rate_after=1s"}, once...),
+		Lay:     func(s *Site) { s.raw(bad, drip(head+"\r\n", "slow ")) },
+		Expect: Expect{
+			Counters: some{"errors": 1, "fetch.network_failures": 1, "fetch.too_slow": 1},
+			Why:      says{bad: "less than 100 bytes a second"}, Asked: 1,
+		},
+	},
+	{
 		Name: "stops-in-body", Does: "falls silent in the middle of the body", Slow: true, Options: impatient,
 		Lay:    func(s *Site) { s.raw(bad, hold(head+"Content-Length: 500\r\n\r\n<p>begun")) },
 		Expect: fails("no complete answer within 4s"),

@@ -81,6 +81,26 @@ var traps = []Case{
 		},
 	},
 	{
+		Name: "path-that-never-repeats", Does: "answers any path with a link that makes it longer by a name that it never had", Options: []string{"frontier.path_depth=10"},
+		Lay: func(s *Site) {
+			s.link("/down/0/")
+			s.handle("/down/*", generated(func(r *http.Request) string {
+				return linking(fmt.Sprintf("n%x/", hash(r.URL.Path))) + "<p>down " + r.URL.Path
+			}))
+		},
+		Expect: Expect{Counters: some{"pages": 9, "frontier.refused_trap_depth": 1}, Why: says{"/down/0/": "crawl: fetched"}, Asked: 9},
+	},
+	{
+		Name: "query-that-grows", Does: "adds a parameter to the query of its link on each page", Options: []string{"frontier.query_parameters=8"},
+		Lay: func(s *Site) {
+			s.link("/grow?p0=0")
+			s.hide("/grow", generated(func(r *http.Request) string {
+				return linking(fmt.Sprintf("/grow?%s&amp;p%d=0", r.URL.RawQuery, len(r.URL.Query()))) + "<p>grown to " + r.URL.RawQuery
+			}))
+		},
+		Expect: Expect{Counters: some{"pages": 8, "frontier.refused_trap_parameters": 1}, Why: says{"/grow?p0=0": "crawl: fetched"}, Asked: 8},
+	},
+	{
 		Name: "parameter-explosion", Does: "offers each page in each order, filtered by each set of twenty facets", Options: []string{"frontier.path_queries=30"},
 		Lay: func(s *Site) {
 			s.link("/list?f0=1")
