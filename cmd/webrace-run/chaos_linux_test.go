@@ -15,7 +15,7 @@ import (
 
 const (
 	chaosGood   = 300
-	chaosMemory = 300 << 20 // the most that the process may ever have had
+	chaosMemory = 1 << 30 // the most that the process may ever have had: the site would send more by far
 	chaosLeases = 64
 )
 
