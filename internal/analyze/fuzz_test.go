@@ -99,8 +99,10 @@ func FuzzAnalyze(f *testing.F) {
 		f.Add(seed)
 	}
 	var analyzer Analyzer
+	var splitter Splitter
 	f.Fuzz(func(t *testing.T, in string) {
 		want := slowWords(in)
+		mustSplit(t, &splitter, in, want)
 		var got []string
 		end := 0
 		Words([]byte(in), func(start, stop int, folded []byte) bool {
@@ -124,4 +126,16 @@ func FuzzAnalyze(f *testing.F) {
 			}
 		}
 	})
+}
+
+// mustSplit splits a text that stands within another one.
+func mustSplit(t *testing.T, s *Splitter, in string, want []string) {
+	t.Helper()
+	hashes := []uint64{1}
+	for _, w := range want {
+		hashes = append(hashes, Hash([]byte(w)))
+	}
+	if got := s.Append([]uint64{1}, []byte("before "+in+" after"), len("before "), len("before ")+len(in)); !slices.Equal(got, hashes) {
+		t.Fatalf("hashes of the words of %q: %x, want %x", in, got, hashes)
+	}
 }
