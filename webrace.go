@@ -133,6 +133,7 @@ type Document struct {
 	Links    []string // absolute and normalized, each once, in document order
 
 	Canonical string // the URL that the document declares for itself, normalized; empty if it declares none
+	Likeness  uint64 // a fingerprint of the words of its body: those of nearly the same text differ in few bits; 0 for none
 
 	Digest  Digest // of Body; of the stored version when not fetched
 	Version int    // the stored version, counted from 1 for each URL; 0 before it is stored

@@ -34,7 +34,7 @@ func logged(t *testing.T) (*pipeline.Env, string) {
 func TestLinksThatCannotBeNormalizedAreLogged(t *testing.T) {
 	t.Parallel()
 	env, path := logged(t)
-	s := &stage{env: env, options: defaults, extract: defaults.extract(), failed: newFailureLog(env)}
+	s := newStage(defaults, env)
 	body := "<a href='http://[1'>x</a><a href='http://[1'>x</a><a href='http://a\nb c/\t\u00a0'>y</a><a href=mailto:x>z</a><a href=/ok>ok</a>"
 	end := pipeline.ProcessAlone(t.Context(), s, &webrace.Document{URL: "http://a.org/p", Outcome: webrace.Fetched, MediaType: "text/html", Body: []byte(body)},
 		func(string, any) error { return nil })

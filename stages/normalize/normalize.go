@@ -23,11 +23,16 @@ type Options struct {
 	Canonical  string `toml:"canonical" doc:"whether the URL that a document declares for itself is followed, at the same level: follow or ignore" enum:"follow,ignore"`
 
 	linkset.Options
+
+	Likeness       bool   `toml:"likeness" doc:"compare the texts of pages, to find those that are nearly the same; adds half to the work of the stage"`
+	NearDuplicates string `toml:"near_duplicates" doc:"what becomes of a page that is nearly the same as another of its host: report counts it, filter does not pass it on either" enum:"report,filter"`
+	Soft404        int    `toml:"soft_404" doc:"of how many other pages of its host a page has likeness and title, to count as one that was not found; 0 to not count"`
 }
 
 var defaults = Options{
 	MaxLinks: extract.DefaultMaxLinks, ObeyRobots: true, RobotsName: extract.DefaultRobotsName, Canonical: followCanonical,
-	Options: linkset.Defaults,
+	Options:        linkset.Defaults,
+	NearDuplicates: reportThem, Soft404: 10,
 }
 
 func init() {
@@ -44,16 +49,24 @@ func init() {
 		},
 		Workers: 4,
 	}, defaults, func(o Options, env *pipeline.Env) (any, error) {
-		return &stage{env: env, options: o, extract: o.extract(), failed: newFailureLog(env)}, nil
+		return newStage(o, env), nil
 	})
 }
 
-// Validate refuses a name that is none, and words that there are not.
+// Validate refuses a name that is none, words that there are not, and what is asked of likenesses in vain.
 func (o Options) Validate() error {
 	if err := extract.CheckRobotsName(o.RobotsName); err != nil {
 		return &pipeline.OptionError{Option: "robots_name", Err: err}
 	}
-	return o.validateCanonical()
+	if err := o.validateCanonical(); err != nil {
+		return err
+	}
+	return o.validateAlike()
+}
+
+// newStage returns the stage, to be closed.
+func newStage(o Options, env *pipeline.Env) *stage {
+	return &stage{env: env, options: o, extract: o.extract(), failed: newFailureLog(env), alike: newAlike(o, env)}
 }
 
 func (o Options) extract() extract.Options {
@@ -70,6 +83,7 @@ type stage struct {
 	options Options
 	extract extract.Options
 	failed  *failureLog
+	alike   *alike
 }
 
 var (
@@ -122,7 +136,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		s.env.Counter("noindex").Add(1)
 		return nil
 	}
-	return out.Emit(ctx, it.With(normalized(d, r)))
+	n := normalized(d, r)
+	if of := s.alike.compare(n); of != "" {
+		it.Learn(filtered(d.Body, of))
+		return nil
+	}
+	return out.Emit(ctx, it.With(n))
 }
 
 // forgetValidators makes the next visit fetch the document, since nobody keeps what a 304 would confirm:

@@ -1,0 +1,98 @@
+package normalize
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/likeness"
+	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// What becomes of near duplicates.
+const (
+	reportThem = "report"
+	filterThem = "filter"
+)
+
+// How many pages are remembered of a host and in all, and of how many hosts: a page takes 300 bytes.
+const (
+	pagesOfHost = 10_000
+	pagesInAll  = 50_000
+	hostsInAll  = 1_000
+)
+
+func (o Options) validateAlike() error {
+	if o.NearDuplicates == filterThem && !o.Likeness {
+		return &pipeline.OptionError{Option: "near_duplicates", Err: fmt.Errorf("%s needs likeness = true", filterThem)}
+	}
+	if o.Soft404 < 0 {
+		return &pipeline.OptionError{Option: "soft_404", Err: fmt.Errorf("%d is less than 0", o.Soft404)}
+	}
+	return nil
+}
+
+// alike finds pages that are nearly the same as others of their host that this run has fetched. Those of
+// each secret are compared among themselves.
+type alike struct {
+	env     *pipeline.Env
+	options Options
+	hosts   *likeness.Hosts
+}
+
+func newAlike(o Options, env *pipeline.Env) *alike {
+	return &alike{env, o, likeness.NewHosts(pagesOfHost, pagesInAll, hostsInAll)}
+}
+
+var fingerprinters = sync.Pool{New: func() any { return new(likeness.Fingerprinter) }}
+
+// compare gives a document its likeness, and counts what is alike. It returns the URL of the page that the
+// document is to be left out for, if it is. One that is stored already is never left out: what is kept of it
+// would not be what its address shows.
+func (a *alike) compare(d *webrace.Document) (instead string) {
+	if !a.options.Likeness {
+		return ""
+	}
+	f := fingerprinters.Get().(*likeness.Fingerprinter)
+	d.Likeness = f.Page(d.Text)
+	fingerprinters.Put(f)
+	host := d.Secret + " " + urlnorm.Host(d.URL)
+	if d.Likeness == 0 {
+		a.hosts.Leave(host, d.URL)
+		return ""
+	}
+	p := likeness.Page{URL: d.URL, Title: xxhash.Sum64String(d.Title), Likeness: d.Likeness}
+	stored := d.Visit != nil && d.Visit.Version > 0
+	filters := a.options.NearDuplicates == filterThem && !stored
+	found := a.hosts.Meet(host, p, max(a.options.Soft404, 1), func(f likeness.Found) bool { return f.Near == "" || !filters })
+	a.count(d, found)
+	if found.Near != "" && filters {
+		a.env.Counter("near_duplicates_filtered").Add(1)
+		return found.Near
+	}
+	return ""
+}
+
+func (a *alike) count(d *webrace.Document, found likeness.Found) {
+	if found.Near != "" {
+		a.env.Counter("near_duplicates").Add(1)
+	}
+	if a.options.Soft404 > 0 && found.Same >= a.options.Soft404 && d.Status == http.StatusOK {
+		a.env.Counter("soft_404").Add(1)
+	}
+}
+
+// filtered makes the next visit fetch the document anew, since nobody keeps what a 304 would confirm. The
+// digest tells whether it changed.
+func filtered(body []byte, instead string) webrace.Learned {
+	digest := webrace.Digest(sha256.Sum256(body))
+	return func(v *webrace.Visit) {
+		forgetValidators(v)
+		v.Version, v.Digest, v.Error = 0, digest, "left out: nearly the same as "+instead
+	}
+}
