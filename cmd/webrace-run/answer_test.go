@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline/admin"
@@ -106,6 +107,7 @@ func TestAnOwnerThatIsKilledLeavesASocketThatNobodyMinds(t *testing.T) {
 	urds := these(w.asks("ann", "/", depth(2), about("tea")))
 	p := w.start(urds)
 	await(t, arrived, 2)
+	awaitFile(t, filepath.Join(w.data, storage.SocketName)) // it may come after the first requests
 	p.signal(os.Kill)
 	p.Wait()
 	if _, err := os.Stat(filepath.Join(w.data, storage.SocketName)); err != nil {
@@ -116,4 +118,18 @@ func TestAnOwnerThatIsKilledLeavesASocketThatNobodyMinds(t *testing.T) {
 	}
 	letGo()
 	w.run(urds)
+}
+
+// awaitFile waits until there is a file.
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		_, err := os.Stat(path)
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
 }
