@@ -29,6 +29,9 @@ func (d *duel) grep() (*rival, error) {
 		c := exec.Command("grep", "-F", "-w", "-o", "-f", keywords, text)
 		c.Env, c.Stdout = []string{"LC_ALL=C"}, &found
 		used, err := runProcess(c)
+		if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 1 { // which says that nothing was found
+			err = nil
+		}
 		return used, found.String(), err
 	}
 	_, found, err := run()
