@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 )
@@ -9,9 +10,20 @@ import (
 type counters struct {
 	mu     sync.Mutex
 	byName map[string]*atomic.Int64
+	levels map[string]bool // those that show a state instead of counting
 }
 
-func newCounters() *counters { return &counters{byName: make(map[string]*atomic.Int64)} }
+func newCounters() *counters {
+	return &counters{byName: make(map[string]*atomic.Int64), levels: make(map[string]bool)}
+}
+
+// level is get for one that shows a state.
+func (c *counters) level(name string) *atomic.Int64 {
+	c.mu.Lock()
+	c.levels[name] = true
+	c.mu.Unlock()
+	return c.get(name)
+}
 
 func (c *counters) get(name string) *atomic.Int64 {
 	c.mu.Lock()
@@ -22,6 +34,16 @@ func (c *counters) get(name string) *atomic.Int64 {
 		c.byName[name] = n
 	}
 	return n
+}
+
+// levelNames returns the names of those that show a state; nil if there are none.
+func (c *counters) levelNames() map[string]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.levels) == 0 {
+		return nil
+	}
+	return maps.Clone(c.levels)
 }
 
 func (c *counters) values() map[string]int64 {

@@ -38,7 +38,10 @@ func NewEnv(pipeline, stage string, resources *Resources) *Env {
 // answered by 304, how many links were refused, and so on.
 func (e *Env) Counter(name string) *atomic.Int64 { return e.counters.get(name) }
 
-// Counters returns the values of the stage's counters by name.
+// Level is Counter for a number that shows a state, such as how many URLs are queued, and may fall as well.
+func (e *Env) Level(name string) *atomic.Int64 { return e.counters.level(name) }
+
+// Counters returns the values of the stage's counters and levels by name.
 func (e *Env) Counters() map[string]int64 { return e.counters.values() }
 
 // Resources holds what a program opens once and lends to stages, by type: the data directory, a clock.

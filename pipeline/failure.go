@@ -155,6 +155,7 @@ func (n *node) bury(it *Item, err error, tried int) error {
 	if putErr := store.Put(n.run.ctx, letter); putErr != nil {
 		return n.stopRun(errors.Join(err, fmt.Errorf("keep the dead letter: %w", putErr)))
 	}
+	n.stats.buried.Add(1)
 	n.env.Logger.Warn("item kept as a dead letter", "error", err, "attempts", tried)
 	return nil
 }

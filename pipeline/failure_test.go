@@ -81,7 +81,7 @@ func TestErrorPolicies(t *testing.T) {
 			b := build().add("numbers", count{5, ends.add}).
 				add("broken", brokenAt(c.fails, c.emitFirst), Common{OnError: c.policy}).add("sink", sink).
 				chain("numbers", "broken", "sink")
-			_, err := b.g.Run(t.Context(), RunOptions{DeadLetters: store})
+			report, err := b.g.Run(t.Context(), RunOptions{DeadLetters: store})
 			if stopped := errors.Is(err, ErrStopped) && errors.Is(err, errBroken); stopped != c.stopped || !c.stopped && err != nil {
 				t.Fatalf("run ended with %v", err)
 			}
@@ -93,6 +93,9 @@ func TestErrorPolicies(t *testing.T) {
 			}
 			if len(sink.values) != c.out || len(store.kept) != c.letters {
 				t.Errorf("%d items and %d dead letters, want %d and %d", len(sink.values), len(store.kept), c.out, c.letters)
+			}
+			if got := report.Stages["broken"].Buried; got != int64(c.letters) {
+				t.Errorf("the report speaks of %d dead letters, want %d", got, c.letters)
 			}
 			ends.mustEndOnce(t, 5)
 			if ends.all[3][0].Err != nil {

@@ -469,18 +469,18 @@ func TestHistogramQuantilesAreWithinAnEighth(t *testing.T) {
 	for _, d := range []time.Duration{0, 1, 3, 4, 7, 1000, 999_999, time.Second, time.Hour, 1<<63 - 1} {
 		var h histogram
 		h.add(d)
-		if got := h.quantile(0.99); float64(got) < float64(d)*0.87 || float64(got) > float64(d)*1.13 {
+		if got := h.read().Quantile(0.99); float64(got) < float64(d)*0.87 || float64(got) > float64(d)*1.13 {
 			t.Errorf("quantile of %d alone is %d", d, got)
 		}
 	}
 	var h histogram
-	if h.quantile(0.5) != 0 {
+	if h.read().Quantile(0.5) != 0 {
 		t.Error("empty histogram has a quantile")
 	}
 	for i := range 1000 {
 		h.add(time.Duration(i+1) * time.Millisecond)
 	}
-	if p50 := h.quantile(0.5).Milliseconds(); p50 < 430 || p50 > 570 {
+	if p50 := h.read().Quantile(0.5).Milliseconds(); p50 < 430 || p50 > 570 {
 		t.Errorf("p50 of 1..1000 ms is %d ms", p50)
 	}
 }

@@ -78,6 +78,11 @@ type (
 	Reconfigurer interface {
 		Reconfigure(ctx context.Context, options any) error
 	}
+	// Lagger is a follower that knows how many entries of what it follows it has not dealt with yet. It is
+	// asked by any goroutine, once the stage is open, and may be when it has been closed.
+	Lagger interface {
+		Lag(ctx context.Context) (int64, error)
+	}
 	// Validator is implemented by option structs (by value) that can be wrong in ways their types
 	// cannot say. An error may name the option at fault with [OptionError].
 	Validator interface{ Validate() error }

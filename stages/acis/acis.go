@@ -27,7 +27,10 @@ type stage struct {
 	store *control.Store
 }
 
-var _ pipeline.Source = (*stage)(nil)
+var (
+	_ pipeline.Source = (*stage)(nil)
+	_ pipeline.Lagger = (*stage)(nil)
+)
 
 func newStage(_ struct{}, env *pipeline.Env) (any, error) {
 	dir, err := pipeline.Resource[*storage.Dir](env)
@@ -43,8 +46,15 @@ func newStage(_ struct{}, env *pipeline.Env) (any, error) {
 
 // Run emits what was stored since it last did.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
+	return pipeline.Follow(ctx, s.env, s.log(), out)
+}
+
+// Lag returns how many annotations it has not dealt with.
+func (s *stage) Lag(ctx context.Context) (int64, error) { return s.log().Lag(ctx) }
+
+func (s *stage) log() pipeline.Log[control.ACI] {
 	cursor := s.env.Pipeline + "/" + s.env.Stage
-	return pipeline.Follow(ctx, s.env, pipeline.Log[control.ACI]{
+	return pipeline.Log[control.ACI]{
 		Next: func(ctx context.Context, after uint64, max int) ([]control.ACI, error) {
 			return s.store.NextACIs(ctx, int64(after), max)
 		},
@@ -59,5 +69,5 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 			return uint64(at), err
 		},
 		SetCursor: func(ctx context.Context, seq uint64) error { return s.store.SetCursor(ctx, cursor, int64(seq)) },
-	}, out)
+	}
 }

@@ -73,6 +73,20 @@ func TestConformance(t *testing.T) {
 	stagetest.Run(t, stagetest.Case{Type: "acis", Resources: f.resources})
 }
 
+func TestItKnowsHowFarItIsBehind(t *testing.T) {
+	f := newFixture(t)
+	follower := &stage{env: pipeline.NewEnv("stagetest", "stage", f.resources), store: f.store}
+	for _, name := range []string{"a", "b"} {
+		f.put(name+"1", name+"2")
+		for _, want := range []int64{2, 0} {
+			if lag, err := follower.Lag(t.Context()); err != nil || lag != want {
+				t.Errorf("the lag is %d, %v, want %d", lag, err, want)
+			}
+			f.follow()
+		}
+	}
+}
+
 func TestEveryAnnotationComesOnceInOrder(t *testing.T) {
 	f := newFixture(t)
 	for i, c := range []struct {

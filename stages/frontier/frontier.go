@@ -203,9 +203,9 @@ func (s *stage) Close() error {
 // once this one has ended, and the URLs that gave no document when they were last visited.
 func (s *stage) count(queue *frontier.Queue) {
 	stats := queue.Stats()
-	s.env.Counter("queued").Store(int64(stats.Queued))
-	s.env.Counter("deferred").Store(int64(stats.Due))
-	s.env.Counter("dead").Store(int64(stats.Failed))
+	s.env.Level("queued").Store(int64(stats.Queued))
+	s.env.Level("deferred").Store(int64(stats.Due))
+	s.env.Level("dead").Store(int64(stats.Failed))
 }
 
 // Put takes a seed or a set of links. The item is held until what was accepted is durable.

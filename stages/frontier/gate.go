@@ -145,7 +145,7 @@ func (l *lists) tell(f *blockFile) {
 	if f.path == "" {
 		return
 	}
-	l.env.Counter(f.counter).Store(int64(f.list.Len()))
+	l.env.Level(f.counter).Store(int64(f.list.Len()))
 	if f.list.Skipped > 0 {
 		l.env.Logger.Warn("lines of a list block nothing", "file", f.path, "lines", f.list.Skipped, "first", f.list.First)
 	}

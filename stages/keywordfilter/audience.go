@@ -129,7 +129,7 @@ func (a *audience) complete(compiled []*match.Compiled, env *pipeline.Env) {
 	a.index.Add(compiled...)
 	a.view = a.index.View()
 	a.selective.complete()
-	env.Counter("interests").Store(int64(a.view.Len() + a.selective.view.Len()))
+	env.Level("interests").Store(int64(a.view.Len() + a.selective.view.Len()))
 }
 
 // enlist takes a URD in, and returns what whole pages are matched with for it. One that cannot be compiled is reported and

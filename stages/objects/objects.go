@@ -38,7 +38,10 @@ type stage struct {
 	store *objects.Store
 }
 
-var _ pipeline.Source = (*stage)(nil)
+var (
+	_ pipeline.Source = (*stage)(nil)
+	_ pipeline.Lagger = (*stage)(nil)
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	dir, err := pipeline.Resource[*storage.Dir](env)
@@ -54,20 +57,26 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 
 // Run emits what was stored since it last did.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
+	log := s.log()
+	if s.options.Restart {
+		log.Cursor = func(context.Context) (uint64, error) { return 0, nil }
+	}
+	return pipeline.Follow(ctx, s.env, log, out)
+}
+
+// Lag returns how many versions it has not dealt with.
+func (s *stage) Lag(ctx context.Context) (int64, error) { return s.log().Lag(ctx) }
+
+func (s *stage) log() pipeline.Log[objects.Version] {
 	cursor := s.env.Pipeline + "/" + s.env.Stage
-	return pipeline.Follow(ctx, s.env, pipeline.Log[objects.Version]{
-		Next:  s.store.Next,
-		Last:  func(context.Context) (uint64, error) { return s.store.Last(), nil },
-		Seq:   func(v objects.Version) uint64 { return v.Seq },
-		Value: s.document,
-		Cursor: func(context.Context) (uint64, error) {
-			if s.options.Restart {
-				return 0, nil
-			}
-			return s.store.Cursor(cursor)
-		},
+	return pipeline.Log[objects.Version]{
+		Next:      s.store.Next,
+		Last:      func(context.Context) (uint64, error) { return s.store.Last(), nil },
+		Seq:       func(v objects.Version) uint64 { return v.Seq },
+		Value:     s.document,
+		Cursor:    func(context.Context) (uint64, error) { return s.store.Cursor(cursor) },
 		SetCursor: func(_ context.Context, seq uint64) error { return s.store.SetCursor(cursor, seq, false) },
-	}, out)
+	}
 }
 
 func (s *stage) document(ctx context.Context, v objects.Version) (any, error) {

@@ -119,6 +119,21 @@ func TestEveryVersionComesOnceInOrder(t *testing.T) {
 	}
 }
 
+func TestItKnowsHowFarItIsBehind(t *testing.T) {
+	f := newFixture(t)
+	follower := &stage{env: pipeline.NewEnv("stagetest", "stage", f.resources), store: f.store}
+	for _, name := range []string{"a", "b"} {
+		f.put(name+"1", "body")
+		f.put(name+"2", "body")
+		for _, want := range []int64{2, 0} {
+			if lag, err := follower.Lag(t.Context()); err != nil || lag != want {
+				t.Errorf("the lag is %d, %v, want %d", lag, err, want)
+			}
+			f.follow()
+		}
+	}
+}
+
 func TestRemovedVersionsArePassedOver(t *testing.T) {
 	f := newFixture(t)
 	for _, name := range []string{"a", "b", "c"} {

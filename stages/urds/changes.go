@@ -71,8 +71,8 @@ func (r *rounds) revise(ctx context.Context, from, to control.Point, now time.Ti
 }
 
 func (r *rounds) count() {
-	r.env.Counter("urds").Store(int64(len(r.book.urds)))
-	r.env.Counter("crawls").Store(int64(r.book.wanted()))
+	r.env.Level("urds").Store(int64(len(r.book.urds)))
+	r.env.Level("crawls").Store(int64(r.book.wanted()))
 }
 
 // setQuotas reads the quotas, and what is left of them after the last days.

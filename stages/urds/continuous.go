@@ -226,7 +226,7 @@ func (r *rounds) tellNext(next time.Time) {
 	if !next.IsZero() {
 		at = next.UnixMilli()
 	}
-	r.env.Counter("next_round").Store(at)
+	r.env.Level("next_round").Store(at)
 }
 
 // open opens a round of a crawl, for the URDs of a revision.

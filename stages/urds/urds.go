@@ -93,7 +93,7 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	if err != nil {
 		return err
 	}
-	s.env.Counter("crawls").Store(int64(len(crawls)))
+	s.env.Level("crawls").Store(int64(len(crawls)))
 	for _, crawl := range crawls {
 		if err := out.Emit(ctx, &pipeline.Item{Value: webrace.Request{URL: crawl.Start, Crawl: &crawl}}); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (s *stage) crawls(ctx context.Context) ([]webrace.Crawl, error) {
 			chosen = append(chosen, urd)
 		}
 	}
-	s.env.Counter("urds").Store(int64(len(chosen)))
+	s.env.Level("urds").Store(int64(len(chosen)))
 	if len(chosen) == 0 {
 		s.env.Logger.Warn("no URD to crawl for", "xpath", s.options.Query, "ids", s.options.IDs)
 	}
