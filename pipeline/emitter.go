@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 )
@@ -8,43 +9,102 @@ import (
 // emitter is a worker's way out. It belongs to one goroutine.
 type emitter struct {
 	node    *node
-	lineage *lineage // what new items join; nil in a source
+	lineage *lineage // what new items join; nil in a source, or where a go-streams operator's values come out
 	emitted int      // since the current item came in
 	def     *outlet
 	sampler sampler
+
+	// Of a source or a go-streams operator alone:
+	gate *gate           // the one that def was looked up behind
+	as   openness        // what lets it pass
+	stop <-chan struct{} // ends its waiting at the gate
 }
 
 func (n *node) newEmitter() *emitter { return &emitter{node: n, def: n.ports[""]} }
 
-func (e *emitter) Emit(ctx context.Context, it *Item) error { return e.send(ctx, it, e.def) }
+// newProducer returns the emitter of what has no item to descend from.
+func (n *node) newProducer(as openness, stop <-chan struct{}) *emitter {
+	return &emitter{node: n, as: as, stop: stop}
+}
+
+func (e *emitter) Emit(ctx context.Context, it *Item) error {
+	if e.lineage == nil {
+		return e.produce(ctx, it, "")
+	}
+	return e.send(ctx, it, e.def)
+}
 
 func (e *emitter) EmitTo(ctx context.Context, port string, it *Item) error {
-	o, wired := e.node.ports[port]
-	if !wired && !e.node.hasPort(port) {
-		return fmt.Errorf("stage type %s has no port %q", e.node.stage.Spec.Type, port)
+	if e.lineage == nil {
+		return e.produce(ctx, it, port)
+	}
+	o, err := e.outlet(port)
+	if err != nil {
+		return err
 	}
 	return e.send(ctx, it, o)
 }
 
+func (e *emitter) outlet(port string) (*outlet, error) {
+	o, wired := e.node.ports[port]
+	if !wired && !e.node.hasPort(port) {
+		return nil, fmt.Errorf("stage type %s has no port %q", e.node.stage.Spec.Type, port)
+	}
+	return o, nil
+}
+
 // send puts the item on every branch of the port. An item without a lease joins that of the item being
-// processed; in a source it gets one of its own.
+// processed.
 func (e *emitter) send(ctx context.Context, it *Item, o *outlet) error {
-	n := e.node
 	e.emitted++
-	own := e.lineage == nil
-	switch {
-	case it.lineage == nil && own:
-		it.lineage = n.run.newLease(nil, nil)
-	case it.lineage == nil:
+	if it.lineage == nil {
 		it.lineage = e.lineage
-	case own:
-		n.run.adopt(it.lineage)
 	}
+	return e.fanOut(ctx, it, o)
+}
+
+// produce sends an item that descends from none, once the gate lets it. Unless it brings a lease, it gets
+// one.
+func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
+	r := e.node.run
+	if err := e.pass(ctx); err != nil {
+		if it.lineage != nil {
+			it.lineage.done(err)
+		}
+		return err
+	}
+	o := e.def
+	if port != "" {
+		var err error
+		if o, err = e.outlet(port); err != nil {
+			r.flight.done()
+			return err
+		}
+	}
+	if it.lineage == nil {
+		it.lineage = newLineage(nil, nil)
+	}
+	it.lineage.run = r // the lease is what pass has counted
 	err := e.fanOut(ctx, it, o)
-	if own {
-		it.lineage.done(err)
-	}
+	it.lineage.done(err)
 	return err
+}
+
+// pass waits until the gate is open and counts the emitter as in flight. Behind another gate, the port may
+// lead elsewhere.
+func (e *emitter) pass(ctx context.Context) error {
+	r := e.node.run
+	r.flight.add() // before looking, as in enter
+	if r.gate.Load() == e.gate {
+		return nil
+	}
+	r.flight.done()
+	g := r.enter(e.as, e.stop, ctx.Done())
+	if g == nil {
+		return cmp.Or(ctx.Err(), context.Canceled)
+	}
+	e.gate, e.def = g, e.node.ports[""]
+	return nil
 }
 
 func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {

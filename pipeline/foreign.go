@@ -18,7 +18,7 @@ func (n *node) runForeign(stage FlowStage) {
 		}
 	})
 	n.produce(func() {
-		out := n.newEmitter()
+		out := n.newProducer(openToOperators, n.run.ctx.Done())
 		for value := range operator.Out() {
 			if n.run.ctx.Err() == nil {
 				_ = out.Emit(n.run.ctx, &Item{Value: value}) // fails only when the run is cancelled

@@ -79,7 +79,7 @@ func (l *lineage) finish() {
 	}
 	if l.run != nil {
 		l.run.settle(outcome, l.queued)
-		l.run.leases.Done()
+		l.run.flight.done()
 	}
 }
 

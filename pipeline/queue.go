@@ -44,17 +44,33 @@ func (n *node) receive() (any, bool) {
 func (n *node) take() {
 	out := n.newEmitter()
 	for {
-		lease, err := n.queue.Take(n.run.drainCtx)
-		switch {
-		case err == nil:
-		case errors.Is(err, io.EOF), n.run.drainCtx.Err() != nil:
-			return
-		default:
-			n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
+		g := n.run.enter(open, n.run.drainCtx.Done(), nil)
+		if g == nil {
 			return
 		}
-		n.handOut(lease, out)
+		ended := n.takeBehind(g, out)
+		n.run.flight.done()
+		if ended {
+			return
+		}
 	}
+}
+
+// takeBehind hands out leases as long as the gate is open, and reports whether there will be no more.
+func (n *node) takeBehind(g *gate, out *emitter) (ended bool) {
+	for n.run.gate.Load() == g {
+		lease, err := n.queue.Take(g.ctx)
+		switch {
+		case err == nil:
+			n.handOut(lease, out)
+		case errors.Is(err, io.EOF), n.run.drainCtx.Err() != nil:
+			return true
+		case g.ctx.Err() == nil:
+			n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
+			return true
+		}
+	}
+	return false
 }
 
 func (n *node) handOut(lease Lease, out *emitter) {

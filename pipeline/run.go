@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,8 +33,12 @@ type Run struct {
 	drainCtx context.Context // ends when the run drains: sources and queues stop handing out
 	drain    context.CancelFunc
 
+	gate    atomic.Pointer[gate] // what sources and queues pass
+	control sync.Mutex           // held to change the gate
+	paused  bool
+
 	workers sync.WaitGroup // every goroutine of the run
-	leases  sync.WaitGroup // every lease that has not ended
+	flight  tally          // every lease that has not ended, and everybody who may be about to hand one out
 	done    chan struct{}  // closed when all is over and report and err are set
 	report  *Report
 	err     error
@@ -66,6 +71,7 @@ func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.drainCtx, r.drain = context.WithCancel(r.ctx)
+	r.setGate(open)
 	err := r.makeNodes()
 	if err == nil {
 		err = r.openStages()
@@ -141,14 +147,9 @@ func (r *Run) spawn(f func()) {
 // newLease returns a lineage that the run waits for before it closes the stages.
 func (r *Run) newLease(end func(Outcome), release func(any)) *lineage {
 	l := newLineage(end, release)
-	r.adopt(l)
-	return l
-}
-
-// adopt makes the run wait for a lease, such as one that a source made by [NewItem].
-func (r *Run) adopt(l *lineage) {
-	r.leases.Add(1)
+	r.flight.add()
 	l.run = r
+	return l
 }
 
 // settle ends the run if a lease ended with an error that nobody took care of: an effect that a stage was
@@ -161,29 +162,16 @@ func (r *Run) settle(o Outcome, queued bool) {
 	r.fail(fmt.Errorf("%w: %w", ErrEffect, o.Err))
 }
 
-// finish waits for the end of everything, closes the stages and publishes the result.
+// finish waits for the end of everything, closes the stages and publishes the result. A cancelled run does
+// not wait for the effects that stages still hold items for: what was not acknowledged will be done again.
 func (r *Run) finish() {
 	r.workers.Wait()
-	r.awaitLeases()
+	_ = r.flight.wait(r.ctx)
 	err := context.Cause(r.ctx)
 	r.err = errors.Join(err, r.closeStages())
 	r.report = r.Snapshot() // after closing: some stages count their last things then
 	r.cancel(nil)
 	close(r.done)
-}
-
-// awaitLeases waits for the effects that stages still hold items for. A cancelled run does not wait:
-// what was not acknowledged will be done again.
-func (r *Run) awaitLeases() {
-	ended := make(chan struct{})
-	go func() {
-		r.leases.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-r.ctx.Done():
-	}
 }
 
 func (r *Run) closeStages() error {

@@ -14,5 +14,5 @@ func (n *node) runSource(source Source) {
 
 func (n *node) produced(source Source) (err error) {
 	defer recovered(n.name, &err)
-	return source.Run(n.run.drainCtx, n.newEmitter())
+	return source.Run(n.run.drainCtx, n.newProducer(open, n.run.drainCtx.Done()))
 }

@@ -67,7 +67,7 @@ func (h *Handler) serveReady(w http.ResponseWriter, _ *http.Request) {
 // State is how a pipeline stands.
 type State struct {
 	Name    string                `json:"name"`
-	State   string                `json:"state"`   // running, draining or ended
+	State   string                `json:"state"`   // running, paused, draining or ended
 	Seconds float64               `json:"seconds"` // since it was started
 	Holding []string              `json:"holding"` // the stages that have items in front of them or in work
 	Stages  map[string]StageState `json:"stages"`
@@ -107,6 +107,8 @@ func stateOf(name string, run *pipeline.Run) State {
 		s.State = "ended"
 	case isClosed(run.Draining()):
 		s.State = "draining"
+	case run.Paused():
+		s.State = "paused"
 	}
 	for stage, r := range report.Stages {
 		s.Stages[stage] = StageState{

@@ -86,6 +86,11 @@ func TestARunningPipelineIsSeenAndDrained(t *testing.T) {
 	if s := stateOfOnly(t, h); s.Name != "p" || s.State != "running" || s.Stages["endless"].Out != 1 {
 		t.Errorf("the running pipeline is shown as %+v", s)
 	}
+	run.Pause()
+	if s := stateOfOnly(t, h); s.State != "paused" {
+		t.Errorf("the paused pipeline is shown as %s", s.State)
+	}
+	run.Resume()
 	if status, _ := ask(t, h, "POST", "/pipelines/q/drain"); status != http.StatusNotFound {
 		t.Errorf("draining what does not run is answered %d", status)
 	}
