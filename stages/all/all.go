@@ -1,7 +1,9 @@
-// Package all makes every stage type that ships with webrace known to the pipeline package.
+// Package all makes every stage type that ships with webrace known to the pipeline package, and every kind
+// of value that they exchange.
 package all
 
 import (
+	_ "github.com/webrace/webrace/internal/kinds"
 	_ "github.com/webrace/webrace/stages/aciemit"
 	_ "github.com/webrace/webrace/stages/acis"
 	_ "github.com/webrace/webrace/stages/cache"

@@ -1,0 +1,122 @@
+package kinds
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+type request struct {
+	URL       string  `json:"url,omitzero" doc:"absolute and normalized"`
+	Crawl     *crawl  `json:"crawl,omitzero" doc:"on a seed only: the crawl that starts here"`
+	Reach     []reach `json:"reach,omitzero" doc:"the crawls that came here, and over how many links"`
+	From      string  `json:"from,omitzero" doc:"the page or redirect that named it"`
+	Redirects int     `json:"redirects,omitzero" doc:"how many redirects in a row led here"`
+	Secret    string  `json:"secret,omitzero" doc:"the name of the credentials to ask with"`
+	Stored    bool    `json:"stored,omitzero" doc:"the stored document answers"`
+	Visit     *visit  `json:"visit,omitzero" doc:"what is known from the last visit"`
+}
+
+func encodeRequest(r webrace.Request) (request, []byte) {
+	return request{
+		URL: r.URL, Crawl: encodeCrawl(r.Crawl), Reach: encodeReach(r.Reach), From: r.From, Redirects: r.Redirects,
+		Secret: r.Secret, Stored: r.Stored, Visit: encodeVisit(r.Visit),
+	}, nil
+}
+
+func decodeRequest(r request, _ []byte) (webrace.Request, error) {
+	return webrace.Request{
+		URL: r.URL, Crawl: decodeCrawl(r.Crawl), Reach: decodeReach(r.Reach), From: r.From, Redirects: r.Redirects,
+		Secret: r.Secret, Stored: r.Stored, Visit: decodeVisit(r.Visit),
+	}, nil
+}
+
+type links struct {
+	From      string      `json:"from,omitzero" doc:"the document that holds them"`
+	Reach     []reach     `json:"reach,omitzero" doc:"the crawls that came to that document"`
+	Via       string      `json:"via,omitzero" doc:"how they were found: link, redirect, refresh, canonical or sitemap"`
+	Redirects int         `json:"redirects,omitzero" doc:"how many redirects in a row, this one included"`
+	Permanent bool        `json:"permanent,omitzero" doc:"the redirect is for good"`
+	Score     uint8       `json:"score,omitzero" doc:"how promising they are, 0 to 255"`
+	URLs      []string    `json:"urls,omitzero" doc:"absolute and normalized, each once"`
+	Changed   []time.Time `json:"changed,omitzero" doc:"when each of the URLs was last changed, as a sitemap or feed says"`
+}
+
+func encodeLinks(l *webrace.Links) (links, []byte) {
+	return links{l.From, encodeReach(l.Reach), string(l.Via), l.Redirects, l.Permanent, l.Score, l.URLs, l.Changed}, nil
+}
+
+func decodeLinks(l links, _ []byte) (*webrace.Links, error) {
+	return &webrace.Links{
+		From: l.From, Reach: decodeReach(l.Reach), Via: webrace.Via(l.Via), Redirects: l.Redirects,
+		Permanent: l.Permanent, Score: l.Score, URLs: l.URLs, Changed: l.Changed,
+	}, nil
+}
+
+type document struct {
+	URL       string              `json:"url,omitzero" doc:"the URL that was asked for, normalized"`
+	Reach     []reach             `json:"reach,omitzero" doc:"the crawls that came here, and over how many links"`
+	Visit     *visit              `json:"visit,omitzero" doc:"the last visit before this one"`
+	Outcome   string              `json:"outcome,omitzero" doc:"how it was obtained: fetched, not-modified or fresh"`
+	Status    int                 `json:"status,omitzero" doc:"the HTTP status"`
+	Header    map[string][]string `json:"header,omitzero" doc:"of the HTTP answer"`
+	Origin    netip.Addr          `json:"origin,omitzero" doc:"the address that answered"`
+	At        time.Time           `json:"at,omitzero" doc:"when the answer began"`
+	Took      seconds             `json:"took_s,omitzero" doc:"seconds from request to last byte"`
+	MediaType string              `json:"media_type,omitzero" doc:"lower case, without parameters: text/html"`
+	Secret    string              `json:"secret,omitzero" doc:"the name of the credentials it was asked for with"`
+	Redirects int                 `json:"redirects,omitzero" doc:"how many redirects in a row led here"`
+	Rendered  bool                `json:"rendered,omitzero" doc:"the body is what a browser made of the page"`
+	Truncated bool                `json:"truncated,omitzero" doc:"a limit cut the body"`
+
+	Charset  string     `json:"charset,omitzero" doc:"the encoding of the body, by its standard name"`
+	Language string     `json:"language,omitzero" doc:"BCP 47, as declared"`
+	Title    string     `json:"title,omitzero" doc:"of the document"`
+	Text     *pageText  `json:"text,omitzero" doc:"what a reader sees"`
+	Blocks   pageBlocks `json:"blocks,omitzero" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation"`
+	Links    []string   `json:"links,omitzero" doc:"absolute and normalized, each once, in document order"`
+
+	Canonical string         `json:"canonical,omitzero" doc:"the URL that the document declares for itself"`
+	Likeness  hash           `json:"likeness,omitzero" doc:"a fingerprint of the words, 16 hexadecimal digits"`
+	Digest    webrace.Digest `json:"digest,omitzero" doc:"of the body: sha256:…"`
+	Version   int            `json:"version,omitzero" doc:"the stored version, from 1; 0 before it is stored"`
+	Changed   bool           `json:"changed,omitzero" doc:"the version is new with this visit"`
+}
+
+func encodeDocument(d *webrace.Document) (document, []byte) {
+	h := document{
+		URL: d.URL, Reach: encodeReach(d.Reach), Visit: encodeVisit(d.Visit), Outcome: string(d.Outcome), Status: d.Status,
+		Header: d.Header, Origin: d.Origin, At: d.At, Took: seconds(d.Took), MediaType: d.MediaType, Secret: d.Secret,
+		Redirects: d.Redirects, Rendered: d.Rendered, Truncated: d.Truncated, Charset: d.Charset, Language: d.Language,
+		Title: d.Title, Text: (*pageText)(d.Text), Links: d.Links, Canonical: d.Canonical, Likeness: hash(d.Likeness),
+		Digest: d.Digest, Version: d.Version, Changed: d.Changed,
+	}
+	if d.Text != nil {
+		h.Blocks = d.Text.Blocks
+	}
+	return h, d.Body
+}
+
+// decodeDocument gives a document that was fetched a body even if there is nothing in it: no body at all
+// means that there was none to fetch.
+func decodeDocument(h document, body []byte) (*webrace.Document, error) {
+	text, err := textOf(h.Text, h.Blocks)
+	if err != nil {
+		return nil, err
+	}
+	d := &webrace.Document{
+		URL: h.URL, Reach: decodeReach(h.Reach), Visit: decodeVisit(h.Visit), Outcome: webrace.Outcome(h.Outcome), Status: h.Status,
+		Header: h.Header, Origin: h.Origin, At: h.At, Took: time.Duration(h.Took), MediaType: h.MediaType, Secret: h.Secret,
+		Redirects: h.Redirects, Rendered: h.Rendered, Truncated: h.Truncated, Charset: h.Charset, Language: h.Language,
+		Title: h.Title, Text: text, Links: h.Links, Canonical: h.Canonical, Likeness: uint64(h.Likeness),
+		Digest: h.Digest, Version: h.Version, Changed: h.Changed,
+	}
+	switch {
+	case len(body) > 0:
+		d.Body = body
+	case d.Outcome == webrace.Fetched:
+		d.Body = []byte{}
+	}
+	return d, nil
+}

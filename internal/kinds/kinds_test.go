@@ -1,0 +1,212 @@
+package kinds
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// samples are one value of each kind of this package.
+func samples() []any {
+	return []any{webrace.Request{}, &webrace.Links{}, &webrace.Document{}, &xmlschema.ACI{}}
+}
+
+// fill sets everything in v to something, so that a field which a codec forgets does not come back.
+func fill(r *rand.Rand, v reflect.Value) {
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Unix(r.Int64N(1<<32), r.Int64N(1e9)).UTC()))
+		return
+	case netip.Addr:
+		v.Set(reflect.ValueOf(netip.AddrFrom4([4]byte{127, 0, 0, byte(r.Uint32())})))
+		return
+	case webrace.Text:
+		v.Set(reflect.ValueOf(webrace.Text{Bytes: []byte("«Iris» \x01<passed>"), Blocks: []webrace.Block{{Start: 0, End: 8, Field: 1}, {Start: 9, End: 18, Field: webrace.Field(r.IntN(4))}}}))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(r, v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(r, v.Field(i))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1+r.IntN(3), 4))
+		for i := range v.Len() {
+			fill(r, v.Index(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(r, v.Index(i))
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(r, key)
+		fill(r, value)
+		v.SetMapIndex(key, value)
+	case reflect.String:
+		v.SetString(fmt.Sprintf("τ\"%d\n", 1+r.IntN(1e6)))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(0.1 + r.Float64())
+	default:
+		if v.CanUint() {
+			v.SetUint(1 + r.Uint64()&(1<<v.Type().Bits()-2))
+			return
+		}
+		n := 1 + r.Int64N(1<<62)
+		if v.OverflowInt(n) {
+			n = 1 + n%100
+		}
+		v.SetInt(n)
+	}
+}
+
+func filled(r *rand.Rand, sample any) any {
+	v := reflect.New(reflect.TypeOf(sample)).Elem()
+	fill(r, v)
+	return v.Interface()
+}
+
+func TestAValueWithEverythingInItComesBackTheSame(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		for _, sample := range samples() {
+			for _, want := range []any{filled(r, sample), reflect.Zero(reflect.TypeOf(sample)).Interface()} {
+				if rv := reflect.ValueOf(want); rv.Kind() == reflect.Pointer && rv.IsNil() {
+					want = sample
+				}
+				kind, header, body, err := pipeline.EncodeValue(want)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := pipeline.DecodeValue(kind, header, body)
+				if err != nil {
+					t.Fatalf("%s %s: %v", kind, header, err)
+				}
+				if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+					t.Fatalf("%s (-want +got):\n%s", kind, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestNothingIsWrittenOfWhatIsZero(t *testing.T) {
+	for _, sample := range samples() {
+		kind, header, body, err := pipeline.EncodeValue(sample)
+		if err != nil || string(header) != "{}" || body != nil {
+			t.Errorf("%s: %s, body %q, %v", kind, header, body, err)
+		}
+	}
+}
+
+// FuzzDecode gives the codecs what a program in another language may write: no panic, and what is taken
+// stays as it is from then on.
+func FuzzDecode(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, sample := range samples() {
+		kind, header, body, err := pipeline.EncodeValue(filled(r, sample))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(kind, []byte(header), body)
+		f.Add(kind, []byte(`{"unknown": [1], "took_s": 1e3, "header": {"A": null}, "visit": {"baseline": ["0f"]}}`), []byte(nil))
+	}
+	f.Fuzz(func(t *testing.T, kind string, header, body []byte) {
+		first, err := pipeline.DecodeValue(kind, header, body)
+		if err != nil {
+			return
+		}
+		name, h1, b1, err := pipeline.EncodeValue(first)
+		if err != nil {
+			t.Skip(err) // a year that JSON has no way to write
+		}
+		second, err := pipeline.DecodeValue(name, h1, b1)
+		if err != nil {
+			t.Fatalf("%s: what it wrote itself it does not read: %s: %v", kind, h1, err)
+		}
+		_, h2, b2, err := pipeline.EncodeValue(second)
+		if err != nil || !bytes.Equal(h1, h2) || !bytes.Equal(b1, b2) {
+			t.Fatalf("%s: %s became %s, %v", kind, h1, h2, err)
+		}
+	})
+}
+
+func TestFieldsHaveTheNamesOfTheHeader(t *testing.T) {
+	d := &webrace.Document{
+		URL: "https://a.org/", MediaType: "text/html", Status: 200, Took: 1500 * time.Millisecond, Body: []byte("<p>"),
+		Text: &webrace.Text{Bytes: []byte("hi")}, Links: []string{"https://a.org/b"}, Header: map[string][]string{"Etag": {"x"}},
+	}
+	got := pipeline.Fields(d)
+	want := map[string]any{
+		"url": "https://a.org/", "media_type": "text/html", "status": 200, "took_s": 1.5, "body": "<p>", "text": "hi",
+		"title": "", "truncated": false, "version": 0, "digest": "", "visit": nil,
+	}
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s is %#v, want %#v", name, got[name], value)
+		}
+	}
+	if diff := cmp.Diff([]any{"https://a.org/b"}, got["links"]); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]any{"Etag": []any{"x"}}, got["header"]); diff != "" {
+		t.Error(diff)
+	}
+	if only := pipeline.Fields(d, "status", "nonsense"); len(only) != 1 || only["status"] != 200 {
+		t.Errorf("asked for the status: %v", only)
+	}
+}
+
+func TestSetFieldsLeavesTheOriginalAlone(t *testing.T) {
+	d := &webrace.Document{URL: "https://a.org/", Title: "old", Links: []string{"https://a.org/1", "https://a.org/2"}, Outcome: webrace.Fetched, Body: []byte("b")}
+	changed, err := pipeline.SetFields(d, raw("title", `"new"`, "links", `["https://b.org/"]`, "body", `"c"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := changed.(*webrace.Document)
+	if got.Title != "new" || len(got.Links) != 1 || got.URL != d.URL || string(got.Body) != "c" {
+		t.Errorf("got %+v", got)
+	}
+	if d.Title != "old" || d.Links[0] != "https://a.org/1" || string(d.Body) != "b" {
+		t.Errorf("the original is %+v", d)
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"titel", `""`, `a document has no field "titel" (did you mean title?)`},
+		{"status", `"many"`, "set status of a document"},
+		{"blocks", `[{"start":0,"end":9,"field":"body"}]`, ""},
+		{"blocks", `[{"field":"foot"}]`, `not "foot"`},
+		{"likeness", `"xyz"`, "16 hexadecimal digits"},
+		{"took_s", `"1s"`, "number of seconds"},
+	} {
+		_, err := pipeline.SetFields(d, raw(c.name, c.value))
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s = %s: %v, want %q", c.name, c.value, err, c.want)
+		}
+	}
+}
+
+func TestBlocksMustLieInTheText(t *testing.T) {
+	d := &webrace.Document{Text: &webrace.Text{Bytes: []byte("long enough"), Blocks: []webrace.Block{{Start: 0, End: 11}}}}
+	if _, err := pipeline.SetFields(d, raw("text", `"short"`)); err == nil || !strings.Contains(err.Error(), "set blocks as well") {
+		t.Errorf("got %v", err)
+	}
+}
