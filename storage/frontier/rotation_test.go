@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,4 +103,31 @@ func (f *fixture) rest(l *Lease, until time.Time, failed bool) *Lease {
 		f.done(l)
 	}
 	return l
+}
+
+// A host that gets its first URL while the window is full, behind where the search for others has come to, is
+// found when that search ends with nothing.
+func TestAHostMissedBehindTheSearchIsFound(t *testing.T) {
+	t.Parallel()
+	hosts := []string{"h0", "h1", "h2"}
+	slices.SortFunc(hosts, func(a, b string) int { return cmp.Compare(hostOf(a), hostOf(b)) })
+	behind, now, ahead := hosts[0], hosts[1], hosts[2]
+	f := newFixture(t, QueueOptions{Window: 1})
+	f.start(crawlOf(now), true)
+	l := f.take()
+	f.links(l, "http://"+now+"/1", "http://"+now+"/2", "http://"+ahead+"/1")
+	f.done(l)
+	f.reopen()
+	f.start(crawlOf(now), false)
+	f.q.Seal()
+	l = f.take()
+	f.wantURL(l, "http://"+now+"/1") // the window is full, and the search goes on at the host ahead
+	if _, err := f.s.Drop(t.Context(), "p", ahead); err != nil {
+		t.Fatal(err)
+	}
+	f.links(l, "http://"+behind+"/1")
+	f.done(l)
+	if got, want := f.drain(), []string{"http://" + now + "/2", "http://" + behind + "/1"}; !slices.Equal(got, want) {
+		t.Errorf("took %q, want %q", got, want)
+	}
 }

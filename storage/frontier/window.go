@@ -242,26 +242,40 @@ func (w *window) wake(now time.Time) {
 // fill loads ready hosts while there is room, and reports whether it loaded any.
 func (w *window) fill(now time.Time) (loaded bool, err error) {
 	for i := range w.rings {
-		r := &w.rings[i]
+		some, err := w.fillRing(level(i), now)
+		if err != nil {
+			return loaded, err
+		}
+		loaded = loaded || some
+	}
+	return loaded, nil
+}
+
+// fillRing loads what comes next at a level. Where nothing does, and hosts were missed behind it, it begins
+// anew: nobody would look for them else.
+func (w *window) fillRing(at level, now time.Time) (loaded bool, err error) {
+	r := &w.rings[at]
+	for {
 		if r.ended && r.missed && r.loaded < w.size {
 			r.next, r.ended, r.missed = 0, false, false
 		}
 		room := min(loadChunk, w.size-r.loaded)
 		if r.ended || room <= 0 {
-			continue
+			return false, nil
 		}
-		ids, err := w.readyHosts(level(i), room)
+		ids, err := w.readyHosts(at, room)
 		if err != nil {
-			return loaded, err
+			return false, err
 		}
 		for _, id := range ids {
-			if err := w.load(laneID{id, level(i)}, everywhere, now); err != nil {
-				return loaded, err
+			if err := w.load(laneID{id, at}, everywhere, now); err != nil {
+				return false, err
 			}
 		}
-		loaded = loaded || len(ids) > 0
+		if len(ids) > 0 {
+			return true, nil
+		}
 	}
-	return loaded, nil
 }
 
 // readyHosts reads up to n hosts that are ready at a level and whose lane is not in the window.
