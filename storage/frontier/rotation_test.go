@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +42,29 @@ func TestHostsBeyondTheWindowGetTheirTurn(t *testing.T) {
 		counts := slices.Sorted(maps.Values(served))
 		if len(served) != hosts || counts[0] < (rounds-1)*turn || counts[hosts-1] > (rounds+1)*turn || most > 4 {
 			t.Errorf("order %s: %d hosts were served, %v to %v times, with up to %d in memory", order, len(served), counts[0], counts[len(counts)-1], most)
+		}
+	}
+}
+
+// A turn ends after as many URLs as it has, also where those that came meanwhile stand first and had the
+// others read anew.
+func TestATurnHasAnEndInEveryOrder(t *testing.T) {
+	t.Parallel()
+	for _, order := range Orders {
+		f := newFixture(t, QueueOptions{Window: 1, Order: order})
+		f.seed(2, append(pages("h0", 3*turn), pages("h1", 3*turn)...)...)
+		inARow, last := 0, ""
+		for n := range 4 * turn {
+			l := f.take()
+			host, _, _ := strings.Cut(l.Request().URL[len("http://"):], "/")
+			if host != last {
+				inARow, last = 0, host
+			}
+			if inARow++; inARow > turn {
+				t.Fatalf("order %s: %d URLs of %s in a row, a turn has %d", order, inARow, host, turn)
+			}
+			f.links(l, fmt.Sprintf("http://%s/new/%d", host, 3*n), fmt.Sprintf("http://%s/new/%d", host, 3*n+1), fmt.Sprintf("http://%s/new/%d", host, 3*n+2))
+			f.done(l)
 		}
 	}
 }

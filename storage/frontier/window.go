@@ -158,11 +158,11 @@ func (w *window) unload(l *lane) {
 // rotate has a lane leave the window that had its turn, if others are ready that there is no room for. It
 // gets the next one when all of those had theirs.
 func (w *window) rotate(l *lane) {
-	if l.taken++; l.taken < turn || len(l.items) > 0 || len(l.unread) == 0 || !l.loaded || !w.full(l.level) {
+	if l.taken++; l.taken < turn || l.dry() || !l.loaded || !w.full(l.level) {
 		return
 	}
 	w.unload(l)
-	l.unread, l.known = nil, false
+	l.items, l.unread, l.known = nil, nil, false
 	w.rings[l.level].missed = true
 }
 
