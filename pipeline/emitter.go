@@ -31,7 +31,7 @@ func (e *emitter) Emit(ctx context.Context, it *Item) error {
 	if e.lineage == nil {
 		return e.produce(ctx, it, "")
 	}
-	return e.send(ctx, it, e.def)
+	return e.send(ctx, it, "", e.def)
 }
 
 func (e *emitter) EmitTo(ctx context.Context, port string, it *Item) error {
@@ -42,7 +42,7 @@ func (e *emitter) EmitTo(ctx context.Context, port string, it *Item) error {
 	if err != nil {
 		return err
 	}
-	return e.send(ctx, it, o)
+	return e.send(ctx, it, port, o)
 }
 
 func (e *emitter) outlet(port string) (*outlet, error) {
@@ -55,11 +55,12 @@ func (e *emitter) outlet(port string) (*outlet, error) {
 
 // send puts the item on every branch of the port. An item without a lease joins that of the item being
 // processed.
-func (e *emitter) send(ctx context.Context, it *Item, o *outlet) error {
+func (e *emitter) send(ctx context.Context, it *Item, port string, o *outlet) error {
 	e.emitted++
 	if it.lineage == nil {
 		it.lineage = e.lineage
 	}
+	e.node.taps.see(it, port)
 	return e.fanOut(ctx, it, o)
 }
 
@@ -85,6 +86,7 @@ func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 		it.lineage = newLineage(nil, nil)
 	}
 	it.lineage.run = r // the lease is what pass has counted
+	e.node.taps.see(it, port)
 	err := e.fanOut(ctx, it, o)
 	it.lineage.done(err)
 	return err

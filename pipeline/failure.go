@@ -116,9 +116,10 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) error {
 		return err
 	}
 	n.stats.errors.Add(1)
+	failure := it.With(&Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried})
+	n.taps.see(failure, errorsPort)
 	if port, ok := n.ports[errorsPort]; ok {
-		failure := &Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried}
-		return out.fanOut(n.run.ctx, it.With(failure), port)
+		return out.fanOut(n.run.ctx, failure, port)
 	}
 	switch n.stage.Common.OnError {
 	case Skip:

@@ -35,6 +35,7 @@ type node struct {
 
 	stats stats
 	busy  atomic.Int32
+	taps  taps
 }
 
 // outlet is an output port in use.
@@ -229,8 +230,10 @@ func (n *node) measured(c call, its []*Item, out *emitter) error {
 // its own.
 func (n *node) item(e any) *Item {
 	n.stats.in.Add(1)
-	if it, ok := e.(*Item); ok {
-		return it
+	it, ok := e.(*Item)
+	if !ok {
+		it = &Item{Value: e, lineage: n.run.newLease(nil, nil)}
 	}
-	return &Item{Value: e, lineage: n.run.newLease(nil, nil)}
+	n.taps.see(it, TapInput)
+	return it
 }

@@ -1,0 +1,109 @@
+package pipeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// Tapped is what a [Tap] shows of an item. Nothing of it is the item's own.
+type Tapped struct {
+	Pipeline string
+	Stage    string
+	Port     string // [TapInput] for what entered the stage
+	Time     time.Time
+	Number   int64 // of the items that have passed since the tap was opened; what lies between two was not looked at, or not wanted
+	Missed   int64 // items that nobody had read in time, up to this one
+
+	Kind     string // the name of its codec, see [EncodeValue]
+	Meta     map[string]string
+	Value    json.RawMessage // the header: the value without its body
+	Body     []byte          // the beginning of the body
+	BodySize int             // of all of it
+}
+
+// show fills in what there is to see of an item.
+func (s *Tapped) show(it *Item, maxBody int) {
+	s.Meta = maps.Clone(it.Meta)
+	kind, value, body, err := EncodeValue(it.Value)
+	if err != nil {
+		value, _ = json.Marshal(fmt.Sprintf("%+v", it.Value)) // of a string this does not fail
+	}
+	s.Kind, s.Value, s.BodySize = kind, value, len(body)
+	s.Body = slices.Clone(body[:min(len(body), max(maxBody, 0))])
+}
+
+// MarshalJSON writes the item on one line. The body is text where it is text, as far as it goes.
+func (s Tapped) MarshalJSON() ([]byte, error) {
+	line := tappedJSON{
+		Pipeline: s.Pipeline, Stage: s.Stage, Port: s.Port, Time: s.Time, Number: s.Number, Missed: s.Missed,
+		Kind: s.Kind, Meta: s.Meta, Value: s.Value, BodySize: s.BodySize,
+	}
+	if text, ok := s.Text(); ok {
+		line.Body = text
+	} else {
+		line.Base64 = s.Body
+	}
+	return json.Marshal(line)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Tapped) UnmarshalJSON(text []byte) error {
+	var line tappedJSON
+	if err := json.Unmarshal(text, &line); err != nil {
+		return err
+	}
+	*s = Tapped{
+		Pipeline: line.Pipeline, Stage: line.Stage, Port: line.Port, Time: line.Time, Number: line.Number, Missed: line.Missed,
+		Kind: line.Kind, Meta: line.Meta, Value: line.Value, BodySize: line.BodySize, Body: line.Base64,
+	}
+	if line.Body != "" {
+		s.Body = []byte(line.Body)
+	}
+	return nil
+}
+
+type tappedJSON struct {
+	Pipeline string            `json:"pipeline"`
+	Stage    string            `json:"stage"`
+	Port     string            `json:"port"`
+	Time     time.Time         `json:"time"`
+	Number   int64             `json:"number"`
+	Missed   int64             `json:"missed,omitempty"`
+	Kind     string            `json:"kind"`
+	Meta     map[string]string `json:"meta,omitempty"`
+	Value    json.RawMessage   `json:"value"`
+	Body     string            `json:"body,omitempty"`
+	Base64   []byte            `json:"body_base64,omitempty"`
+	BodySize int               `json:"body_size,omitempty"`
+}
+
+// Text returns the beginning of the body, up to the last whole character, if it is UTF-8 and holds nothing
+// that text does not.
+func (s *Tapped) Text() (string, bool) {
+	text := s.Body
+	if len(text) < s.BodySize {
+		text = wholeCharacters(text)
+	}
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return "", false
+	}
+	return string(text), true
+}
+
+// wholeCharacters leaves out the beginning of a character that has been cut off.
+func wholeCharacters(text []byte) []byte {
+	for cut := 1; cut < utf8.UTFMax && cut <= len(text); cut++ {
+		if last := text[len(text)-cut:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return text[:len(text)-cut]
+			}
+			break
+		}
+	}
+	return text
+}
