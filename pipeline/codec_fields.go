@@ -24,6 +24,9 @@ type headerField struct {
 
 // headerFields returns the fields of a header type, which must each have a name.
 func headerFields(t reflect.Type) []headerField {
+	if t == reflect.TypeFor[Record]() {
+		return nil
+	}
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("pipeline: the header of a kind is a struct, not a %s", t))
 	}
@@ -89,7 +92,7 @@ func KindDoc(kind string) string {
 func Fields(v any, only ...string) map[string]any {
 	all := make(map[string]any)
 	k := codecs.of(v)
-	if k == nil {
+	if k == nil || k.open() {
 		maps.Copy(all, plainFields(v))
 		maps.DeleteFunc(all, func(name string, _ any) bool { return len(only) > 0 && !slices.Contains(only, name) })
 		return all
@@ -122,7 +125,7 @@ func plainFields(v any) map[string]any {
 // error with what was probably meant.
 func SetFields(v any, set map[string]json.RawMessage) (any, error) {
 	k := codecs.of(v)
-	if k == nil {
+	if k == nil || k.open() {
 		return setPlain(v, set)
 	}
 	header, body := k.encode(v)
@@ -297,6 +300,8 @@ func jsonType(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return "time"
+	case t.Implements(reflect.TypeFor[json.Marshaler]()) && t.Kind() == reflect.Int64:
+		return "number"
 	case t == reflect.TypeFor[json.RawMessage]():
 		return "anything"
 	case isJSONText(t), t.Kind() == reflect.String:
