@@ -1,0 +1,201 @@
+// Package expression compiles the conditions and values that pipelines are configured with, in the language
+// of expr-lang: `media_type in ["text/html"] and host(url) endsWith ".org"`.
+//
+// What an expression may name is decided when it is compiled: the fields of the values that come, by the names
+// that their codecs give them ([pipeline.Fields]), `meta`, `kind`, `value`, and functions. A name that is none
+// of these, or an operator that does not fit its operands, is an error that says in which column. Where nothing
+// is known of the values (records, any kind), names are looked up in each.
+//
+// An expression reads, and changes nothing. Only the fields that it names are made: one that looks at the URL
+// does not touch the text. Its work on an item is bounded: there are no loops but over lists, nested twice at
+// most, and what it builds is limited. A program may be used by many goroutines at once, and panics for no
+// input.
+package expression
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+const (
+	mostBytes   = 8192    // of an expression
+	mostNodes   = 1000    // of its tree
+	mostNesting = 2       // of functions that call a predicate for each element
+	budget      = 1e6     // elements that an expression may build
+	mostText    = 8 << 20 // bytes of a string that it may build
+)
+
+// Program is a compiled expression.
+type Program struct {
+	text   string
+	code   *vm.Program
+	result reflect.Type // nil where it is not known
+	names  []string     // what it needs of an item, each once
+	pool   sync.Pool    // of *evaluation
+}
+
+// evaluation is what one goroutine needs to evaluate a program; its environment is filled for each item.
+type evaluation struct {
+	machine vm.VM
+	env     map[string]any
+}
+
+// Compile makes an expression over values of these kinds ready: any value, if there are none or one of them
+// has no fields that are known before. The error says in which column what is wrong.
+func Compile(text string, kinds ...pipeline.Kind) (*Program, error) {
+	return compile(text, scopeOf(kinds))
+}
+
+// CompileBool is Compile for a condition. An expression whose result is not known until it is evaluated is
+// one as well.
+func CompileBool(text string, kinds ...pipeline.Kind) (*Program, error) {
+	p, err := Compile(text, kinds...)
+	if err == nil && p.result != nil && p.result.Kind() != reflect.Bool {
+		return nil, fmt.Errorf("expression %q is no condition: it gives %s", text, article(p.result))
+	}
+	return p, err
+}
+
+func compile(text string, s *scope) (*Program, error) {
+	if len(text) > mostBytes {
+		return nil, fmt.Errorf("the expression has %d bytes, more than %d", len(text), mostBytes)
+	}
+	tree, err := parse(text)
+	if err != nil {
+		return nil, positioned(text, err)
+	}
+	used, err := look(tree, s)
+	if err != nil {
+		return nil, positioned(text, err)
+	}
+	options := append(functions(), expr.Env(s.env()), expr.MaxNodes(mostNodes), expr.Patch(bounded{}))
+	if s.open {
+		options = append(options, expr.AllowUndefinedVariables())
+	}
+	code, err := expr.Compile(text, options...)
+	if err != nil {
+		return nil, positioned(text, err)
+	}
+	p := &Program{text: text, code: code, names: used, result: code.Node().Type()}
+	if p.result != nil && p.result.Kind() == reflect.Interface {
+		p.result = nil
+	}
+	p.pool.New = func() any {
+		return &evaluation{machine: vm.VM{MemoryBudget: budget}, env: make(map[string]any, len(used))}
+	}
+	return p, nil
+}
+
+// parse returns the tree of an expression; the parser's panics are errors.
+func parse(text string) (tree *parser.Tree, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%v", v)
+		}
+	}()
+	return parser.Parse(text)
+}
+
+// Type returns the type of the result; nil where it is not known before it is evaluated.
+func (p *Program) Type() reflect.Type { return p.result }
+
+// String returns the expression as it was written.
+func (p *Program) String() string { return p.text }
+
+// Names returns the fields and variables that the expression needs, sorted.
+func (p *Program) Names() []string { return slices.Clone(p.names) }
+
+// Value evaluates the expression over an item: its value and its meta data. The result keeps nothing of the
+// value that is borrowed.
+func (p *Program) Value(value any, meta map[string]string) (result any, err error) {
+	e := p.pool.Get().(*evaluation)
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("expression %q: %v", p.text, v)
+		}
+		clear(e.env)
+		p.pool.Put(e)
+	}()
+	lookUp(p.names, value, meta, e.env)
+	if result, err = e.machine.Run(p.code, e.env); err != nil {
+		return nil, p.failed(err)
+	}
+	return result, nil
+}
+
+// Bool evaluates a condition. A result that is no boolean is an error.
+func (p *Program) Bool(value any, meta map[string]string) (bool, error) {
+	result, err := p.Value(value, meta)
+	if err != nil {
+		return false, err
+	}
+	holds, ok := result.(bool)
+	if !ok {
+		return false, fmt.Errorf("expression %q is no condition: it gave %T", p.text, result)
+	}
+	return holds, nil
+}
+
+// Text evaluates the expression as a key: the result as text, "" for nil.
+func (p *Program) Text(value any, meta map[string]string) (string, error) {
+	result, err := p.Value(value, meta)
+	if err != nil {
+		return "", err
+	}
+	return Text(result), nil
+}
+
+// failed says where in the expression an evaluation failed.
+func (p *Program) failed(err error) error {
+	return fmt.Errorf("evaluate: %w", positioned(p.text, err))
+}
+
+// positioned names the column of a mistake, counted from 1.
+func positioned(text string, err error) error {
+	var at *file.Error
+	if !errors.As(err, &at) {
+		return fmt.Errorf("expression %q: %w", text, err)
+	}
+	if at.Line > 1 {
+		return fmt.Errorf("expression %q, line %d, column %d: %s", text, at.Line, at.Column+1, at.Message)
+	}
+	return fmt.Errorf("expression %q, column %d: %s", text, at.Column+1, at.Message)
+}
+
+// Text writes a result as a text: "" for nothing, numbers in decimals, lists and maps as JSON.
+func Text(result any) string {
+	switch r := result.(type) {
+	case nil:
+		return ""
+	case string:
+		return r
+	case bool:
+		return strconv.FormatBool(r)
+	case int:
+		return strconv.Itoa(r)
+	case float64:
+		return strconv.FormatFloat(r, 'f', -1, 64)
+	case time.Time:
+		return r.Format(time.RFC3339Nano)
+	case fmt.Stringer:
+		return r.String()
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Sprint(result)
+	}
+	return string(text)
+}

@@ -1,0 +1,141 @@
+package expression
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/types"
+
+	_ "github.com/webrace/webrace/internal/kinds" // whose fields expressions name
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Variables that every expression may name, whatever the value is.
+const (
+	metaName  = "meta"  // what stages said beside the value, by name
+	kindName  = "kind"  // what the value is: "document", "request", "record"
+	valueName = "value" // the value itself, or a map of its fields
+)
+
+// scope is what an expression may name, and of which types.
+type scope struct {
+	names types.Map
+	open  bool // other names may be there as well: they are looked up in each value
+}
+
+// scopeOf returns the fields of all these kinds. A field that is of two types in two of them may be of any.
+func scopeOf(kinds []pipeline.Kind) *scope {
+	s := &scope{names: make(types.Map), open: len(kinds) == 0}
+	for _, kind := range kinds {
+		fields, err := pipeline.KindFields(kind.Name())
+		if err != nil || len(fields) == 0 { // a kind whose values have fields of their own
+			s.open = true
+		}
+		for _, f := range fields {
+			s.add(f.Name, typeOf(f.Type))
+		}
+	}
+	s.names[metaName] = types.TypeOf(map[string]string(nil))
+	s.names[kindName] = types.String
+	if _, taken := s.names[valueName]; !taken {
+		s.names[valueName] = types.Any
+	}
+	return s
+}
+
+func (s *scope) add(name string, t types.Type) {
+	if known, ok := s.names[name]; ok && !known.Equal(t) {
+		t = types.Any
+	}
+	s.names[name] = t
+}
+
+// env returns the environment that a program is compiled for.
+func (s *scope) env() types.Map {
+	env := maps.Clone(s.names)
+	if s.open {
+		env[types.Extra] = types.Any
+	}
+	return env
+}
+
+// typeOf returns the type of what [pipeline.Fields] gives for a field that a kind describes so.
+func typeOf(described string) types.Type {
+	if of, ok := strings.CutPrefix(described, "list of "); ok {
+		return types.Array(typeOf(singular(of)))
+	}
+	switch described {
+	case "string", "bytes":
+		return types.String
+	case "boolean":
+		return types.Bool
+	case "integer":
+		return types.Int
+	case "number":
+		return types.Float64
+	case "time":
+		return types.TypeOf(time.Time{})
+	}
+	return types.Any
+}
+
+// singular undoes what makes "list of strings" of a list whose elements are each a string.
+func singular(plural string) string {
+	noun, rest, more := strings.Cut(plural, " ")
+	noun = strings.TrimSuffix(noun, "s")
+	if more {
+		return noun + " " + rest
+	}
+	return noun
+}
+
+// lookUp fills in what the names mean for an item; nil what means nothing.
+func lookUp(names []string, value any, meta map[string]string, env map[string]any) {
+	var fields []string
+	for _, name := range names {
+		switch name {
+		case metaName:
+			env[name] = meta
+		case kindName:
+			env[name] = pipeline.KindName(value)
+		default:
+			fields = append(fields, name)
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	found, isRecord := value.(pipeline.Record)
+	if !isRecord {
+		found = pipeline.Fields(value, fields...)
+	}
+	for _, name := range fields {
+		field, ok := found[name]
+		if !ok && name == valueName {
+			field = whole(value)
+		}
+		env[name] = field
+	}
+}
+
+// whole returns a value as expressions see it: a text, a list, or a map of fields.
+func whole(value any) any {
+	switch v := value.(type) {
+	case nil, string, bool, int, float64, []any, map[string]any, []string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	fields := pipeline.Fields(value)
+	if inner, ok := fields[valueName]; ok && len(fields) == 1 {
+		return inner
+	}
+	return fields
+}
+
+// FieldNames lists what an expression over values of these kinds may name besides its functions, sorted.
+func FieldNames(kinds ...pipeline.Kind) []string {
+	return slices.Sorted(maps.Keys(scopeOf(kinds).names))
+}
