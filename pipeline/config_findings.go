@@ -51,6 +51,7 @@ const (
 	CodeCycle           Code = "cycle"            // a cycle without a queue, or with two
 	CodeStage           Code = "stage"            // a stage type that describes itself wrongly
 	CodeSet             Code = "set"              // a --set that cannot be understood
+	CodeEnvironment     Code = "environment"      // something a stage needs is not there; found by [Graph.Probe], not by reading
 )
 
 // Error returns the finding in one line: file:line:col: message (did you mean ...?).

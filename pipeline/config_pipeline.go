@@ -124,7 +124,8 @@ func (p *pipelineLoader) flow(table *value) bool {
 		for _, ref := range slices.Concat(chain...) {
 			if !named[ref.stage] {
 				named[ref.stage] = true
-				p.g.Stages = append(p.g.Stages, &Stage{Name: ref.stage, Pos: text.inside(ref.at)})
+				pos := text.inside(ref.at)
+				p.g.Stages = append(p.g.Stages, &Stage{Name: ref.stage, Pos: pos, line: text.doc.line(pos.Line)})
 			}
 		}
 	}
@@ -191,7 +192,7 @@ func (p *pipelineLoader) fill(s *Stage, table *value) {
 		}
 	}
 	made := t.newStage(s.Name, options.Interface())
-	made.Common, made.Pos = common, s.Pos
+	made.Common, made.Pos, made.line, made.layers = common, s.Pos, s.line, layers
 	if d.wrong {
 		made.Make = nil
 	}

@@ -34,6 +34,9 @@ type Stage struct {
 	Options any                     // the stage type's option struct, decoded; nil without one
 	Make    func(*Env) (any, error) // makes the running stage; called once a run
 	Pos     Position                // where the flow first names it
+
+	line   string   // the line of the file that Pos is in
+	layers []*value // the tables that its options were read from, weakest first
 }
 
 // Edge leads from a stage's output port to another stage. The port "" is the default one.

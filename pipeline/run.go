@@ -57,21 +57,7 @@ func (g *Graph) Run(ctx context.Context, o RunOptions) (*Report, error) {
 // opened, those already made are closed again and nothing has flowed. Cancelling ctx ends the run at
 // once: what is in flight goes back to where it came from. [Run.Drain] ends it gently.
 func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Upstream == nil {
-		nothing := make(chan struct{})
-		close(nothing)
-		o.Upstream = nothing
-	}
-	r := &Run{
-		graph: g, options: o, byName: make(map[string]*node), done: make(chan struct{}),
-		logger: o.Logger.With("pipeline", g.Name),
-	}
-	r.ctx, r.cancel = context.WithCancelCause(ctx)
-	r.drainCtx, r.drain = context.WithCancel(r.ctx)
-	r.setGate(open)
+	r := g.newRun(ctx, o)
 	err := r.makeNodes()
 	if err == nil {
 		err = r.openStages()
@@ -88,6 +74,26 @@ func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) {
 	r.startNodes(replays)
 	go r.finish()
 	return r, nil
+}
+
+// newRun returns a run that has not begun.
+func (g *Graph) newRun(ctx context.Context, o RunOptions) *Run {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Upstream == nil {
+		nothing := make(chan struct{})
+		close(nothing)
+		o.Upstream = nothing
+	}
+	r := &Run{
+		graph: g, options: o, byName: make(map[string]*node), done: make(chan struct{}),
+		logger: o.Logger.With("pipeline", g.Name),
+	}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	r.drainCtx, r.drain = context.WithCancel(r.ctx)
+	r.setGate(open)
+	return r
 }
 
 func (r *Run) makeNodes() error {

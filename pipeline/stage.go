@@ -70,7 +70,9 @@ type (
 	// Closer is called after the last item, in the reverse order, also when the run failed, and also
 	// when Open was never called. It may be called twice.
 	Closer interface{ Close() error }
-	// Checker tries what the stage needs (a connection, a file) without changing anything.
+	// Checker tries what the stage needs (a connection, a file) without changing anything: what opening it
+	// would find out. It is called by [Graph.Probe] instead of Open, on a stage that nothing flows through.
+	// An error that names the option at fault is an [OptionError]; several are joined.
 	Checker interface {
 		Check(ctx context.Context) error
 	}
@@ -106,6 +108,10 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 func (e *OptionError) Unwrap() error { return e.Err }
+
+// ErrUntried is wrapped by what keeps a stage from being tried, but would not keep it from running: see
+// [Graph.Probe], to which it is no finding.
+var ErrUntried = errors.New("not tried")
 
 // ErrStopped is the error of a run that a stage with on_error = "stop" ended.
 var ErrStopped = errors.New("stopped by on_error")

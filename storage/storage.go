@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -52,6 +53,10 @@ type Options struct {
 	// ReadOnly opens a directory that is there without changing anything in it, together with others who
 	// do so; everything that would write is refused. It may lie on media that cannot be written.
 	ReadOnly bool
+
+	// Scratch, with ReadOnly, is a directory in which a store that is not there is made instead, to be
+	// thrown away: for a program that tries things out.
+	Scratch string
 
 	// Room lets writers wait while the disk is full, until it is closed. Nil lets them fail.
 	Room *room.Watch
@@ -113,12 +118,38 @@ func Open(dir string, o Options) (*Dir, error) {
 func newDir(path string, held *lock, o Options) *Dir {
 	d := &Dir{path: path, lock: held, readOnly: o.ReadOnly}
 	o.share()
-	d.frontier.open = func() (*frontier.Store, error) { return frontier.Open(d.Path("frontier"), o.Frontier) }
-	d.objects.open = func() (*objects.Store, error) { return objects.Open(d.Path("objects"), o.Objects) }
-	d.control.open = func() (*control.Store, error) { return control.Open(d.Path("control.db"), o.Control) }
 	o.Fulltext.Cache = searched{d}
-	d.fulltext.open = func() (*fulltext.Store, error) { return fulltext.Open(d.Path("fulltext"), o.Fulltext) }
+	d.frontier.open = func() (*frontier.Store, error) {
+		path := o.place(d, "frontier", &o.Frontier.ReadOnly)
+		return frontier.Open(path, o.Frontier)
+	}
+	d.objects.open = func() (*objects.Store, error) {
+		path := o.place(d, "objects", &o.Objects.ReadOnly)
+		return objects.Open(path, o.Objects)
+	}
+	d.control.open = func() (*control.Store, error) {
+		path := o.place(d, "control.db", &o.Control.ReadOnly)
+		return control.Open(path, o.Control)
+	}
+	d.fulltext.open = func() (*fulltext.Store, error) {
+		path := o.place(d, "fulltext", &o.Fulltext.ReadOnly)
+		return fulltext.Open(path, o.Fulltext)
+	}
 	return d
+}
+
+// place returns where a store is: in the directory, or in that of what is tried out, where it may be
+// written.
+func (o *Options) place(d *Dir, name string, readOnly *bool) string {
+	path := d.Path(name)
+	if !o.ReadOnly || o.Scratch == "" {
+		return path
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return path
+	}
+	*readOnly = false
+	return filepath.Join(o.Scratch, name)
 }
 
 // share hands what concerns all stores to each.

@@ -38,7 +38,7 @@ func newLint(place *cli.Place) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			config, err := place.Load(pipeline.LoadOptions{})
 			if asJSON {
-				return lintJSON(c, err)
+				return findingsJSON(c, err, cli.Usage)
 			}
 			if err == nil {
 				fmt.Fprintf(c.OutOrStdout(), "%s, nothing wrong\n", cli.Count(len(config.Pipelines), "pipeline"))
@@ -50,21 +50,18 @@ func newLint(place *cli.Place) *cobra.Command {
 	return c
 }
 
-// lintJSON writes findings for a program; the exit status is the same as without --json.
-func lintJSON(c *cobra.Command, err error) error {
+// findingsJSON writes findings for a program, and ends with a status if there are any.
+func findingsJSON(c *cobra.Command, err error, status int) error {
 	findings := pipeline.Findings{}
 	if err != nil && !errors.As(err, &findings) {
 		return err
 	}
 	encoder := json.NewEncoder(c.OutOrStdout())
 	encoder.SetIndent("", "  ")
-	if encodeErr := encoder.Encode(findings); encodeErr != nil {
+	if encodeErr := encoder.Encode(findings); encodeErr != nil || len(findings) == 0 {
 		return encodeErr
 	}
-	if err == nil {
-		return nil
-	}
-	return cli.Wrongf("%s", cli.Count(len(findings), "finding"))
+	return &cli.Error{Status: status, Err: errors.New(cli.Count(len(findings), "finding"))}
 }
 
 func newGraph(place *cli.Place) *cobra.Command {

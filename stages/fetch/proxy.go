@@ -83,7 +83,7 @@ func newProxy(o Options, env *pipeline.Env) (*proxy, error) {
 	}
 	if o.ProxySecret != "" {
 		if u.User, err = proxyUser(o.ProxySecret, u, env); err != nil {
-			return nil, fmt.Errorf("option proxy_secret: %w", err)
+			return nil, &pipeline.OptionError{Option: "proxy_secret", Err: err}
 		}
 	}
 	p := &proxy{url: u, resolves: o.ProxyResolves}

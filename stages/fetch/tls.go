@@ -61,19 +61,19 @@ func newTrust(o TLSOptions) (*trust, error) {
 	if o.CAFile != "" {
 		certificates, err := os.ReadFile(o.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("read ca_file: %w", err)
+			return nil, &pipeline.OptionError{Option: "ca_file", Err: err}
 		}
 		if t.authorities, err = x509.SystemCertPool(); err != nil { // a machine may have none
 			t.authorities = x509.NewCertPool()
 		}
 		if !t.authorities.AppendCertsFromPEM(certificates) {
-			return nil, fmt.Errorf("read ca_file: %s holds no certificate", o.CAFile)
+			return nil, &pipeline.OptionError{Option: "ca_file", Err: fmt.Errorf("%s holds no certificate", o.CAFile)}
 		}
 	}
 	if o.ClientCert != "" {
 		pair, err := tls.LoadX509KeyPair(o.ClientCert, o.ClientKey)
 		if err != nil {
-			return nil, fmt.Errorf("read client_cert and client_key: %w", err)
+			return nil, &pipeline.OptionError{Option: "client_cert", Err: fmt.Errorf("read it and client_key: %w", err)}
 		}
 		t.certificate = []tls.Certificate{pair}
 	}

@@ -257,9 +257,9 @@ func TestFilesOfCertificatesThatAreNoneAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]TLSOptions{
-		"read ca_file: open ":             {CAFile: none},
-		"holds no certificate":            {CAFile: empty},
-		"read client_cert and client_key": {ClientCert: empty, ClientKey: none, ClientCertHosts: []string{"*"}},
+		"ca_file: open ":                      {CAFile: none},
+		"holds no certificate":                {CAFile: empty},
+		"client_cert: read it and client_key": {ClientCert: empty, ClientKey: none, ClientCertHosts: []string{"*"}},
 	} {
 		if _, err := newTrust(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)

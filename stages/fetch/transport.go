@@ -36,11 +36,8 @@ type client struct {
 
 func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, error) {
 	trust, err := newTrust(o.TLSOptions)
-	if err != nil {
-		return nil, err
-	}
-	proxy, err := newProxy(o, env)
-	if err != nil {
+	proxy, wrong := newProxy(o, env)
+	if err = errors.Join(err, wrong); err != nil {
 		return nil, err
 	}
 	closed, cancel := context.WithCancel(context.Background())

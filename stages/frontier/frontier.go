@@ -115,9 +115,10 @@ type stage struct {
 const countEvery = 32
 
 var (
-	_ pipeline.Queue  = (*stage)(nil)
-	_ pipeline.Opener = (*stage)(nil)
-	_ pipeline.Closer = (*stage)(nil)
+	_ pipeline.Queue   = (*stage)(nil)
+	_ pipeline.Opener  = (*stage)(nil)
+	_ pipeline.Closer  = (*stage)(nil)
+	_ pipeline.Checker = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -126,6 +127,16 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		return nil, err
 	}
 	return &stage{options: o, env: env, dir: dir}, nil
+}
+
+// Check opens the store, and reads the lists of what is blocked; the queue is left as it is.
+func (s *stage) Check(context.Context) error {
+	_, err := s.dir.Frontier()
+	_, lists, wrong := s.options.queue(s.env)
+	if wrong == nil {
+		wrong = lists.load()
+	}
+	return errors.Join(err, wrong)
 }
 
 // Open opens the pipeline's queue in the frontier store.

@@ -99,7 +99,7 @@ func newLists(o Options, gate *scope.Gate, env *pipeline.Env) *lists {
 func (l *lists) load() error {
 	for _, f := range []*blockFile{&l.domains, &l.urls} {
 		if _, err := f.refresh(); err != nil {
-			return fmt.Errorf("%s: %w", f.option, err)
+			return &pipeline.OptionError{Option: f.option, Err: err}
 		}
 		l.tell(f)
 	}

@@ -47,6 +47,7 @@ type stage struct {
 var (
 	_ pipeline.BatchProcessor = (*stage)(nil)
 	_ pipeline.Opener         = (*stage)(nil)
+	_ pipeline.Checker        = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -60,6 +61,9 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	}
 	return &stage{o, env, store}, nil
 }
+
+// Check has nothing to add to what was found when the stage was made: that the index can be opened.
+func (s *stage) Check(context.Context) error { return nil }
 
 // Open tells the index how many versions it keeps.
 func (s *stage) Open(ctx context.Context) error {

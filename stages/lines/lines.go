@@ -70,9 +70,34 @@ type stage struct {
 	env     *pipeline.Env
 }
 
-var _ pipeline.Source = (*stage)(nil)
+var (
+	_ pipeline.Source  = (*stage)(nil)
+	_ pipeline.Checker = (*stage)(nil)
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) { return &stage{o, env}, nil }
+
+// Check finds out whether the file is there. What is no regular file is not opened, which may wait for
+// somebody to write to it.
+func (s *stage) Check(context.Context) error {
+	if s.options.Path == "" || s.options.Path == "-" {
+		return nil
+	}
+	info, err := os.Stat(s.options.Path)
+	switch {
+	case err == nil && info.IsDir():
+		err = fmt.Errorf("%s is a directory", s.options.Path)
+	case err == nil && info.Mode().IsRegular():
+		var file *os.File
+		if file, err = os.Open(s.options.Path); err == nil {
+			return file.Close()
+		}
+	}
+	if err != nil {
+		return &pipeline.OptionError{Option: "path", Err: err}
+	}
+	return nil
+}
 
 // Run emits a seed a line. A line that is no URL is counted and reported, and the others go on.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {

@@ -88,7 +88,10 @@ type stage struct {
 	since, until time.Time
 }
 
-var _ pipeline.Source = (*stage)(nil)
+var (
+	_ pipeline.Source  = (*stage)(nil)
+	_ pipeline.Checker = (*stage)(nil)
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	dir, err := pipeline.Resource[*storage.Dir](env)
@@ -109,6 +112,24 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Check finds out whether the files are there and can be read.
+func (s *stage) Check(context.Context) error {
+	files, err := find(s.options.Paths)
+	if err != nil {
+		return &pipeline.OptionError{Option: "paths", Err: err}
+	}
+	var unreadable []error
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err != nil {
+			unreadable = append(unreadable, &pipeline.OptionError{Option: "paths", Err: err})
+			continue
+		}
+		file.Close()
+	}
+	return errors.Join(unreadable...)
 }
 
 // Run reads one file after the other.

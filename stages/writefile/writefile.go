@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webrace/webrace/internal/writable"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -60,6 +61,7 @@ var (
 	_ pipeline.BatchProcessor = (*stage)(nil)
 	_ pipeline.Opener         = (*stage)(nil)
 	_ pipeline.Closer         = (*stage)(nil)
+	_ pipeline.Checker        = (*stage)(nil)
 )
 
 const (
@@ -69,6 +71,19 @@ const (
 
 // part is where an XML document is written until it is complete.
 func (s *stage) part() string { return s.options.Path + ".part" }
+
+// Check finds out whether the file can be written. It is not made.
+func (s *stage) Check(context.Context) error {
+	path := s.options.Path
+	err := writable.File(path)
+	if s.options.Format == "xml" && err == nil {
+		err = writable.Dir(filepath.Dir(path)) // where the document stands until it is complete
+	}
+	if err != nil {
+		return &pipeline.OptionError{Option: "path", Err: err}
+	}
+	return nil
+}
 
 // Open opens the file.
 func (s *stage) Open(context.Context) error {
