@@ -122,6 +122,12 @@ func (l *live) untilTold(want ...string) {
 	l.until("told "+strings.Join(want, ", "), func() bool { return slices.Equal(l.told(), want) })
 }
 
+// untilRested waits until no round is open.
+func (l *live) untilRested() {
+	l.t.Helper()
+	l.until("no round open", func() bool { return l.runs[0].Snapshot().Stages["urds"].Counters["open_rounds"] == 0 })
+}
+
 // untilAsked waits until a path was asked for so many times more.
 func (l *live) untilAsked(path string, more int) {
 	l.t.Helper()
@@ -161,14 +167,18 @@ func TestAContinuousRunTakesUpWhatPeopleAskForMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	chain(w.site, 3)
 	w.page("/often", "nothing")
-	l := w.goOn(these(w.asks("ann", "/1", depth(2), about("tea"), every(seldom)), w.asks("eve", "/often", every(often), about("tea"))))
+	l := w.goOn(these(w.asks("ann", "/1", depth(2), about("tea"), every(seldom))))
 	l.untilTold("ann /1", "ann /2")
+	l.untilRested() // what is asked for within a round is also the cause of another
 
 	l.put(w.asks("bob", "/1", depth(0), about("tea"), every(seldom))) // deeper than the crawl was
 	l.untilTold("ann /1", "ann /2", "bob /1", "bob /2", "bob /3")
+	l.untilRested()
 	if n := w.counts()["/3"]; n != 1 {
 		t.Errorf("/3 was asked for %d times", n)
 	}
+	l.put(w.asks("eve", "/often", every(often), about("tea")))
+	l.untilAsked("/often", 1)
 	asked := w.counts()["/1"]
 	l.put(w.asks("ann", "/1", depth(2), about("tea"), every(seldom), urgency(3))) // nothing to be told of anew
 	l.put(w.asks("cat", "/often", about("page"), every(seldom)))

@@ -19,6 +19,7 @@ type book struct {
 	urds    map[string]wish
 	crawls  map[string]*crawl
 	quotas  map[string]int // by owner, as the agenda knows them
+	open    int            // rounds
 }
 
 // wish is what the stage has to know of a URD.
@@ -69,6 +70,17 @@ func (b *book) crawl(id string) *crawl {
 		b.crawls[id] = c
 	}
 	return c
+}
+
+// setOpen notes whether a round of a crawl is open.
+func (b *book) setOpen(c *crawl, open bool) {
+	switch {
+	case open && !c.open:
+		b.open++
+	case !open && c.open:
+		b.open--
+	}
+	c.open = open
 }
 
 // add takes in a URD. One that names no timing has that of the options.

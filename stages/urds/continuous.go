@@ -154,7 +154,8 @@ func (r *rounds) enter(urd control.URD, stood map[string]frontier.Standing, now 
 	r.agenda.Put(r.book.requestOf(urd.ID), now)
 	switch {
 	case s.Pending > 0 && !c.open:
-		c.open, c.round = true, s.Round-1
+		r.book.setOpen(c, true)
+		c.round = s.Round - 1
 		r.agenda.Resume(id)
 		c.resume = true
 	case s.Round == 0:
@@ -220,19 +221,21 @@ func (r *rounds) wait(next time.Time) time.Duration {
 	return wait
 }
 
-// tellNext shows when the next round is due, for whoever watches the run.
+// tellNext shows how many rounds are open, and when the next one is due, for whoever watches the run.
 func (r *rounds) tellNext(next time.Time) {
 	at := int64(0)
 	if !next.IsZero() {
 		at = next.UnixMilli()
 	}
 	r.env.Level("next_round").Store(at)
+	r.env.Level("open_rounds").Store(int64(r.book.open))
 }
 
 // open opens a round of a crawl, for the URDs of a revision.
 func (r *rounds) open(ctx context.Context, id string, revision int64, now time.Time) error {
 	c := r.book.crawls[id]
-	c.open, c.opened = true, now
+	r.book.setOpen(c, true)
+	c.opened = now
 	r.ledger.know(id, 0)
 	r.env.Counter("opened").Add(1)
 	return r.emit(ctx, c, revision)
@@ -255,7 +258,7 @@ func (r *rounds) emit(ctx context.Context, c *crawl, revision int64) error {
 func (r *rounds) notOpened(ids []string, now time.Time) {
 	for _, id := range ids {
 		if c := r.book.crawls[id]; c.open {
-			c.open = false
+			r.book.setOpen(c, false)
 			r.agenda.Visited(id, schedule.Visit{Began: c.opened}, now)
 		}
 	}
@@ -268,7 +271,8 @@ func (r *rounds) ended(standings []frontier.Standing, now time.Time) {
 		if c == nil || !c.open || s.Pending > 0 || s.Round <= c.round {
 			continue
 		}
-		c.open, c.round = false, s.Round
+		r.book.setOpen(c, false)
+		c.round = s.Round
 		r.account(s, schedule.Visit{Began: c.opened, Interval: s.Interval}, now)
 	}
 }

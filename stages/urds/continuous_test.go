@@ -137,13 +137,13 @@ func TestARoundEndsOnce(t *testing.T) {
 	for _, s := range [][]frontier.Standing{{{Crawl: id, Round: 1, Pending: 2, Requests: 3}}, first, first, {{Crawl: "of nobody", Round: 3}}} {
 		r.ended(s, now)
 	}
-	if c := r.book.crawls[id]; c.open || c.round != 1 || r.ledger.usage["ann"] != 5 {
+	if c := r.book.crawls[id]; c.open || r.book.open != 0 || c.round != 1 || r.ledger.usage["ann"] != 5 {
 		t.Errorf("%+v, used %v", c, r.ledger.usage)
 	}
 	out.take()
 	r.openDue(t, now.Add(time.Hour))
 	r.ended(first, now.Add(time.Hour))
-	if c := r.book.crawls[id]; !c.open || len(out.take()) != 1 || r.ledger.usage["ann"] != 5 {
+	if c := r.book.crawls[id]; !c.open || r.book.open != 1 || len(out.take()) != 1 || r.ledger.usage["ann"] != 5 {
 		t.Errorf("the second round: %+v, used %v", c, r.ledger.usage)
 	}
 }
