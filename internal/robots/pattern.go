@@ -2,6 +2,7 @@ package robots
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type rule struct {
 	pattern string // for people
 
 	pieces   []string // the canonical pattern between its wildcards
+	escaped  []string // the same with its query escaped, if that is another
 	anchored bool     // it ends in "$": the last piece ends the path
 }
 
@@ -30,22 +32,54 @@ func compile(line int, pattern string, allow bool) rule {
 	for i, piece := range pieces {
 		pieces[i] = canonicalPath(piece)
 	}
-	return rule{allow: allow, line: line, octets: len(pattern), pattern: pattern, pieces: pieces, anchored: anchored}
+	r := rule{allow: allow, line: line, octets: len(pattern), pattern: pattern, pieces: pieces, anchored: anchored}
+	escaped, inQuery := make([]string, len(pieces)), false
+	for i, piece := range pieces {
+		escaped[i], inQuery = escapeQuery(piece, inQuery)
+	}
+	if !slices.Equal(escaped, pieces) {
+		r.escaped = escaped
+	}
+	return r
 }
 
-// matches says whether the pattern matches a canonical path from its beginning. Taking each piece at its
-// first chance is enough: it leaves the most of the path to those that follow.
-func (r *rule) matches(path string) bool {
-	first, rest := r.pieces[0], r.pieces[1:]
+// location is a path with its query, as it is compared with patterns.
+type location struct{ canonical, escaped string }
+
+func locate(path string) location {
+	path = canonicalPath(path)
+	escaped, _ := escapeQuery(path, false)
+	return location{path, escaped}
+}
+
+// matches says whether the pattern matches a path from its beginning: as both are written, or with the
+// queries of both escaped.
+func (r *rule) matches(at location) bool {
+	if match(r.pieces, r.anchored, at.canonical) {
+		return true
+	}
+	switch {
+	case r.escaped != nil:
+		return match(r.escaped, r.anchored, at.escaped)
+	case at.escaped != at.canonical:
+		return match(r.pieces, r.anchored, at.escaped)
+	}
+	return false
+}
+
+// match says whether a path begins with the pieces, with anything between them. Taking each at its first
+// chance is enough: it leaves the most of the path to those that follow.
+func match(pieces []string, anchored bool, path string) bool {
+	first, rest := pieces[0], pieces[1:]
 	if !strings.HasPrefix(path, first) {
 		return false
 	}
 	path = path[len(first):]
 	if len(rest) == 0 {
-		return !r.anchored || path == ""
+		return !anchored || path == ""
 	}
 	last := len(rest)
-	if r.anchored {
+	if anchored {
 		last--
 	}
 	for _, piece := range rest[:last] {
@@ -55,8 +89,35 @@ func (r *rule) matches(path string) bool {
 		}
 		path = path[at+len(piece):]
 	}
-	return !r.anchored || strings.HasSuffix(path, rest[last])
+	return !anchored || strings.HasSuffix(path, rest[last])
 }
+
+// escapeQuery escapes the delimiters of URLs that stand in a query, which is what follows a question mark, and
+// says whether the text ends in one. A form writes https%3A%2F%2F where a person writes https://, and means the
+// same (section 2.2.2 has this for an example). In a path it would not be: /a%2Fb is one segment, and another
+// page than /a/b (RFC 3986, section 2.2), so there both stay what they are.
+func escapeQuery(s string, inQuery bool) (escaped string, endsInQuery bool) {
+	from := 0
+	if !inQuery {
+		if from = strings.IndexByte(s, '?') + 1; from == 0 {
+			return s, false
+		}
+	}
+	if !strings.ContainsAny(s[from:], delimiters) {
+		return s, true
+	}
+	out := append(make([]byte, 0, len(s)+16), s[:from]...)
+	for _, c := range []byte(s[from:]) {
+		if strings.IndexByte(delimiters, c) >= 0 {
+			out = appendEscaped(out, c)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return string(out), true
+}
+
+const delimiters = ":/?[]@"
 
 // canonicalPath spells a path, or a pattern's text between wildcards, in the one way in which two of them
 // are equal when RFC 9309, section 2.2.2, says they are: unreserved octets bare; everything outside

@@ -104,9 +104,9 @@ func (r *Rules) Allowed(path string) (allowed bool, because string) {
 	if path == "/robots.txt" {
 		return true, ""
 	}
-	path = canonicalPath(path)
+	at := locate(path)
 	for i := range r.rules {
-		if r.rules[i].matches(path) {
+		if r.rules[i].matches(at) {
 			return r.rules[i].allow, r.rules[i].String()
 		}
 	}
@@ -202,7 +202,8 @@ func parseDelay(value string) time.Duration {
 }
 
 // productToken returns what of a user agent counts: its leading token (RFC 9110, section 5.6.2), in lower
-// case.
+// case. RFC 9309 has letters, "_" and "-" alone; but robots are called "008" and "k2.bot" too, and a group for
+// webrace2 is no group for webrace.
 func productToken(userAgent string) string {
 	end := strings.IndexFunc(userAgent, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') &&

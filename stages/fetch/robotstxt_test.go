@@ -234,3 +234,52 @@ func TestACrawlDelayTooLongIsReportedAndCut(t *testing.T) {
 		t.Errorf("counters %v, log %s", all.counters, all.log)
 	}
 }
+
+// RFC 9309, section 2.3.1.2: the rules that another host answers with count for the one that was asked.
+func TestARobotsTxtFromElsewhereIsOfTheHostThatSentThere(t *testing.T) {
+	t.Parallel()
+	elsewhere := site(t, text("User-agent: *\nDisallow: /private\n"))
+	url := site(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere+"/its/robots.txt", http.StatusMovedPermanently)
+	})
+	all := run(t, obedient(), get(url+"/private"), get(url+"/open"))
+	if len(all.byRequest[0].documents) != 0 || len(all.byRequest[1].documents) != 1 || all.counters["robots_refused"] != 1 {
+		t.Errorf("%+v, counters %v", all.byRequest, all.counters)
+	}
+}
+
+// Section 2.4: it is used for a day, and then asked for again. One that could not be had is asked for sooner.
+func TestARobotsTxtIsKeptForADay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		kept   time.Duration
+	}{"there": {200, 24 * time.Hour}, "missing": {404, 24 * time.Hour}, "failing": {500, 10 * time.Minute}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			url := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				w.WriteHeader(c.status)
+			})
+			s := newTestStage(t, obedient())
+			fetch := func() {
+				_ = pipeline.ProcessAlone(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
+			}
+			fetch()
+			fetch()
+			m := s.robots.memo
+			m.mu.Lock()
+			e := m.entries[url]
+			if left := time.Until(e.until); asked.Load() != 1 || left > c.kept || left < c.kept-time.Minute {
+				t.Errorf("asked for %d times, kept for %v more, want %v", asked.Load(), left, c.kept)
+			}
+			e.until = time.Now()
+			m.mu.Unlock()
+			fetch()
+			if asked.Load() != 2 {
+				t.Errorf("asked for %d times after it had run out", asked.Load())
+			}
+		})
+	}
+}
