@@ -34,7 +34,7 @@ import (
 // Options of the stage.
 type Options struct {
 	UserAgent      string   `toml:"user_agent" doc:"how the crawler names itself, with a contact; the public web is refused with that of example.org"`
-	From           string   `toml:"from" doc:"the mail address of whoever runs the crawler, sent as From; empty sends none"`
+	From           string   `toml:"from" doc:"the mail address of whoever runs the crawler, sent as From; empty: that in user_agent, if there is one"`
 	AcceptLanguage string   `toml:"accept_language" doc:"the languages wanted, sent as Accept-Language; empty sends none"`
 	Robots         bool     `toml:"robots" doc:"obey robots.txt"`
 	Sitemaps       bool     `toml:"sitemaps" doc:"follow the sitemaps that a robots.txt names, one level below the page that led to the host"`
@@ -125,6 +125,9 @@ func (o Options) Validate() error {
 		if !httpguts.ValidHeaderFieldValue(value) {
 			return &pipeline.OptionError{Option: option, Err: fmt.Errorf("%q cannot stand in a header", value)}
 		}
+	}
+	if err := o.validateSender(); err != nil {
+		return &pipeline.OptionError{Option: "from", Err: err}
 	}
 	if err := o.CredentialOptions.validate(); err != nil {
 		return err

@@ -47,8 +47,8 @@ func newClient(o Options, guard *netguard.Guard, env *pipeline.Env) (*client, er
 		"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
 		"Accept-Encoding": {contentcoding.Accepted},
 	}
-	if o.From != "" {
-		fields["From"] = []string{o.From}
+	if from := o.sender(); from != "" {
+		fields["From"] = []string{from}
 	}
 	if o.AcceptLanguage != "" {
 		fields["Accept-Language"] = []string{o.AcceptLanguage}
