@@ -266,3 +266,24 @@ type HostReport struct {
 	NotBefore time.Time // when the host may be asked again; zero for at once
 	Parallel  int       // how many requests it may have in flight; 0 leaves it as it is, 1 at first
 }
+
+// Notice tells the owner of a URD how the start of their crawl fares: that it has failed so often in a row
+// that somebody should look, and, once, that it answers again.
+type Notice struct {
+	ID       string      `json:"id"` // the same however often the notice is sent
+	State    SourceState `json:"state"`
+	Owner    string      `json:"owner"`
+	URD      string      `json:"urd"`
+	URI      string      `json:"uri"`
+	Reason   string      `json:"reason,omitempty"` // why the last attempt failed; empty on recovery
+	Failures int         `json:"failures"`         // rounds in a row that failed; on recovery, how many had
+	At       time.Time   `json:"at"`               // when that was found
+}
+
+// SourceState says how a source fares.
+type SourceState string
+
+const (
+	SourceFailing   SourceState = "failing"
+	SourceRecovered SourceState = "recovered"
+)

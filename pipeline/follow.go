@@ -28,8 +28,12 @@ type Log[T any] struct {
 }
 
 // followBatch is how many entries are read at a time, and how many may be acknowledged before the cursor
-// is written; it is also written whenever nothing is open.
-const followBatch = 256
+// is written. It is also written whenever nothing is open, and when the last time was saveEvery ago: who
+// delivers one entry a second should not repeat five minutes of them after a crash.
+const (
+	followBatch = 256
+	saveEvery   = time.Second
+)
 
 // Follow emits the entries of a log from the cursor on, and advances the cursor over those that have been
 // dealt with: an entry is emitted again after a crash unless everything before it, and it, had been. It
@@ -121,14 +125,15 @@ type Progress struct {
 	done  uint64   // everything up to here has been dealt with
 	last  uint64   // the last entry begun
 	saved uint64
+	at    time.Time // when it was saved
 	step  uint64
 	save  func(context.Context, uint64) error
 }
 
 // NewProgress returns the progress of a source that goes on after a position. A later one is saved when it is so
-// much further, and whenever nothing is open.
+// much further, when the last was saved a second ago, and whenever nothing is open.
 func NewProgress(after, step uint64, save func(context.Context, uint64) error) *Progress {
-	return &Progress{done: after, step: step, save: save}
+	return &Progress{done: after, saved: after, at: time.Now(), step: step, save: save}
 }
 
 // Begin says that the entry at a position, which is greater than all before, is about to be emitted.
@@ -153,9 +158,9 @@ func (p *Progress) End(ctx context.Context, seq uint64, ok bool) error {
 	if len(p.open) > 0 {
 		p.done = p.open[0] - 1
 	}
-	if p.done <= p.saved || (len(p.open) > 0 && p.done-p.saved < p.step) {
+	if p.done <= p.saved || (len(p.open) > 0 && p.done-p.saved < p.step && time.Since(p.at) < saveEvery) {
 		return nil
 	}
-	p.saved = p.done
+	p.saved, p.at = p.done, time.Now()
 	return p.save(ctx, p.done)
 }

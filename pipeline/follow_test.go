@@ -3,8 +3,11 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // numbers is a log whose entries are their own sequence numbers, starting at 1.
@@ -140,4 +143,28 @@ func TestFollowerSaysWhichEntryItCannotRead(t *testing.T) {
 	if !errors.Is(err, errBroken) || err.Error() != "read entry 1: broken" {
 		t.Error(err)
 	}
+}
+
+// A slow follower, of which something is always open, repeats what it did within a second of a crash, and no
+// more.
+func TestProgressIsSavedOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var saved []uint64
+		p := NewProgress(0, 256, func(_ context.Context, at uint64) error {
+			saved = append(saved, at)
+			return nil
+		})
+		for seq := uint64(1); seq <= 101; seq++ {
+			p.Begin(seq)
+		}
+		for seq := uint64(1); seq <= 100; seq++ {
+			time.Sleep(100 * time.Millisecond)
+			if err := p.End(t.Context(), seq, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []uint64{10, 20, 30, 40, 50, 60, 70, 80, 90, 100}; !slices.Equal(saved, want) {
+			t.Errorf("saved %v, want %v", saved, want)
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 	_ "github.com/webrace/webrace/stages/fetch"
 	_ "github.com/webrace/webrace/stages/frontier"
 	_ "github.com/webrace/webrace/stages/gc"
+	_ "github.com/webrace/webrace/stages/httpout"
 	_ "github.com/webrace/webrace/stages/index"
 	_ "github.com/webrace/webrace/stages/keywordfilter"
 	_ "github.com/webrace/webrace/stages/lines"

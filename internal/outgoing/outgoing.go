@@ -1,0 +1,129 @@
+// Package outgoing says what items are to the world outside: how they are written, and by which key a
+// receiver knows that it has got one before.
+//
+// It guarantees: a value has the same key in every process and after every restart, and another one as soon
+// as what it says differs; an annotation's key holds its id and the version that it speaks of, and nothing
+// that changes while it waits.
+package outgoing
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// JSON writes a value without a line end: an annotation with the names of its XML ([xmlschema.Record]), and
+// anything else as encoding/json does.
+func JSON(v any) ([]byte, error) {
+	switch known := v.(type) {
+	case *xmlschema.ACI:
+		v = known.Record()
+	case json.RawMessage:
+		return known, nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("write a %T as JSON: %w", v, err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Key identifies a value.
+func Key(v any) (string, error) {
+	switch v := v.(type) {
+	case *xmlschema.ACI:
+		return digest(v.ID, v.URI, v.Docbase.Digest, fmt.Sprint(v.Docbase.Version)), nil
+	case *webrace.Notice:
+		return digest(v.ID), nil
+	}
+	written, err := JSON(v)
+	return digest(string(written)), err
+}
+
+// Keys identifies a list of values, in their order. That of a single one is its own.
+func Keys(values []any) (string, error) {
+	keys := make([]string, len(values))
+	for i, v := range values {
+		key, err := Key(v)
+		if err != nil {
+			return "", err
+		}
+		keys[i] = key
+	}
+	if len(keys) == 1 {
+		return keys[0], nil
+	}
+	return digest(keys...), nil
+}
+
+// digest of some strings, of which none runs into the next.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:", len(p))
+		_, _ = io.WriteString(h, p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:20])
+}
+
+// Values are the values of some items, one after the other; what the stage batch has put together is taken
+// apart.
+func Values(its []*pipeline.Item) []any {
+	var all []any
+	for _, it := range its {
+		if list, ok := it.Value.([]any); ok {
+			all = append(all, list...)
+		} else {
+			all = append(all, it.Value)
+		}
+	}
+	return all
+}
+
+// Secrets are what the program lends to its stages to identify themselves with. The zero value has none.
+type Secrets struct{ open credentials.Open }
+
+// OpenSecrets finds the secrets that a stage of this environment may use.
+func OpenSecrets(env *pipeline.Env) (Secrets, error) {
+	open, err := pipeline.Resource[credentials.Open](env)
+	return Secrets{open}, err
+}
+
+// Get returns the secret of a name as it is now. The error says what to do about one that is not there.
+func (s Secrets) Get(ctx context.Context, name string) (control.Secret, error) {
+	if s.open == nil {
+		return control.Secret{}, fmt.Errorf("secret %s: this program lends none", name)
+	}
+	source, err := s.open()
+	if err != nil {
+		return control.Secret{}, err
+	}
+	secret, err := source.Secret(ctx, name)
+	if errors.Is(err, control.ErrNotFound) {
+		return secret, fmt.Errorf("no secret is named %s: webrace-store secret set stores it", name)
+	}
+	return secret, err
+}
+
+// Placeholder reports whether a host is one that examples name, which belongs to nobody (RFC 2606).
+func Placeholder(host string) bool {
+	for _, name := range []string{"example", "example.org", "example.com", "example.net"} {
+		if host == name || len(host) > len(name) && host[len(host)-len(name)-1] == '.' && host[len(host)-len(name):] == name {
+			return true
+		}
+	}
+	return false
+}

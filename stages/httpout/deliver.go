@@ -1,0 +1,228 @@
+package httpout
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/webrace/webrace/internal/netguard"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+)
+
+// Of an answer, how much is read, so that the connection can be used again, and how much an error shows.
+const (
+	maxAnswer = 64 << 10
+	maxShown  = 200
+)
+
+func newClient(o Options, env *pipeline.Env) (*http.Client, error) {
+	guard, err := netguard.New(o.AllowNetworks)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: time.Duration(o.Timeout), Control: guard.Control}
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
+			MaxIdleConnsPerHost: env.Workers, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: maxAnswer,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:       time.Duration(o.Timeout),
+	}, nil
+}
+
+// failure is an attempt that did not deliver.
+type failure struct {
+	err     error
+	passing bool          // another attempt may
+	after   time.Duration // how long the receiver wants to be left alone; 0 if it does not say
+}
+
+// deliver sends a message until the receiver has taken it.
+func (s *stage) deliver(ctx context.Context, m message) error {
+	for attempt := 1; ; attempt++ {
+		f, err := s.attempt(ctx, m)
+		switch {
+		case err != nil:
+			return err
+		case f == nil:
+			s.env.Counter("delivered").Add(int64(m.items))
+			return nil
+		case !f.passing:
+			s.env.Counter("refused").Add(int64(m.items))
+			return fmt.Errorf("deliver to %s: %w", s.to.Host, f.err)
+		case attempt == s.options.Attempts:
+			s.env.Counter("given_up").Add(int64(m.items))
+			return fmt.Errorf("deliver to %s, %d times (option attempts): %w", s.to.Host, attempt, f.err)
+		}
+		s.env.Counter("repeated").Add(1)
+		if err := pause(ctx, s.receiver.backoff(attempt)); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt sends a message once. An error is that of the context, or of a secret.
+func (s *stage) attempt(ctx context.Context, m message) (*failure, error) {
+	leave, err := s.receiver.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	request, err := s.request(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	f := s.send(request)
+	switch {
+	case f == nil || !f.passing: // whatever it says, it answers
+		if s.receiver.answered() {
+			s.env.Logger.Info("the receiver is back", "host", s.to.Host)
+		}
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case s.receiver.failed(f.after):
+		s.env.Counter("down").Add(1)
+		s.env.Logger.Warn("the receiver is down, and is asked by one request at a time", "host", s.to.Host, "error", f.err)
+	}
+	return f, nil
+}
+
+func (s *stage) request(ctx context.Context, m message) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, s.options.Method, s.to.String(), bytes.NewReader(m.body))
+	if err != nil {
+		return nil, errors.New("the option url is no URL")
+	}
+	request.Header.Set("User-Agent", "webrace/1 (http-out)")
+	for name, value := range s.options.Headers {
+		request.Header.Set(name, value)
+	}
+	request.Header.Set("Content-Type", m.mediaType)
+	request.Header.Set("Idempotency-Key", m.key)
+	key, err := s.identify(ctx, request.Header)
+	if key != "" {
+		request.Header.Set(signatureField, sign(key, time.Now(), m.body))
+	}
+	return request, err
+}
+
+// identify adds the fields that say who we are, and returns what requests are signed with; empty for nothing.
+func (s *stage) identify(ctx context.Context, fields http.Header) (key string, err error) {
+	if name := s.options.SignSecret; name != "" {
+		secret, err := s.secrets.Get(ctx, name)
+		if err != nil {
+			return "", fmt.Errorf("option sign_secret: %w", err)
+		}
+		_, key = secret.Reveal()
+	}
+	name := s.options.Secret
+	if name == "" {
+		return key, nil
+	}
+	secret, err := s.secrets.Get(ctx, name)
+	bounds := secret.Bounds()
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("option secret: %w", err)
+	case len(bounds.Hosts) > 0 && !bounds.Admit(s.to.Host):
+		return "", fmt.Errorf("option secret: %s is not for %s: webrace-store secret set %s --host %[2]s … allows it", name, s.to.Host, name)
+	case s.to.Scheme != "https" && !bounds.Insecure:
+		return "", fmt.Errorf("option secret: %s is not sent by plain http: webrace-store secret set %[1]s --insecure … allows it", name)
+	case fields != nil:
+		present(secret, fields)
+	}
+	return key, nil
+}
+
+func present(secret control.Secret, fields http.Header) {
+	name, value := secret.Reveal()
+	switch secret.Kind() {
+	case control.KindBasic:
+		r := http.Request{Header: fields}
+		r.SetBasicAuth(name, value)
+	case control.KindBearer:
+		fields.Set("Authorization", "Bearer "+value)
+	case control.KindHeader:
+		fields.Set(name, value)
+	case control.KindCookie:
+		fields.Set("Cookie", value)
+	}
+}
+
+// send makes one request, and says why it did not deliver; nil if it did.
+func (s *stage) send(request *http.Request) *failure {
+	answer, err := s.client.Do(request)
+	if err != nil {
+		return s.unanswered(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	switch status := answer.StatusCode; {
+	case status >= 200 && status <= 299:
+		return nil // whatever became of its body: it was taken
+	case status >= 300 && status <= 399:
+		return &failure{err: fmt.Errorf("%s, and redirects are not followed: set the option url to where it leads", statusOf(answer))}
+	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500:
+		if err != nil {
+			body = nil
+		}
+		return &failure{err: said(answer, body), passing: true, after: retryAfter(answer.Header, time.Now())}
+	}
+	return &failure{err: said(answer, body)}
+}
+
+// unanswered is the failure of a request that got no answer.
+func (s *stage) unanswered(err error) *failure {
+	var withURL *url.Error
+	if errors.As(err, &withURL) { // of which only the host may be shown
+		err = withURL.Err
+	}
+	var refused *netguard.RefusedError
+	if errors.As(err, &refused) {
+		_, word, _ := strings.Cut(refused.Hint, "=")
+		return &failure{err: &netguard.RefusedError{Addr: refused.Addr, Why: refused.Why, Hint: "--set " + s.env.Stage + ".allow_networks=" + word}}
+	}
+	return &failure{err: err, passing: true}
+}
+
+func statusOf(answer *http.Response) string {
+	return strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode))
+}
+
+// said is an answer as an error: its status, and how its body begins.
+func said(answer *http.Response, body []byte) error {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(body[:min(len(body), maxShown)]), ""))
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return errors.New(statusOf(answer))
+	}
+	return fmt.Errorf("%s: %s", statusOf(answer), text)
+}
+
+// retryAfter is how long an answer asks to be left alone, in seconds or until a date (RFC 9110, section
+// 10.2.3); 0 if it does not say, or nothing that lies ahead.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	value := strings.TrimSpace(header.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
