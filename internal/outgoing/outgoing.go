@@ -23,14 +23,16 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// JSON writes a value without a line end: an annotation with the names of its XML ([xmlschema.Record]), and
-// anything else as encoding/json does.
+// JSON writes a value without a line end: an annotation with the names of its XML ([xmlschema.Record]), a text
+// as a string (bytes in base64), and anything else as the header of its codec.
 func JSON(v any) ([]byte, error) {
 	switch known := v.(type) {
 	case *xmlschema.ACI:
 		v = known.Record()
-	case json.RawMessage:
-		return known, nil
+	case string, []byte:
+	default:
+		_, header, _, err := pipeline.EncodeValue(v)
+		return header, err
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -47,7 +49,7 @@ func Key(v any) (string, error) {
 	case *xmlschema.ACI:
 		return digest(v.ID, v.URI, v.Docbase.Digest, fmt.Sprint(v.Docbase.Version)), nil
 	case *webrace.Notice:
-		return digest(v.ID), nil
+		return digest("notice", v.ID), nil
 	}
 	written, err := JSON(v)
 	return digest(string(written)), err
@@ -84,7 +86,7 @@ func digest(parts ...string) string {
 func Values(its []*pipeline.Item) []any {
 	var all []any
 	for _, it := range its {
-		if list, ok := it.Value.([]any); ok {
+		if list, ok := it.Value.(pipeline.List); ok {
 			all = append(all, list...)
 		} else {
 			all = append(all, it.Value)

@@ -58,7 +58,7 @@ func init() {
 			"way at once, batch.count how many items are in a request where the format has groups.",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
 		Workers: 4,
-		Batch:   pipeline.Batch{Count: 1},
+		Batch:   pipeline.Batch{Count: 1, Period: pipeline.Duration(time.Second)},
 	}, defaults, newStage)
 }
 
