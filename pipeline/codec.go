@@ -46,12 +46,28 @@ func RegisterCodec[T, H any](c Codec[T, H]) {
 // one is of the kind "json", and its header is the value as encoding/json writes it. The body is the
 // value's own: it is valid as long as the value is, and must not be changed.
 func EncodeValue(v any) (kind string, header json.RawMessage, body []byte, err error) {
+	return EncodeFields(v)
+}
+
+// EncodeFields is EncodeValue for whoever needs no more than some fields of a value, "body" being one. All
+// are written if none is named.
+func EncodeFields(v any, only ...string) (kind string, header json.RawMessage, body []byte, err error) {
 	k := codecs.of(v)
 	if k == nil {
 		header, err = json.Marshal(v)
 		return jsonKind, header, nil, encodeError(v, err)
 	}
 	h, body := k.encode(v)
+	if len(only) > 0 {
+		for _, f := range k.fields {
+			if !slices.Contains(only, f.name) {
+				h.Field(f.index).SetZero()
+			}
+		}
+		if !slices.Contains(only, bodyField) {
+			body = nil
+		}
+	}
 	header, err = json.Marshal(h.Interface())
 	return k.name, header, body, encodeError(v, err)
 }

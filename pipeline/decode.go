@@ -76,6 +76,10 @@ func (d *decoder) value(v *value, into reflect.Value, f field, path string) {
 		d.text(v, into, path)
 		return
 	}
+	if isTable(into.Type()) {
+		d.free(v, into, path)
+		return
+	}
 	switch into.Kind() {
 	case reflect.Struct:
 		if d.expect(v, into, path, tableValue) {

@@ -59,8 +59,8 @@ func Register[C any](s Spec, defaults C, mk func(C, *Env) (any, error)) {
 // RegisterIn adds a stage type whose options are the fields of C. Each exported field, those of nested
 // structs too, has a `toml` tag, its name in pipelines.toml, and a `doc` tag, a phrase that says what it
 // is; an `enum` tag may list the words it can be, separated by commas. A struct embedded without a tag
-// lends its fields. A field is a string, a boolean, a number, a [Duration], a [Size], a [Secret], any
-// other [encoding.TextUnmarshaler], or a struct, list or string-keyed map of these. Use struct{} for a
+// lends its fields. A field is a string, a boolean, a number, a [Duration], a [Size], a [Secret], a
+// [Table], any other [encoding.TextUnmarshaler], or a struct, list or string-keyed map of these. Use struct{} for a
 // stage without options.
 //
 // mk makes the running stage. It is called once for each run with options that have been decoded and
@@ -164,8 +164,12 @@ func (r *Registry) lookup(typ string) *stageType {
 
 // newStage returns a stage of the type with these options.
 func (t *stageType) newStage(name string, options any) *Stage {
+	spec := t.spec
+	if taker, ok := options.(Taker); ok {
+		spec.In = taker.InputKinds()
+	}
 	return &Stage{
-		Name: name, Spec: t.spec, Options: options, Common: Common{Type: t.spec.Type},
+		Name: name, Spec: spec, Options: options, Common: Common{Type: t.spec.Type},
 		Make: func(env *Env) (any, error) { return t.make(options, env) },
 	}
 }

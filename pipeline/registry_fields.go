@@ -129,7 +129,7 @@ func newField(sf reflect.StructField, index []int, within []reflect.Type) (field
 
 // checkType refuses types that no TOML value fits, and returns the fields of the struct it leads to.
 func checkType(t reflect.Type, within []reflect.Type) (*fields, error) {
-	if isText(t) {
+	if isText(t) || isTable(t) {
 		return nil, nil
 	}
 	if t == reflect.TypeFor[time.Duration]() {
@@ -247,6 +247,8 @@ func typeName(t reflect.Type) string {
 		return "size"
 	case reflect.TypeFor[Secret]():
 		return "secret"
+	case reflect.TypeFor[Table]():
+		return "table"
 	}
 	switch {
 	case isText(t), t.Kind() == reflect.String:

@@ -105,6 +105,8 @@ func typeSchema(t reflect.Type, f field) object {
 		return object{"type": []string{"string", "integer"}}
 	case isText(t):
 		return object{"type": "string"}
+	case isTable(t):
+		return object{"type": "object"}
 	}
 	switch t.Kind() {
 	case reflect.String:

@@ -91,6 +91,9 @@ type (
 	// Porter is implemented by option structs (by value) on which a stage's output ports depend; it
 	// replaces the ports of the [Spec].
 	Porter interface{ Ports() []Port }
+	// Taker is implemented by option structs (by value) on which it depends what a stage takes; it
+	// replaces the inputs of the [Spec].
+	Taker interface{ InputKinds() []Kind }
 )
 
 // Emitter hands items to the stage's output ports. It waits while the next stage is busy, and returns an

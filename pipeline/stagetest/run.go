@@ -133,9 +133,9 @@ type nowhere struct{}
 func (nowhere) Emit(context.Context, *pipeline.Item) error           { return nil }
 func (nowhere) EmitTo(context.Context, string, *pipeline.Item) error { return nil }
 
+// spec is that of the type, as the options have it.
 func (s *suite) spec() pipeline.Spec {
-	spec, _ := s.Registry.Lookup(s.Type)
-	return spec
+	return s.Registry.NewGraph("stagetest").AddType("stage", s.Type, s.Options).Spec
 }
 
 func (s *suite) isSource() bool { return len(s.spec().In) == 0 }

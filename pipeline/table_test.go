@@ -1,0 +1,77 @@
+package pipeline
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+type freeOptions struct {
+	Kind    string `toml:"kind" doc:"what it takes"`
+	Options Table  `toml:"options" doc:"whatever"`
+}
+
+func (o freeOptions) InputKinds() []Kind {
+	if o.Kind == "bytes" {
+		return Kinds(KindOf[[]byte]())
+	}
+	return Kinds(KindOf[string]())
+}
+
+func freeRegistry() *Registry {
+	r := NewRegistry()
+	none := func(struct{}, *Env) (any, error) { return nil, nil }
+	RegisterIn(r, Spec{Type: "texts", Summary: "s", Out: []Port{{Kind: KindOf[string]()}}}, struct{}{}, none)
+	RegisterIn(r, Spec{Type: "free", Summary: "s", In: Kinds(KindOf[any]())}, freeOptions{Options: Table{"kept": true, "loud": false}},
+		func(freeOptions, *Env) (any, error) { return nil, nil })
+	return r
+}
+
+func TestATableTakesWhateverTOMLCanSay(t *testing.T) {
+	source := `version = 1
+[pipeline.p]
+flow = ["texts > free"]
+[pipeline.p.stage.free.options]
+loud = true
+count = 1_000
+hex = 0xff
+share = 0.5
+name = "${NAME}"
+day = 2026-01-02
+list = [1, "two", { three = 3 }]
+[pipeline.p.stage.free.options.deep]
+down = ["${NAME}"]
+`
+	env := func(string) (string, bool) { return "value", true }
+	config, err := Parse("p.toml", []byte(source), LoadOptions{Registry: freeRegistry(), Env: env, Set: []string{"free.options.set=7", "free.options.text=bare"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := config.Graph("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Table{
+		"kept": true, "loud": true, "count": int64(1000), "hex": int64(255), "share": 0.5, "name": "value", "day": "2026-01-02",
+		"list": []any{int64(1), "two", map[string]any{"three": int64(3)}},
+		"deep": map[string]any{"down": []any{"value"}}, "set": int64(7), "text": "bare",
+	}
+	if got := graph.stage("free").Options.(freeOptions).Options; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %#v", got)
+	}
+	_, err = Parse("p.toml", []byte(strings.ReplaceAll(source, "1_000", "99999999999999999999")), LoadOptions{Registry: freeRegistry(), Env: env})
+	if err == nil || !strings.Contains(err.Error(), "p.toml:6:9: decimal number is too large") {
+		t.Errorf("a number that is too large: %v", err)
+	}
+}
+
+func TestWhatAStageTakesMayDependOnItsOptions(t *testing.T) {
+	source := "version = 1\n[pipeline.p]\nflow = [\"texts > free\"]\n[pipeline.p.stage.free]\nkind = \"bytes\"\n"
+	_, err := Parse("p.toml", []byte(source), LoadOptions{Registry: freeRegistry()})
+	if err == nil || !strings.Contains(err.Error(), `stage "free" takes []uint8, but texts gives string`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Parse("p.toml", []byte(strings.ReplaceAll(source, "bytes", "text")), LoadOptions{Registry: freeRegistry()}); err != nil {
+		t.Error(err)
+	}
+}
