@@ -8,6 +8,7 @@ import (
 	_ "github.com/webrace/webrace/stages/acis"
 	_ "github.com/webrace/webrace/stages/cache"
 	_ "github.com/webrace/webrace/stages/drop"
+	_ "github.com/webrace/webrace/stages/exec"
 	_ "github.com/webrace/webrace/stages/feedparse"
 	_ "github.com/webrace/webrace/stages/fetch"
 	_ "github.com/webrace/webrace/stages/frontier"

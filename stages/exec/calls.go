@@ -1,0 +1,232 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// call is one item that a process has, and what it has yielded so far.
+type call struct {
+	done    chan struct{} // closed when the process has answered, or is lost
+	outputs []output
+	size    int64
+	count   map[string]int64
+	err     error // the program's own
+	lost    error // a *lostError, if the process was lost meanwhile
+}
+
+// output is one thing that an item yielded.
+type output struct {
+	message
+	body []byte
+}
+
+// untouched reports whether it is the item as it came.
+func (o output) untouched() bool { return o.Keep && len(o.Set) == 0 && !o.Body }
+
+// lostError says that the process was lost while it had an item. The culprit is the one that is known to be
+// the reason.
+type lostError struct {
+	err     error
+	culprit bool
+}
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// send gives a value to the program. The error is about the value; what becomes of the process, the call
+// says.
+func (p *process) send(value any) (*call, error) {
+	kind, header, body, err := pipeline.EncodeFields(value, p.fields...)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{done: make(chan struct{})}
+	id, alive := p.register(c)
+	if !alive {
+		return c, nil
+	}
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	whole := appendItem(nil, id, kind, header)
+	p.frame = appendFrame(p.frame[:0], whole, body)
+	if size := len(p.frame) - frameStart; int64(size) > int64(p.stage.options.MaxFrame) {
+		p.frame = nil
+		p.unregister(id)
+		return nil, fmt.Errorf("the item is a frame of %d bytes: max_frame is %v", size, p.stage.options.MaxFrame)
+	}
+	if _, err := p.stdin.Write(p.frame); err != nil {
+		// how it ended, if it has, is the better reason, and whoever reads from it finds that out
+		p.stage.tasks.Go(func() { p.fail(p.ending(fmt.Errorf("it does not read its standard input: %w", err)), 0) })
+	}
+	return c, nil
+}
+
+// register makes a call known, unless the process is lost: the call says so then.
+func (p *process) register(c *call) (id uint64, alive bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		c.finish(&lostError{err: p.err})
+		return 0, false
+	}
+	p.last++
+	p.calls[p.last] = c
+	p.order = append(p.order, p.last)
+	p.watch()
+	return p.last, true
+}
+
+// unregister forgets a call, and returns it.
+func (p *process) unregister(id uint64) *call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.calls[id]
+	delete(p.calls, id)
+	p.watch()
+	return c
+}
+
+func (c *call) finish(lost error) {
+	c.lost = lost
+	close(c.done)
+}
+
+// watch lets the time of the oldest call run, from when it became the oldest: a program that works on one
+// item after the other has let it wait until then. p.mu is held.
+func (p *process) watch() {
+	for len(p.order) > 0 && p.calls[p.order[0]] == nil {
+		p.order = p.order[1:]
+	}
+	if len(p.order) == 0 {
+		p.oldest = 0
+		if p.deadline != nil {
+			p.deadline.Stop()
+		}
+		return
+	}
+	if p.order[0] == p.oldest {
+		return
+	}
+	p.oldest, p.since = p.order[0], time.Now()
+	timeout := time.Duration(p.stage.options.Timeout)
+	if p.deadline == nil {
+		p.deadline = time.AfterFunc(timeout, p.overdue)
+	} else {
+		p.deadline.Reset(timeout)
+	}
+}
+
+// overdue kills the process if its oldest call has had its time.
+func (p *process) overdue() {
+	p.mu.Lock()
+	id, timeout := p.oldest, time.Duration(p.stage.options.Timeout)
+	left := timeout - time.Since(p.since)
+	if id != 0 && left > 0 { // another one has become the oldest meanwhile
+		p.deadline.Reset(left)
+		id = 0
+	}
+	p.mu.Unlock()
+	if id != 0 {
+		p.stage.env.Counter("timeouts").Add(1)
+		p.fail(fmt.Errorf("it took longer than %v (timeout) over the item, and was killed", p.stage.options.Timeout), id)
+	}
+}
+
+// fail gives the process up: it is killed, and all that it had is lost. culprit is the call that is to
+// blame, or 0. Of several reasons the first holds.
+func (p *process) fail(err error, culprit uint64) {
+	p.mu.Lock()
+	if p.err != nil {
+		p.mu.Unlock()
+		return
+	}
+	p.err = err
+	calls, leaving := p.calls, p.leaving
+	p.calls = make(map[uint64]*call)
+	p.watch()
+	p.mu.Unlock()
+	p.signal(kill)
+	reason := p.stage.named(fmt.Errorf("%w%s", err, p.diary.said()))
+	if !leaving && !errors.Is(err, errClosed) {
+		p.stage.env.Logger.Warn("program lost", "error", err, "items", len(calls))
+	}
+	for id, c := range calls {
+		c.finish(&lostError{err: reason, culprit: id == culprit})
+	}
+}
+
+func (p *process) failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+func (p *process) alive() bool { return p.failure() == nil }
+
+// signal sends a signal to the process and to all that it has started, as long as they are its own.
+func (p *process) signal(send func(pid int)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone && p.cmd != nil && p.cmd.Process != nil {
+		send(p.cmd.Process.Pid)
+	}
+}
+
+// buried is called when the process has ended, and before its id can be given to another.
+func (p *process) buried() {
+	p.signal(kill)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = true
+}
+
+// take takes a frame of the program. The error says how it breaks the protocol.
+func (p *process) take(header, body []byte) error {
+	var m message
+	if err := json.Unmarshal(header, &m); err != nil {
+		return fmt.Errorf("the header of a frame is no JSON: %w", err)
+	}
+	switch m.Type {
+	case "emit":
+		return p.emitted(output{m, body}, len(header)+len(body))
+	case "done", "error":
+		c := p.unregister(m.ID)
+		if c == nil {
+			return unknownItem(m)
+		}
+		p.answered.Store(true)
+		c.count = m.Count
+		if m.Type == "error" {
+			c.err = errors.New(m.Error)
+			if m.Retry > 0 {
+				c.err = pipeline.Retry(c.err, time.Now().Add(time.Duration(m.Retry*float64(time.Second))))
+			}
+		}
+		c.finish(nil)
+		return nil
+	}
+	return fmt.Errorf("there is no frame of the type %q", m.Type)
+}
+
+func (p *process) emitted(o output, size int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.calls[o.ID]
+	if c == nil {
+		return unknownItem(o.message)
+	}
+	if c.size += int64(size); c.size > int64(p.stage.options.MaxFrame) {
+		return fmt.Errorf("an item yields more than %v (max_frame)", p.stage.options.MaxFrame)
+	}
+	c.outputs = append(c.outputs, o)
+	return nil
+}
+
+func unknownItem(m message) error {
+	return fmt.Errorf("%s for item %d, which it was not given or is done with", m.Type, m.ID)
+}

@@ -1,0 +1,151 @@
+// Package exec is the stage that another program does the work of, in whatever language: it is started
+// once, gets items on its standard input and answers on its standard output, in frames that docs/plugins.md
+// describes. Many items are in flight at once, so that the way there and back is paid for once for all of
+// them.
+//
+// What an item yields is passed on when the program says that it is done with it, and not before: an item
+// that fails has emitted nothing. A program that dies, hangs or breaks the protocol is killed with all that
+// it has started, and started again after a pause. The item that it hung at fails; the others that it had
+// are given to the new process one at a time, so that one that is fatal to it fails alone. Standard error
+// is logged line by line, and its last lines are part of the error.
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+
+	_ "github.com/webrace/webrace/internal/kinds" // the names that programs know values by
+)
+
+// Options of the stage.
+type Options struct {
+	Command   []string          `toml:"command" doc:"the program and its arguments"`
+	Takes     []string          `toml:"takes" doc:"the kinds that it takes, or any"`
+	Gives     []Output          `toml:"gives" doc:"what it gives"`
+	Options   pipeline.Table    `toml:"options" doc:"options of the program, which says itself what there are"`
+	Processes int               `toml:"processes" doc:"how many processes share the work"`
+	InFlight  int               `toml:"in_flight" doc:"the most items that one process has at once; not more than there are workers"`
+	Timeout   pipeline.Duration `toml:"timeout" doc:"the longest that the program may take for an item before it is killed"`
+	Ready     pipeline.Duration `toml:"ready" doc:"the longest that it may take to be ready"`
+	Grace     pipeline.Duration `toml:"grace" doc:"the longest that it may take to end once there is no more input"`
+	MaxFrame  pipeline.Size     `toml:"max_frame" doc:"the largest frame, and the most that one item may yield"`
+	Env       map[string]string `toml:"env" doc:"variables of its environment, beside those of this process"`
+	Dir       string            `toml:"dir" doc:"its working directory"`
+}
+
+// Output is a port of the program.
+type Output struct {
+	Port string `toml:"port" doc:"its name; the default port where it is left out"`
+	Kind string `toml:"kind" doc:"the kind of what leaves it; same for what it was given"`
+	Doc  string `toml:"doc" doc:"what leaves it, in a phrase"`
+}
+
+const sameKind = "same"
+
+var defaults = Options{
+	Takes: []string{"document"}, Gives: []Output{{Kind: "document"}},
+	Processes: 1, InFlight: 32, MaxFrame: 64 << 20,
+	Timeout: pipeline.Duration(30 * time.Second), Ready: pipeline.Duration(10 * time.Second), Grace: pipeline.Duration(5 * time.Second),
+}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "exec",
+		Summary: "has a program of yours do the work, in any language",
+		Doc: "The program gets items on its standard input and answers on its standard output (docs/plugins.md). It takes and gives " +
+			"what takes and gives say; a program that says otherwise of itself is not started.",
+		In:      pipeline.Kinds(pipeline.KindOf[any]()),
+		Workers: 32,
+	}, defaults, newStage)
+}
+
+// Validate refuses what no program can be run by.
+func (o Options) Validate() error {
+	fault := func(option, format string, args ...any) error {
+		return &pipeline.OptionError{Option: option, Err: fmt.Errorf(format, args...)}
+	}
+	switch {
+	case len(o.Command) == 0 || o.Command[0] == "":
+		return fault("command", `is not set: name the program and its arguments, as ["python3", "shout.py"]`)
+	case len(o.Takes) == 0:
+		return fault("takes", "is empty: the program has to be given something")
+	case o.Processes < 1:
+		return fault("processes", "%d processes do no work", o.Processes)
+	case o.InFlight < 1:
+		return fault("in_flight", "%d items in flight are none", o.InFlight)
+	case o.MaxFrame < 4<<10 || o.MaxFrame > 1<<30:
+		return fault("max_frame", "%v is not between 4KiB and 1GiB", o.MaxFrame)
+	}
+	for name, d := range map[string]pipeline.Duration{"timeout": o.Timeout, "ready": o.Ready, "grace": o.Grace} {
+		if d <= 0 {
+			return fault(name, "%v is no time to wait", d)
+		}
+	}
+	for _, name := range o.Takes {
+		if _, err := pipeline.KindNamed(name); err != nil {
+			return &pipeline.OptionError{Option: "takes", Err: err}
+		}
+	}
+	return o.validateGives()
+}
+
+func (o Options) validateGives() error {
+	seen := make(map[string]bool)
+	for _, out := range o.Gives {
+		var err error
+		if out.Kind != sameKind {
+			_, err = pipeline.KindNamed(out.Kind)
+		}
+		if err == nil && seen[out.Port] {
+			err = fmt.Errorf("port %q stands twice", out.Port)
+		}
+		if err == nil && out.Port == "errors" {
+			err = errors.New("port errors is the one that every stage has for its failures")
+		}
+		if err != nil {
+			return &pipeline.OptionError{Option: "gives", Err: err}
+		}
+		seen[out.Port] = true
+	}
+	return nil
+}
+
+// InputKinds returns what the program takes.
+func (o Options) InputKinds() []pipeline.Kind {
+	kinds := make([]pipeline.Kind, len(o.Takes))
+	for i, name := range o.Takes {
+		kinds[i] = kindNamed(name)
+	}
+	return kinds
+}
+
+// Ports returns the outputs of the program.
+func (o Options) Ports() []pipeline.Port {
+	ports := make([]pipeline.Port, len(o.Gives))
+	for i, out := range o.Gives {
+		ports[i] = pipeline.Port{Name: out.Port, Kind: kindNamed(out.Kind), Doc: out.Doc}
+	}
+	return ports
+}
+
+// kindNamed returns a kind whose name has been found right.
+func kindNamed(name string) pipeline.Kind {
+	if name == sameKind {
+		return pipeline.SameAsInput
+	}
+	kind, _ := pipeline.KindNamed(name)
+	return kind
+}
+
+// port returns an output by its name.
+func (o Options) port(name string) (Output, bool) {
+	i := slices.IndexFunc(o.Gives, func(out Output) bool { return out.Port == name })
+	if i < 0 {
+		return Output{}, false
+	}
+	return o.Gives[i], true
+}

@@ -1,0 +1,110 @@
+package exec
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// newest is the version of the protocol that this host speaks; it understands the one before it, too.
+const newest = 1
+
+// speaks reports whether a host of a version understands a program of another.
+func speaks(host, program int) bool { return program >= 1 && (program == host || program == host-1) }
+
+// The messages of the host. After hello it sends items, until it closes the program's standard input.
+type hello struct {
+	Type     string         `json:"type"` // "hello"
+	ABI      int            `json:"abi"`
+	Pipeline string         `json:"pipeline"`
+	Stage    string         `json:"stage"`
+	Options  pipeline.Table `json:"options"`
+	InFlight int            `json:"in_flight"`
+	MaxFrame int64          `json:"max_frame"`
+}
+
+// appendItem adds the header of an item: {"type":"item","id":7,"kind":"document","value":{…}}.
+func appendItem(b []byte, id uint64, kind string, value json.RawMessage) []byte {
+	b = append(b, `{"type":"item","id":`...)
+	b = strconv.AppendUint(b, id, 10)
+	b = append(b, `,"kind":"`...) // a name, in which nothing needs to be escaped
+	b = append(b, kind...)
+	b = append(b, `","value":`...)
+	b = append(b, value...)
+	return append(b, '}')
+}
+
+// message is any of a program's: ready, emit, done and error. Fields that it does not have are ignored.
+type message struct {
+	Type string `json:"type"`
+
+	ABI  int       `json:"abi"`  // of ready
+	Spec *progSpec `json:"spec"` // of ready
+
+	ID uint64 `json:"id"` // of the others
+
+	Port  string                     `json:"port"`  // of emit: "" is the default one
+	Keep  bool                       `json:"keep"`  // of emit: the value is the item's own, but for what is set
+	Set   map[string]json.RawMessage `json:"set"`   // of emit with keep: the fields that are other
+	Body  bool                       `json:"body"`  // of emit with keep: the frame's body takes the place of the value's
+	Kind  string                     `json:"kind"`  // of emit without keep; that of the port where it is left out
+	Value json.RawMessage            `json:"value"` // of emit without keep
+
+	Count map[string]int64 `json:"count"` // of done and error: what is added to counters
+	Error string           `json:"error"` // of error
+	Retry float64          `json:"retry_after_s"`
+}
+
+// progSpec is what a program says of itself.
+type progSpec struct {
+	Takes  []string     `json:"takes"`
+	Gives  []progOutput `json:"gives"`
+	Fields []string     `json:"fields"` // those that it wants of an item; all if it names none
+}
+
+type progOutput struct {
+	Port string `json:"port"`
+	Kind string `json:"kind"`
+}
+
+// differs says what has to be changed in the options so that they say the same as the program; "" if they do.
+func (p *progSpec) differs(o Options) string {
+	var said []Output
+	for _, out := range p.Gives {
+		said = append(said, Output{Port: out.Port, Kind: out.Kind})
+	}
+	var wrong []string
+	if p.Takes != nil && !slices.Equal(sorted(p.Takes), sorted(o.Takes)) {
+		wrong = append(wrong, "takes = "+literal(p.Takes))
+	}
+	if p.Gives != nil && !slices.Equal(outputs(said), outputs(o.Gives)) {
+		wrong = append(wrong, "gives = ["+strings.Join(outputs(said), ", ")+"]")
+	}
+	return strings.Join(wrong, " and ")
+}
+
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
+
+func literal(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// outputs writes ports as pipelines.toml has them, sorted.
+func outputs(list []Output) []string {
+	written := make([]string, len(list))
+	for i, out := range list {
+		written[i] = fmt.Sprintf("{ kind = %q }", out.Kind)
+		if out.Port != "" {
+			written[i] = fmt.Sprintf("{ port = %q, kind = %q }", out.Port, out.Kind)
+		}
+	}
+	return sorted(written)
+}

@@ -1,0 +1,258 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// process is a program that runs, from its start until it is gone.
+type process struct {
+	stage    *stage
+	diary    *diary
+	fields   []string // of an item that the program wants
+	answered atomic.Bool
+
+	cmd            *osexec.Cmd
+	stdin          *os.File
+	stdout, stderr *os.File
+	reader         *bufio.Reader
+	ready          chan struct{} // closed when hands have been shaken, or not
+	exited         chan struct{} // closed when it has ended, and how is known
+	ended          chan struct{} // closed when nothing of it is left
+	status         error         // how it ended
+
+	writing sync.Mutex
+	frame   []byte // the last one written, whose memory is used again
+
+	mu       sync.Mutex
+	err      error // why nothing more can be expected of it
+	leaving  bool  // its input has been closed, so that it ends
+	gone     bool  // its process id may be somebody else's
+	calls    map[uint64]*call
+	order    []uint64 // of the calls, oldest first; those that have ended may still stand in it
+	last     uint64   // the id that was given last
+	oldest   uint64   // the call whose time runs
+	since    time.Time
+	deadline *time.Timer
+}
+
+// told is how long is waited to learn why a pipe to a process has broken.
+const told = time.Second
+
+// launch starts the program and shakes hands with it.
+func (s *stage) launch() (*process, error) {
+	p := &process{
+		stage: s, diary: newDiary(s.env.Logger, s.env.Counter("stderr_lines_left_out")),
+		ready: make(chan struct{}), exited: make(chan struct{}), ended: make(chan struct{}),
+		calls: make(map[uint64]*call),
+	}
+	if err := p.start(); err != nil {
+		return nil, s.named(fmt.Errorf("start the program: %w", err))
+	}
+	ready := time.AfterFunc(time.Duration(s.options.Ready), func() {
+		p.fail(fmt.Errorf("it was not ready within %v", s.options.Ready), 0)
+	})
+	stop := context.AfterFunc(s.ctx, func() { p.fail(errClosed, 0) })
+	err := p.shakeHands()
+	ready.Stop()
+	stop()
+	if err == nil {
+		err = p.failure()
+	}
+	if err != nil {
+		p.fail(err, 0)
+		close(p.ready)
+		<-p.ended
+		return nil, s.named(fmt.Errorf("%w%s", p.failure(), p.diary.said()))
+	}
+	close(p.ready)
+	return p, nil
+}
+
+// start starts the program and what watches it. The goroutine that has started it keeps its thread for as
+// long as it runs, because that it is killed when this process dies is bound to the thread.
+func (p *process) start() error {
+	o := p.stage.options
+	theirs := make([]*os.File, 3)
+	var errs [3]error
+	theirs[0], p.stdin, errs[0] = os.Pipe()
+	p.stdout, theirs[1], errs[1] = os.Pipe()
+	p.stderr, theirs[2], errs[2] = os.Pipe()
+	p.cmd = osexec.Command(o.Command[0], o.Command[1:]...)
+	p.cmd.Dir, p.cmd.Env = o.Dir, os.Environ()
+	for name, value := range o.Env {
+		p.cmd.Env = append(p.cmd.Env, name+"="+value)
+	}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	p.cmd.SysProcAttr = attributes()
+	started := make(chan error)
+	if err := errors.Join(errs[:]...); err != nil {
+		closeAll(append(theirs, p.stdin, p.stdout, p.stderr)...)
+		return err
+	}
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		closeAll(theirs...)
+		started <- err
+		if err == nil {
+			p.wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		closeAll(p.stdin, p.stdout, p.stderr)
+		return err
+	}
+	p.reader = bufio.NewReaderSize(p.stdout, 64<<10)
+	p.stage.tasks.Go(p.supervise)
+	return nil
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// wait waits until the process has ended, and ends what it has started. Whoever holds its pipes then is
+// none of them any more, and is not waited for.
+func (p *process) wait() {
+	p.status = reap(p.cmd, p.buried)
+	soon := time.Now().Add(told)
+	_ = p.stdout.SetReadDeadline(soon)
+	_ = p.stderr.SetReadDeadline(soon)
+	close(p.exited)
+}
+
+// supervise reads what the process says until it is gone.
+func (p *process) supervise() {
+	var diary sync.WaitGroup
+	diary.Go(func() { p.diary.keep(p.stderr) })
+	<-p.ready // the one who shakes hands is the first to read
+	for p.failure() == nil {
+		header, body, err := readFrame(p.reader, int64(p.stage.options.MaxFrame))
+		if err == nil {
+			err = p.take(header, body)
+		}
+		if err != nil {
+			p.lose(err)
+		}
+	}
+	<-p.exited
+	diary.Wait()
+	closeAll(p.stdin, p.stdout, p.stderr)
+	close(p.ended)
+}
+
+// lose finds out why nothing more can be read.
+func (p *process) lose(err error) {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("it broke the protocol: %w", err)
+		p.fail(err, 0)
+		p.stage.noteBroken(p.stage.named(err))
+		return
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		p.fail(p.ending(err), 0)
+		return
+	}
+	p.fail(p.ending(errors.New("it closed its standard output")), 0)
+}
+
+// ending returns how the process ended, or the error that is all there is to say if it goes on.
+func (p *process) ending(otherwise error) error {
+	select {
+	case <-p.exited:
+	case <-time.After(told):
+		return otherwise
+	}
+	if p.status == nil {
+		return errors.New("it ended by itself, with status 0")
+	}
+	return fmt.Errorf("it ended: %w", p.status)
+}
+
+// shakeHands says hello and hears whether the program is ready for us.
+func (p *process) shakeHands() error {
+	o := p.stage.options
+	options := o.Options
+	if options == nil {
+		options = map[string]any{}
+	}
+	header, err := json.Marshal(hello{"hello", newest, p.stage.env.Pipeline, p.stage.env.Stage, options, o.InFlight, int64(o.MaxFrame)})
+	if err != nil {
+		return fmt.Errorf("write the options: %w", err)
+	}
+	if _, err := p.stdin.Write(appendFrame(nil, header, nil)); err != nil {
+		return p.ending(fmt.Errorf("it does not read its standard input: %w", err))
+	}
+	header, _, err = readFrame(p.reader, int64(o.MaxFrame))
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("before it was ready: %w", p.ending(errors.New("it closed its standard output")))
+	}
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := json.Unmarshal(header, &m); err != nil {
+		return fmt.Errorf("its first frame is no JSON: %w", err)
+	}
+	return p.greeted(m)
+}
+
+// greeted judges what the program answered to hello.
+func (p *process) greeted(m message) error {
+	switch {
+	case m.Type == "error":
+		return fmt.Errorf("it refuses to work: %s", m.Error)
+	case m.Type != "ready":
+		return fmt.Errorf("its first frame is of the type %q, not ready", m.Type)
+	case !speaks(newest, m.ABI):
+		return fmt.Errorf("it speaks version %d of the protocol, and this is version %d: its library or webrace has to be brought up to date", m.ABI, newest)
+	case m.Spec == nil:
+		return nil
+	}
+	if wrong := m.Spec.differs(p.stage.options); wrong != "" {
+		return fmt.Errorf("it takes or gives something else than the stage is declared to: set %s", wrong)
+	}
+	p.fields = m.Spec.Fields
+	return nil
+}
+
+// stop ends the process: politely, then less so. One that has work left is not wanted any more.
+func (p *process) stop() {
+	p.mu.Lock()
+	p.leaving = true
+	busy := len(p.calls) > 0
+	p.mu.Unlock()
+	_ = p.stdin.Close()
+	grace := time.Duration(p.stage.options.Grace)
+	if busy {
+		grace = min(grace, told)
+	}
+	for _, step := range []struct {
+		wait time.Duration
+		then func()
+	}{{grace, func() { p.signal(terminate) }}, {told, func() { p.signal(kill) }}} {
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(step.wait):
+			step.then()
+		}
+	}
+	<-p.ended
+}

@@ -1,0 +1,170 @@
+package exec
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary is the program as well: with PROGRAM in its environment it behaves as that says.
+func TestMain(m *testing.M) {
+	if mode := os.Getenv("PROGRAM"); mode != "" {
+		program(mode)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// peer is the program's side of the protocol.
+type peer struct {
+	in  *bufio.Reader
+	out io.Writer
+}
+
+func (p peer) read() (m map[string]any, body []byte) {
+	header, body, err := readFrame(p.in, 1<<30)
+	if err != nil {
+		os.Exit(0)
+	}
+	if err := json.Unmarshal(header, &m); err != nil {
+		panic(err)
+	}
+	return m, body
+}
+
+func (p peer) write(header string, args ...any) {
+	_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, header, args...), nil))
+}
+
+// spoils are what a program does wrong before it is ready.
+var spoils = map[string]func(peer){
+	"exit at start":  func(peer) { fmt.Fprintln(os.Stderr, "no license"); os.Exit(7) },
+	"print at start": func(peer) { fmt.Println("Hello, I am a program, and glad to be one"); time.Sleep(time.Hour) },
+	"wrong abi":      func(p peer) { p.read(); p.write(`{"type":"ready","abi":99}`); p.read() },
+	"refuse":         func(p peer) { p.read(); p.write(`{"type":"error","error":"there is no option 'volme'"}`); p.read() },
+	"drift": func(p peer) {
+		p.read()
+		p.write(`{"type":"ready","abi":1,"spec":{"takes":["aci"],"gives":[{"kind":"text"},{"port":"x","kind":"links"}]}}`)
+		p.read()
+	},
+	"not ready":        func(peer) { time.Sleep(time.Hour) },
+	"no greeting":      func(p peer) { p.read(); p.write(`{"type":"done","id":1}`); p.read() },
+	"no json":          func(p peer) { p.read(); p.write(`hello`); p.read() },
+	"close at start":   func(peer) { os.Stdout.Close(); time.Sleep(time.Hour) },
+	"ready and dead":   func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); os.Exit(3) },
+	"never reads":      func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); time.Sleep(time.Hour) },
+	"closes its input": func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); os.Stdin.Close(); time.Sleep(time.Hour) },
+}
+
+// program is ready, and does with each item what its text says.
+func program(mode string) {
+	p := peer{bufio.NewReader(os.Stdin), os.Stdout}
+	if spoil := spoils[mode]; spoil != nil {
+		spoil(p)
+		os.Exit(0)
+	}
+	hello, _ := p.read()
+	if mode == "late" {
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.write(`{"type":"ready","abi":1,"news":[{}]}`)
+	if mode == "stays" {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	for {
+		header, body, err := readFrame(p.in, 1<<30)
+		if err != nil && mode == "stays" {
+			time.Sleep(time.Hour)
+		}
+		if err != nil {
+			os.Exit(0)
+		}
+		var m struct {
+			Type string
+			ID   uint64
+		}
+		if err := json.Unmarshal(header, &m); err != nil {
+			panic(err)
+		}
+		p.work(m.ID, string(body), hello)
+	}
+}
+
+func (p peer) work(id uint64, text string, hello map[string]any) {
+	switch word, rest, _ := strings.Cut(text, " "); word {
+	case "crash":
+		fmt.Fprintln(os.Stderr, "segmentation fault, or so")
+		os.Exit(3)
+	case "emit-crash":
+		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
+		os.Exit(3)
+	case "hang":
+		time.Sleep(time.Hour)
+	case "fork": // a child that holds our pipes
+		child := osexec.Command("sleep", "3600")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		if child.Start() == nil {
+			fmt.Fprintln(os.Stderr, "child", child.Process.Pid)
+		}
+		os.Exit(4)
+	case "flood":
+		for i := range 5000 {
+			fmt.Fprintln(os.Stderr, "line", i)
+		}
+	case "print":
+		fmt.Println("I meant to say this to somebody else")
+	case "unknown":
+		p.write(`{"type":"done","id":4711}`)
+	case "twice":
+		p.write(`{"type":"done","id":%d}`, id)
+	case "nonsense":
+		p.write(`{"type":"nonsense"}`)
+	case "huge":
+		_, _ = os.Stdout.Write([]byte{0, 0, 0, 0x20, 2, 0, 0, 0, '{', '}'})
+	case "much":
+		for range 20 {
+			p.write(`{"type":"emit","id":%d,"keep":true,"unknown":%q}`, id, strings.Repeat("x", 1000))
+		}
+	case "cut":
+		_, _ = os.Stdout.Write([]byte{100, 0, 0, 0, 2, 0, 0, 0, '{'})
+		os.Exit(0)
+	case "close":
+		os.Stdout.Close()
+		time.Sleep(time.Hour)
+	case "error":
+		p.write(`{"type":"error","id":%d,"error":%q,"count":{"refused":1}}`, id, rest)
+		return
+	case "later":
+		p.write(`{"type":"error","id":%d,"error":"not now","retry_after_s":60}`, id)
+		return
+	case "port":
+		p.write(`{"type":"emit","id":%d,"port":%q,"keep":true}`, id, rest)
+	case "kind":
+		p.write(`{"type":"emit","id":%d,"kind":%q,"value":{}}`, id, rest)
+	case "set":
+		p.write(`{"type":"emit","id":%d,"keep":true,"set":{%q:"x"}}`, id, rest)
+	case "drop":
+	case "three":
+		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
+		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d,"keep":true,"body":true}`, id), []byte(strings.ToUpper(rest))))
+		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d}`, id), []byte("new")))
+	case "links":
+		p.write(`{"type":"emit","id":%d,"port":"links","value":{"from":"a","urls":["b"]}}`, id)
+	case "volume":
+		options, _ := json.Marshal(hello["options"])
+		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d,"keep":true,"body":true}`, id), options))
+	default:
+		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
+	}
+	p.write(`{"type":"done","id":%d,"count":{"worked":1}}`, id)
+}

@@ -1,0 +1,106 @@
+package exec
+
+import (
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/stagetest"
+)
+
+// python returns options that run a Python program which uses the library.
+func python(t *testing.T, source string) Options {
+	t.Helper()
+	program, err := osexec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not here")
+	}
+	library, err := filepath.Abs("../../internal/scaffold/python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "program.py")
+	if err := os.WriteFile(script, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := defaults
+	o.Command, o.Env = []string{program, script}, map[string]string{"PYTHONPATH": library, "PYTHONDONTWRITEBYTECODE": "1"}
+	o.Gives = []Output{{Kind: "document"}, {Port: "found", Kind: "links", Doc: "links"}}
+	return o
+}
+
+const shout = `
+from webrace_stage import Retry, new, stage
+
+@stage(gives={"": "document", "found": "links"}, options={"volume": 1, "mark": "!"})
+def shout(item, options):
+    print("heard", item.url)
+    if item.url.endswith("/quiet"):
+        return
+    if item.url.endswith("/busy"):
+        raise Retry("not now")
+    if item.url.endswith("/bad"):
+        raise ValueError("cannot shout that")
+    shout.count("shouted")
+    yield item.change(title=item.title.upper() + options.mark * options.volume, body=item.body.upper())
+    yield item.keep()
+    for link in item.links:
+        yield new("links", port="found", from_=item.url, urls=[link])
+
+shout.run()
+`
+
+func page(name string) *webrace.Document {
+	return &webrace.Document{
+		URL: "https://example.org/" + name, Outcome: webrace.Fetched, Status: 200, Title: "γειά", Body: []byte("<p>hi\xff"),
+		Links: []string{"https://example.org/1", "https://example.org/2"}, Text: &webrace.Text{Bytes: []byte("hi"), Blocks: []webrace.Block{{End: 2}}},
+	}
+}
+
+func TestPython(t *testing.T) {
+	o := python(t, shout)
+	o.Options = pipeline.Table{"volume": int64(2)}
+	a := page("a")
+	got := try(t, o, a, page("quiet"), page("busy"), page("bad"))
+	if len(got.Out[""]) != 2 || len(got.Out["found"]) != 2 {
+		t.Fatalf("out %v, failures %v", got.Out, got.Failures)
+	}
+	loud := got.Out[""][0].(*webrace.Document)
+	if loud.Title != "ΓΕΙΆ!!" || string(loud.Body) != "<P>HI\xff" || loud.Text != a.Text && string(loud.Text.Bytes) != "hi" || loud.URL != a.URL {
+		t.Errorf("got %+v", loud)
+	}
+	if got.Out[""][1] != a {
+		t.Error("what is kept as it came is a copy")
+	}
+	if links := got.Out["found"][1].(*webrace.Links); links.From != a.URL || links.URLs[0] != "https://example.org/2" {
+		t.Errorf("got %+v", links)
+	}
+	failures := fmt.Sprint(got.Failures)
+	if len(got.Failures) != 2 || !strings.Contains(failures, "not now") || !strings.Contains(failures, "ValueError: cannot shout that") {
+		t.Errorf("failures %v", failures)
+	}
+	if got.Counters["shouted"] != 1 {
+		t.Errorf("counters %v", got.Counters)
+	}
+}
+
+func TestPythonConforms(t *testing.T) {
+	stagetest.Run(t, stagetest.Case{Type: "exec", Options: python(t, shout), Inputs: []any{page("a"), page("b"), page("quiet")}})
+}
+
+func TestPythonChecksItsOptions(t *testing.T) {
+	for want, options := range map[string]pipeline.Table{
+		"there is no option 'volme' (did you mean volume?)":  {"volme": int64(1)},
+		"option 'volume' takes something like 1, not 'loud'": {"volume": "loud"},
+		"option 'volume' takes something like 1, not True":   {"volume": true},
+	} {
+		o := python(t, shout)
+		o.Options = options
+		mustNotOpen(t, o, want)
+	}
+}
