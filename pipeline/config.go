@@ -25,6 +25,9 @@ type LoadOptions struct {
 	Env func(string) (string, bool)
 	// Data overrides the data directory.
 	Data string
+	// Tests reads the tests as well: the [[test]] tables of these files, and those of files *_test.toml
+	// beside the main one.
+	Tests bool
 }
 
 // Config is a configuration in which nothing is wrong.
@@ -32,6 +35,7 @@ type Config struct {
 	Data      string         // the data directory, as it is written: relative to the working directory
 	Files     []string       // the files that were read, the main one first
 	Pipelines []PipelineInfo // sorted by name; also those that were not checked
+	Tests     []Test         // in the order of the files; none unless they were asked for
 
 	graphs map[string]*Graph
 }
@@ -55,6 +59,9 @@ func Load(path string, o LoadOptions) (*Config, error) {
 	l := newLoader(o)
 	if doc := l.read(path, src); doc != nil {
 		l.includes(doc)
+		if o.Tests {
+			l.readTests(path)
+		}
 	}
 	return l.finish()
 }
@@ -129,7 +136,7 @@ func (l *loader) read(name string, src []byte) *document {
 		l.report(*problem)
 		return nil
 	}
-	keys := []string{"version", "data", "include", "defaults", "pipeline"}
+	keys := []string{"version", "data", "include", "defaults", "pipeline", "test"}
 	for _, key := range doc.root.keys {
 		v := doc.root.table[key]
 		switch {
@@ -239,7 +246,11 @@ func (l *loader) include(path string, pattern *value) {
 	}
 	src, err := os.ReadFile(path)
 	if err != nil {
-		l.report(pattern.finding(CodeFile, fmt.Sprintf("include: %v", err)))
+		f := Finding{Pos: Position{File: path}, Code: CodeFile, Message: err.Error()}
+		if pattern != nil {
+			f = pattern.finding(CodeFile, fmt.Sprintf("include: %v", err))
+		}
+		l.report(f)
 		return
 	}
 	l.read(path, src)
@@ -276,6 +287,9 @@ func (l *loader) finish() (*Config, error) {
 	}
 	l.unusedSettings(wanted)
 	l.checkDefaults()
+	if l.options.Tests {
+		c.Tests = l.tests()
+	}
 	for _, name := range names {
 		table := l.pipelines[name]
 		c.Pipelines = append(c.Pipelines, PipelineInfo{name, title(table), table.keyPosition()})

@@ -51,6 +51,7 @@ const (
 	CodeCycle           Code = "cycle"            // a cycle without a queue, or with two
 	CodeStage           Code = "stage"            // a stage type that describes itself wrongly
 	CodeSet             Code = "set"              // a --set that cannot be understood
+	CodeTest            Code = "test"             // a test that says too little, or what makes no sense
 	CodeEnvironment     Code = "environment"      // something a stage needs is not there; found by [Graph.Probe], not by reading
 )
 

@@ -44,6 +44,7 @@ func Schema(r *Registry) ([]byte, error) {
 		"include":  described(oneOrMore(), "patterns of files to read as well, relative to this one"),
 		"defaults": described(table(defaults), "options of every stage of a type"),
 		"pipeline": described(object{"type": "object", "propertyNames": namePattern, "additionalProperties": reference("pipeline")}, "the pipelines by name"),
+		"test":     testsSchema(),
 	})
 	root["$schema"], root["title"], root["definitions"] = "http://json-schema.org/draft-07/schema#", "pipelines.toml", definitions
 	return json.MarshalIndent(root, "", "  ")

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/pipelinetest"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// testFlags are those of webrace-run test.
+type testFlags struct {
+	run     string
+	asJSON  bool
+	verbose bool
+	limit   time.Duration
+}
+
+func newTest(place *cli.Place) *cobra.Command {
+	var flags testFlags
+	c := &cobra.Command{
+		Use:   "test [FILE|NAME…]",
+		Short: "run the tests of pipelines",
+		Long: `test runs the [[test]] tables of pipelines.toml, of what it includes, and of the
+files *_test.toml beside it: those in some of the files or of some of the pipelines, if any
+are named. A test gives items to stages and says what they are to make of them.
+It asks no network and uses a temporary data directory.`,
+		Example: `  webrace-run test                                   all tests
+  webrace-run test crawl --run 'robots|redirect' -v
+  webrace-run test news_test.toml --json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return flags.test(ctx, c, *place, args)
+		},
+	}
+	c.Flags().StringVar(&flags.run, "run", "", "only tests with names that match a `REGEXP`")
+	c.Flags().BoolVar(&flags.asJSON, "json", false, "results as a JSON list on standard output")
+	c.Flags().BoolVarP(&flags.verbose, "verbose", "v", false, "also tell of tests that pass")
+	c.Flags().DurationVar(&flags.limit, "limit", 30*time.Second, "how long one test may take")
+	return c
+}
+
+// test runs the tests that are meant, and ends with status 1 if one fails.
+func (f testFlags) test(ctx context.Context, c *cobra.Command, place cli.Place, args []string) error {
+	var files, names []string
+	for _, arg := range args {
+		if strings.HasSuffix(arg, ".toml") {
+			files = append(files, filepath.Clean(arg))
+		} else {
+			names = append(names, arg)
+		}
+	}
+	if len(files) > 0 && place.Config == "" {
+		place.Config = configOf(files[0])
+	}
+	config, err := place.Load(pipeline.LoadOptions{Tests: true, Run: []string{}})
+	if err != nil {
+		return err
+	}
+	tests, err := f.choose(config, files, names)
+	if err != nil {
+		return err
+	}
+	o := testOptions(place, f.limit)
+	results := []pipelinetest.Result{}
+	failed := 0
+	for _, t := range tests {
+		result := pipelinetest.Run(ctx, t, o)
+		if ctx.Err() != nil {
+			return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted")}
+		}
+		results = append(results, result)
+		if len(result.Failures) > 0 {
+			failed++
+		}
+		if !f.asJSON {
+			f.tell(c, result)
+		}
+	}
+	if f.asJSON {
+		encoder := json.NewEncoder(c.OutOrStdout())
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(results); err != nil {
+			return err
+		}
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %s failed", failed, cli.Count(len(tests), "test"))
+	case !f.asJSON:
+		fmt.Fprintf(c.OutOrStdout(), "%s passed\n", cli.Count(len(tests), "test"))
+	}
+	return nil
+}
+
+// configOf returns the configuration that a file of tests is beside.
+func configOf(file string) string {
+	if !strings.HasSuffix(file, "_test.toml") {
+		return file
+	}
+	own := strings.TrimSuffix(file, "_test.toml") + ".toml"
+	if _, err := os.Stat(own); err == nil {
+		return own
+	}
+	return filepath.Join(filepath.Dir(file), cli.DefaultConfig)
+}
+
+// choose returns the tests in these files, of these pipelines, with these names.
+func (f testFlags) choose(config *pipeline.Config, files, names []string) ([]pipeline.Test, error) {
+	pattern, err := regexp.Compile(f.run)
+	if err != nil {
+		return nil, cli.Wrongf("--run %s: %w", f.run, err)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(config.Pipelines, func(p pipeline.PipelineInfo) bool { return p.Name == name }) {
+			_, err := config.Graph(name)
+			return nil, err
+		}
+	}
+	var tests []pipeline.Test
+	for _, t := range config.Tests {
+		in := len(files) == 0 || slices.Contains(files, filepath.Clean(t.At.Pos.File))
+		of := len(names) == 0 || slices.Contains(names, t.Pipeline)
+		if in && of && pattern.MatchString(t.Name) {
+			tests = append(tests, t)
+		}
+	}
+	if len(tests) == 0 {
+		return nil, cli.Wrongf("there is no such test; tests are [[test]] tables in %s, and in files *_test.toml beside it", config.Files[0])
+	}
+	return tests, nil
+}
+
+// tell shows a result.
+func (f testFlags) tell(c *cobra.Command, r pipelinetest.Result) {
+	out := c.OutOrStdout()
+	if len(r.Failures) == 0 {
+		if f.verbose {
+			fmt.Fprintf(out, "ok    %s: %s (%.2fs)\n", r.Pipeline, r.Name, r.Seconds)
+		}
+		return
+	}
+	fmt.Fprintf(out, "FAIL  %s: %s\n", r.Pipeline, r.Name)
+	for _, failure := range r.Failures {
+		pipeline.Findings{failure.Finding}.Format(out, cli.IsTerminal(out))
+		fmt.Fprint(out, failure.Detail)
+	}
+}
+
+// testOptions says what tests of pipelines run over.
+func testOptions(place cli.Place, limit time.Duration) pipelinetest.Options {
+	return pipelinetest.Options{
+		Load: place.Load,
+		Stores: func(ctx context.Context, dir string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
+			return testStores(ctx, dir, t)
+		},
+		Refuse: map[string]string{
+			"fetch": "asks the network", "render": "asks the network", "http-out": "asks the network", "mail-out": "sends mail",
+			"write-file": "writes a file", "file-out": "writes a file",
+		},
+		Defaults: map[string]pipeline.Table{"document": {"outcome": "fetched", "status": 200, "media_type": "text/html"}},
+		Limit:    limit,
+	}
+}
+
+// testStores makes a data directory that holds what a test gives: URDs.
+func testStores(ctx context.Context, path string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
+	urds, err := givenURDs(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir, err := storage.Open(path, storage.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(urds) > 0 {
+		if _, err := importURDs(ctx, dir, urds); err != nil {
+			return nil, nil, errors.Join(err, dir.Close())
+		}
+	}
+	resources := new(pipeline.Resources)
+	pipeline.Provide(resources, dir)
+	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return dir.Control() })
+	return resources, dir.Close, nil
+}
+
+// givenURDs reads the URDs of a test: XML, or the name of a file beside the test.
+func givenURDs(t pipeline.Test) ([]*xmlschema.URD, error) {
+	for key := range t.Given {
+		if key != "urds" {
+			return nil, fmt.Errorf("nothing reads given.%s: there is urds, XML or a file of it", key)
+		}
+	}
+	text, ok := t.Given["urds"].(string)
+	switch {
+	case t.Given["urds"] == nil:
+		return nil, nil
+	case !ok:
+		return nil, errors.New("given.urds is XML, or the name of a file of it")
+	case !strings.HasPrefix(strings.TrimSpace(text), "<"):
+		path := text
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(t.At.Pos.File), path)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		text = string(content)
+	}
+	urds, _, err := cli.ReadURDs(strings.NewReader(text), "given.urds", "")
+	return urds, err
+}
