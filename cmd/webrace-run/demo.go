@@ -32,6 +32,8 @@ func newDemo(place *cli.Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "see it work: a small built-in site, three owners, and what they are told",
+		Example: `  webrace-run demo
+  webrace-run demo --serve                           leave the site up, to look at it in a browser`,
 		Long: `demo serves a small web site on loopback and runs the shipped pipelines webrace
 and search over it, for three owners who want to know different things. It is the
 same as running them by name, and leaves a data directory to look around in.`,

@@ -12,9 +12,10 @@ import (
 
 func newList(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "list the pipelines",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "list the pipelines",
+		Example: "  webrace-run list",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			config, err := place.Load(pipeline.LoadOptions{})
 			if err != nil {
@@ -33,8 +34,10 @@ func newLint(place *cli.Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lint",
 		Short: "check the configuration, and show everything that is wrong with it",
-		Long:  "lint reads pipelines.toml and what it includes. It touches neither the network nor a store.",
-		Args:  cobra.NoArgs,
+		Example: `  webrace-run lint
+  webrace-run lint --config my.toml --json`,
+		Long: "lint reads pipelines.toml and what it includes. It touches neither the network nor a store.",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			config, err := place.Load(pipeline.LoadOptions{})
 			if asJSON {
@@ -100,7 +103,9 @@ func newStages() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stages [TYPE]",
 		Short: "list the stage types, or tell all about one",
-		Args:  cobra.MaximumNArgs(1),
+		Example: `  webrace-run stages
+  webrace-run stages fetch`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				text, err := pipeline.DefaultRegistry.Describe(args[0])

@@ -45,8 +45,10 @@ func newRun(place *cli.Place) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run NAME…",
 		Short: "run pipelines by name, also one that is called like a subcommand",
-		Args:  cobra.MinimumNArgs(1),
-		RunE:  func(c *cobra.Command, names []string) error { return runPipelines(c, place, flags, names, nothingMore) },
+		Example: `  webrace-run run webrace search
+  webrace-run run list --set fetch.workers=8         a pipeline that is called like a command`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, names []string) error { return runPipelines(c, place, flags, names, nothingMore) },
 	}
 	flags.addFlags(c)
 	return c

@@ -23,9 +23,10 @@ func newACIList(place *cli.Place) *cobra.Command {
 	var format aciFormat
 	var withheld bool
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "write annotations: as XML, or readable on a terminal",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "write annotations: as XML, or readable on a terminal",
+		Example: "  webrace-store aci list --owner eleni --since 7d",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if withheld {
 				return writeWithheld(c, place, filter, format)
@@ -63,9 +64,10 @@ func newACITake(place *cli.Place) *cobra.Command {
 	var owner string
 	var format aciFormat
 	c := &cobra.Command{
-		Use:   "take --owner OWNER",
-		Short: "write the annotations that wait for an owner, and mark them retrieved",
-		Args:  cobra.NoArgs,
+		Use:     "take --owner OWNER",
+		Short:   "write the annotations that wait for an owner, and mark them retrieved",
+		Example: "  webrace-store aci take --owner eleni",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if owner == "" {
 				return cli.Wrongf("take needs --owner: whose annotations are taken")

@@ -25,9 +25,10 @@ func newCacheLs(place *cli.Place) *cobra.Command {
 		row:    func(v objects.Version) []any { return []any{v.URL, v.Number, v.Status, v.Size, v.Digest} },
 	}
 	return &cobra.Command{
-		Use:   "ls [PREFIX]",
-		Short: "list the latest version of every URL that begins like this: URL, version, status, bytes, digest",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "ls [PREFIX]",
+		Short:   "list the latest version of every URL that begins like this: URL, version, status, bytes, digest",
+		Example: "  webrace-store cache ls https://example.org/news/",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			prefix := ""
 			if len(args) == 1 {
@@ -57,9 +58,10 @@ func newCacheVersions(place *cli.Place) *cobra.Command {
 	}
 	var secret string
 	c := &cobra.Command{
-		Use:   "versions URL",
-		Short: "list the versions of a URL: version, status, bytes, digest, fetched, last validated",
-		Args:  cobra.ExactArgs(1),
+		Use:     "versions URL",
+		Short:   "list the versions of a URL: version, status, bytes, digest, fetched, last validated",
+		Example: "  webrace-store cache versions https://example.org/",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			url, err := normal(args[0])
 			if err != nil {
@@ -172,9 +174,10 @@ func writeText(w io.Writer, url, contentType string, body []byte) error {
 
 func newCacheStats(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "stats",
-		Short: "count what the object cache holds",
-		Args:  cobra.NoArgs,
+		Use:     "stats",
+		Short:   "count what the object cache holds",
+		Example: "  webrace-store cache stats",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withObjects(place, func(store *objects.Store) error {
 				s := store.Stats()

@@ -56,9 +56,10 @@ var letterListing = listing[control.DeadLetter]{
 func newDLQList(place *cli.Place) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "list dead letters, oldest first: id, time, pipeline, stage, attempts, whether to be replayed, error",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "list dead letters, oldest first: id, time, pipeline, stage, attempts, whether to be replayed, error",
+		Example: "  webrace-store dlq list --json",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {
 				n, err := letterListing.print(c, asJSON, store.DeadLetters(c.Context()))
@@ -75,9 +76,10 @@ func newDLQList(place *cli.Place) *cobra.Command {
 
 func newDLQShow(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show ID",
-		Short: "show all there is to know of a dead letter, its item included",
-		Args:  cobra.ExactArgs(1),
+		Use:     "show ID",
+		Short:   "show all there is to know of a dead letter, its item included",
+		Example: "  webrace-store dlq show 3",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withControl(place, func(store *control.Store) error {
 				letter, err := store.DeadLetter(c.Context(), args[0])
@@ -110,8 +112,9 @@ func showLetter(w io.Writer, l control.DeadLetter) error {
 func newDLQReplay(place *cli.Place) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use:   "replay ID… | --all",
-		Short: "have dead letters processed again, at their stages, when their pipelines run next",
+		Use:     "replay ID… | --all",
+		Short:   "have dead letters processed again, at their stages, when their pipelines run next",
+		Example: "  webrace-store dlq replay --all",
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withLetters(c, place, ids, all, func(store *control.Store, letters []control.DeadLetter) error {
 				return replay(c, store, letters)
@@ -140,8 +143,9 @@ func replay(c *cobra.Command, store *control.Store, letters []control.DeadLetter
 func newDLQPurge(place *cli.Place) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use:   "purge ID… | --all",
-		Short: "forget dead letters for good",
+		Use:     "purge ID… | --all",
+		Short:   "forget dead letters for good",
+		Example: "  webrace-store dlq purge 3 4",
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withLetters(c, place, ids, all, func(store *control.Store, letters []control.DeadLetter) error {
 				for _, l := range letters {

@@ -16,8 +16,9 @@ import (
 
 func newExplain(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain URL OWNER",
-		Short: "say why an owner was told of a URL or not: how each URD came to it, and what it is worth to it",
+		Use:     "explain URL OWNER",
+		Short:   "say why an owner was told of a URL or not: how each URD came to it, and what it is worth to it",
+		Example: "  webrace-store explain https://example.org/news eleni",
 		Long: `explain takes the latest stored version of a URL and, for each URD of the owner, says
 whether it is asked about the page, how relevant the page is and which keywords make it
 so, what its owner was told of it, or why they were not, and what of the URD is probably

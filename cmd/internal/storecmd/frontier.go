@@ -42,9 +42,10 @@ var statsListing = listing[queueStats]{
 func newFrontierStats(place *cli.Place) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "stats [PIPELINE]",
-		Short: "count URLs: known, queued, of these delayed, those that gave no document; and list the hosts that are paused",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "stats [PIPELINE]",
+		Short:   "count URLs: known, queued, of these delayed, those that gave no document; and list the hosts that are paused",
+		Example: "  webrace-store frontier stats --json",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {
 				_, err := statsListing.print(c, asJSON, statsOf(store, names))
@@ -80,9 +81,10 @@ var failedListing = listing[frontier.Failure]{
 
 func newFrontierFailed(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "failed [PIPELINE]",
-		Short: "list the URLs that gave no document: URL, last status, times in a row without any answer, error",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "failed [PIPELINE]",
+		Short:   "list the URLs that gave no document: URL, last status, times in a row without any answer, error",
+		Example: "  webrace-store frontier failed webrace",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {
 				n, err := failedListing.print(c, false, failuresOf(c.Context(), store, names))

@@ -64,9 +64,10 @@ func newFrontierDrop(place *cli.Place) *cobra.Command {
 
 func onHost(place *cli.Place, use, short string, do func(c *cobra.Command, store *frontier.Store, names []string, host string) error) *cobra.Command {
 	return &cobra.Command{
-		Use:   use + " HOST [PIPELINE]",
-		Short: short,
-		Args:  cobra.RangeArgs(1, 2),
+		Use:     use + " HOST [PIPELINE]",
+		Short:   short,
+		Example: "  webrace-store frontier " + use + " www.example.org",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			host, err := hostName(args[0])
 			if err != nil {

@@ -13,8 +13,9 @@ import (
 func newFsck(place *cli.Place) *cobra.Command {
 	var repair, deep, asJSON bool
 	c := &cobra.Command{
-		Use:   "fsck",
-		Short: "check everything that is stored, and that it fits together: store, what is wrong, where, details",
+		Use:     "fsck",
+		Short:   "check everything that is stored, and that it fits together: store, what is wrong, where, details",
+		Example: "  webrace-store fsck --deep",
 		Long: `fsck verifies every store while nothing runs. It ends with status 1 if it found
 damage that is not repaired. With --repair it repairs what can be, and says what
 is lost; make a backup first, if only with cp.`,
@@ -83,8 +84,9 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep, asJSON bool) erro
 func newBackup(place *cli.Place) *cobra.Command {
 	var withKey bool
 	c := &cobra.Command{
-		Use:   "backup DIR",
-		Short: "write a copy of the data directory, also while it is in use",
+		Use:     "backup DIR",
+		Short:   "write a copy of the data directory, also while it is in use",
+		Example: "  webrace-store backup /backup/webrace",
 		Long: `backup copies frontier, control store and documents so that they fit together, and
 a manifest with the digest of every file at the end. The full-text index is left
 out: after a restore, webrace-run search fills it again. So is the key of the

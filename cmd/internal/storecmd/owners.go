@@ -44,9 +44,10 @@ func withUsage(owners iter.Seq2[control.Owner, error], used map[string]float64, 
 
 func newOwnerList(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "list owners: name, number of URDs, requests a day (0 is no limit), those used today (UTC), and annotations withheld today",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "list owners: name, number of URDs, requests a day (0 is no limit), those used today (UTC), and annotations withheld today",
+		Example: "  webrace-store owner list",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {
 				now := time.Now().UTC()
@@ -70,9 +71,10 @@ func newOwnerList(place *cli.Place) *cobra.Command {
 
 func newOwnerQuota(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "quota NAME [N]",
-		Short: "say, or with N set, how many requests a day an owner may cause; 0 is no limit",
-		Args:  cobra.RangeArgs(1, 2),
+		Use:     "quota NAME [N]",
+		Short:   "say, or with N set, how many requests a day an owner may cause; 0 is no limit",
+		Example: "  webrace-store owner quota eleni 5000",
+		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return withControl(place, func(store *control.Store) error {

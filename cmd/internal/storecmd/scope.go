@@ -30,9 +30,10 @@ func newScopeAdd(place *cli.Place) *cobra.Command {
 	var pipeline, comment string
 	var first bool
 	c := &cobra.Command{
-		Use:   "add allow|deny|trust KIND PATTERN",
-		Short: "add a rule, of the form that frontier.rules have, behind those that were added before",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "add allow|deny|trust KIND PATTERN",
+		Short:   "add a rule, of the form that frontier.rules have, behind those that were added before",
+		Example: "  webrace-store scope add deny path /calendar/",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			line := strings.Join(args, " ")
 			if comment != "" {
@@ -59,9 +60,10 @@ func newScopeAdd(place *cli.Place) *cobra.Command {
 func newScopeRemove(place *cli.Place) *cobra.Command {
 	var pipeline string
 	c := &cobra.Command{
-		Use:   "rm RULE|NUMBER",
-		Short: "remove a rule that was added, as scope list writes or numbers it",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "rm RULE|NUMBER",
+		Short:   "remove a rule that was added, as scope list writes or numbers it",
+		Example: "  webrace-store scope rm 2",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			removed := false
 			wanted := strings.Join(args, " ")
@@ -125,21 +127,22 @@ var rulesListing = listing[rule]{
 
 func newScopeList(place *cli.Place) *cobra.Command {
 	var pipeline string
-	c := listRules(place, "list", cobra.NoArgs, func([]string) string { return pipeline })
+	c := listRules(place, "list", "scope list --pipeline webrace", cobra.NoArgs, func([]string) string { return pipeline })
 	pipelineFlag(c, &pipeline)
 	return c
 }
 
 func newFrontierRules(place *cli.Place) *cobra.Command {
-	return listRules(place, "rules [PIPELINE]", cobra.MaximumNArgs(1), func(args []string) string { return strings.Join(args, "") })
+	return listRules(place, "rules [PIPELINE]", "frontier rules webrace --json", cobra.MaximumNArgs(1), func(args []string) string { return strings.Join(args, "") })
 }
 
-func listRules(place *cli.Place, use string, args cobra.PositionalArgs, pipeline func(args []string) string) *cobra.Command {
+func listRules(place *cli.Place, use, example string, args cobra.PositionalArgs, pipeline func(args []string) string) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   use,
-		Short: "list the rules in the order in which they are asked, with how many URLs each has decided",
-		Args:  args,
+		Use:     use,
+		Example: "  webrace-store " + example,
+		Short:   "list the rules in the order in which they are asked, with how many URLs each has decided",
+		Args:    args,
 		RunE: func(c *cobra.Command, args []string) error {
 			var list []rule
 			err := eachQueue(c, place, pipeline(args), func(_ context.Context, q queue) error {

@@ -139,9 +139,10 @@ func placesOf(b control.Bounds) string {
 
 func newSecretList(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "list the names of secrets: name, kind, created, changed, where they may be sent",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "list the names of secrets: name, kind, created, changed, where they may be sent",
+		Example: "  webrace-store secret list",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {
 				n, err := secretListing.print(c, false, store.Secrets(c.Context()))
@@ -157,9 +158,10 @@ func newSecretList(place *cli.Place) *cobra.Command {
 func newSecretRm(place *cli.Place) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use:   "rm NAME",
-		Short: "remove a secret that no URD refers to",
-		Args:  cobra.ExactArgs(1),
+		Use:     "rm NAME",
+		Short:   "remove a secret that no URD refers to",
+		Example: "  webrace-store secret rm bank",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withControl(place, func(store *control.Store) error {
 				err := store.DeleteSecret(c.Context(), args[0], force)
@@ -177,9 +179,10 @@ func newSecretRm(place *cli.Place) *cobra.Command {
 
 func newSecretRotate(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rotate",
-		Short: "encrypt all secrets under a new key, and forget the old one",
-		Args:  cobra.NoArgs,
+		Use:     "rotate",
+		Short:   "encrypt all secrets under a new key, and forget the old one",
+		Example: "  webrace-store secret rotate",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {
 				n, err := store.RotateKey(c.Context())

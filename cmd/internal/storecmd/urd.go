@@ -26,9 +26,10 @@ const listURDs = "webrace-store urd list shows what there is"
 
 func newURDRm(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm ID…",
-		Short: "remove URDs, or none if one is not there; what their owners were told stays",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "rm ID…",
+		Short:   "remove URDs, or none if one is not there; what their owners were told stays",
+		Example: "  webrace-store urd rm u42",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withControl(place, func(store *control.Store) error { return removeURDs(c, store, ids) })
 		},
@@ -52,9 +53,10 @@ func removeURDs(c *cobra.Command, store *control.Store, ids []string) error {
 
 func newURDCheck(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "check ID…",
-		Short: "make the starts of URDs due now, for a continuous run; none if one is not there",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "check ID…",
+		Short:   "make the starts of URDs due now, for a continuous run; none if one is not there",
+		Example: "  webrace-store urd check u42",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
 			return withControl(place, func(store *control.Store) error { return checkURDs(c, store, ids) })
 		},

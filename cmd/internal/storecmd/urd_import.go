@@ -131,10 +131,11 @@ func checkStarts(name string, urds []*xmlschema.URD) error {
 
 func newURDLint(place *cli.Place) *cobra.Command {
 	return &cobra.Command{
-		Use:   "lint FILE",
-		Short: "say what is wrong with an XML document of URDs (- reads standard input), and what is probably not meant",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(c *cobra.Command, args []string) error { return lintURDs(c, place, args[0]) },
+		Use:     "lint FILE",
+		Short:   "say what is wrong with an XML document of URDs (- reads standard input), and what is probably not meant",
+		Example: "  webrace-store urd lint interests.xml",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return lintURDs(c, place, args[0]) },
 	}
 }
 

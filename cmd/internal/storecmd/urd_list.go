@@ -73,9 +73,10 @@ func newURDList(place *cli.Place) *cobra.Command {
 	var owner string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "list URDs: id, owner, URI, depth, threshold, keywords with their weights",
-		Args:  cobra.NoArgs,
+		Use:     "list",
+		Short:   "list URDs: id, owner, URI, depth, threshold, keywords with their weights",
+		Example: "  webrace-store urd list --owner eleni",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return withControl(place, func(store *control.Store) error {
 				n, err := urdListing.print(c, asJSON, urdsOf(c, store, owner))

@@ -16,9 +16,10 @@ import (
 func newWhy(place *cli.Place) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "why URL",
-		Short: "say why a URL was fetched or not: scope, depth, rule, trap, robots.txt, media type, redirect, error, when it is due",
-		Args:  cobra.ExactArgs(1),
+		Use:     "why URL",
+		Short:   "say why a URL was fetched or not: scope, depth, rule, trap, robots.txt, media type, redirect, error, when it is due",
+		Example: "  webrace-store why https://example.org/news",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			url, err := normal(args[0])
 			if err != nil {
