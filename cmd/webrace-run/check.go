@@ -31,6 +31,7 @@ flows, and no store is changed. Everything that is in the way is shown at once;
 the exit status is then 3, and 2 if it is the configuration.`,
 		Example: `  webrace-run check                                  all pipelines
   webrace-run check webrace --set fetch.proxy=socks5://127.0.0.1:9050`,
+		ValidArgsFunction: place.CompletePipelines,
 		RunE: func(c *cobra.Command, names []string) error {
 			o := pipeline.LoadOptions{Set: set}
 			if len(names) > 0 {

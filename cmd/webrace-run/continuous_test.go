@@ -34,7 +34,7 @@ func (w *world) goOn(urds []*xmlschema.URD, set ...string) *live {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out, err := newOutput(new(bytes.Buffer), "text")
+	out, err := newOutput(new(bytes.Buffer), "text", "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -240,7 +240,7 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds stri
 	if err != nil {
 		return err
 	}
-	out, err := newOutput(os.Stderr, "text")
+	out, err := newOutput(os.Stderr, "text", "")
 	if err != nil {
 		return err
 	}

@@ -70,10 +70,11 @@ func findingsJSON(c *cobra.Command, err error, status int) error {
 func newGraph(place *cli.Place) *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use:     "graph NAME",
-		Short:   "draw a pipeline as DOT or Mermaid",
-		Example: "  webrace-run graph webrace | dot -Tsvg > webrace.svg",
-		Args:    cobra.ExactArgs(1),
+		Use:               "graph NAME",
+		Short:             "draw a pipeline as DOT or Mermaid",
+		Example:           "  webrace-run graph webrace | dot -Tsvg > webrace.svg",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: place.CompletePipelines,
 		RunE: func(c *cobra.Command, args []string) error {
 			if format != "dot" && format != "mermaid" {
 				return cli.Wrongf("--format %s: it is dot or mermaid", format)
@@ -105,7 +106,8 @@ func newStages() *cobra.Command {
 		Short: "list the stage types, or tell all about one",
 		Example: `  webrace-run stages
   webrace-run stages fetch`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cli.CompleteTypes,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				text, err := pipeline.DefaultRegistry.Describe(args[0])

@@ -32,7 +32,8 @@ was accepted is lost either way.`,
   webrace-run crawl https://example.org/ --depth 2 --keyword news:4
   webrace-run webrace search --urds interests.xml    crawl for URDs, and index what comes
   webrace-run webrace search --continuous            and go on, each crawl when it is due`,
-		Args: cobra.ArbitraryArgs,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: place.CompletePipelines,
 		RunE: func(c *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return c.Help()
@@ -46,8 +47,22 @@ was accepted is lost either way.`,
 		newRun(&place), newCrawl(&place), newTry(&place), newDemo(&place),
 		newList(&place), newLint(&place), newCheck(&place), newTest(&place), newGraph(&place), newStages(), newSchema(),
 	)
+	cli.Versioned(root)
+	completeSet(root, &place)
 	cli.Strict(root)
 	return root
+}
+
+// completeSet makes shells complete --set wherever there is one.
+func completeSet(c *cobra.Command, place *cli.Place) {
+	if c.Flags().Lookup("set") != nil {
+		if err := c.RegisterFlagCompletionFunc("set", place.CompleteSet); err != nil {
+			panic(err) // there is a flag, and it has no completion yet
+		}
+	}
+	for _, sub := range c.Commands() {
+		completeSet(sub, place)
+	}
 }
 
 // withCommands adds to an error what command may have been meant by the name of a pipeline there is not.

@@ -29,23 +29,33 @@ type output struct {
 	shown bool       // a progress line stands there
 }
 
-func newOutput(w io.Writer, format string) (*output, error) {
+// newOutput shows progress on a terminal, and logs in a format elsewhere, from the levels on that are given
+// as for --log-level; stages are those of the graphs.
+func newOutput(w io.Writer, format, levels string, graphs ...*pipeline.Graph) (*output, error) {
 	o := &output{w: w, started: time.Now(), every: 10 * time.Second}
+	normal := slog.LevelInfo
 	if format == "" && cli.IsTerminal(w) {
-		o.line, o.every = true, 200*time.Millisecond
-		o.logger = slog.New(slog.NewTextHandler(lineWriter{o}, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
-		slog.SetDefault(o.logger) // libraries log there
-		return o, nil
+		o.line, o.every, normal = true, 200*time.Millisecond, slog.LevelWarn
 	}
-	if format == "" {
-		format = "text"
-	}
-	logger, err := newLogger(w, format)
+	from, err := parseLevels(levels, normal, graphs)
 	if err != nil {
 		return nil, err
 	}
-	o.logger = logger
-	slog.SetDefault(logger) // libraries log there
+	options := &slog.HandlerOptions{Level: from.lowest()}
+	var handler slog.Handler
+	switch {
+	case o.line:
+		options.ReplaceAttr = withoutTime
+		handler = slog.NewTextHandler(lineWriter{o}, options)
+	case format == "json":
+		handler = slog.NewJSONHandler(w, options)
+	case format == "text" || format == "":
+		handler = slog.NewTextHandler(w, options)
+	default:
+		return nil, cli.Wrongf("--log %s: it is text or json", format)
+	}
+	o.logger = slog.New(newLeveled(handler, from))
+	slog.SetDefault(o.logger) // libraries log there
 	return o, nil
 }
 
@@ -78,8 +88,12 @@ func (o *output) progress(runs []*pipeline.Run, draining bool) {
 	seconds := time.Since(o.started).Seconds()
 	perSecond := float64(t.documents()) / seconds
 	if !o.line {
-		o.logger.Info("progress", "documents", t.documents(), "per_second", int(perSecond), "queued", t.queued, "in_flight", t.inFlight,
-			"errors", t.Errors, "alerts", t.Annotations, "draining", draining)
+		facts := []any{"documents", t.documents(), "per_second", int(perSecond), "queued", t.queued, "in_flight", t.inFlight,
+			"errors", t.Errors, "alerts", t.Annotations, "draining", draining}
+		if draining {
+			facts = append(facts, "holding", holding(runs))
+		}
+		o.logger.Info("progress", facts...)
 		return
 	}
 	text := fmt.Sprintf("%d documents  %.0f/s  %d queued  %d in flight  %d errors  %d alerts", t.documents(), perSecond, t.queued, t.inFlight, t.Errors, t.Annotations)

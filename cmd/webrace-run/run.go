@@ -3,9 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -23,6 +22,9 @@ type runFlags struct {
 	requests []*xmlschema.URD // stored before the run, which is not restricted to them
 	report   string
 	log      string
+	logLevel string
+
+	drainLimit time.Duration
 
 	continuous bool
 }
@@ -37,6 +39,8 @@ func (f *runFlags) addFlags(c *cobra.Command) {
 
 func (f *runFlags) addOutputFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.report, "report", "", "write what the run did to a `FILE` as JSON")
+	c.Flags().DurationVar(&f.drainLimit, "drain-limit", 0, "how long what is in flight may take to end after Ctrl-C or SIGTERM (default no limit)")
+	c.Flags().StringVar(&f.logLevel, "log-level", "", "from which `LEVEL` on to log (debug, info, warn, error), also of a stage or stage type: warn,fetch=debug")
 	c.Flags().StringVar(&f.log, "log", "", "log as `text or json` on stderr (default: a progress line on a terminal, text elsewhere)")
 }
 
@@ -47,8 +51,9 @@ func newRun(place *cli.Place) *cobra.Command {
 		Short: "run pipelines by name, also one that is called like a subcommand",
 		Example: `  webrace-run run webrace search
   webrace-run run list --set fetch.workers=8         a pipeline that is called like a command`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, names []string) error { return runPipelines(c, place, flags, names, nothingMore) },
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: place.CompletePipelines,
+		RunE:              func(c *cobra.Command, names []string) error { return runPipelines(c, place, flags, names, nothingMore) },
 	}
 	flags.addFlags(c)
 	return c
@@ -68,7 +73,15 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 	if err != nil {
 		return err
 	}
-	out, err := newOutput(c.ErrOrStderr(), flags.log)
+	var graphs []*pipeline.Graph
+	for _, name := range names {
+		graph, err := config.Graph(name)
+		if err != nil {
+			return cli.Wrong(err)
+		}
+		graphs = append(graphs, graph)
+	}
+	out, err := newOutput(c.ErrOrStderr(), flags.log, flags.logLevel, graphs...)
 	if err != nil {
 		return err
 	}
@@ -99,7 +112,7 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 			return err
 		}
 	}
-	s := &session{dir: dir, out: out, room: watch, continuous: flags.continuous}
+	s := &session{dir: dir, out: out, room: watch, continuous: flags.continuous, drainLimit: flags.drainLimit}
 	reports, runErr := s.run(c.Context(), config, names)
 	if reports == nil {
 		return runErr
@@ -126,15 +139,4 @@ func restrictTo(config *pipeline.Config, names, ids []string) []string {
 		}
 	}
 	return set
-}
-
-// newLogger returns a logger that writes in a format.
-func newLogger(w io.Writer, format string) (*slog.Logger, error) {
-	switch format {
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, nil)), nil
-	case "text":
-		return slog.New(slog.NewTextHandler(w, nil)), nil
-	}
-	return nil, cli.Wrongf("--log %s: it is text or json", format)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -23,7 +24,8 @@ type session struct {
 	out  *output
 	room *room.Watch
 
-	continuous bool // until a signal
+	continuous bool          // until a signal
+	drainLimit time.Duration // how long a drain may take; 0 has no limit
 }
 
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
@@ -106,27 +108,39 @@ func (s *session) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-
 	tick := time.NewTicker(s.out.every)
 	defer tick.Stop()
 	draining := false
+	var limit <-chan time.Time
 	for {
 		select {
 		case <-ended:
 			return interrupted
 		case <-tick.C:
 			s.out.progress(runs, draining)
+		case <-limit:
+			interrupted = true
+			s.stop(fmt.Sprintf("stopping after %v (--drain-limit), with items in %s", s.drainLimit, holding(runs)), cancel)
 		case <-signals:
 			if draining {
 				interrupted = true
-				s.out.note("stopping at once; what is in flight will be repeated")
-				s.room.Close()
-				cancel()
+				s.stop("stopping at once", cancel)
 				continue
 			}
 			draining = true
+			if s.drainLimit > 0 {
+				limit = time.After(s.drainLimit)
+			}
 			s.out.note("finishing what is in flight (%s)%s; again to stop at once", holding(runs), s.condition())
 			for _, run := range runs {
 				run.Drain()
 			}
 		}
 	}
+}
+
+// stop ends what is in flight.
+func (s *session) stop(why string, cancel func()) {
+	s.out.note("%s; what is in flight will be repeated", why)
+	s.room.Close()
+	cancel()
 }
 
 // condition says what else has to come for a drain to end.

@@ -43,6 +43,7 @@ It asks no network and uses a temporary data directory.`,
 		Example: `  webrace-run test                                   all tests
   webrace-run test crawl --run 'robots|redirect' -v
   webrace-run test news_test.toml --json`,
+		ValidArgsFunction: place.CompletePipelines,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()

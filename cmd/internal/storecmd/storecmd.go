@@ -37,6 +37,7 @@ func newRoot(place *cli.Place) *cobra.Command {
 		newFrontier(place), newScope(place), newDLQ(place), newGC(place),
 		newFsck(place), newBackup(place), newRestore(place),
 	)
+	cli.Versioned(root)
 	cli.Strict(root)
 	return root
 }
