@@ -31,6 +31,7 @@ type session struct {
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
 // have caught up. A first signal drains, which waits for room if the disk is full; a second one cancels.
 func (s *session) run(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Report, error) {
+	sparing()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 2)

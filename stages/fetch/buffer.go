@@ -7,13 +7,55 @@ import (
 )
 
 // Buffers come in sizes that are 4, 5, 6 or 7 times a power of two, so that none is a quarter larger than what
-// it was made for: many bodies wait at once for what becomes of them. What is larger than 16 MiB is not kept.
+// it was made for: many bodies wait at once for what becomes of them. What is larger than mostIdle is not kept.
 const (
 	smallestBuffer = 4 << 10
-	sizesOfBuffers = 4*12 + 1
+	sizesOfBuffers = 4*11 + 1 // up to mostIdle
 )
 
-var buffers [sizesOfBuffers]sync.Pool
+// mostIdle is how many bytes of buffers wait to be used again. That is as much as the bodies that are mostly in
+// flight at once; to keep what a few large pages needed for a moment would cost memory for nothing.
+const mostIdle = 8 << 20
+
+var buffers idleBuffers
+
+// idleBuffers are buffers that nobody uses, by their size. Beyond mostIdle the sizes give up one each in turn.
+type idleBuffers struct {
+	mu     sync.Mutex
+	bySize [sizesOfBuffers][]*buffer
+	bytes  int
+	turn   int // the size that is the next to give up a buffer
+}
+
+// take returns a buffer of a size, or nil if there is none.
+func (f *idleBuffers) take(class int) *buffer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pop(class)
+}
+
+func (f *idleBuffers) pop(class int) *buffer {
+	idle := f.bySize[class]
+	if len(idle) == 0 {
+		return nil
+	}
+	b := idle[len(idle)-1]
+	idle[len(idle)-1] = nil
+	f.bySize[class] = idle[:len(idle)-1]
+	f.bytes -= cap(b.bytes)
+	return b
+}
+
+func (f *idleBuffers) put(b *buffer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bySize[b.class] = append(f.bySize[b.class], b)
+	f.bytes += cap(b.bytes)
+	for f.bytes > mostIdle {
+		f.turn = (f.turn + 1) % sizesOfBuffers
+		f.pop(f.turn)
+	}
+}
 
 // sizeClass returns the number of the smallest size that holds so many bytes, and that size.
 func sizeClass(size int) (class, room int) {
@@ -23,7 +65,7 @@ func sizeClass(size int) (class, room int) {
 	return 4*(power-10) + quarters - 4, quarters << power
 }
 
-// buffer holds a body. It comes from a pool, and goes back there by free.
+// buffer holds a body. It comes from those that are idle, and goes back there by free.
 type buffer struct {
 	bytes []byte
 	class int
@@ -32,8 +74,8 @@ type buffer struct {
 // newBuffer returns an empty buffer for at least so many bytes.
 func newBuffer(size int) *buffer {
 	class, room := sizeClass(size)
-	if class < len(buffers) {
-		if b, ok := buffers[class].Get().(*buffer); ok {
+	if class < sizesOfBuffers {
+		if b := buffers.take(class); b != nil {
 			b.bytes = b.bytes[:0]
 			return b
 		}
@@ -43,8 +85,8 @@ func newBuffer(size int) *buffer {
 
 // free gives the buffer back; the caller must not touch it again. A nil buffer has nothing to give.
 func (b *buffer) free() {
-	if b != nil && b.class < len(buffers) {
-		buffers[b.class].Put(b)
+	if b != nil && b.class < sizesOfBuffers {
+		buffers.put(b)
 	}
 }
 

@@ -1,6 +1,9 @@
 package fetch
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // TestBuffersAreLargeEnoughAndNotMuchLarger looks at every size near a border, and at the classes' order.
 func TestBuffersAreLargeEnoughAndNotMuchLarger(t *testing.T) {
@@ -24,7 +27,36 @@ func TestBuffersAreLargeEnoughAndNotMuchLarger(t *testing.T) {
 		}
 		last = class
 	}
-	if class, room := sizeClass(16 << 20); class != len(buffers)-1 || room != 16<<20 {
-		t.Errorf("16 MiB is of class %d of %d", class, len(buffers))
+	if class, room := sizeClass(mostIdle); class != sizesOfBuffers-1 || room != mostIdle {
+		t.Errorf("%d bytes are of class %d of %d", mostIdle, class, sizesOfBuffers)
+	}
+}
+
+func TestNoMoreBuffersAreKeptThanAreMostlyInFlight(t *testing.T) {
+	t.Parallel()
+	var idle idleBuffers
+	r := rand.New(rand.NewPCG(7, 11))
+	for range 10_000 {
+		class, room := sizeClass(r.IntN(2 << 20))
+		b := idle.take(class)
+		if b == nil {
+			b = &buffer{bytes: make([]byte, 0, room), class: class}
+		}
+		if cap(b.bytes) != room {
+			t.Fatalf("a buffer of %d bytes for %d", cap(b.bytes), room)
+		}
+		idle.put(b)
+		if r.IntN(4) == 0 { // somebody else needed two at once
+			idle.put(&buffer{bytes: make([]byte, 0, room), class: class})
+		}
+		kept := 0
+		for _, sized := range idle.bySize {
+			for _, b := range sized {
+				kept += cap(b.bytes)
+			}
+		}
+		if kept != idle.bytes || kept > mostIdle {
+			t.Fatalf("%d bytes are kept, counted as %d; the most is %d", kept, idle.bytes, mostIdle)
+		}
 	}
 }

@@ -91,7 +91,7 @@ func pebbleOptions(o Options) *pebble.Options {
 		ReadOnly:              o.ReadOnly,
 		Logger:                logger{o.Logger, o.Fatal},
 		CacheSize:             o.Cache,
-		MemTableSize:          16 << 20,
+		MemTableSize:          8 << 20,
 		L0CompactionThreshold: 8, // later and larger compactions: most of the CPU goes into them
 		LBaseMaxBytes:         128 << 20,
 		FormatMajorVersion:    pebble.FormatNewest,

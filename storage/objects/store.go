@@ -149,7 +149,7 @@ func openIndex(dir string, o Options) (*pebble.DB, error) {
 		FS:                 o.FS,
 		ReadOnly:           o.ReadOnly,
 		CacheSize:          o.CacheBytes,
-		MemTableSize:       16 << 20,
+		MemTableSize:       4 << 20,
 		FormatMajorVersion: pebble.FormatNewest,
 		Logger:             indexLogger{o.Logger, o.Fatal},
 	}
