@@ -27,7 +27,7 @@ func firstPositive[T int | Duration](values ...T) T {
 }
 
 // collect gathers items into groups and processes each. A group is processed when it is full, when its
-// first item has waited for the period, or when nothing more will come.
+// first item has waited for the period, when nothing more will come, or when a reload waits for it.
 func (n *node) collect(p BatchProcessor) {
 	out := n.newEmitter()
 	count, period := n.batchSize()
@@ -45,7 +45,12 @@ func (n *node) gather(first any, count int, period time.Duration) []*Item {
 	group := append(make([]*Item, 0, count), n.item(first))
 	full := time.NewTimer(period)
 	defer full.Stop()
+	gating := &n.run.gating
 	for len(group) < count {
+		g := gating.gate.Load()
+		if g.hurry {
+			return n.gatherWaiting(group, count)
+		}
 		select {
 		case e, ok := <-n.in:
 			if !ok {
@@ -54,7 +59,24 @@ func (n *node) gather(first any, count int, period time.Duration) []*Item {
 			group = append(group, n.item(e))
 		case <-full.C:
 			return group
+		case <-g.changed:
 		case <-n.run.ctx.Done():
+			return group
+		}
+	}
+	return group
+}
+
+// gatherWaiting adds to a group what is there already.
+func (n *node) gatherWaiting(group []*Item, count int) []*Item {
+	for len(group) < count {
+		select {
+		case e, ok := <-n.in:
+			if !ok {
+				return group
+			}
+			group = append(group, n.item(e))
+		default:
 			return group
 		}
 	}

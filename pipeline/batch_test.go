@@ -77,7 +77,7 @@ func TestWhatAGroupEmitsHoldsAllItsLeases(t *testing.T) {
 		t.Fatal(err)
 	}
 	release := <-hold
-	run.workers.Wait()
+	_ = run.routines.wait(context.Background())
 	ends.mu.Lock()
 	if len(ends.all) != 0 {
 		t.Error("a lease of the group ended before what came of it")

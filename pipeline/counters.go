@@ -46,6 +46,16 @@ func (c *counters) levelNames() map[string]bool {
 	return maps.Clone(c.levels)
 }
 
+// add adds what others have counted so far. A state is known by who shows it.
+func (c *counters) add(before *counters) {
+	levels := before.levelNames()
+	for name, n := range before.values() {
+		if !levels[name] {
+			c.get(name).Add(n)
+		}
+	}
+}
+
 func (c *counters) values() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -97,7 +97,7 @@ func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 func (e *emitter) pass(ctx context.Context) error {
 	r := e.node.run
 	r.flight.add() // before looking, as in enter
-	if r.gate.Load() == e.gate {
+	if r.gating.gate.Load() == e.gate {
 		return nil
 	}
 	r.flight.done()

@@ -20,7 +20,9 @@ type Env struct {
 
 	resources *Resources
 	counters  *counters
-	run       *Run // nil outside a run
+	run       *Run                   // nil outside a run
+	next      atomic.Pointer[reload] // that the stage is made for, as long as that is under way
+	asked     peersAsked
 }
 
 // NewEnv returns an environment for a stage that is run outside a pipeline, as tests do.
@@ -47,8 +49,9 @@ func (e *Env) Counters() map[string]int64 { return e.counters.values() }
 // Resources holds what a program opens once and lends to stages, by type: the data directory, a clock.
 // The zero value holds nothing.
 type Resources struct {
-	mu     sync.RWMutex
-	byType map[reflect.Type]any
+	mu        sync.RWMutex
+	byType    map[reflect.Type]any
+	listeners map[string]*sharedListener
 }
 
 // Provide lends v to the stages of a run, which find it by its type. A second value of the same type

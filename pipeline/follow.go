@@ -39,12 +39,13 @@ const (
 // dealt with: an entry is emitted again after a crash unless everything before it, and it, had been. It
 // returns when the run drains, or, unless the run is continuous, when it has caught up and nothing in the
 // process feeds the log any more.
-func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) error {
+func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) (err error) {
 	after, err := log.Cursor(ctx)
 	if err != nil {
 		return fmt.Errorf("read the cursor: %w", err)
 	}
 	progress := NewProgress(after, followBatch, log.SetCursor)
+	defer func() { err = errors.Join(err, progress.Save(context.WithoutCancel(ctx))) }()
 	feeding, stop := context.WithCancel(ctx)
 	defer stop()
 	if !env.Continuous {
@@ -158,7 +159,21 @@ func (p *Progress) End(ctx context.Context, seq uint64, ok bool) error {
 	if len(p.open) > 0 {
 		p.done = p.open[0] - 1
 	}
-	if p.done <= p.saved || (len(p.open) > 0 && p.done-p.saved < p.step && time.Since(p.at) < saveEvery) {
+	if len(p.open) > 0 && p.done < p.saved+p.step && time.Since(p.at) < saveEvery {
+		return nil
+	}
+	return p.write(ctx)
+}
+
+// Save saves the position now, as who stops in the middle does.
+func (p *Progress) Save(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.write(ctx)
+}
+
+func (p *Progress) write(ctx context.Context) error {
+	if p.done <= p.saved {
 		return nil
 	}
 	p.saved, p.at = p.done, time.Now()

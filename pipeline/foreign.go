@@ -10,21 +10,39 @@ import (
 // runForeign runs a go-streams operator as a stage: values go in without their items, and what comes out
 // gets a lease of its own.
 func (n *node) runForeign(stage FlowStage) {
-	operator := stage.Flow()
-	n.run.spawn(func() {
-		defer close(operator.In())
+	first := n.operator == nil
+	if first {
+		n.operator = stage.Flow()
+	}
+	n.run.work(func() {
 		for e := range n.in {
-			n.feed(operator, n.item(e))
+			n.feed(n.operator, n.item(e))
 		}
+		n.finishOperator()
 	})
-	n.produce(func() {
+	if !first {
+		return
+	}
+	n.run.spawn(func() {
+		defer n.exhausted()
 		out := n.newProducer(openToOperators, n.run.ctx.Done())
-		for value := range operator.Out() {
+		for value := range n.operator.Out() {
 			if n.run.ctx.Err() == nil {
 				_ = out.Emit(n.run.ctx, &Item{Value: value}) // fails only when the run is cancelled
 			}
 		}
 	})
+}
+
+// finishOperator tells the operator that nothing more comes, unless the channel in front of it was closed for
+// a reload.
+func (n *node) finishOperator() {
+	n.run.wiring.Lock()
+	defer n.run.wiring.Unlock()
+	if !n.run.rewiring && !n.finished {
+		n.finished = true
+		close(n.operator.In())
+	}
 }
 
 func (n *node) feed(operator streams.Flow, it *Item) {
@@ -99,18 +117,12 @@ func (s *foreignSink) Close() error {
 // sources run beside them. The flow ends when its input is closed and the graph has ended; Run.Wait then
 // tells how.
 func (g *Graph) Flow(ctx context.Context, o RunOptions, entry, exit string) (streams.Flow, *Run, error) {
-	for _, name := range []string{entry, exit} {
-		if g.stage(name) == nil {
-			return nil, nil, fmt.Errorf("pipeline %s has no stage %q", g.Name, name)
-		}
+	f := &embedded{in: make(chan any), out: make(chan any), entry: entry, exit: exit}
+	whole, err := f.around(g)
+	if err != nil {
+		return nil, nil, err
 	}
-	const inlet, outlet = "(in)", "(out)"
-	f := &embedded{in: make(chan any), out: make(chan any)}
-	whole := *g
-	whole.Stages = append([]*Stage{f.inlet(inlet)}, g.Stages...)
-	whole.Stages = append(whole.Stages, f.outlet(outlet))
-	whole.Edges = append([]Edge{{From: inlet, To: entry}, {From: exit, To: outlet}}, g.Edges...)
-	run, err := whole.Start(ctx, o)
+	run, err := whole.start(ctx, o, f.around)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,7 +136,25 @@ func (g *Graph) Flow(ctx context.Context, o RunOptions, entry, exit string) (str
 }
 
 // embedded is a running graph seen from go-streams.
-type embedded struct{ in, out chan any }
+type embedded struct {
+	in, out     chan any
+	entry, exit string
+}
+
+// around puts a graph between the two channels.
+func (f *embedded) around(g *Graph) (*Graph, error) {
+	for _, name := range []string{f.entry, f.exit} {
+		if g.stage(name) == nil {
+			return nil, fmt.Errorf("pipeline %s has no stage %q", g.Name, name)
+		}
+	}
+	const inlet, outlet = "(in)", "(out)"
+	whole := *g
+	whole.Stages = append([]*Stage{f.inlet(inlet)}, g.Stages...)
+	whole.Stages = append(whole.Stages, f.outlet(outlet))
+	whole.Edges = append([]Edge{{From: inlet, To: f.entry}, {From: f.exit, To: outlet}}, g.Edges...)
+	return &whole, nil
+}
 
 var _ streams.Flow = (*embedded)(nil)
 

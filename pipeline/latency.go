@@ -15,6 +15,13 @@ type histogram [buckets]atomic.Int64
 
 func (h *histogram) add(d time.Duration) { h[bucketOf(max(d, 0))].Add(1) }
 
+// addAll adds what another has counted.
+func (h *histogram) addAll(other *histogram) {
+	for i := range h {
+		h[i].Add(other[i].Load())
+	}
+}
+
 func (h *histogram) read() *Latency {
 	l := new(Latency)
 	for i := range h {

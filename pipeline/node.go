@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,14 @@ type node struct {
 	receiving sync.Mutex     // makes it one step to receive an item and to count it in puts
 	puts      sync.WaitGroup // items received and not yet put
 
+	// What follows outlives a reload, which the stage may go through as it is.
+	ended    bool         // a source that is exhausted, a queue that has nothing left, an operator that gives nothing more
+	closed   bool         // in is
+	sealed   bool         // the queue has been told
+	running  *running     // of a source that has been started
+	operator streams.Flow // of a go-streams operator that has been started; nil before
+	finished bool         // the operator has been told that nothing more comes
+
 	stats stats
 	busy  atomic.Int32
 	taps  taps
@@ -46,7 +55,20 @@ type outlet struct {
 
 var _ streams.Flow = (*node)(nil)
 
+// running is a source under way.
+type running struct {
+	ctx   context.Context // ends when it is to stop
+	stop  context.CancelFunc
+	ended chan struct{} // closed when it has
+}
+
 func newNode(r *Run, stage *Stage) (*node, error) {
+	n := prepareNode(r, stage)
+	return n, n.make()
+}
+
+// prepareNode returns a node whose stage is still to be made.
+func prepareNode(r *Run, stage *Stage) *node {
 	n := &node{run: r, name: stage.Name, stage: stage, ports: make(map[string]*outlet), external: make(map[*node]bool)}
 	n.env = &Env{
 		Pipeline: r.graph.Name, Stage: stage.Name, Workers: n.workers(),
@@ -54,22 +76,26 @@ func newNode(r *Run, stage *Stage) (*node, error) {
 		Continuous: r.options.Continuous, Upstream: r.options.Upstream,
 		resources: r.options.Resources, counters: newCounters(), run: r,
 	}
-	buffer := stage.Common.Buffer
-	if buffer <= 0 {
-		buffer = defaultBuffer
-	}
-	n.in = make(chan any, buffer)
-	impl, err := stage.Make(n.env)
+	n.in = n.newChannel()
+	return n
+}
+
+func (n *node) make() error {
+	impl, err := n.stage.Make(n.env)
 	if err != nil {
-		return nil, fmt.Errorf("make stage %s: %w", stage.Name, err)
+		return fmt.Errorf("make stage %s: %w", n.name, err)
 	}
 	n.impl = impl
 	n.queue, _ = impl.(Queue)
 	switch impl.(type) {
 	case Queue, Source, FlowStage, BatchProcessor, Processor:
-		return n, nil
+		return nil
 	}
-	return nil, fmt.Errorf("make stage %s: %T is no Processor, BatchProcessor, Source, Queue or FlowStage", stage.Name, impl)
+	return fmt.Errorf("make stage %s: %T is no Processor, BatchProcessor, Source, Queue or FlowStage", n.name, impl)
+}
+
+func (n *node) newChannel() chan any {
+	return make(chan any, firstPositive(n.stage.Common.Buffer, defaultBuffer))
 }
 
 func (n *node) workers() int {
@@ -136,9 +162,11 @@ func (n *node) start() {
 	switch impl := n.impl.(type) {
 	case Queue:
 		n.workWith(n.put)
-		n.produce(n.take)
+		if !n.ended {
+			n.run.work(n.takeAll)
+		}
 	case Source:
-		n.produce(func() { n.runSource(impl) })
+		n.startSource(impl)
 	case FlowStage:
 		n.runForeign(impl)
 	case BatchProcessor:
@@ -153,7 +181,7 @@ func (n *node) workWith(f func()) *sync.WaitGroup {
 	var group sync.WaitGroup
 	for range n.workers() {
 		group.Add(1)
-		n.run.spawn(func() {
+		n.run.work(func() {
 			defer group.Done()
 			f()
 		})
@@ -162,37 +190,10 @@ func (n *node) workWith(f func()) *sync.WaitGroup {
 }
 
 func (n *node) thenEnd(workers *sync.WaitGroup) {
-	n.run.spawn(func() {
+	n.run.work(func() {
 		workers.Wait()
 		n.end()
 	})
-}
-
-func (n *node) produce(f func()) {
-	n.run.spawn(func() {
-		defer n.end()
-		f()
-	})
-}
-
-// end tells every node that this one leads to that it will send nothing more.
-func (n *node) end() {
-	for _, o := range n.ports {
-		for _, to := range o.nodes {
-			to.producerEnded(n)
-		}
-	}
-}
-
-// producerEnded seals the queue when its last external producer has ended, and closes the channel when
-// the last of all has.
-func (n *node) producerEnded(producer *node) {
-	if n.external[producer] && n.externals.Add(-1) == 0 {
-		n.in <- sealMark{}
-	}
-	if n.producers.Add(-1) == 0 {
-		close(n.in)
-	}
 }
 
 // work processes items until the channel is closed. When the run is cancelled it only empties the

@@ -35,22 +35,30 @@ func (n *node) receive() (any, bool) {
 			return e, true
 		}
 		n.puts.Wait()
-		n.queue.Seal()
+		if !n.sealed {
+			n.sealed = true
+			n.queue.Seal()
+		}
 	}
 	return nil, false
 }
 
-// take hands out leases until the queue says that nothing is left, or the run drains.
-func (n *node) take() {
-	out := n.newEmitter()
+// takeAll hands out leases until the queue says that nothing is left, the run drains, or another generation
+// takes over.
+func (n *node) takeAll() {
+	out, over := n.newEmitter(), n.run.generation.over
 	for {
-		g := n.run.enter(open, n.run.drainCtx.Done(), nil)
+		g := n.run.enter(open, n.run.drainCtx.Done(), over)
 		if g == nil {
+			if n.run.drainCtx.Err() != nil {
+				n.exhausted()
+			}
 			return
 		}
 		ended := n.takeBehind(g, out)
 		n.run.flight.done()
 		if ended {
+			n.exhausted()
 			return
 		}
 	}
@@ -58,7 +66,7 @@ func (n *node) take() {
 
 // takeBehind hands out leases as long as the gate is open, and reports whether there will be no more.
 func (n *node) takeBehind(g *gate, out *emitter) (ended bool) {
-	for n.run.gate.Load() == g {
+	for n.run.gating.gate.Load() == g {
 		lease, err := n.queue.Take(g.ctx)
 		switch {
 		case err == nil:

@@ -37,7 +37,7 @@ func (r *Run) takeReplays() ([]replay, error) {
 }
 
 func (r *Run) revive(letter DeadLetterRecord) (any, *node, error) {
-	to := r.byName[letter.Stage]
+	to := r.byName[letter.Stage] // before anything runs
 	if to == nil {
 		return nil, nil, fmt.Errorf("pipeline %s has no stage %q any more", r.graph.Name, letter.Stage)
 	}
@@ -55,7 +55,8 @@ func (r *Run) revive(letter DeadLetterRecord) (any, *node, error) {
 }
 
 // startReplays feeds the letters to their stages, each from a producer of its own. A letter is forgotten
-// once everything made from it has been dealt with; if it fails again, it is buried anew.
+// once everything made from it has been dealt with; if it fails again, it is buried anew. Who holds r.wiring
+// may call it.
 func (r *Run) startReplays(replays []replay) {
 	producer := new(node)
 	for _, p := range replays {
@@ -66,8 +67,8 @@ func (r *Run) startReplays(replays []replay) {
 		}
 	}
 	for _, p := range replays {
-		r.spawn(func() {
-			defer p.to.producerEnded(producer)
+		r.work(func() {
+			defer r.replayEnded(p.to, producer)
 			lease := r.newLease(func(o Outcome) { r.replayed(p.letter, o) }, nil)
 			select {
 			case p.to.in <- &Item{Value: p.value, Meta: p.letter.Meta, lineage: lease}:
@@ -75,6 +76,14 @@ func (r *Run) startReplays(replays []replay) {
 				lease.done(r.drainCtx.Err())
 			}
 		})
+	}
+}
+
+func (r *Run) replayEnded(to, producer *node) {
+	r.wiring.Lock()
+	defer r.wiring.Unlock()
+	if !r.rewiring {
+		to.producerEnded(producer)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 type Report struct {
 	Pipeline string
 	Duration time.Duration
-	Stages   map[string]StageReport
+	Stages   map[string]StageReport // as they are now
+
+	Reloads, FailedReloads int64 // see [Run.Reload]
 }
 
 // StageReport counts what went through one stage.
@@ -31,7 +33,12 @@ type StageReport struct {
 
 // Snapshot reports on the run so far. It takes microseconds, and waits for nothing.
 func (r *Run) Snapshot() *Report {
-	report := &Report{Pipeline: r.graph.Name, Duration: time.Since(r.started), Stages: make(map[string]StageReport, len(r.nodes))}
+	r.layout.RLock()
+	defer r.layout.RUnlock()
+	report := &Report{
+		Pipeline: r.graph.Name, Duration: time.Since(r.started), Stages: make(map[string]StageReport, len(r.nodes)),
+		Reloads: r.reloads.Load(), FailedReloads: r.failedReloads.Load(),
+	}
 	for _, n := range r.nodes {
 		report.Stages[n.name] = n.snapshot()
 	}
@@ -53,6 +60,17 @@ func (n *node) snapshot() StageReport {
 type stats struct {
 	in, out, errors, buried, retried, dropped atomic.Int64
 	latency                                   histogram
+}
+
+// add adds what others have counted so far.
+func (s *stats) add(before *stats) {
+	s.in.Add(before.in.Load())
+	s.out.Add(before.out.Load())
+	s.errors.Add(before.errors.Load())
+	s.buried.Add(before.buried.Load())
+	s.retried.Add(before.retried.Load())
+	s.dropped.Add(before.dropped.Load())
+	s.latency.addAll(&before.latency)
 }
 
 // sampler decides for one worker which calls are timed: reading the clock twice costs as much as a hop,

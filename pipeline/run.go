@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,27 +22,38 @@ type RunOptions struct {
 
 // Run is a pipeline that is running.
 type Run struct {
-	graph   *Graph
 	options RunOptions
 	logger  *slog.Logger
-	nodes   []*node
-	byName  map[string]*node
 	started time.Time
+
+	layout sync.RWMutex // held to read what a reload changes, and by the reload
+	graph  *Graph
+	nodes  []*node
+	byName map[string]*node
+	embed  func(*Graph) (*Graph, error) // what a graph is put into that is part of a go-streams program; may be nil
+
+	wiring     sync.Mutex // held to tell nodes that one before them has ended, and to change what is before them
+	rewiring   bool       // they are told later
+	generation *generation
+
+	reloading     sync.Mutex // held by a reload
+	over          bool       // nothing goes on any more
+	late          []error    // what went wrong when replaced stages were closed
+	reloads       atomic.Int64
+	failedReloads atomic.Int64
 
 	ctx      context.Context // ends when the run is cancelled or has failed
 	cancel   context.CancelCauseFunc
 	drainCtx context.Context // ends when the run drains: sources and queues stop handing out
 	drain    context.CancelFunc
 
-	gate    atomic.Pointer[gate] // what sources and queues pass
-	control sync.Mutex           // held to change the gate
-	paused  bool
+	gating gating // of sources and queues
 
-	workers sync.WaitGroup // every goroutine of the run
-	flight  tally          // every lease that has not ended, and everybody who may be about to hand one out
-	done    chan struct{}  // closed when all is over and report and err are set
-	report  *Report
-	err     error
+	routines tally         // every goroutine of the run
+	flight   tally         // every lease that has not ended, and everybody who may be about to hand one out
+	done     chan struct{} // closed when all is over and report and err are set
+	report   *Report
+	err      error
 }
 
 // Run starts the graph and waits for its end.
@@ -56,8 +68,12 @@ func (g *Graph) Run(ctx context.Context, o RunOptions) (*Report, error) {
 // Start makes and opens every stage, then sets the graph going. When one of them cannot be made or
 // opened, those already made are closed again and nothing has flowed. Cancelling ctx ends the run at
 // once: what is in flight goes back to where it came from. [Run.Drain] ends it gently.
-func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) {
+func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) { return g.start(ctx, o, nil) }
+
+// start starts a graph that was put into something else, which is done to the graphs of a reload as well.
+func (g *Graph) start(ctx context.Context, o RunOptions, embed func(*Graph) (*Graph, error)) (*Run, error) {
 	r := g.newRun(ctx, o)
+	r.embed = embed
 	err := r.makeNodes()
 	if err == nil {
 		err = r.openStages()
@@ -81,6 +97,9 @@ func (g *Graph) newRun(ctx context.Context, o RunOptions) *Run {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Resources == nil {
+		o.Resources = new(Resources)
+	}
 	if o.Upstream == nil {
 		nothing := make(chan struct{})
 		close(nothing)
@@ -92,7 +111,7 @@ func (g *Graph) newRun(ctx context.Context, o RunOptions) *Run {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.drainCtx, r.drain = context.WithCancel(r.ctx)
-	r.setGate(open)
+	r.hold(open)
 	return r
 }
 
@@ -105,47 +124,43 @@ func (r *Run) makeNodes() error {
 		r.nodes = append(r.nodes, n)
 		r.byName[stage.Name] = n
 	}
-	for _, edge := range r.graph.Edges {
-		from, to := r.byName[edge.From], r.byName[edge.To]
-		if from == nil || to == nil {
-			return fmt.Errorf("edge %s > %s: no such stage", edge.From, edge.To)
-		}
-		from.connect(edge.Port, to)
-	}
-	r.findExternals()
-	return nil
+	return r.graph.checkEdges()
 }
 
 func (r *Run) openStages() error {
 	for _, n := range r.nodes {
-		opener, ok := n.impl.(Opener)
-		if !ok {
-			continue
-		}
-		if err := opener.Open(r.ctx); err != nil {
-			return fmt.Errorf("open stage %s: %w", n.name, err)
+		if err := n.open(r.ctx); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+func (n *node) open(ctx context.Context) error {
+	opener, ok := n.impl.(Opener)
+	if !ok {
+		return nil
+	}
+	if err := opener.Open(ctx); err != nil {
+		return fmt.Errorf("open stage %s: %w", n.name, err)
+	}
+	return nil
+}
+
+// startNodes sets everything going for the first time.
 func (r *Run) startNodes(replays []replay) {
-	for _, n := range r.nodes {
-		if n.queue != nil && n.externals.Load() == 0 {
-			n.queue.Seal()
-		}
-	}
+	r.wiring.Lock()
+	defer r.wiring.Unlock()
+	r.wire()
 	r.startReplays(replays)
-	for _, n := range r.nodes {
-		n.start()
-	}
+	r.startGeneration()
 }
 
 // spawn runs f as one of the run's goroutines.
 func (r *Run) spawn(f func()) {
-	r.workers.Add(1)
+	r.routines.add()
 	go func() {
-		defer r.workers.Done()
+		defer r.routines.done()
 		f()
 	}()
 }
@@ -171,25 +186,42 @@ func (r *Run) settle(o Outcome, queued bool) {
 // finish waits for the end of everything, closes the stages and publishes the result. A cancelled run does
 // not wait for the effects that stages still hold items for: what was not acknowledged will be done again.
 func (r *Run) finish() {
-	r.workers.Wait()
+	r.awaitRoutines()
 	_ = r.flight.wait(r.ctx)
 	err := context.Cause(r.ctx)
-	r.err = errors.Join(err, r.closeStages())
+	r.err = errors.Join(err, r.closeStages(), errors.Join(r.late...))
 	r.report = r.Snapshot() // after closing: some stages count their last things then
 	r.cancel(nil)
 	close(r.done)
 }
 
+// awaitRoutines waits until nothing goes on, nor will: a reload that is under way sets everything going again.
+func (r *Run) awaitRoutines() {
+	for !r.over {
+		_ = r.routines.wait(context.Background())
+		r.reloading.Lock()
+		r.over = r.routines.isZero()
+		r.reloading.Unlock()
+	}
+}
+
 func (r *Run) closeStages() error {
 	var errs []error
-	for i := len(r.nodes) - 1; i >= 0; i-- {
-		if closer, ok := r.nodes[i].impl.(Closer); ok {
-			if err := closer.Close(); err != nil {
-				errs = append(errs, fmt.Errorf("close stage %s: %w", r.nodes[i].name, err))
-			}
-		}
+	for _, n := range slices.Backward(r.nodes) {
+		errs = append(errs, n.close())
 	}
 	return errors.Join(errs...)
+}
+
+func (n *node) close() error {
+	closer, ok := n.impl.(Closer)
+	if !ok {
+		return nil
+	}
+	if err := closer.Close(); err != nil {
+		return fmt.Errorf("close stage %s: %w", n.name, err)
+	}
+	return nil
 }
 
 // fail ends the run with an error; the first one counts.
@@ -217,6 +249,8 @@ func (r *Run) Wait() (*Report, error) {
 // Holding names the stages that have items in front of them or in work, in the order of the flow: those
 // that a draining run waits for.
 func (r *Run) Holding() []string {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
 	var names []string
 	for _, n := range r.nodes {
 		if len(n.in) > 0 || n.busy.Load() > 0 {

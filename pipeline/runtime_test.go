@@ -327,7 +327,7 @@ func TestLeaseEndsWhenAllBranchesAndHoldsHave(t *testing.T) {
 		t.Fatal(err)
 	}
 	release := <-letGo
-	run.workers.Wait() // every stage has done its part; only the hold is left
+	_ = run.routines.wait(context.Background()) // every stage has done its part; only the hold is left
 	if ends.mu.Lock(); len(ends.all) != 0 || cleaned.Load() {
 		t.Error("the lease ended before the hold did")
 	}

@@ -68,6 +68,8 @@ type Tap struct {
 // often as the rate allows and as long as that takes less than a hundredth of a processor, one is looked
 // at while it passes, and a copy of it is shown if it is wanted. Who reads too slowly misses some.
 func (r *Run) Tap(ctx context.Context, o TapOptions) (*Tap, error) {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
 	n, ports, err := r.tapPoint(o.Stage, o.Port)
 	if err != nil {
 		return nil, err

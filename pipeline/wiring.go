@@ -1,0 +1,127 @@
+package pipeline
+
+import (
+	"fmt"
+	"sync"
+)
+
+// generation is what goes on between two reloads: everything but sources and go-streams operators, which a
+// reload leaves as they are.
+type generation struct {
+	workers sync.WaitGroup
+	over    chan struct{} // closed when another generation takes its place
+}
+
+// work runs f as one of the goroutines of the generation. The next one begins when all have ended.
+func (r *Run) work(f func()) {
+	g := r.generation
+	g.workers.Add(1)
+	r.spawn(func() {
+		defer g.workers.Done()
+		f()
+	})
+}
+
+// wire connects the nodes as the graph says. Nothing goes on yet, or any more, but sources that wait at the
+// gate. Who holds r.wiring may call it.
+func (r *Run) wire() {
+	r.generation = &generation{over: make(chan struct{})}
+	for _, n := range r.nodes {
+		if n.closed {
+			n.in, n.closed = n.newChannel(), false
+		}
+		n.ports, n.external = make(map[string]*outlet), make(map[*node]bool)
+		n.producers.Store(0)
+	}
+	for _, edge := range r.graph.Edges {
+		r.byName[edge.From].connect(edge.Port, r.byName[edge.To])
+	}
+	r.findExternals()
+	r.rewiring = false
+}
+
+// startGeneration starts what is not going on already. What has ended before the reload ends again at once,
+// so that the nodes behind it know. Who holds r.wiring may call it.
+func (r *Run) startGeneration() {
+	for _, n := range r.nodes {
+		if n.queue != nil && n.externals.Load() == 0 && !n.sealed {
+			n.sealed = true
+			n.queue.Seal()
+		}
+	}
+	for _, n := range r.nodes {
+		n.start()
+	}
+	for _, n := range r.nodes {
+		if n.ended {
+			n.tellEnd()
+		}
+	}
+}
+
+// endGeneration ends all that reads from a channel. Nothing is in flight, and nobody passes the gate, so the
+// channels are empty and stay so.
+func (r *Run) endGeneration() {
+	r.wiring.Lock()
+	r.rewiring = true
+	for _, n := range r.nodes {
+		if !n.closed {
+			n.closed = true
+			close(n.in)
+		}
+	}
+	r.wiring.Unlock()
+	close(r.generation.over)
+	r.generation.workers.Wait()
+}
+
+// checkEdges finds edges of stages that there are not, as a graph that nobody has checked may have.
+func (g *Graph) checkEdges() error {
+	for _, edge := range g.Edges {
+		if g.stage(edge.From) == nil || g.stage(edge.To) == nil {
+			return fmt.Errorf("edge %s > %s: no such stage", edge.From, edge.To)
+		}
+	}
+	return nil
+}
+
+// end says that the workers of a stage have ended.
+func (n *node) end() {
+	n.run.wiring.Lock()
+	defer n.run.wiring.Unlock()
+	n.tellEnd()
+}
+
+// exhausted says that nothing more will come from a source, from a queue or from a go-streams operator, also
+// after a reload.
+func (n *node) exhausted() {
+	n.run.wiring.Lock()
+	defer n.run.wiring.Unlock()
+	n.ended = true
+	n.tellEnd()
+}
+
+// tellEnd tells every node that this one leads to that it will send nothing more; not while the run is
+// being re-wired, after which it is done again for all that has ended. Who holds r.wiring may call it.
+func (n *node) tellEnd() {
+	if n.run.rewiring {
+		return
+	}
+	for _, o := range n.ports {
+		for _, to := range o.nodes {
+			to.producerEnded(n)
+		}
+	}
+}
+
+// producerEnded seals the queue when its last external producer has ended, and closes the channel when
+// the last of all has.
+func (n *node) producerEnded(producer *node) {
+	if n.external[producer] && n.externals.Add(-1) == 0 {
+		n.in <- sealMark{}
+	}
+	if n.producers.Add(-1) == 0 {
+		n.closed = true
+		close(n.in)
+	}
+}
