@@ -115,10 +115,11 @@ type stage struct {
 const countEvery = 32
 
 var (
-	_ pipeline.Queue   = (*stage)(nil)
-	_ pipeline.Opener  = (*stage)(nil)
-	_ pipeline.Closer  = (*stage)(nil)
-	_ pipeline.Checker = (*stage)(nil)
+	_ pipeline.Queue        = (*stage)(nil)
+	_ pipeline.Opener       = (*stage)(nil)
+	_ pipeline.Closer       = (*stage)(nil)
+	_ pipeline.Checker      = (*stage)(nil)
+	_ pipeline.Reconfigurer = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -145,23 +146,54 @@ func (s *stage) Open(context.Context) error {
 	if err != nil {
 		return err
 	}
-	options, lists, err := s.options.queue(s.env)
-	if err == nil {
-		err = lists.load()
-	}
+	options, lists, err := s.queueOptions(s.options)
 	if err != nil {
 		return err
 	}
-	options.Began, options.Continuous, options.Gone, options.Dropped = time.Now(), s.env.Continuous, s.gone, s.refused
+	options.Began = time.Now()
 	queue, err := store.Queue(s.env.Pipeline, options)
 	if err != nil {
 		return err
 	}
-	watching, stop := context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.use(queue, lists)
+	return nil
+}
+
+func (s *stage) queueOptions(o Options) (frontier.QueueOptions, *lists, error) {
+	options, lists, err := o.queue(s.env)
+	if err == nil {
+		err = lists.load()
+	}
+	options.Continuous, options.Gone, options.Dropped = s.env.Continuous, s.gone, s.refused
+	return options, lists, err
+}
+
+// use makes the stage that of a queue, and keeps its lists up to date.
+func (s *stage) use(queue *frontier.Queue, lists *lists) {
+	watching, stop := context.WithCancel(context.Background())
 	s.queue, s.stopWatching = queue, stop
 	s.watching.Go(func() { lists.watch(watching) })
+}
+
+// Reconfigure opens the queue anew with other options, while no URL is out: the crawls of this run go on.
+func (s *stage) Reconfigure(_ context.Context, options any) error {
+	changed := options.(Options)
+	o, lists, err := s.queueOptions(changed)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopWatching()
+	s.watching.Wait()
+	queue, err := s.queue.Reopen(o)
+	if err != nil {
+		return err // the run ends: the queue says why when it is asked for the next URL
+	}
+	s.options = changed
+	s.use(queue, lists)
 	return nil
 }
 

@@ -94,6 +94,15 @@ func (s *site) urls() (urls []string) {
 // begin starts a crawl: seeds > frontier > site, and the links back.
 func (s *site) begin(t *testing.T, r *pipeline.Resources, o Options, seeds ...any) *pipeline.Run {
 	t.Helper()
+	run, err := s.graph(t, o, seeds...).Start(t.Context(), pipeline.RunOptions{Resources: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func (s *site) graph(t *testing.T, o Options, seeds ...any) *pipeline.Graph {
+	t.Helper()
 	g := pipeline.DefaultRegistry.NewGraph("crawl")
 	g.AddStage("seeds", pipeline.Spec{Type: "seeds", Out: []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request]()}}}, func(*pipeline.Env) (any, error) {
 		return sourceFunc(func(ctx context.Context, out pipeline.Emitter) error {
@@ -117,11 +126,7 @@ func (s *site) begin(t *testing.T, r *pipeline.Resources, o Options, seeds ...an
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
 	}
-	run, err := g.Start(t.Context(), pipeline.RunOptions{Resources: r})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
+	return g
 }
 
 // crawl runs a crawl to its end, and returns what the stage counted.
