@@ -17,6 +17,7 @@ import (
 	_ "github.com/webrace/webrace/stages/index"
 	_ "github.com/webrace/webrace/stages/keywordfilter"
 	_ "github.com/webrace/webrace/stages/lines"
+	_ "github.com/webrace/webrace/stages/mailout"
 	_ "github.com/webrace/webrace/stages/normalize"
 	_ "github.com/webrace/webrace/stages/objects"
 	_ "github.com/webrace/webrace/stages/print"

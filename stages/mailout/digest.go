@@ -1,0 +1,173 @@
+package mailout
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	htmltemplate "html/template"
+	"net/mail"
+	"strings"
+	"text/template"
+	"time"
+	"unicode"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/outgoing"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// Digest is what one mail tells one owner; templates see it.
+type Digest struct {
+	Owner       string
+	Annotations []*xmlschema.ACI
+	Notices     []*webrace.Notice
+
+	values []any // all of it, in order
+}
+
+// First is what the mail is about first of all.
+func (d *Digest) First() string {
+	if len(d.Annotations) > 0 {
+		return d.Annotations[0].Title
+	}
+	if len(d.Notices) > 0 {
+		return d.Notices[0].URI + " " + verb(d.Notices[0])
+	}
+	return ""
+}
+
+// More is how many things the mail tells besides the first.
+func (d *Digest) More() int { return len(d.values) - 1 }
+
+func verb(n *webrace.Notice) string {
+	if n.State == webrace.SourceRecovered {
+		return "answers again"
+	}
+	return "gives no document any more"
+}
+
+// digestsOf sorts values by owner, in the order in which these first come.
+func digestsOf(values []any) ([]*Digest, error) {
+	var all []*Digest
+	byOwner := make(map[string]*Digest)
+	of := func(owner string, v any) *Digest {
+		d := byOwner[owner]
+		if d == nil {
+			d = &Digest{Owner: owner}
+			byOwner[owner] = d
+			all = append(all, d)
+		}
+		d.values = append(d.values, v)
+		return d
+	}
+	for _, v := range values {
+		switch v := v.(type) {
+		case *xmlschema.ACI:
+			d := of(v.Owner, v)
+			d.Annotations = append(d.Annotations, v)
+		case *webrace.Notice:
+			d := of(v.Owner, v)
+			d.Notices = append(d.Notices, v)
+		default:
+			return nil, fmt.Errorf("takes annotations and notices, got %T", v)
+		}
+	}
+	return all, nil
+}
+
+const defaultSubject = `{{.First}}{{if .More}} (and {{.More}} more){{end}}`
+
+var (
+	//go:embed digest.txt
+	defaultText string
+	//go:embed digest.html
+	defaultHTML string
+)
+
+type templates struct {
+	subject, text *template.Template
+	html          *htmltemplate.Template // nil: none
+}
+
+// templates reads the templates; an error comes with the option that is at fault.
+func (o Options) templates() (t *templates, option string, err error) {
+	t = new(templates)
+	functions := template.FuncMap{"verb": verb, "line": oneLine}
+	if t.subject, err = template.New("subject").Funcs(functions).Parse(o.Subject); err != nil {
+		return nil, "subject", err
+	}
+	if t.text, err = template.New("text").Funcs(functions).Parse(either(o.Text, defaultText)); err != nil {
+		return nil, "text", err
+	}
+	if !o.Plain {
+		t.html, err = htmltemplate.New("html").Funcs(htmltemplate.FuncMap(functions)).Parse(either(o.HTML, defaultHTML))
+	}
+	return t, "html", err
+}
+
+func either(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// oneLine makes a line of a text: no line ends and no other control characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// compose writes the mail of a digest.
+func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
+	var subject, text, html bytes.Buffer
+	err := s.templates.subject.Execute(&subject, d)
+	if err == nil {
+		err = s.templates.text.Execute(&text, d)
+	}
+	if err == nil && s.templates.html != nil {
+		err = s.templates.html.Execute(&html, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := outgoing.Keys(d.values)
+	if err != nil {
+		return nil, err
+	}
+	m := gomail.NewMsg()
+	if err := m.From(s.options.From); err != nil {
+		return nil, err
+	}
+	if err := m.To(to); err != nil {
+		return nil, err
+	}
+	m.Subject(oneLine(subject.String()))
+	m.SetMessageIDWithValue(key + "@" + s.domain())
+	m.SetDateWithValue(time.Now())
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's holiday answers it
+	if s.options.Unsubscribe != "" {
+		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribe, "<"+s.options.Unsubscribe+">")
+	}
+	m.SetBodyString(gomail.TypeTextPlain, strings.ToValidUTF8(text.String(), "\ufffd"))
+	if s.templates.html != nil {
+		m.AddAlternativeString(gomail.TypeTextHTML, strings.ToValidUTF8(html.String(), "\ufffd"))
+	}
+	return m, nil
+}
+
+// domain is that of the sender.
+func (s *stage) domain() string {
+	from, err := mail.ParseAddress(s.options.From)
+	if err != nil {
+		return "webrace"
+	}
+	return from.Address[strings.LastIndexByte(from.Address, '@')+1:]
+}
