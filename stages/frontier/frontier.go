@@ -43,12 +43,15 @@ type Options struct {
 	PathQueries     int `toml:"path_queries" doc:"how many queries of one path are accepted; those of one or two parameters do not count"`
 	DatedPages      int `toml:"dated_pages" doc:"how many URLs are accepted that differ in a date alone"`
 	FarDates        int `toml:"far_dates" doc:"how many of these with a date before 1900 or more than a year ahead"`
+
+	RevisitOptions
 }
 
 var defaults = Options{
 	Fresh: pipeline.Duration(time.Minute), Attempts: 3, Leases: 256, Wait: pipeline.Duration(time.Minute), Redirects: 10,
 	Landings: string(frontier.Permanent), Order: string(frontier.BreadthFirst), HostURLs: 1_000_000, CrawlURLs: 10_000_000,
 	IgnoreTypes: notDocuments, URLLength: 2048, PathDepth: 20, PathRepeats: 3, QueryParameters: 20, PathQueries: 10_000, DatedPages: 20_000, FarDates: 50,
+	RevisitOptions: defaultRevisits,
 }
 
 func init() {
@@ -73,6 +76,9 @@ func (o Options) Validate() error {
 	if order := frontier.Order(o.Order); !slices.Contains(frontier.Orders, order) {
 		return &pipeline.OptionError{Option: "order", Err: fmt.Errorf("%q is none of %v", o.Order, frontier.Orders)}
 	}
+	if err := o.RevisitOptions.validate(); err != nil {
+		return err
+	}
 	return o.validateGate()
 }
 
@@ -94,6 +100,7 @@ func (o Options) queue(env *pipeline.Env) (frontier.QueueOptions, *lists, error)
 	return frontier.QueueOptions{
 		Fresh: orNever(o.Fresh), Attempts: o.Attempts, MaxLeases: o.Leases, Wait: orNever(o.Wait), Redirects: o.Redirects,
 		Landings: frontier.Landings(o.Landings), Order: frontier.Order(o.Order), HostURLs: orNone(o.HostURLs), CrawlURLs: orNone(o.CrawlURLs), Gate: gate,
+		Revisit: o.RevisitOptions.bounds(),
 	}, newLists(o, gate, env), nil
 }
 

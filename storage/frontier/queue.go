@@ -42,7 +42,10 @@ type QueueOptions struct {
 	// it asks for the start of its crawl, and for the other pages only when their [webrace.Visit] Interval
 	// has passed: until then they are Stored.
 	Continuous bool
-	Revisit    schedule.Bounds // of that interval, for crawls without a timing; a zero bound: 1 h, 30 days
+	// Revisit bounds that interval, but for starts, which are visited by their timing. A zero bound: the timing
+	// of the crawl that asks most often, and 32 of it; where none has a timing, 1 h and 30 days. How fast the
+	// interval moves holds for starts, too.
+	Revisit schedule.Bounds
 	// Gone says that nothing is stored any more of a URL whose last visit left a document. Then no stored
 	// answer is handed out, and no validators by which a server would confirm what nobody has. It is asked
 	// of URLs that are handed out again, and must not block. nil: never.
@@ -71,12 +74,6 @@ func (o QueueOptions) withDefaults() QueueOptions {
 	}
 	if o.Continuous {
 		o.Began = time.Time{}
-	}
-	if o.Revisit.Min <= 0 {
-		o.Revisit.Min = time.Hour
-	}
-	if o.Revisit.Max <= 0 {
-		o.Revisit.Max = max(o.Revisit.Min, 30*24*time.Hour)
 	}
 	return o
 }

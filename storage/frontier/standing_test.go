@@ -207,25 +207,33 @@ func TestAContinuousRoundAsksForWhatIsDue(t *testing.T) {
 
 func TestIntervalsKeepToTheTimingOfTheCrawls(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, QueueOptions{Revisit: schedule.Bounds{Min: time.Minute, Max: 2 * time.Minute}})
+	f := newFixture(t, QueueOptions{})
 	crawl := func(timing time.Duration) *crawl {
 		c := &crawl{}
 		c.now.Store(&pass{Crawl: webrace.Crawl{Timing: timing}})
 		return c
 	}
 	day, hour, never := crawl(24*time.Hour), crawl(time.Hour), crawl(0)
+	own := schedule.Bounds{Min: time.Minute, Max: 2 * time.Minute, Shrink: 0.1, Grow: 2}
 	for _, c := range []struct {
+		option schedule.Bounds
 		served []served
 		want   schedule.Bounds
 	}{
-		{[]served{{crawl: never}}, schedule.Bounds{Min: time.Minute, Max: 2 * time.Minute}},
-		{[]served{{crawl: day}}, schedule.Bounds{Min: 3 * time.Hour, Max: 24 * time.Hour}},
-		{[]served{{crawl: day, distance: 1}}, schedule.Bounds{Min: 24 * time.Hour, Max: 768 * time.Hour}},
-		{[]served{{crawl: day, distance: 1}, {crawl: never}, {crawl: hour, distance: 2}}, schedule.Bounds{Min: time.Hour / 8, Max: time.Hour}},
-		{[]served{{crawl: crawl(1<<63 - 1), distance: 1}}, schedule.Bounds{Min: 1<<63 - 1, Max: 1<<63 - 1}},
+		{served: []served{{crawl: never}}, want: schedule.Bounds{Min: time.Hour, Max: 720 * time.Hour}},
+		{served: []served{{crawl: day}}, want: schedule.Bounds{Min: 3 * time.Hour, Max: 24 * time.Hour}},
+		{served: []served{{crawl: day, distance: 1}}, want: schedule.Bounds{Min: 24 * time.Hour, Max: 768 * time.Hour}},
+		{served: []served{{crawl: day, distance: 1}, {crawl: never}, {crawl: hour, distance: 2}}, want: schedule.Bounds{Min: time.Hour / 8, Max: time.Hour}},
+		{served: []served{{crawl: crawl(1<<63 - 1), distance: 1}}, want: schedule.Bounds{Min: 1<<63 - 1, Max: 1<<63 - 1}},
+		{option: own, served: []served{{crawl: never}}, want: own},
+		{option: own, served: []served{{crawl: day, distance: 1}}, want: own},
+		{option: own, served: []served{{crawl: day}}, want: schedule.Bounds{Min: 3 * time.Hour, Max: 24 * time.Hour, Shrink: 0.1, Grow: 2}},
+		{option: schedule.Bounds{Max: time.Hour}, served: []served{{crawl: day, distance: 1}}, want: schedule.Bounds{Min: 24 * time.Hour, Max: 24 * time.Hour}},
+		{option: schedule.Bounds{Min: time.Minute}, served: []served{{crawl: hour, distance: 1}}, want: schedule.Bounds{Min: time.Minute, Max: 32 * time.Hour}},
 	} {
+		f.q.opt.Revisit = c.option
 		if got := f.q.revisits(c.served); got != c.want {
-			t.Errorf("bounds of %v are %v, want %v", c.served, got, c.want)
+			t.Errorf("bounds of %v by %+v are %+v, want %+v", c.served, c.option, got, c.want)
 		}
 	}
 }

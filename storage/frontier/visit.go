@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -48,7 +49,7 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 }
 
 // deepest is how many times the timing of its crawl passes at most between two visits of a page that is
-// no start.
+// no start, if no option says how long.
 const deepest = 32
 
 // revisits are the bounds of the interval between two visits of a page, by the crawls that it is visited
@@ -62,13 +63,19 @@ func (q *Queue) revisits(served []served) schedule.Bounds {
 		}
 		start = start || s.distance == 0
 	}
+	b := q.opt.Revisit
 	switch {
+	case start && timing > 0:
+		own := schedule.StartBounds(timing)
+		b.Min, b.Max = own.Min, own.Max
+		return b
 	case timing == 0:
-		return q.opt.Revisit
-	case start:
-		return schedule.StartBounds(timing)
+		timing = time.Hour
+		b.Max = cmp.Or(b.Max, 30*24*time.Hour)
 	}
-	return schedule.Bounds{Min: timing, Max: max(timing, deepest*timing)} // no overflow makes it shorter
+	b.Min = cmp.Or(b.Min, timing)
+	b.Max = max(b.Min, cmp.Or(b.Max, max(timing, deepest*timing))) // no overflow makes it shorter
+	return b
 }
 
 // adapt sets the interval of a visit by what it found, if the page was validated, and reports whether
