@@ -215,6 +215,8 @@ type Visit struct {
 	Status       int       // the last status
 	ETag         string    // validators for the next conditional request
 	LastModified string
+	Expires      time.Time     // until when the server calls the document fresh; zero if it does not
+	Listed       time.Time     // when it was last changed, as a sitemap or feed listed it at that visit; zero if none did
 	Digest       Digest        // of the last body, which is not stored if Version is 0
 	Version      int           // its version
 	Canonical    string        // another URL that the last document declared for itself; empty for none

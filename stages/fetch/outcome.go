@@ -79,10 +79,13 @@ func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter)
 	if a.truncated {
 		x.count("truncated")
 	}
+	expires := expiry(a.header, a.at)
 	x.end(a, "", func(v *webrace.Visit) {
 		receive(v, a.header, a.at)
+		v.Expires = expires
 		if a.truncated { // a server must not confirm what is not all of it
 			forgetValidators(v)
+			v.Expires = time.Time{}
 		}
 	})
 	d := x.document(a)
@@ -94,7 +97,10 @@ func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter)
 
 func (x *exchange) notModified(ctx context.Context, a *answer, out pipeline.Emitter) error {
 	x.count("not_modified")
-	x.end(a, "", func(v *webrace.Visit) { confirm(v, a.header) })
+	x.end(a, "", func(v *webrace.Visit) {
+		confirm(v, a.header)
+		v.Expires = expiry(a.header, v.At)
+	})
 	d := x.document(a)
 	d.Outcome, d.Digest, d.Version = webrace.NotModified, x.req.Visit.Digest, x.req.Visit.Version
 	return out.Emit(ctx, x.it.With(d))
@@ -129,7 +135,7 @@ func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
 	x.it.Release(x.withSecret(x.treatment(a.origin, a.took, x.crawlDelay, time.Now())))
 	at, status := a.at, a.status // nothing here may keep the body
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {
-		v.At, v.Status, v.Error = at, status, failure
+		v.At, v.Status, v.Error, v.Expires = at, status, failure, time.Time{}
 		if more != nil {
 			more(v)
 		}

@@ -100,7 +100,7 @@ func (o Options) queue(env *pipeline.Env) (frontier.QueueOptions, *lists, error)
 	return frontier.QueueOptions{
 		Fresh: orNever(o.Fresh), Attempts: o.Attempts, MaxLeases: o.Leases, Wait: orNever(o.Wait), Redirects: o.Redirects,
 		Landings: frontier.Landings(o.Landings), Order: frontier.Order(o.Order), HostURLs: orNone(o.HostURLs), CrawlURLs: orNone(o.CrawlURLs), Gate: gate,
-		Revisit: o.RevisitOptions.bounds(),
+		Revisit: o.RevisitOptions.bounds(), HonorFreshness: time.Duration(o.HonorFreshness), TrustLastmod: o.TrustLastmod,
 	}, newLists(o, gate, env), nil
 }
 
@@ -315,6 +315,9 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 	}
 	if s.taken.Add(1)%countEvery == 0 {
 		s.count(s.queue)
+	}
+	if hint := l.Hint(); hint != frontier.NoHint {
+		s.env.Counter(hint.String()).Add(1)
 	}
 	return &lease{stage: s, lease: l}, nil
 }

@@ -9,12 +9,15 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// RevisitOptions say when a page is worth another visit, in a run that goes on and on.
+// RevisitOptions say when a page is worth another visit; the intervals, in a run that goes on and on.
 type RevisitOptions struct {
 	RevisitMin    pipeline.Duration `toml:"revisit_min" doc:"the shortest interval between two visits of a page that is no start; 0s: the timing of its crawl"`
 	RevisitMax    pipeline.Duration `toml:"revisit_max" doc:"the longest; 0s: 32 times the timing. A start is visited by its timing, and at most eight times as often"`
 	RevisitShrink float64           `toml:"revisit_shrink" doc:"what the interval is multiplied by after a visit that found a change, starts included: more than 0, at most 1"`
 	RevisitGrow   float64           `toml:"revisit_grow" doc:"and after one that found none: 1 to 100"`
+
+	HonorFreshness pipeline.Duration `toml:"honor_freshness" doc:"for how long at most a page is not asked for that its server calls fresh by Cache-Control or Expires; 0s: such words count for nothing. Starts are asked for all the same"`
+	TrustLastmod   bool              `toml:"trust_lastmod" doc:"let the times of change in sitemaps and feeds say which pages are asked for early, and which not, as far as the host's have proved right"`
 }
 
 var defaultRevisits = RevisitOptions{RevisitShrink: 0.5, RevisitGrow: 1.5}
@@ -30,6 +33,8 @@ func (o RevisitOptions) validate() error {
 	switch {
 	case o.RevisitMin < 0:
 		return fail("revisit_min", errors.New("is negative"))
+	case o.HonorFreshness < 0:
+		return fail("honor_freshness", errors.New("is negative"))
 	case o.RevisitMax < 0:
 		return fail("revisit_max", errors.New("is negative"))
 	case o.RevisitMax > 0 && o.RevisitMax < o.RevisitMin:

@@ -36,7 +36,8 @@ type laneID struct {
 // spot is where an item is in the lanes.
 type spot struct {
 	laneID
-	order uint64
+	order   uint64
+	changed int64 // as is listed now; 0: as before
 }
 
 const (
@@ -208,19 +209,23 @@ func (c *changes) dequeue(rec *record, host hostID) error {
 				return err
 			}
 		}
-		c.altered = append(c.altered, spot{laneID{host, at.level}, at.order})
+		c.altered = append(c.altered, spot{laneID: laneID{host, at.level}, order: at.order})
 		return c.remove(c.q.keys.item(host, at.level, at.order))
 	}
 	return nil
 }
 
-// joined lets the item of a queued URL, which others have come to now, not say how one crawl came to it.
-func (c *changes) joined(rec *record, host hostID) error {
-	if rec.place.kind != inLane {
+// joined lets the item of a queued URL, which others have come to now, not say how one crawl came to it; and say
+// when the page was changed, if that is listed.
+func (c *changes) joined(rec *record, cand *candidate, others bool) error {
+	if rec.place.kind != inLane || !others && cand.changed == 0 {
 		return nil
 	}
-	key := c.q.keys.item(host, rec.place.level, rec.place.order)
-	value := c.writes.last(key)
+	key := c.q.keys.item(cand.host, rec.place.level, rec.place.order)
+	var value []byte
+	if rec.dirty { // else it was not written in this group; to look is slow
+		value = c.writes.last(key)
+	}
 	if value == nil {
 		var err error
 		if value, err = c.q.store.get(key); err != nil || value == nil {
@@ -228,11 +233,20 @@ func (c *changes) joined(rec *record, host hostID) error {
 		}
 	}
 	it, err := decodeItem(value)
-	if err != nil || it.alone == (coming{}) {
+	if err != nil {
 		return err
 	}
-	it.alone = coming{}
-	c.altered = append(c.altered, spot{laneID{host, rec.place.level}, rec.place.order})
+	before := it
+	if others {
+		it.alone = coming{}
+	}
+	if cand.changed != 0 {
+		it.changed = cand.changed
+	}
+	if it == before {
+		return nil
+	}
+	c.altered = append(c.altered, spot{laneID{cand.host, rec.place.level}, rec.place.order, cand.changed})
 	return c.set(key, it.encode())
 }
 

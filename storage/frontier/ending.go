@@ -16,6 +16,9 @@ type ending struct {
 	notAsked bool // that is no attempt
 	dropped  bool // nobody came to the URL: it lies beyond the levels of all who waited for it
 	refused  bool // nor did anybody come to it in this round: it may be offered again
+
+	proof    *proof   // of what was listed for it; nil: there is none
+	listings listings // of the host, with that
 }
 
 // ending returns the step that ends the lease.
@@ -23,8 +26,13 @@ func (l *Lease) ending(e *ending, done func(error)) step {
 	return step{
 		wants: func(ch *changes) { ch.lend(l) },
 		apply: func(ch *changes) error { return ch.end(l, e) },
-		after: l.gone,
-		done:  done,
+		after: func() error {
+			if h := l.q.window.hosts[l.host]; h != nil && e.proof != nil {
+				h.listings = e.listings
+			}
+			return l.gone()
+		},
+		done: done,
 	}
 }
 
@@ -95,6 +103,9 @@ func (c *changes) end(l *Lease, e *ending) error {
 	if err := c.visited(l, rec, e); err != nil {
 		return err
 	}
+	if err := c.proved(l, e); err != nil {
+		return err
+	}
 	if !e.notAsked {
 		rec.tries++
 	}
@@ -144,6 +155,21 @@ func (c *changes) visited(l *Lease, rec *record, e *ending) error {
 		}
 	}
 	return c.set(c.q.keys.url(kindVisit, l.item.id), encodeVisit(e.visit))
+}
+
+// proved notes how far what the host lists can be believed.
+func (c *changes) proved(l *Lease, e *ending) error {
+	if e.proof == nil {
+		return nil
+	}
+	h, err := c.host(l.host)
+	if err != nil {
+		return err
+	}
+	h.listings.note(e.proof.listed, e.proof.changed)
+	h.dirty = true
+	e.listings = h.listings
+	return nil
 }
 
 // account notes what a visit cost the crawls that it served, and what it means to those that start there.

@@ -13,12 +13,13 @@ type hostRecord struct {
 	parked    int64 // until when it waits on disk; 0 when it does not
 	items     [levels]uint64
 	known     uint64 // URLs ever accepted
+	listings  listings
 
 	dirty bool
 }
 
-// hostSchema is that of hosts; 1 did not count the URLs ever accepted.
-const hostSchema = 2
+// hostSchema is that of hosts; 1 did not count the URLs ever accepted, and 2 knew nothing of listings.
+const hostSchema = 3
 
 func (h *hostRecord) encode() []byte {
 	w := newWriterOf(hostSchema, 32)
@@ -29,6 +30,9 @@ func (h *hostRecord) encode() []byte {
 		w.uint(n)
 	}
 	w.uint(h.known)
+	for _, n := range []uint8{h.listings.right, h.listings.wrong, h.listings.silent} {
+		w.uint(uint64(n))
+	}
 	return w
 }
 
@@ -40,6 +44,11 @@ func decodeHost(value []byte) (*hostRecord, error) {
 	}
 	if r.schema > 1 {
 		h.known = r.uint()
+	}
+	if r.schema > 2 {
+		for _, n := range []*uint8{&h.listings.right, &h.listings.wrong, &h.listings.silent} {
+			*n = uint8(r.small(math.MaxUint8))
+		}
 	}
 	return h, r.done()
 }

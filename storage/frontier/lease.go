@@ -33,6 +33,7 @@ type Lease struct {
 	request webrace.Request
 	served  []served
 	record  *record // of the URL, as of the last commit that was shown; the committer keeps it so
+	hint    Hint    // that decided whether it is asked for
 
 	slot  bool // of its host; guarded by the queue's lock
 	ended atomic.Bool
@@ -96,7 +97,7 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	gone := q.gone(secret, it.url, visit)
 	l.request = webrace.Request{
 		URL: it.url, From: it.from, Redirects: it.redirects, Secret: secret, Visit: visit,
-		Stored: !gone && q.answers(visit, l.served, now),
+		Stored: !gone && l.answers(visit, from.host, now),
 	}
 	if l.request.Reach, err = q.reach(within); err != nil {
 		return nil, err
@@ -159,25 +160,6 @@ func (q *Queue) gone(secret, url string, v *webrace.Visit) bool {
 	}
 	v.ETag, v.LastModified = "", ""
 	return v.Status < 300 || v.Status == 304 // else the answer was that there is no document, which stands
-}
-
-// answers reports whether what was stored at a visit answers without a request. Of a document that is known
-// by its digest alone, such as a sitemap, nothing was stored: who comes to it later would not get its links.
-func (q *Queue) answers(v *webrace.Visit, to []served, now time.Time) bool {
-	if v == nil || v.At.IsZero() || v.Version == 0 && v.Digest != (webrace.Digest{}) {
-		return false
-	}
-	fresh := q.opt.Fresh
-	for _, s := range to {
-		p := s.crawl.now.Load()
-		if !v.At.Before(p.started) {
-			return true
-		}
-		if p.Timing > 0 {
-			fresh = min(fresh, p.Timing/2)
-		}
-	}
-	return now.Sub(v.At) < fresh || q.opt.Continuous && !q.due(v, to, now)
 }
 
 // reach returns the crawls of marks, at the distances of this round. Equal lists are one list: the pages
@@ -304,7 +286,8 @@ func (l *Lease) learn(o Outcome) *ending {
 		for _, learned := range o.Learned {
 			learned(&v)
 		}
-		return &ending{changed: l.adapt(&v), visit: &v}
+		changed := l.adapt(&v)
+		return &ending{changed: changed, visit: &v, proof: l.prove(&v, changed)}
 	}
 	if o.NotAsked && !o.RetryAt.IsZero() {
 		return &ending{failed: true, notAsked: true, retryAt: o.RetryAt}

@@ -134,6 +134,7 @@ type admitted struct {
 	hash      uint64
 	bids      []bid
 	trusted   bool // by a rule: whatever it looks like
+	changed   int64
 }
 
 // gate is the one door of the frontier. It refuses what it can without asking the disk, and gives what
@@ -146,8 +147,9 @@ func (q *Queue) gate(l *webrace.Links) *offer {
 			o.redirect = &redirect{identify(secret, l.From), l.URLs[0]}
 		}
 		list := room[:0]
-		for _, url := range l.URLs {
+		for i, url := range l.URLs {
 			a, why := q.admit(l, url, bids)
+			a.changed = q.listed(l, i)
 			if why != accepted {
 				o.result.Refused[why]++
 				continue
@@ -177,7 +179,7 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 			}
 		}
 		o.candidates = append(o.candidates, candidate{
-			item: item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, score: l.Score},
+			item: item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, score: l.Score, changed: a.changed},
 			host: hostOf(a.host), hash: a.hash, trusted: a.trusted, bids: a.bids,
 		})
 	}
@@ -226,7 +228,7 @@ func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reaso
 	if len(within) == 0 {
 		return admitted{}, why
 	}
-	return admitted{url, host, q.seen.hash(url), within, trusted}, accepted
+	return admitted{url: url, host: host, hash: q.seen.hash(url), bids: within, trusted: trusted}, accepted
 }
 
 // withinBounds returns the bids whose crawls may follow url: all of them, mostly, and then no new list.
@@ -349,7 +351,7 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 	case !news && full:
 		return CrawlFull, nil
 	case !news:
-		return Repeat, nil
+		return Repeat, c.joined(rec, cand, false)
 	}
 	rec.dirty = true
 	_, at, err := c.q.waitedFor(rec)
@@ -363,7 +365,7 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 			return 0, err
 		}
 	case rec.place.kind != nowhere:
-		return accepted, c.joined(rec, cand.host)
+		return accepted, c.joined(rec, cand, true)
 	}
 	return accepted, c.enqueue(rec, cand.item, cand.host, at)
 }

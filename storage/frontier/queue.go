@@ -46,6 +46,12 @@ type QueueOptions struct {
 	// of the crawl that asks most often, and 32 of it; where none has a timing, 1 h and 30 days. How fast the
 	// interval moves holds for starts, too.
 	Revisit schedule.Bounds
+	// HonorFreshness is for how long at most a document that its server calls fresh (Visit Expires) is not asked
+	// for; 0: such words count for nothing. A start is asked for all the same.
+	HonorFreshness time.Duration
+	// TrustLastmod lets the times of change that sitemaps and feeds list say whether a page is asked for: see
+	// [Hint]. They are believed as far as the host's have proved right.
+	TrustLastmod bool
 	// Gone says that nothing is stored any more of a URL whose last visit left a document. Then no stored
 	// answer is handed out, and no validators by which a server would confirm what nobody has. It is asked
 	// of URLs that are handed out again, and must not block. nil: never.

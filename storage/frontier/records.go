@@ -158,6 +158,7 @@ type item struct {
 	redirects int
 	score     uint8 // 0: nobody said; of a new item alone, the key of one on disk holds it
 	alone     coming
+	changed   int64 // when the page was, as a sitemap or feed lists it, in seconds since 1970; 0: nothing does
 }
 
 // coming is how the only crawl came to a URL of which nothing else is known, as of most in a first round:
@@ -187,8 +188,11 @@ func (c coming) record(at place) *record {
 	return &record{place: at, marks: []mark{c.mark()}}
 }
 
-// itemSchema is of an item that says how a crawl came to it.
-const itemSchema = 2
+// Schemas of items: one that says how a crawl came to it, and one that also says, after that, what is listed of it.
+const (
+	aloneSchema = 2
+	itemSchema  = 3
+)
 
 func (it *item) host() hostID {
 	name, _ := scope.Host(it.url)
@@ -199,13 +203,21 @@ func (it *item) encode() []byte { return it.append(nil) }
 
 func (it *item) append(to []byte) []byte {
 	w := writer(to)
-	if it.alone == (coming{}) {
-		w = append(w, schema)
-	} else {
+	switch {
+	case it.changed != 0:
 		w = append(w, itemSchema)
+	case it.alone != (coming{}):
+		w = append(w, aloneSchema)
+	default:
+		w = append(w, schema)
+	}
+	if w[len(w)-1] > schema {
 		w.uint(uint64(it.alone.crawl))
 		w.uint(uint64(it.alone.round))
 		w.uint(uint64(it.alone.distance))
+	}
+	if it.changed != 0 {
+		w.uint(uint64(it.changed))
 	}
 	w.fixed(it.id[:])
 	w.uint(uint64(it.redirects))
@@ -217,8 +229,14 @@ func (it *item) append(to []byte) []byte {
 func decodeItem(value []byte) (item, error) {
 	r := newReaderUpTo(itemSchema, value)
 	var it item
+	if r.schema > schema {
+		it.alone = coming{r.number(), r.number(), r.number()}
+		if it.alone.crawl == 0 && (r.schema == aloneSchema || it.alone != coming{}) {
+			r.fail()
+		}
+	}
 	if r.schema == itemSchema {
-		if it.alone = (coming{r.number(), r.number(), r.number()}); it.alone.crawl == 0 {
+		if it.changed = int64(r.small(math.MaxInt64)); it.changed == 0 {
 			r.fail()
 		}
 	}

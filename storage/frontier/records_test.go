@@ -17,7 +17,10 @@ func FuzzRecords(f *testing.F) {
 	f.Add((&item{id: urlID{1}, url: "http://a/", alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
 	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, ETag: "e", Baseline: []uint64{1, 2}, Error: "x"}))
-	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, Interval: 3, Canonical: "http://a/", Refresh: "http://b/"}))
+	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, Interval: 3, Canonical: "http://a/", Refresh: "http://b/", Expires: time.Unix(2, 0), Listed: time.Unix(1, 0)}))
+	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
+	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
+	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}}).encode())
 	f.Add((&counters{order: 1, known: 3}).encode())
 	f.Fuzz(func(t *testing.T, value []byte) {
 		check := func(what string, encode func([]byte) ([]byte, error)) {
@@ -73,10 +76,11 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	t.Parallel()
 	want := webrace.Visit{At: time.Unix(1, 2).UTC(), Status: 200, ETag: "e", Version: 3, Baseline: []uint64{1, 2}, Interval: 5}
 	latest := encodeVisit(&want)
-	second := append([]byte{2}, latest[1:len(latest)-2]...) // without two empty texts
+	third := append([]byte{3}, latest[1:len(latest)-2]...) // without two times
+	second := append([]byte{2}, third[1:len(third)-2]...)  // nor two empty texts
 	interval := len(second) - 1
 	first := append([]byte{1}, second[1:interval]...)
-	for i, value := range [][]byte{first, second, latest} {
+	for i, value := range [][]byte{first, second, third, latest} {
 		want := want
 		if i == 0 {
 			want.Interval = 0
@@ -85,7 +89,7 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 			t.Errorf("schema %d: %+v, %v, want %+v", i+1, got, err, want)
 		}
 	}
-	want.Canonical, want.Refresh = "http://a/", "http://b/"
+	want.Canonical, want.Refresh, want.Expires, want.Listed = "http://a/", "http://b/", time.Unix(7, 0).UTC(), time.Unix(8, 0).UTC()
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

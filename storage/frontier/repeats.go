@@ -70,8 +70,11 @@ func (s *repeats) without(list []admitted) (rest []admitted, known int) {
 }
 
 // knows reports whether all crawls that come to a URL have come to it in this round, and from no further
-// away.
+// away, with nothing to add.
 func (s *repeats) knows(a *admitted) bool {
+	if a.changed != 0 { // that is to be noted
+		return false
+	}
 	for i := range a.bids {
 		b := &a.bids[i]
 		e := s.find(a.hash, b.crawl.number, a.url)

@@ -8,8 +8,9 @@ import (
 	"github.com/webrace/webrace/internal/schedule"
 )
 
-// visitSchema is that of visits; 1 had no interval, and 2 did not say where a document leads on its level.
-const visitSchema = 3
+// visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
+// until when it is fresh, nor what is listed of it.
+const visitSchema = 4
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it.
 func encodeVisit(v *webrace.Visit) []byte {
@@ -27,6 +28,8 @@ func encodeVisit(v *webrace.Visit) []byte {
 	w.int(int64(v.Interval))
 	w.text(v.Canonical)
 	w.text(v.Refresh)
+	w.time(v.Expires)
+	w.time(v.Listed)
 	return w
 }
 
@@ -44,6 +47,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 2 {
 		v.Canonical, v.Refresh = r.text(), r.text()
+	}
+	if r.schema > 3 {
+		v.Expires, v.Listed = r.time(), r.time()
 	}
 	return v, r.done()
 }
@@ -91,16 +97,4 @@ func (l *Lease) adapt(v *webrace.Visit) (changed bool) {
 	changed = v.Digest != last.Digest
 	v.Interval = schedule.Adapt(last.Interval, changed, l.q.revisits(l.served))
 	return changed
-}
-
-// due reports whether a page is to be asked for again in a run that goes on and on: the start of a crawl
-// in each of its rounds, another page when its interval has passed. Bounds that were narrowed since the
-// last visit count already.
-func (q *Queue) due(v *webrace.Visit, to []served, now time.Time) bool {
-	for _, s := range to {
-		if s.distance == 0 {
-			return true
-		}
-	}
-	return now.Sub(v.At) >= min(v.Interval, q.revisits(to).Max)
 }

@@ -38,6 +38,7 @@ type host struct {
 	parking   bool
 	paused    bool
 	notBefore time.Time
+	listings  listings
 	lanes     [levels]lane
 	index     int // in the heap of waiting hosts; -1 when not there
 }
@@ -127,7 +128,7 @@ func (w *window) load(id laneID, where stretch, now time.Time) error {
 		if rec.parked != 0 {
 			return nil
 		}
-		h = &host{id: id.host, parallel: rec.parallel, notBefore: rec.notBefore, index: -1}
+		h = &host{id: id.host, parallel: rec.parallel, notBefore: rec.notBefore, listings: rec.listings, index: -1}
 		for i := range h.lanes {
 			h.lanes[i].host, h.lanes[i].level = h, level(i)
 		}
@@ -373,7 +374,7 @@ func (w *window) readStretch(l *lane) error {
 	return err
 }
 
-// altered tells the window that an item it may have is gone from its lane, or says too much.
+// altered tells the window that an item it may have is gone from its lane, or says too much or too little.
 func (w *window) altered(at spot) {
 	h := w.hosts[at.host]
 	if h == nil {
@@ -383,6 +384,9 @@ func (w *window) altered(at spot) {
 	for i := range items {
 		if items[i].order == at.order {
 			items[i].alone = coming{}
+			if at.changed != 0 {
+				items[i].changed = at.changed
+			}
 		}
 	}
 }
