@@ -171,6 +171,8 @@ func (n *node) start() {
 		n.runForeign(impl)
 	case BatchProcessor:
 		n.thenEnd(n.workWith(func() { n.collect(impl) }))
+	case Keeper:
+		n.keep(impl)
 	case Processor:
 		n.thenEnd(n.workWith(func() { n.work(impl) }))
 	}

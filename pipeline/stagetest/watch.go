@@ -21,6 +21,8 @@ func watch(t *trial, impl any) any {
 		return impl
 	case pipeline.BatchProcessor:
 		return watchedBatch{watched{t, impl}, impl}
+	case pipeline.Keeper:
+		return watchedKeeper{watchedProcessor{watched{t, impl}, impl}, impl}
 	case pipeline.Processor:
 		return watchedProcessor{watched{t, impl}, impl}
 	}
@@ -62,6 +64,17 @@ func (w watchedProcessor) Process(ctx context.Context, it *pipeline.Item, out pi
 	guard := &guardedEmitter{out: out, t: w.t}
 	defer guard.over.Store(true)
 	return w.Processor.Process(ctx, it, guard)
+}
+
+type watchedKeeper struct {
+	watchedProcessor
+	keeper pipeline.Keeper
+}
+
+func (w watchedKeeper) Release(ctx context.Context, ended <-chan struct{}, out pipeline.Emitter) error {
+	guard := &guardedEmitter{out: out, t: w.t}
+	defer guard.over.Store(true)
+	return w.keeper.Release(ctx, ended, guard)
 }
 
 type watchedBatch struct {

@@ -1,0 +1,215 @@
+// Package batch is the stage that makes one value of several: a list, for whoever does better with many at
+// once. A list is complete when it has enough items or bytes, or when its first item has waited long enough;
+// with a key, there is a list for each. What it is made of is acknowledged when the list has been dealt with,
+// and not before: a crash repeats all of it. When the run ends or drains, what has been gathered goes on as
+// it is.
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/webrace/webrace/internal/expression"
+	"github.com/webrace/webrace/internal/heft"
+	"github.com/webrace/webrace/internal/shelf"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage.
+type Options struct {
+	Count    int               `toml:"count" doc:"items in a full list"`
+	Bytes    pipeline.Size     `toml:"bytes" doc:"about how many bytes a list has at most, an item that has more alone excepted; 0 is no limit"`
+	Period   pipeline.Duration `toml:"period" doc:"the longest that the first item of a list waits"`
+	Key      string            `toml:"key" doc:"an expression: items go into one list if it gives the same for them; empty: all do"`
+	MaxItems int               `toml:"max_items" doc:"items kept at most, in all lists: beyond it the oldest list goes on before it is full"`
+	MaxKeys  int               `toml:"max_keys" doc:"lists open at most, of different keys: likewise"`
+}
+
+var defaults = Options{Count: 100, Period: pipeline.Duration(time.Second), MaxItems: 10_000, MaxKeys: 1000}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "batch",
+		Summary: "makes one list of several items",
+		Doc: "The items of a list are acknowledged together, when it has been dealt with. Its meta data has its `key`. " +
+			"The counters `full`, `timed_out`, `closed_early` and `closed_at_end` say why lists were complete.",
+		In:  pipeline.Kinds(pipeline.KindOf[any]()),
+		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.List](), Doc: "the list"}},
+	}, defaults, newStage)
+}
+
+// Validate refuses lists that are never complete, and keys that are no expressions.
+func (o Options) Validate() error {
+	for _, option := range []struct {
+		name  string
+		value int
+	}{{"count", o.Count}, {"max_items", o.MaxItems}, {"max_keys", o.MaxKeys}} {
+		if option.value < 1 {
+			return &pipeline.OptionError{Option: option.name, Err: fmt.Errorf("%d is less than 1", option.value)}
+		}
+	}
+	if o.Period <= 0 {
+		return &pipeline.OptionError{Option: "period", Err: errors.New("must be more than 0s: sources may wait for what is kept")}
+	}
+	if o.Key == "" {
+		return nil
+	}
+	if _, err := expression.Compile(o.Key); err != nil {
+		return &pipeline.OptionError{Option: "key", Err: err}
+	}
+	return nil
+}
+
+type stage struct {
+	options Options
+	env     *pipeline.Env
+	key     *expression.Program // nil: all items have the same
+	shelf   *shelf.Shelf
+
+	mu    sync.Mutex
+	open  map[string]*list // by key
+	order []*list          // all that were opened, the oldest first; those that are complete are skipped
+	ready []shelf.Parcel
+}
+
+// list is one that is being filled.
+type list struct {
+	key      string
+	values   pipeline.List
+	held     []pipeline.Held
+	bytes    int
+	due      time.Time
+	complete bool
+}
+
+var _ pipeline.Keeper = (*stage)(nil)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	s := &stage{options: o, env: env, open: make(map[string]*list), shelf: shelf.New(o.MaxItems)}
+	if o.Key == "" {
+		return s, nil
+	}
+	var err error
+	s.key, err = expression.Compile(o.Key)
+	return s, err
+}
+
+// Process puts the item into its list.
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+	var key string
+	var bytes int
+	if s.key != nil {
+		var err error
+		if key, err = s.key.Text(it.Value, it.Meta); err != nil {
+			return err
+		}
+	}
+	if s.options.Bytes > 0 {
+		bytes = heft.Of(it.Value)
+	}
+	if err := s.shelf.Take(ctx, s.closeOldest); err != nil {
+		return err
+	}
+	s.add(key, bytes, it)
+	return nil
+}
+
+func (s *stage) add(key string, bytes int, it *pipeline.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.open[key]
+	if l != nil && s.options.Bytes > 0 && l.bytes+bytes > int(s.options.Bytes) {
+		s.complete(l, "full")
+		l = nil
+	}
+	if l == nil {
+		l = s.begin(key)
+	}
+	l.values = append(l.values, it.Value)
+	l.held = append(l.held, pipeline.Keep(it))
+	l.bytes += bytes
+	if len(l.values) >= s.options.Count || s.options.Bytes > 0 && l.bytes >= int(s.options.Bytes) {
+		s.complete(l, "full")
+	}
+}
+
+// begin opens a list. Who holds s.mu may call it.
+func (s *stage) begin(key string) *list {
+	if len(s.open) >= s.options.MaxKeys {
+		s.completeOldest()
+	}
+	l := &list{key: key, due: time.Now().Add(time.Duration(s.options.Period))}
+	s.open[key] = l
+	s.order = append(s.order, l)
+	if s.oldest() == l {
+		s.shelf.Wake() // nothing was due before
+	}
+	return l
+}
+
+// complete makes a list ready to be emitted. Who holds s.mu may call it.
+func (s *stage) complete(l *list, why string) {
+	delete(s.open, l.key)
+	l.complete = true
+	var meta map[string]string
+	if s.key != nil {
+		meta = map[string]string{"key": l.key}
+	}
+	s.ready = append(s.ready, shelf.Parcel{Value: l.values, Meta: meta, Group: l.held, Size: len(l.held)})
+	l.values, l.held = nil, nil
+	s.env.Counter(why).Add(1)
+	s.shelf.Wake()
+}
+
+// closeOldest makes room.
+func (s *stage) closeOldest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.ready) == 0 {
+		s.completeOldest()
+	}
+}
+
+func (s *stage) completeOldest() {
+	if l := s.oldest(); l != nil {
+		s.complete(l, "closed_early")
+	}
+}
+
+// oldest returns the open list that was begun first, or nil.
+func (s *stage) oldest() *list {
+	for len(s.order) > 0 && s.order[0].complete {
+		s.order = s.order[1:]
+	}
+	if len(s.order) == 0 {
+		return nil
+	}
+	return s.order[0]
+}
+
+// Due returns the lists that are complete.
+func (s *stage) Due(now time.Time, everything bool) (ready []shelf.Parcel, next time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := s.oldest(); l != nil; l = s.oldest() {
+		if !everything && l.due.After(now) {
+			next = l.due
+			break
+		}
+		if everything {
+			s.complete(l, "closed_at_end")
+		} else {
+			s.complete(l, "timed_out")
+		}
+	}
+	ready, s.ready = s.ready, nil
+	return ready, next
+}
+
+// Release emits lists as they are complete.
+func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline.Emitter) error {
+	return s.shelf.Release(ctx, ended, out, s)
+}

@@ -1,0 +1,293 @@
+// Package throttle is the stage that lets items pass at a rate: so many in a time, for all workers of the
+// stage together, or for each key. After a pause, a burst may pass at once. Items of a key keep their order,
+// and no key waits for another. When the run drains, what still waits is given back to where it came from, so
+// that neither the rate is broken nor the end is put off; it counts as not done.
+package throttle
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/webrace/webrace/internal/expression"
+	"github.com/webrace/webrace/internal/shelf"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage.
+type Options struct {
+	Count   int               `toml:"count" doc:"items that may pass in each period"`
+	Period  pipeline.Duration `toml:"period" doc:"the time in which so many may pass"`
+	Burst   int               `toml:"burst" doc:"items that may pass at once after a pause"`
+	Key     string            `toml:"key" doc:"an expression: each of its results has a rate of its own; empty: all items share one"`
+	Waiting int               `toml:"waiting" doc:"items that may wait, of all keys; beyond it the stages before wait as well"`
+	MaxKeys int               `toml:"max_keys" doc:"keys that are told apart at a time; beyond it others share one rate"`
+}
+
+var defaults = Options{Count: 1, Period: pipeline.Duration(time.Second), Burst: 1, Waiting: 64, MaxKeys: 100_000}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "throttle",
+		Summary: "lets items pass at a rate",
+		Doc: "They are spread evenly: `count = 10` and `period = \"1s\"` is one each 100 ms, and a burst after a pause. In a run that drains, " +
+			"those that wait are given back, as `given_back` counts. `delayed` counts those that had to wait, `shared_keys` those for whose key there was no room.",
+		In:  pipeline.Kinds(pipeline.KindOf[any]()),
+		Out: []pipeline.Port{{Kind: pipeline.SameAsInput, Doc: "the item, in its turn"}},
+	}, defaults, newStage)
+}
+
+// Validate refuses rates of nothing, and keys that are no expressions.
+func (o Options) Validate() error {
+	for _, option := range []struct {
+		name  string
+		value int
+	}{{"count", o.Count}, {"burst", o.Burst}, {"waiting", o.Waiting}, {"max_keys", o.MaxKeys}} {
+		if option.value < 1 {
+			return &pipeline.OptionError{Option: option.name, Err: fmt.Errorf("%d is less than 1", option.value)}
+		}
+	}
+	if o.interval() <= 0 {
+		return &pipeline.OptionError{Option: "period", Err: errors.New("must be more than 0s, and long enough for as many items")}
+	}
+	if o.Key == "" {
+		return nil
+	}
+	if _, err := expression.Compile(o.Key); err != nil {
+		return &pipeline.OptionError{Option: "key", Err: err}
+	}
+	return nil
+}
+
+// interval is the time between two items.
+func (o Options) interval() time.Duration {
+	return time.Duration(o.Period) / time.Duration(max(o.Count, 1))
+}
+
+type stage struct {
+	options Options
+	env     *pipeline.Env
+	key     *expression.Program // nil: all items share a lane
+	shelf   *shelf.Shelf
+	added   chan struct{} // an item has come
+
+	mu    sync.Mutex
+	lanes map[string]*lane
+	due   lanes // those in which somebody waits
+	idle  lanes // the others, while their last items count
+}
+
+// lane is the line of a key. A lane that nobody waits in is kept until its rate would let a whole burst pass,
+// and then forgotten.
+type lane struct {
+	key     string
+	waiting []pipeline.Held
+	full    time.Time // when a whole burst may pass again
+	at      time.Time // when the next item may pass; of an idle one, full
+	place   int       // in the heap
+}
+
+var _ pipeline.Keeper = (*stage)(nil)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	s := &stage{options: o, env: env, shelf: shelf.New(o.Waiting), added: make(chan struct{}, 1), lanes: make(map[string]*lane)}
+	if o.Key == "" {
+		return s, nil
+	}
+	var err error
+	s.key, err = expression.Compile(o.Key)
+	return s, err
+}
+
+// Process puts the item in its lane.
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+	var key string
+	if s.key != nil {
+		var err error
+		if key, err = s.key.Text(it.Value, it.Meta); err != nil {
+			return err
+		}
+	}
+	if err := s.shelf.Take(ctx, func() {}); err != nil {
+		return err
+	}
+	s.enqueue("k"+key, pipeline.Keep(it))
+	select {
+	case s.added <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// overflow is the lane of those for whose key there is none; no key is called so.
+const overflow = ""
+
+func (s *stage) enqueue(key string, held pipeline.Held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.forget(now)
+	if _, known := s.lanes[key]; !known && len(s.lanes) >= s.options.MaxKeys {
+		key = overflow
+		s.env.Counter("shared_keys").Add(1)
+	}
+	l := s.lanes[key]
+	switch {
+	case l == nil:
+		l = &lane{key: key}
+		s.lanes[key] = l
+	case len(l.waiting) == 0:
+		heap.Remove(&s.idle, l.place)
+	}
+	l.waiting = append(l.waiting, held)
+	if len(l.waiting) == 1 {
+		l.at = s.allowed(l)
+		heap.Push(&s.due, l)
+	}
+	if l.at.After(now) {
+		s.env.Counter("delayed").Add(1)
+	}
+}
+
+// allowed says when the next item of a lane may pass.
+func (s *stage) allowed(l *lane) time.Time {
+	return l.full.Add(-time.Duration(s.options.Burst-1) * s.options.interval())
+}
+
+// forget removes the lanes whose past does not matter any more.
+func (s *stage) forget(now time.Time) {
+	for len(s.idle) > 0 && !s.idle[0].at.After(now) {
+		delete(s.lanes, heap.Pop(&s.idle).(*lane).key)
+	}
+}
+
+// next returns the item whose turn has come, or when there will be one: the zero time if nobody waits.
+func (s *stage) next(now time.Time) (held pipeline.Held, found bool, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(now)
+	if len(s.due) == 0 {
+		return held, false, at
+	}
+	l := s.due[0]
+	if l.at.After(now) {
+		return held, false, l.at
+	}
+	held, l.waiting = l.waiting[0], l.waiting[1:]
+	if l.full.Before(now) {
+		l.full = now
+	}
+	l.full = l.full.Add(s.options.interval())
+	if len(l.waiting) > 0 {
+		l.at = s.allowed(l)
+		heap.Fix(&s.due, 0)
+		return held, true, at
+	}
+	heap.Pop(&s.due)
+	l.at = l.full
+	heap.Push(&s.idle, l)
+	return held, true, at
+}
+
+// all takes everybody who waits.
+func (s *stage) all() (waiting []pipeline.Held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.due) > 0 {
+		l := heap.Pop(&s.due).(*lane)
+		waiting = append(waiting, l.waiting...)
+		delete(s.lanes, l.key)
+	}
+	return waiting
+}
+
+// Release lets items pass, one at a time, until nobody waits and nobody will come.
+func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline.Emitter) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	over, draining := false, s.env.Draining()
+	for {
+		held, found, at := s.next(time.Now())
+		switch {
+		case found:
+			s.shelf.Free(1)
+			if err := pipeline.EmitGroup(ctx, out, "", held.Item.Value, held.Item.Meta, []pipeline.Held{held}); err != nil {
+				return s.giveBack(ended, err)
+			}
+			if ctx.Err() == nil && !closed(draining) {
+				continue
+			}
+		case over && at.IsZero():
+			return nil
+		}
+		timer.Stop()
+		var turn <-chan time.Time
+		if !at.IsZero() {
+			timer.Reset(time.Until(at))
+			turn = timer.C
+		}
+		select {
+		case <-turn:
+		case <-s.added:
+		case <-ended:
+			over, ended = true, nil
+		case <-draining:
+			return s.giveBack(ended, context.Canceled)
+		case <-ctx.Done():
+			return s.giveBack(ended, ctx.Err())
+		}
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// giveBack lets go of all that wait, until nobody comes any more: they were not dealt with.
+func (s *stage) giveBack(ended <-chan struct{}, why error) error {
+	for over := ended == nil; ; {
+		waiting := s.all()
+		for _, held := range waiting {
+			held.Done(why)
+		}
+		s.shelf.Free(len(waiting))
+		s.env.Counter("given_back").Add(int64(len(waiting)))
+		if over {
+			return nil
+		}
+		select {
+		case <-s.added:
+		case <-ended:
+			over = true
+		}
+	}
+}
+
+// lanes is a heap of those whose time comes first.
+type lanes []*lane
+
+func (l lanes) Len() int           { return len(l) }
+func (l lanes) Less(i, j int) bool { return l[i].at.Before(l[j].at) }
+func (l lanes) Swap(i, j int) {
+	l[i], l[j] = l[j], l[i]
+	l[i].place, l[j].place = i, j
+}
+func (l *lanes) Push(x any) {
+	one := x.(*lane)
+	one.place = len(*l)
+	*l = append(*l, one)
+}
+func (l *lanes) Pop() any {
+	last := len(*l) - 1
+	one := (*l)[last]
+	*l = (*l)[:last]
+	return one
+}

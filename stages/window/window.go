@@ -1,0 +1,158 @@
+// Package window is the stage that sums up what comes by: for each window of time, or of so many items, and
+// each key, one record with counts, sums, extremes or lists. Windows follow one another, or overlap if they
+// slide.
+//
+// Every item is in the record of each window that it belongs to, also when a window is closed before its
+// time: at the end of a run, when it drains, or when there is no room for more. The record says why it was
+// closed. A key is forgotten with its last window. Unless told otherwise, items are acknowledged when the
+// records of their windows have been dealt with, so a crash repeats what is in open windows.
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace/internal/expression"
+	"github.com/webrace/webrace/internal/shelf"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage. One of size and count says what a window is.
+type Options struct {
+	Size      pipeline.Duration `toml:"size" doc:"the length of a window of time, by the clock: windows of 1h begin at full hours (UTC)"`
+	Slide     pipeline.Duration `toml:"slide" doc:"with size: a window begins each so often; 0s is size, so that windows do not overlap"`
+	Count     int               `toml:"count" doc:"the items of a window that is not of time"`
+	Step      int               `toml:"step" doc:"with count: a window begins after so many items; 0 is count"`
+	Period    pipeline.Duration `toml:"period" doc:"with count: the longest that a window waits for its items"`
+	Key       string            `toml:"key" doc:"an expression: each of its results has windows of its own; empty: all items share them"`
+	Aggregate map[string]string `toml:"aggregate" doc:"the fields of the record: count, or sum, mean, min, max, first, last or collect and an expression"`
+	Hold      bool              `toml:"hold" doc:"acknowledge items with the records of their windows; if not, at once: then a crash loses what is in open windows"`
+	MaxItems  int               `toml:"max_items" doc:"items that are held or collected at most; beyond it the oldest window is closed early"`
+	MaxKeys   int               `toml:"max_keys" doc:"open windows at most, of all keys; beyond it the oldest is closed early"`
+}
+
+var defaults = Options{
+	Period: pipeline.Duration(time.Minute), Aggregate: map[string]string{"count": "count"}, Hold: true, MaxItems: 100_000, MaxKeys: 10_000,
+}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "window",
+		Summary: "sums up the items of each window of time, or of so many",
+		Doc: "A record has the fields of `aggregate`, and `key`, `from` and `to`, and `closed`: \"time\", \"count\", \"period\", \"end\" or, " +
+			"when there was no room for more, \"limit\". A window without items gives no record. Behind a queue such as `frontier`, which hands " +
+			"out only so much before it is acknowledged, use short windows, or `hold = false`.",
+		In:  pipeline.Kinds(pipeline.KindOf[any]()),
+		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "the record of a window"}},
+	}, defaults, newStage)
+}
+
+// mostOverlaps is how many windows an item may be in.
+const mostOverlaps = 1000
+
+// Validate refuses windows that are of nothing, or of everything.
+func (o Options) Validate() error {
+	fault := func(option, format string, args ...any) error {
+		return &pipeline.OptionError{Option: option, Err: fmt.Errorf(format, args...)}
+	}
+	switch {
+	case (o.Size > 0) == (o.Count > 0):
+		return fault("size", "exactly one of size and count must be set")
+	case o.Count < 0 || o.Step < 0:
+		return fault("count", "must not be negative, nor step")
+	case o.Slide > o.Size, o.Slide > 0 && o.Size/o.Slide > mostOverlaps:
+		return fault("slide", "must be 0s, or at most size and not less than a thousandth of it")
+	case o.Step > o.Count, o.Step > 0 && o.Count/o.Step > mostOverlaps:
+		return fault("step", "must be 0, or at most count and not less than a thousandth of it")
+	case o.Period <= 0:
+		return fault("period", "must be more than 0s: sources may wait for what is held")
+	case o.MaxItems < 1:
+		return fault("max_items", "%d is less than 1", o.MaxItems)
+	case o.MaxKeys < 1:
+		return fault("max_keys", "%d is less than 1", o.MaxKeys)
+	case len(o.Aggregate) == 0:
+		return fault("aggregate", "is empty: a record would say nothing")
+	}
+	if _, err := parseAggregates(o.Aggregate); err != nil {
+		return &pipeline.OptionError{Option: "aggregate", Err: err}
+	}
+	if o.Key != "" {
+		if _, err := expression.Compile(o.Key); err != nil {
+			return &pipeline.OptionError{Option: "key", Err: err}
+		}
+	}
+	return nil
+}
+
+type stage struct {
+	options    Options
+	key        *expression.Program // nil: all items have the same
+	aggregates []aggregate
+	keeps      bool // items take places on the shelf
+	shelf      *shelf.Shelf
+	windows    *windows
+}
+
+var _ pipeline.Keeper = (*stage)(nil)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	if o.Slide == 0 {
+		o.Slide = o.Size
+	}
+	if o.Step == 0 {
+		o.Step = o.Count
+	}
+	all, err := parseAggregates(o.Aggregate)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{options: o, aggregates: all, shelf: shelf.New(o.MaxItems), windows: newWindows(o, all, env)}
+	s.keeps = o.Hold
+	for _, a := range all {
+		s.keeps = s.keeps || a.function == "collect"
+	}
+	if o.Key != "" {
+		s.key, err = expression.Compile(o.Key)
+	}
+	return s, err
+}
+
+// Process adds the item to its windows.
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
+	var key string
+	var err error
+	if s.key != nil {
+		if key, err = s.key.Text(it.Value, it.Meta); err != nil {
+			return err
+		}
+		key = strings.Clone(key) // of a value that may be borrowed
+	}
+	arguments := make([]any, len(s.aggregates))
+	for i, a := range s.aggregates {
+		var wrong error
+		arguments[i], wrong = a.argument(it)
+		err = errors.Join(err, wrong)
+	}
+	if err != nil {
+		return err
+	}
+	places := 0
+	if s.keeps {
+		places = 1
+		if err := s.shelf.Take(ctx, s.windows.closeOldest); err != nil {
+			return err
+		}
+	}
+	if s.windows.add(key, arguments, it, places, time.Now()) {
+		s.shelf.Wake()
+	}
+	return nil
+}
+
+// Release emits the records of windows as they are closed.
+func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline.Emitter) error {
+	return s.shelf.Release(ctx, ended, out, s.windows)
+}

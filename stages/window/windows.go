@@ -1,0 +1,209 @@
+package window
+
+import (
+	"container/heap"
+	"sync"
+	"time"
+
+	"github.com/webrace/webrace/internal/shelf"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// window is one that is open.
+type window struct {
+	key    string
+	from   time.Time
+	closes time.Time // when it is closed, full or not
+	items  int
+	places int // that leave the shelf with it
+	held   []pipeline.Held
+	accs   []accumulator
+	place  int // in the heap
+}
+
+// line is the open windows of a key, the oldest first.
+type line struct {
+	open []*window
+	seen int // items since the last window began, where windows are of items
+}
+
+// windows are all that are open, and the records of those that have been closed.
+type windows struct {
+	options    Options
+	aggregates []aggregate
+	env        *pipeline.Env
+
+	mu    sync.Mutex
+	lines map[string]*line
+	due   byTime
+	ready []shelf.Parcel
+}
+
+func newWindows(o Options, all []aggregate, env *pipeline.Env) *windows {
+	return &windows{options: o, aggregates: all, env: env, lines: make(map[string]*line)}
+}
+
+// add puts an item into all windows that it belongs to, and reports whether something is due earlier now.
+func (ws *windows) add(key string, arguments []any, it *pipeline.Item, places int, now time.Time) (sooner bool) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.closeUntil(now)
+	before := len(ws.ready)
+	var first time.Time
+	if len(ws.due) > 0 {
+		first = ws.due[0].closes
+	}
+	l := ws.lines[key]
+	if l == nil {
+		l = new(line)
+		ws.lines[key] = l
+	}
+	if ws.options.Count > 0 {
+		ws.beginByCount(l, key, now)
+	} else {
+		ws.beginByTime(l, key, now)
+	}
+	for _, w := range l.open {
+		w.items++
+		for i := range w.accs {
+			w.accs[i].add(ws.aggregates[i].function, arguments[i])
+		}
+		if ws.options.Hold {
+			w.held = append(w.held, pipeline.Keep(it))
+		}
+	}
+	l.open[len(l.open)-1].places += places // which is closed last
+	if oldest := l.open[0]; ws.options.Count > 0 && oldest.items >= ws.options.Count {
+		ws.close(oldest, "count", now)
+	}
+	ws.makeRoom(now)
+	return len(ws.ready) > before || len(ws.due) > 0 && (first.IsZero() || ws.due[0].closes.Before(first))
+}
+
+// beginByCount opens a window if the last began long enough ago. All items between are in one at least.
+func (ws *windows) beginByCount(l *line, key string, now time.Time) {
+	if len(l.open) == 0 || l.seen >= ws.options.Step {
+		ws.begin(l, key, now, now.Add(time.Duration(ws.options.Period)))
+		l.seen = 0
+	}
+	l.seen++
+}
+
+// beginByTime opens the windows of this moment that are not open yet.
+func (ws *windows) beginByTime(l *line, key string, now time.Time) {
+	size, slide := time.Duration(ws.options.Size), time.Duration(ws.options.Slide)
+	last := now.UTC().Truncate(slide)
+	from := last
+	for from.Add(size - slide).After(now) {
+		from = from.Add(-slide)
+	}
+	if n := len(l.open); n > 0 && !l.open[n-1].from.Before(from) {
+		from = l.open[n-1].from.Add(slide)
+	}
+	for ; !from.After(last); from = from.Add(slide) {
+		ws.begin(l, key, from, from.Add(size))
+	}
+}
+
+func (ws *windows) begin(l *line, key string, from, closes time.Time) {
+	w := &window{key: key, from: from, closes: closes, accs: make([]accumulator, len(ws.aggregates))}
+	l.open = append(l.open, w)
+	heap.Push(&ws.due, w)
+}
+
+// makeRoom closes the oldest windows while there are too many.
+func (ws *windows) makeRoom(now time.Time) {
+	for len(ws.due) > ws.options.MaxKeys {
+		ws.close(ws.due[0], "limit", now)
+	}
+}
+
+// closeOldest closes a window before its time, unless records wait to be emitted anyway.
+func (ws *windows) closeOldest() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if len(ws.ready) == 0 && len(ws.due) > 0 {
+		ws.close(ws.due[0], "limit", time.Now())
+	}
+}
+
+// close makes the record of a window. It is the oldest of its key.
+func (ws *windows) close(w *window, why string, now time.Time) {
+	heap.Remove(&ws.due, w.place)
+	l := ws.lines[w.key]
+	for i, open := range l.open {
+		if open == w {
+			l.open = append(l.open[:i], l.open[i+1:]...)
+			break
+		}
+	}
+	if len(l.open) == 0 {
+		delete(ws.lines, w.key)
+	}
+	to := now
+	if why == "time" {
+		to = w.closes
+	}
+	record := pipeline.Record{"from": stamp(w.from), "to": stamp(to), "closed": why, "key": w.key}
+	for i, a := range ws.aggregates {
+		record[a.name] = w.accs[i].result(a.function)
+	}
+	if why == "limit" {
+		ws.env.Counter("closed_early").Add(1)
+	}
+	ws.ready = append(ws.ready, shelf.Parcel{Value: record, Group: w.held, Size: w.places})
+}
+
+// stamp writes a time as records have it: a text that sorts as the time does, to the millisecond.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+func (ws *windows) closeUntil(now time.Time) {
+	for len(ws.due) > 0 && !ws.due[0].closes.After(now) {
+		why := "time"
+		if ws.options.Count > 0 {
+			why = "period"
+		}
+		ws.close(ws.due[0], why, now)
+	}
+}
+
+// Due returns the records of the windows that are over.
+func (ws *windows) Due(now time.Time, everything bool) (ready []shelf.Parcel, next time.Time) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.closeUntil(now)
+	for everything && len(ws.due) > 0 {
+		ws.close(ws.due[0], "end", now)
+	}
+	if len(ws.due) > 0 {
+		next = ws.due[0].closes
+	}
+	ready, ws.ready = ws.ready, nil
+	return ready, next
+}
+
+// byTime is a heap of windows: those that are closed first come first, and of these the one that began first.
+type byTime []*window
+
+func (b byTime) Len() int { return len(b) }
+func (b byTime) Less(i, j int) bool {
+	if b[i].closes.Equal(b[j].closes) {
+		return b[i].from.Before(b[j].from)
+	}
+	return b[i].closes.Before(b[j].closes)
+}
+func (b byTime) Swap(i, j int) {
+	b[i], b[j] = b[j], b[i]
+	b[i].place, b[j].place = i, j
+}
+func (b *byTime) Push(x any) {
+	w := x.(*window)
+	w.place = len(*b)
+	*b = append(*b, w)
+}
+func (b *byTime) Pop() any {
+	last := len(*b) - 1
+	w := (*b)[last]
+	*b = (*b)[:last]
+	return w
+}
