@@ -139,3 +139,13 @@ func whole(value any) any {
 func FieldNames(kinds ...pipeline.Kind) []string {
 	return slices.Sorted(maps.Keys(scopeOf(kinds).names))
 }
+
+// KindsNamed returns what Compile takes for an option that names a kind, which may be empty: any. An error
+// says what was probably meant.
+func KindsNamed(name string) ([]pipeline.Kind, error) {
+	if name == "" {
+		return nil, nil
+	}
+	kind, err := pipeline.KindNamed(name)
+	return []pipeline.Kind{kind}, err
+}

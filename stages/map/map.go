@@ -1,0 +1,227 @@
+// Package mapping is the stage that changes items without a line of Go: it sets fields and meta data to what
+// expressions give, makes records of some fields, and drops what does not meet a condition. What it was given
+// stays as it was; a copy goes on.
+package mapping
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace/internal/expression"
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage.
+type Options struct {
+	Where  string            `toml:"where" doc:"an expression: items for which it does not hold are dropped"`
+	Set    map[string]string `toml:"set" doc:"fields and the expressions that give them their values, all of the item as it came; \"meta.NAME\" sets meta data"`
+	Record bool              `toml:"record" doc:"make a record of the fields that are set, instead of changing those of the value"`
+	Kind   string            `toml:"kind" doc:"the kind of the items, so that fields and expressions are checked when the pipeline is loaded; empty: they may be of any"`
+}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "map",
+		Summary: "sets fields to what expressions give, and drops what does not meet a condition",
+		Doc: "`set = { title = \"upper(title)\", \"meta.lang\" = \"language\" }` changes a title, and notes the language beside the value. " +
+			"The counter `refused` says how many did not meet `where`.",
+		In:  pipeline.Kinds(pipeline.KindOf[any]()),
+		Out: []pipeline.Port{{Kind: pipeline.SameAsInput, Doc: "the item with its changes, or a record"}},
+	}, Options{}, newStage)
+}
+
+// Ports says that records leave the stage if it makes them.
+func (o Options) Ports() []pipeline.Port {
+	if o.Record {
+		return []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "the record"}}
+	}
+	return []pipeline.Port{{Kind: pipeline.SameAsInput, Doc: "the item with its changes"}}
+}
+
+// Validate refuses expressions that are none, and fields that the kind does not have.
+func (o Options) Validate() error {
+	if o.Where == "" && len(o.Set) == 0 {
+		return &pipeline.OptionError{Option: "set", Err: errors.New("is not set, and neither is where: nothing would be done")}
+	}
+	if o.Record && len(o.Set) == 0 {
+		return &pipeline.OptionError{Option: "record", Err: errors.New("needs set, which says what is in a record")}
+	}
+	_, err := newChange(o)
+	return err
+}
+
+// change is what is done to each item.
+type change struct {
+	where  *expression.Program // nil: nothing is dropped
+	fields []assignment
+	meta   []assignment
+	record bool
+}
+
+// assignment gives a field its value.
+type assignment struct {
+	name string
+	from *expression.Program
+}
+
+const metaPrefix = "meta."
+
+// newChange compiles the options. Its errors are those of one of them.
+func newChange(o Options) (*change, error) {
+	kinds, err := expression.KindsNamed(o.Kind)
+	if err != nil {
+		return nil, &pipeline.OptionError{Option: "kind", Err: err}
+	}
+	c := &change{record: o.Record}
+	if o.Where != "" {
+		if c.where, err = expression.CompileBool(o.Where, kinds...); err != nil {
+			return nil, &pipeline.OptionError{Option: "where", Err: err}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		program, err := expression.Compile(o.Set[name], kinds...)
+		if err == nil && !o.Record && !strings.HasPrefix(name, metaPrefix) {
+			err = settable(o.Kind, name, program.Type())
+		}
+		if err != nil {
+			return nil, &pipeline.OptionError{Option: "set", Err: fmt.Errorf("%s: %w", name, err)}
+		}
+		if key, ok := strings.CutPrefix(name, metaPrefix); ok {
+			c.meta = append(c.meta, assignment{key, program})
+		} else {
+			c.fields = append(c.fields, assignment{name, program})
+		}
+	}
+	return c, nil
+}
+
+// settable reports what keeps a field of a kind from being set to a value of a type, as far as both are
+// known.
+func settable(kind, name string, to reflect.Type) error {
+	if kind == "" {
+		return nil
+	}
+	fields, err := pipeline.KindFields(kind)
+	if err != nil || len(fields) == 0 { // the fields are those of each value
+		return err
+	}
+	var names []string
+	for _, f := range fields {
+		if names = append(names, f.Name); f.Name != name {
+			continue
+		}
+		if to != nil && !fits(f.Type, to) {
+			return fmt.Errorf("the field is of type %s, and the expression gives a %s", f.Type, to)
+		}
+		return nil
+	}
+	if near := suggest.Nearest(name, names); near != "" {
+		return fmt.Errorf("a %s has no such field (did you mean %s?)", kind, near)
+	}
+	return fmt.Errorf("a %s has no such field, only %s", kind, strings.Join(names, ", "))
+}
+
+func fits(field string, to reflect.Type) bool {
+	switch field {
+	case "string", "bytes":
+		return to.Kind() == reflect.String
+	case "integer":
+		return to.Kind() == reflect.Int
+	case "number":
+		return to.Kind() == reflect.Int || to.Kind() == reflect.Float64
+	case "boolean":
+		return to.Kind() == reflect.Bool
+	}
+	return true
+}
+
+type stage struct {
+	*change
+	env *pipeline.Env
+}
+
+var (
+	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Porter    = Options{}
+)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	c, err := newChange(o)
+	return &stage{c, env}, err
+}
+
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	if s.where != nil {
+		holds, err := s.where.Bool(it.Value, it.Meta)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			s.env.Counter("refused").Add(1)
+			return nil
+		}
+	}
+	value, err := s.changed(it)
+	if err != nil {
+		return err
+	}
+	result := it.With(value)
+	for _, a := range s.meta {
+		text, err := a.from.Text(it.Value, it.Meta)
+		if err != nil {
+			return fmt.Errorf("%s%s: %w", metaPrefix, a.name, err)
+		}
+		result = result.WithMeta(a.name, text)
+	}
+	return out.Emit(ctx, result)
+}
+
+// changed returns the value that goes on.
+func (c *change) changed(it *pipeline.Item) (any, error) {
+	values := make(pipeline.Record, len(c.fields))
+	for _, a := range c.fields {
+		value, err := a.from.Value(it.Value, it.Meta)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.name, err)
+		}
+		values[a.name] = value
+	}
+	before, isRecord := it.Value.(pipeline.Record)
+	switch {
+	case c.record:
+		return values, nil
+	case len(values) == 0:
+		return it.Value, nil
+	case isRecord:
+		copied := maps.Clone(before)
+		if copied == nil {
+			return values, nil
+		}
+		maps.Copy(copied, values)
+		return copied, nil
+	}
+	return set(it.Value, values)
+}
+
+// set changes fields of a value by its codec.
+func set(value any, values pipeline.Record) (any, error) {
+	raw := make(map[string]json.RawMessage, len(values))
+	for name, v := range values {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		raw[name] = text
+	}
+	if text, ok := values["text"].(string); ok && raw["blocks"] == nil && pipeline.KindName(value) == "document" {
+		raw["blocks"] = fmt.Appendf(nil, `[{"start":0,"end":%d,"field":"body"}]`, len(text)) // the old ones are of another text
+	}
+	return pipeline.SetFields(value, raw)
+}
