@@ -1,0 +1,143 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/xpathguard"
+)
+
+// Finder finds the elements that a selector of CSS chooses, or the elements, attributes and texts that XPath
+// does. It may be used by many goroutines at once.
+type Finder struct{ rule compiled }
+
+// NewFinder makes a selector ready.
+func NewFinder(language Language, text string) (*Finder, error) {
+	if language == Regex {
+		return nil, errors.New("regular expressions choose no elements")
+	}
+	rule, err := Rule{Language: language, Text: text}.compile()
+	return &Finder{rule}, err
+}
+
+// Search looks for several things in one document. All its work has one budget of steps.
+type Search struct {
+	root   *html.Node
+	isHTML bool
+	budget *xpathguard.Budget
+}
+
+// NewSearch begins one; a document of a type that has no elements has nothing to be found.
+func NewSearch(ctx context.Context, d *Document) (*Search, error) {
+	root, err := d.tree()
+	if err != nil {
+		return nil, fmt.Errorf("read document: %w", err)
+	}
+	return &Search{root: root, isHTML: d.isHTML(), budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}}, nil
+}
+
+// Found is a part of a document. The zero value is all of it.
+type Found struct{ hit hit }
+
+// Find returns what the selector chooses within a part, in the order of the document: elements below it for
+// CSS, and for XPath what its path leads to from there. An error is that of the context, or [ErrBudget].
+func (s *Search) Find(f *Finder, within Found) (found []Found, err error) {
+	from := within.hit.node
+	if from == nil {
+		from = s.root
+	}
+	if from == nil {
+		return nil, nil
+	}
+	err = s.guarded(func() {
+		if f.rule.xpath != nil {
+			for _, h := range evaluate(f.rule.xpath, from, s.budget) {
+				found = append(found, Found{h})
+			}
+			return
+		}
+		for _, n := range newMatcher(s.budget, s.isHTML).find(from, f.rule.css) {
+			if n != from {
+				found = append(found, Found{hit{n, -1}})
+			}
+		}
+	})
+	return found, err
+}
+
+// Text returns the text of a part, without scripts and styles, its white space collapsed.
+func (s *Search) Text(f Found) (text string, err error) {
+	if f.hit.node == nil {
+		f = Found{hit{s.root, -1}}
+	}
+	if f.hit.node == nil {
+		return "", nil
+	}
+	err = s.guarded(func() {
+		var all strings.Builder
+		s.write(&all, f.hit)
+		text = strings.Join(strings.Fields(all.String()), " ")
+	})
+	return text, err
+}
+
+// write adds a part's text. Elements end words, other than those that stand within them.
+func (s *Search) write(all *strings.Builder, h hit) {
+	if h.attr >= 0 {
+		all.WriteString(h.node.Attr[h.attr].Val)
+		return
+	}
+	for at := h.node; at != nil; {
+		s.budget.Spend(1)
+		switch {
+		case at.Type == html.TextNode:
+			s.budget.Spend(len(at.Data) / xpathguard.StepBytes)
+			all.WriteString(at.Data)
+		case at.Type == html.ElementNode && at != h.node && hidden.has(at.Data):
+			at = after(at, h.node)
+			continue
+		case at.Type == html.ElementNode && !inline.has(at.Data):
+			all.WriteByte(' ')
+		}
+		at = following(at, h.node)
+	}
+}
+
+var (
+	hidden = names("script style template noscript")
+	inline = names("a abbr b bdi bdo cite code data em font i kbd mark q s small span strong sub sup time u var wbr")
+)
+
+// after returns the node behind another and all that it holds, within root.
+func after(n, root *html.Node) *html.Node {
+	for n != root && n.NextSibling == nil {
+		n = n.Parent
+	}
+	if n == root {
+		return nil
+	}
+	return n.NextSibling
+}
+
+// Attribute returns an attribute of an element.
+func (f Found) Attribute(name string) (string, bool) {
+	if f.hit.node == nil || f.hit.attr >= 0 {
+		return "", false
+	}
+	if v := value(f.hit.node.Attr, name); v != nil {
+		return *v, true
+	}
+	return "", false
+}
+
+func (s *Search) guarded(work func()) error {
+	err := xpathguard.Evaluate(work)
+	if errors.Is(err, xpathguard.ErrBudget) {
+		return ErrBudget
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+// Package extract is the stage that makes records of pages: selectors of CSS and XPath say what goes into
+// which field, as text, number or URL, one or all; a page gives one record, or one for each of its rows.
+package extract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// Options of the stage.
+type Options struct {
+	Fields   map[string]string `toml:"fields" doc:"what goes into each field: css: or xpath: and a selector, @attribute, and | number, | url, | all"`
+	Rows     string            `toml:"rows" doc:"a selector: each element that it chooses gives a record of its own, of what is in it; empty: the page gives one"`
+	Required []string          `toml:"required" doc:"fields without which there is no record"`
+}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "extract",
+		Summary: "makes records of pages, by selectors of CSS and XPath",
+		Doc: "`fields = { price = \"css:.price | number\", more = \"css:a.more@href | url | all\" }` takes a number out of the first element of the " +
+			"class, and all addresses that links lead to. A field for which there is nothing is null, or an empty list. Every record " +
+			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
+			"`incomplete` counts records without what is required.",
+		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Out:     []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record"}},
+		Workers: 2,
+	}, Options{}, newStage)
+}
+
+const urlField = "url"
+
+// Validate refuses selectors that are none, and fields that are required of nobody.
+func (o Options) Validate() error {
+	if len(o.Fields) == 0 {
+		return &pipeline.OptionError{Option: "fields", Err: errors.New(`is not set: say what to take, as in fields = { title = "css:h1" }`)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Fields)) {
+		if _, err := parseField(name, o.Fields[name]); err != nil {
+			return &pipeline.OptionError{Option: "fields", Err: fmt.Errorf("%s: %w", name, err)}
+		}
+	}
+	if o.Rows != "" {
+		if _, err := parseSelector(o.Rows); err != nil {
+			return &pipeline.OptionError{Option: "rows", Err: err}
+		}
+	}
+	for _, name := range o.Required {
+		if o.Fields[name] == "" {
+			return &pipeline.OptionError{Option: "required", Err: fmt.Errorf("there is no field %q", name)}
+		}
+	}
+	return nil
+}
+
+type stage struct {
+	env      *pipeline.Env
+	fields   []field
+	rows     *selection.Finder // nil: the page is the row
+	required []string
+}
+
+var _ pipeline.Processor = (*stage)(nil)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	s := &stage{env: env, required: o.Required}
+	for _, name := range slices.Sorted(maps.Keys(o.Fields)) {
+		f, err := parseField(name, o.Fields[name])
+		if err != nil {
+			return nil, err
+		}
+		s.fields = append(s.fields, f)
+	}
+	if o.Rows == "" {
+		return s, nil
+	}
+	var err error
+	s.rows, err = parseSelector(o.Rows)
+	return s, err
+}
+
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	d, err := pipeline.ValueOf[*webrace.Document](it)
+	if err != nil {
+		return err
+	}
+	if len(d.Body) == 0 {
+		s.env.Counter("without_body").Add(1)
+		return nil
+	}
+	search, err := selection.NewSearch(ctx, selection.Open(d.Body, d.MediaType, d.Charset, d.Text))
+	if err != nil {
+		return err
+	}
+	rows := []selection.Found{{}}
+	if s.rows != nil {
+		if rows, err = search.Find(s.rows, selection.Found{}); err != nil {
+			return fmt.Errorf("find rows: %w", err)
+		}
+	}
+	for _, row := range rows {
+		record, err := s.record(d, search, row)
+		if err != nil {
+			return err
+		}
+		if !s.complete(record) {
+			s.env.Counter("incomplete").Add(1)
+			continue
+		}
+		if err := out.Emit(ctx, it.With(record)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) record(d *webrace.Document, search *selection.Search, row selection.Found) (pipeline.Record, error) {
+	record := pipeline.Record{urlField: d.URL}
+	for _, f := range s.fields {
+		value, err := f.value(d, search, row)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.name, err)
+		}
+		record[f.name] = value
+	}
+	return record, nil
+}
+
+func (s *stage) complete(record pipeline.Record) bool {
+	for _, name := range s.required {
+		switch v := record[name].(type) {
+		case nil:
+			return false
+		case string:
+			if v == "" {
+				return false
+			}
+		case []any:
+			if len(v) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,154 @@
+package extract
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/stagetest"
+)
+
+const shop = `<html><head><title>Shop</title><meta name="author" content=" Eleni "></head><body>
+<h1>All  <b>thi</b>ngs<script>var x</script></h1>
+<div class="item" data-id="7"><a class="name" href="/a?x=1">First</a> <span class="price">€ 1,234.50</span> <i class="tag">new</i><i class="tag">red</i></div>
+<div class="item"><a class="name" href="b">Second</a> <span class="price">free</span></div>
+<table><tr><td>k</td><td>v</td></tr></table>
+</body></html>`
+
+func page(body string) *webrace.Document {
+	return &webrace.Document{URL: "https://shop.org/dir/", MediaType: "text/html", Body: []byte(body)}
+}
+
+func try(t *testing.T, o Options, inputs ...any) *stagetest.Result {
+	t.Helper()
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return stagetest.Try(t, stagetest.Case{Type: "extract", Options: o, Inputs: inputs})
+}
+
+func TestConformance(t *testing.T) {
+	stagetest.Run(t, stagetest.Case{Type: "extract", Options: Options{Fields: map[string]string{"t": "css:h1"}, Rows: "css:div"}, Inputs: []any{page(shop), page("")}})
+}
+
+func TestFieldsAreWhatSelectorsChoose(t *testing.T) {
+	for selector, want := range map[string]any{
+		"css:h1":                        "All things",
+		"css:.price":                    "€ 1,234.50",
+		"css:.price | number":           1234.5,
+		"css:.price | all":              []any{"€ 1,234.50", "free"},
+		"css:.price | number | all":     []any{1234.5},
+		"css:.name@href":                "/a?x=1",
+		"css:.name@href | url":          "https://shop.org/a?x=1",
+		"css:.name@HREF | url | all":    []any{"https://shop.org/a?x=1", "https://shop.org/dir/b"},
+		"css:.item@data-id | number":    7,
+		"css:meta[name=author]@content": "Eleni",
+		"css:.nothing":                  nil,
+		"css:.nothing | all":            []any{},
+		"css:.name@nothing":             nil,
+		"xpath://td[2]":                 "v",
+		"xpath://a/@href":               "/a?x=1",
+		"xpath://a/@href | all":         []any{"/a?x=1", "b"},
+		"xpath://td/td | //h1 | text":   "All things",
+		"xpath:nothing | html":          "Shop All things First € 1,234.50 newred Second free k v",
+		"xpath://h1 | //td":             "All things",
+		"css:.item > a.name | text":     "First",
+		"css:.item":                     "First € 1,234.50 newred",
+	} {
+		got := try(t, Options{Fields: map[string]string{"f": selector}}, page(shop))
+		if want := []any{pipeline.Record{"url": "https://shop.org/dir/", "f": want}}; !reflect.DeepEqual(got.Out[""], want) {
+			t.Errorf("%s: got %v, %v, want %v", selector, got.Out[""], got.Failures, want)
+		}
+	}
+}
+
+func TestEachRowGivesARecord(t *testing.T) {
+	o := Options{
+		Rows:   "css:.item",
+		Fields: map[string]string{"name": "css:a", "id": "xpath:@data-id", "tags": "css:.tag | all", "page": "xpath://title", "price": "css:.price | number"},
+	}
+	u := "https://shop.org/dir/"
+	want := []any{
+		pipeline.Record{"url": u, "name": "First", "id": "7", "tags": []any{"new", "red"}, "page": "Shop", "price": 1234.5},
+		pipeline.Record{"url": u, "name": "Second", "id": nil, "tags": []any{}, "page": "Shop", "price": nil},
+	}
+	if got := try(t, o, page(shop)); !reflect.DeepEqual(got.Out[""], want) {
+		t.Errorf("got %v, %v", got.Out[""], got.Failures)
+	}
+	o.Required = []string{"tags", "price"}
+	if got := try(t, o, page(shop)); !reflect.DeepEqual(got.Out[""], want[:1]) || got.Counters["incomplete"] != 1 {
+		t.Errorf("with what is required: %v, %v", got.Out[""], got.Counters)
+	}
+}
+
+func TestPagesWithoutElementsGiveWhatThereIs(t *testing.T) {
+	xml := &webrace.Document{URL: "u", MediaType: "application/xml", Body: []byte("<a><b x='1'>t</b></a>")}
+	image := &webrace.Document{URL: "u", MediaType: "image/png", Body: []byte("\x89PNG")}
+	got := try(t, Options{Fields: map[string]string{"f": "xpath:/a/b/@x | number"}}, xml, image, page(""))
+	want := []any{pipeline.Record{"url": "u", "f": 1}, pipeline.Record{"url": "u", "f": nil}}
+	if !reflect.DeepEqual(got.Out[""], want) || got.Counters["without_body"] != 1 {
+		t.Errorf("got %v, %v, %v", got.Out[""], got.Failures, got.Counters)
+	}
+}
+
+func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
+	for text, want := range map[string]any{
+		"7": 7, "007": 7, "$ 1,234.56": 1234.56, "1.234,56 €": 1234.56, "12,5 %": 12.5, "1,234": 1234, "1.5": 1.5, "1.234.567": 1234567, "1,234,567": 1234567,
+		"1\u00a0234,5": 1234.5, "1'234'567.5": 1234567.5, "-3": -3, "−3 °C": -3, "A-3": 3, "from 10 to 20": 10, "v1.": 1, "none": nil, "": nil, ".": nil,
+		"99999999999999999999": 1e20,
+	} {
+		if got := number(text); got != want {
+			t.Errorf("%q is %v, want %v", text, got, want)
+		}
+	}
+}
+
+func FuzzNumber(f *testing.F) {
+	for _, seed := range []string{"1,234.5", "-1", "1'2", "−", "9.9.9,9"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := number(text)
+		if has := strings.ContainsAny(text, "0123456789"); has != (got != nil) && len(text) < 300 {
+			t.Errorf("%q is the number %v", text, got)
+		}
+	})
+}
+
+func FuzzField(f *testing.F) {
+	for _, seed := range []string{"css:a@href | url | all", "xpath://a | //b", "css:", "css:.a | numbr", "@", " | "} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		first, err := parseField("f", text)
+		if err == nil && first.finder == nil {
+			t.Errorf("%q is a field of nothing", text)
+		}
+	})
+}
+
+func TestOptionsAreValidated(t *testing.T) {
+	one := func(selector string) Options { return Options{Fields: map[string]string{"f": selector}} }
+	for name, c := range map[string]struct {
+		options      Options
+		option, says string
+	}{
+		"nothing":            {Options{}, "fields", "say what to take"},
+		"no language":        {one(".price"), "fields", "in which language"},
+		"another one":        {one("regex:x"), "fields", "in which language"},
+		"no CSS":             {one("css:a["), "fields", "f: css:a["},
+		"no XPath":           {one("xpath://a["), "fields", "f: xpath"},
+		"a typo":             {one("css:a | numbr"), "fields", "did you mean number?"},
+		"url":                {Options{Fields: map[string]string{"url": "css:a"}}, "fields", "every record"},
+		"no rows":            {Options{Fields: map[string]string{"f": "css:a"}, Rows: "div"}, "rows", "in which language"},
+		"required of nobody": {Options{Fields: map[string]string{"f": "css:a"}, Required: []string{"g"}}, "required", `no field "g"`},
+	} {
+		var fault *pipeline.OptionError
+		if err := c.options.Validate(); !errors.As(err, &fault) || fault.Option != c.option || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want a fault of %s: %s", name, err, c.option, c.says)
+		}
+	}
+}
