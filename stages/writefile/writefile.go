@@ -1,7 +1,8 @@
-// Package writefile is the stage that writes what it is given to a file: a JSON value a line, or one XML
-// document of annotations. Lines are appended, so a run that is repeated adds to what was there, and a
-// line that a crash cut off spoils none but itself; an XML document is written anew, beside the old one,
-// which it replaces only when it is complete.
+// Package writefile is the stage that writes what it is given to a file: a JSON value a line, texts, rows of
+// CSV, or one XML document of annotations. Lines are appended, so a run that is repeated adds to what was
+// there, and a line that a crash cut off spoils none but itself; they may be compressed, and a file that has
+// become large or old makes room for another. An XML document is written anew, beside the old one, which it
+// replaces only when it is complete.
 package writefile
 
 import (
@@ -10,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,15 +27,20 @@ import (
 // Options of the stage.
 type Options struct {
 	Path   string `toml:"path" doc:"the file to write"`
-	Format string `toml:"format" doc:"lines: a JSON value a line; xml: one document of annotations" enum:"lines,xml"`
+	Format string `toml:"format" doc:"lines: a JSON value a line; text: a text a line; csv: a record a row; xml: one document of annotations" enum:"lines,text,csv,xml"`
+
+	Columns      []string          `toml:"columns" doc:"with csv: the fields that are written; empty: those in the file's first row, or of the first record"`
+	Gzip         bool              `toml:"gzip" doc:"compress what is written"`
+	RotateSize   pipeline.Size     `toml:"rotate_size" doc:"a file that is larger is put aside under a name with the time, and a new one begun; 0 never does so"`
+	RotatePeriod pipeline.Duration `toml:"rotate_period" doc:"likewise a file that has been written to for longer; 0s never does so"`
 }
 
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "write-file",
-		Summary: "writes what it is given to a file, as JSON lines or as XML",
-		Doc: "Lines are appended and are on disk before their items are acknowledged. XML takes annotations only; the document replaces " +
-			"the file of that name when the run ends.",
+		Summary: "writes what it is given to a file, as JSON lines, text, CSV or XML",
+		Doc: "Lines are appended and are on disk before their items are acknowledged. Of a list, as `batch` makes it, each element is a line. " +
+			"XML takes annotations only; the document replaces the file of that name when the run ends.",
 		In:    pipeline.Kinds(pipeline.KindOf[any]()),
 		Batch: pipeline.Batch{Count: 256, Period: pipeline.Duration(100 * time.Millisecond)},
 	}, Options{Format: "lines"}, func(o Options, _ *pipeline.Env) (any, error) { return &stage{options: o}, nil })
@@ -43,6 +50,17 @@ func init() {
 func (o Options) Validate() error {
 	if o.Path == "" {
 		return &pipeline.OptionError{Option: "path", Err: errors.New("is not set: name the file to write")}
+	}
+	if o.Format != "csv" && len(o.Columns) > 0 {
+		return &pipeline.OptionError{Option: "columns", Err: errors.New(`goes with format = "csv"`)}
+	}
+	if o.Format != "xml" {
+		return nil
+	}
+	for option, set := range map[string]bool{"gzip": o.Gzip, "rotate_size": o.RotateSize > 0, "rotate_period": o.RotatePeriod > 0} {
+		if set {
+			return &pipeline.OptionError{Option: option, Err: errors.New(`does not go with format = "xml", which is one document`)}
+		}
 	}
 	return nil
 }
@@ -55,6 +73,9 @@ type stage struct {
 	regular bool            // a disk has to be waited for
 	failed  error           // of a write: what is in the file since then is unknown, and nothing is added to it
 	written map[string]bool // ids of annotations in the XML document, which has each once
+	size    int64
+	began   time.Time
+	columns []string // of CSV; nil until they are known
 }
 
 var (
@@ -90,20 +111,46 @@ func (s *stage) Open(context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.options.Path), 0o755); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written = make(map[string]bool)
+	return s.begin()
+}
+
+// begin opens the file, and mends what a crash has left at its end.
+func (s *stage) begin() error {
 	path, mode, head := s.options.Path, os.O_APPEND, ""
-	if s.options.Format == "xml" {
+	switch {
+	case s.options.Format == "xml":
 		path, mode, head = s.part(), os.O_TRUNC, xmlHead
-	} else if cutOff(path) {
+	case s.options.Gzip:
+		if err := truncateToMembers(path); err != nil {
+			return fmt.Errorf("mend %s: %w", path, err)
+		}
+	case s.options.Format == "csv":
+		if err := truncateToLines(path); err != nil {
+			return fmt.Errorf("mend %s: %w", path, err)
+		}
+	case cutOff(path):
 		head = "\n"
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|mode, 0o644)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	info, err := file.Stat()
-	s.file, s.regular, s.written = file, err == nil && info.Mode().IsRegular(), make(map[string]bool)
+	s.file, s.regular, s.began = file, err == nil && info.Mode().IsRegular(), time.Now()
+	if s.regular {
+		s.size = info.Size()
+	}
+	if s.columns = s.options.Columns; s.options.Format == "csv" && s.size > 0 {
+		if s.columns, err = headerOf(path, s.options.Gzip); err != nil {
+			return fmt.Errorf("read the header of %s: %w", path, err)
+		}
+	}
+	if head == "" {
+		return nil
+	}
 	return s.write([]byte(head))
 }
 
@@ -127,16 +174,26 @@ func cutOff(path string) bool {
 func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.rotate(time.Now()); err != nil {
+		return err
+	}
 	var lines bytes.Buffer
 	var ids []string
-	for _, it := range its {
-		if aci, ok := it.Value.(*xmlschema.ACI); ok && s.options.Format == "xml" {
+	columns := s.columns
+	for value := range values(its) {
+		if aci, ok := value.(*xmlschema.ACI); ok && s.options.Format == "xml" {
 			if s.written[aci.ID] || slices.Contains(ids, aci.ID) {
 				continue
 			}
 			ids = append(ids, aci.ID)
 		}
-		line, err := s.encode(it.Value)
+		var line []byte
+		var err error
+		if s.options.Format == "csv" {
+			line, columns, err = row(value, columns, s.size == 0 && lines.Len() == 0)
+		} else {
+			line, err = s.encode(value)
+		}
 		if err != nil {
 			return err
 		}
@@ -146,17 +203,42 @@ func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline
 	if err := s.write(lines.Bytes()); err != nil {
 		return err
 	}
+	s.columns = columns
 	for _, id := range ids {
 		s.written[id] = true
 	}
 	return nil
 }
 
+// values are those of the items, and of the lists among them.
+func values(its []*pipeline.Item) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, it := range its {
+			list, ok := it.Value.(pipeline.List)
+			if !ok {
+				list = pipeline.List{it.Value}
+			}
+			for _, value := range list {
+				if !yield(value) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (s *stage) write(lines []byte) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	_, err := s.file.Write(lines)
+	if len(lines) == 0 {
+		return nil
+	}
+	if s.options.Gzip {
+		lines = compressed(lines)
+	}
+	n, err := s.file.Write(lines)
+	s.size += int64(n)
 	if err == nil && s.regular {
 		err = s.file.Sync()
 	}
@@ -167,7 +249,12 @@ func (s *stage) write(lines []byte) error {
 }
 
 func (s *stage) encode(value any) ([]byte, error) {
-	if s.options.Format != "xml" {
+	switch text, isText := value.(string); {
+	case s.options.Format == "text" && isText:
+		return []byte(oneLine.Replace(text)), nil
+	case s.options.Format == "text":
+		return nil, fmt.Errorf("text takes texts, got %T", value)
+	case s.options.Format != "xml":
 		return json.Marshal(value)
 	}
 	aci, ok := value.(*xmlschema.ACI)
@@ -177,6 +264,8 @@ func (s *stage) encode(value any) ([]byte, error) {
 	// a canonical annotation names its namespace, which here the root has
 	return []byte(strings.Replace(string(aci.Canonical()), ` xmlns="`+xmlschema.Namespace+`"`, "", 1)), nil
 }
+
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
 // Close completes the file.
 func (s *stage) Close() error {

@@ -45,13 +45,13 @@ func TestConformance(t *testing.T) {
 		"lines": {1, "two", aci("a", "t")}, "xml": {aci("a", "t"), aci("b", "t")},
 	} {
 		t.Run(format, func(t *testing.T) {
-			stagetest.Run(t, stagetest.Case{Type: "write-file", Options: Options{path + "." + format, format}, Inputs: inputs})
+			stagetest.Run(t, stagetest.Case{Type: "write-file", Options: Options{Path: path + "." + format, Format: format}, Inputs: inputs})
 		})
 	}
 }
 
 func TestLinesAreAppended(t *testing.T) {
-	o := Options{filepath.Join(t.TempDir(), "out.jsonl"), "lines"}
+	o := Options{Path: filepath.Join(t.TempDir(), "out.jsonl"), Format: "lines"}
 	try(t, o, 1, "two")
 	try(t, o)
 	try(t, o, map[string]int{"three": 3})
@@ -61,7 +61,7 @@ func TestLinesAreAppended(t *testing.T) {
 }
 
 func TestALineCutOffByACrashSpoilsNoOther(t *testing.T) {
-	o := Options{filepath.Join(t.TempDir(), "out.jsonl"), "lines"}
+	o := Options{Path: filepath.Join(t.TempDir(), "out.jsonl"), Format: "lines"}
 	if err := os.WriteFile(o.Path, []byte("1\n{\"half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestALineCutOffByACrashSpoilsNoOther(t *testing.T) {
 
 func TestLinesAreInTheFileWhenTheyAreAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	s := &stage{options: Options{path, "lines"}}
+	s := &stage{options: Options{Path: path, Format: "lines"}}
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestLinesAreInTheFileWhenTheyAreAcknowledged(t *testing.T) {
 }
 
 func TestXMLIsADocumentOfAnnotations(t *testing.T) {
-	o := Options{filepath.Join(t.TempDir(), "acis.xml"), "xml"}
+	o := Options{Path: filepath.Join(t.TempDir(), "acis.xml"), Format: "xml"}
 	want := []*xmlschema.ACI{aci("a", `it's <new> & "xmlns"`), aci("b", `xmlns="urn:webrace:1"`), aci("c", "γειά\n  σου ")}
 	try(t, o, want[0], want[1], want[2])
 	d := xmlschema.NewDecoder(strings.NewReader(content(t, o.Path)))
@@ -110,7 +110,7 @@ func TestXMLIsADocumentOfAnnotations(t *testing.T) {
 }
 
 func TestAnAnnotationThatComesTwiceIsInTheDocumentOnce(t *testing.T) {
-	o := Options{filepath.Join(t.TempDir(), "acis.xml"), "xml"}
+	o := Options{Path: filepath.Join(t.TempDir(), "acis.xml"), Format: "xml"}
 	var inputs []any
 	for i := range 600 { // more than a group
 		inputs = append(inputs, aci(fmt.Sprint(i%250), "t"))
@@ -131,7 +131,7 @@ func TestXMLReplacesTheOldDocumentOnlyWhenItIsComplete(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{options: Options{path, "xml"}}
+	s := &stage{options: Options{Path: path, Format: "xml"}}
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestADocumentThatCannotBeCompletedReplacesNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{options: Options{path, "xml"}}
+	s := &stage{options: Options{Path: path, Format: "xml"}}
 	err := s.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -191,12 +191,12 @@ func TestADocumentThatCannotBeCompletedReplacesNothing(t *testing.T) {
 }
 
 func TestAGroupIsWrittenWholeOrNotAtAll(t *testing.T) {
-	o := Options{filepath.Join(t.TempDir(), "out"), "lines"}
+	o := Options{Path: filepath.Join(t.TempDir(), "out"), Format: "lines"}
 	got := try(t, o, 1, func() {})
 	if len(got.Failures) != 2 || content(t, o.Path) != "" {
 		t.Errorf("%d failures, file %q", len(got.Failures), content(t, o.Path))
 	}
-	o = Options{filepath.Join(t.TempDir(), "out"), "xml"}
+	o = Options{Path: filepath.Join(t.TempDir(), "out"), Format: "xml"}
 	got = try(t, o, aci("a", "t"), "no annotation")
 	if len(got.Failures) != 2 || strings.Contains(content(t, o.Path), "<aci ") {
 		t.Errorf("%d failures, file %q", len(got.Failures), content(t, o.Path))
@@ -212,7 +212,7 @@ func TestAPipeIsWrittenToAsWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	got := try(t, Options{fmt.Sprintf("/dev/fd/%d", write.Fd()), "lines"}, "hello")
+	got := try(t, Options{Path: fmt.Sprintf("/dev/fd/%d", write.Fd()), Format: "lines"}, "hello")
 	write.Close()
 	var line string
 	if err := json.NewDecoder(read).Decode(&line); err != nil || line != "hello" || len(got.Failures) != 0 {
@@ -225,7 +225,7 @@ func TestAPathIsNeeded(t *testing.T) {
 	if err := (Options{Format: "lines"}).Validate(); !errors.As(err, &fault) || fault.Option != "path" {
 		t.Errorf("got %v", err)
 	}
-	if err := (Options{"out", "lines"}).Validate(); err != nil {
+	if err := (Options{Path: "out", Format: "lines"}).Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -236,7 +236,7 @@ func TestAPathThatCannotBeMadeIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"lines", "xml"} {
-		s := &stage{options: Options{filepath.Join(file, "below"), format}}
+		s := &stage{options: Options{Path: filepath.Join(file, "below"), Format: format}}
 		if err := s.Open(t.Context()); err == nil {
 			t.Errorf("%s: opened", format)
 		}

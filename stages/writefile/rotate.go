@@ -1,0 +1,122 @@
+package writefile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// rotate puts a file that is large or old enough aside, and begins another.
+func (s *stage) rotate(now time.Time) error {
+	large := s.options.RotateSize > 0 && s.size >= int64(s.options.RotateSize)
+	old := s.options.RotatePeriod > 0 && now.Sub(s.began) >= time.Duration(s.options.RotatePeriod)
+	if s.failed != nil || !s.regular || s.size == 0 || !large && !old {
+		return nil
+	}
+	err := s.file.Close()
+	if err == nil {
+		err = os.Rename(s.options.Path, aside(s.options.Path, now))
+	}
+	s.size = 0
+	if err = errors.Join(err, s.begin()); err != nil {
+		s.failed = fmt.Errorf("put %s aside: %w", s.options.Path, err)
+	}
+	return s.failed
+}
+
+// aside names a file that is put aside: out.jsonl.gz becomes out-20060102T150405.000.jsonl.gz, with a number
+// if there is one already.
+func aside(path string, now time.Time) string {
+	dir, name := filepath.Split(path)
+	stem, extension, found := strings.Cut(name[min(1, len(name)):], ".")
+	stem = name[:min(1, len(name))] + stem
+	if found {
+		extension = "." + extension
+	}
+	stem += "-" + now.UTC().Format("20060102T150405.000")
+	for n := 1; ; n++ {
+		free := dir + stem + extension
+		if n > 1 {
+			free = fmt.Sprintf("%s%s-%d%s", dir, stem, n, extension)
+		}
+		if _, err := os.Lstat(free); errors.Is(err, os.ErrNotExist) {
+			return free
+		}
+	}
+}
+
+// compressed returns a member of a gzip file. A file of many is one to whoever reads it.
+func compressed(lines []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write(lines) // to memory
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// truncateToMembers cuts off what a crash has left half-written at the end of a gzip file: behind it nothing
+// could be read. It was not acknowledged. A file that is none from the beginning is an error.
+func truncateToMembers(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	whole := wholeMembers(file)
+	if whole == info.Size() {
+		return nil
+	}
+	magic := make([]byte, 2)
+	if n, _ := file.ReadAt(magic, 0); whole == 0 && (n < 2 || magic[0] != 0x1f || magic[1] != 0x8b) && info.Size() > 1 {
+		return errors.New("it is no gzip file")
+	}
+	return file.Truncate(whole)
+}
+
+// wholeMembers returns how many bytes of a file are members of gzip that are complete.
+func wholeMembers(in io.Reader) (whole int64) {
+	counted := &countingReader{in: bufio.NewReader(in)}
+	z, err := gzip.NewReader(counted)
+	for err == nil {
+		z.Multistream(false)
+		if _, err = io.Copy(io.Discard, z); err == nil {
+			whole = counted.n
+			err = z.Reset(counted)
+		}
+	}
+	return whole
+}
+
+// countingReader reads byte by byte as gzip asks, so that it knows where a member ends.
+type countingReader struct {
+	in *bufio.Reader
+	n  int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *countingReader) ReadByte() (byte, error) {
+	b, err := c.in.ReadByte()
+	if err == nil {
+		c.n++
+	}
+	return b, err
+}
