@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 )
 
 // emitter is a worker's way out. It belongs to one goroutine.
@@ -124,12 +125,23 @@ func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {
 			continue
 		default:
 		}
-		if err := e.wait(ctx, it, target); err != nil {
+		if err := e.held(ctx, it, target); err != nil {
 			lineage.done(err)
 			return err
 		}
 	}
 	return nil
+}
+
+// held is wait with the time it takes, in a call that is timed.
+func (e *emitter) held(ctx context.Context, it *Item, target chan<- any) error {
+	if e.sampler.stands == 0 {
+		return e.wait(ctx, it, target)
+	}
+	began := time.Now()
+	err := e.wait(ctx, it, target)
+	e.sampler.held += time.Since(began)
+	return err
 }
 
 // wait sends to a channel that is full. Under the run's own context it need not watch for the end, which

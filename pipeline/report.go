@@ -10,6 +10,7 @@ type Report struct {
 	Pipeline string
 	Duration time.Duration
 	Stages   map[string]StageReport // as they are now
+	Flow     []string               // the names of the stages, in the order of the flow
 
 	Reloads, FailedReloads int64 // see [Run.Reload]
 }
@@ -27,6 +28,8 @@ type StageReport struct {
 	Workers  int   // items that can be
 	P50, P99 time.Duration
 	Latency  *Latency         // how long its calls took
+	Spent    time.Duration    // by its workers, in its calls; estimated where these are short
+	Held     time.Duration    // of that, waiting for the next stages to take what it emits
 	Counters map[string]int64 // what the stage counts itself
 	Levels   map[string]bool  // the counters that show a state, and may fall
 }
@@ -37,7 +40,7 @@ func (r *Run) Snapshot() *Report {
 	defer r.layout.RUnlock()
 	report := &Report{
 		Pipeline: r.graph.Name, Duration: time.Since(r.started), Stages: make(map[string]StageReport, len(r.nodes)),
-		Reloads: r.reloads.Load(), FailedReloads: r.failedReloads.Load(),
+		Flow: r.stageNames(), Reloads: r.reloads.Load(), FailedReloads: r.failedReloads.Load(),
 	}
 	for _, n := range r.nodes {
 		report.Stages[n.name] = n.snapshot()
@@ -52,6 +55,7 @@ func (n *node) snapshot() StageReport {
 		Retried: n.stats.retried.Load(), Dropped: n.stats.dropped.Load(),
 		Waiting: len(n.in), Capacity: cap(n.in), Busy: int(n.busy.Load()), Workers: n.workers(),
 		P50: latency.Quantile(0.50), P99: latency.Quantile(0.99), Latency: latency,
+		Spent: time.Duration(n.stats.spent.Load()), Held: time.Duration(n.stats.held.Load()),
 		Counters: n.env.counters.values(), Levels: n.env.counters.levelNames(),
 	}
 }
@@ -60,6 +64,7 @@ func (n *node) snapshot() StageReport {
 type stats struct {
 	in, out, errors, buried, retried, dropped atomic.Int64
 	latency                                   histogram
+	spent, held                               atomic.Int64 // nanoseconds
 }
 
 // add adds what others have counted so far.
@@ -71,23 +76,33 @@ func (s *stats) add(before *stats) {
 	s.retried.Add(before.retried.Load())
 	s.dropped.Add(before.dropped.Load())
 	s.latency.addAll(&before.latency)
+	s.spent.Add(before.spent.Load())
+	s.held.Add(before.held.Load())
 }
 
 // sampler decides for one worker which calls are timed: reading the clock twice costs as much as a hop,
-// so only one in 32 is, unless calls are slow enough for it not to matter.
+// so only one in sampled is, unless calls are slow enough for it not to matter.
 type sampler struct {
-	calls uint32
-	slow  bool
+	calls  uint32
+	last   uint32 // call that was timed
+	slow   bool
+	stands int64         // for how many calls the one stands that is being timed; 0 if it is not
+	held   time.Duration // that it waited to emit
 }
 
-const slowCall = 5 * time.Microsecond
+const (
+	sampled  = 32
+	slowCall = 5 * time.Microsecond
+)
 
 // begin returns when the call began, or the zero time if it is not timed.
 func (s *stats) begin(worker *sampler) time.Time {
 	worker.calls++
-	if !worker.slow && worker.calls%32 != 1 {
+	if !worker.slow && worker.calls%sampled != 1 {
+		worker.stands = 0
 		return time.Time{}
 	}
+	worker.stands, worker.last, worker.held = int64(worker.calls-worker.last), worker.calls, 0
 	return time.Now()
 }
 
@@ -98,4 +113,8 @@ func (s *stats) end(worker *sampler, began time.Time) {
 	took := time.Since(began)
 	worker.slow = took >= slowCall
 	s.latency.add(took)
+	s.spent.Add(int64(took) * worker.stands)
+	if worker.held > 0 {
+		s.held.Add(int64(worker.held) * worker.stands)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestAReportTellsLevelsFromCountersAndHowMuchFits(t *testing.T) {
@@ -34,4 +36,25 @@ func TestAReportTellsLevelsFromCountersAndHowMuchFits(t *testing.T) {
 	if report.Stages["numbers"].Levels != nil {
 		t.Error("a stage without levels has some")
 	}
+}
+
+// A stage that waits for the next one is told from one that works, also where few calls are timed.
+func TestTimeHeldUpIsToldFromTimeSpent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const items, took = 400, 10 * time.Millisecond
+		work := process(func(context.Context, *Item, Emitter) error { time.Sleep(took); return nil })
+		pass := process(func(ctx context.Context, it *Item, out Emitter) error { return out.Emit(ctx, it) })
+		report, err := build().add("numbers", count{n: items}).add("pass", pass).add("work", work).chain("numbers", "pass", "work").g.
+			Run(t.Context(), RunOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.Stages["work"]; got.Spent != items*took || got.Held != 0 {
+			t.Errorf("the stage that works: %v, of that held up %v; want %v", got.Spent, got.Held, items*took)
+		}
+		most := items * took
+		if got := report.Stages["pass"]; got.Held != got.Spent || got.Held < most*8/10 || got.Held > most*12/10 {
+			t.Errorf("the stage that waits: %v, of that held up %v; want about %v of both", got.Spent, got.Held, most)
+		}
+	})
 }

@@ -91,3 +91,28 @@ func pointName(stage, port string) string {
 	}
 	return stage + "." + port
 }
+
+// TapKinds returns the kinds of what passes where a tap with these options would watch; none if they are
+// not known.
+func (r *Run) TapKinds(stage, port string) ([]Kind, error) {
+	n, ports, err := r.tapPoint(stage, port)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []Kind
+	for _, name := range ports {
+		switch name {
+		case TapInput:
+			kinds = append(kinds, n.stage.Spec.In...)
+		case errorsPort:
+			kinds = append(kinds, KindOf[*Failure]())
+		default:
+			for _, p := range n.stage.Ports() {
+				if p.Name == name {
+					kinds = append(kinds, p.Kind)
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(kinds, func(k Kind) bool { return k.typ == nil }), nil
+}

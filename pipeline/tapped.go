@@ -48,7 +48,11 @@ func (s Tapped) MarshalJSON() ([]byte, error) {
 	} else {
 		line.Base64 = s.Body
 	}
-	return json.Marshal(line)
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // it is for people, too; who encodes it decides for themselves
+	err := encoder.Encode(line)
+	return out.Bytes(), err
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

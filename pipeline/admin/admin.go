@@ -5,6 +5,7 @@
 //	GET  /healthz                 200 as long as the process answers
 //	GET  /readyz                  200 once its pipelines run; 503 before
 //	GET  /pipelines               the state of every pipeline as JSON, see [State]
+//	GET  /pipelines/NAME/tap      items as they pass a stage, see [TapQuery]
 //	POST /pipelines/NAME/drain    lets a pipeline finish what is in flight and end; 202, or 404
 //
 // Nothing here asks who is there: whoever can connect may do all of it. So a server listens on a socket
@@ -39,6 +40,7 @@ func New() *Handler {
 	h.mux.HandleFunc("GET /readyz", h.serveReady)
 	h.mux.HandleFunc("GET /pipelines", h.servePipelines)
 	h.mux.HandleFunc("POST /pipelines/{name}/drain", h.drain)
+	h.mux.HandleFunc("GET /pipelines/{name}/tap", h.tap)
 	return h
 }
 
@@ -71,6 +73,7 @@ type State struct {
 	Seconds float64               `json:"seconds"` // since it was started
 	Holding []string              `json:"holding"` // the stages that have items in front of them or in work
 	Stages  map[string]StageState `json:"stages"`
+	Flow    []string              `json:"flow"` // their names, in the order of the flow
 }
 
 // StageState counts what went through a stage, and what is in it.
@@ -80,8 +83,12 @@ type StageState struct {
 	Errors   int64            `json:"errors"`
 	Retried  int64            `json:"retried"`
 	Dropped  int64            `json:"dropped"`
-	Waiting  int              `json:"waiting"` // items in front of it
-	Busy     int              `json:"busy"`    // items in work
+	Waiting  int              `json:"waiting"`  // items in front of it
+	Capacity int              `json:"capacity"` // items that fit there
+	Busy     int              `json:"busy"`     // items in work
+	Workers  int              `json:"workers"`  // items that can be
+	Spent    float64          `json:"spent_s"`  // by its workers in its calls, since the start; an estimate where these are short
+	Held     float64          `json:"held_s"`   // of that, waiting for the next stages
 	P50      float64          `json:"p50_ms"`
 	P99      float64          `json:"p99_ms"`
 	Counters map[string]int64 `json:"counters,omitempty"` // what the stage counts itself
@@ -101,7 +108,7 @@ func (h *Handler) servePipelines(w http.ResponseWriter, _ *http.Request) {
 
 func stateOf(name string, run *pipeline.Run) State {
 	report := run.Snapshot()
-	s := State{Name: name, State: "running", Seconds: report.Duration.Seconds(), Holding: run.Holding(), Stages: make(map[string]StageState)}
+	s := State{Name: name, State: "running", Seconds: report.Duration.Seconds(), Holding: run.Holding(), Stages: make(map[string]StageState), Flow: report.Flow}
 	switch {
 	case isClosed(run.Done()):
 		s.State = "ended"
@@ -112,7 +119,8 @@ func stateOf(name string, run *pipeline.Run) State {
 	}
 	for stage, r := range report.Stages {
 		s.Stages[stage] = StageState{
-			In: r.In, Out: r.Out, Errors: r.Errors, Retried: r.Retried, Dropped: r.Dropped, Waiting: r.Waiting, Busy: r.Busy,
+			In: r.In, Out: r.Out, Errors: r.Errors, Retried: r.Retried, Dropped: r.Dropped,
+			Waiting: r.Waiting, Capacity: r.Capacity, Busy: r.Busy, Workers: r.Workers, Spent: r.Spent.Seconds(), Held: r.Held.Seconds(),
 			P50: milliseconds(r.P50), P99: milliseconds(r.P99), Counters: r.Counters,
 		}
 	}
