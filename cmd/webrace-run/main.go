@@ -45,7 +45,7 @@ was accepted is lost either way.`,
 	run.addFlags(root)
 	root.AddCommand(
 		newRun(&place), newCrawl(&place), newTry(&place), newDemo(&place),
-		newList(&place), newLint(&place), newCheck(&place), newTest(&place), newGraph(&place), newStages(), newSchema(),
+		newList(&place), newLint(&place), newCheck(&place), newTest(&place), newGraph(&place), newTap(&place), newTop(&place), newStages(), newSchema(),
 	)
 	cli.Versioned(root)
 	completeSet(root, &place)
