@@ -35,8 +35,9 @@ type Stage struct {
 	Make    func(*Env) (any, error) // makes the running stage; called once a run
 	Pos     Position                // where the flow first names it
 
-	line   string   // the line of the file that Pos is in
-	layers []*value // the tables that its options were read from, weakest first
+	line     string   // the line of the file that Pos is in
+	layers   []*value // the tables that its options were read from, weakest first
+	defaults any      // the options of its type, if that is registered
 }
 
 // Edge leads from a stage's output port to another stage. The port "" is the default one.

@@ -169,7 +169,7 @@ func (t *stageType) newStage(name string, options any) *Stage {
 		spec.In = taker.InputKinds()
 	}
 	return &Stage{
-		Name: name, Spec: spec, Options: options, Common: Common{Type: t.spec.Type},
+		Name: name, Spec: spec, Options: options, defaults: t.defaults.Interface(), Common: Common{Type: t.spec.Type},
 		Make: func(env *Env) (any, error) { return t.make(options, env) },
 	}
 }

@@ -199,15 +199,16 @@ func literal(v reflect.Value) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case reflect.Map:
-		return literalMap(v)
+		return literalMap(v, literal)
 	}
 	return fmt.Sprint(v.Interface())
 }
 
-func literalMap(v reflect.Value) string {
+// literalMap writes a map with the values that write makes, or nothing if it makes nothing of one.
+func literalMap(v reflect.Value, write func(reflect.Value) string) string {
 	var parts []string
 	for it := v.MapRange(); it.Next(); {
-		value := literal(it.Value())
+		value := write(it.Value())
 		if value == "" {
 			return ""
 		}
