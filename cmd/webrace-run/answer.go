@@ -7,7 +7,6 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/cmd/internal/storecmd"
-	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
 )
@@ -15,33 +14,24 @@ import (
 // grace is how long a command that somebody is waiting for may go on when the pipelines have ended.
 const grace = 5 * time.Second
 
-// answer makes this process answer at the socket of its data directory: for its pipelines, and for
-// webrace-store. Nobody depends on it, so a socket that cannot be had is no reason not to run. The function
-// that it returns ends it.
-func (s *session) answer(runs map[string]*pipeline.Run) (stop func()) {
+// answer makes this process answer at the socket of its data directory: for its pipelines, and, there alone,
+// for webrace-store. Nobody depends on it, so a socket that cannot be had is no reason not to run. The
+// function that it returns ends it.
+func (s *session) answer() (stop func()) {
 	listener, err := admin.Listen(s.dir.Path(storage.SocketName))
 	if err != nil {
 		s.out.logger.Warn("webrace-store cannot reach this process while it runs", "error", err)
 		return func() {}
 	}
 	commands := &remote.Server{Run: storecmd.Answer(s.dir), Logger: s.out.logger}
-	face := admin.New()
-	face.Handle("POST "+remote.Path, commands)
-	face.Show(runs)
-	server := &http.Server{Handler: face, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		server.Serve(listener) // returns when it is closed
-	}()
+	mux := http.NewServeMux()
+	mux.Handle("/", s.face)
+	mux.Handle("POST "+remote.Path, commands)
+	end := admin.Serve(listener, mux)
 	return func() {
+		end()
 		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
-		listener.Close() // also where the server has not begun to serve
-		if err := server.Shutdown(ctx); err != nil {
-			server.Close()
-		}
-		<-ended
 		commands.Shutdown(ctx)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -44,7 +45,7 @@ func (w *world) goOn(urds []*xmlschema.URD, set ...string) *live {
 		w.t.Fatal(err)
 	}
 	l.put(urds...)
-	s := &session{dir: l.dir, out: out, continuous: true}
+	s := &session{dir: l.dir, out: out, face: admin.New(), continuous: true}
 	if l.runs, err = s.start(w.t.Context(), config, []string{"webrace"}); err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fulltext"
@@ -256,7 +257,7 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds stri
 	if _, err := importURDs(ctx, dir, requests); err != nil {
 		return err
 	}
-	s := &session{dir: dir, out: out}
+	s := &session{dir: dir, out: out, face: admin.New()}
 	runs, err := s.start(ctx, config, names)
 	if err != nil {
 		return err

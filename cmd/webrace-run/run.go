@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/room"
 	"github.com/webrace/webrace/xmlschema"
@@ -27,6 +28,7 @@ type runFlags struct {
 	drainLimit time.Duration
 
 	continuous bool
+	face       faceFlags
 }
 
 func (f *runFlags) addFlags(c *cobra.Command) {
@@ -42,6 +44,7 @@ func (f *runFlags) addOutputFlags(c *cobra.Command) {
 	c.Flags().DurationVar(&f.drainLimit, "drain-limit", 0, "how long what is in flight may take to end after Ctrl-C or SIGTERM (default no limit)")
 	c.Flags().StringVar(&f.logLevel, "log-level", "", "from which `LEVEL` on to log (debug, info, warn, error), also of a stage or stage type: warn,fetch=debug")
 	c.Flags().StringVar(&f.log, "log", "", "log as `text or json` on stderr (default: a progress line on a terminal, text elsewhere)")
+	f.face.addFlags(c)
 }
 
 func newRun(place *cli.Place) *cobra.Command {
@@ -85,6 +88,10 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 	if err != nil {
 		return err
 	}
+	door, err := flags.face.door()
+	if err != nil {
+		return err
+	}
 	urds, err := readURDs(c.ErrOrStderr(), flags.urds, flags.owner)
 	if err != nil {
 		return err
@@ -92,6 +99,13 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 	if err := mustBeWritable(flags.report); err != nil {
 		return err
 	}
+	face := admin.New()
+	closeDoor, err := openDoor(door, face, out)
+	if err != nil {
+		return err
+	}
+	defer closeDoor()
+	face.Await("the data directory " + config.Data + " to be free")
 	watch := room.New(room.Options{Dir: config.Data, Notify: out.paused})
 	out.room = watch
 	dir, err := cli.OpenDirWaiting(config.Data, watch)
@@ -112,7 +126,8 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 			return err
 		}
 	}
-	s := &session{dir: dir, out: out, room: watch, continuous: flags.continuous, drainLimit: flags.drainLimit}
+	defer closeDoor() // before the directory is
+	s := &session{dir: dir, out: out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit}
 	reports, runErr := s.run(c.Context(), config, names)
 	if reports == nil {
 		return runErr

@@ -14,6 +14,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/room"
 )
@@ -23,6 +24,7 @@ type session struct {
 	dir  *storage.Dir
 	out  *output
 	room *room.Watch
+	face *admin.Handler
 
 	continuous bool          // until a signal
 	drainLimit time.Duration // how long a drain may take; 0 has no limit
@@ -48,7 +50,8 @@ func (s *session) run(ctx context.Context, config *pipeline.Config, names []stri
 	for i, run := range runs {
 		byName[names[i]] = run
 	}
-	defer s.answer(byName)()
+	s.face.Show(byName)
+	defer s.answer()()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -78,6 +81,7 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 		if err != nil {
 			return runs, cli.Wrong(err)
 		}
+		s.face.Await("the stages of " + name + " to open")
 		run, err := graph.Start(ctx, options)
 		if err != nil {
 			return runs, &cli.Error{Status: cli.Environment, Err: err}

@@ -1,0 +1,149 @@
+package admin
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// ErrTokenNeeded is the error of a door that anybody on the network could come to, and that has no token.
+var ErrTokenNeeded = errors.New("other machines can reach it, so it needs a token")
+
+// shortestToken is how short a token may be: nobody is to guess one.
+const shortestToken = 16
+
+// Door is an address of TCP, and who may come in there. Where there is a token, it is for those who know it:
+// as "Authorization: Bearer TOKEN", or by a cookie that a form gives to a browser. Where there is none it is
+// for whoever is on this machine.
+//
+// Either way, web sites that somebody visits with a browser on this machine come in nowhere: not by forms
+// and scripts (a request from another origin changes nothing), nor by a name of theirs that leads here (a
+// door without a token answers only to a name or address of this machine).
+type Door struct {
+	address *net.TCPAddr
+	host    string // as it was given
+	token   string
+}
+
+// NewDoor returns the door at HOST:PORT. No host means all addresses of the machine; port 0 means any that
+// is free. An address that others can reach without a token is refused with [ErrTokenNeeded].
+func NewDoor(address, token string) (*Door, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not HOST:PORT: %w", address, err)
+	}
+	resolved, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("look up %s: %w", address, err)
+	}
+	switch {
+	case token == "" && !resolved.IP.IsLoopback():
+		return nil, fmt.Errorf("%s: %w", address, ErrTokenNeeded)
+	case token != "" && len(token) < shortestToken:
+		return nil, fmt.Errorf("the token has %d characters; %d are the least that nobody guesses", len(token), shortestToken)
+	}
+	return &Door{address: resolved, host: host, token: token}, nil
+}
+
+// Listen begins to listen at the address.
+func (d *Door) Listen() (net.Listener, error) { return net.ListenTCP("tcp", d.address) }
+
+// Guard returns a handler that lets pass to another who may.
+func (d *Door) Guard(inner http.Handler) http.Handler {
+	origin := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("Cache-Control", "no-store")
+		switch err := origin.Check(r); {
+		case d.token == "" && !d.meansUs(r.Host):
+			http.Error(w, fmt.Sprintf("%q is no name of this machine", r.Host), http.StatusMisdirectedRequest)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusForbidden)
+		case d.token != "" && r.URL.Path == loginPath:
+			d.login(w, r)
+		case d.token == "" || isPublic(r) || d.knows(r):
+			inner.ServeHTTP(w, r)
+		case wantsPage(r):
+			http.Redirect(w, r, loginPath, http.StatusSeeOther)
+		default:
+			w.Header().Set("WWW-Authenticate", `Bearer realm="webrace"`)
+			http.Error(w, "a token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		}
+	})
+}
+
+// meansUs reports whether a Host field names this machine: whoever has a name in the DNS can have it lead
+// to a loopback address, and be of the same origin as what is served there.
+func (d *Door) meansUs(field string) bool {
+	host := field
+	if name, _, err := net.SplitHostPort(field); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback()
+	}
+	return strings.EqualFold(host, "localhost") || strings.EqualFold(host, d.host)
+}
+
+// isPublic reports whether a request is for what tells nothing: that the process lives, and the looks of
+// the form.
+func isPublic(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, assetPath)
+}
+
+func (d *Door) knows(r *http.Request) bool {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") && same(token, d.token) {
+		return true
+	}
+	cookie, err := r.Cookie(cookieName)
+	return err == nil && same(cookie.Value, d.cookie())
+}
+
+// cookie is what a browser keeps of the token. It says nothing of it, and is worth nothing once the token is
+// another.
+func (d *Door) cookie() string {
+	code := hmac.New(sha256.New, []byte(d.token))
+	code.Write([]byte("webrace admin cookie"))
+	return hex.EncodeToString(code.Sum(nil))
+}
+
+// same compares without telling by its time how far two words agree, or how long they are.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+const (
+	loginPath  = "/login"
+	cookieName = "webrace"
+)
+
+// login shows the form, and takes what was filled in.
+func (d *Door) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+	status := http.StatusOK
+	if r.Method == http.MethodPost {
+		if same(r.PostFormValue("token"), d.token) {
+			http.SetCookie(w, &http.Cookie{
+				Name: cookieName, Value: d.cookie(), Path: "/",
+				HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+			})
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
+		status = http.StatusUnauthorized
+	}
+	showPage(w, status, "login.html", status == http.StatusUnauthorized)
+}

@@ -1,0 +1,189 @@
+package admin
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The page is made here and complete as it comes: tables, forms and pictures that need no script. Its script
+// only brings the numbers up to date, and does what its forms do without leaving the page.
+
+//go:embed page
+var pageFiles embed.FS
+
+// assetPath is where what the page needs besides is served.
+const assetPath = "/page/"
+
+func assets() http.Handler {
+	files := http.FileServerFS(pageFiles)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if stat, err := fs.Stat(pageFiles, r.URL.Path[1:]); err != nil || stat.IsDir() || isTemplate(stat.Name()) {
+			http.NotFound(w, r)
+			return
+		}
+		files.ServeHTTP(w, r)
+	})
+}
+
+func isTemplate(name string) bool { return strings.HasSuffix(name, ".html") }
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"count": count, "duration": shortDuration, "milliseconds": shortMilliseconds, "rate": rate, "share": share,
+}).ParseFS(pageFiles, "page/*.html"))
+
+// contentPolicy lets a page have nothing but what is served here, and speak to nobody else.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// showPage answers with a page.
+func showPage(w http.ResponseWriter, status int, name string, data any) {
+	var page bytes.Buffer
+	if err := templates.ExecuteTemplate(&page, name, data); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", contentPolicy)
+	w.WriteHeader(status)
+	page.WriteTo(w) // who went away does not read it
+}
+
+// pageData is what the page is made of.
+type pageData struct {
+	Waits     string // what the process waits for before its pipelines run
+	Reloads   bool   // it can be told to read its configuration again
+	Pipelines []pagePipeline
+}
+
+type pagePipeline struct {
+	Detail
+	Number  int // of those on the page
+	Drawing drawing
+	Stages  []pageStage // in the order of the flow
+	Taps    bool        // its stages can be watched
+}
+
+// pageStage is a stage wherever the page shows it.
+type pageStage struct {
+	Stage
+	StageState
+	Box       box
+	ID        string // of its row
+	PerSecond float64
+}
+
+// Flow says in a few words what went through the stage, or waits in it: what a queue stores is its counter
+// "queued".
+func (s pageStage) Flow() string {
+	queued, counts := s.Counters["queued"]
+	switch {
+	case s.Source:
+		return count(s.Out) + " out"
+	case s.Queue && counts:
+		return count(queued) + " queued · " + count(s.Out) + " out"
+	}
+	return count(s.In) + " in · " + count(s.Out) + " out"
+}
+
+func (h *Handler) servePage(w http.ResponseWriter, _ *http.Request) {
+	data := pageData{Waits: h.waitsFor(), Reloads: h.answers(http.MethodPost, "/reload")}
+	for i, run := range h.pipelines() {
+		data.Pipelines = append(data.Pipelines, h.pagePipeline(i, run))
+	}
+	showPage(w, http.StatusOK, "page.html", data)
+}
+
+func (h *Handler) pagePipeline(number int, run namedRun) pagePipeline {
+	p := pagePipeline{Detail: detailOf(run), Number: number, Taps: h.answers(http.MethodGet, "/pipelines/x/tap")}
+	p.Drawing = draw(p.Graph)
+	for i, stage := range p.Graph.Stages {
+		state := p.State.Stages[stage.Name]
+		through := state.In
+		if stage.Source || stage.Queue {
+			through = state.Out
+		}
+		p.Stages = append(p.Stages, pageStage{
+			Stage: stage, StageState: state, Box: p.Drawing.Boxes[i],
+			ID:        "p" + strconv.Itoa(number) + "s" + strconv.Itoa(i),
+			PerSecond: float64(through) / max(p.Seconds, 1),
+		})
+	}
+	return p
+}
+
+// answers reports whether something is mounted at a path, besides what every handler has.
+func (h *Handler) answers(method, path string) bool {
+	request, err := http.NewRequest(method, path, nil)
+	if err != nil {
+		return false
+	}
+	_, pattern := h.mux.Handler(request)
+	return pattern != ""
+}
+
+// count writes a number with its thousands apart.
+func count(n any) string {
+	var digits string
+	switch n := n.(type) {
+	case int:
+		digits = strconv.Itoa(n)
+	case int64:
+		digits = strconv.FormatInt(n, 10)
+	}
+	first := 0
+	if len(digits) > 0 && digits[0] == '-' {
+		first = 1
+	}
+	for i := len(digits) - 3; i > first; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// rate writes how many come in a second.
+func rate(perSecond float64) string {
+	switch {
+	case perSecond == 0:
+		return "0/s"
+	case perSecond < 9.95:
+		return strconv.FormatFloat(perSecond, 'f', 1, 64) + "/s"
+	}
+	return count(int64(perSecond+0.5)) + "/s"
+}
+
+// share returns which part of width n is of all.
+func share(n, all, width int) int {
+	if all <= 0 {
+		return 0
+	}
+	return min(n, all) * width / all
+}
+
+func shortMilliseconds(ms float64) string {
+	switch {
+	case ms == 0:
+		return "–"
+	case ms < 1:
+		return strconv.FormatFloat(ms*1000, 'f', 0, 64) + " µs"
+	case ms < 10:
+		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
+	case ms < 10_000:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	}
+	return strconv.FormatFloat(ms/1000, 'f', 1, 64) + " s"
+}
+
+// shortDuration writes seconds as a person would say them.
+func shortDuration(seconds float64) string {
+	d := time.Duration(seconds) * time.Second
+	if d < 24*time.Hour {
+		return d.String()
+	}
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d " + (d % (24 * time.Hour)).Truncate(time.Minute).String()
+}

@@ -1,0 +1,146 @@
+package admin
+
+import (
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-rod/rod/lib/input"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// shown serves the page of a busy pipeline behind a door.
+func shown(t *testing.T, run *pipeline.Run) (base string) {
+	t.Helper()
+	h := New()
+	h.Show(map[string]*pipeline.Run{run.Graph().Name: run})
+	server := httptest.NewServer(newDoor(t, "127.0.0.1:0", "").Guard(h))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+	return n
+}
+
+const (
+	inOfWork    = `tr[data-stage="work"] [data-live="in"]`
+	stateOfOne  = `[data-live="state"]`
+	toggleOfOne = `[data-toggle] button`
+)
+
+func TestThePageInABrowser(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t)
+	run := start(t, busyGraph("toy", toyOptions{Note: `<img src=x onerror=alert(1)>`, Token: pipeline.NewSecret("hush")}))
+	base := shown(t, run)
+
+	t.Run("numbers move", func(t *testing.T) {
+		p := browser{b.Browser, t}.show(base, true)
+		first := number(p.text(inOfWork))
+		p.await(inOfWork, func(s string) bool { return number(s) > first })
+		p.await("#link", contains("live"))
+		p.await(`a[data-stage="work"] [data-live="rate"]`, func(s string) bool { return strings.HasSuffix(s, "/s") && s != "0/s" })
+		p.await(`a[data-stage="queue"] [data-live="flow"]`, contains("1,234 queued"))
+	})
+	t.Run("the keyboard alone pauses and resumes", func(t *testing.T) {
+		p := browser{b.Browser, t}.show(base, true)
+		p.tabTo("Pause toy")
+		p.must(p.Keyboard.Type(input.Enter))
+		p.await(stateOfOne, contains("paused"))
+		p.await("#said", contains("toy is paused"))
+		p.await(toggleOfOne, contains("Resume"))
+		if !run.Paused() {
+			t.Error("the page says that the pipeline is paused, and it is not")
+		}
+		p.must(p.Keyboard.Type(input.Space)) // the button has kept the focus
+		p.await(stateOfOne, contains("running"))
+		if run.Paused() {
+			t.Error("the page says that the pipeline runs, and it does not")
+		}
+		p.tabTo("Stage work: show its options")
+		p.must(p.Keyboard.Type(input.Enter))
+		p.await(`details[data-stage="work"][open] .options`, contains("note"))
+	})
+	t.Run("without scripts", func(t *testing.T) {
+		p := browser{b.Browser, t}.show(base, false)
+		if p.text(inOfWork) == "" || p.text(stateOfOne) != "running" || !strings.Contains(p.text(`a[data-stage="queue"]`), "queued") {
+			t.Errorf("the page shows %q", p.text("body"))
+		}
+		for _, step := range []struct{ button, state string }{{"Pause", "paused"}, {"Resume", "running"}} {
+			p.await(toggleOfOne, contains(step.button))
+			p.tabTo(step.button + " toy")
+			p.must(p.Keyboard.Type(input.Enter))
+			p.await(stateOfOne, contains(step.state))
+			if run.Paused() != (step.state == "paused") {
+				t.Errorf("%s did nothing", step.button)
+			}
+		}
+	})
+	t.Run("drained", func(t *testing.T) { // the last: nothing flows any more
+		p := browser{b.Browser, t}.show(base, true)
+		p.tabTo("Drain toy")
+		p.must(p.Keyboard.Type(input.Enter))
+		p.await(stateOfOne, contains("ended"))
+		p.await("#said", func(s string) bool { return strings.HasPrefix(s, "toy is") })
+		if _, err := run.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// tabTo presses the tabulator until what has the focus has a name.
+func (p *page) tabTo(name string) {
+	p.t.Helper()
+	for range 60 {
+		p.must(p.Keyboard.Type(input.Tab))
+		focus, err := p.Eval(`() => { const e = document.activeElement; return e.ariaLabel || e.textContent.trim(); }`)
+		p.must(err)
+		if focus.Value.Str() == name {
+			return
+		}
+	}
+	p.t.Fatalf("the tabulator never comes to %q", name)
+}
+
+// TestNamesAndOptionsAreText has a pipeline of names that would be markup.
+func TestNamesAndOptionsAreText(t *testing.T) {
+	t.Parallel()
+	b := openBrowser(t)
+	const evil = `"><img src=x onerror="document.title='taken'"></script><script>document.title='taken'</script>{{.}}`
+	g := busyGraph("toy", toyOptions{Note: evil, Token: pipeline.NewSecret("hush")})
+	g.Name, g.Title = evil, evil
+	for _, s := range g.Stages {
+		for i := range g.Edges {
+			if g.Edges[i].From == s.Name {
+				g.Edges[i].From += evil
+			}
+			if g.Edges[i].To == s.Name {
+				g.Edges[i].To += evil
+			}
+		}
+		s.Name += evil
+	}
+	p := b.show(shown(t, start(t, g)), true)
+	p.await("#link", contains("live"))
+	p.await("h2", func(s string) bool { return s == evil })
+	p.await(`tbody tr:nth-child(3) th`, func(s string) bool { return s == "work"+evil })
+	p.tabTo("Stage work" + evil + ": show its options")
+	p.must(p.Keyboard.Type(input.Enter))
+	p.await(`details[open] .options`, func(s string) bool { return strings.Contains(s, `onerror=`) && strings.Contains(s, "[redacted]") })
+	p.tabTo("Pause " + evil)
+	p.must(p.Keyboard.Type(input.Enter))
+	p.await(stateOfOne, contains("paused"))
+	if html, err := p.HTML(); err != nil || strings.Contains(html, "hush") {
+		t.Errorf("the page tells a secret: %v", err)
+	}
+	if title := p.MustEval(`() => document.title`).Str(); title != "webrace" {
+		t.Errorf("a name ran as a script: the title is %q", title)
+	}
+	if images := p.MustEval(`() => document.querySelectorAll("main img, main script").length`).Int(); images != 0 {
+		t.Errorf("%d names became markup", images)
+	}
+}
