@@ -6,9 +6,12 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/webrace/webrace/pipeline"
 )
 
 // The page is made here and complete as it comes: tables, forms and pictures that need no script. Its script
@@ -89,6 +92,16 @@ func (s pageStage) Flow() string {
 		return count(queued) + " queued · " + count(s.Out) + " out"
 	}
 	return count(s.In) + " in · " + count(s.Out) + " out"
+}
+
+// Chosen returns the options that somebody chose, and Usual the others.
+func (s pageStage) Chosen() []pipeline.Setting { return s.options(false) }
+
+// Usual is told of at [pageStage.Chosen].
+func (s pageStage) Usual() []pipeline.Setting { return s.options(true) }
+
+func (s pageStage) options(usual bool) []pipeline.Setting {
+	return slices.DeleteFunc(slices.Clone(s.Options), func(o pipeline.Setting) bool { return o.Default != usual })
 }
 
 func (h *Handler) servePage(w http.ResponseWriter, _ *http.Request) {

@@ -130,9 +130,14 @@ async function watch() {
   setTimeout(watch, every);
 }
 
+let silence;
+
+// tell says what has come of an action, for a while.
 function tell(text, wrong) {
   said.classList.toggle("wrong", Boolean(wrong));
   write(said, text);
+  clearTimeout(silence);
+  silence = setTimeout(() => write(said, ""), 8000);
 }
 
 document.addEventListener("submit", async event => {
@@ -162,7 +167,59 @@ function open(id) {
   details.scrollIntoView({ block: "nearest" });
 }
 
+// The one stage that is watched, as whoever watches has one pair of eyes: { source, place }.
+let watched = null;
+const mostShown = 50; // items that stay on the page
+
+function stopWatching(why) {
+  if (!watched) return;
+  watched.source.close();
+  watched.place.querySelector("[data-stop]").hidden = true;
+  write(watched.place.querySelector("[role=status]"), why);
+  watched = null;
+}
+
+// fields writes a value for people: a field a line.
+function fields(value) {
+  const plain = v => typeof v === "string" ? v : JSON.stringify(v);
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return plain(value);
+  return Object.entries(value).map(([name, v]) => name + ": " + plain(v)).join("\n");
+}
+
+// startWatching shows items as they pass where a link to them stands. The newest is at the top.
+function startWatching(to) {
+  stopWatching("Stopped.");
+  const place = to.closest(".tap"), list = place.querySelector(".passing"), url = new URL(to.href);
+  url.searchParams.delete("limit");
+  url.searchParams.set("rate", "5");
+  url.searchParams.set("body", "400");
+  const source = new EventSource(url);
+  watched = { source, place };
+  list.replaceChildren();
+  list.hidden = false;
+  place.querySelector("[data-stop]").hidden = false;
+  const status = text => write(place.querySelector("[role=status]"), text);
+  status("Waiting for something to pass …");
+  source.addEventListener("item", event => {
+    status("Some of what passes, at most five a second.");
+    const item = JSON.parse(event.data), line = document.createElement("li");
+    const head = ["#" + count(item.number), new Date(item.time).toLocaleTimeString("en-GB"), item.port, item.kind].filter(Boolean).join("  ");
+    const body = item.body ? "\n" + item.body.trim() : item.body_size ? "\n" + count(item.body_size) + " bytes" : "";
+    line.textContent = head + "\n" + fields(item.value) + body;
+    list.prepend(line);
+    while (list.children.length > mostShown) list.lastChild.remove();
+  });
+  source.addEventListener("end", event => stopWatching("It has ended: " + JSON.parse(event.data).end + "."));
+  source.addEventListener("error", () => stopWatching("It cannot be watched any more."));
+}
+
 document.addEventListener("click", event => {
+  const tap = event.target.closest(".tap a");
+  if (tap) {
+    event.preventDefault();
+    return startWatching(tap);
+  }
+  if (event.target.closest("[data-stop]")) return stopWatching("Stopped.");
   const to = event.target.closest("a[href^='#']");
   if (!to) return;
   event.preventDefault();
