@@ -90,6 +90,19 @@ func TestThePageInABrowser(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("the script writes numbers as the page does", func(t *testing.T) { // which stand still now
+		b := browser{b.Browser, t}
+		plain, live := b.show(base, false), b.show(base, true)
+		live.await("#link", contains("live"))
+		for _, what := range []string{"in", "out", "errors", "waiting", "busy", "p50", "p99"} {
+			for _, stage := range []string{"behind", "queue", "work", "end"} {
+				cell := `tr[data-stage="` + stage + `"] [data-live="` + what + `"]`
+				if want := plain.text(cell); live.text(cell) != want || want == "" {
+					t.Errorf("%s of %s: %q, want %q", what, stage, live.text(cell), want)
+				}
+			}
+		}
+	})
 }
 
 // tabTo presses the tabulator until what has the focus has a name.
