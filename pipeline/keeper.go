@@ -29,12 +29,13 @@ func (n *node) keep(k Keeper) {
 		workers.Wait()
 		close(ended)
 	})
-	n.produce(func() {
+	n.run.work(func() {
 		if err := n.released(k, ended); err != nil && n.run.ctx.Err() == nil {
 			n.stats.errors.Add(1)
 			n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
 		}
 		workers.Wait() // they may still emit
+		n.end()
 	})
 }
 

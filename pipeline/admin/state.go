@@ -120,12 +120,13 @@ func stateOf(run namedRun) State {
 	report := run.Snapshot()
 	s := State{
 		Name: run.name, State: run.state(), Seconds: report.Duration.Seconds(),
-		Holding: append([]string{}, run.Holding()...), Stages: make(map[string]StageState),
+		Holding: append([]string{}, run.Holding()...), Stages: make(map[string]StageState), Flow: report.Flow,
 	}
 	for stage, r := range report.Stages {
 		s.Stages[stage] = StageState{
 			In: r.In, Out: r.Out, Errors: r.Errors, DeadLetters: r.Buried, Retried: r.Retried, Dropped: r.Dropped,
 			Waiting: r.Waiting, Capacity: r.Capacity, Busy: r.Busy, Workers: r.Workers,
+			Spent: r.Spent.Seconds(), Held: r.Held.Seconds(),
 			P50: milliseconds(r.P50), P99: milliseconds(r.P99), Counters: r.Counters,
 		}
 	}
