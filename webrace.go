@@ -272,14 +272,14 @@ type HostReport struct {
 // Notice tells the owner of a URD how the start of their crawl fares: that it has failed so often in a row
 // that somebody should look, and, once, that it answers again.
 type Notice struct {
-	ID       string      `json:"id"` // the same however often the notice is sent
-	State    SourceState `json:"state"`
-	Owner    string      `json:"owner"`
-	URD      string      `json:"urd"`
-	URI      string      `json:"uri"`
-	Reason   string      `json:"reason,omitempty"` // why the last attempt failed; empty on recovery
-	Failures int         `json:"failures"`         // rounds in a row that failed; on recovery, how many had
-	At       time.Time   `json:"at"`               // when that was found
+	ID       string // the same however often the notice is sent
+	State    SourceState
+	Owner    string
+	URD      string // its id
+	URI      string // where the crawl begins
+	Reason   string // why the last attempt failed; empty on recovery
+	Failures int    // rounds in a row that failed; on recovery, how many had
+	At       time.Time
 }
 
 // SourceState says how a source fares.

@@ -30,6 +30,7 @@ import (
 	_ "github.com/webrace/webrace/stages/route"
 	_ "github.com/webrace/webrace/stages/sample"
 	_ "github.com/webrace/webrace/stages/sitemapparse"
+	_ "github.com/webrace/webrace/stages/sourcewatch"
 	_ "github.com/webrace/webrace/stages/throttle"
 	_ "github.com/webrace/webrace/stages/urds"
 	_ "github.com/webrace/webrace/stages/warcsource"

@@ -1,0 +1,290 @@
+// Package sourcewatch is the stage that tells owners when the start of their crawl gives no document any more,
+// and when it does again. It follows how the crawls of another pipeline stand in its frontier, and never holds
+// a request of theirs.
+//
+// It guarantees: after so many rounds in a row in which the start of a URD's crawl failed, there is one notice
+// for its owner, however many more fail, and one when it answers again; a notice counts as given when it has
+// been dealt with, which is durable, so that no restart brings it again. Who is killed before that brings it
+// once more, under the same id. Only rounds that it sees ended are counted: of those that ended while it did
+// not run, the last.
+package sourcewatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/frontier"
+)
+
+// Options of the stage.
+type Options struct {
+	Pipeline string `toml:"pipeline" doc:"the pipeline whose crawls are watched"`
+	Rounds   int    `toml:"rounds" doc:"after how many rounds in a row in which the start failed its owner is told"`
+}
+
+func init() {
+	pipeline.Register(pipeline.Spec{
+		Type:    "source-watch",
+		Summary: "tells owners when the start of their crawl fails, and when it answers again",
+		Doc: "It counts the rounds in a row in which a start gave no document: it did not answer, or with 404, 410, 5xx or the like, robots.txt " +
+			"refused it, or its credentials were not accepted. After so many there is one notice, and one on recovery. It remembers under the name of " +
+			"its pipeline and stage what it has told. It ends when no crawl runs in the same process any more.",
+		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Notice](), Doc: "the notice, for the owner of one URD"}},
+		Follows: true,
+	}, Options{Pipeline: "webrace", Rounds: 3}, newStage)
+}
+
+// Validate refuses to watch nothing, and to tell of nothing.
+func (o Options) Validate() error {
+	if o.Pipeline == "" {
+		return &pipeline.OptionError{Option: "pipeline", Err: errors.New("is not set: name the pipeline that crawls")}
+	}
+	if o.Rounds < 1 || o.Rounds > maxCount {
+		return &pipeline.OptionError{Option: "rounds", Err: fmt.Errorf("%d is not 1 to %d", o.Rounds, maxCount)}
+	}
+	return nil
+}
+
+type stage struct {
+	options  Options
+	env      *pipeline.Env
+	frontier *frontier.Store
+	control  *control.Store
+	now      func() time.Time
+
+	mu     sync.Mutex
+	states map[string]map[string]*state // by crawl and URD: of those alone whose start failed last
+	again  []string                     // crawls to look at again, because a notice of theirs was dealt with
+	bell   chan struct{}                // capacity 1
+}
+
+var _ pipeline.Source = (*stage)(nil)
+
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	dir, err := pipeline.Resource[*storage.Dir](env)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{options: o, env: env, now: time.Now, states: make(map[string]map[string]*state), bell: make(chan struct{}, 1)}
+	if s.frontier, err = dir.Frontier(); err != nil {
+		return nil, err
+	}
+	s.control, err = dir.Control()
+	return s, err
+}
+
+// Run looks at all crawls, and then at each that has news, until the run drains, or, unless it is continuous,
+// nothing crawls in this process any more.
+func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
+	if err := s.load(ctx); err != nil {
+		return fmt.Errorf("read what was told of sources: %w", err)
+	}
+	crawling, stop := context.WithCancel(ctx)
+	defer stop()
+	news, failed := make(chan []frontier.Standing), make(chan error, 1)
+	var listener sync.WaitGroup
+	defer listener.Wait()
+	defer stop() // before waiting
+	listener.Go(func() { failed <- s.listen(crawling, news) })
+
+	err := s.lookAtAll(ctx, out)
+	upstream := s.env.Upstream
+	if s.env.Continuous {
+		upstream = nil
+	}
+	for err == nil {
+		select {
+		case standings := <-news:
+			err = s.lookAt(ctx, standings, out)
+		case <-s.bell:
+			err = s.lookAgain(ctx, out)
+		case err = <-failed:
+		case <-upstream:
+			return s.lookAtAll(ctx, out)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// listen passes on how crawls stand that have news.
+func (s *stage) listen(ctx context.Context, news chan<- []frontier.Standing) error {
+	for cursor := uint64(0); ; {
+		standings, next, err := s.frontier.NextStandings(ctx, s.options.Pipeline, cursor)
+		if err != nil {
+			return err
+		}
+		cursor = next
+		select {
+		case news <- standings:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (s *stage) lookAtAll(ctx context.Context, out pipeline.Emitter) error {
+	standings, err := s.frontier.Standings(s.options.Pipeline)
+	if err != nil {
+		return err
+	}
+	return s.lookAt(ctx, standings, out)
+}
+
+// lookAgain looks at the crawls of which a notice has been dealt with: what became of them meanwhile waited.
+func (s *stage) lookAgain(ctx context.Context, out pipeline.Emitter) error {
+	s.mu.Lock()
+	again := make(map[string]bool, len(s.again))
+	for _, crawl := range s.again {
+		again[crawl] = true
+	}
+	s.again = nil
+	s.mu.Unlock()
+	standings, err := s.frontier.Standings(s.options.Pipeline)
+	if err != nil {
+		return err
+	}
+	var some []frontier.Standing
+	for _, standing := range standings {
+		if again[standing.Crawl] {
+			some = append(some, standing)
+		}
+	}
+	return s.lookAt(ctx, some, out)
+}
+
+func (s *stage) lookAt(ctx context.Context, standings []frontier.Standing, out pipeline.Emitter) error {
+	for _, standing := range standings {
+		if err := s.look(ctx, standing, out); err != nil {
+			return fmt.Errorf("look at crawl %s: %w", standing.Crawl, err)
+		}
+	}
+	return nil
+}
+
+// look finds out how the start of a crawl fares, and tells the owners of its URDs what there is to tell.
+func (s *stage) look(ctx context.Context, standing frontier.Standing, out pipeline.Emitter) error {
+	urds, err := s.urds(ctx, standing.Crawl)
+	if err != nil {
+		return err
+	}
+	if err := s.forgetOthers(ctx, standing.Crawl, urds); err != nil || len(urds) == 0 {
+		return err
+	}
+	crawl := urds[0].Crawl // start and secret of all of them are the same
+	visit, err := s.frontier.LastVisit(s.options.Pipeline, crawl.Secret, crawl.Start)
+	if err != nil || visit == nil {
+		return err
+	}
+	for _, urd := range urds {
+		if visit.Error != "" {
+			err = s.failed(ctx, standing, urd, visit.Error, out)
+		} else {
+			err = s.answered(ctx, standing.Crawl, urd, out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) urds(ctx context.Context, crawl string) (urds []control.URD, err error) {
+	for urd, err := range s.control.ByCrawl(ctx, crawl) {
+		if err != nil {
+			return nil, err
+		}
+		urds = append(urds, urd)
+	}
+	return urds, nil
+}
+
+// failed counts a round that has ended without a document of its start, once.
+func (s *stage) failed(ctx context.Context, standing frontier.Standing, urd control.URD, reason string, out pipeline.Emitter) error {
+	if standing.Pending > 0 {
+		return nil // it may still be tried again
+	}
+	s.mu.Lock()
+	st := s.stateOf(standing.Crawl, urd.ID)
+	if st.pending {
+		s.mu.Unlock()
+		return nil
+	}
+	counted := st.count(standing.Round)
+	next := *st
+	s.mu.Unlock()
+	switch {
+	case !next.told && next.failures >= s.options.Rounds:
+		next.told = true
+		return s.tell(ctx, standing.Crawl, urd, next, &webrace.Notice{
+			ID: noticeID(urd.ID, webrace.SourceFailing, next.since), State: webrace.SourceFailing, Reason: reason, Failures: next.failures,
+		}, out)
+	case counted:
+		return s.save(ctx, standing.Crawl, urd.ID, next)
+	}
+	return nil
+}
+
+// answered ends what was counted.
+func (s *stage) answered(ctx context.Context, crawl string, urd control.URD, out pipeline.Emitter) error {
+	s.mu.Lock()
+	st := s.states[crawl][urd.ID]
+	if st == nil || st.pending {
+		s.mu.Unlock()
+		return nil
+	}
+	last := *st
+	s.mu.Unlock()
+	if !last.told {
+		return s.save(ctx, crawl, urd.ID, state{})
+	}
+	return s.tell(ctx, crawl, urd, state{}, &webrace.Notice{
+		ID: noticeID(urd.ID, webrace.SourceRecovered, last.since), State: webrace.SourceRecovered, Failures: last.failures,
+	}, out)
+}
+
+// tell emits a notice. Once it has been dealt with, the state is the next one.
+func (s *stage) tell(ctx context.Context, crawl string, urd control.URD, next state, n *webrace.Notice, out pipeline.Emitter) error {
+	n.Owner, n.URD, n.URI, n.At = urd.Owner, urd.ID, urd.Crawl.Start, s.now().UTC().Truncate(time.Second)
+	s.mu.Lock()
+	s.states[crawl][urd.ID].pending = true
+	s.mu.Unlock()
+	return out.Emit(ctx, pipeline.NewItem(n, func(o pipeline.Outcome) {
+		if o.Err != nil { // what was found is found again, and told
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if st := s.states[crawl][urd.ID]; st != nil {
+				st.pending = false
+			}
+			return
+		}
+		// It stays pending until that is durable, so that nobody tells it meanwhile.
+		if err := s.save(context.WithoutCancel(ctx), crawl, urd.ID, next); err != nil {
+			s.env.Logger.Error("not noted that an owner was told of their source; they may be told again", "urd", urd.ID, "error", err)
+			return
+		}
+		s.env.Counter(string(n.State)).Add(1)
+		s.ring(crawl)
+	}))
+}
+
+func (s *stage) ring(crawl string) {
+	s.mu.Lock()
+	s.again = append(s.again, crawl)
+	s.mu.Unlock()
+	select {
+	case s.bell <- struct{}{}:
+	default:
+	}
+}
