@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"sync"
 )
 
 // Keeper is a Processor that keeps items after Process has returned, and emits later what it makes of them:
@@ -14,34 +15,58 @@ import (
 // ended is closed, nothing more will come: Release then emits what is left and returns. That is so at the end
 // of a run and when it drains, so that nothing which was kept is lost.
 //
-// When ctx ends the run is cancelled: Release lets go of everything that is kept with the error of ctx, and
+// When ctx ends the run is cancelled, or the stage has been taken out of it: Release lets go of everything that is kept with the error of ctx, and
 // returns. A Process that waits for room obeys ctx as well.
 type Keeper interface {
 	Processor
 	Release(ctx context.Context, ended <-chan struct{}, out Emitter) error
 }
 
-// keep runs a keeper: its workers, and what it emits later.
+// keep runs a keeper: its workers, and what it emits later, which goes on while the run is re-wired.
 func (n *node) keep(k Keeper) {
 	workers := n.workWith(func() { n.work(k) })
-	ended := make(chan struct{})
-	n.run.spawn(func() {
-		workers.Wait()
-		close(ended)
-	})
+	if n.running == nil || n.ended { // what has ended may be fed again after a reload
+		n.ended = false
+		n.startRelease(k)
+	}
+	s := n.running
 	n.run.work(func() {
-		if err := n.released(k, ended); err != nil && n.run.ctx.Err() == nil {
-			n.stats.errors.Add(1)
-			n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
+		workers.Wait()
+		n.run.wiring.Lock()
+		defer n.run.wiring.Unlock()
+		if !n.run.rewiring {
+			s.over()
 		}
-		workers.Wait() // they may still emit
-		n.end()
 	})
 }
 
-func (n *node) released(k Keeper, ended <-chan struct{}) (err error) {
+// startRelease sets a keeper's Release going. It is told that nothing more will come when the workers have
+// ended for good, or when the stage is taken out of the pipeline.
+func (n *node) startRelease(k Keeper) {
+	over := make(chan struct{})
+	s := &running{ended: make(chan struct{}), over: sync.OnceFunc(func() { close(over) })}
+	s.ctx, s.stop = context.WithCancel(n.run.ctx)
+	n.running = s
+	context.AfterFunc(s.ctx, func() {
+		if n.run.ctx.Err() == nil { // its workers have ended, as they do in the end of a run that is cancelled
+			s.over()
+		}
+	})
+	n.run.spawn(func() {
+		defer close(s.ended)
+		defer s.stop()
+		defer n.exhausted()
+		if err := n.released(k, s.ctx, over); err != nil && s.ctx.Err() == nil {
+			n.stats.errors.Add(1)
+			n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
+		}
+		<-over // workers may still emit
+	})
+}
+
+func (n *node) released(k Keeper, ctx context.Context, over <-chan struct{}) (err error) {
 	defer recovered(n.name, &err)
-	return k.Release(n.run.ctx, ended, n.newProducer(openToOperators, n.run.ctx.Done()))
+	return k.Release(ctx, over, n.newProducer(openToOperators, ctx.Done()))
 }
 
 // Held is an item that a stage keeps, and how it lets go of it.

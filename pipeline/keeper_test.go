@@ -125,3 +125,60 @@ func TestAReleaseThatFailsEndsTheRun(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestAKeeperGoesOnThroughAReload puts a stage behind a keeper that has something left, and takes another
+// keeper out.
+func TestAKeeperGoesOnThroughAReload(t *testing.T) {
+	for name, keeps := range map[string]bool{"kept": true, "taken out": false} {
+		t.Run(name, func(t *testing.T) {
+			feed, outcomes, taken := make(chan int), make(chan Outcome, 3), make(chan int, 3)
+			graph := func(flow string, added bool) *Graph {
+				g := keeperGraph(&pairs{full: make(chan []Held)}, outcomes, func(n int) error { taken <- n; return nil })
+				g.Edges, g.Stages[0].Make = nil, func(*Env) (any, error) {
+					return sourceOf(func(ctx context.Context, out Emitter) error {
+						for i := range feed {
+							if err := out.Emit(ctx, NewItem(i, func(o Outcome) { outcomes <- o })); err != nil {
+								return err
+							}
+						}
+						return nil
+					}), nil
+				}
+				if added {
+					g.AddStage("added", Spec{Type: "added", In: Kinds(KindOf[int]()), Out: []Port{{Kind: KindOf[int]()}}}, func(*Env) (any, error) {
+						return Map(func(_ context.Context, n int) (int, error) { return n * 10, nil }), nil
+					})
+				}
+				if !keeps && added {
+					g.Stages = append(g.Stages[:1], g.Stages[2:]...)
+				}
+				g.Wire(flow)
+				return g
+			}
+			run, err := graph("source > keeper > sink", false).Start(t.Context(), RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			feed <- 1
+			feed <- 2
+			if n := <-taken; n != 2 {
+				t.Errorf("a group of %d", n)
+			}
+			flow, want := "source > keeper > added > sink", []int{10}
+			if !keeps {
+				flow, want = "source > added > sink", []int{30}
+			}
+			if _, err := run.Reload(t.Context(), graph(flow, true)); err != nil {
+				t.Fatal(err)
+			}
+			feed <- 3
+			close(feed)
+			if _, err := run.Wait(); err != nil {
+				t.Error(err)
+			}
+			if got := <-taken; got != want[0] || len(outcomes) != 3 {
+				t.Errorf("got %d, want %d; %d leases ended", got, want[0], len(outcomes))
+			}
+		})
+	}
+}

@@ -38,7 +38,7 @@ type node struct {
 	ended    bool         // a source that is exhausted, a queue that has nothing left, an operator that gives nothing more
 	closed   bool         // in is
 	sealed   bool         // the queue has been told
-	running  *running     // of a source that has been started
+	running  *running     // of a source or keeper that has been started
 	operator streams.Flow // of a go-streams operator that has been started; nil before
 	finished bool         // the operator has been told that nothing more comes
 
@@ -55,11 +55,12 @@ type outlet struct {
 
 var _ streams.Flow = (*node)(nil)
 
-// running is a source under way.
+// running is a source under way, or the Release of a keeper.
 type running struct {
 	ctx   context.Context // ends when it is to stop
 	stop  context.CancelFunc
 	ended chan struct{} // closed when it has
+	over  func()        // tells a keeper that nothing more will come; nil for a source
 }
 
 func newNode(r *Run, stage *Stage) (*node, error) {
