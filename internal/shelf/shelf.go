@@ -21,11 +21,12 @@ type Parcel struct {
 
 // Shelf counts what is kept.
 type Shelf struct {
-	mu    sync.Mutex
-	taken int
-	limit int
-	room  chan struct{} // closed when a place has become free
-	wake  chan struct{}
+	mu      sync.Mutex
+	taken   int
+	waiting int // for a place
+	limit   int
+	room    chan struct{} // closed when a place has become free
+	wake    chan struct{}
 }
 
 // New returns a shelf with so many places.
@@ -34,7 +35,7 @@ func New(limit int) *Shelf {
 }
 
 // Take takes a place. While there is none, it waits; makeRoom is called first, to say that something must
-// leave before its time.
+// leave before its time. When what the place was taken for has been put, [Shelf.Put] is to be called.
 func (s *Shelf) Take(ctx context.Context, makeRoom func()) error {
 	for {
 		s.mu.Lock()
@@ -44,14 +45,31 @@ func (s *Shelf) Take(ctx context.Context, makeRoom func()) error {
 			return nil
 		}
 		room := s.room
+		s.waiting++ // before makeRoom: what it does not find yet, Put will
 		s.mu.Unlock()
 		makeRoom()
 		s.Wake()
 		select {
 		case <-room:
 		case <-ctx.Done():
-			return ctx.Err()
 		}
+		s.mu.Lock()
+		s.waiting--
+		s.mu.Unlock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// Put says that something has been put in its place. If somebody waits for one, it may be what must leave.
+func (s *Shelf) Put(makeRoom func()) {
+	s.mu.Lock()
+	wanted := s.waiting > 0
+	s.mu.Unlock()
+	if wanted {
+		makeRoom()
+		s.Wake()
 	}
 }
 

@@ -40,6 +40,32 @@ func TestWhoeverFindsNoPlaceMakesRoomAndWaits(t *testing.T) {
 	})
 }
 
+// TestWhatIsPutWhileSomebodyWaitsLeaves is of a place that is taken, and not yet filled, when another one asks
+// for room: there is nothing then that could leave.
+func TestWhatIsPutWhileSomebodyWaitsLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, filled := New(1), false
+		leave := func() {
+			if filled {
+				filled = false
+				s.Free(1)
+			}
+		}
+		if err := s.Take(t.Context(), leave); err != nil {
+			t.Fatal(err)
+		}
+		took := make(chan error, 1)
+		go func() { took <- s.Take(t.Context(), leave) }()
+		synctest.Wait()
+		filled = true
+		s.Put(leave)
+		if err := <-took; err != nil {
+			t.Error(err)
+		}
+		s.Put(func() { t.Error("nobody waits") })
+	})
+}
+
 // clockwork is due at certain times.
 type clockwork struct{ at []time.Time }
 

@@ -114,6 +114,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 		return err
 	}
 	s.add(key, bytes, it)
+	s.shelf.Put(s.closeOldest)
 	return nil
 }
 

@@ -149,6 +149,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 	if s.windows.add(key, arguments, it, places, time.Now()) {
 		s.shelf.Wake()
 	}
+	if s.keeps {
+		s.shelf.Put(s.windows.closeOldest)
+	}
 	return nil
 }
 
