@@ -3,16 +3,24 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Graph returns what is running.
-func (r *Run) Graph() *Graph { return r.graph }
+func (r *Run) Graph() *Graph {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
+	return r.graph
+}
 
 // Lag asks the stages that can tell ([Lagger]) how far they are behind what they follow. One that fails to
 // is left out.
 func (r *Run) Lag(ctx context.Context) map[string]int64 {
+	r.layout.RLock()
+	nodes := slices.Clone(r.nodes)
+	r.layout.RUnlock()
 	lags := make(map[string]int64)
-	for _, n := range r.nodes {
+	for _, n := range nodes {
 		lagger, ok := n.impl.(Lagger)
 		if !ok {
 			continue

@@ -82,7 +82,7 @@ func (b browser) show(url string, scripts bool) *page {
 		p.must(proto.EmulationSetScriptExecutionDisabled{Value: true}.Call(p))
 	}
 	p.must(p.Navigate(url))
-	p.must(p.WaitLoad())
+	p.await("main", func(s string) bool { return s != "" })
 	return p
 }
 

@@ -41,6 +41,7 @@ func ofStage(name, help string, labels ...string) *prometheus.Desc {
 var (
 	pipelineState   = describe("pipeline_state", "1 for the state that the pipeline is in, 0 for the others.", "pipeline", "state")
 	pipelineSeconds = describe("pipeline_uptime_seconds", "Since the pipeline was started.", "pipeline")
+	pipelineReloads = describe("pipeline_reloads_total", "Reloads of the pipeline while it ran, by how they ended.", "pipeline", "result")
 
 	itemsIn      = ofStage("items_in_total", "Items that came to the stage.")
 	itemsOut     = ofStage("items_out_total", "Items that it emitted.")
@@ -61,7 +62,7 @@ var (
 // Describe says what may come.
 func (metrics) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		pipelineState, pipelineSeconds, itemsIn, itemsOut, itemsFailed, deadLetters, itemsRetried, itemsDropped,
+		pipelineState, pipelineSeconds, pipelineReloads, itemsIn, itemsOut, itemsFailed, deadLetters, itemsRetried, itemsDropped,
 		itemsWaiting, capacity, itemsBusy, workers, processing, counted, levelOf, lag,
 	} {
 		descs <- d
@@ -85,6 +86,8 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 			out <- gauge(pipelineState, value, name, s)
 		}
 		out <- gauge(pipelineSeconds, report.Duration.Seconds(), name)
+		out <- counter(pipelineReloads, float64(report.Reloads), name, "done")
+		out <- counter(pipelineReloads, float64(report.FailedReloads), name, "failed")
 		types := make(map[string]string)
 		for _, stage := range run.Graph().Stages {
 			types[stage.Name] = stage.Spec.Type
