@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +30,7 @@ func (q *toyQueue) Take(ctx context.Context) (pipeline.Lease, error) {
 	select {
 	case <-time.After(5 * time.Millisecond):
 	case <-ctx.Done():
-		return nil, io.EOF
+		return nil, ctx.Err()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

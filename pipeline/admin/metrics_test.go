@@ -41,7 +41,7 @@ func TestMetricsAreWhatPrometheusReads(t *testing.T) {
 	for name, want := range map[string]dto.MetricType{
 		"webrace_pipeline_state": dto.MetricType_GAUGE, "webrace_pipeline_uptime_seconds": dto.MetricType_GAUGE,
 		"webrace_pipeline_reloads_total": dto.MetricType_COUNTER,
-		"webrace_stage_items_in_total": dto.MetricType_COUNTER, "webrace_stage_items_out_total": dto.MetricType_COUNTER,
+		"webrace_stage_items_in_total":   dto.MetricType_COUNTER, "webrace_stage_items_out_total": dto.MetricType_COUNTER,
 		"webrace_stage_items_failed_total": dto.MetricType_COUNTER, "webrace_stage_dead_letters_total": dto.MetricType_COUNTER,
 		"webrace_stage_items_retried_total": dto.MetricType_COUNTER, "webrace_stage_items_dropped_total": dto.MetricType_COUNTER,
 		"webrace_stage_waiting_items": dto.MetricType_GAUGE, "webrace_stage_waiting_items_limit": dto.MetricType_GAUGE,

@@ -64,6 +64,12 @@ func TestThePageInABrowser(t *testing.T) {
 		p.tabTo("Stage work: show its options")
 		p.must(p.Keyboard.Type(input.Enter))
 		p.await(`details[data-stage="work"][open] .options`, contains("note"))
+		p.tabTo("Watch what leaves work")
+		p.must(p.Keyboard.Type(input.Enter))
+		p.await(`details[data-stage="work"] .passing`, contains("item"))
+		p.tabTo("Stop watching work")
+		p.must(p.Keyboard.Type(input.Enter))
+		p.await(`details[data-stage="work"] .tap [role="status"]`, contains("Stopped."))
 	})
 	t.Run("without scripts", func(t *testing.T) {
 		p := browser{b.Browser, t}.show(base, false)
