@@ -58,6 +58,8 @@ type visit struct {
 	Status       int            `json:"status,omitzero"`
 	ETag         string         `json:"etag,omitzero"`
 	LastModified string         `json:"last_modified,omitzero"`
+	Expires      time.Time      `json:"expires,omitzero"`
+	Listed       time.Time      `json:"listed,omitzero"`
 	Digest       webrace.Digest `json:"digest,omitzero"`
 	Version      int            `json:"version,omitzero"`
 	Canonical    string         `json:"canonical,omitzero"`
@@ -75,7 +77,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		return nil
 	}
 	return &visit{
-		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Digest: v.Digest, Version: v.Version,
+		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
 		Canonical: v.Canonical, Refresh: v.Refresh, Revision: v.Revision, Interval: seconds(v.Interval),
 		Attempts: v.Attempts, Error: v.Error,
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
@@ -88,7 +90,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 		return nil
 	}
 	return &webrace.Visit{
-		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Digest: v.Digest, Version: v.Version,
+		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
 		Canonical: v.Canonical, Refresh: v.Refresh, Revision: v.Revision, Interval: time.Duration(v.Interval),
 		Attempts: v.Attempts, Error: v.Error,
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
