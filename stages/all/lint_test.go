@@ -1,0 +1,119 @@
+package all
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// TestEveryCodeIsExplainedByAnExampleThatHasIt compares docs/lint.md with the codes that there are, and lints
+// its examples.
+func TestEveryCodeIsExplainedByAnExampleThatHasIt(t *testing.T) {
+	sections := strings.Split(read(t, "lint.md"), "\n### `")[1:]
+	var explained []string
+	for _, section := range sections {
+		code, text, _ := strings.Cut(section, "`\n")
+		explained = append(explained, code)
+		_, rest, found := strings.Cut(text, "```toml\n")
+		example, _, closed := strings.Cut(rest, "```")
+		if code == string(pipeline.CodeStage) { // no file has it
+			continue
+		}
+		if !found || !closed {
+			t.Errorf("%s has no example", code)
+			continue
+		}
+		if found := lint(t, example); !slices.ContainsFunc(found, func(f pipeline.Finding) bool { return string(f.Code) == code && f.Message != "" }) {
+			t.Errorf("the example of %s has %v", code, found)
+		}
+	}
+	slices.Sort(explained)
+	codes := codes(t)
+	if !slices.Equal(explained, codes) {
+		t.Errorf("docs/lint.md explains\n%q\nand there are\n%q", explained, codes)
+	}
+}
+
+var command = regexp.MustCompile(`^# webrace-run (.*)\n`)
+
+// lint returns what is found in an example, by the command in its first line if there is one.
+func lint(t *testing.T, example string) pipeline.Findings {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipelines.toml")
+	if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := pipeline.LoadOptions{Env: func(string) (string, bool) { return "", false }}
+	check := false
+	if match := command.FindStringSubmatch(example); match != nil {
+		words := strings.Fields(match[1])
+		switch words[0] {
+		case "check":
+			check = true
+		case "test":
+			o.Tests = true
+		default:
+			o.Run = words[:1]
+		}
+		if len(words) > 2 {
+			o.Set = words[2:]
+		}
+	}
+	config, err := pipeline.Load(path, o)
+	var found pipeline.Findings
+	if err != nil && !errors.As(err, &found) {
+		t.Fatal(err)
+	}
+	if check && err == nil {
+		graph, err := config.Graph("news")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = graph.Probe(t.Context(), pipeline.RunOptions{}, 10*time.Second)
+	}
+	return found
+}
+
+// codes returns the values of the constants of the type Code, as the source has them.
+func codes(t *testing.T) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../pipeline/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no source of package pipeline: %v", err)
+	}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Code" && len(spec.Values) == 1 {
+				if text, ok := spec.Values[0].(*ast.BasicLit); ok {
+					code, err := strconv.Unquote(text.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, code)
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(all)
+	return all
+}
