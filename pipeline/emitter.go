@@ -87,6 +87,7 @@ func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 		it.lineage = newLineage(nil, nil)
 	}
 	it.lineage.run = r // the lease is what pass has counted
+	r.follow(it.lineage)
 	e.node.taps.see(it, port)
 	err := e.fanOut(ctx, it, o)
 	it.lineage.done(err)

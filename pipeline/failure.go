@@ -116,6 +116,9 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) error {
 		return err
 	}
 	n.stats.errors.Add(1)
+	if it.lineage.trace != nil {
+		it.lineage.trace.Failed(n.name, err)
+	}
 	failure := it.With(&Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried})
 	n.taps.see(failure, errorsPort)
 	if port, ok := n.ports[errorsPort]; ok {

@@ -23,8 +23,9 @@ type lineage struct {
 	alive   atomic.Int64
 	end     func(Outcome)
 	release func(note any)
-	queued  bool // the lease is a queue's, which can hand it out again
-	run     *Run // that waits for it; nil outside one
+	queued  bool  // the lease is a queue's, which can hand it out again
+	run     *Run  // that waits for it; nil outside one
+	trace   Trace // nil unless it is followed
 
 	mu       sync.Mutex
 	outcome  Outcome
@@ -73,6 +74,9 @@ func (l *lineage) finish() {
 	l.mu.Unlock()
 	for _, cleanup := range cleanups {
 		cleanup()
+	}
+	if l.trace != nil {
+		l.trace.End(outcome)
 	}
 	if l.end != nil {
 		l.end(outcome)

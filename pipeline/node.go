@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/reugn/go-streams"
 	"github.com/reugn/go-streams/flow"
@@ -224,7 +225,14 @@ func (n *node) handle(c call, its []*Item, out *emitter) {
 func (n *node) measured(c call, its []*Item, out *emitter) error {
 	n.busy.Add(1)
 	began := n.stats.begin(&out.sampler)
+	var since time.Time
+	if n.run.options.Tracer != nil {
+		since = time.Now()
+	}
 	err := n.attempt(c, its, out) // which does not panic
+	if !since.IsZero() {
+		n.traced(its, since)
+	}
 	n.stats.end(&out.sampler, began)
 	n.busy.Add(-1)
 	return err

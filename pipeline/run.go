@@ -18,6 +18,7 @@ type RunOptions struct {
 	DeadLetters DeadLetters     // where failed items go; nil: a failed item ends the run
 	Continuous  bool            // sources go on until the run is drained
 	Upstream    <-chan struct{} // closed when nothing in this process feeds followers any more; nil: already so
+	Tracer      Tracer          // follows leases; nil: nobody does
 }
 
 // Run is a pipeline that is running.
@@ -170,6 +171,7 @@ func (r *Run) newLease(end func(Outcome), release func(any)) *lineage {
 	l := newLineage(end, release)
 	r.flight.add()
 	l.run = r
+	r.follow(l)
 	return l
 }
 

@@ -26,6 +26,7 @@ type runFlags struct {
 	logLevel string
 
 	drainLimit time.Duration
+	trace      traceFlags
 
 	continuous bool
 	face       faceFlags
@@ -43,6 +44,7 @@ func (f *runFlags) addOutputFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.report, "report", "", "write what the run did to a `FILE` as JSON")
 	c.Flags().DurationVar(&f.drainLimit, "drain-limit", 0, "how long what is in flight may take to end after Ctrl-C or SIGTERM (default no limit)")
 	c.Flags().StringVar(&f.logLevel, "log-level", "", "from which `LEVEL` on to log (debug, info, warn, error), also of a stage or stage type: warn,fetch=debug")
+	f.trace.add(c)
 	c.Flags().StringVar(&f.log, "log", "", "log as `text or json` on stderr (default: a progress line on a terminal, text elsewhere)")
 	f.face.addFlags(c)
 }
@@ -127,8 +129,13 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 		}
 	}
 	defer closeDoor() // before the directory is
-	s := &session{dir: dir, out: out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit}
+	tracer, endTrace, err := flags.trace.open()
+	if err != nil {
+		return err
+	}
+	s := &session{dir: dir, out: out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer}
 	reports, runErr := s.run(c.Context(), config, names)
+	runErr = errors.Join(runErr, endTrace())
 	if reports == nil {
 		return runErr
 	}

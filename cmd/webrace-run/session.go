@@ -26,8 +26,9 @@ type session struct {
 	room *room.Watch
 	face *admin.Handler
 
-	continuous bool          // until a signal
-	drainLimit time.Duration // how long a drain may take; 0 has no limit
+	continuous bool            // until a signal
+	tracer     pipeline.Tracer // nil: nobody follows what is done
+	drainLimit time.Duration   // how long a drain may take; 0 has no limit
 }
 
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
@@ -72,7 +73,7 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 	pipeline.Provide(resources, s.dir)
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return s.dir.Control() })
 	upstream := make(chan struct{})
-	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream, Continuous: s.continuous}
+	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream, Continuous: s.continuous, Tracer: s.tracer}
 
 	var runs []*pipeline.Run
 	var feeders sync.WaitGroup
