@@ -112,6 +112,13 @@ func (s *Scanner) refresh(content []byte) {
 	}
 }
 
+// RefreshTarget reads the content of a meta refresh, or of a Refresh field in a header: an address, and whether it
+// is loaded so soon that the page is there to send its reader on.
+func RefreshTarget(content []byte) (target []byte, atOnce, ok bool) {
+	target, seconds, ok := refreshTarget(content)
+	return target, seconds <= dwell, ok
+}
+
 // refreshTarget returns the address in the content of a refresh and after how many seconds it is loaded, by
 // the steps of section 4.2.5.3. A refresh without an address reloads the page itself, and is no link.
 func refreshTarget(b []byte) (target []byte, seconds int, ok bool) {

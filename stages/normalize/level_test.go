@@ -52,6 +52,13 @@ func TestWhereADocumentLeadsOnItsLevel(t *testing.T) {
 		"noindex":                {defaults, page(refresh + canonical + `<meta name=robots content=noindex>`), next, canon, []string{next, canon}, nil},
 		"dwells":                 {defaults, page(`<meta http-equiv=refresh content="60;/next">`), "", "", nil, []string{next}},
 		"header":                 {defaults, page(`text`, "Link", `</canon>; rel=canonical`), "", canon, []string{"", canon}, nil},
+		"Refresh":                {defaults, page("text", "Refresh", "0; url=/next"), next, "", []string{next}, nil},
+		"Refresh as it is sent":  {defaults, page("text", "Refresh", `5,URL='/next?utm_source=x'`), next, "", []string{next}, nil},
+		"Refresh goes first":     {defaults, page(`<meta http-equiv=refresh content="0;/other">`, "Refresh", "0;/next"), next, "", []string{next}, nil},
+		"Refresh that dwells":    {defaults, page(`<a href="/next">x</a>`, "Refresh", "300; url=/later"), "", "", nil, []string{next, "https://example.org/later"}},
+		"Refresh of itself":      {defaults, page("text", "Refresh", "10"), "", "", nil, nil},
+		"Refresh, nofollow":      {defaults, page("text", "Refresh", "0;/next", "X-Robots-Tag", "nofollow"), "", "", nil, nil},
+		"Refresh of no web page": {defaults, page("text", "Refresh", "0;mailto:x@y"), "", "", nil, nil},
 		"no web page":            {defaults, page(`<meta http-equiv=refresh content="0;mailto:x@y"><link rel=canonical href="urn:x">`), "", "", nil, nil},
 	} {
 		c.in.Redirects = 4

@@ -108,6 +108,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	s.failed.add(d.URL, r.Failed)
 	r.Canonical = r.CanonicalOf(d.Header, d.URL, s.extract.Rules)
+	r.Refreshed(d.Header, d.URL, s.extract)
 	asked := s.robots(d, r)
 	leads := level{}
 	if asked.NoFollow {
