@@ -14,6 +14,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
 )
 
 // alone makes a stage outside any pipeline.
@@ -180,5 +181,36 @@ func TestWaitingForATurnEndsWithTheContext(t *testing.T) {
 	first.end(webrace.HostReport{})
 	if second, err := turns.take(t.Context(), "h"); err != nil || second == nil {
 		t.Errorf("after the first turn: %v, %v", second, err)
+	}
+}
+
+// What a page with credentials is made of is asked for with them, where they may go, and kept for nobody else.
+func TestPartsOfPagesWithCredentialsAreAskedForWithThem(t *testing.T) {
+	t.Parallel()
+	var d, other door
+	here, elsewhere := d.server(t), other.server(t)
+	o := local()
+	s := alone(t, o)
+	with(t, o, control.KindBasic, "eleni", hush, here+"/")(s)
+	part := func(url, secret string) (*Part, error) {
+		return s.Part(t.Context(), PartRequest{
+			URL: url, Header: http.Header{"Accept": {"text/x"}}, Limit: 100, Keep: time.Hour, Secret: secret, Reach: []webrace.Reach{{Crawl: "c"}},
+		})
+	}
+	p, err := part(here+"/a.js", "bank")
+	if err != nil || string(p.Body) != "welcome" {
+		t.Fatalf("with credentials: %+v, %v", p, err)
+	}
+	if trace := fmt.Sprint(p.Header); strings.Contains(trace, hush) || p.Header.Get("Set-Cookie") != "" {
+		t.Errorf("the header holds the secret: %s", trace)
+	}
+	if p, err := part(here+"/a.js", ""); err != nil || p.Status != http.StatusUnauthorized || p.Body != nil {
+		t.Errorf("without credentials, afterwards: %+v, %v", p, err)
+	}
+	if p, err := part(elsewhere+"/a.js", "bank"); err != nil || p.Status != http.StatusUnauthorized || strings.Contains(fmt.Sprint(other.heard), "Basic") {
+		t.Errorf("at another host: %+v, %v; it heard %q", p, err, other.heard)
+	}
+	if _, err := part(here+"/a.js", "unknown"); !errors.Is(err, ErrSecret) {
+		t.Errorf("with a secret that there is not: %v", err)
 	}
 }

@@ -30,6 +30,7 @@ func (p *page) answer(e *cdpfetch.EventRequestPaused) {
 	defer p.change(func() { p.pending-- })
 	part, err := p.parter.Part(p.ctx, fetch.PartRequest{
 		URL: url, Header: partHeader(e.Request.Headers), Limit: p.left() + 1, Keep: p.keep(e.ResourceType),
+		Secret: p.doc.Secret, Reach: p.doc.Reach,
 	})
 	switch {
 	case err != nil:
@@ -101,6 +102,8 @@ func refusal(ctx context.Context, err error) string {
 		return "robots"
 	case errors.Is(err, fetch.ErrResting):
 		return "resting"
+	case errors.Is(err, fetch.ErrSecret):
+		return "secret"
 	case fetch.IsRefusal(err):
 		return "address"
 	}
