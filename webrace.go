@@ -266,6 +266,7 @@ type Learned func(*Visit)
 // and answers; the frontier keeps it, across restarts.
 type HostReport struct {
 	NotBefore time.Time // when the host may be asked again; zero for at once
+	Why       string    // it is left alone until then, for a person; empty for the usual pause
 	Parallel  int       // how many requests it may have in flight; 0 leaves it as it is, 1 at first
 }
 

@@ -222,7 +222,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	x := &exchange{stage: s, it: it, req: req, target: target, began: time.Now()}
 	probe, again := s.circuits.admit(target.host, x.began)
 	if !again.IsZero() {
-		return x.comeBack(&restingError{again})
+		return x.comeBack(&restingError{again, takenForDead})
 	}
 	if probe {
 		defer s.circuits.leave(target.host)
@@ -245,7 +245,7 @@ func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
 			return x.announce(ctx, m, out)
 		}
 		if time.Now().Before(m.rest) {
-			return x.comeBack(&restingError{m.rest})
+			return x.comeBack(&restingError{until: m.rest})
 		}
 		x.crawlDelay = m.delay
 	}

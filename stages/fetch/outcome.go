@@ -156,6 +156,7 @@ func (x *exchange) postpone(a *answer) error {
 	report := x.treatment(a.origin, a.took, x.crawlDelay, now)
 	if asked.wait > 0 || a.status == http.StatusTooManyRequests {
 		report.NotBefore = later(report.NotBefore, now.Add(wait))
+		report.Why = "it asked to be left alone: " + statusText(a.status)
 	} else { // it may be this one page that is unavailable
 		x.failed(&report, now)
 	}
@@ -166,15 +167,21 @@ func (x *exchange) postpone(a *answer) error {
 // failed notes that the host failed, and what follows from that.
 func (x *exchange) failed(report *webrace.HostReport, now time.Time) {
 	f := x.circuits.failed(x.target.host, x.began, now)
-	report.NotBefore = later(report.NotBefore, now.Add(f.pause))
+	if resume := now.Add(f.pause); resume.After(report.NotBefore) {
+		report.NotBefore, report.Why = resume, "it failed to answer"
+	}
 	if f.open {
 		report.Parallel = 1
+		report.Why = takenForDead
 	}
 	if f.opened {
 		x.count("circuits_opened")
 		x.env.Logger.Info("the host is taken for dead", "host", x.target.host, "asked again in", f.pause)
 	}
 }
+
+// takenForDead is why a host is left alone whose circuit is open.
+const takenForDead = "it is taken for dead, having failed to answer time and again (fetch.circuit_failures)"
 
 // lives notes that the host answered.
 func (x *exchange) lives() {

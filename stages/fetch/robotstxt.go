@@ -78,7 +78,7 @@ func (m manners) await(ctx context.Context) error {
 	case wait <= 0:
 		return nil
 	case wait > patience:
-		return &restingError{m.rest}
+		return &restingError{until: m.rest}
 	default:
 		return sleepOr(ctx, wait, nil)
 	}

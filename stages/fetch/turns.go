@@ -54,7 +54,7 @@ func (t *turns) take(ctx context.Context, host string) (*turn, error) {
 			return &turn{t, h}, nil
 		}
 		if wait > patience {
-			return nil, &restingError{time.Now().Add(wait)}
+			return nil, &restingError{until: time.Now().Add(wait)}
 		}
 		if err := sleepOr(ctx, wait, changed); err != nil {
 			return nil, err
@@ -140,12 +140,15 @@ func (x *exchange) comeBack(err error) error {
 		return err
 	}
 	x.count("hosts_resting")
-	x.it.Release(webrace.HostReport{NotBefore: resting.until})
+	x.it.Release(webrace.HostReport{NotBefore: resting.until, Why: resting.why})
 	return pipeline.Retry(fmt.Errorf("fetch %s: %w: %w", x.req.URL, webrace.ErrNotAsked, err), resting.until)
 }
 
-// restingError says until when a host is left alone.
-type restingError struct{ until time.Time }
+// restingError says until when a host is left alone, and why, if not for the usual pause.
+type restingError struct {
+	until time.Time
+	why   string
+}
 
 func (e *restingError) Error() string { return ErrResting.Error() }
 func (e *restingError) Unwrap() error { return ErrResting }

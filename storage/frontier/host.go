@@ -14,12 +14,14 @@ type hostRecord struct {
 	items     [levels]uint64
 	known     uint64 // URLs ever accepted
 	listings  listings
+	why       string // it waits until notBefore, if not for the usual pause
 
 	dirty bool
 }
 
-// hostSchema is that of hosts; 1 did not count the URLs ever accepted, and 2 knew nothing of listings.
-const hostSchema = 3
+// hostSchema is that of hosts; 1 did not count the URLs ever accepted, 2 knew nothing of
+// listings, and 3 not why a host waits.
+const hostSchema = 4
 
 func (h *hostRecord) encode() []byte {
 	w := newWriterOf(hostSchema, 32)
@@ -33,6 +35,7 @@ func (h *hostRecord) encode() []byte {
 	for _, n := range []uint8{h.listings.right, h.listings.wrong, h.listings.silent} {
 		w.uint(uint64(n))
 	}
+	w.text(h.why)
 	return w
 }
 
@@ -49,6 +52,9 @@ func decodeHost(value []byte) (*hostRecord, error) {
 		for _, n := range []*uint8{&h.listings.right, &h.listings.wrong, &h.listings.silent} {
 			*n = uint8(r.small(math.MaxUint8))
 		}
+	}
+	if r.schema > 3 {
+		h.why = r.text()
 	}
 	return h, r.done()
 }

@@ -61,6 +61,7 @@ type Explanation struct {
 	Visit   *webrace.Visit // the last one; nil when there was none
 	Due     time.Time      // of a delayed one
 	Host    time.Time      // when its host may be asked again; zero for at once
+	HostWhy string         // it is left alone until then; empty for the usual pause
 	Paused  bool           // its host is
 	Moved   string         // where it was redirected to at its last visit; empty when it was not
 	Gate    scope.Explanation
@@ -120,7 +121,7 @@ func (q *Queue) explain(secret, url string) (Explanation, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Host, e.Paused = h.notBefore, h.parked == never
+	e.Host, e.HostWhy, e.Paused = h.notBefore, h.why, h.parked == never
 	id := identify(secret, url)
 	rec, err := q.store.readRecord(q.keys, id)
 	if err != nil {

@@ -220,3 +220,20 @@ func (readOnlyMedia) Create(string, vfs.DiskWriteCategory) (vfs.File, error) {
 func (readOnlyMedia) Remove(string) error                { return fs.ErrPermission }
 func (readOnlyMedia) Rename(string, string) error        { return fs.ErrPermission }
 func (readOnlyMedia) MkdirAll(string, fs.FileMode) error { return fs.ErrPermission }
+
+// Why a host is left alone for longer than usual is known for as long as it is, also after a restart.
+func TestWhyAHostWaitsIsKept(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	f.start(crawlOf("a.org"), true)
+	l := f.hold()
+	f.links(l, "http://a.org/1")
+	l.Release(webrace.HostReport{NotBefore: time.Now().Add(time.Hour), Why: "taken for dead"})
+	f.done(l)
+	for range 2 {
+		if why, err := f.q.Why("http://a.org/1"); err != nil || why[0].HostWhy != "taken for dead" || why[0].Host.IsZero() {
+			t.Errorf("%+v, %v", why, err)
+		}
+		f.reopen()
+	}
+}

@@ -20,7 +20,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, Interval: 3, Canonical: "http://a/", Refresh: "http://b/", Expires: time.Unix(2, 0), Listed: time.Unix(1, 0)}))
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
-	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}}).encode())
+	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())
 	f.Add((&counters{order: 1, known: 3}).encode())
 	f.Fuzz(func(t *testing.T, value []byte) {
 		check := func(what string, encode func([]byte) ([]byte, error)) {

@@ -38,6 +38,7 @@ type host struct {
 	parking   bool
 	paused    bool
 	notBefore time.Time
+	why       string // it waits until then, if not for the usual pause
 	listings  listings
 	lanes     [levels]lane
 	index     int // in the heap of waiting hosts; -1 when not there
@@ -128,7 +129,7 @@ func (w *window) load(id laneID, where stretch, now time.Time) error {
 		if rec.parked != 0 {
 			return nil
 		}
-		h = &host{id: id.host, parallel: rec.parallel, notBefore: rec.notBefore, listings: rec.listings, index: -1}
+		h = &host{id: id.host, parallel: rec.parallel, notBefore: rec.notBefore, why: rec.why, listings: rec.listings, index: -1}
 		for i := range h.lanes {
 			h.lanes[i].host, h.lanes[i].level = h, level(i)
 		}

@@ -101,9 +101,10 @@ type answer struct {
 	Status    int              `json:"status,omitempty"`
 	At        *time.Time       `json:"at,omitempty"` // of the last answer
 	Error     string           `json:"error,omitempty"`
-	Attempts  int              `json:"attempts,omitempty"`   // that failed in a row
-	Due       *time.Time       `json:"due,omitempty"`        // when it is tried again
-	HostAt    *time.Time       `json:"host_at,omitempty"`    // when its host may be asked again
+	Attempts  int              `json:"attempts,omitempty"` // that failed in a row
+	Due       *time.Time       `json:"due,omitempty"`      // when it is tried again
+	HostAt    *time.Time       `json:"host_at,omitempty"`  // when its host may be asked again
+	HostWhy   string           `json:"host_because,omitempty"`
 	Paused    bool             `json:"paused,omitempty"`     // its host is
 	Interval  float64          `json:"interval_s,omitempty"` // until the next visit is worth its while
 	Redirects []string         `json:"redirects,omitempty"`  // where it leads, one after the other
@@ -157,7 +158,7 @@ func answerTo(ctx context.Context, dir *storage.Dir, queues frontiers, s standin
 func (s standing) answer(starts map[string]string) *answer {
 	a := &answer{
 		Pipeline: s.pipeline, URL: s.URL, Secret: s.Secret, State: string(s.State), Because: s.state(), Refusal: s.refused(),
-		Due: instant(s.Due), HostAt: instant(s.Host), Paused: s.Paused, gated: s.gated(),
+		Due: instant(s.Due), HostAt: instant(s.Host), HostWhy: s.HostWhy, Paused: s.Paused, gated: s.gated(),
 	}
 	if a.Refusal != "" {
 		a.Refused = s.Refused.String()

@@ -41,7 +41,8 @@ func (a *answer) lines(now time.Time) (lines []string) {
 	add(len(a.Redirects) > 0, "it leads to %s", strings.Join(a.Redirects, ", then "))
 	add(a.Paused, "its host is paused: webrace-store frontier resume")
 	if a.HostAt != nil && a.HostAt.After(now) {
-		add(true, "its host may be asked again at %s", moment(*a.HostAt))
+		add(a.HostWhy == "", "its host may be asked again at %s", moment(*a.HostAt))
+		add(a.HostWhy != "", "its host may be asked again at %s: %s", moment(*a.HostAt), a.HostWhy)
 	}
 	seen := a.State != string(frontier.Unseen)
 	waits := a.State == string(frontier.Queued) || a.State == string(frontier.Delayed)

@@ -49,6 +49,7 @@ func TestWhyTellsEveryState(t *testing.T) {
 		"leased":          {frontier.Explanation{State: frontier.Leased}, "is being fetched"},
 		"host paused":     {frontier.Explanation{State: frontier.Queued, Paused: true}, "its host is paused"},
 		"host waiting":    {frontier.Explanation{State: frontier.Queued, Host: now.Add(time.Minute)}, "its host may be asked again at 2026-11-21T12:01:00Z"},
+		"host dead":       {frontier.Explanation{State: frontier.Queued, Host: now.Add(time.Minute), HostWhy: "it is taken for dead"}, "its host may be asked again at 2026-11-21T12:01:00Z: it is taken for dead"},
 		"delayed":         {frontier.Explanation{State: frontier.Delayed, Due: now.Add(time.Hour), Visit: &webrace.Visit{Attempts: 2, Error: "connection\nreset"}}, "failed, and is tried again at 2026-11-21T13:00:00Z: connection reset\n  failed 2 times in a row"},
 		"robots":          {frontier.Explanation{State: frontier.Failed, Visit: visit(0, "refused by robots.txt: line 3: Disallow: /x")}, "gave no document: refused by robots.txt: line 3: Disallow: /x"},
 		"media type":      {frontier.Explanation{State: frontier.Failed, Visit: visit(200, "media type image/png is not taken (mime_types: !image/*)")}, "media type image/png is not taken"},
