@@ -34,11 +34,16 @@ type LoadOptions struct {
 type Config struct {
 	Data      string         // the data directory, as it is written: relative to the working directory
 	Files     []string       // the files that were read, the main one first
+	Includes  []string       // the patterns of files that the main one includes
 	Pipelines []PipelineInfo // sorted by name; also those that were not checked
 	Tests     []Test         // in the order of the files; none unless they were asked for
 
-	graphs map[string]*Graph
+	graphs  map[string]*Graph
+	sources map[string][]byte
 }
+
+// Source returns what was in a file of the configuration when it was read; nil if it is none.
+func (c *Config) Source(file string) []byte { return c.sources[file] }
 
 // PipelineInfo is a pipeline of a configuration.
 type PipelineInfo struct {
@@ -113,6 +118,7 @@ type loader struct {
 	sets      []*setting
 	flags     []*document // what the settings are written in
 	findings  Findings
+	patterns  []string // of files to include
 }
 
 func newLoader(o LoadOptions) *loader {
@@ -227,6 +233,7 @@ func (l *loader) includes(doc *document) {
 		if !filepath.IsAbs(text) {
 			text = filepath.Join(filepath.Dir(doc.name), text)
 		}
+		l.patterns = append(l.patterns, text)
 		paths, err := filepath.Glob(text)
 		switch {
 		case err != nil:
@@ -275,7 +282,7 @@ func (l *loader) texts(v *value, what string) []*value {
 
 // finish makes the pipelines, and the configuration if nothing is wrong.
 func (l *loader) finish() (*Config, error) {
-	c := &Config{Data: l.data, graphs: make(map[string]*Graph)}
+	c := &Config{Data: l.data, Includes: l.patterns, graphs: make(map[string]*Graph), sources: make(map[string][]byte)}
 	names := slices.Sorted(maps.Keys(l.pipelines))
 	wanted := names
 	if l.options.Run != nil {
@@ -296,6 +303,7 @@ func (l *loader) finish() (*Config, error) {
 	}
 	for _, doc := range l.docs {
 		c.Files = append(c.Files, doc.name)
+		c.sources[doc.name] = doc.src
 	}
 	if len(l.findings) > 0 {
 		return nil, l.located()

@@ -76,7 +76,8 @@ type (
 	Checker interface {
 		Check(ctx context.Context) error
 	}
-	// Reconfigurer takes new options while running; an error leaves the old ones in force.
+	// Reconfigurer takes new options in a reload; an error leaves the old ones in force. No item is in work
+	// meanwhile, and nobody calls Take; a Source runs on.
 	Reconfigurer interface {
 		Reconfigure(ctx context.Context, options any) error
 	}

@@ -21,6 +21,7 @@ type output struct {
 	w       io.Writer
 	logger  *slog.Logger
 	line    bool // on a terminal
+	json    bool // log lines are JSON
 	every   time.Duration
 	started time.Time
 	room    *room.Watch
@@ -54,7 +55,7 @@ func newOutput(w io.Writer, format, levels string, graphs ...*pipeline.Graph) (*
 	default:
 		return nil, cli.Wrongf("--log %s: it is text or json", format)
 	}
-	o.logger = slog.New(newLeveled(handler, from))
+	o.logger, o.json = slog.New(newLeveled(handler, from)), format == "json"
 	slog.SetDefault(o.logger) // libraries log there
 	return o, nil
 }
@@ -139,6 +140,9 @@ func (o *output) note(format string, args ...any) {
 	}
 	fmt.Fprintln(lineWriter{o}, strings.ToUpper(text[:1])+text[1:]+".")
 }
+
+// lost reports whether there was a terminal, which has gone.
+func (o *output) lost() bool { return o.line && !cli.IsTerminal(o.w) }
 
 // end takes the progress line away.
 func (o *output) end() {

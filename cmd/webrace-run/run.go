@@ -30,6 +30,7 @@ type runFlags struct {
 
 	continuous bool
 	face       faceFlags
+	reload     reloadFlags
 }
 
 func (f *runFlags) addFlags(c *cobra.Command) {
@@ -41,6 +42,7 @@ func (f *runFlags) addFlags(c *cobra.Command) {
 }
 
 func (f *runFlags) addOutputFlags(c *cobra.Command) {
+	f.reload.addFlags(c)
 	c.Flags().StringVar(&f.report, "report", "", "write what the run did to a `FILE` as JSON")
 	c.Flags().DurationVar(&f.drainLimit, "drain-limit", 0, "how long what is in flight may take to end after Ctrl-C or SIGTERM (default no limit)")
 	c.Flags().StringVar(&f.logLevel, "log-level", "", "from which `LEVEL` on to log (debug, info, warn, error), also of a stage or stage type: warn,fetch=debug")
@@ -74,7 +76,9 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 			return cli.Wrongf("pipeline %s is named twice", name)
 		}
 	}
-	config, err := place.Load(pipeline.LoadOptions{Run: names, Set: flags.set})
+	set := flags.set
+	load := func() (*pipeline.Config, error) { return place.Load(pipeline.LoadOptions{Run: names, Set: set}) }
+	config, err := load()
 	if err != nil {
 		return err
 	}
@@ -123,8 +127,8 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 		if err != nil {
 			return err
 		}
-		set := append(flags.set, restrictTo(config, names, ids)...)
-		if config, err = place.Load(pipeline.LoadOptions{Run: names, Set: set}); err != nil {
+		set = append(set, restrictTo(config, names, ids)...)
+		if config, err = load(); err != nil {
 			return err
 		}
 	}
@@ -134,6 +138,7 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 		return err
 	}
 	s := &session{dir: dir, out: out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer}
+	s.reloads = &reloads{flags: flags.reload, out: out, continuous: flags.continuous, load: load}
 	reports, runErr := s.run(c.Context(), config, names)
 	runErr = errors.Join(runErr, endTrace())
 	if reports == nil {

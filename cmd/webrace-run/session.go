@@ -29,6 +29,7 @@ type session struct {
 	continuous bool            // until a signal
 	tracer     pipeline.Tracer // nil: nobody follows what is done
 	drainLimit time.Duration   // how long a drain may take; 0 has no limit
+	reloads    *reloads
 }
 
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
@@ -51,6 +52,14 @@ func (s *session) run(ctx context.Context, config *pipeline.Config, names []stri
 	for i, run := range runs {
 		byName[names[i]] = run
 	}
+	stopReloads, err := s.reloads.begin(ctx, config, byName)
+	if err != nil {
+		cancel()
+		waitAll(runs)
+		return nil, err
+	}
+	defer stopReloads()
+	s.face.OnReload(s.reloads.reload)
 	s.face.Show(byName)
 	defer s.answer()()
 	ended := make(chan struct{})

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline"
+)
+
+// reloadFlags say when and how the configuration is read again.
+type reloadFlags struct {
+	watch bool
+	limit time.Duration
+}
+
+func (f *reloadFlags) addFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&f.watch, "watch", false, "read the configuration again when its files change, and go on with it; SIGHUP does so at any time")
+	c.Flags().DurationVar(&f.limit, "reload-limit", 2*time.Minute, "how long a reload waits for what is in flight before it is given up")
+}
+
+// reloads make the pipelines that run go on with the configuration as it is now.
+type reloads struct {
+	flags      reloadFlags
+	load       func() (*pipeline.Config, error) // as it was read for the start
+	out        *output
+	continuous bool
+
+	mu     sync.Mutex
+	config *pipeline.Config // what holds
+	runs   map[string]*pipeline.Run
+}
+
+// begin obeys SIGHUP and watches the files, if that is wanted, until the function that it returns is called.
+func (r *reloads) begin(ctx context.Context, config *pipeline.Config, runs map[string]*pipeline.Run) (stop func(), err error) {
+	r.config, r.runs = config, runs
+	ctx, cancel := context.WithCancel(ctx)
+	var going sync.WaitGroup
+	if r.flags.watch {
+		files, err := watchFiles(config)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		going.Go(func() { files.watch(ctx, r) })
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	going.Go(func() {
+		for {
+			select {
+			case <-hangups:
+				r.hungUp(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		signal.Stop(hangups)
+		cancel()
+		going.Wait()
+	}, nil
+}
+
+// hungUp reads the configuration again, as whoever sends SIGHUP wants; but if it was sent because the terminal
+// has gone, nobody is there any more.
+func (r *reloads) hungUp(ctx context.Context) {
+	if !r.out.lost() {
+		_, _ = r.reload(ctx) // which says how it went
+		return
+	}
+	for _, run := range r.runs {
+		run.Drain()
+	}
+}
+
+// reload reads the configuration, makes the pipelines go on with it, and says how that went, on stderr too.
+func (r *reloads) reload(ctx context.Context) (summary string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.note("reading the configuration again")
+	config, err := r.load()
+	if err == nil {
+		err = r.fits(config)
+	}
+	if err == nil {
+		summary, err = r.apply(ctx, config)
+	}
+	if err != nil {
+		r.out.problem("the configuration cannot be used; everything goes on as before", err)
+		return "", err
+	}
+	r.config = config
+	r.out.note("going on with the configuration as it is now: %s", summary)
+	return summary, nil
+}
+
+// fits refuses what only another start can bring about.
+func (r *reloads) fits(config *pipeline.Config) error {
+	if config.Data != r.config.Data {
+		return fmt.Errorf("the data directory is %s now; it was %s, which is open: start anew", config.Data, r.config.Data)
+	}
+	for name := range r.runs {
+		before, err := r.config.Graph(name)
+		if err != nil {
+			return err
+		}
+		now, err := config.Graph(name)
+		if err != nil {
+			return err
+		}
+		if !r.continuous && follows(before) != follows(now) {
+			return fmt.Errorf("pipeline %s begins or ceases to follow a store, by which the end of all is known: start anew, or run it with --continuous", name)
+		}
+	}
+	return nil
+}
+
+// apply reloads all pipelines that have not ended. One that fails keeps no other from it.
+func (r *reloads) apply(ctx context.Context, config *pipeline.Config) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.flags.limit)
+	defer cancel()
+	var changes []string
+	var errs []error
+	for _, info := range config.Pipelines {
+		run := r.runs[info.Name]
+		if run == nil {
+			continue
+		}
+		graph, err := config.Graph(info.Name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		change, err := run.Reload(ctx, graph)
+		switch {
+		case errors.Is(err, pipeline.ErrEnded):
+			changes = append(changes, info.Name+": it has ended, or is about to")
+		case err != nil:
+			errs = append(errs, err)
+		default:
+			changes = append(changes, info.Name+": "+change.String())
+		}
+	}
+	if len(errs) > 0 && len(changes) > 0 {
+		errs = append(errs, fmt.Errorf("but %s", strings.Join(changes, "; ")))
+	}
+	return strings.Join(changes, "\n"), errors.Join(errs...)
+}
+
+// problem says what is wrong to whoever is there; findings come with the lines that they are about.
+func (o *output) problem(what string, err error) {
+	if !o.line {
+		o.logger.Error(what, "error", err)
+		if o.json {
+			return
+		}
+	}
+	w := lineWriter{o}
+	if o.line {
+		fmt.Fprintln(w, strings.ToUpper(what[:1])+what[1:]+":")
+	}
+	var findings pipeline.Findings
+	if o.line || errors.As(err, &findings) {
+		cli.Report(w, err)
+	}
+}
