@@ -205,14 +205,8 @@ func plain(v reflect.Value) any {
 	if t, ok := v.Interface().(time.Time); ok {
 		return t
 	}
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			if v.Kind() == reflect.Pointer && isJSONText(v.Type()) {
-				return ""
-			}
-			return nil
-		}
+	if none, ok := plainNil(v); ok {
+		return none
 	}
 	if marshaler, ok := v.Interface().(json.Marshaler); ok {
 		return reread(marshaler)
@@ -243,6 +237,22 @@ func plain(v reflect.Value) any {
 		return list
 	}
 	return scalar(v)
+}
+
+// plainNil returns what nil stands for, which may be written in a way of its own.
+func plainNil(v reflect.Value) (none any, isNil bool) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() && isJSONText(v.Type()) {
+			return "", true
+		}
+		return nil, v.IsNil()
+	case reflect.Slice:
+		if v.IsNil() && v.Type() != reflect.TypeFor[json.RawMessage]() {
+			return []any{}, true
+		}
+	}
+	return nil, false
 }
 
 func scalar(v reflect.Value) any {
