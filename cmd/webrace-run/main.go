@@ -47,6 +47,7 @@ was accepted is lost either way.`,
 		newRun(&place), newCrawl(&place), newTry(&place), newDemo(&place),
 		newList(&place), newLint(&place), newCheck(&place), newTest(&place), newGraph(&place), newTap(&place), newTop(&place), newStages(), newSchema(),
 	)
+	root.AddCommand(newNewStage(), newBuild(), newConformance(&place))
 	cli.Versioned(root)
 	completeSet(root, &place)
 	cli.Strict(root)
