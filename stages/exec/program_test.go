@@ -18,11 +18,14 @@ import (
 
 // The test binary is the program as well: with PROGRAM in its environment it behaves as that says.
 func TestMain(m *testing.M) {
-	if mode := os.Getenv("PROGRAM"); mode != "" {
+	switch mode := os.Getenv("PROGRAM"); mode {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "host":
+		host()
+	default:
 		program(mode)
-		return
 	}
-	goleak.VerifyTestMain(m)
 }
 
 // peer is the program's side of the protocol.
