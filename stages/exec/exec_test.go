@@ -36,14 +36,14 @@ func options(mode string, change ...func(*Options)) Options {
 	o.Command, o.Env = []string{os.Args[0]}, map[string]string{"PROGRAM": mode}
 	o.Takes = []string{"text"}
 	o.Gives = []Output{{Kind: "text"}, {Port: "links", Kind: "links", Doc: "links"}, {Port: "same", Kind: "same", Doc: "as it came"}}
-	o.Timeout = pipeline.Duration(5 * time.Second)
+	o.Timeout = pipeline.Duration(20 * time.Second)
 	for _, f := range change {
 		f(&o)
 	}
 	return o
 }
 
-func quick(o *Options) { o.Timeout = pipeline.Duration(300 * time.Millisecond) }
+func quick(o *Options) { o.Timeout = pipeline.Duration(time.Second) }
 
 func try(t *testing.T, o Options, inputs ...any) *stagetest.Result {
 	t.Helper()
@@ -79,7 +79,7 @@ func TestAnItemThatIsFatalFailsAlone(t *testing.T) {
 	for text, want := range map[string]string{
 		"crash":      "it ended: exit status 3; it said: segmentation fault, or so",
 		"emit-crash": "it ended: exit status 3",
-		"hang":       "it took longer than 300ms (timeout) over the item, and was killed",
+		"hang":       "it took longer than 1s (timeout) over the item, and was killed",
 		"fork":       "it ended: exit status 4; it said: child",
 		"print":      `it broke the protocol: what it wrote to standard output is no frame: "I meant to say this to somebody else`,
 		"unknown":    "it broke the protocol: done for item 4711, which it was not given or is done with",
@@ -195,7 +195,7 @@ func mustNotOpen(t *testing.T, o Options, want string) {
 func TestAProgramThatDoesNotListenFailsItsItems(t *testing.T) {
 	for mode, want := range map[string]string{
 		"ready and dead":   "it ended: exit status 3",
-		"never reads":      "it took longer than 300ms",
+		"never reads":      "it took longer than 1s",
 		"closes its input": "",
 	} {
 		t.Run(mode, func(t *testing.T) {

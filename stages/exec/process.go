@@ -27,6 +27,7 @@ type process struct {
 	stdout, stderr *os.File
 	reader         *bufio.Reader
 	ready          chan struct{} // closed when hands have been shaken, or not
+	heard          chan struct{} // closed when its standard error has been read to the end
 	exited         chan struct{} // closed when it has ended, and how is known
 	ended          chan struct{} // closed when nothing of it is left
 	status         error         // how it ended
@@ -53,7 +54,7 @@ const told = time.Second
 func (s *stage) launch() (*process, error) {
 	p := &process{
 		stage: s, diary: newDiary(s.env.Logger, s.env.Counter("stderr_lines_left_out")),
-		ready: make(chan struct{}), exited: make(chan struct{}), ended: make(chan struct{}),
+		ready: make(chan struct{}), heard: make(chan struct{}), exited: make(chan struct{}), ended: make(chan struct{}),
 		calls: make(map[uint64]*call),
 	}
 	if err := p.start(); err != nil {
@@ -100,7 +101,7 @@ func (p *process) start() error {
 		closeAll(append(theirs, p.stdin, p.stdout, p.stderr)...)
 		return err
 	}
-	go func() {
+	p.stage.tasks.Go(func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -109,7 +110,7 @@ func (p *process) start() error {
 		if err == nil {
 			p.wait()
 		}
-	}()
+	})
 	if err := <-started; err != nil {
 		closeAll(p.stdin, p.stdout, p.stderr)
 		return err
@@ -139,8 +140,10 @@ func (p *process) wait() {
 
 // supervise reads what the process says until it is gone.
 func (p *process) supervise() {
-	var diary sync.WaitGroup
-	diary.Go(func() { p.diary.keep(p.stderr) })
+	p.stage.tasks.Go(func() {
+		defer close(p.heard)
+		p.diary.keep(p.stderr)
+	})
 	<-p.ready // the one who shakes hands is the first to read
 	for p.failure() == nil {
 		header, body, err := readFrame(p.reader, int64(p.stage.options.MaxFrame))
@@ -152,7 +155,7 @@ func (p *process) supervise() {
 		}
 	}
 	<-p.exited
-	diary.Wait()
+	<-p.heard
 	closeAll(p.stdin, p.stdout, p.stderr)
 	close(p.ended)
 }
@@ -172,10 +175,12 @@ func (p *process) lose(err error) {
 	p.fail(p.ending(errors.New("it closed its standard output")), 0)
 }
 
-// ending returns how the process ended, or the error that is all there is to say if it goes on.
+// ending returns how the process ended, once its last words have been heard, or the error that is all there
+// is to say if it goes on.
 func (p *process) ending(otherwise error) error {
 	select {
 	case <-p.exited:
+		<-p.heard // soon: nobody else's words are waited for
 	case <-time.After(told):
 		return otherwise
 	}
@@ -197,7 +202,7 @@ func (p *process) shakeHands() error {
 		return fmt.Errorf("write the options: %w", err)
 	}
 	if _, err := p.stdin.Write(appendFrame(nil, header, nil)); err != nil {
-		return p.ending(fmt.Errorf("it does not read its standard input: %w", err))
+		return fmt.Errorf("before it was ready: %w", p.ending(fmt.Errorf("it does not read its standard input: %w", err)))
 	}
 	header, _, err = readFrame(p.reader, int64(o.MaxFrame))
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
