@@ -95,6 +95,8 @@ func pointName(stage, port string) string {
 // TapKinds returns the kinds of what passes where a tap with these options would watch; none if they are
 // not known.
 func (r *Run) TapKinds(stage, port string) ([]Kind, error) {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
 	n, ports, err := r.tapPoint(stage, port)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func topLive(ctx context.Context, process *runningProcess, names []string, inter
 		return width, height
 	}
 	model := watch.New(ctx, process, names, interval, os.Getenv("NO_COLOR") == "")
-	err = watch.Run(ctx, os.Stdin, os.Stdout, size, model)
+	err = watch.Run(os.Stdin, os.Stdout, size, model)
 	if err := errors.Join(err, term.Restore(keyboard, before)); err != nil {
 		return fmt.Errorf("show the table: %w", err)
 	}

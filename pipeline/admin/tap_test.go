@@ -133,6 +133,27 @@ func TestWhoReadsATapMayGoAway(t *testing.T) {
 	w.ticks <- 2 // nobody holds it up
 }
 
+// A reader that reads nothing: what it is sent soon fills the socket.
+func TestWhoReadsNothingHoldsNobodyUp(t *testing.T) {
+	w := newTapWorld(t)
+	conn, err := Dial(t.Context(), w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET /pipelines/p/tap?stage=ticks&rate=1000&body=1000000 HTTP/1.1\r\nHost: x\r\n\r\n")
+	if _, err := conn.Read(make([]byte, 12)); err != nil { // it is watching
+		t.Fatal(err)
+	}
+	const items = 150
+	for range items {
+		w.ticks <- 40_000
+	}
+	if report := w.run.Snapshot(); report.Stages["ticks"].Out < items-1 {
+		t.Errorf("%d items have passed", report.Stages["ticks"].Out)
+	}
+}
+
 func TestATapIsRefusedWithWhatWouldDo(t *testing.T) {
 	w := newTapWorld(t)
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ type Model struct {
 	interval time.Duration
 	colours  bool
 	ctx      context.Context
-	cancel   context.CancelFunc
+	cancel   context.CancelFunc // ends the model
 
 	width, height int
 	before        []admin.State
@@ -61,7 +61,6 @@ type command func() message
 type (
 	key      string // as keyOf names it
 	size     struct{ width, height int }
-	quit     struct{}
 	snapshot struct {
 		states []admin.State
 		err    error
@@ -114,7 +113,8 @@ func (m *Model) update(msg message) command {
 func (m *Model) take(s snapshot) command {
 	if s.err != nil {
 		m.err = s.err
-		return m.quit
+		m.cancel()
+		return nil
 	}
 	if len(m.only) > 0 {
 		s.states = slices.DeleteFunc(s.states, func(p admin.State) bool { return !slices.Contains(m.only, p.Name) })
@@ -160,11 +160,6 @@ func (m *Model) pauseThenTick() message {
 	}
 }
 
-func (m *Model) quit() message {
-	m.cancel()
-	return quit{}
-}
-
 // press obeys a key. While a question is asked, it is the answer.
 func (m *Model) press(key string) command {
 	m.says = ""
@@ -177,7 +172,7 @@ func (m *Model) press(key string) command {
 	}
 	switch key {
 	case "q", "ctrl-c":
-		return m.quit
+		m.cancel()
 	case "up", "k":
 		m.move(-1)
 	case "down", "j":

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -22,9 +21,9 @@ const (
 	endOfAll  = "\x1b[J"
 )
 
-// Run shows a model on a terminal in raw mode until the model ends, or ctx does. Keys come from in, which is
+// Run shows a model on a terminal in raw mode until it ends, or its context does. Keys come from in, which is
 // read until it ends; size tells how many columns and lines there are.
-func Run(ctx context.Context, in io.Reader, out io.Writer, dimensions func() (width, height int), m *Model) error {
+func Run(in io.Reader, out io.Writer, dimensions func() (width, height int), m *Model) error {
 	defer m.cancel()
 	messages := make(chan message)
 	send := func(msg message) {
@@ -54,13 +53,10 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, dimensions func() (wi
 			return err
 		}
 		select {
-		case <-ctx.Done():
+		case <-m.ctx.Done():
 			return nil
 		case <-tick.C:
 		case msg := <-messages:
-			if msg == (quit{}) {
-				return nil
-			}
 			do(m.update(msg))
 		}
 	}
@@ -120,8 +116,8 @@ func keyOf(text []byte) (name string, size int) {
 		_, size := utf8.DecodeRune(text)
 		return string(text[:size]), size
 	}
-	if len(text) == 1 || text[1] == 0x1b {
-		return "esc", 1
+	if len(text) > 1 && (text[1] == '[' || text[1] == 'O') {
+		return "", len(text) // of another key, whose end is not told
 	}
-	return "", len(text) // a sequence of another key, whose end is not told
+	return "esc", 1
 }

@@ -114,7 +114,7 @@ func live(t *testing.T, width, height int, only ...string) (*Model, *script) {
 	t.Helper()
 	s := &script{tapped: make(chan string, 2)}
 	m := New(t.Context(), s, only, time.Second, false)
-	t.Cleanup(func() { m.quit() })
+	t.Cleanup(m.cancel)
 	m.update(size{width, height})
 	if view := m.view(); !strings.Contains(view, "asking") {
 		t.Errorf("before the first answer: %q", view)
@@ -235,11 +235,11 @@ func TestAStageIsTappedFromTheTable(t *testing.T) {
 func TestTheLiveTableEndsWithTheProcess(t *testing.T) {
 	m, s := live(t, 100, 30)
 	s.err = admin.ErrNobody
-	if cmd := m.update(m.ask()); cmd == nil || cmd() != (quit{}) || !errors.Is(m.Err(), admin.ErrNobody) || len(m.Tables()) != 2 {
+	if cmd := m.update(m.ask()); cmd != nil || m.ctx.Err() == nil || !errors.Is(m.Err(), admin.ErrNobody) || len(m.Tables()) != 2 {
 		t.Errorf("it goes on: %v", m.Err())
 	}
 	m, _ = live(t, 100, 30)
-	if cmd := m.update(key("q")); cmd == nil || cmd() != (quit{}) || m.Err() != nil {
+	if cmd := m.update(key("q")); cmd != nil || m.ctx.Err() == nil || m.Err() != nil {
 		t.Errorf("q does not end it: %v", m.Err())
 	}
 }
@@ -321,7 +321,7 @@ func TestTheLiveTableOnATerminal(t *testing.T) {
 	begun := sync.OnceFunc(func() { close(ready) })
 	ended := make(chan error)
 	go func() {
-		ended <- Run(t.Context(), keys, screen, func() (int, int) {
+		ended <- Run(keys, screen, func() (int, int) {
 			if m.tables != nil {
 				begun()
 			}
@@ -336,9 +336,8 @@ func TestTheLiveTableOnATerminal(t *testing.T) {
 	if at := <-s.tapped; at != "crawl fetch" {
 		t.Errorf("after one step down %s is watched", at)
 	}
-	keys <- "\x1b"
+	keys <- "\x1b\x03" // both at once
 	<-s.tapped
-	keys <- "\x03"
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -355,7 +354,7 @@ func TestTheLiveTableEndsWithItsContext(t *testing.T) {
 	defer close(keys)
 	m := New(ctx, &script{}, nil, time.Hour, true)
 	cancel()
-	if err := Run(ctx, keys, new(strings.Builder), func() (int, int) { return 80, 24 }, m); err != nil {
+	if err := Run(keys, new(strings.Builder), func() (int, int) { return 80, 24 }, m); err != nil {
 		t.Error(err)
 	}
 }

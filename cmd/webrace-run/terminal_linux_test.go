@@ -1,0 +1,53 @@
+package main
+
+import (
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/pty"
+)
+
+func TestTopIsLiveOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	arrived, letGo := slowSite(w.site, 1)
+	t.Cleanup(letGo)
+	run := w.start(these(w.asks("ann", "/", depth(2), about("tea"))))
+	await(t, arrived, 1)
+	screen, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	if err := pty.Resize(tty, 60, 9); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.Command("webrace-run", "top", "--data", w.data, "--interval", "100ms"), t: t}
+	p.Stdin, p.Stdout, p.Stderr = tty, tty, tty
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	tty.Close()
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		io.Copy(p, screen) // until nobody has the terminal open any more
+	}()
+	for _, step := range []struct{ sees, types string }{{"in/s", "?"}, {"sort by the next column", "\x1b"}, {"q quit", "q"}} {
+		p.waitUntil(step.sees)
+		if _, err := io.WriteString(screen, step.types); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.mustExit(cli.OK)
+	<-shown
+	if !strings.HasSuffix(p.said(), "\x1b[?1049l") {
+		t.Errorf("the screen that was there before is not shown again: %q", p.said())
+	}
+	letGo()
+	run.mustExit(cli.OK)
+}
