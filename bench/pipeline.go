@@ -47,7 +47,7 @@ func benchPipeline(b *bench) error {
 		return fmt.Errorf("cycle: %w", err)
 	}
 	b.frameworkRows("cycle", costs, pages, 2, 1/2.5)
-	return nil
+	return benchTools(b, rounds)
 }
 
 // frameworkRows adds what webrace took beside its rivals: the least CPU time, with the goals, then the

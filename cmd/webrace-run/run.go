@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,81 +72,105 @@ type after func(dir *storage.Dir, reports []*pipeline.Report) error
 
 // runPipelines checks everything before it starts anything, then runs the pipelines to their end.
 func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []string, then after) error {
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return cli.Wrongf("pipeline %s is named twice", name)
-		}
-	}
-	set := flags.set
-	load := func() (*pipeline.Config, error) { return place.Load(pipeline.LoadOptions{Run: names, Set: set}) }
-	config, err := load()
+	l, err := prepare(c, place, flags, names)
 	if err != nil {
-		return err
-	}
-	var graphs []*pipeline.Graph
-	for _, name := range names {
-		graph, err := config.Graph(name)
-		if err != nil {
-			return cli.Wrong(err)
-		}
-		graphs = append(graphs, graph)
-	}
-	out, err := newOutput(c.ErrOrStderr(), flags.log, flags.logLevel, graphs...)
-	if err != nil {
-		return err
-	}
-	door, err := flags.face.door()
-	if err != nil {
-		return err
-	}
-	urds, err := readURDs(c.ErrOrStderr(), flags.urds, flags.owner)
-	if err != nil {
-		return err
-	}
-	if err := mustBeWritable(flags.report); err != nil {
 		return err
 	}
 	face := admin.New()
-	closeDoor, err := openDoor(door, face, out)
+	closeDoor, err := openDoor(l.door, face, l.out)
 	if err != nil {
 		return err
 	}
 	defer closeDoor()
-	face.Await("the data directory " + config.Data + " to be free")
-	watch := room.New(room.Options{Dir: config.Data, Notify: out.paused})
-	out.room = watch
-	dir, err := cli.OpenDirWaiting(config.Data, watch)
+	face.Await("the data directory " + l.config.Data + " to be free")
+	watch := room.New(room.Options{Dir: l.config.Data, Notify: l.out.paused})
+	l.out.room = watch
+	dir, err := cli.OpenDirWaiting(l.config.Data, watch)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	if _, err := importURDs(c.Context(), dir, flags.requests); err != nil {
+	defer closeDoor() // before the directory is
+	if err := l.store(c.Context(), dir); err != nil {
 		return err
 	}
-	if flags.urds != "" {
-		ids, err := importURDs(c.Context(), dir, urds)
-		if err != nil {
-			return err
-		}
-		set = append(set, restrictTo(config, names, ids)...)
-		if config, err = load(); err != nil {
-			return err
-		}
-	}
-	defer closeDoor() // before the directory is
 	tracer, endTrace, err := flags.trace.open()
 	if err != nil {
 		return err
 	}
-	s := &session{dir: dir, out: out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer}
-	s.reloads = &reloads{flags: flags.reload, out: out, continuous: flags.continuous, load: load}
-	reports, runErr := s.run(c.Context(), config, names)
+	s := &session{dir: dir, out: l.out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer}
+	s.reloads = &reloads{flags: flags.reload, out: l.out, continuous: flags.continuous, load: l.load}
+	reports, runErr := s.run(c.Context(), l.config, names)
 	runErr = errors.Join(runErr, endTrace())
 	if reports == nil {
 		return runErr
 	}
 	summarize(c.OutOrStdout(), dir, reports)
 	return errors.Join(runErr, writeReport(flags.report, reports), then(dir, reports))
+}
+
+// launch is a run that nothing has been found wrong with, and what it takes along.
+type launch struct {
+	place  *cli.Place
+	flags  runFlags
+	names  []string
+	set    []string // what options are set to, by the flags and by what is imported
+	config *pipeline.Config
+	out    *output
+	door   *admin.Door
+	urds   []*xmlschema.URD // to be imported; the run is for these alone
+}
+
+// prepare reads and checks whatever was given, and changes nothing.
+func prepare(c *cobra.Command, place *cli.Place, flags runFlags, names []string) (*launch, error) {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, cli.Wrongf("pipeline %s is named twice", name)
+		}
+	}
+	l := &launch{place: place, flags: flags, names: names, set: flags.set}
+	var err error
+	if l.config, err = l.load(); err != nil {
+		return nil, err
+	}
+	graphs := make([]*pipeline.Graph, len(names))
+	for i, name := range names {
+		if graphs[i], err = l.config.Graph(name); err != nil {
+			return nil, cli.Wrong(err)
+		}
+	}
+	if l.out, err = newOutput(c.ErrOrStderr(), flags.log, flags.logLevel, graphs...); err != nil {
+		return nil, err
+	}
+	if l.door, err = flags.face.door(); err != nil {
+		return nil, err
+	}
+	if l.urds, err = readURDs(c.ErrOrStderr(), flags.urds, flags.owner); err != nil {
+		return nil, err
+	}
+	return l, mustBeWritable(flags.report)
+}
+
+// load reads the configuration as it is now.
+func (l *launch) load() (*pipeline.Config, error) {
+	return l.place.Load(pipeline.LoadOptions{Run: l.names, Set: l.set})
+}
+
+// store imports the URDs that the run is to have, and restricts it to those of a file.
+func (l *launch) store(ctx context.Context, dir *storage.Dir) error {
+	if _, err := importURDs(ctx, dir, l.flags.requests); err != nil {
+		return err
+	}
+	if l.flags.urds == "" {
+		return nil
+	}
+	ids, err := importURDs(ctx, dir, l.urds)
+	if err != nil {
+		return err
+	}
+	l.set = append(slices.Clone(l.set), restrictTo(l.config, l.names, ids)...)
+	l.config, err = l.load()
+	return err
 }
 
 // nothingMore is the end of a command that only runs pipelines.
