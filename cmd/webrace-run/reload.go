@@ -100,7 +100,7 @@ func (r *reloads) reload(ctx context.Context) (summary string, err error) {
 		return "", err
 	}
 	r.config = config
-	r.out.note("going on with the configuration as it is now: %s", summary)
+	r.out.note("going on with the configuration as it is now: %s", strings.ReplaceAll(summary, "\n", "; "))
 	return summary, nil
 }
 
