@@ -61,7 +61,7 @@ func (x *Explain) record() *RecordExplain {
 	}
 	r := &RecordExplain{Threshold: x.Threshold, Keywords: []RecordShare{}}
 	for _, k := range x.Keywords {
-		r.Keywords = append(r.Keywords, RecordShare{k.Key, k.Weight, k.Title, k.Heading, k.Body, k.Navigation, k.Saturation, k.Share})
+		r.Keywords = append(r.Keywords, RecordShare(k))
 	}
 	return r
 }
