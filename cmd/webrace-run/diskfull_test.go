@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -21,12 +20,9 @@ func (w *world) bulkySite(n int) []*xmlschema.URD {
 		path := fmt.Sprintf("/%d", i+1)
 		links = append(links, path)
 		w.site.handle(path, func(rw http.ResponseWriter, r *http.Request) {
-			random := rand.New(rand.NewPCG(1, uint64(i)))
-			var bulk strings.Builder
-			for range 16_000 {
-				fmt.Fprintf(&bulk, "%016x", random.Uint64())
-			}
-			serveDocument(rw, r, document(fmt.Sprintf("page %d speaks of tea <!-- %s -->", i, &bulk)))
+			random := make([]byte, 128_000)
+			rand.NewChaCha8([32]byte{byte(i), byte(i >> 8)}).Read(random)
+			serveDocument(rw, r, document(fmt.Sprintf("page %d speaks of tea <!-- %x -->", i, random)))
 		})
 	}
 	w.site.page("/", links...)

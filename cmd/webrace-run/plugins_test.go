@@ -33,6 +33,9 @@ func TestThePageOnPluginsIsTrue(t *testing.T) {
 	} {
 		t.Run(heading, func(t *testing.T) {
 			t.Parallel()
+			if c.needs == "go" && testing.Short() {
+				t.Skip("builds a program: not in short mode")
+			}
 			if _, err := exec.LookPath(c.needs); err != nil {
 				t.Skip(c.needs, "is not here")
 			}

@@ -31,7 +31,41 @@ type politeSite struct {
 	killAt  map[int]bool
 	crawler *exec.Cmd
 	record  []*seen
-	open    sync.WaitGroup
+	open    requestsOpen
+}
+
+// requestsOpen counts requests that are being answered. Unlike a WaitGroup, it minds nothing about one that comes
+// while somebody waits, as those of a killed crawler may.
+type requestsOpen struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed when n is 0; nil until somebody waits
+}
+
+func (o *requestsOpen) Add(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.n += n; o.n == 0 && o.none != nil {
+		close(o.none)
+		o.none = nil
+	}
+}
+
+func (o *requestsOpen) Done() { o.Add(-1) }
+
+// Wait returns when no request is open.
+func (o *requestsOpen) Wait() {
+	o.mu.Lock()
+	if o.n == 0 {
+		o.mu.Unlock()
+		return
+	}
+	if o.none == nil {
+		o.none = make(chan struct{})
+	}
+	none := o.none
+	o.mu.Unlock()
+	<-none
 }
 
 // seen is a request as the server saw it.

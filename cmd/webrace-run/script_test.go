@@ -23,6 +23,9 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // TestScripts runs the command as a person would: each file of testdata/script is a session.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of processes: not in short mode")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

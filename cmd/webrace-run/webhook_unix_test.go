@@ -84,6 +84,8 @@ func TestKilledDeliveriesLoseNothing(t *testing.T) {
 			}
 		}
 	}
+	hook.mu.Lock()
+	defer hook.mu.Unlock()
 	twice := 0
 	for id, keys := range hook.keys {
 		for key, n := range keys {

@@ -37,6 +37,9 @@ func TestScriptsWhileTheStoresAreInUse(t *testing.T) {
 
 // runScripts runs the scripts, which know by the condition in-use whether another process has the stores open.
 func runScripts(t *testing.T, inUse bool, setup func(*testscript.Env) error) {
+	if testing.Short() {
+		t.Skip("hundreds of processes: not in short mode")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
