@@ -187,7 +187,11 @@ var leastPairs = flag.Int("pairs", 120_000, "how many pairs of a profile and an 
 
 func TestMatchAgreesWithTheOracleOnInventedPages(t *testing.T) {
 	t.Parallel()
-	for seed, pairs := uint64(5), 0; pairs < *leastPairs; seed++ {
+	least := *leastPairs
+	if testing.Short() {
+		least /= 4
+	}
+	for seed, pairs := uint64(5), 0; pairs < least; seed++ {
 		random := rand.New(rand.NewPCG(seed, 6))
 		l := newLanguage(random, inventWords(random, 600))
 		var texts []*webrace.Text

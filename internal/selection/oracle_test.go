@@ -116,6 +116,9 @@ func TestTheTreeIsThatOfTheStandard(t *testing.T) {
 }
 
 func TestTheTreeOfRealPagesIsThatOfTheStandard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	t.Parallel()
 	realPages(t, 7, func(name string, body []byte) {
 		root, err := parse(body)
@@ -129,6 +132,9 @@ func TestTheTreeOfRealPagesIsThatOfTheStandard(t *testing.T) {
 }
 
 func TestAllOfARealPageIsThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	t.Parallel()
 	realPages(t, 9, func(name string, body []byte) {
 		d := open(t, string(body), "text/html")

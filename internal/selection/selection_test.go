@@ -215,6 +215,9 @@ func TestRulesThatAreNoneAreRefusedWithAReason(t *testing.T) {
 }
 
 func TestCostlyRulesEndWithTheBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	t.Parallel()
 	deep := strings.Repeat("<div>", 400) + strings.Repeat("<p>x<p>y", 5000)
 	for _, c := range []struct{ rule, body string }{
@@ -255,6 +258,9 @@ func TestDocumentsHaveALimit(t *testing.T) {
 }
 
 func TestHostileDocumentsAreTakenApartInTheirLength(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	t.Parallel()
 	repeated := func(s string) string { return strings.Repeat(s, 100_000/len(s)) }
 	var attributes strings.Builder
