@@ -236,9 +236,11 @@ func FuzzASubjectIsOneField(f *testing.F) {
 func TestWhatMayPassIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, false)
-	s.say = map[string][]string{
+	for command, answers := range map[string][]string{
 		"hello": {"421 busy", "hang up", ""}, "MAIL": {"451 later", ""}, "RCPT": {"450 grey", ""}, "data": {"452 full", "", ""}, "mail": {"451 later", "hang up, having taken it", "250 yes"},
 		"QUIT": {"hang up", "hang up"},
+	} {
+		s.script(command, answers...)
 	}
 	r := try(t, s.options("none"), aci("a", "eleni", "t"))
 	got := s.received()
@@ -254,14 +256,14 @@ func TestWhatTheServerRefusesForGoodIsAnErrorAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"MAIL", "RCPT", "data", "mail", "hello"} {
 		s := newServer(t, false)
-		s.say[command] = []string{"550 never " + command}
+		s.script(command, "550 never "+command)
 		r := try(t, s.options("none"), aci("a", "eleni", "t"), aci("b", "eleni", "t"))
 		if len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Error(), "never "+command) || len(s.received()) != 1 || r.Counters["refused"] != 1 {
 			t.Errorf("%s: %v, %d mails, %v", command, r.Failures, len(s.received()), r.Counters)
 		}
 	}
 	s := newServer(t, false)
-	s.say["MAIL"] = []string{"451 a", "451 b", "451 c"}
+	s.script("MAIL", "451 a", "451 b", "451 c")
 	o := s.options("none")
 	o.Attempts = 3
 	if r := try(t, o, aci("a", "eleni", "t")); len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Error(), "3 times (option attempts)") || r.Counters["given_up"] != 1 {
@@ -275,7 +277,7 @@ func TestAServerWithoutTLSOrOfAnotherNameGetsNoMail(t *testing.T) {
 		spoil func(*server, *Options)
 		says  string
 	}{
-		"no STARTTLS":       {func(s *server, _ *Options) { s.say["EHLO"] = []string{"250 test"} }, "STARTTLS"},
+		"no STARTTLS":       {func(s *server, _ *Options) { s.script("EHLO", "250 test") }, "STARTTLS"},
 		"unknown authority": {func(_ *server, o *Options) { o.CAFile = "" }, "certificate"},
 		"another name":      {func(_ *server, o *Options) { o.Host = "localhost" }, "certificate"},
 	} {
@@ -322,7 +324,7 @@ func TestAServerIsToldWhoWeAre(t *testing.T) {
 		if r := stagetest.Try(t, c); len(r.Failures) > 0 || len(s.logins) != 1 || s.logins[0] != `"\x00robot\x00hush" encrypted=`+map[bool]string{true: "true", false: "false"}[tls != "none"] {
 			t.Errorf("%s: %v, %q", tls, r.Failures, s.logins)
 		}
-		s.say["AUTH"] = []string{"535 wrong"}
+		s.script("AUTH", "535 wrong")
 		if r := stagetest.Try(t, c); len(r.Failures) != 1 || !strings.Contains(r.Failures[0].Error(), "535") || strings.Contains(r.Failures[0].Error(), "hush") {
 			t.Errorf("%s: %v", tls, r.Failures)
 		}
@@ -355,7 +357,7 @@ func TestCheckTalksToTheServerAndMailsNothing(t *testing.T) {
 	if err := stage.(pipeline.Checker).Check(t.Context()); err != nil || len(s.received()) > 0 {
 		t.Errorf("%v, %d mails", err, len(s.received()))
 	}
-	s.say["hello"] = []string{"554 closed"}
+	s.script("hello", "554 closed")
 	if err := stage.(pipeline.Checker).Check(t.Context()); err == nil {
 		t.Error("a server that is closed is well")
 	}

@@ -113,6 +113,13 @@ func (s *server) received() []received {
 	return slices.Clone(s.mails)
 }
 
+// script says what to answer to a command in turn. Somebody may be connected already: ports are used again.
+func (s *server) script(command string, answers ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.say[command] = answers
+}
+
 // scripted returns what to answer to a command.
 func (s *server) scripted(command, yes string) string {
 	s.mu.Lock()
