@@ -123,6 +123,9 @@ func expressionAt(r *rand.Rand) string {
 }
 
 func TestPrunedResultsEqualTheScan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 1))
 	urds := population(r, 120)

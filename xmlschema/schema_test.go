@@ -85,6 +85,9 @@ var candidates = []string{
 
 // Every document that is one change away from a good one is accepted by both or by neither.
 func TestValidatorEqualsSchemaOneChangeAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	t.Parallel()
 	schema := publicSchema(t)
 	checked, refused := 0, 0

@@ -389,6 +389,9 @@ func TestBuildTableRefusesWhatIsNoDocument(t *testing.T) {
 }
 
 func TestDamagedTablesAreErrorsOrAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	t.Parallel()
 	sound := mustTable(t, []byte(mixedDocuments[0]))
 	queries := []*Query{mustCompile(t, "//*[.='nowhere']"), mustCompile(t, "//@*[.='x']"), mustCompile(t, "//comment()/following::*[name()='y']")}
