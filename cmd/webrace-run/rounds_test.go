@@ -139,6 +139,7 @@ func TestARequestThatDiedHalfWayTeachesNothing(t *testing.T) {
 	w.run(urds)
 	w.requests()
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	edited := document("water", "and tea")
 	w.handle("/", func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/html")
@@ -163,7 +164,9 @@ func TestARequestThatDiedHalfWayTeachesNothing(t *testing.T) {
 	root.SetArgs(append([]string{"webrace", "--data", w.data, "--set", "fetch.allow_networks=loopback"}, askAll...))
 	root.ExecuteContext(ctx)
 	mustBe(t, "told by the cut run", w.news())
-	w.requests()
+	for len(w.requests()) == 0 { // it is on record when its handler has ended
+		time.Sleep(time.Millisecond)
+	}
 	w.run(urds, askAll...)
 	mustBe(t, "requests", w.requests(), "200 /")
 	mustBe(t, "told", w.news(), "ann /")
