@@ -138,7 +138,7 @@ func (b *bench) linting(rounds int) error {
 	var text strings.Builder
 	text.WriteString("version = 1\n")
 	for i := range lintStages / 10 {
-		fmt.Fprintf(&text, "[pipeline.p%d]\nflow = [\"urds > frontier > fetch > normalize > cache > keyword-filter > aci-emit > a > b, c\", "+
+		fmt.Fprintf(&text, "[pipeline.p%d]\nflow = [\"urds > frontier > fetch > normalize > cache > keyword-filter > a > aci-emit, b, c\", "+
 			"\"normalize.links, cache.links, fetch.redirects > frontier\"]\n[pipeline.p%d.stage]\n", i, i)
 		text.WriteString("fetch.workers = 8\nfetch.user_agent = \"webrace/1 (+https://example.com/me)\"\nfrontier.wait = \"30s\"\n" +
 			"a.type = \"sample\"\na.every = 2\nb.type = \"drop\"\nc.type = \"write-file\"\nc.path = \"x\"\n")
