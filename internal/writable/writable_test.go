@@ -49,12 +49,15 @@ func TestWhatCanBeWrittenAndWhatCannot(t *testing.T) {
 
 func TestADirectoryThatMayNotBeWrittenIsRefused(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
-	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		dir = "/proc" // root may write nearly everywhere
+		if _, err := os.Stat(dir); err != nil {
+			t.Skip("there is no directory that root may not write")
+		}
 	}
 	if File(filepath.Join(dir, "new")) == nil {
 		t.Error("a file could be made in a directory that may not be written")
