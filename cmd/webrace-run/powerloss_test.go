@@ -180,8 +180,10 @@ func (m *machine) live(pages int, rng *rand.Rand) (lost bool) {
 		m.t.Fatalf("after %d losses of power the crawl is not done: what it does does not last", m.lives)
 	}
 	log := new(walWatch)
+	quiet := slog.New(slog.DiscardHandler)
 	dir, err := storage.Open(m.path, storage.Options{
-		Frontier: frontier.Options{FS: m.disk}, Objects: objects.Options{FS: m.disk}, Control: control.Options{Retry: log.transaction},
+		Frontier: frontier.Options{FS: m.disk, Logger: quiet}, Objects: objects.Options{FS: m.disk, Logger: quiet},
+		Control: control.Options{Retry: log.transaction},
 	})
 	if err != nil {
 		m.t.Fatal(err)

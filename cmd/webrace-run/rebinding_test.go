@@ -74,9 +74,10 @@ type rebinding struct {
 func newRebinding(t *testing.T, target netip.Addr, good, moving int) *rebinding {
 	t.Helper()
 	r := &rebinding{requests: make(map[string]int)}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.serve(w, q, good, moving) }))
-	t.Cleanup(server.Close)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.serve(w, q, good, moving) }))
 	_, r.port, _ = net.SplitHostPort(server.Listener.Addr().String())
+	server.Start() // whose port this was may still call
+	t.Cleanup(server.Close)
 	r.names = serveNames(t, func(name string) netip.Addr {
 		switch {
 		case name == "good.test" || name == "moving.test" && !r.moved.Load():

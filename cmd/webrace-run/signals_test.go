@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -14,29 +13,18 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/sharedbuffer"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // process is the command, in a process of its own.
 type process struct {
 	*exec.Cmd
-	t *testing.T
-
-	mu     sync.Mutex
-	output bytes.Buffer // what it has said so far
+	t      *testing.T
+	output sharedbuffer.Buffer // what it has said so far
 }
 
-func (p *process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.output.Write(b)
-}
-
-func (p *process) said() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.output.String()
-}
+func (p *process) said() string { return p.output.String() }
 
 // start starts the pipeline webrace for these URDs.
 func (w *world) start(urds []*xmlschema.URD, more ...string) *process {
@@ -44,12 +32,18 @@ func (w *world) start(urds []*xmlschema.URD, more ...string) *process {
 	file := filepath.Join(w.t.TempDir(), "urds.xml")
 	writeFile(w.t, file, string(xmlschema.URDs(urds).Canonical()))
 	args := append([]string{"webrace", "--urds", file, "--data", w.data, "--set", "fetch.allow_networks=loopback"}, more...)
-	p := &process{Cmd: exec.Command("webrace-run", args...), t: w.t}
-	p.Stdout, p.Stderr = p, p
+	return startCommand(w.t, args...)
+}
+
+// startCommand starts the command with these arguments, and kills it when the test ends.
+func startCommand(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command("webrace-run", args...), t: t}
+	p.Stdout, p.Stderr = &p.output, &p.output
 	if err := p.Start(); err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	w.t.Cleanup(func() { p.Process.Kill() })
+	t.Cleanup(func() { p.Process.Kill() })
 	return p
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/sharedbuffer"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -160,9 +161,10 @@ func newWorld(t *testing.T) *world {
 	return &world{site: newSite(t), t: t, data: filepath.Join(t.TempDir(), "data")}
 }
 
-// webraceRun is the command, in this process.
+// webraceRun is the command, in this process. What libraries log goes to the command that began last, so a
+// command that runs beside it may be told of in its errors.
 func webraceRun(args ...string) (stdout, stderr string, err error) {
-	var out, complaints bytes.Buffer
+	var out, complaints sharedbuffer.Buffer
 	root := newRoot()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -15,13 +14,7 @@ import (
 // look runs a command of webrace-run over the world's data directory.
 func (w *world) look(args ...string) *process {
 	w.t.Helper()
-	p := &process{Cmd: exec.Command("webrace-run", append(args, "--data", w.data)...), t: w.t}
-	p.Stdout, p.Stderr = p, p
-	if err := p.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { p.Process.Kill() })
-	return p
+	return startCommand(w.t, append(args, "--data", w.data)...)
 }
 
 func TestARunningCrawlIsWatched(t *testing.T) {

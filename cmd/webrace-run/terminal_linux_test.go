@@ -35,7 +35,7 @@ func TestTopIsLiveOnATerminal(t *testing.T) {
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		io.Copy(p, screen) // until nobody has the terminal open any more
+		io.Copy(&p.output, screen) // until nobody has the terminal open any more
 	}()
 	for _, step := range []struct{ sees, types string }{{"in/s", "?"}, {"sort by the next column", "\x1b"}, {"q quit", "q"}} {
 		p.waitUntil(step.sees)

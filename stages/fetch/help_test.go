@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/sharedbuffer"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -78,7 +78,7 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 	g.AddStage("queue", pipeline.Spec{Type: "queue", Summary: "s", In: pipeline.Kinds(request), Out: []pipeline.Port{{Kind: request}}, Queue: true},
 		func(*pipeline.Env) (any, error) { return q, nil })
 	fetch := g.Add("fetch", o)
-	var log lockedBuffer
+	var log sharedbuffer.Buffer
 	var env *pipeline.Env
 	mk := fetch.Make
 	fetch.Make = func(e *pipeline.Env) (any, error) {
@@ -231,23 +231,6 @@ func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter)
 		r.links = append(r.links, *v)
 	}
 	return nil
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // serve starts a server of one handler.

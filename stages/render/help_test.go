@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/sharedbuffer"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/fetch"
 )
@@ -125,7 +125,7 @@ func runWith(t *testing.T, fetchOptions fetch.Options, o Options, s *site, paths
 		t.Fatal(err)
 	}
 	got := &results{documents: make(map[string]webrace.Document), bodies: make(map[string]string)}
-	var log lockedBuffer
+	var log sharedbuffer.Buffer
 	var env *pipeline.Env
 	g := pipeline.NewGraph("test")
 	request, document, links := pipeline.KindOf[webrace.Request](), pipeline.KindOf[*webrace.Document](), pipeline.KindOf[*webrace.Links]()
@@ -196,23 +196,6 @@ func (k *taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter
 		k.into.links = append(k.into.links, *v)
 	}
 	return nil
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // wants fails the test unless counters are as said; those that are not named do not matter.
