@@ -102,15 +102,37 @@ func (d *Dir) Unsearchable() (uint64, error) {
 	return max(documents.Last(), cursor) - cursor, nil
 }
 
-// searched is the object cache as the search index needs it.
-type searched struct{ dir *Dir }
+// PrivateFulltext returns an index of what was fetched with the credentials of a name, which is kept in memory
+// until it is closed: the index of the directory holds nothing of that, because who searches it need not be who may
+// see it.
+func (d *Dir) PrivateFulltext(ctx context.Context, secret string) (*fulltext.Store, error) {
+	documents, err := d.Objects()
+	if err != nil {
+		return nil, err
+	}
+	var urls []string
+	for v, err := range documents.Shown(ctx, secret, "") {
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, v.URL)
+	}
+	return fulltext.InMemory(ctx, searched{d, secret}, urls)
+}
+
+// searched is the object cache as the search index needs it: what is shown to those who ask with the credentials of
+// a name, or with none.
+type searched struct {
+	dir    *Dir
+	secret string
+}
 
 func (s searched) Versions(url string) ([]int, error) {
 	documents, err := s.dir.Objects()
 	if err != nil {
 		return nil, err
 	}
-	versions, err := documents.Versions(url)
+	versions, err := documents.Versions(objects.View(s.secret, url))
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil, nil
 	}
@@ -126,7 +148,7 @@ func (s searched) Document(url string, version int) (fulltext.Document, bool, er
 	if err != nil {
 		return fulltext.Document{}, false, err
 	}
-	d, err := stored(documents, url, version)
+	d, err := stored(documents, objects.View(s.secret, url), version)
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrCorrupt) {
 		return fulltext.Document{}, false, nil // gone meanwhile; or damaged, which fsck tells of
 	}
@@ -137,8 +159,8 @@ func (s searched) Document(url string, version int) (fulltext.Document, bool, er
 }
 
 // stored reads a version as the search index wants it.
-func stored(documents *objects.Store, url string, version int) (*webrace.Document, error) {
-	v, err := documents.Get(url, version)
+func stored(documents *objects.Store, view string, version int) (*webrace.Document, error) {
+	v, err := documents.Get(view, version)
 	if err != nil {
 		return nil, err
 	}

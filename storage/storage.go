@@ -118,7 +118,7 @@ func Open(dir string, o Options) (*Dir, error) {
 func newDir(path string, held *lock, o Options) *Dir {
 	d := &Dir{path: path, lock: held, readOnly: o.ReadOnly}
 	o.share()
-	o.Fulltext.Cache = searched{d}
+	o.Fulltext.Cache = searched{dir: d}
 	d.frontier.open = func() (*frontier.Store, error) {
 		path := o.place(d, "frontier", &o.Frontier.ReadOnly)
 		return frontier.Open(path, o.Frontier)

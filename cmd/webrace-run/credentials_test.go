@@ -143,6 +143,7 @@ func TestWhoAsksWithCredentialsAndWhoAsksWithoutEachGetTheirOwnPage(t *testing.T
 	if out, complaints, err := webraceRun("search", "--data", w.data); err != nil {
 		t.Fatalf("%v: %s%s", err, out, complaints)
 	}
+	w.mustLookApart()
 	dir := w.open()
 	defer dir.Close()
 	index, err := dir.Fulltext()
@@ -154,6 +155,42 @@ func TestWhoAsksWithCredentialsAndWhoAsksWithoutEachGetTheirOwnPage(t *testing.T
 	}
 	if v, err := index.Version(w.URL + "/"); err != nil || v != 1 {
 		t.Errorf("version %d of the page can be searched: %v", v, err)
+	}
+}
+
+// mustLookApart fails if a command shows what credentials opened without being asked for it, or does not show it
+// when it is.
+func (w *world) mustLookApart() {
+	w.t.Helper()
+	const members, hint = "members", "--secret bank"
+	for _, c := range []struct {
+		args          []string
+		shows, leaves string
+	}{
+		{[]string{"cache", "ls"}, w.URL + "/public\t1\t200", members},
+		{[]string{"cache", "ls", "--secret", "bank", w.URL + "/"}, w.URL + "/members\t1\t200", "public"},
+		{[]string{"cache", "ls", "--secret", "shop"}, "nothing is stored that was fetched with the credentials shop", "http"},
+		{[]string{"search", "tea"}, "1 to 2 of 2", members},
+		{[]string{"search", "tea", "--secret", "bank"}, "members' «tea»", "public"},
+		{[]string{"search", "tea", "--secret", "bank"}, "1 to 2 of 2", "anybody"},
+		{[]string{"search", "tea", "--secret", "shop"}, "nothing is stored that was fetched with the credentials shop", "http"},
+		{[]string{"rematch", "ann"}, "URD ann: its crawl asks with the credentials bank, and sees what these show (--secret bank)", w.URL + "/members"},
+		{[]string{"rematch", "ann", "--secret", "bank"}, "2 versions at 2 URLs looked at: 2 to tell, of which 2 were told of already", "anybody"},
+		{[]string{"rematch", "bob", "--secret", "bank"}, "0 to tell", w.URL},
+		{[]string{"explain", w.URL + "/members", "ann"}, "it was fetched with the credentials bank: --secret bank", "its crawl came to it"},
+		{[]string{"explain", w.URL + "/members", "ann", "--secret", "bank"}, "its crawl came to it on level 2\n  alert: relevance", hint},
+		{[]string{"explain", w.URL + "/members", "bob", "--secret", "bank"}, "its crawl asks without credentials", "came to it"},
+		{[]string{"explain", w.URL + "/members", "eve", "--secret", "bank"}, "it was fetched with credentials, and is for those who gave them", "came to it"},
+		{[]string{"explain", w.URL + "/", "eve"}, "it lies under what the URD watches\n  alert: relevance", "is for those who gave them"},
+		{[]string{"why", w.URL + "/members"}, "version 1", "removed"},
+	} {
+		said, err := webraceStore(append(c.args, "--data", w.data)...)
+		if err != nil || !strings.Contains(said, c.shows) || strings.Contains(said, c.leaves) {
+			w.t.Errorf("%q: %v\n%s\nwant %q, and not %q", c.args, err, said, c.shows, c.leaves)
+		}
+	}
+	if said, err := webraceStore("search", "--rebuild", "--secret", "bank", "--data", w.data); err == nil {
+		w.t.Errorf("what credentials opened is indexed: %s", said)
 	}
 }
 

@@ -169,17 +169,20 @@ func (h *hostileCrawl) mustCount(expected map[string]int64) {
 func (h *hostileCrawl) mustSay(why map[string]string) {
 	h.t.Helper()
 	for _, url := range slices.Sorted(maps.Keys(why)) {
-		args := []string{"why", "--data", h.data(), h.site.Resolve(url)}
-		store := storecmd.New(args)
-		var out bytes.Buffer
-		store.SetArgs(args)
-		store.SetOut(&out)
-		store.SetErr(&out)
-		if err := store.Execute(); err != nil {
-			h.t.Errorf("%v: %v", args, err)
-		}
-		if !strings.Contains(out.String(), why[url]) {
-			h.t.Errorf("why %s: %s\nwant %q", url, out.String(), why[url])
+		said, err := webraceStore("why", "--data", h.data(), h.site.Resolve(url))
+		if err != nil || !strings.Contains(said, why[url]) {
+			h.t.Errorf("why %s: %s %v\nwant %q", url, said, err, why[url])
 		}
 	}
+}
+
+// webraceStore runs webrace-store within this process, and returns all that it says.
+func webraceStore(args ...string) (said string, err error) {
+	store := storecmd.New(args)
+	store.SilenceErrors, store.SilenceUsage = true, true
+	var out bytes.Buffer
+	store.SetOut(&out)
+	store.SetErr(&out)
+	err = store.Execute()
+	return out.String(), err
 }

@@ -97,6 +97,9 @@ func (q *Queue) Why(url string) ([]Explanation, error) {
 	return all, nil
 }
 
+// WhyWith explains what became of a URL as it is fetched with credentials, or without any if they have no name.
+func (q *Queue) WhyWith(secret, url string) (Explanation, error) { return q.explain(secret, url) }
+
 // secrets returns the names of all credentials, none first.
 func (q *Queue) secrets() []string {
 	names := []string{""}

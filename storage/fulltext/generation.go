@@ -56,6 +56,9 @@ func (s *Store) apply(batch *bleve.Batch) error {
 		return err
 	}
 	s.generation++
+	if s.path == "" {
+		return nil
+	}
 	return replaceFile(filepath.Join(s.path, generationFile), next)
 }
 

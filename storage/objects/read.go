@@ -124,9 +124,14 @@ func (s *Store) history(url string) ([]entry, error) {
 // List yields the latest version of every URL that begins with prefix, ordered by URL, as they are when
 // it begins, but for what was asked for with credentials. An error, also that of ctx, is yielded once and ends it.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[Version, error] {
+	return s.Shown(ctx, "", prefix)
+}
+
+// Shown is List of what was asked for with the credentials of a name, or without any if it is empty.
+func (s *Store) Shown(ctx context.Context, secret, prefix string) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
 		for v, err := range s.Views(ctx, prefix) {
-			if v.Secret == "" && !yield(v, err) {
+			if (err != nil || v.Secret == secret) && !yield(v, err) {
 				return
 			}
 		}

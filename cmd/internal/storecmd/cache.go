@@ -24,10 +24,11 @@ func newCacheLs(place *cli.Place) *cobra.Command {
 		header: []string{"url", "version", "status", "bytes", "digest"},
 		row:    func(v objects.Version) []any { return []any{v.URL, v.Number, v.Status, v.Size, v.Digest} },
 	}
-	return &cobra.Command{
+	var secret string
+	c := &cobra.Command{
 		Use:     "ls [PREFIX]",
 		Short:   "list the latest version of every URL that begins like this: URL, version, status, bytes, digest",
-		Example: "  webrace-store cache ls https://example.org/news/",
+		Example: "  webrace-store cache ls https://example.org/news/\n  webrace-store cache ls --secret bank",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			prefix := ""
@@ -35,18 +36,26 @@ func newCacheLs(place *cli.Place) *cobra.Command {
 				prefix = args[0]
 			}
 			return withObjects(place, func(store *objects.Store) error {
-				n, err := versions.print(c, false, store.List(c.Context(), prefix))
+				n, err := versions.print(c, false, store.Shown(c.Context(), secret, prefix))
 				if n == 0 && err == nil {
-					if prefix == "" {
-						note(c, "nothing is stored yet")
-					} else {
-						note(c, "nothing in the object cache begins with %q", prefix)
-					}
+					note(c, "%s", nothingListed(secret, prefix))
 				}
 				return err
 			})
 		},
 	}
+	withSecret(c, &secret)
+	return c
+}
+
+func nothingListed(secret, prefix string) string {
+	switch {
+	case prefix == "" && secret == "":
+		return "nothing is stored yet"
+	case prefix == "":
+		return "nothing is stored that was fetched with the credentials " + secret
+	}
+	return fmt.Sprintf("nothing in the object cache begins with %q%s", prefix, asShown(secret))
 }
 
 func newCacheVersions(place *cli.Place) *cobra.Command {

@@ -2,7 +2,6 @@ package storecmd
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +14,12 @@ import (
 )
 
 func newExplain(place *cli.Place) *cobra.Command {
-	return &cobra.Command{
-		Use:     "explain URL OWNER",
-		Short:   "say why an owner was told of a URL or not: how each URD came to it, and what it is worth to it",
-		Example: "  webrace-store explain https://example.org/news eleni",
+	var secret string
+	c := &cobra.Command{
+		Use:   "explain URL OWNER",
+		Short: "say why an owner was told of a URL or not: how each URD came to it, and what it is worth to it",
+		Example: `  webrace-store explain https://example.org/news eleni
+  webrace-store explain https://bank.example/account eleni --secret bank`,
 		Long: `explain takes the latest stored version of a URL and, for each URD of the owner, says
 whether it is asked about the page, how relevant the page is and which keywords make it
 so, what its owner was told of it, or why they were not, and what of the URD is probably
@@ -31,8 +32,11 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 			}
 			return withDir(place, func(dir *storage.Dir) error {
 				return withFrontiers(c, place, dir, func(queues frontiers) error {
-					p, err := lookUp(c.Context(), dir, queues, url)
+					p, err := lookUp(dir, queues, secret, url)
 					if err != nil {
+						return err
+					}
+					if err := p.mentionViews(c, dir); err != nil {
 						return err
 					}
 					return p.explain(c, args[1])
@@ -40,6 +44,8 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 			})
 		},
 	}
+	withSecret(c, &secret)
+	return c
 }
 
 // page is what is known of a URL.
@@ -49,20 +55,20 @@ type page struct {
 	control *control.Store
 }
 
-func lookUp(ctx context.Context, dir *storage.Dir, queues frontiers, url string) (*page, error) {
+func lookUp(dir *storage.Dir, queues frontiers, secret, url string) (*page, error) {
 	p := &page{}
 	var err error
 	if p.control, err = dir.Control(); err != nil {
 		return nil, err
 	}
-	if p.reach, err = newReacher(queues, p.control).of(ctx, url); err != nil {
+	if p.reach, err = queues.reachOf(secret, url); err != nil {
 		return nil, err
 	}
 	cache, err := dir.Objects()
 	if err != nil {
 		return nil, err
 	}
-	version, err := cache.Latest(url)
+	version, err := cache.Latest(objects.View(secret, url))
 	if errors.Is(err, objects.ErrNotFound) {
 		return p, nil
 	}
@@ -71,6 +77,24 @@ func lookUp(ctx context.Context, dir *storage.Dir, queues frontiers, url string)
 	}
 	p.stored, err = read(cache, version)
 	return p, err
+}
+
+// mentionViews says which credentials the page was fetched with besides, where none are asked about.
+func (p *page) mentionViews(c *cobra.Command, dir *storage.Dir) error {
+	if p.secret != "" {
+		return nil
+	}
+	cache, err := dir.Objects()
+	if err != nil {
+		return err
+	}
+	for v, err := range cache.Private(c.Context(), p.url) {
+		if err != nil {
+			return err
+		}
+		note(c, "it was fetched with the credentials %s: --secret %[1]s looks at what they show", v.Secret)
+	}
+	return nil
 }
 
 // explain goes through the URDs of an owner.
@@ -95,7 +119,7 @@ func (p *page) explain(c *cobra.Command, owner string) error {
 
 // describe says what is known of the page itself.
 func (p *page) describe(w io.Writer) {
-	fmt.Fprintln(w, p.url)
+	fmt.Fprintln(w, p.url+asShown(p.secret))
 	if p.stored == nil {
 		fmt.Fprintln(w, "  not in the object cache")
 		for _, s := range p.standings {
@@ -111,6 +135,14 @@ func (p *page) describe(w io.Writer) {
 	if len(p.Text.Blocks) == 0 {
 		fmt.Fprintf(w, "  it has no text that could be read (%s)\n", cmp.Or(p.MediaType, "of unknown type"))
 	}
+}
+
+// asShown says with which credentials something was fetched.
+func asShown(secret string) string {
+	if secret == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (with credentials %s)", secret)
 }
 
 // removed says of a URL that is not in the object cache that it was.

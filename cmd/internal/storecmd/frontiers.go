@@ -81,7 +81,19 @@ func configured(place *cli.Place, name string) (m matching, o store.QueueOptions
 	return m, o, nil
 }
 
-// standings asks every queue about a URL.
+// standingsOf asks every queue about a URL as it is fetched with these credentials, or none.
+func (f frontiers) standingsOf(secret, url string) (all []standing, err error) {
+	for _, q := range f {
+		explanation, err := q.WhyWith(secret, url)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, standing{q.pipeline, q.matching, explanation})
+	}
+	return all, nil
+}
+
+// standings asks every queue about a URL, whatever credentials it is fetched with.
 func (f frontiers) standings(url string) (all []standing, err error) {
 	for _, q := range f {
 		why, err := q.Why(url)

@@ -1,7 +1,6 @@
 package storecmd
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,55 +12,18 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// reach is what the stores know of who is asked about a URL.
+// reach is what the stores know of who is asked about a URL, as it is shown to who asks with some credentials
+// or with none: that is for those who gave them.
 type reach struct {
 	url       string
+	secret    string // the name of the credentials
 	standings []standing
-	private   bool // a crawl with credentials came to it: it is for those who gave them
 }
 
-// reacher finds the reach of URLs.
-type reacher struct {
-	frontiers frontiers
-	control   *control.Store
-	secret    map[string]bool // whether a crawl uses credentials, once asked for
-}
-
-func newReacher(f frontiers, store *control.Store) *reacher {
-	return &reacher{frontiers: f, control: store, secret: make(map[string]bool)}
-}
-
-func (r *reacher) of(ctx context.Context, url string) (*reach, error) {
-	all, err := r.frontiers.standings(url)
-	if err != nil {
-		return nil, err
-	}
-	found := &reach{url: url, standings: all}
-	for _, s := range all {
-		for _, came := range s.Came {
-			secret, err := r.usesSecret(ctx, came.Crawl)
-			if err != nil {
-				return nil, err
-			}
-			found.private = found.private || secret
-		}
-	}
-	return found, nil
-}
-
-func (r *reacher) usesSecret(ctx context.Context, crawl string) (bool, error) {
-	if secret, known := r.secret[crawl]; known {
-		return secret, nil
-	}
-	secret := false
-	for urd, err := range r.control.ByCrawl(ctx, crawl) {
-		if err != nil {
-			return false, err
-		}
-		secret = secret || urd.Crawl.Secret != ""
-	}
-	r.secret[crawl] = secret
-	return secret, nil
+// reachOf finds the reach of a URL.
+func (f frontiers) reachOf(secret, url string) (*reach, error) {
+	all, err := f.standingsOf(secret, url)
+	return &reach{url, secret, all}, err
 }
 
 // concerns reports whether the URL lies where the URD looks.
@@ -91,7 +53,7 @@ func (r *reach) asks(u control.URD) (bool, string) {
 	switch {
 	case watches && !strings.HasPrefix(r.url, prefix):
 		return false, "it does not lie under what the URD watches"
-	case watches && r.private:
+	case watches && r.secret != "":
 		return false, "it lies under what the URD watches, but " + private
 	case watches:
 		return true, "it lies under what the URD watches"
@@ -102,7 +64,7 @@ func (r *reach) asks(u control.URD) (bool, string) {
 	case ok && within(came.Distance, u.Crawl.Levels):
 		return true, fmt.Sprintf("its crawl came to it on level %d", level(came.Distance))
 	}
-	if everyone, found := r.everyone(); found && !r.private {
+	if everyone, found := r.everyone(); found && r.secret == "" {
 		return true, fmt.Sprintf("pipeline %s asks everyone (keyword-filter.audience)", everyone.pipeline)
 	}
 	switch {
@@ -114,8 +76,18 @@ func (r *reach) asks(u control.URD) (bool, string) {
 		return false, fmt.Sprintf("its crawl did not come to it: the shipped pipelines leave out URDs of protocol %s", u.Protocol)
 	case !r.concerns(u):
 		return false, fmt.Sprintf("it lies outside the scope %s of %s", u.Crawl.Scope, u.Crawl.Start)
+	case u.Crawl.Secret != r.secret:
+		return false, othersSee(u.Crawl.Secret)
 	}
 	return false, r.notReached(u)
+}
+
+// othersSee says of a crawl that it does not see what is looked at, but what these credentials show.
+func othersSee(secret string) string {
+	if secret == "" {
+		return "its crawl asks without credentials, and sees what those see who have none (leave out --secret)"
+	}
+	return fmt.Sprintf("its crawl asks with the credentials %s, and sees what these show (--secret %[1]s)", secret)
 }
 
 // shownTo reports whether a crawl was shown the URL in an earlier round.

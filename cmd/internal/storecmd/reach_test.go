@@ -41,30 +41,32 @@ func TestWhoIsAskedAboutAURL(t *testing.T) {
 	again.Came[0].Waiting, again.State = true, frontier.Queued
 	again.Visit.Shown = []webrace.Shown{{Crawl: start.Crawl.ID, Distance: 1, Version: 1}}
 	for name, c := range map[string]struct {
-		at      []standing
-		private bool
-		urd     control.URD
-		asked   bool
-		why     string
+		at     []standing
+		secret string
+		urd    control.URD
+		asked  bool
+		why    string
 	}{
-		"a crawl that came":                     {[]standing{visited(1, matching{})}, false, start, true, "its crawl came to it on level 2"},
-		"a crawl that came too far":             {[]standing{visited(2, matching{})}, false, start, false, "it lies on level 3 of the crawl, and the URD asks for 2"},
-		"one that would have to come further":   {[]standing{visited(1, matching{})}, false, start1, false, "asks for 1 (depth)"},
-		"a crawl that waits":                    {[]standing{waiting}, false, start, false, "waits for its turn"},
-		"a crawl that waits for the next round": {[]standing{again}, false, start, true, "level 2"},
-		"a pipeline without matching":           {[]standing{visited(1, matching{nobody: true})}, false, start, false, "has no stage keyword-filter"},
-		"a crawl that did not come":             {nil, false, start, false, "its start page does not lead here"},
-		"another site":                          {[]standing{visited(1, matching{})}, false, elsewhere, false, "it lies outside the scope host of http://b.example/"},
-		"another site, when all are asked":      {[]standing{visited(1, matching{everyone: true})}, false, elsewhere, true, "pipeline webrace asks everyone"},
-		"too far, when all are asked":           {[]standing{visited(2, matching{everyone: true})}, false, start, true, "asks everyone"},
-		"all are asked of what is no secret":    {[]standing{visited(1, matching{everyone: true})}, true, elsewhere, false, "outside the scope"},
-		"a prefix":                              {[]standing{visited(1, matching{})}, false, prefix, true, "it lies under what the URD watches"},
-		"a prefix, of what is secret":           {[]standing{visited(1, matching{})}, true, prefix, false, "fetched with credentials"},
-		"the crawl that gave the credentials":   {[]standing{visited(1, matching{})}, true, start, true, "level 2"},
-		"another prefix, when all are asked":    {[]standing{visited(1, matching{everyone: true})}, false, urdOf(t, "http://a.example/x*", nil), false, "does not lie under"},
-		"a protocol that nobody crawls for yet": {nil, false, urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Protocol = xmlschema.ProtocolFeed }), false, "protocol feed"},
+		"a crawl that came":                     {[]standing{visited(1, matching{})}, "", start, true, "its crawl came to it on level 2"},
+		"a crawl that came too far":             {[]standing{visited(2, matching{})}, "", start, false, "it lies on level 3 of the crawl, and the URD asks for 2"},
+		"one that would have to come further":   {[]standing{visited(1, matching{})}, "", start1, false, "asks for 1 (depth)"},
+		"a crawl that waits":                    {[]standing{waiting}, "", start, false, "waits for its turn"},
+		"a crawl that waits for the next round": {[]standing{again}, "", start, true, "level 2"},
+		"a pipeline without matching":           {[]standing{visited(1, matching{nobody: true})}, "", start, false, "has no stage keyword-filter"},
+		"a crawl that did not come":             {nil, "", start, false, "its start page does not lead here"},
+		"another site":                          {[]standing{visited(1, matching{})}, "", elsewhere, false, "it lies outside the scope host of http://b.example/"},
+		"another site, when all are asked":      {[]standing{visited(1, matching{everyone: true})}, "", elsewhere, true, "pipeline webrace asks everyone"},
+		"too far, when all are asked":           {[]standing{visited(2, matching{everyone: true})}, "", start, true, "asks everyone"},
+		"all are asked of what is no secret":    {[]standing{visited(1, matching{everyone: true})}, "bank", elsewhere, false, "outside the scope"},
+		"a prefix":                              {[]standing{visited(1, matching{})}, "", prefix, true, "it lies under what the URD watches"},
+		"a prefix, of what is secret":           {[]standing{visited(1, matching{})}, "bank", prefix, false, "fetched with credentials"},
+		"the crawl that gave the credentials":   {[]standing{visited(1, matching{})}, "bank", start, true, "level 2"},
+		"one that asks without credentials":     {nil, "bank", start, false, "leave out --secret"},
+		"one that asks with credentials":        {nil, "", urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Secret, u.Depth = "bank", 2 }), false, "(--secret bank)"},
+		"another prefix, when all are asked":    {[]standing{visited(1, matching{everyone: true})}, "", urdOf(t, "http://a.example/x*", nil), false, "does not lie under"},
+		"a protocol that nobody crawls for yet": {nil, "", urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Protocol = xmlschema.ProtocolFeed }), false, "protocol feed"},
 	} {
-		r := &reach{url: url, standings: c.at, private: c.private}
+		r := &reach{url: url, secret: c.secret, standings: c.at}
 		if asked, why := r.asks(c.urd); asked != c.asked || !strings.Contains(why, c.why) {
 			t.Errorf("%s: asked %t, %q, want %t, %q", name, asked, why, c.asked, c.why)
 		}

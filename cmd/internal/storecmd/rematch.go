@@ -17,6 +17,7 @@ import (
 type rematchFlags struct {
 	urds        []string
 	draft       string
+	secret      string
 	allVersions bool
 	since       string
 	limit       int
@@ -38,12 +39,16 @@ A URD is asked about a document as in a pipeline: its crawl came to it within it
 or it lies under the prefix that the URD watches. Where a crawl has never run, as that of
 a draft, every document within its scope counts as reached, whatever its depth.
 
+What was fetched with credentials is for those who gave them: --secret NAME goes through
+that, and through nothing else, with the URDs that name it.
+
 Each line says whether the owner was told already: "told" of the same text for the same
 interest, "page told" of the page, by another URD, for another interest or of another
 version, or "new".`,
 		Example: `  webrace-store rematch eleni
   webrace-store rematch eleni --draft changed.xml --since 30d
-  webrace-store rematch eleni --urd u1 --all-versions --json`,
+  webrace-store rematch eleni --urd u1 --all-versions --json
+  webrace-store rematch eleni --secret bank`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return flags.run(c, place, args[0]) },
 	}
@@ -54,6 +59,7 @@ version, or "new".`,
 	f.StringVar(&flags.since, "since", "", "only versions fetched since a `TIME`, as 2026-01-31 or 24h")
 	f.IntVar(&flags.limit, "limit", 0, "end after so many (default: all)")
 	f.BoolVar(&flags.json, "json", false, "as JSON lines")
+	withSecret(c, &flags.secret)
 	return c
 }
 
@@ -86,8 +92,8 @@ func (f *rematchFlags) run(c *cobra.Command, place *cli.Place, owner string) err
 				return err
 			}
 			r := &rematch{
-				owner: owner, interests: asked, allVersions: f.allVersions, since: since,
-				cache: cache, control: store, reacher: newReacher(queues, store),
+				owner: owner, secret: f.secret, interests: asked, allVersions: f.allVersions, since: since,
+				cache: cache, control: store, frontiers: queues,
 			}
 			return r.print(c, f.limit, f.json)
 		})
@@ -108,6 +114,9 @@ func (f *rematchFlags) interests(c *cobra.Command, place *cli.Place, store *cont
 		}
 		for _, warning := range interest.Warnings {
 			note(c, "URD %s: warning: %s", u.ID, warning)
+		}
+		if asks := u.Crawl.Secret; u.Crawl.ID != "" && asks != f.secret {
+			note(c, "URD %s: %s", u.ID, othersSee(asks))
 		}
 		all = append(all, &rematched{Interest: interest, urd: u, told: make(map[string]bool)})
 	}

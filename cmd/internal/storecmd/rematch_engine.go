@@ -19,13 +19,14 @@ import (
 // rematch goes through what is stored with the URDs of one owner, as if they had seen none of it.
 type rematch struct {
 	owner       string
+	secret      string // the name of the credentials that what is gone through was fetched with
 	interests   []*rematched
 	allVersions bool
 	since       time.Time // versions fetched before are seen, and not told of
 
-	cache   *objects.Store
-	control *control.Store
-	reacher *reacher
+	cache     *objects.Store
+	control   *control.Store
+	frontiers frontiers
 
 	urls, read, found int // so far
 }
@@ -69,6 +70,9 @@ func (r *rematch) alerts(ctx context.Context, tick func()) iter.Seq2[*wouldTell,
 // version goes through a URL, if its turn is at this version: at its latest, or where all are wanted, at its
 // first. It reports whether more is wanted.
 func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, yield func(*wouldTell, error) bool) (more bool, err error) {
+	if v.Secret != r.secret {
+		return true, nil
+	}
 	versions, err := r.versions(v, last)
 	switch {
 	case err != nil:
@@ -80,7 +84,7 @@ func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, y
 	if versions[len(versions)-1].FetchedAt.Before(r.since) {
 		return true, nil
 	}
-	asked, err := r.asked(ctx, v.URL)
+	asked, err := r.asked(v.URL)
 	if err != nil || len(asked) == 0 {
 		return true, err
 	}
@@ -91,7 +95,7 @@ func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, y
 // have come since it was begun.
 func (r *rematch) versions(v objects.Version, last uint64) ([]objects.Version, error) {
 	if !r.allVersions {
-		latest, err := r.cache.Latest(v.URL)
+		latest, err := r.cache.Latest(v.View())
 		if err != nil || latest.Number == v.Number {
 			return []objects.Version{v}, err
 		}
@@ -99,7 +103,7 @@ func (r *rematch) versions(v objects.Version, last uint64) ([]objects.Version, e
 			return nil, nil
 		}
 	}
-	all, err := r.cache.Versions(v.URL)
+	all, err := r.cache.Versions(v.View())
 	if err != nil {
 		return nil, err
 	}
@@ -184,15 +188,15 @@ func (s *seen) show(i *annotate.Interest, text *webrace.Text) *match.Alert {
 
 // asked returns the URDs that are asked about a URL: those that a pipeline asks, and those whose crawl would
 // take it, had it ever run.
-func (r *rematch) asked(ctx context.Context, url string) (asked []*rematched, err error) {
-	known, err := r.reacher.of(ctx, url)
+func (r *rematch) asked(url string) (asked []*rematched, err error) {
+	known, err := r.frontiers.reachOf(r.secret, url)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range r.interests {
 		yes, _ := known.asks(i.urd)
-		if !yes && !known.private && inScopeOf(i.urd, url) {
-			ran, err := r.ran(ctx, i)
+		if !yes && i.urd.Crawl.Secret == r.secret && inScopeOf(i.urd, url) {
+			ran, err := r.ran(i)
 			if err != nil {
 				return nil, err
 			}
@@ -208,9 +212,9 @@ func (r *rematch) asked(ctx context.Context, url string) (asked []*rematched, er
 func inScopeOf(u control.URD, url string) bool { return u.Crawl.ID != "" && inScope(u.Crawl, url) }
 
 // ran reports whether the crawl of a URD ever came to its own start.
-func (r *rematch) ran(ctx context.Context, i *rematched) (bool, error) {
+func (r *rematch) ran(i *rematched) (bool, error) {
 	if i.ran == nil {
-		start, err := r.reacher.of(ctx, i.urd.Crawl.Start)
+		start, err := r.frontiers.reachOf(i.urd.Crawl.Secret, i.urd.Crawl.Start)
 		if err != nil {
 			return false, err
 		}

@@ -32,7 +32,10 @@ most in a title, then in the URL, in headings, in the text, and hardly in menus.
                         before:2026-02 and after:7d for seven days ago
 
 Only the latest version of each URL is searched, unless --all-versions is given.
-The pipeline named search fills the index, and follows what is stored.`
+The pipeline named search fills the index, and follows what is stored.
+
+What was fetched with credentials is in no index: --secret NAME makes one of it, in
+memory and for this search alone.`
 
 // searchOptions say what is looked for, and how it is shown.
 type searchOptions struct {
@@ -42,6 +45,7 @@ type searchOptions struct {
 	facets      bool
 	json        bool
 	rebuild     bool
+	secret      string
 	fragmentsOf *fulltext.Highlighter
 }
 
@@ -54,6 +58,7 @@ func newSearch(place *cli.Place) *cobra.Command {
 		Example: `  webrace-store search annual report
   webrace-store search -- '"annual report" -draft host:example.org' --sort -date
   webrace-store search 'title:(merger OR takeover) after:30d' --facets
+  webrace-store search --secret bank statement
   webrace-store search --rebuild`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.rebuild {
@@ -62,6 +67,9 @@ func newSearch(place *cli.Place) *cobra.Command {
 			return cobra.MinimumNArgs(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, words []string) error {
+			if o.rebuild && o.secret != "" {
+				return cli.Wrongf("choose --secret or --rebuild: what was fetched with credentials is in no index")
+			}
 			if o.rebuild {
 				return withDir(place, func(dir *storage.Dir) error { return rebuildIndex(c, dir) })
 			}
@@ -72,6 +80,7 @@ func newSearch(place *cli.Place) *cobra.Command {
 		},
 	}
 	o.addFlags(c.Flags())
+	withSecret(c, &o.secret)
 	return c
 }
 
@@ -128,10 +137,11 @@ func (o *searchOptions) read(c *cobra.Command, words []string) error {
 }
 
 func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
-	index, err := dir.Fulltext()
+	index, done, err := o.index(c.Context(), dir)
 	if err != nil {
 		return err
 	}
+	defer done()
 	results, err := find(c.Context(), index, o.query)
 	if err != nil {
 		return err
@@ -147,6 +157,18 @@ func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
 	}
 	note(c, "%s", o.place(results))
 	return nil
+}
+
+// index returns what is searched, and what to call in the end.
+func (o *searchOptions) index(ctx context.Context, dir *storage.Dir) (index *fulltext.Store, done func(), err error) {
+	if o.secret == "" {
+		index, err = dir.Fulltext()
+		return index, func() {}, err
+	}
+	if index, err = dir.PrivateFulltext(ctx, o.secret); err != nil {
+		return nil, nil, err
+	}
+	return index, func() { index.Close() }, nil // nothing of it was to be kept
 }
 
 func find(ctx context.Context, index *fulltext.Store, query fulltext.Query) (fulltext.Results, error) {
@@ -185,13 +207,15 @@ func (o *searchOptions) sayWhyNothing(c *cobra.Command, dir *storage.Dir, index 
 	switch {
 	case err != nil:
 		return err
+	case n == 0 && o.secret != "":
+		note(c, "%s", nothingListed(o.secret, ""))
 	case n == 0:
 		note(c, "nothing is indexed yet: webrace-run search fills the index")
 	case total > 0:
 		note(c, "no more than %s found by %s", plural(int(total), "document"), o.query.Text)
 	default:
 		note(c, "none of %s is found by %s%s", plural(int(n), "document"), o.query.Text, o.didYouMean(c, index))
-		if behind, err := dir.Unsearchable(); err == nil && behind > 0 {
+		if behind, err := dir.Unsearchable(); err == nil && behind > 0 && o.secret == "" {
 			note(c, "%s not indexed yet: webrace-run search brings the index up to date", are(int(behind), "stored version"))
 		}
 	}

@@ -86,7 +86,7 @@ func (o *searchOptions) print(c *cobra.Command, dir *storage.Dir, r fulltext.Res
 
 // fragments returns the parts of the version that answer the query best.
 func (o *searchOptions) fragments(cache *objects.Store, hit fulltext.Hit, marks fulltext.Marks) ([]string, error) {
-	version, err := cache.Get(hit.URL, hit.Version)
+	version, err := cache.Get(objects.View(o.secret, hit.URL), hit.Version)
 	if err != nil {
 		return nil, err
 	}

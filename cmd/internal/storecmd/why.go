@@ -144,7 +144,7 @@ func answerTo(ctx context.Context, dir *storage.Dir, queues frontiers, s standin
 	a := s.answer(starts)
 	var err error
 	if s.Visit != nil {
-		if a.Document, err = documentOf(dir, s.URL, s.Visit); err != nil {
+		if a.Document, err = documentOf(dir, objects.View(s.Secret, s.URL), s.Visit); err != nil {
 			return nil, err
 		}
 	}
@@ -205,8 +205,8 @@ func (f frontiers) chain(ctx context.Context, s standing) (chain []string, err e
 	return chain, ctx.Err()
 }
 
-// documentOf returns what is known of the version of a visit; nil where there was none.
-func documentOf(dir *storage.Dir, url string, v *webrace.Visit) (*answeredVersion, error) {
+// documentOf returns what is known of the version of a visit of a view; nil where there was none.
+func documentOf(dir *storage.Dir, view string, v *webrace.Visit) (*answeredVersion, error) {
 	if v.Version == 0 {
 		return nil, nil
 	}
@@ -214,7 +214,7 @@ func documentOf(dir *storage.Dir, url string, v *webrace.Visit) (*answeredVersio
 	if err != nil {
 		return nil, err
 	}
-	version, err := documents.Get(url, v.Version)
+	version, err := documents.Get(view, v.Version)
 	if errors.Is(err, objects.ErrNotFound) {
 		return &answeredVersion{Version: v.Version}, nil
 	}
@@ -222,7 +222,7 @@ func documentOf(dir *storage.Dir, url string, v *webrace.Visit) (*answeredVersio
 		return nil, err
 	}
 	d := &answeredVersion{Version: v.Version, Stored: true, MediaType: version.MediaType, Truncated: version.Truncated}
-	if content, err := read(documents, version); err == nil && content.Canonical != url { // why is no place to tell of damage: fsck is
+	if content, err := read(documents, version); err == nil && content.Canonical != version.URL { // why is no place to tell of damage: fsck is
 		d.Canonical = content.Canonical
 	}
 	return d, nil
