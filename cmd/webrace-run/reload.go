@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/admin"
 )
 
 // reloadFlags say when and how the configuration is read again.
@@ -32,6 +33,7 @@ type reloads struct {
 	flags      reloadFlags
 	load       func() (*pipeline.Config, error) // as it was read for the start
 	out        *output
+	face       *admin.Handler // which is told of what fails
 	continuous bool
 
 	mu     sync.Mutex
@@ -92,7 +94,9 @@ func (r *reloads) reload(ctx context.Context) (summary string, err error) {
 	if err == nil {
 		err = r.fits(config)
 	}
-	if err == nil {
+	if err != nil {
+		r.face.ReloadRefused(err)
+	} else {
 		summary, err = r.apply(ctx, config)
 	}
 	if err != nil {
@@ -142,6 +146,9 @@ func (r *reloads) apply(ctx context.Context, config *pipeline.Config) (string, e
 			continue
 		}
 		change, err := run.Reload(ctx, graph)
+		if err != nil {
+			r.face.ReloadFailed(info.Name, err)
+		}
 		switch {
 		case errors.Is(err, pipeline.ErrEnded):
 			changes = append(changes, info.Name+": it has ended, or is about to")

@@ -80,6 +80,10 @@ func TestACrawlGoesOnWhileItsConfigurationChangesAndFetchesEverythingOnce(t *tes
 	serveUntil("everything goes on as before")
 	p.waitUntil("^^^^^")
 	mustSay(t, p.said(), `has no option \"ordre\"`)
+	states, err := admin.NewClient(filepath.Join(w.data, storage.SocketName)).Pipelines(t.Context())
+	if err != nil || states[0].Done != 1 || states[0].Failed != 1 || !strings.Contains(states[0].LastFailed.Error, `has no option "ordre"`) {
+		t.Errorf("the process tells of its reloads %+v, %v", states, err)
+	}
 	edit("order = \"bfs\"\n[pipeline.webrace.stage.fetch]\nworkers = 7\n")
 	p.signal(syscall.SIGHUP) // whichever comes first
 	serveUntil("replaced fetch; reconfigured frontier")

@@ -99,7 +99,7 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 		return err
 	}
 	s := &session{dir: dir, out: l.out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer}
-	s.reloads = &reloads{flags: flags.reload, out: l.out, continuous: flags.continuous, load: l.load}
+	s.reloads = &reloads{flags: flags.reload, out: l.out, face: face, continuous: flags.continuous, load: l.load}
 	reports, runErr := s.run(c.Context(), l.config, names)
 	runErr = errors.Join(runErr, endTrace())
 	if reports == nil {

@@ -37,11 +37,17 @@ type Handler struct {
 	mu    sync.RWMutex
 	runs  map[string]*pipeline.Run
 	waits string // what it waits for; "" once it is ready
+
+	refused  int64                    // reloads that came to no pipeline
+	failures map[string]*failedReload // the last one of each pipeline that failed
 }
 
 // New returns a handler that knows no pipeline yet.
 func New() *Handler {
-	h := &Handler{mux: http.NewServeMux(), runs: make(map[string]*pipeline.Run), waits: "the pipelines to be started"}
+	h := &Handler{
+		mux: http.NewServeMux(), runs: make(map[string]*pipeline.Run), failures: make(map[string]*failedReload),
+		waits: "the pipelines to be started",
+	}
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	h.mux.HandleFunc("GET /readyz", h.serveReady)
 	h.mux.Handle("GET /metrics", h.newMetrics())
@@ -98,6 +104,13 @@ func (h *Handler) waitsFor() string {
 type namedRun struct {
 	name string
 	*pipeline.Run
+	refused int64
+	failure *failedReload
+}
+
+// named wants the lock.
+func (h *Handler) named(name string, run *pipeline.Run) namedRun {
+	return namedRun{name, run, h.refused, h.failures[name]}
 }
 
 // pipelines returns all that run here, by their names.
@@ -106,7 +119,7 @@ func (h *Handler) pipelines() []namedRun {
 	defer h.mu.RUnlock()
 	all := make([]namedRun, 0, len(h.runs))
 	for name, run := range h.runs {
-		all = append(all, namedRun{name, run})
+		all = append(all, h.named(name, run))
 	}
 	slices.SortFunc(all, func(a, b namedRun) int { return cmp.Compare(a.name, b.name) })
 	return all
@@ -117,12 +130,12 @@ func (h *Handler) ofPipeline(serve func(http.ResponseWriter, *http.Request, name
 	return func(w http.ResponseWriter, r *http.Request) {
 		name := r.PathValue("name")
 		h.mu.RLock()
-		run := h.runs[name]
+		run := h.named(name, h.runs[name])
 		h.mu.RUnlock()
-		if run == nil {
+		if run.Run == nil {
 			http.Error(w, fmt.Sprintf("no pipeline %q runs here", name), http.StatusNotFound)
 			return
 		}
-		serve(w, r, namedRun{name, run})
+		serve(w, r, run)
 	}
 }

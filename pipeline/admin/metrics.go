@@ -42,6 +42,7 @@ var (
 	pipelineState   = describe("pipeline_state", "1 for the state that the pipeline is in, 0 for the others.", "pipeline", "state")
 	pipelineSeconds = describe("pipeline_uptime_seconds", "Since the pipeline was started.", "pipeline")
 	pipelineReloads = describe("pipeline_reloads_total", "Reloads of the pipeline while it ran, by how they ended.", "pipeline", "result")
+	pipelineInForce = describe("pipeline_last_reload_successful", "1 if the pipeline is as its configuration was when it was last read, or 0.", "pipeline")
 
 	itemsIn      = ofStage("items_in_total", "Items that came to the stage.")
 	itemsOut     = ofStage("items_out_total", "Items that it emitted.")
@@ -62,7 +63,7 @@ var (
 // Describe says what may come.
 func (metrics) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		pipelineState, pipelineSeconds, pipelineReloads, itemsIn, itemsOut, itemsFailed, deadLetters, itemsRetried, itemsDropped,
+		pipelineState, pipelineSeconds, pipelineReloads, pipelineInForce, itemsIn, itemsOut, itemsFailed, deadLetters, itemsRetried, itemsDropped,
 		itemsWaiting, capacity, itemsBusy, workers, processing, counted, levelOf, lag,
 	} {
 		descs <- d
@@ -79,15 +80,13 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	for _, run := range m.h.pipelines() {
 		name, report, state := run.name, run.Snapshot(), run.state()
 		for _, s := range states {
-			value := 0.0
-			if s == state {
-				value = 1
-			}
-			out <- gauge(pipelineState, value, name, s)
+			out <- gauge(pipelineState, oneIf(s == state), name, s)
 		}
 		out <- gauge(pipelineSeconds, report.Duration.Seconds(), name)
-		out <- counter(pipelineReloads, float64(report.Reloads), name, "done")
-		out <- counter(pipelineReloads, float64(report.FailedReloads), name, "failed")
+		reloads := run.reloads(report.Reloads, report.FailedReloads)
+		out <- counter(pipelineReloads, float64(reloads.Done), name, "done")
+		out <- counter(pipelineReloads, float64(reloads.Failed), name, "failed")
+		out <- gauge(pipelineInForce, oneIf(reloads.InForce()), name)
 		types := make(map[string]string)
 		for _, stage := range run.Graph().Stages {
 			types[stage.Name] = stage.Spec.Type
@@ -102,6 +101,13 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 			out <- gauge(lag, float64(entries), name, stage, types[stage])
 		}
 	}
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func collectStage(out chan<- prometheus.Metric, r pipeline.StageReport, labels ...string) {

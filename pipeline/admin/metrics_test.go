@@ -40,8 +40,8 @@ func TestMetricsAreWhatPrometheusReads(t *testing.T) {
 	}
 	for name, want := range map[string]dto.MetricType{
 		"webrace_pipeline_state": dto.MetricType_GAUGE, "webrace_pipeline_uptime_seconds": dto.MetricType_GAUGE,
-		"webrace_pipeline_reloads_total": dto.MetricType_COUNTER,
-		"webrace_stage_items_in_total":   dto.MetricType_COUNTER, "webrace_stage_items_out_total": dto.MetricType_COUNTER,
+		"webrace_pipeline_reloads_total": dto.MetricType_COUNTER, "webrace_pipeline_last_reload_successful": dto.MetricType_GAUGE,
+		"webrace_stage_items_in_total": dto.MetricType_COUNTER, "webrace_stage_items_out_total": dto.MetricType_COUNTER,
 		"webrace_stage_items_failed_total": dto.MetricType_COUNTER, "webrace_stage_dead_letters_total": dto.MetricType_COUNTER,
 		"webrace_stage_items_retried_total": dto.MetricType_COUNTER, "webrace_stage_items_dropped_total": dto.MetricType_COUNTER,
 		"webrace_stage_waiting_items": dto.MetricType_GAUGE, "webrace_stage_waiting_items_limit": dto.MetricType_GAUGE,
@@ -76,20 +76,13 @@ func TestMetricsAreWhatPrometheusReads(t *testing.T) {
 		last = b.GetCumulativeCount()
 	}
 	for _, m := range families["webrace_pipeline_state"].GetMetric() {
-		if want := boolValue(labelOf(m, "state") == "ended"); m.GetGauge().GetValue() != want {
+		if want := oneIf(labelOf(m, "state") == "ended"); m.GetGauge().GetValue() != want {
 			t.Errorf("state %v", m)
 		}
 	}
 	if families["webrace_stage_lag_entries"] != nil {
 		t.Error("a pipeline that has ended is asked for its lag")
 	}
-}
-
-func boolValue(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // value returns the metric of a stage.

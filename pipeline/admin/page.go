@@ -36,7 +36,7 @@ func assets() http.Handler {
 func isTemplate(name string) bool { return strings.HasSuffix(name, ".html") }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"count": count, "duration": shortDuration, "milliseconds": shortMilliseconds, "rate": rate, "share": share,
+	"count": count, "refused": refused, "duration": shortDuration, "milliseconds": shortMilliseconds, "rate": rate, "share": share,
 }).ParseFS(pageFiles, "page/*.html"))
 
 // contentPolicy lets a page have nothing but what is served here, and speak to nobody else.

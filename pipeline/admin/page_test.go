@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -12,13 +13,13 @@ import (
 )
 
 // shown serves the page of a busy pipeline behind a door.
-func shown(t *testing.T, run *pipeline.Run) (base string) {
+func shown(t *testing.T, run *pipeline.Run) (h *Handler, base string) {
 	t.Helper()
-	h := New()
+	h = New()
 	h.Show(map[string]*pipeline.Run{run.Graph().Name: run})
 	server := httptest.NewServer(newDoor(t, "127.0.0.1:0", "").Guard(h))
 	t.Cleanup(server.Close)
-	return server.URL
+	return h, server.URL
 }
 
 func number(text string) int {
@@ -35,8 +36,9 @@ const (
 func TestThePageInABrowser(t *testing.T) {
 	t.Parallel()
 	b := openBrowser(t)
-	run := start(t, busyGraph("toy", toyOptions{Note: `<img src=x onerror=alert(1)>`, Token: pipeline.NewSecret("hush")}))
-	base := shown(t, run)
+	options := toyOptions{Note: `<img src=x onerror=alert(1)>`, Token: pipeline.NewSecret("hush")}
+	run := start(t, busyGraph("toy", options))
+	h, base := shown(t, run)
 
 	t.Run("numbers move", func(t *testing.T) {
 		p := browser{b.Browser, t}.show(base, true)
@@ -84,6 +86,24 @@ func TestThePageInABrowser(t *testing.T) {
 			if run.Paused() != (step.state == "paused") {
 				t.Errorf("%s did nothing", step.button)
 			}
+		}
+	})
+	t.Run("a reload that changes edges alone", func(t *testing.T) {
+		p := browser{b.Browser, t}.show(base, true)
+		p.await("#link", contains("live"))
+		failure := errors.New("p.toml:3:1: <b>no</b> such option")
+		h.ReloadRefused(failure)
+		p.await(`[data-live="refused"]`, contains(failure.Error()))
+		lines := p.MustEval(`() => document.querySelectorAll("path.edge").length`).Int()
+		rewired := busyGraph("toy", options)
+		rewired.Edges = rewired.Edges[:len(rewired.Edges)-1] // work.links leads nowhere
+		if change, err := run.Reload(t.Context(), rewired); err != nil || len(change.Rewired) == 0 {
+			t.Fatalf("%+v, %v", change, err)
+		}
+		p.await(`[data-live="reloads"]`, contains("reloads: 1 done, 1 failed"))
+		p.await(`[data-reloads="1"] [data-live="refused"]`, func(s string) bool { return s == "" })
+		if now := p.MustEval(`() => document.querySelectorAll("path.edge").length`).Int(); now != lines-1 {
+			t.Errorf("%d edges are drawn, and %d were", now, lines)
 		}
 	})
 	t.Run("drained", func(t *testing.T) { // the last: nothing flows any more
@@ -142,7 +162,8 @@ func TestNamesAndOptionsAreText(t *testing.T) {
 		}
 		s.Name += evil
 	}
-	p := b.show(shown(t, start(t, g)), true)
+	_, base := shown(t, start(t, g))
+	p := b.show(base, true)
 	p.await("#link", contains("live"))
 	p.await("h2", func(s string) bool { return s == evil })
 	p.await(`tbody tr:nth-child(3) th`, func(s string) bool { return s == "work"+evil })

@@ -16,6 +16,7 @@ type State struct {
 	Holding []string              `json:"holding"` // the stages that have items in front of them or in work
 	Stages  map[string]StageState `json:"stages"`
 	Flow    []string              `json:"flow"` // their names, in the order of the flow
+	Reloads
 }
 
 // StageState counts what went through a stage, and what is in it.
@@ -121,6 +122,7 @@ func stateOf(run namedRun) State {
 	s := State{
 		Name: run.name, State: run.state(), Seconds: report.Duration.Seconds(),
 		Holding: append([]string{}, run.Holding()...), Stages: make(map[string]StageState), Flow: report.Flow,
+		Reloads: run.reloads(report.Reloads, report.FailedReloads),
 	}
 	for stage, r := range report.Stages {
 		s.Stages[stage] = StageState{
@@ -136,8 +138,9 @@ func stateOf(run namedRun) State {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func detailOf(run namedRun) Detail {
+	state := stateOf(run) // first: who sees that there were more reloads since then sees another graph, perhaps
 	graph := run.Graph()
-	return Detail{State: stateOf(run), Title: graph.Title, Graph: graphOf(graph)}
+	return Detail{State: state, Title: graph.Title, Graph: graphOf(graph)}
 }
 
 func graphOf(graph *pipeline.Graph) Graph {

@@ -85,6 +85,16 @@ function showCounters(table, counters) {
   });
 }
 
+// reloads says how often the configuration was read again.
+function reloads(p) {
+  return p.reloads || p.failed_reloads ? "reloads: " + count(p.reloads) + " done, " + count(p.failed_reloads) + " failed" : "";
+}
+
+// refused says why the configuration as it is now is not what runs.
+function refused(failure) {
+  return failure && !failure.mended ? "The last reload failed, and everything goes on as before:\n" + failure.error : "";
+}
+
 function showPipeline(p) {
   const section = sections.get(p.name);
   const readings = past.get(p.name) || [];
@@ -93,6 +103,8 @@ function showPipeline(p) {
   section.dataset.state = p.state;
   write(section.querySelector("[data-live=state]"), p.state);
   write(section.querySelector("[data-live=seconds]"), duration(p.seconds));
+  write(section.querySelector("[data-live=reloads]"), reloads(p));
+  write(section.querySelector("[data-live=refused]"), refused(p.last_failed_reload));
   const over = p.state === "ended" || p.state === "draining", verb = p.state === "paused" ? "Resume" : "Pause";
   const toggle = section.querySelector("[data-toggle]");
   toggle.action = "/pipelines/" + encodeURIComponent(p.name) + "/" + verb.toLowerCase();
@@ -100,11 +112,12 @@ function showPipeline(p) {
   for (const button of section.querySelectorAll(".action button")) button.disabled = over;
 }
 
-// isOther reports whether what runs is not what the page was made of.
+// isOther reports whether what runs is not what the page was made of: a reload may have changed anything.
 function isOther(pipelines) {
   if (pipelines.length !== sections.size) return true;
   return pipelines.some(p => {
     const section = sections.get(p.name);
+    if (section && section.dataset.reloads !== String(p.reloads)) return true;
     const shown = section && [...section.querySelectorAll("tr[data-stage]")].map(e => e.dataset.stage);
     return !shown || shown.length !== Object.keys(p.stages).length || shown.some(name => !(name in p.stages));
   });
