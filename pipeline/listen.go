@@ -24,7 +24,7 @@ func Listen(e *Env, network, address string) (net.Listener, error) {
 	case shared == nil:
 		inner, err := net.Listen(network, address)
 		if err != nil {
-			return nil, err
+			return nil, r.cannotListen(err, address)
 		}
 		shared = &sharedListener{key: key, inner: inner, accepted: make(chan acceptance), closed: make(chan struct{})}
 		if r.listeners == nil {
@@ -32,11 +32,22 @@ func Listen(e *Env, network, address string) (net.Listener, error) {
 		}
 		r.listeners[key] = shared
 	case !e.succeeds(shared.owner):
-		return nil, fmt.Errorf("listen on %s %s: stage %s of pipeline %s does so already", network, address, shared.owner.Stage, shared.owner.Pipeline)
+		return nil, fmt.Errorf("listen on %s %s: stage %s of pipeline %s does so already: give one of them another address", network, address, shared.owner.Stage, shared.owner.Pipeline)
 	}
 	shared.owner = e
 	shared.users++
 	return &listener{shared: shared, resources: r, closed: make(chan struct{})}, nil
+}
+
+// cannotListen says who has the port, if it is a stage of this program, by whatever name of the address.
+func (r *Resources) cannotListen(err error, address string) error {
+	_, port, _ := net.SplitHostPort(address)
+	for _, s := range r.listeners {
+		if _, taken, splitErr := net.SplitHostPort(s.inner.Addr().String()); splitErr == nil && taken == port {
+			return fmt.Errorf("%w: stage %s of pipeline %s listens on %s: give one of them another address", err, s.owner.Stage, s.owner.Pipeline, s.inner.Addr())
+		}
+	}
+	return fmt.Errorf("%w: free this address, or give the stage another", err)
 }
 
 // listenerKey names what stages may share.
