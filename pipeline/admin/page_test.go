@@ -50,6 +50,7 @@ func TestThePageInABrowser(t *testing.T) {
 	})
 	t.Run("the keyboard alone pauses and resumes", func(t *testing.T) {
 		p := browser{b.Browser, t}.show(base, true)
+		p.await("#link", contains("live")) // its script runs, and forms do not lead to another page
 		p.tabTo("Pause toy")
 		p.must(p.Keyboard.Type(input.Enter))
 		p.await(stateOfOne, contains("paused"))
@@ -108,6 +109,7 @@ func TestThePageInABrowser(t *testing.T) {
 	})
 	t.Run("drained", func(t *testing.T) { // the last: nothing flows any more
 		p := browser{b.Browser, t}.show(base, true)
+		p.await("#link", contains("live")) // its script runs, and forms do not lead to another page
 		p.tabTo("Drain toy")
 		p.must(p.Keyboard.Type(input.Enter))
 		p.await(stateOfOne, contains("ended"))
