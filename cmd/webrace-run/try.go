@@ -42,9 +42,16 @@ contributes, the summary, and the text with what was found in it. The document
 counts as one that nobody has seen before.
 
 A URL is fetched as in a pipeline: with the options of fetch, robots.txt obeyed and
-redirects followed. Nothing is stored, and no data directory is opened or made.`,
+redirects followed. Nothing is stored, and no data directory is opened or made, but
+for --secret: then the secret is looked up in the one that is there, and goes where it
+would go in a crawl that begins at the URL.
+
+With --render a browser runs the page's scripts, if the stage render would have it do so:
+by the options of the pipeline that has that stage, or by its defaults.`,
 		Example: `  webrace-run try --url https://go.dev/ --keyword generics:5 --keyword "garbage collector:4"
   webrace-run try --url https://example.org/news --urds interests.xml
+  webrace-run try --url https://bank.example/account --secret bank -k statement
+  webrace-run try --url https://example.org/app --render --set render.sandbox=false -k boat
   webrace-run try --file page.html --keyword boat --text full
   webrace-run try --url http://127.0.0.1:8080/ -k boat --set fetch.allow_networks=loopback
   curl -s https://example.org/ | webrace-run try --file - --type text/html -k news:4 --json`,
@@ -56,7 +63,9 @@ redirects followed. Nothing is stored, and no data directory is opened or made.`
 	f.StringVar(&flags.source.file, "file", "", "read the document from a `FILE` instead; - is standard input")
 	f.StringVar(&flags.source.contentType, "type", "", "the media type of the file, as text/html (default: as it is called, or looks)")
 	f.StringVar(&flags.source.base, "base", "", "the `URL` that the file is taken to be of")
-	f.StringArrayVar(&flags.source.set, "set", nil, "override an option of fetch: `fetch.OPTION=VALUE`, as often as needed")
+	f.StringArrayVar(&flags.source.set, "set", nil, "override an option of fetch: `fetch.OPTION=VALUE`, as often as needed; with --render also render.OPTION=VALUE")
+	f.StringVar(&flags.source.secret, "secret", "", "fetch the URL with the credentials of this `NAME` (webrace-store secret set)")
+	f.BoolVar(&flags.source.render, "render", false, "let a browser run the scripts of the page")
 	f.StringArrayVar(&flags.urds, "urds", nil, "try the URDs of an XML `FILE`, as often as needed")
 	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "try this `WORD[:WEIGHT]`, 1 to 5, as often as needed")
 	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant the document must be to those keywords, 0 to 100")

@@ -1,28 +1,26 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
-	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/stages/fetch"
 )
 
 // source is where the document to try comes from.
 type source struct {
 	url, file         string
 	contentType, base string   // of a file
-	set               []string // overrides of the options of fetch
+	set               []string // overrides of the options of fetch and render
+	secret            string   // the name of the credentials to ask with
+	render            bool     // let a browser run the scripts
 }
 
 // specimen is the document that is tried.
@@ -32,6 +30,8 @@ type specimen struct {
 	url       string // where it is, or is taken to be; empty for a file of nowhere
 	body      []byte
 	truncated bool
+	rendered  bool
+	notes     []string // on how it was got
 }
 
 func (s *source) check() error {
@@ -40,6 +40,8 @@ func (s *source) check() error {
 		return errors.New("say which document: --url URL or --file FILE")
 	case s.url != "" && (s.contentType != "" || s.base != ""):
 		return errors.New("--type and --base are of a --file")
+	case s.file != "" && (s.secret != "" || s.render):
+		return errors.New("--secret and --render are of a --url")
 	case s.url != "":
 		return mustBeStart(s.url)
 	case s.base != "":
@@ -50,7 +52,7 @@ func (s *source) check() error {
 
 // document gets the document, and reads its text.
 func (s *source) document(c *cobra.Command, place *cli.Place) (*specimen, error) {
-	options, err := fetchOptions(place, s.set)
+	options, rendering, err := s.options(place)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +63,11 @@ func (s *source) document(c *cobra.Command, place *cli.Place) (*specimen, error)
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	got, err := fetch.One(c.Context(), options, url)
+	got, notes, err := s.get(c, place, url, options, rendering)
 	if err != nil {
 		return nil, err
 	}
-	d := &specimen{name: got.URL, url: got.URL, body: got.Body, truncated: got.Truncated}
+	d := &specimen{name: got.URL, url: got.URL, body: got.Body, truncated: got.Truncated, rendered: got.Rendered, notes: notes}
 	d.Result, err = extract.Document(got.Body, extract.ContentType(got.Header, got.MediaType), got.URL, extract.Options{})
 	return d, err
 }
@@ -111,66 +113,4 @@ func (s *source) read(stdin io.Reader, limit int64) (d *specimen, err error) {
 var typesOfFiles = map[string]string{
 	".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".xml": "text/xml",
 	".rss": "application/rss+xml", ".atom": "application/atom+xml", ".txt": "text/plain", ".md": "text/plain",
-}
-
-// fetchOptions returns how the configuration says that documents are fetched: for the pipeline crawl if it
-// fetches, or else for the first that does. A configuration that fetches nothing leaves it to the shipped one.
-func fetchOptions(place *cli.Place, set []string) (fetch.Options, error) {
-	for _, from := range []*cli.Place{place, {Shipped: true}} {
-		name, err := fetchingPipeline(from)
-		if err != nil {
-			return fetch.Options{}, err
-		}
-		if name != "" {
-			options, _, err := fetchOptionsOf(from, name, set)
-			return options, err
-		}
-	}
-	return fetch.Options{}, errors.New("no pipeline fetches anything")
-}
-
-// fetchingPipeline returns the name of a pipeline that fetches, empty if there is none. One that cannot be
-// read, because a variable is not set, matters only if no other will do.
-func fetchingPipeline(place *cli.Place) (string, error) {
-	config, err := place.Load(pipeline.LoadOptions{Run: []string{}})
-	if err != nil {
-		return "", err
-	}
-	slices.SortStableFunc(config.Pipelines, func(a, b pipeline.PipelineInfo) int {
-		return cmp.Compare(isCrawl(b), isCrawl(a))
-	})
-	var faults []error
-	for _, p := range config.Pipelines {
-		_, found, err := fetchOptionsOf(place, p.Name, nil)
-		if found {
-			return p.Name, nil
-		}
-		faults = append(faults, err)
-	}
-	return "", cmp.Or(faults...)
-}
-
-func isCrawl(p pipeline.PipelineInfo) int {
-	if p.Name == "crawl" {
-		return 1
-	}
-	return 0
-}
-
-// fetchOptionsOf returns the options of the stage of a pipeline that fetches, and whether there is one.
-func fetchOptionsOf(place *cli.Place, name string, set []string) (options fetch.Options, found bool, err error) {
-	config, err := place.Load(pipeline.LoadOptions{Run: []string{name}, Set: set})
-	if err != nil {
-		return options, false, err
-	}
-	graph, err := config.Graph(name)
-	if err != nil {
-		return options, false, cli.Wrong(err)
-	}
-	for _, s := range graph.Stages {
-		if options, found = s.Options.(fetch.Options); found {
-			return options, true, nil
-		}
-	}
-	return options, false, nil
 }

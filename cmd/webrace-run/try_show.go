@@ -31,6 +31,9 @@ func (t *trial) showDocument(s *screen) {
 	s.line(run{}, run{title, bold})
 	s.line(run{"  ", plain}, run{t.name, plain})
 	facts := fmt.Sprintf("%s, %s, %s, %s", t.MediaType, cli.Count(len(t.body), "byte"), cli.Count(len(t.Text.Blocks), "block")+" of text", cli.Count(len(t.Links), "link"))
+	if t.rendered {
+		facts += ", rendered"
+	}
 	s.line(run{"  ", plain}, run{facts, dim})
 	switch {
 	case len(t.body) == 0:
@@ -38,11 +41,25 @@ func (t *trial) showDocument(s *screen) {
 	case len(t.Text.Blocks) == 0 && t.Charset == "":
 		t.warn(s, "no text is read of this type")
 	case len(t.Text.Blocks) == 0:
-		t.warn(s, "it has no text: what scripts write is not read")
+		t.warn(s, "it has no text"+scriptsUnread(t.rendered))
 	}
 	if t.truncated {
-		t.warn(s, "it is longer than fetch.max_body, and was cut there")
+		limit := "fetch.max_body"
+		if t.rendered {
+			limit = "render.max_page"
+		}
+		t.warn(s, "it is longer than "+limit+", and was cut there")
 	}
+	for _, note := range t.notes {
+		t.warn(s, note)
+	}
+}
+
+func scriptsUnread(rendered bool) string {
+	if rendered {
+		return ""
+	}
+	return ": what scripts write is not read (--render reads it)"
 }
 
 func (t *trial) warn(s *screen, what string) {

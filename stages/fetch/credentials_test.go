@@ -223,15 +223,14 @@ func TestCookiesAreKeptWhenAskedForEachHostsApart(t *testing.T) {
 		here, elsewhere := d.server(t), other.server(t)
 		o := local()
 		o.Cookies = keep
-		made, err := newStage(o, pipeline.NewEnv("test", "fetch", nil))
+		alone, err := NewAlone(o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		stage := made.(*stage)
 		for _, url := range []string{here + "/1", here + "/2", elsewhere + "/1"} {
-			_, _, _, _ = stage.ask(t.Context(), url) // one after the other; the door lets nobody in
+			_, _ = alone.Get(t.Context(), webrace.Request{URL: url}) // one after the other; the door lets nobody in
 		}
-		if err := stage.Close(); err != nil {
+		if err := alone.Close(); err != nil {
 			t.Error(err)
 		}
 		want := []string{"/1", "/2"}

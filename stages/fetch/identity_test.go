@@ -55,7 +55,7 @@ func TestEveryRequestSaysWhoAsks(t *testing.T) {
 	conditional := get(url + "/again")
 	conditional.Visit = &webrace.Visit{Version: 1, ETag: `"1"`}
 	run(t, o, get(url+"/moved"), conditional, get(url+"/sitemap.xml"))
-	if _, err := One(t.Context(), o, url+"/moved"); err != nil {
+	if _, err := getAlone(t.Context(), o, url+"/moved"); err != nil {
 		t.Error(err)
 	}
 	// A script that a page loads cannot give itself out for somebody else.
@@ -81,7 +81,7 @@ func TestNoDetourLeadsToThePublicWebWithoutAContact(t *testing.T) {
 		}
 	})
 	var anonymous *contactError
-	if _, err := One(t.Context(), o, url+"/moved"); err == nil || !strings.Contains(err.Error(), "names no contact") {
+	if _, err := getAlone(t.Context(), o, url+"/moved"); err == nil || !strings.Contains(err.Error(), "names no contact") {
 		t.Errorf("a redirect: %v", err)
 	}
 	if _, err := alone(t, o).Part(t.Context(), PartRequest{URL: "http://8.8.8.8/script.js", Limit: 100}); !errors.As(err, &anonymous) || !IsRefusal(err) {

@@ -15,41 +15,56 @@ import (
 // redirectsOfOne is how many redirects in a row are followed for one document.
 const redirectsOfOne = 10
 
-// One asks for one document as the stage does, with all that it guarantees, but outside any pipeline:
-// redirects are followed, a host that one leads back to is left its pause, and nothing is tried again. It
-// returns the document with a body of its own, at the URL where it was found.
-func One(ctx context.Context, o Options, url string) (*webrace.Document, error) {
-	env := pipeline.NewEnv("one", "fetch", nil)
+// Alone asks for single documents as the stage does, with all that it guarantees, but outside any pipeline:
+// redirects are followed, a host that is asked more than once is left its pauses, and nothing is tried again. It
+// is not safe for concurrent use, but for the parts of pages.
+type Alone struct {
+	*stage
+	pauses map[string]time.Time // until when hosts rest
+}
+
+var _ Parter = (*Alone)(nil)
+
+// NewAlone makes one, which has to be closed. Where secrets are stored it finds among what is lent, as the stage
+// does; nil lends nothing.
+func NewAlone(o Options, lent *pipeline.Resources) (*Alone, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	made, err := newStage(o, env)
+	made, err := newStage(o, pipeline.NewEnv("one", "fetch", lent))
 	if err != nil {
 		return nil, err
 	}
 	s := made.(*stage)
-	defer s.Close()
-	pauses := make(map[string]time.Time) // until when hosts rest
+	s.turns.shared.Store(true)
+	return &Alone{s, make(map[string]time.Time)}, nil
+}
+
+// Get returns the document that a request leads to, at the URL where it was found, with a body of its own.
+func (a *Alone) Get(ctx context.Context, r webrace.Request) (*webrace.Document, error) {
 	for range redirectsOfOne + 1 {
-		host, _ := scope.Host(url)
-		if err := sleepUntil(ctx, pauses[host]); err != nil {
+		host, _ := scope.Host(r.URL)
+		if err := sleepUntil(ctx, a.pauses[host]); err != nil {
 			return nil, err
 		}
-		document, next, report, err := s.ask(ctx, url)
+		document, next, report, err := a.ask(ctx, r)
 		if errors.Is(err, webrace.ErrNotAsked) { // the host rests from its robots.txt
-			next, err = url, nil
+			next, err = r.URL, nil
 		}
 		if err != nil || document != nil {
 			return document, err
 		}
-		pauses[host], url = report.NotBefore, next
+		a.pauses[host], r.URL = report.NotBefore, next
 	}
-	return nil, fmt.Errorf("more than %d redirects in a row, the last to %s", redirectsOfOne, url)
+	return nil, fmt.Errorf("more than %d redirects in a row, the last to %s", redirectsOfOne, r.URL)
 }
 
+// Withheld reports whether a host was asked without the credentials of a request, because they are not for it.
+func (a *Alone) Withheld() bool { return a.env.Counter("credentials_withheld").Load() > 0 }
+
 // ask makes one request. It returns the document, or where a redirect leads.
-func (s *stage) ask(ctx context.Context, url string) (document *webrace.Document, next string, report webrace.HostReport, err error) {
-	end := pipeline.ProcessAlone(ctx, s, webrace.Request{URL: url}, func(port string, value any) error {
+func (a *Alone) ask(ctx context.Context, r webrace.Request) (document *webrace.Document, next string, report webrace.HostReport, err error) {
+	end := pipeline.ProcessAlone(ctx, a.stage, r, func(port string, value any) error {
 		switch v := value.(type) {
 		case *webrace.Document:
 			own := *v
@@ -69,7 +84,7 @@ func (s *stage) ask(ctx context.Context, url string) (document *webrace.Document
 	case document != nil || next != "":
 		return document, next, report, nil
 	}
-	return nil, "", report, fmt.Errorf("%s gave no document: %s", url, learned(end).Error)
+	return nil, "", report, fmt.Errorf("%s gave no document: %s", r.URL, learned(end).Error)
 }
 
 // learned returns the visit as it is after a request.

@@ -7,7 +7,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/webrace/webrace"
 )
+
+func getAlone(ctx context.Context, o Options, url string) (*webrace.Document, error) {
+	a, err := NewAlone(o, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return a.Get(ctx, webrace.Request{URL: url})
+}
 
 func TestOneDocumentIsFetchedOutsideAnyPipeline(t *testing.T) {
 	t.Parallel()
@@ -22,7 +33,7 @@ func TestOneDocumentIsFetchedOutsideAnyPipeline(t *testing.T) {
 	})
 	o := local()
 	o.MaxBody = 1000
-	d, err := One(t.Context(), o, url+"/from")
+	d, err := getAlone(t.Context(), o, url+"/from")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +74,7 @@ func TestADocumentThatCannotBeHadIsAnErrorThatSaysWhy(t *testing.T) {
 		{stranger, "/", "allow_networks=loopback"},
 		{Options{}, "/", "must be more than 0"},
 	} {
-		if _, err := One(t.Context(), c.o, url+c.path); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := getAlone(t.Context(), c.o, url+c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.path, err, c.want)
 		}
 	}
@@ -86,7 +97,7 @@ func TestAHostThatARedirectLeadsBackToIsLeftItsPause(t *testing.T) {
 	})
 	o := local()
 	o.Robots = true
-	if _, err := One(t.Context(), o, url+"/from"); err != nil {
+	if _, err := getAlone(t.Context(), o, url+"/from"); err != nil {
 		t.Fatal(err)
 	}
 	if len(asked) != 2 || asked[1].Sub(asked[0]) < pause {
@@ -94,7 +105,7 @@ func TestAHostThatARedirectLeadsBackToIsLeftItsPause(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := One(ctx, o, url+"/from"); err != context.Canceled {
+	if _, err := getAlone(ctx, o, url+"/from"); err != context.Canceled {
 		t.Errorf("after the end: %v", err)
 	}
 }

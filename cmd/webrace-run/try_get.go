@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/fetch"
+	"github.com/webrace/webrace/stages/render"
+	"github.com/webrace/webrace/storage/control"
+)
+
+// get fetches the document, and has it rendered if that is wanted. It returns what is to be said about that.
+func (s *source) get(c *cobra.Command, place *cli.Place, url string, f fetch.Options, r render.Options) (d *webrace.Document, notes []string, err error) {
+	request := webrace.Request{URL: url, Secret: s.secret}
+	lent := new(pipeline.Resources)
+	if s.secret != "" {
+		stores, err := place.OpenExisting()
+		if err != nil {
+			return nil, nil, err
+		}
+		defer func() { err = errors.Join(err, stores.Close()) }()
+		secrets, err := stores.Control()
+		if err != nil {
+			return nil, nil, err
+		}
+		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, url}, nil })
+		request.Reach = []webrace.Reach{{Crawl: "try"}}
+	}
+	fetcher, err := fetch.NewAlone(f, lent)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer fetcher.Close()
+	var browser *render.Alone
+	if s.render {
+		if browser, err = render.OpenAlone(c.Context(), r, fetcher); err != nil {
+			return nil, nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("nothing was fetched, because nothing can be rendered: %w", err)}
+		}
+		defer browser.Close()
+	}
+	if d, err = fetcher.Get(c.Context(), request); err != nil {
+		return nil, nil, err
+	}
+	if fetcher.Withheld() {
+		notes = append(notes, fmt.Sprintf("a host was asked without the credentials %s, which are not for it (webrace-store secret list)", s.secret))
+	}
+	if browser != nil {
+		var more []string
+		d, more = rendered(c.Context(), browser, d)
+		notes = append(notes, more...)
+	}
+	return d, notes, c.Context().Err()
+}
+
+// rendered returns what the stage would pass on, and what is to be said about it.
+func rendered(ctx context.Context, browser *render.Alone, d *webrace.Document) (*webrace.Document, []string) {
+	if !browser.Wants(d) {
+		return d, []string{"it is not rendered: it is no whole HTML page, has text without its scripts (--set render.empty_only=false renders it all the same), or a rule leaves it out"}
+	}
+	made, next, err := browser.Render(ctx, d)
+	switch {
+	case err != nil:
+		return d, []string{fmt.Sprintf("it is shown as it was fetched: %v", err)}
+	case next != "":
+		return made, []string{"its scripts send the reader to " + next}
+	}
+	return made, nil
+}
+
+// beginningAt is where secrets are stored, for a crawl that begins at the document that is tried.
+type beginningAt struct {
+	*control.Store
+	url string
+}
+
+func (b beginningAt) StartOf(context.Context, string) (string, error) { return b.url, nil }
