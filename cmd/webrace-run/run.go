@@ -94,7 +94,7 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 	if err := l.store(c.Context(), dir); err != nil {
 		return err
 	}
-	tracer, endTrace, err := flags.trace.open()
+	tracer, endTrace, err := l.tracing.open(l.out.logger)
 	if err != nil {
 		return err
 	}
@@ -111,14 +111,15 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 
 // launch is a run that nothing has been found wrong with, and what it takes along.
 type launch struct {
-	place  *cli.Place
-	flags  runFlags
-	names  []string
-	set    []string // what options are set to, by the flags and by what is imported
-	config *pipeline.Config
-	out    *output
-	door   *admin.Door
-	urds   []*xmlschema.URD // to be imported; the run is for these alone
+	place   *cli.Place
+	flags   runFlags
+	names   []string
+	set     []string // what options are set to, by the flags and by what is imported
+	config  *pipeline.Config
+	out     *output
+	door    *admin.Door
+	tracing *tracing
+	urds    []*xmlschema.URD // to be imported; the run is for these alone
 }
 
 // prepare reads and checks whatever was given, and changes nothing.
@@ -143,6 +144,9 @@ func prepare(c *cobra.Command, place *cli.Place, flags runFlags, names []string)
 		return nil, err
 	}
 	if l.door, err = flags.face.door(); err != nil {
+		return nil, err
+	}
+	if l.tracing, err = flags.trace.prepare(); err != nil {
 		return nil, err
 	}
 	if l.urds, err = readURDs(c.ErrOrStderr(), flags.urds, flags.owner); err != nil {

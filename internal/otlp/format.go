@@ -39,9 +39,9 @@ func text(key, v string) attribute { return attribute{key, value{v}} }
 type object = map[string]any
 
 // export wraps spans as a collector wants them.
-func export(spans []span) object {
+func export(service string, spans []span) object {
 	return object{"resourceSpans": []object{{
-		"resource":   object{"attributes": []attribute{text("service.name", "webrace")}},
+		"resource":   object{"attributes": []attribute{text("service.name", service)}},
 		"scopeSpans": []object{{"scope": object{"name": "github.com/webrace/webrace/pipeline"}, "spans": spans}},
 	}}}
 }

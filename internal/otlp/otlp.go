@@ -1,15 +1,14 @@
-// Package otlp writes what happens to items as OpenTelemetry spans, a line of OTLP JSON for each lease: a span
-// for the lease, and below it one for each call of a stage. It is what the file receiver of the OpenTelemetry
-// Collector reads (otlpjsonfile).
+// Package otlp tells what happens to items as OpenTelemetry spans: one for a lease, and below it one for each
+// call of a stage. It tells of a lease when that ends, whole or not at all.
 //
-// It writes a lease when it ends, whole or not at all, and never waits for anybody but the disk.
+// A [File] gets a line of OTLP JSON for each lease, which is what the file receiver of the OpenTelemetry
+// Collector reads (otlpjsonfile). A [Collector] is sent them by OTLP over HTTP, as JSON, and is never waited
+// for: what it does not take in time is left out, and counted.
 package otlp
 
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
-	"io"
 	mathrand "math/rand/v2"
 	"strconv"
 	"sync"
@@ -18,22 +17,24 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// mostSpans is how many stages' spans of one lease are written: a page may lead to thousands.
+// mostSpans is how many stages' spans of one lease are told: a page may lead to thousands.
 const mostSpans = 256
 
 // Tracer follows a share of all leases. It may be used by many goroutines at once.
 type Tracer struct {
 	share float64
+	to    []Sink
+}
 
-	mu  sync.Mutex
-	out io.Writer
-	err error
+// Sink is where spans go: a [File] or a [Collector].
+type Sink interface {
+	take(lease []span) // which is not changed any more
 }
 
 var _ pipeline.Tracer = (*Tracer)(nil)
 
 // New returns a tracer that follows a share of leases, from 0 to 1.
-func New(out io.Writer, share float64) *Tracer { return &Tracer{share: share, out: out} }
+func New(share float64, to ...Sink) *Tracer { return &Tracer{share, to} }
 
 // Lease follows one lease, or not.
 func (t *Tracer) Lease(name string) pipeline.Trace {
@@ -41,21 +42,6 @@ func (t *Tracer) Lease(name string) pipeline.Trace {
 		return nil
 	}
 	return &trace{tracer: t, pipeline: name, id: random(16), root: random(8), began: time.Now()}
-}
-
-// Err returns why something could not be written; nothing is, from then on.
-func (t *Tracer) Err() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.err
-}
-
-func (t *Tracer) write(line []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.err == nil {
-		_, t.err = t.out.Write(append(line, '\n'))
-	}
 }
 
 // trace is a lease that is followed.
@@ -115,9 +101,9 @@ func (t *trace) End(o pipeline.Outcome) {
 	if t.failure != "" {
 		root.Status = &status{Code: failed, Message: t.failure}
 	}
-	line, err := json.Marshal(export(append([]span{root}, t.spans...)))
-	if err == nil { // a value of these types can always be written
-		t.tracer.write(line)
+	spans := append([]span{root}, t.spans...)
+	for _, sink := range t.tracer.to {
+		sink.take(spans)
 	}
 }
 

@@ -25,7 +25,7 @@ func spansOf(t *testing.T, line []byte) []span {
 func TestALeaseIsALineOfSpans(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	lease := New(&out, 1).Lease("webrace")
+	lease := New(1, NewFile(&out, "webrace")).Lease("webrace")
 	began := time.Unix(7, 5)
 	lease.Stage("fetch", &pipeline.Item{Value: map[string]any{"url": "http://a.example/"}}, began, time.Second)
 	lease.Stage("index", &pipeline.Item{Value: "x"}, began, 0)
@@ -56,7 +56,7 @@ func TestALeaseIsALineOfSpans(t *testing.T) {
 func TestAShareOfLeasesIsFollowed(t *testing.T) {
 	t.Parallel()
 	for share, possible := range map[float64][2]int{0: {0, 0}, 0.5: {300, 700}, 1: {1000, 1000}} {
-		n, tracer := 0, New(new(bytes.Buffer), share)
+		n, tracer := 0, New(share, NewFile(new(bytes.Buffer), "x"))
 		for range 1000 {
 			if tracer.Lease("p") != nil {
 				n++
@@ -71,7 +71,7 @@ func TestAShareOfLeasesIsFollowed(t *testing.T) {
 func TestALeaseThatMakesThousandsIsBounded(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	lease := New(&out, 1).Lease("p")
+	lease := New(1, NewFile(&out, "webrace")).Lease("p")
 	for range 10 * mostSpans {
 		lease.Stage("s", &pipeline.Item{Value: "x"}, time.Now(), 0)
 	}
@@ -89,11 +89,12 @@ func (f *full) Write([]byte) (int, error) { f.writes++; return 0, errors.New("no
 func TestNothingIsWrittenAfterAFailure(t *testing.T) {
 	t.Parallel()
 	f := new(full)
-	tracer := New(f, 1)
+	file := NewFile(f, "x")
+	tracer := New(1, file)
 	for range 3 {
 		tracer.Lease("p").End(pipeline.Outcome{})
 	}
-	if f.writes != 1 || tracer.Err() == nil {
-		t.Errorf("%d writes, error %v", f.writes, tracer.Err())
+	if f.writes != 1 || file.Err() == nil {
+		t.Errorf("%d writes, error %v", f.writes, file.Err())
 	}
 }
