@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,22 @@ func TestASitemapIsFollowedAndNobodyIsToldOfIt(t *testing.T) {
 	w.run(urds, askAll...)
 	mustBe(t, "requests of the next round", w.requests(), "200 /new", "200 /sitemap.xml", "304 /", "304 /also", "304 /listed")
 	mustBe(t, "told by the next round", w.news(), "ann /new")
+}
+
+func TestOfASitemapThatIsTooLongWhatIsWholeIsFollowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.page("/1", "tea")
+	w.page("/2", "water")
+	w.sitemap("/sitemap.xml", "/1", "/2", "/3-"+strings.Repeat("x", 1000))
+	file := filepath.Join(t.TempDir(), "report.json")
+	said := w.run(these(w.asks("ann", "/sitemap.xml", depth(2))), "--set", "fetch.max_body=800", "--report", file)
+	mustBe(t, "requests", w.requests(), "200 /1", "200 /2", "200 /sitemap.xml")
+	mustSay(t, said, "raise fetch.max_body", w.URL+"/sitemap.xml")
+	var report runReport
+	if readJSON(t, file, &report); report.Stages["sitemap-parse"].Counters["truncated"] != 1 {
+		t.Errorf("counted %v", report.Stages["sitemap-parse"].Counters)
+	}
 }
 
 // What a sitemap lists is stored nowhere, so those who come to it later cost a request for it.

@@ -3,13 +3,15 @@
 // readers, so it is neither kept nor matched. Every other document passes as it came.
 //
 // What it guarantees: a sitemap cannot list more than so many URLs, nor be larger than so much once it is
-// decompressed, whatever it claims; and it speaks for its own host alone, unless that is allowed.
+// decompressed, whatever it claims; of one that was cut, by fetch or here, all is taken that stands whole before the
+// cut, and that is counted and said; and it speaks for its own host alone, unless that is allowed.
 package sitemapparse
 
 import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -49,7 +51,7 @@ func init() {
 			{Name: portLinks, Kind: pipeline.KindOf[*webrace.Links](), Doc: "the URLs that a sitemap lists, a thousand at a time"},
 		},
 		Workers: 2,
-	}, defaults, func(o Options, env *pipeline.Env) (any, error) { return &stage{o, env}, nil })
+	}, defaults, func(o Options, env *pipeline.Env) (any, error) { return &stage{options: o, env: env}, nil })
 }
 
 // Validate refuses limits below one.
@@ -69,6 +71,7 @@ func (o Options) Validate() error {
 type stage struct {
 	options Options
 	env     *pipeline.Env
+	said    atomic.Int32 // of how many it was said that they are cut
 }
 
 var _ pipeline.Processor = (*stage)(nil)
@@ -107,7 +110,7 @@ func notStored(digest webrace.Digest) webrace.Learned {
 func (s *stage) list(d *webrace.Document, found *document) ([]*webrace.Links, error) {
 	s.count("sitemaps", 1)
 	if found.cut {
-		s.count("truncated", 1)
+		s.cut(d)
 	}
 	var nothing extract.Result
 	if s.options.ObeyRobots && nothing.Robots(d.Header, extract.Robot{Name: s.options.RobotsName, At: d.At}).NoFollow {
@@ -146,6 +149,21 @@ func (s *stage) list(d *webrace.Document, found *document) ([]*webrace.Links, er
 	s.count("over_limit", set.Over)
 	s.count("other_host", otherHost)
 	return set.Links(d), nil
+}
+
+// mostSaid is of how many sitemaps it is said that they are cut; the others are counted.
+const mostSaid = 10
+
+func (s *stage) cut(d *webrace.Document) {
+	s.count("truncated", 1)
+	if s.said.Add(1) > mostSaid {
+		return
+	}
+	option := "sitemap-parse.max_size"
+	if d.Truncated {
+		option = "fetch.max_body"
+	}
+	s.env.Logger.Warn("a sitemap is longer than is read of it: what it lists further on is not found this way; raise "+option, "url", d.URL)
 }
 
 func (s *stage) count(name string, n int) {
