@@ -14,6 +14,9 @@ import (
 // TestManyProfilesAreMatchedAsOne compares what an index of many blocks and levels says of a page with what
 // each profile by itself does.
 func TestManyProfilesAreMatchedAsOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("more profiles than a block has take long, and nothing is concurrent here")
+	}
 	t.Parallel()
 	const n = 1<<blockBits + 3000
 	random := rand.New(rand.NewPCG(11, 12))
@@ -66,10 +69,7 @@ func TestManyProfilesAreMatchedAsOne(t *testing.T) {
 // states of one change, and what is in the index at the end is what was put there.
 func TestChangesUnderLoad(t *testing.T) {
 	t.Parallel()
-	n, changes := 20_000, 12_000
-	if testing.Short() {
-		n, changes = 5_000, 3_000
-	}
+	n, changes := orInShort(20_000, 5_000), orInShort(12_000, 3_000)
 	// Each profile has two IDs' worth of words: the old one and the new one are never both there, or neither.
 	profile := func(i, generation int) *Compiled {
 		return compile(t, Profile{ID: idOf(i), Group: keys(Any, fmt.Sprintf("w%d 5", i%50), fmt.Sprintf("g%dg 5", generation))})

@@ -89,7 +89,7 @@ func TestAnyHistoryLeavesTheSameIndex(t *testing.T) {
 	page := []string{"title: news", "computers by the big blue ibm, C++ in them"}
 	var x Index
 	left := map[string]*Compiled{}
-	for range 8000 {
+	for range orInShort(8000, 1500) {
 		id := fmt.Sprint(random.IntN(700))
 		if random.IntN(3) == 0 {
 			x.Remove(id)

@@ -183,19 +183,24 @@ func (g *wantedGroup) repeats() (twice bool) {
 	return twice
 }
 
-var leastPairs = flag.Int("pairs", 120_000, "how many pairs of a profile and an invented page are compared with the oracle")
+// orInShort is so many, or so many in short mode: what runs in one goroutine the race detector need not see in full.
+func orInShort(full, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
+var leastPairs = flag.Int("pairs", 60_000, "how many pairs of a profile and an invented page are compared with the oracle")
 
 func TestMatchAgreesWithTheOracleOnInventedPages(t *testing.T) {
 	t.Parallel()
-	least := *leastPairs
-	if testing.Short() {
-		least /= 4
-	}
+	least := orInShort(*leastPairs, 12_000)
 	for seed, pairs := uint64(5), 0; pairs < least; seed++ {
 		random := rand.New(rand.NewPCG(seed, 6))
 		l := newLanguage(random, inventWords(random, 600))
 		var texts []*webrace.Text
-		for range 300 {
+		for range 30 {
 			texts = append(texts, l.page())
 		}
 		n, alerting := compare(t, l.groups(400), texts)
@@ -209,7 +214,7 @@ func TestMatchAgreesWithTheOracleOnInventedPages(t *testing.T) {
 
 func TestMatchAgreesWithTheOracleOnRealPages(t *testing.T) {
 	t.Parallel()
-	texts := realPages(t, 25)
+	texts := realPages(t, orInShort(25, 5))
 	frequency := map[string]int{}
 	for _, text := range texts {
 		for _, word := range foldedWords(string(text.Bytes)) {
