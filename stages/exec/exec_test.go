@@ -33,7 +33,8 @@ func texts(text string) streams.Source {
 // options run this test's binary as the program, on texts.
 func options(mode string, change ...func(*Options)) Options {
 	o := defaults
-	o.Command, o.Env = []string{os.Args[0]}, map[string]string{"PROGRAM": mode}
+	o.Command = []string{os.Args[0]}
+	o.Env = map[string]string{"PROGRAM": mode, "GORACE": "atexit_sleep_ms=0"} // the race detector would have each end a second later
 	o.Takes = []string{"text"}
 	o.Gives = []Output{{Kind: "text"}, {Port: "links", Kind: "links", Doc: "links"}, {Port: "same", Kind: "same", Doc: "as it came"}}
 	o.Timeout = pipeline.Duration(20 * time.Second)
