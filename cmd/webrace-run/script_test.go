@@ -19,7 +19,10 @@ var programs = map[string]func(){
 	"webrace-store": func() { os.Exit(cli.Main(storecmd.New(os.Args[1:]))) },
 }
 
-func TestMain(m *testing.M) { testscript.Main(m, programs) }
+func TestMain(m *testing.M) {
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // under the race detector each program would end a second later
+	testscript.Main(m, programs)
+}
 
 // TestScripts runs the command as a person would: each file of testdata/script is a session.
 func TestScripts(t *testing.T) {
