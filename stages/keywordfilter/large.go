@@ -35,16 +35,19 @@ type largePage struct {
 
 // lane is the one for large pages.
 type lane struct {
+	atOnce  int
 	waiting chan *largePage
 	serving chan struct{} // holds a token while a worker serves
 }
 
-func newLane() lane { return lane{make(chan *largePage, mostWaiting), make(chan struct{}, 1)} }
+func newLane() lane {
+	return lane{atOnce, make(chan *largePage, mostWaiting), make(chan struct{}, 1)}
+}
 
 // tell matches a document, at once or, when it turns out to be large, in the lane.
 func (s *stage) tell(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
 	a := s.audience.Load()
-	few := &fewEmitter{Emitter: out}
+	few := &fewEmitter{Emitter: out, most: s.lane.atOnce}
 	err := s.match(ctx, a, it, few)
 	s.env.Counter("alerts").Add(int64(len(few.made)))
 	if !errors.Is(err, errLarge) {
@@ -107,11 +110,12 @@ func (s *stage) tellRest(ctx context.Context, p *largePage, out pipeline.Emitter
 // fewEmitter emits so many annotations and no more.
 type fewEmitter struct {
 	pipeline.Emitter
+	most int
 	made []string // their ids
 }
 
 func (e *fewEmitter) Emit(ctx context.Context, it *pipeline.Item) error {
-	if len(e.made) == atOnce {
+	if len(e.made) == e.most {
 		return errLarge
 	}
 	e.made = append(e.made, it.Value.(*xmlschema.ACI).ID)
