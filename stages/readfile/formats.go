@@ -52,8 +52,11 @@ func unpacked(file io.Reader) (in *bufio.Reader, beginning []byte, err error) {
 
 // reader returns a function that gives one entry after the other, and errEnd behind the last.
 func (o Options) reader(in *bufio.Reader) func() (any, error) {
-	if o.Format == "csv" {
+	switch o.Format {
+	case "csv":
 		return o.rows(in)
+	case "xml":
+		return o.elements(in)
 	}
 	lines := o.lines(in)
 	if o.Format == "text" {

@@ -1,5 +1,5 @@
 // Package readfile is the stage that reads files, compressed or not: a text a line, or a record for each line
-// of JSON or row of CSV. With a file of positions it goes on, in the next run, where it left off: what had not
+// of JSON, row of CSV or element of XML, of which no more than one is in memory. With a file of positions it goes on, in the next run, where it left off: what had not
 // been dealt with is read again, and what has been added to a file is read then. A file of another beginning
 // is another file.
 package readfile
@@ -20,9 +20,10 @@ import (
 // Options of the stage.
 type Options struct {
 	Paths     []string      `toml:"paths" doc:"files to read, one after the other; *, ? and [ ] match names, and - is standard input"`
-	Format    string        `toml:"format" doc:"text: a text a line; lines: JSON a line; csv: a record a row, whose fields the first row names" enum:"text,lines,csv"`
+	Format    string        `toml:"format" doc:"text: a text a line; lines: JSON a line; csv: a record a row, whose fields the first row names; xml: a record for each element that record selects" enum:"text,lines,csv,xml"`
+	Record    string        `toml:"record" doc:"with xml: which elements are records: a name, or a path of names such as channel/item, from the root on if it begins with /; * is any name, and prefixes do not count"`
 	Separator string        `toml:"separator" doc:"with csv: what stands between the cells of a row"`
-	MaxLength pipeline.Size `toml:"max_length" doc:"of a line or row; longer ones are left out"`
+	MaxLength pipeline.Size `toml:"max_length" doc:"of a line, row or record; longer ones are left out"`
 	Positions string        `toml:"positions" doc:"a file that remembers how far the others have been read; empty: each run reads all"`
 }
 
@@ -32,8 +33,10 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "read-file",
 		Summary: "reads texts or records from files",
-		Doc: "Files may be compressed by gzip. JSON that is no object is the field `value` of a record. What cannot be read is left out, " +
-			"reported, and counted by `bad_records`.",
+		Doc: "Files may be compressed by gzip. JSON that is no object is the field `value` of a record. Of XML, the attributes of an element and " +
+			"the elements in it are its fields, by their names without prefixes; several of one name are a list, and text beside them is the field " +
+			"`text`. What cannot be read is left out, reported, and counted by `bad_records`; but XML that is not well-formed cannot be read on, and " +
+			"is an error with line and column.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record; with format = \"text\" a text"}},
 	}, defaults, newStage)
 }
@@ -62,6 +65,12 @@ func (o Options) Validate() error {
 	switch comma, size := utf8.DecodeRuneInString(o.Separator); {
 	case size == 0 || size != len(o.Separator) || strings.ContainsRune("\"\r\n\uFFFD", comma):
 		return fault("separator", "%q is not one character, such as ; or a tab", o.Separator)
+	case o.Format == "xml" && o.Record == "":
+		return fault("record", `is not set: name the elements that are records, as "item"`)
+	case o.Format != "xml" && o.Record != "":
+		return fault("record", "is for format = \"xml\" alone")
+	case o.Record != "" && !goodPath.MatchString(o.Record):
+		return fault("record", `%q is neither a name of elements nor a path of such, as "channel/item"; prefixes are left out`, o.Record)
 	case o.MaxLength < 1:
 		return fault("max_length", "must be more than 0")
 	case o.Positions != "" && slices.Contains(o.Paths, "-"):

@@ -52,11 +52,14 @@ func try(t *testing.T, o Options) *stagetest.Result {
 }
 
 func TestConformance(t *testing.T) {
-	for format, line := range map[string]string{"text": "a\n", "lines": "{\"a\":1}\n", "csv": "a,b\n"} {
+	for format, line := range map[string]string{"text": "a\n", "lines": "{\"a\":1}\n", "csv": "a,b\n", "xml": "<a b='c'/>\n"} {
 		t.Run(format, func(t *testing.T) {
 			path := file(t, strings.Repeat(line, 500))
 			o := with(func(o *Options) {
 				o.Paths, o.Format, o.Positions = []string{path}, format, filepath.Join(t.TempDir(), "deep", "positions")
+				if format == "xml" {
+					o.Record = "a"
+				}
 			})
 			stagetest.Run(t, stagetest.Case{Type: "read-file", Options: o})
 		})
@@ -195,6 +198,11 @@ func TestOptionsAreValidated(t *testing.T) {
 		{"separator", func(o *Options) { o.Separator = "" }},
 		{"separator", func(o *Options) { o.Separator = ";;" }},
 		{"separator", func(o *Options) { o.Separator = `"` }},
+		{"record", func(o *Options) { o.Format = "xml" }},
+		{"record", func(o *Options) { o.Record = "item" }},
+		{"record", func(o *Options) { o.Format, o.Record = "xml", "media:item" }},
+		{"record", func(o *Options) { o.Format, o.Record = "xml", "channel/" }},
+		{"record", func(o *Options) { o.Format, o.Record = "xml", "item[1]" }},
 		{"max_length", func(o *Options) { o.MaxLength = 0 }},
 		{"positions", func(o *Options) { o.Paths, o.Positions = []string{"-"}, "p" }},
 	} {
