@@ -63,11 +63,13 @@ func init() {
 	}, defaults, newStage)
 }
 
+// fault is about an option.
+func fault(option, format string, args ...any) error {
+	return &pipeline.OptionError{Option: option, Err: fmt.Errorf(format, args...)}
+}
+
 // Validate refuses what no program can be run by.
 func (o Options) Validate() error {
-	fault := func(option, format string, args ...any) error {
-		return &pipeline.OptionError{Option: option, Err: fmt.Errorf(format, args...)}
-	}
 	switch {
 	case len(o.Command) == 0 || o.Command[0] == "":
 		return fault("command", `is not set: name the program and its arguments, as ["python3", "shout.py"]`)

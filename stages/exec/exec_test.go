@@ -158,7 +158,7 @@ func TestAProgramThatCannotWorkIsFoundOutAtOnce(t *testing.T) {
 		"print at start": `is no frame: "Hello, I am a program`,
 		"wrong abi":      "it speaks version 99 of the protocol, and this is version 1",
 		"refuse":         "it refuses to work: there is no option 'volme'",
-		"drift":          `set takes = ["aci"] and gives = [{ kind = "text" }, { port = "x", kind = "links" }]`,
+		"drift":          `set takes = ["aci"]`,
 		"not ready":      "it was not ready within 500ms",
 		"no greeting":    `its first frame is of the type "done", not ready`,
 		"no json":        "its first frame is no JSON",

@@ -2,11 +2,14 @@ package exec
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -54,16 +57,18 @@ type message struct {
 	Kind  string                     `json:"kind"`  // of emit without keep; that of the port where it is left out
 	Value json.RawMessage            `json:"value"` // of emit without keep
 
-	Count map[string]int64 `json:"count"` // of done and error: what is added to counters
-	Error string           `json:"error"` // of error
-	Retry float64          `json:"retry_after_s"`
+	Count  map[string]int64 `json:"count"`  // of done and error: what is added to counters
+	Error  string           `json:"error"`  // of error
+	Option string           `json:"option"` // of error, in the place of ready: the option that is at fault
+	Retry  float64          `json:"retry_after_s"`
 }
 
 // progSpec is what a program says of itself.
 type progSpec struct {
-	Takes  []string     `json:"takes"`
-	Gives  []progOutput `json:"gives"`
-	Fields []string     `json:"fields"` // those that it wants of an item; all if it names none
+	Takes   []string     `json:"takes"`
+	Gives   []progOutput `json:"gives"`
+	Fields  []string     `json:"fields"`  // those that it wants of an item; all if it names none
+	Options []string     `json:"options"` // the names of those that it knows; any if it does not say
 }
 
 type progOutput struct {
@@ -71,20 +76,33 @@ type progOutput struct {
 	Kind string `json:"kind"`
 }
 
-// differs says what has to be changed in the options so that they say the same as the program; "" if they do.
-func (p *progSpec) differs(o Options) string {
+// fits says what of the options the program does not know, or says otherwise of itself: an
+// [pipeline.OptionError] for each, which says what to write.
+func (p *progSpec) fits(o Options) error {
 	var said []Output
 	for _, out := range p.Gives {
 		said = append(said, Output{Port: out.Port, Kind: out.Kind})
 	}
-	var wrong []string
+	var wrong []error
 	if p.Takes != nil && !slices.Equal(sorted(p.Takes), sorted(o.Takes)) {
-		wrong = append(wrong, "takes = "+literal(p.Takes))
+		wrong = append(wrong, fault("takes", "it takes something else than the stage is declared to: set takes = %s", literal(p.Takes)))
 	}
 	if p.Gives != nil && !slices.Equal(outputs(said), outputs(o.Gives)) {
-		wrong = append(wrong, "gives = ["+strings.Join(outputs(said), ", ")+"]")
+		wrong = append(wrong, fault("gives", "it gives something else than the stage is declared to: set gives = [%s]", strings.Join(outputs(said), ", ")))
 	}
-	return strings.Join(wrong, " and ")
+	for _, name := range slices.Sorted(maps.Keys(o.Options)) {
+		if p.Options == nil || slices.Contains(p.Options, name) {
+			continue
+		}
+		hint := "it has none"
+		if near := suggest.Nearest(name, p.Options); near != "" {
+			hint = "did you mean " + near + "?"
+		} else if len(p.Options) > 0 {
+			hint = "there are " + strings.Join(sorted(p.Options), ", ")
+		}
+		wrong = append(wrong, fault("options."+name, "it has no option %q (%s)", name, hint))
+	}
+	return errors.Join(wrong...)
 }
 
 func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }

@@ -3,7 +3,6 @@ package exec
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/webrace/webrace/pipeline"
 )
 
 // process is a program that runs, from its start until it is gone.
@@ -58,7 +59,7 @@ func (s *stage) launch() (*process, error) {
 		calls: make(map[uint64]*call),
 	}
 	if err := p.start(); err != nil {
-		return nil, s.named(fmt.Errorf("start the program: %w", err))
+		return nil, &pipeline.OptionError{Option: "command", Err: s.named(fmt.Errorf("start the program: %w", err))}
 	}
 	ready := time.AfterFunc(time.Duration(s.options.Ready), func() {
 		p.fail(fmt.Errorf("it was not ready within %v", s.options.Ready), 0)
@@ -74,7 +75,7 @@ func (s *stage) launch() (*process, error) {
 		p.fail(err, 0)
 		close(p.ready)
 		<-p.ended
-		return nil, s.named(fmt.Errorf("%w%s", p.failure(), p.diary.said()))
+		return nil, s.unfit(p.failure(), p.diary.said())
 	}
 	close(p.ready)
 	return p, nil
@@ -188,53 +189,6 @@ func (p *process) ending(otherwise error) error {
 		return errors.New("it ended by itself, with status 0")
 	}
 	return fmt.Errorf("it ended: %w", p.status)
-}
-
-// shakeHands says hello and hears whether the program is ready for us.
-func (p *process) shakeHands() error {
-	o := p.stage.options
-	options := o.Options
-	if options == nil {
-		options = map[string]any{}
-	}
-	header, err := json.Marshal(hello{"hello", newest, p.stage.env.Pipeline, p.stage.env.Stage, options, o.InFlight, int64(o.MaxFrame)})
-	if err != nil {
-		return fmt.Errorf("write the options: %w", err)
-	}
-	if _, err := p.stdin.Write(appendFrame(nil, header, nil)); err != nil {
-		return fmt.Errorf("before it was ready: %w", p.ending(fmt.Errorf("it does not read its standard input: %w", err)))
-	}
-	header, _, err = readFrame(p.reader, int64(o.MaxFrame))
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("before it was ready: %w", p.ending(errors.New("it closed its standard output")))
-	}
-	if err != nil {
-		return err
-	}
-	var m message
-	if err := json.Unmarshal(header, &m); err != nil {
-		return fmt.Errorf("its first frame is no JSON: %w", err)
-	}
-	return p.greeted(m)
-}
-
-// greeted judges what the program answered to hello.
-func (p *process) greeted(m message) error {
-	switch {
-	case m.Type == "error":
-		return fmt.Errorf("it refuses to work: %s", m.Error)
-	case m.Type != "ready":
-		return fmt.Errorf("its first frame is of the type %q, not ready", m.Type)
-	case !speaks(newest, m.ABI):
-		return fmt.Errorf("it speaks version %d of the protocol, and this is version %d: its library or webrace has to be brought up to date", m.ABI, newest)
-	case m.Spec == nil:
-		return nil
-	}
-	if wrong := m.Spec.differs(p.stage.options); wrong != "" {
-		return fmt.Errorf("it takes or gives something else than the stage is declared to: set %s", wrong)
-	}
-	p.fields = m.Spec.Fields
-	return nil
 }
 
 // stop ends the process: politely, then less so. One that has work left is not wanted any more.

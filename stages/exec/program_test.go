@@ -60,6 +60,16 @@ var spoils = map[string]func(peer){
 		p.write(`{"type":"ready","abi":1,"spec":{"takes":["aci"],"gives":[{"kind":"text"},{"port":"x","kind":"links"}]}}`)
 		p.read()
 	},
+	"refuse value": func(p peer) {
+		p.read()
+		p.write(`{"type":"error","error":"volume is 11 at most","option":"volume"}`)
+		p.read()
+	},
+	"knows": func(p peer) {
+		p.read()
+		p.write(`{"type":"ready","abi":1,"spec":{"options":["volume","mark"]}}`)
+		p.read()
+	},
 	"not ready":        func(peer) { time.Sleep(time.Hour) },
 	"no greeting":      func(p peer) { p.read(); p.write(`{"type":"done","id":1}`); p.read() },
 	"no json":          func(p peer) { p.read(); p.write(`hello`); p.read() },

@@ -106,6 +106,14 @@ class Output:
         return "Output(%r, %r)" % (self.message, self.body)
 
 
+class OptionError(ValueError):
+    """An option that there is not, or a value that it cannot have."""
+
+    def __init__(self, option, message):
+        super().__init__(message)
+        self.option = option
+
+
 class Options:
     """The options of a stage as attributes."""
 
@@ -132,15 +140,15 @@ class Stage:
         self.counts[name] = self.counts.get(name, 0) + n
 
     def check(self, given):
-        """Return the options with their defaults, or raise ValueError for one that there is not."""
+        """Return the options with their defaults, or raise OptionError for one that there is not."""
         for name, value in given.items():
             if name not in self.options:
                 near = difflib.get_close_matches(name, self.options, 1)
                 hint = "did you mean %s?" % near[0] if near else "there are " + (", ".join(self.options) or "none")
-                raise ValueError("there is no option %r (%s)" % (name, hint))
+                raise OptionError(name, "there is no option %r (%s)" % (name, hint))
             default = self.options[name]
             if default is not None and not _fits(value, default):
-                raise ValueError("option %r takes something like %r, not %r" % (name, default, value))
+                raise OptionError(name, "option %r takes something like %r, not %r" % (name, default, value))
         return {**self.options, **given}
 
     def run(self):
@@ -151,8 +159,8 @@ class Stage:
         for header, _ in frames:
             try:
                 options = Options(self.check(header.get("options") or {}))
-            except ValueError as e:
-                _write(sink, {"type": "error", "error": str(e)})
+            except OptionError as e:
+                _write(sink, {"type": "error", "error": str(e), "option": e.option})
                 sink.flush()
                 return
             _write(sink, {"type": "ready", "abi": ABI, "spec": self.spec()})
@@ -164,7 +172,7 @@ class Stage:
     def spec(self):
         """Return what the stage says of itself."""
         gives = [{"port": port, "kind": kind} for port, kind in self.gives.items()]
-        spec = {"takes": self.takes, "gives": gives}
+        spec = {"takes": self.takes, "gives": gives, "options": list(self.options)}
         if self.fields:
             spec["fields"] = self.fields
         return spec

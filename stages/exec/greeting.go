@@ -1,0 +1,74 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// shakeHands says hello and hears whether the program is ready for us.
+func (p *process) shakeHands() error {
+	o := p.stage.options
+	options := o.Options
+	if options == nil {
+		options = map[string]any{}
+	}
+	header, err := json.Marshal(hello{"hello", newest, p.stage.env.Pipeline, p.stage.env.Stage, options, o.InFlight, int64(o.MaxFrame)})
+	if err != nil {
+		return fmt.Errorf("write the options: %w", err)
+	}
+	if _, err := p.stdin.Write(appendFrame(nil, header, nil)); err != nil {
+		return fmt.Errorf("before it was ready: %w", p.ending(fmt.Errorf("it does not read its standard input: %w", err)))
+	}
+	header, _, err = readFrame(p.reader, int64(o.MaxFrame))
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("before it was ready: %w", p.ending(errors.New("it closed its standard output")))
+	}
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := json.Unmarshal(header, &m); err != nil {
+		return fmt.Errorf("its first frame is no JSON: %w", err)
+	}
+	return p.greeted(m)
+}
+
+// greeted judges what the program answered to hello.
+func (p *process) greeted(m message) error {
+	switch {
+	case m.Type == "error":
+		err := fmt.Errorf("it refuses to work: %s", m.Error)
+		if _, given := p.stage.options.Options[m.Option]; given {
+			return &pipeline.OptionError{Option: "options." + m.Option, Err: err}
+		}
+		return err
+	case m.Type != "ready":
+		return fmt.Errorf("its first frame is of the type %q, not ready", m.Type)
+	case !speaks(newest, m.ABI):
+		return fmt.Errorf("it speaks version %d of the protocol, and this is version %d: its library or webrace has to be brought up to date", m.ABI, newest)
+	case m.Spec == nil:
+		return nil
+	}
+	p.fields = m.Spec.Fields
+	return m.Spec.fits(p.stage.options)
+}
+
+// unfit makes what the program has found wrong, or is wrong with it, an error of the stage: one for each option
+// that is at fault.
+func (s *stage) unfit(err error, said string) error {
+	if many, several := err.(interface{ Unwrap() []error }); several {
+		var each []error
+		for _, one := range many.Unwrap() {
+			each = append(each, s.unfit(one, said))
+		}
+		return errors.Join(each...)
+	}
+	if fault, ok := err.(*pipeline.OptionError); ok {
+		return &pipeline.OptionError{Option: fault.Option, Err: s.unfit(fault.Err, said)}
+	}
+	return s.named(fmt.Errorf("%w%s", err, said))
+}
