@@ -32,66 +32,76 @@ func (n *node) collect(p BatchProcessor) {
 	out := n.newEmitter()
 	count, period := n.batchSize()
 	for {
-		first, ok := <-n.in
-		if !ok {
+		group := n.gather(count, period)
+		if len(group) == 0 {
 			return
 		}
-		group := n.gather(first, count, period)
-		n.processGroup(batchCall{p}, group, out)
+		n.busy.Add(1)
+		n.processGroup(p, group, out)
+		n.busy.Add(-1)
 	}
 }
 
-func (n *node) gather(first any, count int, period time.Duration) []*Item {
-	group := append(make([]*Item, 0, count), n.item(first))
+// gather waits for a first item, then for others. No item means that nothing more will come.
+func (n *node) gather(count int, period time.Duration) []*Item {
+	group := make([]*Item, count)
+	got := n.in.take(group[:1])
+	if got == 0 {
+		return nil
+	}
+	n.gathered(group[:1])
+	something := n.in.enlist()
+	defer n.in.delist()
 	full := time.NewTimer(period)
 	defer full.Stop()
-	gating := &n.run.gating
-	for len(group) < count {
-		g := gating.gate.Load()
-		if g.hurry {
-			return n.gatherWaiting(group, count)
+	for got < count {
+		g := n.run.gating.gate.Load() // before looking for items: who changes it waits for those that there are
+		more, ended := n.in.tryTake(group[got:])
+		n.gathered(group[got : got+more])
+		got += more
+		switch {
+		case more > 0:
+			continue
+		case ended || g.hurry:
+			return group[:got]
 		}
 		select {
-		case e, ok := <-n.in:
-			if !ok {
-				return group
-			}
-			group = append(group, n.item(e))
+		case <-something:
 		case <-full.C:
-			return group
+			return group[:got]
 		case <-g.changed:
 		case <-n.run.ctx.Done():
-			return group
+			return group[:got]
 		}
 	}
 	return group
 }
 
-// gatherWaiting adds to a group what is there already.
-func (n *node) gatherWaiting(group []*Item, count int) []*Item {
-	for len(group) < count {
-		select {
-		case e, ok := <-n.in:
-			if !ok {
-				return group
-			}
-			group = append(group, n.item(e))
-		default:
-			return group
-		}
+// gathered counts items that are taken at once.
+func (n *node) gathered(its []*Item) {
+	n.stats.taken.Add(int64(len(its)))
+	n.stats.in.Add(int64(len(its)))
+	for _, it := range its {
+		n.taps.see(it, TapInput)
 	}
-	return group
 }
 
-func (n *node) processGroup(c call, group []*Item, out *emitter) {
+func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
 	if err := n.run.ctx.Err(); err != nil {
 		endAll(group, Outcome{Err: err})
 		return
 	}
 	joint := newLineage(func(o Outcome) { endAll(group, o) }, nil)
 	joint.queued = allQueued(group)
-	out.lineage = joint
-	joint.done(n.measured(c, group, out))
+	out.begin(joint)
+	call := func() error { return p.ProcessBatch(n.run.ctx, group, out) }
+	err := n.guarded(call)
+	if err != nil {
+		err = n.afterError(err, group, out, call)
+	}
+	out.returned(group)
+	out.end()
+	joint.done(err)
 }
 
 // endAll gives every item of a group the outcome that the group had.

@@ -14,6 +14,14 @@ type emitter struct {
 	emitted int      // since the current item came in
 	def     *outlet
 	sampler sampler
+	began   time.Time // the call, if it is timed, and
+	since   time.Time // if it is traced
+	traced  bool
+
+	several bool    // items are dealt with that were taken at once:
+	sent    int64   // what has been sent and not been counted
+	last    *Item   // what the call emitted last, of its own lease; it goes when the call has ended
+	to      *outlet // where it goes
 
 	// Of a source or a go-streams operator alone:
 	gate *gate           // the one that def was looked up behind
@@ -21,11 +29,35 @@ type emitter struct {
 	stop <-chan struct{} // ends its waiting at the gate
 }
 
-func (n *node) newEmitter() *emitter { return &emitter{node: n, def: n.ports[""]} }
+func (n *node) newEmitter() *emitter {
+	return &emitter{node: n, def: n.ports[""], traced: n.run.options.Tracer != nil}
+}
 
 // newProducer returns the emitter of what has no item to descend from.
 func (n *node) newProducer(as openness, stop <-chan struct{}) *emitter {
 	return &emitter{node: n, as: as, stop: stop}
+}
+
+// begin prepares for a call of the stage that is for this lease; returned and end close it, the first one before
+// its items are ended.
+func (e *emitter) begin(l *lineage) {
+	e.lineage, e.emitted = l, 0
+	e.began = e.sampler.begin()
+	if e.traced {
+		e.since = time.Now()
+	}
+}
+
+func (e *emitter) returned(its []*Item) {
+	if e.traced {
+		e.node.traced(its, e.since)
+	}
+}
+
+func (e *emitter) end() {
+	if !e.began.IsZero() {
+		e.node.stats.timed(&e.sampler, time.Since(e.began))
+	}
 }
 
 func (e *emitter) Emit(ctx context.Context, it *Item) error {
@@ -62,7 +94,46 @@ func (e *emitter) send(ctx context.Context, it *Item, port string, o *outlet) er
 		it.lineage = e.lineage
 	}
 	e.node.taps.see(it, port)
+	if e.several {
+		if err := e.flush(ctx); err != nil {
+			return err
+		}
+		if it.lineage == e.lineage && o != nil {
+			e.last, e.to = it, o
+			return nil
+		}
+	}
 	return e.fanOut(ctx, it, o)
+}
+
+// flush sends what was kept back.
+func (e *emitter) flush(ctx context.Context) error {
+	it := e.last
+	if it == nil {
+		return nil
+	}
+	e.last = nil
+	return e.fanOut(ctx, it, e.to)
+}
+
+// done ends the item that the stage was called with. If something was kept back, that takes its place in the
+// lease: so most items that pass a stage are counted neither in nor out of it.
+func (e *emitter) done() {
+	it, lineage := e.last, e.lineage
+	if it == nil {
+		lineage.done(nil)
+		return
+	}
+	e.last = nil
+	e.sent++
+	if more := len(e.to.targets) - 1; more > 0 {
+		lineage.alive.Add(int64(more))
+	}
+	for _, target := range e.to.targets {
+		if !target.offer(it) {
+			_ = e.held(e.node.run.ctx, it, target) // which does not fail
+		}
+	}
 }
 
 // produce sends an item that descends from none, once the gate lets it. Unless it brings a lease, it gets
@@ -118,13 +189,15 @@ func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {
 		return nil
 	}
 	lineage := it.lineage // the next stage may have ended the item before the second branch gets it
-	n.stats.out.Add(1)
+	if e.several {
+		e.sent++
+	} else {
+		n.stats.out.Add(1)
+	}
 	for _, target := range o.targets {
 		lineage.fork()
-		select {
-		case target <- it:
+		if target.offer(it) {
 			continue
-		default:
 		}
 		if err := e.held(ctx, it, target); err != nil {
 			lineage.done(err)
@@ -134,8 +207,17 @@ func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {
 	return nil
 }
 
+// count shows what was sent.
+func (e *emitter) count() {
+	if e.sent > 0 {
+		e.node.stats.out.Add(e.sent)
+		e.sent = 0
+	}
+}
+
 // held is wait with the time it takes, in a call that is timed.
-func (e *emitter) held(ctx context.Context, it *Item, target chan<- any) error {
+func (e *emitter) held(ctx context.Context, it *Item, target *inbox) error {
+	e.count()
 	if e.sampler.stands == 0 {
 		return e.wait(ctx, it, target)
 	}
@@ -145,21 +227,18 @@ func (e *emitter) held(ctx context.Context, it *Item, target chan<- any) error {
 	return err
 }
 
-// wait sends to a channel that is full. Under the run's own context it need not watch for the end, which
-// costs more than the send: the node behind the channel goes on receiving when the run is cancelled.
-func (e *emitter) wait(ctx context.Context, it *Item, target chan<- any) error {
-	if ctx == e.node.run.ctx {
-		target <- it
+// wait puts an item into an inbox that is full. Under the run's own context it need not watch for the end: the
+// node behind the inbox goes on taking when the run is cancelled.
+func (e *emitter) wait(ctx context.Context, it *Item, target *inbox) error {
+	run := e.node.run.ctx
+	if ctx == run {
+		target.put(it, nil, nil)
 		return nil
 	}
-	select {
-	case target <- it:
+	if target.put(it, run.Done(), ctx.Done()) {
 		return nil
-	case <-e.node.run.ctx.Done():
-		return e.node.run.ctx.Err()
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return cmp.Or(run.Err(), ctx.Err())
 }
 
 func (n *node) hasPort(name string) bool {

@@ -36,33 +36,14 @@ const attempts = 3
 
 var firstPause = 100 * time.Millisecond
 
-// call is one way to hand items to a stage.
-type call interface {
-	do(ctx context.Context, its []*Item, out Emitter) error
-}
-
-type (
-	processCall struct{ Processor }
-	batchCall   struct{ BatchProcessor }
-	putCall     struct{ Queue }
-)
-
-func (c processCall) do(ctx context.Context, its []*Item, out Emitter) error {
-	return c.Process(ctx, its[0], out)
-}
-
-func (c batchCall) do(ctx context.Context, its []*Item, out Emitter) error {
-	return c.ProcessBatch(ctx, its, out)
-}
-
-func (c putCall) do(ctx context.Context, its []*Item, _ Emitter) error { return c.Put(ctx, its[0]) }
-
-// attempt calls the stage with some items and applies its error policy to each of them. What it returns
-// is for their lineage: nil if the error was taken care of.
-func (n *node) attempt(c call, its []*Item, out *emitter) error {
-	tried, err := n.try(c, its, out)
-	if err == nil {
-		return nil
+// afterError applies the stage's error policy to the items that a call has failed on; again repeats the call.
+// What it returns is for their lineage: nil if the error was taken care of.
+func (n *node) afterError(err error, its []*Item, out *emitter, again func() error) error {
+	tried := 1
+	if n.stage.Common.OnError == RetryFirst {
+		if tried, err = n.tryAgain(err, out, again); err == nil {
+			return nil
+		}
 	}
 	if len(its) == 1 {
 		return n.failed(its[0], err, tried, out)
@@ -74,22 +55,13 @@ func (n *node) attempt(c call, its []*Item, out *emitter) error {
 	return unhandled
 }
 
-// try calls the stage, again after a pause if its policy says so and nothing has been emitted, because
-// what has been emitted cannot be taken back.
-func (n *node) try(c call, its []*Item, out *emitter) (tried int, err error) {
-	limit := 1
-	if n.stage.Common.OnError == RetryFirst {
-		limit = attempts
-	}
+// tryAgain calls the stage again after a pause, as long as nothing has been emitted, because what has been
+// emitted cannot be taken back.
+func (n *node) tryAgain(err error, out *emitter, again func() error) (tried int, _ error) {
 	pause := firstPause
-	for tried = 1; ; tried++ {
-		out.emitted = 0
-		err = n.guarded(c, its, out)
-		if err == nil || tried == limit || out.emitted > 0 {
-			return tried, err
-		}
+	for tried = 1; tried < attempts && out.emitted == 0; tried++ {
 		if _, ok := asRetry(err); ok {
-			return tried, err
+			break
 		}
 		select {
 		case <-time.After(pause):
@@ -97,13 +69,17 @@ func (n *node) try(c call, its []*Item, out *emitter) (tried int, err error) {
 		case <-n.run.ctx.Done():
 			return tried, n.run.ctx.Err()
 		}
+		if err = n.guarded(again); err == nil {
+			break
+		}
 	}
+	return tried, err
 }
 
 // guarded makes a panic of the stage an error, so that it costs the items and not the process.
-func (n *node) guarded(c call, its []*Item, out *emitter) (err error) {
+func (n *node) guarded(call func() error) (err error) {
 	defer recovered(n.name, &err)
-	return c.do(n.run.ctx, its, out)
+	return call()
 }
 
 // failed applies the stage's error policy.
@@ -185,6 +161,10 @@ func (e *PanicError) Error() string { return fmt.Sprintf("stage %s panicked: %v"
 // recovered is deferred around the code of a stage.
 func recovered(stage string, err *error) {
 	if v := recover(); v != nil {
-		*err = &PanicError{Stage: stage, Value: v, Stack: debug.Stack()}
+		*err = newPanicError(stage, v)
 	}
+}
+
+func newPanicError(stage string, v any) error {
+	return &PanicError{Stage: stage, Value: v, Stack: debug.Stack()}
 }

@@ -15,8 +15,9 @@ func (n *node) runForeign(stage FlowStage) {
 		n.operator = stage.Flow()
 	}
 	n.run.work(func() {
-		for e := range n.in {
-			n.feed(n.operator, n.item(e))
+		for one := make([]*Item, 1); n.in.take(one) > 0; {
+			n.gathered(one)
+			n.feed(n.operator, one[0])
 		}
 		n.finishOperator()
 	})

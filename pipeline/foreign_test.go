@@ -58,11 +58,44 @@ func TestCancelledEmbeddedGraphLeavesItsProgramFree(t *testing.T) {
 	<-fed
 }
 
-func TestNodesHandTheChannelOver(t *testing.T) {
+func TestNodesAreConnectedWithoutACopy(t *testing.T) {
+	t.Parallel()
 	r := &Run{}
-	a, b := &node{run: r, ports: map[string]*outlet{}}, &node{run: r, in: make(chan any)}
-	if a.Via(b) != streams.Flow(b) || a.ports[""].targets[0] != b.In() {
-		t.Error("the channel between two nodes is not the second one's own")
+	a, b := &node{run: r, ports: map[string]*outlet{}}, &node{run: r, in: newInbox(1)}
+	if a.Via(b) != streams.Flow(b) || a.ports[""].targets[0] != b.in {
+		t.Error("what leads out of the first node does not end in front of the second")
+	}
+}
+
+func TestANodeStandsInAStreamOfGoStreams(t *testing.T) {
+	t.Parallel()
+	r := build().g.newRun(t.Context(), RunOptions{})
+	n := &node{run: r, in: newInbox(2), ports: map[string]*outlet{}}
+	values := make(chan any)
+	go func() {
+		defer close(values)
+		for i := range 100 {
+			values <- i
+		}
+	}()
+	out := ext.NewChanSource(values).Via(n).Out()
+	go func() { // what a stage does that passes items on
+		defer n.tellEnd()
+		out := n.newEmitter()
+		for one := make([]*Item, 1); n.in.take(one) > 0; {
+			out.lineage = one[0].lineage
+			one[0].lineage.done(out.Emit(r.ctx, one[0]))
+		}
+	}()
+	next := 0
+	for value := range out {
+		if value != next {
+			t.Errorf("%v, want %d", value, next)
+		}
+		next++
+	}
+	if next != 100 || !r.flight.isZero() {
+		t.Errorf("%d values of 100; nothing in flight: %t", next, r.flight.isZero())
 	}
 }
 

@@ -113,10 +113,5 @@ func (it *Item) OnOutcome(f func(Outcome)) {
 	if l == nil {
 		return
 	}
-	l.onEnd(func() {
-		l.mu.Lock()
-		outcome := l.outcome
-		l.mu.Unlock()
-		f(outcome)
-	})
+	l.onEnd(func() { f(l.told()) })
 }

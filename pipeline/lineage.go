@@ -23,10 +23,14 @@ type lineage struct {
 	alive   atomic.Int64
 	end     func(Outcome)
 	release func(note any)
-	queued  bool  // the lease is a queue's, which can hand it out again
-	run     *Run  // that waits for it; nil outside one
-	trace   Trace // nil unless it is followed
+	run     *Run                  // that waits for it; nil outside one
+	trace   Trace                 // nil unless it is followed
+	story   atomic.Pointer[story] // nil as long as there is nothing to say
+	queued  bool                  // the lease is a queue's, which can hand it out again
+}
 
+// story is what has happened to a lease besides its beginning; most of those of a fast pipeline have none.
+type story struct {
 	mu       sync.Mutex
 	outcome  Outcome
 	cleanups []func()
@@ -55,26 +59,49 @@ func (l *lineage) done(err error) {
 	}
 }
 
+// tell changes the story.
+func (l *lineage) tell(change func(*story)) {
+	s := l.story.Load()
+	if s == nil {
+		s = new(story)
+		if !l.story.CompareAndSwap(nil, s) {
+			s = l.story.Load()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
+}
+
 func (l *lineage) fail(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.outcome.Err != nil {
-		return
+	l.tell(func(s *story) {
+		if s.outcome.Err != nil {
+			return
+		}
+		s.outcome.Err = err
+		if retry, ok := asRetry(err); ok {
+			s.outcome.RetryAt = retry.at
+		}
+	})
+}
+
+// told returns the outcome, so far.
+func (l *lineage) told() (o Outcome) {
+	if l.story.Load() != nil {
+		l.tell(func(s *story) { o = s.outcome })
 	}
-	l.outcome.Err = err
-	if retry, ok := asRetry(err); ok {
-		l.outcome.RetryAt = retry.at
-	}
+	return o
 }
 
 func (l *lineage) finish() {
-	l.mu.Lock()
-	outcome, cleanups := l.outcome, l.cleanups
-	l.cleanups = nil
-	l.mu.Unlock()
+	var cleanups []func()
+	if l.story.Load() != nil {
+		l.tell(func(s *story) { cleanups, s.cleanups = s.cleanups, nil })
+	}
 	for _, cleanup := range cleanups {
 		cleanup()
 	}
+	outcome := l.told()
 	if l.trace != nil {
 		l.trace.End(outcome)
 	}
@@ -94,22 +121,16 @@ func (l *lineage) hold() func(error) {
 }
 
 func (l *lineage) learn(what any) {
-	l.mu.Lock()
-	l.outcome.Learned = append(l.outcome.Learned, what)
-	l.mu.Unlock()
+	l.tell(func(s *story) { s.outcome.Learned = append(s.outcome.Learned, what) })
 }
 
 func (l *lineage) onEnd(f func()) {
-	l.mu.Lock()
-	l.cleanups = append(l.cleanups, f)
-	l.mu.Unlock()
+	l.tell(func(s *story) { s.cleanups = append(s.cleanups, f) })
 }
 
 func (l *lineage) releaseEarly(note any) {
-	l.mu.Lock()
-	first := !l.released
-	l.released = true
-	l.mu.Unlock()
+	first := false
+	l.tell(func(s *story) { first, s.released = !s.released, true })
 	if first && l.release != nil {
 		l.release(note)
 	}

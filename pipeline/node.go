@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/reugn/go-streams"
-	"github.com/reugn/go-streams/flow"
 )
 
 const defaultBuffer = 16
@@ -16,9 +14,8 @@ const defaultBuffer = 16
 // errorsPort is the port that every stage has for the items it failed on.
 const errorsPort = "errors"
 
-// node runs one stage of a graph: it owns the channel in front of the stage, and its workers send to the
-// channels of the nodes that follow. It is a go-streams Flow, so that it can stand in a stream of
-// go-streams' own; between two nodes the channel is handed over and nothing is copied.
+// node runs one stage of a graph: it owns the inbox in front of the stage, and its workers put what the stage
+// emits into the inboxes of the nodes that follow. It is a go-streams Flow as well, see streamed.go.
 type node struct {
 	run   *Run
 	name  string
@@ -27,12 +24,12 @@ type node struct {
 	impl  any
 	queue Queue // impl, when it is one
 
-	in        chan any           // *Item, or a value from a foreign go-streams stage; closed when all producers have ended
+	in        *inbox             // closed when all producers have ended
 	ports     map[string]*outlet // where each output port leads
 	producers atomic.Int32       // nodes that may still send to in
 	externals atomic.Int32       // those of them outside the node's own cycle; the queue is sealed when none is left
 	external  map[*node]bool
-	receiving sync.Mutex     // makes it one step to receive an item and to count it in puts
+	receiving sync.Mutex     // makes it one step to receive items and to count them in puts
 	puts      sync.WaitGroup // items received and not yet put
 
 	// What follows outlives a reload, which the stage may go through as it is.
@@ -43,6 +40,9 @@ type node struct {
 	operator streams.Flow // of a go-streams operator that has been started; nil before
 	finished bool         // the operator has been told that nothing more comes
 
+	asked  sync.Once // for In
+	values chan any  // what In returns
+
 	stats stats
 	busy  atomic.Int32
 	taps  taps
@@ -50,11 +50,9 @@ type node struct {
 
 // outlet is an output port in use.
 type outlet struct {
-	targets []chan<- any
-	nodes   []*node // the nodes behind the targets that have to be told of the end
+	targets []*inbox
+	nodes   []*node // the nodes behind the targets, which have to be told of the end
 }
-
-var _ streams.Flow = (*node)(nil)
 
 // running is a source under way, or the Release of a keeper.
 type running struct {
@@ -78,7 +76,7 @@ func prepareNode(r *Run, stage *Stage) *node {
 		Continuous: r.options.Continuous, Upstream: r.options.Upstream,
 		resources: r.options.Resources, counters: newCounters(), run: r,
 	}
-	n.in = n.newChannel()
+	n.in = n.newInbox()
 	return n
 }
 
@@ -96,8 +94,8 @@ func (n *node) make() error {
 	return fmt.Errorf("make stage %s: %T is no Processor, BatchProcessor, Source, Queue or FlowStage", n.name, impl)
 }
 
-func (n *node) newChannel() chan any {
-	return make(chan any, firstPositive(n.stage.Common.Buffer, defaultBuffer))
+func (n *node) newInbox() *inbox {
+	return newInbox(firstPositive(n.stage.Common.Buffer, defaultBuffer))
 }
 
 func (n *node) workers() int {
@@ -120,44 +118,6 @@ func (n *node) outlet(port string) *outlet {
 	}
 	return o
 }
-
-// In returns the channel in front of the stage.
-func (n *node) In() chan<- any { return n.in }
-
-// Out returns a channel of the values, not items, that leave the default port.
-func (n *node) Out() <-chan any {
-	items, values := make(chan any, cap(n.in)), make(chan any)
-	o := n.outlet("")
-	o.targets = append(o.targets, items)
-	o.nodes = append(o.nodes, &node{in: items})
-	o.nodes[len(o.nodes)-1].producers.Add(1)
-	n.run.spawn(func() {
-		defer close(values)
-		for e := range items {
-			it := e.(*Item)
-			select {
-			case values <- it.Value:
-				it.lineage.done(nil)
-			case <-n.run.ctx.Done():
-				it.lineage.done(n.run.ctx.Err())
-			}
-		}
-	})
-	return values
-}
-
-// Via leads the default port to the next flow.
-func (n *node) Via(next streams.Flow) streams.Flow {
-	if to, ok := next.(*node); ok {
-		n.connect("", to)
-		return next
-	}
-	flow.DoStream(n, next)
-	return next
-}
-
-// To leads the default port to a sink.
-func (n *node) To(sink streams.Sink) { flow.DoStream(n, sink) }
 
 // start sets the stage's goroutines going. The last of them to end tells the nodes that follow.
 func (n *node) start() {
@@ -200,52 +160,12 @@ func (n *node) thenEnd(workers *sync.WaitGroup) {
 	})
 }
 
-// work processes items until the channel is closed. When the run is cancelled it only empties the
-// channel, so that nobody waits for it.
-func (n *node) work(p Processor) {
-	out, one, process := n.newEmitter(), make([]*Item, 1), call(processCall{p})
-	for e := range n.in {
-		one[0] = n.item(e)
-		n.handle(process, one, out)
-	}
+// waiting returns how many items have come and not been given to the stage; of what a worker has taken at
+// once, those that it has dealt with are among them until it is through.
+func (n *node) waiting() int {
+	given := n.stats.in.Load() // first, so that it is no more than what was taken
+	return n.in.len() + int(n.stats.taken.Load()-given)
 }
 
-// handle calls the stage with one item, which is all that its holds, and ends it.
-func (n *node) handle(c call, its []*Item, out *emitter) {
-	lineage := its[0].lineage
-	if err := n.run.ctx.Err(); err != nil {
-		lineage.done(err)
-		return
-	}
-	out.lineage = lineage
-	lineage.done(n.measured(c, its, out))
-}
-
-// measured is attempt with the time it took and the stage shown as busy.
-func (n *node) measured(c call, its []*Item, out *emitter) error {
-	n.busy.Add(1)
-	began := n.stats.begin(&out.sampler)
-	var since time.Time
-	if n.run.options.Tracer != nil {
-		since = time.Now()
-	}
-	err := n.attempt(c, its, out) // which does not panic
-	if !since.IsZero() {
-		n.traced(its, since)
-	}
-	n.stats.end(&out.sampler, began)
-	n.busy.Add(-1)
-	return err
-}
-
-// item returns what came in as an item; a bare value comes from a go-streams stage and gets a lease of
-// its own.
-func (n *node) item(e any) *Item {
-	n.stats.in.Add(1)
-	it, ok := e.(*Item)
-	if !ok {
-		it = &Item{Value: e, lineage: n.run.newLease(nil, nil)}
-	}
-	n.taps.see(it, TapInput)
-	return it
-}
+// holding reports whether the node has items in front of the stage or in it.
+func (n *node) holding() bool { return n.waiting() > 0 || n.busy.Load() > 0 }

@@ -1,38 +1,41 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 )
 
-// sealMark comes behind the last item from outside a queue's cycle.
-type sealMark struct{}
-
-// put stores what comes in until the channel is closed. It is one half of a queue; the other, take, ends
+// put stores what comes in until nothing more will come. It is one half of a queue; the other, take, ends
 // on its own, so the cycle between them is no cycle of waiting.
 func (n *node) put() {
-	out, one, put := n.newEmitter(), make([]*Item, 1), call(putCall{n.queue})
+	out, all := n.newEmitter(), newHand()
 	for {
-		e, ok := n.receive()
-		if !ok {
+		hand := n.receive(all[:n.handful(out)])
+		if len(hand) == 0 {
 			return
 		}
-		one[0] = n.item(e)
-		n.handle(put, one, out)
-		n.puts.Done()
+		n.handle(putter{n.queue}, hand, out)
+		n.puts.Add(-len(hand))
 	}
 }
 
-// receive returns the next item to put. At the mark it seals the queue, once the puts before it have
-// returned: some may be of items from outside the cycle, in the hands of other workers.
-func (n *node) receive() (any, bool) {
+// putter puts items into a queue.
+type putter struct{ Queue }
+
+func (p putter) Process(ctx context.Context, it *Item, _ Emitter) error { return p.Put(ctx, it) }
+
+// receive returns the next items to put, none if nothing more will come. At the mark it seals the queue, once
+// the puts before it have returned: some may be of items from outside the cycle, in the hands of other workers.
+func (n *node) receive(hand []*Item) []*Item {
 	n.receiving.Lock()
 	defer n.receiving.Unlock()
-	for e := range n.in {
-		if _, ok := e.(sealMark); !ok {
-			n.puts.Add(1)
-			return e, true
+	for {
+		taken := hand[:n.in.take(hand)]
+		if len(taken) == 0 || taken[0] != sealMark {
+			n.puts.Add(len(taken))
+			return taken
 		}
 		n.puts.Wait()
 		if !n.sealed {
@@ -40,7 +43,6 @@ func (n *node) receive() (any, bool) {
 			n.queue.Seal()
 		}
 	}
-	return nil, false
 }
 
 // takeAll hands out leases until the queue says that nothing is left, the run drains, or another generation

@@ -161,7 +161,7 @@ func (l *reload) quiesce(ctx context.Context) error {
 func (l *reload) holding() string {
 	var names []string
 	for _, n := range l.run.nodes {
-		if _, source := n.impl.(Source); !source && (len(n.in) > 0 || n.busy.Load() > 0) {
+		if _, source := n.impl.(Source); !source && n.holding() {
 			names = append(names, n.name)
 		}
 	}

@@ -70,9 +70,7 @@ func (r *Run) startReplays(replays []replay) {
 		r.work(func() {
 			defer r.replayEnded(p.to, producer)
 			lease := r.newLease(func(o Outcome) { r.replayed(p.letter, o) }, nil)
-			select {
-			case p.to.in <- &Item{Value: p.value, Meta: p.letter.Meta, lineage: lease}:
-			case <-r.drainCtx.Done():
+			if !p.to.in.put(&Item{Value: p.value, Meta: p.letter.Meta, lineage: lease}, r.drainCtx.Done(), nil) {
 				lease.done(r.drainCtx.Err())
 			}
 		})

@@ -17,7 +17,7 @@ type Report struct {
 
 // StageReport counts what went through one stage.
 type StageReport struct {
-	In, Out  int64
+	In, Out  int64 // where calls take microseconds, up to 16 late
 	Errors   int64 // items that its error policy was applied to
 	Buried   int64 // of these, items that were kept as dead letters
 	Retried  int64 // items that went back to their queue for another attempt
@@ -53,7 +53,7 @@ func (n *node) snapshot() StageReport {
 	return StageReport{
 		In: n.stats.in.Load(), Out: n.stats.out.Load(), Errors: n.stats.errors.Load(), Buried: n.stats.buried.Load(),
 		Retried: n.stats.retried.Load(), Dropped: n.stats.dropped.Load(),
-		Waiting: len(n.in), Capacity: cap(n.in), Busy: int(n.busy.Load()), Workers: n.workers(),
+		Waiting: n.waiting(), Capacity: n.in.cap(), Busy: int(n.busy.Load()), Workers: n.workers(),
 		P50: latency.Quantile(0.50), P99: latency.Quantile(0.99), Latency: latency,
 		Spent: time.Duration(n.stats.spent.Load()), Held: time.Duration(n.stats.held.Load()),
 		Counters: n.env.counters.values(), Levels: n.env.counters.levelNames(),
@@ -62,13 +62,15 @@ func (n *node) snapshot() StageReport {
 
 // stats are a node's own counters.
 type stats struct {
-	in, out, errors, buried, retried, dropped atomic.Int64
-	latency                                   histogram
-	spent, held                               atomic.Int64 // nanoseconds
+	taken, in                             atomic.Int64 // off the inbox; of these, given to the stage
+	out, errors, buried, retried, dropped atomic.Int64
+	latency                               histogram
+	spent, held                           atomic.Int64 // nanoseconds
 }
 
 // add adds what others have counted so far.
 func (s *stats) add(before *stats) {
+	s.taken.Add(before.in.Load())
 	s.in.Add(before.in.Load())
 	s.out.Add(before.out.Load())
 	s.errors.Add(before.errors.Load())
@@ -96,21 +98,18 @@ const (
 )
 
 // begin returns when the call began, or the zero time if it is not timed.
-func (s *stats) begin(worker *sampler) time.Time {
-	worker.calls++
-	if !worker.slow && worker.calls%sampled != 1 {
-		worker.stands = 0
+func (s *sampler) begin() time.Time {
+	s.calls++
+	if !s.slow && s.calls%sampled != 1 {
+		s.stands = 0
 		return time.Time{}
 	}
-	worker.stands, worker.last, worker.held = int64(worker.calls-worker.last), worker.calls, 0
+	s.stands, s.last, s.held = int64(s.calls-s.last), s.calls, 0
 	return time.Now()
 }
 
-func (s *stats) end(worker *sampler, began time.Time) {
-	if began.IsZero() {
-		return
-	}
-	took := time.Since(began)
+// timed counts a call that was timed.
+func (s *stats) timed(worker *sampler, took time.Duration) {
 	worker.slow = took >= slowCall
 	s.latency.add(took)
 	s.spent.Add(int64(took) * worker.stands)

@@ -178,8 +178,10 @@ func (r *Run) newLease(end func(Outcome), release func(any)) *lineage {
 // settle ends the run if a lease ended with an error that nobody took care of: an effect that a stage was
 // waiting for has failed.
 func (r *Run) settle(o Outcome, queued bool) {
-	drained := r.drainCtx.Err() != nil && errors.Is(o.Err, context.Canceled)
-	if o.Err == nil || drained || r.ctx.Err() != nil || queued && !o.RetryAt.IsZero() {
+	if o.Err == nil || r.ctx.Err() != nil || queued && !o.RetryAt.IsZero() {
+		return
+	}
+	if r.drainCtx.Err() != nil && errors.Is(o.Err, context.Canceled) {
 		return
 	}
 	r.fail(fmt.Errorf("%w: %w", ErrEffect, o.Err))
@@ -255,7 +257,7 @@ func (r *Run) Holding() []string {
 	defer r.layout.RUnlock()
 	var names []string
 	for _, n := range r.nodes {
-		if len(n.in) > 0 || n.busy.Load() > 0 {
+		if n.holding() {
 			names = append(names, n.name)
 		}
 	}

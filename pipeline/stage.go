@@ -98,7 +98,8 @@ type (
 )
 
 // Emitter hands items to the stage's output ports. It waits while the next stage is busy, and returns an
-// error only when the run is being cancelled, which the stage returns in turn.
+// error only when the run is being cancelled, which the stage returns in turn. Where calls take microseconds, what
+// a call emits last goes when it returns.
 type Emitter interface {
 	Emit(ctx context.Context, it *Item) error                // to the default port
 	EmitTo(ctx context.Context, port string, it *Item) error // to a named one

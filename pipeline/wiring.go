@@ -28,7 +28,7 @@ func (r *Run) wire() {
 	r.generation = &generation{over: make(chan struct{})}
 	for _, n := range r.nodes {
 		if n.closed {
-			n.in, n.closed = n.newChannel(), false
+			n.in, n.closed = n.newInbox(), false
 		}
 		n.ports, n.external = make(map[string]*outlet), make(map[*node]bool)
 		n.producers.Store(0)
@@ -59,15 +59,15 @@ func (r *Run) startGeneration() {
 	}
 }
 
-// endGeneration ends all that reads from a channel. Nothing is in flight, and nobody passes the gate, so the
-// channels are empty and stay so.
+// endGeneration ends all that takes from an inbox. Nothing is in flight, and nobody passes the gate, so the
+// inboxes are empty and stay so.
 func (r *Run) endGeneration() {
 	r.wiring.Lock()
 	r.rewiring = true
 	for _, n := range r.nodes {
 		if !n.closed {
 			n.closed = true
-			close(n.in)
+			n.in.close()
 		}
 	}
 	r.wiring.Unlock()
@@ -114,14 +114,14 @@ func (n *node) tellEnd() {
 	}
 }
 
-// producerEnded seals the queue when its last external producer has ended, and closes the channel when
-// the last of all has.
+// producerEnded seals the queue when its last external producer has ended, and closes the inbox when the
+// last of all has.
 func (n *node) producerEnded(producer *node) {
 	if n.external[producer] && n.externals.Add(-1) == 0 {
-		n.in <- sealMark{}
+		n.in.put(sealMark, nil, nil)
 	}
 	if n.producers.Add(-1) == 0 {
 		n.closed = true
-		close(n.in)
+		n.in.close()
 	}
 }
