@@ -271,7 +271,7 @@ func TestNoNumberOfLargePagesKeepsTheOthersWaiting(t *testing.T) {
 // not end before.
 func (s *scene) interrupt(t *testing.T, r *pipeline.Resources, store *control.Store, after int64) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var made atomic.Int64
 	s.filter = func(inner *stage) pipeline.Processor {
