@@ -15,19 +15,7 @@ import (
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
-
-func numbers(n int) []any {
-	all := make([]any, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
+var with = stagetest.Changed(defaults)
 
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]Options{
@@ -37,7 +25,7 @@ func TestConformance(t *testing.T) {
 		"one":       with(func(o *Options) { o.Count, o.MaxItems, o.MaxKeys = 1, 1, 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stagetest.Run(t, stagetest.Case{Type: "batch", Options: o, Inputs: numbers(10)})
+			stagetest.Run(t, stagetest.Case{Type: "batch", Options: o, Inputs: stagetest.Numbers(10)})
 		})
 	}
 }
@@ -50,7 +38,7 @@ func TestAListIsCompleteByCountOrBytesAndWhatIsLeftGoesOnAtTheEnd(t *testing.T) 
 		counters map[string]int64
 	}{
 		"count": {
-			with(func(o *Options) { o.Count = 2 }), numbers(5),
+			with(func(o *Options) { o.Count = 2 }), stagetest.Numbers(5),
 			[]any{[]any{0, 1}, []any{2, 3}, []any{4}}, map[string]int64{"full": 2, "closed_at_end": 1},
 		},
 		"bytes": {
@@ -59,11 +47,11 @@ func TestAListIsCompleteByCountOrBytesAndWhatIsLeftGoesOnAtTheEnd(t *testing.T) 
 			map[string]int64{"full": 3, "closed_at_end": 1},
 		},
 		"key": {
-			with(func(o *Options) { o.Key, o.Count = "value % 2", 2 }), numbers(5),
+			with(func(o *Options) { o.Key, o.Count = "value % 2", 2 }), stagetest.Numbers(5),
 			[]any{[]any{0, 2}, []any{1, 3}, []any{4}}, map[string]int64{"full": 2, "closed_at_end": 1},
 		},
 		"more keys than may be": {
-			with(func(o *Options) { o.Key, o.MaxKeys = "value", 1 }), numbers(3),
+			with(func(o *Options) { o.Key, o.MaxKeys = "value", 1 }), stagetest.Numbers(3),
 			[]any{[]any{0}, []any{1}, []any{2}}, map[string]int64{"closed_early": 2, "closed_at_end": 1},
 		},
 		"nothing": {defaults, nil, nil, map[string]int64{}},
@@ -82,7 +70,7 @@ func TestAListIsCompleteByCountOrBytesAndWhatIsLeftGoesOnAtTheEnd(t *testing.T) 
 
 func TestMoreItemsThanAreKeptCloseTheOldestListEarly(t *testing.T) {
 	o := with(func(o *Options) { o.Key, o.MaxItems, o.Period = "value % 3", 4, pipeline.Duration(time.Hour) })
-	got := stagetest.Try(t, stagetest.Case{Type: "batch", Options: o, Inputs: numbers(30)})
+	got := stagetest.Try(t, stagetest.Case{Type: "batch", Options: o, Inputs: stagetest.Numbers(30)})
 	n := 0
 	for _, l := range got.Out[""] {
 		n += len(l.([]any))
@@ -99,17 +87,13 @@ func TestALeaseEndsWithTheListAndNotBefore(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var ended, passed atomic.Int32
 				let := make(chan struct{})
-				g := pipeline.NewGraph("test")
-				source(g, 2, func(pipeline.Outcome) { ended.Add(1) })
-				g.AddType("batch", "batch", with(func(o *Options) { o.Count = 2 }))
-				sink(g, func(it *pipeline.Item) error {
+				o := with(func(o *Options) { o.Count = 2 })
+				run := start(t, o, gives(2, func(pipeline.Outcome) { ended.Add(1) }), func(it *pipeline.Item) error {
 					passed.Add(1)
 					done := it.Hold()
 					go func() { <-let; done(want) }()
 					return nil
 				})
-				g.Wire("source > batch > sink")
-				run := start(t, g)
 				synctest.Wait()
 				if passed.Load() != 1 || ended.Load() != 0 {
 					t.Errorf("%d lists arrived and %d leases ended before the list was dealt with", passed.Load(), ended.Load())
@@ -118,6 +102,7 @@ func TestALeaseEndsWithTheListAndNotBefore(t *testing.T) {
 				if _, err := run.Wait(); !errors.Is(err, want) || (err == nil) != (want == nil) {
 					t.Errorf("the run ended with %v", err)
 				}
+				synctest.Wait() // a run that fails does not wait for who holds something
 				if ended.Load() != 2 {
 					t.Errorf("%d leases ended", ended.Load())
 				}
@@ -132,25 +117,19 @@ func TestAPeriodIsCountedFromTheFirstItem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var at []string
-		g := pipeline.NewGraph("test")
-		g.AddStage("source", pipeline.Spec{Type: "source", Out: []pipeline.Port{{Kind: pipeline.KindOf[any]()}}}, func(*pipeline.Env) (any, error) {
-			return producer(func(ctx context.Context, out pipeline.Emitter) error {
-				for i := range 10 {
-					if err := out.Emit(ctx, &pipeline.Item{Value: i}); err != nil {
-						return err
-					}
-					time.Sleep(700 * time.Millisecond)
+		run := start(t, defaults, func(ctx context.Context, out pipeline.Emitter) error {
+			for i := range 10 {
+				if err := out.Emit(ctx, &pipeline.Item{Value: i}); err != nil {
+					return err
 				}
-				return nil
-			}), nil
-		})
-		g.AddType("batch", "batch", defaults)
-		sink(g, func(it *pipeline.Item) error {
+				time.Sleep(700 * time.Millisecond)
+			}
+			return nil
+		}, func(it *pipeline.Item) error {
 			at = append(at, fmt.Sprint(time.Since(began), it.Value))
 			return nil
 		})
-		g.Wire("source > batch > sink")
-		if _, err := start(t, g).Wait(); err != nil {
+		if _, err := run.Wait(); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{"1s [0 1]", "2.4s [2 3]", "3.8s [4 5]", "5.2s [6 7]", "6.6s [8 9]"}
@@ -168,23 +147,13 @@ func TestADrainFlushesAndACancelGivesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				outcomes := make(chan error, 3)
-				g := pipeline.NewGraph("test")
-				g.AddStage("source", pipeline.Spec{Type: "source", Out: []pipeline.Port{{Kind: pipeline.KindOf[any]()}}}, func(*pipeline.Env) (any, error) {
-					return producer(func(ctx context.Context, out pipeline.Emitter) error {
-						for i := range 3 {
-							if err := out.Emit(ctx, pipeline.NewItem(i, func(o pipeline.Outcome) { outcomes <- o.Err })); err != nil {
-								return err
-							}
-						}
-						<-ctx.Done()
-						return nil
-					}), nil
-				})
-				g.AddType("batch", "batch", with(func(o *Options) { o.Period = pipeline.Duration(time.Hour) }))
+				give := gives(3, func(o pipeline.Outcome) { outcomes <- o.Err })
 				var lists []any
-				sink(g, func(it *pipeline.Item) error { lists = append(lists, it.Value); return nil })
-				g.Wire("source > batch > sink")
-				run := start(t, g)
+				run := start(t, with(func(o *Options) { o.Period = pipeline.Duration(time.Hour) }), func(ctx context.Context, out pipeline.Emitter) error {
+					err := give(ctx, out)
+					<-ctx.Done()
+					return err
+				}, func(it *pipeline.Item) error { lists = append(lists, it.Value); return nil })
 				synctest.Wait()
 				c.end(run)
 				if _, err := run.Wait(); !errors.Is(err, c.want) {
@@ -206,12 +175,11 @@ func TestADrainFlushesAndACancelGivesBack(t *testing.T) {
 
 func TestTheKeyIsInTheMetaData(t *testing.T) {
 	var keys []string
-	g := pipeline.NewGraph("test")
-	source(g, 4, func(pipeline.Outcome) {})
-	g.AddType("batch", "batch", with(func(o *Options) { o.Key, o.Count = `value > 1`, 2 }))
-	sink(g, func(it *pipeline.Item) error { keys = append(keys, it.Meta["key"]); return nil })
-	g.Wire("source > batch > sink")
-	if _, err := start(t, g).Wait(); err != nil || !reflect.DeepEqual(keys, []string{"false", "true"}) {
+	run := start(t, with(func(o *Options) { o.Key, o.Count = `value > 1`, 2 }), gives(4, func(pipeline.Outcome) {}), func(it *pipeline.Item) error {
+		keys = append(keys, it.Meta["key"])
+		return nil
+	})
+	if _, err := run.Wait(); err != nil || !reflect.DeepEqual(keys, []string{"false", "true"}) {
 		t.Errorf("keys %q, %v", keys, err)
 	}
 }
@@ -241,36 +209,21 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 }
 
-type producer func(context.Context, pipeline.Emitter) error
-
-func (p producer) Run(ctx context.Context, out pipeline.Emitter) error { return p(ctx, out) }
-
-func source(g *pipeline.Graph, n int, ended func(pipeline.Outcome)) {
-	g.AddStage("source", pipeline.Spec{Type: "source", Out: []pipeline.Port{{Kind: pipeline.KindOf[any]()}}}, func(*pipeline.Env) (any, error) {
-		return producer(func(ctx context.Context, out pipeline.Emitter) error {
-			for i := range n {
-				if err := out.Emit(ctx, pipeline.NewItem(i, ended)); err != nil {
-					return err
-				}
+// gives is a source of numbers.
+func gives(n int, ended func(pipeline.Outcome)) func(context.Context, pipeline.Emitter) error {
+	return func(ctx context.Context, out pipeline.Emitter) error {
+		for i := range n {
+			if err := out.Emit(ctx, pipeline.NewItem(i, ended)); err != nil {
+				return err
 			}
-			return nil
-		}), nil
-	})
-}
-
-type taker func(*pipeline.Item) error
-
-func (f taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error { return f(it) }
-
-func sink(g *pipeline.Graph, f taker) {
-	g.AddStage("sink", pipeline.Spec{Type: "sink", In: pipeline.Kinds(pipeline.KindOf[any]())}, func(*pipeline.Env) (any, error) { return f, nil })
-}
-
-func start(t *testing.T, g *pipeline.Graph) *pipeline.Run {
-	t.Helper()
-	if err := g.Check(); err != nil {
-		t.Fatal(err)
+		}
+		return nil
 	}
+}
+
+func start(t *testing.T, o Options, give func(context.Context, pipeline.Emitter) error, take func(*pipeline.Item) error) *pipeline.Run {
+	t.Helper()
+	g, _ := stagetest.Between("batch", o, give, take)
 	run, err := g.Start(context.Background(), pipeline.RunOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -26,11 +26,7 @@ func fetched(contentType, body string) *webrace.Document {
 	}
 }
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
+var with = stagetest.Changed(defaults)
 
 // result is what the stage makes of one document.
 type result struct {

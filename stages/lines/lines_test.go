@@ -27,11 +27,7 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
+var with = stagetest.Changed(defaults)
 
 func starts(t *testing.T, r *stagetest.Result) (urls []string) {
 	t.Helper()

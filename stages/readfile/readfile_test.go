@@ -15,11 +15,7 @@ import (
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
+var with = stagetest.Changed(defaults)
 
 func file(t *testing.T, text string) string {
 	t.Helper()

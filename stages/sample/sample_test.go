@@ -12,19 +12,7 @@ import (
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
-
-func numbers(n int) []any {
-	all := make([]any, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
+var with = stagetest.Changed(defaults)
 
 func try(t *testing.T, o Options, inputs ...any) *stagetest.Result {
 	t.Helper()
@@ -39,12 +27,12 @@ func try(t *testing.T, o Options, inputs ...any) *stagetest.Result {
 }
 
 func TestConformance(t *testing.T) {
-	stagetest.Run(t, stagetest.Case{Type: "sample", Options: with(func(o *Options) { o.Every = 3 }), Inputs: numbers(10)})
-	stagetest.Run(t, stagetest.Case{Type: "sample", Options: with(func(o *Options) { o.Share, o.Key = 0.5, "value" }), Inputs: numbers(10)})
+	stagetest.Run(t, stagetest.Case{Type: "sample", Options: with(func(o *Options) { o.Every = 3 }), Inputs: stagetest.Numbers(10)})
+	stagetest.Run(t, stagetest.Case{Type: "sample", Options: with(func(o *Options) { o.Share, o.Key = 0.5, "value" }), Inputs: stagetest.Numbers(10)})
 }
 
 func TestEveryNthPasses(t *testing.T) {
-	got := try(t, with(func(o *Options) { o.Every = 3 }), numbers(8)...)
+	got := try(t, with(func(o *Options) { o.Every = 3 }), stagetest.Numbers(8)...)
 	if want := []any{0, 3, 6}; !reflect.DeepEqual(got.Out[""], want) {
 		t.Errorf("got %v, want %v", got.Out[""], want)
 	}
@@ -52,7 +40,7 @@ func TestEveryNthPasses(t *testing.T) {
 
 func TestAShareOfAllPassesTheSameOnesWithASeed(t *testing.T) {
 	o := with(func(o *Options) { o.Share, o.Seed = 0.25, 7 })
-	first, second := try(t, o, numbers(2000)...), try(t, o, numbers(2000)...)
+	first, second := try(t, o, stagetest.Numbers(2000)...), try(t, o, stagetest.Numbers(2000)...)
 	if n := len(first.Out[""]); n < 400 || n > 600 {
 		t.Errorf("%d of 2000 pass, want about 500", n)
 	}
@@ -60,14 +48,14 @@ func TestAShareOfAllPassesTheSameOnesWithASeed(t *testing.T) {
 		t.Error("with the same seed others pass")
 	}
 	o.Seed = 8
-	if reflect.DeepEqual(try(t, o, numbers(2000)...).Out, first.Out) {
+	if reflect.DeepEqual(try(t, o, stagetest.Numbers(2000)...).Out, first.Out) {
 		t.Error("with another seed the same pass")
 	}
 }
 
 func TestOfAKeyAllOrNothingPasses(t *testing.T) {
 	o := with(func(o *Options) { o.Share, o.Key = 0.3, "value % 1000" })
-	got := try(t, o, numbers(3000)...)
+	got := try(t, o, stagetest.Numbers(3000)...)
 	times := make(map[int]int)
 	for _, v := range got.Out[""] {
 		times[v.(int)%1000]++
@@ -80,10 +68,10 @@ func TestOfAKeyAllOrNothingPasses(t *testing.T) {
 	if len(times) < 230 || len(times) > 370 {
 		t.Errorf("%d of 1000 keys pass, want about 300", len(times))
 	}
-	if again := try(t, o, numbers(3000)...); !reflect.DeepEqual(again.Out[""], got.Out[""]) {
+	if again := try(t, o, stagetest.Numbers(3000)...); !reflect.DeepEqual(again.Out[""], got.Out[""]) {
 		t.Error("in another run other keys pass")
 	}
-	all := try(t, with(func(o *Options) { o.Share, o.Key = 1, "value" }), numbers(100)...)
+	all := try(t, with(func(o *Options) { o.Share, o.Key = 1, "value" }), stagetest.Numbers(100)...)
 	if len(all.Out[""]) != 100 {
 		t.Errorf("of a share of 1, %d of 100 pass", len(all.Out[""]))
 	}

@@ -32,11 +32,7 @@ func urlset(addresses ...string) string {
 	return "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>" + strings.Join(addresses, "</loc></url><url><loc>") + "</loc></url></urlset>"
 }
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
+var with = stagetest.Changed(defaults)
 
 func gzipped(text string) string {
 	var b bytes.Buffer

@@ -13,11 +13,7 @@ import (
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
+var with = stagetest.Changed(defaults)
 
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]Options{
@@ -188,23 +184,8 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 }
 
-type producer func(context.Context, pipeline.Emitter) error
-
-func (p producer) Run(ctx context.Context, out pipeline.Emitter) error { return p(ctx, out) }
-
-type taker func(any)
-
-func (f taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	f(it.Value)
-	return nil
-}
-
-func graph(o Options, workers int, from producer, to taker) *pipeline.Graph {
-	g := pipeline.NewGraph("test")
-	anything := pipeline.KindOf[any]()
-	g.AddStage("source", pipeline.Spec{Type: "source", Out: []pipeline.Port{{Kind: anything}}}, func(*pipeline.Env) (any, error) { return from, nil })
-	g.Add("throttle", o).Common.Workers = workers
-	g.AddStage("sink", pipeline.Spec{Type: "sink", In: pipeline.Kinds(anything)}, func(*pipeline.Env) (any, error) { return to, nil })
-	g.Wire("source > throttle > sink")
+func graph(o Options, workers int, give func(context.Context, pipeline.Emitter) error, take func(any)) *pipeline.Graph {
+	g, stage := stagetest.Between("throttle", o, give, func(it *pipeline.Item) error { take(it.Value); return nil })
+	stage.Common.Workers = workers
 	return g
 }

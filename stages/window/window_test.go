@@ -14,19 +14,7 @@ import (
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
-func with(change func(*Options)) Options {
-	o := defaults
-	change(&o)
-	return o
-}
-
-func numbers(n int) []any {
-	all := make([]any, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
+var with = stagetest.Changed(defaults)
 
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]Options{
@@ -39,7 +27,7 @@ func TestConformance(t *testing.T) {
 		"no hold": with(func(o *Options) { o.Count, o.Hold = 3, false }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			stagetest.Run(t, stagetest.Case{Type: "window", Options: o, Inputs: numbers(10)})
+			stagetest.Run(t, stagetest.Case{Type: "window", Options: o, Inputs: stagetest.Numbers(10)})
 		})
 	}
 }
@@ -254,23 +242,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 }
 
-type producer func(context.Context, pipeline.Emitter) error
-
-func (p producer) Run(ctx context.Context, out pipeline.Emitter) error { return p(ctx, out) }
-
-type taker func(any)
-
-func (f taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	f(it.Value)
-	return nil
-}
-
-func graph(o Options, from producer, to taker) *pipeline.Graph {
-	g := pipeline.NewGraph("test")
-	anything := pipeline.KindOf[any]()
-	g.AddStage("source", pipeline.Spec{Type: "source", Out: []pipeline.Port{{Kind: anything}}}, func(*pipeline.Env) (any, error) { return from, nil })
-	g.Add("window", o)
-	g.AddStage("sink", pipeline.Spec{Type: "sink", In: pipeline.Kinds(anything)}, func(*pipeline.Env) (any, error) { return to, nil })
-	g.Wire("source > window > sink")
+func graph(o Options, give func(context.Context, pipeline.Emitter) error, take func(any)) *pipeline.Graph {
+	g, _ := stagetest.Between("window", o, give, func(it *pipeline.Item) error { take(it.Value); return nil })
 	return g
 }
