@@ -24,7 +24,7 @@ const usualShare = 0.01
 func (f *traceFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "trace", "", "append OpenTelemetry spans to a `FILE`, as lines of OTLP JSON; OTEL_EXPORTER_OTLP_ENDPOINT sends them to a collector")
 	c.Flags().Float64Var(&f.share, "trace-share", -1, "the `SHARE` of requests that are followed, from 0 to 1 (default 0.01, or OTEL_TRACES_SAMPLER_ARG)")
-	c.Flags().Lookup("trace-share").DefValue = "" // it is told with the usage
+	c.Flags().Lookup("trace-share").DefValue = "0" // so that the usage alone tells it
 }
 
 // tracing is what follows requests, and where it tells of them.

@@ -90,10 +90,10 @@ func TestThePageInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("a reload that changes edges alone", func(t *testing.T) {
-		p := browser{b.Browser, t}.show(base, true)
-		p.await("#link", contains("live"))
 		failure := errors.New("p.toml:3:1: <b>no</b> such option")
 		h.ReloadRefused(failure)
+		p := browser{b.Browser, t}.show(base, true)
+		p.await("#link", contains("live"))
 		p.await(`[data-live="refused"]`, contains(failure.Error()))
 		lines := p.MustEval(`() => document.querySelectorAll("path.edge").length`).Int()
 		rewired := busyGraph("toy", options)
@@ -119,9 +119,16 @@ func TestThePageInABrowser(t *testing.T) {
 		}
 	})
 	t.Run("the script writes numbers as the page does", func(t *testing.T) { // which stand still now
+		h.ReloadRefused(errors.New("p.toml:4:1: no such option either"))
 		b := browser{b.Browser, t}
 		plain, live := b.show(base, false), b.show(base, true)
 		live.await("#link", contains("live"))
+		for _, what := range []string{"reloads", "refused"} {
+			cell := `[data-live="` + what + `"]`
+			if want := plain.text(cell); live.text(cell) != want || want == "" {
+				t.Errorf("%s: %q, want %q", what, live.text(cell), want)
+			}
+		}
 		for _, what := range []string{"in", "out", "errors", "waiting", "busy", "p50", "p99"} {
 			for _, stage := range []string{"behind", "queue", "work", "end"} {
 				cell := `tr[data-stage="` + stage + `"] [data-live="` + what + `"]`
