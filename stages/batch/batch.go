@@ -54,19 +54,14 @@ func (o Options) Validate() error {
 	if o.Period <= 0 {
 		return &pipeline.OptionError{Option: "period", Err: errors.New("must be more than 0s: sources may wait for what is kept")}
 	}
-	if o.Key == "" {
-		return nil
-	}
-	if _, err := expression.Compile(o.Key); err != nil {
-		return &pipeline.OptionError{Option: "key", Err: err}
-	}
-	return nil
+	_, err := expression.CompileKey(o.Key)
+	return err
 }
 
 type stage struct {
 	options Options
 	env     *pipeline.Env
-	key     *expression.Program // nil: all items have the same
+	key     *expression.Key
 	shelf   *shelf.Shelf
 
 	mu    sync.Mutex
@@ -88,25 +83,17 @@ type list struct {
 var _ pipeline.Keeper = (*stage)(nil)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
-	s := &stage{options: o, env: env, open: make(map[string]*list), shelf: shelf.New(o.MaxItems)}
-	if o.Key == "" {
-		return s, nil
-	}
-	var err error
-	s.key, err = expression.Compile(o.Key)
-	return s, err
+	key, err := expression.CompileKey(o.Key)
+	return &stage{options: o, env: env, key: key, open: make(map[string]*list), shelf: shelf.New(o.MaxItems)}, err
 }
 
 // Process puts the item into its list.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	var key string
-	var bytes int
-	if s.key != nil {
-		var err error
-		if key, err = s.key.Text(it.Value, it.Meta); err != nil {
-			return err
-		}
+	key, err := s.key.Of(it)
+	if err != nil {
+		return err
 	}
+	bytes := 0
 	if s.options.Bytes > 0 {
 		bytes = heft.Of(it.Value)
 	}

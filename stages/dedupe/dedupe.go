@@ -51,10 +51,8 @@ func (o Options) Validate() error {
 	case o.MaxKeys < 1:
 		return &pipeline.OptionError{Option: "max_keys", Err: fmt.Errorf("%d is less than 1", o.MaxKeys)}
 	}
-	if _, err := expression.Compile(o.Key); err != nil {
-		return &pipeline.OptionError{Option: "key", Err: err}
-	}
-	return nil
+	_, err := expression.CompileKey(o.Key)
+	return err
 }
 
 // hash stands for a key; two keys with the same will not be met.
@@ -75,7 +73,7 @@ type entry struct {
 
 type stage struct {
 	options Options
-	key     *expression.Program
+	key     *expression.Key
 
 	duplicates, forgotten, failed *atomic.Int64
 
@@ -93,7 +91,7 @@ var (
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
-	key, err := expression.Compile(o.Key)
+	key, err := expression.CompileKey(o.Key)
 	return &stage{
 		options: o, key: key, known: make(map[hash]*entry),
 		duplicates: env.Counter("duplicates"), forgotten: env.Counter("forgotten"), failed: env.Counter("failed"),
@@ -136,7 +134,7 @@ func (s *stage) Close() error {
 }
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-	key, err := s.key.Text(it.Value, it.Meta)
+	key, err := s.key.Of(it)
 	if err != nil {
 		return err
 	}

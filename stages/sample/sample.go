@@ -67,17 +67,13 @@ func (o Options) Validate() error {
 	case o.Key != "" && o.Share == 0:
 		return fault("key", "goes with share")
 	}
-	if o.Key != "" {
-		if _, err := expression.Compile(o.Key); err != nil {
-			return &pipeline.OptionError{Option: "key", Err: err}
-		}
-	}
-	return nil
+	_, err := expression.CompileKey(o.Key)
+	return err
 }
 
 type stage struct {
 	options Options
-	key     *expression.Program // nil: by chance
+	key     *expression.Key // nil: by chance
 
 	mu     sync.Mutex
 	seen   int // since the last that passed, or in this period
@@ -92,13 +88,8 @@ func newStage(o Options, _ *pipeline.Env) (any, error) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	s := &stage{options: o, chance: rand.New(rand.NewPCG(seed, 0))}
-	if o.Key == "" {
-		return s, nil
-	}
-	var err error
-	s.key, err = expression.Compile(o.Key)
-	return s, err
+	key, err := expression.CompileKey(o.Key)
+	return &stage{options: o, key: key, chance: rand.New(rand.NewPCG(seed, 0))}, err
 }
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
@@ -142,7 +133,7 @@ func (s *stage) isFirst(now time.Time) bool {
 
 // keyPasses chooses by a hash of the key, which is the same on every machine.
 func (s *stage) keyPasses(it *pipeline.Item) (bool, error) {
-	key, err := s.key.Text(it.Value, it.Meta)
+	key, err := s.key.Of(it)
 	if err != nil {
 		return false, err
 	}

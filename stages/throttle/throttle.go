@@ -53,13 +53,8 @@ func (o Options) Validate() error {
 	if o.interval() <= 0 {
 		return &pipeline.OptionError{Option: "period", Err: errors.New("must be more than 0s, and long enough for as many items")}
 	}
-	if o.Key == "" {
-		return nil
-	}
-	if _, err := expression.Compile(o.Key); err != nil {
-		return &pipeline.OptionError{Option: "key", Err: err}
-	}
-	return nil
+	_, err := expression.CompileKey(o.Key)
+	return err
 }
 
 // interval is the time between two items.
@@ -70,7 +65,7 @@ func (o Options) interval() time.Duration {
 type stage struct {
 	options Options
 	env     *pipeline.Env
-	key     *expression.Program // nil: all items share a lane
+	key     *expression.Key
 	shelf   *shelf.Shelf
 	added   chan struct{} // an item has come
 
@@ -93,23 +88,15 @@ type lane struct {
 var _ pipeline.Keeper = (*stage)(nil)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
-	s := &stage{options: o, env: env, shelf: shelf.New(o.Waiting), added: make(chan struct{}, 1), lanes: make(map[string]*lane)}
-	if o.Key == "" {
-		return s, nil
-	}
-	var err error
-	s.key, err = expression.Compile(o.Key)
-	return s, err
+	key, err := expression.CompileKey(o.Key)
+	return &stage{options: o, env: env, key: key, shelf: shelf.New(o.Waiting), added: make(chan struct{}, 1), lanes: make(map[string]*lane)}, err
 }
 
 // Process puts the item in its lane.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	var key string
-	if s.key != nil {
-		var err error
-		if key, err = s.key.Text(it.Value, it.Meta); err != nil {
-			return err
-		}
+	key, err := s.key.Of(it)
+	if err != nil {
+		return err
 	}
 	if err := s.shelf.Take(ctx, func() {}); err != nil {
 		return err

@@ -79,17 +79,13 @@ func (o Options) Validate() error {
 	if _, err := parseAggregates(o.Aggregate); err != nil {
 		return &pipeline.OptionError{Option: "aggregate", Err: err}
 	}
-	if o.Key != "" {
-		if _, err := expression.Compile(o.Key); err != nil {
-			return &pipeline.OptionError{Option: "key", Err: err}
-		}
-	}
-	return nil
+	_, err := expression.CompileKey(o.Key)
+	return err
 }
 
 type stage struct {
 	options    Options
-	key        *expression.Program // nil: all items have the same
+	key        *expression.Key
 	aggregates []aggregate
 	keeps      bool // items take places on the shelf
 	shelf      *shelf.Shelf
@@ -109,27 +105,22 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{options: o, aggregates: all, shelf: shelf.New(o.MaxItems), windows: newWindows(o, all, env)}
+	key, err := expression.CompileKey(o.Key)
+	s := &stage{options: o, key: key, aggregates: all, shelf: shelf.New(o.MaxItems), windows: newWindows(o, all, env)}
 	s.keeps = o.Hold
 	for _, a := range all {
 		s.keeps = s.keeps || a.function == "collect"
-	}
-	if o.Key != "" {
-		s.key, err = expression.Compile(o.Key)
 	}
 	return s, err
 }
 
 // Process adds the item to its windows.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	var key string
-	var err error
-	if s.key != nil {
-		if key, err = s.key.Text(it.Value, it.Meta); err != nil {
-			return err
-		}
-		key = strings.Clone(key) // of a value that may be borrowed
+	key, err := s.key.Of(it)
+	if err != nil {
+		return err
 	}
+	key = strings.Clone(key) // of a value that may be borrowed
 	arguments := make([]any, len(s.aggregates))
 	for i, a := range s.aggregates {
 		var wrong error

@@ -1,0 +1,27 @@
+package expression
+
+import "github.com/webrace/webrace/pipeline"
+
+// Key is the expression of an option `key`: items for which it gives the same belong together. Without one, it
+// is nil, all do.
+type Key struct{ program *Program }
+
+// CompileKey compiles the option. Its error is a [pipeline.OptionError].
+func CompileKey(text string) (*Key, error) {
+	if text == "" {
+		return nil, nil
+	}
+	program, err := Compile(text)
+	if err != nil {
+		return nil, &pipeline.OptionError{Option: "key", Err: err}
+	}
+	return &Key{program}, nil
+}
+
+// Of is the key of an item as text; "" for a nil result, and without an expression.
+func (k *Key) Of(it *pipeline.Item) (string, error) {
+	if k == nil {
+		return "", nil
+	}
+	return k.program.Text(it.Value, it.Meta)
+}
