@@ -56,10 +56,9 @@ func TestStoresInUseAreLookedIntoAndChangedThroughTheirOwner(t *testing.T) {
 		}
 	}
 	w.mustBeSeenRunning()
-	second := exec.Command("webrace-run", "webrace", "--data", w.data)
-	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != cli.Environment || !strings.Contains(string(out), "webrace-store works meanwhile") {
-		t.Errorf("a second run ends with %d and says %s", second.ProcessState.ExitCode(), out)
-	}
+	second := w.look("webrace")
+	second.mustExit(cli.Environment)
+	mustSay(t, second.said(), "webrace-store works meanwhile")
 	letGo()
 	p.mustExit(cli.OK)
 	if _, err := os.Stat(filepath.Join(w.data, storage.SocketName)); !errors.Is(err, os.ErrNotExist) {

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -66,9 +65,7 @@ func TestAnAddressThatIsTakenIsSaidBeforeAnythingRuns(t *testing.T) {
 	}
 	defer taken.Close()
 	w := newWorld(t)
-	c := exec.Command("webrace-run", "webrace", "--data", w.data, "--admin", taken.Addr().String())
-	out, _ := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != cli.Environment || !strings.Contains(string(out), "--admin: listen tcp "+taken.Addr().String()) {
-		t.Errorf("it ends with %d and says %s", c.ProcessState.ExitCode(), out)
-	}
+	p := w.look("webrace", "--admin", taken.Addr().String())
+	p.mustExit(cli.Environment)
+	mustSay(t, p.said(), "--admin: listen tcp "+taken.Addr().String())
 }

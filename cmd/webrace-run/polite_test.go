@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +27,7 @@ type politeSite struct {
 	mu      sync.Mutex
 	arrived int // requests for pages
 	killAt  map[int]bool
-	crawler *exec.Cmd
+	crawler *process
 	record  []*seen
 	open    requestsOpen
 }
@@ -157,25 +155,15 @@ func (s *politeSite) crawl(t *testing.T, urds []*xmlschema.URD, set ...string) (
 		args = append(args, "--set", option)
 	}
 	for {
-		var output strings.Builder
 		s.mu.Lock()
-		s.crawler = exec.Command("webrace-run", args...)
-		s.crawler.Stdout, s.crawler.Stderr = &output, &output
-		err := s.crawler.Start()
+		s.crawler = startCommand(t, args...)
 		s.mu.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = s.crawler.Wait()
+		killed := s.crawler.isKilled()
 		s.open.Wait()
-		if status := s.crawler.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() && status.Signal() == syscall.SIGKILL {
-			kills++
-			continue
+		if !killed {
+			return kills
 		}
-		if err != nil {
-			t.Fatalf("%v\n%s", err, output.String())
-		}
-		return kills
+		kills++
 	}
 }
 

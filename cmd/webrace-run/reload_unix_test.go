@@ -109,16 +109,6 @@ func TestACrawlGoesOnWhileItsConfigurationChangesAndFetchesEverythingOnce(t *tes
 	}
 }
 
-// waitUntilSaid waits until the process has said something so many times.
-func (p *process) waitUntilSaid(what string, times int) {
-	p.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); strings.Count(p.said(), what) < times; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("it does not say %q %d times, but:\n%s", what, times, p.said())
-		}
-	}
-}
-
 // waitUntilServed waits until the site was asked for so many documents.
 func (p *process) waitUntilServed(w *world, n int) {
 	p.t.Helper()
@@ -128,11 +118,9 @@ func (p *process) waitUntilServed(w *world, n int) {
 		}
 		return sum
 	}
-	for deadline := time.Now().Add(30 * time.Second); asked() < n; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("asked for %d documents, want %d:\n%s", asked(), n, p.said())
-		}
-	}
+	waitFor(p.t, func() bool { return asked() >= n }, func() string {
+		return fmt.Sprintf("asked for %d documents, want %d:\n%s", asked(), n, p.said())
+	})
 }
 
 // reload asks the process that has the data directory to read its configuration again.

@@ -4,27 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/sharedbuffer"
 	"github.com/webrace/webrace/xmlschema"
 )
-
-// process is the command, in a process of its own.
-type process struct {
-	*exec.Cmd
-	t      *testing.T
-	output sharedbuffer.Buffer // what it has said so far
-}
-
-func (p *process) said() string { return p.output.String() }
 
 // start starts the pipeline webrace for these URDs.
 func (w *world) start(urds []*xmlschema.URD, more ...string) *process {
@@ -33,57 +21,6 @@ func (w *world) start(urds []*xmlschema.URD, more ...string) *process {
 	writeFile(w.t, file, string(xmlschema.URDs(urds).Canonical()))
 	args := append([]string{"webrace", "--urds", file, "--data", w.data, "--set", "fetch.allow_networks=loopback"}, more...)
 	return startCommand(w.t, args...)
-}
-
-// startCommand starts the command with these arguments, and kills it when the test ends.
-func startCommand(t *testing.T, args ...string) *process {
-	t.Helper()
-	p := &process{Cmd: exec.Command("webrace-run", args...), t: t}
-	p.Stdout, p.Stderr = &p.output, &p.output
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Process.Kill() })
-	return p
-}
-
-func (p *process) signal(s os.Signal) {
-	p.t.Helper()
-	if err := p.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// waitUntil waits until the process has said something.
-func (p *process) waitUntil(says string) {
-	p.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for !strings.Contains(p.said(), says) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("it does not say %q, but:\n%s", says, p.said())
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// mustExit waits for the end of the process.
-func (p *process) mustExit(status int) {
-	p.t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		p.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		p.signal(syscall.SIGQUIT) // shows what it hangs in
-		<-ended
-		p.t.Fatalf("it does not end:\n%s", p.said())
-	}
-	if got := p.ProcessState.ExitCode(); got != status {
-		p.t.Fatalf("exit status %d, want %d:\n%s", got, status, p.said())
-	}
 }
 
 // slowSite puts pages there that wait, once they were asked for, until they are let go: /1 to /n, all linked
@@ -111,13 +48,11 @@ func slowSite(s *site, n int) (arrived <-chan struct{}, letGo func()) {
 // awaitEnds waits until so many requests have ended, and forgets them.
 func (w *world) awaitEnds(n int) {
 	w.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for ended := 0; ended < n; time.Sleep(time.Millisecond) {
+	ended := 0
+	waitFor(w.t, func() bool {
 		ended += len(w.requestsInOrder())
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%d requests have ended, want %d", ended, n)
-		}
-	}
+		return ended >= n
+	}, func() string { return fmt.Sprintf("%d requests have ended, want %d", ended, n) })
 }
 
 // await receives n times.
@@ -126,7 +61,7 @@ func await(t *testing.T, arrived <-chan struct{}, n int) {
 	for range n {
 		select {
 		case <-arrived:
-		case <-time.After(30 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("the site is not asked for what it was to be asked for")
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -25,12 +24,9 @@ func TestTopIsLiveOnATerminal(t *testing.T) {
 	if err := pty.Resize(tty, 60, 9); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: exec.Command("webrace-run", "top", "--data", w.data, "--interval", "100ms"), t: t}
+	p := newCommand(t, "top", "--data", w.data, "--interval", "100ms")
 	p.Stdin, p.Stdout, p.Stderr = tty, tty, tty
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Process.Kill() })
+	p.begin()
 	tty.Close()
 	shown := make(chan struct{})
 	go func() {

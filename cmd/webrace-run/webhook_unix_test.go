@@ -9,10 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -64,24 +62,16 @@ func TestKilledDeliveriesLoseNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	kills := 0
-	for done := false; !done; {
-		c := exec.Command("webrace-run", "hook", "--config", config, "--data", data, "--log", "text")
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+	for {
+		p := startCommand(t, "hook", "--config", config, "--data", data, "--log", "text")
 		hook.mu.Lock()
-		hook.kill = func() { _ = c.Process.Kill() }
+		hook.kill = func() { _ = p.Process.Kill() }
 		hook.mu.Unlock()
-		err := c.Wait()
-		switch {
-		case err == nil:
-			done = true
-		case c.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL:
-			t.Fatal(err)
-		default:
-			if kills++; kills > 20 {
-				t.Fatal("it gets nowhere")
-			}
+		if !p.isKilled() {
+			break
+		}
+		if kills++; kills > 20 {
+			t.Fatal("it gets nowhere")
 		}
 	}
 	hook.mu.Lock()
