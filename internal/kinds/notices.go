@@ -13,23 +13,21 @@ func init() {
 	})
 }
 
+// notice is a webrace.Notice field by field, so that each is the other.
 type notice struct {
-	ID       string    `json:"id,omitzero" doc:"of the notice"`
-	State    string    `json:"state,omitzero" doc:"failing or recovered"`
-	Owner    string    `json:"owner,omitzero" doc:"who it is for"`
-	URD      string    `json:"urd,omitzero" doc:"the id of the request whose crawl begins there"`
-	URI      string    `json:"uri,omitzero" doc:"where it begins"`
-	Reason   string    `json:"reason,omitzero" doc:"why the last attempt failed"`
-	Failures int       `json:"failures,omitzero" doc:"rounds in a row that failed, or had"`
-	At       time.Time `json:"at,omitzero" doc:"when that was found"`
+	ID       string              `json:"id,omitzero" doc:"of the notice"`
+	State    webrace.SourceState `json:"state,omitzero" doc:"failing or recovered"`
+	Owner    string              `json:"owner,omitzero" doc:"who it is for"`
+	URD      string              `json:"urd,omitzero" doc:"the id of the request whose crawl begins there"`
+	URI      string              `json:"uri,omitzero" doc:"where it begins"`
+	Reason   string              `json:"reason,omitzero" doc:"why the last attempt failed"`
+	Failures int                 `json:"failures,omitzero" doc:"rounds in a row that failed, or had"`
+	At       time.Time           `json:"at,omitzero" doc:"when that was found"`
 }
 
-func encodeNotice(n *webrace.Notice) (notice, []byte) {
-	return notice{n.ID, string(n.State), n.Owner, n.URD, n.URI, n.Reason, n.Failures, n.At}, nil
-}
+func encodeNotice(n *webrace.Notice) (notice, []byte) { return notice(*n), nil }
 
 func decodeNotice(h notice, _ []byte) (*webrace.Notice, error) {
-	return &webrace.Notice{
-		ID: h.ID, State: webrace.SourceState(h.State), Owner: h.Owner, URD: h.URD, URI: h.URI, Reason: h.Reason, Failures: h.Failures, At: h.At,
-	}, nil
+	n := webrace.Notice(h)
+	return &n, nil
 }
