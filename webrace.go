@@ -221,6 +221,9 @@ type Visit struct {
 	Version      int           // its version
 	Canonical    string        // another URL that the last document declared for itself; empty for none
 	Refresh      string        // another URL to which it sent its reader at once; empty for none
+	Links        []string      // where the last document leads, if it was not to be kept; nil if it was
+	Likeness     uint64        // of the last document, if that is known; 0 for none
+	Titled       uint64        // a hash of its title, if its likeness is known
 	Shown        []Shown       // every crawl that ever came here, sorted by crawl
 	Revision     int64         // the revision of the URD base it was matched at
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them

@@ -56,6 +56,24 @@ func TestNearDuplicatesAndSoft404sAreReported(t *testing.T) {
 	}
 }
 
+func TestAPageThatIsConfirmedIsKnownAmongItsDuplicates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.page("/copy/0", essay(1))
+	w.page("/", "/copy/0")
+	urds := these(w.asks("ann", "/", depth(2)))
+	filter := []string{"--set", "normalize.likeness=true", "--set", "normalize.near_duplicates=filter", "--set", "frontier.leases=1"}
+	w.run(urds, filter...)
+	w.requests()
+	w.page("/copy/1", "It is later. "+essay(1))
+	w.page("/", "/copy/0", "/copy/1")
+	report := w.reported(urds, append(filter, askAll...)...)
+	mustBe(t, "requests", w.requests(), "200 /", "200 /copy/1", "304 /copy/0")
+	if n := report.Stages["normalize"].Counters["near_duplicates_filtered"]; n != 1 {
+		t.Errorf("%d near duplicates are left out, want 1", n)
+	}
+}
+
 func TestNearDuplicatesAreFilteredAtWill(t *testing.T) {
 	t.Parallel()
 	w := duplicates(t)

@@ -62,6 +62,34 @@ func TestOfASitemapThatIsTooLongWhatIsWholeIsFollowed(t *testing.T) {
 	}
 }
 
+// A page that is not to be kept leads those who come to it later on, without another request, and they are not told
+// of what it said when it was kept.
+func TestWhoComesLaterToAPageThatIsNotToBeKeptIsLedOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.page("/", "/list", "/never")
+	w.page("/list", "a list of tea", "/deep")
+	unkept := func(path string, content ...string) {
+		w.handle(path, func(out http.ResponseWriter, _ *http.Request) {
+			out.Header().Set("X-Robots-Tag", "noindex")
+			out.Write(document(content...))
+		})
+	}
+	unkept("/never", "tea that is never kept", "/hidden")
+	w.page("/hidden", "hidden tea")
+	w.page("/deep", "deep tea", "/deeper")
+	w.page("/deeper", "deeper tea")
+	ann := w.asks("ann", "/", depth(4), about("tea"))
+	w.run(these(ann))
+	unkept("/list", "another list of tea", "/deep")
+	w.run(these(ann), askAll...)
+	w.requests()
+	w.news()
+	w.run(these(w.asks("bob", "/list", depth(3), about("tea")), w.asks("eve", "/never", depth(2), about("tea"))))
+	mustBe(t, "requests", w.requests())
+	mustBe(t, "told", w.news(), "bob /deep", "bob /deeper", "eve /hidden")
+}
+
 // What a sitemap lists is stored nowhere, so those who come to it later cost a request for it.
 func TestWhoComesToASitemapLaterGetsWhatItLists(t *testing.T) {
 	t.Parallel()

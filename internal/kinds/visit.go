@@ -64,6 +64,9 @@ type visit struct {
 	Version      int            `json:"version,omitzero"`
 	Canonical    string         `json:"canonical,omitzero"`
 	Refresh      string         `json:"refresh,omitzero"`
+	Links        []string       `json:"links,omitzero"`
+	Likeness     hash           `json:"likeness,omitzero"`
+	Titled       hash           `json:"titled,omitzero"`
 	Shown        []shown        `json:"shown,omitzero"`
 	Revision     int64          `json:"revision,omitzero"`
 	Baseline     []hash         `json:"baseline,omitzero"`
@@ -78,7 +81,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 	}
 	return &visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
-		Canonical: v.Canonical, Refresh: v.Refresh, Revision: v.Revision, Interval: seconds(v.Interval),
+		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Revision: v.Revision, Interval: seconds(v.Interval),
 		Attempts: v.Attempts, Error: v.Error,
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
@@ -91,7 +94,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 	}
 	return &webrace.Visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
-		Canonical: v.Canonical, Refresh: v.Refresh, Revision: v.Revision, Interval: time.Duration(v.Interval),
+		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Revision: v.Revision, Interval: time.Duration(v.Interval),
 		Attempts: v.Attempts, Error: v.Error,
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),

@@ -282,7 +282,7 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Reque
 	it.Release(webrace.HostReport{})
 	s.env.Counter("fresh").Add(1)
 	v := req.Visit
-	if v == nil || !leftDocument(v.Status) || v.Version == 0 && v.Canonical == "" && v.Refresh == "" {
+	if v == nil || !leftDocument(v.Status) || v.Version == 0 && v.Canonical == "" && v.Refresh == "" && len(v.Links) == 0 {
 		return nil
 	}
 	return out.Emit(ctx, it.With(&webrace.Document{

@@ -82,7 +82,7 @@ func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter)
 	expires := expiry(a.header, a.at)
 	x.end(a, "", func(v *webrace.Visit) {
 		receive(v, a.header, a.at)
-		v.Expires = expires
+		v.Expires, v.Likeness, v.Titled = expires, 0, 0
 		if a.truncated { // a server must not confirm what is not all of it
 			forgetValidators(v)
 			v.Expires = time.Time{}
@@ -135,7 +135,7 @@ func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
 	x.it.Release(x.withSecret(x.treatment(a.origin, a.took, x.crawlDelay, time.Now())))
 	at, status := a.at, a.status // nothing here may keep the body
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {
-		v.At, v.Status, v.Error, v.Expires = at, status, failure, time.Time{}
+		v.At, v.Status, v.Error, v.Expires, v.Links = at, status, failure, time.Time{}, nil
 		if more != nil {
 			more(v)
 		}

@@ -61,12 +61,12 @@ func (a *alike) compare(d *webrace.Document) (instead string) {
 	f := fingerprinters.Get().(*likeness.Fingerprinter)
 	d.Likeness = f.Page(d.Text)
 	fingerprinters.Put(f)
-	host := d.Secret + " " + urlnorm.Host(d.URL)
+	host := hostOf(d)
 	if d.Likeness == 0 {
 		a.hosts.Leave(host, d.URL)
 		return ""
 	}
-	p := likeness.Page{URL: d.URL, Title: xxhash.Sum64String(d.Title), Likeness: d.Likeness}
+	p := likeness.Page{URL: d.URL, Title: titled(d), Likeness: d.Likeness}
 	stored := d.Visit != nil && d.Visit.Version > 0
 	filters := a.options.NearDuplicates == filterThem && !stored
 	found := a.hosts.Meet(host, p, max(a.options.Soft404, 1), func(f likeness.Found) bool { return f.Near == "" || !filters })
@@ -76,6 +76,30 @@ func (a *alike) compare(d *webrace.Document) (instead string) {
 		return found.Near
 	}
 	return ""
+}
+
+// confirm gives a document that was not fetched the likeness of what is stored, and remembers it for those that come:
+// it stands for them as if it had been fetched. It is not counted as alike itself.
+func (a *alike) confirm(d *webrace.Document) *webrace.Document {
+	if !a.options.Likeness || d.Visit == nil || d.Visit.Likeness == 0 {
+		return d
+	}
+	n := *d
+	n.Likeness = d.Visit.Likeness
+	p := likeness.Page{URL: d.URL, Title: d.Visit.Titled, Likeness: n.Likeness}
+	a.hosts.Meet(hostOf(d), p, max(a.options.Soft404, 1), func(likeness.Found) bool { return true })
+	return &n
+}
+
+// hostOf sets the pages of each secret apart.
+func hostOf(d *webrace.Document) string { return d.Secret + " " + urlnorm.Host(d.URL) }
+
+func titled(d *webrace.Document) uint64 { return xxhash.Sum64String(d.Title) }
+
+// alikeness keeps the likeness of a document for visits that confirm it.
+func alikeness(d *webrace.Document) webrace.Learned {
+	likeness, title := d.Likeness, titled(d)
+	return func(v *webrace.Visit) { v.Likeness, v.Titled = likeness, title }
 }
 
 func (a *alike) count(d *webrace.Document, found likeness.Found) {

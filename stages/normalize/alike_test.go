@@ -102,6 +102,30 @@ func TestAPageThatBecameAnotherStandsForNoneAnyMore(t *testing.T) {
 	}
 }
 
+// A page that the server confirmed, or that is fresh, is known by what it was like when it was fetched.
+func TestAPageThatIsConfirmedStandsForOthersStill(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []webrace.Outcome{webrace.NotModified, webrace.Fresh} {
+		first := tryAll(t, with(report), article("/a", 1, "9:00"))
+		visit := webrace.Visit{Version: 1}
+		for _, what := range first.Outcomes[0].Learned {
+			what.(webrace.Learned)(&visit)
+		}
+		confirmed := article("/a", 1, "9:00")
+		confirmed.Body, confirmed.Outcome, confirmed.Visit = nil, outcome, &visit
+		r := tryAll(t, with(filter), confirmed, article("/b", 1, "9:01"), article("/c", 2, "9:01"))
+		if len(r.Out[""]) != 2 || r.Counters["near_duplicates"] != 1 || r.Counters["near_duplicates_filtered"] != 1 {
+			t.Errorf("%s: %d of 3 passed on; counters %v", outcome, len(r.Out[""]), r.Counters)
+		}
+		if got, want := r.Out[""][0].(*webrace.Document).Likeness, first.Out[""][0].(*webrace.Document).Likeness; got != want || want == 0 {
+			t.Errorf("%s: its likeness is %x, and was %x", outcome, got, want)
+		}
+		if r = tryAll(t, defaults, confirmed); r.Out[""][0] != any(confirmed) {
+			t.Errorf("%s: without the option, it passes as %+v", outcome, r.Out[""][0])
+		}
+	}
+}
+
 func TestSoft404sAreCountedFromTheEleventhOn(t *testing.T) {
 	t.Parallel()
 	var docs []any

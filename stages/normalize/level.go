@@ -39,17 +39,48 @@ func levelOf(url string, r *extract.Result) (l level) {
 
 func (l level) learn(v *webrace.Visit) { v.Refresh, v.Canonical = l.refresh, l.canonical }
 
-// again passes a document that was not fetched, and leads where it led when it was. One that nobody kept ends
-// here: it came for that alone.
+// again passes a document that was not fetched, and leads where it led when it was. One that nobody kept, or was to
+// keep, ends here: it came for that alone.
 func (s *stage) again(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
 	v := d.Visit
 	if v == nil {
 		return out.Emit(ctx, it)
 	}
-	if err := s.lead(ctx, it, d, level{v.Refresh, v.Canonical}, out); err != nil || v.Version == 0 {
+	if err := s.lead(ctx, it, d, level{v.Refresh, v.Canonical}, out); err != nil {
 		return err
 	}
+	if v.Links != nil || v.Version == 0 {
+		return s.follow(ctx, it, d, v.Links, out)
+	}
+	if n := s.alike.confirm(d); n != d {
+		it = it.With(n)
+	}
 	return out.Emit(ctx, it)
+}
+
+// follow sends out the links of a document.
+func (s *stage) follow(ctx context.Context, it *pipeline.Item, d *webrace.Document, links []string, out pipeline.Emitter) error {
+	if len(links) == 0 {
+		return nil
+	}
+	return out.EmitTo(ctx, "links", it.With(&webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: links}))
+}
+
+// mostLeft is how many bytes of links a visit keeps of a document that is not kept: a thousand links, say, have 60,000.
+const mostLeft = 1 << 20
+
+// left makes the visit lead where a document leads that nobody keeps, for crawls that come to it later in the round, or
+// while it is fresh.
+func (s *stage) left(links []string) webrace.Learned {
+	kept, bytes := make([]string, 0, len(links)), 0
+	for _, link := range links {
+		if bytes += len(link); bytes > mostLeft {
+			s.env.Counter("links_forgotten").Add(int64(len(links) - len(kept)))
+			break
+		}
+		kept = append(kept, link)
+	}
+	return func(v *webrace.Visit) { v.Links = kept }
 }
 
 // lead sends out where a document leads on its level. It goes before the links, of which it may be one:

@@ -124,9 +124,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if d.Links != nil && !asked.NoFollow { // a stage that knows this kind of document better has read them, and sent them out
 		r.Links = d.Links
 		s.count(&extract.Result{Links: r.Links, CharsetGuessed: r.CharsetGuessed, CharsetWrong: r.CharsetWrong})
-	} else if s.count(r); len(r.Links) > 0 {
-		links := &webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: r.Links}
-		if err := out.EmitTo(ctx, "links", it.With(links)); err != nil {
+	} else {
+		s.count(r)
+		if err := s.follow(ctx, it, d, r.Links, out); err != nil {
 			return err
 		}
 	}
@@ -134,13 +134,18 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		it.Learn(webrace.Learned(forgetValidators))
 	}
 	if asked.NoIndex {
+		it.Learn(s.left(r.Links))
 		s.env.Counter("noindex").Add(1)
 		return nil
 	}
 	n := normalized(d, r)
 	if of := s.alike.compare(n); of != "" {
 		it.Learn(filtered(d.Body, of))
+		it.Learn(s.left(r.Links))
 		return nil
+	}
+	if n.Likeness != 0 {
+		it.Learn(alikeness(n))
 	}
 	return out.Emit(ctx, it.With(n))
 }

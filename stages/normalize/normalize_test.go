@@ -165,6 +165,48 @@ func TestNoindexIsCountedAndNeverConfirmed(t *testing.T) {
 	}
 }
 
+// left returns what a visit keeps of where a document leads; nil if the document is kept itself.
+func left(r result) []string {
+	visit := webrace.Visit{Version: 2}
+	for _, what := range r.Outcomes[0].Learned {
+		what.(webrace.Learned)(&visit)
+	}
+	return visit.Links
+}
+
+// Whoever comes to it later is led where it leads, and is not shown an earlier version that was kept.
+func TestAPageThatIsNotToBeKeptLeadsOnWithoutBeingAsked(t *testing.T) {
+	t.Parallel()
+	const link = `<a href="/a">a</a>`
+	for name, c := range map[string]struct {
+		in   *webrace.Document
+		want []string
+	}{
+		"noindex":          {page(link, "X-Robots-Tag", "noindex"), []string{"https://example.org/a"}},
+		"without links":    {page("x", "X-Robots-Tag", "noindex"), []string{}},
+		"not to be either": {page(link, "X-Robots-Tag", "none"), []string{}},
+		"kept":             {page(link), nil},
+	} {
+		got := left(try(t, defaults, c.in))
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %q is left, want %q", name, got, c.want)
+		}
+		again := page("")
+		again.Outcome, again.Body, again.Visit = webrace.Fresh, nil, &webrace.Visit{Version: 2, Links: got}
+		if r := try(t, defaults, again); (r.document == again) != (c.want == nil) || len(r.urls()) != len(c.want) {
+			t.Errorf("%s: leads to %q, and passes %+v", name, r.urls(), r.document)
+		}
+	}
+	var many strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&many, "<a href='/%d%s'>x</a>", i, strings.Repeat("x", 500))
+	}
+	r := try(t, defaults, page(many.String(), "X-Robots-Tag", "noindex"))
+	if n := len(left(r)); n < 1000 || n+int(r.Counters["links_forgotten"]) != 3000 {
+		t.Errorf("%d of 3000 long links are left, counters %v", n, r.Counters)
+	}
+}
+
 func TestAPageThatIsNotToBeKeptForLongIsAskedForAnew(t *testing.T) {
 	visit := webrace.Visit{ETag: `"e"`, LastModified: "yesterday"}
 	got := try(t, defaults, page(`x`, "X-Robots-Tag", "unavailable_after: 2999-01-01"))

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"time"
+
+	"github.com/webrace/webrace/internal/frontcode"
 )
 
 // schema is the first byte of every value. A later layout of a value takes another, and the reader of
@@ -133,6 +135,17 @@ func (r *reader) words() []uint64 {
 		ns[i] = binary.BigEndian.Uint64(r.fixed(8))
 	}
 	return ns
+}
+
+// list reads what frontcode wrote.
+func (r *reader) list() []string {
+	list, rest, err := frontcode.Cut(r.rest)
+	if err != nil {
+		r.fail()
+		return nil
+	}
+	r.rest = rest
+	return list
 }
 
 // nanos is t in nanoseconds since 1970, and 0 for the zero time.

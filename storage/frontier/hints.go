@@ -25,9 +25,10 @@ func (h Hint) String() string {
 func (l *Lease) Hint() Hint { return l.hint }
 
 // answers reports whether what was stored at a visit answers without a request. Of a document that is known
-// by its digest alone, such as a sitemap, nothing was stored: who comes to it later would not get its links.
+// by its digest alone, such as a sitemap, nothing was stored: who comes to it later would not get its links, unless the
+// visit has them.
 func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
-	if v == nil || v.At.IsZero() || v.Version == 0 && v.Digest != (webrace.Digest{}) {
+	if v == nil || v.At.IsZero() || v.Version == 0 && v.Links == nil && v.Digest != (webrace.Digest{}) {
 		return false
 	}
 	fresh, start := l.q.opt.Fresh, false

@@ -18,6 +18,8 @@ func FuzzRecords(f *testing.F) {
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
 	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, ETag: "e", Baseline: []uint64{1, 2}, Error: "x"}))
 	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, Interval: 3, Canonical: "http://a/", Refresh: "http://b/", Expires: time.Unix(2, 0), Listed: time.Unix(1, 0)}))
+	f.Add(encodeVisit(&webrace.Visit{Links: []string{"http://a/b", "http://a/c"}, Likeness: 1, Titled: 2}))
+	f.Add(encodeVisit(&webrace.Visit{Links: []string{}}))
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())
@@ -76,11 +78,12 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	t.Parallel()
 	want := webrace.Visit{At: time.Unix(1, 2).UTC(), Status: 200, ETag: "e", Version: 3, Baseline: []uint64{1, 2}, Interval: 5}
 	latest := encodeVisit(&want)
-	third := append([]byte{3}, latest[1:len(latest)-2]...) // without two times
-	second := append([]byte{2}, third[1:len(third)-2]...)  // nor two empty texts
+	fourth := append([]byte{4}, latest[1:len(latest)-2]...) // without two flags
+	third := append([]byte{3}, fourth[1:len(fourth)-2]...)  // nor two times
+	second := append([]byte{2}, third[1:len(third)-2]...)   // nor two empty texts
 	interval := len(second) - 1
 	first := append([]byte{1}, second[1:interval]...)
-	for i, value := range [][]byte{first, second, third, latest} {
+	for i, value := range [][]byte{first, second, third, fourth, latest} {
 		want := want
 		if i == 0 {
 			want.Interval = 0
@@ -90,6 +93,7 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		}
 	}
 	want.Canonical, want.Refresh, want.Expires, want.Listed = "http://a/", "http://b/", time.Unix(7, 0).UTC(), time.Unix(8, 0).UTC()
+	want.Links, want.Likeness, want.Titled = []string{"http://a/1", "http://a/2"}, 1<<63, 7
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/frontcode"
 	"github.com/webrace/webrace/internal/schedule"
 )
 
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
-// until when it is fresh, nor what is listed of it.
-const visitSchema = 4
+// until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document.
+const visitSchema = 5
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it.
 func encodeVisit(v *webrace.Visit) []byte {
@@ -30,6 +31,15 @@ func encodeVisit(v *webrace.Visit) []byte {
 	w.text(v.Refresh)
 	w.time(v.Expires)
 	w.time(v.Listed)
+	w.flag(v.Links != nil)
+	if v.Links != nil {
+		w = frontcode.Append(w, v.Links)
+	}
+	w.flag(v.Likeness != 0)
+	if v.Likeness != 0 {
+		w.uint(v.Likeness)
+		w.uint(v.Titled)
+	}
 	return w
 }
 
@@ -50,6 +60,14 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 3 {
 		v.Expires, v.Listed = r.time(), r.time()
+	}
+	if r.schema > 4 {
+		if r.flag() {
+			v.Links = r.list()
+		}
+		if r.flag() {
+			v.Likeness, v.Titled = r.uint(), r.uint()
+		}
 	}
 	return v, r.done()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/frontcode"
 )
 
 // Every value of the index begins with its schema, so that a later release can add to one kind of value
@@ -183,49 +184,17 @@ func decodeNumber(value []byte) (uint64, error) {
 	return n, r.end("number")
 }
 
-// Links are front-coded: each as the number of bytes it shares with the one before it, and the rest.
-// Links of a page mostly share their host and often their path, so this halves them at no cost to speak
-// of, and the index compresses its blocks besides.
-func encodeLinks(links []string) []byte {
-	w := writer{schema}
-	w.uint(uint64(len(links)))
-	last := ""
-	for _, link := range links {
-		n := commonPrefix(last, link)
-		w.uint(uint64(n))
-		w.string(link[n:])
-		last = link
-	}
-	return w
-}
+func encodeLinks(links []string) []byte { return frontcode.Append([]byte{schema}, links) }
 
 func decodeLinks(value []byte) ([]string, error) {
-	r := newReader(value)
-	n := r.uint()
-	if n > uint64(len(value)) { // each takes two bytes or more
-		return nil, fmt.Errorf("%w: %d links in %d bytes", ErrCorrupt, n, len(value))
+	if len(value) == 0 || value[0] != schema {
+		return nil, fmt.Errorf("%w: links cannot be decoded", ErrCorrupt)
 	}
-	links := make([]string, 0, n)
-	last := ""
-	for range n {
-		shared, rest := r.uint(), r.string()
-		if r.failed || shared > uint64(len(last)) {
-			return nil, fmt.Errorf("%w: links cannot be decoded", ErrCorrupt)
-		}
-		last = last[:shared] + rest
-		links = append(links, last)
+	links, rest, err := frontcode.Cut(value[1:])
+	if err != nil || len(rest) > 0 {
+		return nil, fmt.Errorf("%w: links cannot be decoded", ErrCorrupt)
 	}
-	return links, r.end("links")
-}
-
-func commonPrefix(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
+	return links, nil
 }
 
 // writer appends the parts of a value.
