@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/webrace/webrace/internal/pace"
 )
 
 // groupSize is how many steps share one fsync at most.
@@ -75,7 +78,11 @@ func (c *committer) run() {
 	defer close(c.exited)
 	for range c.bell {
 		for group := c.next(); len(group) > 0; group = c.next() {
+			began := time.Now()
 			c.commit(group)
+			if !c.full() {
+				pace.Rest(began, len(group))
+			}
 		}
 		c.mu.Lock()
 		over := c.closed && len(c.steps) == 0
@@ -84,6 +91,12 @@ func (c *committer) run() {
 			return
 		}
 	}
+}
+
+func (c *committer) full() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed || len(c.steps) >= groupSize
 }
 
 func (c *committer) next() []step {

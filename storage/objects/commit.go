@@ -3,10 +3,12 @@ package objects
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pace"
 )
 
 // A group shares one sync of the segment and one of the index: with 64 writes a sync costs each of them
@@ -24,6 +26,7 @@ func (s *Store) commitLoop() {
 		if group == nil {
 			return
 		}
+		began := time.Now()
 		err := s.finish(group)
 		for _, w := range group {
 			if w.buffer != nil {
@@ -33,7 +36,17 @@ func (s *Store) commitLoop() {
 				w.done(err)
 			}
 		}
+		if !s.full() {
+			pace.Rest(began, len(group))
+		}
 	}
+}
+
+// full reports whether there is no reason to wait for more writes.
+func (s *Store) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closing || len(s.queue) >= groupWrites || s.bytes >= groupBytes
 }
 
 // finish makes a group durable, and publishes what became of it.
