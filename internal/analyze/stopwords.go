@@ -5,13 +5,10 @@ import (
 	"strings"
 )
 
-// StopWords returns the commonest words of our languages, folded and sorted: words that say nothing of
-// what a text is about. Nothing in this package leaves them out; a search may, and a keyword that is one
+// IsStopWord reports whether the folded word is one of the commonest of our languages: words that say nothing
+// of what a text is about. Nothing in this package leaves them out; a search may, and a keyword that is one
 // of them alone deserves a warning. What means something in another of the languages is not among them,
 // above all in English: war and die are German ones, and car is a French one.
-func StopWords() []string { return slices.Clone(stopWords) }
-
-// IsStopWord reports whether the folded word is one of [StopWords].
 func IsStopWord(folded string) bool {
 	_, found := slices.BinarySearch(stopWords, folded)
 	return found

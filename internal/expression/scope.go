@@ -2,7 +2,6 @@ package expression
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -133,11 +132,6 @@ func whole(value any) any {
 		return inner
 	}
 	return fields
-}
-
-// FieldNames lists what an expression over values of these kinds may name besides its functions, sorted.
-func FieldNames(kinds ...pipeline.Kind) []string {
-	return slices.Sorted(maps.Keys(scopeOf(kinds).names))
 }
 
 // KindsNamed returns what Compile takes for an option that names a kind, which may be empty: any. An error

@@ -140,9 +140,6 @@ func New(o Options) *Agenda {
 	return a
 }
 
-// Len returns the number of requests.
-func (a *Agenda) Len() int { return len(a.byID) }
-
 // Put adds a request, or replaces the one with its id. A target that was never visited is due at once;
 // otherwise the new request waits for its turn: see [Agenda.CheckNow].
 func (a *Agenda) Put(r Request, now time.Time) {
