@@ -436,7 +436,7 @@ func (e emitted) EmitTo(_ context.Context, port string, it *pipeline.Item) error
 func TestAVersionOnItsWayToTheDiskDoesNotHinderTheOneBefore(t *testing.T) {
 	gate, slow := make(chan struct{}), atomic.Bool{}
 	disk := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if slow.Load() && op.Kind == errorfs.OpFileSync {
+		if slow.Load() && op.Kind == errorfs.OpFileSyncData { // of a segment, which comes before the index
 			<-gate
 		}
 		return nil
