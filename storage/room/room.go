@@ -60,8 +60,9 @@ type Watch struct {
 	mu        sync.Mutex
 	state     State
 	waiting   int
-	allowance int64     // bytes that may be written before it is looked again
-	looked    time.Time // when that was granted
+	over      chan struct{} // closed at the end of the pause that there is
+	allowance int64         // bytes that may be written before it is looked again
+	looked    time.Time     // when that was granted
 }
 
 const (
@@ -108,31 +109,34 @@ func (w *Watch) Do(ctx context.Context, f func() error) error { return w.do(ctx,
 // do runs f, which writes about so many bytes.
 func (w *Watch) do(ctx context.Context, size int64, f func() error) error {
 	var failed error
-	waiting := false
-	defer func() {
-		if waiting {
-			w.leave()
+	if w.admits(size, false) {
+		if failed = f(); !IsFull(failed) {
+			return failed
 		}
-	}()
+	}
+	return w.doWhenThereIsRoom(ctx, size, f, failed)
+}
+
+// doWhenThereIsRoom is do after f has failed, or has not been tried for want of room.
+func (w *Watch) doWhenThereIsRoom(ctx context.Context, size int64, f func() error, failed error) error {
+	w.enter()
+	succeeded := false
+	defer func() { w.leave(succeeded) }()
 	for {
-		if failed != nil || !w.admits(size, false) {
-			if !waiting {
-				waiting = true
-				w.enter()
-			}
-			if err := w.wait(ctx, size); err != nil {
-				return errors.Join(failed, err)
-			}
+		if err := w.wait(ctx, size); err != nil {
+			return errors.Join(failed, err)
 		}
 		if failed = f(); !IsFull(failed) {
+			succeeded = true
 			return failed
 		}
 	}
 }
 
-// wait returns when there is room; at the earliest after a while, so that what fails though there seems to
-// be room, as for want of a quota, does not spin.
+// wait returns when there is room: at the earliest after a while, so that what fails though there seems to
+// be room, as for want of a quota, does not spin; or when somebody else who waited has written.
 func (w *Watch) wait(ctx context.Context, size int64) error {
+	over := w.pause()
 	tick := time.NewTicker(w.options.Poll)
 	defer tick.Stop()
 	for {
@@ -141,6 +145,11 @@ func (w *Watch) wait(ctx context.Context, size int64) error {
 			if w.admits(size, true) {
 				return nil
 			}
+		case <-over:
+			if w.admits(size, false) {
+				return nil
+			}
+			over = w.pause()
 		case <-ctx.Done():
 			return fmt.Errorf("wait for room on the disk of %s: %w", w.options.Dir, context.Cause(ctx))
 		case <-w.closed:
@@ -152,22 +161,32 @@ func (w *Watch) wait(ctx context.Context, size int64) error {
 func (w *Watch) enter() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.waiting++; w.waiting > 1 {
-		return
-	}
-	free, reserve, _ := w.look()
-	w.state = State{Dir: w.options.Dir, Paused: true, Since: time.Now(), Free: free, Need: need(reserve)}
-	w.notify()
+	w.waiting++
 }
 
-func (w *Watch) leave() {
+// leave ends the pause of all if one who waited has written what it had to, or if nobody waits any more.
+func (w *Watch) leave(succeeded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.waiting--; w.waiting > 0 {
-		return
+	w.waiting--
+	if w.state.Paused && (succeeded || w.waiting == 0) {
+		w.state.Paused = false
+		close(w.over)
+		w.notify()
 	}
-	w.state.Paused = false
-	w.notify()
+}
+
+// pause begins a pause, if there is none, and returns what is closed at its end.
+func (w *Watch) pause() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.state.Paused {
+		free, reserve, _ := w.look()
+		w.state = State{Dir: w.options.Dir, Paused: true, Since: time.Now(), Free: free, Need: need(reserve)}
+		w.over = make(chan struct{})
+		w.notify()
+	}
+	return w.over
 }
 
 func (w *Watch) notify() {
@@ -185,7 +204,7 @@ func need(reserve int64) int64 { return 2 * reserve }
 func (w *Watch) admits(size int64, waited bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	paused := w.waiting > 0
+	paused := w.state.Paused
 	if !paused && size <= w.allowance && time.Since(w.looked) < lookEvery {
 		w.allowance -= size
 		return true

@@ -228,6 +228,39 @@ func TestWhileSomebodyWaitsAllDo(t *testing.T) {
 	})
 }
 
+// TestOneWriteThatSucceedsEndsThePauseOfAll lets several write one thing after the other, beginning at different
+// times, so that some of them always wait until the pause is over.
+func TestOneWriteThatSucceedsEndsThePauseOfAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, told := newDisk(1000), new(states)
+		d.used = 1000
+		w := watch(d, told, 10)
+		var writers sync.WaitGroup
+		for i := range 4 {
+			writers.Go(func() {
+				time.Sleep(time.Duration(i) * 300 * time.Millisecond)
+				for range 50 {
+					if err := w.do(t.Context(), 1, func() error { _, err := d.take(1); return err }); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		time.Sleep(5 * time.Second)
+		d.grow(10_000)
+		room := time.Now()
+		writers.Wait()
+		if took := time.Since(room); took > 2*w.options.Poll {
+			t.Errorf("there was room, and all that was to be written was written %v later", took)
+		}
+		if got := told.String(); got != "true false" {
+			t.Errorf("told was %s", got)
+		}
+	})
+}
+
 func TestAFailedSyncIsTold(t *testing.T) {
 	t.Parallel()
 	d := newDisk(5000)
