@@ -52,6 +52,9 @@ func benchCrawl(b *bench) error {
 	if err := c.prepare(b); err != nil {
 		return err
 	}
+	if err := c.links(b); err != nil {
+		return err
+	}
 	if err := c.measure(b); err != nil {
 		return err
 	}
