@@ -14,9 +14,10 @@ type emitter struct {
 	emitted int      // since the current item came in
 	def     *outlet
 	sampler sampler
-	began   time.Time // the call, if it is timed, and
-	since   time.Time // if it is traced
-	traced  bool
+	timed   bool // the call is timed, from began on
+	began   time.Time
+	traced  bool // it is traced, from since on
+	since   time.Time
 
 	several bool    // items are dealt with that were taken at once:
 	sent    int64   // what has been sent and not been counted
@@ -42,7 +43,9 @@ func (n *node) newProducer(as openness, stop <-chan struct{}) *emitter {
 // its items are ended.
 func (e *emitter) begin(l *lineage) {
 	e.lineage, e.emitted = l, 0
-	e.began = e.sampler.begin()
+	if e.timed = e.sampler.begin(); e.timed {
+		e.began = time.Now()
+	}
 	if e.traced {
 		e.since = time.Now()
 	}
@@ -55,7 +58,7 @@ func (e *emitter) returned(its []*Item) {
 }
 
 func (e *emitter) end() {
-	if !e.began.IsZero() {
+	if e.timed {
 		e.node.stats.timed(&e.sampler, time.Since(e.began))
 	}
 }
@@ -99,7 +102,9 @@ func (e *emitter) send(ctx context.Context, it *Item, port string, o *outlet) er
 			return err
 		}
 		if it.lineage == e.lineage && o != nil {
-			e.last, e.to = it, o
+			if e.last = it; e.to != o {
+				e.to = o
+			}
 			return nil
 		}
 	}

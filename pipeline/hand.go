@@ -7,8 +7,8 @@ func newHand() []*Item { return make([]*Item, maxHand) }
 
 // handful returns how many items a worker may take at once: several only where its calls are short, so that
 // none lies in its hand for long, and where it is alone, so that none lies there while another worker idles.
-func (n *node) handful(worker *emitter) int {
-	if worker.sampler.calls < sampled || worker.sampler.slow || n.workers() > 1 {
+func handful(worker *emitter, workers int) int {
+	if worker.sampler.calls < sampled || worker.sampler.slow || workers > 1 {
 		return 1
 	}
 	return maxHand
@@ -17,9 +17,9 @@ func (n *node) handful(worker *emitter) int {
 // work processes items until no more will come. When the run is cancelled it only takes them, so that nobody
 // waits for room.
 func (n *node) work(p Processor) {
-	out, all := n.newEmitter(), newHand()
+	out, all, workers := n.newEmitter(), newHand(), n.workers()
 	for {
-		hand := all[:n.handful(out)]
+		hand := all[:handful(out, workers)]
 		hand = hand[:n.in.take(hand)]
 		if len(hand) == 0 {
 			return

@@ -76,8 +76,9 @@ func (f *fickle) inPairs(ctx context.Context, pair int, it *Item, out Emitter) e
 }
 
 // fickleRun lets numbers through a fickle stage and says what came of them.
-func fickleRun(t *testing.T, numbers, workers int) (came map[string]int, ends *outcomes, report StageReport) {
+func fickleRun(t *testing.T, numbers int, common Common) (came map[string]int, ends *outcomes, report StageReport) {
 	t.Helper()
+	common.OnError = RetryFirst
 	f := &fickle{held: make(chan func(error), 16), tried: make(map[int]bool), kept: make(map[int]Held)}
 	ends, came = newOutcomes(), make(map[string]int)
 	var mu sync.Mutex
@@ -101,7 +102,7 @@ func fickleRun(t *testing.T, numbers, workers int) (came map[string]int, ends *o
 			done(nil)
 		}
 	}()
-	b := build().add("count", count{numbers, ends.add}).add("fickle", f, Common{Workers: workers, OnError: RetryFirst}).
+	b := build().add("count", count{numbers, ends.add}).add("fickle", f, common).
 		add("a", sink("a")).add("b", sink("b")).add("c", sink("c")).add("e", sink("e")).
 		chain("count", "fickle", "a").edge("fickle", "", "b").edge("fickle", "links", "c").edge("fickle", "errors", "e")
 	r, err := b.g.Run(t.Context(), RunOptions{})
@@ -113,31 +114,33 @@ func fickleRun(t *testing.T, numbers, workers int) (came map[string]int, ends *o
 	return came, ends, r.Stages["fickle"]
 }
 
-// TestWhatIsTakenAtOnceIsDealtWithAsIfOneByOne compares a worker that takes several items at once with two, who
-// never do.
+// TestWhatIsTakenAtOnceIsDealtWithAsIfOneByOne compares workers that take several items at once with one that finds
+// no more than one.
 func TestWhatIsTakenAtOnceIsDealtWithAsIfOneByOne(t *testing.T) {
 	const numbers = 22 * 200
 	pause := firstPause
 	firstPause = 0
 	defer func() { firstPause = pause }()
-	came, ends, report := fickleRun(t, numbers, 1)
-	cameSingly, endsSingly, reportSingly := fickleRun(t, numbers, 2)
-	if !maps.Equal(came, cameSingly) {
-		for what := range cameSingly {
-			if came[what] != cameSingly[what] {
-				t.Errorf("%s came %d times, and one by one %d times", what, came[what], cameSingly[what])
+	cameSingly, endsSingly, reportSingly := fickleRun(t, numbers, Common{Buffer: 1})
+	for _, workers := range []int{1, 3} {
+		came, ends, report := fickleRun(t, numbers, Common{Workers: workers})
+		if !maps.Equal(came, cameSingly) {
+			for what := range cameSingly {
+				if came[what] != cameSingly[what] {
+					t.Errorf("%s came %d times, and one by one %d times", what, came[what], cameSingly[what])
+				}
 			}
 		}
-	}
-	ends.mustEndOnce(t, numbers)
-	for i := range numbers {
-		if o, want := ends.all[i][0], endsSingly.all[i][0]; !errors.Is(o.Err, want.Err) || !slices.Equal(o.Learned, want.Learned) {
-			t.Errorf("%d ended with %v, and one by one with %v", i, o, want)
+		ends.mustEndOnce(t, numbers)
+		for i := range numbers {
+			if o, want := ends.all[i][0], endsSingly.all[i][0]; !errors.Is(o.Err, want.Err) || !slices.Equal(o.Learned, want.Learned) {
+				t.Errorf("%d ended with %v, and one by one with %v", i, o, want)
+			}
 		}
-	}
-	if report.In != numbers || report.In != reportSingly.In || report.Out != reportSingly.Out || report.Errors != reportSingly.Errors || report.Waiting != 0 {
-		t.Errorf("reported are %d in, %d out, %d errors, %d waiting; one by one %d, %d, %d, 0",
-			report.In, report.Out, report.Errors, report.Waiting, reportSingly.In, reportSingly.Out, reportSingly.Errors)
+		if report.In != numbers || report.In != reportSingly.In || report.Out != reportSingly.Out || report.Errors != reportSingly.Errors || report.Waiting != 0 {
+			t.Errorf("reported are %d in, %d out, %d errors, %d waiting; one by one %d, %d, %d, 0",
+				report.In, report.Out, report.Errors, report.Waiting, reportSingly.In, reportSingly.Out, reportSingly.Errors)
+		}
 	}
 }
 

@@ -54,12 +54,12 @@ func (w *waiters) wakeOne() {
 // offer puts an item if there is room.
 func (b *inbox) offer(it *Item) bool {
 	b.mu.Lock()
-	if b.n == len(b.ring) {
-		b.mu.Unlock()
-		return false
+	room := b.n < len(b.ring)
+	if room {
+		b.push(it)
 	}
-	b.push(it)
-	return true
+	b.unlock()
+	return room
 }
 
 // put waits for room, unless one of the channels is closed before there is.
@@ -72,6 +72,7 @@ func (b *inbox) put(it *Item, stop, stopToo <-chan struct{}) bool {
 		}
 	}
 	b.push(it)
+	b.unlock()
 	return true
 }
 
@@ -80,19 +81,23 @@ func (b *inbox) awaitRoom(stop, stopToo <-chan struct{}) bool {
 	b.putters.n++
 	b.mu.Unlock()
 	stopped := false
-	select {
-	case <-b.putters.wake:
-	case <-stop:
-		stopped = true
-	case <-stopToo:
-		stopped = true
+	if stop == nil && stopToo == nil {
+		<-b.putters.wake
+	} else {
+		select {
+		case <-b.putters.wake:
+		case <-stop:
+			stopped = true
+		case <-stopToo:
+			stopped = true
+		}
 	}
 	b.mu.Lock()
 	b.putters.left()
 	return !stopped
 }
 
-// push adds an item for which there is room, and gives the lock back.
+// push adds an item for which there is room.
 func (b *inbox) push(it *Item) {
 	if b.closed {
 		b.mu.Unlock()
@@ -104,7 +109,6 @@ func (b *inbox) push(it *Item) {
 	}
 	b.ring[at] = it
 	b.n++
-	b.unlock()
 }
 
 // take moves the oldest items into hand, as many as it holds, and returns how many; it waits for the first.

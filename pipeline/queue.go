@@ -10,9 +10,9 @@ import (
 // put stores what comes in until nothing more will come. It is one half of a queue; the other, take, ends
 // on its own, so the cycle between them is no cycle of waiting.
 func (n *node) put() {
-	out, all := n.newEmitter(), newHand()
+	out, all, workers := n.newEmitter(), newHand(), n.workers()
 	for {
-		hand := n.receive(all[:n.handful(out)])
+		hand := n.receive(all[:handful(out, workers)])
 		if len(hand) == 0 {
 			return
 		}

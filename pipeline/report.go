@@ -97,15 +97,15 @@ const (
 	slowCall = 5 * time.Microsecond
 )
 
-// begin returns when the call began, or the zero time if it is not timed.
-func (s *sampler) begin() time.Time {
+// begin reports whether the call that begins is timed.
+func (s *sampler) begin() bool {
 	s.calls++
 	if !s.slow && s.calls%sampled != 1 {
 		s.stands = 0
-		return time.Time{}
+		return false
 	}
 	s.stands, s.last, s.held = int64(s.calls-s.last), s.calls, 0
-	return time.Now()
+	return true
 }
 
 // timed counts a call that was timed.
