@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/html"
-
 	"github.com/webrace/webrace/internal/extract"
 )
 
@@ -77,31 +75,17 @@ func (c *crawlBench) typicalPage() (address string, page []byte, err error) {
 
 // urlsIn returns the URLs that a page leads to, without their fragments, each once.
 func urlsIn(base *url.URL, page []byte) (urls []string) {
-	attribute := map[string]string{"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 	seen := make(map[string]bool)
-	tokens := html.NewTokenizer(bytes.NewReader(page))
-	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
-		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-			continue
+	eachAddress(bytes.NewReader(page), func(address string) {
+		link, err := base.Parse(address)
+		if err != nil || link.Scheme != "http" && link.Scheme != "https" {
+			return
 		}
-		name, more := tokens.TagName()
-		wanted := attribute[string(name)]
-		for wanted != "" && more {
-			var key, value []byte
-			key, value, more = tokens.TagAttr()
-			if string(key) != wanted {
-				continue
-			}
-			link, err := base.Parse(strings.TrimSpace(string(value)))
-			if err != nil || link.Scheme != "http" && link.Scheme != "https" {
-				continue
-			}
-			link.Fragment, link.RawFragment = "", ""
-			if text := link.String(); !seen[text] {
-				seen[text] = true
-				urls = append(urls, text)
-			}
+		link.Fragment, link.RawFragment = "", ""
+		if text := link.String(); !seen[text] {
+			seen[text] = true
+			urls = append(urls, text)
 		}
-	}
+	})
 	return urls
 }

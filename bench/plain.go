@@ -150,9 +150,20 @@ func (c *plainCrawler) fetch(path string) (found bool, links []string, err error
 
 // linksIn returns the paths on the same host that a page leads to, repeated as they are on it.
 func linksIn(page *url.URL, body io.Reader) []string {
-	attribute := map[string]string{"a": "href", "area": "href", "frame": "src", "iframe": "src"}
 	var paths []string
-	tokens := html.NewTokenizer(body)
+	eachAddress(body, func(address string) {
+		link, err := page.Parse(address)
+		if err == nil && link.Scheme == page.Scheme && link.Host == page.Host {
+			paths = append(paths, link.RequestURI())
+		}
+	})
+	return paths
+}
+
+// eachAddress calls f with every address that a page leads to, as it is written there.
+func eachAddress(page io.Reader, f func(address string)) {
+	attribute := map[string]string{"a": "href", "area": "href", "frame": "src", "iframe": "src"}
+	tokens := html.NewTokenizer(page)
 	for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
@@ -162,16 +173,11 @@ func linksIn(page *url.URL, body io.Reader) []string {
 		for wanted != "" && more {
 			var key, value []byte
 			key, value, more = tokens.TagAttr()
-			if string(key) != wanted {
-				continue
-			}
-			link, err := page.Parse(strings.TrimSpace(string(value)))
-			if err == nil && link.Scheme == page.Scheme && link.Host == page.Host {
-				paths = append(paths, link.RequestURI())
+			if string(key) == wanted {
+				f(strings.TrimSpace(string(value)))
 			}
 		}
 	}
-	return paths
 }
 
 // checkKnown says whether a plain crawl found a site worth crawling.
