@@ -120,14 +120,14 @@ func (w *Watch) do(ctx context.Context, size int64, f func() error) error {
 // doWhenThereIsRoom is do after f has failed, or has not been tried for want of room.
 func (w *Watch) doWhenThereIsRoom(ctx context.Context, size int64, f func() error, failed error) error {
 	w.enter()
-	succeeded := false
-	defer func() { w.leave(succeeded) }()
+	written := false
+	defer func() { w.leave(written) }()
 	for {
 		if err := w.wait(ctx, size); err != nil {
 			return errors.Join(failed, err)
 		}
 		if failed = f(); !IsFull(failed) {
-			succeeded = true
+			written = failed == nil // what fails for another reason says nothing of the room there is
 			return failed
 		}
 	}
@@ -165,11 +165,11 @@ func (w *Watch) enter() {
 }
 
 // leave ends the pause of all if one who waited has written what it had to, or if nobody waits any more.
-func (w *Watch) leave(succeeded bool) {
+func (w *Watch) leave(written bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting--
-	if w.state.Paused && (succeeded || w.waiting == 0) {
+	if w.state.Paused && (written || w.waiting == 0) {
 		w.state.Paused = false
 		close(w.over)
 		w.notify()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -255,6 +256,50 @@ func TestOneWriteThatSucceedsEndsThePauseOfAll(t *testing.T) {
 		if took := time.Since(room); took > 2*w.options.Poll {
 			t.Errorf("there was room, and all that was to be written was written %v later", took)
 		}
+		if got := told.String(); got != "true false" {
+			t.Errorf("told was %s", got)
+		}
+	})
+}
+
+// TestWhatFailsForAnotherReasonEndsNobodysPause lets one that waits fail otherwise while another waits for room.
+func TestWhatFailsForAnotherReasonEndsNobodysPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, told := newDisk(1000), new(states)
+		d.silent = true // so that the writes themselves say that it is full
+		w := watch(d, told, 10)
+		var tried int
+		var waiters sync.WaitGroup
+		waiters.Go(func() {
+			err := w.Do(t.Context(), func() error {
+				if tried++; tried == 1 {
+					return syscall.ENOSPC
+				}
+				return syscall.EIO
+			})
+			if !errors.Is(err, syscall.EIO) {
+				t.Error(err)
+			}
+		})
+		var room atomic.Bool
+		waiters.Go(func() {
+			err := w.Do(t.Context(), func() error {
+				if !room.Load() {
+					return syscall.ENOSPC
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(5 * time.Second)
+		if got := told.String(); got != "true" {
+			t.Errorf("told was %s before there was room", got)
+		}
+		room.Store(true)
+		waiters.Wait()
 		if got := told.String(); got != "true false" {
 			t.Errorf("told was %s", got)
 		}
