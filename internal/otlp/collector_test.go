@@ -1,7 +1,6 @@
 package otlp
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/webrace/webrace/internal/sharedbuffer"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -89,31 +89,13 @@ func (s *site) asked() int {
 	return len(s.requests)
 }
 
-// log is what was logged.
-type log struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func collectorAt(t *testing.T, address string, p pace) (*Collector, *log) {
+func collectorAt(t *testing.T, address string, p pace) (*Collector, *sharedbuffer.Buffer) {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := new(log)
+	l := new(sharedbuffer.Buffer)
 	s := Settings{Endpoint: u, Service: "crawler", Headers: map[string]string{"Api-Key": "k"}}
 	return newCollector(s, slog.New(slog.NewTextHandler(l, nil)), p), l
 }
