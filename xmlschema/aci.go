@@ -11,8 +11,8 @@ const (
 	FormatUnknown   = "unknown"
 )
 
-// ACI is Annotated Cached Information: what a document means to the owner of one URD, with a pointer to
-// the stored version that it was made from (eRACE, section 2.2.2; WebRACE, section 6.1). An empty Format stands
+// ACI is Annotated Cached Information: what a document in a version means to the owner of one URD, with a
+// pointer to that stored version (eRACE, section 2.2.2; WebRACE, section 6.1). An empty Format stands
 // for FormatUnknown, an Urgency of 0 for [DefaultUrgency].
 type ACI struct {
 	ID    string // see [ACIID]
@@ -32,19 +32,42 @@ type ACI struct {
 	Expired bool
 	Summary string
 	Explain *Explain // why it was made; nil when not kept
+	Also    Also     // where else its owner would have been shown the same
+
+	// Values is what stages add to an annotation, by names of at most 256 characters without white space. Of two
+	// annotations none may share this map, unless it is nil.
+	Values map[string]string
+}
+
+// Also names further documents that the URD would have been told of, had it not been told of the same text, or
+// nearly the same, already.
+type Also struct {
+	Count     int      // how many there are
+	Documents []Mirror // the first of them, at most MostMirrors
+}
+
+// MostMirrors is how many documents an [Also] names.
+const MostMirrors = 20
+
+// Mirror is a document in a version that has the same text as another.
+type Mirror struct {
+	URI     string
+	Version int // 0 if its versions are not stored
 }
 
 // Docbase points to a stored version of a document.
 type Docbase struct {
 	Digest  string // of the body: sha256:…
 	Version int    // counted from 1 for each URL
-	// Since is the version with which this one was compared, if the owner was shown what is new in it: one that
-	// they had seen before.
-	Since int
-	// Likeness is a fingerprint of the text that mattered: those of texts that differ in few words differ in
-	// few bits. 0 if the text is too short to tell.
-	Likeness uint64
-	Name     string // the file name that the papers' annotations have instead
+	Since   int    // the version that the owner had seen before; 0 for none
+	Secret  string // the name of the credentials that the document was fetched with; empty for none
+
+	// Fingerprints tell mirrors of the document. Those of all that its owner was shown are 0 if that is too short
+	// to tell: Likeness, of which those of texts that differ in few words differ in few bits; and Shown, of that text
+	// alone. Matched is the fingerprint of what mattered in it, see [MatchedID].
+	Likeness, Shown, Matched uint64
+
+	Name string // the file name that the papers' annotations have instead
 }
 
 // Explain says how an annotation's relevance came about.

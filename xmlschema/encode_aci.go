@@ -2,7 +2,6 @@ package xmlschema
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -50,7 +49,8 @@ func (a *ACI) plain() bool {
 		plainString(a.Extension, plainToken, false) && a.URI != "" && plainString(a.URI, plainValue, false) &&
 		plainString(a.Title, plainText, true) && plainString(a.Summary, plainText, true) &&
 		plainString(a.Docbase.Digest, plainValue, false) && plainString(a.Docbase.Name, plainValue, false) &&
-		percent(a.Relevance) && a.FileSize >= 0 && a.Urgency >= 0 && a.Urgency <= 3 && natural(a.Docbase.Version) && natural(a.Docbase.Since)
+		percent(a.Relevance) && a.FileSize >= 0 && a.Urgency >= 0 && a.Urgency <= 3 && natural(a.Docbase.Version) && natural(a.Docbase.Since) &&
+		plainString(a.Docbase.Secret, plainToken, false) && a.Also.plain() && len(a.Values) == 0
 	switch a.Format {
 	case "", FormatUnknown, FormatText, FormatHTML, FormatBinary, FormatMultipart:
 	default:
@@ -60,6 +60,18 @@ func (a *ACI) plain() bool {
 		return false
 	}
 	return ok && (a.Explain == nil || a.Explain.plain())
+}
+
+func (also *Also) plain() bool {
+	if !natural(also.Count) || len(also.Documents) > min(also.Count, MostMirrors) {
+		return false
+	}
+	for _, m := range also.Documents {
+		if m.URI == "" || !plainString(m.URI, plainValue, false) || !natural(m.Version) {
+			return false
+		}
+	}
+	return true
 }
 
 func (x *Explain) plain() bool {
@@ -180,6 +192,12 @@ func (f *formWriter) optionalInt(name string, value int) {
 	}
 }
 
+func (f *formWriter) optionalPrint(name string, fingerprint uint64) {
+	if fingerprint != 0 {
+		f.attr(name, writePrint(fingerprint))
+	}
+}
+
 func (f *formWriter) fraction(name string, value float64) {
 	f.plainAttr(name, strconv.AppendFloat(f.number[:0], value, 'f', -1, 64))
 }
@@ -268,9 +286,10 @@ func (f *formWriter) aci(a *ACI) {
 		f.optional("digest", a.Docbase.Digest)
 		f.optionalInt("version", a.Docbase.Version)
 		f.optionalInt("since", a.Docbase.Since)
-		if a.Docbase.Likeness != 0 {
-			f.attr("likeness", fmt.Sprintf("%016x", a.Docbase.Likeness))
-		}
+		f.optional("secret", a.Docbase.Secret)
+		f.optionalPrint("likeness", a.Docbase.Likeness)
+		f.optionalPrint("shown", a.Docbase.Shown)
+		f.optionalPrint("matched", a.Docbase.Matched)
 		f.characters(a.Docbase.Name)
 		f.end()
 	}
@@ -282,6 +301,21 @@ func (f *formWriter) aci(a *ACI) {
 	}
 	if a.Explain != nil {
 		f.explain(a.Explain)
+	}
+	if a.Also.Count > 0 {
+		f.also(&a.Also)
+	}
+	f.end()
+}
+
+func (f *formWriter) also(also *Also) {
+	f.open("also")
+	f.integer("count", also.Count)
+	for _, m := range also.Documents {
+		f.open("uri")
+		f.optionalInt("version", m.Version)
+		f.characters(m.URI)
+		f.end()
 	}
 	f.end()
 }

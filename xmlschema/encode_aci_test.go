@@ -3,6 +3,7 @@ package xmlschema
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -52,7 +53,8 @@ func TestHostileAnnotationsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 		for _, change := range []func(*ACI){
 			func(a *ACI) { a.ID = s }, func(a *ACI) { a.URD = s }, func(a *ACI) { a.Owner = s }, func(a *ACI) { a.URI = s }, func(a *ACI) { a.Title = s },
 			func(a *ACI) { a.Extension = s }, func(a *ACI) { a.Format = s }, func(a *ACI) { a.Summary = s }, func(a *ACI) { a.Docbase.Digest = s },
-			func(a *ACI) { a.Docbase.Name = s }, func(a *ACI) { a.Explain = &Explain{Keywords: []KeywordShare{{Key: s, Weight: 1}}} },
+			func(a *ACI) { a.Docbase.Name = s }, func(a *ACI) { a.Docbase.Secret = s }, func(a *ACI) { a.Also = Also{1, []Mirror{{s, 1}}} },
+			func(a *ACI) { a.Values = map[string]string{s: s} }, func(a *ACI) { a.Explain = &Explain{Keywords: []KeywordShare{{Key: s, Weight: 1}}} },
 		} {
 			a := &ACI{ID: "a", URI: "http://a.example/"}
 			change(a)
@@ -63,6 +65,11 @@ func TestHostileAnnotationsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 		for _, change := range []func(*ACI){
 			func(a *ACI) { a.Relevance = n }, func(a *ACI) { a.FileSize = n }, func(a *ACI) { a.Urgency = n }, func(a *ACI) { a.Docbase.Version = n }, func(a *ACI) { a.Docbase.Since = n },
 			func(a *ACI) { a.Docbase.Likeness = uint64(n) },
+			func(a *ACI) { a.Docbase.Shown, a.Docbase.Matched = uint64(n), ^uint64(n) },
+			func(a *ACI) { a.Also.Count = n }, func(a *ACI) { a.Also = Also{n, []Mirror{{"http://b.example/", n}, {"http://c.example/", 0}}} },
+			func(a *ACI) {
+				a.Also = Also{n, slices.Repeat([]Mirror{{"http://b.example/", 1}}, 1+max(0, min(n, 30)))}
+			},
 			func(a *ACI) { a.Explain.Relevance = n }, func(a *ACI) { a.Explain.Threshold = n }, func(a *ACI) { a.Explain.Keywords[0].Weight = n },
 			func(a *ACI) { a.Explain.Keywords[0].Title = n }, func(a *ACI) { a.UpdateTime = time.Unix(int64(n), 1) },
 		} {
@@ -83,7 +90,8 @@ func FuzzEncode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id, uri, title, summary, key string, n int) {
 		encodedAlike(t, &ACI{
 			ID: id, URD: key, Owner: id, URI: uri, Title: title, Summary: summary, Extension: title, Relevance: n, FileSize: n, Urgency: n % 5,
-			UpdateTime: time.Unix(int64(n), int64(n)), Docbase: Docbase{Digest: key, Version: n, Since: n, Likeness: uint64(n), Name: title},
+			UpdateTime: time.Unix(int64(n), int64(n)), Docbase: Docbase{Digest: key, Version: n, Since: n, Likeness: uint64(n), Shown: uint64(n) << 7, Matched: uint64(n) << 9, Secret: key, Name: title},
+			Also: Also{n, []Mirror{{title, n}}}, Values: map[string]string{key: title},
 			Explain: &Explain{Relevance: n, Threshold: n, Keywords: []KeywordShare{{Key: key, Weight: n, Body: n, Share: 1 / float64(n), Saturation: float64(n)}}},
 		})
 	})

@@ -36,22 +36,26 @@ func (u *URD) InterestHash() string {
 	return h.hex(16)
 }
 
-// ACIID returns the id of the annotation that the URD makes of a text: the same text matched again for
-// the same interest gives the same id, so that it alerts once.
-func ACIID(urd, interest string, matched [sha256.Size]byte) string {
-	h := newDigest("aci")
-	h.add(urd, interest)
-	h.bytes(matched[:])
+// ACIID returns the id of the annotation that a URD makes of a document in a version, for what it is interested
+// in: matching the same again gives the same id, so that it alerts once. Docbase names the version and the
+// credentials; where no versions are kept, the digest stands for the version.
+func ACIID(urd, interest, uri string, d Docbase) string {
+	h := newDigest("alert")
+	h.add(urd, interest, uri, d.Secret)
+	h.number(d.Version)
+	if d.Version == 0 {
+		h.add(d.Digest)
+	}
 	return h.hex(sha256.Size)
 }
 
-// Again returns the id of an annotation whose text had gone from its page, was told of before, and has come
-// back with a version: the same for the same version.
-func Again(id string, version int) string {
-	h := newDigest("again")
-	h.add(id)
-	h.number(version)
-	return h.hex(sha256.Size)
+// MatchedID returns the fingerprint of the text that mattered to a URD. Annotations had an id once that followed from
+// this text alone, and it is the beginning of that.
+func MatchedID(urd, interest string, matched [sha256.Size]byte) uint64 {
+	h := newDigest("aci")
+	h.add(urd, interest)
+	h.bytes(matched[:])
+	return binary.BigEndian.Uint64(h.h.Sum(nil))
 }
 
 func groupHash(g Group) []byte {

@@ -93,25 +93,36 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 func TestIDsAreStable(t *testing.T) {
 	t.Parallel()
 	interest := interesting().InterestHash()
-	got := []string{interest, DeriveID("eleni", "http://a.example/", interest), ACIID("u1", interest, sha256.Sum256([]byte("text")))}
+	got := []string{interest, DeriveID("eleni", "http://a.example/", interest), ACIID("u1", interest, "http://a.example/", Docbase{Version: 3, Secret: "s"}),
+		writePrint(MatchedID("u1", interest, sha256.Sum256([]byte("text"))))}
 	want := []string{
 		"a7c3344e7360f31b2758716dbc1f753d", "u7204c5f734feac02406a",
-		"36ad81900a5501205a364ae4dd3568c4a5dda3279ec96b63edeef9b306a9d894",
+		"c79e674ae839c14f0d446f73ba6a6142a03ffed0109f969ee4b798bfa8dd0658", "36ad81900a550120",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
 
+// A version is known by its number; its fingerprints, and what its owner had seen before, say nothing of it.
+func TestAnAnnotationIsKnownByItsDocumentAndVersion(t *testing.T) {
+	t.Parallel()
+	id := ACIID("u", "i", "http://a.example/", Docbase{Version: 2})
+	if id != ACIID("u", "i", "http://a.example/", Docbase{Version: 2, Since: 1, Digest: "d", Likeness: 1, Shown: 2, Matched: 3, Name: "n"}) {
+		t.Error("the same version has two ids")
+	}
+}
+
 func TestIDsDependOnEveryPartAndItsPlace(t *testing.T) {
 	t.Parallel()
-	digest := sha256.Sum256(nil)
 	ids := []string{
 		DeriveID("a", "b", "c"), DeriveID("ab", "", "c"), DeriveID("", "ab", "c"), DeriveID("a", "bc", ""), DeriveID("b", "a", "c"),
-		ACIID("a", "b", digest), ACIID("ab", "", digest), ACIID("", "ab", digest), ACIID("a", "b", [32]byte{}),
+		ACIID("a", "b", "c", Docbase{}), ACIID("ab", "", "c", Docbase{}), ACIID("", "ab", "c", Docbase{}), ACIID("a", "bc", "", Docbase{}),
+		ACIID("a", "b", "c", Docbase{Version: 1}), ACIID("a", "b", "c", Docbase{Version: 2}), ACIID("a", "b", "c", Docbase{Secret: "1"}),
+		ACIID("a", "b", "c", Docbase{Digest: "1"}), ACIID("a", "b", "c1", Docbase{}),
 	}
 	slices.Sort(ids)
-	if len(slices.Compact(ids)) != 9 {
+	if len(slices.Compact(ids)) != 14 {
 		t.Errorf("two of them are equal: %q", ids)
 	}
 }

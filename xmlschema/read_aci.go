@@ -1,6 +1,9 @@
 package xmlschema
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 func bindACI(b *binding) *ACI {
 	a := &ACI{
@@ -25,7 +28,10 @@ func bindACI(b *binding) *ACI {
 		a.Docbase.Digest = kid.str("digest")
 		a.Docbase.Version = kid.integer("version", 0, 0, math.MaxInt32)
 		a.Docbase.Since = kid.integer("since", 0, 0, math.MaxInt32)
+		a.Docbase.Secret = kid.token("secret")
 		a.Docbase.Likeness = kid.fingerprint("likeness")
+		a.Docbase.Shown = kid.fingerprint("shown")
+		a.Docbase.Matched = kid.fingerprint("matched")
 		a.Docbase.Name = trim(kid.text())
 	}
 	if kid := b.child("expired"); kid != nil {
@@ -38,8 +44,45 @@ func bindACI(b *binding) *ACI {
 	if kid := b.child("explain"); kid != nil {
 		a.Explain = bindExplain(kid)
 	}
+	if kid := b.child("also"); kid != nil {
+		a.Also = bindAlso(kid)
+	}
+	if kid := b.child("values"); kid != nil {
+		a.Values = bindValues(kid)
+	}
 	b.done()
 	return a
+}
+
+func bindAlso(b *binding) (also Also) {
+	also.Count = b.integer("count", 0, 0, math.MaxInt32)
+	for _, kid := range b.children("uri") {
+		also.Documents = append(also.Documents, Mirror{Version: kid.integer("version", 0, 0, math.MaxInt32), URI: bindURI(kid)})
+	}
+	switch n := len(also.Documents); {
+	case n > MostMirrors:
+		b.problem(fmt.Sprintf("<also> names more than %d documents", MostMirrors))
+	case n > also.Count:
+		b.problem(fmt.Sprintf("<also> names %d documents, and counts %d", n, also.Count))
+	}
+	b.done()
+	return also
+}
+
+func bindValues(b *binding) map[string]string {
+	values := make(map[string]string)
+	for _, kid := range b.children("value") {
+		name := kid.token("name")
+		if _, twice := values[name]; twice || name == "" {
+			kid.problem(fmt.Sprintf("value %q has no name of its own", name))
+		}
+		values[name] = kid.text()
+	}
+	if len(values) == 0 {
+		b.problem("<values> has no <value>")
+	}
+	b.done()
+	return values
 }
 
 func bindExplain(b *binding) *Explain {

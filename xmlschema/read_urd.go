@@ -21,6 +21,7 @@ func bindURD(b *binding) *URD {
 	u := NewURD(b.token("owner"), "")
 	u.ID = b.token("id")
 	b.d.claimID(b, u.ID)
+	u.Remember = b.integer("remember", 0, 1, MostRemembered)
 	if kid := b.child("type"); kid != nil {
 		bindType(kid, u)
 	}

@@ -82,7 +82,7 @@ func (g generator) urd() *URD {
 		}
 		return r
 	}, g.text()))
-	u.ID = g.name()
+	u.ID, u.Remember = g.name(), g.IntN(MostRemembered+1)
 	u.Timing = time.Duration(g.Int64N(1 << g.IntN(63)))
 	u.LastCheck = g.time()
 	u.Port, u.Login, u.Secret, u.Group = g.IntN(65536), g.text(), g.name(), g.text()
@@ -121,7 +121,7 @@ func (g generator) aci() *ACI {
 		ID: g.name(), URD: g.name(), Owner: g.name(), URI: g.word(), Title: g.text(), Extension: g.text(),
 		Format:    g.one(FormatText, FormatHTML, FormatBinary, FormatMultipart, FormatUnknown),
 		Relevance: g.IntN(101), UpdateTime: g.time(), FileSize: g.IntN(1 << 40), Urgency: 1 + g.IntN(3),
-		Docbase: Docbase{Digest: g.text(), Version: g.IntN(3), Since: g.IntN(3), Likeness: g.Uint64() >> g.IntN(65), Name: trim(g.text())}, Expired: g.IntN(2) == 0, Summary: g.text(),
+		Docbase: Docbase{Digest: g.text(), Version: g.IntN(3), Since: g.IntN(3), Likeness: g.Uint64() >> g.IntN(65), Shown: g.Uint64() >> g.IntN(65), Matched: g.Uint64() >> g.IntN(65), Secret: g.name(), Name: trim(g.text())}, Expired: g.IntN(2) == 0, Summary: g.text(),
 	}
 	if g.IntN(2) == 0 {
 		a.Explain = &Explain{Relevance: g.IntN(101), Threshold: g.IntN(101)}
@@ -131,6 +131,16 @@ func (g generator) aci() *ACI {
 				Saturation: g.Float64(), Share: g.Float64() / 1e9,
 			})
 		}
+	}
+	for range g.IntN(3) {
+		a.Also.Documents = append(a.Also.Documents, Mirror{g.word(), g.IntN(3)})
+	}
+	a.Also.Count = len(a.Also.Documents) * (1 + g.IntN(3))
+	for range g.IntN(3) {
+		if a.Values == nil {
+			a.Values = make(map[string]string)
+		}
+		a.Values["n"+g.name()] = g.text()
 	}
 	return a
 }

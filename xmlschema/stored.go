@@ -97,6 +97,8 @@ func (r *tableReader) urd(root int) *URD {
 			u.ID = string(value)
 		case "owner":
 			u.Owner = string(value)
+		case "remember":
+			u.Remember = r.integer(value)
 		}
 	})
 	for kid := r.next(root, cellFirst); kid != 0; kid = r.next(kid, cellNext) {

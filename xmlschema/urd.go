@@ -48,11 +48,16 @@ const (
 	DefaultUrgency   = 1
 )
 
+// MostRemembered is the most versions of a document of which the text can count as known.
+const MostRemembered = 8
+
 // URD is a Unified Resource Description: one owner's standing request to watch a source (eRACE, section
 // 2.2.2). The zero value is not the default request: begin with [NewURD].
 type URD struct {
 	ID    string // at most 256 characters, no white space; empty until stored
 	Owner string // likewise
+	// Remember is of how many versions of a document the text counts as known; 0 leaves it to [URD.Remembers].
+	Remember int
 
 	URI       string        // where to start; a trailing * starts no crawl, see [URD.Prefix]
 	Timing    time.Duration // the longest interval between visits; 0 leaves it to the schedule
@@ -88,6 +93,20 @@ func NewURD(owner, uri string) *URD {
 // AnyChange reports whether the request is for any change: it filters nothing, or has no keywords to
 // filter by.
 func (u *URD) AnyChange() bool { return u.ProcessType == ProcessNonFilter || u.Keywords.empty() }
+
+// Remembers returns of how many versions of a document the text counts as known to the request: as it says itself;
+// otherwise 1 where what goes and comes back is a change each time, because the request asks for any change, for a
+// part of the page, or for the whole page whenever it changes; and otherwise a number that the caller chooses,
+// so that text which comes and goes is told of once.
+func (u *URD) Remembers(otherwise int) int {
+	switch {
+	case u.Remember > 0:
+		return u.Remember
+	case u.AnyChange(), len(u.Select) > 0, u.Change == ChangePage:
+		return 1
+	}
+	return otherwise
+}
 
 // Prefix returns what a document's URL must begin with when the request's URI ends in *, and whether it
 // does. Such a request starts no crawl: its owner is told of what others' crawls bring.

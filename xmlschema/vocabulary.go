@@ -11,7 +11,8 @@ var vocabulary = strings.Fields(`
 	explain heading body navigation saturation share
 	meta status size etag lastmodified fetched url ip header name link href
 	selection select ignore css xpath regex
-	since likeness`)
+	since likeness
+	remember shown matched also count values value`)
 
 // ownNames is the number of the first name that a table keeps itself.
 const ownNames = 256

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -117,6 +118,7 @@ func (u *URD) element() *etree.Element {
 	e := etree.NewElement("urd")
 	optional(e, "id", u.ID)
 	optional(e, "owner", u.Owner)
+	optionalInt(e, "remember", u.Remember)
 
 	uri := e.CreateElement("uri")
 	if u.Timing > 0 {
@@ -196,15 +198,33 @@ func (a *ACI) element() *etree.Element {
 		optional(d, "digest", a.Docbase.Digest)
 		optionalInt(d, "version", a.Docbase.Version)
 		optionalInt(d, "since", a.Docbase.Since)
-		if a.Docbase.Likeness != 0 {
-			d.CreateAttr("likeness", fmt.Sprintf("%016x", a.Docbase.Likeness))
-		}
+		optional(d, "secret", a.Docbase.Secret)
+		optionalPrint(d, "likeness", a.Docbase.Likeness)
+		optionalPrint(d, "shown", a.Docbase.Shown)
+		optionalPrint(d, "matched", a.Docbase.Matched)
 		text(d, a.Docbase.Name)
 	}
 	e.CreateElement("expired").CreateAttr("expir", strconv.FormatBool(a.Expired))
 	optionalText(e, "summary", a.Summary)
 	if a.Explain != nil {
 		addExplain(e, a.Explain)
+	}
+	if a.Also.Count != 0 || len(a.Also.Documents) > 0 {
+		also := e.CreateElement("also")
+		also.CreateAttr("count", strconv.Itoa(a.Also.Count))
+		for _, m := range a.Also.Documents {
+			uri := also.CreateElement("uri")
+			optionalInt(uri, "version", m.Version)
+			text(uri, m.URI)
+		}
+	}
+	if len(a.Values) > 0 {
+		values := e.CreateElement("values")
+		for _, name := range slices.Sorted(maps.Keys(a.Values)) {
+			value := values.CreateElement("value")
+			value.CreateAttr("name", name)
+			text(value, a.Values[name])
+		}
 	}
 	return e
 }
@@ -256,6 +276,15 @@ func unless(e *etree.Element, name, value, otherwise string) {
 		e.CreateAttr(name, value)
 	}
 }
+
+func optionalPrint(e *etree.Element, name string, fingerprint uint64) {
+	if fingerprint != 0 {
+		e.CreateAttr(name, writePrint(fingerprint))
+	}
+}
+
+// writePrint writes a fingerprint as [binding.fingerprint] reads it.
+func writePrint(fingerprint uint64) string { return fmt.Sprintf("%016x", fingerprint) }
 
 func optionalInt(e *etree.Element, name string, value int) {
 	if value != 0 {

@@ -193,7 +193,7 @@ func (f *filler) tell(d *webrace.Document) error {
 	var index match.Index
 	index.Add(profile)
 	for alert := range index.Match(d.Text, match.Options{Everyone: true, Summary: annotate.SummaryBytes}) {
-		if _, err := f.control.PutACIs(f.ctx, []*xmlschema.ACI{annotate.ACI(f.urd.URD, alert, d)}); err != nil {
+		if _, err := f.control.PutACIs(f.ctx, []*xmlschema.ACI{annotate.ACI(f.urd.URD, alert, d, 0)}); err != nil {
 			return err
 		}
 	}

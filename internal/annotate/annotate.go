@@ -67,11 +67,17 @@ var modes = map[string]match.Mode{
 	xmlschema.MatchAny: match.Any, xmlschema.MatchAll: match.All, xmlschema.MatchNone: match.None,
 }
 
-// ACI returns the annotation that an alert on a document makes for the owner of a request. Its id is the
-// same whenever the same text is matched for the same interest, so that nobody is told twice.
-func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document) *xmlschema.ACI {
+// ACI returns the annotation that an alert on a document makes for the owner of a request, who had seen a version
+// of the document before, or none (0). Its id is the same whenever the same version is matched for the same
+// interest, so that an owner is told of it once.
+func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document, since int) *xmlschema.ACI {
+	interest := u.InterestHash()
+	docbase := xmlschema.Docbase{
+		Digest: d.Digest.String(), Version: d.Version, Since: since, Secret: d.Secret,
+		Likeness: a.Shown.Likeness, Shown: a.Shown.Text, Matched: xmlschema.MatchedID(u.ID, interest, a.Matched),
+	}
 	return &xmlschema.ACI{
-		ID:         xmlschema.ACIID(u.ID, u.InterestHash(), a.Matched),
+		ID:         xmlschema.ACIID(u.ID, interest, d.URL, docbase),
 		URD:        u.ID,
 		Owner:      u.Owner,
 		URI:        d.URL,
@@ -82,9 +88,17 @@ func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document) *xmlschema.ACI {
 		UpdateTime: d.At.UTC().Truncate(time.Second),
 		FileSize:   len(d.Body),
 		Urgency:    u.Urgency,
-		Docbase:    xmlschema.Docbase{Digest: d.Digest.String(), Version: d.Version, Likeness: a.Likeness},
+		Docbase:    docbase,
 		Summary:    clean(a.Summary, len(a.Summary)),
 		Explain:    Explain(a.Explanation),
+	}
+}
+
+// BodyAlert is the alert for a request for any change on a document without text: its body is what matters.
+func BodyAlert(u *xmlschema.URD, d *webrace.Document, summary string) match.Alert {
+	return match.Alert{
+		ID: u.ID, Relevance: 100, Matched: d.Digest, Summary: summary,
+		Explanation: match.Explanation{Profile: u.ID, Reason: match.Alerts, Relevance: 100, Threshold: match.AnyRelevance},
 	}
 }
 

@@ -127,12 +127,12 @@ func mustRoundTrip(t *testing.T, aci *xmlschema.ACI) {
 func TestAnnotationSaysWhatWasFoundWhereAndWhy(t *testing.T) {
 	u, d := interested("ibm", "mainframe"), document("News", "Of IBM there is news today")
 	a := alert(t, u, d)
-	got := ACI(u, a, d)
+	got := ACI(u, a, d, 6)
 	want := &xmlschema.ACI{
-		ID: xmlschema.ACIID("u1", u.InterestHash(), a.Matched), URD: "u1", Owner: "eleni",
+		ID: xmlschema.ACIID("u1", u.InterestHash(), d.URL, xmlschema.Docbase{Version: 7}), URD: "u1", Owner: "eleni",
 		URI: d.URL, Title: "News", Extension: "html", Format: xmlschema.FormatHTML, Relevance: a.Relevance,
 		UpdateTime: time.Date(2026, 1, 2, 1, 4, 5, 0, time.UTC), FileSize: 5, Urgency: 1,
-		Docbase: xmlschema.Docbase{Digest: d.Digest.String(), Version: 7},
+		Docbase: xmlschema.Docbase{Digest: d.Digest.String(), Version: 7, Since: 6, Matched: xmlschema.MatchedID("u1", u.InterestHash(), a.Matched)},
 		Summary: "Of «IBM» there is news today",
 		Explain: &xmlschema.Explain{Relevance: a.Relevance, Threshold: 20, Keywords: []xmlschema.KeywordShare{
 			{Key: "ibm", Weight: 3, Body: 1, Saturation: 0.563, Share: 0.338},
@@ -159,7 +159,7 @@ func TestEveryKindOfInterestMakesAnAnnotationThatCanBeStored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, d := urd(func(u *xmlschema.URD) { u.Keywords = keywords }), document("News", "Of IBM there is news today")
-			aci := ACI(u, alert(t, u, d), d)
+			aci := ACI(u, alert(t, u, d), d, 0)
 			mustRoundTrip(t, aci)
 			if aci.Explain.Threshold != keywords.Threshold {
 				t.Errorf("threshold %d, want %d", aci.Explain.Threshold, keywords.Threshold)
@@ -194,7 +194,7 @@ func TestHostilePagesMakeAnnotationsThatCanBeStored(t *testing.T) {
 			}
 			u := interested("ibm*")
 			u.Keywords.Threshold = 0
-			aci := ACI(u, alert(t, u, d), d)
+			aci := ACI(u, alert(t, u, d), d, 0)
 			mustRoundTrip(t, aci)
 			if len(aci.Title) > TitleBytes || len(aci.Summary) > SummaryBytes {
 				t.Errorf("title of %d bytes, summary of %d", len(aci.Title), len(aci.Summary))
@@ -211,7 +211,7 @@ func TestRequestsWithManyKeywordsMakeAnnotationsThatCanBeStored(t *testing.T) {
 	keys[7_777], keys[8_888] = "ibm", "news"
 	d := document("News", "Of IBM there is news today")
 	u := interested(keys...)
-	aci := ACI(u, alert(t, u, d), d)
+	aci := ACI(u, alert(t, u, d), d, 0)
 	mustRoundTrip(t, aci)
 	k := aci.Explain.Keywords
 	if len(k) != MostExplained || k[0].Key != "news" || k[1].Key != "ibm" || k[2].Share != 0 {
@@ -228,7 +228,7 @@ func FuzzAnnotation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title, body, url, mediaType string) {
 		d := document(title, body)
 		d.MediaType = mediaType
-		aci := ACI(u, match.Alert{ID: u.ID, Summary: body, Explanation: match.Explanation{Profile: u.ID}}, d)
+		aci := ACI(u, match.Alert{ID: u.ID, Summary: body, Explanation: match.Explanation{Profile: u.ID}}, d, 0)
 		mustRoundTrip(t, aci)
 		d.URL = url
 		if got := extension(url, mediaType); len(got) > 8 || strings.ContainsFunc(got, func(r rune) bool { return r > 'z' || r < '0' }) {
@@ -237,14 +237,21 @@ func FuzzAnnotation(f *testing.F) {
 	})
 }
 
-func TestIDIsThatOfTextAndInterest(t *testing.T) {
+func TestIDIsThatOfDocumentVersionAndInterest(t *testing.T) {
 	d := document("News", "Of IBM there is news today")
-	id := func(u *xmlschema.URD, d *webrace.Document) string { return ACI(u, alert(t, u, d), d).ID }
+	id := func(u *xmlschema.URD, d *webrace.Document) string { return ACI(u, alert(t, u, d), d, 0).ID }
 	first := id(interested("ibm"), d)
-	again := document("News", "Of IBM there is news today")
-	again.Version, again.At, again.Title = 8, again.At.Add(time.Hour), "Renamed"
+	again := document("News", "Of IBM there is nothing today")
+	again.At, again.Title, again.Digest = again.At.Add(time.Hour), "Renamed", webrace.Digest{3}
 	if id(interested("ibm"), again) != first {
-		t.Error("the same text of another version has another id")
+		t.Error("the same version has another id")
+	}
+	version, elsewhere, private := *d, *d, *d
+	version.Version, elsewhere.URL, private.Secret = 8, "https://example.org/b", "bank"
+	unversioned, other := *d, *d
+	unversioned.Version, other.Version, other.Digest = 0, 0, webrace.Digest{3}
+	if id(interested("ibm"), &unversioned) == id(interested("ibm"), &other) {
+		t.Error("two bodies without versions have the same id")
 	}
 	checked := interested("ibm")
 	checked.LastCheck, checked.Timing, checked.Urgency = d.At, time.Hour, 3
@@ -252,10 +259,12 @@ func TestIDIsThatOfTextAndInterest(t *testing.T) {
 		t.Error("what the interest does not depend on changes the id")
 	}
 	for name, other := range map[string]string{
-		"keyword": id(interested("ibm", "news"), d),
-		"text":    id(interested("ibm"), document("News", "Of IBM there is nothing today")),
-		"request": id(urd(func(u *xmlschema.URD) { u.ID, u.Keywords = "u2", interested("ibm").Keywords }), d),
-		"change":  id(urd(func(u *xmlschema.URD) { u.Change, u.Keywords = xmlschema.ChangePage, interested("ibm").Keywords }), d),
+		"keyword":     id(interested("ibm", "news"), d),
+		"version":     id(interested("ibm"), &version),
+		"URL":         id(interested("ibm"), &elsewhere),
+		"credentials": id(interested("ibm"), &private),
+		"request":     id(urd(func(u *xmlschema.URD) { u.ID, u.Keywords = "u2", interested("ibm").Keywords }), d),
+		"change":      id(urd(func(u *xmlschema.URD) { u.Change, u.Keywords = xmlschema.ChangePage, interested("ibm").Keywords }), d),
 	} {
 		if other == first {
 			t.Errorf("another %s has the same id", name)

@@ -65,6 +65,10 @@ func (i *Interest) Worth(text *webrace.Text, added []bool) (match.Explanation, *
 	for alert := range i.index.Match(text, options) {
 		return alert.Explanation, &alert
 	}
+	if i.AnyChange() && len(text.Blocks) == 0 && i.rules == nil {
+		alert := BodyAlert(i.URD, &webrace.Document{Text: text}, "")
+		return alert.Explanation, &alert
+	}
 	return match.Explain(i.profile, text, options), nil
 }
 

@@ -33,6 +33,15 @@ const (
 	mostRemembered = 2 * mostBlocks
 )
 
+// Versions returns how many versions of the page the baseline remembers.
+func (b Baseline) Versions() int {
+	n := 0
+	for _, known := range b {
+		n = max(n, int(known&ageMask)+1)
+	}
+	return n
+}
+
 // Update is Remember of BaselineVersions.
 func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 	return b.Remember(BaselineVersions, text)

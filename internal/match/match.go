@@ -16,7 +16,6 @@ package match
 
 import (
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -33,6 +32,9 @@ type Options struct {
 	Seen int64
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
 	Unseen bool
+	// Remember confines a match with everyone to the profiles that remember one of these numbers of versions, each a
+	// bit; 0 does not. What is new to profiles that remember different numbers may differ: then they are matched apart.
+	Remember uint16
 	// URL is the page's address, for profiles that are confined to some.
 	URL string
 	// Added says which blocks of the text are new, as Baseline.Update returns it. Blocks beyond its end
@@ -50,7 +52,7 @@ type Recipient struct {
 
 // shows returns what part of the page a profile is shown when everyone is, or false if none.
 func (o *Options) shows(c *Compiled) (among selection, concerned bool) {
-	if !strings.HasPrefix(o.URL, c.under) {
+	if !strings.HasPrefix(o.URL, c.under) || o.Remember != 0 && o.Remember>>c.remember&1 == 0 {
 		return everything, false
 	}
 	switch {
@@ -73,14 +75,22 @@ type Alert struct {
 	// Matched identifies the text that gave rise to the alert: it is the digest of the set of blocks in
 	// which keywords were found, among those looked at, regardless of white space. It is the same
 	// whatever happens to the other blocks, and wherever on the page these are.
-	Matched webrace.Digest
-	// New says that a block of the matched text is among those that are.
-	New bool
-	// Likeness is a fingerprint of the matched text, to be compared by the package likeness. 0 if the text is too short for one.
-	Likeness    uint64
+	Matched     webrace.Digest
+	Shown       Shown  // what the profile was shown of the page
 	Summary     string // the part of the page with the most important keywords, these within «»
 	Explanation Explanation
 }
+
+// Shown is fingerprints of all that a profile was shown of a page, by which the same text at another address
+// is known again. Both are 0 if that has fewer words than [LeastShown], which are too few to say that two pages
+// have the same text for another reason than chance.
+type Shown struct {
+	Text     uint64 // the beginning of the digest of the set of its blocks, regardless of white space
+	Likeness uint64 // to be compared by the package likeness; those of texts that differ in few words differ in few bits
+}
+
+// LeastShown is the fewest words of a text that has fingerprints.
+const LeastShown = 16
 
 // Match returns the alerts that the text gives rise to: in the order of the recipients, or in no
 // particular order if it is matched with everyone. Each alert is made when it is asked for, so that those
@@ -203,7 +213,7 @@ func (s *segment) looksAt(among selection, o *Options) bool {
 
 func (l *level) concerned(p *page, o *Options, among selection, visit func(*page, matched) bool) bool {
 	candidates, parts := p.candidatesOf(l.segment, among)
-	all := o.Seen == 0 && !l.confined && l.gone.count == 0
+	all := o.Seen == 0 && o.Remember == 0 && !l.confined && l.gone.count == 0
 	for i, number := range candidates {
 		m := matched{l.profiles[number], among, parts[i]}
 		if !all {
@@ -223,9 +233,8 @@ func (p *page) alert(c *Compiled, v verdict, summary int) Alert {
 	return Alert{
 		ID:          c.id,
 		Relevance:   v.relevance,
-		Matched:     p.identify(blocks).digest,
-		Likeness:    p.identify(blocks).likeness,
-		New:         slices.ContainsFunc(blocks, func(b int32) bool { return p.added[b] }),
+		Matched:     p.identify(blocks),
+		Shown:       p.shown(v.among),
 		Summary:     p.summary(c, v.among, summary),
 		Explanation: p.explain(c, v),
 	}

@@ -31,6 +31,7 @@ type page struct {
 	expansions map[spelling][]int32 // words by prefix and part, once asked for
 	digests    []webrace.Digest     // of blocks, once asked for
 	latest     identity             // the last that was asked for
+	prints     [selections]*Shown   // once asked for
 
 	tallies  []tally // of the atoms of the profile at hand
 	stack    []bool
@@ -104,7 +105,7 @@ func (p *page) close() {
 	if cap(p.tokens) > largestKept {
 		return
 	}
-	p.text, p.latest = nil, identity{}
+	p.text, p.latest, p.prints = nil, identity{}, [selections]*Shown{}
 	clear(p.spellings)
 	clear(p.expansions)
 	pages.Put(p)
@@ -234,17 +235,16 @@ func (p *page) looksAt(block int32, among selection) bool {
 
 // identity is what identifies the text of a set of blocks.
 type identity struct {
-	blocks   []int32
-	digest   webrace.Digest
-	likeness uint64
+	blocks []int32
+	digest webrace.Digest
 }
 
-// identify returns the identity of a set of blocks. Many who are told of a page are told of the same ones.
-func (p *page) identify(blocks []int32) *identity {
+// identify returns the digest of a set of blocks. Many who are told of a page are told of the same ones.
+func (p *page) identify(blocks []int32) webrace.Digest {
 	if p.latest.blocks == nil || !slices.Equal(blocks, p.latest.blocks) {
-		p.latest = identity{blocks, p.digest(blocks), p.likeness(blocks)}
+		p.latest = identity{blocks, p.digest(blocks)}
 	}
-	return &p.latest
+	return p.latest.digest
 }
 
 // digest returns the digest of a set of blocks: that of their texts' digests in ascending order.

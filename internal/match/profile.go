@@ -17,6 +17,9 @@ type Profile struct {
 	// matched because everyone is; and Revision orders profiles by when they were last changed.
 	Change   Change
 	Revision int64
+	// Remember is of how many versions the text counts as known to the profile, 0 to [MostBaselineVersions]; see
+	// [Options].
+	Remember int
 	// Threshold is the relevance, up to 100, that an alert must exceed: 0 stands for DefaultThreshold,
 	// and AnyRelevance leaves the decision to the group's conditions.
 	Threshold int
@@ -104,6 +107,7 @@ type Compiled struct {
 	conditions *conditions // nil if any of the keywords will do, and each of them counts
 	threshold  int8        // -1 if any relevance will do
 	change     Change
+	remember   uint8
 }
 
 // conditions are what a page must meet beside the relevance.
@@ -120,7 +124,7 @@ func (c *Compiled) ID() string { return c.id }
 // Compile checks the profile and makes it ready. Keywords that cannot be found in any page, such as those
 // without a word, are left out with a warning; it is an error if none remains.
 func Compile(p Profile) (*Compiled, []Warning, error) {
-	c := Compiled{id: p.ID, under: p.Under, revision: p.Revision, change: p.Change, threshold: int8(p.Threshold)}
+	c := Compiled{id: p.ID, under: p.Under, revision: p.Revision, change: p.Change, remember: uint8(p.Remember), threshold: int8(p.Threshold)}
 	switch {
 	case p.Threshold == 0:
 		c.threshold = DefaultThreshold
@@ -129,6 +133,9 @@ func Compile(p Profile) (*Compiled, []Warning, error) {
 	}
 	if p.Change > ChangeFirst {
 		return nil, nil, fmt.Errorf("compile profile %q: unknown scope of change %d", p.ID, p.Change)
+	}
+	if p.Remember < 0 || p.Remember > MostBaselineVersions {
+		return nil, nil, fmt.Errorf("compile profile %q: it cannot remember %d versions", p.ID, p.Remember)
 	}
 	b := builder{Compiled: c, known: map[string]int{}, common: map[int]bool{}}
 	need, err := b.group(p.Group, 0, false)

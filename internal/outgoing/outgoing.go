@@ -23,13 +23,11 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// JSON writes a value without a line end: an annotation with the names of its XML ([xmlschema.Record]), a text
-// as a string (bytes in base64), and anything else as the header of its codec.
+// JSON writes a value without a line end: a text as a string (bytes in base64), and anything else as the header of
+// its codec; an annotation thus as an [xmlschema.Record].
 func JSON(v any) ([]byte, error) {
-	switch known := v.(type) {
-	case *xmlschema.ACI:
-		v = known.Record()
-	case string, []byte:
+	switch v.(type) {
+	case *xmlschema.ACI, string, []byte:
 	default:
 		_, header, _, err := pipeline.EncodeValue(v)
 		return header, err

@@ -61,8 +61,8 @@ func TestAnAnnotationIsWrittenAsTheCommandLinePrintsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"id":"a1","urd":"","owner":"eleni","uri":"https://a.org/?a=1&b=2","title":"<b> & ε","relevance":70,"urgency":0,"summary":"",` +
-		`"updatetime":"2026-01-02T02:04:05Z","extension":"","format":"","filesize":0,"digest":"sha256:1","version":3,"expired":false}`
+	want := `{"id":"a1","owner":"eleni","uri":"https://a.org/?a=1&b=2","title":"<b> & ε","relevance":70,` +
+		`"update_time":"2026-01-02T02:04:05.000000006Z","docbase":{"digest":"sha256:1","version":3}}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -38,8 +38,8 @@ func TestAnItemIsARequestWithItsJSON(t *testing.T) {
 		}
 	}
 	slices.Sort(bodies)
-	if got := strings.Join(bodies[:4], "\n"); got != "\"a group\"\n\"of\"\n\"text\"\n"+`{"id":"a","urd":"u1","owner":"eleni","uri":"https://a.org/a","title":"A \"title\" & more","relevance":0,`+
-		`"urgency":1,"summary":"","updatetime":"2026-01-02T03:04:05Z","extension":"","format":"html","filesize":0,"digest":"sha256:1","version":2,"expired":false}` {
+	if got := strings.Join(bodies[:4], "\n"); got != "\"a group\"\n\"of\"\n\"text\"\n"+`{"id":"a","urd":"u1","owner":"eleni","uri":"https://a.org/a","title":"A \"title\" & more",`+
+		`"urgency":1,"update_time":"2026-01-02T03:04:05Z","format":"html","docbase":{"digest":"sha256:1","version":2}}` {
 		t.Errorf("got %s", got)
 	}
 }

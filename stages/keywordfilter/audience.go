@@ -1,6 +1,7 @@
 package keywordfilter
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -21,11 +22,15 @@ import (
 type audience struct {
 	revision int64
 	everyone bool
+	remember int          // the option of the stage
 	index    *match.Index // to make the next audience's view of
 	view     *match.View
 	urds     urds
 	crawls   persistent.Map[crawlers] // by crawl
 	prefixes persistent.Map[urds]     // by the site that the prefix begins with, "" if that is not a whole one
+
+	anyChange urds                              // those that ask for any change
+	remembers [xmlschema.MostRemembered + 1]int // how many of them all remember so many versions
 
 	selective selective // those of the URDs that look at part of a page, which the index does not have
 }
@@ -40,12 +45,14 @@ type crawlers struct {
 }
 
 // loadAudience compiles every stored URD.
-func loadAudience(ctx context.Context, store *control.Store, everyone bool, env *pipeline.Env) (*audience, error) {
+func loadAudience(ctx context.Context, store *control.Store, o Options, env *pipeline.Env) (*audience, error) {
 	revision, err := store.Revision(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a := (&audience{revision: revision, everyone: everyone, index: new(match.Index), selective: newSelective()}).next()
+	a := (&audience{
+		revision: revision, everyone: o.Audience == "everyone", remember: o.Remember, index: new(match.Index), selective: newSelective(),
+	}).next()
 	var compiled []*match.Compiled
 	for urd, err := range store.All(ctx) {
 		if err != nil {
@@ -62,7 +69,7 @@ func loadAudience(ctx context.Context, store *control.Store, everyone bool, env 
 // next returns an audience that is to be changed.
 func (a *audience) next() *audience {
 	n := *a
-	n.urds, n.crawls, n.prefixes = a.urds.Editable(), a.crawls.Editable(), a.prefixes.Editable()
+	n.urds, n.crawls, n.prefixes, n.anyChange = a.urds.Editable(), a.crawls.Editable(), a.prefixes.Editable(), a.anyChange.Editable()
 	n.selective = a.selective.next()
 	return &n
 }
@@ -102,6 +109,8 @@ func (a *audience) delist(id string) {
 		return
 	}
 	a.urds.Delete(id)
+	a.anyChange.Delete(id)
+	a.remembers[urd.Remembers(a.remember)]--
 	if url, ok := urd.Prefix(); ok {
 		watching, _ := a.prefixes.Get(siteOf(url))
 		watching = watching.Editable()
@@ -136,7 +145,7 @@ func (a *audience) complete(compiled []*match.Compiled, env *pipeline.Env) {
 // left out: it must not keep the others from being told.
 func (a *audience) enlist(urd control.URD, env *pipeline.Env) *match.Compiled {
 	url, isPrefix := urd.Prefix()
-	profile, warnings, err := match.Compile(profileOf(&urd))
+	profile, warnings, err := match.Compile(a.profileOf(&urd))
 	selects := false
 	if err == nil {
 		selects, err = a.selective.enlist(&urd, profile)
@@ -158,6 +167,10 @@ func (a *audience) enlist(urd control.URD, env *pipeline.Env) *match.Compiled {
 		return nil
 	}
 	a.urds.Set(urd.ID, &urd)
+	a.remembers[urd.Remembers(a.remember)]++
+	if urd.AnyChange() {
+		a.anyChange.Set(urd.ID, &urd)
+	}
 	if isPrefix {
 		watching, _ := a.prefixes.Get(siteOf(url))
 		watching = watching.Editable()
@@ -171,9 +184,9 @@ func (a *audience) enlist(urd control.URD, env *pipeline.Env) *match.Compiled {
 }
 
 // profileOf returns what is matched for a URD, and when.
-func profileOf(urd *control.URD) match.Profile {
+func (a *audience) profileOf(urd *control.URD) match.Profile {
 	p := annotate.Profile(urd.URD)
-	p.Revision, p.Change = urd.Interest, changes[urd.Change]
+	p.Revision, p.Change, p.Remember = urd.Interest, changes[urd.Change], urd.Remembers(a.remember)
 	if under, ok := urd.Prefix(); ok {
 		p.Under = under
 	}
@@ -184,9 +197,10 @@ var changes = map[string]match.Change{
 	xmlschema.ChangeAdded: match.ChangeAdded, xmlschema.ChangePage: match.ChangePage, xmlschema.ChangeFirst: match.ChangeFirst,
 }
 
-// look is who is shown a document together, because they have all seen the same version of it before.
+// look is who is shown a document together, because the same of it is new to them: they have all seen the same
+// version of it before, and remember the same number of them.
 type look struct {
-	since int // the version they have seen; 0 where it does not matter
+	seenVersions // 0 where they do not matter: they are shown all of it
 	match.Options
 }
 
@@ -202,18 +216,40 @@ func (a *audience) of(d *webrace.Document, changed bool) []look {
 	if o.Unseen && !a.view.AnyUnseen(o) {
 		return nil
 	}
-	return []look{{Options: o}}
-}
-
-// looks puts those together who are shown the same.
-func looks(since map[int][]match.Recipient) []look {
+	if o.Seen == 0 || o.Unseen {
+		return []look{{Options: o}}
+	}
 	var all []look
-	for _, version := range slices.Sorted(maps.Keys(since)) {
-		if recipients := since[version]; len(recipients) > 0 {
-			all = append(all, look{version, match.Options{Recipients: recipients}})
+	for remember, n := range a.remembers {
+		if n > 0 {
+			o.Remember = 1 << remember
+			all = append(all, look{seenVersions{0, remember}, o})
 		}
 	}
 	return all
+}
+
+// merged finds what is new to each, and puts those together to whom it is the same: most pages have no text
+// that comes and goes.
+func merged(looks []look, n *novelty) (all []look, err error) {
+	for _, l := range looks {
+		if l.seenVersions != (seenVersions{}) {
+			if l.Added, err = n.added(l.last, l.remember); err != nil {
+				return nil, err
+			}
+		}
+		if same := slices.IndexFunc(all, func(with look) bool {
+			return with.seenVersions == (seenVersions{}) || slices.Equal(with.Added, l.Added)
+		}); same >= 0 {
+			with := &all[same]
+			with.seenVersions, with.Added = l.seenVersions, l.Added // nothing depended on it for who is shown all
+			with.Recipients = append(with.Recipients, l.Recipients...)
+			with.Remember |= l.Remember
+			continue
+		}
+		all = append(all, l)
+	}
+	return all, nil
 }
 
 // isPrivate reports whether the document was fetched with credentials: then it is for those who gave them.
@@ -226,18 +262,29 @@ func (a *audience) isPrivate(d *webrace.Document) bool {
 
 // requesters are those who asked for a document.
 func (a *audience) requesters(d *webrace.Document) []look {
-	since := make(map[int][]match.Recipient)
+	known := make(map[seenVersions][]match.Recipient)
 	for urd, seen := range a.asked(d) {
 		if _, ok := a.selective.urds.Get(urd.ID); ok {
 			continue
 		}
-		if to, concerned := recipient(urd, seen, d); concerned && to.OnlyAdded {
-			since[seen] = append(since[seen], to)
-		} else if concerned {
-			since[0] = append(since[0], to)
+		to, concerned := recipient(urd, seen, d)
+		var versions seenVersions
+		if to.OnlyAdded {
+			versions = seenVersions{seen, urd.Remembers(a.remember)}
+		}
+		if concerned {
+			known[versions] = append(known[versions], to)
 		}
 	}
-	return looks(since)
+	var all []look
+	for _, versions := range slices.SortedFunc(maps.Keys(known), seenVersions.compare) {
+		all = append(all, look{versions, match.Options{Recipients: known[versions]}})
+	}
+	return all
+}
+
+func (v seenVersions) compare(w seenVersions) int {
+	return cmp.Or(cmp.Compare(v.last, w.last), cmp.Compare(v.remember, w.remember))
 }
 
 // asked yields the URDs whose crawls came to the document within their levels, and those that watch a prefix
@@ -258,12 +305,18 @@ func (a *audience) asked(d *webrace.Document) iter.Seq2[*control.URD, int] {
 		for _, site := range slices.Compact([]string{siteOf(d.URL), ""}) {
 			watching, _ := a.prefixes.Get(site)
 			for _, urd := range watching.All() {
-				if under, _ := urd.Prefix(); strings.HasPrefix(d.URL, under) && !yield(urd, matchedBefore(urd, d.Visit)) {
+				if isUnder(urd, d.URL) && !yield(urd, matchedBefore(urd, d.Visit)) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// isUnder reports whether a URL begins with the prefix that a URD watches, if it watches one.
+func isUnder(urd *control.URD, url string) bool {
+	under, isPrefix := urd.Prefix()
+	return !isPrefix || strings.HasPrefix(url, under)
 }
 
 // recipient returns what part of a document a URD is shown that has seen a version of it, or none (0):

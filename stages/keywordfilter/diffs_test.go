@@ -42,8 +42,8 @@ func TestWhoAsksForAnyChangeIsToldWhatChanged(t *testing.T) {
 			"added", "we open at [−9] «8»", "page", "we open at [−9] «8»", "words", "we «open» at 8")
 		edition([]string{"tea is served", "we  open <b>at</b> 8"})            // moved, and marked up
 		edition([]string{"tea is served"}, "page", "[−we open at 8]")         // nothing was added
-		edition([]string{"tea is served", "we open at 8", "all are welcome"}, // what came back is known
-			"added", "«all are welcome»", "page", "«we open at 8» · «all are welcome»")
+		edition([]string{"tea is served", "we open at 8", "all are welcome"}, // what came back is known to words alone
+			"added", "«we open at 8» · «all are welcome»", "page", "«we open at 8» · «all are welcome»")
 	}
 }
 

@@ -20,7 +20,7 @@ func TestARevisedAudienceIsTheOneThatIsLoaded(t *testing.T) {
 	f := newFixture(t)
 	env := pipeline.NewEnv("p", "keyword-filter", f.resources)
 	load := func() *audience {
-		a, err := loadAudience(t.Context(), f.control, false, env)
+		a, err := loadAudience(t.Context(), f.control, defaults, env)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,6 @@ package keywordfilter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -35,7 +34,7 @@ import (
 type Options struct {
 	Audience string `toml:"audience" doc:"who is asked: requesters, whose crawls came to the document, or everyone" enum:"requesters,everyone"`
 	Summary  int    `toml:"summary" doc:"the most bytes of an annotation's summary"`
-	Remember int    `toml:"remember" doc:"of how many versions of a page the text is remembered: what comes back after so many without it is new again"`
+	Remember int    `toml:"remember" doc:"of how many versions of a page the text counts as known to URDs with keywords that do not say themselves (urd/@remember): what comes back after so many without it is new again"`
 }
 
 var defaults = Options{Audience: "requesters", Summary: annotate.SummaryBytes, Remember: match.BaselineVersions}
@@ -99,7 +98,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 
 // Open reads the interests.
 func (s *stage) Open(ctx context.Context) error {
-	a, err := loadAudience(ctx, s.control, s.options.Audience == "everyone", s.env)
+	a, err := loadAudience(ctx, s.control, s.options, s.env)
 	if err != nil {
 		return fmt.Errorf("read the interests: %w", err)
 	}
@@ -137,33 +136,44 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if d, err = s.withText(d); err != nil {
 		return err
 	}
-	baseline, added := baselineOf(d.Visit).Remember(s.options.Remember, d.Text)
-	for _, look := range looks {
-		var exact bool
-		if look.Added, exact, err = s.addedSince(look.since, d, added); err != nil {
-			return err
-		}
-		if err := s.tellOf(ctx, a, look, exact, it.With(d), out); err != nil {
-			return err
-		}
+	novelty := s.newNovelty(d)
+	it = it.With(d)
+	if len(d.Text.Blocks) == 0 {
+		err = s.tellOfBody(ctx, a, it, out)
+	} else {
+		err = s.tellOfText(ctx, a, looks, glances, novelty, it, out)
 	}
-	if err := s.tellOfParts(ctx, a, glances, it.With(d), out); err != nil {
+	if err != nil {
 		return err
 	}
-	it.Learn(a.learned(baseline))
+	it.Learn(a.learned(novelty.next))
 	return nil
 }
 
-// tellOf emits an annotation for everyone who is shown the document together, and whom it concerns. What is new to them is known exactly, or
-// as far as the versions before are still there.
-func (s *stage) tellOf(ctx context.Context, a *audience, to look, exact bool, it *pipeline.Item, out pipeline.Emitter) error {
+// tellOfText emits an annotation for everyone whom the text of the document concerns, or the part of it that they
+// look at.
+func (s *stage) tellOfText(ctx context.Context, a *audience, looks []look, glances []*glance, n *novelty, it *pipeline.Item, out pipeline.Emitter) error {
+	looks, err := merged(looks, n)
+	if err != nil {
+		return err
+	}
+	for _, look := range looks {
+		if err := s.tellOf(ctx, a, look, it, out); err != nil {
+			return err
+		}
+	}
+	return s.tellOfParts(ctx, a, glances, it, out)
+}
+
+// tellOf emits an annotation for everyone who is shown the document together, and whom it concerns.
+func (s *stage) tellOf(ctx context.Context, a *audience, to look, it *pipeline.Item, out pipeline.Emitter) error {
 	d := it.Value.(*webrace.Document)
 	to.Summary = s.options.Summary
 	s.countMatched(a, to.Options)
 	diffs := s.newDiffs(d.Text, to.Added, func(version int) (*webrace.Text, error) { return s.textOf(objects.View(d.Secret, d.URL), version) })
 	for alert := range a.view.Match(d.Text, to.Options) {
 		urd, _ := a.urds.Get(alert.ID)
-		if err := s.emit(ctx, it, out, news{urd, alert, a.seen(urd, d), exact, diffs}); err != nil {
+		if err := s.emit(ctx, it, out, news{urd, alert, a.seen(urd, d), diffs}); err != nil {
 			return err
 		}
 	}
@@ -176,13 +186,12 @@ type news struct {
 	urd   *control.URD
 	alert match.Alert
 	seen  int
-	exact bool // what is new since that version
-	diffs *diffs
+	diffs *diffs // nil for a document without text
 }
 
 // emit emits an annotation, unless any change was asked for and there is none.
 func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, n news) error {
-	if n.urd.AnyChange() && n.seen > 0 {
+	if n.diffs != nil && n.urd.AnyChange() && n.seen > 0 {
 		change, err := n.diffs.since(n.seen, n.urd)
 		if err != nil || change.none {
 			return err
@@ -191,44 +200,7 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 			n.alert.Summary = change.summary
 		}
 	}
-	aci := annotate.ACI(n.urd.URD, n.alert, it.Value.(*webrace.Document))
-	if n.alert.New && n.exact {
-		aci.Docbase.Since = n.seen
-	}
-	return out.Emit(ctx, it.With(aci))
-}
-
-func baselineOf(v *webrace.Visit) match.Baseline {
-	if v == nil {
-		return nil
-	}
-	return v.Baseline
-}
-
-// addedSince returns which blocks are new to those who have seen a version: what was added since the last
-// visit, unless they were not shown that one, because another crawl came first. Then the versions that
-// they know are compared, out of the object cache. Where these have been removed as garbage, everything is
-// new; but not if it is the last visit's version that was removed, because its baseline is kept. It is exact
-// if none of those versions was removed.
-func (s *stage) addedSince(version int, d *webrace.Document, sinceVisit []bool) (added []bool, exact bool, err error) {
-	if version == 0 || version == d.Visit.Version || d.Visit.Version == 0 {
-		return sinceVisit, true, nil
-	}
-	exact = true
-	var known match.Baseline
-	for v := max(1, version-s.options.Remember+1); v <= version; v++ {
-		old, err := s.recall(objects.View(d.Secret, d.URL), v)
-		if errors.Is(err, objects.ErrNotFound) {
-			exact = false
-			continue
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		known, _ = known.Remember(s.options.Remember, old.text.Text)
-	}
-	_, added = known.Remember(s.options.Remember, d.Text)
-	return added, exact, nil
+	return out.Emit(ctx, it.With(annotate.ACI(n.urd.URD, n.alert, it.Value.(*webrace.Document), n.seen)))
 }
 
 func (s *stage) countMatched(a *audience, to match.Options) {

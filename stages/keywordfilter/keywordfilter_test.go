@@ -60,7 +60,7 @@ func TestAnAlertSaysWhatWasFound(t *testing.T) {
 	f.mustTell(got, "eleni")
 	aci := got.acis[0]
 	if aci.URI != page || aci.Title != "T" || !strings.Contains(aci.Summary, "«IBM»") || len(aci.Summary) > 20 || aci.URD != "eleni" ||
-		aci.Docbase != (xmlschema.Docbase{Digest: d.Digest.String(), Version: 1}) || !aci.UpdateTime.Equal(d.At) || aci.FileSize != len(d.Body) {
+		aci.Docbase.Digest != d.Digest.String() || aci.Docbase.Version != 1 || aci.Docbase.Since != 0 || !aci.UpdateTime.Equal(d.At) || aci.FileSize != len(d.Body) {
 		t.Errorf("%+v", aci)
 	}
 	if got.Counters["alerts"] != 1 || got.Counters["matched"] != 1 || got.Counters["interests"] != 1 || got.Counters["recalled"] != 0 {
@@ -298,7 +298,7 @@ func TestFaultsOfRequestsAreReported(t *testing.T) {
 	var log bytes.Buffer
 	env := pipeline.NewEnv("p", "keyword-filter", f.resources)
 	env.Logger = slog.New(slog.NewTextHandler(&log, nil))
-	if _, err := loadAudience(t.Context(), f.control, false, env); err != nil {
+	if _, err := loadAudience(t.Context(), f.control, defaults, env); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"left out", "urd=broken", "fault", "urd=hopeless"} {

@@ -67,12 +67,12 @@ func (s *selective) remove(ids []string) {
 	s.index.Remove(ids...)
 }
 
-// glance is who is shown the same part of a document together, because they have the same rules, and have
-// seen the same version of it before, or none (0).
+// glance is who is shown the same part of a document together, because they have the same rules, have seen the
+// same version of it before, or none (0), and remember the same number of them.
 type glance struct {
 	rules *selection.Selection
-	since int
-	to    []match.Recipient
+	seenVersions
+	to []match.Recipient
 }
 
 // glances returns who is shown part of a document, those with the same rules one after the other.
@@ -82,7 +82,7 @@ func (a *audience) glances(d *webrace.Document) []*glance {
 	}
 	type kind struct {
 		rules string
-		since int
+		seenVersions
 	}
 	all := make(map[kind]*glance)
 	for urd, seen := range a.askedForParts(d) {
@@ -90,14 +90,14 @@ func (a *audience) glances(d *webrace.Document) []*glance {
 		if !concerned {
 			continue
 		}
-		k := kind{urd.rules.Key(), seen}
+		k := kind{urd.rules.Key(), seenVersions{seen, urd.Remembers(a.remember)}}
 		if all[k] == nil {
-			all[k] = &glance{rules: urd.rules, since: seen}
+			all[k] = &glance{rules: urd.rules, seenVersions: k.seenVersions}
 		}
 		all[k].to = append(all[k].to, to)
 	}
 	return slices.SortedFunc(maps.Values(all), func(x, y *glance) int {
-		return cmp.Or(strings.Compare(x.rules.Key(), y.rules.Key()), cmp.Compare(x.since, y.since))
+		return cmp.Or(strings.Compare(x.rules.Key(), y.rules.Key()), x.compare(y.seenVersions))
 	})
 }
 
@@ -106,8 +106,7 @@ func (a *audience) askedForParts(d *webrace.Document) iter.Seq2[*selecting, int]
 	return func(yield func(*selecting, int) bool) {
 		if a.everyone && !a.isPrivate(d) {
 			for _, urd := range a.selective.urds.All() {
-				under, isPrefix := urd.Prefix()
-				if (!isPrefix || strings.HasPrefix(d.URL, under)) && !yield(urd, matchedBefore(urd.URD, d.Visit)) {
+				if isUnder(urd.URD, d.URL) && !yield(urd, matchedBefore(urd.URD, d.Visit)) {
 					return
 				}
 			}
@@ -149,7 +148,7 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 		options := match.Options{Recipients: g.to, Added: added, Summary: s.options.Summary}
 		for alert := range a.selective.view.Match(part.Text, options) {
 			urd, _ := a.urds.Get(alert.ID)
-			if err := s.emit(ctx, it, out, news{urd, alert, g.since, true, diffs}); err != nil {
+			if err := s.emit(ctx, it, out, news{urd, alert, g.last, diffs}); err != nil {
 				return err
 			}
 		}
@@ -219,40 +218,40 @@ func (h *history) part(ctx context.Context, number int, rules *selection.Selecti
 // versions up to that one had them in the same part; and whether the part has changed since at all. Where
 // a version was removed as garbage, the baseline of the last visit stands in for it.
 func (h *history) addedTo(ctx context.Context, now *webrace.Text, g *glance) (added []bool, changed bool, err error) {
-	if g.since == 0 {
+	if g.last == 0 {
 		return nil, true, nil
 	}
-	last, err := h.part(ctx, g.since, g.rules)
+	last, err := h.part(ctx, g.last, g.rules)
 	if err != nil {
 		return nil, false, err
 	}
 	known := baselineOf(h.document.Visit)
 	if last != nil {
 		var before match.Baseline
-		before, _ = before.Remember(h.options.Remember, last)
+		before, _ = before.Remember(g.remember, last)
 		var after match.Baseline
-		after, added = before.Remember(h.options.Remember, now)
+		after, added = before.Remember(g.remember, now)
 		if changed = !slices.Equal(before, after); !changed || !slices.Contains(added, true) {
 			return added, changed, nil
 		}
 		if known, err = h.knownBefore(ctx, g); err != nil {
 			return nil, false, err
 		}
-		known, _ = known.Remember(h.options.Remember, last)
+		known, _ = known.Remember(g.remember, last)
 	}
-	_, added = known.Remember(h.options.Remember, now)
+	_, added = known.Remember(g.remember, now)
 	return added, true, nil
 }
 
 // knownBefore returns the baseline of a part up to the version before the one that was seen.
 func (h *history) knownBefore(ctx context.Context, g *glance) (known match.Baseline, err error) {
-	for number := max(1, g.since-h.options.Remember+1); number < g.since; number++ {
+	for number := max(1, g.last-g.remember+1); number < g.last; number++ {
 		text, err := h.part(ctx, number, g.rules)
 		if err != nil {
 			return nil, err
 		}
 		if text != nil {
-			known, _ = known.Remember(h.options.Remember, text)
+			known, _ = known.Remember(g.remember, text)
 		}
 	}
 	return known, nil

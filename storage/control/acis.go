@@ -20,22 +20,27 @@ type ACI struct {
 	Retrieved time.Time // when its owner took it, or when it was stored as expired; zero while it waits
 }
 
-// Stored says how many ACIs were new. The others were known by their ids.
+// Stored says which ACIs were new. The others were known by their ids.
 type Stored struct {
-	Added    int // for their owners to take
-	Withheld int // because their owners had been sent what their budgets allow; see [Store.Withheld]
-	Alike    int // not stored, because their URDs were told of nearly the same text from another URL
+	Added    int              // for their owners to take
+	Withheld int              // because their owners had been sent what their budgets allow; see [Store.Withheld]
+	Mirrors  int              // not stored, but listed in others of their URDs that are of the same text
+	New      []*xmlschema.ACI // those that were added, in their order, with the mirrors that were listed in them
 }
 
-// PutACIs stores annotations, all of them or none. Those whose ids are known are written over, and keep their
-// place in the order and whether they were retrieved; those known from another URL, because a mirror has the
-// same text, are left as they are, as are those that were withheld, and those that [Store.Trim] removed stay
-// removed.
-//
-// But one whose text is new since a version that its owner had seen (Docbase.Since), and was told of from the
-// same URL in that version or before it, is stored under another id (see [xmlschema.Again]): the text had gone, and
-// has come back.
-func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (stored Stored, err error) {
+// PutACIs stores annotations, all of them or none. Those whose ids are known are left as they are: also those that
+// were withheld, that are listed as mirrors, or that [Store.Trim] removed. A further document at which a URD would be
+// shown the same text, or nearly the same, is listed in the ACI of the first (see [xmlschema.Also]).
+func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (Stored, error) {
+	return s.putACIs(ctx, acis, true)
+}
+
+// PutEachACI is PutACIs without regard to mirrors.
+func (s *Store) PutEachACI(ctx context.Context, acis []*xmlschema.ACI) (Stored, error) {
+	return s.putACIs(ctx, acis, false)
+}
+
+func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (stored Stored, err error) {
 	if len(acis) == 0 {
 		return Stored{}, nil
 	}
@@ -44,13 +49,16 @@ func (s *Store) PutACIs(ctx context.Context, acis []*xmlschema.ACI) (stored Stor
 		return Stored{}, fmt.Errorf("put ACIs: %w", err)
 	}
 	err = s.write(ctx, "put ACIs", func(tx *sql.Tx) error {
-		e, err := s.newEmission(ctx, tx)
+		e, err := s.newEmission(ctx, tx, once)
+		if err != nil {
+			return err
+		}
 		for i := range rows {
-			if err != nil {
+			if err := e.put(&rows[i]); err != nil {
 				return err
 			}
-			err = e.put(&rows[i])
 		}
+		err = e.complete()
 		stored = e.stored
 		return err
 	})

@@ -14,7 +14,7 @@ type VersionRef struct {
 }
 
 // Waiting returns those versions that an owner still waits for: an ACI that is neither retrieved nor expired
-// points to them.
+// points to them, or they are listed in it.
 func (s *Store) Waiting(ctx context.Context, refs []VersionRef) (map[VersionRef]bool, error) {
 	return s.pointedTo(ctx, refs, "AND retrieved = 0")
 }
@@ -26,7 +26,8 @@ func (s *Store) Referred(ctx context.Context, refs []VersionRef) (map[VersionRef
 
 func (s *Store) pointedTo(ctx context.Context, refs []VersionRef, which string) (map[VersionRef]bool, error) {
 	const doing = "look for ACIs of versions"
-	query, err := s.readers.PrepareContext(ctx, "SELECT EXISTS (SELECT 1 FROM aci WHERE url = ? AND version = ? "+which+")")
+	query, err := s.readers.PrepareContext(ctx, `SELECT EXISTS (SELECT 1 FROM aci WHERE url = ?1 AND version = ?2 `+which+`)
+		OR EXISTS (SELECT 1 FROM mirror JOIN aci USING (seq) WHERE mirror.url = ?1 AND mirror.version = ?2 `+which+`)`)
 	if err != nil {
 		return nil, s.explain(doing, err)
 	}
@@ -119,8 +120,10 @@ func (s *Store) trimRetrieved(ctx context.Context, before time.Time) (n int, err
 			if _, err := tx.ExecContext(ctx, "INSERT INTO trimmed (id, url, version) SELECT id, url, version "+chosen, nanos(before), ageingBatch); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "DELETE FROM likeness WHERE seq IN (SELECT seq "+chosen+")", nanos(before), ageingBatch); err != nil {
-				return err
+			for _, statement := range trimMirrors {
+				if _, err := tx.ExecContext(ctx, statement+" (SELECT seq "+chosen+")", nanos(before), ageingBatch); err != nil {
+					return err
+				}
 			}
 			result, err := tx.ExecContext(ctx, "DELETE FROM aci WHERE seq IN (SELECT seq "+chosen+")", nanos(before), ageingBatch)
 			if err == nil {
@@ -130,6 +133,13 @@ func (s *Store) trimRetrieved(ctx context.Context, before time.Time) (n int, err
 		})
 		return int(count), err
 	})
+}
+
+// trimMirrors is executed with ACIs about to be removed: what is listed in them stays known, like themselves.
+var trimMirrors = []string{
+	"INSERT INTO trimmed (id, url, version) SELECT id, url, version FROM mirror WHERE seq IN",
+	"DELETE FROM mirror WHERE seq IN",
+	"DELETE FROM shown WHERE seq IN",
 }
 
 // batches repeats f until it had less than a whole batch to do, and sums up what it did.

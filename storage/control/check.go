@@ -133,12 +133,14 @@ func (c *checker) secrets() error {
 var rules = []struct{ kind, detail, query, repair string }{
 	{"orphan XML", "it is of no URD", "SELECT n, n FROM urd_xml WHERE n NOT IN (SELECT n FROM urd)", "DELETE FROM urd_xml WHERE n = ?"},
 	{"orphan keyword", "it is of no URD", "SELECT DISTINCT urd, urd FROM keyword WHERE urd NOT IN (SELECT n FROM urd)", "DELETE FROM keyword WHERE urd = ?"},
-	{"orphan likeness", "it is of no ACI", "SELECT seq, seq FROM likeness WHERE seq NOT IN (SELECT seq FROM aci)", "DELETE FROM likeness WHERE seq = ?"},
+	{"orphan fingerprints", "they are of no ACI", "SELECT seq, seq FROM shown WHERE seq NOT IN (SELECT seq FROM aci)", "DELETE FROM shown WHERE seq = ?"},
+	{"orphan mirror", "it is listed in no ACI", "SELECT id, n FROM mirror WHERE seq NOT IN (SELECT seq FROM aci)", "DELETE FROM mirror WHERE n = ?"},
+	{"ACI both stored and listed as a mirror", "", "SELECT id, n FROM mirror WHERE id IN (SELECT id FROM aci)", "DELETE FROM mirror WHERE n = ?"},
 	{"URD both stored and removed", "", "SELECT id, id FROM removed WHERE id IN (SELECT id FROM urd)", "DELETE FROM removed WHERE id = ?"},
 	{"ACI both stored and trimmed", "", "SELECT id, id FROM trimmed WHERE id IN (SELECT id FROM aci)", "DELETE FROM trimmed WHERE id = ?"},
 	{"ACI both stored and withheld", "", "SELECT id, id FROM withheld WHERE id IN (SELECT id FROM aci)", "DELETE FROM withheld WHERE id = ?"},
 	{"interest newer than its URD", "", "SELECT id, id FROM urd WHERE interest > revision", "UPDATE urd SET interest = revision WHERE id = ?"},
-	{"missing counter", "", `SELECT column1, column1 FROM (VALUES ('revision'), ('checks'), ('quotas'), ('day'), ('day_seq'))
+	{"missing counter", "", `SELECT column1, column1 FROM (VALUES ('revision'), ('checks'), ('quotas'), ('day'), ('day_seq'), ('by_text'))
 		WHERE column1 NOT IN (SELECT name FROM counter)`, "INSERT INTO counter VALUES (?, 0)"},
 	{"counter behind", "a revision was given that it has not reached", `SELECT name, reached FROM counter
 		JOIN (SELECT coalesce(max(revision), 0) AS reached FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed)) ON reached > value

@@ -40,62 +40,65 @@ func encodeRow(a *xmlschema.ACI) (r row, err error) {
 	return r, err
 }
 
-// columns are the arguments of the statements that write an ACI.
-func (r *row) columns() []any {
-	return []any{r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos(r.UpdateTime), r.retrieved, r.ID}
-}
-
 // emission is the storing of ACIs in one transaction, whose statements end with it.
 type emission struct {
-	ctx                      context.Context
-	memory                   memory
-	allowance                *allowance
-	insert, withhold, update *sql.Stmt
-	stored                   Stored
+	ctx              context.Context
+	once             bool // mirrors are told of once
+	mirrors          *mirrors
+	allowance        *allowance
+	known, byText    *sql.Stmt
+	insert, withhold *sql.Stmt
+	hasByText        bool // some ids may be of the form they had once
+	stored           Stored
 }
 
-func (s *Store) newEmission(ctx context.Context, tx *sql.Tx) (*emission, error) {
-	allowance, err := s.newAllowance(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
-	e := &emission{ctx: ctx, allowance: allowance}
-	if e.memory, err = newMemory(ctx, tx); err != nil {
-		return nil, err
-	}
-	for _, s := range []struct {
-		into  **sql.Stmt
-		query string
-	}{
-		{&e.insert, `INSERT OR FAIL INTO aci (xml, nodes, urd, owner, url, version, time, retrieved, id) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-			WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?9) AND NOT EXISTS (SELECT 1 FROM trimmed WHERE id = ?9)
-				AND NOT EXISTS (SELECT 1 FROM withheld WHERE id = ?9)`},
-		{&e.withhold, `INSERT OR FAIL INTO withheld SELECT ?1, ?2, ?3, ?4, ?5
-			WHERE NOT EXISTS (SELECT 1 FROM aci WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM trimmed WHERE id = ?1)
-				AND NOT EXISTS (SELECT 1 FROM withheld WHERE id = ?1)`},
-		{&e.update, `UPDATE aci SET xml = ?1, nodes = ?2, urd = ?3, owner = ?4, url = ?5, version = ?6, time = ?7,
-			retrieved = CASE retrieved WHEN 0 THEN ?8 ELSE retrieved END WHERE id = ?9 AND url = ?5`},
-	} {
+// statement is a query to be prepared.
+type statement struct {
+	into  **sql.Stmt
+	query string
+}
+
+func prepareAll(ctx context.Context, tx *sql.Tx, all []statement) (err error) {
+	for _, s := range all {
 		if *s.into, err = tx.PrepareContext(ctx, s.query); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return e, nil
+	return nil
 }
 
-// put stores one ACI as new, if it is: most are. Otherwise it is written over what is known of it.
-func (e *emission) put(given *row) error {
-	r, err := e.memory.reappeared(given)
-	if err != nil {
-		return fmt.Errorf("ACI %s: %w", given.ID, err)
+func (s *Store) newEmission(ctx context.Context, tx *sql.Tx, once bool) (*emission, error) {
+	e := &emission{ctx: ctx, once: once}
+	var err error
+	if e.allowance, err = s.newAllowance(ctx, tx); err != nil {
+		return nil, err
 	}
-	alike, err := e.memory.isAlike(r)
-	switch {
-	case err != nil:
-	case alike:
-		e.stored.Alike++
-	default:
-		err = e.addOrUpdate(r)
+	if e.mirrors, err = newMirrors(ctx, tx); err != nil {
+		return nil, err
+	}
+	if err := tx.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'by_text'").Scan(&e.hasByText); err != nil {
+		return nil, err
+	}
+	return e, prepareAll(ctx, tx, []statement{
+		{&e.known, `SELECT EXISTS (SELECT 1 FROM aci WHERE id = ?1) OR EXISTS (SELECT 1 FROM trimmed WHERE id = ?1)
+			OR EXISTS (SELECT 1 FROM withheld WHERE id = ?1) OR EXISTS (SELECT 1 FROM mirror WHERE id = ?1)`},
+		{&e.byText, `SELECT EXISTS (SELECT 1 FROM trimmed WHERE id BETWEEN ?1 AND ?2 AND (url = '' OR url = ?3 AND version = ?4))
+			OR EXISTS (SELECT 1 FROM aci WHERE id BETWEEN ?1 AND ?2 AND url = ?3) AND EXISTS (SELECT 1 FROM aci WHERE url = ?3 AND version = ?4 AND urd = ?5)`},
+		{&e.insert, "INSERT INTO aci (xml, nodes, urd, owner, url, version, time, retrieved, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+		{&e.withhold, "INSERT INTO withheld VALUES (?, ?, ?, ?, ?)"},
+	})
+}
+
+// put stores one ACI as new, if it is, and otherwise leaves what is known as it is.
+func (e *emission) put(r *row) error {
+	known, err := e.isKnown(r)
+	if err == nil && !known && e.once {
+		if known, err = e.mirrors.add(r); known {
+			e.stored.Mirrors++
+		}
+	}
+	if err == nil && !known {
+		err = e.add(r)
 	}
 	if err != nil {
 		return fmt.Errorf("ACI %s: %w", r.ID, err)
@@ -103,40 +106,45 @@ func (e *emission) put(given *row) error {
 	return nil
 }
 
-func (e *emission) addOrUpdate(r *row) error {
-	isNew, err := e.add(r)
-	if err == nil && !isNew {
-		_, err = e.update.ExecContext(e.ctx, r.columns()...)
+// isKnown reports whether the owner was sent the ACI before, or is not to be; also under the id that it had when
+// ids were those of texts, or under a later one for the same text, which was told of again when it came back.
+func (e *emission) isKnown(r *row) (known bool, err error) {
+	err = e.known.QueryRowContext(e.ctx, r.ID).Scan(&known)
+	if err != nil || known || !e.hasByText {
+		return known, err
 	}
-	return err
+	from := fmt.Sprintf("%016x", r.Docbase.Matched)
+	err = e.byText.QueryRowContext(e.ctx, from, from+"g", r.URI, r.Docbase.Version, r.URD).Scan(&known)
+	return known, err
 }
 
-// add sends an ACI that is not known, or withholds it.
-func (e *emission) add(r *row) (isNew bool, err error) {
+// add sends an ACI, or withholds it.
+func (e *emission) add(r *row) error {
 	allowed, err := e.allowance.allows(r.Owner)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if !allowed {
-		isNew, err = affected(e.withhold.ExecContext(e.ctx, r.ID, r.Owner, e.allowance.day, r.Relevance, r.xml))
-		if isNew {
-			e.stored.Withheld++
-		}
-		return isNew, err
+		e.stored.Withheld++
+		_, err := e.withhold.ExecContext(e.ctx, r.ID, r.Owner, e.allowance.day, r.Relevance, r.xml)
+		return err
 	}
-	if isNew, err = affected(e.insert.ExecContext(e.ctx, r.columns()...)); isNew {
-		e.stored.Added++
-		e.allowance.spend(r.Owner)
-		err = e.memory.note(r)
+	if _, err := e.insert.ExecContext(e.ctx, r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos(r.UpdateTime), r.retrieved, r.ID); err != nil {
+		return err
 	}
-	return isNew, err
+	e.stored.Added++
+	e.stored.New = append(e.stored.New, r.ACI)
+	e.allowance.spend(r.Owner)
+	return e.mirrors.remember(r)
 }
 
-// affected reports whether a statement changed anything.
-func affected(result sql.Result, err error) (bool, error) {
-	if err != nil {
-		return false, err
+// complete writes the mirrors into the ACIs that they are listed in, and into those which are new.
+func (e *emission) complete() error {
+	longer, err := e.mirrors.complete()
+	for i, aci := range e.stored.New {
+		if with := longer[aci.ID]; with != nil {
+			e.stored.New[i] = with
+		}
 	}
-	n, err := result.RowsAffected()
-	return n > 0, err
+	return err
 }

@@ -17,6 +17,7 @@ var migrations = []migration{
 	{tables: tables4},
 	{tables: tables5},
 	{tables: tables6},
+	{tables: tables7},
 }
 
 // migration makes tables, fills them from those there were, and then takes those away.

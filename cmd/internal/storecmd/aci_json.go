@@ -12,7 +12,7 @@ import (
 // viewACI is an annotation as a JSON line.
 func viewACI(a control.ACI) xmlschema.Record {
 	r := a.Record()
-	r.Retrieved = moment(a.Retrieved)
+	r.Retrieved = a.Retrieved
 	return r
 }
 

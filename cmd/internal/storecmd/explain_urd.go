@@ -122,23 +122,18 @@ func (p *page) toldOfThisVersion(told []control.ACI) bool {
 	return slices.ContainsFunc(told, func(a control.ACI) bool { return a.URI == p.url && a.Docbase.Version == p.version.Number })
 }
 
-// silence says why a page that is worth an alert to a URD has none under the id that its present text
-// gives; empty when it has.
+// silence says why a page that is worth an alert to a URD has none in its latest version; empty when it has.
 func (p *page) silence(ctx context.Context, u control.URD, worth *match.Alert, told []control.ACI) (string, error) {
 	if p.toldOfThisVersion(told) {
 		return "", nil
 	}
-	id := annotate.ACI(u.URD, *worth, p.document()).ID
-	for aci, err := range p.control.ACIs(ctx, control.Filter{URD: u.ID}) {
-		switch {
-		case err != nil:
-			return "", err
-		case aci.ID != id:
-		case aci.URI == p.url:
-			return "", nil
-		default:
-			return "no alert: the owner was told of the same text at " + aci.URI, nil
-		}
+	id := annotate.ACI(u.URD, *worth, p.document(), 0).ID
+	first, isMirror, err := p.control.MirrorOf(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if isMirror {
+		return fmt.Sprintf("no alert of its own: the owner was told of the same text, or nearly the same, at %s, where this page is listed (aci-emit.mirrors)", first.URI), nil
 	}
 	for aci, err := range p.control.Withheld(ctx, u.Owner) {
 		switch {

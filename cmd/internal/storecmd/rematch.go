@@ -42,9 +42,9 @@ a draft, every document within its scope counts as reached, whatever its depth.
 What was fetched with credentials is for those who gave them: --secret NAME goes through
 that, and through nothing else, with the URDs that name it.
 
-Each line says whether the owner was told already: "told" of the same text for the same
-interest, "page told" of the page, by another URD, for another interest or of another
-version, or "new".`,
+Each line says whether the owner was told already: "told" of the same version for the same
+interest, or of the same text at another document; "page told" of the page, by another URD,
+for another interest or of another version; or "new".`,
 		Example: `  webrace-store rematch eleni
   webrace-store rematch eleni --draft changed.xml --since 30d
   webrace-store rematch eleni --urd u1 --all-versions --json
@@ -118,7 +118,7 @@ func (f *rematchFlags) interests(c *cobra.Command, place *cli.Place, store *cont
 		if asks := u.Crawl.Secret; u.Crawl.ID != "" && asks != f.secret {
 			note(c, "URD %s: %s", u.ID, othersSee(asks))
 		}
-		all = append(all, &rematched{Interest: interest, urd: u, told: make(map[string]bool)})
+		all = append(all, &rematched{Interest: interest, urd: u})
 	}
 	return all, nil
 }

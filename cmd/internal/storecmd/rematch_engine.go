@@ -10,6 +10,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/internal/likeness"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -35,8 +36,8 @@ type rematch struct {
 type rematched struct {
 	*annotate.Interest
 	urd  control.URD
-	ran  *bool           // whether its crawl ever ran, once asked for
-	told map[string]bool // ids of what was found: nobody is told the same twice
+	ran  *bool // whether its crawl ever ran, once asked for
+	told mirrors
 }
 
 // chunk is how many versions are asked for at once.
@@ -139,11 +140,12 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			if err != nil {
 				continue // it looks at nothing
 			}
-			alert := states[i].show(interest.Interest, part.Text)
+			since := states[i].version
+			alert := states[i].show(interest.Interest, v.Number, part.Text)
 			if alert == nil || v.FetchedAt.Before(r.since) {
 				continue
 			}
-			told, err := r.tell(ctx, interest, annotate.ACI(interest.URD, *alert, document.document()))
+			told, err := r.tell(ctx, interest, annotate.ACI(interest.URD, *alert, document.document(), since))
 			if err != nil {
 				return true, err
 			}
@@ -165,18 +167,19 @@ func unlessGone(err error) error {
 
 // seen is what a URD has been shown of a URL.
 type seen struct {
-	any      bool
+	version  int // the last; 0 for none
 	baseline match.Baseline
 }
 
 // show matches a version, as the URD says of one it has seen before, and returns the alert.
-func (s *seen) show(i *annotate.Interest, text *webrace.Text) *match.Alert {
-	before := s.baseline
+func (s *seen) show(i *annotate.Interest, version int, text *webrace.Text) *match.Alert {
+	before, isFirst := s.baseline, s.version == 0
 	var added []bool
-	s.baseline, added = before.Update(text)
+	s.baseline, added = before.Remember(i.Remembers(match.BaselineVersions), text)
+	s.version = version
 	switch {
-	case !s.any:
-		s.any, added = true, nil
+	case isFirst:
+		added = nil
 	case i.Change == xmlschema.ChangeFirst:
 		return nil
 	case i.Change == xmlschema.ChangePage && !slices.Equal(before, s.baseline):
@@ -238,12 +241,11 @@ type wouldTell struct {
 	before *control.ACI // the latest that the owner was told; nil for none
 }
 
-// tell returns what an annotation would tell; nothing if it was found already, at another URL.
+// tell returns what an annotation would tell; nothing if it would be listed in one that was found before.
 func (r *rematch) tell(ctx context.Context, i *rematched, aci *xmlschema.ACI) (*wouldTell, error) {
-	if i.told[aci.ID] {
+	if i.told.add(aci) {
 		return nil, nil
 	}
-	i.told[aci.ID] = true
 	r.found++
 	t := &wouldTell{ACI: aci, told: toldNothing}
 	for _, question := range []struct {
@@ -263,8 +265,59 @@ func (r *rematch) tell(ctx context.Context, i *rematched, aci *xmlschema.ACI) (*
 			break
 		}
 	}
-	if t.told == toldSame { // an annotation stays where it was first told of
-		aci.URI, aci.Docbase, aci.UpdateTime = t.before.URI, t.before.Docbase, t.before.UpdateTime
+	if t.told == toldSame {
+		return t, nil
+	}
+	first, isMirror, err := r.control.MirrorOf(ctx, aci.ID)
+	if err != nil {
+		return nil, err
+	}
+	if isMirror {
+		t.told, t.before = toldSame, &first
 	}
 	return t, nil
+}
+
+// mirrors finds which of the documents that a URD would be told of have the same text, as the control store does
+// for those that it is told of.
+type mirrors struct{ text, matched map[uint64][]*firstOf }
+
+// firstOf is the document that is told of, and those that are listed there.
+type firstOf struct {
+	uri      string
+	likeness uint64
+	listed   map[string]bool
+}
+
+// add reports whether an annotation is of a mirror.
+func (m *mirrors) add(aci *xmlschema.ACI) bool {
+	d := aci.Docbase
+	if d.Shown == 0 {
+		return false
+	}
+	for _, first := range m.text[d.Shown] {
+		if first.lists(aci.URI) {
+			return true
+		}
+	}
+	for _, first := range m.matched[d.Matched] {
+		if likeness.Alike(first.likeness, d.Likeness) && first.lists(aci.URI) {
+			return true
+		}
+	}
+	if m.text == nil {
+		m.text, m.matched = make(map[uint64][]*firstOf), make(map[uint64][]*firstOf)
+	}
+	first := &firstOf{aci.URI, d.Likeness, make(map[string]bool)}
+	m.text[d.Shown], m.matched[d.Matched] = append(m.text[d.Shown], first), append(m.matched[d.Matched], first)
+	return false
+}
+
+// lists adds a document, unless it is the first, or was added in an earlier version.
+func (f *firstOf) lists(uri string) bool {
+	if f.uri == uri || f.listed[uri] {
+		return false
+	}
+	f.listed[uri] = true
+	return true
 }

@@ -28,7 +28,7 @@ func TestVersionsAreMatchedAsTheURDSays(t *testing.T) {
 		var state seen
 		var got []string
 		for n, text := range versions {
-			if alert := state.show(i, blocks(text)); alert != nil {
+			if alert := state.show(i, n+1, blocks(text)); alert != nil {
 				got = append(got, fmt.Sprint(n+1, " ", alert.Summary))
 			}
 		}

@@ -38,6 +38,6 @@ func (s *stored) document() *webrace.Document {
 	v := s.version
 	return &webrace.Document{
 		URL: v.URL, At: v.FetchedAt, MediaType: s.MediaType, Body: s.body, Title: s.Title, Text: s.Text,
-		Digest: v.Digest, Version: v.Number, Truncated: v.Truncated,
+		Digest: v.Digest, Version: v.Number, Secret: v.Secret, Truncated: v.Truncated,
 	}
 }

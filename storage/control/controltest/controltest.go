@@ -29,6 +29,8 @@ type Store interface {
 	Asked(ctx context.Context, since int64) iter.Seq2[control.URD, error]
 
 	PutACIs(ctx context.Context, acis []*xmlschema.ACI) (control.Stored, error)
+	PutEachACI(ctx context.Context, acis []*xmlschema.ACI) (control.Stored, error)
+	MirrorOf(ctx context.Context, id string) (control.ACI, bool, error)
 	ACIs(ctx context.Context, f control.Filter) iter.Seq2[control.ACI, error]
 	Take(ctx context.Context, owner string) ([]control.ACI, error)
 	NextACIs(ctx context.Context, after int64, limit int) ([]control.ACI, error)

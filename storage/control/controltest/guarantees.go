@@ -19,8 +19,9 @@ var guarantees = []guarantee{
 	{"changes, checks and quotas wake", changesWake},
 	{"a check that was asked for is kept", checksAreKept},
 	{"an ACI is stored once", alertsAreNotRepeated},
-	{"a text that comes back to its page is told again, once for each version", returningTextIsToldAgain},
-	{"nearly the same text is told once from all pages but its own", alikeTextIsToldOnce},
+	{"the same text at other documents is listed where it was told first", mirrorsAreListed},
+	{"what is shorter, or differs in what matched, is told for each document", onlyMirrorsAreListed},
+	{"a text that comes back is told again, once for each version", returningTextIsToldAgain},
 	{"an ACI is taken once", takenOnce},
 	{"followers see every ACI in order", followersSeeAll},
 	{"what is waited for is known", waitingIsKnown},
@@ -202,64 +203,93 @@ func alertsAreNotRepeated(s *session) {
 	_, err := s.store.Take(s.ctx, "eleni")
 	s.ok(err)
 	s.reopen()
-	mirror := aci(2, "eleni")
-	mirror.URI = "http://mirror.example/"
-	s.same("new when repeated", s.putACIs(aci(1, "eleni"), mirror), 0)
+	changed := aci(2, "eleni")
+	changed.Summary = "something else"
+	s.same("new when repeated", s.putACIs(aci(1, "eleni"), changed), 0)
 	stored := all(s, s.store.ACIs(s.ctx, control.Filter{}))
 	s.same("stored", seqs(stored), "[1 2]")
-	s.same("where", stored[1].URI, aci(2, "eleni").URI)
+	s.same("what was told", stored[1].Summary, aci(2, "eleni").Summary)
 	waiting, err := s.store.Take(s.ctx, "eleni")
 	s.ok(err)
 	s.same("told again", seqs(waiting), "[]")
 }
 
-func returningTextIsToldAgain(s *session) {
-	at := func(version, since int, uri string) *xmlschema.ACI {
-		a := aci(1, "eleni")
-		a.URI, a.Docbase.Version, a.Docbase.Since = uri, version, since
-		return a
-	}
-	const page, mirror = "http://a.example/", "http://mirror.example/"
-	s.same("new", s.putACIs(at(2, 1, page)), 1)
-	s.reopen()
-	s.same("new when the request is repeated", s.putACIs(at(2, 1, page)), 0)
-	s.same("new when a mirror has it", s.putACIs(at(3, 2, mirror), at(9, 8, mirror)), 0)
-	s.same("new when it comes back", s.putACIs(at(9, 8, page), at(9, 8, page)), 1)
-	s.same("new when that is repeated", s.putACIs(at(9, 8, page)), 0)
-	s.same("new when it comes back once more", s.putACIs(at(20, 19, page)), 1)
-	ids := map[string]bool{}
-	for _, a := range all(s, s.store.ACIs(s.ctx, control.Filter{URL: page})) {
-		ids[a.ID] = true
-	}
-	s.same("ids", len(ids), 3)
+// shown is an ACI of a URD that showed a text of these fingerprints, of a document in a version.
+func shown(uri string, version int, text, matched, likeness uint64) *xmlschema.ACI {
+	a := aci(1, "eleni")
+	a.URD, a.URI = "u", uri
+	a.Docbase = xmlschema.Docbase{Digest: a.Docbase.Digest, Version: version, Shown: text, Matched: matched, Likeness: likeness}
+	a.ID = xmlschema.ACIID(a.URD, "", uri, a.Docbase)
+	return a
+}
 
-	_, err := s.store.Take(s.ctx, "eleni")
+const pageA, pageB, pageC = "http://a.example/", "http://b.example/", "http://c.example/"
+
+func mirrorsAreListed(s *session) {
+	s.same("new", s.putACIs(shown(pageA, 1, 10, 20, 0)), 1)
+	s.reopen()
+	var others []*xmlschema.ACI
+	for i := range 25 {
+		others = append(others, shown(fmt.Sprint(pageB, i), 3, 10, 21, 0))
+	}
+	stored, err := s.store.PutACIs(s.ctx, others)
+	s.ok(err)
+	s.same("mirrors", stored.Mirrors, 25)
+	s.same("added", stored.Added, 0)
+	s.same("new when repeated", s.putACIs(append(others, shown(pageA, 1, 10, 20, 0))...), 0)
+	s.reopen()
+	kept := all(s, s.store.ACIs(s.ctx, control.Filter{}))
+	s.same("kept", seqs(kept), "[1]")
+	s.same("count", kept[0].Also.Count, 25)
+	s.same("named", len(kept[0].Also.Documents), xmlschema.MostMirrors)
+	s.same("the first", kept[0].Also.Documents[0], xmlschema.Mirror{URI: pageB + "0", Version: 3})
+	s.same("found by XPath", seqs(all(s, s.store.ACIs(s.ctx, control.Filter{XPath: "/aci[also/uri='" + pageB + "19']"}))), "[1]")
+	of, known, err := s.store.MirrorOf(s.ctx, others[24].ID)
+	s.ok(err)
+	s.must(known && of.URI == pageA, "it is not said of what the last is a mirror")
+	_, known, err = s.store.MirrorOf(s.ctx, kept[0].ID)
+	s.must(err == nil && !known, "what is no mirror is said to be one")
+	waits, err := s.store.Waiting(s.ctx, []control.VersionRef{{URL: pageB + "24", Version: 3}, {URL: pageB + "24", Version: 2}})
+	s.ok(err)
+	s.same("versions that are waited for", len(waits), 1)
+
+	_, err = s.store.Take(s.ctx, "eleni")
 	s.ok(err)
 	_, err = s.store.Trim(s.ctx, time.Now().Add(time.Hour))
 	s.ok(err)
 	s.reopen()
-	s.same("new when all was trimmed", s.putACIs(at(2, 1, page), at(9, 8, page), at(20, 19, page), at(30, 29, mirror)), 0)
-	s.same("new when it comes back after that", s.putACIs(at(31, 30, page)), 1)
+	s.same("new when all was trimmed", s.putACIs(append(others, shown(pageA, 1, 10, 20, 0))...), 0)
 }
 
-func alikeTextIsToldOnce(s *session) {
-	with := func(n int, uri string, likeness uint64) *xmlschema.ACI {
-		a := aci(n, "eleni")
-		a.URD, a.URI, a.Docbase.Likeness = "u", uri, likeness
-		return a
-	}
-	const page, other = "http://a.example/", "http://b.example/"
+func onlyMirrorsAreListed(s *session) {
 	const text, nearly = 0xF0F0F0F0F0F0F0F0, 0xF0F0F0F0F0F0F0F3
-	s.same("new", s.putACIs(with(1, page, text)), 1)
-	s.reopen()
-	stored, err := s.store.PutACIs(s.ctx, []*xmlschema.ACI{with(2, other, nearly), with(3, other, ^uint64(text)), with(4, other, 0)})
-	s.ok(err)
-	s.same("from another page", stored, control.Stored{Added: 2, Alike: 1})
-	s.same("new when the page itself changes a little", s.putACIs(with(5, page, nearly)), 1)
-	s.same("new when repeated", s.putACIs(with(1, page, text), with(5, page, nearly)), 0)
-	stranger := with(6, other, nearly)
-	stranger.URD = "another"
+	s.same("new", s.putACIs(shown(pageA, 1, 10, 20, text)), 1)
+	s.same("new of another text", s.putACIs(shown(pageB, 1, 11, 20, ^uint64(text))), 1)
+	s.same("new of a text that is too short", s.putACIs(shown(pageB, 2, 0, 20, 0), shown(pageC, 2, 0, 20, 0)), 2)
+	s.same("new of nearly the same text, where something else matched", s.putACIs(shown(pageB, 3, 12, 21, nearly)), 1)
+	s.same("new of nearly the same text", s.putACIs(shown(pageC, 3, 13, 20, nearly)), 0)
+	private := shown(pageA, 1, 10, 20, text)
+	private.Docbase.Secret = "bank"
+	private.ID = xmlschema.ACIID(private.URD, "", private.URI, private.Docbase)
+	s.same("new with credentials", s.putACIs(private), 0)
+	stranger := shown(pageC, 4, 10, 20, text)
+	stranger.URD, stranger.ID = "another", "x"
 	s.same("new for another URD", s.putACIs(stranger), 1)
+	each, err := s.store.PutEachACI(s.ctx, []*xmlschema.ACI{shown(pageC, 5, 10, 20, text)})
+	s.ok(err)
+	s.same("new where each is to be told", each.Added, 1)
+}
+
+func returningTextIsToldAgain(s *session) {
+	const five, six = 10, 11
+	s.same("the page and its mirror", s.putACIs(shown(pageA, 1, five, 20, 0), shown(pageB, 1, five, 20, 0)), 1)
+	s.same("a change", s.putACIs(shown(pageA, 2, six, 21, 0), shown(pageB, 2, six, 21, 0)), 1)
+	s.reopen()
+	s.same("it returns, to the mirror first", s.putACIs(shown(pageB, 3, five, 20, 0), shown(pageA, 3, five, 20, 0)), 1)
+	s.same("again", s.putACIs(shown(pageA, 4, six, 21, 0), shown(pageB, 4, six, 21, 0)), 1)
+	s.same("at one alone", s.putACIs(shown(pageA, 5, five, 20, 0)), 1)
+	s.same("all of it once more", s.putACIs(shown(pageA, 1, five, 20, 0), shown(pageB, 1, five, 20, 0), shown(pageA, 2, six, 21, 0),
+		shown(pageB, 2, six, 21, 0), shown(pageB, 3, five, 20, 0), shown(pageA, 3, five, 20, 0), shown(pageA, 5, five, 20, 0)), 0)
 }
 
 func takenOnce(s *session) {

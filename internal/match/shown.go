@@ -1,0 +1,63 @@
+package match
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/webrace/webrace/internal/analyze"
+	"github.com/webrace/webrace/internal/likeness"
+)
+
+// shown returns the fingerprints of what a profile is shown that looks at this selection of the page. They are the
+// same for all who do.
+func (p *page) shown(among selection) Shown {
+	if p.prints[among] == nil {
+		s := p.fingerprint(p.blocksOf(among))
+		p.prints[among] = &s
+	}
+	return *p.prints[among]
+}
+
+// blocksOf returns the blocks that a selection looks at.
+func (p *page) blocksOf(among selection) (blocks []int32) {
+	for b := range int32(len(p.text.Blocks)) {
+		if p.looksAt(b, among) {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
+}
+
+// fingerprint returns the fingerprints of some blocks, whatever their order. Likeness is that of the pairs of
+// words that follow one another in a block, or that of the words where there are too few pairs: lists of single
+// words are texts too.
+func (p *page) fingerprint(blocks []int32) Shown {
+	var pairs, words likeness.Votes
+	n := 0
+	for _, block := range blocks {
+		first, end := p.tokensOf(block)
+		n += int(end - first)
+		for at := first; at < end; at++ {
+			surface := p.words[p.tokens[at].Word].Surface
+			words.Add(surface)
+			if at > first {
+				pairs.Add(keyOfPair(p.words[p.tokens[at-1].Word].Surface, surface))
+			}
+		}
+	}
+	if n < LeastShown {
+		return Shown{}
+	}
+	digest := p.digest(blocks)
+	return Shown{max(binary.BigEndian.Uint64(digest[:8]), 1), cmp.Or(pairs.Likeness(), words.Likeness())}
+}
+
+// tokensOf returns the first token of a block, and the one after its last.
+func (p *page) tokensOf(block int32) (first, end int32) {
+	at := func(block int32) int32 {
+		i, _ := slices.BinarySearchFunc(p.tokens, block, func(t analyze.Token, block int32) int { return cmp.Compare(t.Block, block) })
+		return int32(i)
+	}
+	return at(block), at(block + 1)
+}

@@ -1,0 +1,86 @@
+package keywordfilter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// A picture, an archive, an empty page has no text that could be matched. Its owners who ask for any change are told
+// when its body changes.
+
+// tellOfBody emits an annotation for everyone who asks for any change of a document without text.
+func (s *stage) tellOfBody(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
+	d := it.Value.(*webrace.Document)
+	now := described(d.MediaType, int64(len(d.Body)), d.At)
+	for urd, seen := range a.askedForAnyChange(d) {
+		if _, concerned := recipient(urd, seen, d); !concerned {
+			continue
+		}
+		s.env.Counter("matched").Add(1)
+		summary, err := s.bodySummary(d, seen, now)
+		if err != nil {
+			return err
+		}
+		if err := s.emit(ctx, it, out, news{urd, annotate.BodyAlert(urd.URD, d, summary), seen, nil}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askedForAnyChange yields the URDs that are told of any change of a whole document, and the version they have seen.
+func (a *audience) askedForAnyChange(d *webrace.Document) iter.Seq2[*control.URD, int] {
+	return func(yield func(*control.URD, int) bool) {
+		for urd, seen := range a.askedOrEveryone(d) {
+			if _, selects := a.selective.urds.Get(urd.ID); urd.AnyChange() && !selects && !yield(urd, seen) {
+				return
+			}
+		}
+	}
+}
+
+// askedOrEveryone yields the URDs without keywords that a document is matched with, and perhaps others.
+func (a *audience) askedOrEveryone(d *webrace.Document) iter.Seq2[*control.URD, int] {
+	if !a.everyone || a.isPrivate(d) {
+		return a.asked(d)
+	}
+	return func(yield func(*control.URD, int) bool) {
+		for _, urd := range a.anyChange.All() {
+			if isUnder(urd, d.URL) && !yield(urd, matchedBefore(urd, d.Visit)) {
+				return
+			}
+		}
+	}
+}
+
+// bodySummary says what the document is, and what it was in the version that a URD has seen.
+func (s *stage) bodySummary(d *webrace.Document, seen int, now string) (string, error) {
+	if seen == 0 {
+		return now, nil
+	}
+	before, err := s.objects.Get(objects.View(d.Secret, d.URL), seen)
+	if errors.Is(err, objects.ErrNotFound) {
+		return now, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look up version %d: %w", seen, err)
+	}
+	return fmt.Sprintf("[−%s] «%s»", described(before.MediaType, before.Size, before.FetchedAt), now), nil
+}
+
+// described says what a body is: of which type, how large, and when it came.
+func described(mediaType string, size int64, at time.Time) string {
+	if mediaType == "" {
+		mediaType = "unknown type"
+	}
+	return fmt.Sprintf("%s, %d bytes, %s", mediaType, size, at.UTC().Format("2006-01-02 15:04:05 UTC"))
+}
