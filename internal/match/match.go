@@ -32,6 +32,9 @@ type Options struct {
 	Seen int64
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
 	Unseen bool
+	// Unchanged says that the page has the text of the version that was seen: what is shown the whole page whenever it
+	// changes is shown nothing then.
+	Unchanged bool
 	// Remember confines a match with everyone to the profiles that remember one of these numbers of versions, each a
 	// bit; 0 does not. What is new to profiles that remember different numbers may differ: then they are matched apart.
 	Remember uint16
@@ -61,7 +64,7 @@ func (o *Options) shows(c *Compiled) (among selection, concerned bool) {
 	case o.Unseen:
 		return everything, false
 	case c.change == ChangePage:
-		return everything, true
+		return everything, !o.Unchanged
 	case c.change == ChangeAdded:
 		return additions, true
 	}

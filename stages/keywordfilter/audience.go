@@ -200,7 +200,8 @@ var changes = map[string]match.Change{
 // look is who is shown a document together, because the same of it is new to them: they have all seen the same
 // version of it before, and remember the same number of them.
 type look struct {
-	seenVersions // 0 where they do not matter: they are shown all of it
+	seenVersions      // 0 where they do not matter: they are shown all of it
+	whole        bool // they have seen a version, and are shown all of it if its text has changed since
 	match.Options
 }
 
@@ -223,7 +224,7 @@ func (a *audience) of(d *webrace.Document, changed bool) []look {
 	for remember, n := range a.remembers {
 		if n > 0 {
 			o.Remember = 1 << remember
-			all = append(all, look{seenVersions{0, remember}, o})
+			all = append(all, look{seenVersions: seenVersions{0, remember}, Options: o})
 		}
 	}
 	return all
@@ -233,23 +234,40 @@ func (a *audience) of(d *webrace.Document, changed bool) []look {
 // that comes and goes.
 func merged(looks []look, n *novelty) (all []look, err error) {
 	for _, l := range looks {
-		if l.seenVersions != (seenVersions{}) {
-			if l.Added, err = n.added(l.last, l.remember); err != nil {
-				return nil, err
-			}
+		concerned, err := l.compare(n)
+		if err != nil {
+			return nil, err
 		}
-		if same := slices.IndexFunc(all, func(with look) bool {
-			return with.seenVersions == (seenVersions{}) || slices.Equal(with.Added, l.Added)
-		}); same >= 0 {
-			with := &all[same]
-			with.seenVersions, with.Added = l.seenVersions, l.Added // nothing depended on it for who is shown all
-			with.Recipients = append(with.Recipients, l.Recipients...)
-			with.Remember |= l.Remember
+		if !concerned {
 			continue
 		}
-		all = append(all, l)
+		same := slices.IndexFunc(all, func(with look) bool { return with.last == 0 && !with.Everyone || slices.Equal(with.Added, l.Added) })
+		if same < 0 {
+			all = append(all, l)
+			continue
+		}
+		with := &all[same]
+		with.seenVersions, with.Added = l.seenVersions, l.Added // nothing depends on it for who is shown all
+		with.Recipients = append(with.Recipients, l.Recipients...)
+		with.Remember |= l.Remember
 	}
 	return all, nil
+}
+
+// compare finds what is new in the document to those who have seen a version, and reports whether it concerns them.
+func (l *look) compare(n *novelty) (concerned bool, err error) {
+	if l.seenVersions == (seenVersions{}) {
+		return true, nil
+	}
+	if l.Added, err = n.added(l.last, l.remember); err != nil {
+		return false, err
+	}
+	changed := true
+	if l.whole || l.Everyone {
+		changed, err = n.changed(cmp.Or(l.last, n.document.Visit.Version))
+	}
+	l.Unchanged = !changed
+	return changed || l.Everyone, err
 }
 
 // isPrivate reports whether the document was fetched with credentials: then it is for those who gave them.
@@ -262,23 +280,27 @@ func (a *audience) isPrivate(d *webrace.Document) bool {
 
 // requesters are those who asked for a document.
 func (a *audience) requesters(d *webrace.Document) []look {
-	known := make(map[seenVersions][]match.Recipient)
+	type kind struct {
+		seenVersions
+		whole bool
+	}
+	known := make(map[kind][]match.Recipient)
 	for urd, seen := range a.asked(d) {
 		if _, ok := a.selective.urds.Get(urd.ID); ok {
 			continue
 		}
 		to, concerned := recipient(urd, seen, d)
-		var versions seenVersions
-		if to.OnlyAdded {
-			versions = seenVersions{seen, urd.Remembers(a.remember)}
+		var k kind
+		if seen > 0 {
+			k = kind{seenVersions{seen, urd.Remembers(a.remember)}, !to.OnlyAdded}
 		}
 		if concerned {
-			known[versions] = append(known[versions], to)
+			known[k] = append(known[k], to)
 		}
 	}
 	var all []look
-	for _, versions := range slices.SortedFunc(maps.Keys(known), seenVersions.compare) {
-		all = append(all, look{versions, match.Options{Recipients: known[versions]}})
+	for _, k := range slices.SortedFunc(maps.Keys(known), func(x, y kind) int { return x.compare(y.seenVersions) }) {
+		all = append(all, look{k.seenVersions, k.whole, match.Options{Recipients: known[k]}})
 	}
 	return all
 }

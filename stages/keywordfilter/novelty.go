@@ -2,6 +2,7 @@ package keywordfilter
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
@@ -62,6 +63,20 @@ func (n *novelty) added(version, remember int) ([]bool, error) {
 	_, added := baseline.Remember(remember, d.Text)
 	n.known[what] = added
 	return added, nil
+}
+
+// changed reports whether the document has another text than a version, or that was removed: its order, white space and
+// markup do not count.
+func (n *novelty) changed(version int) (bool, error) {
+	if version == n.document.Visit.Version || n.document.Visit.Version == 0 {
+		return !slices.Equal(n.next, n.visit), nil
+	}
+	before, err := n.stored(version, 1)
+	if err != nil {
+		return false, err
+	}
+	now, _ := before.Remember(1, n.document.Text)
+	return !slices.Equal(now, before), nil
 }
 
 // stored returns the baseline of so many stored versions up to one.
