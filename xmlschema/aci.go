@@ -46,6 +46,9 @@ type Also struct {
 	Documents []Mirror // the first of them, at most MostMirrors
 }
 
+// More returns how many documents there are that are not named.
+func (also Also) More() int { return also.Count - len(also.Documents) }
+
 // MostMirrors is how many documents an [Also] names.
 const MostMirrors = 20
 

@@ -37,15 +37,12 @@ func (u *URD) InterestHash() string {
 }
 
 // ACIID returns the id of the annotation that a URD makes of a document in a version, for what it is interested
-// in: matching the same again gives the same id, so that it alerts once. Docbase names the version and the
-// credentials; where no versions are kept, the digest stands for the version.
+// in: matching the same again gives the same id, so that it alerts once. Docbase names the version, by its number, if
+// versions are kept, and by the digest of its body; and the credentials.
 func ACIID(urd, interest, uri string, d Docbase) string {
 	h := newDigest("alert")
-	h.add(urd, interest, uri, d.Secret)
+	h.add(urd, interest, uri, d.Secret, d.Digest)
 	h.number(d.Version)
-	if d.Version == 0 {
-		h.add(d.Digest)
-	}
 	return h.hex(sha256.Size)
 }
 

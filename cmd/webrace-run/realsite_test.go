@@ -265,15 +265,21 @@ func alerts(t *testing.T, data string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
+	var told []string
 	for aci, err := range store.ACIs(context.Background(), control.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, aci.ID)
+		told = append(told, fmt.Sprint(aci.URD, " ", aci.URI, " ", aci.Docbase.Version))
+		for _, mirror := range aci.Also.Documents { // which of several is told of is the one that came first
+			told = append(told, fmt.Sprint(aci.URD, " ", mirror.URI, " ", mirror.Version))
+		}
+		if aci.Also.More() > 0 {
+			t.Errorf("of %d mirrors of %s not all are named: their order decides which are", aci.Also.Count, aci.URI)
+		}
 	}
-	slices.Sort(ids)
-	return ids
+	slices.Sort(told)
+	return told
 }
 
 func readJSON(t *testing.T, path string, value any) {

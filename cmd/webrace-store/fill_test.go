@@ -29,7 +29,7 @@ var pages = []struct{ path, body string }{
 	{"dull", `<title>Dull</title><p>A page on gardens and machines.</p><nav>To IBM</nav>`},
 }
 
-const news = `<title>IBM news</title><h1>IBM presents Java</h1><p>The new Java machine of IBM is here & now.`
+const news = `<title>IBM news</title><h1>IBM presents Java</h1><p>The new Java machine of IBM is here & now.<p>It was shown to the press in Athens on Monday.`
 
 var fetchedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 

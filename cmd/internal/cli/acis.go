@@ -50,6 +50,20 @@ func PrintACI(w io.Writer, a *xmlschema.ACI) {
 	if why := Why(a.Explain); why != "" {
 		fmt.Fprintf(w, "     why: %s\n", why)
 	}
+	printAlso(w, a.Also)
+}
+
+// mostAlso is how many mirrors are shown of an annotation.
+const mostAlso = 3
+
+func printAlso(w io.Writer, also xmlschema.Also) {
+	shown := also.Documents[:min(len(also.Documents), mostAlso)]
+	for _, m := range shown {
+		fmt.Fprintf(w, "     also: %s\n", m.URI)
+	}
+	if more := also.Count - len(shown); more > 0 {
+		fmt.Fprintf(w, "     also: %d more\n", more)
+	}
 }
 
 // Why says in a line how a relevance came about.
