@@ -253,7 +253,7 @@ func TestRealSiteIsCrawledWhole(t *testing.T) {
 	}
 }
 
-// alerts returns the ids of all annotations of a data directory, sorted.
+// alerts returns of which documents, in which versions, URDs were told, or would have been but for a mirror, sorted.
 func alerts(t *testing.T, data string) []string {
 	t.Helper()
 	dir, err := storage.Open(data, storage.Options{})
