@@ -139,7 +139,7 @@ func TestFoldingTwiceChangesNothing(t *testing.T) {
 
 func TestStopWordsAreFoldedSortedAndOurOwn(t *testing.T) {
 	t.Parallel()
-	list := stopWords
+	list := stopWords()
 	if !slices.IsSorted(list) || len(list) < 200 {
 		t.Fatalf("%d stop words, sorted: %v", len(list), slices.IsSorted(list))
 	}

@@ -9,12 +9,19 @@ import (
 // of what a text is about. Nothing in this package leaves them out; a search may, and a keyword that is one
 // of them alone deserves a warning. What means something in another of the languages is not among them,
 // above all in English: war and die are German ones, and car is a French one.
-func IsStopWord(folded string) bool {
-	_, found := slices.BinarySearch(stopWords, folded)
-	return found
-}
+func IsStopWord(folded string) bool { return isStopWord(folded) }
 
-var stopWords = func() []string {
+// isStopWord alone has the list that it looks into: it cannot be changed under those who ask.
+var isStopWord = func() func(string) bool {
+	list := stopWords()
+	return func(folded string) bool {
+		_, found := slices.BinarySearch(list, folded)
+		return found
+	}
+}()
+
+// stopWords returns a new list of the stop words, folded and sorted.
+func stopWords() []string {
 	meaningful := map[string]bool{}
 	for word := range strings.FieldsSeq(meaningElsewhere) {
 		meaningful[word] = true
@@ -29,7 +36,7 @@ var stopWords = func() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}()
+}
 
 const meaningElsewhere = `
 allen als ante aus avant ben bin che chi com come comment como con contra dan das dat dell dem den des die dies door
