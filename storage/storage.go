@@ -19,6 +19,7 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -184,6 +185,18 @@ func (d *Dir) Frontier() (*frontier.Store, error) { return ready(d, &d.frontier)
 
 // Objects returns the store of documents.
 func (d *Dir) Objects() (*objects.Store, error) { return ready(d, &d.objects) }
+
+// AwaitDocuments waits until every document that the object cache has accepted so far is durable: see
+// [objects.Store.AwaitDurable]. A cache that is not open has accepted none, and stays closed.
+func (d *Dir) AwaitDocuments(ctx context.Context) error {
+	d.mu.Lock()
+	store, open := d.objects.store, d.objects.ready
+	d.mu.Unlock()
+	if !open {
+		return nil
+	}
+	return store.AwaitDurable(ctx)
+}
 
 // Control returns the store of URDs, ACIs, cursors and dead letters.
 func (d *Dir) Control() (*control.Store, error) { return ready(d, &d.control) }

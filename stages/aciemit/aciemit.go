@@ -1,6 +1,7 @@
 // Package aciemit is the stage that stores annotations, where their owners find them. An annotation is
 // known by its id, so storing one again after a crash tells its owner once. A document at which they would be shown
-// the same text as at another is listed with that one.
+// the same text as at another is listed with that one. One that names a stored version of a document is stored after
+// that version is durable: no crash leaves an annotation of a version that is not there.
 package aciemit
 
 import (
@@ -42,6 +43,7 @@ const (
 type stage struct {
 	options Options
 	env     *pipeline.Env
+	dir     *storage.Dir
 	control *control.Store
 }
 
@@ -56,7 +58,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{o, env, store}, nil
+	return &stage{o, env, dir, store}, nil
 }
 
 // ProcessBatch stores the annotations in one transaction. If some of them cannot be stored, the others are,
@@ -71,6 +73,9 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, out pipe
 			continue
 		}
 		acis = append(acis, aci)
+	}
+	if err := s.awaitDocuments(ctx, acis); err != nil {
+		return notStored(ctx, its, err)
 	}
 	stored, err := s.store(ctx, acis...)
 	if err != nil {

@@ -100,6 +100,7 @@ func (s *Store) settle(group []*write, counts counters, err error) {
 		}
 	}
 	s.space.Broadcast()
+	defer s.answerWaiters()
 	if err != nil {
 		s.failed = err
 		return

@@ -68,7 +68,7 @@ func liveUntilPowerCut(t *testing.T, s *Store, fs *vfs.MemFS, rng *rand.Rand, li
 				url := fmt.Sprintf("%s%d/%d", home, w, i%7)
 				var v Version
 				ready := make(chan struct{})
-				v, err := s.Put(page(url, body), func(err error) {
+				acknowledge := func(err error) {
 					<-ready
 					mu.Lock()
 					defer mu.Unlock()
@@ -78,11 +78,20 @@ func liveUntilPowerCut(t *testing.T, s *Store, fs *vfs.MemFS, rng *rand.Rand, li
 					if acknowledged++; acknowledged == cutAt {
 						close(reached)
 					}
-				})
+				}
+				waits := i%11 == 0 // for what is durable, instead of being told
+				done := acknowledge
+				if waits {
+					done = nil
+				}
+				v, err := s.Put(page(url, body), done)
 				close(ready)
 				if err != nil {
 					t.Error(err)
 					return
+				}
+				if waits {
+					acknowledge(s.AwaitDurable(t.Context()))
 				}
 			}
 		})

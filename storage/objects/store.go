@@ -46,6 +46,7 @@ type Store struct {
 	accepted  uint64 // the last sequence number given out
 	durable   counters
 	news      chan struct{} // closed, and replaced, when durable.seq grows
+	waiters   []waiter      // callers of AwaitDurable
 	versions  map[string]pendingVersion
 	payloads  map[webrace.Digest]pendingPayload
 	committer sync.WaitGroup
