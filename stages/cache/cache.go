@@ -2,8 +2,9 @@
 // from it where nothing had to be fetched.
 //
 // A document that passes is durable before its request is acknowledged, and its version is not removed
-// before: whatever an annotation points to is there when the annotation is. For one that was not modified,
-// or is still fresh, the links of the stored version go out instead of those of a page that was not sent.
+// before. The stage aci-emit waits for it as well: whatever an annotation points to is there when the
+// annotation is. For one that was not modified, or is still fresh, the links of the stored version go out
+// instead of those of a page that was not sent.
 //
 // A document that a limit cut is never taken for complete. It is kept, and marked so, only while there is
 // nothing better: over a complete version, that one goes on in its stead, unchanged and with its links. In
