@@ -80,6 +80,7 @@ func newChangingSite(t *testing.T) *changingSite {
 			if f := s.fatal.Load(); f != nil {
 				(*f)()
 			}
+			time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) // so that pages come one after the other
 			serveDocument(w, r, document(editionOf(i, s.edition.Load())))
 		})
 	}
@@ -103,13 +104,17 @@ func editionOf(page int, edition int64) string {
 	return strings.Join(words, " ")
 }
 
+// hasty lets pages come a few at a time, each annotated at once: so annotations would often be stored before their
+// documents, if they did not wait for them.
+var hasty = append([]string{"--set", "frontier.leases=8", "--set", "aci-emit.batch.period=1ms"}, askAll...)
+
 // kill runs the crawl, and kills it a moment after the site was asked for some pages. It reports false if the crawl
 // came to its end before.
 func (s *changingSite) kill(w *world, rng *rand.Rand) bool {
 	w.t.Helper()
 	left := atomic.Int64{}
-	left.Store(1 + rng.Int64N(changingPages/2))
-	moment := time.Duration(rng.IntN(80_000)) * time.Microsecond
+	left.Store(1 + rng.Int64N(changingPages/3))
+	moment := time.Duration(rng.IntN(30_000)) * time.Microsecond
 	reached := make(chan struct{})
 	count := func() {
 		if left.Add(-1) == 0 {
@@ -118,7 +123,7 @@ func (s *changingSite) kill(w *world, rng *rand.Rand) bool {
 	}
 	s.fatal.Store(&count)
 	defer s.fatal.Store(nil)
-	p := w.start(s.urds, askAll...)
+	p := w.start(s.urds, hasty...)
 	ended := make(chan struct{})
 	var killing sync.WaitGroup
 	killing.Go(func() {
@@ -146,7 +151,7 @@ func keepDiskBusy(t *testing.T) {
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		defer file.Close()
-		chunk := make([]byte, 1<<20)
+		chunk := make([]byte, 4<<20)
 		for i := int64(0); ; i++ {
 			select {
 			case <-enough:
