@@ -71,12 +71,15 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 	if b.dir, err = os.MkdirTemp(temporary(), "webrace-render-"); err != nil {
 		return nil, err
 	}
-	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), b.allocatorOptions(path)...)
+	started, giveUp := context.WithCancel(context.Background())
+	allocator, cancelAllocator := chromedp.NewExecAllocator(started, b.allocatorOptions(path)...)
 	discard := func(string, ...any) {}
 	root, cancelRoot := chromedp.NewContext(allocator, chromedp.WithLogf(discard), chromedp.WithErrorf(discard))
-	b.ctx, b.cancel = root, func() { cancelRoot(); cancelAllocator() }
-	limit := time.AfterFunc(startTimeout, cancelRoot)
-	abandon := context.AfterFunc(ctx, cancelRoot)
+	// cancelRoot waits for the process, and for ever when it is called again after a start that failed: it has to be
+	// called once.
+	b.ctx, b.cancel = root, func() { giveUp(); cancelRoot(); cancelAllocator() }
+	limit := time.AfterFunc(startTimeout, giveUp)
+	abandon := context.AfterFunc(ctx, giveUp)
 	err = chromedp.Do(root)
 	limit.Stop()
 	abandon()
@@ -111,6 +114,31 @@ func (b *browser) stop() error {
 	return b.stopped
 }
 
+// kill kills the browser's processes, which those that use it learn of as a crash.
+func (b *browser) kill() {
+	if b.process != nil {
+		killGroup(b.process.Pid)
+		_ = b.process.Kill()
+	}
+}
+
+// killWith kills the browser when ctx ends, and then gives up what it is asked, until stop is called. A browser that
+// hangs would not answer for seconds when it is asked to close a page.
+func (b *browser) killWith(ctx context.Context, giveUp func()) (stop func()) {
+	killed := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(killed)
+		b.broken.Store(true)
+		b.kill()
+		giveUp()
+	})
+	return func() {
+		if !cancel() {
+			<-killed
+		}
+	}
+}
+
 // removeAll removes a directory in which a process that is being killed may still write.
 func removeAll(dir string) (err error) {
 	for range 20 {
@@ -135,11 +163,20 @@ func (b *browser) crashed() bool {
 // spent says whether the browser is to be replaced.
 func (b *browser) spent() bool { return b.broken.Load() || b.loaded >= b.options.Pages || b.crashed() }
 
+// prepareProcess makes all processes of the browser end when its context does, also while it is being started.
+func prepareProcess(cmd *exec.Cmd) {
+	ownGroup(cmd)
+	cmd.Cancel = func() error {
+		killGroup(cmd.Process.Pid)
+		return cmd.Process.Kill()
+	}
+}
+
 func (b *browser) allocatorOptions(path string) []chromedp.ExecAllocatorOption {
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.NoInheritEnv, // the environment may hold secrets
 		chromedp.Env("PATH="+os.Getenv("PATH"), "HOME="+b.dir, "TMPDIR="+b.dir, "LANG=C.UTF-8"),
-		chromedp.ModifyCmdFunc(ownGroup),
+		chromedp.ModifyCmdFunc(prepareProcess),
 		chromedp.UserDataDir(filepath.Join(b.dir, "profile")),
 		chromedp.Flag("no-sandbox", !b.options.Sandbox),
 	}

@@ -33,11 +33,3 @@ func (b *browser) watchMemory(ctx context.Context, p *page) (stop func()) {
 	})
 	return func() { cancel(); done.Wait() }
 }
-
-// kill kills the browser's processes, which whoever uses it learns of as a crash.
-func (b *browser) kill() {
-	if b.process != nil {
-		killGroup(b.process.Pid)
-		_ = b.process.Kill()
-	}
-}

@@ -61,13 +61,14 @@ func (s *stage) newPage(d *webrace.Document) *page {
 	return &page{stage: s, doc: d, site: site, changed: make(chan struct{}, 1)}
 }
 
-// load renders a page. Whatever the page does, it ends a little after the timeout.
+// load renders a page. Whatever the page does, it ends a little after the timeout. When ctx ends, so does the browser.
 func (b *browser) load(ctx context.Context, p *page) (r *result, err error) {
 	b.loaded++
-	tab, cancelTab := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	loading, giveUp := context.WithCancel(b.ctx)
+	defer giveUp()
+	tab, cancelTab := chromedp.NewContext(loading, chromedp.WithNewBrowserContext())
 	defer cancelTab()
-	abandon := context.AfterFunc(ctx, cancelTab)
-	defer abandon()
+	defer b.killWith(ctx, giveUp)()
 	if err := b.openTab(tab); err != nil {
 		b.broken.Store(true)
 		return nil, fmt.Errorf("open a page: %w", err)
