@@ -67,3 +67,10 @@ func (p *pile[T]) set(at int, x T) {
 	p.items[at] = x
 	*p.place(x) = at + 1
 }
+
+// order brings the items into their order again, after what they are compared by has changed.
+func (p *pile[T]) order() {
+	for at := len(p.items)/2 - 1; at >= 0; at-- {
+		p.down(at)
+	}
+}

@@ -173,7 +173,7 @@ func (s *stage) queueOptions(o Options) (frontier.QueueOptions, *lists, error) {
 	if err == nil {
 		err = lists.load()
 	}
-	options.Continuous, options.Gone, options.Dropped = s.env.Continuous, s.gone, s.refused
+	options.Continuous, options.Gone, options.Dropped, options.ClockSetBack = s.env.Continuous, s.gone, s.refused, s.clockSetBack
 	return options, lists, err
 }
 
@@ -206,6 +206,9 @@ func (s *stage) Reconfigure(_ context.Context, options any) error {
 
 // refused counts a URL that was queued and is refused by now.
 func (s *stage) refused(why frontier.Reason) { s.env.Counter("refused_" + why.String()).Add(1) }
+
+// clockSetBack says that the clock had run ahead.
+func (s *stage) clockSetBack(c frontier.ClockSetBack) { c.Log(s.env.Logger) }
 
 // gone reports whether a document that was stored has been removed from the object cache.
 func (s *stage) gone(secret, url string) bool {

@@ -23,6 +23,7 @@ type rounds struct {
 	book     *book
 	ledger   *ledger
 	failures failures
+	latest   time.Time // when the agenda was last asked, by the clock
 }
 
 // failures are crawls whose round could not be opened.
@@ -127,7 +128,7 @@ func (r *rounds) begin(ctx context.Context, from control.Point) error {
 	}
 	for _, s := range standings {
 		if c := r.book.crawls[s.Crawl]; c != nil && !c.open && r.ledger.cost(s) > 0 {
-			r.account(s, schedule.Visit{Began: s.Started, Interval: s.Interval}, now)
+			r.account(s, visitOf(s, now), now)
 		}
 	}
 	r.count()
@@ -135,6 +136,16 @@ func (r *rounds) begin(ctx context.Context, from control.Point) error {
 		r.env.Logger.Warn("no URD to crawl for; waiting for one", "xpath", r.options.Query, "ids", r.options.IDs)
 	}
 	return r.control.Copied(ctx, from.Revision)
+}
+
+// visitOf is the visit that the last round of a crawl was. Of one that began ahead of now, because the clock was
+// set back since, nothing is known of when that was: the next one is due at once.
+func visitOf(s frontier.Standing, now time.Time) schedule.Visit {
+	v := schedule.Visit{Began: s.Started, Interval: s.Interval}
+	if schedule.Ahead(s.Started, now) {
+		v.Began = time.Unix(0, 0)
+	}
+	return v
 }
 
 // enter enters a URD when the run begins.
@@ -145,8 +156,11 @@ func (r *rounds) enter(urd control.URD, stood map[string]frontier.Standing, now 
 	if c == nil {
 		c = r.book.crawl(id)
 		c.round, c.opened = s.Round, s.Started
+		if schedule.Ahead(s.Started, now) {
+			c.opened = now
+		}
 		if s.Round > 0 {
-			r.agenda.Visited(id, schedule.Visit{Began: s.Started, Interval: s.Interval}, now)
+			r.agenda.Visited(id, visitOf(s, now), now)
 		}
 		r.ledger.know(id, s.Requests)
 	}
@@ -175,6 +189,7 @@ func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan news
 	}
 	for {
 		now := time.Now()
+		r.watchClock(now)
 		due, next := r.agenda.Due(now)
 		for _, id := range due {
 			if err := r.open(ctx, id, at.Revision, now); err != nil {
@@ -207,6 +222,20 @@ func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan news
 			return err
 		}
 	}
+}
+
+// watchClock finds out whether the clock was set back since the agenda was last asked.
+func (r *rounds) watchClock(now time.Time) {
+	at := now.Round(0) // by the clock, and not by how long the process runs
+	if schedule.Ahead(r.latest, at) {
+		r.agenda.ClockSetBack(at)
+		for _, c := range r.book.crawls {
+			if schedule.Ahead(c.opened, at) {
+				c.opened = at
+			}
+		}
+	}
+	r.latest = at
 }
 
 // wait is how long nothing has to be done, if nothing happens.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +14,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/xmlschema"
@@ -248,4 +251,88 @@ func TestFailuresWaitForNobody(t *testing.T) {
 			t.Errorf("took %v", all)
 		}
 	})
+}
+
+// crawlAt makes a round of the crawl of a URD in the frontier, at a time, and ends it if it is to.
+func crawlAt(t *testing.T, f fixture, urd control.URD, at time.Time, ends bool) {
+	t.Helper()
+	dir, err := pipeline.Resource[*storage.Dir](pipeline.NewEnv("p", "urds", f.resources))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir.Path("frontier"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	store, err := frontier.Open(dir.Path("frontier"), frontier.Options{Now: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	q, err := store.Queue("p", frontier.QueueOptions{})
+	if err == nil {
+		_, err = q.Start(t.Context(), urd.Crawl, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ends {
+		return
+	}
+	l, err := q.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	l.Done(frontier.Outcome{Learned: []webrace.Learned{func(v *webrace.Visit) { v.At, v.Status = at, 200 }}}, func(err error) { done <- err })
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A round that began while the clock was a year ahead is none to wait for, whether the clock is put right before
+// the run, or in it.
+func TestARoundIsDueAtOnceWhenTheClockWasSetBack(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for _, ends := range []bool{true, false} {
+		f := newFixture(t)
+		monthly := func(u *xmlschema.URD) { u.Timing = 30 * 24 * time.Hour }
+		ahead, before := f.put(t, "ahead", "https://a.org/", monthly), f.put(t, "before", "https://b.org/", monthly)
+		now := time.Now()
+		crawlAt(t, f, before, now.Add(-time.Hour), true)
+		crawlAt(t, f, ahead, now.Add(year), ends)
+		r, _ := newTestRounds(t, f, defaults)
+		r.ledger.opened(ahead.Crawl.ID, before.Revision) // else they would be due as new ones are
+		r.ledger.opened(before.Crawl.ID, before.Revision)
+		if err := r.ledger.write(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		r, out := newTestRounds(t, f, defaults)
+		now = time.Now()
+		wantDue := func(when string, now time.Time, want ...string) {
+			t.Helper()
+			r.watchClock(now)
+			r.openDue(t, now)
+			var got []string
+			for _, seed := range out.take() {
+				got = append(got, seed.URL)
+				c := r.book.crawls[seed.Crawl.ID]
+				r.ended([]frontier.Standing{{Crawl: seed.Crawl.ID, Round: c.round + 1}}, now)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, ended %v: %v are due, want %v", when, ends, got, want)
+			}
+		}
+		if ends {
+			wantDue("at first", now, "https://a.org/")
+		} else {
+			wantDue("at first, while the round is resumed", now)
+			r.ended([]frontier.Standing{{Crawl: ahead.Crawl.ID, Round: 1}}, now)
+		}
+		wantDue("later", now.Add(time.Hour))
+		wantDue("a month later", now.Add(31*24*time.Hour), "https://a.org/", "https://b.org/")
+		wantDue("with the clock ahead", now.Add(year), "https://a.org/", "https://b.org/")
+		wantDue("with the clock set back", now.Add(32*24*time.Hour), "https://a.org/", "https://b.org/")
+		wantDue("after that", now.Add(33*24*time.Hour))
+	}
 }

@@ -165,7 +165,7 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 	}
 	rec.place = place{kind: inLane, level: at, order: order}
 	rec.dirty = true
-	it.alone = rec.alone()
+	it.alone, it.aside = rec.alone(), 0
 	h.items[at]++
 	h.dirty = true
 	if h.parked == 0 {
@@ -182,7 +182,7 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 // delay puts an item aside until it is due.
 func (c *changes) delay(rec *record, it item, at level, due time.Time) error {
 	c.q.count.delayed++
-	it.alone = coming{}
+	it.alone, it.aside = coming{}, c.q.store.now().UnixNano()
 	rec.place = place{kind: delayed, level: at, order: c.nextOrder(rec, &it), due: nanos(due)}
 	rec.dirty = true
 	c.timed = true
@@ -275,6 +275,13 @@ func (c *changes) await(cr *crawl, m *mark, queued bool) {
 func (c *changes) set(key, value []byte) error { c.writes.set(key, value); return nil }
 func (c *changes) remove(key []byte) error     { c.writes.delete(key); return nil }
 
+// noteTime notes that something is written now, to the second: what is past when it is read again.
+func (c *changes) noteTime() {
+	if now := c.q.store.now().UnixNano(); len(c.writes.list) > 0 && now >= c.q.count.written+int64(time.Second) {
+		c.q.count.written = now
+	}
+}
+
 // flush hands what changed over to the batch.
 func (c *changes) flush(batch *pebble.Batch) error {
 	w := &c.writes
@@ -300,6 +307,7 @@ func (c *changes) flush(batch *pebble.Batch) error {
 	for cr := range c.crawls {
 		w.set(c.q.keys.crawl(cr.now.Load().ID), encodeCrawl(cr))
 	}
+	c.noteTime()
 	if c.q.count != c.before {
 		w.set(c.q.keys.start(kindMeta), c.q.count.encode())
 	}

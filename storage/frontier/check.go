@@ -268,7 +268,7 @@ func (c *check) totals() error {
 		}
 	}
 	want := c.total
-	want.order, want.crawls, want.done = max(want.order, stored.order), c.crawls, stored.done
+	want.order, want.crawls, want.done, want.written = max(want.order, stored.order), c.crawls, stored.done, stored.written
 	if err == nil && (stored == want || value == nil && c.crawls == 0) {
 		return nil
 	}

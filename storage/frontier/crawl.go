@@ -191,3 +191,12 @@ func (r *registry) pending() (n int64) {
 	}
 	return n
 }
+
+// latest is when a crawl last began a round, or visited its start, in nanoseconds since 1970: what a queue of an
+// earlier release knows of when it was written.
+func (r *registry) latest() (at int64) {
+	for _, c := range r.all() {
+		at = max(at, nanos(c.now.Load().started), nanos(c.history.visited))
+	}
+	return at
+}

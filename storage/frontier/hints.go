@@ -31,6 +31,9 @@ func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
 	if v == nil || v.At.IsZero() || v.Version == 0 && v.Links == nil && v.Digest != (webrace.Digest{}) {
 		return false
 	}
+	if isAhead(nanos(v.At), now) { // the clock was set back since: nothing says how old it is
+		return false
+	}
 	fresh, start := l.q.opt.Fresh, false
 	for _, s := range l.served {
 		p := s.crawl.now.Load()

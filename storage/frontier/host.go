@@ -15,13 +15,14 @@ type hostRecord struct {
 	known     uint64 // URLs ever accepted
 	listings  listings
 	why       string // it waits until notBefore, if not for the usual pause
+	reported  int64  // when that was said, in nanoseconds since 1970; 0: not known
 
 	dirty bool
 }
 
 // hostSchema is that of hosts; 1 did not count the URLs ever accepted, 2 knew nothing of
-// listings, and 3 not why a host waits.
-const hostSchema = 4
+// listings, 3 not why a host waits, and 4 not since when.
+const hostSchema = 5
 
 func (h *hostRecord) encode() []byte {
 	w := newWriterOf(hostSchema, 32)
@@ -36,6 +37,7 @@ func (h *hostRecord) encode() []byte {
 		w.uint(uint64(n))
 	}
 	w.text(h.why)
+	w.int(h.reported)
 	return w
 }
 
@@ -55,6 +57,9 @@ func decodeHost(value []byte) (*hostRecord, error) {
 	}
 	if r.schema > 3 {
 		h.why = r.text()
+	}
+	if r.schema > 4 {
+		h.reported = r.int()
 	}
 	return h, r.done()
 }

@@ -228,7 +228,7 @@ func (l *Lease) release(r webrace.HostReport) {
 		h.parallel = r.Parallel
 	}
 	if r.NotBefore.After(h.notBefore) { // never sooner: another answer may have asked for longer
-		h.notBefore, h.why = r.NotBefore, r.Why
+		h.notBefore, h.why, h.reported = r.NotBefore, r.Why, q.store.now().UnixNano()
 	}
 	if changed {
 		h.saving++
@@ -239,12 +239,12 @@ func (l *Lease) release(r webrace.HostReport) {
 
 // saveStep makes durable how a host wants to be treated.
 func (q *Queue) saveStep(h *host) step {
-	parallel, notBefore, why := h.parallel, h.notBefore, h.why
+	parallel, notBefore, why, reported := h.parallel, h.notBefore, h.why, h.reported
 	return step{
 		apply: func(ch *changes) error {
 			rec, err := ch.host(h.id)
 			if err == nil {
-				rec.parallel, rec.notBefore, rec.why, rec.dirty = parallel, notBefore, why, true
+				rec.parallel, rec.notBefore, rec.why, rec.reported, rec.dirty = parallel, notBefore, why, reported, true
 			}
 			return err
 		},

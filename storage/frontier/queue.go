@@ -52,6 +52,9 @@ type QueueOptions struct {
 	// TrustLastmod lets the times of change that sitemaps and feeds list say whether a page is asked for: see
 	// [Hint]. They are believed as far as the host's have proved right.
 	TrustLastmod bool
+	// ClockSetBack is told once that the clock was set back since the queue was last written. It must not block.
+	// nil: the store's logger is.
+	ClockSetBack func(ClockSetBack)
 	// Gone says that nothing is stored any more of a URL whose last visit left a document. Then no stored
 	// answer is handed out, and no validators by which a server would confirm what nobody has. It is asked
 	// of URLs that are handed out again, and must not block. nil: never.
@@ -119,6 +122,7 @@ type Queue struct {
 	steps   int      // handed in and not yet settled
 	timer   int64    // when the first parked host or delayed item is due; never when there is none
 	waking  bool
+	mending bool // what was dated while the clock was ahead
 	sealed  bool
 	err     error // why the queue takes and gives no more
 }
@@ -171,10 +175,11 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.shown, q.first = q.count, q.count
 	if err := q.crawls.load(s, k); err != nil {
 		return nil, err
 	}
+	q.count.written = max(q.count.written, q.crawls.latest())
+	q.shown, q.first = q.count, q.count
 	if q.timer, err = q.nextDue(); err != nil {
 		return nil, err
 	}
@@ -260,6 +265,7 @@ func (q *Queue) sleep(ctx context.Context, until int64) {
 
 // try returns a lease, or when to try again.
 func (q *Queue) try(now time.Time) (*Lease, int64, error) {
+	q.watchClock(now)
 	q.window.wake(now)
 	q.bringBack(now)
 	for {
@@ -269,7 +275,7 @@ func (q *Queue) try(now time.Time) (*Lease, int64, error) {
 		if q.store.readOnly {
 			return nil, 0, ErrReadOnly
 		}
-		if len(q.leases) >= q.opt.MaxLeases {
+		if q.mending || len(q.leases) >= q.opt.MaxLeases {
 			return nil, never, nil
 		}
 		loaded, err := q.window.fill(now)

@@ -159,6 +159,7 @@ type item struct {
 	score     uint8 // 0: nobody said; of a new item alone, the key of one on disk holds it
 	alone     coming
 	changed   int64 // when the page was, as a sitemap or feed lists it, in seconds since 1970; 0: nothing does
+	aside     int64 // when it was put aside, of a delayed one, in nanoseconds since 1970; 0: not known
 }
 
 // coming is how the only crawl came to a URL of which nothing else is known, as of most in a first round:
@@ -188,10 +189,12 @@ func (c coming) record(at place) *record {
 	return &record{place: at, marks: []mark{c.mark()}}
 }
 
-// Schemas of items: one that says how a crawl came to it, and one that also says, after that, what is listed of it.
+// Schemas of items: one that says how a crawl came to it, one that also says, after that, what is listed of it,
+// and one that says, after both, when it was put aside.
 const (
-	aloneSchema = 2
-	itemSchema  = 3
+	aloneSchema  = 2
+	listedSchema = 3
+	itemSchema   = 4
 )
 
 func (it *item) host() hostID {
@@ -204,20 +207,25 @@ func (it *item) encode() []byte { return it.append(nil) }
 func (it *item) append(to []byte) []byte {
 	w := writer(to)
 	switch {
-	case it.changed != 0:
+	case it.aside != 0:
 		w = append(w, itemSchema)
+	case it.changed != 0:
+		w = append(w, listedSchema)
 	case it.alone != (coming{}):
 		w = append(w, aloneSchema)
 	default:
 		w = append(w, schema)
 	}
-	if w[len(w)-1] > schema {
+	if w[len(to)] > schema {
 		w.uint(uint64(it.alone.crawl))
 		w.uint(uint64(it.alone.round))
 		w.uint(uint64(it.alone.distance))
 	}
-	if it.changed != 0 {
+	if w[len(to)] >= listedSchema {
 		w.uint(uint64(it.changed))
+	}
+	if w[len(to)] == itemSchema {
+		w.uint(uint64(it.aside))
 	}
 	w.fixed(it.id[:])
 	w.uint(uint64(it.redirects))
@@ -235,8 +243,13 @@ func decodeItem(value []byte) (item, error) {
 			r.fail()
 		}
 	}
+	if r.schema >= listedSchema {
+		if it.changed = int64(r.small(math.MaxInt64)); it.changed == 0 && r.schema == listedSchema {
+			r.fail()
+		}
+	}
 	if r.schema == itemSchema {
-		if it.changed = int64(r.small(math.MaxInt64)); it.changed == 0 {
+		if it.aside = int64(r.small(math.MaxInt64)); it.aside == 0 {
 			r.fail()
 		}
 	}
@@ -256,18 +269,26 @@ type counters struct {
 	delayed uint64
 	failed  uint64
 	done    uint64
+	written int64 // the latest time at which anything was written, in nanoseconds since 1970; 0: not known
 }
 
+// countersSchema is that of counters; 1 did not know when it was written.
+const countersSchema = 2
+
 func (c *counters) encode() []byte {
-	w := newWriter(32)
+	w := newWriterOf(countersSchema, 40)
 	for _, n := range []uint64{c.order, uint64(c.crawls), c.known, c.queued, c.delayed, c.failed, c.done} {
 		w.uint(n)
 	}
+	w.int(c.written)
 	return w
 }
 
 func decodeCounters(value []byte) (counters, error) {
-	r := newReader(value)
-	c := counters{r.uint(), r.number(), r.uint(), r.uint(), r.uint(), r.uint(), r.uint()}
+	r := newReaderUpTo(countersSchema, value)
+	c := counters{order: r.uint(), crawls: r.number(), known: r.uint(), queued: r.uint(), delayed: r.uint(), failed: r.uint(), done: r.uint()}
+	if r.schema > 1 {
+		c.written = r.int()
+	}
 	return c, r.done()
 }

@@ -23,7 +23,9 @@ func FuzzRecords(f *testing.F) {
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())
-	f.Add((&counters{order: 1, known: 3}).encode())
+	f.Add((&counters{order: 1, known: 3, written: 9}).encode())
+	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, aside: 7}).encode())
+	f.Add((&hostRecord{parallel: 1, notBefore: time.Unix(3, 4), reported: 5}).encode())
 	f.Fuzz(func(t *testing.T, value []byte) {
 		check := func(what string, encode func([]byte) ([]byte, error)) {
 			once, err := encode(value)

@@ -36,6 +36,9 @@ func (q *Queue) Start(ctx context.Context, c webrace.Crawl, newRound bool) (Roun
 		return Round{}, fmt.Errorf("start crawl %q: %w", c.ID, err)
 	}
 	s := &start{q: q, crawl: c, scope: m, newRound: newRound}
+	q.mu.Lock()
+	q.watchClock(q.store.now())
+	q.mu.Unlock()
 	done := make(chan error, 1)
 	q.submit(step{apply: s.apply, after: s.after, done: func(err error) { done <- err }})
 	select {
@@ -80,8 +83,8 @@ func (s *start) apply(ch *changes) error {
 	next.scope = s.scope
 	if opens {
 		next.landing, next.started = landing{}, s.q.opt.Began
-		if next.started.IsZero() {
-			next.started = s.q.store.now()
+		if now := s.q.store.now(); next.started.IsZero() || isAhead(nanos(next.started), now) {
+			next.started = now
 		}
 	}
 	walks := opens || unfinished && deeper

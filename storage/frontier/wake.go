@@ -99,20 +99,22 @@ func (c *changes) wakeItems(now int64) error {
 		if err != nil {
 			return err
 		}
-		rec, err := c.record(it.id)
-		if err != nil {
-			return err
-		}
-		if rec.place.kind != delayed || rec.place.order != lastNumber(key) {
-			return nil
-		}
-		_, at, err := c.q.waitedFor(rec)
-		if err != nil {
-			return err
-		}
-		c.q.count.delayed--
-		return c.enqueue(rec, it, it.host(), at)
+		return c.bringBack(it, lastNumber(key))
 	})
+}
+
+// bringBack queues an item that was delayed under an order. Its key is the caller's to remove.
+func (c *changes) bringBack(it item, order uint64) error {
+	rec, err := c.record(it.id)
+	if err != nil || rec.place.kind != delayed || rec.place.order != order {
+		return err
+	}
+	_, at, err := c.q.waitedFor(rec)
+	if err != nil {
+		return err
+	}
+	c.q.count.delayed--
+	return c.enqueue(rec, it, it.host(), at)
 }
 
 // eachDue calls back for the keys that are due, and takes them away.

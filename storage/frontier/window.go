@@ -39,6 +39,7 @@ type host struct {
 	paused    bool
 	notBefore time.Time
 	why       string // it waits until then, if not for the usual pause
+	reported  int64  // when that was said
 	listings  listings
 	lanes     [levels]lane
 	index     int // in the heap of waiting hosts; -1 when not there
@@ -129,7 +130,10 @@ func (w *window) load(id laneID, where stretch, now time.Time) error {
 		if rec.parked != 0 {
 			return nil
 		}
-		h = &host{id: id.host, parallel: rec.parallel, notBefore: rec.notBefore, why: rec.why, listings: rec.listings, index: -1}
+		h = &host{id: id.host, parallel: rec.parallel, listings: rec.listings, index: -1}
+		if !isAhead(rec.reported, now) {
+			h.notBefore, h.why, h.reported = rec.notBefore, rec.why, rec.reported
+		}
 		for i := range h.lanes {
 			h.lanes[i].host, h.lanes[i].level = h, level(i)
 		}
