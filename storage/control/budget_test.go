@@ -293,3 +293,41 @@ func TestURDsBeyondABudgetAreRefusedAllTogether(t *testing.T) {
 		put(t, s, urd(fmt.Sprint(n), "eleni", "http://c.example/", fmt.Sprint("word", n)))
 	}
 }
+
+// An owner whose budget was used up while the clock was a year ahead does not wait for that year to come. A clock
+// that is corrected about midnight gives nobody another budget.
+func TestClockSetBackRenewsBudgetsOnce(t *testing.T) {
+	t.Parallel()
+	now := &clock{now: time.Date(2026, 1, 2, 20, 0, 0, 0, time.UTC)}
+	s := openWith(t, filepath.Join(t.TempDir(), "control.db"), now)
+	ok(t, s.SetBudget(t.Context(), "ann", &control.Budget{Alerts: 2}))
+	n := 0
+	sends := func(when string, want int) {
+		t.Helper()
+		before, err := s.LastACI(t.Context())
+		ok(t, err)
+		for range 3 {
+			n++
+			_, err := s.PutACIs(t.Context(), []*xmlschema.ACI{ownersACI(n, "ann")})
+			ok(t, err)
+		}
+		after, err := s.LastACI(t.Context())
+		ok(t, err)
+		if got := int(after - before); got != want {
+			t.Errorf("%s: %d are sent, want %d", when, got, want)
+		}
+	}
+	const year = 365 * 24 * time.Hour
+	sends("at first", 2)
+	now.pass(year)
+	sends("a year ahead", 2)
+	now.pass(-year)
+	sends("set back", 2)
+	sends("on the same day", 0)
+	now.pass(4*time.Hour + time.Second)
+	sends("after midnight", 2)
+	now.pass(-2 * time.Second)
+	sends("corrected to before midnight", 0)
+	now.pass(2 * time.Second)
+	sends("after midnight again", 0)
+}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"iter"
 	"time"
+
+	"github.com/webrace/webrace/internal/schedule"
 )
 
 // An owner is sent as many ACIs a day as their budget allows, in the order of arrival. How many that were is
@@ -125,13 +127,19 @@ type allowance struct {
 func (s *Store) newAllowance(ctx context.Context, tx *sql.Tx) (*allowance, error) {
 	a := &allowance{ctx: ctx, tx: tx, left: make(map[string]int)}
 	err := tx.QueryRowContext(ctx, "SELECT (SELECT value FROM counter WHERE name = 'day'), (SELECT value FROM counter WHERE name = 'day_seq')").Scan(&a.day, &a.after)
-	if today := dayOf(s.options.Now()); err == nil && today > a.day {
-		err = a.begin(today)
+	if now := s.options.Now(); err == nil && a.isOver(now) {
+		err = a.begin(dayOf(now))
 	}
 	if err == nil {
 		a.budgets, err = s.currentBudgets(ctx, tx)
 	}
 	return a, err
+}
+
+// isOver reports whether it is another day by now: a later one, or, if the clock ran days ahead and was set back,
+// an earlier one.
+func (a *allowance) isOver(now time.Time) bool {
+	return dayOf(now) > a.day || dayOf(now.Add(schedule.ClockSkew)) < a.day
 }
 
 // begin makes what comes from now on count for a new day.

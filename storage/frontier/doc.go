@@ -30,6 +30,8 @@
 // crawls in each round, and for other pages as often as they change, within bounds that follow from the
 // crawls' timing ([webrace.Visit] Interval).
 //
+// No time in the future that a wrong clock left behind keeps a URL from being asked for: see [ClockSetBack].
+//
 // [Store.Check] verifies all that this rests on. The tests in frontiertest prove the guarantees, of this
 // store and of any other.
 package frontier
