@@ -66,16 +66,15 @@ func (g *Gate) Block(domains, urls *Blocklist) {
 	g.urls.Store(urls)
 }
 
-// Admit holds a URL against the rules, and counts a hit for the one that decides, and against the lists.
-// A trusted URL is to be held against nothing else.
-func (g *Gate) Admit(address string) (why Refusal, trusted bool) {
-	switch g.rules.Load().Decide(address) {
-	case Denied:
-		return ByRule, false
-	case Trusted:
-		return Pass, true
+// Admit holds a URL against the rules and the lists, and returns the rule that decides, nil for none. That this is
+// a hit of the rule is for the caller to count, when what follows from it is durable. What a rule trusts is to be
+// held against nothing else.
+func (g *Gate) Admit(address string) (why Refusal, by *Rule) {
+	by, _ = g.rules.Load().Find(address)
+	if by != nil && by.verdict != Allowed {
+		return by.refusal(), by
 	}
-	return g.blocked(address), false
+	return g.blocked(address), by
 }
 
 func (g *Gate) blocked(address string) Refusal {
@@ -88,16 +87,12 @@ func (g *Gate) blocked(address string) Refusal {
 	return Pass
 }
 
-// Still is Admit for a URL that was admitted before, and counts a hit only if a rule denies it by now.
-func (g *Gate) Still(address string) Refusal {
-	if r, _ := g.rules.Load().Find(address); r != nil && r.verdict != Allowed {
-		if r.verdict == Trusted {
-			return Pass
-		}
-		r.Hit(1)
-		return ByRule
+// Still is Admit for a URL that was admitted before: it is a hit only of a rule that denies it by now.
+func (g *Gate) Still(address string) (why Refusal, by *Rule) {
+	if why, by = g.Admit(address); why != ByRule {
+		by = nil
 	}
-	return g.blocked(address)
+	return why, by
 }
 
 // Judge holds a URL that was admitted, and is not trusted, against the extensions to ignore, and looks for

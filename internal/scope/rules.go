@@ -184,6 +184,14 @@ func (r *Rule) Comment() string { return r.comment }
 // Verdict returns what the rule says of the URLs that it matches.
 func (r *Rule) Verdict() Verdict { return r.verdict }
 
+// refusal is what the rule makes of a URL that it denies or trusts.
+func (r *Rule) refusal() Refusal {
+	if r.verdict == Denied {
+		return ByRule
+	}
+	return Pass
+}
+
 // Hits returns how many URLs the rule has decided, Hit adds to that.
 func (r *Rule) Hits() int64 { return r.hits.Load() }
 func (r *Rule) Hit(n int64) { r.hits.Add(n) }

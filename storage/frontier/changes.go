@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/webrace/webrace/internal/scope"
 )
 
 // changes are what a group of steps changes in one queue. Records are read once and written once,
@@ -18,9 +20,10 @@ type changes struct {
 	hosts    map[hostID]*hostRecord
 	crawls   map[*crawl]struct{}
 	families map[uint64]*family
-	lanes    map[laneID]stretch // that got items, and where
-	altered  []spot             // where items were that are gone, or say less than before
-	timed    bool               // something was parked or delayed, or ceased to be
+	hits     map[*scope.Rule]struct{} // that changed
+	lanes    map[laneID]stretch       // that got items, and where
+	altered  []spot                   // where items were that are gone, or say less than before
+	timed    bool                     // something was parked or delayed, or ceased to be
 	before   counters
 	wanted   []urlID
 	spare    []*record // of earlier groups
@@ -52,6 +55,7 @@ func newChanges(q *Queue) *changes {
 		hosts:    map[hostID]*hostRecord{},
 		crawls:   map[*crawl]struct{}{},
 		families: map[uint64]*family{},
+		hits:     map[*scope.Rule]struct{}{},
 		lanes:    map[laneID]stretch{},
 	}
 }
@@ -67,6 +71,7 @@ func (c *changes) begin() {
 	clear(c.hosts)
 	clear(c.crawls)
 	clear(c.families)
+	clear(c.hits)
 	clear(c.lanes)
 	c.writes.reset()
 	c.timed, c.before, c.startVisited = false, c.q.count, nil
@@ -304,6 +309,7 @@ func (c *changes) flush(batch *pebble.Batch) error {
 		}
 	}
 	c.flushFamilies()
+	c.flushHits()
 	for cr := range c.crawls {
 		w.set(c.q.keys.crawl(cr.now.Load().ID), encodeCrawl(cr))
 	}

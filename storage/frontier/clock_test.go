@@ -73,13 +73,6 @@ func (f *clockFixture) wantTold(want ...ClockSetBack) {
 	}
 }
 
-func (f *clockFixture) waitForCommit() {
-	f.t.Helper()
-	if err := f.q.waitForCommit(); err != nil {
-		f.t.Fatal(err)
-	}
-}
-
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	cr := monthly("a.org")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
 )
 
 // ending is how a lease ends on disk.
@@ -16,6 +17,7 @@ type ending struct {
 	notAsked bool // that is no attempt
 	dropped  bool // nobody came to the URL: it lies beyond the levels of all who waited for it
 	refused  bool // nor did anybody come to it in this round: it may be offered again
+	hits     hits // of rules, to be counted with it
 
 	proof    *proof   // of what was listed for it; nil: there is none
 	listings listings // of the host, with that
@@ -38,10 +40,12 @@ func (l *Lease) ending(e *ending, done func(error)) step {
 
 // refusal returns the step that takes a URL off the queue that is refused by now. It is as if it had never
 // been offered in this round: once nothing refuses it any more, it is accepted.
-func (l *Lease) refusal() step {
+func (l *Lease) refusal(by *scope.Rule) step {
+	e := &ending{dropped: true, refused: true}
+	e.hits.add(by)
 	return step{
 		wants: func(ch *changes) { ch.lend(l) },
-		apply: func(ch *changes) error { return ch.end(l, &ending{dropped: true, refused: true}) },
+		apply: func(ch *changes) error { return ch.end(l, e) },
 		after: func() error {
 			for _, s := range l.served {
 				l.q.seen.forget(l.item.url, s.crawl.number)
@@ -96,6 +100,7 @@ func (c *changes) end(l *Lease, e *ending) error {
 		return err
 	}
 	rec.dirty = true
+	c.countHits(e.hits)
 	held := rec.place.kind != nowhere // it was not dropped meanwhile
 	if err := c.dequeue(rec, l.host); err != nil {
 		return err

@@ -225,3 +225,11 @@ func pages(host string, n int) (urls []string) {
 	}
 	return urls
 }
+
+// waitForCommit returns when everything that was handed in is durable, and told of.
+func (f *fixture) waitForCommit() {
+	f.t.Helper()
+	if err := f.q.waitForCommit(); err != nil {
+		f.t.Fatal(err)
+	}
+}

@@ -22,7 +22,8 @@ const (
 	kindFailed  = 'f' // url: gave no document
 	kindMeta    = 'm' // counters
 	kindFamily  = 'y' // family: how many URLs of it are known
-	kindRules   = 'z' // the rules that were added, and what each rule has decided
+	kindRules   = 'z' // the rules that were added
+	kindHits    = 'x' // whose, rule: how many URLs it has decided
 )
 
 // The directory of the database has pipeline number 0.

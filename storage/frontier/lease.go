@@ -38,6 +38,7 @@ type Lease struct {
 	slot  bool // of its host; guarded by the queue's lock
 	ended atomic.Bool
 	again []again // the URL came up while it was out; guarded by the queue's lock
+	hits  hits    // of rules, by what was offered for it; guarded by the queue's lock
 }
 
 // again is where a URL is, or was, queued.
@@ -76,10 +77,10 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	if err != nil || !active {
 		return nil, err
 	}
-	if why := q.still(it.url); why != accepted {
+	if why, by := q.still(it.url); why != accepted {
 		q.leases[it.id] = l
 		l.ended.Store(true)
-		q.later(l.refusal())
+		q.later(l.refusal(by))
 		return nil, nil
 	}
 	var visit *webrace.Visit
@@ -269,7 +270,9 @@ func (l *Lease) Done(o Outcome, done func(error)) {
 		return
 	}
 	l.Release(webrace.HostReport{})
-	l.q.submit(l.ending(l.learn(o), done))
+	e := l.learn(o)
+	e.hits = l.takeHits()
+	l.q.submit(l.ending(e, done))
 }
 
 // learn makes the visit that the outcome leaves behind.

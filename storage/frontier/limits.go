@@ -3,6 +3,8 @@ package frontier
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/webrace/webrace/internal/scope"
 )
 
 // admitNew counts a URL that was never accepted before, for its host and for the families that it is of,
@@ -129,15 +131,17 @@ func (q *Queue) crowded(url string) (Reason, error) {
 	return accepted, nil
 }
 
-// still returns why a URL is refused by now that was accepted: a rule or a list may have changed since.
-func (q *Queue) still(url string) Reason {
-	why := reasonOf(q.opt.Gate.Still(url))
+// still returns why a URL is refused by now that was accepted: a rule, which it returns, or a list may have changed
+// since.
+func (q *Queue) still(url string) (Reason, *scope.Rule) {
+	refusal, by := q.opt.Gate.Still(url)
+	why := reasonOf(refusal)
 	if why == accepted {
-		return accepted
+		return accepted, nil
 	}
 	q.refused[why].Add(1)
 	if q.opt.Dropped != nil {
 		q.opt.Dropped(why)
 	}
-	return why
+	return why, by
 }

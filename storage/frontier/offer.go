@@ -88,7 +88,8 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 		done = func(Offered, error) {}
 	}
 	o := q.gate(l)
-	if len(o.candidates) == 0 && o.redirect == nil {
+	o.lendHits()
+	if len(o.candidates) == 0 && o.redirect == nil && len(o.hits) == 0 {
 		q.note(&o.result)
 		done(o.result, nil)
 		return
@@ -102,6 +103,8 @@ type offer struct {
 	candidates []candidate
 	redirect   *redirect
 	result     Offered
+	from       urlID // the document that points to them
+	hits       hits  // of rules, to be counted with it
 }
 
 // candidate is a URL, and at which distance which crawls come to it.
@@ -135,6 +138,7 @@ type admitted struct {
 	bids      []bid
 	trusted   bool // by a rule: whatever it looks like
 	changed   int64
+	by        *scope.Rule // that decided; nil for none
 }
 
 // gate is the one door of the frontier. It refuses what it can without asking the disk, and gives what
@@ -146,9 +150,11 @@ func (q *Queue) gate(l *webrace.Links) *offer {
 		if l.Via == webrace.ViaRedirect && len(l.URLs) == 1 && len(bids) > 0 {
 			o.redirect = &redirect{identify(secret, l.From), l.URLs[0]}
 		}
+		o.from = identify(secret, l.From)
 		list := room[:0]
 		for i, url := range l.URLs {
 			a, why := q.admit(l, url, bids)
+			o.hits.add(a.by)
 			a.changed = q.listed(l, i)
 			if why != accepted {
 				o.result.Refused[why]++
@@ -220,15 +226,16 @@ func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reaso
 	case len(bids) == 0:
 		return admitted{}, Unknown
 	}
-	refusal, trusted := q.opt.Gate.Admit(url)
+	refusal, by := q.opt.Gate.Admit(url)
 	if refusal != scope.Pass {
-		return admitted{}, reasonOf(refusal)
+		return admitted{by: by}, reasonOf(refusal)
 	}
 	within, why := withinBounds(bids, url)
 	if len(within) == 0 {
-		return admitted{}, why
+		return admitted{by: by}, why
 	}
-	return admitted{url: url, host: host, hash: q.seen.hash(url), bids: within, trusted: trusted}, accepted
+	trusted := by != nil && by.Verdict() == scope.Trusted
+	return admitted{url: url, host: host, hash: q.seen.hash(url), bids: within, trusted: trusted, by: by}, accepted
 }
 
 // withinBounds returns the bids whose crawls may follow url: all of them, mostly, and then no new list.
@@ -289,6 +296,7 @@ func (o *offer) apply(ch *changes) error {
 		}
 		o.result.Refused[why]++
 	}
+	ch.countHits(o.hits)
 	return nil
 }
 

@@ -104,9 +104,11 @@ type Queue struct {
 	work     *changes
 	treated  *cache[hostID, *hostRecord]
 	families *cache[uint64, *family]
-	added    *scope.Rules     // at run time, before those of the configuration
-	decided  map[string]int64 // hits of rules that the gate does not have now
-	saved    int64            // hits of all rules, as written last
+	added    *scope.Rules             // at run time, before those of the configuration
+	counts   map[*scope.Rule]hitCount // where the hits of each rule are counted
+	stale    [][]byte                 // keys of rules that are not there any more
+	others   map[string]int64         // by key: hits of rules that this gate does not know, and another one does
+	outdated bool                     // the rules are as an earlier release wrote them
 	filter   *filter
 
 	stop    chan struct{}  // closed to end what goes on behind
@@ -205,11 +207,8 @@ func (q *Queue) Close() error {
 	return err
 }
 
-// end hands in what is left to write, and takes nothing further.
-func (q *Queue) end() {
-	q.submit(step{apply: (*changes).saveRules})
-	q.fail(ErrClosed)
-}
+// end takes nothing further.
+func (q *Queue) end() { q.fail(ErrClosed) }
 
 // fault returns the error that ended the queue, if it was not closed.
 func (q *Queue) fault() error {

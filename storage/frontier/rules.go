@@ -19,11 +19,12 @@ import (
 func (q *Queue) AddRule(ctx context.Context, r *scope.Rule, first bool) error {
 	return q.changeRules(ctx, func(list []*scope.Rule) []*scope.Rule {
 		list = slices.DeleteFunc(list, func(old *scope.Rule) bool {
-			if old.Text() == r.Text() {
-				r.Hit(old.Hits())
-				return true
+			if old.Text() != r.Text() {
+				return false
 			}
-			return false
+			r.Hit(old.Hits())
+			q.counts[old] = hitCount{q.keys.hits(addedRule, r), r} // what was decided and is not yet counted
+			return true
 		})
 		if first {
 			return slices.Insert(list, 0, r)
@@ -52,8 +53,9 @@ func (q *Queue) Rules() (all []*scope.Rule, added int) {
 func (q *Queue) changeRules(ctx context.Context, change func([]*scope.Rule) []*scope.Rule) error {
 	err := q.do(ctx, step{
 		apply: func(ch *changes) error {
-			q.added = scope.NewRules(change(slices.Clone(q.added.List()))...)
-			ch.writeRules()
+			before := q.added.List()
+			q.added = scope.NewRules(change(slices.Clone(before))...)
+			ch.writeRules(before)
 			return nil
 		},
 		after: func() error {
@@ -67,83 +69,101 @@ func (q *Queue) changeRules(ctx context.Context, change func([]*scope.Rule) []*s
 	return nil
 }
 
-// loadRules puts the rules that were added into the gate, and what all rules have decided so far. The hits
-// of a configuration's rules that are not there any more are forgotten.
+// rulesSchema is that of the rules; in 1 they had their hits with them, and those of the configuration's rules.
+const rulesSchema = 2
+
+// loadRules puts the rules that were added into the gate, and what all rules have decided so far. The hits of a
+// configuration's rules that are not there any more are forgotten.
 func (q *Queue) loadRules() error {
 	known := q.opt.Gate != nil
 	if !known {
 		q.opt.Gate = scope.NewGate(nil)
 	}
-	q.added, q.decided = scope.NewRules(), map[string]int64{}
+	q.counts = map[*scope.Rule]hitCount{}
 	value, err := q.store.get(q.keys.start(kindRules))
-	if err != nil || value == nil {
+	if err != nil {
 		return err
 	}
-	r := newReader(value)
-	var list []*scope.Rule
-	for range r.count(2) {
-		line, hits := r.text(), int64(r.small(math.MaxInt64))
-		rule, err := scope.ParseRule(line)
+	list, old, err := readRules(value)
+	if err != nil {
+		return err
+	}
+	counted, err := q.readHits(old)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		q.resumeCount(addedRule, r, counted)
+	}
+	for _, r := range q.opt.Gate.Rules().List() {
+		q.resumeCount(configuredRule, r, counted)
+	}
+	for key := range counted {
+		if known || key[len(q.keys)+1] == addedRule {
+			q.stale = append(q.stale, []byte(key))
+			delete(counted, key)
+		}
+	}
+	q.others, q.outdated = counted, old[0] != nil
+	q.added = scope.NewRules(list...)
+	q.opt.Gate.Add(q.added)
+	return nil
+}
+
+// readRules reads the rules that were added. What an earlier release wrote says how many URLs each has decided, and
+// each of the configuration.
+func readRules(value []byte) (added []*scope.Rule, old [2]map[string]int64, err error) {
+	if value == nil {
+		return nil, old, nil
+	}
+	r := newReaderUpTo(rulesSchema, value)
+	if r.schema == 1 {
+		old = [2]map[string]int64{{}, {}}
+	}
+	for range r.count(1) {
+		rule, err := scope.ParseRule(r.text())
 		if err != nil || rule == nil {
 			r.fail()
 			break
 		}
-		rule.Hit(hits)
-		list = append(list, rule)
+		added = append(added, rule)
+		if r.schema == 1 {
+			old[0][rule.Text()] = int64(r.small(math.MaxInt64))
+		}
 	}
-	for range r.count(2) {
-		q.decided[r.text()] += int64(r.small(math.MaxInt64))
+	if r.schema == 1 {
+		for range r.count(2) {
+			old[1][r.text()] += int64(r.small(math.MaxInt64))
+		}
 	}
 	if err := r.done(); err != nil {
-		return fmt.Errorf("rules: %w", err)
+		return nil, old, fmt.Errorf("rules: %w", err)
 	}
-	for _, rule := range q.opt.Gate.Rules().List() {
-		rule.Hit(q.decided[rule.Text()])
-		delete(q.decided, rule.Text())
-	}
-	if known {
-		clear(q.decided)
-	}
-	q.added = scope.NewRules(list...)
-	q.opt.Gate.Add(q.added)
-	q.saved = q.hits()
-	return nil
+	return added, old, nil
 }
 
-func (q *Queue) hits() (n int64) {
-	for _, r := range q.opt.Gate.Rules().List() {
-		n += r.Hits()
-	}
-	return n
-}
-
-// saveRules writes what the rules have decided, if that has changed.
-func (c *changes) saveRules() error {
-	if c.q.hits() != c.q.saved {
-		c.writeRules()
-	}
-	return nil
-}
-
-func (c *changes) writeRules() {
+// writeRules writes the rules that were added, and takes away what was counted for those that were before. If an
+// earlier release had written them, what all have decided is written beside.
+func (c *changes) writeRules(before []*scope.Rule) {
 	q := c.q
-	q.saved = q.hits()
 	added := q.added.List()
-	w := newWriter(64)
+	for _, r := range before {
+		if !slices.Contains(added, r) && q.counts[r].rule == r {
+			delete(q.counts, r)
+			c.writes.delete(q.keys.hits(addedRule, r))
+		}
+	}
+	w := newWriterOf(rulesSchema, 64)
 	w.uint(uint64(len(added)))
 	for _, r := range added {
 		w.text(r.Line())
-		w.uint(uint64(r.Hits()))
+		q.counts[r] = hitCount{q.keys.hits(addedRule, r), r}
 	}
-	configured := slices.DeleteFunc(slices.Clone(q.opt.Gate.Configured().List()), func(r *scope.Rule) bool { return r.Hits() == 0 })
-	w.uint(uint64(len(configured) + len(q.decided)))
-	for _, r := range configured {
-		w.text(r.Text())
-		w.uint(uint64(r.Hits()))
+	for r := range q.counts {
+		c.hits[r] = struct{}{}
 	}
-	for text, hits := range q.decided {
-		w.text(text)
-		w.uint(uint64(hits))
+	for key, n := range q.others {
+		c.writes.set([]byte(key), countOf(n))
 	}
 	c.writes.set(q.keys.start(kindRules), w)
 }

@@ -107,7 +107,9 @@ func (s *start) apply(ch *changes) error {
 // offer queues the start. Nothing but the rules and the lists of what is blocked can refuse it: it lies
 // within its own scope and depth, and whoever names a page knows what it looks like.
 func (s *start) offer(ch *changes, cr *crawl) error {
-	if why, _ := s.q.opt.Gate.Admit(s.crawl.Start); why != scope.Pass {
+	why, by := s.q.opt.Gate.Admit(s.crawl.Start)
+	ch.hit(by, 1)
+	if why != scope.Pass {
 		s.round.Refused = reasonOf(why)
 		s.q.refused[s.round.Refused].Add(1)
 		return nil

@@ -1,0 +1,150 @@
+package frontier
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/webrace/webrace/internal/scope"
+)
+
+// A hit is a URL that a rule has decided about. It is counted in one batch with what follows from it: with the end of
+// the lease for whose document the URL was offered, because until then the document is worked on again after a
+// crash, and offers it again; with the start of a crawl; or with taking a URL off the queue that is refused by
+// now. So however often a process is killed, each is counted once, and what is shown is what is durable.
+
+// hits are those of one document.
+type hits []hit
+
+type hit struct {
+	rule *scope.Rule
+	n    int64
+}
+
+// add counts a hit of a rule, if there is one.
+func (h *hits) add(r *scope.Rule) {
+	if r != nil {
+		h.join(hits{{r, 1}})
+	}
+}
+
+func (h *hits) join(others hits) {
+next:
+	for _, other := range others {
+		for i := range *h {
+			if (*h)[i].rule == other.rule {
+				(*h)[i].n += other.n
+				continue next
+			}
+		}
+		*h = append(*h, other)
+	}
+}
+
+// lendHits leaves the hits of an offer to the lease of the document that it was made for, if that is out.
+func (o *offer) lendHits() {
+	if len(o.hits) == 0 {
+		return
+	}
+	o.q.mu.Lock()
+	defer o.q.mu.Unlock()
+	if l := o.q.leases[o.from]; l != nil && !l.ended.Load() {
+		l.hits.join(o.hits)
+		o.hits = nil
+	}
+}
+
+// takeHits returns the hits of a lease that has ended.
+func (l *Lease) takeHits() hits {
+	l.q.mu.Lock()
+	defer l.q.mu.Unlock()
+	taken := l.hits
+	l.hits = nil
+	return taken
+}
+
+// hitCount is where the hits of a rule are counted: under a key, by the rule that has taken its place if it was added
+// anew.
+type hitCount struct {
+	key  []byte
+	rule *scope.Rule
+}
+
+// Whose a rule is.
+const (
+	addedRule      = 'a'
+	configuredRule = 'c'
+)
+
+func (k keys) hits(whose byte, r *scope.Rule) []byte {
+	return append(append(k.start(kindHits), whose), r.Text()...)
+}
+
+// readHits reads what all rules have decided, by key; and of those that have no key, what an earlier release wrote.
+func (q *Queue) readHits(old [2]map[string]int64) (map[string]int64, error) {
+	counted := map[string]int64{}
+	for i, whose := range []byte{addedRule, configuredRule} {
+		for text, n := range old[i] {
+			if n > 0 {
+				counted[string(append(q.keys.start(kindHits), whose))+text] = n
+			}
+		}
+	}
+	err := q.store.scan(q.keys.start(kindHits), q.keys.end(kindHits), func(key, value []byte) (bool, error) {
+		r := newReader(value)
+		counted[string(key)] = int64(r.small(math.MaxInt64))
+		return true, r.done()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("hits of rules: %w", err)
+	}
+	return counted, nil
+}
+
+// resumeCount has a rule go on from what it has decided so far, and takes that out.
+func (q *Queue) resumeCount(whose byte, r *scope.Rule, counted map[string]int64) {
+	key := q.keys.hits(whose, r)
+	r.Hit(counted[string(key)])
+	delete(counted, string(key))
+	q.counts[r] = hitCount{key, r}
+}
+
+// countOf is how a count is written.
+func countOf(n int64) []byte {
+	w := newWriter(12)
+	w.uint(uint64(n))
+	return w
+}
+
+func (c *changes) countHits(all hits) {
+	for _, h := range all {
+		c.hit(h.rule, h.n)
+	}
+}
+
+// hit counts hits of a rule, unless there is none, or it was removed meanwhile.
+func (c *changes) hit(r *scope.Rule, n int64) {
+	if r == nil {
+		return
+	}
+	if count, ok := c.q.counts[r]; ok {
+		count.rule.Hit(n)
+		c.hits[count.rule] = struct{}{}
+	}
+}
+
+// flushHits writes what the rules have decided that were hit.
+func (c *changes) flushHits() {
+	if c.q.outdated {
+		c.q.outdated = false
+		c.writeRules(c.q.added.List())
+	}
+	for _, key := range c.q.stale {
+		c.writes.delete(key)
+	}
+	c.q.stale = nil
+	for r := range c.hits {
+		if count, ok := c.q.counts[r]; ok && count.rule == r && r.Hits() > 0 {
+			c.writes.set(count.key, countOf(r.Hits()))
+		}
+	}
+}
