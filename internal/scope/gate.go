@@ -105,6 +105,12 @@ func (g *Gate) Judge(address string) Refusal {
 	return g.Traps.find(address, path, query)
 }
 
+// JudgeLanding is Judge for where the start of a crawl leads to: whoever starts at a picture wants it.
+func (g *Gate) JudgeLanding(address string) Refusal {
+	path, query := pathAndQuery(address)
+	return g.Traps.find(address, path, query)
+}
+
 // pathAndQuery cuts what stands between the host and the fragment.
 func pathAndQuery(address string) (path, query string) {
 	rest, ok := strings.CutPrefix(address, "http://")

@@ -170,7 +170,7 @@ func (q *Queue) gate(l *webrace.Links) *offer {
 }
 
 // add makes candidates of the URLs that are perhaps new, but for those that are no document or look like
-// those of a trap.
+// those of a trap. Where a start leads to on its own level is as good a document as the start.
 func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 	redirects := 0
 	if l.Via.SameLevel() {
@@ -179,7 +179,11 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 	o.candidates = slices.Grow(o.candidates, len(list))
 	for _, a := range list {
 		if !a.trusted {
-			if why := o.q.opt.Gate.Judge(a.url); why != scope.Pass {
+			judge := o.q.opt.Gate.Judge
+			if slices.ContainsFunc(a.bids, func(b bid) bool { return b.distance == 0 }) {
+				judge = o.q.opt.Gate.JudgeLanding
+			}
+			if why := judge(a.url); why != scope.Pass {
 				o.result.Refused[reasonOf(why)]++
 				continue
 			}
