@@ -106,7 +106,11 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 		return runErr
 	}
 	summarize(c.OutOrStdout(), dir, reports)
-	return errors.Join(runErr, writeReport(flags.report, reports), then(dir, reports))
+	failure := errors.Join(runErr, writeReport(flags.report, reports), then(dir, reports))
+	if failure != nil || flags.continuous {
+		return failure
+	}
+	return someStartMustAnswer(dir, reports)
 }
 
 // launch is a run that nothing has been found wrong with, and what it takes along.

@@ -218,6 +218,15 @@ func (w *world) run(urds []*xmlschema.URD, more ...string) string {
 	return out + complaints
 }
 
+// runInVain is run for URDs of which no start can be asked, so that it fails.
+func (w *world) runInVain(urds []*xmlschema.URD, more ...string) string {
+	w.t.Helper()
+	p := w.start(urds, more...)
+	p.mustExit(1)
+	mustSay(w.t, p.said(), "could not be asked")
+	return p.said()
+}
+
 // reported is run, and returns the report instead.
 func (w *world) reported(urds []*xmlschema.URD, more ...string) runReport {
 	w.t.Helper()

@@ -203,6 +203,7 @@ func (q *Queue) Close() error {
 	defer q.store.mu.Unlock()
 	if q.store.queues[q.pipeline] == q {
 		delete(q.store.queues, q.pipeline)
+		q.store.ran[q.pipeline] = q.ran()
 	}
 	return err
 }

@@ -50,7 +50,8 @@ type Store struct {
 	news news // about crawls
 
 	mu     sync.Mutex
-	queues map[string]*Queue // the open ones
+	queues map[string]*Queue     // the open ones
+	ran    map[string][]ranCrawl // by pipeline: of the queue that was closed last
 	closed bool
 }
 
@@ -76,7 +77,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
 	}
-	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}}
+	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}, ran: map[string][]ranCrawl{}}
 	if err := s.checkFormat(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
 	}
