@@ -31,6 +31,25 @@ type Query struct {
 // XPath 1.0 without id and lang, and ends-with and lower-case. Names with a prefix match the prefix as it
 // is written; canonical documents have none.
 func Compile(expression string) (*Query, error) {
+	tokens, err := compileTokens(expression)
+	if err != nil {
+		return nil, err
+	}
+	// In boolean(), the xpath package evaluates a copy of the expression, and shares no state between
+	// goroutines or matches; bare, it does both.
+	q := &Query{source: expression, hints: plan(tokens)}
+	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return xpathguard.Compile("boolean(" + xpathguard.Render(tokens) + ")") })
+	if q.decided = decide(tokens, q.hints); q.decided {
+		return q, nil // it is an expression, and may never be evaluated
+	}
+	if _, err := q.expr(); err != nil {
+		return nil, fmt.Errorf("compile xpath %q: %w", expression, err)
+	}
+	return q, nil
+}
+
+// compileTokens checks an expression, and returns what it is made of, about one document.
+func compileTokens(expression string) ([]xpathguard.Token, error) {
 	if len(expression) > MaxExpression {
 		return nil, fmt.Errorf("compile xpath: the expression is longer than %s", size(MaxExpression))
 	}
@@ -44,17 +63,7 @@ func Compile(expression string) (*Query, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile xpath %q: %w", expression, err)
 	}
-	// In boolean(), the xpath package evaluates a copy of the expression, and shares no state between
-	// goroutines or matches; bare, it does both.
-	q := &Query{source: expression, hints: plan(tokens)}
-	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return xpathguard.Compile("boolean(" + xpathguard.Render(tokens) + ")") })
-	if q.decided = decide(tokens, q.hints); q.decided {
-		return q, nil // it is an expression, and may never be evaluated
-	}
-	if _, err := q.expr(); err != nil {
-		return nil, fmt.Errorf("compile xpath %q: %w", expression, err)
-	}
-	return q, nil
+	return tokens, nil
 }
 
 // String returns the expression.

@@ -36,6 +36,9 @@ type Options struct {
 
 var defaults = Options{Query: "/urd[type/@protocol='http']", Timing: pipeline.Duration(time.Hour), Policy: "adaptive"}
 
+// Defaults returns the options of a stage that is given none.
+func Defaults() Options { return defaults }
+
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "urds",

@@ -28,6 +28,12 @@ func newACIList(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store aci list --owner eleni --since 7d",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if format.xml && format.selection != "" {
+				return cli.Wrongf("choose --select or --xml")
+			}
+			if err := checkSelection(format.selection); err != nil {
+				return err
+			}
 			if withheld {
 				return writeWithheld(c, place, filter, format)
 			}
@@ -37,6 +43,7 @@ func newACIList(place *cli.Place) *cobra.Command {
 	filter.addFlags(c)
 	c.Flags().StringVar(&filter.url, "url", "", "only those about this URL")
 	c.Flags().BoolVar(&withheld, "withheld", false, "those that were not sent, because their owners had been sent what their budgets allow a day")
+	selectFlag(c, &format.selection)
 	format.addFlags(c)
 	return c
 }
@@ -139,7 +146,7 @@ func writeACIs(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat
 	}
 	return withControl(place, func(store *control.Store) error {
 		n := 0
-		err := format.write(c.OutOrStdout(), counted(&n, store.ACIs(c.Context(), filter)))
+		err := format.print(c, counted(&n, store.ACIs(c.Context(), filter)))
 		if n == 0 && err == nil {
 			note(c, "no annotations; webrace-store explain URL OWNER says why one was not made")
 		}
@@ -154,7 +161,7 @@ func writeWithheld(c *cobra.Command, place *cli.Place, f aciFilter, format aciFo
 	}
 	return withControl(place, func(store *control.Store) error {
 		n := 0
-		err := format.write(c.OutOrStdout(), counted(&n, store.Withheld(c.Context(), f.owner)))
+		err := format.print(c, counted(&n, store.Withheld(c.Context(), f.owner)))
 		if n == 0 && err == nil {
 			note(c, "no annotation was withheld")
 		}
@@ -163,11 +170,23 @@ func writeWithheld(c *cobra.Command, place *cli.Place, f aciFilter, format aciFo
 }
 
 // aciFormat says how annotations are written.
-type aciFormat struct{ json, xml bool }
+type aciFormat struct {
+	json, xml bool
+	selection string // XPath: only the values that it selects
+}
 
 func (f *aciFormat) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&f.json, "json", false, "as JSON lines")
 	c.Flags().BoolVar(&f.xml, "xml", false, "as an XML document, also on a terminal")
+}
+
+// print writes annotations, or what is selected in them.
+func (f aciFormat) print(c *cobra.Command, acis iter.Seq2[control.ACI, error]) error {
+	if f.selection == "" {
+		return f.write(c.OutOrStdout(), acis)
+	}
+	_, err := printValues(c, f.selection, f.json, acis, func(a control.ACI) (string, []byte) { return a.ID, a.Canonical() })
+	return err
 }
 
 func (f aciFormat) write(w io.Writer, acis iter.Seq2[control.ACI, error]) error {

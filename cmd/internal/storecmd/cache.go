@@ -14,8 +14,8 @@ import (
 )
 
 func newCache(place *cli.Place) *cobra.Command {
-	c := &cobra.Command{Use: "cache", Short: "what was fetched: ls, cat, versions, diff, export, import, stats"}
-	c.AddCommand(newCacheLs(place), newCacheCat(place), newCacheVersions(place), newCacheDiff(place), newCacheExport(place), newCacheImport(place), newCacheStats(place))
+	c := &cobra.Command{Use: "cache", Short: "what was fetched: ls, cat, meta, versions, diff, export, import, stats"}
+	c.AddCommand(newCacheLs(place), newCacheCat(place), newCacheMeta(place), newCacheVersions(place), newCacheDiff(place), newCacheExport(place), newCacheImport(place), newCacheStats(place))
 	return c
 }
 

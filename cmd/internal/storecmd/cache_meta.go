@@ -1,0 +1,81 @@
+package storecmd
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// metaView is the meta-information of a version as JSON, with the names that it has as XML.
+type metaView struct {
+	URL          string        `json:"url"`
+	Version      int           `json:"version"`
+	IP           string        `json:"ip,omitempty"`
+	Status       int           `json:"status,omitempty"`
+	Size         int           `json:"size"`
+	ETag         string        `json:"etag,omitempty"`
+	LastModified string        `json:"lastmodified,omitempty"`
+	Fetched      string        `json:"fetched,omitempty"`
+	Header       []headerField `json:"header"`
+	Links        []string      `json:"link"`
+}
+
+type headerField struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func viewMeta(version int, m *xmlschema.Meta) metaView {
+	v := metaView{
+		URL: m.URL, Version: version, IP: m.IP, Status: m.Status, Size: m.Size, ETag: m.ETag, LastModified: m.LastModified,
+		Fetched: moment(m.Fetched), Header: []headerField{}, Links: append([]string{}, m.Links...),
+	}
+	for _, f := range m.Header {
+		v.Header = append(v.Header, headerField(f))
+	}
+	return v
+}
+
+func newCacheMeta(place *cli.Place) *cobra.Command {
+	var secret string
+	var version int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "meta URL",
+		Short: "write the meta-information of a URL's latest version, or another, as XML: origin, size, validators, header, links",
+		Example: `  webrace-store cache meta https://example.org/
+  webrace-store cache meta https://example.org/ --version 3 --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			url, err := normal(args[0])
+			if err != nil {
+				return err
+			}
+			if version < 0 {
+				return cli.Wrongf("--version %d: versions are numbered from 1", version)
+			}
+			return withObjects(place, func(store *objects.Store) error {
+				v, err := store.Get(objects.View(secret, url), version)
+				if err != nil {
+					return missing(err)
+				}
+				meta, err := store.Meta(v)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return newEncoder(c.OutOrStdout()).Encode(viewMeta(v.Number, &meta))
+				}
+				_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n", meta.Canonical())
+				return err
+			})
+		},
+	}
+	c.Flags().IntVar(&version, "version", 0, "of which version (default the latest)")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	withSecret(c, &secret)
+	return c
+}
