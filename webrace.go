@@ -271,6 +271,9 @@ type HostReport struct {
 	NotBefore time.Time // when the host may be asked again; zero for at once
 	Why       string    // it is left alone until then, for a person; empty for the usual pause
 	Parallel  int       // how many requests it may have in flight; 0 leaves it as it is, 1 at first
+
+	// URL and Secret are those of the request that the report is about: it may be one of several in a batch.
+	URL, Secret string
 }
 
 // Notice tells the owner of a URD how the start of their crawl fares: that it has failed so often in a row

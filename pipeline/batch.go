@@ -88,11 +88,12 @@ func (n *node) gathered(its []*Item) {
 
 func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
 	if err := n.run.ctx.Err(); err != nil {
-		endAll(group, Outcome{Err: err})
+		for _, it := range group {
+			it.lineage.done(err)
+		}
 		return
 	}
-	joint := newLineage(func(o Outcome) { endAll(group, o) }, nil)
-	joint.queued = allQueued(group)
+	joint := newJoint(group, func(i int, err error) { group[i].lineage.done(err) })
 	out.begin(joint)
 	call := func() error { return p.ProcessBatch(n.run.ctx, group, out) }
 	err := n.guarded(call)
@@ -102,23 +103,4 @@ func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
 	out.returned(group)
 	out.end()
 	joint.done(err)
-}
-
-// endAll gives every item of a group the outcome that the group had.
-func endAll(group []*Item, o Outcome) {
-	for _, it := range group {
-		for _, what := range o.Learned {
-			it.Learn(what)
-		}
-		it.lineage.done(o.Err)
-	}
-}
-
-func allQueued(group []*Item) bool {
-	for _, it := range group {
-		if !it.lineage.queued {
-			return false
-		}
-	}
-	return true
 }

@@ -80,20 +80,15 @@ func Keep(it *Item) Held { return Held{it, it.Hold()} }
 
 // EmitGroup emits, to a port, a value that is made of items that the stage keeps, and lets go of these when
 // everything made from the value has been dealt with: each then has the outcome that the value had. So a
-// crash before that repeats all of them. It is for [Keeper.Release] alone, whose emitter belongs to no item.
+// crash before that repeats all of them. What a stage behind says with [Item.Release] is told to the item that it
+// is about: to the only one, or to those whose lease says so ([Concerner]). A stage that takes the group apart
+// again does so by [Members]. EmitGroup is for [Keeper.Release] alone, whose emitter belongs to no item.
 func EmitGroup(ctx context.Context, out Emitter, port string, value any, meta map[string]string, group []Held) error {
-	joint := newLineage(func(o Outcome) {
-		for _, held := range group {
-			for _, what := range o.Learned {
-				held.Item.Learn(what)
-			}
-			held.Done(o.Err)
-		}
-	}, nil)
-	joint.queued = len(group) > 0
-	for _, held := range group {
-		joint.queued = joint.queued && held.Item.lineage != nil && held.Item.lineage.queued
+	members := make([]*Item, len(group))
+	for i, held := range group {
+		members[i] = held.Item
 	}
+	joint := newJoint(members, func(i int, err error) { group[i].Done(err) })
 	return out.EmitTo(ctx, port, &Item{Value: value, Meta: meta, lineage: joint})
 }
 

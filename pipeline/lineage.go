@@ -27,6 +27,9 @@ type lineage struct {
 	trace   Trace                 // nil unless it is followed
 	story   atomic.Pointer[story] // nil as long as there is nothing to say
 	queued  bool                  // the lease is a queue's, which can hand it out again
+
+	concerns func(note any) bool // tells whether a note is about the lease; nil: it cannot tell
+	joint    *joint              // of a group; else nil
 }
 
 // story is what has happened to a lease besides its beginning; most of those of a fast pipeline have none.
@@ -128,7 +131,13 @@ func (l *lineage) onEnd(f func()) {
 	l.tell(func(s *story) { s.cleanups = append(s.cleanups, f) })
 }
 
+// releaseEarly tells what the lease occupies that it is free. Only the first note counts, but for a group, each of
+// whose members has a first of its own.
 func (l *lineage) releaseEarly(note any) {
+	if l.joint != nil {
+		l.release(note)
+		return
+	}
 	first := false
 	l.tell(func(s *story) { first, s.released = !s.released, true })
 	if first && l.release != nil {

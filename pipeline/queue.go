@@ -91,6 +91,9 @@ func (n *node) handOut(lease Lease, out *emitter) {
 	it := lease.Item()
 	it = &Item{Value: it.Value, Meta: it.Meta, lineage: n.run.newLease(lease.Done, release)}
 	it.lineage.queued = true
+	if c, ok := lease.(Concerner); ok {
+		it.lineage.concerns = c.Concerns
+	}
 	out.lineage = it.lineage
 	it.lineage.done(out.Emit(n.run.ctx, it))
 }

@@ -54,6 +54,13 @@ type Releaser interface {
 	Release(note any)
 }
 
+// Concerner is implemented by leases that can tell whether a note of [Item.Release] is about them. They are asked
+// where several leases are held together, as in a batch, and one of them has been dealt with. A lease that cannot
+// tell is released with the group.
+type Concerner interface {
+	Concerns(note any) bool
+}
+
 // FlowStage is any go-streams operator. Items are acknowledged where they enter it, because an operator
 // of go-streams carries no leases: what it holds when the process dies is lost.
 type FlowStage interface {

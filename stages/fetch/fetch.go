@@ -279,7 +279,7 @@ func (x *exchange) get(ctx context.Context, out pipeline.Emitter) error {
 // recall answers from what is stored: it costs the host nothing. Where the last visit found no document,
 // there is nothing to pass on; where it found one that is not kept, there is where that leads.
 func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Request, out pipeline.Emitter) error {
-	it.Release(webrace.HostReport{})
+	it.Release(webrace.HostReport{URL: req.URL, Secret: req.Secret})
 	s.env.Counter("fresh").Add(1)
 	v := req.Visit
 	if v == nil || !leftDocument(v.Status) || v.Version == 0 && v.Canonical == "" && v.Refresh == "" && len(v.Links) == 0 {

@@ -132,7 +132,7 @@ func (x *exchange) redirected(ctx context.Context, a *answer, out pipeline.Emitt
 // end frees the host and records a completed request. What else it teaches is learned last.
 func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
 	x.lives()
-	x.it.Release(x.withSecret(x.treatment(a.origin, a.took, x.crawlDelay, time.Now())))
+	x.release(x.withSecret(x.treatment(a.origin, a.took, x.crawlDelay, time.Now())))
 	at, status := a.at, a.status // nothing here may keep the body
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {
 		v.At, v.Status, v.Error, v.Expires, v.Links = at, status, failure, time.Time{}, nil
@@ -160,7 +160,7 @@ func (x *exchange) postpone(a *answer) error {
 	} else { // it may be this one page that is unavailable
 		x.failed(&report, now)
 	}
-	x.it.Release(report)
+	x.release(report)
 	return pipeline.Retry(fmt.Errorf("fetch %s: %s", x.req.URL, statusText(a.status)), now.Add(wait))
 }
 
@@ -182,6 +182,12 @@ func (x *exchange) failed(report *webrace.HostReport, now time.Time) {
 
 // takenForDead is why a host is left alone whose circuit is open.
 const takenForDead = "it is taken for dead, having failed to answer time and again (fetch.circuit_failures)"
+
+// release tells the queue that the host is free, and how it wants to be treated.
+func (x *exchange) release(report webrace.HostReport) {
+	report.URL, report.Secret = x.req.URL, x.req.Secret
+	x.it.Release(report)
+}
 
 // lives notes that the host answered.
 func (x *exchange) lives() {
@@ -223,14 +229,14 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	report := x.treatment(failedAddress(failure), now.Sub(x.began), x.crawlDelay, now)
 	report.Parallel = 0 // nothing was learned about that
 	x.failed(&report, now)
-	x.it.Release(report)
+	x.release(report)
 	return pipeline.Retry(fmt.Errorf("fetch %s: %w", x.req.URL, err), now.Add(x.options.backoff(x.attempts())))
 }
 
 // refuse ends a request that was not made, for good: asking again would change nothing.
 func (x *exchange) refuse(counter, because string) error {
 	x.count(counter)
-	x.it.Release(webrace.HostReport{})
+	x.release(webrace.HostReport{})
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = because }))
 	return nil
 }

@@ -145,7 +145,7 @@ func (x *exchange) distrust(fault *tlsFault, err error) error {
 	if now := time.Now(); fault.asked {
 		report.NotBefore = now.Add(time.Duration(x.options.Delay))
 	}
-	x.it.Release(report)
+	x.release(report)
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = err.Error() }))
 	return nil
 }

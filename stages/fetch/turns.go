@@ -140,7 +140,7 @@ func (x *exchange) comeBack(err error) error {
 		return err
 	}
 	x.count("hosts_resting")
-	x.it.Release(webrace.HostReport{NotBefore: resting.until, Why: resting.why})
+	x.release(webrace.HostReport{NotBefore: resting.until, Why: resting.why})
 	return pipeline.Retry(fmt.Errorf("fetch %s: %w: %w", x.req.URL, webrace.ErrNotAsked, err), resting.until)
 }
 

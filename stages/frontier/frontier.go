@@ -334,6 +334,11 @@ type lease struct {
 	lease *frontier.Lease
 }
 
+var (
+	_ pipeline.Releaser  = (*lease)(nil)
+	_ pipeline.Concerner = (*lease)(nil)
+)
+
 func (l *lease) Item() *pipeline.Item { return &pipeline.Item{Value: l.lease.Request()} }
 
 // Release frees the URL's host.
@@ -341,6 +346,13 @@ func (l *lease) Release(note any) {
 	if report, ok := note.(webrace.HostReport); ok {
 		l.lease.Release(report)
 	}
+}
+
+// Concerns reports whether a note is about this URL's host, as it was asked for this URL.
+func (l *lease) Concerns(note any) bool {
+	report, ok := note.(webrace.HostReport)
+	request := l.lease.Request()
+	return ok && report.URL == request.URL && report.Secret == request.Secret
 }
 
 // Done records the outcome. A request that was not finished, because the run has failed or was cancelled,
