@@ -23,6 +23,8 @@ type Codec[T, H any] struct {
 	Body   string // what the body is, in a phrase; empty for a kind without one
 	Encode func(T) (header H, body []byte)
 	Decode func(header H, body []byte) (T, error) // the value may go on using the body
+	// Own copies what a value borrows from its lease; nil for a kind that borrows nothing. See [Own].
+	Own func(T) T
 }
 
 // RegisterCodec makes a codec known. It panics if the name or the type has one already, or if a field of
@@ -38,6 +40,9 @@ func RegisterCodec[T, H any](c Codec[T, H]) {
 	}
 	k.decode = func(header reflect.Value, body []byte) (any, error) {
 		return c.Decode(header.Interface().(H), body)
+	}
+	if c.Own != nil {
+		k.own = func(v any) any { return c.Own(v.(T)) }
 	}
 	codecs.add(k)
 }
@@ -168,6 +173,7 @@ type codec struct {
 	fields []headerField
 	encode func(v any) (header reflect.Value, body []byte)
 	decode func(header reflect.Value, body []byte) (any, error)
+	own    func(v any) any // nil: it borrows nothing
 }
 
 // codecTable holds the codecs by name and by type.

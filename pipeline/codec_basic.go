@@ -16,10 +16,11 @@ func init() {
 		Name: "bytes", Doc: "bytes of any meaning", Body: "the bytes",
 		Encode: func(b []byte) (struct{}, []byte) { return struct{}{}, b },
 		Decode: func(_ struct{}, body []byte) ([]byte, error) { return body, nil },
+		Own:    ownBytes,
 	})
 	RegisterCodec(Codec[*Failure, failureHeader]{
 		Name: "failure", Doc: "an item that a stage failed on, and why", Body: "the body of the value",
-		Encode: encodeFailure, Decode: decodeFailure,
+		Encode: encodeFailure, Decode: decodeFailure, Own: ownFailure,
 	})
 }
 

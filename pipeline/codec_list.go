@@ -17,7 +17,7 @@ type listItem struct {
 
 func init() {
 	RegisterCodec(Codec[List, listHeader]{
-		Name: "list", Doc: "several values, as a batch has them", Encode: encodeList, Decode: decodeList,
+		Name: "list", Doc: "several values, as a batch has them", Encode: encodeList, Decode: decodeList, Own: ownList,
 	})
 }
 

@@ -16,6 +16,7 @@ func init() {
 			}
 			return r, nil
 		},
+		Own: ownRecord,
 	})
 }
 

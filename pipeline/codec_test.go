@@ -63,7 +63,7 @@ func TestAFailureCarriesItsValue(t *testing.T) {
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ kind, header, body, want string }{
 		{"txt", "{}", "", `there is no kind "txt" (did you mean text?)`},
-		{"quux", "{}", "", "there are bytes, failure, list, record, text"},
+		{"quux", "{}", "", "there are bytes, failure, list, record, test-letter, text"},
 		{"text", "{", "", "decode text: "},
 		{"json", "", "", "decode json: "},
 		{"failure", `{"kind":"none"}`, "", `decode failure: there is no kind "none"`},

@@ -7,6 +7,8 @@ import (
 	"github.com/reugn/go-streams"
 )
 
+// Values that go to go-streams leave their leases behind, and with them what they borrow: they are their own ([Own]).
+
 // runForeign runs a go-streams operator as a stage: values go in without their items, and what comes out
 // gets a lease of its own.
 func (n *node) runForeign(stage FlowStage) {
@@ -48,7 +50,7 @@ func (n *node) finishOperator() {
 
 func (n *node) feed(operator streams.Flow, it *Item) {
 	select {
-	case operator.In() <- it.Value:
+	case operator.In() <- Own(it.Value):
 		it.lineage.done(nil)
 	case <-n.run.ctx.Done():
 		it.lineage.done(n.run.ctx.Err())
@@ -96,7 +98,7 @@ type foreignSink struct {
 
 func (s *foreignSink) Process(ctx context.Context, it *Item, _ Emitter) error {
 	select {
-	case s.sink.In() <- it.Value:
+	case s.sink.In() <- Own(it.Value):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -193,7 +195,7 @@ type outletStage chan any
 
 func (s outletStage) Process(ctx context.Context, it *Item, _ Emitter) error {
 	select {
-	case s <- it.Value:
+	case s <- Own(it.Value):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -31,7 +31,7 @@ func (n *node) Out() <-chan any {
 		defer close(values)
 		for one := make([]*Item, 1); behind.in.take(one) > 0; {
 			select {
-			case values <- one[0].Value:
+			case values <- Own(one[0].Value):
 				one[0].lineage.done(nil)
 			case <-n.run.ctx.Done():
 				one[0].lineage.done(n.run.ctx.Err())

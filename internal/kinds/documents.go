@@ -1,7 +1,9 @@
 package kinds
 
 import (
+	"bytes"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -96,6 +98,16 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 		h.Blocks = d.Text.Blocks
 	}
 	return h, d.Body
+}
+
+// ownDocument copies the bytes of a document, which belong to its request.
+func ownDocument(d *webrace.Document) *webrace.Document {
+	own := *d
+	own.Body = bytes.Clone(d.Body)
+	if d.Text != nil {
+		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks)}
+	}
+	return &own
 }
 
 // decodeDocument gives a document that was fetched a body even if there is nothing in it: no body at all

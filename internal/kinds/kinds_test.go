@@ -210,3 +210,22 @@ func TestBlocksMustLieInTheText(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestAnOwnDocumentSharesNoByteWithTheOriginal overwrites what a document borrows from its request.
+func TestAnOwnDocumentSharesNoByteWithTheOriginal(t *testing.T) {
+	d := filled(rand.New(rand.NewPCG(5, 6)), new(webrace.Document)).(*webrace.Document)
+	d.Body, d.Text = []byte("body"), &webrace.Text{Bytes: []byte("text"), Blocks: []webrace.Block{{End: 4}}}
+	own := pipeline.Own(d).(*webrace.Document)
+	if diff := cmp.Diff(d, own, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); diff != "" {
+		t.Errorf("it is another document: %s", diff)
+	}
+	copy(d.Body, "used")
+	copy(d.Text.Bytes, "anew")
+	d.Text.Blocks[0].End = 1
+	if string(own.Body) != "body" || string(own.Text.Bytes) != "text" || own.Text.Blocks[0].End != 4 {
+		t.Errorf("it changed with the original: body %q, text %q, blocks %v", own.Body, own.Text.Bytes, own.Text.Blocks)
+	}
+	if nothing := pipeline.Own(&webrace.Document{}).(*webrace.Document); nothing.Body != nil || nothing.Text != nil {
+		t.Errorf("a document without a body got one: %+v", nothing)
+	}
+}
