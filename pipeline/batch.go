@@ -27,7 +27,7 @@ func firstPositive[T int | Duration](values ...T) T {
 }
 
 // collect gathers items into groups and processes each. A group is processed when it is full, when its
-// first item has waited for the period, when nothing more will come, or when a reload waits for it.
+// first item has waited for the period, when nothing more will come, or when a reload or a queue waits for it.
 func (n *node) collect(p BatchProcessor) {
 	out := n.newEmitter()
 	count, period := n.batchSize()
@@ -55,6 +55,7 @@ func (n *node) gather(count int, period time.Duration) []*Item {
 	full := time.NewTimer(period)
 	defer full.Stop()
 	for got < count {
+		hurry := n.hurried.wait()
 		g := n.run.gating.gate.Load() // before looking for items: who changes it waits for those that there are
 		more, ended := n.in.tryTake(group[got:])
 		n.gathered(group[got : got+more])
@@ -68,6 +69,8 @@ func (n *node) gather(count int, period time.Duration) []*Item {
 		select {
 		case <-something:
 		case <-full.C:
+			return group[:got]
+		case <-hurry:
 			return group[:got]
 		case <-g.changed:
 		case <-n.run.ctx.Done():

@@ -43,6 +43,8 @@ type node struct {
 	asked  sync.Once // for In
 	values chan any  // what In returns
 
+	hurried broadcast // groups do not wait to be full any more
+
 	stats stats
 	busy  atomic.Int32
 	taps  taps

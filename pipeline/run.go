@@ -50,6 +50,8 @@ type Run struct {
 
 	gating gating // of sources and queues
 
+	fed bool // it is seen to that no queue starves; guarded by wiring
+
 	routines tally         // every goroutine of the run
 	flight   tally         // every lease that has not ended, and everybody who may be about to hand one out
 	done     chan struct{} // closed when all is over and report and err are set

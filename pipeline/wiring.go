@@ -57,6 +57,7 @@ func (r *Run) startGeneration() {
 			n.tellEnd()
 		}
 	}
+	r.watchStarving()
 }
 
 // endGeneration ends all that takes from an inbox. Nothing is in flight, and nobody passes the gate, so the

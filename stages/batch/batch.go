@@ -80,7 +80,10 @@ type list struct {
 	complete bool
 }
 
-var _ pipeline.Keeper = (*stage)(nil)
+var (
+	_ pipeline.Keeper  = (*stage)(nil)
+	_ pipeline.Hurrier = (*stage)(nil)
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	key, err := expression.CompileKey(o.Key)
@@ -195,6 +198,15 @@ func (s *stage) Due(now time.Time, everything bool) (ready []shelf.Parcel, next 
 	}
 	ready, s.ready = s.ready, nil
 	return ready, next
+}
+
+// Hurry closes all lists: a queue waits for what is in them.
+func (s *stage) Hurry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.oldest() != nil {
+		s.completeOldest()
+	}
 }
 
 // Release emits lists as they are complete.

@@ -123,6 +123,7 @@ const countEvery = 32
 
 var (
 	_ pipeline.Queue        = (*stage)(nil)
+	_ pipeline.Starver      = (*stage)(nil)
 	_ pipeline.Opener       = (*stage)(nil)
 	_ pipeline.Closer       = (*stage)(nil)
 	_ pipeline.Checker      = (*stage)(nil)
@@ -323,6 +324,14 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 		s.env.Counter(hint.String()).Add(1)
 	}
 	return &lease{stage: s, lease: l}, nil
+}
+
+// Starved reports whether URLs wait for nothing but the end of leases that are out, or the run does.
+func (s *stage) Starved() bool {
+	s.mu.Lock()
+	queue := s.queue
+	s.mu.Unlock()
+	return queue != nil && queue.Starved()
 }
 
 // Seal says that no crawl will be started any more.

@@ -92,7 +92,10 @@ type stage struct {
 	windows    *windows
 }
 
-var _ pipeline.Keeper = (*stage)(nil)
+var (
+	_ pipeline.Keeper  = (*stage)(nil)
+	_ pipeline.Hurrier = (*stage)(nil)
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	if o.Slide == 0 {
@@ -144,6 +147,14 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 		s.shelf.Put(s.windows.closeOldest)
 	}
 	return nil
+}
+
+// Hurry closes all windows that hold items: a queue waits for these.
+func (s *stage) Hurry() {
+	if s.options.Hold {
+		s.windows.closeAll()
+		s.shelf.Wake()
+	}
 }
 
 // Release emits the records of windows as they are closed.

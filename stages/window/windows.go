@@ -127,6 +127,15 @@ func (ws *windows) closeOldest() {
 	}
 }
 
+// closeAll closes all windows before their time.
+func (ws *windows) closeAll() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for now := time.Now(); len(ws.due) > 0; {
+		ws.close(ws.due[0], "limit", now)
+	}
+}
+
 // close makes the record of a window. It is the oldest of its key.
 func (ws *windows) close(w *window, why string, now time.Time) {
 	heap.Remove(&ws.due, w.place)

@@ -319,23 +319,47 @@ func (q *Queue) takeFrom(from *lane, now time.Time) (*Lease, error) {
 
 // nothing says when to look again while there is nothing to take: io.EOF for never.
 func (q *Queue) nothing(now time.Time) (until int64, err error) {
-	until = q.timer
+	until = q.nextTime()
+	if q.sealed && len(q.leases) == 0 && q.steps == 0 && q.nothingBy(until, now) {
+		return 0, io.EOF
+	}
+	return until, nil
+}
+
+// nothingBy reports whether a sealed queue whose next URL is due then ends, as soon as no lease is out.
+func (q *Queue) nothingBy(until int64, now time.Time) bool {
+	return until == never || q.crawls.pending() == 0 || time.Duration(until-now.UnixNano()) > max(q.opt.Wait, 0)
+}
+
+// Starved reports whether only leases that are out keep the queue from handing out another URL, or from its end: as
+// many are out as may be, or as a host that has URLs allows, or nothing is left to be handed out in this run.
+func (q *Queue) Starved() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.err != nil || q.steps > 0 || q.waking || len(q.leases) == 0 {
+		return false
+	}
+	now := q.store.now()
+	ready, blocked := q.window.look(now)
+	switch {
+	case len(q.leases) >= q.opt.MaxLeases, blocked:
+		return true
+	case ready:
+		return false
+	}
+	return q.sealed && q.nothingBy(q.nextTime(), now)
+}
+
+// nextTime returns when a host or an item is due that is not now; never when there is none.
+func (q *Queue) nextTime() int64 {
+	until := q.timer
 	if q.waking {
 		until = never // its end rings the bell
 	}
 	if len(q.window.waiting) > 0 {
 		until = min(until, q.window.waiting[0].notBefore.UnixNano())
 	}
-	if !q.sealed || len(q.leases) > 0 || q.steps > 0 {
-		return until, nil
-	}
-	if until == never || q.crawls.pending() == 0 {
-		return 0, io.EOF
-	}
-	if wait := max(q.opt.Wait, 0); time.Duration(until-now.UnixNano()) > wait {
-		return 0, io.EOF
-	}
-	return until, nil
+	return until
 }
 
 // submit hands a step to the committer.

@@ -89,14 +89,30 @@ func (h *host) free(now time.Time) bool {
 	return !h.parking && h.inflight < h.parallel && !h.notBefore.After(now)
 }
 
-// idle reports whether nothing is lost when the host leaves the window.
-func (h *host) idle() bool {
+// look reports whether a host with URLs may be asked now, and whether one cannot be because of leases alone.
+func (w *window) look(now time.Time) (ready, blocked bool) {
+	for _, h := range w.hosts {
+		if !h.empty() {
+			ready = ready || h.free(now)
+			blocked = blocked || h.inflight >= h.parallel
+		}
+	}
+	return ready, blocked
+}
+
+// empty reports whether nothing of the host waits to be handed out, as far as the window knows.
+func (h *host) empty() bool {
 	for i := range h.lanes {
 		if !h.lanes[i].dry() {
 			return false
 		}
 	}
-	return h.inflight == 0 && h.saving == 0 && !h.parking
+	return true
+}
+
+// idle reports whether nothing is lost when the host leaves the window.
+func (h *host) idle() bool {
+	return h.empty() && h.inflight == 0 && h.saving == 0 && !h.parking
 }
 
 // arrived tells the window that a lane on disk got items. One that is not in the window takes no room that

@@ -1,0 +1,175 @@
+package pipeline
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Starver is implemented by a queue that can tell when it waits for nothing but its own leases: when it could hand
+// something out if one of them ended or was released, or when the run could end then. The runtime asks any time, from
+// a goroutine of its own. While nothing moves behind such a queue, what stages keep goes on before its time, because
+// nothing will come that they could wait for: see [Hurrier]. A group of a [BatchProcessor] does so by itself.
+type Starver interface {
+	Starved() bool
+}
+
+// Hurrier is implemented by a [Keeper] that can let go of what it keeps before its time. Hurry is called beside
+// Process and Release, and does not wait; what is due by then, Release emits. A keeper that makes items wait for
+// their own sake, as one that keeps to a rate, has nothing to hurry.
+type Hurrier interface {
+	Hurry()
+}
+
+// starvedEvery is how often it is looked whether a queue starves; two looks in a row have to find that nothing has
+// moved, since a store may take a moment until an effect is durable.
+const starvedEvery = 100 * time.Millisecond
+
+// watchStarving sees to it from now on that no queue starves, if that can be done something about. Who holds r.wiring
+// may call it.
+func (r *Run) watchStarving() {
+	if !r.fed && r.mayStarve() {
+		r.fed = true
+		go r.keepFed()
+	}
+}
+
+// mayStarve reports whether a queue can tell that it starves, and stages behind it keep items.
+func (r *Run) mayStarve() bool {
+	return slices.ContainsFunc(r.nodes, func(n *node) bool {
+		_, able := n.impl.(Starver)
+		return able && len(r.keptBehind(n).keepers) > 0
+	})
+}
+
+// keepFed looks after the queues until the run is over.
+func (r *Run) keepFed() {
+	ticker := time.NewTicker(starvedEvery)
+	defer ticker.Stop()
+	seen := make(map[*node]*starving)
+	for {
+		select {
+		case <-ticker.C:
+			if !r.Paused() {
+				r.feedStarving(seen)
+			}
+		case <-r.done:
+			return
+		}
+	}
+}
+
+func (r *Run) feedStarving(seen map[*node]*starving) {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
+	for _, n := range r.nodes {
+		queue, able := n.impl.(Starver)
+		if !able {
+			continue
+		}
+		if seen[n] == nil {
+			seen[n] = new(starving)
+		}
+		seen[n].look(queue, r.keptBehind(n))
+	}
+}
+
+// starving is what was seen of a queue.
+type starving struct {
+	moved int64 // by what was behind it at the last look
+	still bool  // nothing did since the one before
+	turn  int   // of the stage that is to let go next
+}
+
+// keptBehind is what stands behind a queue: all stages, and those that keep items, the nearest first.
+type keptBehind struct{ all, keepers []*node }
+
+// look has one stage let go if the queue starves, and the next one if that was of no use.
+func (w *starving) look(queue Starver, behind keptBehind) {
+	moved := int64(0)
+	for _, n := range behind.all {
+		if n.holding() {
+			w.still = false
+			return
+		}
+		moved += n.stats.taken.Load() + n.stats.out.Load()
+	}
+	if before := w.moved; before != moved {
+		w.moved, w.still, w.turn = moved, false, 0
+		return
+	}
+	if !w.still {
+		w.still = true
+		return
+	}
+	if len(behind.keepers) == 0 || !queue.Starved() {
+		w.turn = 0
+		return
+	}
+	behind.keepers[w.turn%len(behind.keepers)].hurry()
+	w.turn++
+}
+
+// keptBehind returns what a queue's items may come to, the queue itself included. Who holds r.layout or r.wiring may
+// call it.
+func (r *Run) keptBehind(queue *node) keptBehind {
+	b := keptBehind{all: []*node{queue}}
+	for i := 0; i < len(b.all); i++ {
+		n := b.all[i]
+		if n.canHurry() {
+			b.keepers = append(b.keepers, n)
+		}
+		for _, e := range r.graph.Edges {
+			if to := r.byName[e.To]; e.From == n.name && !slices.Contains(b.all, to) {
+				b.all = append(b.all, to)
+			}
+		}
+	}
+	return b
+}
+
+// canHurry reports whether the stage may keep items for so long that it is worth to have it let go. Of the runtime's
+// own groups it is known.
+func (n *node) canHurry() bool {
+	switch n.impl.(type) {
+	case Hurrier:
+		return true
+	case BatchProcessor:
+		_, period := n.batchSize()
+		return period > starvedEvery
+	}
+	return false
+}
+
+func (n *node) hurry() {
+	if h, able := n.impl.(Hurrier); able {
+		h.Hurry()
+		return
+	}
+	n.hurried.ring()
+}
+
+// broadcast wakes all who wait for it.
+type broadcast struct {
+	mu sync.Mutex
+	c  chan struct{}
+}
+
+// wait returns what is closed when the broadcast is next rung.
+func (b *broadcast) wait() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.c == nil {
+		b.c = make(chan struct{})
+	}
+	return b.c
+}
+
+func (b *broadcast) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.c != nil {
+		close(b.c)
+		b.c = nil
+	}
+}
