@@ -11,8 +11,10 @@ const (
 
 // batchSize returns the stage's batch option, with the type's default and then the framework's where it
 // is not set.
-func (n *node) batchSize() (count int, period time.Duration) {
-	set, def := n.stage.Common.Batch, n.stage.Spec.Batch
+func (n *node) batchSize() (count int, period time.Duration) { return batchSize(n.stage) }
+
+func batchSize(s *Stage) (count int, period time.Duration) {
+	set, def := s.Common.Batch, s.Spec.Batch
 	count, period = firstPositive(set.Count, def.Count, defaultBatchCount), time.Duration(firstPositive(set.Period, def.Period, Duration(defaultBatchPeriod)))
 	return count, period
 }

@@ -49,6 +49,7 @@ const (
 	CodeNoInput         Code = "no-input"         // a stage that is no source and that nothing leads to
 	CodeSourceInput     Code = "source-input"     // an edge that leads to a source
 	CodeCycle           Code = "cycle"            // a cycle without a queue, or with two
+	CodeCapacity        Code = "capacity"         // a stage that waits for more than comes
 	CodeStage           Code = "stage"            // a stage type that describes itself wrongly
 	CodeSet             Code = "set"              // a --set that cannot be understood
 	CodeTest            Code = "test"             // a test that says too little, or what makes no sense

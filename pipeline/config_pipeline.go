@@ -60,7 +60,11 @@ func (l *loader) pipeline(name string, table *value) *Graph {
 	var wrong Findings
 	if errors.As(g.Check(), &wrong) {
 		for _, f := range wrong {
-			f.Path = "pipeline." + name + ".flow"
+			if f.Path == "" {
+				f.Path = "pipeline." + name + ".flow"
+			} else {
+				f.Path = "pipeline." + name + ".stage." + f.Path
+			}
 			l.report(f)
 		}
 	}

@@ -72,6 +72,7 @@ func (l *linter) checkAll() {
 	}
 	l.checkKinds()
 	l.checkCycles()
+	l.checkCapacities()
 }
 
 // checkEnds reports an edge between stages that are not there.

@@ -19,6 +19,7 @@ type Spec struct {
 	Out     []Port // what it gives; the port named "" is the default one
 	Workers int    // default of the workers option; 0 is 1
 	Batch   Batch  // default of the batch option; the zero value says that items are not taken in groups
+	Single  bool   // for each item that it takes it emits at most one to its default port, and to each that passes on its input
 	Queue   bool   // it stores its input, so a cycle may pass it
 	Follows bool   // a source that follows a store by a durable cursor: it ends when it has caught up and nothing in the process feeds it any more
 }

@@ -33,6 +33,7 @@ var defaults = Options{Count: 100, Period: pipeline.Duration(time.Second), MaxIt
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "batch",
+		Single:  true,
 		Summary: "makes one list of several items",
 		Doc: "The items of a list are acknowledged together, when it has been dealt with. Its meta data has its `key`. " +
 			"The counters `full`, `timed_out`, `closed_early` and `closed_at_end` say why lists were complete.",
@@ -56,6 +57,14 @@ func (o Options) Validate() error {
 	}
 	_, err := expression.CompileKey(o.Key)
 	return err
+}
+
+// Holds says what a list waits for. One of bytes may be complete with any number of items.
+func (o Options) Holds() pipeline.Holding {
+	if o.Bytes > 0 {
+		return pipeline.Holding{}
+	}
+	return pipeline.Holding{Items: o.Count, Option: "count", For: o.Period}
 }
 
 type stage struct {

@@ -26,6 +26,7 @@ import (
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "cache",
+		Single:  true,
 		Summary: "keeps every version of every document, and the links of those that did not change",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Out: []pipeline.Port{

@@ -32,6 +32,7 @@ var defaults = Options{MaxKeys: 1_000_000}
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "dedupe",
+		Single:  true,
 		Summary: "lets the first item of a key pass",
 		Doc: "The first wins. The counter `duplicates` says how many did not pass, `forgotten` how many keys there was no room for, " +
 			"`failed` how many were forgotten because their item was not dealt with.",

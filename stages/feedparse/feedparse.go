@@ -38,6 +38,7 @@ const portLinks = "links"
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "feed-parse",
+		Single:  true,
 		Summary: "reads feeds: the addresses of entries go out as links, with the times at which they changed",
 		Doc: "RSS 0.9 to 2.0, RDF, Atom and JSON Feed. The feed goes on with its links, and normalize makes its text; " +
 			"every other document, and a feed that cannot be parsed, passes as it came.",

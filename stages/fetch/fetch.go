@@ -88,6 +88,7 @@ const portRedirects = "redirects"
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "fetch",
+		Single:  true,
 		Summary: "asks servers for documents, politely",
 		Doc: "It obeys robots.txt, asks conditionally for what is stored, keeps to the limits of its options whatever a server does, and " +
 			"connects to no address outside the public Internet that allow_networks does not name. Statuses such as 404 are counted and " +

@@ -82,6 +82,9 @@ func (o Options) Validate() error {
 	return o.validateGate()
 }
 
+// Lends says how many URLs may be out at once.
+func (o Options) Lends() (leases int, option string) { return o.Leases, "leases" }
+
 // QueueOptions returns what the options say of a queue, and its gate, with the lists of what is blocked as
 // they are now.
 func (o Options) QueueOptions(env *pipeline.Env) (frontier.QueueOptions, error) {

@@ -29,6 +29,7 @@ type Options struct {
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "map",
+		Single:  true,
 		Summary: "sets fields to what expressions give, and drops what does not meet a condition",
 		Doc: "`set = { title = \"upper(title)\", \"meta.lang\" = \"language\" }` changes a title, and notes the language beside the value. " +
 			"The counter `refused` says how many did not meet `where`.",

@@ -38,6 +38,7 @@ var defaults = Options{
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "normalize",
+		Single:  true,
 		Summary: "turns a document's bytes into text and links",
 		Doc: "Text is UTF-8, cut into blocks of title, headings, body and navigation. Links are absolute WHATWG URLs, each once. " +
 			"Where a document sends its reader at once, and the URL that it declares for itself, go out apart: they add no level. " +

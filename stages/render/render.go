@@ -29,6 +29,7 @@ const portRedirects = "redirects"
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "render",
+		Single:  true,
 		Summary: "lets a headless Chromium run a page's scripts",
 		Doc: "It stands between fetch and normalize. Pages that match a rule, or show little text without their scripts, are loaded in a " +
 			"browser and go on as what the scripts made of them; everything else passes unchanged. The browser gets all that it asks for " +

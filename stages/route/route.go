@@ -30,6 +30,7 @@ const otherPort = "other"
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "route",
+		Single:  true,
 		Summary: "sends each item to the first port whose condition it meets",
 		Doc: "There is a port for each of `ports`, and `other` for what meets no condition. " +
 			"`ports = [{ name = \"rdf\", when = \"media_type in ['text/turtle']\" }]` has the ports `rdf` and `other`.",

@@ -32,6 +32,7 @@ var defaults = Options{Period: pipeline.Duration(time.Second)}
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "sample",
+		Single:  true,
 		Summary: "lets some of the items pass",
 		Doc:     "One of `every`, `share` and `first` says how.",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),

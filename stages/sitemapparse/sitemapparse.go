@@ -42,6 +42,7 @@ const portLinks = "links"
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "sitemap-parse",
+		Single:  true,
 		Summary: "reads sitemaps: their URLs go out as links, with the times at which they changed",
 		Doc: "Sitemaps and indexes of sitemaps in XML, with the extensions for news, images and videos, and in plain text, also compressed with gzip. " +
 			"They are told by their media type and their first bytes, and end here; every other document passes as it came.",

@@ -43,8 +43,8 @@ func init() {
 		Type:    "window",
 		Summary: "sums up the items of each window of time, or of so many",
 		Doc: "A record has the fields of `aggregate`, and `key`, `from` and `to`, and `closed`: \"time\", \"count\", \"period\", \"end\" or, " +
-			"when there was no room for more, \"limit\". A window without items gives no record. Behind a queue such as `frontier`, which hands " +
-			"out only so much before it is acknowledged, use short windows, or `hold = false`.",
+			"when there was no room for more or a queue could hand out nothing before, \"limit\". A window without items gives no record. Behind " +
+			"a queue such as `frontier`, which hands out only so much before it is acknowledged, use short windows, or `hold = false`.",
 		In:  pipeline.Kinds(pipeline.KindOf[any]()),
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "the record of a window"}},
 	}, defaults, newStage)
@@ -81,6 +81,14 @@ func (o Options) Validate() error {
 	}
 	_, err := expression.CompileKey(o.Key)
 	return err
+}
+
+// Holds says what a window of items waits for. One of time waits for none.
+func (o Options) Holds() pipeline.Holding {
+	if !o.Hold {
+		return pipeline.Holding{}
+	}
+	return pipeline.Holding{Items: o.Count, Option: "count", For: o.Period}
 }
 
 type stage struct {
