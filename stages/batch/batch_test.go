@@ -230,3 +230,25 @@ func start(t *testing.T, o Options, give func(context.Context, pipeline.Emitter)
 	}
 	return run
 }
+
+func TestAllListsAreCompleteWhenAQueueStarves(t *testing.T) {
+	env := pipeline.NewEnv("p", "batch", nil)
+	impl, err := newStage(with(func(o *Options) { o.Key, o.Period = "value % 2", pipeline.Duration(time.Hour) }), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := impl.(*stage)
+	for i := range 3 {
+		if err := s.Process(t.Context(), &pipeline.Item{Value: i}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ready, _ := s.Due(time.Now(), false); len(ready) > 0 {
+		t.Errorf("%d lists are complete", len(ready))
+	}
+	s.Hurry()
+	ready, next := s.Due(time.Now(), false)
+	if len(ready) != 2 || !reflect.DeepEqual(ready[0].Value, pipeline.List{0, 2}) || !next.IsZero() || env.Counters()["closed_early"] != 2 {
+		t.Errorf("lists %v, next at %v, counters %v", ready, next, env.Counters())
+	}
+}

@@ -246,3 +246,30 @@ func graph(o Options, give func(context.Context, pipeline.Emitter) error, take f
 	g, _ := stagetest.Between("window", o, give, func(it *pipeline.Item) error { take(it.Value); return nil })
 	return g
 }
+
+func TestWindowsThatHoldItemsAreClosedWhenAQueueStarves(t *testing.T) {
+	for _, holds := range []bool{true, false} {
+		o := with(func(o *Options) { o.Size, o.Key, o.Hold = pipeline.Duration(time.Hour), "value", holds })
+		impl, err := newStage(o, pipeline.NewEnv("p", "window", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := impl.(*stage)
+		for i := range 2 {
+			if err := s.Process(t.Context(), &pipeline.Item{Value: i}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Hurry()
+		ready, _ := s.windows.Due(time.Now(), false)
+		if !holds {
+			if len(ready) > 0 {
+				t.Errorf("%d windows that hold nothing up are closed", len(ready))
+			}
+			continue
+		}
+		if len(ready) != 2 || ready[0].Value.(pipeline.Record)["closed"] != "limit" {
+			t.Errorf("records %v", ready)
+		}
+	}
+}
