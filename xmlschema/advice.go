@@ -11,18 +11,15 @@ import (
 func (u *URD) Advice() []string {
 	var messages []string
 	for _, a := range advise(u) {
-		messages = append(messages, a.message)
+		messages = append(messages, a.Message)
 	}
 	return messages
 }
 
-// advice is about the request, or about its element of that name.
-type advice struct{ about, message string }
-
-func advise(u *URD) []advice {
-	var all []advice
+func advise(u *URD) []Fault {
+	var all []Fault
 	add := func(about, format string, args ...any) {
-		all = append(all, advice{about, fmt.Sprintf(format, args...)})
+		all = append(all, Fault{About: about, Message: fmt.Sprintf(format, args...), Warning: true})
 	}
 	switch {
 	case u.Keywords.empty():

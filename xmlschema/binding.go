@@ -139,8 +139,6 @@ func (b *binding) at(a *attribute, message, hint string) {
 	b.d.problem(b.n, a.at, "/@"+a.name, message, hint)
 }
 
-func (b *binding) warn(message string) { b.d.warning(b.n, b.n.at, "", message) }
-
 func (d *Decoder) problem(n *node, at position, below, message, hint string) {
 	if d.ended {
 		return
@@ -152,9 +150,11 @@ func (d *Decoder) problem(n *node, at position, below, message, hint string) {
 	}
 }
 
-func (d *Decoder) warning(n *node, at position, below, message string) {
+func (d *Decoder) warning(n *node, at position, below, message, hint string) {
 	if len(d.warns) < maxProblems {
-		d.warns = append(d.warns, Problem{File: d.file, Line: at.line, Column: at.column, Path: n.path() + below, Message: message, Warning: true})
+		d.warns = append(d.warns, Problem{
+			File: d.file, Line: at.line, Column: at.column, Path: n.path() + below, Message: message, Hint: hint, Warning: true,
+		})
 	}
 }
 

@@ -20,6 +20,7 @@ const maxProblems = 100
 type Decoder struct {
 	file  string
 	limit int64
+	check func(*URD) []Fault // nil for none
 	src   *source
 	xml   *xml.Decoder
 	in    io.Reader
@@ -29,6 +30,7 @@ type Decoder struct {
 	ids    map[string]int // where the ids of the document's items were first used
 	ended  bool           // nothing more can be read
 	opened bool
+	root   *node // that Root has read; nil if it was not asked
 	rooted bool // the root's start tag was read
 
 	errs  Problems
@@ -68,6 +70,16 @@ func (d *Decoder) Err() error {
 
 // Warnings returns what is valid in the document, but probably not what was meant.
 func (d *Decoder) Warnings() Problems { return d.warns.sorted() }
+
+// Root says what the document is, without reading more than its first tag: "urds", "urd", "acis", "aci" or "meta", also
+// for the papers' other names; empty if it is none of them, which [Decoder.Err] then says. Any other method may follow.
+func (d *Decoder) Root() string {
+	if d.root = d.open(); d.root == nil {
+		return ""
+	}
+	d.opened = false
+	return d.root.name
+}
 
 // URDs yields the requests of a document of either one or many, in order, each as soon as it is read.
 // Requests with problems are left out: a caller that wants all or none collects them and looks at
@@ -170,6 +182,9 @@ func (d *Decoder) open() *node {
 		return nil
 	}
 	d.opened = true
+	if d.root != nil {
+		return d.root
+	}
 	r, problem, err := utf8Reader(d.in, d.limit)
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -196,10 +211,23 @@ func (d *Decoder) open() *node {
 	case "urd", "aci", "meta", "urds", "acis":
 		return root
 	}
-	d.unknownElement(root, []string{"urd", "aci", "meta", "urds", "acis"})
+	if use := unreadRoots[strings.ToLower(root.name)]; use != "" {
+		d.problem(root, root.at, "", fmt.Sprintf("<%s> is not read: %s", root.name, use), "")
+	} else {
+		d.unknownElement(root, []string{"urd", "aci", "meta", "urds", "acis"})
+	}
 	d.ended = true
 	return nil
 }
+
+// unreadRoots are the roots of the papers' other documents, of which there is a definition in dtd, and what to do.
+var unreadRoots = map[string]string{
+	"accounts": accountsUse, "account": accountsUse,
+	"personal": "it is what a user says of themselves; a URD names its owner, and mail-out says where owners have their mail",
+	"profile":  "a request states its own keywords, in <keywords>",
+}
+
+const accountsUse = "it holds the accounts of people, and nothing here has any; a URD names its owner, and webrace-store owner what each may use"
 
 // upgradeName gives the papers' other names for an item their present one.
 func upgradeName(name string) string {

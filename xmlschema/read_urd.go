@@ -28,18 +28,16 @@ func bindURD(b *binding) *URD {
 	if kid := b.mustChild("uri"); kid != nil {
 		bindSource(kid, u)
 	}
-	keywords := b.child("keywords")
-	if keywords != nil {
-		u.Keywords = bindKeywords(keywords)
+	if kid := b.child("keywords"); kid != nil {
+		u.Keywords = bindKeywords(kid)
 	}
 	if kid := b.child("selection"); kid != nil {
 		bindSelection(kid, u)
 	}
-	depth := b.child("depth")
-	if depth != nil {
-		u.Depth = depth.integer("level", DefaultDepth, 0, math.MaxInt32)
-		u.Scope = depth.enum("scope", ScopeHost, ScopeDomain, ScopePrefix, ScopeAny)
-		depth.empty()
+	if kid := b.child("depth"); kid != nil {
+		u.Depth = kid.integer("level", DefaultDepth, 0, math.MaxInt32)
+		u.Scope = kid.enum("scope", ScopeHost, ScopeDomain, ScopePrefix, ScopeAny)
+		kid.empty()
 	}
 	u.Urgency = bindUrgency(b)
 	b.done()
@@ -48,14 +46,12 @@ func bindURD(b *binding) *URD {
 		return u
 	}
 	for _, a := range advise(u) {
-		at := b
-		switch {
-		case a.about == "keywords" && keywords != nil:
-			at = keywords
-		case a.about == "depth" && depth != nil:
-			at = depth
+		b.fault(a)
+	}
+	if b.d.check != nil {
+		for _, f := range b.d.check(u) {
+			b.fault(f)
 		}
-		at.warn(a.message)
 	}
 	return u
 }
@@ -105,7 +101,7 @@ func bindPassword(b *binding) {
 		case a.name != "password":
 			continue
 		case b.d.legacy:
-			b.d.warning(b.n, a.at, "/@password", "the password is dropped: "+advice)
+			b.d.warning(b.n, a.at, "/@password", "the password is dropped: "+advice, "")
 		default:
 			b.at(a, "a password cannot be given here: "+advice, "")
 		}

@@ -190,7 +190,7 @@ func (s *source) followBang(b byte) error {
 	case string(open) == "<![CDATA[":
 		s.state = inCData
 	case !strings.HasPrefix("<!--", string(open)) && !strings.HasPrefix("<![CDATA[", string(open)):
-		s.fault = &fault{s.at.after(s.tape[:len(s.tape)-len(open)]), "document type declarations are not allowed"}
+		s.fault = &fault{s.at.after(s.tape[:len(s.tape)-len(open)]), "document type declarations are not allowed: leave it out, what the papers' definitions allow is read without it"}
 		return s.fault
 	}
 	return nil

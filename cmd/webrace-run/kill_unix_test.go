@@ -250,7 +250,7 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds stri
 		return err
 	}
 	defer dir.Close()
-	requests, err := readURDs(os.Stderr, urds, "")
+	requests, err := readURDs(os.Stderr, &cli.Place{}, urds, "")
 	if err != nil {
 		return err
 	}

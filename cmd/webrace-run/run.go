@@ -153,7 +153,7 @@ func prepare(c *cobra.Command, place *cli.Place, flags runFlags, names []string)
 	if l.tracing, err = flags.trace.prepare(); err != nil {
 		return nil, err
 	}
-	if l.urds, err = readURDs(c.ErrOrStderr(), flags.urds, flags.owner); err != nil {
+	if l.urds, err = readURDs(c.ErrOrStderr(), place, flags.urds, flags.owner); err != nil {
 		return nil, err
 	}
 	return l, mustBeWritable(flags.report)

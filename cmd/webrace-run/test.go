@@ -169,7 +169,7 @@ func testOptions(place cli.Place, limit time.Duration) pipelinetest.Options {
 	return pipelinetest.Options{
 		Load: place.Load,
 		Stores: func(ctx context.Context, dir string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
-			return testStores(ctx, dir, t)
+			return testStores(ctx, place, dir, t)
 		},
 		Refuse: map[string]string{
 			"fetch": "asks the network", "render": "asks the network", "http-out": "asks the network", "mail-out": "sends mail",
@@ -181,8 +181,8 @@ func testOptions(place cli.Place, limit time.Duration) pipelinetest.Options {
 }
 
 // testStores makes a data directory that holds what a test gives: URDs.
-func testStores(ctx context.Context, path string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
-	urds, err := givenURDs(t)
+func testStores(ctx context.Context, place cli.Place, path string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
+	urds, err := givenURDs(place, t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,7 +202,7 @@ func testStores(ctx context.Context, path string, t pipeline.Test) (*pipeline.Re
 }
 
 // givenURDs reads the URDs of a test: XML, or the name of a file beside the test.
-func givenURDs(t pipeline.Test) ([]*xmlschema.URD, error) {
+func givenURDs(place cli.Place, t pipeline.Test) ([]*xmlschema.URD, error) {
 	for key := range t.Given {
 		if key != "urds" {
 			return nil, fmt.Errorf("nothing reads given.%s: there is urds, XML or a file of it", key)
@@ -225,6 +225,6 @@ func givenURDs(t pipeline.Test) ([]*xmlschema.URD, error) {
 		}
 		text = string(content)
 	}
-	urds, _, err := cli.ReadURDs(strings.NewReader(text), "given.urds", "")
+	urds, _, err := place.ReadURDs(strings.NewReader(text), "given.urds", "")
 	return urds, err
 }

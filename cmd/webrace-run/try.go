@@ -83,7 +83,7 @@ func (f *tryFlags) run(c *cobra.Command, place *cli.Place) error {
 	if err := f.source.check(); err != nil {
 		return cli.Wrong(err)
 	}
-	urds, err := f.requests(c.ErrOrStderr())
+	urds, err := f.requests(c.ErrOrStderr(), place)
 	if err != nil {
 		return err
 	}
@@ -114,10 +114,10 @@ func (f *tryFlags) run(c *cobra.Command, place *cli.Place) error {
 
 // requests returns the URDs to try: those of the files, and one of the keywords. What is probably not meant
 // in the files is said here, apart from advice, which is shown beside its URD.
-func (f *tryFlags) requests(w io.Writer) (urds []*xmlschema.URD, err error) {
+func (f *tryFlags) requests(w io.Writer, place *cli.Place) (urds []*xmlschema.URD, err error) {
 	for _, path := range f.urds {
 		var said strings.Builder
-		more, err := readURDs(&said, path, f.owner)
+		more, err := readURDs(&said, place, path, f.owner)
 		for line := range strings.Lines(said.String()) {
 			if !isAdvice(line, more) {
 				fmt.Fprint(w, line)

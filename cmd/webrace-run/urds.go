@@ -12,7 +12,7 @@ import (
 )
 
 // readURDs reads a file of URDs, all or none. Warnings go to w.
-func readURDs(w io.Writer, path, owner string) ([]*xmlschema.URD, error) {
+func readURDs(w io.Writer, place *cli.Place, path, owner string) ([]*xmlschema.URD, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -21,7 +21,7 @@ func readURDs(w io.Writer, path, owner string) ([]*xmlschema.URD, error) {
 		return nil, cli.Wrong(err)
 	}
 	defer file.Close()
-	urds, warnings, err := cli.ReadURDs(file, path, owner)
+	urds, warnings, err := place.ReadURDs(file, path, owner)
 	for _, warning := range warnings {
 		fmt.Fprintln(w, "warning:", warning)
 	}

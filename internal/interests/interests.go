@@ -42,7 +42,8 @@ const (
 type Defaults struct {
 	Owner    string
 	Timing   time.Duration
-	Depth    int // levels of pages; those that are no feeds
+	Depth    int // levels of pages
+	Feeds    int // levels of feeds, of which the entries are the second
 	Keywords []xmlschema.Keyword
 }
 

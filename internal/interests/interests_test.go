@@ -13,7 +13,7 @@ import (
 
 func read(t *testing.T, format, content string) *Result {
 	t.Helper()
-	r, err := Read(strings.NewReader(content), format, Defaults{Owner: "eleni", Depth: 1, Timing: time.Hour})
+	r, err := Read(strings.NewReader(content), format, Defaults{Owner: "eleni", Depth: 1, Feeds: 2, Timing: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		Detect(content)
 		for _, format := range []string{URLs, OPML, ChangeDetection} {
-			r, err := Read(bytes.NewReader(content), format, Defaults{Owner: "o", Depth: 1, Keywords: []xmlschema.Keyword{{Key: "x"}}})
+			r, err := Read(bytes.NewReader(content), format, Defaults{Owner: "o", Depth: 1, Feeds: 2, Keywords: []xmlschema.Keyword{{Key: "x"}}})
 			if err != nil {
 				continue
 			}

@@ -69,7 +69,8 @@ func (r *reader) outline(t xml.StartElement, at Note) (bool, error) {
 	}
 	if feed := attributes["xmlUrl"]; feed != "" {
 		u := r.urd(feed)
-		u.Protocol = xmlschema.ProtocolFeed
+		u.Protocol, u.Depth = xmlschema.ProtocolFeed, r.defaults.Feeds
+		u.Scope = xmlschema.ScopeAny // entries lie where they like
 		return true, r.add(u, nil, at)
 	}
 	for _, name := range []string{"url", "htmlUrl"} {

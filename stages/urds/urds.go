@@ -34,7 +34,7 @@ type Options struct {
 	Rounds int               `toml:"rounds" doc:"in a continuous run: how many rounds may be open at once; 0 is no limit"`
 }
 
-var defaults = Options{Query: "/urd[type/@protocol='http']", Timing: pipeline.Duration(time.Hour), Policy: "adaptive"}
+var defaults = Options{Query: "/urd[type/@protocol='http' or type/@protocol='feed']", Timing: pipeline.Duration(time.Hour), Policy: "adaptive"}
 
 // Defaults returns the options of a stage that is given none.
 func Defaults() Options { return defaults }
@@ -64,6 +64,20 @@ func (o Options) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Chooses reports whether a stage with these options starts a crawl for the URD.
+func (o Options) Chooses(ctx context.Context, u *xmlschema.URD) bool {
+	query, err := xmlschema.Compile(o.Query)
+	if err != nil || len(o.IDs) > 0 && !slices.Contains(o.IDs, u.ID) {
+		return false
+	}
+	table, err := xmlschema.BuildTable(u.Canonical())
+	if err != nil {
+		return false
+	}
+	chosen, err := query.Match(ctx, table)
+	return chosen && err == nil
 }
 
 type stage struct {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,23 +34,31 @@ func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 	return keywords, err
 }
 
-// CheckInterest refuses an interest that no document can meet, and returns what is probably not meant of one
-// that it does not refuse, beside what the URD's Advice says.
+// CheckInterest refuses an interest that no document can meet, and returns what is probably not meant of one that it does
+// not refuse, beside what the URD's Advice says.
 func CheckInterest(u *xmlschema.URD) (warnings []string, err error) {
+	found, err := interestWarnings(u)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range found {
+		if w.Useless {
+			return nil, errors.New(w.String())
+		}
+		warnings = append(warnings, w.String())
+	}
+	return warnings, nil
+}
+
+// interestWarnings returns what is wrong with an interest beside what the URD's Advice says. The error is of one that
+// cannot be looked for at all.
+func interestWarnings(u *xmlschema.URD) ([]match.Warning, error) {
 	_, found, err := match.Compile(annotate.Profile(u))
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the name of the profile
 	}
 	advised := len(u.Advice()) > 0
-	for _, w := range found {
-		if w.Useless {
-			return nil, errors.New(w.String())
-		}
-		if w.Keyword != "" || !advised {
-			warnings = append(warnings, w.String())
-		}
-	}
-	return warnings, nil
+	return slices.DeleteFunc(found, func(w match.Warning) bool { return advised && w.Keyword == "" && !w.Useless }), nil
 }
 
 // Interest says in a few words what a URD is about.

@@ -5,13 +5,19 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// ReadURDs reads a document of URDs, all or none: one problem refuses the file. A URD that names no owner
-// gets the given one; without one it is refused.
-func ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings []string, err error) {
-	decoder := xmlschema.NewDecoder(r, xmlschema.Name(name))
+// ReadURDs reads a document of URDs, all or none: one problem refuses the file. A URD that names no owner gets the given
+// one; without one it is refused, as is one that nothing would serve.
+func (p *Place) ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings []string, err error) {
+	decoder := p.NewURDDecoder(r, name, func(u *xmlschema.URD) []xmlschema.Fault {
+		if u.Owner = cmp.Or(u.Owner, owner); u.Owner == "" {
+			return []xmlschema.Fault{{Message: fmt.Sprintf("the URD of %s names no owner: give one by --owner", u.URI)}}
+		}
+		return nil
+	})
 	for urd := range decoder.URDs() {
 		urds = append(urds, urd)
 	}
@@ -21,20 +27,37 @@ func ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings 
 	for _, w := range decoder.Warnings() {
 		warnings = append(warnings, w.String())
 	}
-	for i, urd := range urds {
-		if urd.Owner == "" {
-			urd.Owner = owner
-		}
-		if urd.Owner == "" {
-			return nil, nil, Wrongf("%s: URD %d (%s) names no owner: give one by --owner", name, i+1, urd.URI)
-		}
-		faults, err := CheckInterest(urd)
-		if err != nil {
-			return nil, nil, Wrongf("%s: URD %s (%s): %w", name, cmp.Or(urd.ID, fmt.Sprint(i+1)), urd.URI, err)
-		}
-		for _, fault := range faults {
-			warnings = append(warnings, fmt.Sprintf("%s: URD %s (%s): warning: %s", name, cmp.Or(urd.ID, fmt.Sprint(i+1)), urd.URI, fault))
-		}
-	}
 	return urds, warnings, nil
+}
+
+// NewURDDecoder returns a decoder of a document of URDs that refuses what could be stored and would do nothing: what
+// nothing serves, starts at which no crawl can begin, interests that no page can meet; and what more finds.
+func (p *Place) NewURDDecoder(r io.Reader, name string, more func(*xmlschema.URD) []xmlschema.Fault) *xmlschema.Decoder {
+	return xmlschema.NewDecoder(r, xmlschema.Name(name), xmlschema.Check(func(u *xmlschema.URD) []xmlschema.Fault {
+		faults := append(more(u), unserved(u, p.chooses)...)
+		if len(faults) == 0 {
+			faults = startFaults(u)
+		}
+		return append(faults, interestFaults(u)...)
+	}))
+}
+
+// startFaults says why no crawl can begin where the URD says.
+func startFaults(u *xmlschema.URD) []xmlschema.Fault {
+	if _, _, err := control.CrawlOf(u); err != nil {
+		return []xmlschema.Fault{{About: "uri", Message: err.Error()}}
+	}
+	return nil
+}
+
+// interestFaults says why no page can meet the interest, and what is probably not meant of one that it can meet.
+func interestFaults(u *xmlschema.URD) (faults []xmlschema.Fault) {
+	found, err := interestWarnings(u)
+	if err != nil {
+		return []xmlschema.Fault{{About: "keywords", Message: err.Error()}}
+	}
+	for _, w := range found {
+		faults = append(faults, xmlschema.Fault{About: "keywords", Key: w.Keyword, Message: w.String(), Warning: !w.Useless})
+	}
+	return faults
 }

@@ -72,7 +72,7 @@ func (r *reach) asks(u control.URD) (bool, string) {
 		return false, fmt.Sprintf("it lies on level %d of the crawl, and the URD asks for %d (depth)", level(came.Distance), u.Crawl.Levels)
 	case u.Crawl.ID == "":
 		return false, "the URD starts no crawl"
-	case u.Protocol != xmlschema.ProtocolHTTP:
+	case u.Protocol != xmlschema.ProtocolHTTP && u.Protocol != xmlschema.ProtocolFeed:
 		return false, fmt.Sprintf("its crawl did not come to it: the shipped pipelines leave out URDs of protocol %s", u.Protocol)
 	case !r.concerns(u):
 		return false, fmt.Sprintf("it lies outside the scope %s of %s", u.Crawl.Scope, u.Crawl.Start)

@@ -64,7 +64,8 @@ func TestWhoIsAskedAboutAURL(t *testing.T) {
 		"one that asks without credentials":     {nil, "bank", start, false, "leave out --secret"},
 		"one that asks with credentials":        {nil, "", urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Secret, u.Depth = "bank", 2 }), false, "(--secret bank)"},
 		"another prefix, when all are asked":    {[]standing{visited(1, matching{everyone: true})}, "", urdOf(t, "http://a.example/x*", nil), false, "does not lie under"},
-		"a protocol that nobody crawls for yet": {nil, "", urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Protocol = xmlschema.ProtocolFeed }), false, "protocol feed"},
+		"a protocol that nothing serves":        {nil, "", urdOf(t, "news.example", func(u *xmlschema.URD) { u.Protocol = xmlschema.ProtocolNNTP }), false, "protocol nntp"},
+		"a feed that did not lead there":        {nil, "", urdOf(t, "http://a.example/", func(u *xmlschema.URD) { u.Protocol = xmlschema.ProtocolFeed }), false, "depth 1"},
 	} {
 		r := &reach{url: url, secret: c.secret, standings: c.at}
 		if asked, why := r.asks(c.urd); asked != c.asked || !strings.Contains(why, c.why) {

@@ -2,8 +2,6 @@ package storecmd
 
 import (
 	"bufio"
-	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -48,7 +46,7 @@ is not taken over, and said.`,
 	f.StringVar(&flags.owner, "owner", "", "the owner of URDs that name none")
 	f.StringVar(&flags.format, "format", "", "what the file is: xml, urls, opml or changedetection (default: as it looks)")
 	f.DurationVar(&flags.timing, "timing", 0, "the longest time between visits where the file names none; not for XML")
-	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages; not for XML")
+	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages (of feeds: 2, with their entries); not for XML")
 	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "a further keyword of each, as `WORD[:WEIGHT]`; not for XML")
 	f.BoolVar(&flags.skipBad, "skip-bad", false, "pass over entries that make no URD; not for XML")
 	return c
@@ -77,14 +75,19 @@ func (f *importFlags) read(c *cobra.Command, place *cli.Place, path string) ([]*
 			return nil, cli.Wrongf("%s: --%s is not for XML, where each URD says so itself", name, flag)
 		}
 	}
-	urds, warnings, err := cli.ReadURDs(in, name, f.owner)
+	urds, warnings, err := place.ReadURDs(in, name, f.owner)
 	for _, w := range warnings {
 		note(c, "%s", w)
 	}
-	if err != nil {
-		return nil, err
+	return urds, err
+}
+
+// feedDepth is how many levels of a feed are read: with its entries, unless the flag says otherwise.
+func (f *importFlags) feedDepth(c *cobra.Command) int {
+	if c.Flags().Changed("depth") {
+		return f.depth
 	}
-	return urds, checkStarts(name, urds)
+	return 2
 }
 
 var formatNames = map[string]string{
@@ -103,7 +106,9 @@ func (f *importFlags) foreign(c *cobra.Command, in io.Reader, name, format strin
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	r, err := interests.Read(in, format, interests.Defaults{Owner: f.owner, Timing: f.timing, Depth: f.depth, Keywords: keywords})
+	r, err := interests.Read(in, format, interests.Defaults{
+		Owner: f.owner, Timing: f.timing, Depth: f.depth, Feeds: f.feedDepth(c), Keywords: keywords,
+	})
 	if err != nil {
 		return nil, cli.Wrongf("%s: %w", name, err)
 	}
@@ -117,80 +122,4 @@ func (f *importFlags) foreign(c *cobra.Command, in io.Reader, name, format strin
 		return nil, cli.Wrongf("%s: %s, and nothing was stored; --skip-bad stores the others", name, plural(len(r.Problems), "problem"))
 	}
 	return r.URDs, nil
-}
-
-// checkStarts refuses URDs whose crawls could not be started, before anything is stored.
-func checkStarts(name string, urds []*xmlschema.URD) error {
-	for i, u := range urds {
-		if _, _, err := control.CrawlOf(u); err != nil {
-			return cli.Wrongf("%s: %s: %w", name, ordinal(i, u), err)
-		}
-	}
-	return nil
-}
-
-func newURDLint(place *cli.Place) *cobra.Command {
-	return &cobra.Command{
-		Use:     "lint FILE",
-		Short:   "say what is wrong with an XML document of URDs (- reads standard input), and what is probably not meant",
-		Example: "  webrace-store urd lint interests.xml",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return lintURDs(c, place, args[0]) },
-	}
-}
-
-// lintInterests says what documents have to do with the keywords, and refuses what none can meet.
-func lintInterests(c *cobra.Command, name string, urds []*xmlschema.URD) error {
-	refused := 0
-	for i, u := range urds {
-		warnings, err := cli.CheckInterest(u)
-		if err != nil {
-			refused++
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s: %v\n", name, ordinal(i, u), err)
-		}
-		for _, w := range warnings {
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s: warning: %s\n", name, ordinal(i, u), w)
-		}
-	}
-	if refused > 0 {
-		return cli.Wrongf("%s: %s", name, plural(refused, "problem"))
-	}
-	return nil
-}
-
-func lintURDs(c *cobra.Command, place *cli.Place, path string) error {
-	file, name, err := openInput(c, place, path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	decoder := xmlschema.NewDecoder(file, xmlschema.Name(name))
-	var urds []*xmlschema.URD
-	ownerless := 0
-	for urd := range decoder.URDs() {
-		if urds = append(urds, urd); urd.Owner == "" {
-			ownerless++
-		}
-	}
-	var problems xmlschema.Problems
-	if err := decoder.Err(); err != nil && !errors.As(err, &problems) {
-		return cli.Wrong(err)
-	}
-	for _, p := range append(problems, decoder.Warnings()...) {
-		fmt.Fprintln(c.OutOrStdout(), p)
-	}
-	if len(problems) > 0 {
-		return cli.Wrongf("%s: %s", name, plural(len(problems), "problem"))
-	}
-	if err := checkStarts(name, urds); err != nil {
-		return err
-	}
-	if err := lintInterests(c, name, urds); err != nil {
-		return err
-	}
-	note(c, "%s: %s, nothing wrong", name, plural(len(urds), "URD"))
-	if ownerless > 0 {
-		note(c, "without an owner: %d; import them with --owner", ownerless)
-	}
-	return nil
 }
