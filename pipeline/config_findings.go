@@ -44,6 +44,7 @@ const (
 	CodeUnknownPipeline Code = "unknown-pipeline" // a pipeline that the configuration does not have
 	CodeFlow            Code = "flow"             // a flow that does not follow the grammar, or is missing
 	CodeKind            Code = "kind"             // an edge between ports of different kinds
+	CodeName            Code = "name"             // an expression names what nothing that comes has
 	CodeUnwired         Code = "unwired"          // a default port that leads nowhere
 	CodeUnused          Code = "unused"           // a stage table that no flow mentions
 	CodeNoInput         Code = "no-input"         // a stage that is no source and that nothing leads to

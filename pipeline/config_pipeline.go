@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,11 +61,7 @@ func (l *loader) pipeline(name string, table *value) *Graph {
 	var wrong Findings
 	if errors.As(g.Check(), &wrong) {
 		for _, f := range wrong {
-			if f.Path == "" {
-				f.Path = "pipeline." + name + ".flow"
-			} else {
-				f.Path = "pipeline." + name + ".stage." + f.Path
-			}
+			f.Path = cmp.Or(f.Path, "pipeline."+name+".flow")
 			l.report(f)
 		}
 	}
@@ -249,12 +246,48 @@ func (d *decoder) invalid(err error, s *Stage, layers ...*value) {
 		d.report(f, "")
 		return
 	}
-	for _, layer := range layers {
-		if v := layer.at(option.Option); v != nil {
-			f = v.finding(CodeInvalidOptions, message)
-		}
+	if v := lastAt(layers, option.Option); v != nil {
+		f = v.optionFinding(CodeInvalidOptions, err, message)
 	}
 	d.report(f, option.Option)
+}
+
+// lastAt returns the value that an option has by the last of the tables that set it; nil if none does.
+func lastAt(layers []*value, option string) (last *value) {
+	for _, layer := range layers {
+		if v := layer.at(option); v != nil {
+			last = v
+		}
+	}
+	return last
+}
+
+// placed is an error that knows the part of the option's text that it is about, width bytes, at bytes from its beginning,
+// and what was probably meant there, which its text says as well; "" if it does not.
+type placed interface {
+	error
+	Within() (at, width int)
+	Meant() string
+}
+
+// optionFinding reports an error of an option with this value: at the part of its text that the error is about, if it
+// knows that.
+func (v *value) optionFinding(code Code, err error, message string) Finding {
+	var within placed
+	if !errors.As(err, &within) {
+		return v.finding(code, message)
+	}
+	hint := within.Meant()
+	if hint != "" {
+		message = strings.TrimSuffix(message, fmt.Sprintf(" (did you mean %s?)", hint))
+	}
+	f := v.finding(code, message)
+	if v.kind == stringValue && !v.doc.flag {
+		at, width := within.Within()
+		f = v.insideFinding(code, at, width, message)
+	}
+	f.Hint = hint
+	return f
 }
 
 // common returns the options that every stage of the type has beside its own.

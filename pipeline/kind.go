@@ -1,12 +1,23 @@
 package pipeline
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
 
 // Kind is what a port carries: a Go type. An edge between ports of different kinds is refused when the
 // pipeline is loaded.
+//
+// Of records and lists it may say what is in them, which makes no difference to edges: lint holds expressions against it.
 type Kind struct {
 	typ  reflect.Type
 	same bool
+
+	fields string       // of records, or what a port of SameAsInput adds to them: names, joined; empty if they are not known
+	lists  bool         // a port that makes lists of what the stage is given
+	of     reflect.Type // what is in the list; nil if that is not known. Of records in it, fields says more
+	forget bool         // with same: the values may have other fields than those that came
 }
 
 // KindOf returns the kind of T. KindOf[any] is accepted by, and accepts, every kind.
@@ -14,6 +25,61 @@ func KindOf[T any]() Kind { return Kind{typ: reflect.TypeFor[T]()} }
 
 // SameAsInput is the kind of an output port that passes on whatever the stage was given.
 var SameAsInput = Kind{same: true}
+
+// SameKind is the kind of an output port that gives values of the kind that the stage was given, but not those: records
+// may have other fields.
+var SameKind = Kind{same: true, forget: true}
+
+// ListOfInput is the kind of an output port that makes a [List] of several of the stage's input.
+var ListOfInput = Kind{typ: reflect.TypeFor[List](), lists: true}
+
+// RecordOf is the kind of a [Record] that has these fields, and no others.
+func RecordOf(fields ...string) Kind {
+	return Kind{typ: reflect.TypeFor[Record](), fields: joined(fields)}
+}
+
+// SameWith is [SameAsInput] of a stage that sets these fields, where it is given records.
+func SameWith(fields ...string) Kind { return Kind{same: true, fields: joined(fields)} }
+
+// joined makes a set of names comparable.
+func joined(names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	return strings.Join(names, "\x00")
+}
+
+func split(names string) []string {
+	if names == "" {
+		return nil
+	}
+	return strings.Split(names, "\x00")
+}
+
+// Record returns the names of the fields, if the kind is that of records whose fields are known.
+func (k Kind) Record() (fields []string, known bool) {
+	return split(k.fields), k.typ == reflect.TypeFor[Record]() && k.fields != ""
+}
+
+// Element returns the kind of what is in a list, if the kind is that of lists and it is known.
+func (k Kind) Element() (element Kind, known bool) {
+	return Kind{typ: k.of, fields: k.fields}, k.of != nil
+}
+
+// given returns the kind of what leaves a port of this kind when something of another comes in.
+func (k Kind) given(in Kind) Kind {
+	switch {
+	case k.lists:
+		return Kind{typ: k.typ, of: in.typ, fields: in.fields}
+	case !k.same:
+		return k
+	case k.forget:
+		in.fields = ""
+		return in
+	}
+	if fields, known := in.Record(); known && k.fields != "" {
+		in.fields = joined(append(fields, split(k.fields)...))
+	}
+	return in
+}
 
 // Kinds lists the kinds that a stage accepts.
 func Kinds(kinds ...Kind) []Kind { return kinds }

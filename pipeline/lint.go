@@ -70,9 +70,11 @@ func (l *linter) checkAll() {
 			l.checkStage(s)
 		}
 	}
-	l.checkKinds()
+	arriving := l.arrivingKinds()
+	l.checkKinds(arriving)
 	l.checkCycles()
 	l.checkCapacities()
+	l.checkNames(arriving)
 }
 
 // checkEnds reports an edge between stages that are not there.
@@ -144,8 +146,7 @@ func (l *linter) port(stage, name string) (Port, bool) {
 }
 
 // checkKinds reports edges that carry what the stage they lead to does not take.
-func (l *linter) checkKinds() {
-	arriving := l.arrivingKinds()
+func (l *linter) checkKinds(arriving map[string][]Kind) {
 	for _, e := range l.g.Edges {
 		if !l.known(e.From) || !l.known(e.To) || l.stages[e.To].IsSource() {
 			continue
@@ -185,8 +186,12 @@ func (l *linter) carried(e Edge, arriving map[string][]Kind) []Kind {
 	switch {
 	case !ok || !l.known(e.From):
 		return nil
-	case port.Kind == SameAsInput:
-		return arriving[e.From]
+	case !port.Kind.same && !port.Kind.lists:
+		return []Kind{port.Kind}
 	}
-	return []Kind{port.Kind}
+	var kinds []Kind
+	for _, in := range arriving[e.From] {
+		kinds = append(kinds, port.Kind.given(in))
+	}
+	return kinds
 }

@@ -61,7 +61,7 @@ func (f *Finding) at(s *Stage, option string) {
 		if v := layer.at(option); v != nil {
 			where := v.finding(f.Code, f.Message)
 			f.Pos, f.width = where.Pos, where.width
-			f.Path = fmt.Sprintf("%s.%s", s.Name, option)
+			f.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, s.Name, option)
 		}
 	}
 }

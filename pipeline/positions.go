@@ -245,11 +245,15 @@ func (v *value) get(key string) *value {
 func (v *value) at(path string) *value {
 	path = strings.NewReplacer("[", ".", "]", "").Replace(path)
 	var found *value
-	for key := range strings.SplitSeq(path, ".") {
+	for path != "" {
+		key, rest, _ := strings.Cut(path, ".")
+		if whole := v.child(path); whole != nil { // a key with a dot in it
+			return whole
+		}
 		if v = v.child(key); v == nil {
 			break
 		}
-		found = v
+		found, path = v, rest
 	}
 	return found
 }

@@ -31,7 +31,7 @@ type Decoder struct {
 	ended  bool           // nothing more can be read
 	opened bool
 	root   *node // that Root has read; nil if it was not asked
-	rooted bool // the root's start tag was read
+	rooted bool  // the root's start tag was read
 
 	errs  Problems
 	warns Problems

@@ -163,17 +163,53 @@ func (p *Program) failed(err error) error {
 	return fmt.Errorf("evaluate: %w", positioned(p.text, err))
 }
 
+// Error is a mistake in an expression, with its place.
+type Error struct {
+	text   string
+	place  *file.Error
+	meant  string
+	before int // bytes of the option's text that the expression does not begin with
+}
+
+func (e *Error) Error() string {
+	if e.place.Line > 1 {
+		return fmt.Sprintf("expression %q, line %d, column %d: %s", e.text, e.place.Line, e.place.Column+1, e.place.Message)
+	}
+	return fmt.Sprintf("expression %q, column %d: %s", e.text, e.place.Column+1, e.place.Message)
+}
+
+// Within returns the part of the option's text that the mistake is in: width bytes, at bytes from its beginning.
+func (e *Error) Within() (at, width int) {
+	runes := []rune(e.text)
+	from := min(max(e.place.From, 0), len(runes))
+	to := min(max(e.place.To, from), len(runes))
+	return e.before + len(string(runes[:from])), len(string(runes[from:to]))
+}
+
+// Meant returns what was probably meant in place of that, which the text of the error says as well; "" if it does not.
+func (e *Error) Meant() string { return e.meant }
+
 // positioned names the column of a mistake, counted from 1.
 func positioned(text string, err error) error {
 	var at *file.Error
 	if !errors.As(err, &at) {
 		return fmt.Errorf("expression %q: %w", text, err)
 	}
-	if at.Line > 1 {
-		return fmt.Errorf("expression %q, line %d, column %d: %s", text, at.Line, at.Column+1, at.Message)
+	e := &Error{text: text, place: at}
+	if near := (*nearError)(nil); errors.As(err, &near) {
+		e.meant = near.meant
 	}
-	return fmt.Errorf("expression %q, column %d: %s", text, at.Column+1, at.Message)
+	return e
 }
+
+// nearError is a name that there is not, and the one that was probably meant.
+type nearError struct {
+	at    *file.Error
+	meant string
+}
+
+func (e *nearError) Error() string { return e.at.Error() }
+func (e *nearError) Unwrap() error { return e.at }
 
 // Text writes a result as a text: "" for nothing, numbers in decimals, lists and maps as JSON.
 func Text(result any) string {

@@ -98,6 +98,8 @@ func TestValuesOfOtherKinds(t *testing.T) {
 		{`value`, "a line", "a line"},
 		{`value contains "li"`, "a line", true},
 		{`len(value)`, []any{1, 2}, 2},
+		{`value[0].title + value[1]`, pipeline.List{page(), "!"}, "Hello, World!"},
+		{`map(value, .media_type)`, pipeline.List{page()}, []any{"text/html"}},
 
 		{`kind`, "a line", "text"},
 		{`kind`, nil, "json"},
@@ -138,6 +140,40 @@ func TestWhatCannotBeIsRefusedWithItsColumn(t *testing.T) {
 		if _, err := Compile(text, documents); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: got %v, want %q in it", text, err, want)
 		}
+	}
+}
+
+// A mistake knows the bytes that it is in, whatever stands before it.
+func TestAMistakeKnowsItsPlaceAndWhatWasMeant(t *testing.T) {
+	for text, want := range map[string]string{
+		`titel == "x"`: "titel", `"λ" == titel`: "titel", "1 == 1 and\n  titel": "titel", `status + title`: "+", `upper(status)`: "status",
+	} {
+		_, err := Compile(text, documents)
+		var mistake *Error
+		if !errors.As(err, &mistake) {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		at, width := mistake.Within()
+		if !strings.HasPrefix(text[at:], want) || width < 1 {
+			t.Errorf("%s: at %d, of %d bytes, want it at %q", text, at, width, want)
+		}
+		if meant := mistake.Meant(); (meant == "title") != (want == "titel") {
+			t.Errorf("%s: %q was meant", text, meant)
+		}
+	}
+}
+
+func TestWhatIsInRecordsAndListsIsKnown(t *testing.T) {
+	for text, known := range map[string]bool{
+		`price > 1 and meta.a == "" and kind == "record"`: true, `prize > 1`: false, `count + 1 > 2`: true, `value.price`: true,
+	} {
+		if _, err := Compile(text, pipeline.RecordOf("price", "count")); (err == nil) != known {
+			t.Errorf("%s of a record: %v", text, err)
+		}
+	}
+	if _, err := Compile(`titel`, pipeline.RecordOf()); err != nil {
+		t.Errorf("a record of which nothing is known: %v", err)
 	}
 }
 

@@ -68,11 +68,13 @@ func (w *walker) unknownName(source file.Source) error {
 	name := w.unknown.Value
 	message := fmt.Sprintf("there is no %q", name)
 	candidates := append(slices.Sorted(maps.Keys(w.scope.names)), functionNames...)
-	if near := suggest.Nearest(name, candidates); near != "" {
+	near := suggest.Nearest(name, candidates)
+	if near != "" {
 		message += fmt.Sprintf(" (did you mean %s?)", near)
 	}
-	e := &file.Error{Location: w.unknown.Location(), Message: message}
-	return e.Bind(source)
+	at := &file.Error{Location: w.unknown.Location(), Message: message}
+	at.Bind(source)
+	return &nearError{at, near}
 }
 
 // nesting returns how deep predicates lie within predicates.

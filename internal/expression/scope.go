@@ -28,12 +28,10 @@ type scope struct {
 func scopeOf(kinds []pipeline.Kind) *scope {
 	s := &scope{names: make(types.Map), open: len(kinds) == 0}
 	for _, kind := range kinds {
-		fields, err := pipeline.KindFields(kind.Name())
-		if err != nil || len(fields) == 0 { // a kind whose values have fields of their own
-			s.open = true
-		}
-		for _, f := range fields {
-			s.add(f.Name, typeOf(f.Type))
+		fields, open := fieldsOf(kind)
+		s.open = s.open || open
+		for name, t := range fields {
+			s.add(name, t)
 		}
 	}
 	s.names[metaName] = types.TypeOf(map[string]string(nil))
@@ -42,6 +40,27 @@ func scopeOf(kinds []pipeline.Kind) *scope {
 		s.names[valueName] = types.Any
 	}
 	return s
+}
+
+// fieldsOf returns the fields that values of a kind have. It is open if they may have others as well.
+func fieldsOf(kind pipeline.Kind) (fields types.Map, open bool) {
+	fields = make(types.Map)
+	if names, known := kind.Record(); known {
+		for _, name := range names {
+			fields[name] = types.Any
+		}
+		return fields, false
+	}
+	infos, err := pipeline.KindFields(kind.Name())
+	for _, f := range infos {
+		fields[f.Name] = typeOf(f.Type)
+	}
+	if element, known := kind.Element(); known {
+		if of, open := fieldsOf(element); !open {
+			fields[valueName] = types.Array(of)
+		}
+	}
+	return fields, err != nil || len(infos) == 0 // a kind whose values have fields of their own
 }
 
 func (s *scope) add(name string, t types.Type) {
@@ -122,8 +141,14 @@ func lookUp(names []string, value any, meta map[string]string, env map[string]an
 // whole returns a value as expressions see it: a text, a list, or a map of fields.
 func whole(value any) any {
 	switch v := value.(type) {
-	case nil, string, bool, int, float64, []any, map[string]any, []string:
+	case nil, string, bool, int, float64, map[string]any, []string:
 		return v
+	case []any:
+		all := make([]any, len(v))
+		for i, element := range v {
+			all[i] = whole(element)
+		}
+		return all
 	case []byte:
 		return string(v)
 	}

@@ -38,7 +38,7 @@ func init() {
 		Doc: "The items of a list are acknowledged together, when it has been dealt with. Its meta data has its `key`. " +
 			"The counters `full`, `timed_out`, `closed_early` and `closed_at_end` say why lists were complete.",
 		In:  pipeline.Kinds(pipeline.KindOf[any]()),
-		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.List](), Doc: "the list"}},
+		Out: []pipeline.Port{{Kind: pipeline.ListOfInput, Doc: "the list"}},
 	}, defaults, newStage)
 }
 
@@ -67,6 +67,9 @@ func (o Options) Holds() pipeline.Holding {
 	return pipeline.Holding{Items: o.Count, Option: "count", For: o.Period}
 }
 
+// CheckNames refuses a key that names what nothing that comes has.
+func (o Options) CheckNames(given []pipeline.Kind) error { return expression.CheckKey(o.Key, given) }
+
 type stage struct {
 	options Options
 	env     *pipeline.Env
@@ -92,6 +95,7 @@ type list struct {
 var (
 	_ pipeline.Keeper  = (*stage)(nil)
 	_ pipeline.Hurrier = (*stage)(nil)
+	_ pipeline.Namer   = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

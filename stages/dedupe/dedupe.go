@@ -56,6 +56,9 @@ func (o Options) Validate() error {
 	return err
 }
 
+// CheckNames refuses a key that names what nothing that comes has.
+func (o Options) CheckNames(given []pipeline.Kind) error { return expression.CheckKey(o.Key, given) }
+
 // hash stands for a key; two keys with the same will not be met.
 type hash [16]byte
 
@@ -87,6 +90,7 @@ type stage struct {
 
 var (
 	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Namer     = Options{}
 	_ pipeline.Opener    = (*stage)(nil)
 	_ pipeline.Closer    = (*stage)(nil)
 )

@@ -137,7 +137,7 @@ func (o Options) Ports() []pipeline.Port {
 // kindNamed returns a kind whose name has been found right.
 func kindNamed(name string) pipeline.Kind {
 	if name == sameKind {
-		return pipeline.SameAsInput
+		return pipeline.SameKind
 	}
 	kind, _ := pipeline.KindNamed(name)
 	return kind

@@ -60,6 +60,12 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// Ports says which fields a record has.
+func (o Options) Ports() []pipeline.Port {
+	fields := slices.AppendSeq([]string{urlField}, maps.Keys(o.Fields))
+	return []pipeline.Port{{Kind: pipeline.RecordOf(fields...), Doc: "a record"}}
+}
+
 type stage struct {
 	env      *pipeline.Env
 	fields   []field
@@ -67,7 +73,10 @@ type stage struct {
 	required []string
 }
 
-var _ pipeline.Processor = (*stage)(nil)
+var (
+	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Porter    = Options{}
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	s := &stage{env: env, required: o.Required}

@@ -41,10 +41,39 @@ func init() {
 // Ports says that records leave the stage if it makes them.
 func (o Options) Ports() []pipeline.Port {
 	if o.Record {
-		return []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "the record"}}
+		return []pipeline.Port{{Kind: pipeline.RecordOf(o.fields()...), Doc: "the record"}}
 	}
-	return []pipeline.Port{{Kind: pipeline.SameAsInput, Doc: "the item with its changes"}}
+	return []pipeline.Port{{Kind: pipeline.SameWith(o.fields()...), Doc: "the item with its changes"}}
 }
+
+// fields lists the fields that are set, sorted.
+func (o Options) fields() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		if !strings.HasPrefix(name, metaPrefix) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// CheckNames refuses expressions that name what nothing that comes has, and fields to set that it does not have.
+func (o Options) CheckNames(given []pipeline.Kind) error {
+	if o.Kind != "" {
+		return expression.CheckKind(o.Kind, given)
+	}
+	all := []error{expression.CheckCondition("where", o.Where, given)}
+	for _, name := range slices.Sorted(maps.Keys(o.Set)) {
+		err := expression.CheckNames("set."+name, o.Set[name], given)
+		if err == nil && !o.Record && !strings.HasPrefix(name, metaPrefix) && !slices.ContainsFunc(given, isRecord) {
+			err = expression.CheckField("set."+name, name, given)
+		}
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+// isRecord reports whether values of the kind take any field.
+func isRecord(k pipeline.Kind) bool { return k.Accepts(pipeline.KindOf[pipeline.Record]()) }
 
 // Validate refuses expressions that are none, and fields that the kind does not have.
 func (o Options) Validate() error {
@@ -92,7 +121,7 @@ func newChange(o Options) (*change, error) {
 			err = settable(o.Kind, name, program.Type())
 		}
 		if err != nil {
-			return nil, &pipeline.OptionError{Option: "set", Err: fmt.Errorf("%s: %w", name, err)}
+			return nil, &pipeline.OptionError{Option: "set." + name, Err: err}
 		}
 		if key, ok := strings.CutPrefix(name, metaPrefix); ok {
 			c.meta = append(c.meta, assignment{key, program})
@@ -151,6 +180,7 @@ type stage struct {
 var (
 	_ pipeline.Processor = (*stage)(nil)
 	_ pipeline.Porter    = Options{}
+	_ pipeline.Namer     = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

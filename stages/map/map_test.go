@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,13 +110,13 @@ func TestOptionsAreValidated(t *testing.T) {
 	}{
 		"nothing":            {Options{}, "set", "nothing would be done"},
 		"an empty record":    {Options{Where: "true", Record: true}, "record", "needs set"},
-		"no expression":      {Options{Set: map[string]string{"a": "b +"}}, "set", "a: expression"},
+		"no expression":      {Options{Set: map[string]string{"a": "b +"}}, "set.a", "expression"},
 		"no condition":       {Options{Where: "'x'"}, "where", "gives a text"},
 		"no kind":            {Options{Where: "true", Kind: "page"}, "kind", "no kind"},
-		"no field":           {Options{Set: map[string]string{"titel": "url"}, Kind: "document"}, "set", "did you mean title?"},
-		"a field far away":   {Options{Set: map[string]string{"qqqqqqqq": "url"}, Kind: "document"}, "set", "only url"},
-		"another type":       {Options{Set: map[string]string{"status": "title"}, Kind: "document"}, "set", "of type integer"},
-		"no name of a field": {Options{Set: map[string]string{"title": "titel"}, Kind: "document"}, "set", "did you mean title?"},
+		"no field":           {Options{Set: map[string]string{"titel": "url"}, Kind: "document"}, "set.titel", "did you mean title?"},
+		"a field far away":   {Options{Set: map[string]string{"qqqqqqqq": "url"}, Kind: "document"}, "set.qqqqqqqq", "only url"},
+		"another type":       {Options{Set: map[string]string{"status": "title"}, Kind: "document"}, "set.status", "of type integer"},
+		"no name of a field": {Options{Set: map[string]string{"title": "titel"}, Kind: "document"}, "set.title", "did you mean title?"},
 	} {
 		var fault *pipeline.OptionError
 		if err := c.options.Validate(); !errors.As(err, &fault) || fault.Option != c.option || !strings.Contains(err.Error(), c.says) {
@@ -124,5 +125,43 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 	if err := (Options{Set: map[string]string{"title": "upper(title)", "anything": "url"}, Record: true, Kind: "document"}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestNamesAreLookedForInWhatComes(t *testing.T) {
+	document, record := pipeline.KindOf[*webrace.Document](), pipeline.RecordOf("price")
+	for name, c := range map[string]struct {
+		options Options
+		given   []pipeline.Kind
+		option  string // empty: nothing is wrong
+	}{
+		"a field":                        {Options{Where: "title == ''"}, pipeline.Kinds(document), ""},
+		"no field":                       {Options{Where: "titel == ''"}, pipeline.Kinds(document), "where"},
+		"no field, of what is not known": {Options{Where: "titel == ''"}, pipeline.Kinds(pipeline.KindOf[any]()), ""},
+		"no field, of any record":        {Options{Where: "titel == ''"}, pipeline.Kinds(document, pipeline.KindOf[pipeline.Record]()), ""},
+		"a field of one of both":         {Options{Where: "titel == '' or price > 1"}, pipeline.Kinds(document, record), "where"},
+		"a field of a record":            {Options{Where: "price > 1 and status == 200"}, pipeline.Kinds(document, record), ""},
+		"a field that is set":            {Options{Set: map[string]string{"title": "url"}}, pipeline.Kinds(document), ""},
+		"no field that is set":           {Options{Set: map[string]string{"titel": "url"}}, pipeline.Kinds(document), "set.titel"},
+		"one that a record gets":         {Options{Set: map[string]string{"rate": "price"}}, pipeline.Kinds(record), ""},
+		"meta data with a dot":           {Options{Set: map[string]string{"meta.a.b": "prize"}}, pipeline.Kinds(record), "set.meta.a.b"},
+		"another kind":                   {Options{Where: "true", Kind: "aci"}, pipeline.Kinds(document), "kind"},
+		"the kind":                       {Options{Where: "true", Kind: "document"}, pipeline.Kinds(document, record), ""},
+	} {
+		var fault *pipeline.OptionError
+		err := c.options.CheckNames(c.given)
+		if found := errors.As(err, &fault); found != (c.option != "") || found && fault.Option != c.option {
+			t.Errorf("%s: got %v, want a fault of %q", name, err, c.option)
+		}
+	}
+}
+
+func TestWhatSetsFieldsOfRecordsSaysSo(t *testing.T) {
+	set := map[string]string{"rate": "price", "meta.a": "price"}
+	if fields, _ := (Options{Set: set, Record: true}).Ports()[0].Kind.Record(); !slices.Equal(fields, []string{"rate"}) {
+		t.Errorf("a record has %q", fields)
+	}
+	if kind := (Options{Set: set}).Ports()[0].Kind; kind != pipeline.SameWith("rate") {
+		t.Errorf("it gives %v", kind)
 	}
 }

@@ -63,10 +63,38 @@ func (o Options) Validate() error {
 		}
 		seen[p.Name] = true
 		if _, err := p.compile(o.Kind); err != nil {
-			return &pipeline.OptionError{Option: "ports", Err: fmt.Errorf("port %s: %w", p.Name, err)}
+			return &pipeline.OptionError{Option: p.option(i), Err: fmt.Errorf("port %s: %w", p.Name, err)}
 		}
 	}
 	return nil
+}
+
+// option is the path of the condition of the port with this number, or of the port if it has none, or two.
+func (p Port) option(i int) string {
+	path := fmt.Sprintf("ports.%d", i)
+	switch {
+	case p.When != "" && p.XPath == "":
+		return path + ".when"
+	case p.XPath != "" && p.When == "":
+		return path + ".xpath"
+	}
+	return path
+}
+
+// CheckNames refuses conditions that name what nothing that comes has, and XPath where no annotation comes.
+func (o Options) CheckNames(given []pipeline.Kind) error {
+	if o.Kind != "" {
+		return expression.CheckKind(o.Kind, given)
+	}
+	var all []error
+	for i, p := range o.Routes {
+		all = append(all, expression.CheckCondition(p.option(i), p.When, given))
+		if p.XPath != "" && expression.CheckKind("aci", given) != nil {
+			all = append(all, &pipeline.OptionError{Option: p.option(i), Err: fmt.Errorf(
+				"port %s: nothing that comes is an annotation, so that nothing would meet it: when takes an expression", p.Name)})
+		}
+	}
+	return errors.Join(all...)
 }
 
 // condition is that of a port.
@@ -97,6 +125,7 @@ type stage struct{ conditions []condition }
 var (
 	_ pipeline.Processor = (*stage)(nil)
 	_ pipeline.Porter    = Options{}
+	_ pipeline.Namer     = Options{}
 )
 
 func newStage(o Options, _ *pipeline.Env) (any, error) {

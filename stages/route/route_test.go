@@ -76,12 +76,12 @@ func TestOptionsAreValidated(t *testing.T) {
 		"no name":                  {one(Port{When: "true"}), "ports", "name of its own"},
 		"other":                    {one(Port{Name: "other", When: "true"}), "ports", "name of its own"},
 		"twice":                    {Options{Routes: []Port{{Name: "a", When: "true"}, {Name: "a", When: "true"}}}, "ports", "name of its own"},
-		"no condition":             {one(Port{Name: "a"}), "ports", "exactly one"},
-		"two conditions":           {one(Port{Name: "a", When: "true", XPath: "/a"}), "ports", "exactly one"},
-		"no expression":            {one(Port{Name: "a", When: "url =="}), "ports", "port a: expression"},
-		"no XPath":                 {one(Port{Name: "a", XPath: "/a["}), "ports", "port a: compile xpath"},
-		"no condition, but a text": {one(Port{Name: "a", When: "'x'"}), "ports", "gives a text"},
-		"a typo":                   {Options{Routes: []Port{{Name: "a", When: "medai_type == ''"}}, Kind: "document"}, "ports", "did you mean media_type?"},
+		"no condition":             {one(Port{Name: "a"}), "ports.0", "exactly one"},
+		"two conditions":           {one(Port{Name: "a", When: "true", XPath: "/a"}), "ports.0", "exactly one"},
+		"no expression":            {one(Port{Name: "a", When: "url =="}), "ports.0.when", "port a: expression"},
+		"no XPath":                 {one(Port{Name: "a", XPath: "/a["}), "ports.0.xpath", "port a: compile xpath"},
+		"no condition, but a text": {one(Port{Name: "a", When: "'x'"}), "ports.0.when", "gives a text"},
+		"a typo":                   {Options{Routes: []Port{{Name: "a", When: "medai_type == ''"}}, Kind: "document"}, "ports.0.when", "did you mean media_type?"},
 		"no kind":                  {Options{Routes: []Port{{Name: "a", When: "true"}}, Kind: "dokument"}, "kind", "did you mean document?"},
 	} {
 		var fault *pipeline.OptionError

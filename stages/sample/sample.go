@@ -72,6 +72,9 @@ func (o Options) Validate() error {
 	return err
 }
 
+// CheckNames refuses a key that names what nothing that comes has.
+func (o Options) CheckNames(given []pipeline.Kind) error { return expression.CheckKey(o.Key, given) }
+
 type stage struct {
 	options Options
 	key     *expression.Key // nil: by chance
@@ -82,7 +85,10 @@ type stage struct {
 	chance *rand.Rand
 }
 
-var _ pipeline.Processor = (*stage)(nil)
+var (
+	_ pipeline.Processor = (*stage)(nil)
+	_ pipeline.Namer     = Options{}
+)
 
 func newStage(o Options, _ *pipeline.Env) (any, error) {
 	seed := o.Seed

@@ -58,6 +58,9 @@ func (o Options) Validate() error {
 	return err
 }
 
+// CheckNames refuses a key that names what nothing that comes has.
+func (o Options) CheckNames(given []pipeline.Kind) error { return expression.CheckKey(o.Key, given) }
+
 // interval is the time between two items.
 func (o Options) interval() time.Duration {
 	return time.Duration(o.Period) / time.Duration(max(o.Count, 1))
@@ -86,7 +89,10 @@ type lane struct {
 	place   int       // in the heap
 }
 
-var _ pipeline.Keeper = (*stage)(nil)
+var (
+	_ pipeline.Keeper = (*stage)(nil)
+	_ pipeline.Namer  = Options{}
+)
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	key, err := expression.CompileKey(o.Key)

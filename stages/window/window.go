@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +93,24 @@ func (o Options) Holds() pipeline.Holding {
 	return pipeline.Holding{Items: o.Count, Option: "count", For: o.Period}
 }
 
+// Ports says which fields the record of a window has.
+func (o Options) Ports() []pipeline.Port {
+	fields := slices.AppendSeq(slices.Clone(reserved), maps.Keys(o.Aggregate))
+	return []pipeline.Port{{Kind: pipeline.RecordOf(fields...), Doc: "the record of a window"}}
+}
+
+// CheckNames refuses a key and aggregates that name what nothing that comes has.
+func (o Options) CheckNames(given []pipeline.Kind) error {
+	all := []error{expression.CheckKey(o.Key, given)}
+	for _, name := range slices.Sorted(maps.Keys(o.Aggregate)) {
+		if a, err := parseAggregate(name, o.Aggregate[name]); err == nil && a.of != nil {
+			before := strings.Index(o.Aggregate[name], a.of.String())
+			all = append(all, expression.CheckNamesAt("aggregate."+name, before, a.of.String(), given))
+		}
+	}
+	return errors.Join(all...)
+}
+
 type stage struct {
 	options    Options
 	key        *expression.Key
@@ -103,6 +123,8 @@ type stage struct {
 var (
 	_ pipeline.Keeper  = (*stage)(nil)
 	_ pipeline.Hurrier = (*stage)(nil)
+	_ pipeline.Porter  = Options{}
+	_ pipeline.Namer   = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

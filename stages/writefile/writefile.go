@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/internal/writable"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/xmlschema"
@@ -63,6 +64,23 @@ func (o Options) Validate() error {
 		}
 	}
 	return nil
+}
+
+// CheckNames refuses columns that nothing that comes has.
+func (o Options) CheckNames(given []pipeline.Kind) error {
+	rows := slices.Clone(given)
+	for i, kind := range rows {
+		if element, known := kind.Element(); known {
+			rows[i] = element
+		} else if kind.Accepts(pipeline.KindOf[pipeline.List]()) {
+			return nil // lists of what is not known
+		}
+	}
+	var all []error
+	for i, name := range o.Columns {
+		all = append(all, expression.CheckField(fmt.Sprintf("columns.%d", i), name, rows))
+	}
+	return errors.Join(all...)
 }
 
 type stage struct {
