@@ -44,6 +44,7 @@ func TestStoresInUseAreLookedIntoAndChangedThroughTheirOwner(t *testing.T) {
 	}{
 		{[]string{"frontier", "stats"}, "webrace\t7\t6\t0\t0", cli.OK},
 		{[]string{"why", w.URL + "/6"}, "waits for its turn", cli.OK},
+		{[]string{"why", w.URL + "/6", "--set", "frontier.path_depth=1"}, "pipeline webrace is running: what it was started with counts", cli.OK},
 		{[]string{"urd", "list"}, "ann", cli.OK},
 		{[]string{"cache", "ls"}, w.URL + "/\t1\t200", cli.OK},
 		{[]string{"urd", "add", "--url", w.URL + "/6", "--owner", "bob", "--keyword", "milk"}, "added", cli.OK},

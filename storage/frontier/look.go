@@ -6,6 +6,13 @@ import (
 	"slices"
 )
 
+// InUse reports whether the queue of a pipeline is open: it has options of its own then.
+func (s *Store) InUse(pipeline string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queues[pipeline] != nil
+}
+
 // Look calls f with the queue of a pipeline: the one that is open, or else one that is opened for the
 // call, with these options. What f learns of a queue in use is as of its last commit. A pipeline that never
 // had a queue is refused.

@@ -22,7 +22,8 @@ const DefaultConfig = "pipelines.toml"
 type Place struct {
 	Config  string
 	Data    string
-	Shipped bool // the shipped configuration, whatever there is in the working directory
+	Shipped bool     // the shipped configuration, whatever there is in the working directory
+	Set     []string // options of pipelines as a run was given them, for commands that look at what it did
 
 	WorkDir string       // where relative names of files begin; empty for the working directory of this process
 	Shared  *storage.Dir // the data directory that this process has open, for a command run on behalf of another

@@ -45,6 +45,7 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 		},
 	}
 	withSecret(c, &secret)
+	settingsFlag(c, place)
 	return c
 }
 

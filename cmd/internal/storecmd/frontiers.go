@@ -36,6 +36,9 @@ func withFrontiers(c *cobra.Command, place *cli.Place, dir *storage.Dir, f func(
 	if err != nil {
 		return err
 	}
+	if err := checkSettings(place, names); err != nil {
+		return err
+	}
 	var open func(names []string, opened frontiers) error
 	open = func(names []string, opened frontiers) error {
 		if len(names) == 0 {
@@ -44,6 +47,9 @@ func withFrontiers(c *cobra.Command, place *cli.Place, dir *storage.Dir, f func(
 		m, o, err := configured(place, names[0])
 		if err != nil {
 			note(c, "the rules of pipeline %s are not considered: %v", names[0], err)
+		}
+		if len(place.Set) > 0 && frontier.InUse(names[0]) {
+			note(c, "pipeline %s is running: what it was started with counts, and --set does not", names[0])
 		}
 		return frontier.Look(names[0], o, func(q *store.Queue) error {
 			return open(names[1:], append(opened, queue{q, names[0], m}))
@@ -54,7 +60,7 @@ func withFrontiers(c *cobra.Command, place *cli.Place, dir *storage.Dir, f func(
 
 // configured returns what a pipeline does with its documents, and which URLs it takes, as configured now.
 func configured(place *cli.Place, name string) (m matching, o store.QueueOptions, err error) {
-	config, err := place.Load(pipeline.LoadOptions{Run: []string{name}})
+	config, err := loadWith(place, name)
 	if err != nil {
 		return m, o, err
 	}

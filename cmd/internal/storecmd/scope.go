@@ -163,6 +163,7 @@ func listRules(place *cli.Place, use, example string, args cobra.PositionalArgs,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines")
+	settingsFlag(c, place)
 	return c
 }
 

@@ -16,10 +16,14 @@ import (
 func newWhy(place *cli.Place) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "why URL",
-		Short:   "say why a URL was fetched or not: scope, depth, rule, trap, robots.txt, media type, redirect, error, when it is due",
-		Example: "  webrace-store why https://example.org/news",
-		Args:    cobra.ExactArgs(1),
+		Use:   "why URL",
+		Short: "say why a URL was fetched or not: scope, depth, rule, trap, robots.txt, media type, redirect, error, when it is due",
+		Long: `why asks the rules and limits of the frontier as they are configured now. What a run was
+given beside its configuration, --set has to say here too; a pipeline that is running is
+asked itself.`,
+		Example: `  webrace-store why https://example.org/news
+  webrace-store why https://example.org/a.pdf --set 'frontier.rules=["deny extension pdf"]'`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			url, err := normal(args[0])
 			if err != nil {
@@ -31,6 +35,7 @@ func newWhy(place *cli.Place) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines, one for each pipeline")
+	settingsFlag(c, place)
 	return c
 }
 
