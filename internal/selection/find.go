@@ -29,6 +29,9 @@ type Search struct {
 	root   *html.Node
 	isHTML bool
 	budget *xpathguard.Budget
+
+	base  []string // of HTML, once based
+	based bool
 }
 
 // NewSearch begins one; a document of a type that has no elements has nothing to be found.

@@ -26,7 +26,7 @@ func init() {
 		Type:    "extract",
 		Summary: "makes records of pages, by selectors of CSS and XPath",
 		Doc: "`fields = { price = \"css:.price | number\", more = \"css:a.more@href | url | all\" }` takes a number out of the first element of the " +
-			"class, and all addresses that links lead to. A field for which there is nothing is null, or an empty list. Every record " +
+			"class, and all addresses that links lead to, relative to what the page declares to be its base. A field for which there is nothing is null, or an empty list. Every record " +
 			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
 			"`incomplete` counts records without what is required.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),

@@ -152,3 +152,35 @@ func TestOptionsAreValidated(t *testing.T) {
 		}
 	}
 }
+
+// A page may say what its references are relative to, as for the links that are followed.
+func TestURLsAreRelativeToWhatThePageDeclares(t *testing.T) {
+	const links = `<a href="b">x</a><a href="/c">y</a><a href="https://other.org/">z</a><a href="#top">t</a>`
+	for head, want := range map[string][]any{
+		``:                                  {"https://shop.org/dir/b", "https://shop.org/c", "https://other.org/", "https://shop.org/dir/#top"},
+		`<base href="https://cdn.org/x/y">`: {"https://cdn.org/x/b", "https://cdn.org/c", "https://other.org/", "https://cdn.org/x/y#top"},
+		`<base href="/deep/">`:              {"https://shop.org/deep/b", "https://shop.org/c", "https://other.org/", "https://shop.org/deep/#top"},
+		`<base target=x><base href=" sub/ "><base href="/no/">`: {"https://shop.org/dir/sub/b", "https://shop.org/c", "https://other.org/", "https://shop.org/dir/sub/#top"},
+		`<base href="javascript:0">`:                            {"https://shop.org/dir/b", "https://shop.org/c", "https://other.org/", "https://shop.org/dir/#top"},
+		`<base href="http://[">`:                                {"https://shop.org/dir/b", "https://shop.org/c", "https://other.org/", "https://shop.org/dir/#top"},
+	} {
+		for _, selector := range []string{"css:a@href | url | all", "xpath://a/@href | url | all"} {
+			got := try(t, Options{Fields: map[string]string{"f": selector}}, page("<head>"+head+"</head><body>"+links))
+			if want := []any{pipeline.Record{"url": "https://shop.org/dir/", "f": want}}; !reflect.DeepEqual(got.Out[""], want) {
+				t.Errorf("%s, %s: got %v, want %v", head, selector, got.Out[""], want)
+			}
+		}
+	}
+}
+
+func TestURLsOfXMLAreRelativeToTheBaseAroundThem(t *testing.T) {
+	d := page(`<?xml version="1.0"?><list xml:base="/a/"><item xml:base="b/"><link>c</link></item><item><link>d</link></item></list>`)
+	d.MediaType = "application/xml"
+	got := try(t, Options{Rows: "css:item", Fields: map[string]string{"f": "css:link | url"}}, d)
+	want := []any{
+		pipeline.Record{"url": "https://shop.org/dir/", "f": "https://shop.org/a/b/c"}, pipeline.Record{"url": "https://shop.org/dir/", "f": "https://shop.org/a/d"},
+	}
+	if !reflect.DeepEqual(got.Out[""], want) {
+		t.Errorf("got %v, %v, want %v", got.Out[""], got.Failures, want)
+	}
+}

@@ -3,7 +3,6 @@ package extract
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,22 +131,12 @@ func (f field) one(d *webrace.Document, search *selection.Search, at selection.F
 	case f.as == "number":
 		return number(text), nil
 	case f.as == "url":
-		return resolved(d.URL, text), nil
+		if url, ok := search.Resolve(at, d.URL, text); ok {
+			return url, nil
+		}
+		return nil, nil
 	}
 	return text, nil
-}
-
-// resolved returns a URL relative to the page; nil if it is none.
-func resolved(page, reference string) any {
-	base, err := url.Parse(page)
-	if err != nil {
-		return nil
-	}
-	u, err := base.Parse(reference)
-	if err != nil {
-		return nil
-	}
-	return u.String()
 }
 
 // number returns the first number in a text, an int if it is whole; nil if there is none. Of points and
