@@ -9,7 +9,7 @@ import (
 // Kind is what a port carries: a Go type. An edge between ports of different kinds is refused when the
 // pipeline is loaded.
 //
-// Of records and lists it may say what is in them, which makes no difference to edges: lint holds expressions against it.
+// Of records and lists it may say what is in them: lint holds expressions against it, and lists against what takes them.
 type Kind struct {
 	typ  reflect.Type
 	same bool
@@ -32,6 +32,9 @@ var SameKind = Kind{same: true, forget: true}
 
 // ListOfInput is the kind of an output port that makes a [List] of several of the stage's input.
 var ListOfInput = Kind{typ: reflect.TypeFor[List](), lists: true}
+
+// ListOf is the kind of a [List] that has nothing but values of type T in it.
+func ListOf[T any]() Kind { return Kind{typ: reflect.TypeFor[List](), of: reflect.TypeFor[T]()} }
 
 // RecordOf is the kind of a [Record] that has these fields, and no others.
 func RecordOf(fields ...string) Kind {
@@ -94,6 +97,9 @@ func (k Kind) String() string {
 	case k.IsAny():
 		return "any"
 	}
+	if element, known := k.Element(); known {
+		return "list of " + element.String()
+	}
 	return k.typ.String()
 }
 
@@ -106,6 +112,11 @@ func (k Kind) IsAny() bool {
 func (k Kind) Accepts(other Kind) bool {
 	if k.IsAny() || other.IsAny() || k.same || other.same {
 		return true
+	}
+	if element, known := k.Element(); known {
+		if given, known := other.Element(); known && !element.Accepts(given) {
+			return false
+		}
 	}
 	return k.typ != nil && other.typ != nil && other.typ.AssignableTo(k.typ)
 }

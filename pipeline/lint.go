@@ -107,6 +107,12 @@ func (l *linter) checkStage(s *Stage) {
 	if unwired {
 		l.add(s.Pos, CodeUnwired, len(s.Name), "the output of stage %q leads nowhere", s.Name)
 	}
+	for _, p := range l.ports[s.Name] {
+		if p.Asked && !slices.ContainsFunc(l.from[s.Name], func(e Edge) bool { return e.Port == p.Name }) {
+			l.add(s.Pos, CodeUnwired, len(s.Name), "port %q of stage %q leads nowhere, and what leaves it would be lost: lead it to a stage, to drop if that is meant",
+				p.Name, s.Name)
+		}
+	}
 }
 
 func (l *linter) checkPort(s *Stage, e Edge) {

@@ -83,3 +83,42 @@ func TestNothingIsSaidOfNamesWhereAStageIsUnknown(t *testing.T) {
 		t.Errorf("it is asked, being given %q", told)
 	}
 }
+
+func TestListsAreTakenByWhatIsInThem(t *testing.T) {
+	t.Parallel()
+	texts, numbers := ListOf[string](), ListOf[int]()
+	for _, c := range []struct {
+		takes, given Kind
+		want         bool
+	}{
+		{texts, texts, true}, {texts, numbers, false}, {texts, KindOf[List](), true}, {KindOf[List](), texts, true},
+		{texts, KindOf[string](), false}, {KindOf[any](), texts, true}, {texts, KindOf[any](), true}, {ListOf[any](), texts, true},
+	} {
+		if got := c.takes.Accepts(c.given); got != c.want {
+			t.Errorf("%v accepts %v: %t", c.takes, c.given, got)
+		}
+	}
+}
+
+func TestAPortThatWasAskedForMustLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for flow, want := range map[string]string{
+		"urds > sort; sort.a > print":                 `port "b" of stage "sort" leads nowhere`,
+		"urds > sort; sort.a > print; sort.b > print": "",
+		"urds > sort; sort.a, sort.b, sort.c > print": "",
+	} {
+		r := configRegistry()
+		g := r.NewGraph("toy")
+		g.AddStage("urds", r.lookup("urds").spec, nothing)
+		asked := Port{Name: "a", Kind: SameAsInput, Asked: true}
+		other := asked
+		other.Name = "b"
+		g.AddStage("sort", toySpec("sort", Kinds(KindOf[any]()), asked, other, port("c", SameAsInput)), nothing)
+		g.AddStage("print", toySpec("print", Kinds(KindOf[any]())), nothing)
+		g.Wire(strings.Split(flow, "; ")...)
+		err := g.Check()
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", flow, err, want)
+		}
+	}
+}

@@ -29,6 +29,8 @@ type Port struct {
 	Name string // "" is the default port
 	Kind Kind
 	Doc  string
+
+	Asked bool // it is there because the options ask for it, so it must lead somewhere
 }
 
 // Registry knows stage types by name. Programs use the one that [Register] adds to; a test may have its

@@ -1,11 +1,13 @@
 package expression
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/expr-lang/expr/ast"
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
 )
@@ -20,6 +22,11 @@ func CheckCondition(option, text string, kinds []pipeline.Kind) error {
 	}
 	if _, err := CompileBool(text, kinds...); err != nil {
 		return &pipeline.OptionError{Option: option, Err: err}
+	}
+	if name := kindNamedIn(text); name != "" && name != "json" { // which is a value of no kind
+		if _, err := pipeline.KindNamed(name); err != nil {
+			return &pipeline.OptionError{Option: option, Err: err}
+		}
 	}
 	return nil
 }
@@ -74,4 +81,40 @@ func CheckField(option, name string, kinds []pipeline.Kind) error {
 		err = fmt.Errorf("there is no field %q (did you mean %s?)", name, near)
 	}
 	return &pipeline.OptionError{Option: option, Err: err}
+}
+
+// KindMeant returns the one kind that a condition leaves to values that meet it, as `kind == "aci" and relevance > 50`
+// does; false if it does not say so plainly.
+func KindMeant(condition string) (pipeline.Kind, bool) {
+	kind, err := pipeline.KindNamed(kindNamedIn(condition))
+	return kind, err == nil
+}
+
+func kindNamedIn(condition string) string {
+	tree, err := parse(condition)
+	if err != nil {
+		return ""
+	}
+	return kindMeant(tree.Node)
+}
+
+// kindMeant returns the name that a condition compares the kind with, alone or beside other conditions; "" for none.
+func kindMeant(node ast.Node) string {
+	b, ok := node.(*ast.BinaryNode)
+	switch {
+	case !ok:
+		return ""
+	case b.Operator == "and" || b.Operator == "&&":
+		return cmp.Or(kindMeant(b.Left), kindMeant(b.Right))
+	case b.Operator != "==":
+		return ""
+	}
+	for _, sides := range [][2]ast.Node{{b.Left, b.Right}, {b.Right, b.Left}} {
+		id, isName := sides[0].(*ast.IdentifierNode)
+		name, isText := sides[1].(*ast.StringNode)
+		if isName && isText && id.Value == kindName {
+			return name.Value
+		}
+	}
+	return ""
 }

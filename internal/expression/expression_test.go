@@ -332,3 +332,15 @@ func BenchmarkCondition(b *testing.B) {
 		}
 	}
 }
+
+func TestTheKindThatAConditionLeaves(t *testing.T) {
+	for condition, want := range map[string]string{
+		`kind == "aci"`: "aci", `relevance > 50 and "aci" == kind`: "aci", `kind == "document" && status == 200 && title != ""`: "document",
+		`kind == "aci" or kind == "notice"`: "", `not (kind == "aci")`: "", `kind != "aci"`: "", `title == "aci"`: "", `kind == "nothing"`: "", `kind ==`: "", ``: "",
+	} {
+		kind, known := KindMeant(condition)
+		if known != (want != "") || known && kind.Name() != want {
+			t.Errorf("%s leaves %v, %t, want %q", condition, kind, known, want)
+		}
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/internal/outgoing"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // Options of the stage.
@@ -60,6 +61,14 @@ func init() {
 		Workers: 4,
 		Batch:   pipeline.Batch{Count: 1, Period: pipeline.Duration(time.Second)},
 	}, defaults, newStage)
+}
+
+// InputKinds says what can be sent in the format.
+func (o Options) InputKinds() []pipeline.Kind {
+	if o.Format == "xml" {
+		return pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI]())
+	}
+	return pipeline.Kinds(pipeline.KindOf[any]())
 }
 
 // Validate refuses what could not be sent.

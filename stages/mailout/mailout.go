@@ -61,7 +61,8 @@ func init() {
 		Summary: "mails annotations to their owners, one by one or as digests",
 		Doc: "A digest is made of a list: `acis > batch > mail-out`, with `batch.key = \"owner\"`. A list with annotations of several owners becomes " +
 			"a mail for each. What it takes is acknowledged once the server has accepted all of it.",
-		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](), pipeline.KindOf[pipeline.List]()),
+		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](),
+			pipeline.ListOf[*xmlschema.ACI](), pipeline.ListOf[*webrace.Notice]()),
 	}, defaults, newStage)
 }
 
@@ -91,6 +92,9 @@ func (o Options) Validate() error {
 	}
 	if _, option, err := o.templates(); err != nil {
 		return wrong(option, err)
+	}
+	if o.Plain && o.HTML != "" {
+		return wrong("html", errors.New("is not sent, because of plain: leave one of them out"))
 	}
 	return nil
 }

@@ -43,7 +43,13 @@ func init() {
 func (o Options) Ports() []pipeline.Port {
 	var all []pipeline.Port
 	for _, p := range o.Routes {
-		all = append(all, pipeline.Port{Name: p.Name, Kind: pipeline.SameAsInput, Doc: "the items that meet its condition, and none before it"})
+		port := pipeline.Port{Name: p.Name, Kind: pipeline.SameAsInput, Asked: true, Doc: "the items that meet its condition, and none before it"}
+		if kind, known := expression.KindMeant(p.When); known {
+			port.Kind = kind
+		} else if p.XPath != "" { // which nothing else meets
+			port.Kind = pipeline.KindOf[*xmlschema.ACI]()
+		}
+		all = append(all, port)
 	}
 	return append(all, pipeline.Port{Name: otherPort, Kind: pipeline.SameAsInput, Doc: "the items that meet no condition"})
 }

@@ -66,6 +66,17 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// InputKinds says what can be written in the format.
+func (o Options) InputKinds() []pipeline.Kind {
+	switch o.Format {
+	case "xml":
+		return pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.ListOf[*xmlschema.ACI]())
+	case "text":
+		return pipeline.Kinds(pipeline.KindOf[string](), pipeline.ListOf[string]())
+	}
+	return pipeline.Kinds(pipeline.KindOf[any]())
+}
+
 // CheckNames refuses columns that nothing that comes has.
 func (o Options) CheckNames(given []pipeline.Kind) error {
 	rows := slices.Clone(given)
