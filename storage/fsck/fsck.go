@@ -27,6 +27,14 @@ func (f Finding) String() string {
 	return line
 }
 
+// Error says that a store cannot be used as it is. Whoever returns it has changed nothing.
+type Error struct {
+	Finding
+	Mend string // what its owner can do
+}
+
+func (e *Error) Error() string { return e.Finding.String() + ": " + e.Mend }
+
 // Report takes a finding. It must not keep the store waiting.
 type Report func(Finding)
 

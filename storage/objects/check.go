@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/setaside"
 )
 
 // Kinds of damage that [Store.Check] finds.
@@ -17,6 +18,7 @@ const (
 	damageUnreadable     = "unreadable entry"
 	damageOrder          = "versions without a latest one"
 	damageLost           = "lost version"
+	damageMeta           = "lost meta-info"
 	damageBody           = "body not indexed"
 	damageNoLog          = "version without log entry"
 	damageNoLinks        = "version without links"
@@ -27,7 +29,10 @@ const (
 	damageDead           = "wrong count of dead bytes"
 	damageCounters       = "wrong counters"
 	damageFollower       = "follower beyond the end"
-	damageFile           = "file of no index"
+	damageFile           = "segment of no index"
+	damageTail           = "records behind the index"
+	damageLostRecords    = "records that the index has lost"
+	damageTemporary      = "leftover file"
 )
 
 // Check verifies what is stored: that the index agrees with itself and with the segments, and that each
@@ -54,10 +59,18 @@ func (s *Store) check(ctx context.Context, repair, deep bool, report fsck.Report
 	}
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
-	c := &check{store: s, ctx: ctx, repair: repair, deep: deep, report: report,
+	return s.newCheck(ctx, repair, deep, report).run()
+}
+
+func (s *Store) newCheck(ctx context.Context, repair, deep bool, report fsck.Report) *check {
+	return &check{store: s, ctx: ctx, repair: repair, deep: deep, report: report,
 		readable: map[uint32]int64{}, cut: map[uint32]bool{}, bodies: map[webrace.Digest]error{}, found: map[webrace.Digest]bool{}, ours: map[webrace.Digest]bool{}}
+}
+
+func (c *check) run() error {
 	for _, step := range []func() error{
-		c.segmentFiles, c.bodyEntries, c.unindexedBodies, c.versions, c.logs, c.links, c.references, c.segments, c.counters, c.followers, c.files,
+		c.readIndex, c.unindexed, c.segmentFiles, c.bodyEntries, c.unindexedBodies, c.versions, c.logs, c.links,
+		c.references, c.unaccounted, c.segments, c.counters, c.followers, c.files,
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("check object cache: %w", err)
@@ -72,6 +85,8 @@ type check struct {
 	ctx          context.Context
 	repair, deep bool
 	report       fsck.Report
+	mending      bool // the index is known to lack records
+	mended       bool // versions came into the index: counts are put right without a word
 
 	readable map[uint32]int64         // of each segment of the index, how much of it can be read
 	cut      map[uint32]bool          // segments that are missing or short
@@ -226,7 +241,24 @@ func (c *check) followers() error {
 	return it.Error()
 }
 
-// files finds files of segments that no index names.
+// readIndex reads all that is in the index, so that a damaged block is found.
+func (c *check) readIndex() error {
+	it, err := c.store.db.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	for it.First(); it.Valid(); it.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return errors.Join(err, it.Close())
+		}
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+// files finds what a crash has left of files that were being made.
 func (c *check) files() error {
 	s := c.store
 	names, err := s.options.FS.List(s.segments.dir)
@@ -234,13 +266,14 @@ func (c *check) files() error {
 		return err
 	}
 	for _, name := range names {
-		number, ok := segmentNumber(name)
-		if _, indexed := c.readable[number]; ok && !indexed || isTemporary(name) {
-			if err := c.damage(damageFile, name, "", func(*removal) error {
-				return s.options.FS.Remove(s.options.FS.PathJoin(s.segments.dir, name))
-			}); err != nil {
-				return err
-			}
+		if !isTemporary(name) {
+			continue
+		}
+		if err := c.damage(damageTemporary, name, "", func(*removal) error {
+			_, err := setaside.Move(s.options.FS, s.options.FS.PathJoin(s.segments.dir, name))
+			return err
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/setaside"
 )
 
 // references counts, for every body, the versions that have it, and with that what is alive in each
@@ -110,14 +111,14 @@ func (c *check) segments() error {
 		switch {
 		case cut && !c.repair: // reported before
 		case cut && c.ends[k.number] == 0:
-			if err := c.store.dropSegment(k.number); err != nil {
+			if err := c.giveUp(k.number); err != nil {
 				return err
 			}
 			delete(c.readable, k.number)
 			continue
 		case cut:
 			k.state.size = min(readable, c.ends[k.number])
-			if err := truncate(c.store.options.FS, c.store.segments.path(k.number), k.state.size); err != nil {
+			if err := c.store.cut(k.number, k.state.size); err != nil {
 				return err
 			}
 		}
@@ -130,11 +131,22 @@ func (c *check) segments() error {
 	return nil
 }
 
+// giveUp has the index forget a segment of which nothing is left that it knows. Its file, if there is one, is set aside.
+func (c *check) giveUp(number uint32) error {
+	fsys, path := c.store.options.FS, c.store.segments.path(number)
+	if _, err := fsys.Stat(path); err == nil {
+		if _, err := setaside.Move(fsys, path); err != nil {
+			return err
+		}
+	}
+	return c.store.dropSegment(number)
+}
+
 func (c *check) dead(k indexedSegment, cut bool) error {
 	if cut && !c.repair {
 		return nil
 	}
-	dead := max(0, k.state.size-c.store.infoLength(k.number)-c.live[k.number])
+	dead := c.deadIn(k)
 	if dead == k.state.dead && !cut {
 		return nil
 	}
@@ -149,7 +161,7 @@ func (c *check) dead(k indexedSegment, cut bool) error {
 		}
 		return nil
 	}
-	return c.amend(cut || len(c.ours) > 0, damageDead, segmentName(k.number), fmt.Sprintf("%d, and %d are", k.state.dead, dead), set)
+	return c.amend(cut || c.mended || len(c.ours) > 0, damageDead, segmentName(k.number), fmt.Sprintf("%d, and %d are", k.state.dead, dead), set)
 }
 
 // infoLength is the size of the record that a segment begins with; 0 if it cannot be read.
@@ -198,7 +210,7 @@ func (c *check) counters() error {
 			return nil
 		}
 	}
-	return c.amend(len(c.ours) > 0 || len(c.cut) > 0, damageCounters, "", fmt.Sprintf("%+v, and should be %+v", stored, want), func(r *removal) error {
+	return c.amend(len(c.ours) > 0 || c.mended || len(c.cut) > 0, damageCounters, "", fmt.Sprintf("%+v, and should be %+v", stored, want), func(r *removal) error {
 		want.dead = r.counts.dead
 		r.counts = want
 		r.store.mu.Lock()

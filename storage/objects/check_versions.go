@@ -72,6 +72,9 @@ func (c *check) version(e *entry) error {
 			return r.unlink(found, key)
 		})
 	}
+	if err := c.metaLost(e, where); err != nil {
+		return err
+	}
 	url, number, ok, err := c.logged(e.Seq)
 	if err != nil || !ok || url != e.View() || number != e.Number {
 		if err := c.damage(damageNoLog, where, "", setKey(logKey(e.Seq), encodeLog(e.View(), e.Number))); err != nil {
@@ -80,6 +83,9 @@ func (c *check) version(e *entry) error {
 	}
 	if _, ok, err := get(c.store, linksKey(e.Seq), decodeLinks); err != nil || !ok {
 		r, err := c.store.readRecord(e.meta(), 8*e.metaLength)
+		if errors.Is(err, ErrCorrupt) && !c.repair {
+			return nil // told by metaLost
+		}
 		if err != nil {
 			return err
 		}
@@ -101,12 +107,9 @@ func (c *check) logged(seq uint64) (url string, number int, ok bool, err error) 
 	return url, number, ok, err
 }
 
-// lost says why a version cannot be read, if so.
+// lost says why the body of a version cannot be read, if so.
 func (c *check) lost(e *entry) error {
 	if err := c.ownRecord(e); err != nil {
-		return err
-	}
-	if err := c.metaRecord(e); err != nil {
 		return err
 	}
 	if c.found[e.Digest] {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/pace"
+	"github.com/webrace/webrace/storage/internal/generation"
 )
 
 // A group shares one sync of the segment and one of the index: with 64 writes a sync costs each of them
@@ -292,8 +293,22 @@ func (c *commit) finish() error {
 		}
 	}
 	c.set(countersKey, encodeCounters(&c.counts))
-	if err := c.batch.Commit(pebble.Sync); err != nil {
+	return c.store.publish(c.batch)
+}
+
+// publish writes a batch of the index as its next generation.
+func (s *Store) publish(batch *pebble.Batch) error {
+	next := s.generation
+	if next.ID != (generation.ID{}) { // or the index is being mended, and is whole at the end alone
+		next.Commits++
+		batch.Set(generationKey, encodeGeneration(next), nil) // into memory: takes everything
+	}
+	if err := batch.Commit(pebble.Sync); err != nil {
 		return fmt.Errorf("write index: %w", err)
+	}
+	s.generation = next
+	if err := s.reached.Write(next); err != nil {
+		return fmt.Errorf("write %s: %w", generation.FileName, err)
 	}
 	return nil
 }

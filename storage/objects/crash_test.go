@@ -248,7 +248,7 @@ func TestDamageIsReportedAndContained(t *testing.T) {
 }
 
 // After a failed sync nobody knows what is on the disk: what waits fails, nothing more is accepted, and
-// opening the store again finds everything that was acknowledged.
+// opening the store again finds everything that was acknowledged, and what else is whole.
 func TestAFailedWriteFailsTheStoreAndReopeningRecovers(t *testing.T) {
 	mem := vfs.NewMem()
 	failing := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -276,7 +276,12 @@ func TestAFailedWriteFailsTheStoreAndReopeningRecovers(t *testing.T) {
 
 	s = open(t, mem, Options{})
 	defer s.Close()
-	if v := put(t, s, page(home, "three")); v.Number != 2 || v.Seq != 2 {
+	v2, err := s.Get(home, 2) // it was written, if not synced, and is whole
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantBody(t, s, v2, "two")
+	if v := put(t, s, page(home, "three")); v.Number != 3 || v.Seq != 3 {
 		t.Errorf("after reopening: %+v", v)
 	}
 	wantBody(t, s, mustLatest(t, s, home), "three")

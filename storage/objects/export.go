@@ -82,10 +82,7 @@ func (e *Export) write(v Version) (Exported, error) {
 	e.compress.append(&e.buffer, response)
 	written := Exported{Offset: e.offset, Length: int64(e.buffer.Len()), Revisit: held != nil, Body: body, Header: header}
 	xml := meta.Canonical()
-	e.compress.append(&e.buffer, &record{
-		kind: typeMetadata, id: newRecordID(), date: v.FetchedAt, content: contentXML, head: xml,
-		fields: [][2]string{{"WARC-Target-URI", v.URL}, {"WARC-Refers-To", response.id.String()}, {"WARC-Block-Digest", blockDigest(xml)}, number, view},
-	})
+	e.compress.append(&e.buffer, metaRecord(&v, xml, response.id.String()))
 	return written, e.flush()
 }
 

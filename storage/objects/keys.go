@@ -10,6 +10,7 @@ import (
 //
 //	f                   format of the store
 //	n                   counters
+//	g                   the generation: which store it is, and how many commits it has had
 //	u/<url>             the latest version of a URL
 //	v/<url>\0<number4>  the versions before it
 //	t/<url>             the highest number ever used for a URL, when its latest version was removed
@@ -18,9 +19,12 @@ import (
 //	l/<seq8>            the log: URL and number of the version with that sequence number
 //	c/<name>            the cursor of a follower
 //	s/<number4>         a segment: how far it is valid
+//	x/<number4>         a segment of which nothing is alive, until its file is removed
+//	r/<url>\0<number4>  a version that was removed, until those who must know were told
 var (
-	formatKey   = []byte("f")
-	countersKey = []byte("n")
+	formatKey     = []byte("f")
+	countersKey   = []byte("n")
+	generationKey = []byte("g")
 )
 
 func latestKey(url string) []byte { return append([]byte("u/"), url...) }
@@ -43,6 +47,14 @@ func linksKey(seq uint64) []byte         { return binary.BigEndian.AppendUint64(
 func logKey(seq uint64) []byte           { return binary.BigEndian.AppendUint64([]byte("l/"), seq) }
 func cursorKey(name string) []byte       { return append([]byte("c/"), name...) }
 func segmentKey(number uint32) []byte    { return binary.BigEndian.AppendUint32([]byte("s/"), number) }
+
+func droppedKey(number uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte("x/"), number)
+}
+
+func removedKey(url string, number int) []byte {
+	return append([]byte("r/"), olderKey(url, number)[len("v/"):]...)
+}
 
 // after returns the least key greater than every key that begins with prefix.
 func after(prefix []byte) []byte {

@@ -3,7 +3,8 @@
 //
 // What it guarantees:
 //   - Once the callback of [Store.Put] or [Store.Touch] was called with nil, the version survives
-//     kill -9 and power loss. Until then it may be lost, and then no trace of it is ever seen.
+//     kill -9 and power loss. Until then it may be lost, and then no trace of it is ever seen; or, if its
+//     records were written, it is there as a whole when the store is next opened.
 //   - Versions of a URL are numbered 1, 2, 3, …, and Put knows the number at once, whether or not the
 //     version before is durable yet. No number is used twice, also after versions were removed. A version
 //     is a new digest: a body equal to the latest one of its URL, like a 304, only moves the time of
@@ -16,8 +17,11 @@
 //     last reference, its body. A body stays as long as any version has it.
 //   - The log of versions has no holes a follower could fall into: when [Store.Next] hands out a
 //     sequence number, every smaller one is durable.
-//   - Nobody ever deletes a file by hand: bytes that a crash left behind the last indexed record are cut
-//     off on open, and the run goes on.
+//   - Nobody ever deletes a file by hand: records that a crash left behind the last indexed one are indexed
+//     on open, a torn one is moved to a file of its own (seg-….warc.gz.at-OFFSET.set-aside), and the run goes on.
+//   - Nothing is removed because the index does not know it. An index that is lost, damaged or older than the
+//     segments is refused, with an [fsck.Error], and [Mend] makes it again of the records. What a repair
+//     takes away is renamed to *.set-aside.
 //
 // Readers see what is durable; Put and Touch also see what is still on its way. One process owns a
 // directory at a time, which the index enforces by a lock of its own. After a failed write or sync the

@@ -201,6 +201,8 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 			{"WARC-Identified-Payload-Type", cleanValue(d.MediaType)},
 			{versionField, strconv.Itoa(v.Number)},
 			{viewField, v.Secret},
+			{charsetField, cleanValue(v.Charset)},
+			{languageField, cleanValue(v.Language)},
 		},
 	}
 	if d.Truncated {
@@ -219,16 +221,21 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 	defer s.compress.Put(c)
 	c.append(w.buffer, response)
 	w.record = int64(w.buffer.Len())
-	c.append(w.buffer, &record{
-		kind: typeMetadata, id: newRecordID(), date: v.FetchedAt, content: contentXML, head: meta,
+	c.append(w.buffer, metaRecord(v, meta, response.id.String()))
+}
+
+// metaRecord is the record of a version's meta-info, behind that of its response.
+func metaRecord(v *Version, xml []byte, response string) *record {
+	return &record{
+		kind: typeMetadata, id: newRecordID(), date: v.FetchedAt, content: contentXML, head: xml,
 		fields: [][2]string{
 			{"WARC-Target-URI", v.URL},
-			{"WARC-Refers-To", response.id.String()},
-			{"WARC-Block-Digest", blockDigest(meta)},
+			{"WARC-Refers-To", response},
+			{"WARC-Block-Digest", blockDigest(xml)},
 			{versionField, strconv.Itoa(v.Number)},
 			{viewField, v.Secret},
 		},
-	})
+	}
 }
 
 // makeRevisit turns a response into the record of the same response without its body.

@@ -112,7 +112,7 @@ func (s *Store) history(url string) ([]entry, error) {
 		all = append(all, e)
 	}
 	if err := it.Error(); err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	latest, ok, err := getFrom(snapshot, latestKey(url), decode)
 	if ok {
@@ -185,7 +185,10 @@ func (s *Store) list(ctx context.Context, prefix string, yield func(Version, err
 			return nil
 		}
 	}
-	return it.Error()
+	if err := it.Error(); err != nil {
+		return unreadable(err)
+	}
+	return nil
 }
 
 // Body returns the decoded body of a version, and the HTTP header it came with, in which Content-Length

@@ -6,47 +6,152 @@ import (
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// recover brings segments and index to agree, and sets the store up to go on from there. The index is
-// right: it only ever names records that were synced before.
-func (s *Store) recover() error {
+// recover brings segments and index to agree, and sets the store up to go on from there. The index only ever
+// names records that were synced before. What lies behind them is what a crash has left, or what the index has
+// lost: see tail. To be mended, a store is set up as its index says.
+func (s *Store) recover(mend bool) error {
 	if err := s.checkFormat(); err != nil {
+		return err
+	}
+	if err := s.checkGeneration(mend); err != nil {
 		return err
 	}
 	var err error
 	if s.durable, _, err = get(s, countersKey, decodeCounters); err != nil {
 		return err
 	}
-	s.accepted = s.durable.seq
 	known, err := s.indexedSegments()
 	if err != nil {
 		return err
 	}
-	if !s.options.ReadOnly {
-		if err := s.removeUnindexed(known); err != nil {
-			return err
-		}
-	}
 	for _, k := range known {
-		whole, err := s.checkSegment(k)
-		if err != nil {
-			return err
-		}
 		if s.segments.number > 0 {
 			state := s.segments.state
 			s.segments.sealed[s.segments.number] = &state
 		}
-		s.segments.number, s.segments.state, s.segments.file = k.number, k.state, nil
+		s.segments.number, s.segments.state = k.number, k.state
 		s.durable.dead += uint64(k.state.dead)
-		if !whole || k.number != known[len(known)-1].number || k.state.size >= s.segments.limit || s.options.ReadOnly {
-			continue
+	}
+	if !mend {
+		err = s.recoverFiles(known)
+	}
+	s.accepted = s.durable.seq
+	return err
+}
+
+// recoverFiles brings the files of segments in line with the index.
+func (s *Store) recoverFiles(known []indexedSegment) error {
+	if err := s.endDrops(); err != nil {
+		return err
+	}
+	if err := s.recoverTail(); err != nil {
+		return err
+	}
+	if err := s.warn(known); err != nil || s.options.ReadOnly {
+		return err
+	}
+	return s.resume()
+}
+
+// resume opens the last segment to be written on, if it is as the index says and not full.
+func (s *Store) resume() error {
+	path := s.segments.path(s.segments.number)
+	info, err := s.options.FS.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (info.Size() != s.segments.state.size || info.Size() >= s.segments.limit) {
+		return nil
+	}
+	if err == nil {
+		s.segments.file, err = s.options.FS.OpenReadWrite(path, writeCategory)
+	}
+	if err != nil {
+		return fmt.Errorf("open segment %d: %w", s.segments.number, err)
+	}
+	return nil
+}
+
+// warn says which segments are not what the index says of them. What is missing is lost, but the rest stays
+// readable, so it is no error; what is too much is left alone, for a check to look at.
+func (s *Store) warn(known []indexedSegment) error {
+	files, err := segmentFiles(s.options.FS, s.segments.dir)
+	if err != nil {
+		return err
+	}
+	log := s.options.Logger
+	for _, k := range known {
+		size, there := files[k.number]
+		delete(files, k.number)
+		switch {
+		case !there:
+			log.Error("object cache: a segment is missing", "file", s.segments.path(k.number), "bytes", k.state.size)
+		case size < k.state.size:
+			log.Error("object cache: a segment is too short", "file", s.segments.path(k.number), "bytes", size, "expected", k.state.size)
 		}
-		if s.segments.file, err = s.options.FS.OpenReadWrite(s.segments.path(k.number), writeCategory); err != nil {
-			return fmt.Errorf("open segment %d: %w", k.number, err)
+	}
+	for number := range files {
+		if s.segments.known(number) == nil {
+			log.Warn("object cache: a segment is not in the index; webrace-store fsck looks at it", "file", s.segments.path(number))
 		}
 	}
 	return nil
+}
+
+// segmentFiles returns the sizes of the segments that are files, but for empty ones, which hold nothing.
+func segmentFiles(fsys vfs.FS, dir string) (map[uint32]int64, error) {
+	names, err := fsys.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list segments: %w", err)
+	}
+	sizes := map[uint32]int64{}
+	for _, name := range names {
+		number, ok := segmentNumber(name)
+		if !ok {
+			continue
+		}
+		info, err := fsys.Stat(fsys.PathJoin(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		if info.Size() > 0 {
+			sizes[number] = info.Size()
+		}
+	}
+	return sizes, nil
+}
+
+// endDrops removes the files of segments that the index has dropped, if a crash came before that was done.
+func (s *Store) endDrops() error {
+	prefix := []byte("x/")
+	it, err := over(s.db, prefix)
+	if err != nil || s.options.ReadOnly {
+		return errors.Join(err, closeIf(it))
+	}
+	defer it.Close()
+	for it.First(); it.Valid(); it.Next() {
+		number, ok := numberOf(it.Key(), prefix)
+		if !ok || s.segments.known(number) != nil {
+			return fmt.Errorf("%w: dropped segment %x", ErrCorrupt, it.Key())
+		}
+		if err := s.removeDropped(number); err != nil {
+			return err
+		}
+	}
+	return it.Error()
+}
+
+func closeIf(it *pebble.Iterator) error {
+	if it == nil {
+		return nil
+	}
+	return it.Close()
 }
 
 func (s *Store) checkFormat() error {
@@ -89,50 +194,4 @@ func segmentsOf(index *pebble.DB) ([]indexedSegment, error) {
 		all = append(all, indexedSegment{number, state})
 	}
 	return all, it.Error()
-}
-
-// removeUnindexed removes segments that were begun and never got an indexed record.
-func (s *Store) removeUnindexed(known []indexedSegment) error {
-	indexed := map[uint32]bool{}
-	for _, k := range known {
-		indexed[k.number] = true
-	}
-	names, err := s.options.FS.List(s.segments.dir)
-	if err != nil {
-		return fmt.Errorf("list segments: %w", err)
-	}
-	for _, name := range names {
-		number, ok := segmentNumber(name)
-		if (!ok || indexed[number]) && !isTemporary(name) {
-			continue
-		}
-		s.options.Logger.Warn("object cache: removing a file that a crash left without records", "file", name)
-		if err := s.options.FS.Remove(s.options.FS.PathJoin(s.segments.dir, name)); err != nil {
-			return fmt.Errorf("remove %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// checkSegment cuts off what lies behind the last record of a segment. It reports whether all that
-// should be there is; what is missing is lost, but the rest stays readable, so it is no error.
-func (s *Store) checkSegment(k indexedSegment) (whole bool, err error) {
-	path := s.segments.path(k.number)
-	info, err := s.options.FS.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.options.Logger.Error("object cache: a segment is missing", "file", path, "bytes", k.state.size)
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("open segment %d: %w", k.number, err)
-	}
-	if info.Size() < k.state.size {
-		s.options.Logger.Error("object cache: a segment is too short", "file", path, "bytes", info.Size(), "expected", k.state.size)
-		return false, nil
-	}
-	if info.Size() > k.state.size && !s.options.ReadOnly {
-		s.options.Logger.Warn("object cache: cutting off a torn tail", "file", path, "bytes", info.Size()-k.state.size)
-		return true, truncate(s.options.FS, path, k.state.size)
-	}
-	return true, nil
 }

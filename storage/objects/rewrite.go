@@ -8,14 +8,16 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/webrace/webrace"
 )
 
 // A segment that is mostly dead gives back its space by moving what is alive behind the records of the
 // segment that is written to, byte for byte, some megabytes at a time, each time with one batch of the
 // index. So a run is never stalled, and whenever the power goes, each record is in the old place or in
-// the new one. At last the index forgets the segment, and the file is unlinked; one that a crash leaves
-// unlinked is removed on open.
+// the new one. At last the index drops the segment, and the file is unlinked; if a crash comes between,
+// that is done on open.
 const (
 	movedBytes   = 4 << 20
 	movedRecords = 1000
@@ -257,6 +259,7 @@ func (s *Store) dropSegment(number uint32) error {
 		c.counts.dead -= uint64(state.dead)
 		delete(seg.sealed, number)
 		c.batch.Delete(segmentKey(number), nil)
+		c.set(droppedKey(number), nil)
 		return nil
 	}})
 	if err != nil {
@@ -265,8 +268,16 @@ func (s *Store) dropSegment(number uint32) error {
 	s.moves.Add(1)
 	s.unlinking.Lock()
 	defer s.unlinking.Unlock()
+	return s.removeDropped(number)
+}
+
+// removeDropped removes the file of a segment that the index has dropped.
+func (s *Store) removeDropped(number uint32) error {
 	if err := s.options.FS.Remove(s.segments.path(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove segment %d: %w", number, err)
 	}
-	return syncDir(s.options.FS, s.segments.dir)
+	if err := syncDir(s.options.FS, s.segments.dir); err != nil {
+		return err
+	}
+	return s.db.Delete(droppedKey(number), pebble.NoSync) // it is removed again if this is lost
 }

@@ -54,6 +54,27 @@ func (s *segments) known(number uint32) *segmentState {
 	return s.sealed[number]
 }
 
+// add makes a segment known whose file is there. If it is above the one written to, that is written to no more.
+func (s *segments) add(number uint32) error {
+	state := segmentState{compression: compressionGzip}
+	if number < s.number {
+		s.sealed[number] = &state
+		return nil
+	}
+	if s.file != nil {
+		if err := errors.Join(s.file.Sync(), s.file.Close()); err != nil {
+			return fmt.Errorf("close segment %d: %w", s.number, err)
+		}
+		s.file = nil
+	}
+	if s.number > 0 {
+		former := s.state
+		s.sealed[s.number] = &former
+	}
+	s.number, s.state = number, state
+	return nil
+}
+
 // next closes the segment written to, which must be synced, and begins another.
 func (s *segments) next() error {
 	if s.file != nil {
@@ -66,7 +87,11 @@ func (s *segments) next() error {
 		state := s.state
 		s.sealed[s.number] = &state
 	}
-	s.number++
+	number, err := s.free()
+	if err != nil {
+		return err
+	}
+	s.number = number
 	file, err := s.fs.OpenReadWrite(s.path(s.number), writeCategory)
 	if err != nil {
 		return fmt.Errorf("create segment %d: %w", s.number, err)
@@ -76,6 +101,22 @@ func (s *segments) next() error {
 		return err
 	}
 	return s.append(s.renewal(segmentName(s.number)), 1)
+}
+
+// free returns a number above that of the segment written to, whose file is not there or is empty: nothing is
+// written over what the index does not know.
+func (s *segments) free() (uint32, error) {
+	for number := s.number + 1; ; number++ {
+		info, err := s.fs.Stat(s.path(number))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return number, nil
+		case err != nil:
+			return 0, fmt.Errorf("look for segment %d: %w", number, err)
+		case info.Size() == 0:
+			return number, nil
+		}
+	}
 }
 
 // append writes records behind the last one; they are durable after sync.

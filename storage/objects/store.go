@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/generation"
 )
 
 // format is the version of the directory's layout; see [Open].
@@ -25,6 +25,9 @@ type Store struct {
 	buffers  *sync.Pool
 	compress *sync.Pool
 	users    gate
+
+	generation generation.Generation // that the index has reached; the committer's own
+	reached    *generation.File      // says so beside the index
 
 	urls    stripes // held while the next version of a URL is decided
 	digests stripes // held while it is decided whether a body is new
@@ -65,22 +68,35 @@ type pendingPayload struct {
 }
 
 // Open opens the store in dir, and makes it if there is none. A directory of a newer format is refused
-// with [ErrFormat] and left as it is. What a crash left behind the last indexed record is cut off, with
-// a warning.
+// with [ErrFormat], and one whose index is lost, damaged or older than its segments with an [fsck.Error] that
+// says what mends it; both are left as they are. What a crash left behind the last indexed record is indexed
+// if it is whole, and else moved to a file beside, with a warning.
 func Open(dir string, o Options) (*Store, error) {
+	s, err := openStore(dir, o, false)
+	if err != nil {
+		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+// openStore opens a store, also one whose index lacks records, if it is to be mended.
+func openStore(dir string, o Options, mend bool) (*Store, error) {
 	o = o.withDefaults()
 	compress, err := compressors(o.Level)
 	if err != nil {
-		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
+		return nil, err
 	}
 	if o.ReadOnly {
 		o.FS = unlocked{o.FS}
 	} else if err := makeDir(o.FS, dir); err != nil {
-		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
+		return nil, err
 	}
-	db, err := openIndex(o.FS.PathJoin(dir, "index"), o)
+	if err := refuseLostIndex(dir, o); err != nil && !mend {
+		return nil, err
+	}
+	db, err := openIndex(o.FS.PathJoin(dir, indexName), o)
 	if err != nil {
-		return nil, fmt.Errorf("open object cache %s: %w", dir, err)
+		return nil, err
 	}
 	s := &Store{
 		options:  o,
@@ -97,8 +113,8 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s.work, s.space = sync.NewCond(&s.mu), sync.NewCond(&s.mu)
 	s.segments.renewal = s.firstRecord
-	if err := s.recover(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open object cache %s: %w", dir, err), s.segments.close(), db.Close())
+	if err := s.recover(mend); err != nil {
+		return nil, errors.Join(err, s.segments.close(), s.reached.Close(), db.Close())
 	}
 	if !o.ReadOnly {
 		s.committer.Go(s.commitLoop)
@@ -120,7 +136,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.users.wait()
 	s.committer.Wait()
-	if err := errors.Join(s.segments.close(), s.db.Close()); err != nil {
+	if err := errors.Join(s.segments.close(), s.db.Close(), s.reached.Close()); err != nil {
 		return fmt.Errorf("close object cache: %w", err)
 	}
 	return nil
@@ -145,25 +161,6 @@ func (s *Store) firstRecord(name string) []byte {
 	return out.Bytes()
 }
 
-func openIndex(dir string, o Options) (*pebble.DB, error) {
-	options := &pebble.Options{
-		FS:                 o.FS,
-		ReadOnly:           o.ReadOnly,
-		CacheSize:          o.CacheBytes,
-		MemTableSize:       4 << 20,
-		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             indexLogger{o.Logger, o.Fatal},
-	}
-	for i := range options.Levels {
-		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
-	}
-	db, err := pebble.Open(dir, options)
-	if err != nil {
-		return nil, fmt.Errorf("open index: %w", err)
-	}
-	return db, nil
-}
-
 // get is getFrom for what is durable.
 func get[T any](s *Store, key []byte, decode func([]byte) (T, error)) (T, bool, error) {
 	return getFrom(s.db, key, decode)
@@ -178,7 +175,7 @@ func getFrom[T any](r pebble.Reader, key []byte, decode func([]byte) (T, error))
 	}
 	if err != nil {
 		var none T
-		return none, false, fmt.Errorf("read index: %w", err)
+		return none, false, unreadable(err)
 	}
 	defer closer.Close()
 	v, err := decode(value)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/frontcode"
+	"github.com/webrace/webrace/storage/internal/generation"
 )
 
 // Every value of the index begins with its schema, so that a later release can add to one kind of value
@@ -182,6 +183,20 @@ func decodeNumber(value []byte) (uint64, error) {
 	r := newReader(value)
 	n := r.uint()
 	return n, r.end("number")
+}
+
+func encodeGeneration(g generation.Generation) []byte {
+	w := writer{schema}
+	w = append(w, g.ID[:]...)
+	w.uint(g.Commits)
+	return w
+}
+
+func decodeGeneration(value []byte) (g generation.Generation, err error) {
+	r := newReader(value)
+	copy(g.ID[:], r.take(len(g.ID)))
+	g.Commits = r.uint()
+	return g, r.end("generation")
 }
 
 func encodeLinks(links []string) []byte { return frontcode.Append([]byte{schema}, links) }

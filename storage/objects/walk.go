@@ -3,6 +3,7 @@ package objects
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -48,10 +49,10 @@ func (s *Store) walk(ctx context.Context, prefix string, visit func(*known) erro
 			return err
 		}
 	}
-	if err := latest.Error(); err != nil {
-		return err
+	if err := errors.Join(latest.Error(), older.Error()); err != nil {
+		return unreadable(err)
 	}
-	return older.Error()
+	return nil
 }
 
 // over iterates over the keys that begin with prefix.

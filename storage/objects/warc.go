@@ -37,8 +37,12 @@ const (
 	// identicalPayload says that a revisit record's body is that of the record it refers to.
 	identicalPayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
-	// versionField is ours: with it the index could be built again from the segments alone.
+	// versionField is ours: with it the index is built again from the segments alone.
 	versionField = "Webrace-Version"
+
+	// These are ours, too: what was found out of a body, which need not be what its header says.
+	charsetField  = "Webrace-Charset"
+	languageField = "Webrace-Language"
 
 	// viewField is ours: it names the credentials that a document was asked for with.
 	viewField = "Webrace-Credentials"

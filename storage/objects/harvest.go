@@ -1,0 +1,183 @@
+package objects
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/frontcode"
+)
+
+// harvest gathers what an index lacks from whole segments, however much that is: in the index itself, under keys that
+// nothing else uses, in the order of their dates, in which versions are brought in.
+//
+//	o/<date8><segment4><offset8>  a version
+//	b/<digest32>                  a body that the index does not have
+type harvest struct {
+	store *Store
+	batch *pebble.Batch
+	files map[uint32]int64 // the sizes of segments
+}
+
+func (s *Store) newHarvest() (*harvest, error) {
+	files, err := segmentFiles(s.options.FS, s.segments.dir)
+	if err != nil {
+		return nil, err
+	}
+	h := &harvest{store: s, batch: s.db.NewBatch(), files: files}
+	return h, h.clear()
+}
+
+// clear takes away what was gathered.
+func (h *harvest) clear() error {
+	for _, prefix := range []string{"o/", "b/"} {
+		if err := h.batch.DeleteRange([]byte(prefix), after([]byte(prefix)), nil); err != nil {
+			return err
+		}
+	}
+	return h.flush()
+}
+
+// close ends the harvest.
+func (h *harvest) close() error { return errors.Join(h.clear(), h.batch.Close()) }
+
+func (h *harvest) flush() error {
+	err := h.batch.Commit(pebble.NoSync)
+	h.batch.Close()
+	h.batch = h.store.db.NewBatch()
+	return err
+}
+
+// extent gathers from the records of an extent, over what is none, and sets where they end.
+func (h *harvest) extent(ctx context.Context, e *extent) error {
+	file, err := h.store.options.FS.Open(h.store.segments.path(e.segment))
+	if err != nil {
+		return fmt.Errorf("open segment %d: %w", e.segment, err)
+	}
+	defer file.Close()
+	p := pairs{add: h.add}
+	for in := (&scanner{segment: e.segment, file: file, at: e.begin, end: e.size}); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, err := in.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		e.take(r)
+		if err := p.next(r); err != nil {
+			return err
+		}
+	}
+	return errors.Join(p.end(e.size), h.flush())
+}
+
+// add gathers a version, unless the index has it there already, and its body, if the index lacks that.
+func (h *harvest) add(v *salvaged) error {
+	if v.payload != nil {
+		p, known, err := get(h.store, payloadKey(v.Digest), decodePayload)
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			return err
+		}
+		if !known || !p.record.within(h.files) {
+			h.batch.Set(gatheredBody(v.Digest), encodePayload(v.payload), nil)
+		}
+	}
+	if v.metaLength == 0 && !v.torn {
+		return nil // a body that outlives its version
+	}
+	e, ok, err := h.store.find(v.View(), v.Number)
+	if err != nil && !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	if ok && e.record == v.record {
+		return nil
+	}
+	h.batch.Set(gatheredVersion(v), encodeSalvaged(v), nil)
+	if h.batch.Len() > 1<<20 {
+		return h.flush()
+	}
+	return nil
+}
+
+// versions yields what was gathered, by date.
+func (h *harvest) versions() iter.Seq2[*salvaged, error] {
+	return func(yield func(*salvaged, error) bool) {
+		it, err := over(h.store.db, []byte("o/"))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer it.Close()
+		for it.First(); it.Valid(); it.Next() {
+			v, err := decodeSalvaged(it.Value())
+			if err == nil {
+				err = h.identify(v)
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+		if err := it.Error(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// identify gives a version the body that its own record holds, as the index is to know it.
+func (h *harvest) identify(v *salvaged) error {
+	p, err := h.body(v.Digest)
+	if err == nil && p != nil && p.record == v.record {
+		v.payload = p
+	}
+	return err
+}
+
+// body returns a body that was gathered; nil for none.
+func (h *harvest) body(d webrace.Digest) (*payload, error) {
+	p, ok, err := get(h.store, gatheredBody(d), decodePayload)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &p, nil
+}
+
+func gatheredBody(d webrace.Digest) []byte { return append([]byte("b/"), d[:]...) }
+
+func gatheredVersion(v *salvaged) []byte {
+	const sign = 1 << 63 // so that dates before 1970 sort before those after
+	key := binary.BigEndian.AppendUint64([]byte("o/"), uint64(v.FetchedAt.UnixNano())^sign)
+	key = binary.BigEndian.AppendUint32(key, v.record.segment)
+	return binary.BigEndian.AppendUint64(key, uint64(v.record.offset))
+}
+
+func encodeSalvaged(v *salvaged) []byte {
+	w := writer{schema}
+	w.string(v.View())
+	w.string(string(encodeEntry(&v.entry)))
+	return frontcode.Append(w, v.links)
+}
+
+func decodeSalvaged(value []byte) (*salvaged, error) {
+	r := newReader(value)
+	view, inner := r.string(), r.string()
+	if r.failed {
+		return nil, r.end("gathered version")
+	}
+	e, err1 := decodeEntry(view, []byte(inner))
+	links, rest, err2 := frontcode.Cut(r.rest)
+	if err := cmp.Or(err1, err2); err != nil || len(rest) > 0 {
+		return nil, fmt.Errorf("%w: gathered version: %w", ErrCorrupt, err)
+	}
+	return &salvaged{entry: e, links: links}, nil
+}

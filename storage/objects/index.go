@@ -1,0 +1,166 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/generation"
+)
+
+// The index is what makes segments a store, and without it their records belong to nothing. So a store that is
+// opened with another index than its own must not go on as if that were right: it would take what it does not know
+// for what a crash has left. See [generation.Generation] for how an index is known to be older.
+
+// indexName is the name of the index within the directory of a store.
+const indexName = "index"
+
+// Kinds of damage to the index as a whole.
+const (
+	damageNoIndex  = "lost index"
+	damageIndex    = "damaged index"
+	damageOldIndex = "index older than the documents"
+)
+
+func indexError(kind, where, detail string) error {
+	return &fsck.Error{
+		Finding: fsck.Finding{Store: "objects", Kind: kind, Where: where, Detail: detail},
+		Mend:    "webrace-store fsck --repair builds it again from the documents; nothing was changed",
+	}
+}
+
+func openIndex(dir string, o Options) (*pebble.DB, error) {
+	options := &pebble.Options{
+		FS:                 o.FS,
+		ReadOnly:           o.ReadOnly,
+		CacheSize:          o.CacheBytes,
+		MemTableSize:       4 << 20,
+		FormatMajorVersion: pebble.FormatNewest,
+		Logger:             indexLogger{o.Logger, o.Fatal},
+		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
+			o.Logger.Error("object cache index is damaged", "file", i.Path) // who reads it gets an error: that is no end
+		}},
+	}
+	for i := range options.Levels {
+		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
+	}
+	db, err := pebble.Open(dir, options)
+	if err != nil && isDamage(err) {
+		return nil, indexError(damageIndex, dir, err.Error())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open index: %w", err)
+	}
+	return db, nil
+}
+
+// unreadable is the error of reading an index that is open.
+func unreadable(err error) error {
+	if pebble.IsCorruptionError(err) {
+		return indexError(damageIndex, "", err.Error())
+	}
+	return fmt.Errorf("read index: %w", err)
+}
+
+// isDamage reports whether opening the index failed for what is in its files. What the system says of
+// other things than missing files is no damage.
+func isDamage(err error) bool {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number == syscall.ENOENT
+	}
+	return !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrInvalid)
+}
+
+// refuseLostIndex looks for an index before one would be made: it is always there before anything else is.
+func refuseLostIndex(dir string, o Options) error {
+	index := o.FS.PathJoin(dir, indexName)
+	if there, err := hasIndex(index, o); there || err != nil {
+		return err
+	}
+	if _, err := o.FS.Stat(o.FS.PathJoin(dir, generation.FileName)); err == nil {
+		return indexError(damageNoIndex, index, "it is not there, and there was one")
+	}
+	files, err := segmentFiles(o.FS, dir)
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	return indexError(damageNoIndex, index, fmt.Sprintf("it is not there, and %d segments of documents are", len(files)))
+}
+
+func hasIndex(path string, o Options) (bool, error) {
+	if _, err := o.FS.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	description, err := pebble.Peek(path, o.FS)
+	if err != nil {
+		return isDamage(err), nil // opening it says what is wrong
+	}
+	return description.Exists, nil
+}
+
+// checkGeneration refuses an index that has lost commits. One of a release that did not count them begins to.
+func (s *Store) checkGeneration(mend bool) (err error) {
+	index := s.options.FS.PathJoin(s.segments.dir, indexName)
+	path := s.generationPath()
+	var counted bool
+	if s.generation, counted, err = get(s, generationKey, decodeGeneration); err != nil {
+		return err
+	}
+	wrong, err := generation.Compare(s.options.FS, path, s.generation)
+	if err != nil {
+		return err
+	}
+	if wrong == "" && !counted {
+		wrong, err = s.emptied()
+	}
+	switch {
+	case err != nil:
+		return err
+	case wrong != "" && !mend:
+		return indexError(damageOldIndex, index, wrong)
+	case wrong != "":
+		s.generation = generation.Generation{} // until it is mended
+		return nil
+	case s.options.ReadOnly:
+		return nil
+	case !counted:
+		err = s.count(generation.Generation{ID: generation.NewID(), Commits: 1})
+	}
+	if err == nil {
+		s.reached, err = generation.Create(s.options.FS, path, s.generation)
+	}
+	return err
+}
+
+func (s *Store) generationPath() string {
+	return s.options.FS.PathJoin(s.segments.dir, generation.FileName)
+}
+
+// count has the index begin with a generation.
+func (s *Store) count(g generation.Generation) error {
+	if err := s.db.Set(generationKey, encodeGeneration(g), pebble.Sync); err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	s.generation = g
+	return nil
+}
+
+// emptied says that an index which counts no commits has no segments either, though there are some: one that
+// is new counts before it has any.
+func (s *Store) emptied() (wrong string, err error) {
+	known, err := s.indexedSegments()
+	if err != nil || len(known) > 0 {
+		return "", err
+	}
+	files, err := segmentFiles(s.options.FS, s.segments.dir)
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("it is empty, and there are %d segments of documents", len(files)), nil
+}

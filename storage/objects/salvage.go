@@ -1,0 +1,96 @@
+package objects
+
+import (
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"mime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+// This file makes of records what the index says of them.
+
+// salvaged is a version whose records were found in a segment.
+type salvaged struct {
+	entry
+	payload *payload // of a response record; nil for a revisit
+	links   []string
+	torn    bool // the meta-info is damaged
+}
+
+// parseDigest reads back what formatDigest wrote.
+func parseDigest(text string) (d webrace.Digest, err error) {
+	sum, err := base32.StdEncoding.DecodeString(strings.TrimPrefix(text, "sha256:"))
+	if err != nil || len(sum) != len(d) || formatDigest(webrace.Digest(sum)) != text {
+		return d, fmt.Errorf("%w: %.80q is no digest", ErrCorrupt, text)
+	}
+	return webrace.Digest(sum), nil
+}
+
+// versionOf makes a version of its response or revisit record. What older releases did not write there is taken from
+// the HTTP header.
+func versionOf(r *scanned) (*salvaged, error) {
+	f := r.fields
+	kind := f["warc-type"]
+	if kind != typeResponse && kind != typeRevisit {
+		return nil, fmt.Errorf("%w: a %s record is no version", ErrCorrupt, kind)
+	}
+	digest, err1 := parseDigest(f["warc-payload-digest"])
+	number, err2 := strconv.ParseUint(f[strings.ToLower(versionField)], 10, 31)
+	date, err3 := time.Parse(time.RFC3339Nano, f["warc-date"])
+	status, header, body, err4 := splitResponse(r.block)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	size := int64(len(body))
+	if kind == typeRevisit {
+		var err error
+		if size, err = strconv.ParseInt(header.Get("Content-Length"), 10, 63); err != nil || size < 0 {
+			return nil, fmt.Errorf("%w: revisit of a body of %.20q bytes", ErrCorrupt, header.Get("Content-Length"))
+		}
+	}
+	_, parameters, _ := mime.ParseMediaType(header.Get("Content-Type"))
+	s := &salvaged{entry: entry{record: r.at, Version: Version{
+		URL: f["warc-target-uri"], Secret: f[strings.ToLower(viewField)], Number: int(number), Digest: digest, Status: status,
+		MediaType: f["warc-identified-payload-type"], Charset: fieldOr(f, charsetField, parameters["charset"]),
+		Language: fieldOr(f, languageField, header.Get("Content-Language")), Size: size,
+		FetchedAt: date.UTC(), ValidatedAt: date.UTC(), Truncated: f["warc-truncated"] != "",
+	}}}
+	if s.URL == "" || number < 1 {
+		return nil, fmt.Errorf("%w: a record without URL or version", ErrCorrupt)
+	}
+	if kind == typeRevisit {
+		return s, nil
+	}
+	id, err := parseRecordID(f["warc-record-id"])
+	s.payload = &payload{record: r.at, size: size, id: id, date: s.FetchedAt, url: s.URL}
+	return s, err
+}
+
+// fieldOr is what a field says, or else what is likely.
+func fieldOr(fields map[string]string, name, likely string) string {
+	if value := fields[strings.ToLower(name)]; value != "" {
+		return value
+	}
+	return strings.ToLower(likely)
+}
+
+// describe takes from the metadata record that follows a version's record what it says, and reports whether it is that
+// of the version.
+func (s *salvaged) describe(r *scanned) (bool, error) {
+	f := r.fields
+	if f["warc-type"] != typeMetadata || f["warc-target-uri"] != s.URL || f[strings.ToLower(viewField)] != s.Secret ||
+		f[strings.ToLower(versionField)] != strconv.Itoa(s.Number) || r.at.offset != s.record.offset+s.record.length {
+		return false, nil
+	}
+	m, err := decodeMeta(r.block)
+	if err != nil {
+		return false, err
+	}
+	s.metaLength, s.links = r.at.length, m.Links
+	return true, nil
+}
