@@ -58,12 +58,12 @@ func (d *Dir) collect(ctx context.Context, r Retention) (c Collected, err error)
 			return c, err
 		}
 	}
-	u := &unfind{dir: d, ctx: ctx}
+	u := unfind{d, ctx}
 	judge := judge{requests, r, time.Now()}
 	c.Collected, err = documents.Collect(ctx, objects.CollectOptions{
 		Verdict: judge.verdicts, Confirm: judge.confirm, Removed: u.removed, MaxBytes: r.MaxBytes,
 	})
-	return c, errors.Join(err, u.err)
+	return c, err
 }
 
 // WouldCollect says which versions a collection would remove for their age, and the size of their bodies.
@@ -184,24 +184,20 @@ func refsTo(versions []objects.Version) []control.VersionRef {
 type unfind struct {
 	dir *Dir
 	ctx context.Context
-	err error
 }
 
-func (u *unfind) removed(versions []objects.Version) {
-	if u.err != nil || !exists(u.dir.Path("fulltext")) {
-		return
+func (u unfind) removed(urls []string) error {
+	if !exists(u.dir.Path("fulltext")) {
+		return nil
 	}
-	var index *fulltext.Store
-	if index, u.err = u.dir.Fulltext(); u.err != nil {
-		return
+	index, err := ready(u.dir, &u.dir.fulltext)
+	if errors.Is(err, fulltext.ErrFormat) || errors.Is(err, fulltext.ErrCorrupt) {
+		return nil // it is made anew of what is stored
 	}
-	var urls []string
-	for _, v := range versions {
-		if n := len(urls); n == 0 || urls[n-1] != v.URL {
-			urls = append(urls, v.URL)
-		}
+	if err != nil {
+		return err
 	}
-	u.err = index.Refresh(u.ctx, urls)
+	return index.Refresh(u.ctx, urls)
 }
 
 // String says it to a person.

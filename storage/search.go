@@ -14,20 +14,29 @@ import (
 )
 
 // Fulltext returns the search index. One that an older release has made is made anew first, which may take
-// as long as the cache is large; if that is interrupted, the pipeline that fills the index does the rest.
+// as long as the cache is large; if that is interrupted, the pipeline that fills the index does the rest. What
+// a collection of garbage has removed before it was killed is no longer found.
 func (d *Dir) Fulltext() (*fulltext.Store, error) {
 	store, err := ready(d, &d.fulltext)
-	if !errors.Is(err, fulltext.ErrOutdated) || d.readOnly {
+	if errors.Is(err, fulltext.ErrOutdated) && !d.readOnly {
+		slog.Info("the full-text index was made by an older release: it is made anew", "dir", d.path)
+		if err := d.dropFulltext(); err != nil {
+			return nil, err
+		}
+		if err := d.RebuildFulltext(context.Background(), nil); err != nil {
+			return nil, err
+		}
+		store, err = ready(d, &d.fulltext)
+	}
+	if err != nil || d.readOnly || !exists(d.Path("objects")) {
 		return store, err
 	}
-	slog.Info("the full-text index was made by an older release: it is made anew", "dir", d.path)
-	if err := d.dropFulltext(); err != nil {
+	documents, err := d.Objects()
+	if err != nil {
 		return nil, err
 	}
-	if err := d.RebuildFulltext(context.Background(), nil); err != nil {
-		return nil, err
-	}
-	return ready(d, &d.fulltext)
+	ctx := context.Background()
+	return store, documents.TellRemoved(ctx, unfind{d, ctx}.removed)
 }
 
 // dropFulltext removes the index, which is not open, and has the follower that fills it begin anew.

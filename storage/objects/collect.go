@@ -28,8 +28,9 @@ type CollectOptions struct {
 	// more: Get, Latest, Body and Pin already say that they are gone. What it says false of is taken
 	// back. Nil confirms all.
 	Confirm func(context.Context, []Version) (stillRemove []bool, err error)
-	// Removed is told what is gone for good. It may be nil.
-	Removed  func([]Version)
+	// Removed is told the URLs of what is gone for good. If it fails, or a crash comes before it returned,
+	// [Store.TellRemoved] tells them again. It may be nil.
+	Removed  func(urls []string) error
 	MaxBytes int64         // of records in use that the store may hold; 0 for no limit
 	Grace    time.Duration // what was stored or validated this lately is never removed
 	// MinAlive is the part of a segment that must be in use, or it is rewritten; a half when 0. Above
@@ -236,7 +237,7 @@ func (c *collection) removeGoing(ctx context.Context, going []candidate) error {
 		c.Kept += len(going)
 		return nil
 	}
-	gone, err := c.store.remove(confirmed)
+	gone, err := c.store.remove(confirmed, c.options.Removed != nil)
 	if err != nil {
 		return err
 	}
@@ -244,10 +245,10 @@ func (c *collection) removeGoing(ctx context.Context, going []candidate) error {
 	c.Bodies += gone.bodies
 	c.Bytes += gone.bytes
 	c.Kept += len(going) - len(gone.versions)
-	if c.options.Removed != nil && len(gone.versions) > 0 {
-		c.options.Removed(gone.versions)
+	if c.options.Removed == nil {
+		return nil
 	}
-	return nil
+	return c.store.TellRemoved(ctx, c.options.Removed)
 }
 
 func (c *collection) confirm(ctx context.Context, going []candidate) ([]doomed, error) {

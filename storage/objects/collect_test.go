@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,9 +179,9 @@ func TestWhatIsPinnedYoungOrWaitedForStays(t *testing.T) {
 			return still, nil
 		},
 	}
-	var gone []Version
-	options.Removed = func(v []Version) { gone = append(gone, v...) }
-	if c := collect(t, s, options); c.Versions != 1 || c.Kept != 2 || len(gone) != 1 || gone[0].URL != home+"old" {
+	var gone []string
+	options.Removed = func(urls []string) error { gone = append(gone, urls...); return nil }
+	if c := collect(t, s, options); c.Versions != 1 || c.Kept != 2 || len(gone) != 1 || gone[0] != home+"old" {
 		t.Errorf("collected %+v, gone are %+v", c, gone)
 	}
 	for _, name := range []string{"pinned", "waited", "young"} {
@@ -191,6 +192,30 @@ func TestWhatIsPinnedYoungOrWaitedForStays(t *testing.T) {
 	options.Grace = 0
 	if c := collect(t, s, options); c.Versions != 2 {
 		t.Errorf("without a pin: %+v", c)
+	}
+	sound(t, s)
+}
+
+// Who has to know what was removed is told even if a crash comes in between, until they have taken it.
+func TestWhatWasRemovedIsToldUntilItWasTaken(t *testing.T) {
+	mem := vfs.NewMem()
+	s := open(t, mem, Options{})
+	put(t, s, page(home+"a", "a"))
+	put(t, s, page(home+"b", "b"))
+	killed := errors.New("killed")
+	_, err := s.Collect(t.Context(), CollectOptions{Verdict: only(Remove, all), Removed: func([]string) error { return killed }})
+	if !errors.Is(err, killed) {
+		t.Errorf("collected: %v", err)
+	}
+	s.Close()
+	s = open(t, mem, Options{})
+	defer s.Close()
+	var told []string
+	tell := func(urls []string) error { told = append(told, urls...); return nil }
+	for range 2 {
+		if err := s.TellRemoved(t.Context(), tell); err != nil || !slices.Equal(told, []string{home + "a", home + "b"}) {
+			t.Errorf("told %v, %v", told, err)
+		}
 	}
 	sound(t, s)
 }

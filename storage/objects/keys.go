@@ -20,7 +20,7 @@ import (
 //	c/<name>            the cursor of a follower
 //	s/<number4>         a segment: how far it is valid
 //	x/<number4>         a segment of which nothing is alive, until its file is removed
-//	r/<url>\0<number4>  a version that was removed, until those who must know were told
+//	r/<url>             a URL of which versions were removed, until who has to know was told
 var (
 	formatKey     = []byte("f")
 	countersKey   = []byte("n")
@@ -52,9 +52,7 @@ func droppedKey(number uint32) []byte {
 	return binary.BigEndian.AppendUint32([]byte("x/"), number)
 }
 
-func removedKey(url string, number int) []byte {
-	return append([]byte("r/"), olderKey(url, number)[len("v/"):]...)
-}
+func removedKey(url string) []byte { return append([]byte("r/"), url...) }
 
 // after returns the least key greater than every key that begins with prefix.
 func after(prefix []byte) []byte {

@@ -1,8 +1,11 @@
 package objects
 
 import (
+	"context"
 	"fmt"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace"
 )
@@ -21,8 +24,8 @@ type removed struct {
 }
 
 // remove removes those of a batch that are still going and were not validated since. What queued writes
-// build on is taken back: the next collection comes to it.
-func (s *Store) remove(batch []doomed) (removed, error) {
+// build on is taken back: the next collection comes to it. With telling, their URLs are noted in the same batch.
+func (s *Store) remove(batch []doomed, telling bool) (removed, error) {
 	var all removed
 	err := s.exclusively(func(c *commit) error {
 		r := removal{commit: c}
@@ -31,10 +34,59 @@ func (s *Store) remove(batch []doomed) (removed, error) {
 				return fmt.Errorf("remove version %d of %s: %w", d.number, d.url, err)
 			}
 		}
+		for i := range r.versions {
+			if telling {
+				c.set(removedKey(r.versions[i].URL), nil)
+			}
+		}
 		all = r.removed
 		return nil
 	})
 	return all, err
+}
+
+// TellRemoved tells the URLs of versions that a collection removed, those of one whose teller did not return
+// included: some hundred at a time, until tell has taken them without an error.
+func (s *Store) TellRemoved(ctx context.Context, tell func(urls []string) error) error {
+	for {
+		urls, err := s.untold()
+		if err != nil || len(urls) == 0 {
+			return err
+		}
+		if s.options.ReadOnly {
+			return fmt.Errorf("tell what was removed: %w", ErrReadOnly)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := tell(urls); err != nil {
+			return err
+		}
+		batch := s.db.NewBatch()
+		for _, url := range urls {
+			batch.Delete(removedKey(url), nil)
+		}
+		if err := batch.Commit(pebble.NoSync); err != nil { // to tell it again does no harm
+			return fmt.Errorf("write index: %w", err)
+		}
+	}
+}
+
+// untold returns some URLs of which versions were removed, and it was not told.
+func (s *Store) untold() (urls []string, err error) {
+	prefix := removedKey("")
+	it, err := over(s.db, prefix)
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	for it.First(); it.Valid() && len(urls) < doomedAtOnce; it.Next() {
+		urls = append(urls, string(it.Key()[len(prefix):]))
+	}
+	if err := it.Error(); err != nil {
+		return nil, unreadable(err)
+	}
+	return urls, nil
 }
 
 // exclusively has the committer do a job of its own, in one batch of the index, while no Put or Touch is

@@ -43,7 +43,9 @@ func (s *Store) recoverTail() error {
 	if err != nil || len(t.extents) == 0 || s.options.ReadOnly {
 		return err
 	}
-	s.options.Logger.Warn("object cache: a crash has left records behind the index; they are indexed", "versions", len(t.versions))
+	if n := len(t.versions); n > 0 {
+		s.options.Logger.Warn("object cache: a crash has left versions behind the index; they are indexed", "versions", n)
+	}
 	for i := range t.extents {
 		if err := s.trim(&t.extents[i]); err != nil {
 			return err

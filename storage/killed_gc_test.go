@@ -1,0 +1,63 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// TestWhatAKilledCollectionRemovedIsNotFound ends a collection between the removal of versions and that of their
+// words, as kill -9 would.
+func TestWhatAKilledCollectionRemovedIsNotFound(t *testing.T) {
+	t.Parallel()
+	dir := unpackGolden(t, 1)
+	found := func() uint64 {
+		d := open(t, dir)
+		defer d.Close()
+		index, err := d.Fulltext()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := index.Search(t.Context(), fulltext.Query{Text: "ferry timetable"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Total
+	}
+	if found() == 0 {
+		t.Fatal("nothing is found to begin with")
+	}
+	d := open(t, dir)
+	documents, err := d.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := errors.New("killed")
+	_, err = documents.Collect(t.Context(), objects.CollectOptions{
+		Verdict: func(_ context.Context, versions []objects.Version) ([]objects.Verdict, error) {
+			verdicts := make([]objects.Verdict, len(versions))
+			for i := range verdicts {
+				verdicts[i] = objects.Remove
+			}
+			return verdicts, nil
+		},
+		Removed: func([]string) error { return killed },
+	})
+	if !errors.Is(err, killed) {
+		t.Fatalf("collected: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := found(); n != 0 {
+		t.Errorf("a search finds %d that were removed", n)
+	}
+	for _, f := range findings(t, dir, false) {
+		if f.Store == "fulltext" {
+			t.Errorf("found %v", f)
+		}
+	}
+}
