@@ -51,17 +51,17 @@ func (l *linter) checkCapacities() {
 		}
 		l.add(l.into[s.Name][0].toPos, CodeCapacity, len(s.Name),
 			"stage %q waits for %d items, and queue %q hands out no more than %d before they are dealt with, so it never has enough: set %s.%s to %d at least, or %s.%s to %d at most",
-			s.Name, h.Items, queue.Name, leases, queue.Name, option, h.Items, s.Name, h.Option, leases).at(s, h.Option)
+			s.Name, h.Items, queue.Name, leases, queue.Name, option, h.Items, s.Name, h.Option, leases).at(l.g.Name, s, h.Option)
 	}
 }
 
 // at moves a finding to the option that it is about, if that is written somewhere.
-func (f *Finding) at(s *Stage, option string) {
+func (f *Finding) at(pipeline string, s *Stage, option string) {
 	for _, layer := range s.layers {
 		if v := layer.at(option); v != nil {
 			where := v.finding(f.Code, f.Message)
 			f.Pos, f.width = where.Pos, where.width
-			f.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, s.Name, option)
+			f.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", pipeline, s.Name, option)
 		}
 	}
 }

@@ -4,14 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/setaside"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -81,7 +89,7 @@ func (c *check) leftovers() error {
 			continue
 		}
 		err := c.fix("data directory", "leftover file", name, "a crash left it unfinished", func() error {
-			return os.RemoveAll(filepath.Join(c.dir.path, name))
+			return c.setAside(name)
 		})
 		if err != nil {
 			return err
@@ -90,35 +98,175 @@ func (c *check) leftovers() error {
 	return nil
 }
 
-// missing finds that the control store is not there though others are: every run makes it.
-func (c *check) missing() error {
-	if exists(c.dir.Path("control.db")) || !exists(c.dir.Path("frontier")) && !exists(c.dir.Path("objects")) {
+// setAside renames a file of the directory, or a directory in it, if it is there.
+func (c *check) setAside(name string) error {
+	path := c.dir.Path(name)
+	if !exists(path) {
 		return nil
 	}
-	return c.fix("control", "missing store", "control.db", "URDs and annotations are lost; only a backup has them", func() error {
+	_, err := setaside.Move(vfs.Default, path)
+	return err
+}
+
+// missing finds stores that were made and are gone, and that the control store is not there though others are:
+// every run makes it. An empty one is begun then.
+func (c *check) missing() error {
+	for _, name := range slices.Sorted(maps.Keys(storeFiles)) {
+		err := c.dir.lost(name)
+		var lost *fsck.Error
+		if err != nil && !errors.As(err, &lost) {
+			return err
+		}
+		file := storeFiles[name]
+		others := exists(c.dir.Path("frontier")) || exists(c.dir.Path("objects"))
+		if err == nil && (name != "control" || exists(c.dir.Path(file)) || !others) {
+			continue
+		}
+		if err := c.fix(name, "missing store", file, losses[name], func() error { return c.begin(name) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin begins an empty store in the place of one that is lost.
+func (c *check) begin(name string) error {
+	if err := c.dir.forgetMade(name); err != nil {
+		return err
+	}
+	if name == "control" {
+		for _, file := range controlFiles {
+			if err := c.setAside(file); err != nil {
+				return err
+			}
+		}
 		_, err := c.dir.Control()
 		return err
-	})
+	}
+	if name == "fulltext" {
+		return c.dir.dropFulltext()
+	}
+	return c.setAside(storeFiles[name])
 }
+
+// controlFiles are those of the control store: the database, its log and the log's index, and the file that counts
+// its commits.
+var controlFiles = []string{"control.db", "control.db-wal", "control.db-shm", "control.db-" + generation.FileName}
 
 // stores has each store check itself.
 func (c *check) stores() error {
 	return errors.Join(
-		checkStore(c, "frontier", "frontier", c.dir.Frontier, (*frontier.Store).Check),
-		checkStore(c, "objects", "objects", c.dir.Objects, c.documents),
-		checkStore(c, "control", "control.db", c.dir.Control, (*control.Store).Check),
+		checkStore(c, &c.dir.frontier, (*frontier.Store).Check, c.mendFrontier),
+		checkStore(c, &c.dir.objects, c.documents, c.mendObjects),
+		checkStore(c, &c.dir.control, (*control.Store).Check, c.mendControl),
 	)
 }
 
-func checkStore[T any](c *check, name, file string, open func() (T, error), checks checking[T]) error {
-	if !exists(c.dir.Path(file)) {
+// checkStore checks a store. One that cannot be used as it is, which opening it says or reading it shows, is mended
+// first if that is wanted and possible.
+func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func(*fsck.Error) error) error {
+	file := storeFiles[l.name]
+	for mended := false; exists(c.dir.Path(file)) && !gone(c.dir.path, l.name); mended = true {
+		store, err := ready(c.dir, l)
+		refused := &fsck.Error{Finding: fsck.Finding{Store: l.name, Kind: "does not open", Where: file}}
+		if err == nil {
+			err = checks(store, c.ctx, c.repair, c.report)
+			if err == nil || !errors.As(err, &refused) && !pebble.IsCorruptionError(err) {
+				return err
+			}
+			if !errors.As(err, &refused) {
+				refused.Kind, refused.Detail = "damaged database", err.Error()
+			}
+		} else if !errors.As(err, &refused) {
+			refused.Detail = err.Error()
+		}
+		if mended {
+			c.report(refused.Finding)
+			return nil
+		}
+		f := refused.Finding
+		f.Repaired = c.repair
+		if c.repair {
+			if err := shut(c.dir, l); err != nil {
+				return err
+			}
+			err := mend(refused)
+			if errors.Is(err, errNoMend) {
+				f.Repaired = false
+			} else if err != nil {
+				return err
+			}
+		}
+		if c.report(f); !f.Repaired {
+			return nil
+		}
+	}
+	return nil
+}
+
+// errNoMend says that nothing but a backup helps.
+var errNoMend = errors.New("it cannot be repaired")
+
+// mendFrontier sets a frontier aside that cannot be read: crawls begin again. One that is older is gone on with.
+func (c *check) mendFrontier(refused *fsck.Error) error {
+	switch refused.Kind {
+	case generation.Older:
+		return c.setAside(filepath.Join("frontier", generation.FileName))
+	case "does not open": // for what is not in its files
+		return errNoMend
+	}
+	return c.setAside("frontier")
+}
+
+// mendControl goes on with a control store that is older. One that cannot be read wants a backup.
+func (c *check) mendControl(refused *fsck.Error) error {
+	if refused.Kind == generation.Older {
+		return c.setAside("control.db-" + generation.FileName)
+	}
+	return errNoMend
+}
+
+// mendObjects builds the index of the documents again, and has the visits of the frontier say when they were last
+// known to be current.
+func (c *check) mendObjects(*fsck.Error) error {
+	if err := objects.Mend(c.ctx, c.dir.Path("objects"), c.dir.options.Objects, c.report); err != nil {
+		return err
+	}
+	if !exists(c.dir.Path("frontier")) {
 		return nil
 	}
-	store, err := open()
+	visits, err := c.dir.Frontier()
 	if err != nil {
-		return c.fix(name, "does not open", file, err.Error(), nil)
+		return nil // reported already
 	}
-	return checks(store, c.ctx, c.repair, c.report)
+	documents, err := c.dir.Objects()
+	if err != nil {
+		return err
+	}
+	return validate(c.ctx, documents, visits)
+}
+
+// validate moves times of validation to those of the last visits that found the same document.
+func validate(ctx context.Context, documents *objects.Store, visits *frontier.Store) error {
+	pipelines, err := visits.Pipelines()
+	if err != nil {
+		return err
+	}
+	for v, err := range documents.Views(ctx, "") {
+		if err != nil {
+			return err
+		}
+		for _, pipeline := range pipelines {
+			visit, err := visits.LastVisit(pipeline, v.Secret, v.URL)
+			if err != nil || visit == nil || visit.Digest != v.Digest || visit.Version != v.Number || !visit.At.After(v.ValidatedAt) {
+				continue // what is wrong with a visit is for its own check to say
+			}
+			if _, err := documents.Touch(v.View(), visit.At, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // fulltext checks the index against the documents it was made of.
@@ -131,9 +279,12 @@ func (c *check) fulltext() error {
 		return nil // reported already
 	}
 	index, err := c.dir.Fulltext()
+	if errors.Is(err, fulltext.ErrOutdated) {
+		return nil // it is made anew when it is opened to be written
+	}
 	if err != nil {
 		return c.fix("fulltext", "does not open", "fulltext", err.Error(), func() error {
-			return c.dir.dropFulltext()
+			return errors.Join(c.setAside("fulltext"), c.dir.dropFulltext())
 		})
 	}
 	if err := c.orphans(index, documents); err != nil {
@@ -231,12 +382,16 @@ func (c *check) annotations() error {
 		if !a.Retrieved.IsZero() || a.Docbase.Version == 0 {
 			continue
 		}
-		err := keeps(c.ctx, documents, a.URI, a.Docbase.Version)
+		err := keeps(c.ctx, documents, a.ACI)
 		switch {
-		case errors.Is(err, objects.ErrNotFound):
-			c.report(fsck.Finding{Store: "control", Kind: "annotation of a lost version", Where: a.ID, Repaired: c.repair,
-				Detail: fmt.Sprintf("%s waits for version %d of %s, which is not stored", a.Owner, a.Docbase.Version, a.URI)})
-			if !c.repair {
+		case errors.Is(err, objects.ErrNotFound), errors.Is(err, errOtherDocument):
+			f := fsck.Finding{Store: "control", Kind: "annotation of a lost version", Where: a.ID, Repaired: c.repair,
+				Detail: fmt.Sprintf("%s waits for version %d of %s, which is not stored", a.Owner, a.Docbase.Version, a.URI)}
+			if errors.Is(err, errOtherDocument) {
+				f.Kind, f.Detail = "annotation of another document",
+					fmt.Sprintf("%s waits for %s as version %d of %s, and %v", a.Owner, a.Docbase.Digest, a.Docbase.Version, a.URI, err)
+			}
+			if c.report(f); !c.repair {
 				continue
 			}
 			a.Docbase.Version = 0
@@ -250,20 +405,35 @@ func (c *check) annotations() error {
 	return nil
 }
 
-// keeps says [objects.ErrNotFound] if no view of a URL has a version: an annotation does not say with which
-// credentials its document was asked for.
-func keeps(ctx context.Context, documents *objects.Store, url string, number int) error {
-	_, err := documents.Get(url, number)
-	if !errors.Is(err, objects.ErrNotFound) {
+// errOtherDocument says that a version is stored, and is not the document that an annotation speaks of.
+var errOtherDocument = errors.New("another document is stored as that version")
+
+// keeps says [objects.ErrNotFound] if no view of a URL has the version of an annotation, and errOtherDocument if none
+// that has it has that document: an annotation does not say with which credentials it was asked for.
+func keeps(ctx context.Context, documents *objects.Store, a *xmlschema.ACI) error {
+	err := keepsAs(documents, a.URI, a)
+	if err == nil || !errors.Is(err, objects.ErrNotFound) && !errors.Is(err, errOtherDocument) {
 		return err
 	}
-	for v, failure := range documents.Private(ctx, url) {
+	for v, failure := range documents.Private(ctx, a.URI) {
 		if failure != nil {
 			return failure
 		}
-		if _, got := documents.Get(v.View(), number); !errors.Is(got, objects.ErrNotFound) {
-			return got
+		got := keepsAs(documents, v.View(), a)
+		if got == nil || !errors.Is(got, objects.ErrNotFound) {
+			err = got
 		}
+		if got == nil {
+			break
+		}
+	}
+	return err
+}
+
+func keepsAs(documents *objects.Store, view string, a *xmlschema.ACI) error {
+	v, err := documents.Get(view, a.Docbase.Version)
+	if err == nil && a.Docbase.Digest != "" && a.Docbase.Digest != v.Digest.String() {
+		return errOtherDocument
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/webrace/webrace/storage/control"
 )
 
 // Format is the version of the data directory's layout that this program reads and writes.
@@ -42,6 +44,18 @@ func checkFormat(dir string, o Options) error {
 		return fmt.Errorf("data directory %s has format %d, and this program reads format %d: open it once where it can be written, and it is migrated", dir, found, Format)
 	}
 	return migrate(dir, found, o)
+}
+
+// UpToDate reports whether a directory, and the tables in it, are of the current format: whether it can be opened for
+// reading alone.
+func UpToDate(dir string) bool {
+	found, err := readFormat(dir)
+	underway, err2 := migrationUnderWay(dir)
+	if err != nil || err2 != nil || found != Format || underway != 0 {
+		return false
+	}
+	database := filepath.Join(dir, "control.db")
+	return !exists(database) || control.UpToDate(database)
 }
 
 // readFormat returns the version of a directory's layout, 0 when it has none yet.

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -18,6 +19,14 @@ import (
 // a collection of garbage has removed before it was killed is no longer found.
 func (d *Dir) Fulltext() (*fulltext.Store, error) {
 	store, err := ready(d, &d.fulltext)
+	var lost *fsck.Error
+	if errors.As(err, &lost) && !d.readOnly {
+		slog.Warn("the full-text index is gone: webrace-run search fills a new one", "dir", d.path)
+		if err := d.dropFulltext(); err != nil {
+			return nil, err
+		}
+		store, err = ready(d, &d.fulltext)
+	}
 	if errors.Is(err, fulltext.ErrOutdated) && !d.readOnly {
 		slog.Info("the full-text index was made by an older release: it is made anew", "dir", d.path)
 		if err := d.dropFulltext(); err != nil {
@@ -51,7 +60,7 @@ func (d *Dir) dropFulltext() error {
 	if err := os.RemoveAll(d.Path("fulltext")); err != nil {
 		return fmt.Errorf("remove full-text index: %w", err)
 	}
-	return nil
+	return d.forgetMade("fulltext")
 }
 
 // RebuildFulltext makes the search index anew of the object cache, also one that is damaged or of another

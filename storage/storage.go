@@ -9,6 +9,7 @@
 // The directory holds:
 //
 //	format       the version of this layout, as a number
+//	stores       which of the following were made: one that is gone is not made anew without a word
 //	lock         locked by its owner; says who that is
 //	frontier/    the URLs to be fetched, and what is known of each
 //	objects/     the documents, in WARC files
@@ -26,6 +27,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -74,6 +76,7 @@ type Dir struct {
 	lock *lock // nil where somebody else holds it
 
 	readOnly bool
+	options  Options // as the stores get them
 
 	keeping sync.Mutex // held to back up, or to collect garbage
 
@@ -89,6 +92,7 @@ type Dir struct {
 
 // lazy is a store that is opened when it is first asked for.
 type lazy[T io.Closer] struct {
+	name  string
 	open  func() (T, error)
 	store T
 	ready bool
@@ -109,7 +113,11 @@ func Open(dir string, o Options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFormat(dir, o); err != nil {
+	err = checkFormat(dir, o)
+	if err == nil && !o.ReadOnly {
+		err = noteStores(dir)
+	}
+	if err != nil {
 		return nil, errors.Join(err, held.release())
 	}
 	return newDir(dir, held, o), nil
@@ -120,6 +128,8 @@ func newDir(path string, held *lock, o Options) *Dir {
 	d := &Dir{path: path, lock: held, readOnly: o.ReadOnly}
 	o.share()
 	o.Fulltext.Cache = searched{dir: d}
+	d.options = o
+	d.frontier.name, d.objects.name, d.control.name, d.fulltext.name = "frontier", "objects", "control", "fulltext"
 	d.frontier.open = func() (*frontier.Store, error) {
 		path := o.place(d, "frontier", &o.Frontier.ReadOnly)
 		return frontier.Open(path, o.Frontier)
@@ -212,13 +222,33 @@ func ready[T io.Closer](d *Dir, l *lazy[T]) (T, error) {
 	case l.ready:
 		return l.store, nil
 	}
+	if err := d.lost(l.name); err != nil {
+		return none, err
+	}
 	store, err := l.open()
 	if err != nil {
 		return none, err
 	}
+	if !d.readOnly {
+		if err := noteStores(d.path); err != nil {
+			return none, errors.Join(err, store.Close())
+		}
+	}
 	l.store, l.ready = store, true
 	d.opened = append(d.opened, store)
 	return store, nil
+}
+
+// shut closes a store, if it is open, so that it can be mended, and opened again.
+func shut[T io.Closer](d *Dir, l *lazy[T]) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !l.ready {
+		return nil
+	}
+	l.ready = false
+	d.opened = slices.DeleteFunc(d.opened, func(c io.Closer) bool { return c == io.Closer(l.store) })
+	return l.store.Close()
 }
 
 // Close closes the stores, the last opened first, and then gives the directory up. Closing twice does no

@@ -27,6 +27,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/webrace/webrace/storage/internal/generation"
 )
 
 // ErrNotFound says that nothing is stored under an id.
@@ -59,6 +61,10 @@ type Store struct {
 	budgets        atomic.Pointer[budgets] // as they are stored; nil when that has to be read
 	prepared       sync.Map                // of the readers' statements, by their text
 
+	counting   sync.Mutex
+	generation generation.Generation // that is durable
+	reached    *generation.File      // says so beside the database
+
 	told    bell // rings when ACIs were added
 	changed bell // rings when something a [Point] counts has changed
 	copies  copies
@@ -90,13 +96,16 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, s.explain("open", err)
 	}
 	if err = s.migrate(context.Background()); err == nil {
+		err = s.countFrom(context.Background(), s.writer)
+	}
+	if err == nil {
 		s.readers, err = connect(path, o.Readers, "_pragma=journal_mode(WAL)&_pragma=query_only(1)")
 	}
 	if err == nil {
 		s.helper, err = connect(path, 1, "_pragma=query_only(1)")
 	}
 	if err != nil {
-		return nil, errors.Join(s.explain("open", err), s.writer.Close())
+		return nil, errors.Join(s.explain("open", err), s.writer.Close(), s.endCounting())
 	}
 	return s, nil
 }
@@ -119,7 +128,7 @@ func (s *Store) Close() error {
 	// The last connection to close folds the log into the database: it has to be one that may write.
 	err := errors.Join(s.readers.Close(), s.helper.Close())
 	if s.writer != nil {
-		err = errors.Join(err, s.writer.Close())
+		err = errors.Join(err, s.writer.Close(), s.endCounting())
 	}
 	if err != nil {
 		return s.explain("close", err)
@@ -152,11 +161,13 @@ func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
 	if err := f(tx); err != nil {
 		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}
+	commits := countCommit(ctx, tx)
 	if err := tx.Commit(); err != nil {
 		// A commit that fails may leave its transaction open, in the way of the next.
 		_, _ = connection.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		return err
 	}
+	s.counted(commits)
 	return nil
 }
 

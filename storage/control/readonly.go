@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,8 +31,25 @@ func (s *Store) openReadOnly() (err error) {
 	if err == nil && version < len(migrations) {
 		err = fmt.Errorf("its tables are of version %d, and are brought to version %d when it is opened for writing: do that first", version, len(migrations))
 	}
+	if err == nil {
+		err = s.countFrom(context.Background(), s.readers)
+	}
 	if err != nil {
 		return errors.Join(s.explain("open for reading", err), s.readers.Close(), s.helper.Close())
 	}
 	return nil
+}
+
+// UpToDate reports whether the tables of a database are of the version that this program reads, as its header says. One
+// that was not closed may be, and be held not to be.
+func UpToDate(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	var version [4]byte
+	const at = 60 // of user_version in the header of an SQLite database
+	_, err = file.ReadAt(version[:], at)
+	return err == nil && binary.BigEndian.Uint32(version[:]) == uint32(len(migrations))
 }

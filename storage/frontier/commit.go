@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace/internal/pace"
+	"github.com/webrace/webrace/storage/internal/generation"
 )
 
 // groupSize is how many steps share one fsync at most.
@@ -36,6 +37,9 @@ type committer struct {
 	db     *pebble.DB
 	bell   chan struct{} // capacity 1: there are steps, or it is closed
 	exited chan struct{}
+
+	generation generation.Generation
+	reached    *generation.File // says which generation is durable
 
 	mu     sync.Mutex
 	steps  []step
@@ -171,8 +175,8 @@ func (c *committer) write(group []step) (written map[*Queue]*changes, err error)
 	if batch.Empty() {
 		return written, nil // repeats of what earlier groups made durable
 	}
-	if err := batch.Commit(pebble.Sync); err != nil {
-		return nil, fmt.Errorf("commit to the frontier: %w", err)
+	if err := c.publish(batch); err != nil {
+		return nil, err
 	}
 	return written, nil
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/fsck"
 )
 
 // ErrClosed is the error of everything that is asked of a closed queue or store.
@@ -74,11 +76,18 @@ func Open(dir string, o Options) (*Store, error) {
 		o.FS = unlocked{o.FS}
 	}
 	db, err := pebble.Open(dir, pebbleOptions(o))
+	if fsck.IsDamage(err) {
+		return nil, refusal("damaged database", dir, err.Error(), "begins an empty one")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
 	}
 	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}, ran: map[string][]ranCrawl{}}
-	if err := s.checkFormat(); err != nil {
+	err = s.checkFormat()
+	if err == nil {
+		err = s.checkGeneration()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
 	}
 	s.news.start()
@@ -88,9 +97,12 @@ func Open(dir string, o Options) (*Store, error) {
 
 func pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
-		FS:                    o.FS,
-		ReadOnly:              o.ReadOnly,
-		Logger:                logger{o.Logger, o.Fatal},
+		FS:       o.FS,
+		ReadOnly: o.ReadOnly,
+		Logger:   logger{o.Logger, o.Fatal},
+		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
+			o.Logger.Error("frontier database is damaged", "file", i.Path) // who reads it gets an error: that is no end
+		}},
 		CacheSize:             o.Cache,
 		MemTableSize:          8 << 20,
 		L0CompactionThreshold: 8, // later and larger compactions: most of the CPU goes into them
@@ -142,7 +154,7 @@ func (s *Store) Close() error {
 	s.reads.Lock()
 	defer s.reads.Unlock()
 	s.shut = true
-	return errors.Join(err, s.db.Close())
+	return errors.Join(err, s.db.Close(), s.committer.reached.Close())
 }
 
 // Pipelines returns the names of all pipelines that have a queue, open or not, in order.

@@ -1,7 +1,12 @@
 // Package fsck is what the checks of the stores have in common: how damage is told.
 package fsck
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
 
 // Finding is one thing that is not as it must be.
 type Finding struct {
@@ -34,6 +39,16 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Finding.String() + ": " + e.Mend }
+
+// IsDamage reports whether a database could not be opened for what is in its files. What the system says of other
+// things than missing files is no damage.
+func IsDamage(err error) bool {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number == syscall.ENOENT
+	}
+	return err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrInvalid)
+}
 
 // Report takes a finding. It must not keep the store waiting.
 type Report func(Finding)

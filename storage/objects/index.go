@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -50,7 +49,7 @@ func openIndex(dir string, o Options) (*pebble.DB, error) {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
 	}
 	db, err := pebble.Open(dir, options)
-	if err != nil && isDamage(err) {
+	if err != nil && fsck.IsDamage(err) {
 		return nil, indexError(damageIndex, dir, err.Error())
 	}
 	if err != nil {
@@ -65,16 +64,6 @@ func unreadable(err error) error {
 		return indexError(damageIndex, "", err.Error())
 	}
 	return fmt.Errorf("read index: %w", err)
-}
-
-// isDamage reports whether opening the index failed for what is in its files. What the system says of
-// other things than missing files is no damage.
-func isDamage(err error) bool {
-	var number syscall.Errno
-	if errors.As(err, &number) {
-		return number == syscall.ENOENT
-	}
-	return !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrInvalid)
 }
 
 // refuseLostIndex looks for an index before one would be made: it is always there before anything else is.
@@ -99,7 +88,7 @@ func hasIndex(path string, o Options) (bool, error) {
 	}
 	description, err := pebble.Peek(path, o.FS)
 	if err != nil {
-		return isDamage(err), nil // opening it says what is wrong
+		return fsck.IsDamage(err), nil // opening it says what is wrong
 	}
 	return description.Exists, nil
 }

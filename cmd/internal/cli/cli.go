@@ -10,9 +10,11 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/xmlschema"
 	"golang.org/x/term"
 )
@@ -22,7 +24,7 @@ const (
 	OK          = 0
 	Failed      = 1   // the run failed
 	Usage       = 2   // bad configuration, bad input or wrong usage: nothing was started
-	Environment = 3   // the data directory is in use, a port is taken
+	Environment = 3   // the data directory is in use or damaged, a port is taken
 	Interrupted = 130 // stopped by a second signal before everything in flight was finished
 )
 
@@ -71,12 +73,13 @@ func Execute(ctx context.Context, root *cobra.Command, stderr io.Writer) int {
 func status(err error) int {
 	var exit *Error
 	var locked *storage.LockedError
+	var damaged *fsck.Error
 	var findings pipeline.Findings
 	var problems xmlschema.Problems
 	switch {
 	case errors.As(err, &exit):
 		return exit.Status
-	case errors.As(err, &locked), errors.Is(err, syscall.ENOSPC):
+	case errors.As(err, &locked), errors.As(err, &damaged), pebble.IsCorruptionError(err), errors.Is(err, syscall.ENOSPC):
 		return Environment
 	case errors.As(err, &findings), errors.As(err, &problems):
 		return Usage
@@ -99,6 +102,9 @@ func Report(w io.Writer, err error) {
 	fmt.Fprintln(w, "error:", err)
 	if errors.Is(err, syscall.ENOSPC) {
 		fmt.Fprintln(w, nothingLost)
+	}
+	if pebble.IsCorruptionError(err) {
+		fmt.Fprintln(w, "a store is damaged: webrace-store fsck says where, and fsck --repair repairs what can be")
 	}
 }
 

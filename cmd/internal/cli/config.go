@@ -95,7 +95,8 @@ func (p *Place) OpenStores() (*Stores, error) {
 // Stores is a data directory that a command has at its disposal.
 type Stores struct {
 	*storage.Dir
-	shared bool
+	shared  bool
+	scratch string // of stores that are not there, for who looks
 }
 
 // Close closes it, if it was opened for the command.
@@ -103,7 +104,11 @@ func (s *Stores) Close() error {
 	if s.shared {
 		return nil
 	}
-	return s.Dir.Close()
+	err := s.Dir.Close()
+	if s.scratch != "" {
+		err = errors.Join(err, os.RemoveAll(s.scratch))
+	}
+	return err
 }
 
 // OpenDir takes a data directory into possession, or opens it for reading alone where it cannot be written.
@@ -120,11 +125,16 @@ func OpenDirWaiting(path string, w *room.Watch) (*storage.Dir, error) {
 			return readable, nil
 		}
 	}
+	return dir, opening(err)
+}
+
+// opening says that an error comes of the environment, unless another process has the directory, of which more is said.
+func opening(err error) error {
 	var locked *storage.LockedError
 	if err != nil && !errors.As(err, &locked) {
-		return nil, &Error{Environment, err}
+		return &Error{Environment, err}
 	}
-	return dir, err
+	return err
 }
 
 // fatal ends the program at once when a store cannot go on.

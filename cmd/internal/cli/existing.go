@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"github.com/webrace/webrace/storage"
 )
 
 // OpenExisting opens the data directory if there is one: a name that is misspelt must not make another.
@@ -21,6 +23,33 @@ func (p *Place) OpenExisting() (*Stores, error) {
 		return nil, err
 	}
 	return p.OpenStores()
+}
+
+// OpenToLook is OpenExisting for a command that changes nothing: it opens the directory for reading alone, unless that has
+// to be brought up to date first.
+func (p *Place) OpenToLook() (*Stores, error) {
+	if p.Shared != nil {
+		return p.OpenStores()
+	}
+	path, err := p.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := isDataDir(path); err != nil {
+		return nil, err
+	}
+	if !storage.UpToDate(path) {
+		return p.OpenStores()
+	}
+	scratch, err := os.MkdirTemp("", "webrace-look-")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := storage.Open(path, storage.Options{ReadOnly: true, Scratch: scratch, Fatal: func(err error) { fatal(err, nil) }})
+	if err != nil {
+		return nil, errors.Join(opening(err), os.RemoveAll(scratch))
+	}
+	return &Stores{Dir: dir, scratch: scratch}, nil
 }
 
 // OpenToFill is OpenExisting for what may come before the first run: it makes the directory that the

@@ -144,7 +144,7 @@ func writeACIs(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat
 	if err != nil {
 		return err
 	}
-	return withControl(place, func(store *control.Store) error {
+	return lookIntoControl(place, func(store *control.Store) error {
 		n := 0
 		err := format.print(c, counted(&n, store.ACIs(c.Context(), filter)))
 		if n == 0 && err == nil {
@@ -159,7 +159,7 @@ func writeWithheld(c *cobra.Command, place *cli.Place, f aciFilter, format aciFo
 	if f.since != "" || f.url != "" {
 		return cli.Wrongf("--withheld goes with --owner alone")
 	}
-	return withControl(place, func(store *control.Store) error {
+	return lookIntoControl(place, func(store *control.Store) error {
 		n := 0
 		err := format.print(c, counted(&n, store.Withheld(c.Context(), f.owner)))
 		if n == 0 && err == nil {

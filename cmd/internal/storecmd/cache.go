@@ -35,7 +35,7 @@ func newCacheLs(place *cli.Place) *cobra.Command {
 			if len(args) == 1 {
 				prefix = args[0]
 			}
-			return withObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(place, func(store *objects.Store) error {
 				n, err := versions.print(c, false, store.Shown(c.Context(), secret, prefix))
 				if n == 0 && err == nil {
 					note(c, "%s", nothingListed(secret, prefix))
@@ -76,7 +76,7 @@ func newCacheVersions(place *cli.Place) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(place, func(store *objects.Store) error {
 				all, err := store.Versions(objects.View(secret, url))
 				if err != nil {
 					return missing(err)
@@ -125,7 +125,7 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 			if p.version < 0 {
 				return cli.Wrongf("--version %d: versions are numbered from 1", p.version)
 			}
-			return withObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(place, func(store *objects.Store) error {
 				version, err := store.Get(objects.View(p.secret, url), p.version)
 				if err != nil {
 					return missing(err)
@@ -188,7 +188,7 @@ func newCacheStats(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store cache stats",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(place, func(store *objects.Store) error {
 				s := store.Stats()
 				out := newRows(c.OutOrStdout(), nil, false)
 				for _, line := range []struct {

@@ -47,7 +47,7 @@ and not before. cache import reads WARC files back.`,
 					return cli.Wrong(err)
 				}
 			}
-			return withObjects(place, func(store *objects.Store) error { return flags.run(c, place, store) })
+			return lookIntoObjects(place, func(store *objects.Store) error { return flags.run(c, place, store) })
 		},
 	}
 	f := c.Flags()

@@ -57,7 +57,7 @@ func newCacheMeta(place *cli.Place) *cobra.Command {
 			if version < 0 {
 				return cli.Wrongf("--version %d: versions are numbered from 1", version)
 			}
-			return withObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(place, func(store *objects.Store) error {
 				v, err := store.Get(objects.View(secret, url), version)
 				if err != nil {
 					return missing(err)

@@ -61,7 +61,7 @@ func newDLQList(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store dlq list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withControl(place, func(store *control.Store) error {
+			return lookIntoControl(place, func(store *control.Store) error {
 				n, err := letterListing.print(c, asJSON, store.DeadLetters(c.Context()))
 				if n == 0 && err == nil {
 					note(c, "no dead letters")
@@ -81,7 +81,7 @@ func newDLQShow(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store dlq show 3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withControl(place, func(store *control.Store) error {
+			return lookIntoControl(place, func(store *control.Store) error {
 				letter, err := store.DeadLetter(c.Context(), args[0])
 				if err != nil {
 					return hinting(err, control.ErrNotFound, listLetters)

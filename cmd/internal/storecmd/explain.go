@@ -30,7 +30,7 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 			if err != nil {
 				return err
 			}
-			return withDir(place, func(dir *storage.Dir) error {
+			return lookIntoDir(place, func(dir *storage.Dir) error {
 				return withFrontiers(c, place, dir, func(queues frontiers) error {
 					p, err := lookUp(dir, queues, secret, url)
 					if err != nil {

@@ -47,7 +47,7 @@ func newFrontierStats(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store frontier stats --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {
+			return withFrontier(c, place, lookIntoDir, args, func(store *frontier.Store, names []string) error {
 				_, err := statsListing.print(c, asJSON, statsOf(store, names))
 				return err
 			})
@@ -86,7 +86,7 @@ func newFrontierFailed(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store frontier failed webrace",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withFrontier(c, place, args, func(store *frontier.Store, names []string) error {
+			return withFrontier(c, place, lookIntoDir, args, func(store *frontier.Store, names []string) error {
 				n, err := failedListing.print(c, false, failuresOf(c.Context(), store, names))
 				if n == 0 && err == nil {
 					note(c, "every URL that was visited gave a document")
@@ -120,8 +120,8 @@ func failuresOf(ctx context.Context, store *frontier.Store, names []string) iter
 }
 
 // withFrontier runs f on the frontier and the pipelines that are wanted: the one that is named, or all.
-func withFrontier(c *cobra.Command, place *cli.Place, wanted []string, f func(*frontier.Store, []string) error) error {
-	return withDir(place, func(dir *storage.Dir) error {
+func withFrontier(c *cobra.Command, place *cli.Place, open opening, wanted []string, f func(*frontier.Store, []string) error) error {
+	return open(place, func(dir *storage.Dir) error {
 		store, err := dir.Frontier()
 		if err != nil {
 			return err

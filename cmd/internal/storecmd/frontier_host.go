@@ -73,7 +73,7 @@ func onHost(place *cli.Place, use, short string, do func(c *cobra.Command, store
 			if err != nil {
 				return err
 			}
-			return withFrontier(c, place, args[1:], func(store *frontier.Store, names []string) error {
+			return withFrontier(c, place, withDir, args[1:], func(store *frontier.Store, names []string) error {
 				return do(c, store, names, host)
 			})
 		},

@@ -25,7 +25,7 @@ type collection struct {
 type gcFlags struct {
 	retention, unmatched, annotations pipeline.Duration
 	maxSize                           pipeline.Size
-	dry, asJSON                       bool
+	dry, asJSON, setAside             bool
 }
 
 func newGC(place *cli.Place) *cobra.Command {
@@ -52,6 +52,7 @@ The stage gc of webrace-run does the same, again and again with --continuous.`,
 	c.Flags().TextVar(&f.annotations, "retention-annotations", pipeline.Duration(0), "let annotations that nobody took expire after this `TIME`, and remove them after it again")
 	c.Flags().TextVar(&f.maxSize, "max-size", pipeline.Size(0), "let the oldest versions go above this `SIZE` of documents on disk, as 10GB")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "say what would go for its age, and remove nothing")
+	c.Flags().BoolVar(&f.setAside, "set-aside", false, "also remove what crashes and repairs have set aside (*.set-aside)")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "as JSON")
 	return c
 }
@@ -78,6 +79,13 @@ func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) error {
 	done, err := dir.Collect(c.Context(), f.retain())
 	if err != nil {
 		return err
+	}
+	if f.setAside {
+		bytes, err := dir.RemoveSetAside()
+		if err != nil {
+			return err
+		}
+		note(c, "%.1f MB that were set aside are removed", float64(bytes)/1e6)
 	}
 	if f.asJSON {
 		return newEncoder(c.OutOrStdout()).Encode(collection{

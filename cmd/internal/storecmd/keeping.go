@@ -2,6 +2,8 @@ package storecmd
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -18,10 +20,14 @@ func newFsck(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store fsck --deep",
 		Long: `fsck verifies every store while nothing runs. It ends with status 1 if it found
 damage that is not repaired. With --repair it repairs what can be, and says what
-is lost; make a backup first, if only with cp.`,
+is lost. What a repair takes away is renamed to *.set-aside, never removed.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withDir(place, func(dir *storage.Dir) error {
+			open := lookIntoDir
+			if repair {
+				open = withDir
+			}
+			return open(place, func(dir *storage.Dir) error {
 				if place.Shared != nil {
 					return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("fsck checks a data directory at rest, and %s has this one open: stop it first", dir.Owner())}
 				}
@@ -74,11 +80,20 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep, asJSON bool) erro
 	case left > 0 && !repair:
 		return fmt.Errorf("%s; --repair repairs what can be", cli.Count(left, "finding"))
 	case left > 0:
-		return fmt.Errorf("%s not repaired: what is lost is in a backup, if anywhere", cli.Count(left, "finding"))
+		return fmt.Errorf("%s not repaired: what is lost is in a backup, if anywhere (webrace-store restore BACKUP --only STORE)", cli.Count(left, "finding"))
 	case found == 0:
 		note(c, "nothing is wrong")
 	}
-	return nil
+	return noteSetAside(c, dir)
+}
+
+// noteSetAside tells of what was set aside, which takes room for good.
+func noteSetAside(c *cobra.Command, dir *storage.Dir) error {
+	paths, bytes, err := dir.SetAside()
+	if err == nil && len(paths) > 0 {
+		note(c, "%s set aside, %.1f MB, as %s: webrace-store gc --set-aside removes them", cli.Count(len(paths), "file"), float64(bytes)/1e6, paths[0])
+	}
+	return err
 }
 
 func newBackup(place *cli.Place) *cobra.Command {
@@ -116,21 +131,30 @@ secrets, unless --with-key: who has both can read them.`,
 
 func newRestore(place *cli.Place) *cobra.Command {
 	var verify bool
+	var only string
 	c := &cobra.Command{
 		Use:   "restore DIR",
-		Short: "make the data directory of a backup; it must not be there, or be empty",
+		Short: "make the data directory of a backup, which must not be there, or be empty; or bring one store of it back",
 		Long: `restore copies a backup to the data directory, and refuses it if a file is not as
 it was written. With --verify nothing is restored: the files are compared with the
-manifest, and what is in them is checked as fsck does.`,
-		Example: "  webrace-store --data new-data restore backup-2026-11-21",
+manifest, and what is in them is checked as fsck does. With --only, one store of a
+data directory that is there is replaced: frontier, objects or control. What was
+there is renamed to *.set-aside; fsck says where the stores do not fit together.`,
+		Example: "  webrace-store --data new-data restore backup-2026-11-21\n  webrace-store restore backup-2026-11-21 --only control",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if verify && only != "" {
+				return cli.Wrongf("choose --verify, which checks the whole backup, or --only")
+			}
 			if verify {
 				return runVerify(c, place.Path(args[0]))
 			}
 			to, err := place.DataDir()
 			if err != nil {
 				return err
+			}
+			if c.Flags().Changed("only") {
+				return restoreOnly(c, place, place.Path(args[0]), to, only)
 			}
 			m, err := storage.Restore(c.Context(), place.Path(args[0]), to)
 			if err != nil {
@@ -145,7 +169,23 @@ manifest, and what is in them is checked as fsck does.`,
 		},
 	}
 	c.Flags().BoolVar(&verify, "verify", false, "only check whether the backup could be restored")
+	c.Flags().StringVar(&only, "only", "", "bring this `STORE` back into the data directory: frontier, objects or control")
 	return c
+}
+
+func restoreOnly(c *cobra.Command, place *cli.Place, from, to, name string) error {
+	if !slices.Contains(storage.Restorable, name) {
+		return cli.Wrongf("--only %q: a backup has the stores %s", name, strings.Join(storage.Restorable, ", "))
+	}
+	if place.Shared != nil {
+		return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("a store is restored at rest, and %s has the data directory open: stop it first", place.Shared.Owner())}
+	}
+	m, err := storage.RestoreStore(c.Context(), from, to, name)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s of %s in %s; webrace-store fsck says whether it fits the rest\n", name, m.Created.Format("2006-01-02 15:04:05Z"), to)
+	return err
 }
 
 func runVerify(c *cobra.Command, from string) error {

@@ -32,7 +32,7 @@ URDs beyond are refused when they are added; what an owner has already stays.`,
 			if f := c.Flags(); reset || f.Changed("alerts") || f.Changed("urds") || f.Changed("keywords") {
 				return fillControl(place, set)
 			}
-			return withControl(place, func(store *control.Store) error {
+			return lookIntoControl(place, func(store *control.Store) error {
 				b, err := store.Budget(c.Context(), owner)
 				if err != nil {
 					return err

@@ -49,7 +49,7 @@ func newOwnerList(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store owner list",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withControl(place, func(store *control.Store) error {
+			return lookIntoControl(place, func(store *control.Store) error {
 				now := time.Now().UTC()
 				used, err := store.Usage(c.Context(), now.Format(time.DateOnly))
 				if err != nil {
@@ -77,7 +77,7 @@ func newOwnerQuota(place *cli.Place) *cobra.Command {
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return withControl(place, func(store *control.Store) error {
+				return lookIntoControl(place, func(store *control.Store) error {
 					quota, err := store.Quota(c.Context(), args[0])
 					if err == nil {
 						_, err = fmt.Fprintln(c.OutOrStdout(), quota)

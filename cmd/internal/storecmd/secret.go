@@ -144,7 +144,7 @@ func newSecretList(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store secret list",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withControl(place, func(store *control.Store) error {
+			return lookIntoControl(place, func(store *control.Store) error {
 				n, err := secretListing.print(c, false, store.Secrets(c.Context()))
 				if n == 0 && err == nil {
 					note(c, "no secrets")

@@ -12,6 +12,9 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
+// opening opens the data directory for f: withDir, or lookIntoDir.
+type opening func(place *cli.Place, f func(*storage.Dir) error) error
+
 // withDir runs f on the data directory, which must be there.
 func withDir(place *cli.Place, f func(*storage.Dir) error) error {
 	dir, err := place.OpenExisting()
@@ -21,15 +24,36 @@ func withDir(place *cli.Place, f func(*storage.Dir) error) error {
 	return closing(dir, f(dir.Dir))
 }
 
+// lookIntoDir runs f on the data directory, which must be there and is not changed.
+func lookIntoDir(place *cli.Place, f func(*storage.Dir) error) error {
+	dir, err := place.OpenToLook()
+	if err != nil {
+		return err
+	}
+	return closing(dir, f(dir.Dir))
+}
+
+// lookIntoObjects runs f on the object cache, which is not changed.
+func lookIntoObjects(place *cli.Place, f func(*objects.Store) error) error {
+	return lookIntoDir(place, func(dir *storage.Dir) error { return onObjects(dir, f) })
+}
+
+// lookIntoControl runs f on the control store, which is not changed.
+func lookIntoControl(place *cli.Place, f func(*control.Store) error) error {
+	return lookIntoDir(place, func(dir *storage.Dir) error { return onControl(dir, f) })
+}
+
 // withControl runs f on the control store.
 func withControl(place *cli.Place, f func(*control.Store) error) error {
-	return withDir(place, func(dir *storage.Dir) error {
-		store, err := dir.Control()
-		if err != nil {
-			return err
-		}
-		return f(store)
-	})
+	return withDir(place, func(dir *storage.Dir) error { return onControl(dir, f) })
+}
+
+func onControl(dir *storage.Dir, f func(*control.Store) error) error {
+	store, err := dir.Control()
+	if err != nil {
+		return err
+	}
+	return f(store)
 }
 
 // fillControl runs f on the control store of a data directory that may be new.
@@ -45,15 +69,12 @@ func fillControl(place *cli.Place, f func(*control.Store) error) error {
 	return closing(dir, f(store))
 }
 
-// withObjects runs f on the object cache.
-func withObjects(place *cli.Place, f func(*objects.Store) error) error {
-	return withDir(place, func(dir *storage.Dir) error {
-		store, err := dir.Objects()
-		if err != nil {
-			return err
-		}
-		return f(store)
-	})
+func onObjects(dir *storage.Dir, f func(*objects.Store) error) error {
+	store, err := dir.Objects()
+	if err != nil {
+		return err
+	}
+	return f(store)
 }
 
 // closing closes the directory when its work has ended, and reports what went wrong with either.

@@ -90,7 +90,7 @@ func newURDExport(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store urd export --owner eleni > eleni.xml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withControl(place, func(store *control.Store) error {
+			return lookIntoControl(place, func(store *control.Store) error {
 				return writeURDs(c, urdsOf(c, store, owner), noURDs)
 			})
 		},
@@ -111,7 +111,7 @@ writes those that it selects something in as an XML document.`,
 			if err := checkXPath(args[0]); err != nil {
 				return err
 			}
-			return withControl(place, func(store *control.Store) error {
+			return lookIntoControl(place, func(store *control.Store) error {
 				return writeURDs(c, store.Query(c.Context(), args[0]), "no URD is selected")
 			})
 		},

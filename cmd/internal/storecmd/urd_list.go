@@ -93,7 +93,7 @@ func newURDList(place *cli.Place) *cobra.Command {
 			if err := checkSelection(selection); err != nil {
 				return err
 			}
-			return withDir(place, func(dir *storage.Dir) error {
+			return lookIntoDir(place, func(dir *storage.Dir) error {
 				store, err := dir.Control()
 				if err != nil {
 					return err

@@ -29,7 +29,7 @@ asked itself.`,
 			if err != nil {
 				return err
 			}
-			return withDir(place, func(dir *storage.Dir) error {
+			return lookIntoDir(place, func(dir *storage.Dir) error {
 				return withFrontiers(c, place, dir, func(queues frontiers) error { return why(c, dir, queues, url, asJSON) })
 			})
 		},

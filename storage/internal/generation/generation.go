@@ -21,6 +21,9 @@ import (
 // FileName is the name of the file in the directory of a database.
 const FileName = "generation"
 
+// Older is the kind of finding that tells of a database which has gone back.
+const Older = "older than what was stored last"
+
 // ID names a database for good, so that one is not taken for another.
 type ID [16]byte
 
