@@ -215,7 +215,7 @@ func (c *check) mendFrontier(refused *fsck.Error) error {
 	case "does not open": // for what is not in its files
 		return errNoMend
 	}
-	return c.setAside("frontier")
+	return errors.Join(c.setAside("frontier"), c.dir.forgetMade("frontier"))
 }
 
 // mendControl goes on with a control store that is older. One that cannot be read wants a backup.

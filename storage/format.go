@@ -9,7 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/setaside"
 )
 
 // Format is the version of the data directory's layout that this program reads and writes.
@@ -31,7 +35,9 @@ func checkFormat(dir string, o Options) error {
 	found, err := readFormat(dir)
 	switch {
 	case err != nil:
-		return err
+		return formatError(dir, err.Error())
+	case found == 0 && holdsStores(dir):
+		return formatError(dir, "it is not there, and stores are")
 	case found > Format:
 		return &FormatError{Dir: dir, Found: found}
 	case found == Format:
@@ -44,6 +50,66 @@ func checkFormat(dir string, o Options) error {
 		return fmt.Errorf("data directory %s has format %d, and this program reads format %d: open it once where it can be written, and it is migrated", dir, found, Format)
 	}
 	return migrate(dir, found, o)
+}
+
+// formatError is the error of a directory whose format is not known.
+func formatError(dir, detail string) error {
+	return &fsck.Error{
+		Finding: fsck.Finding{Store: "data directory", Kind: "lost format", Where: filepath.Join(dir, formatFile), Detail: detail},
+		Mend:    "webrace-store fsck --repair writes it again",
+	}
+}
+
+// holdsStores reports whether a directory holds any store.
+func holdsStores(dir string) bool {
+	for name := range storeFiles {
+		if !gone(dir, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckFormat finds that the file is lost or damaged which says what format a directory has, so that it cannot be
+// opened to be checked. Repaired, it says the current format if this release has used the directory, and else the first:
+// then it is migrated, and stores that are not of that format are left as they are.
+func CheckFormat(dir string, repair bool, report fsck.Report) error {
+	found, err := readFormat(dir)
+	if err == nil && (found > 0 || !holdsStores(dir)) {
+		return nil
+	}
+	var lost *fsck.Error
+	detail := "it is not there, and stores are"
+	if err != nil {
+		detail = err.Error()
+	}
+	errors.As(formatError(dir, detail), &lost)
+	if repair {
+		if err := mendFormat(dir); err != nil {
+			return fmt.Errorf("repair format of %s: %w", dir, err)
+		}
+	}
+	lost.Repaired = repair
+	report(lost.Finding)
+	return nil
+}
+
+func mendFormat(dir string) error {
+	held, err := acquire(dir, false)
+	if err != nil {
+		return err
+	}
+	if exists(filepath.Join(dir, formatFile)) {
+		_, err = setaside.Move(vfs.Default, filepath.Join(dir, formatFile))
+	}
+	format := 1
+	if exists(filepath.Join(dir, madeFile)) {
+		format = Format
+	}
+	if err == nil {
+		err = writeFormat(dir, format)
+	}
+	return errors.Join(err, held.release())
 }
 
 // UpToDate reports whether a directory, and the tables in it, are of the current format: whether it can be opened for

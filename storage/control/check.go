@@ -4,7 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/webrace/webrace/storage/fsck"
 )
@@ -25,7 +29,12 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 	whole := true              // without its tables there is nothing more to check
 	parts := []func() error{c.pages, func() (err error) { whole, err = c.tables(); return err }, c.urds, c.acis, c.rest, c.secrets}
 	for _, part := range parts {
-		if err := part(); err != nil {
+		err := part()
+		if isCorrupt(err) { // a page is damaged that the check itself needs
+			report.Reportf("control", "damaged database", s.path, false, "%v", err)
+			return nil
+		}
+		if err != nil {
 			return s.explain("check", err)
 		}
 		if !whole {
@@ -33,6 +42,11 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		}
 	}
 	return nil
+}
+
+func isCorrupt(err error) bool {
+	var failure *sqlite.Error
+	return errors.As(err, &failure) && (failure.Code()&0xff == sqlite3.SQLITE_CORRUPT || failure.Code()&0xff == sqlite3.SQLITE_NOTADB)
 }
 
 type checker struct {

@@ -87,6 +87,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err == nil {
 		err = s.checkGeneration()
 	}
+	if pebble.IsCorruptionError(err) {
+		err = refusal("damaged database", dir, err.Error(), "begins an empty one")
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
 	}

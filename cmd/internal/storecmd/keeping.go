@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,10 @@ is lost. What a repair takes away is renamed to *.set-aside, never removed.`,
 			if repair {
 				open = withDir
 			}
+			left, err := checkFormat(c, place, repair)
+			if err != nil || left {
+				return err
+			}
 			return open(place, func(dir *storage.Dir) error {
 				if place.Shared != nil {
 					return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("fsck checks a data directory at rest, and %s has this one open: stop it first", dir.Owner())}
@@ -39,6 +44,25 @@ is lost. What a repair takes away is renamed to *.set-aside, never removed.`,
 	c.Flags().BoolVar(&deep, "deep", false, "also read every stored document")
 	c.Flags().BoolVar(&asJSON, "json", false, "a JSON object a line")
 	return c
+}
+
+// checkFormat checks the file without which a data directory cannot be opened, and reports whether it is left damaged.
+func checkFormat(c *cobra.Command, place *cli.Place, repair bool) (left bool, err error) {
+	if place.Shared != nil {
+		return false, nil
+	}
+	path, err := place.DataDir()
+	if err != nil {
+		return false, err
+	}
+	err = storage.CheckFormat(path, repair, func(f fsck.Finding) {
+		left = !f.Repaired
+		fmt.Fprintln(c.OutOrStdout(), f)
+	})
+	if err == nil && left {
+		err = errors.New("1 finding; --repair repairs what can be")
+	}
+	return left, err
 }
 
 // finding is one of the check, for programs.
