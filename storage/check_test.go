@@ -6,9 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // findings checks a data directory, closed before and after.
@@ -117,5 +119,42 @@ func TestACheckOfADirectoryWithoutStoresFindsNothingAndMakesNone(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); len(entries) != 2 || err != nil {
 		t.Errorf("it holds %v: %v", entries, err)
+	}
+}
+
+// TestAnAnnotationOfAnotherDocumentThanItsVersionIsFound has annotations speak of a version by number and digest: one of
+// the document that is stored, one of another, and one without a digest.
+func TestAnAnnotationOfAnotherDocumentThanItsVersionIsFound(t *testing.T) {
+	t.Parallel()
+	dir := filled(t)
+	in(t, dir, func(d *storage.Dir) error {
+		documents, err := d.Objects()
+		if err != nil {
+			return err
+		}
+		v, err := documents.Get(page(1), 2)
+		if err != nil {
+			return err
+		}
+		requests, err := d.Control()
+		if err != nil {
+			return err
+		}
+		var all []*xmlschema.ACI
+		for id, digest := range map[string]string{"same": v.Digest.String(), "other": webrace.Digest{1}.String(), "none": ""} {
+			all = append(all, &xmlschema.ACI{ID: id, URD: "u1", Owner: "eleni", URI: page(1), Format: xmlschema.FormatHTML, Urgency: 1,
+				UpdateTime: filledAt, Docbase: xmlschema.Docbase{Version: 2, Digest: digest}})
+		}
+		_, err = requests.PutACIs(t.Context(), all)
+		return err
+	})
+	for _, repair := range []bool{false, true} {
+		found := findings(t, dir, repair)
+		if len(found) != 1 || found[0].Kind != "annotation of another document" || found[0].Where != "other" || found[0].Repaired != repair {
+			t.Errorf("found %v", found)
+		}
+	}
+	if found := findings(t, dir, false); len(found) > 0 {
+		t.Errorf("after the repair: %v", found)
 	}
 }
