@@ -38,14 +38,14 @@ func ListOf[T any]() Kind { return Kind{typ: reflect.TypeFor[List](), of: reflec
 
 // RecordOf is the kind of a [Record] that has these fields, and no others.
 func RecordOf(fields ...string) Kind {
-	return Kind{typ: reflect.TypeFor[Record](), fields: joined(fields)}
+	return Kind{typ: reflect.TypeFor[Record](), fields: joinedNames(fields)}
 }
 
 // SameWith is [SameAsInput] of a stage that sets these fields, where it is given records.
-func SameWith(fields ...string) Kind { return Kind{same: true, fields: joined(fields)} }
+func SameWith(fields ...string) Kind { return Kind{same: true, fields: joinedNames(fields)} }
 
 // joined makes a set of names comparable.
-func joined(names []string) string {
+func joinedNames(names []string) string {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	return strings.Join(names, "\x00")
 }
@@ -79,7 +79,7 @@ func (k Kind) given(in Kind) Kind {
 		return in
 	}
 	if fields, known := in.Record(); known && k.fields != "" {
-		in.fields = joined(append(fields, split(k.fields)...))
+		in.fields = joinedNames(append(fields, split(k.fields)...))
 	}
 	return in
 }
