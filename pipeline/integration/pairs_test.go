@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // leases is how many URLs a frontier hands out: as few as lint lets stand before the lists and windows of the tests.
@@ -74,12 +76,14 @@ func (w *world) options(typ string) string {
 	panic(fmt.Sprintf("say in options what stages of type %q need", typ))
 }
 
-// heads lead to a pair whose first stage is no source.
-var heads = []struct {
+// head leads to a pair whose first stage is no source.
+type head struct {
 	name, flow string
 	back       string // what leads back to its frontier
 	has        []string
-}{
+}
+
+var heads = []head{
 	{"seeds", "lines", "", []string{"lines"}},
 	{"requests", "lines > frontier", "", []string{"lines", "frontier"}},
 	{"documents", "lines > frontier > fetch", "fetch.redirects, fetch.sitemaps > frontier", []string{"lines", "frontier", "fetch"}},
@@ -87,6 +91,31 @@ var heads = []struct {
 		"annotations", "urds > frontier > fetch > normalize > cache > keyword-filter", "normalize.links, cache.links, fetch.redirects, fetch.sitemaps > frontier",
 		[]string{"urds", "frontier", "fetch", "normalize", "cache", "keyword-filter"},
 	},
+}
+
+// tells reports whether a pair says something behind the head that it does not say behind another: documents are for
+// all, the others for those that take what they give, and requests for what may keep the turn of a host.
+func (h head) tells(a, b string) bool {
+	one := func(is func(string) bool) bool { return is(a) || is(b) }
+	switch h.name {
+	case "seeds":
+		return one(func(typ string) bool { return typ == "frontier" })
+	case "requests":
+		return one(func(typ string) bool { return takes[webrace.Request](typ) || keeps(typ) })
+	case "annotations":
+		return one(takes[*xmlschema.ACI])
+	}
+	return true
+}
+
+func takes[T any](typ string) bool {
+	spec, _ := pipeline.Lookup(typ)
+	return slices.Contains(spec.In, pipeline.KindOf[T]())
+}
+
+func keeps(typ string) bool {
+	spec, _ := pipeline.Lookup(typ)
+	return spec.Batch != (pipeline.Batch{}) || slices.Contains([]string{"batch", "window", "throttle"}, typ)
 }
 
 // pair is a stage whose output leads to another, in a pipeline that feeds them.
@@ -109,7 +138,7 @@ func (w *world) pairs(types []string) (all []pair) {
 					continue
 				}
 				for _, h := range heads {
-					if a == "frontier" && (b == a || slices.Contains(h.has, a)) {
+					if a == "frontier" && (b == a || slices.Contains(h.has, a)) || !h.tells(a, b) {
 						continue // a pipeline has one queue of URLs
 					}
 					all = append(all, w.pair(a, port, b, h.name, h.flow, h.back, h.has))
