@@ -180,10 +180,19 @@ func (e *Error) Error() string {
 
 // Within returns the part of the option's text that the mistake is in: width bytes, at bytes from its beginning.
 func (e *Error) Within() (at, width int) {
-	runes := []rune(e.text)
-	from := min(max(e.place.From, 0), len(runes))
-	to := min(max(e.place.To, from), len(runes))
-	return e.before + len(string(runes[:from])), len(string(runes[from:to]))
+	from := byteOf(e.text, e.place.From)
+	return e.before + from, byteOf(e.text, max(e.place.To, e.place.From)) - from
+}
+
+// byteOf returns where the character with this number begins, or the end of the text if it has fewer.
+func byteOf(text string, character int) int {
+	for at := range text {
+		if character <= 0 {
+			return at
+		}
+		character--
+	}
+	return len(text)
 }
 
 // Meant returns what was probably meant in place of that, which the text of the error says as well; "" if it does not.

@@ -291,7 +291,7 @@ func TestKeysAreTexts(t *testing.T) {
 	}
 }
 
-// FuzzExpression wants neither a panic nor a result that differs from one evaluation to the next, whatever
+// FuzzExpression wants places of mistakes that are in the expression, and neither a panic nor a result that differs from one evaluation to the next, whatever
 // the expression.
 func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
@@ -307,6 +307,11 @@ func FuzzExpression(f *testing.F) {
 			kinds = append(kinds, documents)
 		}
 		p, err := Compile(text, kinds...)
+		if mistake := (*Error)(nil); errors.As(err, &mistake) {
+			if at, width := mistake.Within(); at < 0 || width < 0 || at+width > len(text) {
+				t.Errorf("%q: the mistake is at %d, of %d bytes", text, at, width)
+			}
+		}
 		if err != nil {
 			return
 		}
