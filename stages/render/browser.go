@@ -108,10 +108,27 @@ func (b *browser) stop() error {
 		if b.process != nil {
 			killGroup(b.process.Pid)
 		}
-		b.cancel()
+		b.awaitEnd()
 		b.stopped = removeAll(b.dir)
 	})
 	return b.stopped
+}
+
+// awaitEnd waits until the browser's process is gone, but not for long. A process that was killed runs no more code, and
+// yet stays for as long as a disk that is busy lets it wait; what is left of it goes then, with the goroutine that
+// waits for it.
+func (b *browser) awaitEnd() {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.cancel()
+	}()
+	patience := time.NewTimer(graceful)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+	}
 }
 
 // kill kills the browser's processes, which those that use it learn of as a crash.

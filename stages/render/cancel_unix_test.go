@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -154,5 +155,25 @@ func TestARunEndsAlthoughItsBrowserHangs(t *testing.T) {
 	})
 	if len(s.pool.idle) > 0 {
 		t.Error("a browser that was given up is kept for another page")
+	}
+}
+
+// The system may keep a process that was killed, because it waits for a disk.
+func TestStoppingABrowserDoesNotWaitForEverForItsProcess(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "browser")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		gone := make(chan struct{})
+		b := &browser{dir: dir, cancel: func() { <-gone }}
+		if err := b.stop(); err != nil {
+			t.Error(err)
+		}
+		close(gone)
+	})
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what it wrote is left: %v", err)
 	}
 }

@@ -77,9 +77,11 @@ func (p *pool) close() error {
 	idle := p.idle
 	p.idle, p.closed = nil, true
 	p.mu.Unlock()
-	var errs []error
-	for _, b := range idle {
-		errs = append(errs, b.stop())
+	errs := make([]error, len(idle))
+	var stopping sync.WaitGroup
+	for i, b := range idle {
+		stopping.Go(func() { errs[i] = b.stop() })
 	}
+	stopping.Wait()
 	return errors.Join(errs...)
 }
