@@ -24,6 +24,9 @@ import (
 // busy. After each kill, every annotation names a version that is there, with the digest that it gives. When all
 // rounds are through, the annotations are those of a crawl of the same rounds that nothing happened to.
 func TestKilledAnnotations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dozens of processes on a busy disk: not in short mode")
+	}
 	rng := rand.New(rand.NewPCG(12, uint64(*kills)))
 	site := newChangingSite(t)
 	killed := &world{site: site.site, t: t, data: filepath.Join(t.TempDir(), "killed")}
