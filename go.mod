@@ -20,6 +20,7 @@ require (
 	github.com/jacoelho/xsd v0.0.30
 	github.com/jimsmart/grobotstxt v1.0.3
 	github.com/klauspost/compress v1.20.3
+	github.com/klippa-app/go-pdfium v1.17.2
 	github.com/mmcdole/gofeed v1.4.2
 	github.com/nlnwa/gowarc v1.3.0
 	github.com/nlnwa/whatwg-url v0.6.2
@@ -28,6 +29,7 @@ require (
 	github.com/reugn/go-streams v0.13.0
 	github.com/rogpeppe/go-internal v1.14.1
 	github.com/spf13/cobra v1.10.2
+	github.com/tetratelabs/wazero v1.12.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sys v0.49.0
@@ -35,6 +37,8 @@ require (
 	golang.org/x/text v0.43.0
 	modernc.org/sqlite v1.44.0
 )
+
+require github.com/jolestar/go-commons-pool/v2 v2.1.2 // indirect
 
 require (
 	github.com/DataDog/zstd v1.5.7 // indirect
