@@ -21,7 +21,8 @@ type trialView struct {
 	Bytes     int         `json:"bytes"`
 	Truncated bool        `json:"truncated,omitempty"`
 	Rendered  bool        `json:"rendered,omitempty"`
-	Notes     []string    `json:"notes,omitempty"` // on how it was got
+	Notes     []string    `json:"notes,omitempty"`  // on how it was got
+	Unread    string      `json:"unread,omitempty"` // why its text was not read, or not whole
 	Blocks    int         `json:"blocks"`
 	Links     int         `json:"links"`
 	URDs      []worthView `json:"urds"`
@@ -74,7 +75,7 @@ type markView struct {
 func (t *trial) writeJSON(w io.Writer, text string) error {
 	v := trialView{
 		URL: t.url, MediaType: t.MediaType, Charset: t.Charset, Language: t.Language, Title: t.Title,
-		Bytes: len(t.body), Truncated: t.truncated, Rendered: t.rendered, Notes: t.notes, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []worthView{},
+		Bytes: len(t.body), Truncated: t.truncated, Rendered: t.rendered, Notes: t.notes, Unread: t.Unread.Reason, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []worthView{},
 	}
 	for _, worth := range t.worths {
 		v.URDs = append(v.URDs, worth.view(text))

@@ -38,6 +38,8 @@ func (t *trial) showDocument(s *screen) {
 	switch {
 	case len(t.body) == 0:
 		t.warn(s, "it is empty")
+	case t.Unread.Cause != "":
+		t.warn(s, "its text was not read, or not whole: "+t.Unread.Reason)
 	case len(t.Text.Blocks) == 0 && t.Charset == "":
 		t.warn(s, "no text is read of this type")
 	case len(t.Text.Blocks) == 0:

@@ -2,9 +2,10 @@
 // URLs it points to. Whatever needs either, at whatever time, gets it from here, so that a document gives
 // the same text and the same links whether it was just fetched or comes out of the cache.
 //
-// It reads HTML, XHTML, plain text, feeds (RSS, Atom, JSON Feed), sitemaps and other XML, and mail. Documents of other
-// types have no text and no links, which is no error. No content is an error: what is broken is read as far
-// as it makes sense, in time linear in its length, and within the limits of [Options].
+// It reads HTML, XHTML, plain text, feeds (RSS, Atom, JSON Feed), sitemaps and other XML, mail, and PDF. Documents of
+// other types have no text and no links, which is no error. No content is an error: what is broken is read as far
+// as it makes sense, in time linear in its length, and within the limits of [Options]; PDF within those of
+// [pdftext.Default], and what of it could not be read is said.
 package extract
 
 import (
@@ -19,6 +20,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/pdftext"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
@@ -42,7 +44,7 @@ type Options struct {
 // Result is what a document gave. It shares no memory with the body.
 type Result struct {
 	MediaType string        // in lower case, without parameters; sniffed if the header had none
-	Charset   string        // the encoding of the body (of mail, that of its first text), by its standard name; empty if it has no text
+	Charset   string        // the encoding of the body (of mail, that of its first text), by its standard name; empty if it has none
 	Language  string        // as the document declares it (BCP 47); empty if it does not
 	Title     string        // white space collapsed
 	Text      *webrace.Text // never nil
@@ -51,6 +53,8 @@ type Result struct {
 	Refresh   string        // where the page sends its reader at once, which is no link; normalized; empty if it does not
 	NoIndex   bool          // the page asks not to be indexed
 	NoFollow  bool          // the page asks that none of its links be followed
+
+	Unread pdftext.Unread // why the text of a type that has text was not read, or not whole
 
 	CharsetGuessed bool // no label told the encoding, nor did its form
 	CharsetWrong   bool // the label says an encoding that the body is not in
@@ -110,6 +114,12 @@ func Document(body []byte, contentType, url string, opts Options) (*Result, erro
 		x := begin(r, base, opts)
 		defer x.release()
 		x.mail(body, contentType)
+		return r, nil
+	}
+	if isPDF(r.MediaType, body) {
+		x := begin(r, base, opts)
+		defer x.release()
+		x.pdf(body)
 		return r, nil
 	}
 	read := readers[r.MediaType]

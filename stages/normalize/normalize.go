@@ -124,7 +124,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	if d.Links != nil && !asked.NoFollow { // a stage that knows this kind of document better has read them, and sent them out
 		r.Links = d.Links
-		s.count(&extract.Result{Links: r.Links, CharsetGuessed: r.CharsetGuessed, CharsetWrong: r.CharsetWrong})
+		s.count(&extract.Result{Links: r.Links, Unread: r.Unread, CharsetGuessed: r.CharsetGuessed, CharsetWrong: r.CharsetWrong})
 	} else {
 		s.count(r)
 		if err := s.follow(ctx, it, d, r.Links, out); err != nil {
@@ -169,6 +169,9 @@ func (s *stage) count(r *extract.Result) {
 	}
 	if r.CharsetWrong {
 		s.env.Counter("charset_wrong").Add(1)
+	}
+	if r.Unread.Cause != "" {
+		s.env.Counter("unread_" + string(r.Unread.Cause)).Add(1)
 	}
 	for name, n := range map[string]int{
 		"candidates": r.Candidates, "links": len(r.Links), "repeated": r.Repeated, "ignored_scheme": r.Refused.Scheme,

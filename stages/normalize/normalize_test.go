@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/pdftest"
+	"github.com/webrace/webrace/internal/pdftext"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
@@ -396,6 +398,27 @@ func TestTheAddressThatAPageDeclaresForItselfGoesWithIt(t *testing.T) {
 		d.URL = "http://example.org/dir/page"
 		if got := try(t, defaults, d); got.document.Canonical != want {
 			t.Errorf("%s: %q, want %q", body, got.document.Canonical, want)
+		}
+	}
+}
+
+func TestPDFsThatCannotBeReadAreCountedByCause(t *testing.T) {
+	pdftext.Read(t.Context(), pdftest.Write("", pdftest.Text("Words"))) // compiles PDFium, which may take longer than a stage has in tests
+	for body, counter := range map[string]string{
+		"<html>Not found</html>":                          "unread_broken",
+		string(pdftest.Write("A scan", pdftest.Page{})):   "unread_no_text",
+		string(pdftest.Write("A", pdftest.Text("Words"))): "",
+	} {
+		in := page(body)
+		in.Header.Set("Content-Type", "application/pdf")
+		got := try(t, defaults, in)
+		for _, name := range []string{"unread_broken", "unread_no_text"} {
+			if n := got.Counters[name]; (n == 1) != (name == counter) || n > 1 {
+				t.Errorf("%q: %s is %d", body, name, n)
+			}
+		}
+		if got.document == nil {
+			t.Errorf("%q is not passed on", body)
 		}
 	}
 }

@@ -133,7 +133,10 @@ func (p *page) describe(w io.Writer) {
 	if v.Truncated {
 		fmt.Fprintln(w, "  it is longer than was fetched of it (fetch.max_body)")
 	}
-	if len(p.Text.Blocks) == 0 {
+	switch {
+	case p.Unread.Cause != "":
+		fmt.Fprintf(w, "  its text was not read, or not whole (%s): %s\n", p.MediaType, p.Unread.Reason)
+	case len(p.Text.Blocks) == 0:
 		fmt.Fprintf(w, "  it has no text that could be read (%s)\n", cmp.Or(p.MediaType, "of unknown type"))
 	}
 }

@@ -142,6 +142,7 @@ type answeredVersion struct {
 	MediaType string `json:"media_type,omitempty"`
 	Truncated bool   `json:"truncated,omitempty"`
 	Canonical string `json:"canonical,omitempty"` // if it is another URL
+	Unread    string `json:"unread,omitempty"`    // why its text was not read, or not whole
 }
 
 // answerTo gathers what is known of a URL in one pipeline.
@@ -227,7 +228,12 @@ func documentOf(dir *storage.Dir, view string, v *webrace.Visit) (*answeredVersi
 		return nil, err
 	}
 	d := &answeredVersion{Version: v.Version, Stored: true, MediaType: version.MediaType, Truncated: version.Truncated}
-	if content, err := read(documents, version); err == nil && content.Canonical != version.URL { // why is no place to tell of damage: fsck is
+	content, err := read(documents, version)
+	if err != nil { // why is no place to tell of damage: fsck is
+		return d, nil
+	}
+	d.Unread = content.Unread.Reason
+	if content.Canonical != version.URL {
 		d.Canonical = content.Canonical
 	}
 	return d, nil

@@ -1,0 +1,50 @@
+package extract_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/pdftest"
+	"github.com/webrace/webrace/internal/pdftext"
+)
+
+func TestPDF(t *testing.T) {
+	t.Parallel()
+	p := pdftest.Text("# Results", "Revenue grew.", "", "It will grow.")
+	p.Links = []string{"next.pdf", "http://other.example/#x", "mailto:x@y", "next.pdf#page=2"}
+	body := string(pdftest.Write("Annual report", p))
+	for _, contentType := range []string{"application/pdf", "Application/PDF; charset=binary", "application/x-pdf", "application/octet-stream", ""} {
+		r := document(t, body, contentType, extract.Options{})
+		check(t, r, extract.DefaultMaxLinks)
+		if got := render(r.Text); got != "title:Annual report|heading:Results|Revenue grew.|It will grow." || r.Title != "Annual report" || r.MediaType != pdftext.MediaType {
+			t.Errorf("%q: %q, title %q, %s", contentType, got, r.Title, r.MediaType)
+		}
+		if !slices.Equal(r.Links, []string{"http://example.org/a/next.pdf", "http://other.example/"}) || r.Repeated != 1 || r.Refused.Scheme != 1 || r.Unread != (pdftext.Unread{}) {
+			t.Errorf("%q: %+v", contentType, r)
+		}
+	}
+	for _, contentType := range []string{"text/plain", "image/png", "application/zip"} {
+		if r := document(t, body, contentType, extract.Options{}); r.Title != "" || r.MediaType != contentType {
+			t.Errorf("%s is read as PDF", contentType)
+		}
+	}
+}
+
+func TestPDFThatCannotBeReadSaysWhy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body  string
+		cause pdftext.Cause
+	}{
+		{"<html>No such file</html>", pdftext.Broken},
+		{"%PDF-1.7 that is all", pdftext.Broken},
+		{string(pdftest.Write("Scanned", pdftest.Page{})), pdftext.Textless},
+	} {
+		r := document(t, c.body, "application/pdf", extract.Options{})
+		check(t, r, extract.DefaultMaxLinks)
+		if r.Unread.Cause != c.cause || r.Unread.Reason == "" || len(r.Links) > 0 {
+			t.Errorf("%q: %+v", c.body, r)
+		}
+	}
+}
