@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
+	"crypto/md5"
+	"crypto/rc4"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,11 +15,11 @@ import (
 )
 
 // page returns a file of one page with a content and resources.
-func page(f *pdftest.File, content int, resources string) []byte {
+func page(f *pdftest.File, content int, resources string, trailer ...string) []byte {
 	pages := f.Reserve()
 	page := f.Add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << %s >> >>", pages, content, resources))
 	f.Set(pages, fmt.Sprintf("<< /Type /Pages /Count 1 /Kids [%d 0 R] >>", page))
-	return f.Bytes(f.Add(fmt.Sprintf("<< /Type /Catalog /Pages %d 0 R >>", pages)), 0)
+	return f.Bytes(f.Add(fmt.Sprintf("<< /Type /Catalog /Pages %d 0 R >>", pages)), 0, trailer...)
 }
 
 const helvetica = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
@@ -116,6 +118,31 @@ func TestHostileFilesEndWithAReason(t *testing.T) {
 		if d := e.read(t.Context(), whole, limits); d.Title != "Title" || render(d.Blocks) != "1 A text\n" {
 			t.Fatalf("after %s: %+v", c.name, d)
 		}
+	}
+}
+
+// openEncrypted is a file that is encrypted for a reader without a password: ISO 32000, 7.6, revision 2.
+func openEncrypted(content string) []byte {
+	const padding = "\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa\x01\x08\x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a"
+	rc4Of := func(key []byte, text string) []byte {
+		out := make([]byte, len(text))
+		c, _ := rc4.NewCipher(key)
+		c.XORKeyStream(out, []byte(text))
+		return out
+	}
+	owner := strings.Repeat("o", 32)
+	digest := md5.Sum([]byte(padding + owner + "\xfc\xff\xff\xff" + "id"))
+	key := digest[:5]
+	of := md5.Sum([]byte(string(key) + "\x01\x00\x00\x00\x00")) // of the first object
+	f := &pdftest.File{}
+	stream := f.Stream("", rc4Of(of[:10], content))
+	return page(f, stream, helvetica, fmt.Sprintf("/ID [<%x><%[1]x>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x> >>", "id", owner, rc4Of(key, padding)))
+}
+
+func TestAFileThatAnybodyMayOpenIsRead(t *testing.T) {
+	t.Parallel()
+	if d := Read(t.Context(), openEncrypted("BT /F1 12 Tf 72 700 Td (open to all) Tj ET")); render(d.Blocks) != "1 open to all\n" {
+		t.Errorf("%+v", d)
 	}
 }
 

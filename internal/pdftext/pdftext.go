@@ -39,7 +39,7 @@ type Limits struct {
 }
 
 // Default are the limits of [Read].
-var Default = Limits{Pages: 2000, Text: 8 << 20, Links: 100_000, Memory: 128 << 20, Time: 30 * time.Second, Instances: 4}
+var Default = Limits{Pages: 1000, Text: 8 << 20, Links: 100_000, Memory: 128 << 20, Time: time.Minute, Instances: 4}
 
 // Document is what a file gave.
 type Document struct {
