@@ -10,6 +10,7 @@ package extract
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"mime"
 	"net/http"
@@ -101,6 +102,12 @@ func ContentType(header http.Header, mediaType string) string {
 // Document extracts text and links of the document at the given URL. The content type is that of the
 // HTTP header; when it is empty the type is guessed from the body. The error is for a URL that is none.
 func Document(body []byte, contentType, url string, opts Options) (*Result, error) {
+	return DocumentContext(context.Background(), body, contentType, url, opts)
+}
+
+// DocumentContext is Document, and ends with the context's error when that ends first: a PDF may take as long as
+// [pdftext.Default] allows.
+func DocumentContext(ctx context.Context, body []byte, contentType, url string, opts Options) (*Result, error) {
 	base, err := urlnorm.NewBase(url)
 	if err != nil {
 		return nil, fmt.Errorf("extract document: %w", err)
@@ -119,7 +126,9 @@ func Document(body []byte, contentType, url string, opts Options) (*Result, erro
 	if isPDF(r.MediaType, body) {
 		x := begin(r, base, opts)
 		defer x.release()
-		x.pdf(body)
+		if x.pdf(ctx, body); ctx.Err() != nil {
+			return nil, fmt.Errorf("extract %s: %w", base, ctx.Err())
+		}
 		return r, nil
 	}
 	read := readers[r.MediaType]

@@ -1,6 +1,8 @@
 package extract_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -46,5 +48,18 @@ func TestPDFThatCannotBeReadSaysWhy(t *testing.T) {
 		if r.Unread.Cause != c.cause || r.Unread.Reason == "" || len(r.Links) > 0 {
 			t.Errorf("%q: %+v", c.body, r)
 		}
+	}
+}
+
+func TestReadingAPDFEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	body := pdftest.Write("A report", pdftest.Text("that nobody waits for"))
+	if _, err := extract.DocumentContext(ctx, body, "application/pdf", at, extract.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+	if r, err := extract.DocumentContext(t.Context(), body, "application/pdf", at, extract.Options{}); err != nil || render(r.Text) != "title:A report|that nobody waits for" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -103,7 +103,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if d.Outcome != webrace.Fetched {
 		return s.again(ctx, it, d, out)
 	}
-	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
+	r, err := extract.DocumentContext(ctx, d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
 	if err != nil {
 		return err
 	}
