@@ -140,6 +140,35 @@ type Document struct {
 	Changed bool   // Version is new with this visit
 }
 
+// What a document may come without. A server that confirms the stored version sends none of them, and a document
+// that is still fresh was not even asked for: the stage cache adds what is stored, where a stage behind it needs it.
+const (
+	PartBody    = "body"    // Body, with MediaType, Truncated and Rendered, which speak of it
+	PartText    = "text"    // Text, and what is read in the same pass: Charset, Language, Title and Canonical
+	PartLinks   = "links"   // Links
+	PartVersion = "version" // Version and Digest as they are stored, and Changed; documents of an archive are of version 0
+)
+
+// Case names the case that the document is of: its outcome.
+func (d *Document) Case() string { return string(d.Outcome) }
+
+// Lacks says in a clause why the document comes without a part, and is "" if it has it. A text that is empty is
+// there; so is the body of every document that was fetched.
+func (d *Document) Lacks(part string) (because string) {
+	switch {
+	case part == PartBody && (d.Body != nil || d.Outcome == Fetched), part == PartText && d.Text != nil,
+		part == PartLinks && (d.Links != nil || d.Text != nil), part == PartVersion && (d.Version > 0 || d.Outcome == Fetched): // which may be one that is not to be stored
+		return ""
+	case d.Outcome == NotModified:
+		return d.URL + " was not modified since it was stored, so the server did not send it"
+	case d.Outcome == Fresh:
+		return d.URL + " is stored and still fresh, so the server was not asked for it"
+	case part == PartBody:
+		return "nothing says how " + d.URL + " was obtained, and it has no body"
+	}
+	return "no stage has read the body of " + d.URL + " yet"
+}
+
 // Digest is the SHA-256 of a body; the zero digest means none.
 type Digest [32]byte
 

@@ -39,7 +39,9 @@ func (n *node) collect(p BatchProcessor) {
 			return
 		}
 		n.busy.Add(1)
-		n.processGroup(p, group, out)
+		if group = n.complete(group, out); len(group) > 0 {
+			n.processGroup(p, group, out)
+		}
 		n.busy.Add(-1)
 	}
 }

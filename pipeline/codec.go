@@ -16,7 +16,8 @@ import (
 //
 // H is a struct whose fields have json tags; their names are what other programs know the value by, and
 // never change. A field that is zero is left out ("omitzero"), and a field that is missing is zero; fields
-// that a reader does not know are ignored. So both sides may be of different versions.
+// that a reader does not know are ignored. So both sides may be of different versions. Of a kind that is [Partial], a
+// `part` tag names the part that a field tells of, and a `case` tag is on the field that tells the case.
 type Codec[T, H any] struct {
 	Name   string // of the kind: "document"
 	Doc    string // what a value is, in a phrase

@@ -20,6 +20,8 @@ type headerField struct {
 	name, doc string
 	index     int
 	typ       reflect.Type
+	part      Part // that it tells of; "" for none
+	ofCase    bool // it tells the case of the value
 }
 
 // headerFields returns the fields of a header type, which must each have a name.
@@ -37,7 +39,7 @@ func headerFields(t reflect.Type) []headerField {
 		if name == "" || name == bodyField {
 			panic(fmt.Sprintf("pipeline: %s.%s: %q is no name for a field of a header", t, f.Name, name))
 		}
-		list = append(list, headerField{name, f.Tag.Get("doc"), i, f.Type})
+		list = append(list, headerField{name, f.Tag.Get("doc"), i, f.Type, f.Tag.Get("part"), f.Tag.Get("case") != ""})
 	}
 	return list
 }

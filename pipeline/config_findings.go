@@ -45,6 +45,7 @@ const (
 	CodeFlow            Code = "flow"             // a flow that does not follow the grammar, or is missing
 	CodeKind            Code = "kind"             // an edge between ports of different kinds
 	CodeName            Code = "name"             // an expression names what nothing that comes has
+	CodePart            Code = "part"             // a part of a value that the next stage needs is missing in some case
 	CodeUnwired         Code = "unwired"          // a default port that leads nowhere
 	CodeUnused          Code = "unused"           // a stage table that no flow mentions
 	CodeNoInput         Code = "no-input"         // a stage that is no source and that nothing leads to

@@ -23,6 +23,7 @@ type Env struct {
 	run       *Run                   // nil outside a run
 	next      atomic.Pointer[reload] // that the stage is made for, as long as that is under way
 	asked     peersAsked
+	wanted    atomic.Pointer[map[string][]Part] // of what leaves each port; nil before the stage is wired
 }
 
 // NewEnv returns an environment for a stage that is run outside a pipeline, as tests do.

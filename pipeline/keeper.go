@@ -24,7 +24,7 @@ type Keeper interface {
 
 // keep runs a keeper: its workers, and what it emits later, which goes on while the run is re-wired.
 func (n *node) keep(k Keeper) {
-	workers := n.workWith(func() { n.work(k) })
+	workers := n.workWith(func() { n.work(n.checking(k)) })
 	if n.running == nil || n.ended { // what has ended may be fed again after a reload
 		n.ended = false
 		n.startRelease(k)

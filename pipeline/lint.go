@@ -72,6 +72,7 @@ func (l *linter) checkAll() {
 	}
 	arriving := l.arrivingKinds()
 	l.checkKinds(arriving)
+	l.checkParts()
 	l.checkCycles()
 	l.checkCapacities()
 	l.checkNames(arriving)

@@ -95,7 +95,7 @@ func (l *linter) onlyQueueBefore(s *Stage) *Stage {
 		switch {
 		case s.Spec.Queue && e.Port == "":
 			return s
-		case !s.Spec.Single || e.Port != "" && port.Kind != SameAsInput:
+		case !s.Spec.Single || e.Port != "" && !port.Kind.same:
 			return nil
 		}
 	}

@@ -48,6 +48,7 @@ type node struct {
 	stats stats
 	busy  atomic.Int32
 	taps  taps
+	check *partCheck // nil: the stage needs no parts; set when the nodes are wired
 }
 
 // outlet is an output port in use.
@@ -138,7 +139,7 @@ func (n *node) start() {
 	case Keeper:
 		n.keep(impl)
 	case Processor:
-		n.thenEnd(n.workWith(func() { n.work(impl) }))
+		n.thenEnd(n.workWith(func() { n.work(n.checking(impl)) }))
 	}
 }
 

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -83,6 +85,9 @@ func (s Spec) traits() [][2]string {
 	if len(s.In) > 0 {
 		add("takes", "%s", kindsOf(s.In))
 	}
+	if text := s.needsText(); text != "" {
+		add("needs", "%s", text)
+	}
 	for _, port := range s.Out {
 		word := "gives"
 		if port.Name != "" {
@@ -93,6 +98,9 @@ func (s Spec) traits() [][2]string {
 			text += ", " + port.Doc
 		}
 		add(word, "%s", text)
+		for _, line := range port.parts() {
+			add(strings.Replace(word, "gives", "parts", 1), "%s", line)
+		}
 	}
 	if s.Workers > 1 {
 		add("workers", "%d", s.Workers)
@@ -101,6 +109,51 @@ func (s Spec) traits() [][2]string {
 		add("batch", "%d items, or what came within %s", s.Batch.Count, s.Batch.Period)
 	}
 	return traits
+}
+
+// needsText says which parts the type needs of what it takes, and which it makes use of; "" if that goes without saying.
+func (s Spec) needsText() string {
+	var said []string
+	switch {
+	case slices.Contains(s.Needs, AllParts):
+		said = append(said, "all parts that any of what it takes has")
+	case len(s.Needs) > 0:
+		said = append(said, "the "+joinAnd(s.Needs)+" of what it takes")
+	}
+	for _, own := range s.Own {
+		said = append(said, "gets "+joinAnd(own.Parts)+own.where()+" by itself")
+	}
+	if len(s.Uses) > 0 {
+		said = append(said, "makes use of the "+joinAnd(s.Uses)+" where it comes")
+	}
+	if s.NeedsLater {
+		said = append(said, "what its options or the running stage say")
+	}
+	return strings.Join(said, "; ")
+}
+
+// parts says what parts leave the port.
+func (p Port) parts() []string {
+	var lines []string
+	for _, c := range p.Cases {
+		lines = append(lines, fmt.Sprintf("%s: %s", c.Name, cmp.Or(joinAnd(c.Parts), "none")))
+	}
+	for _, a := range p.Adds {
+		text := "adds " + joinAnd(a.Parts)
+		if len(a.Of) > 0 {
+			text += ", made of " + joinAnd(a.Of)
+		}
+		lines = append(lines, text+a.where())
+	}
+	return lines
+}
+
+// where says in which cases something is added.
+func (a Addition) where() string {
+	if len(a.In) == 0 {
+		return ""
+	}
+	return " if " + joinOr(a.In)
 }
 
 // Describe returns a stage type as text for a terminal, or an error with what was probably meant.

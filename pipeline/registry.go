@@ -22,6 +22,11 @@ type Spec struct {
 	Single  bool   // for each item that it takes it emits at most one to its default port, and to each that passes on its input
 	Queue   bool   // it stores its input, so a cycle may pass it
 	Follows bool   // a source that follows a store by a durable cursor: it ends when it has caught up and nothing in the process feeds it any more
+
+	Needs      []Part     // what it reads of values that may come without it; [NoParts] if nothing, nil if that is not said
+	Uses       []Part     // what it makes use of where it comes; values without it, it passes on as they are, or says that it is missing
+	Own        []Addition // what it gets by itself, if it comes without
+	NeedsLater bool       // only the running stage, a [Needer], may know what it needs
 }
 
 // Port is an output of a stage.
@@ -30,7 +35,10 @@ type Port struct {
 	Kind Kind
 	Doc  string
 
-	Asked bool // it is there because the options ask for it, so it must lead somewhere
+	Asked  bool       // it is there because the options ask for it, so it must lead somewhere
+	Cases  []Case     // of a port that gives values of its own which may come without parts: in which cases they do
+	Adds   []Addition // of a port that passes on what came: what is added to it
+	Passes bool       // what leaves it holds what came, though it is of another kind
 }
 
 // Registry knows stage types by name. Programs use the one that [Register] adds to; a test may have its

@@ -118,6 +118,28 @@ func (p *Program) String() string { return p.text }
 // Names returns the fields and variables that the expression needs, sorted.
 func (p *Program) Names() []string { return slices.Clone(p.names) }
 
+// Parts returns the parts of a value that the expression needs, which an item may come without: those that the fields
+// tell of that it names. One that asks for the case that an item is of, such as the outcome of a document, decides by
+// itself, and needs none. Of several programs, nil ones are left out.
+func Parts(programs ...*Program) []pipeline.Part {
+	all := pipeline.NoParts
+	for _, p := range programs {
+		if p == nil {
+			continue
+		}
+		parts, byCase := pipeline.PartsOfFields(p.names...)
+		if byCase {
+			continue
+		}
+		if slices.Contains(p.names, valueName) {
+			parts = append(parts, pipeline.AllParts)
+		}
+		all = append(all, parts...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // Value evaluates the expression over an item: its value and its meta data. The result keeps nothing of the
 // value that is borrowed.
 func (p *Program) Value(value any, meta map[string]string) (result any, err error) {

@@ -18,6 +18,20 @@ func CompileKey(text string) (*Key, error) {
 	return &Key{program}, nil
 }
 
+// Parts returns the parts that the expression needs of an item, as [Parts] does; none without an expression.
+func (k *Key) Parts() []pipeline.Part {
+	if k == nil {
+		return pipeline.NoParts
+	}
+	return Parts(k.program)
+}
+
+// KeyParts returns the parts that the option needs, if it is a right one.
+func KeyParts(text string) []pipeline.Part {
+	key, _ := CompileKey(text) // what is wrong with it is said elsewhere
+	return key.Parts()
+}
+
 // Of is the key of an item as text; "" for a nil result, and without an expression.
 func (k *Key) Of(it *pipeline.Item) (string, error) {
 	if k == nil {

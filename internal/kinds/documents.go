@@ -60,30 +60,30 @@ type document struct {
 	URL       string              `json:"url,omitzero" doc:"the URL that was asked for, normalized"`
 	Reach     []reach             `json:"reach,omitzero" doc:"the crawls that came here, and over how many links"`
 	Visit     *visit              `json:"visit,omitzero" doc:"the last visit before this one"`
-	Outcome   string              `json:"outcome,omitzero" doc:"how it was obtained: fetched, not-modified or fresh"`
+	Outcome   string              `json:"outcome,omitzero" case:"it" doc:"how it was obtained: fetched, not-modified or fresh"`
 	Status    int                 `json:"status,omitzero" doc:"the HTTP status"`
 	Header    map[string][]string `json:"header,omitzero" doc:"of the HTTP answer"`
 	Origin    netip.Addr          `json:"origin,omitzero" doc:"the address that answered"`
 	At        time.Time           `json:"at,omitzero" doc:"when the answer began"`
 	Took      seconds             `json:"took_s,omitzero" doc:"seconds from request to last byte"`
-	MediaType string              `json:"media_type,omitzero" doc:"lower case, without parameters: text/html"`
+	MediaType string              `json:"media_type,omitzero" part:"body" doc:"lower case, without parameters: text/html"`
 	Secret    string              `json:"secret,omitzero" doc:"the name of the credentials it was asked for with"`
 	Redirects int                 `json:"redirects,omitzero" doc:"how many redirects in a row led here"`
-	Rendered  bool                `json:"rendered,omitzero" doc:"the body is what a browser made of the page"`
-	Truncated bool                `json:"truncated,omitzero" doc:"a limit cut the body"`
+	Rendered  bool                `json:"rendered,omitzero" part:"body" doc:"the body is what a browser made of the page"`
+	Truncated bool                `json:"truncated,omitzero" part:"body" doc:"a limit cut the body"`
 
-	Charset  string     `json:"charset,omitzero" doc:"the encoding of the body, by its standard name"`
-	Language string     `json:"language,omitzero" doc:"BCP 47, as declared"`
-	Title    string     `json:"title,omitzero" doc:"of the document"`
-	Text     *pageText  `json:"text,omitzero" doc:"what a reader sees"`
-	Blocks   pageBlocks `json:"blocks,omitzero" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation"`
-	Links    []string   `json:"links,omitzero" doc:"absolute and normalized, each once, in document order"`
+	Charset  string     `json:"charset,omitzero" part:"text" doc:"the encoding of the body, by its standard name"`
+	Language string     `json:"language,omitzero" part:"text" doc:"BCP 47, as declared"`
+	Title    string     `json:"title,omitzero" part:"text" doc:"of the document"`
+	Text     *pageText  `json:"text,omitzero" part:"text" doc:"what a reader sees"`
+	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation"`
+	Links    []string   `json:"links,omitzero" part:"links" doc:"absolute and normalized, each once, in document order"`
 
-	Canonical string         `json:"canonical,omitzero" doc:"the URL that the document declares for itself"`
+	Canonical string         `json:"canonical,omitzero" part:"text" doc:"the URL that the document declares for itself"`
 	Likeness  hash           `json:"likeness,omitzero" doc:"a fingerprint of the words, 16 hexadecimal digits"`
-	Digest    webrace.Digest `json:"digest,omitzero" doc:"of the body: sha256:…"`
-	Version   int            `json:"version,omitzero" doc:"the stored version, from 1; 0 before it is stored"`
-	Changed   bool           `json:"changed,omitzero" doc:"the version is new with this visit"`
+	Digest    webrace.Digest `json:"digest,omitzero" part:"version" doc:"of the body: sha256:…"`
+	Version   int            `json:"version,omitzero" part:"version" doc:"the stored version, from 1; 0 before it is stored"`
+	Changed   bool           `json:"changed,omitzero" part:"version" doc:"the version is new with this visit"`
 }
 
 func encodeDocument(d *webrace.Document) (document, []byte) {

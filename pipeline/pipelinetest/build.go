@@ -176,7 +176,7 @@ func (r *runner) collect() {
 		}
 		for _, port := range ports {
 			name := collector(s.Name, port.Name)
-			r.graph.AddStage(name, pipeline.Spec{Type: "test", In: anything}, func(*pipeline.Env) (any, error) {
+			r.graph.AddStage(name, pipeline.Spec{Type: "test", In: anything, Needs: pipeline.NoParts}, func(*pipeline.Env) (any, error) {
 				return taker{r.seen, s.Name, port.Name}, nil
 			})
 			r.graph.Connect(s.Name, port.Name, name)
@@ -205,11 +205,22 @@ func (r *runner) value(item pipeline.TestItem, kinds []pipeline.Kind) (any, bool
 		return nil, false
 	}
 	v, err := pipeline.DecodeValue(kind, header, item.Body)
+	if err == nil {
+		v, err = r.complete(v)
+	}
 	if err != nil {
 		r.fail(item.At, "", "%v", err)
 		return nil, false
 	}
 	return v, true
+}
+
+// complete adds to a value what the stores know of it.
+func (r *runner) complete(v any) (any, error) {
+	if r.options.Complete == nil {
+		return v, nil
+	}
+	return r.options.Complete(r.test, v)
 }
 
 // completed adds what a value with a body is unless the test says otherwise.
@@ -254,7 +265,7 @@ func (r *runner) known(item pipeline.TestItem, kind string) bool {
 
 // answer makes ready what a fixture answers.
 func (r *runner) answer(s *pipeline.Stage, a pipeline.TestAnswer) answer {
-	ready := answer{when: a.When, port: a.Port, drop: a.Drop, fields: a.Fields, body: a.Body, kind: a.Kind, where: a.At.Pos.String()}
+	ready := answer{when: a.When, port: a.Port, drop: a.Drop, fields: a.Fields, body: a.Body, kind: a.Kind, where: a.At.Pos.String(), complete: r.complete}
 	i := slices.IndexFunc(s.Ports(), func(p pipeline.Port) bool { return p.Name == a.Port })
 	switch {
 	case a.Drop:
@@ -279,7 +290,9 @@ func (r *runner) answer(s *pipeline.Stage, a pipeline.TestAnswer) answer {
 	}
 	ready.fields = r.completed(a.Fields, ready.kind, a.Body)
 	if r.known(a.TestItem, ready.kind) {
-		if _, err := ready.value(nil); err != nil {
+		check := ready
+		check.complete = nil // the URL may be that of the item
+		if _, err := check.value(nil); err != nil {
 			r.fail(a.At, "", "%v", err)
 		}
 	}

@@ -31,6 +31,9 @@ type Options struct {
 	Refuse map[string]string
 	// Defaults are fields of values with a body, by kind, that a test need not say.
 	Defaults map[string]pipeline.Table
+	// Complete adds to a value that a test describes what the stores know of it, which hold what the test's Given
+	// says: to a document that was not modified, which version is stored. Nil adds nothing.
+	Complete func(t pipeline.Test, v any) (any, error)
 	// Limit is how long a test may take; 0: 30 s.
 	Limit time.Duration
 }

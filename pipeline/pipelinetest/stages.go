@@ -97,6 +97,8 @@ type answer struct {
 	fields pipeline.Table
 	body   []byte
 	where  string
+
+	complete func(any) (any, error)
 }
 
 // Process gives every answer to an item. One that there is no answer to is an error: what a test does not
@@ -151,7 +153,11 @@ func (a answer) value(to any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.DecodeValue(a.kind, header, slices.Clone(a.body))
+	v, err := pipeline.DecodeValue(a.kind, header, slices.Clone(a.body))
+	if err != nil || a.complete == nil {
+		return v, err
+	}
+	return a.complete(v)
 }
 
 func carried(from any, kind string) map[string]any {

@@ -38,9 +38,12 @@ func init() {
 		Doc: "The items of a list are acknowledged together, when it has been dealt with. Its meta data has its `key`. " +
 			"The counters `full`, `timed_out`, `closed_early` and `closed_at_end` say why lists were complete.",
 		In:  pipeline.Kinds(pipeline.KindOf[any]()),
-		Out: []pipeline.Port{{Kind: pipeline.ListOfInput, Doc: "the list"}},
+		Out: []pipeline.Port{{Kind: pipeline.ListOfInput, Doc: "the list", Passes: true}},
 	}, defaults, newStage)
 }
+
+// NeededParts returns what the key needs.
+func (o Options) NeededParts() []pipeline.Part { return expression.KeyParts(o.Key) }
 
 // Validate refuses lists that are never complete, and keys that are no expressions.
 func (o Options) Validate() error {

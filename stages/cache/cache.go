@@ -28,9 +28,21 @@ func init() {
 		Type:    "cache",
 		Single:  true,
 		Summary: "keeps every version of every document, and the links of those that did not change",
-		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Doc: "Documents that were not fetched anew go on with what is stored of them: always their links, and their body and text where a " +
+			"stage behind it makes use of these. What it reads for that, the counter `recalled` says.",
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: pipeline.NoParts,
 		Out: []pipeline.Port{
-			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "every document, with its digest and version"},
+			{
+				Kind: pipeline.KindOf[*webrace.Document](), Doc: "every document, with its digest and version",
+				Adds: []pipeline.Addition{
+					{Parts: []pipeline.Part{webrace.PartVersion}},
+					{
+						Parts: []pipeline.Part{webrace.PartBody, webrace.PartText, webrace.PartLinks},
+						In:    []string{string(webrace.NotModified), string(webrace.Fresh)},
+					},
+				},
+			},
 			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "the stored links of documents that were not fetched anew"},
 		},
 		Workers: 2,
@@ -112,13 +124,20 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Docume
 		return fmt.Errorf("recall the links of %s: %w", d.URL, err)
 	}
 	it.Learn(recalled(version, d))
+	whole := stored(d, version)
+	if len(links) > 0 {
+		whole.Links = links
+	}
+	if err := s.complete(whole, version); err != nil {
+		return fmt.Errorf("recall %s: %w", d.URL, err)
+	}
 	if len(links) > 0 {
 		set := &webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: links}
 		if err := out.EmitTo(ctx, "links", it.With(set)); err != nil {
 			return err
 		}
 	}
-	return out.Emit(ctx, it.With(stored(d, version)))
+	return out.Emit(ctx, it.With(whole))
 }
 
 // recalled makes the next visit know what is stored. If that is another version than the last visit knew,

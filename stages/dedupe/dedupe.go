@@ -44,6 +44,9 @@ func init() {
 	}, defaults, newStage)
 }
 
+// NeededParts returns what the key needs.
+func (o Options) NeededParts() []pipeline.Part { return expression.KeyParts(o.Key) }
+
 // Validate refuses to compare nothing.
 func (o Options) Validate() error {
 	switch {

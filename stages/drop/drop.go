@@ -12,6 +12,7 @@ func init() {
 		Type:    "drop",
 		Summary: "takes anything and does nothing with it",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
+		Needs:   pipeline.NoParts,
 	}, struct{}{}, func(struct{}, *pipeline.Env) (any, error) { return stage{}, nil })
 }
 

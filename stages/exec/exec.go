@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
@@ -26,6 +27,7 @@ type Options struct {
 	Command   []string          `toml:"command" doc:"the program and its arguments"`
 	Takes     []string          `toml:"takes" doc:"the kinds that it takes, or any"`
 	Gives     []Output          `toml:"gives" doc:"what it gives"`
+	Needs     []string          `toml:"needs" doc:"the parts that it needs of each document: body, text, links, version; [] if none; where it is left out, what the program says"`
 	Options   pipeline.Table    `toml:"options" doc:"options of the program, which says itself what there are"`
 	Processes int               `toml:"processes" doc:"how many processes share the work"`
 	InFlight  int               `toml:"in_flight" doc:"the most items that one process has at once; not more than there are workers"`
@@ -59,7 +61,7 @@ func init() {
 		Doc: "The program gets items on its standard input and answers on its standard output (docs/plugins.md). It takes and gives " +
 			"what takes and gives say; a program that says otherwise of itself is not started.",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
-		Workers: 32,
+		Workers: 32, NeedsLater: true,
 	}, defaults, newStage)
 }
 
@@ -92,8 +94,16 @@ func (o Options) Validate() error {
 			return &pipeline.OptionError{Option: "takes", Err: err}
 		}
 	}
+	for _, part := range o.Needs {
+		if known := append(pipeline.KnownParts(), pipeline.AllParts); !slices.Contains(known, part) {
+			return fault("needs", "there is no part %q, only %s", part, strings.Join(known, ", "))
+		}
+	}
 	return o.validateGives()
 }
+
+// NeededParts returns what the program needs, if the options say so.
+func (o Options) NeededParts() []pipeline.Part { return o.Needs }
 
 func (o Options) validateGives() error {
 	seen := make(map[string]bool)

@@ -54,6 +54,7 @@ func (p *process) greeted(m message) error {
 		return nil
 	}
 	p.fields = m.Spec.Fields
+	p.stage.said.Store(m.Spec)
 	return m.Spec.fits(p.stage.options)
 }
 

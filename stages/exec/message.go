@@ -68,6 +68,7 @@ type progSpec struct {
 	Takes   []string     `json:"takes"`
 	Gives   []progOutput `json:"gives"`
 	Fields  []string     `json:"fields"`  // those that it wants of an item; all if it names none
+	Needs   []string     `json:"needs"`   // the parts that it needs of an item; those that its fields tell of, if it does not say
 	Options []string     `json:"options"` // the names of those that it knows; any if it does not say
 }
 

@@ -18,7 +18,8 @@ type stage struct {
 	env     *pipeline.Env
 	takes   []pipeline.Kind
 	slots   []*slot
-	turn    atomic.Uint64 // whose the next item is
+	turn    atomic.Uint64            // whose the next item is
+	said    atomic.Pointer[progSpec] // by the program of itself; nil before it is ready, and if it says nothing
 
 	ctx    context.Context // ends when the stage is closed
 	cancel context.CancelFunc
@@ -32,6 +33,8 @@ var (
 	_ pipeline.Processor = (*stage)(nil)
 	_ pipeline.Opener    = (*stage)(nil)
 	_ pipeline.Closer    = (*stage)(nil)
+	_ pipeline.Needer    = (*stage)(nil)
+	_ pipeline.Needer    = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -51,6 +54,25 @@ func (s *stage) Open(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// NeededParts returns what the program needs of an item: what the options say, or else what it says itself; nil if
+// it does not say, and is given all that there is.
+func (s *stage) NeededParts() []pipeline.Part {
+	said := s.said.Load()
+	switch {
+	case s.options.Needs != nil || said == nil:
+		return s.options.Needs
+	case said.Needs != nil:
+		return said.Needs
+	case len(said.Fields) == 0:
+		return nil
+	}
+	parts, byCase := pipeline.PartsOfFields(said.Fields...)
+	if byCase { // it is told in which case an item is, and decides by itself
+		return pipeline.NoParts
+	}
+	return parts
 }
 
 // Process gives an item to a program, and emits what the item yielded once the program is done with it.

@@ -30,6 +30,7 @@ func init() {
 			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
 			"`incomplete` counts records without what is required.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs:   []pipeline.Part{webrace.PartBody},
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record"}},
 		Workers: 2,
 	}, Options{}, newStage)

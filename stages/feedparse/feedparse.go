@@ -42,7 +42,8 @@ func init() {
 		Summary: "reads feeds: the addresses of entries go out as links, with the times at which they changed",
 		Doc: "RSS 0.9 to 2.0, RDF, Atom and JSON Feed. The feed goes on with its links, and normalize makes its text; " +
 			"every other document, and a feed that cannot be parsed, passes as it came.",
-		In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: pipeline.NoParts, Uses: []pipeline.Part{webrace.PartBody},
 		Out: []pipeline.Port{
 			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "every document; of feeds, with its links"},
 			{Name: portLinks, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where a feed and its entries lead, a thousand at a time"},
@@ -77,7 +78,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		return err
 	}
 	k := none
-	if d.Outcome == webrace.Fetched {
+	if len(d.Body) > 0 {
 		k = kindOf(d.MediaType, d.Body)
 	}
 	if k == none {

@@ -95,7 +95,13 @@ func init() {
 			"remembered; hosts that fail, or ask to come back later, are asked again when the queue hands the request out anew.",
 		In: pipeline.Kinds(pipeline.KindOf[webrace.Request]()),
 		Out: []pipeline.Port{
-			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "documents that were fetched, confirmed by the server, or are still fresh"},
+			{
+				Kind: pipeline.KindOf[*webrace.Document](), Doc: "documents that were fetched, confirmed by the server, or are still fresh",
+				Cases: []pipeline.Case{
+					{Name: string(webrace.Fetched), Parts: []pipeline.Part{webrace.PartBody}},
+					{Name: string(webrace.NotModified)}, {Name: string(webrace.Fresh)},
+				},
+			},
 			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where redirects lead, which are not followed"},
 			{Name: portSitemaps, Kind: pipeline.KindOf[*webrace.Links](), Doc: "the sitemaps that robots.txt names, once for each host and crawl"},
 		},

@@ -58,6 +58,7 @@ func init() {
 			"with the same Idempotency-Key; other answers are errors at once. Redirects are not followed. workers is how many requests are under " +
 			"way at once, batch.count how many items are in a request where the format has groups.",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
+		Needs:   []pipeline.Part{pipeline.AllParts},
 		Workers: 4,
 		Batch:   pipeline.Batch{Count: 1, Period: pipeline.Duration(time.Second)},
 	}, defaults, newStage)

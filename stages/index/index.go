@@ -34,6 +34,7 @@ func init() {
 		Doc: "Of each URL, the latest version is what a search finds; it finds the versions before when asked to. What is indexed follows from what " +
 			"is stored, whatever comes in whatever order. A change of its options holds for a URL from when it changes next, or for all after webrace-store search --rebuild.",
 		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: []pipeline.Part{webrace.PartBody, webrace.PartVersion},
 		Batch: pipeline.Batch{Count: 500, Period: pipeline.Duration(time.Second)},
 	}, Options{Versions: fulltext.DefaultVersions}, newStage)
 }

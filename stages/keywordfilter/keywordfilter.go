@@ -45,7 +45,11 @@ func init() {
 		Summary: "matches each document with the interests of its owners",
 		Doc: "An owner is asked if a crawl of theirs came to the document within its levels, or if the document lies under a prefix that they watch. " +
 			"An alert says how relevant the document is, 0 to 100, and why.",
-		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: []pipeline.Part{webrace.PartBody, webrace.PartText, webrace.PartVersion},
+		Own: []pipeline.Addition{{ // out of the object cache, and only for documents that concern somebody
+			Parts: []pipeline.Part{webrace.PartBody, webrace.PartText}, In: []string{string(webrace.NotModified), string(webrace.Fresh)},
+		}},
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*xmlschema.ACI](), Doc: "an annotation for the owner of one URD"}},
 		Workers: 2,
 	}, defaults, newStage)
@@ -213,8 +217,8 @@ func (s *stage) countMatched(a *audience, to match.Options) {
 
 // withText returns the document with its text: its own, or that of the version in the object cache.
 func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
-	if d.Text != nil {
-		return d, nil
+	if d.Text != nil && d.Body != nil {
+		return s.dated(d)
 	}
 	r, err := s.recall(objects.View(d.Secret, d.URL), d.Version)
 	if err != nil {
@@ -223,6 +227,21 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	copied := *d
 	copied.Body, copied.Text, copied.Title = r.body, r.text.Text, r.text.Title
 	copied.MediaType, copied.Charset, copied.Language, copied.At = r.text.MediaType, r.text.Charset, r.text.Language, r.version.FetchedAt
+	return &copied, nil
+}
+
+// dated returns a document that came with what is stored of it with the date of that: an annotation speaks of a version,
+// and not of when it was last asked for.
+func (s *stage) dated(d *webrace.Document) (*webrace.Document, error) {
+	if d.Outcome == webrace.Fetched {
+		return d, nil
+	}
+	v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Version)
+	if err != nil {
+		return nil, fmt.Errorf("recall: %w", err)
+	}
+	copied := *d
+	copied.At = v.FetchedAt
 	return &copied, nil
 }
 

@@ -63,6 +63,7 @@ func init() {
 			"a mail for each. What it takes is acknowledged once the server has accepted all of it.",
 		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](),
 			pipeline.ListOf[*xmlschema.ACI](), pipeline.ListOf[*webrace.Notice]()),
+		Needs: pipeline.NoParts,
 	}, defaults, newStage)
 }
 

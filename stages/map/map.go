@@ -75,6 +75,19 @@ func (o Options) CheckNames(given []pipeline.Kind) error {
 // isRecord reports whether values of the kind take any field.
 func isRecord(k pipeline.Kind) bool { return k.Accepts(pipeline.KindOf[pipeline.Record]()) }
 
+// NeededParts returns what the expressions need.
+func (o Options) NeededParts() []pipeline.Part {
+	c, err := newChange(o)
+	if err != nil { // which Validate says
+		return pipeline.NoParts
+	}
+	programs := []*expression.Program{c.where}
+	for _, a := range slices.Concat(c.fields, c.meta) {
+		programs = append(programs, a.from)
+	}
+	return expression.Parts(programs...)
+}
+
 // Validate refuses expressions that are none, and fields that the kind does not have.
 func (o Options) Validate() error {
 	if o.Where == "" && len(o.Set) == 0 {

@@ -40,22 +40,50 @@ func levelOf(url string, r *extract.Result) (l level) {
 func (l level) learn(v *webrace.Visit) { v.Refresh, v.Canonical = l.refresh, l.canonical }
 
 // again passes a document that was not fetched, and leads where it led when it was. One that nobody kept, or was to
-// keep, ends here: it came for that alone.
+// keep, ends here: it came for that alone. One that comes with its stored body, as behind the stage cache, gets text
+// and links of that.
 func (s *stage) again(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
-	v := d.Visit
-	if v == nil {
-		return out.Emit(ctx, it)
+	n := d
+	if v := d.Visit; v != nil {
+		if err := s.lead(ctx, it, d, level{v.Refresh, v.Canonical}, out); err != nil {
+			return err
+		}
+		if v.Links != nil || v.Version == 0 {
+			return s.follow(ctx, it, d, v.Links, out)
+		}
+		n = s.alike.confirm(d)
 	}
-	if err := s.lead(ctx, it, d, level{v.Refresh, v.Canonical}, out); err != nil {
-		return err
+	if d.Body != nil {
+		return s.readStored(ctx, it, n, out)
 	}
-	if v.Links != nil || v.Version == 0 {
-		return s.follow(ctx, it, d, v.Links, out)
-	}
-	if n := s.alike.confirm(d); n != d {
+	if n != d {
 		it = it.With(n)
 	}
 	return out.Emit(ctx, it)
+}
+
+// readStored gives a document what its stored body says. Links that were stored with it have been followed.
+func (s *stage) readStored(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
+	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
+	if err != nil {
+		return err
+	}
+	r.Canonical = r.CanonicalOf(d.Header, d.URL, s.extract.Rules)
+	asked := s.robots(d, r)
+	switch {
+	case asked.NoFollow:
+		r.Links = nil
+	case d.Links != nil:
+		r.Links = d.Links
+	default:
+		if err := s.follow(ctx, it, d, r.Links, out); err != nil {
+			return err
+		}
+	}
+	if asked.NoIndex {
+		return nil
+	}
+	return out.Emit(ctx, it.With(normalized(d, r)))
 }
 
 // follow sends out the links of a document.

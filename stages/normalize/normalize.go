@@ -42,10 +42,14 @@ func init() {
 		Summary: "turns a document's bytes into text and links",
 		Doc: "Text is UTF-8, cut into blocks of title, headings, body and navigation. Links are absolute WHATWG URLs, each once. " +
 			"Where a document sends its reader at once, and the URL that it declares for itself, go out apart: they add no level. " +
-			"Documents that were not fetched anew pass unchanged, and lead where they led.",
-		In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+			"Documents that were not fetched anew pass unchanged, and lead where they led; behind `cache`, they get the text and links of what is stored.",
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: pipeline.NoParts, Uses: []pipeline.Part{webrace.PartBody},
 		Out: []pipeline.Port{
-			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its text, title and links"},
+			{
+				Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its text, title and links",
+				Adds: []pipeline.Addition{{Parts: []pipeline.Part{webrace.PartText, webrace.PartLinks}, Of: []pipeline.Part{webrace.PartBody}}},
+			},
 			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "where the document leads: its links as one set, and before them what lies on its own level"},
 		},
 		Workers: 4,

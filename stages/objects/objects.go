@@ -26,7 +26,10 @@ func init() {
 		Summary: "follows the object cache: every new version of every document",
 		Doc: "It remembers how far it has come under the name of its pipeline and stage. It ends when it has caught up and no crawl runs " +
 			"in the same process.",
-		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its body, as it was stored"}},
+		Out: []pipeline.Port{{
+			Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its body, as it was stored",
+			Cases: []pipeline.Case{{Name: string(webrace.Fetched), Parts: []pipeline.Part{webrace.PartBody, webrace.PartVersion}}},
+		}},
 		Follows: true,
 	}, Options{}, newStage)
 }

@@ -29,6 +29,7 @@ func init() {
 		Summary: "shows what comes by on standard output",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
 		Out:     []pipeline.Port{{Name: "passed", Kind: pipeline.SameAsInput, Doc: "what it was given"}},
+		Needs:   []pipeline.Part{pipeline.AllParts},
 	}, Options{Format: "text"}, func(o Options, env *pipeline.Env) (any, error) {
 		out, err := pipeline.Resource[Output](env)
 		if err != nil {

@@ -35,7 +35,8 @@ func init() {
 			"browser and go on as what the scripts made of them; everything else passes unchanged. The browser gets all that it asks for " +
 			"through the fetch stage of the pipeline, under its rules, and has no other way to the network. Rendered pages are fetched " +
 			"anew at each visit, because a 304 says nothing of what scripts load.",
-		In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: pipeline.NoParts, Uses: []pipeline.Part{webrace.PartBody},
 		Out: []pipeline.Port{
 			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "every document, rendered or as it was"},
 			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where scripts send the reader, which is not followed"},

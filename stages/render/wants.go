@@ -10,10 +10,10 @@ import (
 	"github.com/webrace/webrace/internal/scope"
 )
 
-// wants says whether a document is to be rendered: a whole HTML page that was fetched now, if a rule names
-// it or it looks empty.
+// wants says whether a document is to be rendered: a whole HTML page whose body is there, fetched now or, behind the
+// stage cache, as it is stored, if a rule names it or it looks empty.
 func (s *stage) wants(d *webrace.Document) bool {
-	if d.Outcome != webrace.Fetched || d.Truncated || d.Rendered || !isHTML(d) {
+	if len(d.Body) == 0 || d.Truncated || d.Rendered || !isHTML(d) {
 		return false
 	}
 	if rule, _ := s.rules.Find(d.URL); rule != nil {

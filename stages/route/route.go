@@ -54,6 +54,16 @@ func (o Options) Ports() []pipeline.Port {
 	return append(all, pipeline.Port{Name: otherPort, Kind: pipeline.SameAsInput, Doc: "the items that meet no condition"})
 }
 
+// NeededParts returns what the conditions need.
+func (o Options) NeededParts() []pipeline.Part {
+	var programs []*expression.Program
+	for _, p := range o.Routes {
+		c, _ := p.compile(o.Kind) // what is wrong with it, Validate says
+		programs = append(programs, c.when)
+	}
+	return expression.Parts(programs...)
+}
+
 // Validate refuses ports without a name of their own or a condition.
 func (o Options) Validate() error {
 	if len(o.Routes) == 0 {

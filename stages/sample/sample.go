@@ -43,6 +43,9 @@ func init() {
 	}, defaults, newStage)
 }
 
+// NeededParts returns what the key needs.
+func (o Options) NeededParts() []pipeline.Part { return expression.KeyParts(o.Key) }
+
 // Validate refuses to choose in no way, or in several.
 func (o Options) Validate() error {
 	ways := 0

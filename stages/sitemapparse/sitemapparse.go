@@ -46,7 +46,8 @@ func init() {
 		Summary: "reads sitemaps: their URLs go out as links, with the times at which they changed",
 		Doc: "Sitemaps and indexes of sitemaps in XML, with the extensions for news, images and videos, and in plain text, also compressed with gzip. " +
 			"They are told by their media type and their first bytes, and end here; every other document passes as it came.",
-		In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
+		Needs: pipeline.NoParts, Uses: []pipeline.Part{webrace.PartBody},
 		Out: []pipeline.Port{
 			{Kind: pipeline.KindOf[*webrace.Document](), Doc: "every document that is no sitemap"},
 			{Name: portLinks, Kind: pipeline.KindOf[*webrace.Links](), Doc: "the URLs that a sitemap lists, a thousand at a time"},

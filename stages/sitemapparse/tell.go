@@ -31,7 +31,7 @@ func (d *document) each(f func(sitemap.Entry) bool) {
 // open returns the document if it is a sitemap. Nearly all are not, and of these only the media type, and
 // perhaps the first bytes, are looked at.
 func (s *stage) open(d *webrace.Document) *document {
-	if d.Outcome != webrace.Fetched || len(d.Body) == 0 || !canBe(d.MediaType, d.Body) {
+	if len(d.Body) == 0 || !canBe(d.MediaType, d.Body) {
 		return nil
 	}
 	body, limit := d.Body, int(s.options.MaxSize)

@@ -41,6 +41,9 @@ func init() {
 	}, defaults, newStage)
 }
 
+// NeededParts returns what the key needs.
+func (o Options) NeededParts() []pipeline.Part { return expression.KeyParts(o.Key) }
+
 // Validate refuses rates of nothing, and keys that are no expressions.
 func (o Options) Validate() error {
 	for _, option := range []struct {

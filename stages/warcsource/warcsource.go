@@ -44,7 +44,10 @@ func init() {
 		Summary: "reads the documents of WARC files, as if they had just been fetched",
 		Doc: "WARC 1.0 and 1.1, plain or compressed with gzip. It remembers how far it has come in each file under the name of its pipeline " +
 			"and stage, and ends behind the last file. No crawl has come to these documents: keyword-filter.audience says who is told of them.",
-		Out: []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document](), Doc: "each document that an answer brought, at its date"}},
+		Out: []pipeline.Port{{
+			Kind: pipeline.KindOf[*webrace.Document](), Doc: "each document that an answer brought, at its date",
+			Cases: []pipeline.Case{{Name: string(webrace.Fetched), Parts: []pipeline.Part{webrace.PartBody, webrace.PartVersion}}},
+		}},
 	}, defaults, newStage)
 }
 

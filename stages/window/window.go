@@ -52,6 +52,16 @@ func init() {
 	}, defaults, newStage)
 }
 
+// NeededParts returns what the key and the aggregates need.
+func (o Options) NeededParts() []pipeline.Part {
+	parts := expression.KeyParts(o.Key)
+	all, _ := parseAggregates(o.Aggregate) // what is wrong with them, Validate says
+	for _, a := range all {
+		parts = append(parts, expression.Parts(a.of)...)
+	}
+	return parts
+}
+
 // mostOverlaps is how many windows an item may be in.
 const mostOverlaps = 1000
 

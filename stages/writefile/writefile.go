@@ -47,6 +47,15 @@ func init() {
 	}, Options{Format: "lines"}, func(o Options, _ *pipeline.Env) (any, error) { return &stage{options: o}, nil })
 }
 
+// NeededParts says that all of an item is written; of CSV with columns, these.
+func (o Options) NeededParts() []pipeline.Part {
+	if len(o.Columns) == 0 {
+		return []pipeline.Part{pipeline.AllParts}
+	}
+	parts, _ := pipeline.PartsOfFields(o.Columns...)
+	return parts
+}
+
 // Validate refuses to write nowhere.
 func (o Options) Validate() error {
 	if o.Path == "" {
