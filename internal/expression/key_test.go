@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/webrace/webrace/pipeline"
@@ -28,5 +29,28 @@ func TestKeyTellsItemsApartByItsExpressionOrNotAtAll(t *testing.T) {
 	}
 	if _, err := key.Of(&pipeline.Item{Value: "x"}); err == nil {
 		t.Error("a key that cannot be evaluated is no error")
+	}
+}
+
+func TestPartsAreThoseThatTheFieldsTellOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"url":                    "",
+		"title":                  "text",
+		"len(body) + len(links)": "body links",
+		"text contains 'a'":      "text",
+		"version > 1":            "version",
+		"media_type":             "body",
+		"value":                  "*",
+		"meta.x":                 "",
+		"let title = url; title": "",
+		"outcome + title":        "", // it asks how the document was obtained, and decides
+		"outcome == 'fetched' and text contains 'a' or false": "",
+	} {
+		if got := strings.Join(KeyParts(text), " "); got != want {
+			t.Errorf("%s needs %q, want %q", text, got, want)
+		}
+	}
+	if got := KeyParts(""); got == nil || len(got) != 0 {
+		t.Errorf("no key needs %#v", got)
 	}
 }

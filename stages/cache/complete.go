@@ -12,7 +12,7 @@ import (
 )
 
 // complete adds to a document that was not fetched what the stages behind this one make use of. To read a body and
-// extract its text costs a hundred times what a 304 does otherwise, so nothing is read that no stage wants.
+// extract its text is most of the work on a page that was fetched, so nothing is read that no stage wants.
 func (s *stage) complete(d *webrace.Document, v objects.Version) error {
 	d.MediaType, d.Charset, d.Language, d.Truncated = v.MediaType, v.Charset, v.Language, v.Truncated
 	wantsText := s.env.Wants("", webrace.PartText)

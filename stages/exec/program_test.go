@@ -79,6 +79,15 @@ var spoils = map[string]func(peer){
 	"closes its input": func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); os.Stdin.Close(); time.Sleep(time.Hour) },
 }
 
+// specs are what a program says of itself that is ready.
+var specs = map[string]string{
+	"needs text":     `{"needs":["text"]}`,
+	"needs nothing":  `{"needs":[]}`,
+	"reads title":    `{"fields":["url","title"]}`,
+	"reads url":      `{"fields":["url"]}`,
+	"asks how it is": `{"fields":["outcome","title"]}`,
+}
+
 // program is ready, and does with each item what its text says.
 func program(mode string) {
 	p := peer{bufio.NewReader(os.Stdin), os.Stdout}
@@ -90,7 +99,11 @@ func program(mode string) {
 	if mode == "late" {
 		time.Sleep(100 * time.Millisecond)
 	}
-	p.write(`{"type":"ready","abi":1,"news":[{}]}`)
+	if spec := specs[mode]; spec != "" {
+		p.write(`{"type":"ready","abi":1,"spec":%s}`, spec)
+	} else {
+		p.write(`{"type":"ready","abi":1,"news":[{}]}`)
+	}
 	if mode == "stays" {
 		signal.Ignore(syscall.SIGTERM)
 	}

@@ -45,6 +45,29 @@ func TestABrowserIsReplacedAfterSomePages(t *testing.T) {
 	got.wants(t, map[string]int64{"browsers": 2, "rendered": 3})
 }
 
+// TestFreshAndUnmodified holds the places of the stage against what it does to pages as they come there: before the
+// cache a page that was rendered is asked for anew each time, and behind it what is stored is rendered each time.
+func TestFreshAndUnmodified(t *testing.T) {
+	spec, _ := pipeline.Lookup("render")
+	if len(spec.Needs) != 0 || spec.Needs == nil || !slices.Contains(spec.Uses, webrace.PartBody) {
+		t.Errorf("it needs %q and uses %q", spec.Needs, spec.Uses)
+	}
+	made, err := newStage(defaults, pipeline.NewEnv("p", "render", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, outcome := range []webrace.Outcome{webrace.Fetched, webrace.NotModified, webrace.Fresh} {
+		d := &webrace.Document{URL: "https://example.org/", Outcome: outcome, MediaType: "text/html", Body: []byte("<script>1</script>")}
+		if !made.(*stage).wants(d) {
+			t.Errorf("%s, with its body: it is not rendered", outcome)
+		}
+	}
+	visit := webrace.Visit{ETag: "e", LastModified: "yesterday"}
+	if forgetValidators(&visit); visit.ETag != "" || visit.LastModified != "" {
+		t.Errorf("what was rendered may be confirmed by a 304: %+v", visit)
+	}
+}
+
 func TestOnlyPagesThatWantItAreRendered(t *testing.T) {
 	t.Parallel()
 	long := "<p>" + strings.Repeat("many words ", 40) + "</p>"
@@ -73,8 +96,10 @@ func TestOnlyPagesThatWantItAreRendered(t *testing.T) {
 		{what: "data of no type", body: "{}", change: func(d *webrace.Document) { d.MediaType, d.Header = "", nil }},
 		{what: "a page that was cut", body: shell, change: func(d *webrace.Document) { d.Truncated = true }},
 		{what: "a page that was rendered", body: shell, change: func(d *webrace.Document) { d.Rendered = true }},
-		{what: "a page that did not change", body: shell, change: func(d *webrace.Document) { d.Outcome = webrace.NotModified }},
-		{what: "a page that is fresh", body: shell, change: func(d *webrace.Document) { d.Outcome = webrace.Fresh }},
+		{what: "a page that did not change", change: func(d *webrace.Document) { d.Outcome, d.Body = webrace.NotModified, nil }},
+		{what: "a page that is fresh", change: func(d *webrace.Document) { d.Outcome, d.Body = webrace.Fresh, nil }},
+		{what: "a page that did not change, as it is stored", body: shell, want: true, change: func(d *webrace.Document) { d.Outcome = webrace.NotModified }},
+		{what: "a page that is fresh, as it is stored", body: shell, want: true, change: func(d *webrace.Document) { d.Outcome = webrace.Fresh }},
 	} {
 		o := defaults
 		o.Rules, o.EmptyOnly = c.rules, c.emptyOnly
