@@ -35,7 +35,7 @@ func testsSchema() object {
 		"pipeline": text("the pipeline that it holds of"),
 		"run":      text(`the stages to run, as a flow: "a > b"; the whole pipeline where it is left out`),
 		"set":      described(oneOrMore(), "overrides of options: STAGE.OPTION=VALUE"),
-		"given":    fields("what the stores hold before: urds"),
+		"given":    fields("what the stores hold before: urds, documents"),
 		"in":       described(list(item), "items that stages are given"),
 		"fixture":  described(object{"type": "object", "additionalProperties": list(answer)}, "what stands in for stages"),
 		"expect":   described(list(expectation), "what is to leave ports"),

@@ -16,11 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/pipelinetest"
-	"github.com/webrace/webrace/storage"
-	"github.com/webrace/webrace/xmlschema"
 )
 
 // testFlags are those of webrace-run test.
@@ -175,56 +172,8 @@ func testOptions(place cli.Place, limit time.Duration) pipelinetest.Options {
 			"fetch": "asks the network", "render": "asks the network", "http-out": "asks the network", "mail-out": "sends mail",
 			"write-file": "writes a file", "file-out": "writes a file",
 		},
-		Defaults: map[string]pipeline.Table{"document": {"outcome": "fetched", "status": 200, "media_type": "text/html"}},
+		Defaults: map[string]pipeline.Table{"document": fetchedPage},
+		Complete: completeDocument,
 		Limit:    limit,
 	}
-}
-
-// testStores makes a data directory that holds what a test gives: URDs.
-func testStores(ctx context.Context, place cli.Place, path string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
-	urds, err := givenURDs(place, t)
-	if err != nil {
-		return nil, nil, err
-	}
-	dir, err := storage.Open(path, storage.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(urds) > 0 {
-		if _, err := importURDs(ctx, dir, urds); err != nil {
-			return nil, nil, errors.Join(err, dir.Close())
-		}
-	}
-	resources := new(pipeline.Resources)
-	pipeline.Provide(resources, dir)
-	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return dir.Control() })
-	return resources, dir.Close, nil
-}
-
-// givenURDs reads the URDs of a test: XML, or the name of a file beside the test.
-func givenURDs(place cli.Place, t pipeline.Test) ([]*xmlschema.URD, error) {
-	for key := range t.Given {
-		if key != "urds" {
-			return nil, fmt.Errorf("nothing reads given.%s: there is urds, XML or a file of it", key)
-		}
-	}
-	text, ok := t.Given["urds"].(string)
-	switch {
-	case t.Given["urds"] == nil:
-		return nil, nil
-	case !ok:
-		return nil, errors.New("given.urds is XML, or the name of a file of it")
-	case !strings.HasPrefix(strings.TrimSpace(text), "<"):
-		path := text
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(t.At.Pos.File), path)
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		text = string(content)
-	}
-	urds, _, err := place.ReadURDs(strings.NewReader(text), "given.urds", "")
-	return urds, err
 }
