@@ -154,7 +154,6 @@ func (s *suite) newTrial() *trial { return &trial{s: s, ends: make([]int, len(s.
 // start runs feeder > stage > a taker on every port.
 func (t *trial) start(ctx context.Context, feeder func(*trial) pipeline.Source) (*pipeline.Run, error) {
 	g := t.s.Registry.NewGraph("stagetest")
-	anything := pipeline.Kinds(pipeline.KindOf[any]())
 	ports := []pipeline.Port{{Kind: pipeline.KindOf[any]()}}
 	if !t.s.isSource() {
 		g.AddStage("feeder", pipeline.Spec{Type: "feeder", Out: ports}, func(*pipeline.Env) (any, error) { return feeder(t), nil })
@@ -171,7 +170,7 @@ func (t *trial) start(ctx context.Context, feeder func(*trial) pipeline.Source) 
 	}
 	for i, port := range stage.Ports() {
 		name := fmt.Sprintf("taker%d", i)
-		g.AddStage(name, pipeline.Spec{Type: name, In: anything}, func(*pipeline.Env) (any, error) { return taker{t, port}, nil })
+		g.AddStage(name, takerOf(name), func(*pipeline.Env) (any, error) { return taker{t, port}, nil })
 		g.Connect("stage", port.Name, name)
 	}
 	if err := g.Check(); err != nil {

@@ -59,7 +59,6 @@ type recorder struct {
 // graph is a source of the inputs, the stage, and a taker on every port.
 func (r *recorder) graph(c Case) *pipeline.Graph {
 	g := c.Registry.NewGraph("stagetest")
-	anything := pipeline.Kinds(pipeline.KindOf[any]())
 	stage := g.AddType("stage", c.Type, c.Options)
 	stage.Common.Workers = 1
 	if len(stage.Spec.In) > 0 {
@@ -69,7 +68,7 @@ func (r *recorder) graph(c Case) *pipeline.Graph {
 		g.Connect("feeder", "", "stage")
 	}
 	take := func(name, port string, f func(any)) {
-		g.AddStage(name, pipeline.Spec{Type: name, In: anything}, func(*pipeline.Env) (any, error) { return recording{r, f}, nil })
+		g.AddStage(name, takerOf(name), func(*pipeline.Env) (any, error) { return recording{r, f}, nil })
 		g.Connect("stage", port, name)
 	}
 	for _, port := range stage.Ports() {
@@ -106,4 +105,12 @@ func (k recording) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emit
 	defer k.r.mu.Unlock()
 	k.note(it.Value)
 	return nil
+}
+
+// takerOf describes a stage that takes what leaves a port: it makes use of all parts, so that the stage gives them, and
+// needs none, so that it may stand behind any.
+func takerOf(name string) pipeline.Spec {
+	return pipeline.Spec{
+		Type: name, In: pipeline.Kinds(pipeline.KindOf[any]()), Needs: pipeline.NoParts, Uses: []pipeline.Part{pipeline.AllParts},
+	}
 }

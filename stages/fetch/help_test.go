@@ -94,7 +94,7 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 		return watched{made.(*stage), q}, nil
 	}
 	for _, name := range []string{"documents", "links"} {
-		g.AddStage(name, pipeline.Spec{Type: name, Summary: "s", In: pipeline.Kinds(anything)},
+		g.AddStage(name, pipeline.Spec{Type: name, Summary: "s", In: pipeline.Kinds(anything), Needs: pipeline.NoParts},
 			func(*pipeline.Env) (any, error) { return taker{q}, nil })
 	}
 	g.Connect("nothing", "", "queue")

@@ -142,7 +142,7 @@ func runWith(t *testing.T, fetchOptions fetch.Options, o Options, s *site, paths
 		return mk(e)
 	}
 	for _, name := range []string{"documents", "links"} {
-		g.AddStage(name, pipeline.Spec{Type: name, Summary: "s", In: pipeline.Kinds(document, links)},
+		g.AddStage(name, pipeline.Spec{Type: name, Summary: "s", In: pipeline.Kinds(document, links), Needs: pipeline.NoParts},
 			func(*pipeline.Env) (any, error) { return &taker{site: s.URL, into: got}, nil })
 	}
 	g.Connect("source", "", "fetch")
