@@ -171,6 +171,47 @@ func TestLinksOfTheStoredVersionGoOutInsteadOfAPage(t *testing.T) {
 	}
 }
 
+// TestNothingIsReadThatNoStageMakesUseOf has a stage behind the cache that needs some parts of a document.
+func TestNothingIsReadThatNoStageMakesUseOf(t *testing.T) {
+	f := newFixture(t, vfs.NewMem())
+	stored := f.pass(fetched("<title>T</title>text", nil, "https://example.org/a"))
+	for _, c := range []struct {
+		needs      []pipeline.Part
+		body, text bool
+	}{
+		{pipeline.NoParts, false, false},
+		{[]pipeline.Part{webrace.PartLinks, webrace.PartVersion}, false, false},
+		{[]pipeline.Part{webrace.PartBody}, true, false},
+		{[]pipeline.Part{webrace.PartText}, true, true},
+		{[]pipeline.Part{pipeline.AllParts}, true, true},
+		{nil, true, true},
+	} {
+		var got *webrace.Document
+		g := pipeline.DefaultRegistry.NewGraph("p")
+		g.AddStage("one", pipeline.Spec{Type: "one", Out: []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document]()}}}, func(*pipeline.Env) (any, error) {
+			return sourceFunc(func(ctx context.Context, out pipeline.Emitter) error {
+				return out.Emit(ctx, pipeline.NewItem(recallOf(webrace.NotModified, stored.visit), func(pipeline.Outcome) {}))
+			}), nil
+		})
+		g.AddType("cache", "cache", nil)
+		end := pipeline.Spec{Type: "end", In: pipeline.Kinds(pipeline.KindOf[*webrace.Document]()), Needs: c.needs}
+		g.AddStage("end", end, func(*pipeline.Env) (any, error) {
+			return pipeline.Map(func(_ context.Context, d *webrace.Document) (any, error) { got = d; return d, nil }), nil
+		})
+		g.Wire("one > cache > end")
+		report, err := g.Run(t.Context(), pipeline.RunOptions{Resources: f.resources})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got.Body != nil) != c.body || (got.Text != nil) != c.text || (got.Title == "T") != c.text || !slices.Equal(got.Links, []string{"https://example.org/a"}) {
+			t.Errorf("for %q it gives %+v", c.needs, got)
+		}
+		if n := report.Stages["cache"].Counters["recalled"]; (n == 1) != c.body {
+			t.Errorf("for %q it reads %d bodies", c.needs, n)
+		}
+	}
+}
+
 // cut is a document of which a limit left only this.
 func cut(body string, visit *webrace.Visit, links ...string) *webrace.Document {
 	d := fetched(body, visit, links...)

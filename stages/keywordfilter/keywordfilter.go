@@ -217,7 +217,10 @@ func (s *stage) countMatched(a *audience, to match.Options) {
 
 // withText returns the document with its text: its own, or that of the version in the object cache.
 func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
-	if d.Text != nil && d.Body != nil {
+	switch {
+	case d.Text != nil && d.Outcome == webrace.Fetched:
+		return d, nil
+	case d.Text != nil && d.Body != nil:
 		return s.dated(d)
 	}
 	r, err := s.recall(objects.View(d.Secret, d.URL), d.Version)
@@ -233,9 +236,6 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 // dated returns a document that came with what is stored of it with the date of that: an annotation speaks of a version,
 // and not of when it was last asked for.
 func (s *stage) dated(d *webrace.Document) (*webrace.Document, error) {
-	if d.Outcome == webrace.Fetched {
-		return d, nil
-	}
 	v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Version)
 	if err != nil {
 		return nil, fmt.Errorf("recall: %w", err)
