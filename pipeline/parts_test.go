@@ -207,3 +207,44 @@ func TestAStageKnowsWhatIsWantedBehindIt(t *testing.T) {
 		}
 	}
 }
+
+// TestAReloadTellsWhatIsWantedNow adds a stage that needs the text behind one that stays.
+func TestAReloadTellsWhatIsWantedNow(t *testing.T) {
+	var env *Env
+	build := func(needs []Part) *Graph {
+		g := sheetRegistry().NewGraph("p")
+		g.AddStage("source", Spec{Type: "source", Out: []Port{{Kind: sheets}}}, func(e *Env) (any, error) {
+			env = e
+			return waiting{}, nil
+		})
+		g.AddStage("end", Spec{Type: "end", In: Kinds(sheets), Needs: needs}, func(*Env) (any, error) {
+			return processorFunc(func(context.Context, *Item, Emitter) error { return nil }), nil
+		})
+		g.Stages[1].Common.Buffer = 1 + len(needs) // another stage than before
+		g.Wire("source > end")
+		return g
+	}
+	run, err := build(NoParts).Start(t.Context(), RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := env
+	if first.Wants("", "text") {
+		t.Error("before the reload the text is wanted")
+	}
+	if _, err := run.Reload(t.Context(), build([]Part{"text"})); err != nil {
+		t.Fatal(err)
+	}
+	if !env.Wants("", "text") || env.Wants("", "colour") || env.Wants("other", "text") {
+		t.Error("after the reload something else is wanted than the text")
+	}
+	run.Drain()
+	if _, err := run.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// waiting is a source that gives nothing until the run drains.
+type waiting struct{}
+
+func (waiting) Run(ctx context.Context, _ Emitter) error { <-ctx.Done(); return nil }
