@@ -21,8 +21,9 @@ var NoParts = []Part{}
 // Case is one of the cases in which a stage gives a value, by the name by which [Partial.Case] knows it, and the
 // parts that the value then has.
 type Case struct {
-	Name  string
-	Parts []Part
+	Name   string
+	Parts  []Part
+	Queued bool // only behind a queue, which knows what was taken from it before
 }
 
 // Addition is what a stage adds to the values that it passes on.
@@ -128,6 +129,7 @@ type partFlow struct {
 	stages map[string]*Stage
 	ports  map[string][]Port
 	edges  []Edge
+	queued map[string]bool // the stages behind a queue
 	needs  func(*Stage) []Part
 	come   map[string]cases  // to each stage; nil where nothing is known
 	wanted map[string][]Part // of what comes to each stage, by itself and by those behind it
@@ -150,9 +152,30 @@ func (g *Graph) followParts(needs func(*Stage) []Part) *partFlow {
 			f.edges = append(f.edges, e)
 		}
 	}
+	f.queued = g.behindQueues()
 	f.forwards()
 	f.backwards()
 	return f
+}
+
+// behindQueues returns the stages that what leaves a queue may come to.
+func (g *Graph) behindQueues() map[string]bool {
+	behind := make(map[string]bool)
+	var follow func(from string)
+	follow = func(from string) {
+		for _, e := range g.Edges {
+			if e.From == from && !behind[e.To] {
+				behind[e.To] = true
+				follow(e.To)
+			}
+		}
+	}
+	for _, s := range g.Stages {
+		if s.Spec.Queue {
+			follow(s.Name)
+		}
+	}
+	return behind
 }
 
 // forwards finds what comes to each stage: what all its edges give for certain.
@@ -184,7 +207,9 @@ func (f *partFlow) given(e Edge) cases {
 	if len(port.Cases) > 0 {
 		made := make(cases, len(port.Cases))
 		for _, c := range port.Cases {
-			made[c.Name] = union(c.Parts, nil)
+			if !c.Queued || f.queued[e.From] {
+				made[c.Name] = union(c.Parts, nil)
+			}
 		}
 		return made
 	}

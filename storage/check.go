@@ -395,7 +395,7 @@ func (c *check) annotations() error {
 				continue
 			}
 			a.Docbase.Version = 0
-			if _, err := requests.PutACIs(c.ctx, []*xmlschema.ACI{a.ACI}); err != nil {
+			if err := requests.ReplaceACI(c.ctx, a.ACI); err != nil {
 				return err
 			}
 		case err != nil:
@@ -409,9 +409,9 @@ func (c *check) annotations() error {
 var errOtherDocument = errors.New("another document is stored as that version")
 
 // keeps says [objects.ErrNotFound] if no view of a URL has the version of an annotation, and errOtherDocument if none
-// that has it has that document: an annotation does not say with which credentials it was asked for.
+// that has it has that document: annotations of earlier releases do not say with which credentials it was asked for.
 func keeps(ctx context.Context, documents *objects.Store, a *xmlschema.ACI) error {
-	err := keepsAs(documents, a.URI, a)
+	err := keepsAs(documents, objects.View(a.Docbase.Secret, a.URI), a)
 	if err == nil || !errors.Is(err, objects.ErrNotFound) && !errors.Is(err, errOtherDocument) {
 		return err
 	}

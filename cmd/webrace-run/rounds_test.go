@@ -283,6 +283,9 @@ func TestADocumentThatIsNotStoredAnyMoreIsFetchedAnewInTheSameRound(t *testing.T
 	if err := os.RemoveAll(filepath.Join(w.data, "objects")); err != nil {
 		t.Fatal(err)
 	}
+	if said, _ := w.store("fsck", "--repair"); !strings.Contains(said, "missing store") { // begins an empty one
+		t.Fatal(said)
+	}
 	w.run(urds, askAll...)
 	mustBe(t, "requests", w.requests(), "200 /", "200 /a")
 	if n := len(w.versions("/a")); n != 1 {

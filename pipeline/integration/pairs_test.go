@@ -306,7 +306,8 @@ func (w *world) lint(p pair) (*pipeline.Graph, error) {
 	config, err := pipeline.Parse(p.name+".toml", []byte(p.config), pipeline.LoadOptions{})
 	var found pipeline.Findings
 	if errors.As(err, &found) {
-		if slices.ContainsFunc(found, func(f pipeline.Finding) bool { return f.Code == pipeline.CodeKind }) {
+		refuses := []pipeline.Code{pipeline.CodeKind, pipeline.CodePart, pipeline.CodeName, pipeline.CodeUnwired}
+		if slices.ContainsFunc(found, func(f pipeline.Finding) bool { return slices.Contains(refuses, f.Code) }) {
 			return nil, nil
 		}
 	}

@@ -99,7 +99,7 @@ func init() {
 				Kind: pipeline.KindOf[*webrace.Document](), Doc: "documents that were fetched, confirmed by the server, or are still fresh",
 				Cases: []pipeline.Case{
 					{Name: string(webrace.Fetched), Parts: []pipeline.Part{webrace.PartBody}},
-					{Name: string(webrace.NotModified)}, {Name: string(webrace.Fresh)},
+					{Name: string(webrace.NotModified), Queued: true}, {Name: string(webrace.Fresh), Queued: true},
 				},
 			},
 			{Name: portRedirects, Kind: pipeline.KindOf[*webrace.Links](), Doc: "where redirects lead, which are not followed"},

@@ -71,6 +71,32 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 	return stored, nil
 }
 
+// ReplaceACI writes an ACI over the one with its id, which keeps its place in the order and whether it was retrieved. It
+// is for repairs: what an owner was told does not change otherwise.
+func (s *Store) ReplaceACI(ctx context.Context, a *xmlschema.ACI) error {
+	r, err := encodeRow(a)
+	if err != nil {
+		return fmt.Errorf("replace ACI %s: %w", a.ID, err)
+	}
+	return s.write(ctx, "replace ACI "+a.ID, func(tx *sql.Tx) error {
+		known, err := affected(tx.ExecContext(ctx, "UPDATE aci SET xml = ?, nodes = ?, urd = ?, owner = ?, url = ?, version = ?, time = ? WHERE id = ?",
+			r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos(r.UpdateTime), r.ID))
+		if err == nil && !known {
+			err = ErrNotFound
+		}
+		return err
+	})
+}
+
+// affected reports whether a statement changed anything.
+func affected(result sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
+}
+
 // Filter chooses ACIs; the zero value chooses all. Conditions combine.
 type Filter struct {
 	Owner string

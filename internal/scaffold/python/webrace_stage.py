@@ -27,6 +27,7 @@ EMPTY = {
     "aci": {
         "id": "", "urd": "", "owner": "", "uri": "", "title": "", "extension": "", "format": "", "relevance": 0,
         "file_size": 0, "urgency": 0, "docbase": {}, "expired": False, "summary": "",
+        "also": {}, "values": {},
     },
     "document": {
         "url": "", "reach": [], "outcome": "", "status": 0, "header": {}, "origin": "", "took_s": 0, "media_type": "",
