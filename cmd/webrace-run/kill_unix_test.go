@@ -221,19 +221,20 @@ const killedAt = "killed at work: "
 func init() { programs["webrace-run-mortal"] = mortal }
 
 // mortal is webrace-run for the pipelines webrace and search, in a process that kills itself at a random
-// moment while requests are out: SEED ITEMS DATA URDS. The moment comes after up to ITEMS items were handed
-// out.
+// moment while requests are out: SEED ITEMS DATA URDS [STAGE]. The moment comes after up to ITEMS items were handed
+// out, and with STAGE, while that stage is at work.
 func mortal() {
 	var seed, items uint64
 	fmt.Sscan(os.Args[1], &seed)
 	fmt.Sscan(os.Args[2], &items)
-	if err := runMortal(context.Background(), rand.New(rand.NewPCG(seed, 9)), int64(items), os.Args[3], os.Args[4]); err != nil {
+	stage := append(os.Args, "")[5]
+	if err := runMortal(context.Background(), rand.New(rand.NewPCG(seed, 9)), int64(items), os.Args[3], os.Args[4], stage); err != nil {
 		cli.Report(os.Stderr, err)
 		os.Exit(cli.Failed)
 	}
 }
 
-func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds string) error {
+func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds, stage string) error {
 	set := []string{"fetch.allow_networks=loopback", "frontier.fresh=0s", fmt.Sprintf("frontier.leases=%d", killedLeases)}
 	place := cli.Place{Config: "../../pipelines.toml", Data: data}
 	names := []string{"webrace", "search"}
@@ -262,14 +263,15 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds stri
 	if err != nil {
 		return err
 	}
-	go dieAtWork(runs[0], 1+rng.Int64N(items), time.Duration(rng.IntN(5000))*time.Microsecond)
+	go dieAtWork(runs[0], 1+rng.Int64N(items), time.Duration(rng.IntN(5000))*time.Microsecond, stage)
 	waitAll(runs)
 	_, err = s.results(runs, false)
 	return err
 }
 
-// dieAtWork kills the process a moment after so many items were handed out, as soon as a stage works on one.
-func dieAtWork(run *pipeline.Run, items int64, moment time.Duration) {
+// dieAtWork kills the process a moment after so many items were handed out, as soon as a stage works on one: any, or the
+// one that is named.
+func dieAtWork(run *pipeline.Run, items int64, moment time.Duration, named string) {
 	for run.Snapshot().Stages["frontier"].Out < items {
 		time.Sleep(100 * time.Microsecond)
 	}
@@ -281,7 +283,7 @@ func dieAtWork(run *pipeline.Run, items int64, moment time.Duration) {
 				working = append(working, name)
 			}
 		}
-		if len(working) > 0 {
+		if len(working) > 0 && (named == "" || slices.Contains(working, named)) {
 			fmt.Fprintln(os.Stderr, killedAt+strings.Join(working, " "))
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/webrace/webrace/internal/pdftest"
 )
 
 // watchCase is what somebody asks for, in plain XML, of pages that a test edits, and what they must be told.
@@ -135,6 +137,15 @@ func watches() []watchCase {
 		{name: "empty", start: "file", pages: binary("text/html", func(e int) string { return strings.Repeat(" ", e) }), want: versions(1, 2, 3, 4)},
 		{name: "archive", start: "file", pages: binary("application/zip", func(e int) string { return "PK\x03\x04" + strings.Repeat("\x00", e) }), want: versions(1, 2, 3, 4)},
 
+		{name: "pdf", start: "file", pages: binary("application/pdf", harbourReport), want: all(versions(1, 2, 3, 4), saysLast("[−2] «3» ferries"))},
+		{name: "pdf-keyword", start: "file", urd: fmt.Sprintf(keyword, "ferries"), pages: binary("application/pdf", harbourReport),
+			want: all(versions(1, 2, 3, 4), saysLast("3 «ferries» sail to the islands"))},
+		{name: "pdf-heading", start: "file", urd: fmt.Sprintf(keyword, "heading:harbour"), pages: binary("application/pdf", harbourReport),
+			want: all(versions(1), saysLast("The «harbour»"))},
+		{name: "scan", start: "file", pages: binary("application/pdf", func(e int) string {
+			return string(pdftest.Write(fmt.Sprint("Scan ", e), pdftest.Page{}))
+		}), want: versions(1, 2, 3, 4)},
+
 		{name: "mirrors", urd: fmt.Sprintf(keyword, "storm") + deeper, pages: still(linked(2, func(int) string { return mirror })), want: mirrored(1, 1)},
 		{name: "long-notice", urd: fmt.Sprintf(keyword, "closed") + deeper, pages: notice("From Monday on the harbour is closed, " + words(7, 13)), want: mirrored(2, 199)},
 		{name: "short-notice", urd: fmt.Sprintf(keyword, "closed") + deeper, pages: notice("The harbour is closed today"), want: eachOf(200, 2)},
@@ -142,6 +153,11 @@ func watches() []watchCase {
 			return htmlOf("Shop", fmt.Sprintf("The %s is for sale", words(i, 1)), words(8, 300))
 		})), want: eachOf(20, 1)},
 	}
+}
+
+// harbourReport is a PDF of one heading and a paragraph in which a number changes.
+func harbourReport(edition int) string {
+	return string(pdftest.Write("Report", pdftest.Text("# The harbour", "", fmt.Sprintf("In summer %d ferries sail to the islands every day", edition))))
 }
 
 // pagesAndVersions wants these and no others.
@@ -300,6 +316,21 @@ func (w *watched) told(data string) (all map[string][]toldOf, ids []string) {
 	return all, ids
 }
 
+// phases are the stages that an annotation comes from, one after the other.
+var phases = []string{"fetch", "normalize", "cache", "keyword-filter", "aci-emit"}
+
+// isKilled runs the pipeline in a process that kills itself while a stage is at work, and reports whether it came to
+// that before the end.
+func (w *watched) isKilled(data string, seed int, stage string) bool {
+	w.t.Helper()
+	out, err := exec.Command("webrace-run-mortal", fmt.Sprint(seed), "40", data, w.urds, stage).CombinedOutput()
+	killed := strings.Contains(string(out), killedAt)
+	if err != nil && !killed {
+		w.t.Fatalf("%v\n%s", err, out)
+	}
+	return killed
+}
+
 func (w *watched) mustTell(data string) {
 	w.t.Helper()
 	told, _ := w.told(data)
@@ -329,27 +360,24 @@ func TestWatches(t *testing.T) {
 		t.Errorf("after a run over unchanged pages %d were told, want %d", len(again), len(want))
 	}
 
-	// The same with a process that is killed: whatever it was doing, the ids are the same in the end.
-	killed, kills := t.TempDir(), 0
+	// The same with a process that is killed while each of the stages is at work: the ids are the same in the end.
+	killed, kills := t.TempDir(), make(map[string]int)
 	for e := range editions {
 		w.edition.Store(int32(e))
-		for seed := range 4 {
-			c := exec.Command("webrace-run-mortal", fmt.Sprint(10*e+seed), "150", killed, w.urds)
-			out, err := c.CombinedOutput()
-			_, stages, died := strings.Cut(string(out), killedAt)
-			if err != nil && !died {
-				t.Fatalf("%v\n%s", err, out)
+		for i, stage := range phases {
+			if w.isKilled(killed, 10*e+i, stage) {
+				kills[stage]++
 			}
-			if !died {
-				break
-			}
-			kills++
-			t.Logf("killed while these were at work: %s", strings.TrimSpace(stages))
 		}
 		w.run(killed)
 	}
+	for _, stage := range phases {
+		if kills[stage] == 0 {
+			t.Errorf("the process was never killed while %s was at work", stage)
+		}
+	}
 	w.mustTell(killed)
 	if _, got := w.told(killed); !slices.Equal(got, want) {
-		t.Errorf("after %d kills %d were told, or others, want the same %d", kills, len(got), len(want))
+		t.Errorf("after the kills %v %d were told, or others, want the same %d", kills, len(got), len(want))
 	}
 }
