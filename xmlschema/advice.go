@@ -33,6 +33,9 @@ func advise(u *URD) []Fault {
 			add("keywords", "this says nothing about a document: %s is in nearly all of them", words)
 		}
 	}
+	if u.Remember > 0 && u.Change == ChangeFirst {
+		add("@remember", "remember is not looked at, because change is first: a document is told of when it is first seen")
+	}
 	_, watches := u.Prefix()
 	switch {
 	case u.Depth == 1:

@@ -125,6 +125,9 @@ func watches() []watchCase {
 		{name: "any", pages: price, want: versions(1, 2, 3, 4)},
 		{name: "page", urd: `<type change="page"/>` + fmt.Sprintf(keyword, "euro"), pages: price, want: versions(1, 2, 3, 4)},
 		{name: "page-any", urd: `<type change="page"/>`, pages: price, want: versions(1, 2, 3, 4)},
+		{name: "page-remember", attrs: `remember="5"`, urd: `<type change="page"/>` + fmt.Sprintf(keyword, "euro"), pages: price, want: versions(1, 2)},
+		{name: "select-remember", attrs: `remember="5"`, urd: `<selection><select css="#price"/></selection>`, pages: price, want: versions(1, 2)},
+		{name: "select-page-remember", attrs: `remember="5"`, urd: `<type change="page"/><selection><select css="#price"/></selection>`, pages: price, want: versions(1, 2)},
 		{name: "first", urd: `<type change="first"/>`, pages: price, want: versions(1)},
 
 		{name: "comes-back", urd: fmt.Sprintf(keyword, "tea is served"), pages: comesBack, want: versions(1)},

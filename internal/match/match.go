@@ -32,8 +32,8 @@ type Options struct {
 	Seen int64
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
 	Unseen bool
-	// Unchanged says that the page has the text of the version that was seen: what is shown the whole page whenever it
-	// changes is shown nothing then.
+	// Unchanged says that the page has no other text than the version that was seen, or than those that are remembered:
+	// who is shown the whole page whenever it changes is shown nothing then.
 	Unchanged bool
 	// Remember confines a match with everyone to the profiles that remember one of these numbers of versions, each a
 	// bit; 0 does not. What is new to profiles that remember different numbers may differ: then they are matched apart.

@@ -1,4 +1,3 @@
-// Package integration tries what the framework promises with the shipped stages: the framework itself knows none.
 package integration
 
 import (

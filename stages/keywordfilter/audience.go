@@ -201,7 +201,7 @@ var changes = map[string]match.Change{
 // version of it before, and remember the same number of them.
 type look struct {
 	seenVersions      // 0 where they do not matter: they are shown all of it
-	whole        bool // they have seen a version, and are shown all of it if its text has changed since
+	whole        bool // they have seen a version, and are shown all of it if its text has changed since, and is not known
 	match.Options
 }
 
@@ -241,7 +241,7 @@ func merged(looks []look, n *novelty) (all []look, err error) {
 		if !concerned {
 			continue
 		}
-		same := slices.IndexFunc(all, func(with look) bool { return with.last == 0 && !with.Everyone || slices.Equal(with.Added, l.Added) })
+		same := slices.IndexFunc(all, func(with look) bool { return with.suits(l) })
 		if same < 0 {
 			all = append(all, l)
 			continue
@@ -254,6 +254,11 @@ func merged(looks []look, n *novelty) (all []look, err error) {
 	return all, nil
 }
 
+// suits reports whether two can be shown the document together: who is shown all of it goes with any.
+func (l *look) suits(other look) bool {
+	return l.last == 0 && !l.Everyone || slices.Equal(l.Added, other.Added) && l.Unchanged == other.Unchanged
+}
+
 // compare finds what is new in the document to those who have seen a version, and reports whether it concerns them.
 func (l *look) compare(n *novelty) (concerned bool, err error) {
 	if l.seenVersions == (seenVersions{}) {
@@ -262,12 +267,12 @@ func (l *look) compare(n *novelty) (concerned bool, err error) {
 	if l.Added, err = n.added(l.last, l.remember); err != nil {
 		return false, err
 	}
-	changed := true
-	if l.whole || l.Everyone {
-		changed, err = n.changed(cmp.Or(l.last, n.document.Visit.Version))
+	if !l.whole && !l.Everyone {
+		return true, nil
 	}
-	l.Unchanged = !changed
-	return changed || l.Everyone, err
+	changed, err := n.changed(cmp.Or(l.last, n.document.Visit.Version))
+	l.Unchanged = !changed || l.remember > 1 && !slices.Contains(l.Added, true) // all of the text is known
+	return !l.Unchanged || l.Everyone, err
 }
 
 // isPrivate reports whether the document was fetched with credentials: then it is for those who gave them.

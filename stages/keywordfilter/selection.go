@@ -141,7 +141,7 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 		if err != nil {
 			return err
 		}
-		if !changed {
+		if !changed || g.last > 0 && g.remember > 1 && !slices.Contains(added, true) {
 			continue
 		}
 		diffs := s.newDiffs(part.Text, added, func(version int) (*webrace.Text, error) { return h.part(ctx, version, g.rules) })

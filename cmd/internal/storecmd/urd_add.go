@@ -22,6 +22,7 @@ type urdFlags struct {
 	ignores        []string
 	nonfilter      bool
 	change         string
+	remember       int
 	depth          int
 	secret         string
 	scope          string
@@ -68,6 +69,7 @@ told of whatever others' crawls bring from under it.`,
 	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of a page out, by `[css:|xpath:|regex:]RULE`, as often as needed")
 	f.BoolVar(&flags.nonfilter, "nonfilter", false, "tell of any change")
 	f.StringVar(&flags.change, "change", xmlschema.ChangeAdded, "what is matched when a page changes: what was added, the whole page, or pages when first seen (added, page, first)")
+	f.IntVar(&flags.remember, "remember", 0, "of how many versions of a page the text counts as known, 1 to 8 (default: 1 without keywords, with --select, or with --change page; otherwise 5)")
 	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages: 1 is the start alone, 0 has no limit")
 	f.StringVar(&flags.scope, "scope", xmlschema.ScopeHost, "how far from the start: host, domain, prefix or any")
 	f.StringVar(&flags.secret, "secret", "", "ask with the credentials of this name (webrace-store secret)")
@@ -85,6 +87,9 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 	}
 	if f.depth < 0 {
 		return nil, fmt.Errorf("--depth %d: it is 0, for no limit, or more", f.depth)
+	}
+	if f.remember < 0 || f.remember > xmlschema.MostRemembered {
+		return nil, fmt.Errorf("--remember %d: it is a whole number from 1 to %d", f.remember, xmlschema.MostRemembered)
 	}
 	if f.urgency < 1 || f.urgency > 3 {
 		return nil, fmt.Errorf("--urgency %d: it is a whole number from 1 to 3", f.urgency)
@@ -108,7 +113,7 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 	if urd.Ignore, err = cli.ParseRules("--ignore", f.ignores); err != nil {
 		return nil, err
 	}
-	urd.Change, urd.Depth, urd.Scope, urd.Urgency, urd.Timing = f.change, f.depth, f.scope, f.urgency, f.timing
+	urd.Change, urd.Depth, urd.Scope, urd.Urgency, urd.Timing, urd.Remember = f.change, f.depth, f.scope, f.urgency, f.timing, f.remember
 	if err := urd.Validate(); err != nil {
 		return nil, err
 	}

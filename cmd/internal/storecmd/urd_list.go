@@ -16,6 +16,7 @@ type urdView struct {
 	Protocol    string        `json:"protocol"`
 	ProcessType string        `json:"processtype"`
 	Change      string        `json:"change"`
+	Remember    int           `json:"remember,omitempty"`
 	Depth       int           `json:"depth"`
 	Scope       string        `json:"scope"`
 	Urgency     int           `json:"urgency"`
@@ -51,7 +52,7 @@ type keywordView struct {
 
 func viewURD(u urdChecked) any {
 	v := urdView{
-		ID: u.ID, Owner: u.Owner, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change,
+		ID: u.ID, Owner: u.Owner, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change, Remember: u.Remember,
 		Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
 		Keywords: []keywordView{}, Crawl: u.Crawl.ID, Revision: u.Revision,
 		Select: viewRules(u.Select), Ignore: viewRules(u.Ignore),
