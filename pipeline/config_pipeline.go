@@ -262,8 +262,8 @@ func lastAt(layers []*value, option string) (last *value) {
 	return last
 }
 
-// placed is an error that knows the part of the option's text that it is about, width bytes, at bytes from its beginning,
-// and what was probably meant there, which its text says as well; "" if it does not.
+// placed is an error that knows the part of the option's text that it is about, width bytes, at bytes from its
+// beginning, and what was probably meant there, which its text says as well; "" if it does not.
 type placed interface {
 	error
 	Within() (at, width int)

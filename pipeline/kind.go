@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// Kind is what a port carries: a Go type. An edge between ports of different kinds is refused when the
-// pipeline is loaded.
+// Kind is what a port carries: a Go type. An edge between ports of different kinds is refused when the pipeline is
+// loaded.
 //
-// Of records and lists it may say what is in them: lint holds expressions against it, and lists against what takes them.
+// Of records and lists it may say what is in them: lint holds expressions against it, and lists against what takes
+// them.
 type Kind struct {
 	typ  reflect.Type
 	same bool

@@ -15,8 +15,8 @@ func (n toldKinds) CheckNames(given []Kind) error {
 	return errors.Join(&OptionError{"key", errors.New("one")}, nil, errors.New("another"))
 }
 
-// TestWhatTravelsIsKnownBehindStagesThatPassItOn: kinds, the fields of records and what is in lists reach the stage that
-// names them.
+// TestWhatTravelsIsKnownBehindStagesThatPassItOn: kinds, the fields of records and what is in lists reach the stage
+// that names them.
 func TestWhatTravelsIsKnownBehindStagesThatPassItOn(t *testing.T) {
 	t.Parallel()
 	record := RecordOf("price", "name", "price")

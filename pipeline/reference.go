@@ -111,7 +111,8 @@ func (s Spec) traits() [][2]string {
 	return traits
 }
 
-// needsText says which parts the type needs of what it takes, and which it makes use of; "" if that goes without saying.
+// needsText says which parts the type needs of what it takes, and which it makes use of; "" if that goes without
+// saying.
 func (s Spec) needsText() string {
 	var said []string
 	switch {

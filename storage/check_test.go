@@ -122,8 +122,8 @@ func TestACheckOfADirectoryWithoutStoresFindsNothingAndMakesNone(t *testing.T) {
 	}
 }
 
-// TestAnAnnotationOfAnotherDocumentThanItsVersionIsFound has annotations speak of a version by number and digest: one of
-// the document that is stored, one of another, and one without a digest.
+// TestAnAnnotationOfAnotherDocumentThanItsVersionIsFound has annotations speak of a version by number and digest: one
+// of the document that is stored, one of another, and one without a digest.
 func TestAnAnnotationOfAnotherDocumentThanItsVersionIsFound(t *testing.T) {
 	t.Parallel()
 	dir := filled(t)

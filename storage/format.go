@@ -71,8 +71,8 @@ func holdsStores(dir string) bool {
 }
 
 // CheckFormat finds that the file is lost or damaged which says what format a directory has, so that it cannot be
-// opened to be checked. Repaired, it says the current format if this release has used the directory, and else the first:
-// then it is migrated, and stores that are not of that format are left as they are.
+// opened to be checked. Repaired, it says the current format if this release has used the directory, and else the
+// first: then it is migrated, and stores that are not of that format are left as they are.
 func CheckFormat(dir string, repair bool, report fsck.Report) error {
 	found, err := readFormat(dir)
 	if err == nil && (found > 0 || !holdsStores(dir)) {

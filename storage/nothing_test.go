@@ -137,9 +137,9 @@ var fileDamages = map[string]func(path, older string) (bool, error){
 	},
 }
 
-// TestNothingIsRemoved damages each file of each store in each way, and the stores as a whole, and wants every byte
-// of every segment to be there, or set aside, after the directory was looked at, opened, checked and repaired; the damage to
-// be named; and the documents to be there after the repair.
+// TestNothingIsRemoved damages each file of each store in each way, and the stores as a whole, and wants every byte of
+// every segment to be there, or set aside, after the directory was looked at, opened, checked and repaired; the damage
+// to be named; and the documents to be there after the repair.
 func TestNothingIsRemoved(t *testing.T) {
 	t.Parallel()
 	sound, older := grown(t)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Record is an annotation as JSON, with the names of its XML, words set apart. It is the one such form: what the command line
-// prints, what files and other people's programs are sent, and what stages in other languages and expressions
-// know an annotation by. What is zero is left out.
+// Record is an annotation as JSON, with the names of its XML, words set apart. It is the one such form: what the
+// command line prints, what files and other people's programs are sent, and what stages in other languages and
+// expressions know an annotation by. What is zero is left out.
 type Record struct {
 	ID         string            `json:"id,omitzero" doc:"of the annotation"`
 	URD        string            `json:"urd,omitzero" doc:"the id of the request that it answers"`

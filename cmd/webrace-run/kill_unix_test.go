@@ -269,8 +269,8 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds, sta
 	return err
 }
 
-// dieAtWork kills the process a moment after so many items were handed out, as soon as a stage works on one: any, or the
-// one that is named.
+// dieAtWork kills the process a moment after so many items were handed out, as soon as a stage works on one: any, or
+// the one that is named.
 func dieAtWork(run *pipeline.Run, items int64, moment time.Duration, named string) {
 	for run.Snapshot().Stages["frontier"].Out < items {
 		time.Sleep(100 * time.Microsecond)

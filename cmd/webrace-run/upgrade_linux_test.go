@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestAStoreOfAnEarlierReleaseTellsNobodyAgain goes on with a data directory that an earlier release has written, in which
-// annotations are known by their text. That release told ann of /a and not of /b, which has the same sentence, and bob of the
-// price at 5 and at 6, and not when it was 5 again.
+// TestAStoreOfAnEarlierReleaseTellsNobodyAgain goes on with a data directory that an earlier release has written, in
+// which annotations are known by their text. That release told ann of /a and not of /b, which has the same sentence,
+// and bob of the price at 5 and at 6, and not when it was 5 again.
 func TestAStoreOfAnEarlierReleaseTellsNobodyAgain(t *testing.T) {
 	t.Parallel()
 	const address = "127.83.12.7:18640" // where that release found the site: every address of 127/8 is this machine

@@ -291,8 +291,8 @@ func TestKeysAreTexts(t *testing.T) {
 	}
 }
 
-// FuzzExpression wants places of mistakes that are in the expression, and neither a panic nor a result that differs from one evaluation to the next, whatever
-// the expression.
+// FuzzExpression wants places of mistakes that are in the expression, and neither a panic nor a result that differs
+// from one evaluation to the next, whatever the expression.
 func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
 		`url`, `media_type in ["a"]`, `filter(links, # != title)[0]`, `reduce(links, #acc + #, "")`, `visit.status + 1`, `let a = 1; a`,

@@ -212,8 +212,8 @@ func realFiles(t testing.TB) []string {
 	return files
 }
 
-// TestRealFiles reads files of many makers. Two readers disagree on formulas, forms and what lies outside of a page; but
-// most words must be the same.
+// TestRealFiles reads files of many makers. Two readers disagree on formulas, forms and what lies outside of a page;
+// but most words must be the same.
 func TestRealFiles(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Resolve returns the URL that a reference in a part of the document means, where the document is at this address: relative
-// to what the first <base> with an address declares, or in XML to what xml:base does on the elements around. False if it
-// means none.
+// Resolve returns the URL that a reference in a part of the document means, where the document is at this address:
+// relative to what the first <base> with an address declares, or in XML to what xml:base does on the elements around.
+// False if it means none.
 func (s *Search) Resolve(at Found, address, reference string) (string, bool) {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -28,7 +28,8 @@ func (s *Search) Resolve(at Found, address, reference string) (string, bool) {
 	return u.String(), true
 }
 
-// bases returns what is declared to be the base of references in a part of the document, each relative to the one before.
+// bases returns what is declared to be the base of references in a part of the document, each relative to the one
+// before.
 func (s *Search) bases(at Found) (declared []string) {
 	if s.isHTML {
 		if !s.based {

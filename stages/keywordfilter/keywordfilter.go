@@ -233,8 +233,8 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	return &copied, nil
 }
 
-// dated returns a document that came with what is stored of it with the date of that: an annotation speaks of a version,
-// and not of when it was last asked for.
+// dated returns a document that came with what is stored of it with the date of that: an annotation speaks of a
+// version, and not of when it was last asked for.
 func (s *stage) dated(d *webrace.Document) (*webrace.Document, error) {
 	v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Version)
 	if err != nil {

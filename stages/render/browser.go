@@ -114,8 +114,8 @@ func (b *browser) stop() error {
 	return b.stopped
 }
 
-// awaitEnd waits until the browser's process is gone, but not for long. A process that was killed runs no more code, and
-// yet stays for as long as a disk that is busy lets it wait; what is left of it goes then, with the goroutine that
+// awaitEnd waits until the browser's process is gone, but not for long. A process that was killed runs no more code,
+// and yet stays for as long as a disk that is busy lets it wait; what is left of it goes then, with the goroutine that
 // waits for it.
 func (b *browser) awaitEnd() {
 	ended := make(chan struct{})

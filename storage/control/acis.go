@@ -71,8 +71,8 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 	return stored, nil
 }
 
-// ReplaceACI writes an ACI over the one with its id, which keeps its place in the order and whether it was retrieved. It
-// is for repairs: what an owner was told does not change otherwise.
+// ReplaceACI writes an ACI over the one with its id, which keeps its place in the order and whether it was retrieved.
+// It is for repairs: what an owner was told does not change otherwise.
 func (s *Store) ReplaceACI(ctx context.Context, a *xmlschema.ACI) error {
 	r, err := encodeRow(a)
 	if err != nil {
@@ -171,8 +171,8 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 	return taken, nil
 }
 
-// NextACIs returns up to limit ACIs (0 is no limit) that arrived after one, in the order of arrival. It waits until there is
-// at least one, or the context ends.
+// NextACIs returns up to limit ACIs (0 is no limit) that arrived after one, in the order of arrival. It waits until
+// there is at least one, or the context ends.
 func (s *Store) NextACIs(ctx context.Context, after int64, limit int) ([]ACI, error) {
 	for {
 		news := s.told.next() // before looking, so that nothing slips in between

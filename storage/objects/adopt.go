@@ -7,9 +7,9 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// adoption brings versions into the index whose records were found where it knows nothing. It can be repeated: a version
-// that has been brought in is known. What the index lacks it has lost: of versions that were removed, the records lie
-// where it has counted them as dead, or nowhere.
+// adoption brings versions into the index whose records were found where it knows nothing. It can be repeated: a
+// version that has been brought in is known. What the index lacks it has lost: of versions that were removed, the
+// records lie where it has counted them as dead, or nowhere.
 type adoption struct {
 	store *Store
 	do    func(job func(*commit) error) error // one batch of the index

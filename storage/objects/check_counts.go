@@ -131,7 +131,8 @@ func (c *check) segments() error {
 	return nil
 }
 
-// giveUp has the index forget a segment of which nothing is left that it knows. Its file, if there is one, is set aside.
+// giveUp has the index forget a segment of which nothing is left that it knows. Its file, if there is one, is set
+// aside.
 func (c *check) giveUp(number uint32) error {
 	fsys, path := c.store.options.FS, c.store.segments.path(number)
 	if _, err := fsys.Stat(path); err == nil {

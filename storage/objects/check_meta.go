@@ -9,7 +9,8 @@ import (
 )
 
 // metaLost finds that the record with the meta-info of a version is lost, where all else is there. Repaired, it is
-// made again of the response and of the links in the index, and both are written anew, for they lie one behind the other.
+// made again of the response and of the links in the index, and both are written anew, for they lie one behind the
+// other.
 func (c *check) metaLost(e *entry, where string) error {
 	lost := c.metaRecord(e)
 	if lost == nil {

@@ -25,8 +25,8 @@ func (p *Place) OpenExisting() (*Stores, error) {
 	return p.OpenStores()
 }
 
-// OpenToLook is OpenExisting for a command that changes nothing: it opens the directory for reading alone, unless that has
-// to be brought up to date first.
+// OpenToLook is OpenExisting for a command that changes nothing: it opens the directory for reading alone, unless that
+// has to be brought up to date first.
 func (p *Place) OpenToLook() (*Stores, error) {
 	if p.Shared != nil {
 		return p.OpenStores()

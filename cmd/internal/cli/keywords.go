@@ -12,8 +12,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// ParseKeywords reads WORD:WEIGHT, or WORD=WEIGHT; a weight that is left out is the default one. It refuses keywords that
-// no document can be matched with.
+// ParseKeywords reads WORD:WEIGHT, or WORD=WEIGHT; a weight that is left out is the default one. It refuses keywords
+// that no document can be matched with.
 func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 	var keywords []xmlschema.Keyword
 	for _, arg := range args {
@@ -34,8 +34,8 @@ func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 	return keywords, err
 }
 
-// CheckInterest refuses an interest that no document can meet, and returns what is probably not meant of one that it does
-// not refuse, beside what the URD's Advice says.
+// CheckInterest refuses an interest that no document can meet, and returns what is probably not meant of one that it
+// does not refuse, beside what the URD's Advice says.
 func CheckInterest(u *xmlschema.URD) (warnings []string, err error) {
 	found, err := interestWarnings(u)
 	if err != nil {

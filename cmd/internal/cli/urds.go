@@ -9,8 +9,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// ReadURDs reads a document of URDs, all or none: one problem refuses the file. A URD that names no owner gets the given
-// one; without one it is refused, as is one that nothing would serve.
+// ReadURDs reads a document of URDs, all or none: one problem refuses the file. A URD that names no owner gets the
+// given one; without one it is refused, as is one that nothing would serve.
 func (p *Place) ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings []string, err error) {
 	decoder := p.NewURDDecoder(r, name, func(u *xmlschema.URD) []xmlschema.Fault {
 		if u.Owner = cmp.Or(u.Owner, owner); u.Owner == "" {
