@@ -60,10 +60,19 @@ func (p *process) send(value any) (*call, error) {
 		return nil, fmt.Errorf("the item is a frame of %d bytes: max_frame is %v", size, p.stage.options.MaxFrame)
 	}
 	if _, err := p.stdin.Write(p.frame); err != nil {
-		// how it ended, if it has, is the better reason, and whoever reads from it finds that out
-		p.stage.tasks.Go(func() { p.fail(p.ending(fmt.Errorf("it does not read its standard input: %w", err)), 0) })
+		p.stage.tasks.Go(func() { p.unheard(err) })
 	}
 	return c, nil
+}
+
+// unheard gives up a process that does not read its standard input, if it goes on. What one that has ended wrote before
+// that is still to be read, and counts: the goroutine that reads gives it up when it comes to the end.
+func (p *process) unheard(err error) {
+	select {
+	case <-p.exited:
+	case <-time.After(told):
+		p.fail(fmt.Errorf("it does not read its standard input: %w", err), 0)
+	}
 }
 
 // register makes a call known, unless the process is lost: the call says so then.
@@ -81,14 +90,12 @@ func (p *process) register(c *call) (id uint64, alive bool) {
 	return p.last, true
 }
 
-// unregister forgets a call, and returns it.
-func (p *process) unregister(id uint64) *call {
+// unregister forgets a call.
+func (p *process) unregister(id uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := p.calls[id]
 	delete(p.calls, id)
 	p.watch()
-	return c
 }
 
 func (c *call) finish(lost error) {
@@ -195,20 +202,7 @@ func (p *process) take(header, body []byte) error {
 	case "emit":
 		return p.emitted(output{m, body}, len(header)+len(body))
 	case "done", "error":
-		c := p.unregister(m.ID)
-		if c == nil {
-			return unknownItem(m)
-		}
-		p.answered.Store(true)
-		c.count = m.Count
-		if m.Type == "error" {
-			c.err = errors.New(m.Error)
-			if m.Retry > 0 {
-				c.err = pipeline.Retry(c.err, time.Now().Add(time.Duration(m.Retry*float64(time.Second))))
-			}
-		}
-		c.finish(nil)
-		return nil
+		return p.settled(m)
 	}
 	return fmt.Errorf("there is no frame of the type %q", m.Type)
 }
@@ -216,9 +210,9 @@ func (p *process) take(header, body []byte) error {
 func (p *process) emitted(o output, size int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := p.calls[o.ID]
+	c, err := p.callOf(o.message)
 	if c == nil {
-		return unknownItem(o.message)
+		return err
 	}
 	if c.size += int64(size); c.size > int64(p.stage.options.MaxFrame) {
 		return fmt.Errorf("an item yields more than %v (max_frame)", p.stage.options.MaxFrame)
@@ -227,6 +221,34 @@ func (p *process) emitted(o output, size int) error {
 	return nil
 }
 
-func unknownItem(m message) error {
-	return fmt.Errorf("%s for item %d, which it was not given or is done with", m.Type, m.ID)
+// settled ends the call that the program is done with.
+func (p *process) settled(m message) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c, err := p.callOf(m)
+	if c == nil {
+		return err
+	}
+	delete(p.calls, m.ID)
+	p.watch()
+	p.answered.Store(true)
+	c.count = m.Count
+	if m.Type == "error" {
+		c.err = errors.New(m.Error)
+		if m.Retry > 0 {
+			c.err = pipeline.Retry(c.err, time.Now().Add(time.Duration(m.Retry*float64(time.Second))))
+		}
+	}
+	c.finish(nil)
+	return nil
+}
+
+// callOf returns the call that a frame is about. A process that has been given up has no calls any more: a frame that
+// it wrote before it learned of that is not against the protocol, and is passed over. p.mu is held.
+func (p *process) callOf(m message) (*call, error) {
+	c := p.calls[m.ID]
+	if c == nil && p.err == nil {
+		return nil, fmt.Errorf("%s for item %d, which it was not given or is done with", m.Type, m.ID)
+	}
+	return c, nil
 }
