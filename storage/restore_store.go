@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -17,8 +18,9 @@ import (
 // Restorable are the names of the stores that [RestoreStore] can bring back.
 var Restorable = []string{"frontier", "objects", "control"}
 
-// RestoreStore brings one store of a backup back into a data directory that is there and that nobody uses. Every file
-// of the store must be as the manifest says. What the directory has of it is set aside. The stores may not fit together
+// RestoreStore brings one store of a backup back into a data directory that is there and that no process uses. Every file
+// of the store must be as the manifest says, and the backup of the current format: a single store of an older one would
+// not be migrated. Where that is not so, the directory stays as it is. What it has of the store is set aside. The stores may not fit together
 // then as a whole backup does: the check says where they do not.
 func RestoreStore(ctx context.Context, from, to, name string) (*Manifest, error) {
 	m, err := ReadManifest(from)
@@ -33,8 +35,14 @@ func RestoreStore(ctx context.Context, from, to, name string) (*Manifest, error)
 
 func restoreStore(ctx context.Context, m *Manifest, from, to, name string) error {
 	files := m.of(name)
-	if len(files) == 0 {
+	switch {
+	case m.Format < Format:
+		return fmt.Errorf("the backup has format %d, and stores of format %d are wanted: restore the whole backup into a new directory, "+
+			"which any command migrates, and back that up", m.Format, Format)
+	case !m.has(name):
 		return fmt.Errorf("the backup has no store %s", name)
+	case !exists(filepath.Join(to, formatFile)) && !holdsStores(to):
+		return fmt.Errorf("%s is no data directory: a single store is restored into one that is there, a whole backup into a new one", to)
 	}
 	d, err := Open(to, Options{})
 	if err != nil {
@@ -51,6 +59,11 @@ func restoreStore(ctx context.Context, m *Manifest, from, to, name string) error
 		err = d.replaceStore(name, draft)
 	}
 	return errors.Join(err, d.Close(), os.RemoveAll(draft))
+}
+
+// has reports whether there are files of a store; the key of secrets alone is none.
+func (m *Manifest) has(name string) bool {
+	return slices.ContainsFunc(m.of(name), func(f ManifestFile) bool { return f.Path != control.KeyFile })
 }
 
 // of returns the files of a store, and with the control store the key of its secrets.
