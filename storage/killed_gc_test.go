@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -52,12 +53,33 @@ func TestWhatAKilledCollectionRemovedIsNotFound(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if why := outdated(t, dir); why == "" {
+		t.Error("who opens the directory for reading alone is not told that the index is to be brought up to date")
+	}
 	if n := found(); n != 0 {
 		t.Errorf("a search finds %d that were removed", n)
+	}
+	if why := outdated(t, dir); why != "" {
+		t.Errorf("the index was brought up to date, and still: %s", why)
 	}
 	for _, f := range findings(t, dir, false) {
 		if f.Store == "fulltext" {
 			t.Errorf("found %v", f)
 		}
 	}
+}
+
+// outdated says what a program is told that opens the directory for reading alone, and wants to search.
+func outdated(t *testing.T, dir string) string {
+	t.Helper()
+	d, err := storage.Open(dir, storage.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	why, err := d.FulltextOutdated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return why
 }

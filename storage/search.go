@@ -48,6 +48,31 @@ func (d *Dir) Fulltext() (*fulltext.Store, error) {
 	return store, documents.TellRemoved(ctx, unfind{d, ctx}.removed)
 }
 
+// FulltextOutdated says why the search index must be written before it may be searched, in a directory that is open for
+// reading alone: an older release made it, or a collection of garbage was killed before the index forgot what it removed.
+// It returns "" where there is nothing to write, and where [Dir.Fulltext] sees to that by itself.
+func (d *Dir) FulltextOutdated() (why string, err error) {
+	if !d.readOnly || !exists(d.Path("objects")) {
+		return "", nil
+	}
+	_, err = ready(d, &d.fulltext)
+	if errors.Is(err, fulltext.ErrOutdated) {
+		return "an older release made it", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	documents, err := d.Objects()
+	if err != nil {
+		return "", err
+	}
+	err = documents.TellRemoved(context.Background(), nil)
+	if errors.Is(err, objects.ErrReadOnly) {
+		return "a removal of versions was interrupted", nil
+	}
+	return "", err
+}
+
 // dropFulltext removes the index, which is not open, and has the follower that fills it begin anew.
 func (d *Dir) dropFulltext() error {
 	documents, err := d.Objects()

@@ -77,7 +77,7 @@ func (f *rematchFlags) run(c *cobra.Command, place *cli.Place, owner string) err
 			return cli.Wrong(err)
 		}
 	}
-	return withDir(place, func(dir *storage.Dir) error {
+	return lookIntoDir(place, func(dir *storage.Dir) error {
 		return withFrontiers(c, place, dir, func(queues frontiers) error {
 			store, err := dir.Control()
 			if err != nil {

@@ -35,7 +35,12 @@ Only the latest version of each URL is searched, unless --all-versions is given.
 The pipeline named search fills the index, and follows what is stored.
 
 What was fetched with credentials is in no index: --secret NAME makes one of it, in
-memory and for this search alone.`
+memory and for this search alone.
+
+A search writes nothing. Only an index that does not fit what is stored is brought up to
+date first, and that is said: one that an older release made, which takes as long as
+--rebuild, and one from which a killed gc has not yet taken what it removed. Where the
+index is lost or damaged nothing is searched, and the command that mends it is named.`
 
 // searchOptions say what is looked for, and how it is shown.
 type searchOptions struct {
@@ -76,7 +81,7 @@ func newSearch(place *cli.Place) *cobra.Command {
 			if err := o.read(c, words); err != nil {
 				return err
 			}
-			return withDir(place, func(dir *storage.Dir) error { return o.search(c, dir) })
+			return o.look(c, place)
 		},
 	}
 	o.addFlags(c.Flags())
@@ -134,6 +139,25 @@ func (o *searchOptions) read(c *cobra.Command, words []string) error {
 	}
 	o.fragmentsOf = fulltext.NewHighlighter(q.Text)
 	return nil
+}
+
+// look searches a directory that is opened for reading alone, unless its index has to be brought up to date first.
+func (o *searchOptions) look(c *cobra.Command, place *cli.Place) error {
+	var outdated string
+	err := lookIntoDir(place, func(dir *storage.Dir) (err error) {
+		if o.secret == "" {
+			outdated, err = dir.FulltextOutdated()
+		}
+		if err != nil || outdated != "" {
+			return err
+		}
+		return o.search(c, dir)
+	})
+	if err != nil || outdated == "" {
+		return err
+	}
+	note(c, "%s: the full-text index is brought up to date first", outdated)
+	return withDir(place, func(dir *storage.Dir) error { return o.search(c, dir) })
 }
 
 func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
