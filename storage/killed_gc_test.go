@@ -15,6 +15,10 @@ import (
 func TestWhatAKilledCollectionRemovedIsNotFound(t *testing.T) {
 	t.Parallel()
 	dir := unpackGolden(t, 1)
+	in(t, dir, func(*storage.Dir) error { return nil }) // migrates it
+	if why := outdated(t, dir); why != "an older release made it" {
+		t.Errorf("who opens the directory for reading alone is told of its index: %q", why)
+	}
 	found := func() uint64 {
 		d := open(t, dir)
 		defer d.Close()
