@@ -11,7 +11,8 @@
 //
 // A Store is safe for concurrent use: one writer at a time, any number of readers, who see a consistent
 // snapshot and never wait for the writer. Iterators may be left at any point, and other methods may be
-// called while one is read.
+// called while one is read. Where more is left when its context ends, the context's error is the next and
+// last that an iterator yields.
 package control
 
 import (

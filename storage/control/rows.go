@@ -28,6 +28,11 @@ func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Row
 		}
 		defer r.Close()
 		for r.Next() {
+			// database/sql ends the rows a while after the context has ended
+			if err := ctx.Err(); err != nil {
+				yield(none, s.explain(doing, err))
+				return
+			}
 			v, err := scan(r)
 			if errors.Is(err, errSkip) {
 				continue

@@ -117,6 +117,11 @@ func inOrder(ctx context.Context, scanners []*sql.Tx, chunks int64, chosen condi
 			ahead = ahead[1:]
 			<-c.ready
 			for _, u := range c.found {
+				// what was found ahead is no reason to go on
+				if err := ctx.Err(); err != nil {
+					yield(URD{}, err)
+					return
+				}
 				if !yield(u, nil) {
 					return
 				}

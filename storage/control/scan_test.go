@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"testing"
 
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -93,18 +95,25 @@ func TestAScanMayBeLeftAndCancelled(t *testing.T) {
 			}
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	var last error
-	for _, err := range s.Query(ctx, "//keyword") {
-		if last = err; n == 10 {
-			cancel()
+	for name, read := range map[string]func(context.Context) iter.Seq2[control.URD, error]{
+		"scan": func(ctx context.Context) iter.Seq2[control.URD, error] { return s.Query(ctx, "//keyword") },
+		"rows": s.All,
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		var last error
+		for _, err := range read(ctx) {
+			if last = err; err == nil {
+				n++
+			}
+			if n == 10 {
+				cancel()
+			}
 		}
-		n++
-	}
-	cancel()
-	if !errors.Is(last, context.Canceled) {
-		t.Errorf("after %d URDs: %v", n, last)
+		cancel()
+		if n != 10 || !errors.Is(last, context.Canceled) {
+			t.Errorf("%s, cancelled at the 10th: %d URDs, then %v", name, n, last)
+		}
 	}
 	if got := len(gather(t, s.All(t.Context()))); got != len(all) {
 		t.Errorf("%d URDs afterwards", got)
