@@ -144,7 +144,7 @@ func TestNothingIsRemoved(t *testing.T) {
 	t.Parallel()
 	sound, older := grown(t)
 	want := told(t, sound)
-	cases := map[string]func(t *testing.T, dir string){}
+	cases := map[string]func(t *testing.T, dir string) (changed bool){}
 	err := filepath.WalkDir(sound, func(path string, e fs.DirEntry, err error) error {
 		rest, _ := filepath.Rel(sound, path)
 		documents := strings.HasPrefix(rest, "objects") && !strings.HasSuffix(rest, "seg-00000007.warc.gz") // they have a test of their own
@@ -152,27 +152,29 @@ func TestNothingIsRemoved(t *testing.T) {
 			return err
 		}
 		for name, damage := range fileDamages {
-			cases[filepath.ToSlash(rest)+" "+name] = func(t *testing.T, dir string) {
+			if testing.Short() && name != "cut" && name != "older" { // the others are tried where nothing races
+				continue
+			}
+			cases[filepath.ToSlash(rest)+" "+name] = func(t *testing.T, dir string) bool {
 				changed, err := damage(filepath.Join(dir, rest), filepath.Join(older, rest))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !changed {
-					t.Skip("it has no such damage")
-				}
+				return changed
 			}
 		}
 		return nil
 	})
-	if err != nil || len(cases) < 50 {
+	if err != nil || len(cases) < 20 {
 		t.Fatalf("%d cases: %v", len(cases), err)
 	}
 	for _, store := range []string{"frontier", "objects", "objects/index", "fulltext"} {
 		for name, damage := range wholeStores {
-			cases[store+" as a whole "+name] = func(t *testing.T, dir string) {
+			cases[store+" as a whole "+name] = func(t *testing.T, dir string) bool {
 				if err := damage(filepath.Join(dir, store), filepath.Join(older, store)); err != nil {
 					t.Fatal(err)
 				}
+				return true
 			}
 		}
 	}
@@ -183,8 +185,9 @@ func TestNothingIsRemoved(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(sound)); err != nil {
 				t.Fatal(err)
 			}
-			damage(t, dir)
-			mustSurvive(t, dir, want)
+			if damage(t, dir) {
+				mustSurvive(t, dir, want)
+			}
 		})
 	}
 }
