@@ -36,7 +36,7 @@ func TestHostileSite(t *testing.T) {
 		})
 	}
 	for i, c := range bySlowness() {
-		if !testing.Short() || i%10 == 0 {
+		if !testing.Short() || i%10 == 0 && !strings.HasPrefix(c.Name, "pdf-") { // which take long to read where all is raced
 			next <- c
 		}
 	}

@@ -28,6 +28,9 @@ func report(company, rate string) []byte {
 }
 
 func TestAPDFIsFoundReadAndWatchedAsAPageIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
+	}
 	t.Parallel()
 	w := newWorld(t)
 	w.page("/", "all reports", "/report.pdf")
@@ -78,6 +81,9 @@ func TestAPDFIsFoundReadAndWatchedAsAPageIs(t *testing.T) {
 }
 
 func TestAPDFThatCannotBeReadIsKeptAndSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
+	}
 	t.Parallel()
 	w := newWorld(t)
 	w.page("/", "all reports", "/scan.pdf", "/broken.pdf")

@@ -12,6 +12,9 @@ import (
 )
 
 func TestPDF(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
+	}
 	t.Parallel()
 	p := pdftest.Text("# Results", "Revenue grew.", "", "It will grow.")
 	p.Links = []string{"next.pdf", "http://other.example/#x", "mailto:x@y", "next.pdf#page=2"}
@@ -34,6 +37,9 @@ func TestPDF(t *testing.T) {
 }
 
 func TestPDFThatCannotBeReadSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		body  string
@@ -52,6 +58,9 @@ func TestPDFThatCannotBeReadSaysWhy(t *testing.T) {
 }
 
 func TestReadingAPDFEndsWithTheContext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
+	}
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

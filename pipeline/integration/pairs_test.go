@@ -243,6 +243,9 @@ func (w *world) tail(second, typ string, table func(name, typ string)) []string 
 // TestPairs runs every pair of shipped stages that lint admits, with as few leases, and as much patience of what keeps
 // items, as there may be: none stalls.
 func TestPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a thousand pipelines: not in short mode")
+	}
 	t.Parallel()
 	types := slices.DeleteFunc(pipeline.Types(), func(typ string) bool { return strings.HasPrefix(typ, "test-") })
 	if _, err := exec.LookPath("chromium"); err != nil {

@@ -403,6 +403,9 @@ func TestTheAddressThatAPageDeclaresForItselfGoesWithIt(t *testing.T) {
 }
 
 func TestPDFsThatCannotBeReadAreCountedByCause(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
+	}
 	pdftext.Read(t.Context(), pdftest.Write("", pdftest.Text("Words"))) // compiles PDFium, which may take longer than a stage has in tests
 	for body, counter := range map[string]string{
 		"<html>Not found</html>":                          "unread_broken",
