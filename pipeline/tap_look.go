@@ -58,7 +58,7 @@ func (t *Tap) look(it *Item, port string, number int64, now time.Time) (shown bo
 // the time.
 type allowance struct {
 	items, rate float64       // that may be shown now; more a second
-	work        time.Duration // that may be done now
+	work, most  time.Duration // that may be done now, and that is saved up at most
 	at          time.Time     // when that was so
 }
 
@@ -69,14 +69,14 @@ const (
 )
 
 func newAllowance(rate int, now time.Time) allowance {
-	return allowance{items: float64(rate), rate: float64(rate), work: mostWork, at: now}
+	return allowance{items: float64(rate), rate: float64(rate), work: mostWork, most: mostWork, at: now}
 }
 
 // spend accounts for a look at an item, and returns for how long there may be no other.
 func (a *allowance) spend(shown bool, began, now time.Time) time.Duration {
 	passed := max(now.Sub(a.at), 0)
 	a.items = min(a.rate, a.items+passed.Seconds()*a.rate)
-	a.work = min(mostWork, a.work+passed/tapShare)
+	a.work = min(a.most, a.work+passed/tapShare)
 	a.at = now
 	if shown {
 		a.items--
