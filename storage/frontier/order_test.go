@@ -80,6 +80,9 @@ func TestATryKeepsItsScore(t *testing.T) {
 
 // Whatever order each run of a pipeline has, nothing is lost and nothing comes twice.
 func TestTheOrderMayChangeFromRunToRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a crawl in every order: not in short mode")
+	}
 	t.Parallel()
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 3))

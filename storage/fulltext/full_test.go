@@ -28,6 +28,9 @@ func bulky(from, n int) []Document {
 }
 
 func TestAChangeThatFindsTheDiskFullIsMadeWhenThereIsRoom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a disk again and again: not in short mode")
+	}
 	t.Parallel()
 	const megabytes = 6
 	disk := smalldisk.New(t, megabytes)
