@@ -32,7 +32,7 @@ func encodedAlike(t *testing.T, a *ACI) (plain bool) {
 func TestAnnotationsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 	t.Parallel()
 	plain := 0
-	count := orInShort(3000, 200)
+	count := orInShort(3000, 1000)
 	for seed := range uint64(count) {
 		if encodedAlike(t, newGenerator(seed).aci()) {
 			plain++

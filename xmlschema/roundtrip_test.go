@@ -121,7 +121,7 @@ func (g generator) aci() *ACI {
 		ID: g.name(), URD: g.name(), Owner: g.name(), URI: g.word(), Title: g.text(), Extension: g.text(),
 		Format:    g.one(FormatText, FormatHTML, FormatBinary, FormatMultipart, FormatUnknown),
 		Relevance: g.IntN(101), UpdateTime: g.time(), FileSize: g.IntN(1 << 40), Urgency: 1 + g.IntN(3),
-		Docbase: Docbase{Digest: g.text(), Version: g.IntN(3), Since: g.IntN(3), Likeness: g.Uint64() >> g.IntN(65), Shown: g.Uint64() >> g.IntN(65), Matched: g.Uint64() >> g.IntN(65), Secret: g.name(), Name: trim(g.text())}, Expired: g.IntN(2) == 0, Summary: g.text(),
+		Docbase: Docbase{Digest: g.text(), Version: g.IntN(3), Since: g.IntN(3), Likeness: g.Uint64() >> g.IntN(65), Shown: g.Uint64() >> g.IntN(65), Matched: g.Uint64() >> g.IntN(65), Name: trim(g.text())}, Expired: g.IntN(2) == 0, Summary: g.text(),
 	}
 	if g.IntN(2) == 0 {
 		a.Explain = &Explain{Relevance: g.IntN(101), Threshold: g.IntN(101)}
@@ -132,6 +132,10 @@ func (g generator) aci() *ACI {
 			})
 		}
 	}
+	if g.IntN(4) > 0 {
+		return a // most have nothing beside
+	}
+	a.Docbase.Secret = g.name()
 	for range g.IntN(3) {
 		a.Also.Documents = append(a.Also.Documents, Mirror{g.word(), g.IntN(3)})
 	}
