@@ -379,7 +379,8 @@ func TestIPv6IsSpoken(t *testing.T) {
 	go func() { done <- server.Serve(l) }()
 	t.Cleanup(func() { server.Close(); <-done })
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	z := &zone{hosts: map[string]string{"six.test": "::1", "both.test": "127.0.0.1 ::1"}}
+	// Another test may listen on the same port of 127.0.0.1, but none does on this address.
+	z := &zone{hosts: map[string]string{"six.test": "::1", "both.test": "127.93.0.1 ::1"}}
 	for _, host := range []string{"[::1]", "six.test", "both.test"} {
 		for _, family := range []string{"any", "ipv6"} {
 			o := local()
