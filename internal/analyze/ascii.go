@@ -67,10 +67,14 @@ func lastASCIIWord(text []byte, at, i, end int, hash uint64) (int, uint64) {
 		if c >= utf8.RuneSelf {
 			return at, 0
 		}
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		last |= uint64(c) << (8 * n)
+		last |= uint64(lowerASCII(c)) << (8 * n)
 	}
 	return i + n, hashEnd(hash, last, i+n-at)
+}
+
+func lowerASCII(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c |= 0x20
+	}
+	return c
 }

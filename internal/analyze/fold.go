@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"bytes"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,23 +26,54 @@ const (
 	prolongedNarrow = 'ｰ'
 )
 
-// twoByteRunes is where UTF-8 begins to need three bytes: below, classes and folded forms are tables.
-// They hold Latin, Greek, Cyrillic, Hebrew and Arabic.
-const twoByteRunes = 0x800
+// rowSize is how many characters a row holds.
+const rowSize = 256
 
-var classes, folds = func() (classes [twoByteRunes]class, folds [twoByteRunes]string) {
-	for r := range rune(twoByteRunes) {
-		classes[r] = classifySlowly(r)
-		folds[r] = string(appendFoldSlowly(nil, r))
+// row is what there is to know of characters that follow one another. It is made when the first of them is met: to
+// look them up in Unicode's tables costs a thousand times as much, and a page may have millions of them.
+type row struct {
+	classes [rowSize]class
+	ends    [rowSize]uint16 // of the folded forms within folds, each of which begins where the one before it ends
+	folds   string
+}
+
+var rows [unicode.MaxRune/rowSize + 1]atomic.Pointer[row]
+
+func rowOf(r rune) *row {
+	place := &rows[uint32(r)/rowSize]
+	known := place.Load()
+	if known == nil {
+		known = newRow(r &^ (rowSize - 1))
+		place.Store(known)
 	}
-	return classes, folds
-}()
+	return known
+}
+
+func newRow(first rune) *row {
+	made, folds := new(row), []byte(nil)
+	for i := range made.classes {
+		made.classes[i] = classifySlowly(first + rune(i))
+		folds = appendFoldSlowly(folds, first+rune(i))
+		made.ends[i] = uint16(len(folds))
+	}
+	made.folds = string(folds)
+	return made
+}
+
+// fold returns the folded form of a character of the row.
+func (w *row) fold(r rune) string {
+	i, start := r%rowSize, uint16(0)
+	if i > 0 {
+		start = w.ends[i-1]
+	}
+	return w.folds[start:w.ends[i]]
+}
 
 func classify(r rune) class {
-	if r < twoByteRunes {
-		return classes[r]
+	if r < 0 || r > unicode.MaxRune {
+		return separator
 	}
-	return classifySlowly(r)
+	return rowOf(r).classes[r%rowSize]
 }
 
 func classifySlowly(r rune) class {
@@ -88,14 +120,13 @@ func appendMark(dst []byte, mark rune) []byte {
 	return dst
 }
 
+// mostLetters is how many letters a character may stand for. There are two that stand for whole phrases, without
+// the blanks that are in these: nobody writes what they would become, and a page of them would become many times as large.
+const mostLetters = 4
+
 // appendFold appends the folded form of a rune to dst. Only letters and ideographs have one; it consists
-// of letters and ideographs, and folds to itself.
-func appendFold(dst []byte, r rune) []byte {
-	if r < twoByteRunes {
-		return append(dst, folds[r]...)
-	}
-	return appendFoldSlowly(dst, r)
-}
+// of letters and ideographs, has at most mostLetters of them, and folds to itself.
+func appendFold(dst []byte, r rune) []byte { return append(dst, rowOf(r).fold(r)...) }
 
 func appendFoldSlowly(dst []byte, r rune) []byte {
 	kind := classifySlowly(r)
@@ -113,6 +144,7 @@ func appendFoldSlowly(dst []byte, r rune) []byte {
 		}
 		parts = split
 	}
+	from := len(dst)
 	for len(parts) > 0 {
 		part, size := utf8.DecodeRune(parts)
 		parts = parts[size:]
@@ -125,6 +157,9 @@ func appendFoldSlowly(dst []byte, r rune) []byte {
 			continue
 		}
 		dst = utf8.AppendRune(dst, part)
+	}
+	if utf8.RuneCount(dst[from:]) > mostLetters {
+		return append(dst[:from], whole[:utf8.RuneLen(r)]...)
 	}
 	return dst
 }

@@ -99,7 +99,7 @@ func (s *scanner) folded() []byte {
 	if s.ascii {
 		s.buffer = s.buffer[:0]
 		for _, c := range s.text[s.start:s.stop] {
-			s.buffer = append(s.buffer, folds[c]...)
+			s.buffer = append(s.buffer, lowerASCII(c))
 		}
 		s.ascii = false
 	}
