@@ -20,13 +20,15 @@ import (
 // the language of the text as a whole.
 type Analysis struct {
 	Tokens   []Token
+	Surfaces []uint64 // of the tokens, as they stand in a Word
+	Wanted   []int32  // the tokens that are told as words
 	Words    []Word
 	Language Language
 }
 
 // Token is one word of a text where it stands.
 type Token struct {
-	Word       int32 // the index of the word
+	Word       int32 // the index of the word; 0 if it is not told as one
 	Start, End int32 // its bytes in the text
 	Block      int32 // the index of its block
 }
@@ -45,9 +47,7 @@ type Analyzer struct {
 	scanner  scanner
 	stems    stemCache
 	analysis Analysis
-	surfaces []uint64 // of the tokens
 	words    hashtable.Table
-	votes    []votes // of the words
 	passages []passage
 }
 
@@ -57,62 +57,80 @@ func (a *Analyzer) Analyze(text *webrace.Text) *Analysis { return a.AnalyzeIn(Un
 // AnalyzeIn does the same with a text that says of itself that it is in the language; it is believed unless
 // its words are clearly another's.
 func (a *Analyzer) AnalyzeIn(expected Language, text *webrace.Text) *Analysis {
-	a.split(text)
-	a.distinguish()
-	if a.poll(expected); a.mixed() {
-		a.distinguishByLanguage()
+	return a.analyze(expected, text, nil)
+}
+
+// AnalyzeFor does the same as Analyze, but tells as words those tokens alone that begin as is wanted, or seem to. All
+// others are the first word, whose hashes are 0.
+func (a *Analyzer) AnalyzeFor(wanted *Wanted, text *webrace.Text) *Analysis {
+	return a.analyze(Unknown, text, wanted)
+}
+
+func (a *Analyzer) analyze(expected Language, text *webrace.Text, wanted *Wanted) *Analysis {
+	a.split(text, wanted)
+	a.analysis.Words = a.analysis.Words[:0]
+	if wanted != nil {
+		a.analysis.Words = append(a.analysis.Words, Word{})
 	}
-	a.stem(text)
+	others := len(a.analysis.Words)
+	a.poll(expected)
+	a.distinguish()
+	a.stem(text, others)
 	return &a.analysis
 }
 
 // split finds the tokens, block after block.
-func (a *Analyzer) split(text *webrace.Text) {
-	tokens, surfaces := a.analysis.Tokens[:0], a.surfaces[:0]
+func (a *Analyzer) split(text *webrace.Text, wanted *Wanted) {
+	s := splitting{text: text.Bytes, wanted: wanted, tokens: a.analysis.Tokens[:0], surfaces: a.analysis.Surfaces[:0], found: a.analysis.Wanted[:0]}
 	for i, block := range text.Blocks {
-		at, end := int(block.Start), int(block.End)
-		for at < end {
-			if c := text.Bytes[at]; !inWord[c] {
-				at++
-				continue
-			}
-			stop, surface := asciiWord(text.Bytes, at, end)
-			if stop == at {
-				break // what is no ASCII needs more of a look
-			}
-			tokens = append(tokens, Token{Start: int32(at), End: int32(stop), Block: int32(i)})
-			surfaces = append(surfaces, surface)
-			at = stop
-		}
-		if at < end {
-			tokens, surfaces = a.splitRest(tokens, surfaces, text.Bytes, at, end, int32(i))
+		s.block = int32(i)
+		if rest := s.ascii(int(block.Start), int(block.End)); rest < int(block.End) {
+			s.rest(&a.scanner, rest, int(block.End))
 		}
 	}
-	a.analysis.Tokens, a.surfaces = tokens, surfaces
+	a.analysis.Tokens, a.analysis.Surfaces, a.analysis.Wanted = s.tokens, s.surfaces, s.found
 }
 
-// splitRest finds the tokens of a block from the first word that is not plain ASCII.
-func (a *Analyzer) splitRest(tokens []Token, surfaces []uint64, text []byte, at, end int, block int32) ([]Token, []uint64) {
-	s := &a.scanner
-	for s.reset(text, at, end); s.next(); {
-		tokens = append(tokens, Token{Start: int32(s.start), End: int32(s.stop), Block: block})
-		surfaces = append(surfaces, s.hash())
-	}
-	return tokens, surfaces
+// splitting is a text that is being split.
+type splitting struct {
+	text     []byte
+	block    int32
+	wanted   *Wanted // nil for all
+	tokens   []Token
+	surfaces []uint64
+	found    []int32
 }
 
-// distinguish tells the distinct words of the tokens.
-func (a *Analyzer) distinguish() {
-	words, tokens := a.analysis.Words[:0], a.analysis.Tokens
-	a.words.Reset()
-	for i, surface := range a.surfaces {
-		word, known := a.words.GetOrSet(surface, int32(len(words)))
-		tokens[i].Word = word
-		if !known {
-			words = append(words, Word{Surface: surface, First: int32(i)})
+// ascii finds the tokens of a block up to the first word that is not plain ASCII, and returns where that begins.
+func (s *splitting) ascii(at, end int) int {
+	for at < end {
+		if c := s.text[at]; !inWord[c] {
+			at++
+			continue
 		}
+		stop, surface, begins := asciiWord(s.text, at, end)
+		if stop == at {
+			return at // what is no ASCII needs more of a look
+		}
+		s.add(at, stop, surface, begins)
+		at = stop
 	}
-	a.analysis.Words = words
+	return at
+}
+
+func (s *splitting) add(start, stop int, surface, begins uint64) {
+	if s.wanted == nil || s.wanted.has(begins) {
+		s.found = append(s.found, int32(len(s.tokens)))
+	}
+	s.tokens = append(s.tokens, Token{Start: int32(start), End: int32(stop), Block: s.block})
+	s.surfaces = append(s.surfaces, surface)
+}
+
+// rest finds the other tokens of the block.
+func (s *splitting) rest(words *scanner, at, end int) {
+	for words.reset(s.text, at, end); words.next(); {
+		s.add(words.start, words.stop, words.hash(), words.begins())
+	}
 }
 
 // Words calls yield for each word of the text, in its order, with the bytes start to end at which it

@@ -39,37 +39,45 @@ var inWord = func() (is [256]bool) {
 	return is
 }()
 
-// asciiWord returns where the word at the byte at ends, and the hash of its folded form, if it is ASCII up
-// to an ASCII separator or the end. It returns at itself if the run of ASCII letters ends in anything
+// asciiWord returns where the word at the byte at ends, the hash of its folded form, and the first eight bytes of that,
+// if it is ASCII up to an ASCII separator or the end. It returns at itself if the run of ASCII letters ends in anything
 // else, which may belong to the word.
-func asciiWord(text []byte, at, end int) (stop int, hash uint64) {
+func asciiWord(text []byte, at, end int) (stop int, hash, begins uint64) {
 	i := at
 	for i+8 <= len(text) {
 		word, lower := classifyASCII(binary.LittleEndian.Uint64(text[i:]))
-		if n := min(bits.TrailingZeros64(^word&flags)/8, end-i); n < 8 {
-			stop, hash = i+n, hashEnd(hash, lower&(1<<(8*n)-1), i+n-at)
+		n := min(bits.TrailingZeros64(^word&flags)/8, end-i)
+		lower &= 1<<(8*n) - 1 // all of it for 8
+		if i == at {
+			begins = lower
+		}
+		if n < 8 {
+			stop = i + n
 			if stop < end && text[stop] >= utf8.RuneSelf {
-				return at, 0
+				return at, 0, 0
 			}
-			return stop, hash
+			return stop, hashEnd(hash, lower, stop-at), begins
 		}
 		hash = hashOn(hash, lower)
 		i += 8
 	}
-	return lastASCIIWord(text, at, i, end, hash)
+	return lastASCIIWord(text, at, i, end, hash, begins)
 }
 
 // lastASCIIWord goes on with asciiWord where fewer than eight bytes are left.
-func lastASCIIWord(text []byte, at, i, end int, hash uint64) (int, uint64) {
+func lastASCIIWord(text []byte, at, i, end int, hash, begins uint64) (int, uint64, uint64) {
 	last, n := uint64(0), 0
 	for ; i+n < end && inWord[text[i+n]]; n++ {
 		c := text[i+n]
 		if c >= utf8.RuneSelf {
-			return at, 0
+			return at, 0, 0
 		}
 		last |= uint64(lowerASCII(c)) << (8 * n)
 	}
-	return i + n, hashEnd(hash, last, i+n-at)
+	if i == at {
+		begins = last
+	}
+	return i + n, hashEnd(hash, last, i+n-at), begins
 }
 
 func lowerASCII(c byte) byte {

@@ -81,7 +81,8 @@ func TestStemHashesAreThoseOfStems(t *testing.T) {
 		together.Go(func() {
 			for i := range 3000 {
 				word := "w" + strings.Map(func(digit rune) rune { return digit - '0' + 'a' }, strconv.Itoa(i%1500)) + "ingen"
-				stems, hashes := Stems(word), StemHashes(word)
+				stems := Stems(word)
+				hashes, _ := StemHashes(word)
 				if !slices.EqualFunc(stems, hashes, func(stem string, hash uint64) bool { return Hash([]byte(stem)) == hash }) {
 					t.Errorf("%s: %x are not the hashes of %q", word, hashes, stems)
 					return

@@ -12,21 +12,18 @@ type passage struct {
 // poll tells the language of the text, and that of each passage.
 func (a *Analyzer) poll(expected Language) {
 	var whole ballot
-	votesOf, electorate := a.votes[:0], voters()
-	for i := range a.analysis.Words {
-		votesOf = append(votesOf, electorate.of(a.analysis.Words[i].Surface))
-	}
+	electorate := voters()
 	tokens, passages := a.analysis.Tokens, a.passages[:0]
 	for i := 0; i < len(tokens); {
 		first, block := i, tokens[i].Block
 		var votes votes
 		for last := min(i+mostVotes, len(tokens)); i < last && tokens[i].Block == block; i++ {
-			votes += votesOf[tokens[i].Word]
+			votes += electorate.of(a.analysis.Surfaces[i])
 		}
 		whole.add(votes)
 		passages = append(passages, passage{first: int32(first), votes: votes})
 	}
-	a.votes, a.passages, a.analysis.Language = votesOf, passages, whole.winner(expected)
+	a.passages, a.analysis.Language = passages, whole.winner(expected)
 	for i := range passages {
 		passages[i].language = passages[i].votes.in(a.analysis.Language)
 	}
@@ -42,18 +39,34 @@ func (a *Analyzer) mixed() bool {
 	return false
 }
 
-// distinguishByLanguage tells the distinct words of the tokens once more, each language's for themselves.
-func (a *Analyzer) distinguishByLanguage() {
-	words := a.analysis.Words[:0]
+// distinguish tells the distinct words of the tokens that are wanted; in a text of several languages, each language's
+// for themselves.
+func (a *Analyzer) distinguish() {
 	a.words.Reset()
+	if !a.mixed() {
+		a.distinguishIn(a.analysis.Wanted, 0)
+		return
+	}
+	rest := a.analysis.Wanted
 	for n, p := range a.passages {
-		salt := p.language.ofLatinWords().salt()
-		for i := p.first; i < a.endOf(n); i++ {
-			word, known := a.words.GetOrSet(a.surfaces[i]^salt, int32(len(words)))
-			a.analysis.Tokens[i].Word = word
-			if !known {
-				words = append(words, Word{Surface: a.surfaces[i], First: i})
-			}
+		end := a.endOf(n)
+		i := 0
+		for i < len(rest) && rest[i] < end {
+			i++
+		}
+		a.distinguishIn(rest[:i], p.language.ofLatinWords().salt())
+		rest = rest[i:]
+	}
+}
+
+func (a *Analyzer) distinguishIn(tokens []int32, salt uint64) {
+	words := a.analysis.Words
+	for _, i := range tokens {
+		surface := a.analysis.Surfaces[i]
+		word, known := a.words.GetOrSet(surface^salt, int32(len(words)))
+		a.analysis.Tokens[i].Word = word
+		if !known {
+			words = append(words, Word{Surface: surface, First: i})
 		}
 	}
 	a.analysis.Words = words
@@ -64,14 +77,14 @@ func (a *Analyzer) endOf(passage int) int32 {
 	if passage+1 < len(a.passages) {
 		return a.passages[passage+1].first
 	}
-	return int32(len(a.surfaces))
+	return int32(len(a.analysis.Tokens))
 }
 
-// stem finds the stems of the words. They stand in the order of their first tokens, and so do passages.
-func (a *Analyzer) stem(text *webrace.Text) {
+// stem finds the stems of the words after the others. They stand in the order of their first tokens, and so do passages.
+func (a *Analyzer) stem(text *webrace.Text, others int) {
 	n := 0
-	for i := range a.analysis.Words {
-		w := &a.analysis.Words[i]
+	for i := range a.analysis.Words[others:] {
+		w := &a.analysis.Words[others+i]
 		for w.First >= a.endOf(n) {
 			n++
 		}

@@ -12,7 +12,7 @@ func (s *Splitter) Append(hashes []uint64, text []byte, start, end int) []uint64
 			at++
 			continue
 		}
-		stop, hash := asciiWord(text, at, end)
+		stop, hash, _ := asciiWord(text, at, end)
 		if stop == at { // what is no ASCII needs more of a look
 			return s.appendRest(hashes, text, at, end)
 		}

@@ -130,25 +130,27 @@ func Stems(folded string) []string {
 type stemsOfWord struct {
 	word   string
 	hashes []uint64
+	begin  Beginning
 }
 
 // stemsOfWords has a place for each hash; of the words that fall on the same the latest is kept.
 var stemsOfWords [1 << 15]atomic.Pointer[stemsOfWord]
 
-// StemHashes returns the hashes of Stems, to be read only. A million profiles ask for few different words:
-// those of one word share the list.
-func StemHashes(folded string) []uint64 {
+// StemHashes returns the hashes of Stems, to be read only, and how all words begin that have one of them. A million
+// profiles ask for few different words: those of one word share the list.
+func StemHashes(folded string) ([]uint64, Beginning) {
 	place := &stemsOfWords[Hash([]byte(folded))%uint64(len(stemsOfWords))]
 	if known := place.Load(); known != nil && known.word == folded {
-		return known.hashes
+		return known.hashes, known.begin
 	}
-	found := &stemsOfWord{word: strings.Clone(folded)}
+	found := &stemsOfWord{word: strings.Clone(folded), begin: BeginningOf(folded)}
 	for _, stem := range Stems(folded) {
 		found.hashes = append(found.hashes, Hash([]byte(stem)))
+		found.begin = found.begin.Shorter(beginningOfStem(stem))
 	}
 	found.hashes = slices.Clip(found.hashes)
 	place.Store(found)
-	return found.hashes
+	return found.hashes, found.begin
 }
 
 // stemCache maps the hash of a word to that of its stem, since stemming a word costs as much as reading a

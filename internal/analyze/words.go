@@ -11,6 +11,7 @@ type scanner struct {
 	start, stop int    // the current word
 	ascii       bool   // it is ASCII alone, and its folded form has not been written yet
 	hashed      uint64 // the hash of its folded form, if it is ASCII alone
+	first       uint64 // the first eight bytes of its folded form, if it is ASCII alone
 	buffer      []byte // its folded form, otherwise
 	paired      bool   // the character at at has already been the second of a pair
 }
@@ -27,8 +28,8 @@ func (s *scanner) next() bool {
 				s.at++
 				continue
 			}
-			if stop, hash := asciiWord(s.text, s.at, s.end); stop > s.at {
-				s.start, s.stop, s.at, s.ascii, s.hashed = s.at, stop, stop, true, hash
+			if stop, hash, begins := asciiWord(s.text, s.at, s.end); stop > s.at {
+				s.start, s.stop, s.at, s.ascii, s.hashed, s.first = s.at, stop, stop, true, hash, begins
 				return true
 			}
 			if s.word() {
@@ -112,4 +113,12 @@ func (s *scanner) hash() uint64 {
 		return s.hashed
 	}
 	return Hash(s.buffer)
+}
+
+// begins returns the first bytes of the folded form of the current word, as [Wanted] has them.
+func (s *scanner) begins() uint64 {
+	if s.ascii {
+		return s.first
+	}
+	return tail(s.buffer[:min(len(s.buffer), beginningBytes)])
 }

@@ -55,7 +55,7 @@ func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
 	if text == nil {
 		text = &webrace.Text{}
 	}
-	p := openPage(text, o.Added)
+	p := openPageFor(c, text, o.Added)
 	defer p.close()
 	v := p.judge(c, among)
 	if !concerned {

@@ -17,11 +17,12 @@ import (
 // of them, so they hold no more than they need.
 type atom struct {
 	written string
-	hashes  []uint64 // of a plain one: a word must have one of these stems or, if it is exact, be this one
-	phrase  *phrase  // nil if it is plain
-	weight  uint8    // 0 if it does not count towards the relevance
-	within  uint8    // the fields it may stand in, as a bit each
-	exact   bool     // of a plain one
+	hashes  []uint64          // of a plain one: a word must have one of these stems or, if it is exact, be this one
+	phrase  *phrase           // nil if it is plain
+	weight  uint8             // 0 if it does not count towards the relevance
+	within  uint8             // the fields it may stand in, as a bit each
+	exact   bool              // of a plain one
+	begin   analyze.Beginning // of a plain one: of the words that it may find
 }
 
 // phrase is what is looked for by its terms: one after the other or near to one another.
@@ -34,10 +35,11 @@ type phrase struct {
 // term is one word of a phrase.
 type term struct {
 	kind          kind
-	text          string   // folded
-	hash          uint64   // of the text
-	stems         []uint64 // hashes of its stems, of whole words
-	before, after string   // symbols that must touch it
+	begin         analyze.Beginning // of the words that it may match
+	text          string            // folded
+	hash          uint64            // of the text
+	stems         []uint64          // hashes of its stems, of whole words
+	before, after string            // symbols that must touch it
 	follows       adjacency
 }
 
@@ -115,6 +117,7 @@ func parse(k Keyword) (a atom, doubts []string, err error) {
 // settle makes the atom look for the phrase, or for its one word if it is no more than that.
 func (a *atom) settle(p *phrase) {
 	t := &p.terms[0]
+	a.begin = t.begin
 	switch {
 	case !p.simple() || t.kind > exact:
 		p.chooseLead()
@@ -219,7 +222,15 @@ func (t *term) takeAfter(gap []byte) {
 // finish computes the hashes.
 func (t *term) finish() {
 	t.hash = analyze.Hash([]byte(t.text))
-	t.stems = analyze.StemHashes(t.text)
+	t.stems, t.begin = analyze.StemHashes(t.text)
+	switch t.kind {
+	case exact:
+		t.begin = analyze.BeginningOfWord(t.text)
+	case prefix:
+		t.begin = analyze.BeginningOf(t.text)
+	case inside:
+		t.begin = analyze.Beginning{}
+	}
 }
 
 // same reports whether the terms match the same words.
@@ -320,6 +331,7 @@ func (a *atom) saying() string {
 
 // take makes the atom find also what another that says the same finds.
 func (a *atom) take(same *atom) {
+	a.begin = a.begin.Shorter(same.begin)
 	for _, hash := range same.hashes {
 		if !slices.Contains(a.hashes, hash) {
 			a.hashes = append(slices.Clip(a.hashes), hash) // others share the list

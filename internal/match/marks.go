@@ -11,7 +11,7 @@ type Mark struct {
 // Marks returns where the text has the keywords of a profile that count, in the order of the text. Marks may
 // overlap: a word can belong to several keywords.
 func Marks(c *Compiled, text *webrace.Text) (marks []Mark) {
-	p := openPage(text, nil)
+	p := openPageFor(c, text, nil)
 	defer p.close()
 	for _, f := range p.found(c, everything) {
 		marks = append(marks, Mark{int(f.from), int(f.to), c.atoms[f.atom].written})

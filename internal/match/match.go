@@ -155,16 +155,12 @@ func (v *View) concerned(text *webrace.Text, o *Options, visit func(*page, match
 	if text == nil || len(v.levels) == 0 || !o.Everyone && len(o.Recipients) == 0 {
 		return
 	}
-	p := openPage(text, o.Added)
-	defer p.close()
 	if !o.Everyone {
-		for _, to := range o.Recipients {
-			if n, known := v.names.Get(to.ID); known && !visit(p, matched{n.Compiled, selected(to.OnlyAdded), toJudge}) {
-				return
-			}
-		}
+		v.concernedOf(o.Recipients, text, o.Added, visit)
 		return
 	}
+	p := openPage(text, o.Added)
+	defer p.close()
 	for i := range v.levels {
 		for among := range selection(selections) {
 			if l := &v.levels[i]; !l.looksAt(among, o) {
@@ -172,6 +168,28 @@ func (v *View) concerned(text *webrace.Text, o *Options, visit func(*page, match
 			} else if !l.concerned(p, o, among, visit) {
 				return
 			}
+		}
+	}
+}
+
+// concernedOf does so for these recipients.
+func (v *View) concernedOf(recipients []Recipient, text *webrace.Text, added []bool, visit func(*page, matched) bool) {
+	p := newPage()
+	defer p.close()
+	p.asked = p.asked[:0]
+	for _, to := range recipients {
+		if n, known := v.names.Get(to.ID); known {
+			p.want(n.Compiled)
+			p.asked = append(p.asked, matched{n.Compiled, selected(to.OnlyAdded), toJudge})
+		}
+	}
+	if len(p.asked) == 0 {
+		return
+	}
+	p.open(text, added)
+	for _, m := range p.asked {
+		if !visit(p, m) {
+			return
 		}
 	}
 }

@@ -20,12 +20,17 @@ type page struct {
 	added    []bool // as long as the text has blocks
 	counts   [selections]int
 
-	tokens []analyze.Token
-	later  []int32 // the next token of the same word, -1 if none
-	words  []word
-	stems  []stem
-	byWord hashtable.Table // the last word of each surface
-	byStem hashtable.Table // stems
+	asked  []matched      // those who are asked, if not everyone
+	wanted analyze.Wanted // the words that those ask for who are asked
+	others int            // 1 if the page is confined to these, and the first word is all others; otherwise 0
+
+	tokens   []analyze.Token
+	surfaces []uint64 // of the tokens: hashes of their folded forms
+	later    []int32  // the next token of the same word, -1 if none
+	words    []word
+	stems    []stem
+	byWord   hashtable.Table // the last word of each surface
+	byStem   hashtable.Table // stems
 
 	spellings  []string             // folded forms of words, once asked for
 	expansions map[spelling][]int32 // words by prefix and part, once asked for
@@ -85,8 +90,42 @@ var pages = sync.Pool{New: func() any { return &page{expansions: map[spelling][]
 // largestKept is the number of tokens above which a page's room is not kept for the next one.
 const largestKept = 1 << 18
 
-func openPage(text *webrace.Text, added []bool) *page {
+// openPage makes a text ready for whatever keywords.
+func openPage(text *webrace.Text, added []bool) *page { return newPage().open(text, added) }
+
+// openPageFor makes it ready for those of a profile.
+func openPageFor(c *Compiled, text *webrace.Text, added []bool) *page {
+	p := newPage()
+	p.want(c)
+	return p.open(text, added)
+}
+
+func newPage() *page {
 	p := pages.Get().(*page)
+	p.others = 0
+	return p
+}
+
+// want confines the page, before it is opened, to the words of this profile and of others that it is called with. That
+// changes nothing for them, but that most of the text needs to be counted alone.
+func (p *page) want(c *Compiled) {
+	if p.others == 0 {
+		p.wanted.Reset()
+		p.others = 1
+	}
+	for i := range c.atoms {
+		a := &c.atoms[i]
+		if a.phrase == nil {
+			p.wanted.Add(a.begin)
+			continue
+		}
+		for j := range a.phrase.terms {
+			p.wanted.Add(a.phrase.terms[j].begin)
+		}
+	}
+}
+
+func (p *page) open(text *webrace.Text, added []bool) *page {
 	p.text = text
 	p.added = p.added[:0]
 	p.counts = [selections]int{len(text.Blocks), 0}
@@ -107,23 +146,32 @@ func (p *page) close() {
 	}
 	p.text, p.latest, p.prints = nil, identity{}, [selections]*Shown{}
 	clear(p.spellings)
+	clear(p.asked)
 	clear(p.expansions)
 	pages.Put(p)
 }
 
+// unasked is the spelling of the words that nobody asks for: no term has it.
+const unasked = "\x00"
+
 // countWords finds the words and their stems, and counts both by field.
 func (p *page) countWords() {
-	a := p.analyzer.Analyze(p.text)
-	p.tokens, p.later, p.words = a.Tokens, slices.Grow(p.later[:0], len(a.Tokens))[:len(a.Tokens)], p.words[:0]
+	var wanted *analyze.Wanted
+	if p.others > 0 {
+		wanted = &p.wanted
+	}
+	a := p.analyzer.AnalyzeFor(wanted, p.text)
+	p.tokens, p.surfaces, p.words = a.Tokens, a.Surfaces, p.words[:0]
+	p.later = slices.Grow(p.later[:0], len(a.Tokens))[:len(a.Tokens)]
 	for _, w := range a.Words {
 		p.words = append(p.words, word{Word: w, last: w.First, same: -1, next: -1})
 	}
 	everyBlock := p.counts[additions] == len(p.text.Blocks)
-	for i := range a.Tokens {
+	for _, i := range a.Wanted {
 		t := &a.Tokens[i]
 		w := &p.words[t.Word]
-		p.later[w.last], p.later[i] = int32(i), -1
-		w.last = int32(i)
+		p.later[w.last], p.later[i] = i, -1
+		w.last = i
 		field := p.text.Blocks[t.Block].Field
 		w.count[everything][field]++
 		if !everyBlock && p.added[t.Block] {
@@ -132,6 +180,9 @@ func (p *page) countWords() {
 	}
 	p.countStems(everyBlock)
 	p.spellings = append(p.spellings[:0], make([]string, len(p.words))...)
+	if p.others > 0 {
+		p.spellings[0] = unasked
+	}
 	p.digests = append(p.digests[:0], make([]webrace.Digest, len(p.text.Blocks))...)
 }
 
@@ -139,7 +190,7 @@ func (p *page) countStems(everyBlock bool) {
 	p.stems = p.stems[:0]
 	p.byWord.Reset()
 	p.byStem.Reset()
-	for i := range p.words {
+	for i := p.others; i < len(p.words); i++ {
 		w := &p.words[i]
 		if everyBlock {
 			w.count[additions] = w.count[everything]
@@ -212,7 +263,7 @@ func (p *page) expand(t *term) []int32 {
 	what := spelling{t.kind, t.text}
 	found, known := p.expansions[what]
 	if !known {
-		for w := range int32(len(p.words)) {
+		for w := int32(p.others); int(w) < len(p.words); w++ {
 			if t.spelled(p.folded(w)) {
 				found = append(found, w)
 			}

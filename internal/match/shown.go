@@ -39,10 +39,10 @@ func (p *page) fingerprint(blocks []int32) Shown {
 		first, end := p.tokensOf(block)
 		n += int(end - first)
 		for at := first; at < end; at++ {
-			surface := p.words[p.tokens[at].Word].Surface
+			surface := p.surfaces[at]
 			words.Add(surface)
 			if at > first {
-				pairs.Add(keyOfPair(p.words[p.tokens[at-1].Word].Surface, surface))
+				pairs.Add(keyOfPair(p.surfaces[at-1], surface))
 			}
 		}
 	}
