@@ -48,6 +48,7 @@ type Analyzer struct {
 	stems    stemCache
 	analysis Analysis
 	words    hashtable.Table
+	votes    []votes // of the words
 	passages []passage
 }
 
@@ -73,8 +74,14 @@ func (a *Analyzer) analyze(expected Language, text *webrace.Text, wanted *Wanted
 		a.analysis.Words = append(a.analysis.Words, Word{})
 	}
 	others := len(a.analysis.Words)
-	a.poll(expected)
-	a.distinguish()
+	if wanted == nil {
+		a.words.Reset()
+		a.distinguishIn(a.analysis.Wanted, 0)
+	}
+	if a.poll(expected, wanted == nil); wanted != nil || a.mixed() {
+		a.analysis.Words = a.analysis.Words[:others]
+		a.distinguish()
+	}
 	a.stem(text, others)
 	return &a.analysis
 }

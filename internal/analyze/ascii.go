@@ -16,19 +16,14 @@ const (
 	flags = bytewise.Upper
 )
 
-// flagsOf returns a flag for each byte of x from first to last; x has no upper bits.
-func flagsOf(x, first, last uint64) uint64 {
-	return (x + each*(0x80-first)) &^ (x + each*(0x7f-last)) & flags
-}
-
 // classifyASCII returns a flag for each of the eight bytes of x that is an ASCII letter, digit or
-// underscore, and x with its letters in lower case.
+// underscore, and x with its letters in lower case, as far as it is ASCII.
 func classifyASCII(x uint64) (word, lower uint64) {
 	low := x &^ flags
-	letters := flagsOf(low|0x20*each, 'a', 'z') &^ x
-	digits := flagsOf(low, '0', '9') &^ x
-	underscores := flagsOf(low, '_', '_') &^ x
-	return letters | digits | underscores, x | letters>>2
+	letters := ((low | 0x20*each) + each*(0x80-'a')) &^ ((low | 0x20*each) + each*(0x7f-'z')) & flags
+	digits := (low + each*(0x80-'0')) &^ (low + each*(0x7f-'9'))
+	underscores := (low + each*(0x80-'_')) &^ (low + each*(0x7f-'_'))
+	return (letters | digits | underscores) & flags &^ x, x | letters>>2
 }
 
 // inWord tells the bytes that a word may begin with: ASCII that is part of a word, and all that is not ASCII.

@@ -96,9 +96,11 @@ func (b *ballot) winner(expected Language) Language {
 
 // electorate tells for the hash of a folded word which languages it votes for. It is a hash table with open
 // addressing, sparse enough that most words are told in one step.
-type electorate struct {
-	words [electorateSize]uint64
-	votes [electorateSize]votes
+type electorate [electorateSize]elector
+
+type elector struct {
+	word  uint64
+	votes votes
 }
 
 const (
@@ -110,24 +112,24 @@ var voters = sync.OnceValue(func() *electorate {
 	e := new(electorate)
 	for l := English; int(l) < languages; l++ {
 		Words([]byte(commonWords[l]), func(_, _ int, folded []byte) bool {
-			slot := e.slot(Hash(folded))
-			e.words[slot] = Hash(folded)
-			e.votes[slot] |= voteFor(l)
+			voter := e.slot(Hash(folded))
+			voter.word = Hash(folded)
+			voter.votes |= voteFor(l)
 			return true
 		})
 	}
 	return e
 })
 
-func (e *electorate) slot(surface uint64) uint64 {
-	for slot := surface >> (64 - electorateBits); ; slot = (slot + 1) % electorateSize {
-		if e.words[slot] == surface || e.votes[slot] == 0 {
+func (e *electorate) slot(surface uint64) *elector {
+	for i := surface >> (64 - electorateBits); ; i++ {
+		if slot := &e[i%electorateSize]; slot.word == surface || slot.votes == 0 {
 			return slot
 		}
 	}
 }
 
-func (e *electorate) of(surface uint64) votes { return e.votes[e.slot(surface)] }
+func (e *electorate) of(surface uint64) votes { return e.slot(surface).votes }
 
 // Detect returns the language of a text; Unknown if it is none of ours, or has too few of the commonest
 // words to be told. If one is expected, since the text says so of itself, it is that one unless the words

@@ -9,16 +9,27 @@ type passage struct {
 	language Language
 }
 
-// poll tells the language of the text, and that of each passage.
-func (a *Analyzer) poll(expected Language) {
+// poll tells the language of the text, and that of each passage. If all words are known, each of them is looked up
+// once.
+func (a *Analyzer) poll(expected Language, known bool) {
 	var whole ballot
 	electorate := voters()
+	a.votes = a.votes[:0]
+	if known {
+		for i := range a.analysis.Words {
+			a.votes = append(a.votes, electorate.of(a.analysis.Words[i].Surface))
+		}
+	}
 	tokens, passages := a.analysis.Tokens, a.passages[:0]
 	for i := 0; i < len(tokens); {
 		first, block := i, tokens[i].Block
 		var votes votes
 		for last := min(i+mostVotes, len(tokens)); i < last && tokens[i].Block == block; i++ {
-			votes += electorate.of(a.analysis.Surfaces[i])
+			if known {
+				votes += a.votes[tokens[i].Word]
+			} else {
+				votes += electorate.of(a.analysis.Surfaces[i])
+			}
 		}
 		whole.add(votes)
 		passages = append(passages, passage{first: int32(first), votes: votes})
