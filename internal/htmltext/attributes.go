@@ -1,6 +1,12 @@
 package htmltext
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/webrace/webrace/internal/bytewise"
+)
 
 // attributes are the values that the scanner may need of one start tag, as written; nil when absent.
 type attributes struct {
@@ -116,11 +122,15 @@ func skipAttributes(src []byte, i int) (next int, selfClosing bool) {
 func skipQuoted(src []byte, i int) int {
 	for i < len(src) && src[i] == ' ' {
 		j := i + 1
-		for j < len(src) && isLetter(src[j]) {
-			j++
-		}
-		if j == i+1 || j+1 >= len(src) || src[j] != '=' || src[j+1] != '"' {
-			return i
+		if i+8 <= len(src) && binary.LittleEndian.Uint64(src[i:]) == class8 {
+			j += len("class")
+		} else {
+			for j < len(src) && isLetter(src[j]) {
+				j++
+			}
+			if j == i+1 || j+1 >= len(src) || src[j] != '=' || src[j+1] != '"' {
+				return i
+			}
 		}
 		n := quoted(src[j+2:], '"')
 		if n < 0 {
@@ -131,20 +141,21 @@ func skipQuoted(src []byte, i int) int {
 	return i
 }
 
-const shortValue = 16
+// class8 is how the commonest attribute begins.
+var class8 = binary.LittleEndian.Uint64([]byte(` class="`))
 
-// quoted returns where the closing quotation mark is, -1 if there is none.
+// quoted returns where the closing quotation mark is, -1 if there is none. Most values are too short for a search by
+// the standard library to pay.
 func quoted(b []byte, quote byte) int {
-	for i := range min(len(b), shortValue) {
-		if b[i] == quote {
-			return i
+	const short = 32
+	i, mark := 0, uint64(quote)*bytewise.Each
+	for ; i < short && i+8 <= len(b); i += 8 {
+		if at := bytewise.Zeroes(binary.LittleEndian.Uint64(b[i:]) ^ mark); at != 0 {
+			return i + bits.TrailingZeros64(at)/8
 		}
 	}
-	if len(b) <= shortValue {
-		return -1
-	}
-	if n := bytes.IndexByte(b[shortValue:], quote); n >= 0 {
-		return shortValue + n
+	if n := bytes.IndexByte(b[i:], quote); n >= 0 {
+		return i + n
 	}
 	return -1
 }

@@ -1,5 +1,12 @@
 package htmltext
 
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/webrace/webrace/internal/bytewise"
+)
+
 // flow says what an element does to the text around its tags.
 type flow uint8
 
@@ -196,15 +203,22 @@ func (t *table) find(name packed) *element {
 
 // tagName returns the element whose name begins at i, and where the name ends.
 func (s *Scanner) tagName(i int) (*element, int) {
-	start := i
-	name := uint64(0)
-	for shift := 0; shift < 64; shift += 8 {
-		if i >= len(s.src) || endsName[s.src[i]] {
-			return elements.find(packed{lo: name, length: i - start}), i
+	if i+8 <= len(s.src) {
+		x := binary.LittleEndian.Uint64(s.src[i:])
+		ends := notAbove(x, ' ') | bytewise.Zeroes(x^'>'*bytewise.Each) | bytewise.Zeroes(x^'/'*bytewise.Each)
+		if n := bits.TrailingZeros64(ends) / 8; n < 8 && endsName[s.src[i+n]] {
+			name := uint64(1)<<(8*n) - 1
+			if small := 0x20 * bytewise.Each & name; x&small == small { // no letter is a capital
+				return elements.find(packed{lo: x & name, length: n}), i + n
+			}
 		}
-		name |= uint64(lower[s.src[i]]) << shift
-		i++
 	}
+	return s.longName(i)
+}
+
+// longName does the same with any name.
+func (s *Scanner) longName(i int) (*element, int) {
+	start := i
 	for i < len(s.src) && !endsName[s.src[i]] {
 		i++
 	}
@@ -213,6 +227,9 @@ func (s *Scanner) tagName(i int) (*element, int) {
 	}
 	return elements.find(pack(s.src[start:i])), i
 }
+
+// notAbove returns the upper bit of each byte of x that is at most so large; it is exact up to the first that is.
+func notAbove(x, most uint64) uint64 { return (x - (most+1)*bytewise.Each) &^ x & bytewise.Upper }
 
 var (
 	lower     = lowerCase()          // ASCII letters in lower case

@@ -122,37 +122,41 @@ func (s *Scanner) reset(src []byte) {
 
 // markup consumes what begins with the '<' at pos, be it a tag, a comment or a mere character.
 func (s *Scanner) markup() {
-	rest := s.src[s.pos+1:]
-	if len(rest) == 0 {
-		s.text(s.src[s.pos:])
-		s.pos = len(s.src)
+	i := s.pos + 1
+	closing := i < len(s.src) && s.src[i] == '/'
+	if closing {
+		i++
+	}
+	if i >= len(s.src) || !isLetter(s.src[i]) {
+		s.noTag(s.src[s.pos+1:])
 		return
 	}
-	switch c := rest[0]; {
-	case isLetter(c):
-		s.startTag()
-	case c == '/':
-		s.closing(rest[1:])
-	case c == '!':
+	el, i := s.tagName(i)
+	switch {
+	case el.plain && len(s.foreign) == 0:
+		if s.pos, _ = skipAttributes(s.src, i); s.pos < 0 {
+			s.pos = len(s.src)
+		}
+	case closing:
+		s.endTag(el, i)
+	default:
+		s.startTag(el, i)
+	}
+}
+
+// noTag consumes '<' and what follows it, of which there is no tag.
+func (s *Scanner) noTag(rest []byte) {
+	switch {
+	case len(rest) == 0, len(rest) == 1 && rest[0] == '/':
+		s.text(s.src[s.pos:])
+		s.pos = len(s.src)
+	case rest[0] == '!':
 		s.declaration(rest[1:])
-	case c == '?':
+	case rest[0] == '?', rest[0] == '/': // a bogus comment, or "</>", which is nothing at all
 		s.pos = after(s.src, s.pos, '>')
 	default:
 		s.text(s.src[s.pos : s.pos+1])
 		s.pos++
-	}
-}
-
-// closing consumes "</" and what follows it.
-func (s *Scanner) closing(rest []byte) {
-	switch {
-	case len(rest) == 0:
-		s.text(s.src[s.pos:])
-		s.pos = len(s.src)
-	case isLetter(rest[0]):
-		s.endTag()
-	default: // a bogus comment, or "</>", which is nothing at all
-		s.pos = after(s.src, s.pos, '>')
 	}
 }
 
@@ -171,19 +175,14 @@ func (s *Scanner) declaration(rest []byte) {
 	}
 }
 
-// startTag consumes the start tag at pos and, for elements of raw text, their content.
-func (s *Scanner) startTag() {
-	el, i := s.tagName(s.pos + 1)
+// startTag consumes the start tag at pos, whose name ends at i, and, for elements of raw text, their content.
+func (s *Scanner) startTag(el *element, i int) {
 	name := i
 	var selfClosing bool
 	if el.attrs {
 		i, selfClosing = s.attrs.read(s.src, i)
 	} else {
 		i, selfClosing = skipAttributes(s.src, i)
-	}
-	if el.plain && len(s.foreign) == 0 && i >= 0 {
-		s.pos = i
-		return
 	}
 	s.pos = i
 	if i < 0 { // the page ends within the tag: it is no tag
@@ -223,13 +222,8 @@ func (s *Scanner) open(el *element) {
 	}
 }
 
-// endTag consumes the end tag at pos.
-func (s *Scanner) endTag() {
-	el, i := s.tagName(s.pos + len("</"))
-	if el.plain && len(s.foreign) == 0 && i < len(s.src) && s.src[i] == '>' {
-		s.pos = i + 1
-		return
-	}
+// endTag consumes the end tag at pos, whose name ends at i.
+func (s *Scanner) endTag(el *element, i int) {
 	s.pos, _ = skipAttributes(s.src, i)
 	if s.pos < 0 {
 		s.pos = len(s.src)
