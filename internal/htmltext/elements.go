@@ -205,12 +205,11 @@ func (t *table) find(name packed) *element {
 func (s *Scanner) tagName(i int) (*element, int) {
 	if i+8 <= len(s.src) {
 		x := binary.LittleEndian.Uint64(s.src[i:])
-		ends := notAbove(x, ' ') | bytewise.Zeroes(x^'>'*bytewise.Each) | bytewise.Zeroes(x^'/'*bytewise.Each)
-		if n := bits.TrailingZeros64(ends) / 8; n < 8 && endsName[s.src[i+n]] {
-			name := uint64(1)<<(8*n) - 1
-			if small := 0x20 * bytewise.Each & name; x&small == small { // no letter is a capital
-				return elements.find(packed{lo: x & name, length: n}), i + n
-			}
+		ends := bits.TrailingZeros64(bytewise.Zeroes(x^' '*bytewise.Each) | bytewise.Zeroes(x^'>'*bytewise.Each) | bytewise.Zeroes(x^'/'*bytewise.Each))
+		name := uint64(1)<<(ends&^7) - 1
+		small := 0x20 * bytewise.Each & name // no letter is a capital, nothing a control character
+		if n := ends / 8; n < 8 && x&small == small {
+			return elements.find(packed{lo: x & name, length: n}), i + n
 		}
 	}
 	return s.longName(i)
@@ -227,9 +226,6 @@ func (s *Scanner) longName(i int) (*element, int) {
 	}
 	return elements.find(pack(s.src[start:i])), i
 }
-
-// notAbove returns the upper bit of each byte of x that is at most so large; it is exact up to the first that is.
-func notAbove(x, most uint64) uint64 { return (x - (most+1)*bytewise.Each) &^ x & bytewise.Upper }
 
 var (
 	lower     = lowerCase()          // ASCII letters in lower case
