@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -38,6 +39,7 @@ func idOf(number int) string { return fmt.Sprintf("p%07d", number) }
 type built struct {
 	match.Index
 	size     int
+	three    []interest // of toThree
 	took     cost
 	profiles int64 // bytes of the heap, for the profiles alone
 	bytes    int64 // and with the index
@@ -52,6 +54,9 @@ func (w *workload) build(c *corpus, n int, as asking) (*built, error) {
 	err := w.interests(c, n, as.phrases, func(number int, i *interest) error {
 		p, err := as.compiled(number, i)
 		profiles = append(profiles, p)
+		if slices.Contains(threeOf(n), number) {
+			x.three = append(x.three, *i)
+		}
 		return err
 	})
 	if err != nil {
@@ -78,9 +83,14 @@ func heapInUse() int64 {
 
 // everyone, and three of them.
 func toEveryone() match.Options { return match.Options{Everyone: true} }
-func (x *built) toThree() match.Options {
-	return match.Options{Recipients: []match.Recipient{{ID: idOf(0)}, {ID: idOf(x.size / 2)}, {ID: idOf(x.size - 1)}}}
+func (x *built) toThree() (o match.Options) {
+	for _, number := range threeOf(x.size) {
+		o.Recipients = append(o.Recipients, match.Recipient{ID: idOf(number)})
+	}
+	return o
 }
+
+func threeOf(size int) []int { return []int{0, size / 2, size - 1} }
 
 // count scores a page without making the alerts.
 func (x *built) count(text *webrace.Text, o match.Options) int { return x.View().Count(text, o) }

@@ -62,7 +62,7 @@ func (a *Analyzer) AnalyzeIn(expected Language, text *webrace.Text) *Analysis {
 }
 
 // AnalyzeFor does the same as Analyze, but tells as words those tokens alone that begin as is wanted, or seem to. All
-// others are the first word, whose hashes are 0.
+// others are the first word, whose hashes are 0. If wanted is nil, all are told.
 func (a *Analyzer) AnalyzeFor(wanted *Wanted, text *webrace.Text) *Analysis {
 	return a.analyze(Unknown, text, wanted)
 }
