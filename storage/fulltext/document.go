@@ -19,6 +19,7 @@ func FromDocument(d *webrace.Document) (Document, bool, error) {
 		URL: d.URL, Version: d.Version, Language: languageOf(r), Type: r.MediaType, Date: d.At, Title: r.Title,
 	}
 	var headings, body, navigation strings.Builder
+	body.Grow(len(r.Text.Bytes)) // which is most of it
 	for _, block := range r.Text.Blocks {
 		into := &body
 		switch block.Field {

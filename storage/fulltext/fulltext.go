@@ -60,6 +60,10 @@ type Document struct {
 	Headings   string
 	Body       string // the rest of the text
 	Navigation string // which hardly counts
+
+	// Shortened is set when it is indexed, if that is not the whole of it: it has more words than phrases are looked
+	// for in, or more different ones than are indexed.
+	Shortened bool
 }
 
 func (d *Document) bytes() int {
@@ -84,6 +88,7 @@ type Store struct {
 
 	writing    sync.Mutex      // from looking up indexed versions until they are replaced
 	generation uint64          // changes made so far
+	counter    termCounter     // of what is indexed
 	keep       int             // versions of a URL that are kept; 0 for all
 	late       map[string]bool // URLs that were changed while the index is being rebuilt; nil when it is not
 
@@ -167,6 +172,11 @@ func create(dir string) error {
 	return os.Rename(fresh, dir)
 }
 
+// mergePlan counts the segments of an index by their bytes: there are up to ten of each power of ten, so that a
+// document is written again as often as the index grows tenfold. The library by itself counts documents and takes up to
+// 2,000 of them for one: it merged nearly every batch with what was there.
+var mergePlan = map[string]any{"FloorSegmentFileSize": 1 << 20}
+
 // openIndex opens an index that is there. Its files are read by libraries that panic at some kinds of
 // damage.
 func openIndex(dir string, readOnly bool) (ix bleve.Index, err error) {
@@ -176,8 +186,9 @@ func openIndex(dir string, readOnly bool) (ix bleve.Index, err error) {
 		}
 	}()
 	ix, err = bleve.OpenUsing(dir, map[string]any{
-		"bolt_timeout": "2s", // or a second owner would wait for ever
-		"read_only":    readOnly,
+		"bolt_timeout":           "2s", // or a second owner would wait for ever
+		"read_only":              readOnly,
+		"scorchMergePlanOptions": mergePlan,
 	})
 	if err != nil {
 		if strings.HasSuffix(err.Error(), "timeout") {

@@ -1,7 +1,6 @@
 package fulltext
 
 import (
-	"bytes"
 	"net/url"
 	"strings"
 	"time"
@@ -23,15 +22,19 @@ const BlockEnd = "\f"
 const blockGap = 16
 
 // Indexes of format 1 name an analyzer of ours. Without it they would not open, and could not be told from
-// damaged ones.
+// damaged ones. Nothing is analyzed by it.
 func init() {
 	err := registry.RegisterAnalyzer("webrace", func(map[string]any, *registry.Cache) (analysis.Analyzer, error) {
-		return analyzer{}, nil
+		return formerAnalyzer{}, nil
 	})
 	if err != nil {
 		panic(err) // the name is taken by another package of the program
 	}
 }
+
+type formerAnalyzer struct{}
+
+func (formerAnalyzer) Analyze([]byte) analysis.TokenStream { return nil }
 
 // newMapping leaves nothing to the library: documents come as they are indexed.
 func newMapping() mapping.IndexMapping {
@@ -52,30 +55,41 @@ const (
 // dateLayout makes dates in UTC sort as text.
 const dateLayout = "2006-01-02T15:04:05.000000000Z"
 
-// indexed returns a document as it is indexed.
-func (d *Document) indexed(superseded bool) *document.Document {
+// indexed returns a document as it is indexed. It has all fields, also those that are empty: segments with the same
+// fields are merged by copying.
+func (d *Document) indexed(superseded bool, counter *termCounter) *document.Document {
 	id := idOf(d.URL, 0)
 	if superseded {
 		id = idOf(d.URL, d.Version)
 	}
 	doc := document.NewDocument(id)
 	language := analyze.ParseLanguage(d.Language)
-	words := func(field, value string, options index.FieldIndexingOptions) {
-		if value != "" {
-			doc.AddField(document.NewTextFieldCustom(field, nil, []byte(value), options, analyzer{language, hasCommon(field)}))
+	words := func(field, text string, options index.FieldIndexingOptions) {
+		f := &wordField{name: field, text: text, options: options}
+		if !counter.count(f, language) {
+			d.Shortened = true
 		}
+		doc.AddField(f)
 	}
 	value := func(field, value string, options index.FieldIndexingOptions) {
-		if value != "" {
-			doc.AddField(document.NewTextFieldWithIndexingOptions(field, nil, []byte(value), options))
+		if value == "" {
+			doc.AddField(&wordField{name: field, options: options}) // the same: a merge keeps what all segments have
+			return
 		}
+		doc.AddField(document.NewTextFieldWithIndexingOptions(field, nil, []byte(value), options))
 	}
 	words(fieldTitle, d.Title, asText|index.StoreField)
 	words(fieldHeadings, d.Headings, asText)
 	words(fieldAddress, addressOf(d.URL), asText)
 	words(fieldBody, d.Body, asText)
 	words(fieldNavigation, d.Navigation, asText)
-	host := hostOf(d.URL)
+	host, day, date, old := hostOf(d.URL), "", "", ""
+	if !d.Date.IsZero() {
+		day, date = d.Date.UTC().Format(time.DateOnly), d.Date.UTC().Format(dateLayout)
+	}
+	if superseded {
+		old = "1"
+	}
 	value(fieldURL, d.URL, asValue)
 	value(fieldHost, host, asCounts)
 	for domain := host; domain != ""; _, domain, _ = strings.Cut(domain, ".") {
@@ -83,13 +97,9 @@ func (d *Document) indexed(superseded bool) *document.Document {
 	}
 	value(fieldLanguage, strings.ToLower(d.Language), asCounts|index.StoreField)
 	value(fieldType, strings.ToLower(d.Type), asCounts|index.StoreField)
-	if !d.Date.IsZero() {
-		value(fieldDay, d.Date.UTC().Format(time.DateOnly), asCounts)
-		value(fieldDate, d.Date.UTC().Format(dateLayout), asCounts|index.StoreField)
-	}
-	if superseded {
-		value(fieldSuperseded, "1", asValue)
-	}
+	value(fieldDay, day, asCounts)
+	value(fieldDate, date, asCounts|index.StoreField)
+	value(fieldSuperseded, old, asValue)
 	doc.AddField(document.NewNumericFieldWithIndexingOptions(fieldVersion, nil, float64(d.Version), index.StoreField))
 	return doc
 }
@@ -109,36 +119,4 @@ func hostOf(rawURL string) string {
 		return ""
 	}
 	return strings.ToLower(u.Hostname())
-}
-
-// analyzer makes terms of a word at one position: as it stands, folded, so that beginnings and misspellings
-// can be looked for and the exact form ranks first; and its stem, so that other forms are found. Stop words
-// that are left out keep their place within phrases.
-type analyzer struct {
-	language analyze.Language
-	common   bool // with the stop words
-}
-
-func (a analyzer) Analyze(text []byte) analysis.TokenStream {
-	var tokens analysis.TokenStream
-	position, end := 0, 0
-	eachWord(text, a.language, func(start, stop int, w term) {
-		if position++; start > end && bytes.Contains(text[end:start], []byte(BlockEnd)) {
-			position += blockGap
-		}
-		end = stop
-		if w.common && !a.common {
-			return
-		}
-		add := func(term string) {
-			tokens = append(tokens, &analysis.Token{Start: start, End: stop, Term: []byte(term), Position: position})
-		}
-		add(w.folded)
-		for _, stem := range w.stems {
-			if stem != w.folded {
-				add(stem)
-			}
-		}
-	})
-	return tokens
 }

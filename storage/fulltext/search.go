@@ -176,7 +176,7 @@ func (s *Store) search(ctx context.Context, q Query, c *compiled) (Results, erro
 		hit.Title, _ = match.Fields[fieldTitle].(string)
 		hit.Language, _ = match.Fields[fieldLanguage].(string)
 		hit.Type, _ = match.Fields[fieldType].(string)
-		if date, ok := match.Fields[fieldDate].(string); ok {
+		if date, ok := match.Fields[fieldDate].(string); ok && date != "" {
 			if hit.Date, err = time.Parse(dateLayout, date); err != nil {
 				return Results{}, errors.Join(ErrCorrupt, err)
 			}

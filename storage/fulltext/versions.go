@@ -222,7 +222,7 @@ func (s *Store) fillURL(batch *bleve.Batch, r index.IndexReader, url string, giv
 		if !ok {
 			continue
 		}
-		if err := batch.IndexAdvanced(d.indexed(!latest)); err != nil {
+		if err := batch.IndexAdvanced(d.indexed(!latest, &s.counter)); err != nil {
 			return 0, err
 		}
 		stays[id] = true
@@ -263,14 +263,15 @@ func (s *Store) wanted(url string, have held, given []*Document) (versions []int
 }
 
 // document returns what is to be indexed of a version.
-func (s *Store) document(url string, version int, given []*Document) (Document, bool, error) {
+func (s *Store) document(url string, version int, given []*Document) (*Document, bool, error) {
 	for _, d := range given {
 		if d.Version == version {
-			return *d, true, nil
+			return d, true, nil
 		}
 	}
 	if s.options.Cache == nil {
-		return Document{}, false, nil
+		return nil, false, nil
 	}
-	return s.options.Cache.Document(url, version)
+	d, ok, err := s.options.Cache.Document(url, version)
+	return &d, ok, err
 }

@@ -1,0 +1,200 @@
+package fulltext
+
+import (
+	"bytes"
+	"sync/atomic"
+
+	index "github.com/blevesearch/bleve_index_api"
+
+	"github.com/webrace/webrace/internal/analyze"
+)
+
+// What is indexed of one field of one document at most, because the library holds 100 bytes of memory for each place
+// and 500 for each term until a batch is written. [Document.Shortened] tells.
+const (
+	maxPlaces   = 1 << 18 // words behind them are counted, and stand in no phrase
+	maxTerms    = 100_000 // different ones; words that are new behind them are left out
+	longestTerm = 256     // bytes; what is longer is no word
+)
+
+// wordField is a field of words as the library takes it: the terms of its text with their numbers and positions.
+// The library's own field would make a token for each word, and a location for each token; here words are counted,
+// and a location is shared by all that stand at that position in any document.
+type wordField struct {
+	name    string
+	text    string
+	options index.FieldIndexingOptions
+
+	length int // terms, repeated ones included
+	terms  index.TokenFrequencies
+}
+
+func (f *wordField) Name() string                                     { return f.name }
+func (f *wordField) Value() []byte                                    { return []byte(f.text) }
+func (f *wordField) ArrayPositions() []uint64                         { return nil }
+func (f *wordField) EncodedFieldType() byte                           { return 't' }
+func (f *wordField) Options() index.FieldIndexingOptions              { return f.options }
+func (f *wordField) AnalyzedLength() int                              { return f.length }
+func (f *wordField) AnalyzedTokenFrequencies() index.TokenFrequencies { return f.terms }
+func (f *wordField) NumPlainTextBytes() uint64                        { return uint64(len(f.text)) }
+func (f *wordField) Size() int                                        { return len(f.text) }
+func (f *wordField) Analyze()                                         {} // it was, by a termCounter
+
+// termCounter counts the terms of texts, each in two passes: over its words, to learn how often each term stands there,
+// and over their positions, which go to where the first pass made room. The zero value is ready to use.
+type termCounter struct {
+	vocabularies map[analyze.Language]*vocabulary
+	found        []*countedTerm // the terms of the text
+	places       []wordPlace
+}
+
+type wordPlace struct {
+	term     *countedTerm // that stands for the word in phrases
+	position int
+}
+
+// vocabulary is the words of a language that were met: stemming one costs as much as reading a hundred.
+type vocabulary struct {
+	words map[string]*knownWord // by their folded form
+	terms map[string]*countedTerm
+}
+
+// knownWord is indexed under two terms: as it stands, folded, so that beginnings and misspellings can be looked for and
+// the exact form ranks first; and as its stem, so that other forms are found. The stem alone has the position, since
+// phrases are looked for by stems too. Stop words that are left out keep their place within phrases.
+type knownWord struct {
+	terms  []*countedTerm // the stem last
+	common bool
+}
+
+// countedTerm is a term with what was counted of it in the text at hand.
+type countedTerm struct {
+	term      string
+	n, places int
+	counted   *index.TokenFreq
+}
+
+// maxVocabulary is how many words are remembered; then it begins anew.
+const maxVocabulary = 1 << 16
+
+func (c *termCounter) vocabulary(l analyze.Language) *vocabulary {
+	v := c.vocabularies[l]
+	if v != nil && len(v.words) < maxVocabulary {
+		return v
+	}
+	if c.vocabularies == nil {
+		c.vocabularies = map[analyze.Language]*vocabulary{}
+	}
+	v = &vocabulary{map[string]*knownWord{}, map[string]*countedTerm{}}
+	c.vocabularies[l] = v
+	return v
+}
+
+func (v *vocabulary) learn(language analyze.Language, folded string) *knownWord {
+	w := &knownWord{terms: []*countedTerm{v.term(folded)}, common: analyze.IsStopWord(folded)}
+	if stem := analyze.StemIn(language, folded); stem != folded {
+		w.terms = append(w.terms, v.term(stem))
+	}
+	v.words[folded] = w
+	return w
+}
+
+func (v *vocabulary) term(term string) *countedTerm {
+	t := v.terms[term]
+	if t == nil {
+		t = &countedTerm{term: term}
+		v.terms[term] = t
+	}
+	return t
+}
+
+// count gives a field the terms of its text, and reports whether that is all of them.
+func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool) {
+	text, known, common := []byte(f.text), c.vocabulary(language), hasCommon(f.name)
+	position, end := 0, 0
+	whole = true
+	analyze.Words(text, func(start, stop int, folded []byte) bool {
+		position++
+		if start > end && bytes.IndexByte(text[end:start], BlockEnd[0]) >= 0 { // pairs of ideographs overlap
+			position += blockGap
+		}
+		end = stop
+		if len(folded) > longestTerm {
+			return true
+		}
+		w := known.words[string(folded)]
+		if w == nil {
+			if len(c.found) >= maxTerms {
+				whole = false
+				return true
+			}
+			w = known.learn(language, string(folded))
+		}
+		if !w.common || common {
+			f.length += len(w.terms)
+			c.add(w, position)
+		}
+		return true
+	})
+	whole = whole && len(c.places) < maxPlaces
+	c.fill(f)
+	return whole
+}
+
+func (c *termCounter) add(w *knownWord, position int) {
+	for _, t := range w.terms {
+		if t.n == 0 {
+			c.found = append(c.found, t)
+		}
+		t.n++
+	}
+	if len(c.places) < maxPlaces {
+		stem := w.terms[len(w.terms)-1]
+		stem.places++
+		c.places = append(c.places, wordPlace{stem, position})
+	}
+}
+
+// fill gives the field what was counted, and forgets it.
+func (c *termCounter) fill(f *wordField) {
+	counted, room := make([]index.TokenFreq, len(c.found)), make([]*index.TokenLocation, len(c.places))
+	f.terms = make(index.TokenFrequencies, len(c.found))
+	for i, t := range c.found {
+		t.counted = &counted[i]
+		t.counted.SetFrequency(t.n)
+		t.counted.Locations, room = room[:0:t.places], room[t.places:]
+		f.terms[t.term] = t.counted
+	}
+	for _, p := range c.places {
+		p.term.counted.Locations = append(p.term.counted.Locations, locationAt(p.position))
+	}
+	for _, t := range c.found {
+		t.n, t.places, t.counted = 0, 0, nil
+	}
+	c.found, c.places = c.found[:0], c.places[:0]
+}
+
+// locationAt returns the location of a position. It says nothing of bytes: fragments are made of the texts, and the
+// library looks at positions alone. The library only reads it.
+func locationAt(position int) *index.TokenLocation {
+	if position >= len(locations)*locationsPage {
+		return &index.TokenLocation{Position: position}
+	}
+	at := &locations[position/locationsPage]
+	page := at.Load()
+	if page == nil {
+		page = new([locationsPage]index.TokenLocation)
+		first := position / locationsPage * locationsPage
+		for i := range page {
+			page[i].Position = first + i
+		}
+		at.CompareAndSwap(nil, page)
+		page = at.Load()
+	}
+	return &page[position%locationsPage]
+}
+
+const locationsPage = 1 << 12
+
+// locations are those of the first positions, which most documents have no more of.
+var locations [32]atomic.Pointer[[locationsPage]index.TokenLocation]
