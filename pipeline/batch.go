@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"math"
 	"time"
 )
 
@@ -9,14 +10,26 @@ const (
 	defaultBatchPeriod = 100 * time.Millisecond
 )
 
-// batchSize returns the stage's batch option, with the type's default and then the framework's where it
-// is not set.
-func (n *node) batchSize() (count int, period time.Duration) { return batchSize(n.stage) }
-
-func batchSize(s *Stage) (count int, period time.Duration) {
+// batchOf returns the stage's batch option, with the type's default and then the framework's where it is not set.
+func batchOf(s *Stage) Batch {
 	set, def := s.Common.Batch, s.Spec.Batch
-	count, period = firstPositive(set.Count, def.Count, defaultBatchCount), time.Duration(firstPositive(set.Period, def.Period, Duration(defaultBatchPeriod)))
-	return count, period
+	return Batch{
+		Count:  firstPositive(set.Count, def.Count, defaultBatchCount),
+		Bytes:  firstPositive(set.Bytes, def.Bytes, math.MaxInt),
+		Period: firstPositive(set.Period, def.Period, Duration(defaultBatchPeriod)),
+	}
+}
+
+// bulky is implemented by values of which a few may fill the memory.
+type bulky interface {
+	Bytes() int // that it holds, about
+}
+
+func bytesOf(value any) int {
+	if v, ok := value.(bulky); ok {
+		return v.Bytes()
+	}
+	return 0
 }
 
 func firstPositive[T int | Duration](values ...T) T {
@@ -32,9 +45,9 @@ func firstPositive[T int | Duration](values ...T) T {
 // first item has waited for the period, when nothing more will come, or when a reload or a queue waits for it.
 func (n *node) collect(p BatchProcessor) {
 	out := n.newEmitter()
-	count, period := n.batchSize()
+	full := batchOf(n.stage)
 	for {
-		group := n.gather(count, period)
+		group := n.gather(full)
 		if len(group) == 0 {
 			return
 		}
@@ -47,22 +60,30 @@ func (n *node) collect(p BatchProcessor) {
 }
 
 // gather waits for a first item, then for others. No item means that nothing more will come.
-func (n *node) gather(count int, period time.Duration) []*Item {
-	group := make([]*Item, count)
+func (n *node) gather(full Batch) []*Item {
+	group := make([]*Item, full.Count)
 	got := n.in.take(group[:1])
 	if got == 0 {
 		return nil
 	}
 	n.gathered(group[:1])
+	bytes := bytesOf(group[0].Value)
 	something := n.in.enlist()
 	defer n.in.delist()
-	full := time.NewTimer(period)
-	defer full.Stop()
-	for got < count {
+	late := time.NewTimer(time.Duration(full.Period))
+	defer late.Stop()
+	for got < full.Count && bytes < full.Bytes {
 		hurry := n.hurried.wait()
 		g := n.run.gating.gate.Load() // before looking for items: who changes it waits for those that there are
-		more, ended := n.in.tryTake(group[got:])
-		n.gathered(group[got : got+more])
+		hand := group[got:]
+		if full.Bytes < math.MaxInt {
+			hand = hand[:1] // the next may be too large to come along
+		}
+		more, ended := n.in.tryTake(hand)
+		n.gathered(hand[:more])
+		for _, it := range hand[:more] {
+			bytes += bytesOf(it.Value)
+		}
 		got += more
 		switch {
 		case more > 0:
@@ -72,7 +93,7 @@ func (n *node) gather(count int, period time.Duration) []*Item {
 		}
 		select {
 		case <-something:
-		case <-full.C:
+		case <-late.C:
 			return group[:got]
 		case <-hurry:
 			return group[:got]
@@ -81,7 +102,7 @@ func (n *node) gather(count int, period time.Duration) []*Item {
 			return group[:got]
 		}
 	}
-	return group
+	return group[:got]
 }
 
 // gathered counts items that are taken at once.

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -102,5 +103,28 @@ func TestFailedGroupIsDealtWithItemByItem(t *testing.T) {
 	ends.mustEndOnce(t, 3)
 	if len(store.kept) != 3 {
 		t.Errorf("%d dead letters, want 3", len(store.kept))
+	}
+}
+
+// heavy is a value of so many bytes.
+type heavy int
+
+func (h heavy) Bytes() int { return int(h) }
+
+func TestHostileValuesFillGroupsByTheirBytes(t *testing.T) {
+	g := &groups{}
+	sizes := []heavy{10, 10, 10, 100, 1, 1, 1000, 1000, 30}
+	source := sourceFunc(func(ctx context.Context, out Emitter) error {
+		for _, size := range sizes {
+			if err := out.Emit(ctx, &Item{Value: size}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	mustRun(t, build().add("sizes", source).
+		add("group", g, Common{Batch: Batch{Count: 10, Bytes: 30, Period: Duration(time.Hour)}}).chain("sizes", "group"), RunOptions{})
+	if want := []int{3, 1, 3, 1, 1}; !slices.Equal(g.sizes, want) {
+		t.Errorf("groups of %v, want %v", g.sizes, want)
 	}
 }

@@ -25,6 +25,9 @@ type Log[T any] struct {
 	// Cursor and SetCursor read and write the position of this follower.
 	Cursor    func(context.Context) (uint64, error)
 	SetCursor func(context.Context, uint64) error
+	// MaxLag is how long entries may wait while those who feed the log are at work, so that the follower takes
+	// no processor from them. 0 gives way to nobody.
+	MaxLag time.Duration
 }
 
 // followBatch is how many entries are read at a time, and how many may be acknowledged before the cursor
@@ -34,6 +37,10 @@ const (
 	followBatch = 256
 	saveEvery   = time.Second
 )
+
+// followBytes is how many bytes the values have together that are emitted and not dealt with; one that is larger comes
+// alone.
+const followBytes = 32 << 20
 
 // Follow emits the entries of a log from the cursor on, and advances the cursor over those that have been
 // dealt with: an entry is emitted again after a crash unless everything before it, and it, had been. It
@@ -57,14 +64,26 @@ func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) (err 
 			}
 		}()
 	}
+	pace := pace{last: log.Last, most: log.MaxLag}
+	open := byteWindow{freed: make(chan struct{}, 1)}
 	for {
 		entries, err := nextEntries(ctx, feeding, log, after)
 		if err != nil || len(entries) == 0 {
 			return err
 		}
 		for _, entry := range entries {
+			if err := pace.giveWay(feeding, after); err != nil || ctx.Err() != nil {
+				return err
+			}
 			after = log.Seq(entry)
-			if err := emitEntry(ctx, env, log, entry, progress, out); err != nil {
+			value, err := log.Value(ctx, entry)
+			if err != nil {
+				return fmt.Errorf("read entry %d: %w", after, err)
+			}
+			if !open.take(ctx, bytesOf(value)) {
+				return nil // the run drains
+			}
+			if err := emitEntry(ctx, env, after, value, progress, &open, out); err != nil {
 				return err
 			}
 		}
@@ -100,17 +119,13 @@ func nextWithin[T any](ctx context.Context, log Log[T], after uint64) ([]T, erro
 	return log.Next(ctx, after, followBatch)
 }
 
-func emitEntry[T any](ctx context.Context, env *Env, log Log[T], entry T, p *Progress, out Emitter) error {
-	seq := log.Seq(entry)
-	value, err := log.Value(ctx, entry)
-	if err != nil {
-		return fmt.Errorf("read entry %d: %w", seq, err)
-	}
+func emitEntry(ctx context.Context, env *Env, seq uint64, value any, p *Progress, open *byteWindow, out Emitter) error {
 	p.Begin(seq)
 	if value == nil {
 		return p.End(ctx, seq, true)
 	}
 	return out.Emit(ctx, NewItem(value, func(o Outcome) {
+		open.give(bytesOf(value))
 		// The cursor is saved also while the run drains: what is done is done.
 		if err := p.End(context.WithoutCancel(ctx), seq, o.Err == nil); err != nil {
 			env.Logger.Error("cursor not saved; entries will be read again", "error", err)

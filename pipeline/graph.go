@@ -77,7 +77,7 @@ func (c Common) Validate() error {
 	for _, option := range []struct {
 		name  string
 		value int
-	}{{"workers", c.Workers}, {"buffer", c.Buffer}, {"batch.count", c.Batch.Count}} {
+	}{{"workers", c.Workers}, {"buffer", c.Buffer}, {"batch.count", c.Batch.Count}, {"batch.bytes", c.Batch.Bytes}} {
 		if option.value < 0 {
 			return &OptionError{Option: option.name, Err: fmt.Errorf("%d is negative", option.value)}
 		}
@@ -85,9 +85,11 @@ func (c Common) Validate() error {
 	return nil
 }
 
-// Batch says when a group of items is full: at Count items, or Period after the first came.
+// Batch says when a group of items is full: at Count items, at Bytes in all of their values, or Period after the first
+// came.
 type Batch struct {
 	Count  int      `toml:"count" doc:"items in a full group"`
+	Bytes  int      `toml:"bytes" doc:"a group is full too when the bodies of its documents have so many bytes together; 0 takes the type's default, which is no limit for most"`
 	Period Duration `toml:"period" doc:"the longest that the first item of a group waits"`
 }
 

@@ -74,8 +74,8 @@ func holding(s *Stage) Holding {
 	if s.Spec.Batch == (Batch{}) {
 		return Holding{}
 	}
-	count, period := batchSize(s)
-	return Holding{count, "batch.count", Duration(period)}
+	full := batchOf(s)
+	return Holding{full.Count, "batch.count", full.Period}
 }
 
 // onlyQueueBefore returns the queue that alone brings a stage its items, at most one for each that it hands out; nil

@@ -106,7 +106,11 @@ func (s Spec) traits() [][2]string {
 		add("workers", "%d", s.Workers)
 	}
 	if s.Batch != (Batch{}) {
-		add("batch", "%d items, or what came within %s", s.Batch.Count, s.Batch.Period)
+		size := fmt.Sprintf("%d items", s.Batch.Count)
+		if s.Batch.Bytes > 0 {
+			size += fmt.Sprintf(" or %d MiB of them", s.Batch.Bytes>>20)
+		}
+		add("batch", "%s, or what came within %s", size, s.Batch.Period)
 	}
 	return traits
 }

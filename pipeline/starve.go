@@ -135,8 +135,7 @@ func (n *node) canHurry() bool {
 	case Hurrier:
 		return true
 	case BatchProcessor:
-		_, period := n.batchSize()
-		return period > starvedEvery
+		return time.Duration(batchOf(n.stage).Period) > starvedEvery
 	}
 	return false
 }

@@ -35,7 +35,7 @@ func init() {
 			"is stored, whatever comes in whatever order. A change of its options holds for a URL from when it changes next, or for all after webrace-store search --rebuild.",
 		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs: []pipeline.Part{webrace.PartBody, webrace.PartVersion},
-		Batch: pipeline.Batch{Count: 500, Period: pipeline.Duration(time.Second)},
+		Batch: pipeline.Batch{Count: 500, Bytes: 8 << 20, Period: pipeline.Duration(time.Second)},
 	}, Options{Versions: fulltext.DefaultVersions}, newStage)
 }
 
@@ -97,5 +97,11 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 		return err
 	}
 	s.env.Counter("indexed").Add(int64(len(docs)))
+	for i := range docs {
+		if docs[i].Shortened {
+			s.env.Counter("shortened").Add(1)
+			s.env.Logger.Info("a document is too large to be indexed as a whole: phrases at its end, or its rarest words, are not found", "url", docs[i].URL)
+		}
+	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package objects is the stage that follows the object cache: every version of every document, in the
 // order in which they were stored, each once whatever happens. It never holds a request of the crawl that
-// stores them, and never slows it.
+// stores them, and gives way to it for a while.
 package objects
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
@@ -17,7 +18,8 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Restart bool `toml:"restart" doc:"begin with the first version again instead of going on: to fill an index that was lost or removed"`
+	Restart bool              `toml:"restart" doc:"begin with the first version again instead of going on: to fill an index that was lost or removed"`
+	MaxLag  pipeline.Duration `toml:"max_lag" doc:"how long what is stored may wait while other pipelines of the process store much, so that following takes nothing from them; what waits is caught up with then, or when they rest. 0s gives way to none"`
 }
 
 func init() {
@@ -31,7 +33,7 @@ func init() {
 			Cases: []pipeline.Case{{Name: string(webrace.Fetched), Parts: []pipeline.Part{webrace.PartBody, webrace.PartVersion}}},
 		}},
 		Follows: true,
-	}, Options{}, newStage)
+	}, Options{MaxLag: pipeline.Duration(time.Minute)}, newStage)
 }
 
 type stage struct {
@@ -77,6 +79,7 @@ func (s *stage) log() pipeline.Log[objects.Version] {
 		Last:      func(context.Context) (uint64, error) { return s.store.Last(), nil },
 		Seq:       func(v objects.Version) uint64 { return v.Seq },
 		Value:     s.document,
+		MaxLag:    time.Duration(s.options.MaxLag),
 		Cursor:    func(context.Context) (uint64, error) { return s.store.Cursor(cursor) },
 		SetCursor: func(_ context.Context, seq uint64) error { return s.store.SetCursor(cursor, seq, false) },
 	}
