@@ -99,6 +99,26 @@ type crawler struct {
 
 // prepare builds webrace-run, lets the plain crawler find out what there is, and lists the contestants.
 func (c *crawlBench) prepare(b *bench) error {
+	if err := c.build(b); err != nil {
+		return err
+	}
+	b.note("crawl: webrace with its defaults for hosts that are admitted: no delay, 64 requests in flight, robots.txt "+
+		"obeyed, no page asked for twice; what is archived is compressed with gzip level %d. Everybody else has %d in flight", archiveLevel, crawlWorkers)
+	c.crawls = []crawler{
+		{name: rawLoopName, command: func(string) (*exec.Cmd, error) { return child("raw", c.site.base, c.known) }},
+		{name: plainName, command: func(dir string) (*exec.Cmd, error) {
+			return child("plain", c.site.base, filepath.Join(dir, "found"))
+		}},
+		{name: normalizeName, command: c.normalize},
+		{name: wholeName, command: c.whole, check: somebodyWasTold},
+		{name: searchName, command: c.searching, check: somebodyWasTold},
+	}
+	c.crawls = append(c.crawls, c.peers(b)...)
+	return nil
+}
+
+// build builds webrace-run, finds out what there is, and writes what the pipelines are given.
+func (c *crawlBench) build(b *bench) error {
 	c.program = filepath.Join(c.dir, "webrace-run")
 	build := exec.Command("go", "build", "-o", c.program, "./cmd/webrace-run")
 	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
@@ -120,23 +140,8 @@ func (c *crawlBench) prepare(b *bench) error {
 	if err := checkKnown(c.paths); err != nil {
 		return err
 	}
-	b.note("crawl: %d documents of %s", len(c.paths), c.site.what)
-	b.note("crawl: webrace with its defaults for hosts that are admitted: no delay, 64 requests in flight, robots.txt "+
-		"obeyed, no page asked for twice; what is archived is compressed with gzip level %d. Everybody else has %d in flight", archiveLevel, crawlWorkers)
-	if err := c.writeInput(); err != nil {
-		return err
-	}
-	c.crawls = []crawler{
-		{name: rawLoopName, command: func(string) (*exec.Cmd, error) { return child("raw", c.site.base, c.known) }},
-		{name: plainName, command: func(dir string) (*exec.Cmd, error) {
-			return child("plain", c.site.base, filepath.Join(dir, "found"))
-		}},
-		{name: normalizeName, command: c.normalize},
-		{name: wholeName, command: c.whole, check: somebodyWasTold},
-		{name: searchName, command: c.searching, check: somebodyWasTold},
-	}
-	c.crawls = append(c.crawls, c.peers(b)...)
-	return nil
+	b.note("%d documents of %s", len(c.paths), c.site.what)
+	return c.writeInput()
 }
 
 // config is a pipeline that crawls and keeps nothing but its frontier, which is as durable as ever.

@@ -25,6 +25,7 @@ var benchmarks = map[string]benchmark{
 	"annotation": benchAnnotation,
 	"pipeline":   benchPipeline,
 	"crawl":      benchCrawl,
+	"search":     benchSearch,
 	"storage":    benchStorage,
 }
 

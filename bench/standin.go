@@ -191,6 +191,8 @@ func runChild(args []string) error {
 		return rawLoop(args[1], args[2])
 	case len(args) > 1 && args[0] == "frontier":
 		return runFrontierChild(args[1:])
+	case len(args) == 3 && args[0] == "bleve":
+		return indexWithBleve(args[1], args[2])
 	case len(args) == 3 && args[0] == "plain":
 		return plainCrawl(args[1], args[2])
 	}
