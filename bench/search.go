@@ -183,10 +183,7 @@ func (c *searchBench) search(dir string) (usage, error) {
 	if err := os.CopyFS(filepath.Join(dir, "data"), os.DirFS(filepath.Join(c.stored, "data"))); err != nil {
 		return usage{}, err
 	}
-	command, err := c.webrace(dir, "search", "--config", filepath.Join("..", "pipelines.toml"))
-	if err != nil {
-		return usage{}, err
-	}
+	command := exec.Command(c.program, "search", "--data", filepath.Join(dir, "data"), "--config", filepath.Join("..", "pipelines.toml"))
 	used, err := runProcess(command)
 	if err != nil {
 		return usage{}, err

@@ -63,10 +63,16 @@ func (s *Store) attempt(fill func(*bleve.Batch) error) error {
 		return err
 	}
 	batch := s.index.NewBatch() // only who writes replaces the index
-	if err := fill(batch); err != nil || batch.Size() == 0 {
-		return err
+	s.counter.arena = arenas.Get().(*arena)
+	err := fill(batch)
+	if err == nil && batch.Size() > 0 {
+		err = s.apply(batch)
 	}
-	return s.apply(batch)
+	if err == nil { // or the library may have some of it
+		s.counter.arena.release()
+	}
+	s.counter.arena = nil
+	return err
 }
 
 // renew gives up what the index holds in memory. If it cannot be opened now, the next change tries again.

@@ -2,7 +2,7 @@ package fulltext
 
 import (
 	"bytes"
-	"sync/atomic"
+	"sync"
 
 	index "github.com/blevesearch/bleve_index_api"
 
@@ -46,6 +46,7 @@ type termCounter struct {
 	vocabularies map[analyze.Language]*vocabulary
 	found        []*countedTerm // the terms of the text
 	places       []wordPlace
+	arena        *arena // for what the library is given
 }
 
 type wordPlace struct {
@@ -110,7 +111,10 @@ func (v *vocabulary) term(term string) *countedTerm {
 
 // count gives a field the terms of its text, and reports whether that is all of them.
 func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool) {
-	text, known, common := []byte(f.text), c.vocabulary(language), hasCommon(f.name)
+	if f.text == "" {
+		return true
+	}
+	text, known, common := c.arena.bytes(f.text), c.vocabulary(language), hasCommon(f.name)
 	position, end := 0, 0
 	whole = true
 	analyze.Words(text, func(start, stop int, folded []byte) bool {
@@ -157,8 +161,8 @@ func (c *termCounter) add(w *knownWord, position int) {
 
 // fill gives the field what was counted, and forgets it.
 func (c *termCounter) fill(f *wordField) {
-	counted, room := make([]index.TokenFreq, len(c.found)), make([]*index.TokenLocation, len(c.places))
-	f.terms = make(index.TokenFrequencies, len(c.found))
+	counted, room := c.arena.counted.take(len(c.found)), c.arena.locations.take(len(c.places))
+	f.terms = c.arena.terms(len(c.found))
 	for i, t := range c.found {
 		t.counted = &counted[i]
 		t.counted.SetFrequency(t.n)
@@ -177,24 +181,19 @@ func (c *termCounter) fill(f *wordField) {
 // locationAt returns the location of a position. It says nothing of bytes: fragments are made of the texts, and the
 // library looks at positions alone. The library only reads it.
 func locationAt(position int) *index.TokenLocation {
-	if position >= len(locations)*locationsPage {
+	if position >= len(locations) {
 		return &index.TokenLocation{Position: position}
 	}
-	at := &locations[position/locationsPage]
-	page := at.Load()
-	if page == nil {
-		page = new([locationsPage]index.TokenLocation)
-		first := position / locationsPage * locationsPage
-		for i := range page {
-			page[i].Position = first + i
-		}
-		at.CompareAndSwap(nil, page)
-		page = at.Load()
-	}
-	return &page[position%locationsPage]
+	return &firstLocations()[position]
 }
 
-const locationsPage = 1 << 12
+// locations are those of the first positions, which most documents have no more of. They lie outside the heap, so that
+// a garbage collection has no look at what points there.
+var locations [1 << 14]index.TokenLocation
 
-// locations are those of the first positions, which most documents have no more of.
-var locations [32]atomic.Pointer[[locationsPage]index.TokenLocation]
+var firstLocations = sync.OnceValue(func() []index.TokenLocation {
+	for i := range locations {
+		locations[i].Position = i
+	}
+	return locations[:]
+})
