@@ -2,6 +2,7 @@ package fulltext
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 
 	index "github.com/blevesearch/bleve_index_api"
@@ -54,18 +55,21 @@ type wordPlace struct {
 	position int
 }
 
-// vocabulary is the words of a language that were met: stemming one costs as much as reading a hundred.
+// vocabulary is the words of a language that were met: stemming one costs as much as reading a hundred. It is made in
+// few large pieces, since each collection of garbage looks at every one.
 type vocabulary struct {
-	words map[string]*knownWord // by their folded form
-	terms map[string]*countedTerm
+	words  map[string]knownWord // by their folded form
+	terms  map[string]*countedTerm
+	text   strings.Builder // the latest piece of the terms' text
+	unused []countedTerm   // of the latest piece
 }
 
 // knownWord is indexed under two terms: as it stands, folded, so that beginnings and misspellings can be looked for and
 // the exact form ranks first; and as its stem, so that other forms are found. The stem alone has the position, since
 // phrases are looked for by stems too. Stop words that are left out keep their place within phrases.
 type knownWord struct {
-	terms  []*countedTerm // the stem last
-	common bool
+	folded, stem *countedTerm // often the same
+	common       bool
 }
 
 // countedTerm is a term with what was counted of it in the text at hand.
@@ -86,26 +90,38 @@ func (c *termCounter) vocabulary(l analyze.Language) *vocabulary {
 	if c.vocabularies == nil {
 		c.vocabularies = map[analyze.Language]*vocabulary{}
 	}
-	v = &vocabulary{map[string]*knownWord{}, map[string]*countedTerm{}}
+	v = &vocabulary{words: map[string]knownWord{}, terms: map[string]*countedTerm{}}
 	c.vocabularies[l] = v
 	return v
 }
 
-func (v *vocabulary) learn(language analyze.Language, folded string) *knownWord {
-	w := &knownWord{terms: []*countedTerm{v.term(folded)}, common: analyze.IsStopWord(folded)}
+func (v *vocabulary) learn(language analyze.Language, folded string) knownWord {
+	w := knownWord{folded: v.term(folded), common: analyze.IsStopWord(folded)}
+	w.stem = w.folded
 	if stem := analyze.StemIn(language, folded); stem != folded {
-		w.terms = append(w.terms, v.term(stem))
+		w.stem = v.term(stem)
 	}
-	v.words[folded] = w
+	v.words[w.folded.term] = w
 	return w
 }
 
 func (v *vocabulary) term(term string) *countedTerm {
-	t := v.terms[term]
-	if t == nil {
-		t = &countedTerm{term: term}
-		v.terms[term] = t
+	if t := v.terms[term]; t != nil {
+		return t
 	}
+	if len(v.unused) == 0 {
+		v.unused = make([]countedTerm, 1<<10)
+	}
+	t := &v.unused[0]
+	v.unused = v.unused[1:]
+	if v.text.Cap()-v.text.Len() < len(term) {
+		v.text.Reset() // its text stays as long as terms are made of it
+		v.text.Grow(1 << 14)
+	}
+	start := v.text.Len()
+	v.text.WriteString(term)
+	t.term = v.text.String()[start:]
+	v.terms[t.term] = t
 	return t
 }
 
@@ -126,8 +142,8 @@ func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool
 		if len(folded) > longestTerm {
 			return true
 		}
-		w := known.words[string(folded)]
-		if w == nil {
+		w, ok := known.words[string(folded)]
+		if !ok {
 			if len(c.found) >= maxTerms {
 				whole = false
 				return true
@@ -135,8 +151,7 @@ func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool
 			w = known.learn(language, string(folded))
 		}
 		if !w.common || common {
-			f.length += len(w.terms)
-			c.add(w, position)
+			f.length += c.add(w, position)
 		}
 		return true
 	})
@@ -145,18 +160,25 @@ func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool
 	return whole
 }
 
-func (c *termCounter) add(w *knownWord, position int) {
-	for _, t := range w.terms {
-		if t.n == 0 {
-			c.found = append(c.found, t)
-		}
-		t.n++
-	}
+// add counts a word, and returns under how many terms.
+func (c *termCounter) add(w knownWord, position int) int {
+	c.addTerm(w.stem)
 	if len(c.places) < maxPlaces {
-		stem := w.terms[len(w.terms)-1]
-		stem.places++
-		c.places = append(c.places, wordPlace{stem, position})
+		w.stem.places++
+		c.places = append(c.places, wordPlace{w.stem, position})
 	}
+	if w.folded == w.stem {
+		return 1
+	}
+	c.addTerm(w.folded)
+	return 2
+}
+
+func (c *termCounter) addTerm(t *countedTerm) {
+	if t.n == 0 {
+		c.found = append(c.found, t)
+	}
+	t.n++
 }
 
 // fill gives the field what was counted, and forgets it.
