@@ -10,12 +10,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/webrace-run/demosite"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 )
@@ -91,13 +91,7 @@ func serveSite(site http.Handler) (base string, stop func(), err error) {
 	if err != nil {
 		return "", nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("serve the demo site: %w", err)}
 	}
-	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		server.Serve(listener) // returns when it is closed
-	}()
-	return "http://" + listener.Addr().String(), func() { server.Close(); <-ended }, nil
+	return "http://" + listener.Addr().String(), admin.Serve(listener, site), nil
 }
 
 // shownAlerts is how many annotations the demo shows of each owner.

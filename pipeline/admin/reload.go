@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // OnReload mounts what makes the pipelines go on with another configuration:
@@ -13,6 +14,7 @@ import (
 // The function is called once for each request, with its context, and possibly concurrently.
 func (h *Handler) OnReload(reload func(context.Context) (summary string, err error)) {
 	h.mux.HandleFunc("POST /reload", func(w http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // it takes as long as stages take to open
 		summary, err := reload(r.Context())
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusUnprocessableEntity)

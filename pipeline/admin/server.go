@@ -5,23 +5,42 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
-// grace is how long somebody who is being answered when a server stops has until the connection is cut.
-const grace = 5 * time.Second
+// What a connection may take. All servers of this program are made by [Serve], so that a peer that sends or reads
+// slowly, or opens connections without end, holds up no more than these.
+const (
+	headerTime    = 10 * time.Second // until the header of a request is there
+	requestTime   = 30 * time.Second // until all of it is
+	answerTime    = time.Minute      // until the answer has been read; handlers of long ones set their own deadlines
+	idleTime      = 2 * time.Minute  // between requests
+	longestHeader = 64 << 10         // bytes
+	mostConnected = 256              // connections at once: others wait to be accepted
+	grace         = 5 * time.Second  // that an answer under way has when the server stops
+)
 
-// Serve answers at a listener until stop is called, which may be called twice. Answers that go on for ever, as a tap, end then: their
-// request's context does.
+// Serve answers at a listener until stop is called, which may be called twice. Answers that go on for ever, as a
+// tap, end then: their request's context does.
 func Serve(listener net.Listener, handler http.Handler) (stop func()) {
-	base, cancel := context.WithCancel(context.Background())
-	server := &http.Server{
-		Handler: handler, BaseContext: func(net.Listener) context.Context { return base },
-		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	return serve(listener, newServer(handler))
+}
+
+func newServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: longestHeader,
 	}
+}
+
+func serve(listener net.Listener, server *http.Server) (stop func()) {
+	base, cancel := context.WithCancel(context.Background())
+	server.BaseContext = func(net.Listener) context.Context { return base }
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		server.Serve(listener) // returns when it is closed
+		server.Serve(netutil.LimitListener(listener, mostConnected)) // returns when it is closed
 	}()
 	return func() {
 		ctx, done := context.WithTimeout(context.Background(), grace)

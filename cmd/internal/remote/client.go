@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// answerWithin is how long the owner may take to say that it is there.
+// answerWithin is how long the owner may take to say that it is there, and the client then to send its command.
 const answerWithin = 10 * time.Second
 
 // ErrLost says that the owner was gone before the command had ended: what the command did is not known.

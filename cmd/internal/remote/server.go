@@ -96,7 +96,7 @@ func (s *Server) keep(c *connection) (drop func()) {
 }
 
 func (s *Server) serve(c *connection) error {
-	if err := c.SetDeadline(time.Time{}); err != nil {
+	if err := c.SetDeadline(time.Now().Add(answerWithin)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", Protocol); err != nil {
@@ -105,6 +105,9 @@ func (s *Server) serve(c *connection) error {
 	k, content, err := readFrame(c.reader)
 	if err != nil || k != request {
 		return errors.Join(errors.New("it asks for nothing"), err)
+	}
+	if err := c.SetDeadline(time.Time{}); err != nil {
+		return err
 	}
 	var q Request
 	if err := json.Unmarshal(content, &q); err != nil {
