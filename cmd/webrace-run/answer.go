@@ -27,7 +27,7 @@ func (s *session) answer() (stop func()) {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.face)
 	mux.Handle("POST "+remote.Path, commands)
-	end := admin.Serve(listener, mux)
+	end := admin.Serve(listener, admin.RefuseForeign(mux)) // a tunnel may lead a browser here
 	return func() {
 		end()
 		ctx, cancel := context.WithTimeout(context.Background(), grace)

@@ -15,7 +15,8 @@
 //	GET  /debug/pprof/            profiles of the process
 //
 // A [Handler] does not ask who is there: whoever can connect may do all of it. So a program serves it at a
-// socket that its own user alone can connect to ([Listen]), or behind a [Door].
+// socket that its own user alone can connect to ([Listen]), or behind a [Door]; [Serve] bounds how long a connection
+// may take for what it says.
 package admin
 
 import (
@@ -32,7 +33,7 @@ import (
 
 // Handler answers for the pipelines it is told of. Its methods may be called concurrently.
 type Handler struct {
-	mux *http.ServeMux
+	mux routes
 
 	mu    sync.RWMutex
 	runs  map[string]*pipeline.Run
@@ -45,7 +46,7 @@ type Handler struct {
 // New returns a handler that knows no pipeline yet.
 func New() *Handler {
 	h := &Handler{
-		mux: http.NewServeMux(), runs: make(map[string]*pipeline.Run), failures: make(map[string]*failedReload),
+		runs: make(map[string]*pipeline.Run), failures: make(map[string]*failedReload),
 		waits: "the pipelines to be started",
 	}
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
@@ -65,6 +66,23 @@ func New() *Handler {
 	h.mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	h.mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return h
+}
+
+// routes is a mux that can tell its patterns, so that a test asks for each.
+type routes struct {
+	http.ServeMux
+	patterns []string
+}
+
+// Handle registers the handler of a pattern.
+func (m *routes) Handle(pattern string, handler http.Handler) {
+	m.patterns = append(m.patterns, pattern)
+	m.ServeMux.Handle(pattern, handler)
+}
+
+// HandleFunc is Handle for a function.
+func (m *routes) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	m.Handle(pattern, http.HandlerFunc(handler))
 }
 
 // Handle mounts what the program has to show besides, under a pattern of [http.ServeMux].

@@ -18,15 +18,15 @@ type browser struct {
 	t *testing.T
 }
 
-// openBrowser starts one, or skips the test.
-func openBrowser(t *testing.T) browser {
+// openBrowser starts one that looks up names by rules of its own, or skips the test.
+func openBrowser(t *testing.T, rules ...string) browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no Chromium is installed")
 	}
 	start := launcher.New().Bin(path).Leakless(false).Headless(true).NoSandbox(os.Geteuid() == 0).
-		Set("disable-background-networking").Set("disable-dev-shm-usage").UserDataDir(t.TempDir())
+		Set("host-resolver-rules", rules...).Set("disable-background-networking").Set("disable-dev-shm-usage").UserDataDir(t.TempDir())
 	url, err := start.Launch()
 	if err != nil {
 		t.Fatalf("start Chromium: %v", err)
@@ -83,6 +83,18 @@ func (b browser) show(url string, scripts bool) *page {
 	}
 	p.must(p.Navigate(url))
 	p.await("main", func(s string) bool { return s != "" })
+	return p
+}
+
+// visit opens a page of which it is no matter what the console says.
+func (b browser) visit(url string) *page {
+	b.t.Helper()
+	raw, err := b.Page(proto.TargetCreateTarget{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p := &page{Page: raw.Timeout(3 * patience), t: b.t}
+	p.must(p.Navigate(url))
 	return p
 }
 

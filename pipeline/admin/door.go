@@ -22,9 +22,9 @@ const shortestToken = 16
 // as "Authorization: Bearer TOKEN", or by a cookie that a form gives to a browser. Where there is none it is
 // for whoever is on this machine.
 //
-// Either way, web sites that somebody visits with a browser on this machine come in nowhere: not by forms
-// and scripts (a request from another origin changes nothing), nor by a name of theirs that leads here (a
-// door without a token answers only to a name or address of this machine).
+// Either way, the pages of other sites that a browser shows come in nowhere: not by links, forms, scripts and
+// pictures ([RefuseForeign]), nor by a name of theirs that leads here (a door without a token answers only to a
+// name or address of this machine).
 type Door struct {
 	address *net.TCPAddr
 	host    string // as it was given
@@ -56,16 +56,13 @@ func (d *Door) Listen() (net.Listener, error) { return net.ListenTCP("tcp", d.ad
 
 // Guard returns a handler that lets pass to another who may.
 func (d *Door) Guard(inner http.Handler) http.Handler {
-	origin := http.NewCrossOriginProtection()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("Referrer-Policy", "same-origin") // by which [foreign] knows the page's own requests
 		w.Header().Set("Cache-Control", "no-store")
-		switch err := origin.Check(r); {
+		switch {
 		case d.token == "" && !d.meansUs(r.Host):
 			http.Error(w, fmt.Sprintf("%q is no name of this machine", r.Host), http.StatusMisdirectedRequest)
-		case err != nil:
-			http.Error(w, err.Error(), http.StatusForbidden)
 		case d.token != "" && r.URL.Path == loginPath:
 			d.login(w, r)
 		case d.token == "" || isPublic(r) || d.knows(r):
@@ -77,6 +74,10 @@ func (d *Door) Guard(inner http.Handler) http.Handler {
 			http.Error(w, "a token is needed: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 		}
 	})
+	if d.token == "" {
+		return RefuseForeign(guarded)
+	}
+	return refusing(guarded, foreign) // its cookie comes with no request of a page elsewhere
 }
 
 // meansUs reports whether a Host field names this machine: whoever has a name in the DNS can have it lead
