@@ -53,6 +53,7 @@ type Resources struct {
 	mu        sync.RWMutex
 	byType    map[reflect.Type]any
 	listeners map[string]*sharedListener
+	taps      tapBudget
 }
 
 // Provide lends v to the stages of a run, which find it by its type. A second value of the same type

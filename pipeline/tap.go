@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,9 @@ type TapOptions struct {
 	// the stage. Empty is the default port; of a stage without one, all its ports, or else its input.
 	Port string
 
-	Where func(*Item) (bool, error) // what to show; nil shows everything. It is called by one goroutine at a time
+	// Where says what to show; nil shows everything. It is called by one goroutine at a time, with a copy of the
+	// item. It may give up on an item with [ErrTapTooLong], which is then missed; any other error ends the tap.
+	Where func(*Item) (bool, error)
 
 	Limit   int // end after so many items; 0 has no limit
 	Rate    int // the most items a second, 20 if 0
@@ -29,7 +32,9 @@ const TapInput = ":in"
 const (
 	defaultTapRate = 20
 	defaultTapBody = 4096
-	tapBuffer      = 64 // items shown and not yet read
+	tapQueue       = 32      // copies of items that wait to be looked at
+	tapBuffer      = 64      // items shown and not yet read, at most
+	tapKept        = 4 << 20 // bytes of them, about
 )
 
 // Reasons for a tap to end, besides its context and an error of [TapOptions.Where].
@@ -39,34 +44,46 @@ var (
 	ErrTapLimit    = errors.New("as many items as wanted have been shown")
 )
 
+// ErrTapTooLong says that a condition has taken too long on an item, see [TapOptions].
+var ErrTapTooLong = errors.New("the condition takes too long")
+
+// ErrTapsFull is the error of a tap beyond the most that a process has at once.
+var ErrTapsFull = fmt.Errorf("%d taps are open, which is the most at once: end one first", mostTaps)
+
 // Tap watches items pass a place in a running pipeline, see [Run.Tap].
 type Tap struct {
 	C <-chan Tapped // closed when the tap has ended
 
 	pipeline string
 	stage    string
-	ports    []string
 	options  TapOptions
-	out      chan Tapped
-	passed   atomic.Int64
+	budget   *tapBudget
+	counts   []*atomic.Int64 // of the places that it watches: what has passed them
+	before   int64           // the sum of these when it was opened
 	missed   atomic.Int64
-	looking  atomic.Bool // whether the next item is looked at
 
-	mu     sync.Mutex // held by who looks at an item; never waited for by one that has an item
-	allow  allowance
-	shown  int
+	credit atomic.Int32 // so many more items may be queued
+	queue  chan passing // copies that wait to be looked at
+	out    chan Tapped
+	cancel context.CancelCauseFunc
+
+	allow allowance // this and shown are of the tap's own goroutine
+	shown int
+
+	mu     sync.Mutex // held to queue an item; never waited for by a stage
 	ended  bool
 	err    error
-	rested *time.Timer
-	ending chan error
+	passed int64 // when it ended
 }
 
 // Tap watches what passes a place in the pipeline until ctx ends, the run does, the stage is replaced, or
-// the limit is reached; then Tap.C is closed and [Tap.Err] says which. Any number of taps may be open.
+// the limit is reached; then Tap.C is closed and [Tap.Err] says which. A process has so many taps at once, and
+// [ErrTapsFull] beyond.
 //
-// A tap changes nothing and holds nothing back. Items pass it as they would without it; now and then, as
-// often as the rate allows and as long as that takes less than a hundredth of a processor, one is looked
-// at while it passes, and a copy of it is shown if it is wanted. Who reads too slowly misses some.
+// A tap changes nothing and holds nothing back. Items pass it as they would without it; now and then one is
+// copied, as often as the rate allows and as long as all taps of the process together take less than a tenth of a
+// processor, and each less than a hundredth. The tap's own goroutine looks at the copy, and shows it if it is
+// wanted. What is copied and not looked at, or who reads too slowly, misses some: [Tap.Missed] counts them.
 func (r *Run) Tap(ctx context.Context, o TapOptions) (*Tap, error) {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
@@ -74,28 +91,24 @@ func (r *Run) Tap(ctx context.Context, o TapOptions) (*Tap, error) {
 	if err != nil {
 		return nil, err
 	}
-	rate := firstPositive(o.Rate, defaultTapRate)
 	if o.MaxBody == 0 {
 		o.MaxBody = defaultTapBody
 	}
+	budget := &r.options.Resources.taps
+	if !budget.enter() {
+		return nil, ErrTapsFull
+	}
 	t := &Tap{
-		pipeline: r.graph.Name, stage: n.name, ports: ports, options: o,
-		out: make(chan Tapped, tapBuffer), ending: make(chan error, 1), allow: newAllowance(rate, time.Now()),
+		pipeline: r.graph.Name, stage: n.name, options: o, budget: budget,
+		queue: make(chan passing, tapQueue), out: make(chan Tapped, max(1, min(tapBuffer, tapKept/(max(o.MaxBody, 0)+longValue)))),
+		allow: newAllowance(firstPositive(o.Rate, defaultTapRate), mostWork, time.Now()),
 	}
 	t.C = t.out
-	t.rested = time.AfterFunc(time.Hour, func() { t.looking.Store(true) })
-	t.rested.Stop()
-	t.looking.Store(true)
-	n.taps.add(t)
+	ctx, t.cancel = context.WithCancelCause(ctx)
+	t.credit.Store(t.wants())
+	n.taps.add(t, ports)
 	go func() {
-		var reason error
-		select {
-		case <-ctx.Done():
-			reason = context.Cause(ctx)
-		case <-r.done:
-			reason = ErrTapRunEnded
-		case reason = <-t.ending:
-		}
+		reason := t.watch(ctx, r.done)
 		n.taps.remove(t)
 		t.close(reason)
 	}()
@@ -109,33 +122,54 @@ func (t *Tap) Err() error {
 	return t.err
 }
 
-// Passed returns how many items have passed since the tap was opened, and Missed how many of them were
-// chosen to be shown when as many were still waiting to be read.
-func (t *Tap) Passed() int64 { return t.passed.Load() }
+// Passed returns how many items have passed since the tap was opened, and Missed how many of them were chosen to be
+// shown, and were not: as many were waiting to be read, or the condition took too long.
+func (t *Tap) Passed() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return t.passed
+	}
+	return t.number()
+}
+
+func (t *Tap) number() int64 {
+	passed := -t.before
+	for _, n := range t.counts {
+		passed += n.Load()
+	}
+	return passed
+}
 
 // Missed is told of at [Tap.Passed].
 func (t *Tap) Missed() int64 { return t.missed.Load() }
 
-// end makes the tap end with a reason; the first one counts. It does not wait.
-func (t *Tap) end(reason error) {
-	select {
-	case t.ending <- reason:
-	default:
-	}
-}
+// Work calls f, which does something with what the tap has shown, as a part of what taps may take of a processor: it
+// waits until they may.
+func (t *Tap) Work(f func()) { t.budget.look(context.Background(), f) }
 
+// close ends the tap, of which no stage knows any more, but for calls under way.
 func (t *Tap) close(reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rested.Stop()
-	t.ended, t.err = true, reason
+	t.passed, t.ended, t.err = t.number(), true, reason
+	t.forget()
+	t.cancel(nil)
+	t.budget.leave()
 	close(t.out)
 }
 
 // taps are those on a stage. Where there are none they cost an item the load of a pointer.
 type taps struct {
 	mu  sync.Mutex
-	all atomic.Pointer[[]*Tap]
+	all atomic.Pointer[[]tapPlace] // of which nothing is ever changed
+}
+
+// tapPlace is a port that is watched.
+type tapPlace struct {
+	port   string
+	passed *atomic.Int64
+	taps   []*Tap
 }
 
 // see shows an item that passes a port to whoever watches it.
@@ -146,45 +180,70 @@ func (s *taps) see(it *Item, port string) {
 }
 
 func (s *taps) show(it *Item, port string) {
-	all := s.all.Load()
-	if all == nil {
+	places := s.all.Load()
+	if places == nil {
 		return
 	}
-	for _, t := range *all {
-		if slices.Contains(t.ports, port) {
-			t.see(it, port)
+	for i := range *places {
+		p := &(*places)[i]
+		if p.port != port {
+			continue
+		}
+		p.passed.Add(1)
+		for _, t := range p.taps {
+			if t.credit.Load() > 0 {
+				t.take(it, port)
+			}
 		}
 	}
 }
 
-func (s *taps) add(t *Tap) {
-	s.change(func(all []*Tap) []*Tap { return append(all, t) })
+func (s *taps) add(t *Tap, ports []string) {
+	s.change(func(places []tapPlace) []tapPlace {
+		for _, port := range ports {
+			i := slices.IndexFunc(places, func(p tapPlace) bool { return p.port == port })
+			if i < 0 {
+				i, places = len(places), append(places, tapPlace{port: port, passed: new(atomic.Int64)})
+			}
+			places[i].taps = append(slices.Clone(places[i].taps), t)
+			t.counts = append(t.counts, places[i].passed)
+		}
+		t.before = t.number()
+		return places
+	})
 }
 
 func (s *taps) remove(t *Tap) {
-	s.change(func(all []*Tap) []*Tap { return slices.DeleteFunc(all, func(o *Tap) bool { return o == t }) })
+	s.change(func(places []tapPlace) []tapPlace {
+		for i := range places {
+			places[i].taps = slices.DeleteFunc(slices.Clone(places[i].taps), func(o *Tap) bool { return o == t })
+		}
+		return slices.DeleteFunc(places, func(p tapPlace) bool { return len(p.taps) == 0 })
+	})
 }
 
 // change replaces the list by a changed copy, because items pass meanwhile.
-func (s *taps) change(f func([]*Tap) []*Tap) {
+func (s *taps) change(f func([]tapPlace) []tapPlace) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []*Tap
+	var places []tapPlace
 	if old := s.all.Load(); old != nil {
-		all = slices.Clone(*old)
+		places = slices.Clone(*old)
 	}
-	if all = f(all); len(all) == 0 {
+	if places = f(places); len(places) == 0 {
 		s.all.Store(nil)
 		return
 	}
-	s.all.Store(&all)
+	s.all.Store(&places)
 }
 
 // end ends all taps on a stage.
 func (s *taps) end(reason error) {
-	if all := s.all.Load(); all != nil {
-		for _, t := range *all {
-			t.end(reason)
+	if places := s.all.Load(); places != nil {
+		for _, p := range *places {
+			for _, t := range p.taps {
+				t.cancel(reason)
+			}
 		}
 	}
 }

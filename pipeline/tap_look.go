@@ -1,43 +1,150 @@
 package pipeline
 
-import "time"
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
 
-// see counts an item that passes, and looks at it if it is time to.
-func (t *Tap) see(it *Item, port string) {
-	number := t.passed.Add(1)
-	if t.looking.Load() {
-		t.examine(it, port, number)
-	}
+	"github.com/webrace/webrace/internal/heft"
+)
+
+// passing is a copy of an item that waits to be looked at.
+type passing struct {
+	item   Item // without its lease
+	port   string
+	at     time.Time
+	number int64
+	bytes  int64         // that it keeps, about
+	took   time.Duration // to copy
 }
 
-// examine looks at an item without ever waiting. The item is valid during the call: what is shown of it is
-// copied.
-func (t *Tap) examine(it *Item, port string, number int64) {
-	if !t.mu.TryLock() { // somebody is looking at another item
+// take queues a copy of an item, if there is room for it. The stage that calls it goes on with the item: it never
+// waits, and copies no more than taps may.
+func (t *Tap) take(it *Item, port string) {
+	if t.budget.indebted.Load() || !t.mu.TryLock() { // another worker has an item for it
 		return
 	}
 	defer t.mu.Unlock()
-	if t.ended || !t.looking.Load() {
+	if t.ended || t.credit.Load() <= 0 || len(t.queue) == cap(t.queue) {
 		return
 	}
-	began := time.Now()
-	shown, err := t.look(it, port, number, began)
-	if err != nil {
-		t.end(err)
-		t.looking.Store(false)
-		return
-	}
-	if pause := t.allow.spend(shown, began, time.Now()); pause > 0 {
-		t.looking.Store(false)
-		t.rested.Reset(pause)
+	p := passing{port: port, at: time.Now(), number: t.number()}
+	err := t.copy(&p, it)
+	p.took = time.Since(p.at)
+	t.budget.spend(p.took)
+	switch {
+	case err != nil:
+		t.credit.Store(0)
+		t.cancel(err)
+	case p.bytes == 0:
+		t.missed.Add(1)
+	default:
+		t.credit.Add(-1)
+		t.queue <- p // where there is room, since no other adds to it
 	}
 }
 
+// copy fills in what is the tap's own of an item; nothing where too much waits already.
+func (t *Tap) copy(p *passing, it *Item) (err error) {
+	defer recovered(t.stage+" (a tap)", &err)
+	bytes := 1 + int64(heft.Of(it.Value))
+	if !t.budget.keep(bytes) {
+		return nil
+	}
+	defer func() {
+		if p.bytes == 0 { // Own has panicked
+			t.budget.drop(bytes)
+		}
+	}()
+	p.item = Item{Value: Own(it.Value), Meta: it.Meta}
+	p.bytes = bytes
+	return nil
+}
+
+// wants returns how many items may be queued: what is looked at and cannot be shown is copied in vain.
+func (t *Tap) wants() int32 {
+	if t.options.Where != nil {
+		return tapQueue
+	}
+	return int32(max(1, min(t.allow.items, tapQueue)))
+}
+
+// watch looks at what is queued until there is a reason to end.
+func (t *Tap) watch(ctx context.Context, over <-chan struct{}) error {
+	for {
+		t.credit.Store(t.wants())
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case p := <-t.queue:
+			if err := t.examine(ctx, over, p); err != nil {
+				return err
+			}
+		case <-over:
+			return t.finish(ctx, over)
+		}
+	}
+}
+
+// finish looks at what the last items of a run left in the queue.
+func (t *Tap) finish(ctx context.Context, over <-chan struct{}) error {
+	for {
+		select {
+		case p := <-t.queue:
+			if err := t.examine(ctx, over, p); err != nil {
+				return err
+			}
+		default:
+			return ErrTapRunEnded
+		}
+	}
+}
+
+// forget leaves what is queued: it has passed unseen.
+func (t *Tap) forget() {
+	for {
+		select {
+		case p := <-t.queue:
+			t.budget.drop(p.bytes)
+		default:
+			return
+		}
+	}
+}
+
+// examine looks at an item when taps may, and then pauses for as long as the tap has to.
+func (t *Tap) examine(ctx context.Context, over <-chan struct{}, p passing) (err error) {
+	shown := false
+	took := t.budget.look(ctx, func() { shown, err = t.look(p) })
+	t.budget.drop(p.bytes)
+	if err != nil {
+		return err
+	}
+	pause := t.allow.spend(shown, p.took+took, t.budget.shareOfOne(), time.Now())
+	if pause <= 0 {
+		return nil
+	}
+	t.credit.Store(0)
+	t.forget()
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+	case <-over:
+	}
+	return nil
+}
+
 // look shows the item if it is wanted.
-func (t *Tap) look(it *Item, port string, number int64, now time.Time) (shown bool, err error) {
+func (t *Tap) look(p passing) (shown bool, err error) {
 	defer recovered(t.stage+" (a tap)", &err)
 	if where := t.options.Where; where != nil {
-		if wanted, err := where(it); !wanted || err != nil {
+		wanted, err := where(&p.item)
+		if errors.Is(err, ErrTapTooLong) {
+			t.missed.Add(1)
+			return false, nil
+		}
+		if !wanted || err != nil {
 			return false, err
 		}
 	}
@@ -45,8 +152,8 @@ func (t *Tap) look(it *Item, port string, number int64, now time.Time) (shown bo
 		t.missed.Add(1)
 		return true, nil
 	}
-	seen := Tapped{Pipeline: t.pipeline, Stage: t.stage, Port: port, Time: now, Number: number, Missed: t.missed.Load()}
-	seen.show(it, t.options.MaxBody)
+	seen := Tapped{Pipeline: t.pipeline, Stage: t.stage, Port: p.port, Time: p.at, Number: p.number, Missed: t.missed.Load()}
+	seen.show(&p.item, t.options.MaxBody)
 	t.out <- seen
 	if t.shown++; t.shown == t.options.Limit {
 		return true, ErrTapLimit
@@ -54,8 +161,7 @@ func (t *Tap) look(it *Item, port string, number int64, now time.Time) (shown bo
 	return true, nil
 }
 
-// allowance bounds what a tap does: so many items a second, in bursts of up to as many, and a hundredth of
-// the time.
+// allowance bounds what is done: so many items a second, in bursts of up to as many, and a share of the time.
 type allowance struct {
 	items, rate float64       // that may be shown now; more a second
 	work, most  time.Duration // that may be done now, and that is saved up at most
@@ -63,31 +169,36 @@ type allowance struct {
 }
 
 const (
-	tapShare = 100                    // one part in so many of the time is a tap's
-	mostWork = 10 * time.Millisecond  // that is saved up: the share of a second
+	mostWork = 10 * time.Millisecond  // that is saved up
 	nextWork = 100 * time.Microsecond // that there is at least to go on with after a pause
 )
 
-func newAllowance(rate int, now time.Time) allowance {
-	return allowance{items: float64(rate), rate: float64(rate), work: mostWork, most: mostWork, at: now}
+func newAllowance(rate int, most time.Duration, now time.Time) allowance {
+	return allowance{items: float64(rate), rate: float64(rate), work: most, most: most, at: now}
 }
 
-// spend accounts for a look at an item, and returns for how long there may be no other.
-func (a *allowance) spend(shown bool, began, now time.Time) time.Duration {
+// spend accounts for a look at an item where one part in so many of the time may be spent, and returns for how long
+// there may be no other.
+func (a *allowance) spend(shown bool, took time.Duration, share int, now time.Time) time.Duration {
 	passed := max(now.Sub(a.at), 0)
 	a.items = min(a.rate, a.items+passed.Seconds()*a.rate)
-	a.work = min(a.most, a.work+passed/tapShare)
 	a.at = now
 	if shown {
 		a.items--
 	}
-	a.work -= now.Sub(began)
 	var pause time.Duration
 	if a.items < 1 {
 		pause = time.Duration((1 - a.items) / a.rate * float64(time.Second))
 	}
+	if share == unbounded {
+		return pause
+	}
+	a.work = min(a.most, a.work+passed/time.Duration(share)) - took
 	if a.work <= 0 {
-		pause = max(pause, (nextWork-a.work)*tapShare)
+		pause = max(pause, (nextWork-a.work)*time.Duration(share))
 	}
 	return pause
 }
+
+// unbounded is a share that is no bound.
+const unbounded = math.MaxInt

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,14 +67,20 @@ const plenty = tapBuffer
 
 func mustTap(t *testing.T, run *Run, o TapOptions) *Tap {
 	t.Helper()
+	run.unboundTaps()
 	tap, err := run.Tap(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tap.mu.Lock()
-	tap.allow.work = time.Hour // a slow machine shows as much as a fast one
-	tap.mu.Unlock()
 	return tap
+}
+
+// unboundTaps lets taps take the time they need, so that a slow machine shows as much as a fast one.
+func (r *Run) unboundTaps() {
+	b := &r.options.Resources.taps
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.share = unbounded
 }
 
 func TestATapShowsWhatPasses(t *testing.T) {
@@ -145,13 +152,11 @@ func TestATapEndsWithAReason(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			c.o.Stage = "numbers"
+			run.unboundTaps() // it looks at each item, however slow the machine is
 			tap, err := run.Tap(ctx, c.o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tap.mu.Lock()
-			tap.allow.work, tap.allow.most = time.Hour, time.Hour // it looks at each item, however slow the machine is
-			tap.mu.Unlock()
 			if c.act != nil {
 				c.act(run, cancel)
 			} else {
@@ -219,6 +224,8 @@ type pooled struct{ text *[]byte }
 
 func (p pooled) MarshalJSON() ([]byte, error) { return json.Marshal(string(*p.text)) }
 
+func (p pooled) Owned() any { return pooled{new(bytes.Clone(*p.text))} }
+
 // Under load, with bodies that are used again as soon as their lease ends: everything arrives, each tap
 // shows whole bodies only, and a tap that nobody reads holds nothing up.
 func TestTapsUnderLoadShowWholeItemsAndLoseNone(t *testing.T) {
@@ -281,24 +288,24 @@ func TestTapsUnderLoadShowWholeItemsAndLoseNone(t *testing.T) {
 
 func TestATapKeepsToItsAllowance(t *testing.T) {
 	start := time.Now()
-	a := newAllowance(20, start)
+	a := newAllowance(20, mostWork, start)
 	now, shown, worked := start, 0, time.Duration(0)
 	const took = 40 * time.Microsecond
 	for now.Before(start.Add(10 * time.Second)) {
 		shown++
 		worked += took
 		now = now.Add(took)
-		now = now.Add(a.spend(true, now.Add(-took), now))
+		now = now.Add(a.spend(true, took, 100, now))
 	}
 	if shown < 200 || shown > 221 { // 20 at once, and 20 a second
 		t.Errorf("%d items are shown in 10 s", shown)
 	}
-	b := newAllowance(1_000_000, start)
+	b := newAllowance(1_000_000, mostWork, start)
 	now, worked = start, 0
 	for now.Before(start.Add(10 * time.Second)) {
 		worked += took
 		now = now.Add(took)
-		now = now.Add(b.spend(false, now.Add(-took), now))
+		now = now.Add(b.spend(false, took, 100, now))
 	}
 	if worked < 90*time.Millisecond || worked > 112*time.Millisecond { // 10 ms at once, and a hundredth of the time
 		t.Errorf("%v of 10 s are spent on looking", worked)
@@ -333,5 +340,87 @@ func TestAnItemIsShownOnALine(t *testing.T) {
 		if second, _ := json.Marshal(again); string(second) != string(line) {
 			t.Errorf("%s: read again it is %s", name, second)
 		}
+	}
+}
+
+// A condition that never comes to an end holds up nobody: all items arrive, and the run ends.
+func TestACostlyTapSlowsNoStage(t *testing.T) {
+	run, sink, letGo := tapped(t, 500)
+	endless := make(chan struct{})
+	asked := make(chan struct{}, 500)
+	wait := func(*Item) (bool, error) {
+		asked <- struct{}{}
+		<-endless
+		return false, nil
+	}
+	var all []*Tap
+	for _, at := range []string{"numbers", "double", "double:in", "sink"} {
+		stage, port, _ := ParseTapPoint(at)
+		all = append(all, mustTap(t, run, TapOptions{Stage: stage, Port: port, Where: wait}))
+	}
+	letGo()
+	<-asked
+	if _, err := run.Wait(); err != nil || len(sink.values) != 450 {
+		t.Errorf("%d items arrived, want 450: %v", len(sink.values), err)
+	}
+	if len(asked) != 0 {
+		t.Errorf("%d items were looked at beside one", len(asked))
+	}
+	close(endless)
+	for _, tap := range all {
+		for range tap.C {
+		}
+	}
+	if kept := run.options.Resources.taps.bytes.Load(); kept != 0 {
+		t.Errorf("%d bytes are kept of items that nobody looks at any more", kept)
+	}
+}
+
+func TestTapsAreBoundedInNumber(t *testing.T) {
+	run, _, _ := tapped(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last *Tap
+	for range mostTaps {
+		tap, err := run.Tap(ctx, TapOptions{Stage: "sink"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = tap
+	}
+	if _, err := run.Tap(t.Context(), TapOptions{Stage: "numbers"}); !errors.Is(err, ErrTapsFull) {
+		t.Errorf("one more: %v", err)
+	}
+	cancel()
+	<-last.C
+	if _, err := run.Tap(t.Context(), TapOptions{Stage: "numbers"}); err != nil {
+		t.Errorf("once one has ended: %v", err)
+	}
+}
+
+// What waits to be looked at is bounded in bytes, and a condition that gives up misses the item.
+func TestATapMissesWhatIsTooMuch(t *testing.T) {
+	b := new(tapBudget)
+	if !b.keep(2*mostTapBytes) || b.keep(1) {
+		t.Error("one of any size has room, and none beside it")
+	}
+	b.drop(2 * mostTapBytes)
+	if !b.keep(mostTapBytes) || b.keep(1) {
+		t.Error("the room is of another size")
+	}
+	run, _, letGo := tapped(t, 12)
+	tap := mustTap(t, run, TapOptions{Stage: "numbers", Rate: plenty, Where: func(it *Item) (bool, error) {
+		if it.Value.(int) > 3 {
+			return false, ErrTapTooLong
+		}
+		return true, nil
+	}})
+	letGo()
+	shown := 0
+	for range tap.C {
+		shown++
+	}
+	if err := tap.Err(); shown != 4 || tap.Missed() != 8 || !errors.Is(err, ErrTapRunEnded) {
+		t.Errorf("%d shown, %d missed, %v", shown, tap.Missed(), err)
 	}
 }

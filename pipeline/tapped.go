@@ -17,11 +17,11 @@ type Tapped struct {
 	Port     string // [TapInput] for what entered the stage
 	Time     time.Time
 	Number   int64 // of the items that have passed since the tap was opened; what lies between two was not looked at, or not wanted
-	Missed   int64 // items that nobody had read in time, up to this one
+	Missed   int64 // items, up to this one, see [Tap.Passed]
 
 	Kind     string // the name of its codec, see [EncodeValue]
 	Meta     map[string]string
-	Value    json.RawMessage // the header: the value without its body
+	Value    json.RawMessage // the header: the value without its body, with less of what is long
 	Body     []byte          // the beginning of the body
 	BodySize int             // of all of it
 }
@@ -33,7 +33,7 @@ func (s *Tapped) show(it *Item, maxBody int) {
 	if err != nil {
 		value, _ = json.Marshal(fmt.Sprintf("%+v", it.Value)) // of a string this does not fail
 	}
-	s.Kind, s.Value, s.BodySize = kind, value, len(body)
+	s.Kind, s.Value, s.BodySize = kind, abridged(value), len(body)
 	s.Body = slices.Clone(body[:min(len(body), max(maxBody, 0))])
 }
 

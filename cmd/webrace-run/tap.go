@@ -26,8 +26,8 @@ pass. STAGE is its default output, STAGE.PORT another one, as errors, and STAGE:
 is what comes in. NAME may be left out where one pipeline runs, or one has the stage.
 
 Nothing is changed or held back: at most 20 items a second are looked at, for at
-most a hundredth of a processor, and who reads too slowly misses some. On a terminal
-an item is a line for a person, elsewhere a line of JSON.`,
+most a hundredth of a processor, and who reads too slowly, or has a condition that
+takes more than 50 ms on an item, misses some. On a terminal an item is a line for a person, elsewhere a line of JSON.`,
 		Example: `  webrace-run tap fetch                                  what is fetched
   webrace-run tap fetch.errors --body                    what could not be processed
   webrace-run tap webrace keyword-filter:in --once --json | jq .
@@ -118,7 +118,7 @@ func tapEnded(w io.Writer, end admin.TapEnd, q admin.TapQuery) error {
 	if q.Limit == 0 || end.Shown < int64(q.Limit) {
 		text := fmt.Sprintf("%d of %s shown", end.Shown, cli.Count(end.Passed, "item"))
 		if end.Missed > 0 {
-			text += fmt.Sprintf(", %d not read in time", end.Missed)
+			text += fmt.Sprintf(", %d missed", end.Missed)
 		}
 		fmt.Fprintln(w, strings.TrimSuffix(cmp.Or(end.Reason, "ended")+": "+text, "\n"))
 	}

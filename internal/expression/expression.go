@@ -25,6 +25,7 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/webrace/webrace/pipeline"
@@ -44,32 +45,42 @@ type Program struct {
 	code   *vm.Program
 	result reflect.Type // nil where it is not known
 	names  []string     // what it needs of an item, each once
-	pool   sync.Pool    // of *evaluation
+	limit  time.Duration
+	pool   sync.Pool // of *evaluation
 }
 
 // evaluation is what one goroutine needs to evaluate a program; its environment is filled for each item.
 type evaluation struct {
 	machine vm.VM
 	env     map[string]any
+	limiter limiter
 }
 
 // Compile makes an expression over values of these kinds ready: any value, if there are none or one of them
 // has no fields that are known before. The error says in which column what is wrong.
 func Compile(text string, kinds ...pipeline.Kind) (*Program, error) {
-	return compile(text, scopeOf(kinds))
+	return compile(text, scopeOf(kinds), 0)
 }
 
 // CompileBool is Compile for a condition. An expression whose result is not known until it is evaluated is
 // one as well.
 func CompileBool(text string, kinds ...pipeline.Kind) (*Program, error) {
-	p, err := Compile(text, kinds...)
+	return condition(Compile(text, kinds...))
+}
+
+func condition(p *Program, err error) (*Program, error) {
 	if err == nil && p.result != nil && p.result.Kind() != reflect.Bool {
-		return nil, fmt.Errorf("expression %q is no condition: it gives %s", text, article(p.result))
+		return nil, fmt.Errorf("expression %q is no condition: it gives %s", p.text, article(p.result))
 	}
 	return p, err
 }
 
-func compile(text string, s *scope) (*Program, error) {
+// CompileLimited is CompileBool for a condition that may take about so long on an item, and is [ErrTakesTooLong] then.
+func CompileLimited(limit time.Duration, text string, kinds ...pipeline.Kind) (*Program, error) {
+	return condition(compile(text, scopeOf(kinds), limit))
+}
+
+func compile(text string, s *scope, limit time.Duration) (*Program, error) {
 	if len(text) > mostBytes {
 		return nil, fmt.Errorf("the expression has %d bytes, more than %d", len(text), mostBytes)
 	}
@@ -81,7 +92,12 @@ func compile(text string, s *scope) (*Program, error) {
 	if err != nil {
 		return nil, positioned(text, err)
 	}
-	options := append(functions(), expr.Env(s.env()), expr.MaxNodes(mostNodes), expr.Patch(bounded{}))
+	env, options := s.env(), append(functions(), expr.MaxNodes(mostNodes), expr.Patch(bounded{}))
+	if limit > 0 {
+		env[limiterName] = types.TypeOf((*limiter)(nil))
+		options = append(options, limited()...)
+	}
+	options = append(options, expr.Env(env))
 	if s.open {
 		options = append(options, expr.AllowUndefinedVariables())
 	}
@@ -89,7 +105,7 @@ func compile(text string, s *scope) (*Program, error) {
 	if err != nil {
 		return nil, positioned(text, err)
 	}
-	p := &Program{text: text, code: code, names: used, result: code.Node().Type()}
+	p := &Program{text: text, code: code, names: used, limit: limit, result: code.Node().Type()}
 	if p.result != nil && p.result.Kind() == reflect.Interface {
 		p.result = nil
 	}
@@ -151,8 +167,15 @@ func (p *Program) Value(value any, meta map[string]string) (result any, err erro
 		clear(e.env)
 		p.pool.Put(e)
 	}()
+	if p.limit > 0 {
+		e.limiter.begin(p.limit)
+		e.env[limiterName] = &e.limiter
+	}
 	lookUp(p.names, value, meta, e.env)
 	if result, err = e.machine.Run(p.code, e.env); err != nil {
+		if e.limiter.over {
+			return nil, ErrTakesTooLong
+		}
 		return nil, p.failed(err)
 	}
 	return result, nil

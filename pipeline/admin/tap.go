@@ -33,12 +33,15 @@ type TapEnd struct {
 	Reason string `json:"end"`
 	Passed int64  `json:"passed"` // items, since the tap was opened
 	Shown  int64  `json:"shown"`
-	Missed int64  `json:"missed"`           // items that were not read in time
+	Missed int64  `json:"missed"`           // items that were not read in time, or on which the condition took too long
 	Failed bool   `json:"failed,omitempty"` // the condition could not be evaluated
 }
 
 // tapPatience is how long a line may take to be read. Nobody but the reader waits meanwhile.
 const tapPatience = time.Minute
+
+// conditionTime is how long a condition may take on an item, which is missed then.
+const conditionTime = 50 * time.Millisecond
 
 // largest that may be asked for.
 const (
@@ -75,15 +78,18 @@ func (h *Handler) tap(w http.ResponseWriter, r *http.Request) {
 	lines := newLines(w, r)
 	end := TapEnd{}
 	for item := range tap.C {
-		item.Value = abridged(item.Value)
-		if lines.write("item", item) != nil {
+		var text []byte
+		tap.Work(func() { text, err = lines.encode("item", item) })
+		if err != nil || lines.write(text) != nil {
 			return // the reader is gone, and with it the context
 		}
 		end.Shown++
 	}
 	err = tap.Err()
 	end.Reason, end.Passed, end.Missed, end.Failed = err.Error(), tap.Passed(), tap.Missed(), failed(err)
-	lines.write("end", end)
+	if text, err := lines.encode("end", end); err == nil {
+		lines.write(text)
+	}
 }
 
 // failed tells an end that nobody wanted.
@@ -96,10 +102,13 @@ func failed(err error) bool {
 	return true
 }
 
-// statusOf tells what is not there from what is asked for wrongly.
+// statusOf tells what is not there, or too much, from what is asked for wrongly.
 func statusOf(err error) int {
 	if nowhere := (*pipeline.TapError)(nil); errors.As(err, &nowhere) {
 		return http.StatusNotFound
+	}
+	if errors.Is(err, pipeline.ErrTapsFull) {
+		return http.StatusTooManyRequests
 	}
 	return http.StatusBadRequest
 }
@@ -154,11 +163,17 @@ func (q TapQuery) options(run *pipeline.Run) (pipeline.TapOptions, error) {
 	if err != nil {
 		return o, err
 	}
-	where, err := expression.CompileBool(q.Where, kinds...)
+	where, err := expression.CompileLimited(conditionTime, q.Where, kinds...)
 	if err != nil {
 		return o, err
 	}
-	o.Where = func(it *pipeline.Item) (bool, error) { return where.Bool(it.Value, it.Meta) }
+	o.Where = func(it *pipeline.Item) (bool, error) {
+		wanted, err := where.Bool(it.Value, it.Meta)
+		if errors.Is(err, expression.ErrTakesTooLong) {
+			err = pipeline.ErrTapTooLong
+		}
+		return wanted, err
+	}
 	return o, nil
 }
 
@@ -183,7 +198,7 @@ func newLines(w http.ResponseWriter, r *http.Request) *lines {
 	return l
 }
 
-func (l *lines) write(event string, value any) error {
+func (l *lines) encode(event string, value any) ([]byte, error) {
 	var text bytes.Buffer
 	if l.events {
 		fmt.Fprintf(&text, "event: %s\ndata: ", event)
@@ -191,13 +206,17 @@ func (l *lines) write(event string, value any) error {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil { // ends the line, of which there is one
-		return err
+		return nil, err
 	}
 	if l.events {
 		text.WriteByte('\n')
 	}
+	return text.Bytes(), nil
+}
+
+func (l *lines) write(text []byte) error {
 	l.control.SetWriteDeadline(time.Now().Add(tapPatience)) // where that is not supported, the server's own limits hold
-	if _, err := l.w.Write(text.Bytes()); err != nil {
+	if _, err := l.w.Write(text); err != nil {
 		return err
 	}
 	return l.control.Flush()
