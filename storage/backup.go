@@ -184,7 +184,7 @@ func Restore(ctx context.Context, from, to string) (*Manifest, error) {
 }
 
 func restore(ctx context.Context, m *Manifest, from, to string) error {
-	if err := makeEmpty(to); err != nil {
+	if err := errors.Join(makeEmpty(to), MakeDir(to)); err != nil {
 		return err
 	}
 	for i := range m.Files {

@@ -19,6 +19,7 @@ import (
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/internal/setaside"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
@@ -43,7 +44,7 @@ func (d *Dir) check(ctx context.Context, repair bool, report fsck.Report, docume
 	d.keeping.Lock()
 	defer d.keeping.Unlock()
 	c := &check{d, ctx, repair, report, documents}
-	for _, part := range []func() error{c.leftovers, c.missing, c.stores, c.fulltext, c.annotations} {
+	for _, part := range []func() error{c.private, c.leftovers, c.missing, c.stores, c.fulltext, c.annotations} {
 		if err := part(); err != nil {
 			return fmt.Errorf("check %s: %w", d.path, err)
 		}
@@ -75,6 +76,33 @@ func (c *check) fix(store, kind, where, detail string, repair func() error) erro
 	}
 	c.report(f)
 	return nil
+}
+
+// private finds what others than the owner of the directory may read or write, as releases before this one left it.
+func (c *check) private() error {
+	var first string
+	var mode os.FileMode
+	n := 0
+	err := private.Wider(c.dir.path, func(path string, m os.FileMode) error {
+		if n++; n == 1 {
+			first, mode = path, m
+		}
+		if !c.repair {
+			return nil
+		}
+		return private.Narrow(path, m)
+	})
+	if n > 0 {
+		if rest, relErr := filepath.Rel(c.dir.path, first); relErr == nil {
+			first = rest
+		}
+		detail := fmt.Sprintf("its mode is %04o", mode.Perm())
+		if n > 1 {
+			detail += fmt.Sprintf(", and %d more are wider than 0600 for files and 0700 for directories", n-1)
+		}
+		c.report(fsck.Finding{Store: "data directory", Kind: "open to other users", Where: first, Detail: detail, Repaired: c.repair && err == nil})
+	}
+	return err
 }
 
 // leftovers finds files that were being made when a crash came. The stores look after their own.

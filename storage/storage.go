@@ -35,6 +35,7 @@ import (
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/room"
 )
@@ -105,7 +106,7 @@ func Open(dir string, o Options) (*Dir, error) {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
 	if !o.ReadOnly {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := MakeDir(dir); err != nil {
 			return nil, fmt.Errorf("create data directory: %w", err)
 		}
 	}
@@ -121,6 +122,19 @@ func Open(dir string, o Options) (*Dir, error) {
 		return nil, errors.Join(err, held.release())
 	}
 	return newDir(dir, held, o), nil
+}
+
+// MakeDir makes a directory that its owner alone can read. One that is there is made so if it is empty: otherwise it
+// stays as it is, and the check of the stores tells of it.
+func MakeDir(dir string) error {
+	if err := os.MkdirAll(dir, private.Dir); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 0 {
+		return err
+	}
+	return os.Chmod(dir, private.Dir)
 }
 
 // newDir is the directory at path, whose layout is the current one.
@@ -179,7 +193,7 @@ func (o *Options) share() {
 
 func disk(fs vfs.FS) vfs.FS {
 	if fs == nil {
-		return vfs.Default
+		return private.Disk
 	}
 	return fs
 }

@@ -67,11 +67,11 @@ func demo(c *cobra.Command, data string, run runFlags, serve bool) error {
 
 // runDemo runs the shipped pipelines for the three owners over the site at base.
 func runDemo(c *cobra.Command, data, base string, run runFlags) error {
-	if err := os.MkdirAll(data, 0o755); err != nil {
+	if err := storage.MakeDir(data); err != nil {
 		return &cli.Error{Status: cli.Environment, Err: err}
 	}
 	run.urds = filepath.Join(data, "urds.xml")
-	if err := os.WriteFile(run.urds, demosite.URDs(base), 0o644); err != nil {
+	if err := os.WriteFile(run.urds, demosite.URDs(base), 0o600); err != nil {
 		return &cli.Error{Status: cli.Environment, Err: err}
 	}
 	run.set = append(run.set, `fetch.allow_networks=["127.0.0.0/8"]`)

@@ -14,26 +14,31 @@ import (
 // that is there already is replaced: the caller knows that its owner is gone, by a lock on something else.
 // Closing the listener removes the socket.
 func Listen(path string) (net.Listener, error) {
-	// The socket appears under its name when nobody else can connect to it any more.
+	// The socket is made where nobody else comes, and appears under its name once nobody else can connect to it.
 	draft := path + ".new"
-	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := os.RemoveAll(draft)
+	if err == nil {
+		err = os.Mkdir(draft, 0o700)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
+	socket := filepath.Join(draft, "s")
 	var inner net.Listener
-	err := shortened(draft, func(short string) (err error) {
+	err = shortened(socket, func(short string) (err error) {
 		inner, err = net.Listen("unix", short)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
+		return nil, errors.Join(fmt.Errorf("listen on %s: %w", path, err), os.RemoveAll(draft))
 	}
 	inner.(*net.UnixListener).SetUnlinkOnClose(false) // it does not know its name
-	err = os.Chmod(draft, 0o600)
+	err = os.Chmod(socket, 0o600)
 	if err == nil {
-		err = os.Rename(draft, path)
+		err = os.Rename(socket, path)
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("listen on %s: %w", path, err), inner.Close(), os.Remove(draft))
+	if err = errors.Join(err, os.RemoveAll(draft)); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen on %s: %w", path, err), inner.Close())
 	}
 	return &listener{inner, path}, nil
 }

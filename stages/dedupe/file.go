@@ -24,10 +24,10 @@ const recordSize = 16 + 8
 // openKeys calls f for each key that is in the file, which may not be there yet. What a crash has cut off in
 // the middle is left out.
 func openKeys(path string, f func(hash, time.Time)) (*keyFile, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func openKeys(path string, f func(hash, time.Time)) (*keyFile, error) {
 // rewrite puts a file of these keys in the place of the one there is, and goes on with it.
 func (k *keyFile) rewrite(keys []*entry) error {
 	part := k.path + ".part"
-	file, err := os.Create(part)
+	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

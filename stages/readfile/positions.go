@@ -44,7 +44,7 @@ func openPositions(path string) (*positions, error) {
 	if path == "" {
 		return p, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(path)
@@ -84,7 +84,7 @@ func (p *positions) save(path string, at position) error {
 		return err
 	}
 	part := p.path + ".part"
-	if err := os.WriteFile(part, append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(part, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("save positions: %w", err)
 	}
 	return os.Rename(part, p.path)

@@ -30,6 +30,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/private"
 )
 
 // ErrNotFound says that nothing is stored under an id.
@@ -92,6 +93,9 @@ func Open(path string, o Options) (*Store, error) {
 			return nil, err
 		}
 		return s, nil
+	}
+	if err := private.Touch(path); err != nil { // SQLite gives its other files the mode of this one
+		return nil, s.explain("open", err)
 	}
 	if s.writer, err = connect(path, 1, "_pragma=journal_mode(WAL)&_txlock=immediate&_pragma=synchronous(FULL)&_pragma=cache_size(-16384)"); err != nil {
 		return nil, s.explain("open", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/private"
 )
 
 // The generation is kept in two counters, of which one is the identity. A table that is damaged counts nothing.
@@ -45,7 +46,7 @@ func (s *Store) countFrom(ctx context.Context, db *sql.DB) error {
 	s.counting.Lock()
 	defer s.counting.Unlock()
 	s.generation = have
-	s.reached, err = generation.Create(vfs.Default, path, have)
+	s.reached, err = generation.Create(private.Disk, path, have)
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/private"
 )
 
 // ErrClosed is the error of everything that is asked of a closed queue or store.
@@ -70,7 +71,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Cache = 64 << 20
 	}
 	if o.FS == nil {
-		o.FS = vfs.Default
+		o.FS = private.Disk
 	}
 	if o.ReadOnly {
 		o.FS = unlocked{o.FS}

@@ -30,6 +30,8 @@ import (
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	index "github.com/blevesearch/bleve_index_api"
+
+	"github.com/webrace/webrace/storage/internal/private"
 )
 
 var (
@@ -163,7 +165,7 @@ func create(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(ix.SetInternal(formatKey, strconv.AppendInt(nil, format, 10)), ix.Close()); err != nil {
+	if err := errors.Join(ix.SetInternal(formatKey, strconv.AppendInt(nil, format, 10)), ix.Close(), os.Chmod(filepath.Join(fresh, "index_meta.json"), private.File)); err != nil {
 		return err
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

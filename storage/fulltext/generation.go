@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/blevesearch/bleve/v2"
+
+	"github.com/webrace/webrace/storage/internal/private"
 )
 
 // The library goes back to an older state of the index, with no word to its caller, when files of the
@@ -64,7 +66,7 @@ func (s *Store) apply(batch *bleve.Batch) error {
 
 // replaceFile writes a file so that a crash leaves either the old or the new one.
 func replaceFile(path string, content []byte) error {
-	file, err := os.Create(path + ".tmp")
+	file, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, private.File)
 	if err != nil {
 		return err
 	}

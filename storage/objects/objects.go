@@ -39,6 +39,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/private"
 )
 
 var (
@@ -74,7 +75,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.FS == nil {
-		o.FS = vfs.Default
+		o.FS = private.Disk
 	}
 	if o.Level == 0 {
 		o.Level = 1

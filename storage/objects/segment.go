@@ -228,7 +228,7 @@ func makeDir(fsys vfs.FS, dir string) error {
 		}
 		missing = append(missing, p)
 	}
-	if err := fsys.MkdirAll(dir, 0o755); err != nil {
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make directory %s: %w", dir, err)
 	}
 	for _, p := range missing {
