@@ -85,7 +85,7 @@ func (t *trial) try(ctx context.Context, urd *xmlschema.URD, d *selection.Docume
 
 // look returns the text that the URD looks at, and remarks on its rules. The error is that of the context.
 func (w *worth) look(ctx context.Context, d *selection.Document) (*webrace.Text, error) {
-	part, err := w.Part(ctx, d)
+	part, err := w.Part(ctx, d, selection.NewBudget())
 	if err != nil {
 		w.remarks = []string{err.Error()}
 		return &webrace.Text{}, ctx.Err()

@@ -50,10 +50,38 @@ func warnings(u *xmlschema.URD, doubts []match.Warning) []string {
 // Selects reports whether the request looks at part of a document only.
 func (i *Interest) Selects() bool { return i.rules != nil }
 
-// Part returns what the request looks at of a document, all of it unless it selects. An error is that of the
-// context, or says why its rules cannot be applied to the document, and then it looks at nothing.
-func (i *Interest) Part(ctx context.Context, d *selection.Document) (*selection.Part, error) {
-	return i.rules.Apply(ctx, d)
+// Part returns what the request looks at of a document, all of it unless it selects, within the budget of its owner.
+// An error is that of the context, or says why its rules cannot be applied to the document, and then it looks at
+// nothing.
+func (i *Interest) Part(ctx context.Context, d *selection.Document, budget *selection.Budget) (*selection.Part, error) {
+	return i.rules.Apply(ctx, d, budget)
+}
+
+// Looked is what a request looks at of a document, or why its rules cannot be applied to it.
+type Looked struct {
+	*selection.Part
+	Err error
+}
+
+// Parts returns what requests of one owner look at of a document, within one budget, which they spend in the order in
+// which keyword-filter does.
+func Parts(ctx context.Context, requests []*Interest, d *selection.Document) []Looked {
+	order := make([]int, len(requests))
+	for i := range order {
+		order[i] = i
+	}
+	rules := func(i int) string { return requests[i].rules.Key() }
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(rules(a), rules(b)) })
+	budget := selection.NewBudget()
+	all := make([]Looked, len(requests))
+	for k, i := range order {
+		if k > 0 && rules(i) == rules(order[k-1]) {
+			all[i] = all[order[k-1]]
+			continue
+		}
+		all[i].Part, all[i].Err = requests[i].Part(ctx, d, budget)
+	}
+	return all
 }
 
 // Worth returns what a text is worth to the request, and the alert if it gives rise to one. If added is not

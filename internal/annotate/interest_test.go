@@ -63,13 +63,13 @@ func TestAnInterestLooksAtThePartThatItsRulesSelect(t *testing.T) {
 		u.Ignore = []xmlschema.Rule{{Language: xmlschema.RuleCSS, Text: ".clock"}}
 	}, xmlschema.Keyword{Key: "boat", Weight: 5})
 	d, _ := page(t, "<p>a boat</p><p class=news>the ferry</p>")
-	part, err := i.Part(t.Context(), d)
+	part, err := i.Part(t.Context(), d, selection.NewBudget())
 	if err != nil || !i.Selects() || string(part.Text.Bytes) != "the ferry" || len(part.Unmatched) != 1 {
 		t.Errorf("part %+v, %v", part, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := i.Part(ctx, d); !errors.Is(err, context.Canceled) {
+	if _, err := i.Part(ctx, d, selection.NewBudget()); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
 	}
 }

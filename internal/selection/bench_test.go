@@ -25,7 +25,7 @@ func BenchmarkApply(b *testing.B) {
 					if fresh {
 						d = Open(d.body, d.mediaType, "utf-8", d.text)
 					}
-					if _, err := s.Apply(b.Context(), d); err != nil {
+					if _, err := s.Apply(b.Context(), d, NewBudget()); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html"
-
 	"github.com/webrace/webrace/internal/suggest"
 )
 
@@ -18,13 +16,27 @@ import (
 
 // complex is a compound selector, and what must stand before it.
 type complex struct {
-	tests      []test
+	compound
 	combinator byte // ' ', '>', '+' or '~' to the left; 0 at the leftmost
 	left       *complex
 }
 
-// test is a condition on an element.
-type test func(*matcher, *html.Node) bool
+// compound is the conditions on one element.
+type compound struct {
+	key       key        // found by index; the zero key if there is no such condition
+	tests     []test     // on the element alone, also for what the key says
+	relations []relation // to others
+}
+
+// test is a condition on an element, which has a number.
+type test func(m *matcher, element int32) bool
+
+// relation is :is(), :where(), :not() or :has().
+type relation struct {
+	list []*complex
+	not  bool
+	has  bool // the list is of what there must be, seen from the element: combinators point away from it
+}
 
 // cssParser reads selectors. It panics with a cssFault, which parseCSS recovers.
 type cssParser struct {
@@ -110,7 +122,7 @@ func (p *cssParser) list(one func() *complex) (all []*complex) {
 
 // complex reads compound selectors with combinators between them.
 func (p *cssParser) complex() *complex {
-	c := &complex{tests: p.compound()}
+	c := &complex{compound: p.compound()}
 	for {
 		spaced := p.space()
 		combinator := p.peek()
@@ -123,7 +135,7 @@ func (p *cssParser) complex() *complex {
 		default:
 			combinator = ' '
 		}
-		c = &complex{tests: p.compound(), combinator: combinator, left: c}
+		c = &complex{compound: p.compound(), combinator: combinator, left: c}
 	}
 }
 
@@ -137,7 +149,7 @@ func (p *cssParser) relative() *complex {
 	default:
 		combinator = ' '
 	}
-	c := &complex{tests: p.compound(), combinator: combinator}
+	c := &complex{compound: p.compound(), combinator: combinator}
 	if p.space(); p.peek() != ',' && p.peek() != ')' {
 		p.fail(":has() takes one compound selector, such as :has(> h2.title)")
 	}
@@ -145,33 +157,40 @@ func (p *cssParser) relative() *complex {
 }
 
 // compound reads the conditions on one element.
-func (p *cssParser) compound() (tests []test) {
+func (p *cssParser) compound() (c compound) {
 	start := p.i
 	switch {
 	case p.take('*'):
-		tests = append(tests, anything)
 	case p.startsName():
-		tests = append(tests, hasName(p.name("an element")))
+		name := p.name("an element")
+		c.key = key{elementKey, name}
+		c.tests = append(c.tests, hasName(name))
 	}
 	for {
 		switch p.peek() {
 		case '#':
 			p.i++
-			tests = append(tests, attributeIs("id", p.name("an id"), equals))
+			id := p.name("an id")
+			c.key = key{idKey, id}
+			c.tests = append(c.tests, attributeIs("id", id, equals))
 		case '.':
 			p.i++
-			tests = append(tests, attributeIs("class", p.name("a class"), hasWord))
+			class := p.name("a class")
+			if c.key.kind != idKey {
+				c.key = key{classKey, class}
+			}
+			c.tests = append(c.tests, attributeIs("class", class, hasWord))
 		case '[':
 			p.i++
-			tests = append(tests, p.attribute())
+			c.tests = append(c.tests, p.attribute())
 		case ':':
 			p.i++
-			tests = append(tests, p.pseudo())
+			p.pseudo(&c)
 		case '|':
 			p.fail("namespaces are not known: write the name alone")
 		default:
 			if p.i > start {
-				return tests
+				return c
 			}
 			if p.i == len(p.s) {
 				p.fail("a selector is missing at the end")
@@ -270,7 +289,7 @@ func (p *cssParser) attribute() test {
 	p.space()
 	key := p.name("an attribute")
 	if p.space(); p.take(']') {
-		return func(m *matcher, n *html.Node) bool { return m.attribute(n, key) != nil }
+		return func(m *matcher, at int32) bool { return m.attribute(at, key) != nil }
 	}
 	operator := p.peek()
 	if operator != '=' {
@@ -287,13 +306,22 @@ func (p *cssParser) attribute() test {
 		p.i++
 		p.space()
 		p.expect(']', "[")
-		return attributeIs(key, strings.ToLower(wanted), func(value, wanted string) bool {
-			return operators[operator](strings.ToLower(value), wanted)
-		})
+		wanted = strings.ToLower(wanted)
+		return func(m *matcher, i int32) bool {
+			v := m.attribute(i, key)
+			if v == nil {
+				return false
+			}
+			m.budget.Spend(len(*v) / foldedBytes)
+			return operators[operator](strings.ToLower(*v), wanted)
+		}
 	}
 	p.expect(']', "[")
 	return attributeIs(key, wanted, operators[operator])
 }
+
+// foldedBytes of an attribute are copied in lower case at the cost of a step.
+const foldedBytes = 8
 
 // argument reads what is in parentheses.
 func (p *cssParser) argument(name string, read func()) {
@@ -308,7 +336,8 @@ func (p *cssParser) argument(name string, read func()) {
 	p.expect(')', ":"+name+"(")
 }
 
-func (p *cssParser) pseudo() test {
+// pseudo reads a pseudo-class of an element.
+func (p *cssParser) pseudo(c *compound) {
 	at := p.i - 1
 	if p.peek() == ':' {
 		p.fail("a pseudo-element is no part of a page")
@@ -318,18 +347,21 @@ func (p *cssParser) pseudo() test {
 	switch name {
 	case "not", "is", "where":
 		p.argument(name, func() { list = p.list(p.complex) })
-		wanted := name != "not"
-		return func(m *matcher, n *html.Node) bool { return m.any(n, list) == wanted }
+		c.relations = append(c.relations, relation{list: list, not: name == "not"})
+		return
 	case "has":
 		p.argument(name, func() { list = p.list(p.relative) })
-		return func(m *matcher, n *html.Node) bool { return m.has(n, list) }
+		c.relations = append(c.relations, relation{list: list, has: true})
+		return
 	case "nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type":
 		var step, offset int
 		p.argument(name, func() { step, offset = p.nth() })
-		return nth(name, step, offset)
+		c.tests = append(c.tests, nth(name, step, offset))
+		return
 	}
 	if simple := simplePseudos[name]; simple != nil {
-		return simple
+		c.tests = append(c.tests, simple)
+		return
 	}
 	p.i = at
 	known := slices.Concat([]string{"not", "is", "where", "has", "nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type"}, simpleNames)
@@ -340,7 +372,6 @@ func (p *cssParser) pseudo() test {
 		p.fail("there is no pseudo-class :contains; xpath has contains()")
 	}
 	p.fail("there is no pseudo-class :%s", name)
-	return nil
 }
 
 // nth reads an+b, odd or even.

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"iter"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -8,37 +9,164 @@ import (
 	"github.com/webrace/webrace/internal/xpathguard"
 )
 
-// matcher matches selectors with the elements of one document. What it finds out of the elements before and
-// around others it remembers, so that the steps it takes grow with the document, not with its depth to the
-// power of the selector's length.
+// matcher matches selectors with the elements of one document, a set of elements at a time: those that meet the
+// conditions right of a combinator, then those that the selector left of it matches, then of the former those to which
+// the combinator leads from the latter. Each element is passed once, however many lead there. So the steps grow with the
+// length of a selector times the elements that it may concern, whatever the document looks like, and what is kept are
+// sets of a bit an element.
 type matcher struct {
-	budget    *xpathguard.Budget
-	html      bool // names are those of HTML: case does not matter
-	reached   map[reach]bool
-	positions map[*html.Node]position
+	*elements
+	budget *xpathguard.Budget
+	placed bool // the places of elements are paid for
 }
 
-// reach asks whether an element, or one before it in the direction of the combinator, matches a selector.
-type reach struct {
-	*complex
-	*html.Node
-}
-
-// position is where an element stands among those of its parent, counted from 1, from both ends.
-type position struct{ child, lastChild, ofType, lastOfType int }
-
-func newMatcher(budget *xpathguard.Budget, isHTML bool) *matcher {
-	return &matcher{budget: budget, html: isHTML, reached: map[reach]bool{}, positions: map[*html.Node]position{}}
-}
-
-// find returns the elements of a document that one of the selectors matches, in the order of the document.
-func (m *matcher) find(root *html.Node, list []*complex) (found []*html.Node) {
-	for n := root; n != nil; n = following(n, root) {
-		if m.budget.Spend(1); n.Type == html.ElementNode && m.any(n, list) {
-			found = append(found, n)
-		}
+// matching returns the elements that one of the selectors matches.
+func (m *matcher) matching(list []*complex) set64 {
+	found := m.newSet()
+	for _, c := range list {
+		m.match(c, found)
 	}
 	return found
+}
+
+// newSet returns an empty set, which is paid for.
+func (m *matcher) newSet() set64 {
+	s := newSet(len(m.nodes))
+	m.budget.Spend(1 + len(s)/wordsPerStep)
+	return s
+}
+
+// wordsPerStep is how many words of a set are passed over at the cost of a step.
+const wordsPerStep = 8
+
+// match adds the elements that a selector matches to a set.
+func (m *matcher) match(c *complex, found set64) {
+	if c.left == nil {
+		m.meeting(&c.compound, found)
+		return
+	}
+	right := m.newSet()
+	if !m.meeting(&c.compound, right) {
+		return // as most often where it is a class that the page does not have
+	}
+	left := m.newSet()
+	m.match(c.left, left)
+	var reached func(int32) bool
+	switch c.combinator {
+	case '>':
+		reached = func(i int32) bool { return left.has(m.parent[i]) }
+	case '+':
+		reached = func(i int32) bool { return left.has(m.before[i]) }
+	case ' ':
+		reached = m.within(left).has
+	case '~':
+		reached = m.behind(left).has
+	}
+	right.each(func(i int32) {
+		if m.budget.Spend(1); reached(i) {
+			found.add(i)
+		}
+	})
+}
+
+// within returns the elements that stand within one of a set.
+func (m *matcher) within(set set64) set64 {
+	all, end := m.newSet(), int32(0)
+	set.each(func(i int32) {
+		m.budget.Spend(1)
+		if i >= end { // and not within the one before
+			end = m.end[i]
+			all.addRange(i+1, end)
+		}
+	})
+	return all
+}
+
+// behind returns the elements that have one of a set among the siblings before them.
+func (m *matcher) behind(set set64) set64 {
+	all := m.newSet()
+	set.each(func(i int32) { m.along(i, m.after, all) })
+	return all
+}
+
+// along adds the elements to which steps lead from one, up to what is there already.
+func (m *matcher) along(i int32, step func(int32) int32, to set64) {
+	for i = step(i); i >= 0 && !to.has(i); i = step(i) {
+		m.budget.Spend(1)
+		to.add(i)
+	}
+}
+
+// meeting adds the elements that meet conditions to a set, and reports whether there are any.
+func (m *matcher) meeting(c *compound, found set64) (any bool) {
+	related := make([]set64, len(c.relations))
+	var among set64 // of which they are, if there is such a relation
+	for i, r := range c.relations {
+		if r.has {
+			related[i] = m.having(r.list)
+		} else {
+			related[i] = m.matching(r.list)
+		}
+		if !r.not {
+			among = related[i]
+		}
+	}
+	try := func(i int32) {
+		m.budget.Spend(1)
+		for k, set := range related {
+			if set.has(i) == c.relations[k].not {
+				return
+			}
+		}
+		for _, meets := range c.tests {
+			m.budget.Spend(1)
+			if !meets(m, i) {
+				return
+			}
+		}
+		found.add(i)
+		any = true
+	}
+	switch {
+	case c.key != key{}:
+		m.candidates(c.key, try)
+	case among != nil:
+		among.each(try)
+	default:
+		for i := range m.nodes {
+			try(int32(i))
+		}
+	}
+	return any
+}
+
+// having returns the elements from which the combinator of one of the selectors leads to what that matches.
+func (m *matcher) having(list []*complex) set64 {
+	all := m.newSet()
+	up := func(i int32) int32 { return m.parent[i] }
+	back := func(i int32) int32 { return m.before[i] }
+	for _, c := range list {
+		there := m.newSet()
+		m.meeting(&c.compound, there)
+		there.each(func(i int32) {
+			m.budget.Spend(1)
+			switch c.combinator {
+			case ' ':
+				m.along(i, up, all)
+			case '~':
+				m.along(i, back, all)
+			case '>':
+				if p := m.parent[i]; p >= 0 {
+					all.add(p)
+				}
+			case '+':
+				if b := m.before[i]; b >= 0 {
+					all.add(b)
+				}
+			}
+		})
+	}
+	return all
 }
 
 // following returns the node after another in the order of the document, within root.
@@ -55,94 +183,6 @@ func following(n, root *html.Node) *html.Node {
 	return n.NextSibling
 }
 
-func (m *matcher) any(n *html.Node, list []*complex) bool {
-	for _, c := range list {
-		if m.matches(n, c) {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *matcher) matches(n *html.Node, c *complex) bool {
-	if !m.meets(n, c) {
-		return false
-	}
-	switch c.combinator {
-	case '>':
-		parent := parentElement(n)
-		return parent != nil && m.matches(parent, c.left)
-	case '+':
-		before := elementBefore(n)
-		return before != nil && m.matches(before, c.left)
-	case ' ':
-		return m.reaches(n, c.left, parentElement)
-	case '~':
-		return m.reaches(n, c.left, elementBefore)
-	}
-	return true
-}
-
-// meets reports whether an element meets the conditions on it alone.
-func (m *matcher) meets(n *html.Node, c *complex) bool {
-	for _, t := range c.tests {
-		m.budget.Spend(1)
-		if !t(m, n) {
-			return false
-		}
-	}
-	return true
-}
-
-// reaches reports whether one of the elements to which the steps lead matches.
-func (m *matcher) reaches(n *html.Node, c *complex, step func(*html.Node) *html.Node) (found bool) {
-	var passed []*html.Node
-	for at := step(n); at != nil && !found; at = step(at) {
-		m.budget.Spend(1)
-		known := false
-		if found, known = m.reached[reach{c, at}]; known {
-			break
-		}
-		passed = append(passed, at)
-		found = m.matches(at, c)
-	}
-	for _, p := range passed {
-		m.reached[reach{c, p}] = found
-	}
-	return found
-}
-
-// has looks for elements in the direction of each selector's combinator.
-func (m *matcher) has(n *html.Node, list []*complex) bool {
-	for _, c := range list {
-		switch c.combinator {
-		case ' ':
-			for at := following(n, n); at != nil; at = following(at, n) {
-				if m.budget.Spend(1); at.Type == html.ElementNode && m.meets(at, c) {
-					return true
-				}
-			}
-		case '>':
-			for at := n.FirstChild; at != nil; at = at.NextSibling {
-				if m.budget.Spend(1); at.Type == html.ElementNode && m.meets(at, c) {
-					return true
-				}
-			}
-		case '+':
-			if next := elementAfter(n); next != nil && m.meets(next, c) {
-				return true
-			}
-		case '~':
-			for at := elementAfter(n); at != nil; at = elementAfter(at) {
-				if m.budget.Spend(1); m.meets(at, c) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 func parentElement(n *html.Node) *html.Node {
 	if n.Parent == nil || n.Parent.Type != html.ElementNode {
 		return nil
@@ -156,33 +196,27 @@ func elementBefore(n *html.Node) *html.Node {
 	return n
 }
 
-func elementAfter(n *html.Node) *html.Node {
-	for n = n.NextSibling; n != nil && n.Type != html.ElementNode; n = n.NextSibling {
-	}
-	return n
-}
-
 // attribute returns the value of an attribute, or nil.
-func (m *matcher) attribute(n *html.Node, key string) *string {
+func (m *matcher) attribute(i int32, key string) *string {
 	if m.html {
 		key = strings.ToLower(key)
 	}
-	m.budget.Spend(len(n.Attr) / 4)
-	return value(n.Attr, key)
+	attrs := m.nodes[i].Attr
+	m.budget.Spend(len(attrs) / 4)
+	return value(attrs, key)
 }
-
-func anything(*matcher, *html.Node) bool { return true }
 
 func hasName(name string) test {
 	lower := strings.ToLower(name)
-	return func(m *matcher, n *html.Node) bool {
+	return func(m *matcher, i int32) bool {
+		n := m.nodes[i]
 		return n.Data == name || m.html && n.Data == lower
 	}
 }
 
 func attributeIs(key, wanted string, compare func(value, wanted string) bool) test {
-	return func(m *matcher, n *html.Node) bool {
-		v := m.attribute(n, key)
+	return func(m *matcher, i int32) bool {
+		v := m.attribute(i, key)
 		if v == nil {
 			return false
 		}
@@ -193,13 +227,29 @@ func attributeIs(key, wanted string, compare func(value, wanted string) bool) te
 
 func equals(value, wanted string) bool { return value == wanted }
 
+func words(value string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(space, r) })
+}
+
+// hasWord reports whether a word is among others.
 func hasWord(value, wanted string) bool {
-	for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }) {
-		if word == wanted {
+	if wanted == "" || strings.ContainsAny(wanted, space) {
+		return false
+	}
+	for {
+		at := strings.Index(value, wanted)
+		if at < 0 {
+			return false
+		}
+		end := strings.IndexAny(value[at:], space)
+		if end < 0 {
+			end = len(value) - at
+		}
+		if end == len(wanted) && (at == 0 || strings.IndexByte(space, value[at-1]) >= 0) {
 			return true
 		}
+		value = value[at+end:]
 	}
-	return false
 }
 
 // operators compare the value of an attribute; those that look for a part find no empty one.
@@ -212,42 +262,30 @@ var operators = map[byte]func(value, wanted string) bool{
 	'*': func(v, w string) bool { return w != "" && strings.Contains(v, w) },
 }
 
-// position finds out where all the children of an element's parent stand, once.
-func (m *matcher) position(n *html.Node) position {
-	if p, known := m.positions[n]; known || n.Parent == nil {
-		return p
+// place returns where an element stands. All places are found out at once, and paid for by each who asks.
+func (m *matcher) place(i int32) place {
+	if !m.placed {
+		m.placed = true
+		m.budget.Spend(4 * len(m.nodes))
+		m.count()
 	}
-	children, types := 0, map[string]int{}
-	for kid := n.Parent.FirstChild; kid != nil; kid = kid.NextSibling {
-		if m.budget.Spend(1); kid.Type == html.ElementNode {
-			children++
-			types[kid.Data]++
-			m.positions[kid] = position{child: children, ofType: types[kid.Data]}
-		}
-	}
-	for kid := n.Parent.FirstChild; kid != nil; kid = kid.NextSibling {
-		if kid.Type == html.ElementNode {
-			p := m.positions[kid]
-			p.lastChild, p.lastOfType = children-p.child+1, types[kid.Data]-p.ofType+1
-			m.positions[kid] = p
-		}
-	}
-	return m.positions[n]
+	return m.places[i]
 }
 
 // nth is :nth-child(an+b) and the like.
 func nth(name string, step, offset int) test {
-	return func(m *matcher, n *html.Node) bool {
-		p := m.position(n)
-		at := p.child
+	return func(m *matcher, i int32) bool {
+		p := m.place(i)
+		counted := p.child
 		switch name {
 		case "nth-last-child":
-			at = p.lastChild
+			counted = p.lastChild
 		case "nth-of-type":
-			at = p.ofType
+			counted = p.ofType
 		case "nth-last-of-type":
-			at = p.lastOfType
+			counted = p.lastOfType
 		}
+		at := int(counted)
 		if step == 0 {
 			return at == offset
 		}
@@ -256,26 +294,22 @@ func nth(name string, step, offset int) test {
 }
 
 var simplePseudos = map[string]test{
-	"first-child":   func(m *matcher, n *html.Node) bool { return m.position(n).child == 1 },
-	"last-child":    func(m *matcher, n *html.Node) bool { return m.position(n).lastChild == 1 },
-	"first-of-type": func(m *matcher, n *html.Node) bool { return m.position(n).ofType == 1 },
-	"last-of-type":  func(m *matcher, n *html.Node) bool { return m.position(n).lastOfType == 1 },
-	"only-child": func(m *matcher, n *html.Node) bool {
-		p := m.position(n)
+	"first-child":   func(m *matcher, i int32) bool { return m.place(i).child == 1 },
+	"last-child":    func(m *matcher, i int32) bool { return m.place(i).lastChild == 1 },
+	"first-of-type": func(m *matcher, i int32) bool { return m.place(i).ofType == 1 },
+	"last-of-type":  func(m *matcher, i int32) bool { return m.place(i).lastOfType == 1 },
+	"only-child": func(m *matcher, i int32) bool {
+		p := m.place(i)
 		return p.child == 1 && p.lastChild == 1
 	},
-	"only-of-type": func(m *matcher, n *html.Node) bool {
-		p := m.position(n)
+	"only-of-type": func(m *matcher, i int32) bool {
+		p := m.place(i)
 		return p.ofType == 1 && p.lastOfType == 1
 	},
-	"root": func(_ *matcher, n *html.Node) bool { return n.Parent != nil && n.Parent.Type == html.DocumentNode },
-	"empty": func(_ *matcher, n *html.Node) bool {
-		for kid := n.FirstChild; kid != nil; kid = kid.NextSibling {
-			if kid.Type == html.ElementNode || kid.Type == html.TextNode && strings.TrimSpace(kid.Data) != "" {
-				return false
-			}
-		}
-		return true
+	"root": func(m *matcher, i int32) bool { return m.parent[i] < 0 },
+	"empty": func(m *matcher, i int32) bool {
+		m.place(i)
+		return m.hollow.has(i)
 	},
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // Document is what rules are applied to. Its tree is made once, when a rule asks for it. It must not be
@@ -19,9 +20,10 @@ type Document struct {
 	contentType string
 	text        *webrace.Text
 
-	root   *html.Node
-	err    error
-	parsed bool
+	root     *html.Node
+	err      error
+	parsed   bool
+	elements *elements
 }
 
 // Open takes a document as it was extracted: its body in the encoding of that name, its media type, and its
@@ -66,14 +68,23 @@ func (d *Document) tree() (*html.Node, error) {
 	return d.root, d.err
 }
 
+// matcher returns what matches selectors of CSS with the tree, which there is.
+func (d *Document) matcher(budget *xpathguard.Budget) *matcher {
+	if d.elements == nil {
+		d.elements = number(d.root, d.isHTML())
+	}
+	return &matcher{elements: d.elements, budget: budget}
+}
+
 // nowhere is the address of a document whose links nobody wants.
 const nowhere = "http://part.invalid/"
 
 // render returns the text of what is marked.
-func (d *Document) render(m marks) (*webrace.Text, error) {
-	r := &renderer{marks: m, xml: !d.isHTML()}
+func (d *Document) render(m marks, budget *xpathguard.Budget) (*webrace.Text, error) {
+	r := &renderer{marks: m, budget: budget, xml: !d.isHTML()}
 	r.html = !r.xml || d.mediaType == "application/xhtml+xml" || isXHTML(d.root)
 	r.node(d.root, !m.chosen)
+	budget.Spend(r.out.Len() / renderedBytes)
 	part, err := extract.Document(r.out.Bytes(), d.mediaType+"; charset=utf-8", nowhere, extract.Options{MaxLinks: 1})
 	if err != nil {
 		return nil, fmt.Errorf("read what was selected: %w", err)

@@ -26,9 +26,11 @@ func NewFinder(language Language, text string) (*Finder, error) {
 
 // Search looks for several things in one document. All its work has one budget of steps.
 type Search struct {
-	root   *html.Node
-	isHTML bool
-	budget *xpathguard.Budget
+	document *Document
+	root     *html.Node
+	isHTML   bool
+	budget   *xpathguard.Budget
+	chosen   map[*Finder]set64 // what selectors of CSS choose of the whole document
 
 	base  []string // of HTML, once based
 	based bool
@@ -40,7 +42,7 @@ func NewSearch(ctx context.Context, d *Document) (*Search, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read document: %w", err)
 	}
-	return &Search{root: root, isHTML: d.isHTML(), budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}}, nil
+	return &Search{document: d, root: root, isHTML: d.isHTML(), budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}, chosen: map[*Finder]set64{}}, nil
 }
 
 // Found is a part of a document. The zero value is all of it.
@@ -63,13 +65,33 @@ func (s *Search) Find(f *Finder, within Found) (found []Found, err error) {
 			}
 			return
 		}
-		for _, n := range newMatcher(s.budget, s.isHTML).find(from, f.rule.css) {
-			if n != from {
-				found = append(found, Found{hit{n, -1}})
-			}
-		}
+		found = s.below(f, from)
 	})
 	return found, err
+}
+
+// below returns the elements below a node that a selector of CSS chooses. It looks for them in the whole document once.
+func (s *Search) below(f *Finder, from *html.Node) (found []Found) {
+	m := s.document.matcher(s.budget)
+	chosen, known := s.chosen[f]
+	if !known {
+		chosen = m.matching(f.rule.css)
+		s.chosen[f] = chosen
+	}
+	first, end := int32(0), int32(len(m.nodes))
+	switch from.Type {
+	case html.DocumentNode:
+	case html.ElementNode:
+		first, end = int32(from.DataAtom)+1, m.end[from.DataAtom]
+	default:
+		return nil // there are none below a text
+	}
+	for i := first; i < end; i++ {
+		if s.budget.Spend(1); chosen.has(i) {
+			found = append(found, Found{hit{m.nodes[i], -1}})
+		}
+	}
+	return found
 }
 
 // Text returns the text of a part, without scripts and styles, its white space collapsed.

@@ -78,7 +78,7 @@ func FuzzApply(f *testing.F) {
 		}
 		kept := bytes.Clone(body)
 		d := Open(body, r.MediaType, r.Charset, r.Text)
-		part, err := s.Apply(context.Background(), d)
+		part, err := s.Apply(context.Background(), d, NewBudget())
 		if !bytes.Equal(body, kept) {
 			t.Fatal("the body was changed")
 		}
@@ -89,7 +89,7 @@ func FuzzApply(f *testing.F) {
 			return
 		}
 		mustBeSound(t, part.Text)
-		again, err := s.Apply(context.Background(), d)
+		again, err := s.Apply(context.Background(), d, NewBudget())
 		if err != nil || written(again.Text) != written(part.Text) {
 			t.Fatalf("a second time it gives %q, not %q: %v", written(again.Text), written(part.Text), err)
 		}
@@ -97,7 +97,7 @@ func FuzzApply(f *testing.F) {
 			whole := r.Text
 			if s.nodes && (d.isHTML() || d.isXML()) {
 				root, _ := Compile([]Rule{{Language: XPath, Text: "/"}})
-				all, err := root.Apply(context.Background(), d)
+				all, err := root.Apply(context.Background(), d, NewBudget())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +127,7 @@ func FuzzSelector(f *testing.F) {
 			t.Fatal(err)
 		}
 		d := &Document{mediaType: "text/html", root: root, parsed: true, text: &webrace.Text{}}
-		part, err := selection.Apply(context.Background(), d)
+		part, err := selection.Apply(context.Background(), d, NewBudget())
 		if err != nil && !errors.Is(err, ErrBudget) {
 			t.Fatal(err)
 		}

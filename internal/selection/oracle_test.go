@@ -186,7 +186,9 @@ func TestSelectorsFindWhatTheLibraryFinds(t *testing.T) {
 				}
 				continue // not of CSS
 			}
-			got := newMatcher(&xpathguard.Budget{Context: context.Background(), Left: 1 << 30}, true).find(root, list)
+			var got []*html.Node
+			m := (&Document{mediaType: "text/html", root: root}).matcher(&xpathguard.Budget{Context: context.Background(), Left: 1 << 30})
+			m.matching(list).each(func(i int32) { got = append(got, m.nodes[i]) })
 			if !slices.Equal(got, cascadia.QueryAll(root, want)) {
 				t.Errorf("%s of %s: %d elements, the library finds %d", s, name, len(got), len(cascadia.QueryAll(root, want)))
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // hit is what a rule found: a node, or its attribute of that number.
@@ -54,10 +56,17 @@ func (m marks) choose(h hit) {
 // reads it sees headings as headings and navigation as such. What was apart stays apart.
 type renderer struct {
 	marks
-	out  bytes.Buffer
-	html bool // it is read as a page of HTML
-	xml  bool // every element is closed
+	budget *xpathguard.Budget
+	out    bytes.Buffer
+	html   bool // it is read as a page of HTML
+	xml    bool // every element is closed
+
+	asked   *html.Node // whether it is mixed was asked last
+	isMixed bool
 }
+
+// renderedBytes are written and read again at the cost of a step.
+const renderedBytes = 4
 
 // part is an element that nobody knows: it stands for itself, and so its text is a block. It encloses what
 // is selected, and text that HTML writes without references.
@@ -67,6 +76,7 @@ var nothing = new(mark)
 
 // node writes a node. Kept says whether what it is in is kept.
 func (r *renderer) node(n *html.Node, kept bool) {
+	r.budget.Spend(1)
 	m := r.all[n]
 	if m == nil {
 		if !kept {
@@ -118,12 +128,14 @@ func (r *renderer) mixed(n *html.Node) bool {
 	if r.html {
 		return !decoded.has(n.Data)
 	}
-	for kid := n.FirstChild; kid != nil; kid = kid.NextSibling {
-		if kid.Type == html.ElementNode {
-			return true
-		}
+	if n == r.asked { // as by each of many texts
+		return r.isMixed
 	}
-	return false
+	r.asked, r.isMixed = n, false
+	for kid := n.FirstChild; kid != nil && !r.isMixed; kid = kid.NextSibling {
+		r.isMixed = kid.Type == html.ElementNode
+	}
+	return r.isMixed
 }
 
 func (r *renderer) children(n *html.Node, kept bool) {

@@ -64,10 +64,28 @@ const (
 )
 
 // ErrBudget is the error of rules that need more steps on a document than they may take.
-var ErrBudget = errors.New("the rules need too many steps on this document")
+var ErrBudget = errors.New("the rules of the owner, those of all URDs together, need more steps on this document than an owner may take")
 
-// maxSteps is what all rules together may spend on a document: less than a few seconds.
-const maxSteps = 1 << 25
+// maxSteps is what all rules of an owner together may spend on a document: about half a second of work. What is kept
+// meanwhile takes steps as well, so it bounds the memory too.
+const maxSteps = 1 << 24
+
+// Budget is the steps that an owner may have taken on a document, by all of their rules together. They are counted,
+// and not timed: the same rules come as far on the same document each time.
+type Budget struct{ left int }
+
+// NewBudget returns what an owner has for a document.
+func NewBudget() *Budget { return &Budget{maxSteps} }
+
+// Left returns the steps that are left; less than 0 if more were wanted.
+func (b *Budget) Left() int { return b.left }
+
+// Spend takes steps for what else is done for the owner, and reports whether there were as many. If not, nothing is
+// done for them any more.
+func (b *Budget) Spend(steps int) bool {
+	b.left -= steps
+	return b.left >= 0
+}
 
 // Selection is a compiled set of rules. It may be used by many goroutines at once.
 type Selection struct {
@@ -152,8 +170,13 @@ func Key(rules []Rule) string {
 	return strings.Join(slices.Compact(all), "\n")
 }
 
-// Key identifies the rules, as the function does.
-func (s *Selection) Key() string { return s.key }
+// Key identifies the rules, as the function does; it is empty for those that select everything.
+func (s *Selection) Key() string {
+	if s == nil {
+		return ""
+	}
+	return s.key
+}
 
 // Part is what was selected of a document.
 type Part struct {
@@ -161,16 +184,17 @@ type Part struct {
 	Unmatched []Rule        // those that matched nothing
 }
 
-// Apply returns the part of a document that the rules select. An error is that of the context, [ErrBudget],
-// or [ErrTooLarge].
-func (s *Selection) Apply(ctx context.Context, d *Document) (*Part, error) {
+// Apply returns the part of a document that the rules select, within a budget that their owner's other rules may
+// share. An error is that of the context, [ErrBudget], or [ErrTooLarge].
+func (s *Selection) Apply(ctx context.Context, d *Document, budget *Budget) (*Part, error) {
 	if s == nil {
 		return &Part{Text: d.text}, nil
 	}
-	w := &work{Selection: s, budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}, matched: make([]bool, len(s.rules))}
+	w := &work{Selection: s, budget: &xpathguard.Budget{Context: ctx, Left: budget.left}, matched: make([]bool, len(s.rules))}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	defer func() { budget.left = w.budget.Left }()
 	text := d.text
 	var unread error
 	err := xpathguard.Evaluate(func() {
@@ -199,6 +223,9 @@ func (s *Selection) Apply(ctx context.Context, d *Document) (*Part, error) {
 	return part, nil
 }
 
+// stepsPerHit is what an element costs besides being found: what becomes of it is remembered.
+const stepsPerHit = 8
+
 // work is that on one document.
 type work struct {
 	*Selection
@@ -219,29 +246,28 @@ func (w *work) elements(d *Document) (*webrace.Text, error) {
 		return d.text, nil
 	}
 	m := marks{all: make(map[*html.Node]*mark), chosen: w.chosen}
-	selected, ignored := w.mark(m, root, d.isHTML())
+	selected, ignored := w.mark(m, d)
 	switch {
 	case w.chosen && !selected:
 		return &webrace.Text{}, nil
 	case !w.chosen && !ignored:
 		return d.text, nil
 	}
-	return d.render(m)
+	return d.render(m, w.budget)
 }
 
 // mark applies the rules to the tree.
-func (w *work) mark(m marks, root *html.Node, isHTML bool) (selected, ignored bool) {
-	css := newMatcher(w.budget, isHTML)
+func (w *work) mark(m marks, d *Document) (selected, ignored bool) {
+	css := d.matcher(w.budget)
 	for i, r := range w.rules {
 		var found []hit
 		switch {
 		case r.css != nil:
-			for _, n := range css.find(root, r.css) {
-				found = append(found, hit{n, -1})
-			}
+			css.matching(r.css).each(func(i int32) { found = append(found, hit{d.elements.nodes[i], -1}) })
 		case r.xpath != nil:
-			found = evaluate(r.xpath, root, w.budget)
+			found = evaluate(r.xpath, d.root, w.budget)
 		}
+		w.budget.Spend(stepsPerHit * len(found))
 		for _, h := range found {
 			switch {
 			case !r.Ignore:

@@ -125,26 +125,33 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 	d := it.Value.(*webrace.Document)
 	h := history{stage: s, document: d}
 	now := selection.Open(d.Body, d.MediaType, d.Charset, d.Text)
-	var part *selection.Part
+	owners := a.newAccounts()
+	var part *selection.Part // of the glance before, if there is one
+	cost := 0                // of that part
 	for i, g := range glances {
 		s.env.Counter("matched").Add(int64(len(g.to)))
-		if i == 0 || g.rules.Key() != glances[i-1].rules.Key() {
+		h.budget = owners.most(g.to)
+		before := h.budget.Left()
+		if i > 0 && part != nil && g.rules.Key() == glances[i-1].rules.Key() {
+			h.budget.Spend(cost)
+		} else {
 			var err error
-			if part, err = s.partOf(ctx, g.rules, now, d); err != nil {
+			if part, err = s.partOf(ctx, g.rules, now, d, h.budget); err != nil {
 				return err
 			}
+			cost = before - h.budget.Left()
 		}
-		if part == nil || len(part.Text.Blocks) == 0 {
-			continue
-		}
-		added, changed, err := h.addedTo(ctx, part.Text, g)
+		added, changed, err := h.addedTo(ctx, part, g)
 		if err != nil {
 			return err
 		}
-		if !changed || g.last > 0 && g.remember > 1 && !slices.Contains(added, true) {
+		if g.to = s.charged(owners, g, before-h.budget.Left(), d); len(g.to) == 0 || !changed {
 			continue
 		}
-		diffs := s.newDiffs(part.Text, added, func(version int) (*webrace.Text, error) { return h.part(ctx, version, g.rules) })
+		if g.last > 0 && g.remember > 1 && !slices.Contains(added, true) {
+			continue
+		}
+		diffs := s.newDiffs(part.Text, added, func(int) (*webrace.Text, error) { return h.seen, nil })
 		options := match.Options{Recipients: g.to, Added: added, Summary: s.options.Summary}
 		for alert := range a.selective.view.Match(part.Text, options) {
 			urd, _ := a.urds.Get(alert.ID)
@@ -156,13 +163,29 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 	return nil
 }
 
+// charged charges the owners of URDs for the part of a document that these look at, and returns the URDs whose owners
+// had as much left.
+func (s *stage) charged(owners *accounts, g *glance, steps int, d *webrace.Document) []match.Recipient {
+	n := len(g.to)
+	to := owners.charge(g.to, steps)
+	if len(to) < n {
+		s.env.Counter("unselectable").Add(1)
+		s.env.Logger.Warn("part of a document cannot be looked at for owners whose rules cost too much there", "url", d.URL,
+			"urds", n-len(to), "rules", g.rules.Key(), "error", selection.ErrBudget)
+	}
+	return to
+}
+
 // partOf applies rules to the document at hand; it returns none if they cannot be applied. That is no
-// failure of the document, whose other readers are told all the same.
-func (s *stage) partOf(ctx context.Context, rules *selection.Selection, now *selection.Document, d *webrace.Document) (*selection.Part, error) {
-	part, err := rules.Apply(ctx, now)
+// failure of the document, whose other readers are told all the same. A budget that does not do is told of where it is
+// charged.
+func (s *stage) partOf(ctx context.Context, rules *selection.Selection, now *selection.Document, d *webrace.Document, budget *selection.Budget) (*selection.Part, error) {
+	part, err := rules.Apply(ctx, now, budget)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.Is(err, selection.ErrBudget):
+		return nil, nil
 	case err != nil:
 		s.env.Counter("unselectable").Add(1)
 		s.env.Logger.Warn("part of a document cannot be looked at", "url", d.URL, "rules", rules.Key(), "error", err)
@@ -170,28 +193,43 @@ func (s *stage) partOf(ctx context.Context, rules *selection.Selection, now *sel
 	case len(part.Text.Blocks) == 0:
 		s.env.Counter("selected_nothing").Add(1)
 	}
+	budget.Spend(len(part.Text.Bytes) / matchedBytes)
 	return part, nil
 }
+
+// matchedBytes of text are matched, and recalledBytes of a version are read, at the cost of a step.
+const (
+	matchedBytes  = 8
+	recalledBytes = 4
+)
 
 // history is what the object cache has of a document. The baseline of a visit knows whole blocks of whole
 // pages, so what is new in a part is told by the same part of the versions before.
 type history struct {
 	*stage
 	document *webrace.Document
-	number   int // of the version that was opened last
+	budget   *selection.Budget // of whom it is looked at for
+	seen     *webrace.Text     // the part that they have seen; nil if that version was removed
+	number   int               // of the version that was opened last
 	version  *selection.Document
+	cost     int // of reading it
 }
 
 // at returns a version; nil if it was removed.
 func (h *history) at(number int) (*selection.Document, error) {
 	if h.number == number {
+		h.budget.Spend(h.cost) // as if it were read for this owner alone
 		return h.version, nil
+	}
+	if h.budget.Left() < 0 {
+		return nil, nil
 	}
 	r, err := h.recall(objects.View(h.document.Secret, h.document.URL), number)
 	if err != nil && !errors.Is(err, objects.ErrNotFound) {
 		return nil, err
 	}
-	h.number, h.version = number, nil
+	h.number, h.version, h.cost = number, nil, len(r.body)/recalledBytes
+	h.budget.Spend(h.cost)
 	if err == nil {
 		h.version = selection.Open(r.body, r.text.MediaType, r.text.Charset, r.text.Text)
 	}
@@ -204,7 +242,7 @@ func (h *history) part(ctx context.Context, number int, rules *selection.Selecti
 	if d == nil || err != nil {
 		return nil, err
 	}
-	part, err := rules.Apply(ctx, d)
+	part, err := rules.Apply(ctx, d, h.budget)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -216,15 +254,21 @@ func (h *history) part(ctx context.Context, number int, rules *selection.Selecti
 
 // addedTo returns which blocks of a part are new to those who have seen a version, because none of the last
 // versions up to that one had them in the same part; and whether the part has changed since at all. Where
-// a version was removed as garbage, the baseline of the last visit stands in for it.
-func (h *history) addedTo(ctx context.Context, now *webrace.Text, g *glance) (added []bool, changed bool, err error) {
+// a version was removed as garbage, the baseline of the last visit stands in for it. No part, and one without text, is
+// unchanged.
+func (h *history) addedTo(ctx context.Context, part *selection.Part, g *glance) (added []bool, changed bool, err error) {
+	if part == nil || len(part.Text.Blocks) == 0 {
+		return nil, false, nil
+	}
 	if g.last == 0 {
 		return nil, true, nil
 	}
+	now := part.Text
 	last, err := h.part(ctx, g.last, g.rules)
 	if err != nil {
 		return nil, false, err
 	}
+	h.seen = last
 	known := baselineOf(h.document.Visit)
 	if last != nil {
 		var before match.Baseline

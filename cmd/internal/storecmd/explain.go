@@ -2,12 +2,14 @@ package storecmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -54,6 +56,7 @@ type page struct {
 	*reach
 	*stored // nil when it is not in the object cache
 	control *control.Store
+	looked  map[string]annotate.Looked // by the id of the URD
 }
 
 func lookUp(dir *storage.Dir, queues frontiers, secret, url string) (*page, error) {
@@ -102,20 +105,46 @@ func (p *page) mentionViews(c *cobra.Command, dir *storage.Dir) error {
 func (p *page) explain(c *cobra.Command, owner string) error {
 	w := c.OutOrStdout()
 	p.describe(w)
-	n := 0
+	var urds []control.URD
 	for urd, err := range p.control.ByOwner(c.Context(), owner) {
 		if err != nil {
 			return err
 		}
-		n++
+		urds = append(urds, urd)
+	}
+	if len(urds) == 0 {
+		return fmt.Errorf("%s has no URDs: %s", owner, listURDs)
+	}
+	if err := p.lookAtParts(c.Context(), urds); err != nil {
+		return err
+	}
+	for _, urd := range urds {
 		if err := p.explainURD(c.Context(), w, urd); err != nil {
 			return err
 		}
 	}
-	if n == 0 {
-		return fmt.Errorf("%s has no URDs: %s", owner, listURDs)
-	}
 	return nil
+}
+
+// lookAtParts finds the parts of the page at which those of an owner's URDs look that are asked: together they have one
+// budget.
+func (p *page) lookAtParts(ctx context.Context, urds []control.URD) error {
+	if p.stored == nil {
+		return nil
+	}
+	var ids []string
+	var interests []*annotate.Interest
+	for _, u := range urds {
+		interest, err := annotate.NewInterest(u.URD)
+		if asked, _ := p.asks(u); asked && err == nil { // what is wrong with one is said where it is explained
+			ids, interests = append(ids, u.ID), append(interests, interest)
+		}
+	}
+	p.looked = make(map[string]annotate.Looked)
+	for i, looked := range annotate.Parts(ctx, interests, p.parts()) {
+		p.looked[ids[i]] = looked
+	}
+	return ctx.Err()
 }
 
 // describe says what is known of the page itself.

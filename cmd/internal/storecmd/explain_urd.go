@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -84,9 +85,12 @@ func (p *page) part(ctx context.Context, i *annotate.Interest, say func(string, 
 	if !i.Selects() {
 		return p.Text, "the whole page", ""
 	}
-	part, err := i.Part(ctx, p.parts())
-	if err != nil {
-		return nil, "", "its part of the page cannot be looked at: " + err.Error()
+	part, known := p.looked[i.ID]
+	if !known { // it is not asked, and takes nothing from the others
+		part.Part, part.Err = i.Part(ctx, p.parts(), selection.NewBudget())
+	}
+	if part.Err != nil {
+		return nil, "", "its part of the page cannot be looked at: " + part.Err.Error()
 	}
 	say("it looks at part of the page: %d of %s", len(part.Text.Blocks), plural(len(p.Text.Blocks), "block"))
 	for _, r := range part.Unmatched {

@@ -131,17 +131,20 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			return true, err
 		}
 		r.read++
-		parts := document.parts()
+		interests := make([]*annotate.Interest, len(asked))
+		for i := range asked {
+			interests[i] = asked[i].Interest
+		}
+		parts := annotate.Parts(ctx, interests, document.parts())
+		if ctx.Err() != nil {
+			return true, ctx.Err()
+		}
 		for i, interest := range asked {
-			part, err := interest.Part(ctx, parts)
-			if ctx.Err() != nil {
-				return true, ctx.Err()
-			}
-			if err != nil {
+			if parts[i].Err != nil {
 				continue // it looks at nothing
 			}
 			since := states[i].version
-			alert := states[i].show(interest.Interest, v.Number, part.Text)
+			alert := states[i].show(interest.Interest, v.Number, parts[i].Text)
 			if alert == nil || v.FetchedAt.Before(r.since) {
 				continue
 			}
