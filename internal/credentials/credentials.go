@@ -83,6 +83,7 @@ type holder struct {
 	secret  control.Secret
 	jar     *Jar
 	places  map[string]*standing // by host; guarded by the desk's lock
+	enough  int                  // places before the next look for those that can be forgotten
 }
 
 // Grant returns what to present with a request by this scheme to this host, as in its normalized URL. It
@@ -188,8 +189,9 @@ func (d *Desk) standing(h *holder, host string) *standing {
 	defer d.mu.Unlock()
 	s := h.places[host]
 	if s == nil {
-		if len(h.places) >= maxPlaces { // under a domain of which each name is a host
+		if len(h.places) >= max(maxPlaces, h.enough) { // under a domain of which each name is a host
 			maps.DeleteFunc(h.places, func(_ string, s *standing) bool { return s.idle() })
+			h.enough = 2 * len(h.places)
 		}
 		s = &standing{name: h.name, host: host, limits: d.limits}
 		h.places[host] = s

@@ -1,26 +1,30 @@
 package likeness
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
 
 // Hosts has a [Memory] for each of a number of hosts. When there are too many of them, or too many pages in
 // all, the host that was asked about longest ago is forgotten. It may be used by many goroutines.
 type Hosts struct {
-	pages, all, hosts int
+	pages, all int
 
 	mu     sync.Mutex
-	known  map[string]*host
-	now    uint64
+	known  *simplelru.LRU[string, *Memory]
 	stored int // pages of all hosts
-}
-
-type host struct {
-	*Memory
-	used uint64
 }
 
 // NewHosts returns one of so many pages a host, pages in all, and hosts.
 func NewHosts(pages, all, hosts int) *Hosts {
-	return &Hosts{pages: pages, all: all, hosts: hosts, known: make(map[string]*host)}
+	h := &Hosts{pages: pages, all: all}
+	var err error
+	h.known, err = simplelru.NewLRU(max(hosts, 1), func(_ string, m *Memory) { h.stored -= m.Len() })
+	if err != nil {
+		panic(err) // there is room for one
+	}
+	return h
 }
 
 // Meet looks a page up among the others of its host, and remembers it, as one step. It counts the pages that
@@ -39,8 +43,8 @@ func (h *Hosts) Meet(name string, p Page, count int, stands func(Found) bool) Fo
 		m.Forget(p.URL)
 	}
 	h.stored += m.Len() - before
-	for h.stored > h.all && len(h.known) > 1 {
-		h.forgetOldest()
+	for h.stored > h.all && h.known.Len() > 1 {
+		h.known.RemoveOldest()
 	}
 	return found
 }
@@ -49,7 +53,7 @@ func (h *Hosts) Meet(name string, p Page, count int, stands func(Found) bool) Fo
 func (h *Hosts) Leave(name, url string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if m := h.known[name]; m != nil {
+	if m, ok := h.known.Peek(name); ok {
 		before := m.Len()
 		m.Forget(url)
 		h.stored += m.Len() - before
@@ -57,27 +61,11 @@ func (h *Hosts) Leave(name, url string) {
 }
 
 // host returns the memory of a host, as the one that was used last.
-func (h *Hosts) host(name string) *host {
-	m := h.known[name]
-	if m == nil {
-		if len(h.known) >= h.hosts {
-			h.forgetOldest()
-		}
-		m = &host{Memory: NewMemory(h.pages)}
-		h.known[name] = m
+func (h *Hosts) host(name string) *Memory {
+	m, ok := h.known.Get(name)
+	if !ok {
+		m = NewMemory(h.pages)
+		h.known.Add(name, m)
 	}
-	h.now++
-	m.used = h.now
 	return m
-}
-
-func (h *Hosts) forgetOldest() {
-	oldest := ""
-	for name, m := range h.known {
-		if first := h.known[oldest]; first == nil || m.used < first.used {
-			oldest = name
-		}
-	}
-	h.stored -= h.known[oldest].Len()
-	delete(h.known, oldest)
 }

@@ -130,8 +130,8 @@ func TestHostsAreForgottenFromTheOneAskedAboutLongestAgo(t *testing.T) {
 		h.Meet("a", Page{"v", 1, 9 << 40}, 1, always)
 		h.Meet("c", Page{"u", 1, 5}, 1, always)
 		h.Leave("a", "v")
-		if h.known["b"] != nil || len(h.known) != 2 || h.stored != 2 {
-			t.Errorf("%s: %d hosts, %d pages", what, len(h.known), h.stored)
+		if h.known.Contains("b") || h.known.Len() != 2 || h.stored != 2 {
+			t.Errorf("%s: %d hosts, %d pages", what, h.known.Len(), h.stored)
 		}
 		if f := h.Meet("a", Page{"w", 1, 4}, 1, always); f.Near != "u" || f.Same != 0 {
 			t.Errorf("%s: found %+v", what, f)

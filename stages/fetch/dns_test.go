@@ -331,7 +331,7 @@ func TestANameThatMovesInsideIsRefusedThere(t *testing.T) {
 	}
 	ask()
 	z.hosts["a.test"] = "127.0.0.2" // the same machine, that nobody admitted
-	clear(s.client.dialer.names.memo.entries)
+	s.client.dialer.names.memo.kept.Purge()
 	ask()
 	if c := s.env.Counters(); c["pages"] != 2 || c["dns_lookups"] != 1 {
 		t.Errorf("on a connection that was kept: counters %v", c)

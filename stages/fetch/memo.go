@@ -3,18 +3,22 @@ package fetch
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// memo remembers what was loaded under a key for a while. However many ask for the same key at once, it
-// is loaded once. What is remembered never costs more than a budget, beyond the one entry loaded last:
-// to make room, what has run out goes first, then anything.
+// memo is an LRU cache of what was loaded under a key, for a while. However many ask for the same key at once, it
+// is loaded once. What is remembered never costs more than a budget, beyond the one entry loaded last: to make
+// room, what was asked for longest ago goes first.
 type memo[V any] struct {
 	budget int
 
 	mu      sync.Mutex
-	entries map[string]*remembered[V]
+	loading map[string]*remembered[V]
+	kept    *simplelru.LRU[string, *remembered[V]]
 	spent   int
 }
 
@@ -36,7 +40,13 @@ type remembered[V any] struct {
 var errAbandoned = errors.New("loading was given up")
 
 func newMemo[V any](budget int) *memo[V] {
-	return &memo[V]{budget: budget, entries: make(map[string]*remembered[V])}
+	m := &memo[V]{budget: budget, loading: make(map[string]*remembered[V])}
+	var err error
+	m.kept, err = simplelru.NewLRU(math.MaxInt, func(_ string, e *remembered[V]) { m.spent -= e.loaded.cost })
+	if err != nil {
+		panic(err) // the number of entries is positive: their cost is what has a limit
+	}
+	return m
 }
 
 // get returns what is remembered, or loads it. An error is returned to all who wait for it, and not
@@ -44,11 +54,13 @@ func newMemo[V any](budget int) *memo[V] {
 func (m *memo[V]) get(ctx context.Context, key string, load func(context.Context) (loaded[V], error)) (V, error) {
 	for {
 		m.mu.Lock()
-		e := m.entries[key]
-		if e == nil || e.expired() {
-			m.forget(key)
+		e := m.loading[key]
+		if kept, ok := m.kept.Get(key); ok && !time.Now().After(kept.until) {
+			e = kept
+		}
+		if e == nil {
 			e = &remembered[V]{done: make(chan struct{}), err: errAbandoned}
-			m.entries[key] = e
+			m.loading[key] = e
 			m.mu.Unlock()
 			return m.fill(ctx, key, e, load)
 		}
@@ -65,16 +77,6 @@ func (m *memo[V]) get(ctx context.Context, key string, load func(context.Context
 	}
 }
 
-// expired reports whether an entry was loaded and has run out.
-func (e *remembered[V]) expired() bool {
-	select {
-	case <-e.done:
-		return time.Now().After(e.until)
-	default:
-		return false
-	}
-}
-
 // fill loads an entry that the caller has put in place.
 func (m *memo[V]) fill(ctx context.Context, key string, e *remembered[V], load func(context.Context) (loaded[V], error)) (V, error) {
 	var got loaded[V]
@@ -83,10 +85,9 @@ func (m *memo[V]) fill(ctx context.Context, key string, e *remembered[V], load f
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		e.loaded, e.err, e.until = got, err, time.Now().Add(got.keep)
-		if err != nil {
-			delete(m.entries, key)
-		} else {
-			m.makeRoom(key, got.cost)
+		delete(m.loading, key)
+		if err == nil {
+			m.keep(key, e)
 		}
 		close(e.done)
 	}()
@@ -98,28 +99,11 @@ func (m *memo[V]) fill(ctx context.Context, key string, e *remembered[V], load f
 	return got.value, err
 }
 
-// makeRoom forgets other entries until the budget holds. It wants the lock.
-func (m *memo[V]) makeRoom(key string, cost int) {
-	m.spent += cost
-	if m.spent <= m.budget {
-		return
-	}
-	for _, wanted := range []func(*remembered[V]) bool{
-		(*remembered[V]).expired,
-		func(e *remembered[V]) bool { return e.err == nil },
-	} {
-		for other, e := range m.entries {
-			if m.spent > m.budget && other != key && wanted(e) {
-				m.forget(other)
-			}
-		}
-	}
-}
-
-// forget drops an entry that has been loaded. It wants the lock.
-func (m *memo[V]) forget(key string) {
-	if e := m.entries[key]; e != nil {
-		m.spent -= e.loaded.cost
-		delete(m.entries, key)
+// keep remembers an entry that has been loaded, in place of what has run out under its key. It wants the lock.
+func (m *memo[V]) keep(key string, e *remembered[V]) {
+	m.kept.Remove(key)
+	m.kept.Add(key, e)
+	for m.spent += e.loaded.cost; m.spent > m.budget && m.kept.Len() > 1; {
+		m.kept.RemoveOldest()
 	}
 }

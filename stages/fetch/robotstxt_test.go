@@ -211,8 +211,8 @@ func (s *stage) rested(t *testing.T, url string) {
 	m := s.robots.memo
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e := m.entries[url]
-	if e == nil {
+	e, known := m.kept.Peek(url)
+	if !known {
 		t.Fatalf("nothing is known of %s", url)
 	}
 	e.loaded.value.at = time.Time{}
@@ -270,7 +270,7 @@ func TestARobotsTxtIsKeptForADay(t *testing.T) {
 			fetch()
 			m := s.robots.memo
 			m.mu.Lock()
-			e := m.entries[url]
+			e, _ := m.kept.Peek(url)
 			if left := time.Until(e.until); asked.Load() != 1 || left > c.kept || left < c.kept-time.Minute {
 				t.Errorf("asked for %d times, kept for %v more, want %v", asked.Load(), left, c.kept)
 			}

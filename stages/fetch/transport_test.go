@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -271,26 +272,65 @@ func TestAMemoStaysWithinItsBudget(t *testing.T) {
 				t.Fatalf("got %d, %v", got, err)
 			}
 			spent := 0
-			for _, e := range m.entries {
+			for _, e := range m.kept.Values() {
 				spent += e.loaded.cost
 			}
 			if m.spent > m.budget || m.spent != spent {
 				t.Fatalf("spent %d, counted as %d", spent, m.spent)
 			}
-			if m.entries[fmt.Sprint(i)] == nil {
+			if !m.kept.Contains(fmt.Sprint(i)) {
 				t.Fatalf("%d was not remembered", i)
 			}
 		}
-		time.Sleep(2 * time.Hour)
-		for _, key := range []string{"x", "y"} { // what has run out goes first
+		for _, key := range []string{"x", "y", "x", "z"} { // what was asked for longest ago goes first
 			if _, err := m.get(t.Context(), key, load(1, 5, time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if m.entries["x"] == nil || m.entries["y"] == nil || m.spent > 10 {
-			t.Errorf("%d entries, spent %d", len(m.entries), m.spent)
+		if keys := m.kept.Keys(); fmt.Sprint(keys) != "[x z]" || m.spent != 10 {
+			t.Errorf("%v are remembered, spent %d", keys, m.spent)
+		}
+		time.Sleep(2 * time.Hour)
+		if got, err := m.get(t.Context(), "x", load(2, 7, time.Hour)); got != 2 || err != nil || m.spent != 7 {
+			t.Errorf("what has run out is loaded again: got %d, %v, spent %d", got, err, m.spent)
 		}
 	})
+}
+
+// TestAMemoTakesNoMoreTimeOnceItIsFull counts what is looked at: an insertion into a full memo takes out one entry.
+func TestAMemoTakesNoMoreTimeOnceItIsFull(t *testing.T) {
+	t.Parallel()
+	const budget = 1000
+	m := newMemo[int](budget)
+	for i := range 3 * budget {
+		before := m.kept.Len()
+		if _, err := m.get(t.Context(), fmt.Sprint(i), func(context.Context) (loaded[int], error) { return loaded[int]{i, time.Hour, 1}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(before+1, budget); m.kept.Len() != want || m.kept.Contains(fmt.Sprint(i-budget)) {
+			t.Fatalf("%d entries after %d insertions, want %d; the oldest is kept: %t", m.kept.Len(), i+1, want, m.kept.Contains(fmt.Sprint(i-budget)))
+		}
+	}
+}
+
+// BenchmarkMemo asks for ever other keys: 100,000 beyond those that there is room for cost as much each as the first.
+func BenchmarkMemo(b *testing.B) {
+	for _, hosts := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
+			m := newMemo[int](maxNames)
+			insert := func(i int) {
+				m.get(b.Context(), strconv.Itoa(i), func(context.Context) (loaded[int], error) { return loaded[int]{i, time.Hour, 1}, nil })
+			}
+			for i := range hosts {
+				insert(i)
+			}
+			i := hosts
+			for b.Loop() {
+				insert(i)
+				i++
+			}
+		})
+	}
 }
 
 func TestAMemoSharesFailuresAndForgetsThem(t *testing.T) {
@@ -316,8 +356,8 @@ func TestAMemoSharesFailuresAndForgetsThem(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		all.Wait()
-		if loads.Load() != 1 || len(m.entries) != 0 {
-			t.Errorf("%d loads, %d entries", loads.Load(), len(m.entries))
+		if loads.Load() != 1 || len(m.loading)+m.kept.Len() != 0 {
+			t.Errorf("%d loads, %d entries", loads.Load(), len(m.loading)+m.kept.Len())
 		}
 	})
 }

@@ -26,6 +26,7 @@ type turns struct {
 
 	mu     sync.Mutex
 	byHost map[string]*hostTurns
+	enough int // hosts before the next look for those that can be forgotten
 }
 
 type hostTurns struct {
@@ -86,7 +87,7 @@ func (t *turns) try(host string) (h *hostTurns, wait time.Duration, changed <-ch
 
 // makeRoom forgets hosts that nobody asks, and that need not be left alone. It wants the lock.
 func (t *turns) makeRoom(now time.Time) {
-	if len(t.byHost) < maxHosts {
+	if len(t.byHost) < max(maxHosts, t.enough) {
 		return
 	}
 	for name, h := range t.byHost {
@@ -94,6 +95,7 @@ func (t *turns) makeRoom(now time.Time) {
 			delete(t.byHost, name)
 		}
 	}
+	t.enough = 2 * len(t.byHost) // so that many that rest are not looked through for each that comes
 }
 
 // endTurn gives a turn back in which a host was asked at a certain time, and answered or failed.
