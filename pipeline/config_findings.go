@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace/internal/terminal"
 )
 
 // Finding is one thing that is wrong with a configuration.
@@ -99,21 +101,21 @@ func (fs Findings) Unwrap() []error {
 // Format writes the findings for a person: each in one line, then the line of the file, and a caret under
 // the place. Nothing is coloured unless color is set.
 func (fs Findings) Format(w io.Writer, color bool) error {
-	bold, red, reset := "", "", ""
+	bold, red, reset, shown := "", "", "", func(s string) string { return s }
 	if color {
-		bold, red, reset = "\x1b[1m", "\x1b[31m", "\x1b[0m"
+		bold, red, reset, shown = "\x1b[1m", "\x1b[31m", "\x1b[0m", terminal.Visible
 	}
 	var b strings.Builder
 	for _, f := range fs {
 		if at := f.Pos.String(); at != "" {
-			fmt.Fprintf(&b, "%s%s:%s ", bold, at, reset)
+			fmt.Fprintf(&b, "%s%s:%s ", bold, shown(at), reset)
 		}
-		fmt.Fprintf(&b, "%s%s%s\n", red, f.text(), reset)
+		fmt.Fprintf(&b, "%s%s%s\n", red, shown(f.text()), reset)
 		if f.Pos.Line == 0 || f.SourceLine == "" {
 			continue
 		}
 		number := fmt.Sprintf("%5d | ", f.Pos.Line)
-		fmt.Fprintf(&b, "%s%s\n", number, f.SourceLine)
+		fmt.Fprintf(&b, "%s%s\n", number, shown(f.SourceLine))
 		fmt.Fprintf(&b, "%s| %s%s%s%s\n", strings.Repeat(" ", len(number)-2), indentTo(f.SourceLine, f.Pos.Column), red, strings.Repeat("^", max(1, f.width)), reset)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -81,7 +81,10 @@ var storeCommands = map[string]underDamage{
 }
 
 // storeLeaves lists the commands of webrace-store that do something, by their names below it.
-func storeLeaves() (names []string) {
+func storeLeaves() []string { return leaves(storecmd.New(nil)) }
+
+// leaves lists the commands of a program that do something.
+func leaves(root *cobra.Command) (names []string) {
 	var walk func(c *cobra.Command, path string)
 	walk = func(c *cobra.Command, path string) {
 		if !c.HasSubCommands() {
@@ -92,7 +95,7 @@ func storeLeaves() (names []string) {
 			walk(sub, path+" "+sub.Name())
 		}
 	}
-	walk(storecmd.New(nil), "")
+	walk(root, "")
 	slices.Sort(names)
 	return names
 }

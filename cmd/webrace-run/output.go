@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage/room"
-	"golang.org/x/term"
 )
 
 // output is what a running session shows: one line that is written over on a terminal, log lines
@@ -75,7 +74,7 @@ func (l lineWriter) Write(p []byte) (int, error) {
 	l.o.mu.Lock()
 	defer l.o.mu.Unlock()
 	if l.o.shown {
-		fmt.Fprint(l.o.w, "\r\x1b[K")
+		fmt.Fprint(cli.Exact(l.o.w), "\r\x1b[K")
 	}
 	return l.o.w.Write(p)
 }
@@ -111,14 +110,13 @@ func (o *output) progress(runs []*pipeline.Run, draining bool) {
 
 // show replaces the progress line, cut to the terminal's width.
 func (o *output) show(text string) {
-	if f, ok := o.w.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && len(text) >= width && width > 1 {
-			text = text[:width-1]
-		}
+	text = terminal.Line(text)
+	if width := cli.Width(o.w); len(text) >= width && width > 1 {
+		text = text[:width-1]
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	fmt.Fprint(o.w, "\r\x1b[K", text)
+	fmt.Fprint(cli.Exact(o.w), "\r\x1b[K", text)
 	o.shown = true
 }
 
@@ -149,7 +147,7 @@ func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.shown {
-		fmt.Fprint(o.w, "\r\x1b[K")
+		fmt.Fprint(cli.Exact(o.w), "\r\x1b[K")
 		o.shown = false
 	}
 }

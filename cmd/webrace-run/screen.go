@@ -7,14 +7,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/term"
 	"golang.org/x/text/width"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/terminal"
 )
 
 // screen writes text for a person: on a terminal in lines of its width and in colours, unless NO_COLOR is
-// set, and elsewhere as it comes. What pages say brings no control characters.
+// set, and elsewhere as it comes. Of what pages say, a terminal obeys nothing.
 type screen struct {
 	w       io.Writer
 	width   int // 0 if lines have no end
@@ -30,12 +30,7 @@ func newScreen(w io.Writer) *screen {
 	if !cli.IsTerminal(w) {
 		return s
 	}
-	s.colours, s.width = os.Getenv("NO_COLOR") == "", 80
-	if f, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			s.width = max(columns, narrowest)
-		}
-	}
+	s.colours, s.width = os.Getenv("NO_COLOR") == "", max(cli.Width(w), narrowest)
 	return s
 }
 
@@ -58,6 +53,7 @@ type run struct {
 
 // line writes runs as one paragraph, which begins with a label and goes on under its end.
 func (s *screen) line(label run, runs ...run) {
+	label.text = terminal.Visible(label.text)
 	indent := columns(label.text)
 	p := paragraph{screen: s, indent: strings.Repeat(" ", indent), column: indent}
 	p.put(label)
@@ -68,7 +64,7 @@ func (s *screen) line(label run, runs ...run) {
 	p.wear(plain)
 	p.out.WriteByte('\n')
 	if s.err == nil {
-		_, s.err = io.WriteString(s.w, p.out.String())
+		_, s.err = io.WriteString(cli.Exact(s.w), p.out.String())
 	}
 }
 
@@ -97,19 +93,9 @@ func (p *paragraph) add(r run) {
 		if end < 0 {
 			end = len(r.text)
 		}
-		if text := strings.Map(printable, r.text[:end]); text != "" {
-			p.word = append(p.word, run{text, r.style})
-		}
+		p.word = append(p.word, run{terminal.Visible(r.text[:end]), r.style})
 		r.text = r.text[end:]
 	}
-}
-
-// printable leaves out what a terminal would obey, or would write backwards.
-func printable(c rune) rune {
-	if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
-		return -1
-	}
-	return c
 }
 
 // endWord writes the word, on a new line if this one has no room for it.

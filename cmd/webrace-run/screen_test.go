@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/webrace/webrace/internal/terminal"
 )
 
 var sequences = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -56,15 +59,11 @@ func FuzzScreen(f *testing.F) {
 		if i := strings.IndexFunc(text, func(c rune) bool { return c != '\n' && unicode.IsControl(c) || c == '\u202e' }); i >= 0 {
 			t.Fatalf("control characters: %q", text)
 		}
-		shown := func(s string) string {
-			return strings.Map(func(c rune) rune {
-				if unicode.IsSpace(c) {
-					return -1
-				}
-				return printable(c)
-			}, s)
+		want := "label"
+		for _, word := range slices.Concat(strings.Fields(first), strings.Fields(second)) {
+			want += terminal.Visible(word)
 		}
-		if got, want := shown(text), "label"+shown(first)+shown(second); got != want {
+		if got := strings.Join(strings.Fields(text), ""); got != want {
 			t.Fatalf("shown %q of %q", got, want)
 		}
 	})

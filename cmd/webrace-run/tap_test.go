@@ -82,7 +82,7 @@ func TestAnItemIsALineOnATerminal(t *testing.T) {
 	s := &screen{w: &out, width: 70}
 	s.item(item, 7)
 	s.body(item)
-	want := "15:04:05 http://a.example/ errors (7 passed before it) status=200\n    <p>tea\n    [2Jmilk\n    … 85 more bytes\n"
+	want := "15:04:05 http://a.example/ errors (7 passed before it) status=200\n    <p>tea\n    \\u001b[2Jmilk\n    … 85 more bytes\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

@@ -156,7 +156,7 @@ func (f testFlags) tell(c *cobra.Command, r pipelinetest.Result) {
 	}
 	fmt.Fprintf(out, "FAIL  %s: %s\n", r.Pipeline, r.Name)
 	for _, failure := range r.Failures {
-		pipeline.Findings{failure.Finding}.Format(out, cli.IsTerminal(out))
+		pipeline.Findings{failure.Finding}.Format(cli.Exact(out), cli.IsTerminal(out))
 		fmt.Fprint(out, failure.Detail)
 	}
 }

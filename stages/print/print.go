@@ -11,9 +11,9 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -64,7 +64,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 func (s *stage) write(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.out.WriteString(line + "\n"); err != nil {
+	if _, err := s.out.WriteString(terminal.Visible(line) + "\n"); err != nil { // in JSON that is the same text
 		return err
 	}
 	return s.out.Flush()
@@ -86,23 +86,13 @@ func text(value any) string {
 	case *webrace.Links:
 		return fmt.Sprintf("%s: %d links\n  %s", v.From, len(v.URLs), strings.Join(v.URLs, "\n  "))
 	case *webrace.Document:
-		return fmt.Sprintf("%s\t%s\t%d\t%s\t%d bytes\t%s", v.URL, v.Outcome, v.Status, printable(v.MediaType), len(v.Body), printable(v.Title))
+		return fmt.Sprintf("%s\t%s\t%d\t%s\t%d bytes\t%s", v.URL, v.Outcome, v.Status, terminal.Line(v.MediaType), len(v.Body), terminal.Line(v.Title))
 	case *xmlschema.ACI:
-		return fmt.Sprintf("%d\t%s\t%s\t%s\t%s", v.Relevance, v.Owner, v.URI, printable(v.Title), printable(v.Summary))
+		return fmt.Sprintf("%d\t%s\t%s\t%s\t%s", v.Relevance, v.Owner, v.URI, terminal.Line(v.Title), terminal.Line(v.Summary))
 	case *pipeline.Failure:
-		return printable(v.Error())
+		return terminal.Line(v.Error())
 	case fmt.Stringer:
-		return printable(v.String())
+		return terminal.Line(v.String())
 	}
-	return printable(fmt.Sprint(value))
-}
-
-// printable takes out what would move the cursor of a terminal, or worse: texts come from anybody's page.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, text)
+	return terminal.Line(fmt.Sprint(value))
 }

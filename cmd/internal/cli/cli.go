@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fsck"
@@ -56,6 +57,11 @@ func Main(root *cobra.Command) int { return Execute(context.Background(), root, 
 // Execute is Main for a command whose errors go elsewhere, as to whoever asked another process for it.
 func Execute(ctx context.Context, root *cobra.Command, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
+	stdout, stderr := visible(root.OutOrStdout()), visible(stderr)
+	defer Exact(stdout)
+	defer Exact(stderr)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return Wrongf("%w\nrun '%s --help' for what it understands", err, c.CommandPath())
 	})
@@ -68,6 +74,24 @@ func Execute(ctx context.Context, root *cobra.Command, stderr io.Writer) int {
 		Report(stderr, err)
 	}
 	return status(err)
+}
+
+// visible returns what a command writes to instead of w, so that a terminal obeys nothing of what the command read
+// from the web.
+func visible(w io.Writer) io.Writer {
+	if IsTerminal(w) {
+		return terminal.NewWriter(w)
+	}
+	return w
+}
+
+// Exact returns where an output of a command leads, for what a terminal is to obey, and for bytes that are asked for
+// as they are. Nothing of what was read from the web may be in the former unless [terminal.Visible] has seen it.
+func Exact(w io.Writer) io.Writer {
+	if t, ok := w.(*terminal.Writer); ok {
+		return t.Exact()
+	}
+	return w
 }
 
 func status(err error) int {
@@ -91,7 +115,7 @@ func status(err error) int {
 func Report(w io.Writer, err error) {
 	var findings pipeline.Findings
 	if errors.As(err, &findings) {
-		findings.Format(w, IsTerminal(w))
+		findings.Format(Exact(w), IsTerminal(w))
 		return
 	}
 	var problems xmlschema.Problems
@@ -120,6 +144,8 @@ func Count[N int | int64](n N, thing string) string {
 // socket.
 func IsTerminal(w any) bool {
 	switch f := w.(type) {
+	case *terminal.Writer:
+		return IsTerminal(f.Unwrap())
 	case *os.File:
 		return term.IsTerminal(int(f.Fd()))
 	case interface{ IsTerminal() bool }:
@@ -132,6 +158,8 @@ func IsTerminal(w any) bool {
 // known.
 func Width(w any) int {
 	switch f := w.(type) {
+	case *terminal.Writer:
+		return Width(f.Unwrap())
 	case *os.File:
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return columns

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/room"
@@ -143,7 +144,7 @@ func fatal(err error, w *room.Watch) {
 		fmt.Fprintf(os.Stderr, "\nerror: interrupted while the disk was full\n%s\n", nothingLost)
 		os.Exit(Interrupted)
 	}
-	fmt.Fprintf(os.Stderr, "\nerror: %v\n%s\n", err, nothingLost)
+	fmt.Fprintf(os.Stderr, "\nerror: %s\n%s\n", terminal.Visible(err.Error()), nothingLost)
 	os.Exit(Environment)
 }
 

@@ -102,9 +102,9 @@ func missing(err error) error {
 
 // part is what of a document is wanted.
 type part struct {
-	version      int
-	text, header bool
-	secret       string
+	version           int
+	text, header, raw bool
+	secret            string
 }
 
 func newCacheCat(place *cli.Place) *cobra.Command {
@@ -130,13 +130,18 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 				if err != nil {
 					return missing(err)
 				}
-				return p.write(c.OutOrStdout(), store, version)
+				out := c.OutOrStdout()
+				if p.raw {
+					out = cli.Exact(out)
+				}
+				return p.write(out, store, version)
 			})
 		},
 	}
 	c.Flags().IntVar(&p.version, "version", 0, "which version (default the latest)")
 	c.Flags().BoolVar(&p.text, "text", false, "what a reader sees of it, as plain text, instead of the body")
 	c.Flags().BoolVar(&p.header, "header", false, "the status and the HTTP header instead of the body")
+	c.Flags().BoolVar(&p.raw, "raw", false, "let a terminal obey what is written; elsewhere it is written as it is anyway")
 	withSecret(c, &p.secret)
 	return c
 }

@@ -78,7 +78,7 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 	case f.json:
 		err = newEncoder(c.OutOrStdout()).Encode(d.view())
 	case len(d.changes) > 0:
-		_, err = io.WriteString(c.OutOrStdout(), d.format(f, cli.IsTerminal(c.OutOrStdout())))
+		_, err = io.WriteString(cli.Exact(c.OutOrStdout()), d.format(f, cli.IsTerminal(c.OutOrStdout())))
 	}
 	if err == nil && len(d.changes) > 0 {
 		return &cli.Error{Status: cli.Failed} // that they differ is all there is to say

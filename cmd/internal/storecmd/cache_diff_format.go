@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/internal/textdiff"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -61,11 +62,18 @@ var (
 	}
 )
 
-// format writes the difference as diff -u does; in colour with the words marked that changed.
+// format writes the difference as diff -u does; in colour, for a terminal, with the words marked that changed.
 func (d *difference) format(f diffFlags, colour bool) string {
 	m := plainMarks
 	if colour {
 		m = colours
+		for i := range d.lines {
+			d.versions[i].URL = terminal.Visible(d.versions[i].URL)
+			for j, line := range d.lines[i] {
+				content := strings.TrimSuffix(line, "\n")
+				d.lines[i][j] = terminal.Visible(content) + line[len(content):]
+			}
+		}
 	}
 	out := &diffWriter{difference: d, marks: m, words: f.words, colour: colour}
 	for i, sign := range []string{"---", "+++"} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/internal/warc"
 	"github.com/webrace/webrace/stages/normalize"
 	"github.com/webrace/webrace/storage/objects/archive"
@@ -136,12 +137,12 @@ func newProgress(c *cobra.Command) *progress {
 func (p *progress) show(format string, args ...any) {
 	if p.c != nil {
 		p.shown = true
-		fmt.Fprint(p.c.ErrOrStderr(), "\r\x1b[K"+fmt.Sprintf(format, args...))
+		fmt.Fprint(cli.Exact(p.c.ErrOrStderr()), "\r\x1b[K"+terminal.Line(fmt.Sprintf(format, args...)))
 	}
 }
 
 func (p *progress) clear() {
 	if p.shown {
-		fmt.Fprint(p.c.ErrOrStderr(), "\r\x1b[K")
+		fmt.Fprint(cli.Exact(p.c.ErrOrStderr()), "\r\x1b[K")
 	}
 }

@@ -41,7 +41,7 @@ func askOwner(c *cobra.Command, place *cli.Place, args []string) error {
 	if err != nil {
 		return err
 	}
-	client := remote.Client{In: c.InOrStdin(), Out: c.OutOrStdout(), Err: c.ErrOrStderr()}
+	client := remote.Client{In: c.InOrStdin(), Out: cli.Exact(c.OutOrStdout()), Err: cli.Exact(c.ErrOrStderr())} // the owner knows what is a terminal
 	status, err := client.Run(c.Context(), conn, remote.Request{
 		Args: args, Dir: dir, Stdin: screen(c.InOrStdin()), Stdout: screen(c.OutOrStdout()), Stderr: screen(c.ErrOrStderr()),
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/terminal"
 )
 
 // listing is how a kind of thing is listed: as a row under a header, or as JSON.
@@ -83,15 +84,16 @@ func (r *rows) row(fields ...any) error {
 	return err
 }
 
-// field writes one field of a row. No text brings tabs or lines of its own.
+// field writes one field of a row. No text brings tabs or lines of its own, nor what a terminal would obey, to
+// which pipes lead as well.
 func field(value any) string {
 	switch v := value.(type) {
 	case time.Time:
 		return moment(v)
-	case string:
-		return oneLine(v)
+	case int, uint64, bool:
+		return fmt.Sprint(v)
 	}
-	return fmt.Sprint(value)
+	return terminal.Line(fmt.Sprint(value))
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -112,12 +112,12 @@ func (p *progressLine) show(r *rematch) {
 		return
 	}
 	p.last, p.shown = time.Now(), true
-	fmt.Fprintf(p.w, "\r\x1b[K%d URLs looked at, %d versions matched, %d to tell", r.urls, r.read, r.found)
+	fmt.Fprintf(cli.Exact(p.w), "\r\x1b[K%d URLs looked at, %d versions matched, %d to tell", r.urls, r.read, r.found)
 }
 
 func (p *progressLine) clear() {
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(cli.Exact(p.w), "\r\x1b[K")
 		p.shown = false
 	}
 }

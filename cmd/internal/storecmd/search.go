@@ -267,11 +267,11 @@ func rebuildIndex(c *cobra.Command, dir *storage.Dir) error {
 	terminal := cli.IsTerminal(c.ErrOrStderr())
 	err := dir.RebuildFulltext(c.Context(), func(done, all int) {
 		if terminal {
-			fmt.Fprintf(c.ErrOrStderr(), "\r\x1b[K%d of %d URLs", done, all)
+			fmt.Fprintf(cli.Exact(c.ErrOrStderr()), "\r\x1b[K%d of %d URLs", done, all)
 		}
 	})
 	if terminal {
-		fmt.Fprint(c.ErrOrStderr(), "\r\x1b[K")
+		fmt.Fprint(cli.Exact(c.ErrOrStderr()), "\r\x1b[K")
 	}
 	if err != nil {
 		return err

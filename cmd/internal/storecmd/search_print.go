@@ -7,12 +7,12 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
@@ -61,6 +61,7 @@ func (o *searchOptions) print(c *cobra.Command, dir *storage.Dir, r fulltext.Res
 	case o.json:
 		printer = jsonHits{out}
 	case cli.IsTerminal(c.OutOrStdout()):
+		out.Reset(cli.Exact(c.OutOrStdout()))
 		printer = &screenHits{w: out, width: min(max(cli.Width(c.OutOrStdout()), 40), 100), n: o.query.From}
 	}
 	cache, cacheErr := dir.Objects()
@@ -73,7 +74,7 @@ func (o *searchOptions) print(c *cobra.Command, dir *storage.Dir, r fulltext.Res
 		if err != nil && !errors.Is(err, objects.ErrNotFound) {
 			note(c, "the text of %s version %d cannot be read: %v", hit.URL, hit.Version, err)
 		}
-		hit.Title = legible(hit.Title)
+		hit.Title = terminal.Line(hit.Title)
 		if err := printer.hit(hit, fragments); err != nil {
 			return err
 		}
@@ -103,19 +104,9 @@ func (o *searchOptions) fragments(cache *objects.Store, hit fulltext.Hit, marks 
 		if block.Field == webrace.FieldTitle || block.Field == webrace.FieldNavigation {
 			continue // the one is shown above, the other says nothing
 		}
-		text.WriteString(legible(string(r.Text.Slice(block))) + fulltext.BlockEnd)
+		text.WriteString(terminal.Line(string(r.Text.Slice(block))) + fulltext.BlockEnd)
 	}
 	return o.fragmentsOf.Fragments(text.String(), hit.Language, shownFragments, marks), nil
-}
-
-// legible returns a text as one line, without what a terminal would obey.
-func legible(text string) string {
-	return oneLine(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text))
 }
 
 func dayOf(t time.Time) string {

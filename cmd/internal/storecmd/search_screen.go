@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/width"
 
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/storage/fulltext"
 )
 
@@ -17,7 +18,7 @@ const (
 	plain         = "\x1b[0m"
 )
 
-// screenHits shows hits to somebody at a terminal.
+// screenHits shows hits to somebody at a terminal, of which w is an exact writer.
 type screenHits struct {
 	w     io.Writer
 	width int
@@ -37,7 +38,7 @@ func (p *screenHits) hit(h fulltext.Hit, fragments []string) error {
 	about := []string{}
 	for _, part := range []string{dayOf(h.Date), h.Language, h.Type} {
 		if part != "" {
-			about = append(about, part)
+			about = append(about, terminal.Line(part))
 		}
 	}
 	if h.Superseded {
@@ -45,7 +46,7 @@ func (p *screenHits) hit(h fulltext.Hit, fragments []string) error {
 	}
 	lines := []string{
 		number + bold + cut(title, p.width-len(number)) + plain,
-		indent + blue + legible(h.URL) + plain,
+		indent + blue + terminal.Line(h.URL) + plain,
 	}
 	if len(about) > 0 {
 		lines = append(lines, indent+dim+cut(strings.Join(about, " · "), p.width-len(indent))+plain)
@@ -68,7 +69,7 @@ func (p *screenHits) facets(r fulltext.Results) error {
 		}
 		var values []string
 		for _, c := range facet.Counts {
-			values = append(values, fmt.Sprintf("%s\u00a0%s%d%s", legible(c.Value), bold, c.Count, notBold))
+			values = append(values, fmt.Sprintf("%s\u00a0%s%d%s", terminal.Line(c.Value), bold, c.Count, notBold))
 		}
 		if facet.Others > 0 {
 			values = append(values, fmt.Sprintf("others\u00a0%s%d%s", bold, facet.Others, notBold))

@@ -10,9 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -37,7 +36,7 @@ func Describe(item pipeline.Tapped) (what string, rest []Field) {
 	if start, err := decoder.Token(); err == nil && start == json.Delim('{') {
 		fields = fieldsOf(decoder)
 	} else if err == nil && start != json.Delim('[') {
-		return clean(fmt.Sprint(start)), nil
+		return terminal.Line(fmt.Sprint(start)), nil
 	}
 	slices.SortStableFunc(fields, func(a, b Field) int { return cmp.Compare(a.inner, b.inner) })
 	best := slices.MinFunc(append(fields, Field{}), func(a, b Field) int { return cmp.Compare(rank(a.Name), rank(b.Name)) })
@@ -57,7 +56,7 @@ func rank(name string) int {
 // textOf returns the body of what is nothing but text.
 func textOf(item pipeline.Tapped) string {
 	if text, ok := item.Text(); ok && string(item.Value) == "{}" {
-		return clean(text)
+		return terminal.Line(text)
 	}
 	return ""
 }
@@ -70,7 +69,7 @@ func fieldsOf(decoder *json.Decoder) (fields []Field) {
 		if err != nil || decoder.Decode(&value) != nil {
 			return fields
 		}
-		key := clean(fmt.Sprint(name))
+		key := terminal.Line(fmt.Sprint(name))
 		text, inner := short(value, rank(key) < len(telling))
 		fields = append(fields, Field{key, text, inner})
 	}
@@ -81,7 +80,7 @@ func fieldsOf(decoder *json.Decoder) (fields []Field) {
 // many things they hold.
 func short(value json.RawMessage, whole bool) (text string, inner int) {
 	if json.Unmarshal(value, &text) == nil {
-		if text = clean(text); len(text) > longField && !whole {
+		if text = terminal.Line(text); len(text) > longField && !whole {
 			return cutTo(text, longField) + "…", 0
 		}
 		return text, 0
@@ -107,18 +106,4 @@ func cutTo(text string, most int) string {
 		end = i
 	}
 	return text[:end]
-}
-
-// clean makes a text one line that a terminal shows and does not obey.
-func clean(text string) string {
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c):
-			return -1
-		}
-		return c
-	}, text)
-	return strings.TrimSpace(text)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 )
@@ -99,7 +100,7 @@ func (m *Model) update(msg message) command {
 	case done:
 		m.says = msg.what
 		if msg.err != nil {
-			m.says = clean(msg.err.Error())
+			m.says = terminal.Line(msg.err.Error())
 		}
 		return m.askAlso
 	case tapMsg:

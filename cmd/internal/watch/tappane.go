@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -49,7 +50,7 @@ func (m *Model) openTap() command {
 		if err != nil {
 			reason = err.Error()
 		}
-		send(tapMsg{ended: clean(reason)})
+		send(tapMsg{ended: terminal.Line(reason)})
 	}()
 	return p.next(ctx)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace/internal/terminal"
 )
 
 const (
@@ -115,8 +117,9 @@ func (m *Model) style(sgr, text string) string {
 	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
 
-// cutLine cuts a text to so many characters; 0 is no limit.
+// cutLine cuts a text to so many characters that a terminal shows and does not obey; 0 is no limit.
 func cutLine(text string, width int) string {
+	text = terminal.Visible(text)
 	if r := []rune(text); width > 0 && len(r) > width {
 		return string(r[:max(width-1, 0)]) + "…"
 	}

@@ -222,7 +222,7 @@ func TestAStageIsTappedFromTheTable(t *testing.T) {
 	if at := <-s.tapped; at != "crawl fetch" {
 		t.Errorf("%s is watched", at)
 	}
-	if view := m.view(); !strings.Contains(view, "what leaves crawl fetch") || !strings.Contains(view, "http://a/[2J  status=200") {
+	if view := m.view(); !strings.Contains(view, "what leaves crawl fetch") || !strings.Contains(view, "http://a/\\u001b[2J  status=200") {
 		t.Errorf("no item is shown:\n%q", view)
 	}
 	press(m, "esc")
