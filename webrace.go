@@ -315,14 +315,14 @@ type HostReport struct {
 }
 
 // Notice tells the owner of a URD how the start of their crawl fares: that it has failed so often in a row
-// that somebody should look, and, once, that it answers again.
+// that somebody should look, and, once, that it answers again. Or that their rules cost too much on a page.
 type Notice struct {
 	ID       string // the same however often the notice is sent
 	State    SourceState
 	Owner    string
 	URD      string // its id
-	URI      string // where the crawl begins
-	Reason   string // why the last attempt failed; empty on recovery
+	URI      string // where the crawl begins, or the page
+	Reason   string // why the last attempt failed, or why the page is not looked at; empty on recovery
 	Failures int    // rounds in a row that failed; on recovery, how many had
 	At       time.Time
 }
@@ -333,4 +333,5 @@ type SourceState string
 const (
 	SourceFailing   SourceState = "failing"
 	SourceRecovered SourceState = "recovered"
+	SourceTooCostly SourceState = "too-costly" // a page is not looked at: the rules of the owner need too many steps on it
 )

@@ -3,7 +3,9 @@ package annotate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/webrace/webrace"
@@ -71,6 +73,37 @@ func TestAnInterestLooksAtThePartThatItsRulesSelect(t *testing.T) {
 	cancel()
 	if _, err := i.Part(ctx, d, selection.NewBudget()); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestRequestsOfAnOwnerShareOneBudget(t *testing.T) {
+	t.Parallel()
+	const sets = 6
+	d, _ := page(t, "<p data-x='"+strings.Repeat("a", 4<<20)+"'>tea")
+	costly := func(set int) func(*xmlschema.URD) {
+		return func(u *xmlschema.URD) {
+			for i := range 64 {
+				u.Ignore = append(u.Ignore, xmlschema.Rule{Language: "css", Text: fmt.Sprintf("[data-x*='b%d-%d']", set, i)})
+			}
+		}
+	}
+	requests := []*Interest{interestIn(t, func(*xmlschema.URD) {})}
+	for set := range sets {
+		requests = append(requests, interestIn(t, costly(sets-set))) // not in the order of their rules
+	}
+	requests = append(requests, interestIn(t, costly(1)))
+	all := Parts(t.Context(), requests, d)
+	over := 0
+	for i, looked := range all {
+		if (looked.Part == nil) != (looked.Err != nil) || looked.Err != nil && !errors.Is(looked.Err, selection.ErrBudget) {
+			t.Errorf("request %d: %+v", i, looked)
+		}
+		if looked.Err != nil {
+			over++
+		}
+	}
+	if over == 0 || over >= sets-1 || all[0].Err != nil || all[1].Err == nil || all[sets].Err != nil || all[sets+1] != all[sets] {
+		t.Errorf("%d are over the budget: %v", over, all)
 	}
 }
 

@@ -21,6 +21,9 @@ func many(form string) (all []Rule) {
 // TestHostileRules applies 64 rules of one owner to pages that make them costly. The steps they take are bounded by what
 // a rule can concern, and where they are not, by the budget; so are the time and the memory.
 func TestHostileRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+	}
 	const elements = 20_000
 	wide := strings.Repeat("<p class='a b c' id=x>x", elements)
 	deep := strings.Repeat("<div class='a b c'>", 500) + strings.Repeat("<b class=d></b>", elements)

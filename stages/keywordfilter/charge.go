@@ -1,10 +1,16 @@
 package keywordfilter
 
 import (
-	"slices"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
 )
 
 // accounts are what the owners may have computed of one document whose URDs look at part of it. Each has a budget, which
@@ -41,17 +47,54 @@ func (a *accounts) most(of []match.Recipient) *selection.Budget {
 	return &most
 }
 
-// charge charges the owner of each URD for what was done for all of them, once, and leaves out those who had less
-// left.
-func (a *accounts) charge(to []match.Recipient, steps int) []match.Recipient {
+// charge charges the owner of each URD for what was done for all of them, once, and tells apart whose owners had as
+// much left.
+func (a *accounts) charge(to []match.Recipient, steps int) (paid, unpaid []match.Recipient) {
 	charged := make(map[*selection.Budget]bool)
-	return slices.DeleteFunc(to, func(r match.Recipient) bool {
+	for _, r := range to {
 		b := a.of(r)
-		paid, known := charged[b]
+		pays, known := charged[b]
 		if !known {
-			paid = b.Spend(steps)
-			charged[b] = paid
+			pays = b.Spend(steps)
+			charged[b] = pays
 		}
-		return !paid
-	})
+		if pays {
+			paid = append(paid, r)
+		} else {
+			unpaid = append(unpaid, r)
+		}
+	}
+	return paid, unpaid
+}
+
+// charged charges the owners of URDs for the part of a document that these look at, returns the URDs whose owners had
+// as much left, and gives the others notice.
+func (s *stage) charged(ctx context.Context, a *audience, owners *accounts, g *glance, steps int, it *pipeline.Item, out pipeline.Emitter) ([]match.Recipient, error) {
+	paid, unpaid := owners.charge(g.to, steps)
+	if len(unpaid) == 0 {
+		return paid, nil
+	}
+	s.env.Counter("unselectable").Add(1)
+	s.env.Logger.Warn("part of a document cannot be looked at for owners whose rules cost too much there",
+		"url", it.Value.(*webrace.Document).URL, "urds", len(unpaid), "rules", g.rules.Key(), "error", selection.ErrBudget)
+	for _, r := range unpaid {
+		urd, _ := a.selective.urds.Get(r.ID)
+		if _, told := s.noticed.LoadOrStore(urd.Owner, true); told {
+			continue
+		}
+		if err := out.EmitTo(ctx, "notices", it.With(tooCostly(urd.URD, it.Value.(*webrace.Document)))); err != nil {
+			return nil, err
+		}
+	}
+	return paid, nil
+}
+
+// tooCostly is the notice that a document is not looked at for a URD. It is the same for all documents, and each run,
+// until the URD is changed.
+func tooCostly(urd *control.URD, d *webrace.Document) *webrace.Notice {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", urd.ID, webrace.SourceTooCostly, urd.Interest))
+	return &webrace.Notice{
+		ID: "n" + hex.EncodeToString(sum[:10]), State: webrace.SourceTooCostly, Owner: urd.Owner, URD: urd.ID, URI: d.URL,
+		Reason: selection.ErrBudget.Error(), At: d.At,
+	}
 }

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// costly ignores nothing, in 64 rules that look at every element.
+// costly ignores nothing, in 64 rules that look through all of a long attribute.
 func costly(set int) func(*xmlschema.URD) {
 	return func(u *xmlschema.URD) {
 		for i := range 64 {
-			u.Ignore = append(u.Ignore, xmlschema.Rule{Language: "css", Text: fmt.Sprintf("p:nth-child(%dn+%d)", i+1, 100_001+set)})
+			u.Ignore = append(u.Ignore, xmlschema.Rule{Language: "css", Text: fmt.Sprintf("[data-x*='b%d-%d']", set, i)})
 		}
 	}
 }
@@ -24,11 +25,13 @@ func named(id string) func(*xmlschema.URD) { return func(u *xmlschema.URD) { u.I
 // same ones whoever else is asked, and all others as if there were none of these.
 func TestHostileOwnersAreChargedAlone(t *testing.T) {
 	t.Parallel()
-	page := strings.Repeat("<p>tea", 20_000) + "<b id=price>12</b>"
+	page := "<p data-x='" + strings.Repeat("a", 4<<20) + "'>tea <b id=price>12</b>"
 	const sets = 8
+	var notices []any
 	toldOf := func(f *fixture, body string) (ids []string) {
 		f.Helper()
 		got := f.match(f.fetched(body, nil, reached(0, f.urd("whole", start, ""))))
+		notices = got.Out["notices"]
 		for _, aci := range got.acis {
 			ids = append(ids, aci.URD)
 		}
@@ -54,6 +57,12 @@ func TestHostileOwnersAreChargedAlone(t *testing.T) {
 		others = append(others, owner)
 	}
 	first := toldOf(alone, page)
+	if len(notices) != 1 {
+		t.Fatalf("%d notices", len(notices))
+	}
+	if n := notices[0].(*webrace.Notice); n.Owner != "mallory" || n.State != webrace.SourceTooCostly || !strings.Contains(n.Reason, "more steps") {
+		t.Errorf("notice %+v", n)
+	}
 	some := slices.DeleteFunc(slices.Clone(first), func(id string) bool { return id == "whole" })
 	if len(some) == 0 || len(some) == sets {
 		t.Errorf("mallory is told by %v: the test tests nothing", some)

@@ -17,6 +17,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/webrace/webrace"
@@ -50,7 +51,10 @@ func init() {
 		Own: []pipeline.Addition{{ // out of the object cache, and only for documents that concern somebody
 			Parts: []pipeline.Part{webrace.PartBody, webrace.PartText}, In: []string{string(webrace.NotModified), string(webrace.Fresh)},
 		}},
-		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*xmlschema.ACI](), Doc: "an annotation for the owner of one URD"}},
+		Out: []pipeline.Port{
+			{Kind: pipeline.KindOf[*xmlschema.ACI](), Doc: "an annotation for the owner of one URD"},
+			{Name: "notices", Kind: pipeline.KindOf[*webrace.Notice](), Doc: "that the rules of an owner, those of all URDs together, cost too much on a page: once an owner and run"},
+		},
 		Workers: 2,
 	}, defaults, newStage)
 }
@@ -77,6 +81,7 @@ type stage struct {
 	audience atomic.Pointer[audience]
 	follows  *follower // in a continuous run
 	lane     lane
+	noticed  sync.Map // owners who were given notice in this run
 }
 
 var (

@@ -145,7 +145,10 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 		if err != nil {
 			return err
 		}
-		if g.to = s.charged(owners, g, before-h.budget.Left(), d); len(g.to) == 0 || !changed {
+		if g.to, err = s.charged(ctx, a, owners, g, before-h.budget.Left(), it, out); err != nil {
+			return err
+		}
+		if len(g.to) == 0 || !changed {
 			continue
 		}
 		if g.last > 0 && g.remember > 1 && !slices.Contains(added, true) {
@@ -161,19 +164,6 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 		}
 	}
 	return nil
-}
-
-// charged charges the owners of URDs for the part of a document that these look at, and returns the URDs whose owners
-// had as much left.
-func (s *stage) charged(owners *accounts, g *glance, steps int, d *webrace.Document) []match.Recipient {
-	n := len(g.to)
-	to := owners.charge(g.to, steps)
-	if len(to) < n {
-		s.env.Counter("unselectable").Add(1)
-		s.env.Logger.Warn("part of a document cannot be looked at for owners whose rules cost too much there", "url", d.URL,
-			"urds", n-len(to), "rules", g.rules.Key(), "error", selection.ErrBudget)
-	}
-	return to
 }
 
 // partOf applies rules to the document at hand; it returns none if they cannot be applied. That is no

@@ -42,8 +42,11 @@ func (d *Digest) First() string {
 func (d *Digest) More() int { return len(d.values) - 1 }
 
 func verb(n *webrace.Notice) string {
-	if n.State == webrace.SourceRecovered {
+	switch n.State {
+	case webrace.SourceRecovered:
 		return "answers again"
+	case webrace.SourceTooCostly:
+		return "cannot be looked at"
 	}
 	return "gives no document any more"
 }
