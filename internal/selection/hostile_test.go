@@ -24,7 +24,7 @@ func TestHostileRules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a lot to compute, and nobody beside it: not in short mode")
 	}
-	const elements = 20_000
+	const elements = 10_000
 	wide := strings.Repeat("<p class='a b c' id=x>x", elements)
 	deep := strings.Repeat("<div class='a b c'>", 500) + strings.Repeat("<b class=d></b>", elements)
 	attribute := "<p data-x='" + strings.Repeat("a", 4<<20) + "'>x"
@@ -57,9 +57,7 @@ func TestHostileRules(t *testing.T) {
 		{"attributes", "css [z%d]", attributes.String(), 8e6},
 		{"nothing but not", "css :not(:not(:not(:not(z%d))))", wide, 4 * each},
 		{"regex", "regex (x|x )*z%d", wide, 6e6},
-		{"regex that reads to the end", "regex a.*z%d|a", strings.Repeat("a", 1<<20), 0},
 		{"xpath", "xpath //p[@class='z%d']", wide, 0},
-		{"xpath of siblings", "xpath //p[count(preceding-sibling::p) = %d]", wide, 0},
 		{"xpath of ancestors", "xpath //*[count(ancestor::*) > %d]", deep, 0},
 		{"everything is selected", "css *", wide, 0},
 		{"texts are selected", "xpath //text()", strings.Repeat("x<!-- -->", elements), 0},
