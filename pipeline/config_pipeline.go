@@ -189,15 +189,35 @@ func (p *pipelineLoader) fill(s *Stage, table *value) {
 	}
 	for _, options := range []any{common, options.Interface()} {
 		if v, ok := options.(Validator); ok {
-			d.invalid(v.Validate(), s, layers...)
+			d.invalid(guarded(s.Name, v.Validate), s, layers...)
 		}
 	}
-	made := t.newStage(s.Name, options.Interface())
+	var made *Stage
+	if err := guarded(s.Name, func() error {
+		made = t.newStage(s.Name, options.Interface())
+		made.askOptions()
+		return nil
+	}); err != nil {
+		d.invalid(err, s, layers...)
+		*s = Stage{Name: s.Name, Spec: t.spec, Common: common, Pos: s.Pos}
+		return
+	}
 	made.Common, made.Pos, made.line, made.layers = common, s.Pos, s.line, layers
 	if d.wrong {
 		made.Make = nil
 	}
 	*s = *made
+}
+
+// askOptions asks the options what they say of the stage, before anything relies on it: a panic comes here or never.
+func (s *Stage) askOptions() {
+	_, _ = s.Ports(), s.neededParts()
+	if h, ok := s.Options.(Holder); ok {
+		_ = h.Holds()
+	}
+	if l, ok := s.Options.(Lender); ok {
+		_, _ = l.Lends()
+	}
 }
 
 // stageType returns the type that the stage's table names, or that has the stage's own name.

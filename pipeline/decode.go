@@ -188,7 +188,8 @@ func (d *decoder) text(v *value, into reflect.Value, path string) {
 		return
 	}
 	fresh := reflect.New(into.Type())
-	if err := fresh.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+	read := func() error { return fresh.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)) }
+	if err := guarded(d.typ.spec.Type, read); err != nil {
 		d.report(v.finding(CodeBadValue, fmt.Sprintf("option %q: %v", path, err)), path)
 		return
 	}

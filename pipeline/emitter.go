@@ -162,7 +162,7 @@ func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 	if it.lineage == nil {
 		it.lineage = newLineage(nil, nil)
 	}
-	it.lineage.run = r // the lease is what pass has counted
+	it.lineage.from = e.node // the lease is what pass has counted
 	r.follow(it.lineage)
 	e.node.taps.see(it, port)
 	err := e.fanOut(ctx, it, o)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 )
 
@@ -76,14 +75,13 @@ func (n *node) tryAgain(err error, out *emitter, again func() error) (tried int,
 	return tried, err
 }
 
-// guarded makes a panic of the stage an error, so that it costs the items and not the process.
-func (n *node) guarded(call func() error) (err error) {
-	defer recovered(n.name, &err)
-	return call()
-}
-
-// failed applies the stage's error policy.
-func (n *node) failed(it *Item, err error, tried int, out *emitter) error {
+// failed applies the stage's error policy. It may write the item's value, and the error, by code of theirs.
+func (n *node) failed(it *Item, err error, tried int, out *emitter) (unhandled error) {
+	defer func() {
+		if v := recover(); v != nil {
+			unhandled = newPanicError(n.name, v)
+		}
+	}()
 	if ended := n.run.ctx.Err(); ended != nil {
 		return ended
 	}
@@ -147,24 +145,4 @@ func chain(err error) []string {
 		messages = append(messages, err.Error())
 	}
 	return messages
-}
-
-// PanicError is a panic of a stage, turned into an error.
-type PanicError struct {
-	Stage string
-	Value any
-	Stack []byte
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("stage %s panicked: %v", e.Stage, e.Value) }
-
-// recovered is deferred around the code of a stage.
-func recovered(stage string, err *error) {
-	if v := recover(); v != nil {
-		*err = newPanicError(stage, v)
-	}
-}
-
-func newPanicError(stage string, v any) error {
-	return &PanicError{Stage: stage, Value: v, Stack: debug.Stack()}
 }

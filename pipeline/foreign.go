@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reugn/go-streams"
+	"github.com/reugn/go-streams/flow"
 )
 
 // Values that go to go-streams leave their leases behind, and with them what they borrow: they are their own ([Own]).
@@ -14,7 +15,7 @@ import (
 func (n *node) runForeign(stage FlowStage) {
 	first := n.operator == nil
 	if first {
-		n.operator = stage.Flow()
+		n.operator = n.flow(stage)
 	}
 	n.run.work(func() {
 		for one := make([]*Item, 1); n.in.take(one) > 0; {
@@ -37,6 +38,20 @@ func (n *node) runForeign(stage FlowStage) {
 	})
 }
 
+// flow makes the operator. In the place of one that cannot be made stands one that passes everything on, until the run has
+// ended.
+func (n *node) flow(stage FlowStage) (operator streams.Flow) {
+	err := n.guarded(func() error {
+		operator = stage.Flow()
+		return nil
+	})
+	if err != nil {
+		n.run.failWith(err)
+		return flow.NewPassThrough()
+	}
+	return operator
+}
+
 // finishOperator tells the operator that nothing more comes, unless the channel in front of it was closed for
 // a reload.
 func (n *node) finishOperator() {
@@ -49,12 +64,18 @@ func (n *node) finishOperator() {
 }
 
 func (n *node) feed(operator streams.Flow, it *Item) {
-	select {
-	case operator.In() <- Own(it.Value):
-		it.lineage.done(nil)
-	case <-n.run.ctx.Done():
-		it.lineage.done(n.run.ctx.Err())
+	err := n.guarded(func() error {
+		select {
+		case operator.In() <- Own(it.Value):
+			return nil
+		case <-n.run.ctx.Done():
+			return n.run.ctx.Err()
+		}
+	})
+	if _, panicked := err.(*PanicError); panicked {
+		n.run.failWith(err)
 	}
+	it.lineage.done(err)
 }
 
 // FromFlow makes a stage of a go-streams operator or chain of operators. The function is called once a

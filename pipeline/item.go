@@ -70,6 +70,6 @@ func (it *Item) Release(note any) {
 // OnEnd calls f when the lease ends, whatever its outcome: a pooled buffer goes back there.
 func (it *Item) OnEnd(f func()) {
 	if it.lineage != nil {
-		it.lineage.onEnd(f)
+		it.lineage.onEnd(cleanup{end: f})
 	}
 }

@@ -104,9 +104,7 @@ func (e *Env) Draining() <-chan struct{} {
 
 // OnOutcome calls f when the item's lease ends, with its outcome.
 func (it *Item) OnOutcome(f func(Outcome)) {
-	l := it.lineage
-	if l == nil {
-		return
+	if it.lineage != nil {
+		it.lineage.onEnd(cleanup{outcome: f})
 	}
-	l.onEnd(func() { f(l.told()) })
 }

@@ -25,8 +25,11 @@ func (r *Run) Lag(ctx context.Context) map[string]int64 {
 		if !ok {
 			continue
 		}
-		lag, err := lagger.Lag(ctx)
-		if err != nil {
+		var lag int64
+		if err := n.guarded(func() (err error) {
+			lag, err = lagger.Lag(ctx)
+			return err
+		}); err != nil {
 			n.env.Logger.Debug("lag unknown", "error", err)
 			continue
 		}

@@ -23,7 +23,7 @@ type lineage struct {
 	alive   atomic.Int64
 	end     func(Outcome)
 	release func(note any)
-	run     *Run                  // that waits for it; nil outside one
+	from    *node                 // whose run waits for it; nil outside one
 	trace   Trace                 // nil unless it is followed
 	story   atomic.Pointer[story] // nil as long as there is nothing to say
 	queued  bool                  // the lease is a queue's, which can hand it out again
@@ -36,8 +36,14 @@ type lineage struct {
 type story struct {
 	mu       sync.Mutex
 	outcome  Outcome
-	cleanups []func()
+	cleanups []cleanup
 	released bool
+}
+
+// cleanup is what a stage wants to be called when the lease ends: one of the two.
+type cleanup struct {
+	end     func()
+	outcome func(Outcome)
 }
 
 // newLineage returns a lineage with one item alive.
@@ -97,23 +103,57 @@ func (l *lineage) told() (o Outcome) {
 }
 
 func (l *lineage) finish() {
-	var cleanups []func()
+	var cleanups []cleanup
 	if l.story.Load() != nil {
 		l.tell(func(s *story) { cleanups, s.cleanups = s.cleanups, nil })
 	}
-	for _, cleanup := range cleanups {
-		cleanup()
+	for _, c := range cleanups {
+		if err := l.clean(c); err != nil {
+			l.fail(err)
+		}
 	}
 	outcome := l.told()
 	if l.trace != nil {
 		l.trace.End(outcome)
 	}
 	if l.end != nil {
-		l.end(outcome)
+		l.tellEnd(outcome)
 	}
-	if l.run != nil {
-		l.run.settle(outcome, l.queued)
-		l.run.flight.done()
+	if l.from != nil {
+		l.from.run.settle(outcome, l.queued)
+		l.from.run.flight.done()
+	}
+}
+
+// clean does what a stage wants to be done. That is in whatever goroutine the lease ends, so it is told by where the
+// function was written which stage a panic is of.
+func (l *lineage) clean(c cleanup) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = newPanicError(l.from.writerOf(c), v)
+		}
+	}()
+	if c.end != nil {
+		c.end()
+	} else {
+		c.outcome(l.told())
+	}
+	return nil
+}
+
+// tellEnd tells the source or queue.
+func (l *lineage) tellEnd(o Outcome) {
+	defer l.guard()
+	l.end(o)
+}
+
+// guard is deferred around code of the stage whose lease it is. Outside of a run, its caller has to see to panics.
+func (l *lineage) guard() {
+	if l.from == nil {
+		return
+	}
+	if v := recover(); v != nil {
+		l.from.run.failWith(newPanicError(l.from.name, v))
 	}
 }
 
@@ -127,8 +167,8 @@ func (l *lineage) learn(what any) {
 	l.tell(func(s *story) { s.outcome.Learned = append(s.outcome.Learned, what) })
 }
 
-func (l *lineage) onEnd(f func()) {
-	l.tell(func(s *story) { s.cleanups = append(s.cleanups, f) })
+func (l *lineage) onEnd(c cleanup) {
+	l.tell(func(s *story) { s.cleanups = append(s.cleanups, c) })
 }
 
 // releaseEarly tells what the lease occupies that it is free. Only the first note counts, but for a group, each of
@@ -141,6 +181,7 @@ func (l *lineage) releaseEarly(note any) {
 	first := false
 	l.tell(func(s *story) { first, s.released = !s.released, true })
 	if first && l.release != nil {
+		defer l.guard()
 		l.release(note)
 	}
 }

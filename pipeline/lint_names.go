@@ -16,7 +16,8 @@ func (l *linter) checkNames(arriving map[string][]Kind) {
 	}
 	for _, s := range l.g.Stages {
 		if namer, ok := s.Options.(Namer); ok && len(arriving[s.Name]) > 0 {
-			l.misnamed(s, arriving[s.Name], namer.CheckNames(arriving[s.Name]))
+			given := arriving[s.Name]
+			l.misnamed(s, given, guarded(s.Name, func() error { return namer.CheckNames(given) }))
 		}
 	}
 }

@@ -84,17 +84,19 @@ func prepareNode(r *Run, stage *Stage) *node {
 }
 
 func (n *node) make() error {
-	impl, err := n.stage.Make(n.env)
+	err := n.guarded(func() (err error) {
+		n.impl, err = n.stage.Make(n.env)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("make stage %s: %w", n.name, err)
 	}
-	n.impl = impl
-	n.queue, _ = impl.(Queue)
-	switch impl.(type) {
+	n.queue, _ = n.impl.(Queue)
+	switch n.impl.(type) {
 	case Queue, Source, FlowStage, BatchProcessor, Processor:
 		return nil
 	}
-	return fmt.Errorf("make stage %s: %T is no Processor, BatchProcessor, Source, Queue or FlowStage", n.name, impl)
+	return fmt.Errorf("make stage %s: %T is no Processor, BatchProcessor, Source, Queue or FlowStage", n.name, n.impl)
 }
 
 func (n *node) newInbox() *inbox {

@@ -19,10 +19,17 @@ type partCheck struct {
 // looked after. It comes after they were opened, since some know only then what they need.
 func (r *Run) wireParts() {
 	f := r.graph.followParts(func(s *Stage) []Part {
-		if n, ok := r.byName[s.Name].impl.(Needer); ok {
-			return n.NeededParts()
+		n := r.byName[s.Name]
+		needer, ok := n.impl.(Needer)
+		if !ok {
+			return s.neededParts()
 		}
-		return s.neededParts()
+		var parts []Part
+		r.failWith(n.guarded(func() error {
+			parts = needer.NeededParts()
+			return nil
+		}))
+		return parts
 	})
 	for _, n := range r.nodes {
 		wanted := f.wantedOf(n.name)
@@ -100,7 +107,7 @@ func (n *node) complete(group []*Item, out *emitter) []*Item {
 		return group
 	}
 	return slices.DeleteFunc(group, func(it *Item) bool {
-		err := n.check.missing(it.Value)
+		err := n.guarded(func() error { return n.check.missing(it.Value) })
 		if err == nil {
 			return false
 		}

@@ -39,10 +39,18 @@ func (n *node) receive(hand []*Item) []*Item {
 		}
 		n.puts.Wait()
 		if !n.sealed {
-			n.sealed = true
-			n.queue.Seal()
+			n.seal()
 		}
 	}
+}
+
+// seal tells a queue that nothing more will come from outside its cycle.
+func (n *node) seal() {
+	n.sealed = true
+	n.run.failWith(n.guarded(func() error {
+		n.queue.Seal()
+		return nil
+	}))
 }
 
 // takeAll hands out leases until the queue says that nothing is left, the run drains, or another generation
@@ -69,10 +77,11 @@ func (n *node) takeAll() {
 // takeBehind hands out leases as long as the gate is open, and reports whether there will be no more.
 func (n *node) takeBehind(g *gate, out *emitter) (ended bool) {
 	for n.run.gating.gate.Load() == g {
-		lease, err := n.queue.Take(g.ctx)
+		it, err := n.lend(g.ctx)
 		switch {
 		case err == nil:
-			n.handOut(lease, out)
+			out.lineage = it.lineage
+			it.lineage.done(out.Emit(n.run.ctx, it))
 		case errors.Is(err, io.EOF), n.run.drainCtx.Err() != nil:
 			return true
 		case g.ctx.Err() == nil:
@@ -83,19 +92,24 @@ func (n *node) takeBehind(g *gate, out *emitter) (ended bool) {
 	return false
 }
 
-func (n *node) handOut(lease Lease, out *emitter) {
+// lend takes a lease from the queue, and returns the item that it is for.
+func (n *node) lend(ctx context.Context) (_ *Item, err error) {
+	defer recovered(n.name, &err)
+	lease, err := n.queue.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var release func(any)
 	if r, ok := lease.(Releaser); ok {
 		release = r.Release
 	}
 	it := lease.Item()
-	it = &Item{Value: it.Value, Meta: it.Meta, lineage: n.run.newLease(lease.Done, release)}
+	it = &Item{Value: it.Value, Meta: it.Meta, lineage: n.newLease(lease.Done, release)}
 	it.lineage.queued = true
 	if c, ok := lease.(Concerner); ok {
 		it.lineage.concerns = c.Concerns
 	}
-	out.lineage = it.lineage
-	it.lineage.done(out.Emit(n.run.ctx, it))
+	return it, nil
 }
 
 // findExternals finds, for every queue, the producers outside its own cycle: those that cannot be

@@ -118,23 +118,17 @@ func (l *reload) prepare(ctx context.Context) error {
 		}
 	}
 	for _, n := range l.made {
-		if err := n.openGuarded(opening); err != nil {
+		if err := n.open(opening); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-func (l *reload) makeNode(stage *Stage) (n *node, err error) {
-	defer recovered(stage.Name, &err)
-	n = prepareNode(l.run, stage)
+func (l *reload) makeNode(stage *Stage) (*node, error) {
+	n := prepareNode(l.run, stage)
 	n.env.next.Store(l)
 	return n, n.make()
-}
-
-func (n *node) openGuarded(ctx context.Context) (err error) {
-	defer recovered(n.name, &err)
-	return n.open(ctx)
 }
 
 // quiesce holds back whatever hands something out, and returns when nothing is in flight: then nothing is,

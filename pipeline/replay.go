@@ -36,8 +36,9 @@ func (r *Run) takeReplays() ([]replay, error) {
 	return replays, nil
 }
 
-func (r *Run) revive(letter DeadLetterRecord) (any, *node, error) {
-	to := r.byName[letter.Stage] // before anything runs
+func (r *Run) revive(letter DeadLetterRecord) (_ any, _ *node, err error) {
+	defer recovered(letter.Stage, &err) // the kind may read itself
+	to := r.byName[letter.Stage]        // before anything runs
 	if to == nil {
 		return nil, nil, fmt.Errorf("pipeline %s has no stage %q any more", r.graph.Name, letter.Stage)
 	}
@@ -69,7 +70,7 @@ func (r *Run) startReplays(replays []replay) {
 	for _, p := range replays {
 		r.work(func() {
 			defer r.replayEnded(p.to, producer)
-			lease := r.newLease(func(o Outcome) { r.replayed(p.letter, o) }, nil)
+			lease := p.to.newLease(func(o Outcome) { r.replayed(p.letter, o) }, nil)
 			if !p.to.in.put(&Item{Value: p.value, Meta: p.letter.Meta, lineage: lease}, r.drainCtx.Done(), nil) {
 				lease.done(r.drainCtx.Err())
 			}

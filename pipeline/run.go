@@ -144,7 +144,7 @@ func (n *node) open(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if err := opener.Open(ctx); err != nil {
+	if err := n.guarded(func() error { return opener.Open(ctx) }); err != nil {
 		return fmt.Errorf("open stage %s: %w", n.name, err)
 	}
 	return nil
@@ -169,11 +169,11 @@ func (r *Run) spawn(f func()) {
 }
 
 // newLease returns a lineage that the run waits for before it closes the stages.
-func (r *Run) newLease(end func(Outcome), release func(any)) *lineage {
+func (n *node) newLease(end func(Outcome), release func(any)) *lineage {
 	l := newLineage(end, release)
-	r.flight.add()
-	l.run = r
-	r.follow(l)
+	n.run.flight.add()
+	l.from = n
+	n.run.follow(l)
 	return l
 }
 
@@ -224,7 +224,7 @@ func (n *node) close() error {
 	if !ok {
 		return nil
 	}
-	if err := closer.Close(); err != nil {
+	if err := n.guarded(closer.Close); err != nil {
 		return fmt.Errorf("close stage %s: %w", n.name, err)
 	}
 	return nil

@@ -102,12 +102,21 @@ func (w *starving) look(queue Starver, behind keptBehind) {
 		w.still = true
 		return
 	}
-	if len(behind.keepers) == 0 || !queue.Starved() {
+	if len(behind.keepers) == 0 || !behind.all[0].starved(queue) {
 		w.turn = 0
 		return
 	}
 	behind.keepers[w.turn%len(behind.keepers)].hurry()
 	w.turn++
+}
+
+// starved asks the queue.
+func (n *node) starved(queue Starver) (starved bool) {
+	n.run.failWith(n.guarded(func() error {
+		starved = queue.Starved()
+		return nil
+	}))
+	return starved
 }
 
 // keptBehind returns what a queue's items may come to, the queue itself included. Who holds r.layout or r.wiring may
@@ -142,7 +151,10 @@ func (n *node) canHurry() bool {
 
 func (n *node) hurry() {
 	if h, able := n.impl.(Hurrier); able {
-		h.Hurry()
+		n.run.failWith(n.guarded(func() error {
+			h.Hurry()
+			return nil
+		}))
 		return
 	}
 	n.hurried.ring()

@@ -46,8 +46,7 @@ func (r *Run) wire() {
 func (r *Run) startGeneration() {
 	for _, n := range r.nodes {
 		if n.queue != nil && n.externals.Load() == 0 && !n.sealed {
-			n.sealed = true
-			n.queue.Seal()
+			n.seal()
 		}
 	}
 	for _, n := range r.nodes {

@@ -48,7 +48,14 @@ func (c *dnsClient) lookup(ctx context.Context, host string) ([]netip.Addr, time
 	failures := make([]error, len(types))
 	var all sync.WaitGroup
 	for i, t := range types {
-		all.Go(func() { answers[i], failures[i] = c.ask(ctx, name, t) })
+		all.Go(func() {
+			defer func() {
+				if v := recover(); v != nil { // a server may answer anything
+					failures[i] = fmt.Errorf("read the answer of a name server: panic: %v", v)
+				}
+			}()
+			answers[i], failures[i] = c.ask(ctx, name, t)
+		})
 	}
 	all.Wait()
 	var addrs []netip.Addr

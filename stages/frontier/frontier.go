@@ -185,7 +185,7 @@ func (s *stage) queueOptions(o Options) (frontier.QueueOptions, *lists, error) {
 func (s *stage) use(queue *frontier.Queue, lists *lists) {
 	watching, stop := context.WithCancel(context.Background())
 	s.queue, s.stopWatching = queue, stop
-	s.watching.Go(func() { lists.watch(watching) })
+	s.watching.Go(s.env.Guard(func() { lists.watch(watching) }))
 }
 
 // Reconfigure opens the queue anew with other options, while no URL is out: the crawls of this run go on.

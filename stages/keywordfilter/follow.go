@@ -23,7 +23,7 @@ const settle, again = 50 * time.Millisecond, 5 * time.Second
 func (s *stage) follow() *follower {
 	ctx, stop := context.WithCancel(context.Background())
 	f := &follower{stage: s, copy: s.control.Keep(s.audience.Load().revision), stop: stop}
-	f.ended.Go(func() { f.run(ctx) })
+	f.ended.Go(s.env.Guard(func() { f.run(ctx) }))
 	return f
 }
 

@@ -3,8 +3,6 @@ package keywordfilter
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -94,13 +92,10 @@ func (s *stage) serveWaiting(ctx context.Context, out pipeline.Emitter) {
 
 // tellRest makes the rest of a page's annotations. No error policy is asked about a page that its worker has
 // left to the lane, so one that fails goes back to its queue.
-func (s *stage) tellRest(ctx context.Context, p *largePage, out pipeline.Emitter) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
-		}
-	}()
-	err = s.match(ctx, p.audience, p.item, restEmitter{out, s.env.Counter("alerts"), p.made})
+func (s *stage) tellRest(ctx context.Context, p *largePage, out pipeline.Emitter) error {
+	err := s.env.Try(func() error {
+		return s.match(ctx, p.audience, p.item, restEmitter{out, s.env.Counter("alerts"), p.made})
+	})
 	if err != nil && ctx.Err() == nil {
 		err = pipeline.Retry(err, time.Now())
 	}

@@ -131,7 +131,7 @@ func (s *stage) followFile(ctx context.Context, out pipeline.Emitter) error {
 	lines := make(chan line)
 	go func() {
 		defer close(lines)
-		if err := s.read(ctx, lines); err != nil {
+		if err := s.env.Try(func() error { return s.read(ctx, lines) }); err != nil {
 			send(ctx, lines, line{err: err})
 		}
 	}()

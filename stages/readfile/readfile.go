@@ -142,10 +142,12 @@ func (s *stage) follow(ctx context.Context, path string, positions *positions, o
 	opened := make(chan struct{})
 	go func() {
 		defer close(entries)
-		err := s.read(path, func(beginning []byte) {
-			place = positions.of(path, beginning)
-			close(opened)
-		}, func(e entry) bool { return send(ctx, entries, e) })
+		err := s.env.Try(func() error {
+			return s.read(path, func(beginning []byte) {
+				place = positions.of(path, beginning)
+				close(opened)
+			}, func(e entry) bool { return send(ctx, entries, e) })
+		})
 		if err != nil {
 			send(ctx, entries, entry{err: err})
 		}

@@ -185,7 +185,7 @@ func (p *page) spawn(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
-		p.answers.Go(f)
+		p.answers.Go(p.env.Guard(f))
 	}
 }
 

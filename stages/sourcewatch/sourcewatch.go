@@ -92,7 +92,7 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	var listener sync.WaitGroup
 	defer listener.Wait()
 	defer stop() // before waiting
-	listener.Go(func() { failed <- s.listen(crawling, news) })
+	listener.Go(func() { failed <- s.env.Try(func() error { return s.listen(crawling, news) }) })
 
 	err := s.lookAtAll(ctx, out)
 	upstream := s.env.Upstream

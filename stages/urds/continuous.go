@@ -68,8 +68,9 @@ func (s *stage) runContinuously(ctx context.Context, out pipeline.Emitter) error
 	var listeners sync.WaitGroup
 	defer listeners.Wait()
 	defer stop(nil) // before waiting
-	listeners.Go(func() { stop(r.listenToChanges(ctx, from, happened)) })
-	listeners.Go(func() { stop(r.listenToStandings(ctx, happened)) })
+	listen := func(to func() error) { listeners.Go(func() { stop(s.env.Try(to)) }) }
+	listen(func() error { return r.listenToChanges(ctx, from, happened) })
+	listen(func() error { return r.listenToStandings(ctx, happened) })
 	if err := r.run(ctx, from, happened); err != nil && ctx.Err() == nil {
 		return err
 	}
