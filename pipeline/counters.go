@@ -13,6 +13,13 @@ type counters struct {
 	levels map[string]bool // those that show a state instead of counting
 }
 
+// What names counters may be hostile, or have a name for each URL: the first names of a stage are known, the others are
+// counted together.
+const (
+	mostCounters  = 500
+	otherCounters = "other_counters"
+)
+
 func newCounters() *counters {
 	return &counters{byName: make(map[string]*atomic.Int64), levels: make(map[string]bool)}
 }
@@ -20,19 +27,30 @@ func newCounters() *counters {
 // level is get for one that shows a state.
 func (c *counters) level(name string) *atomic.Int64 {
 	c.mu.Lock()
-	c.levels[name] = true
-	c.mu.Unlock()
-	return c.get(name)
+	defer c.mu.Unlock()
+	n := c.named(name)
+	if c.byName[name] == n {
+		c.levels[name] = true
+	}
+	return n
 }
 
 func (c *counters) get(name string) *atomic.Int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n, ok := c.byName[name]
-	if !ok {
-		n = new(atomic.Int64)
-		c.byName[name] = n
+	return c.named(name)
+}
+
+// named returns a counter, which is made if need be. c.mu is held.
+func (c *counters) named(name string) *atomic.Int64 {
+	if n, ok := c.byName[name]; ok {
+		return n
 	}
+	if len(c.byName) >= mostCounters && name != otherCounters {
+		return c.named(otherCounters)
+	}
+	n := new(atomic.Int64)
+	c.byName[name] = n
 	return n
 }
 

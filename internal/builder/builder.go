@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -114,7 +115,9 @@ func (b Build) goCommand(ctx context.Context, dir string, args ...string) ([]byt
 	c := exec.CommandContext(ctx, "go", args...)
 	var out, said bytes.Buffer
 	c.Dir, c.Stdout, c.Stderr = dir, &out, io.MultiWriter(&said, b.Log)
-	c.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"))
+	// It needs what the person's Go needs, and nothing of webrace's, such as the token of the admin page.
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WEBRACE_") })
+	c.Env = append(env, "GOWORK=off", "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"))
 	if err := c.Run(); err != nil {
 		return out.Bytes(), fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -157,7 +156,7 @@ func (p *process) fail(err error, culprit uint64) {
 	p.calls = make(map[uint64]*call)
 	p.watch()
 	p.mu.Unlock()
-	p.signal(kill)
+	p.kill()
 	reason := p.stage.named(fmt.Errorf("%w%s", err, p.diary.said()))
 	if !leaving && !errors.Is(err, errClosed) {
 		p.stage.env.Logger.Warn("program lost", "error", err, "items", len(calls))
@@ -175,27 +174,18 @@ func (p *process) failure() error {
 
 func (p *process) alive() bool { return p.failure() == nil }
 
-// signal sends a signal to the process and to all that it has started, as long as they are its own.
-func (p *process) signal(send func(pid int)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.gone && p.cmd != nil && p.cmd.Process != nil {
-		send(p.cmd.Process.Pid)
+// kill kills the process, and all that it has started.
+func (p *process) kill() {
+	if p.group != nil { // it has been started
+		p.group.Kill()
+		_ = p.cmd.Process.Kill() // one that has left the group
 	}
-}
-
-// buried is called when the process has ended, and before its id can be given to another.
-func (p *process) buried() {
-	p.signal(kill)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.gone = true
 }
 
 // take takes a frame of the program. The error says how it breaks the protocol.
 func (p *process) take(header, body []byte) error {
-	var m message
-	if err := json.Unmarshal(header, &m); err != nil {
+	m, err := readMessage(header)
+	if err != nil {
 		return fmt.Errorf("the header of a frame is no JSON: %w", err)
 	}
 	switch m.Type {
@@ -229,14 +219,18 @@ func (p *process) settled(m message) error {
 	if c == nil {
 		return err
 	}
+	count, err := m.counts()
+	if err != nil {
+		return err
+	}
 	delete(p.calls, m.ID)
 	p.watch()
 	p.answered.Store(true)
-	c.count = m.Count
+	c.count = count
 	if m.Type == "error" {
 		c.err = errors.New(m.Error)
 		if m.Retry > 0 {
-			c.err = pipeline.Retry(c.err, time.Now().Add(time.Duration(m.Retry*float64(time.Second))))
+			c.err = pipeline.Retry(c.err, time.Now().Add(retryAfter(m.Retry)))
 		}
 	}
 	c.finish(nil)

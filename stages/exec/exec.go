@@ -35,7 +35,7 @@ type Options struct {
 	Ready     pipeline.Duration `toml:"ready" doc:"the longest that it may take to be ready"`
 	Grace     pipeline.Duration `toml:"grace" doc:"the longest that it may take to end once there is no more input"`
 	MaxFrame  pipeline.Size     `toml:"max_frame" doc:"the largest frame, and the most that one item may yield"`
-	Env       map[string]string `toml:"env" doc:"variables of its environment, beside those of this process"`
+	Env       map[string]string `toml:"env" doc:"variables of its environment; besides it gets a few of this process, such as PATH and HOME, and no others: env = { API_KEY = \"${API_KEY}\" } passes one on"`
 	Dir       string            `toml:"dir" doc:"its working directory"`
 }
 

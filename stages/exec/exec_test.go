@@ -247,7 +247,7 @@ func TestAFloodOfStandardErrorIsNotAllLogged(t *testing.T) {
 }
 
 func TestAProgramThatDoesNotWantToEndIsKilled(t *testing.T) {
-	got := try(t, options("stays", func(o *Options) { o.Grace = pipeline.Duration(50 * time.Millisecond) }), "a")
+	got := try(t, options("ignores SIGTERM", func(o *Options) { o.Grace = pipeline.Duration(50 * time.Millisecond) }), "a")
 	if len(got.Out[""]) != 1 {
 		t.Errorf("%v", got.Out)
 	}

@@ -30,8 +30,8 @@ func (p *process) shakeHands() error {
 	if err != nil {
 		return err
 	}
-	var m message
-	if err := json.Unmarshal(header, &m); err != nil {
+	m, err := readMessage(header)
+	if err != nil {
 		return fmt.Errorf("its first frame is no JSON: %w", err)
 	}
 	return p.greeted(m)
@@ -52,6 +52,9 @@ func (p *process) greeted(m message) error {
 		return fmt.Errorf("it speaks version %d of the protocol, and this is version %d: its library or webrace has to be brought up to date", m.ABI, newest)
 	case m.Spec == nil:
 		return nil
+	}
+	if err := m.Spec.bounded(); err != nil {
+		return err
 	}
 	p.fields = m.Spec.Fields
 	p.stage.said.Store(m.Spec)

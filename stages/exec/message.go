@@ -57,10 +57,19 @@ type message struct {
 	Kind  string                     `json:"kind"`  // of emit without keep; that of the port where it is left out
 	Value json.RawMessage            `json:"value"` // of emit without keep
 
-	Count  map[string]int64 `json:"count"`  // of done and error: what is added to counters
-	Error  string           `json:"error"`  // of error
-	Option string           `json:"option"` // of error, in the place of ready: the option that is at fault
-	Retry  float64          `json:"retry_after_s"`
+	Count  json.RawMessage `json:"count"`  // of done and error: what is added to counters
+	Error  string          `json:"error"`  // of error
+	Option string          `json:"option"` // of error, in the place of ready: the option that is at fault
+	Retry  float64         `json:"retry_after_s"`
+}
+
+// readMessage reads the header of a frame.
+func readMessage(header []byte) (m message, err error) {
+	if err := json.Unmarshal(header, &m); err != nil {
+		return m, errors.New(cut(err.Error(), longestError))
+	}
+	m.shorten()
+	return m, nil
 }
 
 // progSpec is what a program says of itself.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/webrace/webrace/internal/subprocess"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -24,6 +25,7 @@ type process struct {
 	answered atomic.Bool
 
 	cmd            *osexec.Cmd
+	group          *subprocess.Group // of the program and all that it starts
 	stdin          *os.File
 	stdout, stderr *os.File
 	reader         *bufio.Reader
@@ -39,7 +41,6 @@ type process struct {
 	mu       sync.Mutex
 	err      error // why nothing more can be expected of it
 	leaving  bool  // its input has been closed, so that it ends
-	gone     bool  // its process id may be somebody else's
 	calls    map[uint64]*call
 	order    []uint64 // of the calls, oldest first; those that have ended may still stand in it
 	last     uint64   // the id that was given last
@@ -85,21 +86,24 @@ func (s *stage) launch() (*process, error) {
 // long as it runs, because that it is killed when this process dies is bound to the thread.
 func (p *process) start() error {
 	o := p.stage.options
+	group, err := subprocess.NewGroup()
+	if err != nil {
+		return err
+	}
 	theirs := make([]*os.File, 3)
 	var errs [3]error
 	theirs[0], p.stdin, errs[0] = os.Pipe()
 	p.stdout, theirs[1], errs[1] = os.Pipe()
 	p.stderr, theirs[2], errs[2] = os.Pipe()
 	p.cmd = osexec.Command(o.Command[0], o.Command[1:]...)
-	p.cmd.Dir, p.cmd.Env = o.Dir, os.Environ()
-	for name, value := range o.Env {
-		p.cmd.Env = append(p.cmd.Env, name+"="+value)
-	}
+	p.cmd.Dir, p.cmd.Env = o.Dir, subprocess.Environment(o.Env)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	p.cmd.SysProcAttr = attributes()
+	p.group = group
+	group.Add(p.cmd)
 	started := make(chan error)
 	if err := errors.Join(errs[:]...); err != nil {
 		closeAll(append(theirs, p.stdin, p.stdout, p.stderr)...)
+		group.Close()
 		return err
 	}
 	p.stage.tasks.Go(func() {
@@ -114,6 +118,7 @@ func (p *process) start() error {
 	})
 	if err := <-started; err != nil {
 		closeAll(p.stdin, p.stdout, p.stderr)
+		group.Close()
 		return err
 	}
 	p.reader = bufio.NewReaderSize(p.stdout, 64<<10)
@@ -132,7 +137,8 @@ func closeAll(files ...*os.File) {
 // wait waits until the process has ended, and ends what it has started. Whoever holds its pipes then is
 // none of them any more, and is not waited for.
 func (p *process) wait() {
-	p.status = reap(p.cmd, p.buried)
+	p.status = p.cmd.Wait()
+	p.group.Close()
 	soon := time.Now().Add(told)
 	_ = p.stdout.SetReadDeadline(soon)
 	_ = p.stderr.SetReadDeadline(soon)
@@ -149,7 +155,7 @@ func (p *process) supervise() {
 	for p.failure() == nil {
 		header, body, err := readFrame(p.reader, int64(p.stage.options.MaxFrame))
 		if err == nil {
-			err = p.take(header, body)
+			err = p.stage.env.Try(func() error { return p.take(header, body) })
 		}
 		if err != nil {
 			p.lose(err)
@@ -205,7 +211,7 @@ func (p *process) stop() {
 	for _, step := range []struct {
 		wait time.Duration
 		then func()
-	}{{grace, func() { p.signal(terminate) }}, {told, func() { p.signal(kill) }}} {
+	}{{grace, p.group.Terminate}, {told, p.kill}} {
 		select {
 		case <-p.ended:
 			return

@@ -8,6 +8,7 @@ import (
 	"os"
 	osexec "os/exec"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +24,12 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	case "host":
 		host()
+	case "deaf":
+		deaf()
 	default:
+		if guests[mode] != nil {
+			guest(mode)
+		}
 		program(mode)
 	}
 }
@@ -104,12 +110,12 @@ func program(mode string) {
 	} else {
 		p.write(`{"type":"ready","abi":1,"news":[{}]}`)
 	}
-	if mode == "stays" {
+	if mode == "ignores SIGTERM" {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	for {
 		header, body, err := readFrame(p.in, 1<<30)
-		if err != nil && mode == "stays" {
+		if err != nil && mode == "ignores SIGTERM" {
 			time.Sleep(time.Hour)
 		}
 		if err != nil {
@@ -186,6 +192,19 @@ func (p peer) work(id uint64, text string, hello map[string]any) {
 		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d}`, id), []byte("new")))
 	case "links":
 		p.write(`{"type":"emit","id":%d,"port":"links","value":{"from":"a","urls":["b"]}}`, id)
+	case "counters": // of so many names
+		var names int
+		_, _ = fmt.Sscan(rest, &names)
+		header := fmt.Appendf(nil, `{"type":"done","id":%d,"count":{%q:1`, id, strings.Repeat("x", 2*longestName))
+		for i := range names {
+			header = append(append(header, `,"`...), rest[len(rest)-1])
+			header = append(strconv.AppendInt(header, int64(i), 10), `":1`...)
+		}
+		_, _ = p.out.Write(appendFrame(nil, append(header, "}}"...), nil))
+		return
+	case "environment":
+		names, _ := json.Marshal(os.Environ())
+		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d,"keep":true,"body":true}`, id), names))
 	case "volume":
 		options, _ := json.Marshal(hello["options"])
 		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d,"keep":true,"body":true}`, id), options))

@@ -25,8 +25,9 @@ type stage struct {
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup // all that has been started
 
-	mu     sync.Mutex
-	broken error // how a process broke the protocol first
+	mu      sync.Mutex
+	broken  error           // how a process broke the protocol first
+	counted map[string]bool // the counters that programs have named
 }
 
 var (
@@ -38,7 +39,7 @@ var (
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
-	s := &stage{options: o, env: env, takes: o.InputKinds()}
+	s := &stage{options: o, env: env, takes: o.InputKinds(), counted: make(map[string]bool)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for range o.Processes {
 		s.slots = append(s.slots, &slot{stage: s, room: make(chan struct{}, o.InFlight)})
@@ -86,7 +87,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		return err
 	}
 	for name, n := range answer.count {
-		s.env.Counter(name).Add(n)
+		s.count(name, n)
 	}
 	if answer.err != nil {
 		return answer.err
@@ -100,7 +101,7 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 	for i, o := range outputs {
 		value, err := s.value(it.Value, o)
 		if err != nil {
-			return fmt.Errorf("what the program gave: %w", err)
+			return fmt.Errorf("what the program gave: %s", cut(err.Error(), longestError)) // it may quote the program
 		}
 		values[i] = value
 	}

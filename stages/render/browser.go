@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/webrace/webrace/internal/subprocess"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -27,7 +28,8 @@ type browser struct {
 	ctx     context.Context // ends with the browser
 	cancel  context.CancelFunc
 	process *os.Process
-	lost    <-chan struct{} // closed when it does not answer any more
+	group   *subprocess.Group // of all its processes
+	lost    <-chan struct{}   // closed when it does not answer any more
 
 	loaded int         // pages so far
 	broken atomic.Bool // it is not to be used again
@@ -68,7 +70,11 @@ func startBrowser(ctx context.Context, o Options) (*browser, error) {
 			"or, if pages are trusted or this machine holds nothing else, with --set render.sandbox=false")}
 	}
 	b := &browser{options: o}
+	if b.group, err = subprocess.NewGroup(); err != nil {
+		return nil, err
+	}
 	if b.dir, err = os.MkdirTemp(temporary(), "webrace-render-"); err != nil {
+		b.group.Close()
 		return nil, err
 	}
 	started, giveUp := context.WithCancel(context.Background())
@@ -105,10 +111,9 @@ func temporary() string {
 // stop kills the browser and all its processes, and removes what it wrote.
 func (b *browser) stop() error {
 	b.stopping.Do(func() {
-		if b.process != nil {
-			killGroup(b.process.Pid)
-		}
+		b.group.Kill()
 		b.awaitEnd()
+		b.group.Close()
 		b.stopped = removeAll(b.dir)
 	})
 	return b.stopped
@@ -133,8 +138,8 @@ func (b *browser) awaitEnd() {
 
 // kill kills the browser's processes, which those that use it learn of as a crash.
 func (b *browser) kill() {
+	b.group.Kill()
 	if b.process != nil {
-		killGroup(b.process.Pid)
 		_ = b.process.Kill()
 	}
 }
@@ -181,10 +186,10 @@ func (b *browser) crashed() bool {
 func (b *browser) spent() bool { return b.broken.Load() || b.loaded >= b.options.Pages || b.crashed() }
 
 // prepareProcess makes all processes of the browser end when its context does, also while it is being started.
-func prepareProcess(cmd *exec.Cmd) {
-	ownGroup(cmd)
+func (b *browser) prepareProcess(cmd *exec.Cmd) {
+	b.group.Add(cmd)
 	cmd.Cancel = func() error {
-		killGroup(cmd.Process.Pid)
+		b.group.Kill()
 		return cmd.Process.Kill()
 	}
 }
@@ -193,7 +198,7 @@ func (b *browser) allocatorOptions(path string) []chromedp.ExecAllocatorOption {
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.NoInheritEnv, // the environment may hold secrets
 		chromedp.Env("PATH="+os.Getenv("PATH"), "HOME="+b.dir, "TMPDIR="+b.dir, "LANG=C.UTF-8"),
-		chromedp.ModifyCmdFunc(prepareProcess),
+		chromedp.ModifyCmdFunc(b.prepareProcess),
 		chromedp.UserDataDir(filepath.Join(b.dir, "profile")),
 		chromedp.Flag("no-sandbox", !b.options.Sandbox),
 	}

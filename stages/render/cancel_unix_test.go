@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/subprocess"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/fetch"
 )
@@ -167,7 +168,7 @@ func TestStoppingABrowserDoesNotWaitForEverForItsProcess(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		gone := make(chan struct{})
-		b := &browser{dir: dir, cancel: func() { <-gone }}
+		b := &browser{dir: dir, group: new(subprocess.Group), cancel: func() { <-gone }}
 		if err := b.stop(); err != nil {
 			t.Error(err)
 		}
