@@ -2,6 +2,7 @@ package expression
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +112,13 @@ func singular(plural string) string {
 
 // lookUp fills in what the names mean for an item; nil what means nothing.
 func lookUp(names []string, value any, meta map[string]string, env map[string]any) {
-	var fields []string
+	found, isRecord := value.(pipeline.Record)
+	if !isRecord {
+		fields := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == metaName || name == kindName })
+		if len(fields) > 0 {
+			found = pipeline.Fields(value, fields...)
+		}
+	}
 	for _, name := range names {
 		switch name {
 		case metaName:
@@ -119,22 +126,12 @@ func lookUp(names []string, value any, meta map[string]string, env map[string]an
 		case kindName:
 			env[name] = pipeline.KindName(value)
 		default:
-			fields = append(fields, name)
+			field, ok := found[name]
+			if !ok && name == valueName {
+				field = whole(value)
+			}
+			env[name] = field
 		}
-	}
-	if len(fields) == 0 {
-		return
-	}
-	found, isRecord := value.(pipeline.Record)
-	if !isRecord {
-		found = pipeline.Fields(value, fields...)
-	}
-	for _, name := range fields {
-		field, ok := found[name]
-		if !ok && name == valueName {
-			field = whole(value)
-		}
-		env[name] = field
 	}
 }
 

@@ -229,7 +229,17 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 
 // changed returns the value that goes on.
 func (c *change) changed(it *pipeline.Item) (any, error) {
-	values := make(pipeline.Record, len(c.fields))
+	if len(c.fields) == 0 && !c.record {
+		return it.Value, nil
+	}
+	before, isRecord := it.Value.(pipeline.Record)
+	var values pipeline.Record
+	if isRecord && !c.record {
+		values = maps.Clone(before) // the expressions look at the item as it came
+	}
+	if values == nil {
+		values = make(pipeline.Record, len(c.fields))
+	}
 	for _, a := range c.fields {
 		value, err := a.from.Value(it.Value, it.Meta)
 		if err != nil {
@@ -237,19 +247,8 @@ func (c *change) changed(it *pipeline.Item) (any, error) {
 		}
 		values[a.name] = value
 	}
-	before, isRecord := it.Value.(pipeline.Record)
-	switch {
-	case c.record:
+	if c.record || isRecord {
 		return values, nil
-	case len(values) == 0:
-		return it.Value, nil
-	case isRecord:
-		copied := maps.Clone(before)
-		if copied == nil {
-			return values, nil
-		}
-		maps.Copy(copied, values)
-		return copied, nil
 	}
 	return set(it.Value, values)
 }

@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/webrace/webrace/internal/recordjson"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -62,11 +62,12 @@ func (o Options) reader(in *bufio.Reader) func() (any, error) {
 	if o.Format == "text" {
 		return func() (any, error) { return orNil(lines()) }
 	}
+	var d recordjson.Decoder
 	return func() (any, error) {
 		for {
 			line, err := lines()
 			if err != nil || strings.TrimSpace(line) != "" {
-				return record(line, err)
+				return record(&d, line, err)
 			}
 		}
 	}
@@ -74,15 +75,28 @@ func (o Options) reader(in *bufio.Reader) func() (any, error) {
 
 func orNil(line string, err error) (any, error) { return line, err }
 
+// more reports whether the next entry has been read from the file already, so that it can be waited for.
+func (o Options) more(in *bufio.Reader) bool {
+	if o.Format != "text" && o.Format != "lines" {
+		return false
+	}
+	read, _ := in.Peek(in.Buffered())
+	if o.Format == "lines" {
+		read = bytes.TrimLeft(read, " \t\r\n") // lines without anything are no entries
+	}
+	return bytes.IndexByte(read, '\n') >= 0
+}
+
 // lines gives lines without their ends.
 func (o Options) lines(in *bufio.Reader) func() (string, error) {
+	var line []byte
 	return func() (string, error) {
-		var line []byte
+		line = line[:0]
 		long := false
 		for {
 			part, err := in.ReadSlice('\n')
 			if long = long || len(line)+len(part) > int(o.MaxLength)+2; long {
-				line = nil
+				line = line[:0]
 			} else {
 				line = append(line, part...)
 			}
@@ -96,19 +110,19 @@ func (o Options) lines(in *bufio.Reader) func() (string, error) {
 			case long:
 				return "", &badRecord{fmt.Errorf("the line is longer than %s", o.MaxLength)}
 			}
-			line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-			return strings.ToValidUTF8(string(line), "\uFFFD"), nil
+			text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+			return strings.ToValidUTF8(string(text), "\uFFFD"), nil
 		}
 	}
 }
 
 // record reads a line of JSON.
-func record(line string, err error) (any, error) {
+func record(d *recordjson.Decoder, line string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var value any
-	if err := json.Unmarshal([]byte(line), &value); err != nil {
+	value, err := d.Decode(line)
+	if err != nil {
 		return nil, &badRecord{err}
 	}
 	if fields, ok := value.(map[string]any); ok {

@@ -132,12 +132,16 @@ type entry struct {
 	err    error
 }
 
+// mostAtOnce is how many entries the goroutine that reads hands over at once: one by one that costs more than to read
+// them. None waits for one that has not come.
+const mostAtOnce = 64
+
 // follow emits what a goroutine reads, which is not waited for: nothing interrupts the opening of a pipe that
 // nobody writes to, nor a read of a terminal.
 func (s *stage) follow(ctx context.Context, path string, positions *positions, out pipeline.Emitter) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	entries := make(chan entry)
+	entries := make(chan []entry)
 	var place *place
 	opened := make(chan struct{})
 	go func() {
@@ -146,21 +150,26 @@ func (s *stage) follow(ctx context.Context, path string, positions *positions, o
 			return s.read(path, func(beginning []byte) {
 				place = positions.of(path, beginning)
 				close(opened)
-			}, func(e entry) bool { return send(ctx, entries, e) })
+			}, func(some []entry) bool { return send(ctx, entries, some) })
 		})
 		if err != nil {
-			send(ctx, entries, entry{err: err})
+			send(ctx, entries, []entry{{err: err}})
 		}
 	}()
 	for {
 		select {
-		case e, more := <-entries:
-			if !more || e.err != nil {
-				return e.err
+		case some, more := <-entries:
+			if !more {
+				return nil
 			}
-			<-opened // before the first entry
-			if err := s.emit(ctx, path, place, e, out); err != nil {
-				return err
+			for _, e := range some {
+				if e.err != nil {
+					return e.err
+				}
+				<-opened // before the first entry
+				if err := s.emit(ctx, path, place, e, out); err != nil {
+					return err
+				}
 			}
 		case <-ctx.Done():
 			return nil
@@ -168,17 +177,18 @@ func (s *stage) follow(ctx context.Context, path string, positions *positions, o
 	}
 }
 
-func send(ctx context.Context, entries chan<- entry, e entry) bool {
+func send(ctx context.Context, entries chan<- []entry, some []entry) bool {
 	select {
-	case entries <- e:
+	case entries <- some:
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// read reads a file; opened is told its first bytes, before take is called for each entry until it says stop.
-func (s *stage) read(path string, opened func(beginning []byte), take func(entry) bool) error {
+// read reads a file; opened is told its first bytes, before take is called for the entries, some at a time, until it
+// says stop.
+func (s *stage) read(path string, opened func(beginning []byte), take func([]entry) bool) error {
 	in := os.Stdin
 	if path != "-" {
 		file, err := os.Open(path)
@@ -194,21 +204,30 @@ func (s *stage) read(path string, opened func(beginning []byte), take func(entry
 	}
 	opened(beginning)
 	next := s.options.reader(source)
+	var some []entry
+	defer func() {
+		if len(some) > 0 {
+			take(some)
+		}
+	}()
 	for number := uint64(1); ; number++ {
 		value, err := next()
-		var bad *badRecord
-		switch {
-		case errors.As(err, &bad):
-		case errors.Is(err, errEnd):
-			return nil
-		case err != nil:
-			return err
-		}
 		e := entry{number: number, value: value}
-		if bad != nil {
+		if err != nil {
+			var bad *badRecord
+			switch {
+			case errors.Is(err, errEnd):
+				return nil
+			case !errors.As(err, &bad):
+				return err
+			}
 			e.bad = bad
 		}
-		if !take(e) {
+		if some = append(some, e); len(some) < mostAtOnce && s.options.more(source) {
+			continue
+		}
+		taken := take(some)
+		if some = nil; !taken {
 			return nil
 		}
 	}
@@ -218,6 +237,9 @@ func (s *stage) read(path string, opened func(beginning []byte), take func(entry
 func (s *stage) emit(ctx context.Context, path string, place *place, e entry, out pipeline.Emitter) error {
 	if e.number <= place.after {
 		return nil
+	}
+	if e.bad == nil && s.options.Positions == "" {
+		return out.Emit(ctx, &pipeline.Item{Value: e.value})
 	}
 	place.progress.Begin(e.number)
 	ended := func(o pipeline.Outcome) {

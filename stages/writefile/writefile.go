@@ -6,9 +6,7 @@
 package writefile
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -20,6 +18,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/internal/expression"
+	"github.com/webrace/webrace/internal/recordjson"
 	"github.com/webrace/webrace/internal/writable"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/xmlschema"
@@ -114,7 +113,10 @@ type stage struct {
 	size    int64
 	began   time.Time
 	columns []string // of CSV; nil until they are known
+	lines   []byte   // of a group; their memory is used again
 }
+
+const mostKept = 1 << 20 // bytes of memory that is used again
 
 var (
 	_ pipeline.BatchProcessor = (*stage)(nil)
@@ -215,7 +217,7 @@ func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline
 	if err := s.rotate(time.Now()); err != nil {
 		return err
 	}
-	var lines bytes.Buffer
+	lines := s.lines[:0]
 	var ids []string
 	columns := s.columns
 	for value := range values(its) {
@@ -225,20 +227,23 @@ func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline
 			}
 			ids = append(ids, aci.ID)
 		}
-		var line []byte
 		var err error
 		if s.options.Format == "csv" {
-			line, columns, err = row(value, columns, s.size == 0 && lines.Len() == 0)
+			var line []byte
+			line, columns, err = row(value, columns, s.size == 0 && len(lines) == 0)
+			lines = append(lines, line...)
 		} else {
-			line, err = s.encode(value)
+			lines, err = s.encode(lines, value)
 		}
 		if err != nil {
 			return err
 		}
-		lines.Write(line)
-		lines.WriteByte('\n')
+		lines = append(lines, '\n')
 	}
-	if err := s.write(lines.Bytes()); err != nil {
+	if s.lines = lines; cap(lines) > mostKept {
+		s.lines = nil
+	}
+	if err := s.write(lines); err != nil {
 		return err
 	}
 	s.columns = columns
@@ -253,8 +258,8 @@ func values(its []*pipeline.Item) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, it := range its {
 			list, ok := it.Value.(pipeline.List)
-			if !ok {
-				list = pipeline.List{it.Value}
+			if !ok && !yield(it.Value) {
+				return
 			}
 			for _, value := range list {
 				if !yield(value) {
@@ -286,21 +291,22 @@ func (s *stage) write(lines []byte) error {
 	return s.failed
 }
 
-func (s *stage) encode(value any) ([]byte, error) {
+// encode adds a line to others.
+func (s *stage) encode(lines []byte, value any) ([]byte, error) {
 	switch text, isText := value.(string); {
 	case s.options.Format == "text" && isText:
-		return []byte(oneLine.Replace(text)), nil
+		return append(lines, oneLine.Replace(text)...), nil
 	case s.options.Format == "text":
 		return nil, fmt.Errorf("text takes texts, got %T", value)
 	case s.options.Format != "xml":
-		return json.Marshal(value)
+		return recordjson.Append(lines, value)
 	}
 	aci, ok := value.(*xmlschema.ACI)
 	if !ok {
 		return nil, fmt.Errorf("XML takes annotations, got %T; use format = \"lines\"", value)
 	}
 	// a canonical annotation names its namespace, which here the root has
-	return []byte(strings.Replace(string(aci.Canonical()), ` xmlns="`+xmlschema.Namespace+`"`, "", 1)), nil
+	return append(lines, strings.Replace(string(aci.Canonical()), ` xmlns="`+xmlschema.Namespace+`"`, "", 1)...), nil
 }
 
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")

@@ -1,0 +1,140 @@
+package recordjson
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Append adds the JSON of a value to a buffer, as [json.Marshal] writes it. Where it fails, the buffer is as it was.
+func Append(b []byte, v any) ([]byte, error) {
+	if longer, ok := appendValue(b, v, 0); ok {
+		return longer, nil
+	}
+	text, err := json.Marshal(v)
+	return append(b, text...), err
+}
+
+// appendValue reports false of what encoding/json may refuse.
+func appendValue(b []byte, v any, depth int) ([]byte, bool) {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...), true
+	case string:
+		return appendString(b, v)
+	case bool:
+		return strconv.AppendBool(b, v), true
+	case float64:
+		return appendNumber(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10), true
+	case map[string]any:
+		if v == nil {
+			return append(b, "null"...), true
+		}
+		return appendObject(b, v, depth)
+	case []any:
+		if v == nil {
+			return append(b, "null"...), true
+		}
+		return appendList(b, v, depth)
+	}
+	return appendOther(b, v)
+}
+
+func appendOther(b []byte, v any) ([]byte, bool) {
+	text, err := json.Marshal(v)
+	return append(b, text...), err == nil
+}
+
+// appendObject writes the fields in the order of their names.
+func appendObject(b []byte, m map[string]any, depth int) (_ []byte, ok bool) {
+	if depth == deepest {
+		return b, false
+	}
+	type field struct {
+		name  string
+		value any
+	}
+	var few [24]field
+	fields := few[:0]
+	for name, value := range m {
+		fields = append(fields, field{name, value})
+	}
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	b = append(b, '{')
+	for i, f := range fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, ok = appendString(b, f.name); !ok {
+			return b, false
+		}
+		b = append(b, ':')
+		if b, ok = appendValue(b, f.value, depth+1); !ok {
+			return b, false
+		}
+	}
+	return append(b, '}'), true
+}
+
+func appendList(b []byte, list []any, depth int) (_ []byte, ok bool) {
+	if depth == deepest {
+		return b, false
+	}
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, ok = appendValue(b, v, depth+1); !ok {
+			return b, false
+		}
+	}
+	return append(b, ']'), true
+}
+
+// appendString writes a string that needs no escapes; the others are left to encoding/json.
+func appendString(b []byte, s string) ([]byte, bool) {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+				return appendOther(b, s)
+			}
+			i += size
+			continue
+		}
+		if escapes[c] {
+			return appendOther(b, s)
+		}
+		i++
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"'), true
+}
+
+// escapes are the characters that encoding/json escapes, also for HTML.
+var escapes = func() (all [utf8.RuneSelf]bool) {
+	for c := range all {
+		all[c] = c < ' ' || strings.ContainsRune("\"\\<>&", rune(c))
+	}
+	return all
+}()
+
+// appendNumber writes a number as encoding/json does, as ES6 has it.
+func appendNumber(b []byte, f float64) ([]byte, bool) {
+	size := math.Abs(f)
+	switch {
+	case f == math.Trunc(f) && size < 1e15 && (f != 0 || !math.Signbit(f)):
+		return strconv.AppendInt(b, int64(f), 10), true
+	case size >= 1e-6 && size < 1e21:
+		return strconv.AppendFloat(b, f, 'f', -1, 64), true
+	}
+	return appendOther(b, f)
+}
