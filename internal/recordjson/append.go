@@ -2,6 +2,7 @@ package recordjson
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -9,13 +10,36 @@ import (
 	"unicode/utf8"
 )
 
+// Encoder writes one value after the other, as records are that are alike. The zero value is ready; it is for one
+// goroutine.
+type Encoder struct {
+	names []string // of the fields of the last object, outermost, in their order
+}
+
 // Append adds the JSON of a value to a buffer, as [json.Marshal] writes it. Where it fails, the buffer is as it was.
-func Append(b []byte, v any) ([]byte, error) {
-	if longer, ok := appendValue(b, v, 0); ok {
+func (e *Encoder) Append(b []byte, v any) ([]byte, error) {
+	if m, isObject := v.(map[string]any); isObject && m != nil {
+		if len(m) != len(e.names) || !e.haveAll(m) {
+			e.names = slices.AppendSeq(e.names[:0], maps.Keys(m))
+			slices.Sort(e.names)
+		}
+		if longer, ok := appendFields(b, m, e.names, 0); ok {
+			return longer, nil
+		}
+	} else if longer, ok := appendValue(b, v, 0); ok {
 		return longer, nil
 	}
 	text, err := json.Marshal(v)
 	return append(b, text...), err
+}
+
+func (e *Encoder) haveAll(m map[string]any) bool {
+	for _, name := range e.names {
+		if _, has := m[name]; !has {
+			return false
+		}
+	}
+	return true
 }
 
 // appendValue reports false of what encoding/json may refuse.
@@ -51,30 +75,27 @@ func appendOther(b []byte, v any) ([]byte, bool) {
 }
 
 // appendObject writes the fields in the order of their names.
-func appendObject(b []byte, m map[string]any, depth int) (_ []byte, ok bool) {
+func appendObject(b []byte, m map[string]any, depth int) ([]byte, bool) {
+	var few [24]string
+	names := slices.AppendSeq(few[:0], maps.Keys(m))
+	slices.Sort(names)
+	return appendFields(b, m, names, depth)
+}
+
+func appendFields(b []byte, m map[string]any, names []string, depth int) (_ []byte, ok bool) {
 	if depth == deepest {
 		return b, false
 	}
-	type field struct {
-		name  string
-		value any
-	}
-	var few [24]field
-	fields := few[:0]
-	for name, value := range m {
-		fields = append(fields, field{name, value})
-	}
-	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
 	b = append(b, '{')
-	for i, f := range fields {
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, ok = appendString(b, f.name); !ok {
+		if b, ok = appendString(b, name); !ok {
 			return b, false
 		}
 		b = append(b, ':')
-		if b, ok = appendValue(b, f.value, depth+1); !ok {
+		if b, ok = appendValue(b, m[name], depth+1); !ok {
 			return b, false
 		}
 	}

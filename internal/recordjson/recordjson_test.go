@@ -36,9 +36,14 @@ func check(t *testing.T, d *Decoder, text string) {
 func checkAppend(t *testing.T, v any) {
 	t.Helper()
 	want, wantErr := json.Marshal(v)
-	got, err := Append([]byte("before"), v)
-	if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() || string(got) != "before"+string(want) {
-		t.Fatalf("%.200v is written as %.200s, %v; want %.200s, %v", v, got, err, want, wantErr)
+	var e Encoder
+	for range 2 { // the second time, it knows the names
+		got, err := e.Append([]byte("before"), v)
+		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() || string(got) != "before"+string(want) {
+			t.Fatalf("%.200v is written as %.200s, %v; want %.200s, %v", v, got, err, want, wantErr)
+		}
+		_, _ = e.Append(nil, map[string]any{"other": 1}) // or knows others
+		_, _ = e.Append(nil, v)
 	}
 }
 
@@ -116,8 +121,9 @@ func BenchmarkAppend(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		var buffer []byte
+		var e Encoder
 		for b.Loop() {
-			buffer, _ = Append(buffer[:0], v)
+			buffer, _ = e.Append(buffer[:0], v)
 		}
 	})
 	b.Run("encoding/json", func(b *testing.B) {

@@ -114,6 +114,7 @@ type stage struct {
 	began   time.Time
 	columns []string // of CSV; nil until they are known
 	lines   []byte   // of a group; their memory is used again
+	encoder recordjson.Encoder
 }
 
 const mostKept = 1 << 20 // bytes of memory that is used again
@@ -299,7 +300,7 @@ func (s *stage) encode(lines []byte, value any) ([]byte, error) {
 	case s.options.Format == "text":
 		return nil, fmt.Errorf("text takes texts, got %T", value)
 	case s.options.Format != "xml":
-		return recordjson.Append(lines, value)
+		return s.encoder.Append(lines, value)
 	}
 	aci, ok := value.(*xmlschema.ACI)
 	if !ok {
