@@ -65,11 +65,43 @@ type message struct {
 
 // readMessage reads the header of a frame.
 func readMessage(header []byte) (m message, err error) {
+	if m, ok := readPlain(header); ok {
+		return m, nil
+	}
 	if err := json.Unmarshal(header, &m); err != nil {
 		return m, errors.New(cut(err.Error(), longestError))
 	}
 	m.shorten()
 	return m, nil
+}
+
+// What most frames say, as our library for Python writes them: they need no reader of JSON.
+const (
+	plainDone = `{"type":"done","id":`
+	plainKeep = `{"type":"emit","id":`
+	keepEnd   = `,"keep":true}`
+)
+
+// readPlain reads the header of a frame that says that an item is done, or is passed on as it came, and no more.
+func readPlain(header []byte) (m message, ok bool) {
+	text := string(header[:min(len(header), len(plainKeep)+20+len(keepEnd)+1)]) // longer ones are none
+	rest, done := strings.CutPrefix(text, plainDone)
+	digits, ends := strings.CutSuffix(rest, "}")
+	m.Type = "done"
+	if !done {
+		rest, ok = strings.CutPrefix(text, plainKeep)
+		digits, ends = strings.CutSuffix(rest, keepEnd)
+		m.Type, m.Keep, ends = "emit", true, ends && ok
+	}
+	if !ends || digits == "" || digits[0] < '1' || digits[0] > '9' {
+		return message{}, false
+	}
+	id, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return message{}, false
+	}
+	m.ID = id
+	return m, true
 }
 
 // progSpec is what a program says of itself.

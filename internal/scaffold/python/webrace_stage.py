@@ -22,6 +22,12 @@ import traceback
 
 ABI = 1
 
+# Made once: what most items need should cost little.
+LENGTHS = struct.Struct("<II")
+KEEP = {"keep": True}
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().raw_decode
+
 # What a field is where it is left out, for the kinds there were when this file was written.
 EMPTY = {
     "aci": {
@@ -183,18 +189,25 @@ class Stage:
         fields = value if isinstance(value, dict) else {"value": value}
         item = Item(header["kind"], body)
         item.fields = fields
-        end = {"type": "done", "id": id}
+        end = None
         try:
             for output in self.function(item, options) or ():
-                _write(sink, {"type": "emit", "id": id, **output.message}, output.body)
+                if output.message == KEEP:
+                    _write_frame(sink, b'{"type":"emit","id":%d,"keep":true}' % id)
+                else:
+                    _write(sink, {"type": "emit", "id": id, **output.message}, output.body)
         except Retry as e:
             end = {"type": "error", "id": id, "error": str(e), "retry_after_s": e.after_s}
         except Exception as e:  # the item fails, and the stage goes on
             traceback.print_exc()
             end = {"type": "error", "id": id, "error": "%s: %s" % (type(e).__name__, e)}
         if self.counts:
+            end = end or {"type": "done", "id": id}
             end["count"], self.counts = self.counts, {}
-        _write(sink, end)
+        if end:
+            _write(sink, end)
+        else:
+            _write_frame(sink, b'{"type":"done","id":%d}' % id)
 
 
 def stage(takes="document", gives="document", options=None, fields=None):
@@ -224,11 +237,11 @@ def _frames(fd, before_waiting):
     buffer, at = b"", 0
     while True:
         if len(buffer) - at >= 8:
-            total, head = struct.unpack_from("<II", buffer, at)
+            total, head = LENGTHS.unpack_from(buffer, at)
             start, end = at + 8, at + 4 + total
             if len(buffer) >= end:
                 at = end
-                yield json.loads(buffer[start:start + head]), buffer[start + head:end]
+                yield _decode(buffer[start:start + head].decode("utf-8"))[0], buffer[start + head:end]
                 continue
         before_waiting()
         chunks, missing = [buffer[at:]], 1
@@ -244,7 +257,10 @@ def _frames(fd, before_waiting):
 
 
 def _write(sink, header, body=b""):
-    head = json.dumps(header, separators=(",", ":")).encode("utf-8")
-    sink.write(struct.pack("<II", 4 + len(head) + len(body), len(head)) + head)
+    _write_frame(sink, _encode(header).encode("utf-8"), body)
+
+
+def _write_frame(sink, head, body=b""):
+    sink.write(LENGTHS.pack(4 + len(head) + len(body), len(head)) + head)
     if body:
         sink.write(body)
