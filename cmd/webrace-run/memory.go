@@ -12,6 +12,9 @@ import (
 const (
 	// garbagePercent is how much garbage may gather, as a share of what is in use, before it is collected.
 	garbagePercent = 50
+	// leastGarbage may always gather: where little is in use, as in a pipeline of records, a share of it would be collected
+	// hundreds of times a second.
+	leastGarbage = 24 << 20
 	// smallest is what Go's memory is kept to while little is in use, by collecting more often and giving back at
 	// once what is free. The more is in use, the more it may be: a process that is held to what it needs does
 	// nothing but collect.
@@ -24,15 +27,27 @@ func sparing() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	debug.SetGCPercent(garbagePercent)
+	percent := garbagePercent
+	debug.SetGCPercent(percent)
 	debug.SetMemoryLimit(smallest)
 	limit := int64(smallest)
 	afterEachCollection(func(inUse uint64) {
+		if next := garbageFor(inUse); next != percent {
+			percent = next
+			debug.SetGCPercent(percent)
+		}
 		if next := limitFor(inUse); next != limit {
 			limit = next
 			debug.SetMemoryLimit(limit)
 		}
 	})
+}
+
+// garbageFor returns how much garbage may gather, as a share of what is in use, in steps, so that few collections change
+// it.
+func garbageFor(inUse uint64) int {
+	const step = garbagePercent
+	return max(garbagePercent, int(leastGarbage*100/max(inUse, 1<<20))/step*step)
 }
 
 // limitFor returns what Go's memory is kept to: two fifths more than is in use, and no less than smallest.

@@ -43,3 +43,17 @@ func TestWhatIsInUseIsKnownAfterEachCollection(t *testing.T) {
 	}
 	runtime.KeepAlive(held)
 }
+
+// TestGarbageIsAShareOfWhatIsInUseOrSome holds that little memory is not collected all the time, and that much of it
+// gathers no more garbage than its share.
+func TestGarbageIsAShareOfWhatIsInUseOrSome(t *testing.T) {
+	for inUse := uint64(1 << 20); inUse < 1<<30; inUse += 1 << 20 {
+		garbage := inUse * uint64(garbageFor(inUse)) / 100
+		if share := inUse * garbagePercent / 100; garbage < min(share, leastGarbage) || garbage > max(share, leastGarbage) {
+			t.Errorf("with %d MB in use, %d MB of garbage gather", inUse>>20, garbage>>20)
+		}
+	}
+	if garbageFor(0) > 100*leastGarbage>>20 {
+		t.Error("with nothing in use, there is no limit")
+	}
+}
