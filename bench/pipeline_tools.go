@@ -29,7 +29,7 @@ const (
 
 // benchTools measures what it costs to look at a pipeline, while it runs and before.
 func benchTools(b *bench, rounds int) error {
-	return errors.Join(b.watching(rounds), b.linting(rounds), b.starting(rounds))
+	return errors.Join(b.watching(rounds), b.linting(rounds), b.starting(rounds), b.records())
 }
 
 // blockSize is what a stage that is busy hashes for each item: some 10 µs of work, as a small page is.
@@ -184,11 +184,9 @@ func (b *bench) starting(rounds int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "webrace-run")
-	build := exec.Command("go", "build", "-o", program, "./cmd/webrace-run")
-	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build webrace-run: %w\n%s", err, out)
+	program, err := buildRun(dir)
+	if err != nil {
+		return err
 	}
 	var costs []cost
 	for range 2 * rounds {
