@@ -85,7 +85,7 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) (unhandled e
 	if ended := n.run.ctx.Err(); ended != nil {
 		return ended
 	}
-	if _, ok := asRetry(err); ok && it.lineage.queued {
+	if _, ok := asRetry(err); ok && it.lineage.queued() {
 		n.stats.retried.Add(1)
 		return err
 	}

@@ -19,7 +19,9 @@ type Item struct {
 // one has been dealt with. Sources use it to advance a cursor; other stages need no more than
 // &Item{Value: v}, which joins the lease of the item being processed.
 func NewItem(value any, end func(Outcome)) *Item {
-	return &Item{Value: value, lineage: newLineage(end, nil)}
+	it := newLeased(value, nil)
+	it.lineage.end = end
+	return it
 }
 
 // With returns an item of the same lease and meta data that carries another value.

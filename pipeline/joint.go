@@ -6,6 +6,7 @@ import "sync"
 // that everything made from the group comes to, and is told of the resource that was freed for it.
 type joint struct {
 	members []*Item
+	queued  bool // all of them are a queue's
 
 	mu   sync.Mutex
 	told any // the last note that concerns no member by what the members' leases say; nil if there is none
@@ -22,11 +23,11 @@ func newJoint(members []*Item, end func(member int, err error)) *lineage {
 			}
 			end(i, o.Err)
 		}
-	}, j.release)
-	l.joint, l.concerns = j, j.concerns
-	l.queued = len(members) > 0
+	}, nil)
+	l.joint = j
+	j.queued = len(members) > 0
 	for _, member := range members {
-		l.queued = l.queued && member.lineage != nil && member.lineage.queued
+		j.queued = j.queued && member.lineage != nil && member.lineage.queued()
 	}
 	return l
 }
@@ -77,7 +78,15 @@ func (j *joint) concerns(note any) bool {
 
 // concerns reports whether a note is about the item's lease, as far as that can tell.
 func (it *Item) concerns(note any) bool {
-	return it.lineage != nil && it.lineage.concerns != nil && it.lineage.concerns(note)
+	switch l := it.lineage; {
+	case l == nil:
+		return false
+	case l.joint != nil:
+		return l.joint.concerns(note)
+	default:
+		c, tells := l.lease.(Concerner)
+		return tells && c.Concerns(note)
+	}
 }
 
 // Members returns the items that a keeper has made the item's value of (see [EmitGroup]), and those of a group of

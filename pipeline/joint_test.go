@@ -164,9 +164,9 @@ func TestAGroupThatIsTakenApartHasAsManyOutcomes(t *testing.T) {
 func TestANoteFindsItsWayThroughGroupsOfGroups(t *testing.T) {
 	var told []any
 	items := []*Item{{Value: 1}, {Value: 2}}
-	for i, it := range items {
-		it.lineage = newLineage(nil, func(note any) { told = append(told, it.Value, note) })
-		it.lineage.concerns = func(note any) bool { return note == items[i].Value }
+	for _, it := range items {
+		it.lineage = newLineage(nil, nil)
+		it.lineage.lease = noted{it.Value, func(note any) { told = append(told, it.Value, note) }}
 	}
 	var outcome []error
 	joint := newJoint(items, func(_ int, err error) { outcome = append(outcome, err) })
@@ -183,3 +183,14 @@ func TestANoteFindsItsWayThroughGroupsOfGroups(t *testing.T) {
 		t.Errorf("told %v, ended with %v", told, outcome)
 	}
 }
+
+// noted is a lease that a note concerns which is its value.
+type noted struct {
+	value any
+	tell  func(note any)
+}
+
+func (n noted) Item() *Item            { return &Item{Value: n.value} }
+func (n noted) Done(Outcome)           {}
+func (n noted) Release(note any)       { n.tell(note) }
+func (n noted) Concerns(note any) bool { return note == n.value }

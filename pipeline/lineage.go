@@ -21,16 +21,31 @@ type Outcome struct {
 // when the last is done, end is told the outcome, exactly once.
 type lineage struct {
 	alive   atomic.Int64
-	end     func(Outcome)
+	lease   Lease         // of the queue that it came from; nil if it came from none:
+	end     func(Outcome) // what is told then
 	release func(note any)
 	from    *node                 // whose run waits for it; nil outside one
 	trace   Trace                 // nil unless it is followed
 	story   atomic.Pointer[story] // nil as long as there is nothing to say
-	queued  bool                  // the lease is a queue's, which can hand it out again
-
-	concerns func(note any) bool // tells whether a note is about the lease; nil: it cannot tell
-	joint    *joint              // of a group; else nil
+	joint   *joint                // of a group; else nil
 }
+
+// leased is an item with a lease of its own. They are made together, because most items that come in are.
+type leased struct {
+	item    Item
+	lineage lineage
+}
+
+// newLeased returns an item with one lease.
+func newLeased(value any, meta map[string]string) *Item {
+	made := &leased{item: Item{Value: value, Meta: meta}}
+	made.lineage.alive.Store(1)
+	made.item.lineage = &made.lineage
+	return &made.item
+}
+
+// queued reports whether the lease is a queue's, which can hand it out again.
+func (l *lineage) queued() bool { return l.lease != nil || l.joint != nil && l.joint.queued }
 
 // story is what has happened to a lease besides its beginning; most of those of a fast pipeline have none.
 type story struct {
@@ -116,11 +131,9 @@ func (l *lineage) finish() {
 	if l.trace != nil {
 		l.trace.End(outcome)
 	}
-	if l.end != nil {
-		l.tellEnd(outcome)
-	}
+	l.tellEnd(outcome)
 	if l.from != nil {
-		l.from.run.settle(outcome, l.queued)
+		l.from.run.settle(outcome, l.queued())
 		l.from.run.flight.done()
 	}
 }
@@ -144,7 +157,12 @@ func (l *lineage) clean(c cleanup) (err error) {
 // tellEnd tells the source or queue.
 func (l *lineage) tellEnd(o Outcome) {
 	defer l.guard()
-	l.end(o)
+	switch {
+	case l.lease != nil:
+		l.lease.Done(o)
+	case l.end != nil:
+		l.end(o)
+	}
 }
 
 // guard is deferred around code of the stage whose lease it is. Outside of a run, its caller has to see to panics.
@@ -175,13 +193,18 @@ func (l *lineage) onEnd(c cleanup) {
 // whose members has a first of its own.
 func (l *lineage) releaseEarly(note any) {
 	if l.joint != nil {
-		l.release(note)
+		l.joint.release(note)
 		return
 	}
 	first := false
 	l.tell(func(s *story) { first, s.released = !s.released, true })
-	if first && l.release != nil {
-		defer l.guard()
+	if !first {
+		return
+	}
+	defer l.guard()
+	if r, ok := l.lease.(Releaser); ok {
+		r.Release(note)
+	} else if l.release != nil {
 		l.release(note)
 	}
 }

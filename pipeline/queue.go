@@ -99,16 +99,10 @@ func (n *node) lend(ctx context.Context) (_ *Item, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var release func(any)
-	if r, ok := lease.(Releaser); ok {
-		release = r.Release
-	}
-	it := lease.Item()
-	it = &Item{Value: it.Value, Meta: it.Meta, lineage: n.newLease(lease.Done, release)}
-	it.lineage.queued = true
-	if c, ok := lease.(Concerner); ok {
-		it.lineage.concerns = c.Concerns
-	}
+	lent := lease.Item()
+	it := newLeased(lent.Value, lent.Meta)
+	it.lineage.lease = lease
+	n.adopt(it.lineage)
 	return it, nil
 }
 

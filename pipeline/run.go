@@ -171,10 +171,15 @@ func (r *Run) spawn(f func()) {
 // newLease returns a lineage that the run waits for before it closes the stages.
 func (n *node) newLease(end func(Outcome), release func(any)) *lineage {
 	l := newLineage(end, release)
+	n.adopt(l)
+	return l
+}
+
+// adopt makes a lineage one of the run, which waits for it.
+func (n *node) adopt(l *lineage) {
 	n.run.flight.add()
 	l.from = n
 	n.run.follow(l)
-	return l
 }
 
 // settle ends the run if a lease ended with an error that nobody took care of: an effect that a stage was
