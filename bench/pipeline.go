@@ -36,7 +36,7 @@ func benchPipeline(b *bench) error {
 	if err != nil {
 		return fmt.Errorf("hop: %w", err)
 	}
-	b.frameworkRows("hop", costs, items*hops, 1.6, 1.0/4)
+	b.frameworkRows("hop", costs, items*hops, 1.5, 1.0/4)
 
 	costs, err = race(rounds, []contestant{
 		{ours, func() error { return cycleWebrace(pages) }},
