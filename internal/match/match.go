@@ -16,6 +16,7 @@ package match
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -30,6 +31,10 @@ type Options struct {
 	// Seen is the latest revision whose profiles have seen an earlier version of the page, if it is matched
 	// with everyone: these are shown what their Change says, and the others all of it. 0: nobody has.
 	Seen int64
+	// Distance is how far the page lies from the start of its crawl, if it is matched with everyone, and SeenDistance how
+	// far it lay when the earlier version was seen: it concerns the profiles within whose Levels it lies, and those have
+	// seen it within whose Levels it lay. Both are 0 for profiles that were not chosen by a crawl.
+	Distance, SeenDistance int
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
 	Unseen bool
 	// Unchanged says that the page has no other text than the version that was seen, or than those that are remembered:
@@ -55,11 +60,11 @@ type Recipient struct {
 
 // shows returns what part of the page a profile is shown when everyone is, or false if none.
 func (o *Options) shows(c *Compiled) (among selection, concerned bool) {
-	if !strings.HasPrefix(o.URL, c.under) || o.Remember != 0 && o.Remember>>c.remember&1 == 0 {
+	if !c.within(o.Distance) || !strings.HasPrefix(o.URL, c.under) || o.Remember != 0 && o.Remember>>c.remember&1 == 0 {
 		return everything, false
 	}
 	switch {
-	case o.Seen == 0 || c.revision > o.Seen:
+	case o.Seen == 0 || c.revision > o.Seen || !c.within(o.SeenDistance):
 		return everything, true
 	case o.Unseen:
 		return everything, false
@@ -69,6 +74,15 @@ func (o *Options) shows(c *Compiled) (among selection, concerned bool) {
 		return additions, true
 	}
 	return everything, false
+}
+
+// Asking is profiles that a text is matched with: those of a view that the options choose.
+type Asking struct {
+	*View
+	Options
+	// Looked, if there is one, is increased by the profiles that were looked at by themselves: the recipients, or of
+	// everyone those that a keyword of the text led to, and those that no text can be ruled out for.
+	Looked *int64
 }
 
 // Alert says that a page is relevant to a profile.
@@ -95,14 +109,20 @@ type Shown struct {
 // LeastShown is the fewest words of a text that has fingerprints.
 const LeastShown = 16
 
-// Match returns the alerts that the text gives rise to: in the order of the recipients, or in no
-// particular order if it is matched with everyone. Each alert is made when it is asked for, so that those
-// of a page that concerns a million profiles need no room.
+// Match is the function Match for the profiles of one view.
 func (v *View) Match(text *webrace.Text, o Options) iter.Seq[Alert] {
+	return Match(text, Asking{View: v, Options: o})
+}
+
+// Match returns the alerts that the text gives rise to, of all who ask, one after the other: in the order of the
+// recipients, or in no particular order if it is matched with everyone. Each alert is made when it is asked for, so
+// that those of a page that concerns a million profiles need no room. What is done to the text alone is done once
+// for those in a row to whom the same of it is new.
+func Match(text *webrace.Text, all ...Asking) iter.Seq[Alert] {
 	return func(yield func(Alert) bool) {
-		v.concerned(text, &o, func(p *page, m matched) bool {
+		concerned(text, all, func(p *page, m matched) bool {
 			verdict := p.judge(m.profile, m.among)
-			return verdict.reason != Alerts || yield(p.alert(m.profile, verdict, o.Summary))
+			return verdict.reason != Alerts || yield(p.alert(m.profile, verdict, m.summary))
 		})
 	}
 }
@@ -111,7 +131,7 @@ func (v *View) Match(text *webrace.Text, o Options) iter.Seq[Alert] {
 // making that.
 func (v *View) Relevances(text *webrace.Text, o Options) iter.Seq2[*Compiled, int] {
 	return func(yield func(*Compiled, int) bool) {
-		v.concerned(text, &o, func(p *page, m matched) bool {
+		concerned(text, []Asking{{View: v, Options: o}}, func(p *page, m matched) bool {
 			if relevance, sure := relevanceOf(m.part); sure {
 				return yield(m.profile, relevance)
 			}
@@ -123,7 +143,7 @@ func (v *View) Relevances(text *webrace.Text, o Options) iter.Seq2[*Compiled, in
 
 // Count returns how many alerts the text gives rise to.
 func (v *View) Count(text *webrace.Text, o Options) (n int) {
-	v.concerned(text, &o, func(p *page, m matched) bool {
+	concerned(text, []Asking{{View: v, Options: o}}, func(p *page, m matched) bool {
 		if _, sure := relevanceOf(m.part); sure || p.judge(m.profile, m.among).reason == Alerts {
 			n++
 		}
@@ -141,57 +161,107 @@ func relevanceOf(part float32) (relevance int, sure bool) {
 	return relevance, part > 0 && above > 100*slack && above < 1-100*slack
 }
 
-// matched is a profile that the text may give rise to an alert for, the part of the page it is shown, and
-// what its relevance was added up to, or toJudge.
+// matched is a profile that the text may give rise to an alert for, the part of the page it is shown,
+// what its relevance was added up to, or toJudge, and the most bytes of a summary.
 type matched struct {
 	profile *Compiled
 	among   selection
 	part    float32
+	summary int
 }
 
 // concerned calls visit for every profile that the text may give rise to an alert for, until it returns
 // false.
-func (v *View) concerned(text *webrace.Text, o *Options, visit func(*page, matched) bool) {
-	if text == nil || len(v.levels) == 0 || !o.Everyone && len(o.Recipients) == 0 {
-		return
-	}
-	if !o.Everyone {
-		v.concernedOf(o.Recipients, text, o.Added, visit)
-		return
-	}
-	p := openPage(text, o.Added)
-	defer p.close()
-	for i := range v.levels {
-		for among := range selection(selections) {
-			if l := &v.levels[i]; !l.looksAt(among, o) {
-				continue
-			} else if !l.concerned(p, o, among, visit) {
-				return
-			}
+func concerned(text *webrace.Text, all []Asking, visit func(*page, matched) bool) {
+	for len(all) > 0 && text != nil {
+		n := 1
+		for n < len(all) && slices.Equal(all[n].Added, all[0].Added) {
+			n++
 		}
+		if !concernedTogether(text, all[:n], visit) {
+			return
+		}
+		all = all[n:]
 	}
 }
 
-// concernedOf does so for these recipients.
-func (v *View) concernedOf(recipients []Recipient, text *webrace.Text, added []bool, visit func(*page, matched) bool) {
+// concernedTogether does so for those to whom the same of the text is new, and reports whether to go on.
+func concernedTogether(text *webrace.Text, all []Asking, visit func(*page, matched) bool) bool {
 	p := newPage()
 	defer p.close()
-	p.asked = p.asked[:0]
-	for _, to := range recipients {
-		if n, known := v.names.Get(to.ID); known {
-			p.want(n.Compiled)
-			p.asked = append(p.asked, matched{n.Compiled, selected(to.OnlyAdded), toJudge})
+	if !p.wantAll(all) {
+		return true
+	}
+	p.open(text, all[0].Added)
+	for i := range all {
+		if a := &all[i]; a.MayConcern(a.Options) && !a.concerned(p, visit) {
+			return false
 		}
 	}
-	if len(p.asked) == 0 {
-		return
-	}
-	p.open(text, added)
-	for _, m := range p.asked {
-		if !visit(p, m) {
-			return
+	return true
+}
+
+// wantAll confines the page to the words that these ask for, unless some of them are found by whatever words it has. It
+// reports whether it may concern any of them at all.
+func (p *page) wantAll(all []Asking) (any bool) {
+	for i := range all {
+		if a := &all[i]; a.Everyone && a.MayConcern(a.Options) {
+			p.others = 0
+			return true
+		} else if !a.Everyone {
+			for _, to := range a.Recipients {
+				if n, known := a.names.Get(to.ID); known {
+					p.want(n.Compiled)
+					any = true
+				}
+			}
 		}
 	}
+	return any
+}
+
+func (a *Asking) concerned(p *page, visit func(*page, matched) bool) bool {
+	if !a.Everyone {
+		for _, to := range a.Recipients {
+			n, known := a.names.Get(to.ID)
+			if !known {
+				continue
+			}
+			a.looked(1)
+			if !visit(p, matched{n.Compiled, selected(to.OnlyAdded), toJudge, a.Summary}) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range a.levels {
+		for among := range selection(selections) {
+			if l := &a.levels[i]; l.looksAt(among, &a.Options) && !l.concerned(p, a, among, visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (a *Asking) looked(n int) {
+	if a.Looked != nil {
+		*a.Looked += int64(n)
+	}
+}
+
+// MayConcern reports whether there may be a profile that would be shown the page, or part of it: that none is, is
+// told at a glance.
+func (v *View) MayConcern(o Options) bool {
+	if !o.Everyone {
+		return len(o.Recipients) > 0 && len(v.levels) > 0
+	}
+	for i := range v.levels {
+		if l := &v.levels[i]; l.looksAt(everything, &o) || l.looksAt(additions, &o) {
+			return true
+		}
+	}
+	return false
 }
 
 // AnyUnseen reports whether there is a profile that would be shown the page because it has not seen an
@@ -199,25 +269,59 @@ func (v *View) concernedOf(recipients []Recipient, text *webrace.Text, added []b
 func (v *View) AnyUnseen(o Options) bool {
 	o.Unseen = true
 	for i := range v.levels {
-		for range v.levels[i].unseen(&o) {
-			return true
+		if l := &v.levels[i]; l.looksAt(everything, &o) {
+			for range l.unseen(o) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// unseen returns the profiles that have not seen an earlier version of the page, by number.
-func (l *level) unseen(o *Options) iter.Seq2[uint32, *Compiled] {
-	return func(yield func(uint32, *Compiled) bool) {
-		if l.newest <= o.Seen {
-			return
+// Remembers returns the numbers of versions that profiles remember, as a bit each, and perhaps others.
+func (v *View) Remembers() (all uint16) {
+	for i := range v.levels {
+		all |= v.levels[i].remembers
+	}
+	return all
+}
+
+// Has reports whether there may be a profile with this scope of change.
+func (v *View) Has(c Change) bool {
+	return slices.ContainsFunc(v.levels, func(l level) bool { return l.changes>>c&1 != 0 })
+}
+
+// AnyChange yields the profiles that ask to be told of any change.
+func (v *View) AnyChange() iter.Seq[*Compiled] {
+	return func(yield func(*Compiled) bool) {
+		for i := range v.levels {
+			l := &v.levels[i]
+			for _, number := range l.always {
+				if c := l.profiles[number]; len(c.atoms) == 0 && !l.gone.has(int(number)) && !yield(c) {
+					return
+				}
+			}
 		}
-		for _, number := range l.byRevision() {
-			c := l.profiles[number]
-			if c.revision <= o.Seen {
+	}
+}
+
+// unseen returns the profiles that have not seen an earlier version of the page, by number.
+func (l *level) unseen(o Options) iter.Seq2[uint32, *Compiled] {
+	return func(yield func(uint32, *Compiled) bool) {
+		shown := func(number uint32) bool {
+			_, concerned := o.shows(l.profiles[number])
+			return concerned && !l.gone.has(int(number))
+		}
+		for _, number := range l.newer(o.Seen) {
+			if shown(number) && !yield(number, l.profiles[number]) {
 				return
 			}
-			if _, concerned := o.shows(c); concerned && !l.gone.has(int(number)) && !yield(number, c) {
+		}
+		if !l.levels.anew(&o) {
+			return
+		}
+		for number, c := range l.profiles {
+			if c.revision <= o.Seen && shown(uint32(number)) && !yield(uint32(number), c) {
 				return
 			}
 		}
@@ -226,17 +330,42 @@ func (l *level) unseen(o *Options) iter.Seq2[uint32, *Compiled] {
 
 // looksAt reports whether there can be a profile in the segment that is shown this selection of a page.
 func (s *segment) looksAt(among selection, o *Options) bool {
+	if !s.levels.reaches(o) || o.Remember != 0 && s.remembers&o.Remember == 0 {
+		return false
+	}
 	if among == additions {
 		return !o.Unseen && o.Seen > 0 && s.oldest <= o.Seen && s.changes>>ChangeAdded&1 != 0
 	}
-	return o.Seen == 0 || s.newest > o.Seen || !o.Unseen && s.changes>>ChangePage&1 != 0
+	return o.Seen == 0 || s.newest > o.Seen || s.levels.anew(o) || !o.Unseen && !o.Unchanged && s.changes>>ChangePage&1 != 0
 }
 
-func (l *level) concerned(p *page, o *Options, among selection, visit func(*page, matched) bool) bool {
+// Profiles that alone are shown all of a page are judged one by one, instead of being found by its words, if they are
+// few: so many of a segment, or one in so many.
+const fewUnseen, partUnseen = 16, 64
+
+// onlyUnseen reports whether of the segment few profiles are shown all of the page, which are known: those that
+// changed since it was seen.
+func (l *level) onlyUnseen(o *Options, among selection) bool {
+	return among == everything && o.Seen > 0 && !l.levels.anew(o) &&
+		(o.Unseen || o.Unchanged || l.changes>>ChangePage&1 == 0) && len(l.newer(o.Seen)) <= max(fewUnseen, len(l.profiles)/partUnseen)
+}
+
+func (l *level) concerned(p *page, a *Asking, among selection, visit func(*page, matched) bool) bool {
+	o := &a.Options
+	if l.onlyUnseen(o, among) {
+		for _, c := range l.unseen(*o) {
+			a.looked(1)
+			if !visit(p, matched{c, everything, toJudge, a.Summary}) {
+				return false
+			}
+		}
+		return true
+	}
 	candidates, parts := p.candidatesOf(l.segment, among)
-	all := o.Seen == 0 && o.Remember == 0 && !l.confined && l.gone.count == 0
+	a.looked(p.scoring.looked)
+	all := o.Seen == 0 && o.Remember == 0 && !l.confined && l.gone.count == 0 && l.reachedBy(o.Distance)
 	for i, number := range candidates {
-		m := matched{l.profiles[number], among, parts[i]}
+		m := matched{l.profiles[number], among, parts[i], a.Summary}
 		if !all {
 			if shown, concerned := o.shows(m.profile); !concerned || shown != among || l.gone.has(int(number)) {
 				continue
@@ -247,6 +376,12 @@ func (l *level) concerned(p *page, o *Options, among selection, visit func(*page
 		}
 	}
 	return true
+}
+
+// reachedBy reports whether a page at the distance is certain to lie within the levels of every profile.
+func (s *segment) reachedBy(distance int) bool {
+	_, all := reaching(distance)
+	return s.levels&^all == 0
 }
 
 func (p *page) alert(c *Compiled, v verdict, summary int) Alert {

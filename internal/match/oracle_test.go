@@ -254,14 +254,14 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 		for i := range added {
 			added[i] = (i+n)%3 == 0
 		}
-		seen := int64(n % 4)
+		seen, distance, seenDistance := int64(n%4), n%5, n/5%7
 		var to []Recipient
 		for i := range groups {
-			to = append(to, Recipient{ID: idOf(i), OnlyAdded: shownAdditions(i, seen)})
+			to = append(to, Recipient{ID: idOf(i), OnlyAdded: reaches(i, seenDistance) && shownAdditions(i, seen)})
 		}
 		o := Options{Recipients: to, Added: added, Summary: 40 + n%100}
 		got := byID(x.Match(text, o))
-		o.Everyone, o.Seen = true, seen
+		o.Everyone, o.Seen, o.Distance, o.SeenDistance = true, seen, distance, seenDistance
 		all := byID(x.Match(text, o))
 		relevances := map[string]int{}
 		for c, relevance := range x.View().Relevances(text, o) {
@@ -275,13 +275,16 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 			want := oracle(&groups[i], thresholds[i], &page, func(block int) bool { return !to[i].OnlyAdded || added[block] })
 			a, alerted := got[idOf(i)]
 			b, alertedAll := all[idOf(i)]
-			if alerted != want.alerts || alertedAll != want.alerts {
+			if alerted != want.alerts || alertedAll != (want.alerts && reaches(i, distance)) {
 				t.Fatalf("profile %+v\npage %q\nonly added: %v\nalerts: %v, among everyone %v; want %v with relevance %d, threshold %d\n%s",
 					groups[i], text.Bytes, to[i].OnlyAdded, alerted, alertedAll, want.alerts, want.relevance, thresholds[i],
 					Explain(x.Profile(idOf(i)), text, o))
 			}
 			if alerted {
 				alerting++
+				if !alertedAll { // the page lies beyond its levels
+					b, relevances[a.ID] = a, a.Relevance
+				}
 				if a.Relevance != want.relevance || b.Relevance != want.relevance || relevances[a.ID] != want.relevance || a.Matched != want.matched || b.Matched != want.matched {
 					t.Fatalf("profile %+v\npage %q\nrelevance %d and %d (%v), digest %x and %x; want %d, %x\n%s", groups[i], text.Bytes,
 						a.Relevance, b.Relevance, relevances[a.ID], a.Matched[:4], b.Matched[:4], want.relevance, want.matched[:4], a.Explanation)
@@ -296,9 +299,14 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 	return pairs, alerting
 }
 
-// Of the oracle's profiles some ask for the whole of a page again, and some were changed after others.
-func changeOf(profile int) Change  { return []Change{ChangeAdded, ChangeAdded, ChangePage}[profile%3] }
-func revisionOf(profile int) int64 { return int64(1 + profile%5) }
+// Of the oracle's profiles some ask for the whole of a page again, some were changed after others, and they look at
+// more levels or fewer.
+func changeOf(profile int) Change     { return []Change{ChangeAdded, ChangeAdded, ChangePage}[profile%3] }
+func revisionOf(profile int) int64    { return int64(1 + profile%5) }
+func levelsOfProfile(profile int) int { return []int{0, 1, 2, 3, 4, 70}[profile%6] }
+func reaches(profile, distance int) bool {
+	return levelsOfProfile(profile) == 0 || distance < levelsOfProfile(profile)
+}
 func shownAdditions(profile int, seen int64) bool {
 	return seen >= revisionOf(profile) && changeOf(profile) == ChangeAdded
 }

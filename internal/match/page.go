@@ -20,7 +20,6 @@ type page struct {
 	added    []bool // as long as the text has blocks
 	counts   [selections]int
 
-	asked  []matched      // those who are asked, if not everyone
 	wanted analyze.Wanted // the words that those ask for who are asked
 	others int            // 1 if the page is confined to these, and the first word is all others; otherwise 0
 
@@ -146,7 +145,6 @@ func (p *page) close() {
 	}
 	p.text, p.latest, p.prints = nil, identity{}, [selections]*Shown{}
 	clear(p.spellings)
-	clear(p.asked)
 	clear(p.expansions)
 	pages.Put(p)
 }

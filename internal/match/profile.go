@@ -17,6 +17,9 @@ type Profile struct {
 	// matched because everyone is; and Revision orders profiles by when they were last changed.
 	Change   Change
 	Revision int64
+	// Levels is how far from the start of its crawl a page may lie to concern the profile, if it is matched because
+	// everyone is: see [webrace.Reach.Within]; 0 has no limit.
+	Levels int
 	// Remember is of how many versions the text counts as known to the profile, 0 to [MostBaselineVersions]; see
 	// [Options].
 	Remember int
@@ -108,6 +111,7 @@ type Compiled struct {
 	threshold  int8        // -1 if any relevance will do
 	change     Change
 	remember   uint8
+	levels     int32
 }
 
 // conditions are what a page must meet beside the relevance.
@@ -124,7 +128,7 @@ func (c *Compiled) ID() string { return c.id }
 // Compile checks the profile and makes it ready. Keywords that cannot be found in any page, such as those
 // without a word, are left out with a warning; it is an error if none remains.
 func Compile(p Profile) (*Compiled, []Warning, error) {
-	c := Compiled{id: p.ID, under: p.Under, revision: p.Revision, change: p.Change, remember: uint8(p.Remember), threshold: int8(p.Threshold)}
+	c := Compiled{id: p.ID, under: p.Under, revision: p.Revision, change: p.Change, remember: uint8(p.Remember), threshold: int8(p.Threshold), levels: int32(min(max(p.Levels, 0), math.MaxInt32))}
 	switch {
 	case p.Threshold == 0:
 		c.threshold = DefaultThreshold

@@ -35,7 +35,7 @@ func indexed(t *testing.T, groups []wantedGroup) (*Index, []int) {
 	thresholds := make([]int, len(groups))
 	for i := range groups {
 		thresholds[i] = 1 + i*7%60
-		x.Add(compile(t, Profile{ID: idOf(i), Threshold: thresholds[i], Change: changeOf(i), Revision: revisionOf(i), Group: groups[i].group()}))
+		x.Add(compile(t, Profile{ID: idOf(i), Threshold: thresholds[i], Change: changeOf(i), Revision: revisionOf(i), Levels: levelsOfProfile(i), Group: groups[i].group()}))
 	}
 	x.Settle()
 	return x, thresholds

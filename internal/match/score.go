@@ -12,6 +12,7 @@ type scoring struct {
 	surface    tally           // of a word that stands in blocks of several languages
 	candidates []uint32        // profiles
 	parts      []float32       // their scores
+	looked     int             // profiles that a keyword of the page led to, or that it cannot be ruled out for
 }
 
 // present is an atom that the page has: what is left of its postings, and what each weight contributes.
@@ -36,7 +37,7 @@ const blockBits = 15
 // The slices are valid until the next call.
 func (p *page) candidatesOf(s *segment, among selection) (profiles []uint32, parts []float32) {
 	c := &p.scoring
-	c.candidates, c.parts, c.present = c.candidates[:0], c.parts[:0], c.present[:0]
+	c.candidates, c.parts, c.present, c.looked = c.candidates[:0], c.parts[:0], c.present[:0], 0
 	if p.counts[among] == 0 {
 		return nil, nil
 	}
@@ -173,6 +174,7 @@ func (c *scoring) scoreMany(s *segment) {
 
 // settle makes a candidate of a profile whose score is high enough.
 func (c *scoring) settle(s *segment, profile uint32, score float32) {
+	c.looked++
 	if score == toUnite {
 		score = c.unite(s, profile)
 	}

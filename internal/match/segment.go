@@ -32,6 +32,8 @@ type segment struct {
 
 	oldest, newest int64           // revisions
 	changes        uint8           // the scopes of change that occur, as a bit each
+	remembers      uint16          // the numbers of versions that are remembered, as a bit each
+	levels         levels          // the levels that occur
 	byRevision     func() []uint32 // the profiles, the latest revision first
 }
 
@@ -61,6 +63,8 @@ func newSegment(profiles []*Compiled, serials []uint64) *segment {
 	for i, c := range profiles {
 		s.least[i] = leastFor(c.threshold)
 		s.changes |= 1 << c.change
+		s.remembers |= 1 << c.remember
+		s.levels |= levelsOf(c.levels)
 		if i == 0 {
 			s.oldest, s.newest = c.revision, c.revision
 		}
@@ -175,10 +179,25 @@ func (b *segmentBuilder) finish() {
 func (s *segment) sortByRevision() []uint32 {
 	numbers := make([]uint32, len(s.profiles))
 	for i := range numbers {
-		numbers[i] = uint32(i)
+		numbers[i] = uint32(len(numbers) - 1 - i) // most are in order: who was added later has changed later
 	}
 	slices.SortStableFunc(numbers, func(x, y uint32) int { return cmp.Compare(s.profiles[y].revision, s.profiles[x].revision) })
 	return numbers
+}
+
+// newer returns the profiles that have a later revision, the latest first.
+func (s *segment) newer(revision int64) []uint32 {
+	if s.newest <= revision {
+		return nil
+	}
+	all := s.byRevision()
+	n, _ := slices.BinarySearchFunc(all, revision, func(number uint32, revision int64) int {
+		if s.profiles[number].revision > revision {
+			return -1
+		}
+		return 1
+	})
+	return all[:n]
 }
 
 // find returns the number of the profile that was added with this serial number.
