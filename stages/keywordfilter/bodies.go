@@ -40,22 +40,29 @@ func (s *stage) tellOfBody(ctx context.Context, a *audience, it *pipeline.Item, 
 // askedForAnyChange yields the URDs that are told of any change of a whole document, and the version they have seen.
 func (a *audience) askedForAnyChange(d *webrace.Document) iter.Seq2[*control.URD, int] {
 	return func(yield func(*control.URD, int) bool) {
-		for urd, seen := range a.askedOrEveryone(d) {
-			if _, selects := a.selective.urds.Get(urd.ID); urd.AnyChange() && !selects && !yield(urd, seen) {
-				return
+		for crowd, s := range a.crowds(d) {
+			for urd := range a.forAnyChange(crowd.members) {
+				if s.asks(urd, d.URL) && !yield(urd, s.seen(urd)) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// askedOrEveryone yields the URDs without keywords that a document is matched with, and perhaps others.
-func (a *audience) askedOrEveryone(d *webrace.Document) iter.Seq2[*control.URD, int] {
-	if !a.everyone || a.isPrivate(d) {
-		return a.asked(d)
-	}
-	return func(yield func(*control.URD, int) bool) {
-		for _, urd := range a.anyChange.All() {
-			if isUnder(urd, d.URL) && !yield(urd, matchedBefore(urd, d.Visit)) {
+// forAnyChange yields the members that ask for any change.
+func (a *audience) forAnyChange(m members) iter.Seq[*control.URD] {
+	return func(yield func(*control.URD) bool) {
+		for _, urd := range m.few.All() {
+			if urd.AnyChange() && !yield(urd) {
+				return
+			}
+		}
+		if m.many == nil {
+			return
+		}
+		for c := range m.many.view.AnyChange() {
+			if urd, _ := a.urds.Get(c.ID()); urd.AnyChange() && !yield(urd) {
 				return
 			}
 		}

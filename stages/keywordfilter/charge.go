@@ -15,7 +15,8 @@ import (
 
 // accounts are what the owners may have computed of one document whose URDs look at part of it. Each has a budget, which
 // all of their URDs share, and is charged what their own rules cost as if there were no others: what an owner is told
-// does not depend on who else looks at the document, and an owner waits for another no longer than for one budget.
+// does not depend on who else looks at the document, and an owner waits for another no longer than for one budget. Rules
+// that many owners share are applied once for all of them, and charged to none.
 type accounts struct {
 	urds   func(id string) (owner string)
 	budget map[string]*selection.Budget // by owner
@@ -23,7 +24,7 @@ type accounts struct {
 
 func (a *audience) newAccounts() *accounts {
 	return &accounts{func(id string) string {
-		urd, _ := a.selective.urds.Get(id)
+		urd, _ := a.urds.Get(id)
 		return urd.Owner
 	}, map[string]*selection.Budget{}}
 }
@@ -36,10 +37,13 @@ func (a *accounts) of(r match.Recipient) *selection.Budget {
 	return a.budget[owner]
 }
 
-// most returns as much as that owner has left who has the most of some.
-func (a *accounts) most(of []match.Recipient) *selection.Budget {
-	most := *a.of(of[0])
-	for _, r := range of[1:] {
+// most returns as much as that owner has left who has the most of those who are asked.
+func (a *accounts) most(g *glance) *selection.Budget {
+	if g.Everyone {
+		return selection.NewBudget()
+	}
+	most := *a.of(g.Recipients[0])
+	for _, r := range g.Recipients[1:] {
 		if b := a.of(r); b.Left() > most.Left() {
 			most = *b
 		}
@@ -47,9 +51,9 @@ func (a *accounts) most(of []match.Recipient) *selection.Budget {
 	return &most
 }
 
-// charge charges the owner of each URD for what was done for all of them, once, and tells apart whose owners had as
+// share charges the owner of each URD for what was done for all of them, once, and tells apart whose owners had as
 // much left.
-func (a *accounts) charge(to []match.Recipient, steps int) (paid, unpaid []match.Recipient) {
+func (a *accounts) share(to []match.Recipient, steps int) (paid, unpaid []match.Recipient) {
 	charged := make(map[*selection.Budget]bool)
 	for _, r := range to {
 		b := a.of(r)
@@ -67,26 +71,30 @@ func (a *accounts) charge(to []match.Recipient, steps int) (paid, unpaid []match
 	return paid, unpaid
 }
 
-// charged charges the owners of URDs for the part of a document that these look at, returns the URDs whose owners had
-// as much left, and gives the others notice.
-func (s *stage) charged(ctx context.Context, a *audience, owners *accounts, g *glance, steps int, it *pipeline.Item, out pipeline.Emitter) ([]match.Recipient, error) {
-	paid, unpaid := owners.charge(g.to, steps)
+// charge charges the owners of URDs for the part of a document that these look at, takes the URDs out whose owners had
+// less left, and gives those notice.
+func (s *stage) charge(ctx context.Context, a *audience, owners *accounts, g *glance, steps int, it *pipeline.Item, out pipeline.Emitter) error {
+	if g.Everyone {
+		return nil
+	}
+	paid, unpaid := owners.share(g.Recipients, steps)
+	g.Recipients = paid
 	if len(unpaid) == 0 {
-		return paid, nil
+		return nil
 	}
 	s.env.Counter("unselectable").Add(1)
 	s.env.Logger.Warn("part of a document cannot be looked at for owners whose rules cost too much there",
 		"url", it.Value.(*webrace.Document).URL, "urds", len(unpaid), "rules", g.rules.Key(), "error", selection.ErrBudget)
 	for _, r := range unpaid {
-		urd, _ := a.selective.urds.Get(r.ID)
+		urd, _ := a.urds.Get(r.ID)
 		if _, told := s.noticed.LoadOrStore(urd.Owner, true); told {
 			continue
 		}
-		if err := out.EmitTo(ctx, "notices", it.With(tooCostly(urd.URD, it.Value.(*webrace.Document)))); err != nil {
-			return nil, err
+		if err := out.EmitTo(ctx, "notices", it.With(tooCostly(urd, it.Value.(*webrace.Document)))); err != nil {
+			return err
 		}
 	}
-	return paid, nil
+	return nil
 }
 
 // tooCostly is the notice that a document is not looked at for a URD. It is the same for all documents, and each run,

@@ -3,7 +3,6 @@ package keywordfilter
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // TestARevisedAudienceIsTheOneThatIsLoaded changes URDs at random, and compares the audience that takes in
@@ -28,6 +28,7 @@ func TestARevisedAudienceIsTheOneThatIsLoaded(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	a := load()
+	a.mostFew = 2 // as if three were many; the one that is loaded has few
 	for range 60 {
 		before := view(a)
 		for range 1 + r.IntN(4) {
@@ -39,7 +40,11 @@ func TestARevisedAudienceIsTheOneThatIsLoaded(t *testing.T) {
 					continue // there is none
 				}
 			default:
-				f.urd(owner, uri, []string{"ibm", "java", "!!!"}[r.IntN(3)], levels(1+r.IntN(3)))
+				f.urd(owner, uri, []string{"ibm", "java", "!!!"}[r.IntN(3)], levels(1+r.IntN(3)), func(u *xmlschema.URD) {
+					if r.IntN(3) == 0 {
+						selects("css", []string{"p", "b"}[r.IntN(2)])(u)
+					}
+				})
 			}
 		}
 		next, err := a.revised(t.Context(), f.control, env)
@@ -59,20 +64,47 @@ func TestARevisedAudienceIsTheOneThatIsLoaded(t *testing.T) {
 // view is what can be told of an audience: without the order of equals, and lists of nothing.
 func view(a *audience) (all []string) {
 	all = append(all, fmt.Sprint("revision ", a.revision))
-	for alert := range a.view.Match(textOf("ibm java"), match.Options{Everyone: true, URL: start + "a"}) {
-		all = append(all, "matches "+alert.ID)
+	d := &webrace.Document{URL: start + "a", Text: textOf("ibm java")}
+	for crawl := range a.crawls.All() {
+		d.Reach = append(d.Reach, webrace.Reach{Crawl: crawl})
+	}
+	asked, _ := a.asked(d)
+	for _, who := range asked {
+		for alert := range match.Match(d.Text, who.Asking) {
+			all = append(all, "matches "+alert.ID)
+		}
 	}
 	for id, u := range a.urds.All() {
 		all = append(all, fmt.Sprint("urd ", id, " ", u.URI, u.Revision, u.Interest, u.Depth))
 	}
 	for crawl, with := range a.crawls.All() {
-		for id := range with.All() {
+		for _, id := range a.idsOf(with) {
 			all = append(all, "crawl "+crawl+" "+id)
 		}
 	}
 	for site, watching := range a.prefixes.All() {
-		for id, u := range watching.All() {
-			all = append(all, fmt.Sprint("prefix ", site, " ", id, " ", u.URI))
+		for _, id := range a.idsOf(watching) {
+			all = append(all, "prefix "+site+" "+id)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// idsOf are the members of a crowd, with the rules by which they look at part of a page.
+func (a *audience) idsOf(c crowd) (all []string) {
+	add := func(m members, rules string) {
+		for id := range a.urds.All() {
+			_, few := m.few.Get(id)
+			if many := m.many != nil && m.many.view.Profile(id) != nil; few || many {
+				all = append(all, id+rules)
+			}
+		}
+	}
+	add(c.members, "")
+	if c.parts != nil {
+		for rules, part := range c.parts.byRules.All() {
+			add(part.members, " "+rules)
 		}
 	}
 	slices.Sort(all)
@@ -124,7 +156,7 @@ func TestAContinuousRunTakesUpChangesOfTheBase(t *testing.T) {
 // asks reports whether these are the URDs of a crawl.
 func (a *audience) asks(crawl string, ids ...string) bool {
 	with, _ := a.crawls.Get(crawl)
-	return slices.Equal(slices.Sorted(maps.Keys(maps.Collect(with.All()))), ids)
+	return slices.Equal(a.idsOf(with), ids)
 }
 
 func textOf(block string) *webrace.Text {

@@ -105,9 +105,15 @@ func html(paragraphs ...string) string {
 // fetched is a page as it comes out of the cache, stored and normalized.
 func (f *fixture) fetched(body string, visit *webrace.Visit, reach []webrace.Reach) *webrace.Document {
 	f.Helper()
+	return f.fetchedFrom(page, "", body, visit, reach)
+}
+
+// fetchedFrom is a page at another address, or asked for with credentials.
+func (f *fixture) fetchedFrom(url, secret, body string, visit *webrace.Visit, reach []webrace.Reach) *webrace.Document {
+	f.Helper()
 	f.at = f.at.Add(time.Hour)
 	d := &webrace.Document{
-		URL: page, Reach: reach, Visit: visit, Outcome: webrace.Fetched, Status: 200, At: f.at,
+		URL: url, Secret: secret, Reach: reach, Visit: visit, Outcome: webrace.Fetched, Status: 200, At: f.at,
 		Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body), Digest: sha256.Sum256([]byte(body)),
 	}
 	r, err := extract.Document(d.Body, "text/html", d.URL, extract.Options{})

@@ -137,8 +137,8 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) (err error) {
 	d := it.Value.(*webrace.Document)
 	changed := d.Visit == nil || d.Visit.Version != d.Version
-	looks, glances := a.of(d, changed), a.glances(d)
-	if !changed && len(looks)+len(glances) == 0 {
+	wholes, glances := a.asked(d)
+	if !changed && len(wholes)+len(glances) == 0 {
 		it.Learn(a.learned(nil))
 		return nil
 	}
@@ -150,7 +150,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if len(d.Text.Blocks) == 0 {
 		err = s.tellOfBody(ctx, a, it, out)
 	} else {
-		err = s.tellOfText(ctx, a, looks, glances, novelty, it, out)
+		err = s.tellOfText(ctx, a, wholes, glances, novelty, it, out)
 	}
 	if err != nil {
 		return err
@@ -161,8 +161,8 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 
 // tellOfText emits an annotation for everyone whom the text of the document concerns, or the part of it that they
 // look at.
-func (s *stage) tellOfText(ctx context.Context, a *audience, looks []look, glances []*glance, n *novelty, it *pipeline.Item, out pipeline.Emitter) error {
-	looks, err := merged(looks, n)
+func (s *stage) tellOfText(ctx context.Context, a *audience, wholes []asking, glances []*glance, n *novelty, it *pipeline.Item, out pipeline.Emitter) error {
+	looks, err := merged(wholes, n)
 	if err != nil {
 		return err
 	}
@@ -175,14 +175,22 @@ func (s *stage) tellOfText(ctx context.Context, a *audience, looks []look, glanc
 }
 
 // tellOf emits an annotation for everyone who is shown the document together, and whom it concerns.
-func (s *stage) tellOf(ctx context.Context, a *audience, to look, it *pipeline.Item, out pipeline.Emitter) error {
+func (s *stage) tellOf(ctx context.Context, a *audience, to *look, it *pipeline.Item, out pipeline.Emitter) error {
 	d := it.Value.(*webrace.Document)
-	to.Summary = s.options.Summary
-	s.countMatched(a, to.Options)
-	diffs := s.newDiffs(d.Text, to.Added, func(version int) (*webrace.Text, error) { return s.textOf(objects.View(d.Secret, d.URL), version) })
-	for alert := range a.view.Match(d.Text, to.Options) {
+	diffs := s.newDiffs(d.Text, to.added, func(version int) (*webrace.Text, error) { return s.textOf(objects.View(d.Secret, d.URL), version) })
+	return s.emitAlerts(ctx, a, d.Text, to.asked, diffs, it, out)
+}
+
+// emitAlerts emits an annotation for each of those who ask whom a text concerns: the document's, or that of a part.
+func (s *stage) emitAlerts(ctx context.Context, a *audience, text *webrace.Text, asked []match.Asking, diffs *diffs, it *pipeline.Item, out pipeline.Emitter) error {
+	var looked int64
+	defer func() { s.env.Counter("matched").Add(looked) }()
+	for i := range asked {
+		asked[i].Summary, asked[i].Looked = s.options.Summary, &looked
+	}
+	for alert := range match.Match(text, asked...) {
 		urd, _ := a.urds.Get(alert.ID)
-		if err := s.emit(ctx, it, out, news{urd, alert, a.seen(urd, d), diffs}); err != nil {
+		if err := s.emit(ctx, it, out, news{urd, alert, a.seen(urd, it.Value.(*webrace.Document)), diffs}); err != nil {
 			return err
 		}
 	}
@@ -210,14 +218,6 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 		}
 	}
 	return out.Emit(ctx, it.With(annotate.ACI(n.urd.URD, n.alert, it.Value.(*webrace.Document), n.seen)))
-}
-
-func (s *stage) countMatched(a *audience, to match.Options) {
-	n := len(to.Recipients)
-	if to.Everyone {
-		n = a.view.Len()
-	}
-	s.env.Counter("matched").Add(int64(n))
 }
 
 // withText returns the document with its text: its own, or that of the version in the object cache.

@@ -36,8 +36,8 @@ func owners(t testing.TB, otherwise int) int {
 	return otherwise
 }
 
-// crowd is a store in which so many owners ask for ibm and one for mainframes, each of whatever is fetched.
-func crowd(t testing.TB, owners int) (*pipeline.Resources, *control.Store) {
+// crowdOf is a store in which so many owners ask for ibm and one for mainframes, each of whatever is fetched.
+func crowdOf(t testing.TB, owners int) (*pipeline.Resources, *control.Store) {
 	t.Helper()
 	dir, err := storage.Open(t.TempDir(), storage.Options{})
 	if err != nil {
@@ -223,7 +223,7 @@ func (h holdUp) Emit(ctx context.Context, it *pipeline.Item) error {
 func TestNoNumberOfLargePagesKeepsTheOthersWaiting(t *testing.T) {
 	t.Parallel()
 	const crowded, larges, smalls = few + 50, 5, 20
-	r, _ := crowd(t, crowded)
+	r, _ := crowdOf(t, crowded)
 	open := make(chan struct{})
 	var mu sync.Mutex
 	told := map[string]map[string]bool{}
@@ -314,7 +314,7 @@ func (q quota) Emit(ctx context.Context, it *pipeline.Item) error {
 func TestALargePageThatIsInterruptedIsToldOfOnce(t *testing.T) {
 	t.Parallel()
 	crowded := owners(t, few+40)
-	r, store := crowd(t, crowded)
+	r, store := crowdOf(t, crowded)
 	s := &scene{documents: pages(t, 2, 10), workers: 2, atOnce: few}
 	for _, after := range []int64{few / 2, 2 * few} {
 		s.interrupt(t, r, store, after)
@@ -353,7 +353,7 @@ func BenchmarkLargePage(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		runs++
-		r, store := crowd(b, crowded)
+		r, store := crowdOf(b, crowded)
 		s := &scene{documents: pages(b, 1, 100), workers: 2}
 		before, stop := peak()
 		b.StartTimer()

@@ -1,123 +1,25 @@
 package keywordfilter
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"iter"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
-	"github.com/webrace/webrace/internal/persistent"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// selective are the URDs that look at part of a page. Each is matched with the text of its part, apart from
-// the others: their profiles are in an index of their own.
-type selective struct {
-	index   *match.Index
-	view    *match.View
-	urds    persistent.Map[*selecting] // by id
-	waiting []*match.Compiled          // profiles that the index is still to take in
-}
-
-// selecting is a URD and its rules, which are nobody's to change.
-type selecting struct {
-	*control.URD
-	rules *selection.Selection
-}
-
-func newSelective() selective { return (selective{index: new(match.Index)}).next() }
-
-// next returns the state that is to be changed.
-func (s selective) next() selective {
-	s.urds = s.urds.Editable()
-	return s
-}
-
-// enlist compiles the rules of a URD, and reports whether it has any. If so, its profile is taken in here.
-func (s *selective) enlist(urd *control.URD, profile *match.Compiled) (bool, error) {
-	rules, err := annotate.Selection(urd.URD)
-	if rules == nil || err != nil {
-		return false, err
-	}
-	s.urds.Set(urd.ID, &selecting{urd, rules})
-	s.waiting = append(s.waiting, profile)
-	return true, nil
-}
-
-// complete takes in the profiles of those who were enlisted.
-func (s *selective) complete() {
-	s.index.Add(s.waiting...)
-	s.view, s.waiting = s.index.View(), nil
-}
-
-// remove takes out the URDs with these ids, of which some may be others.
-func (s *selective) remove(ids []string) {
-	for _, id := range ids {
-		s.urds.Delete(id)
-	}
-	s.index.Remove(ids...)
-}
+// Some URDs look at part of a page. Each set of rules is applied once, and those who have the same are matched with the
+// text of their part, apart from the others.
 
 // glance is who is shown the same part of a document together, because they have the same rules, have seen the
 // same version of it before, or none (0), and remember the same number of them.
 type glance struct {
 	rules *selection.Selection
-	seenVersions
-	to []match.Recipient
-}
-
-// glances returns who is shown part of a document, those with the same rules one after the other.
-func (a *audience) glances(d *webrace.Document) []*glance {
-	if a.selective.urds.Len() == 0 {
-		return nil
-	}
-	type kind struct {
-		rules string
-		seenVersions
-	}
-	all := make(map[kind]*glance)
-	for urd, seen := range a.askedForParts(d) {
-		to, concerned := recipient(urd.URD, seen, d)
-		if !concerned {
-			continue
-		}
-		k := kind{urd.rules.Key(), seenVersions{seen, urd.Remembers(a.remember)}}
-		if all[k] == nil {
-			all[k] = &glance{rules: urd.rules, seenVersions: k.seenVersions}
-		}
-		all[k].to = append(all[k].to, to)
-	}
-	return slices.SortedFunc(maps.Values(all), func(x, y *glance) int {
-		return cmp.Or(strings.Compare(x.rules.Key(), y.rules.Key()), x.compare(y.seenVersions))
-	})
-}
-
-// askedForParts yields the URDs with rules that a document is matched with, and the version they have seen.
-func (a *audience) askedForParts(d *webrace.Document) iter.Seq2[*selecting, int] {
-	return func(yield func(*selecting, int) bool) {
-		if a.everyone && !a.isPrivate(d) {
-			for _, urd := range a.selective.urds.All() {
-				if isUnder(urd.URD, d.URL) && !yield(urd, matchedBefore(urd.URD, d.Visit)) {
-					return
-				}
-			}
-			return
-		}
-		for urd, seen := range a.asked(d) {
-			if with, ok := a.selective.urds.Get(urd.ID); ok && !yield(with, seen) {
-				return
-			}
-		}
-	}
+	asking
 }
 
 // tellOfParts emits an annotation for everyone whom the part of the document that they look at concerns.
@@ -129,8 +31,7 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 	var part *selection.Part // of the glance before, if there is one
 	cost := 0                // of that part
 	for i, g := range glances {
-		s.env.Counter("matched").Add(int64(len(g.to)))
-		h.budget = owners.most(g.to)
+		h.budget = owners.most(g)
 		before := h.budget.Left()
 		if i > 0 && part != nil && g.rules.Key() == glances[i-1].rules.Key() {
 			h.budget.Spend(cost)
@@ -141,26 +42,20 @@ func (s *stage) tellOfParts(ctx context.Context, a *audience, glances []*glance,
 			}
 			cost = before - h.budget.Left()
 		}
-		added, changed, err := h.addedTo(ctx, part, g)
+		concerned, err := h.compare(ctx, part, g)
 		if err != nil {
 			return err
 		}
-		if g.to, err = s.charged(ctx, a, owners, g, before-h.budget.Left(), it, out); err != nil {
+		if err := s.charge(ctx, a, owners, g, before-h.budget.Left(), it, out); err != nil {
 			return err
 		}
-		if len(g.to) == 0 || !changed {
+		if !concerned || !g.Everyone && len(g.Recipients) == 0 {
 			continue
 		}
-		if g.last > 0 && g.remember > 1 && !slices.Contains(added, true) {
-			continue
-		}
-		diffs := s.newDiffs(part.Text, added, func(int) (*webrace.Text, error) { return h.seen, nil })
-		options := match.Options{Recipients: g.to, Added: added, Summary: s.options.Summary}
-		for alert := range a.selective.view.Match(part.Text, options) {
-			urd, _ := a.urds.Get(alert.ID)
-			if err := s.emit(ctx, it, out, news{urd, alert, g.last, diffs}); err != nil {
-				return err
-			}
+		seen := h.seen
+		diffs := s.newDiffs(part.Text, g.Added, func(int) (*webrace.Text, error) { return seen, nil })
+		if err := s.emitAlerts(ctx, a, part.Text, []match.Asking{g.Asking}, diffs, it, out); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -242,18 +137,26 @@ func (h *history) part(ctx context.Context, number int, rules *selection.Selecti
 	return part.Text, nil
 }
 
+// compare finds what is new in a part to those who have seen a version, and reports whether it concerns them.
+func (h *history) compare(ctx context.Context, part *selection.Part, g *glance) (concerned bool, err error) {
+	if part == nil || len(part.Text.Blocks) == 0 {
+		return false, nil
+	}
+	var changed bool
+	if g.Added, changed, err = h.addedTo(ctx, part.Text, g); err != nil {
+		return false, err
+	}
+	g.Unchanged = !changed || g.last > 0 && g.remember > 1 && !slices.Contains(g.Added, true)
+	return !g.Unchanged || g.Everyone, nil
+}
+
 // addedTo returns which blocks of a part are new to those who have seen a version, because none of the last
 // versions up to that one had them in the same part; and whether the part has changed since at all. Where
-// a version was removed as garbage, the baseline of the last visit stands in for it. No part, and one without text, is
-// unchanged.
-func (h *history) addedTo(ctx context.Context, part *selection.Part, g *glance) (added []bool, changed bool, err error) {
-	if part == nil || len(part.Text.Blocks) == 0 {
-		return nil, false, nil
-	}
+// a version was removed as garbage, the baseline of the last visit stands in for it.
+func (h *history) addedTo(ctx context.Context, now *webrace.Text, g *glance) (added []bool, changed bool, err error) {
 	if g.last == 0 {
 		return nil, true, nil
 	}
-	now := part.Text
 	last, err := h.part(ctx, g.last, g.rules)
 	if err != nil {
 		return nil, false, err

@@ -169,8 +169,9 @@ func TestWhoIsAskedFollowsTheURDsWithRules(t *testing.T) {
 		want string
 	}{{before, "[eleni]"}, {after, "[nikos]"}} {
 		var ids []string
-		for _, g := range c.a.glances(d) {
-			for _, to := range g.to {
+		_, glances := c.a.asked(d)
+		for _, g := range glances {
+			for _, to := range g.Recipients {
 				ids = append(ids, to.ID)
 			}
 		}
@@ -178,14 +179,17 @@ func TestWhoIsAskedFollowsTheURDsWithRules(t *testing.T) {
 			t.Errorf("%v, want %s", ids, c.want)
 		}
 	}
-	if looks := after.of(d, true); len(looks) != 1 || len(looks[0].Recipients) != 1 || env.Counters()["interests"] != 2 {
-		t.Errorf("%+v, counters %v", looks, env.Counters())
+	if wholes, _ := after.asked(d); len(wholes) != 1 || len(wholes[0].Recipients) != 1 || env.Counters()["interests"] != 2 {
+		t.Errorf("%+v, counters %v", wholes, env.Counters())
 	}
 	if err := f.control.Delete(f.Context(), "nikos"); err != nil {
 		t.Fatal(err)
 	}
 	gone, err := after.revised(f.Context(), f.control, env)
-	if err != nil || len(gone.glances(d)) > 0 {
-		t.Error(gone.glances(d), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, glances := gone.asked(d); len(glances) > 0 {
+		t.Error(glances)
 	}
 }

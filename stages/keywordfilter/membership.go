@@ -1,0 +1,260 @@
+package keywordfilter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/storage/control"
+)
+
+// place is where a URD is a member: of a crowd, among those who look at whole pages or at the same part.
+type place struct {
+	reason reason
+	id     string // of the crawl; the site of a prefix
+	rules  string // the key of the rules; empty for whole pages
+}
+
+// reason is why a crowd is asked.
+type reason uint8
+
+const (
+	ofCrawl reason = iota
+	ofPrefix
+	ofEveryone
+)
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.reason, q.reason), strings.Compare(p.id, q.id), strings.Compare(p.rules, q.rules))
+}
+
+// places returns where a URD is a member. Where everyone is asked, the index of all has those who look at whole pages,
+// and crawls are for what is fetched with credentials.
+func (a *audience) places(urd *control.URD) (all []place) {
+	rules := ""
+	if given := urd.Rules(); len(given) > 0 {
+		rules = selection.Key(given)
+	}
+	if a.everyone && rules != "" {
+		all = append(all, place{ofEveryone, "", rules})
+	}
+	url, isPrefix := urd.Prefix()
+	switch {
+	case isPrefix && !a.everyone:
+		all = append(all, place{ofPrefix, siteOf(url), rules})
+	case !isPrefix && urd.Crawl.ID != "":
+		all = append(all, place{ofCrawl, urd.Crawl.ID, rules})
+	}
+	return all
+}
+
+// member is a URD at one of its places.
+type member struct {
+	place
+	*enlisted
+}
+
+// byPlace returns URDs by where they are members, in their order.
+func (a *audience) byPlace(all []*enlisted) [][]member {
+	var members []member
+	for _, e := range all {
+		for _, p := range a.places(e.URD) {
+			members = append(members, member{p, e})
+		}
+	}
+	slices.SortStableFunc(members, func(x, y member) int { return x.compare(y.place) })
+	var groups [][]member
+	for len(members) > 0 {
+		n := 1
+		for n < len(members) && members[n].place == members[0].place {
+			n++
+		}
+		groups, members = append(groups, members[:n]), members[n:]
+	}
+	return groups
+}
+
+// join makes URDs that were enlisted members where they belong.
+func (a *audience) join(all []*enlisted) {
+	var wholes, parts []*match.Compiled // for the indexes of all
+	pool := func(e *enlisted) {
+		if e.rules == nil {
+			wholes = append(wholes, e.profile)
+		} else {
+			parts = append(parts, e.profile)
+		}
+	}
+	for _, group := range a.byPlace(all) {
+		a.change(group[0].place, func(m *members) {
+			if !a.add(m, group) || a.everyone {
+				return
+			}
+			for _, e := range group {
+				pool(e.enlisted)
+			}
+		}, group...)
+	}
+	if a.everyone {
+		for _, e := range all {
+			pool(e)
+		}
+	}
+	a.wholes, a.parts = a.wholes.after(wholes), a.parts.after(parts)
+	if a.everyone {
+		all := a.wholes
+		a.all.many = &all
+	}
+}
+
+// leave takes out the URDs with these ids, of which some may be unknown.
+func (a *audience) leave(ids []string) {
+	var all []*enlisted
+	for _, id := range ids {
+		if urd, known := a.urds.Get(id); known {
+			all = append(all, &enlisted{URD: urd})
+			a.urds.Delete(id)
+		}
+	}
+	for _, group := range a.byPlace(all) {
+		a.change(group[0].place, func(m *members) { m.remove(group) })
+	}
+	a.wholes.index.Remove(ids...)
+	a.parts.index.Remove(ids...)
+}
+
+// change changes the members at a place, which some have joined.
+func (a *audience) change(at place, change func(*members), joined ...member) {
+	c := a.crowdAt(at)
+	if at.rules == "" {
+		change(&c.members)
+	} else {
+		c.parts = c.parts.changed(at.rules, change, joined)
+	}
+	switch at.reason {
+	case ofCrawl:
+		a.crawls.Set(at.id, c)
+	case ofPrefix:
+		a.prefixes.Set(at.id, c)
+	default:
+		a.all = c
+	}
+}
+
+func (a *audience) crowdAt(p place) (c crowd) {
+	switch p.reason {
+	case ofCrawl:
+		c, _ = a.crawls.Get(p.id)
+	case ofPrefix:
+		c, _ = a.prefixes.Get(p.id)
+	default:
+		c = a.all
+	}
+	return c
+}
+
+// changed returns the parts with other members of one of them, which some have joined.
+func (p *parts) changed(rules string, change func(*members), joined []member) *parts {
+	var next parts
+	if p != nil {
+		next = *p
+	}
+	at, _ := next.byRules.Get(rules)
+	change(&at.members)
+	for _, e := range joined {
+		at.rules, next.newest = e.enlisted.rules, max(next.newest, e.Interest)
+	}
+	next.byRules = next.byRules.Editable()
+	if at.none() { // its rules are not to be applied for nobody
+		next.byRules.Delete(rules)
+	} else {
+		next.byRules.Set(rules, at)
+	}
+	return &next
+}
+
+func (m *members) none() bool { return m.few.Len() == 0 && (m.many == nil || m.many.view.Len() == 0) }
+
+// add adds members, and reports whether all of them are still few.
+func (a *audience) add(m *members, group []member) (few bool) {
+	at := group[0].place
+	if m.many == nil && a.stayFew(m, group) {
+		m.few = m.few.Editable()
+		for _, e := range group {
+			m.few.Set(e.ID, e.URD)
+		}
+		return true
+	}
+	var added []*match.Compiled
+	many := profiles{index: new(match.Index)}
+	if m.many != nil {
+		many = *m.many
+	} else {
+		added = a.withdraw(m.few, at)
+		m.few = urds{}
+	}
+	for _, e := range group {
+		added = append(added, e.profile)
+	}
+	many = many.after(added)
+	m.many = &many
+	return false
+}
+
+// stayFew reports whether members are few with these. Those of parts are as many as their owners: a part is charged to
+// few owners, and to none of many.
+func (a *audience) stayFew(m *members, joining []member) bool {
+	switch at := joining[0].place; {
+	case m.few.Len()+len(joining) <= a.mostFew || !a.mayBeMany(at):
+		return true
+	case at.rules == "":
+		return false
+	}
+	owners := make(map[string]bool)
+	for _, urd := range m.few.All() {
+		owners[urd.Owner] = true
+	}
+	for _, e := range joining {
+		owners[e.Owner] = true
+	}
+	return len(owners) <= a.mostFew
+}
+
+// mayBeMany reports whether a crowd may have an index of its own: where everyone is asked, crawls without credentials
+// are not.
+func (a *audience) mayBeMany(at place) bool {
+	return !a.everyone || at.reason != ofCrawl || a.crowdAt(at).private
+}
+
+// withdraw returns the profiles of members, and takes them out of the index of all, unless that is to have all.
+func (a *audience) withdraw(of urds, at place) (out []*match.Compiled) {
+	all := a.wholes
+	if at.rules != "" {
+		all = a.parts
+	}
+	var ids []string
+	for id := range of.All() {
+		ids, out = append(ids, id), append(out, all.view.Profile(id))
+	}
+	if !a.everyone {
+		all.index.Remove(ids...)
+	}
+	return out
+}
+
+func (m *members) remove(group []member) {
+	if m.many == nil {
+		m.few = m.few.Editable()
+		for _, e := range group {
+			m.few.Delete(e.ID)
+		}
+		return
+	}
+	ids := make([]string, len(group))
+	for i, e := range group {
+		ids[i] = e.ID
+	}
+	m.many.index.Remove(ids...)
+	m.many = &profiles{m.many.index, m.many.index.View()}
+}

@@ -1,0 +1,385 @@
+package keywordfilter
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// The oracle asks one URD at a time about each document, as the papers' loop does: whether it is asked, what it has
+// seen and what is new to it, by the words of docs/model.md; and matches its profile alone.
+
+// world is a base of URDs that changes, documents that change, and what the visits of these have left behind.
+type world struct {
+	*fixture
+	*rand.Rand
+	stage    *stage
+	audience *audience
+	base     map[string]*lone
+	visits   map[string]*webrace.Visit // by secret and URL
+	pages    map[string][]string       // their paragraphs
+	pairs    int
+	alerts   int
+}
+
+// lone is a URD and an index that has no other.
+type lone struct {
+	*control.URD
+	view  *match.View
+	rules *selection.Selection
+}
+
+func newWorld(t *testing.T, seed uint64, audience string, few int) *world {
+	f := newFixture(t)
+	f.options.Audience = audience
+	made, err := newStage(f.options, pipeline.NewEnv("p", "keyword-filter", f.resources))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{
+		fixture: f, Rand: rand.New(rand.NewPCG(seed, 1)), stage: made.(*stage), audience: newAudience(f.options),
+		base: map[string]*lone{}, visits: map[string]*webrace.Visit{}, pages: map[string][]string{},
+	}
+	w.audience.mostFew = few
+	return w
+}
+
+var (
+	oracleSites = []string{"https://a.example/", "https://b.example/"}
+	oracleWords = strings.Fields("ibm java xml crawler network page market price boat lamp tower river")
+)
+
+func (w *world) word() string {
+	return oracleWords[min(w.IntN(len(oracleWords)), w.IntN(len(oracleWords)))]
+}
+
+// some returns one of these.
+func some[T any](w *world, of ...T) T { return of[w.IntN(len(of))] }
+
+// invent makes a URD with an id, of any kind.
+func (w *world) invent(id string) *control.URD {
+	u := xmlschema.NewURD("owner of "+id, some(w, oracleSites...))
+	u.ID, u.Depth, u.Change = id, w.IntN(6), some(w, xmlschema.ChangeAdded, xmlschema.ChangeAdded, xmlschema.ChangePage, xmlschema.ChangeFirst)
+	u.Remember = some(w, 0, 0, 0, 1, 2, 8)
+	for range some(w, 0, 1, 1, 2, 3) {
+		u.Keywords.Keywords = append(u.Keywords.Keywords, xmlschema.Keyword{Key: some(w, w.word(), w.word(), w.word()+" "+w.word()), Weight: 1 + w.IntN(5)})
+	}
+	u.Keywords.Match, u.Keywords.Threshold = some(w, xmlschema.MatchAny, xmlschema.MatchAny, xmlschema.MatchAll), some(w, 0, 10, 20)
+	switch w.IntN(8) {
+	case 0:
+		selects("css", some(w, "#price", "b"))(u)
+	case 1:
+		ignores("css", "b")(u)
+	}
+	stored := &control.URD{URD: u, Revision: w.audience.revision, Interest: w.audience.revision}
+	if w.IntN(4) == 0 {
+		u.URI += some(w, "*", "shop*", "shop/x*")
+		u.URI = some(w, u.URI, u.URI, "*", "https://*")
+		return stored
+	}
+	u.Secret = some(w, "", "", "", "key")
+	stored.Crawl = webrace.Crawl{ID: fmt.Sprintf("crawl of %s %s, %d", u.URI, u.Secret, w.IntN(2)), Start: u.URI, Levels: u.Depth, Secret: u.Secret}
+	return stored
+}
+
+// revise changes so many URDs of the base, of which there are at most so many.
+func (w *world) revise(changes, most int) {
+	revised := map[string]*control.URD{}
+	revision := w.audience.revision
+	for range changes {
+		revision++
+		w.audience.revision = revision // for who is invented
+		id := fmt.Sprint("u", w.IntN(most))
+		revised[id] = nil
+		delete(w.base, id)
+		if w.IntN(8) > 0 {
+			u := w.invent(id)
+			revised[id] = u
+			w.base[id] = w.lone(u)
+		}
+	}
+	w.audience = w.audience.with(revised, w.stage.env)
+}
+
+func (w *world) lone(u *control.URD) *lone {
+	w.Helper()
+	profile, _, err := match.Compile(w.audience.profileOf(u))
+	if err != nil {
+		w.Fatal(err)
+	}
+	rules, err := annotate.Selection(u.URD)
+	if err != nil {
+		w.Fatal(err)
+	}
+	x := new(match.Index)
+	x.Add(profile)
+	return &lone{u, x.View(), rules}
+}
+
+// visit lets a document be visited, by some crawls.
+func (w *world) visit() {
+	url := some(w, oracleSites...) + some(w, "", "shop", "shop/x")
+	secret := some(w, "", "", "", "key")
+	name := secret + " " + url
+	visit := w.visits[name]
+	var reach []webrace.Reach
+	for _, site := range oracleSites {
+		for n := range 2 {
+			if w.IntN(2) == 0 {
+				reach = append(reach, webrace.Reach{Crawl: fmt.Sprintf("crawl of %s %s, %d", site, secret, n), Distance: w.IntN(7)})
+			}
+		}
+	}
+	var d *webrace.Document
+	if visit != nil && w.IntN(3) == 0 {
+		d = unchanged(*visit, reach)
+		d.URL, d.Secret = url, secret
+	} else {
+		d = w.fetchedFrom(url, secret, w.body(name), visit, reach)
+	}
+	w.compare(d)
+	if w.IntN(8) > 0 { // otherwise the run ends before the visit is written
+		w.visits[name] = w.left(d)
+	}
+}
+
+// body is the next version of a page, sometimes one without text: paragraphs come and go.
+func (w *world) body(name string) string {
+	paragraphs := w.pages[name]
+	if len(paragraphs) > 0 && w.IntN(2) == 0 {
+		paragraphs = slices.Delete(slices.Clone(paragraphs), 0, 1)
+	}
+	for range w.IntN(3) {
+		p := "<p>"
+		for range w.IntN(5) {
+			p += some(w, " ", " ", "<b>", "</b> ", "<b id=price>") + w.word()
+		}
+		paragraphs = append(paragraphs, p)
+	}
+	w.pages[name] = paragraphs[max(0, len(paragraphs)-3):]
+	return strings.Join(w.pages[name], "</b>")
+}
+
+// left is what the visit of a document leaves behind.
+func (w *world) left(d *webrace.Document) *webrace.Visit {
+	var v webrace.Visit
+	if d.Visit != nil {
+		v = *d.Visit
+	}
+	v.Digest, v.Version = d.Digest, d.Version
+	w.audience.learned(w.stage.newNovelty(w.text(d)).next)(&v)
+	v.Shown = shown(v, d.Reach)
+	return &v
+}
+
+func (w *world) text(d *webrace.Document) *webrace.Document {
+	w.Helper()
+	with, err := w.stage.withText(d)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return with
+}
+
+// taken keeps annotations by their URD.
+type taken struct {
+	pipeline.Emitter
+	*world
+	acis map[string]*xmlschema.ACI
+}
+
+func (e taken) Emit(_ context.Context, it *pipeline.Item) error {
+	aci := it.Value.(*xmlschema.ACI)
+	if e.acis[aci.URD] != nil {
+		e.Errorf("%s is told twice of %s", aci.URD, aci.URI)
+	}
+	e.acis[aci.URD] = aci
+	return nil
+}
+
+func (w *world) compare(d *webrace.Document) {
+	w.Helper()
+	got, want := taken{world: w, acis: map[string]*xmlschema.ACI{}}, taken{world: w, acis: map[string]*xmlschema.ACI{}}
+	it := pipeline.NewItem(d, func(pipeline.Outcome) {})
+	if err := w.stage.match(w.Context(), w.audience, it, got); err != nil {
+		w.Fatal(err)
+	}
+	with := w.text(d)
+	o := oracle{w, with, w.stage.newNovelty(with), history{stage: w.stage, document: with, budget: selection.NewBudget()}, it.With(with), map[sight]*shownText{}}
+	for _, u := range w.base {
+		if err := o.ask(u, want); err != nil {
+			w.Fatal(err)
+		}
+		w.pairs++
+	}
+	w.alerts += len(want.acis)
+	for id, u := range w.base {
+		if !reflect.DeepEqual(got.acis[id], want.acis[id]) {
+			w.Fatalf("%s %q, version %d, reached by %v, with the visit %+v:\n%+v, of %+v, interest %d, levels %d\nis told %+v\nwant    %+v",
+				d.URL, with.Body, d.Version, d.Reach, d.Visit, id, u.URD.URD, u.Interest, u.Crawl.Levels, got.acis[id], want.acis[id])
+		}
+	}
+	if len(got.acis) != len(want.acis) {
+		w.Fatalf("%d are told, want %d", len(got.acis), len(want.acis))
+	}
+}
+
+// oracle is the loop over the URDs for one document.
+type oracle struct {
+	*world
+	d       *webrace.Document
+	novelty *novelty
+	history history
+	item    *pipeline.Item
+	known   map[sight]*shownText
+}
+
+// sight is what of a document is new to whom depends on.
+type sight struct {
+	rules          string
+	seen, remember int
+}
+
+// shownText is a text that somebody looks at, what of it is new to who has seen a version, and whether it has changed.
+type shownText struct {
+	*webrace.Text
+	added   []bool
+	changed bool
+	diffs   *diffs
+}
+
+// asked reports whether a URD is asked about the document, and the version that it has seen.
+func (o *oracle) asked(u *control.URD) (seen int, asked bool) {
+	prefix, watches := u.Prefix()
+	visit := cmpOr(o.d.Visit, &webrace.Visit{})
+	if o.options.Audience == "everyone" && o.d.Secret == "" || watches {
+		if visit.Revision >= u.Interest {
+			seen = visit.Version
+		}
+		return seen, (!watches || strings.HasPrefix(o.d.URL, prefix)) && o.d.Secret == ""
+	}
+	within := func(distance int) bool { return u.Depth == 0 || distance < u.Depth }
+	for _, s := range visit.Shown {
+		if s.Crawl == u.Crawl.ID && s.Revision >= u.Interest && within(s.Distance) {
+			seen = s.Version
+		}
+	}
+	return seen, slices.ContainsFunc(o.d.Reach, func(r webrace.Reach) bool { return r.Crawl == u.Crawl.ID && within(r.Distance) })
+}
+
+func cmpOr[T any](x, otherwise *T) *T {
+	if x == nil {
+		return otherwise
+	}
+	return x
+}
+
+// ask asks one URD.
+func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
+	seen, asked := o.asked(u.URD)
+	if !asked || seen > 0 && (seen == o.d.Version || u.Change == xmlschema.ChangeFirst) {
+		return nil
+	}
+	if len(o.d.Text.Blocks) == 0 {
+		return o.askOfBody(u, seen, out)
+	}
+	text, err := o.shown(u, seen)
+	if err != nil || len(text.Blocks) == 0 {
+		return err
+	}
+	onlyAdded := seen > 0 && u.Change == xmlschema.ChangeAdded
+	if seen > 0 && !onlyAdded && (!text.changed || u.Remembers(defaults.Remember) > 1 && !slices.Contains(text.added, true)) {
+		return nil
+	}
+	options := match.Options{Recipients: []match.Recipient{{ID: u.ID, OnlyAdded: onlyAdded}}, Added: text.added, Summary: o.options.Summary}
+	for alert := range u.view.Match(text.Text, options) {
+		if err := o.stage.emit(o.Context(), o.item, out, news{u.URD, alert, seen, text.diffs}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askOfBody tells of a document without text.
+func (o *oracle) askOfBody(u *lone, seen int, out pipeline.Emitter) error {
+	if !u.AnyChange() || u.rules != nil {
+		return nil
+	}
+	summary, err := o.stage.bodySummary(o.d, seen, described(o.d.MediaType, int64(len(o.d.Body)), o.d.At))
+	if err != nil {
+		return err
+	}
+	return o.stage.emit(o.Context(), o.item, out, news{u.URD, annotate.BodyAlert(u.URD.URD, o.d, summary), seen, nil})
+}
+
+// shown returns what a URD is shown that has seen a version, or none (0).
+func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
+	at := sight{seen: seen, remember: u.Remembers(defaults.Remember)}
+	if u.rules != nil {
+		at.rules = u.rules.Key()
+	}
+	if text = o.known[at]; text != nil {
+		return text, nil
+	}
+	text = &shownText{Text: o.d.Text}
+	o.known[at] = text
+	old := func(version int) (*webrace.Text, error) {
+		return o.stage.textOf(objects.View(o.d.Secret, o.d.URL), version)
+	}
+	if u.rules != nil {
+		part, err := u.rules.Apply(o.Context(), selection.Open(o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text), selection.NewBudget())
+		if err != nil {
+			return nil, err
+		}
+		text.Text = part.Text
+		text.added, text.changed, err = o.history.addedTo(o.Context(), part.Text, &glance{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
+		if err != nil {
+			return nil, err
+		}
+		old = func(version int) (*webrace.Text, error) { return o.history.part(o.Context(), version, u.rules) }
+	} else if seen > 0 {
+		if text.added, err = o.novelty.added(seen, at.remember); err == nil {
+			text.changed, err = o.novelty.changed(seen)
+		}
+	}
+	text.diffs = o.stage.newDiffs(text.Text, text.added, old)
+	return text, err
+}
+
+// TestOracleAsksOneByOne compares what the stage tells of documents with what the oracle does, for every kind of
+// audience, while both the documents and the URDs change. Crowds are large from no, some or many members on.
+func TestOracleAsksOneByOne(t *testing.T) {
+	t.Parallel()
+	most, visits, pairs, alerts := 1_200, 175, 0, 0
+	if testing.Short() {
+		most, visits = 200, 60
+	}
+	for i, few := range []int{0, 3, mostFew} {
+		for _, audience := range []string{"requesters", "everyone"} {
+			w := newWorld(t, uint64(i), audience, few)
+			w.revise(3*most, most)
+			for range visits {
+				w.revise(w.IntN(4), most)
+				w.visit()
+			}
+			if w.alerts < w.pairs/100 {
+				t.Errorf("%d pairs, of which %d alert, prove too little", w.pairs, w.alerts)
+			}
+			pairs, alerts = pairs+w.pairs, alerts+w.alerts
+		}
+	}
+	t.Logf("%d pairs of a URD and a document, %d alerts, 0 differences", pairs, alerts)
+}
