@@ -99,7 +99,7 @@ type crawler struct {
 
 // prepare builds webrace-run, lets the plain crawler find out what there is, and lists the contestants.
 func (c *crawlBench) prepare(b *bench) error {
-	if err := c.build(b); err != nil {
+	if err := c.setUp(b); err != nil {
 		return err
 	}
 	b.note("crawl: webrace with its defaults for hosts that are admitted: no delay, 64 requests in flight, robots.txt "+
@@ -117,13 +117,10 @@ func (c *crawlBench) prepare(b *bench) error {
 	return nil
 }
 
-// build builds webrace-run, finds out what there is, and writes what the pipelines are given.
-func (c *crawlBench) build(b *bench) error {
-	c.program = filepath.Join(c.dir, "webrace-run")
-	build := exec.Command("go", "build", "-o", c.program, "./cmd/webrace-run")
-	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build webrace-run (bench is run in its own directory): %w\n%s", err, out)
+// setUp builds webrace-run, finds out what there is, and writes what the pipelines are given.
+func (c *crawlBench) setUp(b *bench) error {
+	if err := c.build(); err != nil {
+		return err
 	}
 	walk, err := child("plain", c.site.base, c.known)
 	if err != nil {
@@ -142,6 +139,16 @@ func (c *crawlBench) build(b *bench) error {
 	}
 	b.note("%d documents of %s", len(c.paths), c.site.what)
 	return c.writeInput()
+}
+
+func (c *crawlBench) build() error {
+	c.program = filepath.Join(c.dir, "webrace-run")
+	build := exec.Command("go", "build", "-o", c.program, "./cmd/webrace-run")
+	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build webrace-run (bench is run in its own directory): %w\n%s", err, out)
+	}
+	return nil
 }
 
 // config is a pipeline that crawls and keeps nothing but its frontier, which is as durable as ever.

@@ -40,7 +40,7 @@ func benchSearch(b *bench) error {
 	if b.quick {
 		c.rounds = 1
 	}
-	if err := c.build(b); err != nil {
+	if err := c.setUp(b); err != nil {
 		return err
 	}
 	if err := c.beside(b); err != nil {
