@@ -19,6 +19,7 @@ const (
 	plainName     = "plain Go crawler"
 	normalizeName = "webrace fetch > normalize"
 	wholeName     = "webrace, whole pipeline"
+	zstdName      = "webrace, whole pipeline, archive zstd"
 	searchName    = "webrace, whole pipeline and search"
 )
 
@@ -26,6 +27,7 @@ const (
 const (
 	normalizeLimit = 5
 	wholeLimit     = 14
+	zstdLimit      = 11
 	peakLimit      = 200e6
 )
 
@@ -111,6 +113,7 @@ func (c *crawlBench) prepare(b *bench) error {
 		}},
 		{name: normalizeName, command: c.normalize},
 		{name: wholeName, command: c.whole, check: somebodyWasTold},
+		{name: zstdName, command: c.wholeZstd, check: somebodyWasTold},
 		{name: searchName, command: c.searching, check: somebodyWasTold},
 	}
 	c.crawls = append(c.crawls, c.peers(b)...)
@@ -188,6 +191,15 @@ func (c *crawlBench) normalize(dir string) (*exec.Cmd, error) {
 
 func (c *crawlBench) whole(dir string) (*exec.Cmd, error) {
 	return c.webrace(dir, "webrace", "--config", filepath.Join("..", "pipelines.toml"), "--urds", filepath.Join(c.dir, "urds.xml"))
+}
+
+// wholeZstd keeps documents in records that are compressed by zstd.
+func (c *crawlBench) wholeZstd(dir string) (*exec.Cmd, error) {
+	command, err := c.whole(dir)
+	if err == nil {
+		command.Args = append(command.Args, "--set", "cache.archive=zstd")
+	}
+	return command, err
 }
 
 func (c *crawlBench) searching(dir string) (*exec.Cmd, error) {
@@ -311,7 +323,7 @@ func (r *crawlResult) add(log *asked, known []string, used usage, timed bool) {
 
 // rows adds to the table what everybody did.
 func (c *crawlBench) rows(t *table, results map[string]*crawlResult) {
-	limits := map[string]*goal{normalizeName: atMost(normalizeLimit), wholeName: atMost(wholeLimit)}
+	limits := map[string]*goal{normalizeName: atMost(normalizeLimit), wholeName: atMost(wholeLimit), zstdName: atMost(zstdLimit)}
 	raw, plain := results[rawLoopName], results[plainName]
 	for _, contestant := range c.crawls {
 		r, name := results[contestant.name], contestant.name

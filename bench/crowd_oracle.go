@@ -104,7 +104,7 @@ func (s *crowdStage) shown(u *xmlschema.URD, first, d *webrace.Document) (text *
 }
 
 func partOf(rules *selection.Selection, d *webrace.Document) (*webrace.Text, error) {
-	part, err := rules.Apply(context.Background(), selection.Open(d.Body, d.MediaType, d.Charset, d.Text))
+	part, err := rules.Apply(context.Background(), selection.Open(d.Body, d.MediaType, d.Charset, d.Text), selection.NewBudget())
 	if err != nil {
 		return nil, err
 	}

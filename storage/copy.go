@@ -53,10 +53,11 @@ func isFinal(path string) bool {
 func isSealed(path string) bool {
 	var number int
 	name := filepath.Base(path)
-	if _, err := fmt.Sscanf(name, "seg-%d.warc.gz", &number); err != nil || !strings.HasSuffix(name, ".warc.gz") {
+	if _, err := fmt.Sscanf(name, "seg-%d.warc.", &number); err != nil || !strings.HasSuffix(name, ".gz") && !strings.HasSuffix(name, ".zst") {
 		return false
 	}
-	return exists(filepath.Join(filepath.Dir(path), fmt.Sprintf("seg-%08d.warc.gz", number+1)))
+	after := filepath.Join(filepath.Dir(path), fmt.Sprintf("seg-%08d.warc", number+1))
+	return exists(after+".gz") || exists(after+".zst")
 }
 
 func copyFile(from, to string) error {

@@ -41,7 +41,7 @@ func (r *Reader) Progress() int64 { return r.offset() }
 
 // At returns the place of the first record at an offset, as [Record.Offset] has it.
 func (r *Reader) At(offset int64) Place {
-	if r.gzip == nil {
+	if r.members == nil {
 		return Place{Skip: offset}
 	}
 	return Place{Member: offset}
@@ -70,7 +70,7 @@ func (r *Reader) Next() (*Record, error) {
 	if err := rec.readHeader(r.stream); err != nil {
 		return nil, r.broken(rec.Place, err)
 	}
-	if left := r.size - r.offset(); r.gzip == nil && rec.Length > left {
+	if left := r.size - r.offset(); r.members == nil && rec.Length > left {
 		return nil, r.broken(rec.Place, fmt.Errorf("the record says it has %d bytes, but the file ends after %d", rec.Length, left))
 	}
 	r.open = &block{stream: r.stream, record: rec, left: rec.Length}
@@ -170,7 +170,7 @@ func (b *block) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// nextMember goes on with a block that continues in another gzip member, as in files that were compressed
+// nextMember goes on with a block that continues in another member, as in files that were compressed
 // in pieces. One that begins a record does not continue it.
 func (b *block) nextMember() error {
 	switch err := b.stream.next(); {

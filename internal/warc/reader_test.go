@@ -14,6 +14,9 @@ import (
 	"testing/iotest"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/webrace/webrace/internal/zstdframe"
 )
 
 // record writes one as programs do.
@@ -28,6 +31,11 @@ func zip(text string) string {
 	w.Write([]byte(text))
 	w.Close()
 	return b.String()
+}
+
+func zst(text string) string {
+	w, _ := zstd.NewWriter(nil)
+	return string(w.EncodeAll([]byte(text), nil))
 }
 
 // read returns the ids of the records that are whole, with their blocks, and what was broken.
@@ -78,6 +86,8 @@ func TestDamagedFilesGiveEveryRecordThatIsWhole(t *testing.T) {
 	}
 	flipped := []byte(zip(b))
 	flipped[len(flipped)/2] ^= 0x55
+	flippedFrame := []byte(zst(b))
+	flippedFrame[len(flippedFrame)-2] ^= 0x55 // of the checksum
 	wrongSum := []byte(zip(b))
 	wrongSum[len(wrongSum)-6] ^= 1
 	nested := record("n", "a WARC within one:\r\n"+a+c)
@@ -92,6 +102,9 @@ func TestDamagedFilesGiveEveryRecordThatIsWhole(t *testing.T) {
 		"gzip as a whole":                {zip(a + b + c), "abc", 0},
 		"gzip in pieces":                 {zip(a+b[:50]) + zip(b[50:7000]) + zip(b[7000:]+c[:30]) + zip(c[30:]), "abc", 0},
 		"empty":                          {"", "", 0},
+		"zstd a record":                  {zst(a) + zst(b) + zst(c), "abc", 0},
+		"zstd as a whole":                {zst(a + b + c), "abc", 0},
+		"zstd in pieces":                 {zst(a+b[:50]) + zst(b[50:7000]) + zst(b[7000:]+c), "abc", 0},
 		"zeros as padding":               {zip(a) + "\x00\x00\x00\x00" + zip(c), "ac", 0},
 		"lines end with LF":              {strings.ReplaceAll(a, "\r\n", "\n") + c, "ac", 0},
 		"no empty lines behind a record": {strings.TrimRight(a, "\r\n") + c, "ac", 0},
@@ -104,6 +117,10 @@ func TestDamagedFilesGiveEveryRecordThatIsWhole(t *testing.T) {
 		"torn in the header":            {a + b[:40], "a", 1},
 		"torn in the block":             {a + b[:4000], "a", 1},
 		"torn gzip":                     {zip(a) + zip(b)[:90], "a", 1},
+		"torn zstd":                     {zst(a) + zst(b)[:60], "a", 1},
+		"garbage between, zstd":         {zst(a) + "what is this? nobody knows" + zst(c), "ac", 1},
+		"a damaged frame":               {zst(a) + string(flippedFrame) + zst(c), "ac", 2},
+		"length too long, zstd":         {zst(long) + zst(b) + zst(c), "bc", 1},
 		"torn in the middle":            {a + b[:4000] + "\r\n" + c, "ac", 1},
 		"torn header before another":    {a + b[:38] + "\r\n" + c, "ac", 1},
 		"torn gzip in the middle":       {zip(a) + zip(b)[:90] + zip(c), "ac", 2},
@@ -202,8 +219,8 @@ func TestAFileThatCannotBeReadIsNoDamage(t *testing.T) {
 			t.Errorf("a failing file gives %v", err)
 		}
 	}
-	if _, err := NewReader(strings.NewReader("\x28\xb5\x2f\xfd....")); !errors.Is(err, ErrZstandard) {
-		t.Errorf("zstd gives %v", err)
+	if _, err := NewReader(strings.NewReader("\x5d\x2a\x4d\x18....")); !errors.Is(err, ErrZstandard) {
+		t.Errorf("zstd with a dictionary gives %v", err)
 	}
 }
 
@@ -228,11 +245,11 @@ func TestDatesHaveSeveralPrecisions(t *testing.T) {
 // record behind damage that cannot be mistaken for one is found.
 func FuzzReader(f *testing.F) {
 	a := record("a", "one")
-	for _, seed := range []string{a + a, zip(a) + zip(a), zip(a + a), zip(a)[:40], strings.Replace(a, "3", "99", 1) + a, "junk\n" + a} {
+	for _, seed := range []string{a + a, zip(a) + zip(a), zip(a + a), zip(a)[:40], zst(a) + zst(a), zst(a)[:60] + zst(a), strings.Replace(a, "3", "99", 1) + a, "junk\n" + a} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		if len(file) > 1<<16 || bytes.HasPrefix(file, zstdMagic) || bytes.HasPrefix(file, dictMagic) {
+		if len(file) > 1<<16 || bytes.HasPrefix(file, dictMagic) {
 			return
 		}
 		r, err := NewReader(bytes.NewReader(file))
@@ -274,7 +291,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("at %v is %v, %v", last.Place, again, err)
 			}
 		}
-		if !bytes.Contains(file, []byte("WARC")) && !bytes.Contains(file, []byte("\x1f\x8b")) {
+		if !bytes.Contains(file, []byte("WARC")) && !bytes.Contains(file, []byte("\x1f\x8b")) && !bytes.Contains(file, zstdframe.Magic) {
 			whole, _ := read(t, string(file)+"\r\n"+a)
 			if !slices.Equal(whole, []string{"a=one"}) {
 				t.Fatalf("behind garbage is %q", whole)

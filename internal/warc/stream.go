@@ -7,19 +7,22 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/webrace/webrace/internal/zstdframe"
 )
 
 // stream is the uncompressed content of a file, which knows where in the file it is.
 type stream struct {
-	file   io.ReadSeeker
-	size   int64
-	raw    *bufio.Reader // the file
-	at     int64         // of raw in the file
-	gzip   *gzip.Reader  // nil when the file is plain
-	member int64         // where in the file the current gzip member begins
-	skip   int64         // how much of it was read
-	data   *bufio.Reader // what is in the member
-	reread int64         // how much more may be read again after damage
+	file    io.ReadSeeker
+	size    int64
+	raw     *bufio.Reader // the file
+	at      int64         // of raw in the file
+	members               // nil when the file is plain
+	member  int64         // where in the file the current one begins
+	skip    int64         // how much of it was read
+	data    *bufio.Reader // what is in the member
+	reread  int64         // how much more may be read again after damage
 }
 
 // Sizes of the buffers. Both are also how far one can peek.
@@ -30,9 +33,54 @@ const (
 
 var (
 	gzipMagic = []byte{0x1f, 0x8b, 8}
-	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
-	dictMagic = []byte{0x5d, 0x2a, 0x4d, 0x18} // the frame of a dictionary before it
+	dictMagic = []byte{0x5d, 0x2a, 0x4d, 0x18} // the frame of a dictionary before those of zstd
 )
+
+// members decompresses the members of gzip, or the frames of zstd, one at a time.
+type members interface {
+	magic() []byte                 // what each begins with
+	begin(in counted) error        // goes on with the one that in begins with, and takes no byte behind it
+	inflate(p []byte) (int, error) // reads it; io.EOF at its end
+}
+
+type gzipMembers struct{ gzip.Reader }
+
+func (*gzipMembers) magic() []byte { return gzipMagic }
+
+func (z *gzipMembers) begin(in counted) error {
+	err := z.Reset(in)
+	if err == nil {
+		z.Multistream(false)
+	}
+	return err
+}
+
+func (z *gzipMembers) inflate(p []byte) (int, error) { return z.Read(p) }
+
+type zstdFrames struct {
+	frame   zstdframe.Reader
+	decoder *zstd.Decoder
+}
+
+// newFrames bounds what a frame may ask for: as much as zstd --long does.
+func newFrames() (*zstdFrames, error) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+	return &zstdFrames{decoder: d}, err
+}
+
+func (*zstdFrames) magic() []byte { return zstdframe.Magic }
+
+func (z *zstdFrames) begin(in counted) error {
+	z.frame.Reset(in)
+	return z.decoder.Reset(&z.frame)
+}
+
+func (z *zstdFrames) inflate(p []byte) (int, error) { return z.decoder.Read(p) }
+
+// content is what is in a member.
+type content struct{ members }
+
+func (c content) Read(p []byte) (int, error) { return c.inflate(p) }
 
 // newStream begins to read a file, whose compression it detects.
 func newStream(file io.ReadSeeker) (*stream, error) {
@@ -51,20 +99,25 @@ func newStream(file io.ReadSeeker) (*stream, error) {
 		return nil, err
 	}
 	switch {
-	case bytes.HasPrefix(head, zstdMagic), bytes.HasPrefix(head, dictMagic):
+	case bytes.HasPrefix(head, dictMagic):
 		return nil, ErrZstandard
-	case bytes.HasPrefix(head, gzipMagic):
-		s.gzip = new(gzip.Reader)
-		if err := s.open(); err != nil && !isDamage(err) {
+	case bytes.HasPrefix(head, zstdframe.Magic):
+		if s.members, err = newFrames(); err != nil {
 			return nil, err
 		}
+	case bytes.HasPrefix(head, gzipMagic):
+		s.members = new(gzipMembers)
+	default:
+		s.data.Reset(s.raw)
 		return s, nil
 	}
-	s.data.Reset(s.raw)
+	if err := s.open(); err != nil && !isDamage(err) {
+		return nil, err
+	}
 	return s, nil
 }
 
-// counted reads the compressed file; a gzip reader takes from it exactly what its member has.
+// counted reads the compressed file; what decompresses takes from it exactly what its member has.
 type counted struct{ *stream }
 
 func (c counted) Read(p []byte) (int, error) {
@@ -108,10 +161,10 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// open begins the gzip member that the file is at. When there is none, reading its content fails as well.
+// open begins the member that the file is at. When there is none, reading its content fails as well.
 func (s *stream) open() error {
 	s.member, s.skip = s.at, 0
-	err := s.gzip.Reset(counted{s})
+	err := s.begin(counted{s})
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
@@ -119,8 +172,7 @@ func (s *stream) open() error {
 		s.data.Reset(failing{err})
 		return err
 	}
-	s.gzip.Multistream(false)
-	s.data.Reset(s.gzip)
+	s.data.Reset(content{s.members})
 	return nil
 }
 
@@ -130,7 +182,7 @@ func (s *stream) place() Place { return Place{s.member, s.skip} }
 func (s *stream) offset() int64 { return s.offsetOf(s.place()) }
 
 func (s *stream) offsetOf(p Place) int64 {
-	if s.gzip == nil {
+	if s.members == nil {
 		return p.Skip
 	}
 	return p.Member
@@ -150,14 +202,14 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next goes on to the next gzip member, after the end of one; io.EOF says that there is none. Zeros
+// next goes on to the next member, after the end of one; io.EOF says that there is none. Zeros
 // between members are padding.
 func (s *stream) next() error {
-	if s.gzip == nil {
+	if s.members == nil {
 		return io.EOF
 	}
 	for {
-		head, err := s.raw.Peek(len(gzipMagic))
+		head, err := s.raw.Peek(len(s.magic()))
 		switch {
 		case len(head) == 0 && err != nil:
 			s.member, s.skip = s.at, 0
@@ -178,10 +230,10 @@ func (s *stream) advance(n int) {
 // seek goes to a place.
 func (s *stream) seek(p Place) error {
 	to := p.Member
-	if s.gzip == nil {
+	if s.members == nil {
 		to = p.Skip
 	}
-	if err := s.seekRaw(to); err != nil || s.gzip == nil {
+	if err := s.seekRaw(to); err != nil || s.members == nil {
 		s.member, s.skip = 0, to
 		s.data.Reset(s.raw)
 		return err
@@ -212,7 +264,7 @@ func (s *stream) again(n int64) bool {
 	return true
 }
 
-// resync goes to the next gzip member that holds the beginning of a record, after damage to the one that
+// resync goes to the next member that holds the beginning of a record, after damage to the one that
 // begins at member. It is looked for from right behind there, because a damaged member may seem to reach
 // over others. io.EOF says that there is none.
 func (s *stream) resync(member int64) error {
@@ -226,7 +278,7 @@ func (s *stream) resync(member int64) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		i := bytes.Index(window, gzipMagic)
+		i := bytes.Index(window, s.magic())
 		switch {
 		case i >= 0:
 			s.advance(i)
@@ -239,7 +291,7 @@ func (s *stream) resync(member int64) error {
 			s.data.Reset(failing{io.EOF})
 			return io.EOF
 		default:
-			s.advance(len(window) - len(gzipMagic) + 1)
+			s.advance(len(window) - len(s.magic()) + 1)
 		}
 	}
 }
@@ -251,20 +303,35 @@ func (s *stream) tryMember() (bool, error) {
 	if err != nil && err != io.EOF {
 		return false, err
 	}
-	trial, err := gzip.NewReader(bytes.NewReader(window))
-	if err == nil {
-		head := make([]byte, len(magic))
-		_, err = io.ReadFull(trial, head)
-		if err == nil && string(head) == magic {
-			return true, s.open()
-		}
+	if s.beginsRecord(window) {
+		return true, s.open()
 	}
 	s.advance(1)
 	return false, nil
 }
 
+// beginsRecord reports whether a member that begins like window holds the beginning of a record. Of zstd, that is not
+// known before all of the first block is there: then reading it will say.
+func (s *stream) beginsRecord(window []byte) bool {
+	var trial members = new(gzipMembers)
+	if _, ok := s.members.(*zstdFrames); ok {
+		frames, err := newFrames()
+		if err != nil {
+			return false
+		}
+		trial = frames
+	}
+	if trial.begin(counted{&stream{raw: bufio.NewReader(bytes.NewReader(window))}}) != nil {
+		return false
+	}
+	head := make([]byte, len(magic))
+	n, err := io.ReadFull(content{trial}, head)
+	_, ofZstd := trial.(*zstdFrames)
+	return string(head[:n]) == magic || ofZstd && n == 0 && errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // damaged reports whether what comes next cannot be inflated.
 func (s *stream) damaged() bool {
 	_, err := s.peek(1)
-	return s.gzip != nil && err != nil && err != io.EOF
+	return s.members != nil && err != nil && err != io.EOF
 }

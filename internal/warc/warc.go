@@ -1,5 +1,5 @@
 // Package warc reads the records of WARC files that others wrote: WARC/1.0 and 1.1, plain, with each
-// record a gzip member of its own, or compressed as a whole.
+// record a gzip member or zstd frame of its own, or compressed as a whole.
 //
 // Such files are damaged, cut off, or written by programs with bugs. What it guarantees:
 //   - A record is whole: [Record.Verify] says so only if its length is right, checksums and the digest of
@@ -25,8 +25,8 @@ const (
 	TypeRevisit  = "revisit"
 )
 
-// ErrZstandard says that a file is compressed with zstd, which is not read.
-var ErrZstandard = errors.New("zstd-compressed WARC files are not read: decompress it with zstd -d")
+// ErrZstandard says that a file is compressed by zstd with a dictionary, which is not read.
+var ErrZstandard = errors.New("WARC files that are compressed by zstd with a dictionary are not read: decompress it first")
 
 // BrokenError says what could not be read, and where. Reading can go on after it.
 type BrokenError struct {
@@ -36,7 +36,7 @@ type BrokenError struct {
 
 func (e *BrokenError) Error() string { return fmt.Sprintf("at %d: %s", e.Offset, e.Reason) }
 
-// Place is where a record begins: so many bytes into what the gzip member at that offset holds. In a file
+// Place is where a record begins: so many bytes into what the gzip member or zstd frame at that offset holds. In a file
 // that is not compressed the member is 0.
 type Place struct{ Member, Skip int64 }
 

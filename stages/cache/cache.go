@@ -46,7 +46,12 @@ func init() {
 			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "the stored links of documents that were not fetched anew"},
 		},
 		Workers: 2,
-	}, struct{}{}, newStage)
+	}, Options{Archive: "gzip"}, newStage)
+}
+
+// Options of the stage.
+type Options struct {
+	Archive string `toml:"archive" doc:"how records are compressed that are stored from now on, in segments named .warc.gz or .warc.zst: zstd takes less work, and fewer programs read it; exports are gzip in any case. It is for the whole data directory" enum:"gzip,zstd"`
 }
 
 type stage struct {
@@ -56,12 +61,19 @@ type stage struct {
 
 var _ pipeline.Processor = (*stage)(nil)
 
-func newStage(_ struct{}, env *pipeline.Env) (any, error) {
+func newStage(o Options, env *pipeline.Env) (any, error) {
 	dir, err := pipeline.Resource[*storage.Dir](env)
 	if err != nil {
 		return nil, err
 	}
 	store, err := dir.Objects()
+	if err != nil {
+		return nil, err
+	}
+	compression, err := objects.ParseCompression(o.Archive)
+	if err == nil {
+		err = store.Compress(compression)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -273,7 +273,7 @@ func TestTheRequestOfAMissingVersionGoesBack(t *testing.T) {
 	for _, outcome := range []webrace.Outcome{webrace.NotModified, webrace.Fresh} {
 		f := newFixture(t, vfs.NewMem())
 		env := pipeline.NewEnv("p", "cache", f.resources)
-		s, err := newStage(struct{}{}, env)
+		s, err := newStage(Options{Archive: "gzip"}, env)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -510,5 +510,30 @@ func TestAVersionOnItsWayToTheDiskDoesNotHinderTheOneBefore(t *testing.T) {
 func TestADataDirectoryIsNeeded(t *testing.T) {
 	if _, err := newStage(struct{}{}, pipeline.NewEnv("p", "cache", nil)); err == nil || !strings.Contains(err.Error(), "storage.Dir") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Documents of either compression are found side by side, and read back.
+func TestArchiveSaysHowRecordsAreCompressed(t *testing.T) {
+	disk := vfs.NewMem()
+	f := newFixture(t, disk)
+	want := map[string]string{}
+	for i, archive := range []string{"gzip", "zstd", "gzip"} {
+		d := fetched("the body "+archive, nil)
+		d.URL += strings.Repeat("x", i)
+		want[d.URL] = string(d.Body)
+		stagetest.Try(t, stagetest.Case{Type: "cache", Options: Options{Archive: archive}, Inputs: []any{d}, Resources: f.resources})
+	}
+	for url, body := range want {
+		v, err := f.objects.Latest(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := f.objects.Body(v); err != nil || string(got) != body {
+			t.Errorf("%s is %q, %v", url, got, err)
+		}
+	}
+	if n := f.objects.Stats().Segments; n != 3 {
+		t.Errorf("%d segments, want one for each change", n)
 	}
 }

@@ -42,7 +42,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "warc-source",
 		Summary: "reads the documents of WARC files, as if they had just been fetched",
-		Doc: "WARC 1.0 and 1.1, plain or compressed with gzip. It remembers how far it has come in each file under the name of its pipeline " +
+		Doc: "WARC 1.0 and 1.1, plain or compressed with gzip or zstd. It remembers how far it has come in each file under the name of its pipeline " +
 			"and stage, and ends behind the last file. No crawl has come to these documents: keyword-filter.audience says who is told of them.",
 		Out: []pipeline.Port{{
 			Kind: pipeline.KindOf[*webrace.Document](), Doc: "each document that an answer brought, at its date",
@@ -186,7 +186,7 @@ func inDirectory(path string) (files []string, err error) {
 	}
 	for _, e := range entries {
 		name := strings.ToLower(e.Name())
-		if !e.IsDir() && strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".warc") {
+		if !e.IsDir() && strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".warc") {
 			files = append(files, filepath.Join(path, e.Name()))
 		}
 	}

@@ -69,7 +69,7 @@ func (s *Store) backup(ctx context.Context, to string) error {
 
 func (s *Store) copySegment(to string, k indexedSegment, sealed bool) error {
 	fsys := s.options.FS
-	from, copied := s.segments.path(k.number), fsys.PathJoin(to, segmentName(k.number))
+	from, copied := s.segments.path(k.number), fsys.PathJoin(to, segmentName(k.number, k.state.compression))
 	file, err := fsys.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.options.Logger.Error("object cache: a segment is missing, and so from the backup", "file", from)

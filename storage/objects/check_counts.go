@@ -1,11 +1,8 @@
 package objects
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/internal/setaside"
@@ -157,12 +154,12 @@ func (c *check) dead(k indexedSegment, cut bool) error {
 			r.counts.segmentBytes += uint64(k.state.size) - uint64(state.size)
 			state.size, state.dead = k.state.size, dead
 			if cut && k.number == r.store.segments.number {
-				return r.rotate()
+				return r.rotate(r.store.compression())
 			}
 		}
 		return nil
 	}
-	return c.amend(cut || c.mended || len(c.ours) > 0, damageDead, segmentName(k.number), fmt.Sprintf("%d, and %d are", k.state.dead, dead), set)
+	return c.amend(cut || c.mended || len(c.ours) > 0, damageDead, c.store.segments.name(k.number), fmt.Sprintf("%d, and %d are", k.state.dead, dead), set)
 }
 
 // infoLength is the size of the record that a segment begins with; 0 if it cannot be read.
@@ -174,16 +171,17 @@ func (s *Store) infoLength(number uint32) int64 {
 	defer file.Close()
 	start := make([]byte, 4<<10)
 	n, _ := file.ReadAt(start, 0)
-	in := bytes.NewReader(start[:n])
-	z, err := gzip.NewReader(in)
+	d := decompressors.Get().(*decompressor)
+	defer decompressors.Put(d)
+	d.input.Reset(start[:n])
+	content, err := d.begin(&d.input, compressionOf(start[:n]))
 	if err != nil {
 		return 0
 	}
-	z.Multistream(false)
-	if _, err := io.Copy(io.Discard, z); err != nil {
+	if _, err := io.Copy(io.Discard, content); err != nil {
 		return 0
 	}
-	return int64(n - in.Len())
+	return int64(n - d.input.Len())
 }
 
 // counters compares the counters with what was counted.

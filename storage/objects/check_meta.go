@@ -44,12 +44,16 @@ func (c *commit) describe(e *entry, key []byte) error {
 	if err != nil {
 		return err
 	}
+	as := compressionOf(meta)
+	if raw, err = c.store.recompress(bytes.Clone(raw), as); err != nil {
+		return err
+	}
 	from := e.record
-	at, err := c.append(append(bytes.Clone(raw), meta...), 2)
+	at, err := c.append(append(raw, meta...), 2, as)
 	if err != nil {
 		return err
 	}
-	e.record.segment, e.record.offset, e.metaLength = at.segment, at.offset, int64(len(meta))
+	e.record, e.metaLength = location{at.segment, at.offset, int64(len(raw))}, int64(len(meta))
 	if c.latest[e.View()] != e {
 		c.set(key, encodeEntry(e))
 	}
@@ -81,8 +85,8 @@ func (s *Store) metaOf(e *entry, raw []byte) ([]byte, error) {
 	origin, _ := netip.ParseAddr(r.fields["warc-ip-address"])
 	d := &webrace.Document{URL: e.URL, Header: header, Origin: origin, Links: links}
 	var out bytes.Buffer
-	c := s.compress.Get().(*compressor)
-	defer s.compress.Put(c)
+	c := s.compressor(s.compression())
+	defer s.release(c)
 	c.append(&out, metaRecord(&e.Version, encodeMeta(d, &e.Version), r.fields["warc-record-id"]))
 	return out.Bytes(), nil
 }

@@ -24,7 +24,7 @@ func (c *check) unindexed() error {
 		if e.begin > 0 {
 			kind, detail = damageTail, fmt.Sprintf("%d bytes from %d on", e.size-e.begin, e.begin)
 		}
-		c.report.Reportf("objects", kind, segmentName(e.segment), c.repair, "%s", detail)
+		c.report.Reportf("objects", kind, c.store.segments.name(e.segment), c.repair, "%s", detail)
 	}
 	if !c.repair {
 		return nil
@@ -104,7 +104,7 @@ func (c *check) unaccounted() error {
 			continue
 		}
 		if !c.repair || !c.mended && len(c.ours) == 0 {
-			c.report.Reportf("objects", damageLostRecords, segmentName(k.number), c.repair,
+			c.report.Reportf("objects", damageLostRecords, c.store.segments.name(k.number), c.repair,
 				"%d bytes are of no version, and %d were given up", c.deadIn(k), k.state.dead)
 		}
 		extents = append(extents, extent{segment: k.number, begin: 0, size: k.state.size})

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/webrace/webrace"
 )
 
@@ -212,23 +210,18 @@ func (c *check) record(at location, want map[string]string) (*parsedRecord, erro
 
 // header reads the header of the record at a place: no more of it than that takes.
 func (c *check) header(at location) (*parsedRecord, error) {
-	const enough = 4 << 10
-	at.length = min(at.length, enough)
+	at.length = min(at.length, c.store.segments.compressionOf(at.segment).enough())
 	compressed, err := c.store.segments.read(at)
 	if err != nil {
 		return nil, err
 	}
-	z := decompressors.Get().(*gzip.Reader)
-	defer decompressors.Put(z)
-	if err := z.Reset(bytes.NewReader(compressed)); err != nil {
+	d := decompressors.Get().(*decompressor)
+	defer decompressors.Put(d)
+	var raw bytes.Buffer
+	if err := d.beginning(&raw, compressed, 4*maxURL); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	z.Multistream(false)
-	raw, err := io.ReadAll(io.LimitReader(z, 4*maxURL))
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	r, _, err := parseHeader(raw)
+	r, _, err := parseHeader(raw.Bytes())
 	return r, err
 }
 

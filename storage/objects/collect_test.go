@@ -338,3 +338,54 @@ func TestCollectEndsWithItsContextAndItsCallbacks(t *testing.T) {
 	}
 	sound(t, s)
 }
+
+// What is moved is compressed as new records are, and what older ones hold is the same.
+func TestRewritingBringsRecordsIntoTheOtherCompression(t *testing.T) {
+	for from, to := range map[Compression]Compression{Gzip: Zstd, Zstd: Gzip} {
+		dir := t.TempDir()
+		s := openAt(t, dir, Options{Compression: from})
+		for i := range 20 {
+			put(t, s, page(fmt.Sprint(home, i), fmt.Sprint("body ", i%15))) // some are revisits
+		}
+		if err := s.Compress(to); err != nil {
+			t.Fatal(err)
+		}
+		collect(t, s, CollectOptions{MinAlive: 1, Verdict: only(Remove, func(v Version) bool { return v.URL == home+"3" || v.URL == home+"17" })})
+		sound(t, s)
+		closeStore(t, s)
+		s = openAt(t, dir, Options{})
+		if got := s.compression(); got != to {
+			t.Errorf("opened again, records are compressed as %v", got)
+		}
+		for i := range 20 {
+			if v, err := s.Latest(fmt.Sprint(home, i)); i == 3 || i == 17 {
+				if !errors.Is(err, ErrNotFound) {
+					t.Errorf("%d: %v", i, err)
+				}
+			} else {
+				wantBody(t, s, v, fmt.Sprint("body ", i%15))
+			}
+		}
+		sound(t, s)
+		closeStore(t, s)
+		for name := range segmentBytes(t, dir) {
+			if compressionOfName(name) != to {
+				t.Errorf("%s is left", name)
+			}
+		}
+	}
+}
+
+// A store of which a segment is compressed by zstd is of a format that earlier releases refuse; any other is not.
+func TestOnlyAStoreWithZstdHasTheNewFormat(t *testing.T) {
+	for c, want := range map[Compression]uint64{Gzip: formatGzip, Zstd: formatZstd} {
+		s := opened(t, Options{})
+		if err := s.Compress(c); err != nil {
+			t.Fatal(err)
+		}
+		put(t, s, page(home, "body"))
+		if n, _, err := get(s, formatKey, decodeNumber); err != nil || n != want {
+			t.Errorf("%v: format %d, %v", c, n, err)
+		}
+	}
+}

@@ -172,7 +172,7 @@ func (c *commit) keep(w *write) error {
 		}
 		return nil
 	}
-	at, err := c.append(w.buffer.Bytes(), 2)
+	at, err := c.append(w.buffer.Bytes(), 2, w.compression)
 	if err != nil {
 		return err
 	}
@@ -211,10 +211,10 @@ func (c *commit) lastEntry(w *write) (*entry, error) {
 }
 
 // append writes records, and returns where they lie.
-func (c *commit) append(p []byte, records uint64) (location, error) {
+func (c *commit) append(p []byte, records uint64, as Compression) (location, error) {
 	seg := &c.store.segments
-	if !seg.fits(int64(len(p))) {
-		if err := c.rotate(); err != nil {
+	if !seg.fits(int64(len(p)), as) {
+		if err := c.rotate(as); err != nil {
 			return location{}, err
 		}
 	}
@@ -225,7 +225,7 @@ func (c *commit) append(p []byte, records uint64) (location, error) {
 }
 
 // rotate completes the segment written to and begins the next.
-func (c *commit) rotate() error {
+func (c *commit) rotate(as Compression) error {
 	seg := &c.store.segments
 	if seg.file != nil {
 		if err := seg.sync(); err != nil {
@@ -233,7 +233,7 @@ func (c *commit) rotate() error {
 		}
 		c.segments[seg.number] = true
 	}
-	if err := seg.next(); err != nil {
+	if err := seg.next(as); err != nil {
 		return err
 	}
 	c.appended = true

@@ -16,7 +16,7 @@ type Export struct {
 	store    *Store
 	out      io.Writer
 	offset   int64
-	compress *compressor
+	compress *compressor // of gzip, which every tool reads
 	buffer   bytes.Buffer
 	bodies   map[webrace.Digest]*payload // that are in the file
 }
@@ -35,7 +35,7 @@ type Exported struct {
 
 // NewExport begins a file of that name, as its first record says.
 func (s *Store) NewExport(out io.Writer, name string) (*Export, error) {
-	e := &Export{store: s, out: out, compress: s.compress.Get().(*compressor), bodies: map[webrace.Digest]*payload{}}
+	e := &Export{store: s, out: out, compress: s.compressor(Gzip), bodies: map[webrace.Digest]*payload{}}
 	e.compress.append(&e.buffer, infoRecord(name, s.options.Now()))
 	return e, e.flush()
 }

@@ -184,10 +184,14 @@ var damages = []struct {
 }
 
 func TestCheckFindsAndRepairsDamage(t *testing.T) {
+	eachCompression(t, checkFindsAndRepairsDamage)
+}
+
+func checkFindsAndRepairsDamage(t *testing.T, c Compression) {
 	for _, d := range damages {
 		t.Run(d.name, func(t *testing.T) {
 			fsys := vfs.NewMem()
-			s := open(t, fsys, Options{SegmentSize: 3000})
+			s := open(t, fsys, Options{SegmentSize: 3000, Compression: c})
 			for i := range 10 {
 				put(t, s, page(fmt.Sprint(home, i), fmt.Sprint("body ", i)))
 			}

@@ -18,7 +18,7 @@
 //   - The log of versions has no holes a follower could fall into: when [Store.Next] hands out a
 //     sequence number, every smaller one is durable.
 //   - Nobody ever deletes a file by hand: records that a crash left behind the last indexed one are indexed
-//     on open, a torn one is moved to a file of its own (seg-….warc.gz.at-OFFSET.set-aside), and the run goes on.
+//     on open, a torn one is moved to a file of its own (seg-….at-OFFSET.set-aside), and the run goes on.
 //   - Nothing is removed because the index does not know it. An index that is lost, damaged or older than the
 //     segments is refused, with an [fsck.Error], and [Mend] makes it again of the records. What a repair
 //     takes away is renamed to *.set-aside.
@@ -61,6 +61,7 @@ var (
 type Options struct {
 	FS          vfs.FS           // where everything is kept; the operating system's files when nil
 	Level       int              // gzip level of records, 1 (fast) to 9 (small); 1 when 0
+	Compression Compression      // of new records; as in the segment written to last, or Gzip, when 0: see [Store.Compress]
 	SegmentSize int64            // a segment that would outgrow this is followed by a new one; 1 GiB when 0
 	QueueBytes  int64            // compressed bytes that may wait for the disk before Put waits too; 64 MiB when 0
 	CacheBytes  int64            // memory for blocks of the index; 32 MiB when 0

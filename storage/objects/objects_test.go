@@ -44,6 +44,13 @@ func opened(t testing.TB, o Options) *Store {
 	return s
 }
 
+// eachCompression runs a test over stores of each.
+func eachCompression(t *testing.T, run func(*testing.T, Compression)) {
+	for name, c := range compressions {
+		t.Run(name, func(t *testing.T) { run(t, c) })
+	}
+}
+
 func page(url, body string) *webrace.Document {
 	return &webrace.Document{
 		URL: url, Outcome: webrace.Fetched, Status: 200, At: noon, MediaType: "text/html", Charset: "utf-8",

@@ -21,7 +21,9 @@ type write struct {
 	buffer  *bytes.Buffer // the compressed records of a new version; nil for a validation
 	record  int64         // how many bytes of buffer are the response or revisit record
 	links   []byte        // encoded
-	done    func(error)
+
+	compression Compression // of buffer
+	done        func(error)
 
 	job       func(*commit) error // instead of all the above but done: what the committer is to do
 	exclusive bool                // while no Put or Touch is between its decision and its place in the queue
@@ -217,8 +219,9 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 	w.links = encodeLinks(d.Links)
 	w.buffer = s.buffers.Get().(*bytes.Buffer)
 	w.buffer.Reset()
-	c := s.compress.Get().(*compressor)
-	defer s.compress.Put(c)
+	c := s.compressor(s.compression())
+	defer s.release(c)
+	w.compression = c.compression
 	c.append(w.buffer, response)
 	w.record = int64(w.buffer.Len())
 	c.append(w.buffer, metaRecord(v, meta, response.id.String()))

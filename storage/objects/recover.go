@@ -33,6 +33,7 @@ func (s *Store) recover(mend bool) error {
 			s.segments.sealed[s.segments.number] = &state
 		}
 		s.segments.number, s.segments.state = k.number, k.state
+		s.segments.learn(k.number, k.state.compression)
 		s.durable.dead += uint64(k.state.dead)
 	}
 	if !mend {
@@ -109,7 +110,7 @@ func segmentFiles(fsys vfs.FS, dir string) (map[uint32]int64, error) {
 	}
 	sizes := map[uint32]int64{}
 	for _, name := range names {
-		number, ok := segmentNumber(name)
+		number, _, ok := segmentNumber(name)
 		if !ok {
 			continue
 		}
@@ -161,12 +162,22 @@ func (s *Store) checkFormat() error {
 		return fmt.Errorf("read format: %w", err)
 	case s.options.ReadOnly && n <= format:
 		return nil
-	case !ok || n < format: // format 1 knew no tombstones: all it holds reads the same
-		return s.db.Set(formatKey, encodeNumber(format), pebble.Sync)
 	case n > format:
 		return fmt.Errorf("%w: %d, and this release reads up to %d", ErrFormat, n, format)
+	case !ok || n < s.formatNeeded(): // format 1 knew no tombstones: all it holds reads the same
+		return s.db.Set(formatKey, encodeNumber(s.formatNeeded()), pebble.Sync)
 	}
 	return nil
+}
+
+// formatNeeded is the oldest format in which the store can be, so that older releases read what they can.
+func (s *Store) formatNeeded() uint64 {
+	needed := uint64(formatGzip)
+	if s.options.Compression == Zstd {
+		needed = formatZstd
+	}
+	s.segments.zstd.Range(func(any, any) bool { needed = formatZstd; return false })
+	return needed
 }
 
 type indexedSegment struct {

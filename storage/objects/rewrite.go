@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -14,8 +15,8 @@ import (
 )
 
 // A segment that is mostly dead gives back its space by moving what is alive behind the records of the
-// segment that is written to, byte for byte, some megabytes at a time, each time with one batch of the
-// index. So a run is never stalled, and whenever the power goes, each record is in the old place or in
+// segment that is written to, some megabytes at a time, each time with one batch of the index: byte for
+// byte, unless records are compressed otherwise by now. So a run is never stalled, and whenever the power goes, each record is in the old place or in
 // the new one. At last the index drops the segment, and the file is unlinked; if a crash comes between,
 // that is done on open.
 const (
@@ -31,6 +32,7 @@ type resident struct {
 	versionKey                // of the version whose records they are; number is 0 for a body that outlives its version
 	digest     webrace.Digest // of the body
 	at         location       // with the metadata record, if it has one
+	own        int64          // of its length, that of the response or revisit record
 }
 
 func (c *collection) rewriteAll(ctx context.Context) error {
@@ -74,7 +76,7 @@ func (c *collection) sparse() ([]uint32, error) {
 	}
 	return numbers, c.store.do(&write{job: func(c *commit) error {
 		if slices.Contains(numbers, c.store.segments.number) {
-			return c.rotate()
+			return c.rotate(c.store.compression())
 		}
 		return nil
 	}})
@@ -96,7 +98,7 @@ func (s *Store) residents(ctx context.Context, segments []uint32) (map[uint32][]
 			if list, ok := found[e.record.segment]; ok {
 				at := e.record
 				at.length += e.metaLength
-				found[at.segment] = append(list, resident{e.key(), e.Digest, at})
+				found[at.segment] = append(list, resident{e.key(), e.Digest, at, e.record.length})
 			}
 		}
 		return nil
@@ -109,7 +111,7 @@ func (s *Store) residents(ctx context.Context, segments []uint32) (map[uint32][]
 			return nil
 		}
 		if list, ok := found[p.record.segment]; ok {
-			found[p.record.segment] = append(list, resident{digest: digest, at: p.record})
+			found[p.record.segment] = append(list, resident{digest: digest, at: p.record, own: p.record.length})
 		}
 		return nil
 	}); err != nil {
@@ -172,17 +174,25 @@ func (s *Store) evacuate(ctx context.Context, number uint32, all []resident) err
 
 // move writes records anew and has the index point there.
 func (s *Store) move(records []resident) error {
-	bytes := make([][]byte, len(records))
+	all, as := make([]moved, len(records)), s.compression()
 	for i, r := range records {
 		p, err := s.segments.read(r.at)
+		if err == nil && r.own > r.at.length {
+			err = fmt.Errorf("%w: a record of %d bytes within %d", ErrCorrupt, r.own, r.at.length)
+		}
+		if err == nil {
+			all[i].own, err = s.recompress(p[:r.own:r.own], as)
+		}
+		if err == nil && r.own < r.at.length {
+			all[i].meta, err = s.recompress(p[r.own:], as)
+		}
 		if err != nil {
 			return err
 		}
-		bytes[i] = p
 	}
 	err := s.do(&write{job: func(c *commit) error {
 		for i, r := range records {
-			if err := c.move(r, bytes[i]); err != nil {
+			if err := c.move(r, all[i], as); err != nil {
 				return err
 			}
 		}
@@ -192,8 +202,27 @@ func (s *Store) move(records []resident) error {
 	return err
 }
 
+// moved are the records of a resident as they are written anew.
+type moved struct{ own, meta []byte }
+
+// recompress returns a record in another compression, and as it is if it has that.
+func (s *Store) recompress(record []byte, as Compression) ([]byte, error) {
+	if compressionOf(record) == as {
+		return record, nil
+	}
+	content, err := inflate(record, 8*int64(len(record)))
+	if err != nil {
+		return nil, err
+	}
+	c := s.compressor(as)
+	defer s.release(c)
+	var out bytes.Buffer
+	c.compress(&out, content)
+	return out.Bytes(), nil
+}
+
 // move writes a record anew, unless nothing refers to it any more.
-func (c *commit) move(r resident, bytes []byte) error {
+func (c *commit) move(r resident, m moved, as Compression) error {
 	var e *entry
 	var key []byte
 	if r.number > 0 {
@@ -215,26 +244,27 @@ func (c *commit) move(r resident, bytes []byte) error {
 	switch {
 	case e == nil && p == nil:
 		return nil
-	case e == nil:
-		bytes = bytes[:p.record.length] // its version was removed meanwhile, and with it the meta-info
+	case e == nil: // its version was removed meanwhile, and with it the meta-info
+		m.meta, r.at.length = nil, r.own
 	}
 	records := uint64(1)
 	if e != nil {
 		records = 2
 	}
-	to, err := c.append(bytes, records)
+	to, err := c.append(append(m.own[:len(m.own):len(m.own)], m.meta...), records, as)
 	if err != nil {
 		return err
 	}
-	c.bury(location{r.at.segment, r.at.offset, int64(len(bytes))})
+	to.length = int64(len(m.own))
+	c.bury(r.at)
 	if e != nil {
-		e.record.segment, e.record.offset = to.segment, to.offset
+		e.record, e.metaLength = to, int64(len(m.meta))
 		if c.latest[r.url] != e {
 			c.set(key, encodeEntry(e))
 		}
 	}
 	if p != nil {
-		p.record.segment, p.record.offset = to.segment, to.offset
+		p.record = to
 	}
 	return nil
 }
@@ -246,7 +276,7 @@ func (s *Store) dropSegment(number uint32) error {
 	err := s.do(&write{job: func(c *commit) error {
 		seg := &c.store.segments
 		if number == seg.number {
-			if err := c.rotate(); err != nil {
+			if err := c.rotate(c.store.compression()); err != nil {
 				return err
 			}
 		}

@@ -8,15 +8,16 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/webrace/webrace/internal/zstdframe"
 )
 
-// scanner reads the records of a segment without an index: one gzip member after the other, and over what is none.
+// scanner reads the records of a segment without an index: one gzip member or zstd frame after the other, and over what
+// is none.
 type scanner struct {
 	segment uint32
 	file    io.ReaderAt
 	at, end int64
-	gzip    gzip.Reader
+	decompressor
 }
 
 // scanned is a whole record.
@@ -60,11 +61,12 @@ func (s *scanner) here() (*scanned, error) {
 }
 
 func (s *scanner) read(in *counted) (*parsedRecord, error) {
-	if err := s.gzip.Reset(in); err != nil {
+	head, _ := in.in.Peek(len(zstdframe.Magic)) // reading says what is wrong
+	inflated, err := s.begin(in, compressionOf(head))
+	if err != nil {
 		return nil, err
 	}
-	s.gzip.Multistream(false)
-	content := bufio.NewReaderSize(&s.gzip, 4<<10)
+	content := bufio.NewReaderSize(inflated, 4<<10)
 	raw, err := headerOf(content)
 	if err != nil {
 		return nil, err
@@ -102,24 +104,34 @@ func headerOf(content *bufio.Reader) ([]byte, error) {
 
 // skip goes on to the next place at which a record could begin.
 func (s *scanner) skip() error {
-	magic := []byte{0x1f, 0x8b, 0x08}
 	window := make([]byte, 256<<10)
 	for s.at++; s.at < s.end; {
 		n, err := s.file.ReadAt(window[:min(int64(len(window)), s.end-s.at)], s.at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read segment %d at %d: %w", s.segment, s.at, err)
 		}
-		if i := bytes.Index(window[:n], magic); i >= 0 {
+		if i := magicIn(window[:n]); i >= 0 {
 			s.at += int64(i)
 			return nil
 		}
-		if n < len(magic) {
+		if n < len(zstdframe.Magic) {
 			break
 		}
-		s.at += int64(n - len(magic) + 1)
+		s.at += int64(n - len(zstdframe.Magic) + 1)
 	}
 	s.at = s.end
 	return nil
+}
+
+// magicIn is where the first record may begin in p; less than 0 if none does.
+func magicIn(p []byte) int {
+	first := -1
+	for _, c := range compressions {
+		if i := bytes.Index(p, c.magic()); i >= 0 && (first < 0 || i < first) {
+			first = i
+		}
+	}
+	return first
 }
 
 // counted counts what is read, to the byte, because a decompressor reads single bytes where it is let.

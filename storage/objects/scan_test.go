@@ -9,7 +9,7 @@ import (
 
 // What is found are records that lie where they are said to, one behind the other, whatever is between them.
 func FuzzScanner(f *testing.F) {
-	pool, err := compressors(1)
+	pool, err := compressors(Gzip, 1)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func FuzzScanner(f *testing.F) {
 
 // Each record around damage is found, whatever byte of another is damaged.
 func TestTheScannerFindsEachWholeRecordAroundDamage(t *testing.T) {
-	pool, err := compressors(1)
+	pool, err := compressors(Gzip, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

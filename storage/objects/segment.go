@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -13,15 +14,21 @@ import (
 // writeCategory names our writes in pebble's statistics of the file system.
 const writeCategory vfs.DiskWriteCategory = "webrace-objects"
 
-func segmentName(number uint32) string { return fmt.Sprintf("seg-%08d.warc.gz", number) }
+func segmentName(number uint32, c Compression) string {
+	return fmt.Sprintf("seg-%08d.warc%s", number, c.extension())
+}
 
 // segmentNumber reads back what segmentName wrote; other files in the directory are not ours.
-func segmentNumber(name string) (uint32, bool) {
-	var number uint32
-	if _, err := fmt.Sscanf(name, "seg-%d.warc.gz", &number); err != nil || name != segmentName(number) {
-		return 0, false
+func segmentNumber(name string) (number uint32, c Compression, ok bool) {
+	if _, err := fmt.Sscanf(name, "seg-%d.warc", &number); err != nil {
+		return 0, 0, false
 	}
-	return number, true
+	for _, c := range compressions {
+		if name == segmentName(number, c) {
+			return number, c, true
+		}
+	}
+	return 0, 0, false
 }
 
 // segments is the directory of segment files, and the one among them that is written to. It belongs to
@@ -33,17 +40,48 @@ type segments struct {
 	file    vfs.File // nil until something is written
 	state   segmentState
 	sealed  map[uint32]*segmentState // of the others
+	zstd    sync.Map                 // the numbers of segments of which every record is compressed by zstd; for readers too
 	limit   int64
-	renewal func(name string) []byte // makes the first record of a new segment
+	renewal func(name string, c Compression) []byte // makes the first record of a new segment
 }
 
-func (s *segments) path(number uint32) string {
-	return s.fs.PathJoin(s.dir, segmentName(number))
+// look learns the compression of the segments that are files.
+func (s *segments) look() error {
+	names, err := s.fs.List(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list segments: %w", err)
+	}
+	for _, name := range names {
+		if number, c, ok := segmentNumber(name); ok {
+			s.learn(number, c)
+		}
+	}
+	return nil
 }
 
-// fits reports whether size more bytes belong in the segment that is written to.
-func (s *segments) fits(size int64) bool {
-	return s.file != nil && (s.state.size+size <= s.limit || s.state.records <= 1)
+// learn notes the compression of a segment.
+func (s *segments) learn(number uint32, c Compression) {
+	if c == Zstd {
+		s.zstd.Store(number, nil)
+	} else {
+		s.zstd.Delete(number)
+	}
+}
+
+func (s *segments) compressionOf(number uint32) Compression {
+	if _, ok := s.zstd.Load(number); ok {
+		return Zstd
+	}
+	return Gzip
+}
+
+func (s *segments) name(number uint32) string { return segmentName(number, s.compressionOf(number)) }
+
+func (s *segments) path(number uint32) string { return s.fs.PathJoin(s.dir, s.name(number)) }
+
+// fits reports whether size more bytes of records of that compression belong in the segment that is written to.
+func (s *segments) fits(size int64, c Compression) bool {
+	return s.file != nil && s.state.compression == c && (s.state.size+size <= s.limit || s.state.records <= 1)
 }
 
 // known returns the state of a segment, to be changed; nil if there is no such segment.
@@ -56,7 +94,7 @@ func (s *segments) known(number uint32) *segmentState {
 
 // add makes a segment known whose file is there. If it is above the one written to, that is written to no more.
 func (s *segments) add(number uint32) error {
-	state := segmentState{compression: compressionGzip}
+	state := segmentState{compression: s.compressionOf(number)}
 	if number < s.number {
 		s.sealed[number] = &state
 		return nil
@@ -76,7 +114,7 @@ func (s *segments) add(number uint32) error {
 }
 
 // next closes the segment written to, which must be synced, and begins another.
-func (s *segments) next() error {
+func (s *segments) next(c Compression) error {
 	if s.file != nil {
 		if err := s.file.Close(); err != nil {
 			return fmt.Errorf("close segment %d: %w", s.number, err)
@@ -92,28 +130,31 @@ func (s *segments) next() error {
 		return err
 	}
 	s.number = number
+	s.learn(number, c)
 	file, err := s.fs.OpenReadWrite(s.path(s.number), writeCategory)
 	if err != nil {
 		return fmt.Errorf("create segment %d: %w", s.number, err)
 	}
-	s.file, s.state = file, segmentState{compression: compressionGzip}
+	s.file, s.state = file, segmentState{compression: c}
 	if err := syncDir(s.fs, s.dir); err != nil {
 		return err
 	}
-	return s.append(s.renewal(segmentName(s.number)), 1)
+	return s.append(s.renewal(s.name(s.number), c), 1)
 }
 
 // free returns a number above that of the segment written to, whose file is not there or is empty: nothing is
 // written over what the index does not know.
 func (s *segments) free() (uint32, error) {
 	for number := s.number + 1; ; number++ {
-		info, err := s.fs.Stat(s.path(number))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return number, nil
-		case err != nil:
-			return 0, fmt.Errorf("look for segment %d: %w", number, err)
-		case info.Size() == 0:
+		taken := false
+		for _, c := range compressions {
+			info, err := s.fs.Stat(s.fs.PathJoin(s.dir, segmentName(number, c)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return 0, fmt.Errorf("look for segment %d: %w", number, err)
+			}
+			taken = taken || err == nil && info.Size() > 0
+		}
+		if !taken {
 			return number, nil
 		}
 	}

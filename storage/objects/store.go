@@ -2,6 +2,7 @@ package objects
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,8 +15,12 @@ import (
 	"github.com/webrace/webrace/storage/internal/generation"
 )
 
-// format is the version of the directory's layout; see [Open].
-const format = 2
+// format is the version of the directory's layout; see [Open]. A store without segments of zstd has the one before.
+const (
+	format     = formatZstd
+	formatZstd = 3
+	formatGzip = 2
+)
 
 // Store is an object cache. Its methods may be called from many goroutines.
 type Store struct {
@@ -23,7 +28,8 @@ type Store struct {
 	db       *pebble.DB
 	segments segments // the committer's own, but for read
 	buffers  *sync.Pool
-	compress *sync.Pool
+	archive  atomic.Uint32 // the Compression of new records
+	compress map[Compression]*sync.Pool
 	users    gate
 
 	generation generation.Generation // that the index has reached; the committer's own
@@ -82,9 +88,12 @@ func Open(dir string, o Options) (*Store, error) {
 // openStore opens a store, also one whose index lacks records, if it is to be mended.
 func openStore(dir string, o Options, mend bool) (*Store, error) {
 	o = o.withDefaults()
-	compress, err := compressors(o.Level)
-	if err != nil {
-		return nil, err
+	compress := map[Compression]*sync.Pool{}
+	for _, c := range compressions {
+		var err error
+		if compress[c], err = compressors(c, o.Level); err != nil {
+			return nil, err
+		}
 	}
 	if o.ReadOnly {
 		o.FS = unlocked{o.FS}
@@ -113,9 +122,14 @@ func openStore(dir string, o Options, mend bool) (*Store, error) {
 	}
 	s.work, s.space = sync.NewCond(&s.mu), sync.NewCond(&s.mu)
 	s.segments.renewal = s.firstRecord
-	if err := s.recover(mend); err != nil {
+	err = s.segments.look()
+	if err == nil {
+		err = s.recover(mend)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.segments.close(), s.reached.Close(), db.Close())
 	}
+	s.archive.Store(uint32(cmp.Or(o.Compression, s.segments.state.compression, Gzip)))
 	if !o.ReadOnly {
 		s.committer.Go(s.commitLoop)
 	}
@@ -153,9 +167,31 @@ func (s *Store) Stats() Stats {
 	}
 }
 
-func (s *Store) firstRecord(name string) []byte {
-	c := s.compress.Get().(*compressor)
-	defer s.compress.Put(c)
+// Compress has records be compressed so from now on; what is there stays as it is. Otherwise that is as it was in the
+// segment that was written to last, or gzip.
+func (s *Store) Compress(compression Compression) error {
+	if s.options.ReadOnly || s.compression() == compression {
+		return nil
+	}
+	if compression == Zstd {
+		if err := s.do(&write{job: func(c *commit) error { c.set(formatKey, encodeNumber(formatZstd)); return nil }}); err != nil {
+			return err
+		}
+	}
+	s.archive.Store(uint32(compression))
+	return nil
+}
+
+func (s *Store) compression() Compression { return Compression(s.archive.Load()) }
+
+// compressor returns one to write records with, which is given back by release.
+func (s *Store) compressor(as Compression) *compressor { return s.compress[as].Get().(*compressor) }
+
+func (s *Store) release(c *compressor) { s.compress[c.compression].Put(c) }
+
+func (s *Store) firstRecord(name string, as Compression) []byte {
+	c := s.compressor(as)
+	defer s.release(c)
 	var out bytes.Buffer
 	c.append(&out, infoRecord(name, s.options.Now()))
 	return out.Bytes()

@@ -47,13 +47,11 @@ type payload struct {
 
 // segmentState is what is known of a segment. Bytes beyond size belong to no record.
 type segmentState struct {
-	compression uint8 // compressionGzip; others may follow
+	compression Compression
 	size        int64
 	records     uint64
 	dead        int64 // bytes of records that nothing refers to any more
 }
-
-const compressionGzip = 1
 
 type counters struct {
 	seq                                    uint64
@@ -124,7 +122,7 @@ func decodePayload(value []byte) (payload, error) {
 }
 
 func encodeSegment(s *segmentState) []byte {
-	w := writer{schema, s.compression}
+	w := writer{schema, byte(s.compression)}
 	w.uint(uint64(s.size))
 	w.uint(s.records)
 	w.uint(uint64(s.dead))
@@ -134,7 +132,7 @@ func encodeSegment(s *segmentState) []byte {
 func decodeSegment(value []byte) (segmentState, error) {
 	r := newReader(value)
 	var s segmentState
-	s.compression = r.byte()
+	s.compression = Compression(r.byte())
 	s.size = r.size()
 	s.records = r.uint()
 	s.dead = r.size()

@@ -19,7 +19,7 @@ func TestValuesReadBackAsWritten(t *testing.T) {
 	gotEntry, err1 := decodeEntry("u", encodeEntry(&e))
 	p := payload{location{1, 2, 3}, 4, 5, newRecordID(), when, "http://x"}
 	gotPayload, err2 := decodePayload(encodePayload(&p))
-	s := segmentState{compressionGzip, 1, 2, 3}
+	s := segmentState{Gzip, 1, 2, 3}
 	gotSegment, err3 := decodeSegment(encodeSegment(&s))
 	c := counters{1, 2, 3, 4, 5, 6, 7, 0}
 	gotCounters, err4 := decodeCounters(encodeCounters(&c))
@@ -93,7 +93,7 @@ func same[T any](t *testing.T, value []byte, decode func([]byte) (T, error), enc
 }
 
 func FuzzInflate(f *testing.F) {
-	pool, err := compressors(1)
+	pool, err := compressors(Gzip, 1)
 	if err != nil {
 		f.Fatal(err)
 	}

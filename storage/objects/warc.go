@@ -7,19 +7,14 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/webrace/webrace"
 )
 
-// This file writes and reads WARC/1.1 records (ISO 28500:2017), each a gzip member of its own, so that a
-// record can be read by its offset alone.
+// This file writes and reads WARC/1.1 records (ISO 28500:2017).
 
 const (
 	warcVersion = "WARC/1.1\r\n"
@@ -90,7 +85,7 @@ type record struct {
 	body    []byte
 }
 
-// append writes r as one gzip member behind what is in out.
+// append writes r as one gzip member or zstd frame behind what is in out.
 func (c *compressor) append(out *bytes.Buffer, r *record) {
 	c.head.Reset()
 	c.head.WriteString(warcVersion)
@@ -106,11 +101,7 @@ func (c *compressor) append(out *bytes.Buffer, r *record) {
 	c.field("Content-Length", strconv.Itoa(len(r.head)+len(r.body)))
 	c.head.WriteString("\r\n")
 
-	c.gzip.Reset(out)
-	for _, part := range [][]byte{c.head.Bytes(), r.head, r.body, []byte(recordEnd)} {
-		c.gzip.Write(part) // into memory: cannot fail
-	}
-	c.gzip.Close()
+	c.compress(out, c.head.Bytes(), r.head, r.body, []byte(recordEnd))
 }
 
 func (c *compressor) field(name, value string) {
@@ -118,23 +109,6 @@ func (c *compressor) field(name, value string) {
 	c.head.WriteString(": ")
 	c.head.WriteString(value)
 	c.head.WriteString("\r\n")
-}
-
-// compressor holds what writing records needs and is costly to make.
-type compressor struct {
-	gzip *gzip.Writer
-	head bytes.Buffer
-}
-
-// compressors returns a pool of them at a level, which must be one gzip knows.
-func compressors(level int) (*sync.Pool, error) {
-	if _, err := gzip.NewWriterLevel(io.Discard, level); err != nil || level < 1 {
-		return nil, fmt.Errorf("gzip level %d is not one of 1 to 9", level)
-	}
-	return &sync.Pool{New: func() any {
-		w, _ := gzip.NewWriterLevel(io.Discard, level)
-		return &compressor{gzip: w}
-	}}, nil
 }
 
 // infoRecord is the first record of a segment.
@@ -147,7 +121,7 @@ func infoRecord(name string, now time.Time) *record {
 	}
 }
 
-// blockDigest is for small blocks. A response has none: its payload digest and gzip's checksum already
+// blockDigest is for small blocks. A response has none: its payload digest and the compression's checksum already
 // tell every change, and a second hash of the body would be the dearest part of writing it.
 func blockDigest(block []byte) string { return formatDigest(sha256.Sum256(block)) }
 
@@ -198,27 +172,4 @@ func parseHeader(raw []byte) (r *parsedRecord, rest []byte, err error) {
 		}
 		r.fields[strings.ToLower(name)] = strings.TrimSpace(value)
 	}
-}
-
-var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}
-
-// inflate returns the content of the one gzip member that compressed is; expected is a guess at its size.
-func inflate(compressed []byte, expected int64) ([]byte, error) {
-	z := decompressors.Get().(*gzip.Reader)
-	defer decompressors.Put(z)
-	in := bytes.NewReader(compressed)
-	if err := z.Reset(in); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	z.Multistream(false)
-	var out bytes.Buffer
-	// Deflate makes at most 1032 bytes of one: a wrong guess must not cost more memory than that.
-	out.Grow(int(min(expected, 1032*int64(len(compressed)))) + bytes.MinRead)
-	if _, err := out.ReadFrom(z); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	if in.Len() > 0 {
-		return nil, fmt.Errorf("%w: %d bytes after a record", ErrCorrupt, in.Len())
-	}
-	return out.Bytes(), nil
 }

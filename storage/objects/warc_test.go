@@ -227,7 +227,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add("text/html", "X-A", "value", []byte("body"), 200)
 	f.Add("", "Content-Length", "7", []byte{}, 404)
 	f.Add("a\r\nb", "A b", "c\r\n\r\nd", []byte("\r\n\r\n"), 100)
-	pool, err := compressors(1)
+	pool, err := compressors(Gzip, 1)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func newCacheImport(place *cli.Place) *cobra.Command {
 	o := archive.Options{Extract: normalize.Extraction()}
 	c := &cobra.Command{
 		Use:   "import FILE…",
-		Short: "read the documents of WARC files that other programs wrote, plain or compressed by gzip",
+		Short: "read the documents of WARC files that other programs wrote, plain or compressed by gzip or zstd",
 		Long: `import stores the documents of WARC files as if they had been crawled when they were:
 what answers brought no document, and pages that ask not to be indexed, are left out. What
 is damaged is skipped, and reported with its offset and the reason; the rest goes in.
@@ -144,5 +144,6 @@ func (p *progress) show(format string, args ...any) {
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(cli.Exact(p.c.ErrOrStderr()), "\r\x1b[K")
+		p.shown = false
 	}
 }
