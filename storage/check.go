@@ -195,6 +195,7 @@ func (c *check) stores() error {
 func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func(*fsck.Error) error) error {
 	file := storeFiles[l.name]
 	for mended := false; exists(c.dir.Path(file)) && !gone(c.dir.path, l.name); mended = true {
+		fsck.Tell(c.ctx, fsck.Progress{Store: l.name, Step: "the store"})
 		store, err := ready(c.dir, l)
 		refused := &fsck.Error{Finding: fsck.Finding{Store: l.name, Kind: "does not open", Where: file}}
 		if err == nil {
@@ -350,11 +351,13 @@ func (c *check) unindexed(index *fulltext.Store, documents *objects.Store) error
 	if err != nil || cursor == 0 {
 		return err
 	}
-	first := cursor + 1
+	first, done, total := cursor+1, int64(0), int64(documents.Stats().URLs)
 	for v, err := range documents.List(c.ctx, "") {
 		if err != nil {
 			return err
 		}
+		done++
+		fsck.Tell(c.ctx, fsck.Progress{Store: "fulltext", Step: "documents", Done: done, Total: total})
 		if v.Seq > cursor {
 			continue
 		}
@@ -403,10 +406,13 @@ func (c *check) annotations() error {
 	if err != nil {
 		return nil
 	}
+	done := int64(0)
 	for a, err := range requests.ACIs(c.ctx, control.Filter{}) {
 		if err != nil {
 			return nil // the check of the store reported it
 		}
+		done++
+		fsck.Tell(c.ctx, fsck.Progress{Store: "control", Step: "annotations", Done: done})
 		if !a.Retrieved.IsZero() || a.Docbase.Version == 0 {
 			continue
 		}

@@ -74,6 +74,7 @@ type check struct {
 	repair   bool
 	report   fsck.Report
 
+	read    int64            // entries, those that are read again included
 	crawls  uint32           // how many there are
 	pending map[uint32]int64 // URLs that each waits for
 	total   counters         // as found
@@ -110,6 +111,9 @@ func (c *check) each(kind byte, visit func(key, value []byte) error) error {
 	return c.store.scan(c.keys.start(kind), c.keys.end(kind), func(key, value []byte) (bool, error) {
 		if err := c.ctx.Err(); err != nil {
 			return false, err
+		}
+		if c.read++; c.read%(1<<12) == 0 {
+			fsck.Tell(c.ctx, fsck.Progress{Store: "frontier", Step: "entries of " + c.pipeline, Done: c.read})
 		}
 		err := visit(key, value)
 		if errors.Is(err, errCorrupt) {

@@ -2,6 +2,7 @@
 package fsck
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,4 +57,26 @@ type Report func(Finding)
 // Reportf fills in a finding of a store.
 func (r Report) Reportf(store, kind, where string, repaired bool, format string, args ...any) {
 	r(Finding{Store: store, Kind: kind, Where: where, Detail: fmt.Sprintf(format, args...), Repaired: repaired})
+}
+
+// Progress is how far a check is.
+type Progress struct {
+	Store       string // as in a [Finding]
+	Step        string // what is looked at
+	Done, Total int64  // bytes or records; 0 where it is not known how many there are
+}
+
+type progressKey struct{}
+
+// WithProgress has a check under the context that is returned tell how far it is, from one goroutine at a time. It is told often, and by many
+// goroutines; what takes it must not keep the check waiting.
+func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, tell)
+}
+
+// Tell tells how far a check is, if its context has who wants to know.
+func Tell(ctx context.Context, p Progress) {
+	if tell, ok := ctx.Value(progressKey{}).(func(Progress)); ok {
+		tell(p)
+	}
 }

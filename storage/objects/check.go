@@ -69,7 +69,7 @@ func (s *Store) newCheck(ctx context.Context, repair, deep bool, report fsck.Rep
 
 func (c *check) run() error {
 	for _, step := range []func() error{
-		c.readIndex, c.unindexed, c.segmentFiles, c.bodyEntries, c.unindexedBodies, c.versions, c.logs, c.links,
+		c.readIndex, c.unindexed, c.segmentFiles, c.screen, c.bodyEntries, c.unindexedBodies, c.versions, c.logs, c.links,
 		c.references, c.unaccounted, c.segments, c.counters, c.followers, c.files,
 	} {
 		if err := step(); err != nil {
@@ -87,6 +87,9 @@ type check struct {
 	report       fsck.Report
 	mending      bool // the index is known to lack records
 	mended       bool // versions came into the index: counts are put right without a word
+
+	slowly    bool       // looks at every version one by one
+	screening *screening // nil where that is to be done
 
 	readable map[uint32]int64         // of each segment of the index, how much of it can be read
 	cut      map[uint32]bool          // segments that are missing or short
@@ -186,7 +189,7 @@ func (c *check) bodyEntries() error {
 func (c *check) unindexedBodies() error {
 	return c.store.walk(c.ctx, "", func(k *known) error {
 		for _, e := range k.all() {
-			if c.body(&e) == nil || c.found[e.Digest] {
+			if c.sound(&e) || c.body(&e) == nil || c.found[e.Digest] {
 				continue
 			}
 			p, err := c.payloadOf(&e)
@@ -241,15 +244,22 @@ func (c *check) followers() error {
 	return it.Error()
 }
 
+// toldEvery is how many entries of the index lie between two reports of progress.
+const toldEvery = 1 << 12
+
 // readIndex reads all that is in the index, so that a damaged block is found.
 func (c *check) readIndex() error {
 	it, err := c.store.db.NewIter(nil)
 	if err != nil {
 		return err
 	}
+	n := int64(0)
 	for it.First(); it.Valid(); it.Next() {
 		if err := c.ctx.Err(); err != nil {
 			return errors.Join(err, it.Close())
+		}
+		if n++; n%toldEvery == 0 {
+			fsck.Tell(c.ctx, fsck.Progress{Store: "objects", Step: "entries of the index", Done: n})
 		}
 	}
 	if err := errors.Join(it.Error(), it.Close()); err != nil {

@@ -138,7 +138,7 @@ func (c *check) bringBack(extents []extent) (err error) {
 	if err := a.all(nil, h.versions(), h.body); err != nil {
 		return err
 	}
-	return c.measure()
+	return errors.Join(c.measure(), c.screen())
 }
 
 // measure finds how much can be read of segments that repairs have written to.

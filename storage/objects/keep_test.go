@@ -203,6 +203,7 @@ func checkFindsAndRepairsDamage(t *testing.T, c Compression) {
 			s = open(t, fsys, Options{SegmentSize: 3000})
 			defer func() { s.Close() }()
 
+			asSlowly(t, s)
 			found := kinds(t, s, false)
 			if found[d.kind] == 0 || found[d.kind+" (repaired)"] > 0 {
 				t.Errorf("found %v", found)

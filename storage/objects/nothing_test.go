@@ -303,6 +303,7 @@ func lookedAt(t *testing.T, dir string) (named int) {
 	t.Helper()
 	s, err := Open(dir, Options{Logger: quiet(), ReadOnly: true})
 	if err == nil {
+		asSlowly(t, s)
 		err = errors.Join(s.CheckDeep(t.Context(), false, func(fsck.Finding) { named++ }), s.Close())
 	}
 	if err != nil {

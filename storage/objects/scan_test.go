@@ -9,16 +9,18 @@ import (
 
 // What is found are records that lie where they are said to, one behind the other, whatever is between them.
 func FuzzScanner(f *testing.F) {
-	pool, err := compressors(Gzip, 1)
-	if err != nil {
-		f.Fatal(err)
+	for _, compression := range compressions {
+		pool, err := compressors(compression, 1)
+		if err != nil {
+			f.Fatal(err)
+		}
+		var out bytes.Buffer
+		c := pool.Get().(*compressor)
+		c.append(&out, infoRecord("seg-00000001.warc.gz", noon))
+		f.Add(out.Bytes())
+		f.Add(append(append(compression.magic(), "garbage"...), out.Bytes()...))
+		f.Add(append(bytes.Clone(out.Bytes()[:40]), out.Bytes()...))
 	}
-	var out bytes.Buffer
-	c := pool.Get().(*compressor)
-	c.append(&out, infoRecord("seg-00000001.warc.gz", noon))
-	f.Add(out.Bytes())
-	f.Add(append([]byte("\x1f\x8b\x08garbage"), out.Bytes()...))
-	f.Add(append(bytes.Clone(out.Bytes()[:40]), out.Bytes()...))
 	f.Fuzz(func(t *testing.T, segment []byte) {
 		end := int64(0)
 		for s := (&scanner{segment: 1, file: bytes.NewReader(segment), end: int64(len(segment))}); ; {
@@ -46,7 +48,11 @@ func FuzzScanner(f *testing.F) {
 
 // Each record around damage is found, whatever byte of another is damaged.
 func TestTheScannerFindsEachWholeRecordAroundDamage(t *testing.T) {
-	pool, err := compressors(Gzip, 1)
+	eachCompression(t, theScannerFindsEachWholeRecordAroundDamage)
+}
+
+func theScannerFindsEachWholeRecordAroundDamage(t *testing.T, compression Compression) {
+	pool, err := compressors(compression, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

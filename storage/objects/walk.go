@@ -24,6 +24,11 @@ func (k *known) all() []entry {
 	return append(k.older[:len(k.older):len(k.older)], *k.latest)
 }
 
+// inOrder reports whether the latest version of a URL is where it should be.
+func (k *known) inOrder() bool {
+	return k.latest != nil && (len(k.older) == 0 || k.older[len(k.older)-1].Number < k.latest.Number)
+}
+
 // walk calls visit with every URL that begins with prefix, in their order, as the index is when it
 // begins. Whatever is wrong with the index, it visits all that is there.
 func (s *Store) walk(ctx context.Context, prefix string, visit func(*known) error) error {

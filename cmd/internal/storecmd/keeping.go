@@ -1,10 +1,13 @@
 package storecmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -82,10 +85,12 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep, asJSON bool) erro
 	if deep {
 		check = dir.CheckDeep
 	}
-	err := check(c.Context(), repair, func(f fsck.Finding) {
+	ctx, clearLine := withCheckProgress(c)
+	err := check(ctx, repair, func(f fsck.Finding) {
 		if found++; !f.Repaired {
 			left++
 		}
+		clearLine()
 		var err error
 		if asJSON {
 			err = out.Encode(finding(f))
@@ -96,6 +101,7 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep, asJSON bool) erro
 			writeErr = err
 		}
 	})
+	clearLine()
 	switch {
 	case err != nil:
 		return err
@@ -109,6 +115,29 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep, asJSON bool) erro
 		note(c, "nothing is wrong")
 	}
 	return noteSetAside(c, dir)
+}
+
+// withCheckProgress shows how far a check is: on a terminal as a line that is written over, elsewhere as a log line
+// every ten seconds. What else is to be written there clears the line before.
+func withCheckProgress(c *cobra.Command) (ctx context.Context, clearLine func()) {
+	line, every, last := newProgress(c), progressEvery, time.Now()
+	if line.c == nil {
+		every = 10 * time.Second
+	}
+	return fsck.WithProgress(c.Context(), func(p fsck.Progress) {
+		if time.Since(last) < every {
+			return
+		}
+		last = time.Now()
+		switch {
+		case line.c == nil:
+			slog.Info("progress", "store", p.Store, "step", p.Step, "done", p.Done, "total", p.Total)
+		case p.Total > 0:
+			line.show("checking %s: %s, %d %%", p.Store, p.Step, 100*p.Done/p.Total)
+		default:
+			line.show("checking %s: %s, %d", p.Store, p.Step, p.Done)
+		}
+	}), line.clear
 }
 
 // noteSetAside tells of what was set aside, which takes room for good.
