@@ -63,7 +63,10 @@ func benchCrawl(b *bench) error {
 	if err := c.again(b); err != nil {
 		return err
 	}
-	return c.sizes(b)
+	if err := c.sizes(b); err != nil {
+		return err
+	}
+	return c.curve(b)
 }
 
 // measure lets everybody crawl, and adds what it took to the table.

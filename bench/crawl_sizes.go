@@ -60,7 +60,7 @@ func (c *crawlBench) sized(pages int, crawl func(*crawlBench, string) (usage, er
 		return usage{}, err
 	}
 	defer os.RemoveAll(dir)
-	s, err := startStandIn(filepath.Join(dir, "access.log"), pages, sizedWords)
+	s, err := startStandIn(filepath.Join(dir, "access.log"), pages, sizedWords, 0)
 	if err != nil {
 		return usage{}, err
 	}

@@ -28,13 +28,15 @@ var benchmarks = map[string]benchmark{
 	"crawl":      benchCrawl,
 	"search":     benchSearch,
 	"storage":    benchStorage,
+	"fsck":       benchFsck,
 }
 
 // bench is what a benchmark is given.
 type bench struct {
-	quick bool // fewer rounds over less work: a look, not a result
-	table *table
-	notes io.Writer
+	quick     bool // fewer rounds over less work: a look, not a result
+	documents int  // that fsck checks
+	table     *table
+	notes     io.Writer
 }
 
 func (b *bench) note(format string, args ...any) { fmt.Fprintf(b.notes, format+"\n", args...) }
@@ -56,7 +58,7 @@ func exit(err error) {
 
 func run(args []string) error {
 	known := slices.Sorted(maps.Keys(benchmarks))
-	usage := fmt.Sprintf("usage: bench %s|all [--quick] [--json FILE]", strings.Join(known, "|"))
+	usage := fmt.Sprintf("usage: bench %s|all [--quick] [--documents N] [--json FILE]", strings.Join(known, "|"))
 	if len(args) == 0 {
 		return fmt.Errorf("%s", usage)
 	}
@@ -66,6 +68,7 @@ func run(args []string) error {
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "fewer rounds over less work")
+	documents := flags.Int("documents", 500_000, "fsck: check a store of so many")
 	path := flags.String("json", "", "write the rows to this `file` as well")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -80,7 +83,7 @@ func run(args []string) error {
 			return fmt.Errorf("there is no benchmark %q; %s", name, usage)
 		}
 		all.bench = name
-		if err := measure(&bench{quick: *quick, table: &all, notes: os.Stderr}); err != nil {
+		if err := measure(&bench{quick: *quick, documents: *documents, table: &all, notes: os.Stderr}); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

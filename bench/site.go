@@ -39,7 +39,7 @@ func startSite(dir string, of []docSite, note func(string, ...any)) (*site, erro
 	} else {
 		note("nginx or all documentation is missing: a generated site takes its place")
 		what = "a generated site"
-		s, err = startStandIn(filepath.Join(dir, "access.log"), standInPages, standInWords)
+		s, err = startStandIn(filepath.Join(dir, "access.log"), standInPages, standInWords, 0)
 	}
 	if err != nil {
 		return nil, err

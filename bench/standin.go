@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // The stand-in site has about as many pages and links as the real one, and pages about as large.
@@ -23,9 +24,10 @@ const (
 	wordsPerLink = 68
 )
 
-// startStandIn serves a generated site from a child process, so that its CPU time is nobody's.
-func startStandIn(log string, pages, words int) (*site, error) {
-	server, err := child("serve", log, strconv.Itoa(pages), strconv.Itoa(words))
+// startStandIn serves a generated site from a child process, so that its CPU time is nobody's. Each answer takes so
+// long.
+func startStandIn(log string, pages, words int, delay time.Duration) (*site, error) {
+	server, err := child("serve", log, strconv.Itoa(pages), strconv.Itoa(words), delay.String())
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func startStandIn(log string, pages, words int) (*site, error) {
 }
 
 // serveStandIn is the child process. It prints its address, and serves until its standard input ends.
-func serveStandIn(path string, pages *generated) error {
+func serveStandIn(path string, pages *generated, delay time.Duration) error {
 	log, err := os.Create(path)
 	if err != nil {
 		return err
@@ -65,6 +67,7 @@ func serveStandIn(path string, pages *generated) error {
 	}
 	var logging sync.Mutex
 	handler := func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(delay)
 		page, status := pages.at(r.URL.Path), http.StatusOK
 		if page == nil {
 			page, status = []byte("<p>not found"), http.StatusNotFound
@@ -180,13 +183,14 @@ func child(args ...string) (*exec.Cmd, error) {
 
 func runChild(args []string) error {
 	switch {
-	case len(args) == 4 && args[0] == "serve":
+	case len(args) == 5 && args[0] == "serve":
 		pages, pagesErr := strconv.Atoi(args[2])
 		words, wordsErr := strconv.Atoi(args[3])
-		if err := errors.Join(pagesErr, wordsErr); err != nil {
+		delay, delayErr := time.ParseDuration(args[4])
+		if err := errors.Join(pagesErr, wordsErr, delayErr); err != nil {
 			return err
 		}
-		return serveStandIn(args[1], newGenerated(pages, words))
+		return serveStandIn(args[1], newGenerated(pages, words), delay)
 	case len(args) == 3 && args[0] == "raw":
 		return rawLoop(args[1], args[2])
 	case len(args) > 1 && args[0] == "frontier":
