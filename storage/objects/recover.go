@@ -145,7 +145,10 @@ func (s *Store) endDrops() error {
 			return err
 		}
 	}
-	return it.Error()
+	if err := it.Error(); err != nil {
+		return unreadable(err)
+	}
+	return nil
 }
 
 func closeIf(it *pebble.Iterator) error {
@@ -204,5 +207,8 @@ func segmentsOf(index *pebble.DB) ([]indexedSegment, error) {
 		}
 		all = append(all, indexedSegment{number, state})
 	}
-	return all, it.Error()
+	if err := it.Error(); err != nil {
+		return nil, unreadable(err)
+	}
+	return all, nil
 }
