@@ -489,7 +489,7 @@ func TestAVersionOnItsWayToTheDiskDoesNotHinderTheOneBefore(t *testing.T) {
 	if v, err := f.objects.Put(fetched("two", nil, "https://example.org/b"), func(err error) { durable <- err }); err != nil || v.Number != 2 {
 		t.Fatal(v, err)
 	}
-	s, err := newStage(struct{}{}, pipeline.NewEnv("p", "cache", f.resources))
+	s, err := newStage(Options{Archive: "gzip"}, pipeline.NewEnv("p", "cache", f.resources))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -508,7 +508,7 @@ func TestAVersionOnItsWayToTheDiskDoesNotHinderTheOneBefore(t *testing.T) {
 }
 
 func TestADataDirectoryIsNeeded(t *testing.T) {
-	if _, err := newStage(struct{}{}, pipeline.NewEnv("p", "cache", nil)); err == nil || !strings.Contains(err.Error(), "storage.Dir") {
+	if _, err := newStage(Options{Archive: "gzip"}, pipeline.NewEnv("p", "cache", nil)); err == nil || !strings.Contains(err.Error(), "storage.Dir") {
 		t.Errorf("got %v", err)
 	}
 }

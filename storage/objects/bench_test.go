@@ -25,7 +25,13 @@ func typicalPage(rng *rand.Rand, i int) *webrace.Document {
 }
 
 func BenchmarkPut(b *testing.B) {
-	s, err := Open(b.TempDir(), Options{Logger: quiet()})
+	for name, c := range compressions {
+		b.Run(name, func(b *testing.B) { benchmarkPut(b, c) })
+	}
+}
+
+func benchmarkPut(b *testing.B, c Compression) {
+	s, err := Open(b.TempDir(), Options{Logger: quiet(), Compression: c})
 	if err != nil {
 		b.Fatal(err)
 	}
