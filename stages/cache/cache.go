@@ -51,7 +51,7 @@ func init() {
 
 // Options of the stage.
 type Options struct {
-	Archive string `toml:"archive" doc:"how records are compressed that are stored from now on, in segments named .warc.gz or .warc.zst: zstd takes less work, and fewer programs read it; exports are gzip in any case. It is for the whole data directory" enum:"gzip,zstd"`
+	Archive string `toml:"archive" doc:"how records are compressed that are stored from now on, in segments named .warc.gz or .warc.zst: zstd takes less room, and fewer programs read it; exports are gzip in any case. It is for the whole data directory" enum:"gzip,zstd"`
 }
 
 type stage struct {
