@@ -26,6 +26,8 @@ type Codec[T, H any] struct {
 	Decode func(header H, body []byte) (T, error) // the value may go on using the body
 	// Own copies what a value borrows from its lease; nil for a kind that borrows nothing. See [Own].
 	Own func(T) T
+	// Size returns about how many bytes a value keeps, in no time; nil for a kind of small values. See [Memory].
+	Size func(T) int
 }
 
 // RegisterCodec makes a codec known. It panics if the name or the type has one already, or if a field of
@@ -44,6 +46,9 @@ func RegisterCodec[T, H any](c Codec[T, H]) {
 	}
 	if c.Own != nil {
 		k.own = func(v any) any { return c.Own(v.(T)) }
+	}
+	if c.Size != nil {
+		k.size = func(v any) int { return c.Size(v.(T)) }
 	}
 	codecs.add(k)
 }
@@ -175,6 +180,7 @@ type codec struct {
 	encode func(v any) (header reflect.Value, body []byte)
 	decode func(header reflect.Value, body []byte) (any, error)
 	own    func(v any) any // nil: it borrows nothing
+	size   func(v any) int // nil: it is small
 }
 
 // codecTable holds the codecs by name and by type.

@@ -145,10 +145,15 @@ func (e *emitter) done() {
 // one.
 func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 	r := e.node.run
-	if err := e.pass(ctx); err != nil {
-		if it.lineage != nil {
-			it.lineage.done(err)
-		}
+	if it.lineage == nil {
+		it.lineage = newLineage(nil, nil)
+	}
+	err := e.reserve(ctx, it)
+	if err == nil {
+		err = e.pass(ctx)
+	}
+	if err != nil {
+		it.lineage.done(err)
 		return err
 	}
 	o := e.def
@@ -159,15 +164,21 @@ func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 			return err
 		}
 	}
-	if it.lineage == nil {
-		it.lineage = newLineage(nil, nil)
-	}
 	it.lineage.from = e.node // the lease is what pass has counted
 	r.follow(it.lineage)
 	e.node.taps.see(it, port)
-	err := e.fanOut(ctx, it, o)
+	err = e.fanOut(ctx, it, o)
 	it.lineage.done(err)
 	return err
+}
+
+// reserve takes memory for what a source emits, before it counts as in flight. What a keeper makes of items is theirs
+// already, and an operator has to get rid of what it was given.
+func (e *emitter) reserve(ctx context.Context, it *Item) error {
+	if e.as != open || e.node.env.Memory() == nil {
+		return nil
+	}
+	return e.node.env.Reserve(ctx, it, weight(it.Value))
 }
 
 // pass waits until the gate is open and counts the emitter as in flight. Behind another gate, the port may

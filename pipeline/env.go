@@ -23,7 +23,11 @@ type Env struct {
 	run       *Run                   // nil outside a run
 	next      atomic.Pointer[reload] // that the stage is made for, as long as that is under way
 	asked     peersAsked
-	wanted    atomic.Pointer[map[string][]Part] // of what leaves each port; nil before the stage is wired
+	memory    struct {
+		waiting atomic.Int32 // calls that wait for memory
+		waited  atomic.Int64 // nanoseconds that they have
+	}
+	wanted atomic.Pointer[map[string][]Part] // of what leaves each port; nil before the stage is wired
 }
 
 // NewEnv returns an environment for a stage that is run outside a pipeline, as tests do.

@@ -28,6 +28,7 @@ type lineage struct {
 	trace   Trace                 // nil unless it is followed
 	story   atomic.Pointer[story] // nil as long as there is nothing to say
 	joint   *joint                // of a group; else nil
+	memory  memoryHeld            // what it has taken of the run's memory
 }
 
 // leased is an item with a lease of its own. They are made together, because most items that come in are.
@@ -127,6 +128,7 @@ func (l *lineage) finish() {
 			l.fail(err)
 		}
 	}
+	l.memory.end(l)
 	outcome := l.told()
 	if l.trace != nil {
 		l.trace.End(outcome)

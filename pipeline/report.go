@@ -30,6 +30,8 @@ type StageReport struct {
 	Latency  *Latency         // how long its calls took
 	Spent    time.Duration    // by its workers, in its calls; estimated where these are short
 	Held     time.Duration    // of that, waiting for the next stages to take what it emits
+	Starved  time.Duration    // by its calls, waiting for memory
+	Starving int              // calls that wait for memory now
 	Counters map[string]int64 // what the stage counts itself
 	Levels   map[string]bool  // the counters that show a state, and may fall
 }
@@ -56,6 +58,7 @@ func (n *node) snapshot() StageReport {
 		Waiting: n.waiting(), Capacity: n.in.cap(), Busy: int(n.busy.Load()), Workers: n.workers(),
 		P50: latency.Quantile(0.50), P99: latency.Quantile(0.99), Latency: latency,
 		Spent: time.Duration(n.stats.spent.Load()), Held: time.Duration(n.stats.held.Load()),
+		Starved: time.Duration(n.env.memory.waited.Load()), Starving: int(n.env.memory.waiting.Load()),
 		Counters: n.env.counters.values(), Levels: n.env.counters.levelNames(),
 	}
 }

@@ -19,6 +19,7 @@ type RunOptions struct {
 	Continuous  bool            // sources go on until the run is drained
 	Upstream    <-chan struct{} // closed when nothing in this process feeds followers any more; nil: already so
 	Tracer      Tracer          // follows leases; nil: nobody does
+	Memory      *Memory         // that what flows takes from; nil: without limit
 }
 
 // Run is a pipeline that is running.
@@ -256,6 +257,9 @@ func (r *Run) Wait() (*Report, error) {
 	<-r.done
 	return r.report, r.err
 }
+
+// Memory returns the budget that the run takes from; nil without one.
+func (r *Run) Memory() *Memory { return r.options.Memory }
 
 // Holding names the stages that have items in front of them or in work, in the order of the flow: those
 // that a draining run waits for.

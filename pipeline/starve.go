@@ -34,15 +34,18 @@ func (r *Run) watchStarving() {
 	}
 }
 
-// mayStarve reports whether a queue can tell that it starves, and stages behind it keep items.
+// mayStarve reports whether a queue can tell that it starves, or memory be short, and stages keep items.
 func (r *Run) mayStarve() bool {
+	if r.options.Memory != nil && slices.ContainsFunc(r.nodes, (*node).canHurry) {
+		return true
+	}
 	return slices.ContainsFunc(r.nodes, func(n *node) bool {
 		_, able := n.impl.(Starver)
 		return able && len(r.keptBehind(n).keepers) > 0
 	})
 }
 
-// keepFed looks after the queues until the run is over.
+// keepFed looks after the queues, and after those who wait for memory, until the run is over.
 func (r *Run) keepFed() {
 	ticker := time.NewTicker(starvedEvery)
 	defer ticker.Stop()
@@ -52,6 +55,7 @@ func (r *Run) keepFed() {
 		case <-ticker.C:
 			if !r.Paused() {
 				r.feedStarving(seen)
+				r.freeMemory()
 			}
 		case <-r.done:
 			return
@@ -71,6 +75,20 @@ func (r *Run) feedStarving(seen map[*node]*starving) {
 			seen[n] = new(starving)
 		}
 		seen[n].look(queue, r.keptBehind(n))
+	}
+}
+
+// freeMemory has all stages let go of what they keep while a lease waits for memory: of this run or another.
+func (r *Run) freeMemory() {
+	if !r.options.Memory.stalled(2 * starvedEvery) {
+		return
+	}
+	r.layout.RLock()
+	defer r.layout.RUnlock()
+	for _, n := range r.nodes {
+		if n.canHurry() {
+			n.hurry()
+		}
 	}
 }
 

@@ -110,6 +110,16 @@ func ownDocument(d *webrace.Document) *webrace.Document {
 	return &own
 }
 
+// sizeOfDocument counts what may be large.
+func sizeOfDocument(d *webrace.Document) int {
+	const header, block, link = 1 << 10, 12, 64
+	size := header + cap(d.Body) + link*len(d.Links)
+	if d.Text != nil {
+		size += cap(d.Text.Bytes) + block*len(d.Text.Blocks)
+	}
+	return size
+}
+
 // decodeDocument gives a document that was fetched a body even if there is nothing in it: no body at all
 // means that there was none to fetch.
 func decodeDocument(h document, body []byte) (*webrace.Document, error) {

@@ -27,7 +27,7 @@ func init() {
 	})
 	pipeline.RegisterCodec(pipeline.Codec[*webrace.Document, document]{
 		Name: "document", Doc: "one fetched thing: a page, a feed, a mail", Body: "its body, decompressed; none if it was not fetched anew",
-		Encode: encodeDocument, Decode: decodeDocument, Own: ownDocument,
+		Encode: encodeDocument, Decode: decodeDocument, Own: ownDocument, Size: sizeOfDocument,
 	})
 }
 

@@ -44,6 +44,10 @@ var (
 	pipelineReloads = describe("pipeline_reloads_total", "Reloads of the pipeline while it ran, by how they ended.", "pipeline", "result")
 	pipelineInForce = describe("pipeline_last_reload_successful", "1 if the pipeline is as its configuration was when it was last read, or 0.", "pipeline")
 
+	memorySize    = describe("memory_limit_bytes", "What may be in flight, of all pipelines.")
+	memoryUsed    = describe("memory_used_bytes", "What is in flight: bodies and texts.")
+	memoryWaiting = describe("memory_waiting_items", "Items that wait for memory.")
+
 	itemsIn      = ofStage("items_in_total", "Items that came to the stage.")
 	itemsOut     = ofStage("items_out_total", "Items that it emitted.")
 	itemsFailed  = ofStage("items_failed_total", "Items that it failed on: on_error, or its port errors, took them.")
@@ -57,6 +61,8 @@ var (
 	processing   = ofStage("processing_seconds", "How long its calls took; of calls under 5 µs, one in 32 is counted. The sum is off by an eighth at most.")
 	counted      = ofStage("events_total", "What the stage counts itself.", "name")
 	levelOf      = ofStage("level", "What the stage says of its state itself.", "name")
+	starving     = ofStage("starving_items", "Items in work that wait for memory.")
+	starved      = ofStage("starved_seconds_total", "How long items in work have waited for memory.")
 	lag          = ofStage("lag_entries", "Entries of the store that it follows, and has not dealt with.")
 )
 
@@ -64,7 +70,7 @@ var (
 func (metrics) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		pipelineState, pipelineSeconds, pipelineReloads, pipelineInForce, itemsIn, itemsOut, itemsFailed, deadLetters, itemsRetried, itemsDropped,
-		itemsWaiting, capacity, itemsBusy, workers, processing, counted, levelOf, lag,
+		itemsWaiting, capacity, itemsBusy, workers, processing, counted, levelOf, starving, starved, lag, memorySize, memoryUsed, memoryWaiting,
 	} {
 		descs <- d
 	}
@@ -77,7 +83,12 @@ const lagTimeout = time.Second
 func (m metrics) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), lagTimeout)
 	defer cancel()
-	for _, run := range m.h.pipelines() {
+	for i, run := range m.h.pipelines() {
+		if memory := run.Memory().State(); i == 0 && memory.Size > 0 { // which they share
+			out <- gauge(memorySize, float64(memory.Size))
+			out <- gauge(memoryUsed, float64(memory.Used))
+			out <- gauge(memoryWaiting, float64(memory.Waiting))
+		}
 		name, report, state := run.name, run.Snapshot(), run.state()
 		for _, s := range states {
 			out <- gauge(pipelineState, oneIf(s == state), name, s)
@@ -123,9 +134,10 @@ func collectStage(out chan<- prometheus.Metric, r pipeline.StageReport, labels .
 	for _, g := range []struct {
 		desc  *prometheus.Desc
 		value int
-	}{{itemsWaiting, r.Waiting}, {capacity, r.Capacity}, {itemsBusy, r.Busy}, {workers, r.Workers}} {
+	}{{itemsWaiting, r.Waiting}, {capacity, r.Capacity}, {itemsBusy, r.Busy}, {workers, r.Workers}, {starving, r.Starving}} {
 		out <- gauge(g.desc, float64(g.value), labels...)
 	}
+	out <- counter(starved, r.Starved.Seconds(), labels...)
 	out <- histogramOf(r.Latency, labels...)
 	for name, value := range r.Counters {
 		named := append(labels[:len(labels):len(labels)], name)

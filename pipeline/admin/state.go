@@ -15,7 +15,8 @@ type State struct {
 	Seconds float64               `json:"seconds"` // since it was started
 	Holding []string              `json:"holding"` // the stages that have items in front of them or in work
 	Stages  map[string]StageState `json:"stages"`
-	Flow    []string              `json:"flow"` // their names, in the order of the flow
+	Flow    []string              `json:"flow"`   // their names, in the order of the flow
+	Memory  pipeline.MemoryState  `json:"memory"` // of all pipelines of the process
 	Reloads
 }
 
@@ -27,12 +28,14 @@ type StageState struct {
 	DeadLetters int64            `json:"dead_letters"` // of the errors, those kept as dead letters
 	Retried     int64            `json:"retried"`
 	Dropped     int64            `json:"dropped"`
-	Waiting     int              `json:"waiting"`  // items in front of it
-	Capacity    int              `json:"capacity"` // items that fit there
-	Busy        int              `json:"busy"`     // items in work
-	Workers     int              `json:"workers"`  // items that can be
-	Spent       float64          `json:"spent_s"`  // by its workers in its calls, since the start; an estimate where these are short
-	Held        float64          `json:"held_s"`   // of that, waiting for the next stages
+	Waiting     int              `json:"waiting"`   // items in front of it
+	Capacity    int              `json:"capacity"`  // items that fit there
+	Busy        int              `json:"busy"`      // items in work
+	Workers     int              `json:"workers"`   // items that can be
+	Spent       float64          `json:"spent_s"`   // by its workers in its calls, since the start; an estimate where these are short
+	Held        float64          `json:"held_s"`    // of that, waiting for the next stages
+	Starved     float64          `json:"starved_s"` // waiting for memory
+	Starving    int              `json:"starving"`  // calls that wait for memory
 	P50         float64          `json:"p50_ms"`
 	P99         float64          `json:"p99_ms"`
 	Counters    map[string]int64 `json:"counters,omitempty"` // what the stage counts itself
@@ -122,13 +125,14 @@ func stateOf(run namedRun) State {
 	s := State{
 		Name: run.name, State: run.state(), Seconds: report.Duration.Seconds(),
 		Holding: append([]string{}, run.Holding()...), Stages: make(map[string]StageState), Flow: report.Flow,
-		Reloads: run.reloads(report.Reloads, report.FailedReloads),
+		Reloads: run.reloads(report.Reloads, report.FailedReloads), Memory: run.Memory().State(),
 	}
 	for stage, r := range report.Stages {
 		s.Stages[stage] = StageState{
 			In: r.In, Out: r.Out, Errors: r.Errors, DeadLetters: r.Buried, Retried: r.Retried, Dropped: r.Dropped,
 			Waiting: r.Waiting, Capacity: r.Capacity, Busy: r.Busy, Workers: r.Workers,
 			Spent: r.Spent.Seconds(), Held: r.Held.Seconds(),
+			Starved: r.Starved.Seconds(), Starving: r.Starving,
 			P50: milliseconds(r.P50), P99: milliseconds(r.P99), Counters: r.Counters,
 		}
 	}

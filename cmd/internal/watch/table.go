@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 )
 
@@ -18,8 +19,9 @@ type Row struct {
 	Capacity int     `json:"capacity"`
 	Working  int     `json:"working"` // items in work
 	Workers  int     `json:"workers"`
-	Busy     float64 `json:"busy"` // the share of its workers' time that went into calls, 0 to 1
-	Held     float64 `json:"held"` // the share that they waited for the next stage to take what they had made
+	Busy     float64 `json:"busy"`     // the share of its workers' time that went into calls, 0 to 1
+	Held     float64 `json:"held"`     // the share that they waited for the next stage to take what they had made
+	Starving int     `json:"starving"` // items in work that wait for memory
 	P50      float64 `json:"p50_ms"`
 	P99      float64 `json:"p99_ms"`
 	Errors   int64   `json:"errors"` // since the start
@@ -29,11 +31,12 @@ type Row struct {
 
 // Table is a pipeline's stages, in the order of its flow.
 type Table struct {
-	Name    string        `json:"name"`
-	State   string        `json:"state"`
-	For     time.Duration `json:"-"` // it has been running
-	Seconds float64       `json:"seconds"`
-	Rows    []Row         `json:"stages"`
+	Name    string               `json:"name"`
+	State   string               `json:"state"`
+	Memory  pipeline.MemoryState `json:"memory"` // of all pipelines of the process
+	For     time.Duration        `json:"-"`      // it has been running
+	Seconds float64              `json:"seconds"`
+	Rows    []Row                `json:"stages"`
 }
 
 // Compare makes tables of two successive snapshots. Of a pipeline or a stage that is not in the first, the
@@ -51,7 +54,7 @@ func Compare(before, after []admin.State) []Table {
 }
 
 func compare(was, now admin.State) Table {
-	t := Table{Name: now.Name, State: now.State, Seconds: now.Seconds, For: time.Duration(now.Seconds * float64(time.Second))}
+	t := Table{Name: now.Name, State: now.State, Memory: now.Memory, Seconds: now.Seconds, For: time.Duration(now.Seconds * float64(time.Second))}
 	seconds := now.Seconds - was.Seconds
 	for name, s := range now.Stages {
 		w := was.Stages[name]
@@ -59,14 +62,14 @@ func compare(was, now admin.State) Table {
 			w = admin.StageState{}
 		}
 		row := Row{
-			Pipeline: now.Name, Stage: name, Waiting: s.Waiting, Capacity: s.Capacity, Working: s.Busy, Workers: s.Workers,
+			Pipeline: now.Name, Stage: name, Waiting: s.Waiting, Capacity: s.Capacity, Working: s.Busy, Workers: s.Workers, Starving: s.Starving,
 			P50: s.P50, P99: s.P99, Errors: s.Errors, New: s.Errors - w.Errors, order: slices.Index(now.Flow, name),
 		}
 		if seconds > 0 {
 			row.In, row.Out = float64(s.In-w.In)/seconds, float64(s.Out-w.Out)/seconds
 			time := seconds * float64(max(s.Workers, 1))
 			row.Held = share((s.Held - w.Held) / time)
-			row.Busy = share((s.Spent-w.Spent)/time - row.Held)
+			row.Busy = share((s.Spent-w.Spent-(s.Starved-w.Starved))/time - row.Held)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -100,4 +103,5 @@ var columns = []column{
 	{"p50", 8, func(r Row) string { return milliseconds(r.P50) }, func(a, b Row) int { return cmp.Compare(b.P50, a.P50) }},
 	{"p99", 8, func(r Row) string { return milliseconds(r.P99) }, func(a, b Row) int { return cmp.Compare(b.P99, a.P99) }},
 	{"in work", 9, func(r Row) string { return outOf(r.Working, r.Workers) }, func(a, b Row) int { return cmp.Compare(fill(b.Working, b.Workers), fill(a.Working, a.Workers)) }},
+	{"starving", 9, func(r Row) string { return count(int64(r.Starving)) }, func(a, b Row) int { return cmp.Compare(b.Starving, a.Starving) }},
 }

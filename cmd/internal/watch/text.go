@@ -55,7 +55,14 @@ func milliseconds(ms float64) string {
 
 // title is the line above a table.
 func (t Table) title() string {
-	return fmt.Sprintf("%s  %s, for %s", t.Name, t.State, t.For.Round(time.Second))
+	title := fmt.Sprintf("%s  %s, for %s", t.Name, t.State, t.For.Round(time.Second))
+	if t.Memory.Size > 0 {
+		title += fmt.Sprintf("  in flight %d of %d MiB", t.Memory.Used>>20, t.Memory.Size>>20)
+	}
+	if t.Memory.Waiting > 0 {
+		title += fmt.Sprintf(", %d wait for memory", t.Memory.Waiting)
+	}
+	return title
 }
 
 // lines returns the head of a table and its rows, no longer than width; 0 has no end.

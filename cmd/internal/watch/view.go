@@ -23,7 +23,8 @@ busy         how much of its workers' time goes into calls
 held         how much of it they wait for the next stage to take something:
              the stage behind the last one that is held up is the slowest
 p50, p99     half of the calls take no longer than this, and 99 in 100
-in work      items that are being worked on, and how many can be`
+in work      items that are being worked on, and how many can be
+starving     how many of these wait for memory (memory in pipelines.toml)`
 )
 
 // view draws the table, as much of it as there is room for.

@@ -68,10 +68,10 @@ func TestATableIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `crawl  running, for 12s
-stage    in/s   out/s   waiting  busy  held  errors     p50     p99  in work
-lines       0     100         0    0%    0%       0       -       -        0
-fetch     100      50      3/16   50%   25%      12    12ms    2.5s      2/4
-cache      50       0     16/16  100%    0%       0   200µs   900µs      1/1
+stage    in/s   out/s   waiting  busy  held  errors     p50     p99  in work starving
+lines       0     100         0    0%    0%       0       -       -        0        0
+fetch     100      50      3/16   50%   25%      12    12ms    2.5s      2/4        0
+cache      50       0     16/16  100%    0%       0   200µs   900µs      1/1        0
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
