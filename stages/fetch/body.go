@@ -13,9 +13,9 @@ import (
 // wireSlack is by how much an encoded body may exceed the limit of the decoded one before it is cut.
 const wireSlack = 64 << 10
 
-// read takes the body off the connection and out of its encodings. The error is of the connection; a
-// body that makes no sense is not one.
-func (a *answer) read(response *http.Response, limit int) error {
+// read takes the body off the connection and out of its encodings. Before it takes more memory than there is room
+// for it calls more. The error is of that or of the connection; a body that makes no sense is not one.
+func (a *answer) read(response *http.Response, limit int, more func(bytes int) error) error {
 	encodings, err := contentcoding.Names(response.Header["Content-Encoding"])
 	if err != nil {
 		a.broken = err
@@ -28,12 +28,23 @@ func (a *answer) read(response *http.Response, limit int) error {
 	}
 	layers, err := contentcoding.Open(wire, encodings)
 	defer layers.Release()
+	var poor error
+	may := func(bytes int) error {
+		poor = more(bytes)
+		return poor
+	}
 	if err == nil {
-		a.body = newBuffer(sizeHint(response.ContentLength, len(encodings)) + 1) // a full one would have to grow to find the end
-		a.truncated, err = a.body.fill(layers, limit)
+		hint := sizeHint(response.ContentLength, len(encodings)) + 1 // a full one would have to grow to find the end
+		if err = may(hint); err == nil {
+			a.body = newBuffer(hint)
+			a.truncated, err = a.body.fill(layers, limit, may)
+		}
 	}
 	switch {
 	case err == nil:
+	case poor != nil:
+		a.release()
+		return poor
 	case wire.Err != nil:
 		a.release()
 		return fmt.Errorf("body broken off: %w", wire.Err)

@@ -91,10 +91,15 @@ func (b *buffer) free() {
 }
 
 // fill reads to the end, or until it holds limit bytes and there are more. An error leaves what came
-// before it.
-func (b *buffer) fill(r io.Reader, limit int) (truncated bool, err error) {
+// before it. Before it grows it asks whether it may become so large; nil lets it.
+func (b *buffer) fill(r io.Reader, limit int, may func(bytes int) error) (truncated bool, err error) {
 	for idle := 0; ; {
 		if len(b.bytes) == cap(b.bytes) {
+			if may != nil {
+				if err := may(2 * cap(b.bytes)); err != nil {
+					return false, err
+				}
+			}
 			b.grow()
 		}
 		n, err := r.Read(b.bytes[len(b.bytes):min(cap(b.bytes), limit+1)])

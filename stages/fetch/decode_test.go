@@ -69,7 +69,7 @@ func decode(body []byte, encodings []string, limit int) (text []byte, truncated 
 	}
 	b := newBuffer(0)
 	defer b.free()
-	truncated, err = b.fill(ls, limit)
+	truncated, err = b.fill(ls, limit, nil)
 	return slices.Clone(b.bytes), truncated, err
 }
 
@@ -140,7 +140,7 @@ func TestBuffersHoldWhatIsRead(t *testing.T) {
 				body := bytes.Repeat([]byte{byte(worker)}, r.IntN(100_000))
 				limit := r.IntN(100_000)
 				b := newBuffer(r.IntN(50_000))
-				truncated, err := b.fill(bytes.NewReader(body), limit)
+				truncated, err := b.fill(bytes.NewReader(body), limit, nil)
 				if err != nil || truncated != (len(body) > limit) || !bytes.Equal(b.bytes, body[:min(len(body), limit)]) {
 					t.Errorf("%d bytes, limit %d: %d, truncated %v, %v", len(body), limit, len(b.bytes), truncated, err)
 				}
@@ -159,7 +159,7 @@ func TestAReaderThatGivesNothingIsGivenUp(t *testing.T) {
 	t.Parallel()
 	b := newBuffer(0)
 	defer b.free()
-	if _, err := b.fill(idle{}, 10); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := b.fill(idle{}, 10, nil); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -268,17 +268,23 @@ func (x *exchange) get(ctx context.Context, out pipeline.Emitter) error {
 		return x.refuseSecret(ctx, err)
 	}
 	defer x.grant.Close()
+	room, err := newRoom(ctx, x.env, x.it)
+	if err != nil {
+		return err
+	}
 	turn, err := x.turns.take(ctx, x.target.host)
 	if err != nil {
 		return x.comeBack(err)
 	}
-	x.target.takes = x.takes(x.req)
+	x.target.takes, x.target.room = x.takes(x.req), room
 	answer, err := x.client.get(ctx, x.target, x.fields(), int(x.options.MaxBody))
 	x.endTurn(turn, answer, err, x.began, x.crawlDelay)
 	if err != nil {
+		room.settle(nil)
 		return x.fail(ctx, err)
 	}
 	defer answer.release()
+	room.settle(answer.body)
 	x.heed(answer)
 	return x.settle(ctx, answer, out)
 }

@@ -49,6 +49,9 @@ type pace struct {
 	timer   *time.Timer
 	checked atomic.Bool
 	slow    atomic.Bool
+
+	standing atomic.Bool  // the body is not read now, for want of memory
+	stood    atomic.Int64 // nanoseconds that it was not
 }
 
 // watch measures a body from now on, until stop. Whoever is waiting for it then gets an error from giveUp.
@@ -60,6 +63,7 @@ func (all *paces) watch(body io.ReadCloser, giveUp func()) *pace {
 	}
 	p.ReadCloser, p.began, p.giveUp = body, time.Now(), giveUp
 	p.brought.Store(0)
+	p.stood.Store(0)
 	if all.options.MinRate > 0 {
 		p.timer.Reset(time.Duration(all.options.MinRateAfter))
 	}
@@ -76,8 +80,9 @@ func (p *pace) Read(b []byte) (int, error) {
 func (p *pace) check() {
 	p.checked.Store(true)
 	enough := time.Duration(float64(p.brought.Load()) / float64(p.all.options.MinRate) * float64(time.Second))
-	ahead := enough - time.Since(p.began)
-	if ahead < 0 {
+	took := time.Since(p.began) - time.Duration(p.stood.Load())
+	ahead := max(enough, time.Duration(p.all.options.MinRateAfter)) - took
+	if ahead <= 0 && !p.standing.Load() {
 		p.slow.Store(true)
 		p.giveUp()
 		return

@@ -14,6 +14,7 @@ type target struct {
 	path   string // with the query
 
 	takes func(mediaType string) bool // whose answers' bodies are read; nil for all
+	room  *room                       // for the body; nil without limit
 }
 
 var errTarget = errors.New("not a normalized http or https URL")

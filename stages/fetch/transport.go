@@ -88,9 +88,11 @@ func (c *client) get(ctx context.Context, t target, conditions http.Header, limi
 			return nil, err
 		}
 	}
-	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a, err := c.exchange(limited, cancel, t, conditions, limit)
+	watch := newStopwatch(c.timeout, cancel)
+	defer watch.stop()
+	a, err := c.exchange(limited, cancel, watch, t, conditions, limit)
 	slow, _ := errors.AsType[*slowError](err)
 	switch {
 	case err == nil:
@@ -121,7 +123,7 @@ func (c *client) transport(t target) (*http.Transport, via, error) {
 }
 
 // exchange makes the request and takes the answer. What ends its context is giveUp.
-func (c *client) exchange(ctx context.Context, giveUp func(), t target, conditions http.Header, limit int) (*answer, error) {
+func (c *client) exchange(ctx context.Context, giveUp func(), watch *stopwatch, t target, conditions http.Header, limit int) (*answer, error) {
 	a := &answer{}
 	began := time.Now()
 	response, err := c.ask(ctx, t, conditions, a)
@@ -136,8 +138,14 @@ func (c *client) exchange(ctx context.Context, giveUp func(), t target, conditio
 	switch a.ignored = t.ignores(a); {
 	case contentcoding.HasDocument(a.status) && !a.ignored:
 		pace := c.paces.watch(response.Body, giveUp)
-		response.Body = pace
-		err = a.read(response, limit)
+		response.Body, watch.pace = pace, pace
+		err = a.read(response, limit, func(bytes int) error {
+			if t.room.has(bytes) {
+				return nil
+			}
+			return watch.during(func() error { return t.room.extend(bytes) })
+		})
+		watch.pace = nil
 		if slow := pace.stop(); slow && err != nil {
 			err = &slowError{c.paces.options.MinRate}
 		}

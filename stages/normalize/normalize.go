@@ -107,9 +107,15 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if d.Outcome != webrace.Fetched {
 		return s.again(ctx, it, d, out)
 	}
+	if err := s.env.Reserve(ctx, it, len(d.Body)); err != nil { // for the text, which has hardly ever more
+		return err
+	}
 	r, err := extract.DocumentContext(ctx, d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
 	if err != nil {
 		return err
+	}
+	if r.Text != nil {
+		_ = s.env.Reserve(ctx, it, min(cap(r.Text.Bytes)-len(d.Body), 0)) // what it did not need
 	}
 	s.failed.add(d.URL, r.Failed)
 	r.Canonical = r.CanonicalOf(d.Header, d.URL, s.extract.Rules)

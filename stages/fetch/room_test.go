@@ -1,0 +1,38 @@
+package fetch
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+func TestTimeStandsWhileARequestWaitsForMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gaveUp, slow := false, false
+		all := paces{options: PaceOptions{MinRate: 500, MinRateAfter: pipeline.Duration(10 * time.Second)}}
+		w := newStopwatch(20*time.Second, func() { gaveUp = true })
+		w.pace = all.watch(io.NopCloser(strings.NewReader("")), func() { slow = true })
+		time.Sleep(5 * time.Second)
+		if err := w.during(func() error { time.Sleep(time.Hour); return nil }); err != nil || gaveUp || slow {
+			t.Fatalf("%v; given up: %v, as too slow: %v", err, gaveUp, slow)
+		}
+		time.Sleep(4 * time.Second)
+		if gaveUp || slow {
+			t.Error("given up after 9 s of its time")
+		}
+		time.Sleep(3 * time.Second)
+		if gaveUp || !slow {
+			t.Error("not given up as too slow after 12 s of its time")
+		}
+		time.Sleep(10 * time.Second)
+		if !gaveUp {
+			t.Error("not given up after 22 s of its time")
+		}
+		w.pace.stop()
+		w.stop()
+	})
+}
