@@ -23,8 +23,8 @@ type LoadOptions struct {
 	Set []string
 	// Env looks up a variable of the environment; nil is [os.LookupEnv].
 	Env func(string) (string, bool)
-	// Data overrides the data directory.
-	Data string
+	// Data overrides the data directory, and Memory the budget of memory.
+	Data, Memory string
 	// Tests reads the tests as well: the [[test]] tables of these files, and those of files *_test.toml
 	// beside the main one.
 	Tests bool
@@ -33,6 +33,7 @@ type LoadOptions struct {
 // Config is a configuration in which nothing is wrong.
 type Config struct {
 	Data      string         // the data directory, as it is written: relative to the working directory
+	Memory    Size           // the budget of memory; 0: as the machine allows
 	Files     []string       // the files that were read, the main one first
 	Includes  []string       // the patterns of files that the main one includes
 	Pipelines []PipelineInfo // sorted by name; also those that were not checked
@@ -53,6 +54,9 @@ type PipelineInfo struct {
 }
 
 const defaultData = "${WEBRACE_DATA:-./data}"
+
+// LeastMemory is the smallest budget: a process that does nothing needs as much.
+const LeastMemory Size = 64 << 20
 
 // Load reads a configuration file and those that it includes. What is wrong with them is reported all at
 // once: the error is then a [Findings].
@@ -112,6 +116,7 @@ type loader struct {
 	registry  *Registry
 	docs      []*document
 	data      string
+	memory    Size
 	pipelines map[string]*value // the tables by name
 	defaults  map[string]*value // the tables by stage type
 	decoded   map[string]typeDefaults
@@ -142,7 +147,7 @@ func (l *loader) read(name string, src []byte) *document {
 		l.report(*problem)
 		return nil
 	}
-	keys := []string{"version", "data", "include", "defaults", "pipeline", "test"}
+	keys := []string{"version", "data", "memory", "include", "defaults", "pipeline", "test"}
 	for _, key := range doc.root.keys {
 		v := doc.root.table[key]
 		switch {
@@ -150,13 +155,14 @@ func (l *loader) read(name string, src []byte) *document {
 			f := v.keyFinding(CodeUnknownKey, fmt.Sprintf("nothing reads %q", key))
 			f.Hint = nearest(key, keys)
 			l.report(f)
-		case doc.order > 0 && (key == "data" || key == "include"):
+		case doc.order > 0 && (key == "data" || key == "memory" || key == "include"):
 			l.report(v.keyFinding(CodeUnknownKey, fmt.Sprintf("%q stands in the main file only", key)))
 		}
 	}
 	l.version(doc)
 	if doc.order == 0 {
 		l.dataDirectory(doc)
+		l.memoryBudget(doc)
 	}
 	l.tables(doc.root.get("defaults"), "defaults", l.defaults)
 	l.tables(doc.root.get("pipeline"), "pipeline", l.pipelines)
@@ -189,6 +195,33 @@ func (l *loader) dataDirectory(doc *document) {
 			l.report(v.finding(CodeBadValue, "data is empty"))
 		}
 		l.data = data
+	}
+}
+
+// memoryBudget reads how much memory the process uses, unless the caller says it.
+func (l *loader) memoryBudget(doc *document) {
+	v := doc.root.get("memory")
+	if l.options.Memory != "" {
+		v = &value{kind: stringValue, text: l.options.Memory, doc: &document{name: "--memory", flag: true}}
+	}
+	if v == nil {
+		return
+	}
+	text, wrong := v.text, []Finding(nil)
+	switch v.kind {
+	case integerValue:
+	case stringValue:
+		text, wrong = l.expand(v)
+	default:
+		wrong = Findings{v.finding(CodeWrongType, fmt.Sprintf("memory takes a size, not %s", v.kind))}
+	}
+	if l.findings = append(l.findings, wrong...); wrong != nil {
+		return
+	}
+	if err := l.memory.UnmarshalText([]byte(text)); err != nil {
+		l.report(v.finding(CodeBadValue, "memory: "+err.Error()))
+	} else if l.memory < LeastMemory {
+		l.report(v.finding(CodeBadValue, fmt.Sprintf("memory: with less than %s nothing runs", LeastMemory)))
 	}
 }
 
@@ -282,7 +315,7 @@ func (l *loader) texts(v *value, what string) []*value {
 
 // finish makes the pipelines, and the configuration if nothing is wrong.
 func (l *loader) finish() (*Config, error) {
-	c := &Config{Data: l.data, Includes: l.patterns, graphs: make(map[string]*Graph), sources: make(map[string][]byte)}
+	c := &Config{Data: l.data, Memory: l.memory, Includes: l.patterns, graphs: make(map[string]*Graph), sources: make(map[string][]byte)}
 	names := slices.Sorted(maps.Keys(l.pipelines))
 	wanted := names
 	if l.options.Run != nil {

@@ -41,6 +41,7 @@ func Schema(r *Registry) ([]byte, error) {
 	root := table(object{
 		"version":  described(object{"const": 1}, "version of this format"),
 		"data":     described(object{"type": "string"}, "data directory; "+defaultData+" by default"),
+		"memory":   described(typeSchema(reflect.TypeFor[Size](), field{}), `how much memory the process uses, about: "1GiB"; by default as the machine allows`),
 		"include":  described(oneOrMore(), "patterns of files to read as well, relative to this one"),
 		"defaults": described(table(defaults), "options of every stage of a type"),
 		"pipeline": described(object{"type": "object", "propertyNames": namePattern, "additionalProperties": reference("pipeline")}, "the pipelines by name"),

@@ -62,6 +62,9 @@ type Options struct {
 	// thrown away: for a program that tries things out.
 	Scratch string
 
+	// Caches is how many bytes the caches of the stores may have together; 0 leaves that to them.
+	Caches int64
+
 	// Room lets writers wait while the disk is full, until it is closed. Nil lets them fail.
 	Room *room.Watch
 
@@ -184,6 +187,10 @@ func (o *Options) share() {
 	}
 	o.Frontier.ReadOnly, o.Objects.ReadOnly = o.ReadOnly, o.ReadOnly
 	o.Control.ReadOnly, o.Fulltext.ReadOnly = o.ReadOnly, o.ReadOnly
+	if o.Caches > 0 { // the frontier looks up each link of a page, the object cache each page
+		o.Frontier.Cache, o.Objects.CacheBytes = o.Caches/2, o.Caches/4
+		o.Control.Cache = o.Caches / 4
+	}
 	if o.Room == nil {
 		return
 	}

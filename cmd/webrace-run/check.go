@@ -80,6 +80,9 @@ func checkPipelines(ctx context.Context, c *cobra.Command, config *pipeline.Conf
 			names = append(names, p.Name)
 		}
 	}
+	if !quiet {
+		fmt.Fprintf(c.OutOrStdout(), "%-12s %s\n", "memory", budgetOf(config))
+	}
 	for _, name := range names {
 		graph, err := config.Graph(name)
 		if err != nil {

@@ -42,6 +42,7 @@ was accepted is lost either way.`,
 		},
 	}
 	place.AddFlags(root)
+	root.PersistentFlags().StringVar(&place.Memory, "memory", "", "about how much memory the process uses, a `SIZE` such as 1GiB (default what WEBRACE_MEMORY says, or the configuration, or as the machine allows)")
 	run.addFlags(root)
 	root.AddCommand(
 		newRun(&place), newCrawl(&place), newTry(&place), newDemo(&place),

@@ -85,7 +85,7 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 	face.Await("the data directory " + l.config.Data + " to be free")
 	watch := room.New(room.Options{Dir: l.config.Data, Notify: l.out.paused})
 	l.out.room = watch
-	dir, err := cli.OpenDirWaiting(l.config.Data, watch)
+	dir, err := cli.OpenDirWaiting(l.config.Data, watch, budgetOf(l.config).caches())
 	if err != nil {
 		return err
 	}

@@ -26,16 +26,19 @@ type session struct {
 	room *room.Watch
 	face *admin.Handler
 
-	continuous bool            // until a signal
-	tracer     pipeline.Tracer // nil: nobody follows what is done
-	drainLimit time.Duration   // how long a drain may take; 0 has no limit
+	memory     *pipeline.Memory // that what flows takes from
+	continuous bool             // until a signal
+	tracer     pipeline.Tracer  // nil: nobody follows what is done
+	drainLimit time.Duration    // how long a drain may take; 0 has no limit
 	reloads    *reloads
 }
 
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
 // have caught up. A first signal drains, which waits for room if the disk is full; a second one cancels.
 func (s *session) run(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Report, error) {
-	sparing()
+	budget := budgetOf(config)
+	budget.apply()
+	s.memory = pipeline.NewMemory(budget.flow())
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 2)
@@ -82,7 +85,8 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 	pipeline.Provide(resources, s.dir)
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return s.dir.Control() })
 	upstream := make(chan struct{})
-	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream, Continuous: s.continuous, Tracer: s.tracer}
+	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream, Continuous: s.continuous, Tracer: s.tracer,
+		Memory: s.memory}
 
 	var runs []*pipeline.Run
 	var feeders sync.WaitGroup

@@ -38,8 +38,9 @@ var ErrNotFound = errors.New("not found")
 
 // Options of a store; the zero value is right for a single machine.
 type Options struct {
-	Readers  int  // how many reads may be under way at once; 0 is 8. An iterator is one until it ends
-	ReadOnly bool // open what is there without changing anything, as on read-only media; every write fails ([fs.ErrPermission])
+	Readers  int   // how many reads may be under way at once; 0 is 8. An iterator is one until it ends
+	Cache    int64 // bytes that the caches of all connections may have together; 0 is 32 MiB
+	ReadOnly bool  // open what is there without changing anything, as on read-only media; every write fails ([fs.ErrPermission])
 
 	// Retry is called with each write transaction, and may call it again when it failed, as when the disk was
 	// full: what failed has changed nothing. Nil calls it once.
@@ -77,6 +78,9 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Readers == 0 {
 		o.Readers = 8
 	}
+	if o.Cache == 0 {
+		o.Cache = 32 << 20
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open control store: %w", err)
@@ -97,14 +101,14 @@ func Open(path string, o Options) (*Store, error) {
 	if err := private.Touch(path); err != nil { // SQLite gives its other files the mode of this one
 		return nil, s.explain("open", err)
 	}
-	if s.writer, err = connect(path, 1, "_pragma=journal_mode(WAL)&_txlock=immediate&_pragma=synchronous(FULL)&_pragma=cache_size(-16384)"); err != nil {
+	if s.writer, err = connect(path, 1, "_pragma=journal_mode(WAL)&_txlock=immediate&_pragma=synchronous(FULL)&"+cacheSize(o.Cache/2)); err != nil {
 		return nil, s.explain("open", err)
 	}
 	if err = s.migrate(context.Background()); err == nil {
 		err = s.countFrom(context.Background(), s.writer)
 	}
 	if err == nil {
-		s.readers, err = connect(path, o.Readers, "_pragma=journal_mode(WAL)&_pragma=query_only(1)")
+		s.readers, err = connect(path, o.Readers, "_pragma=journal_mode(WAL)&_pragma=query_only(1)&"+cacheSize(o.Cache/2/int64(o.Readers)))
 	}
 	if err == nil {
 		s.helper, err = connect(path, 1, "_pragma=query_only(1)")
@@ -113,6 +117,11 @@ func Open(path string, o Options) (*Store, error) {
 		return nil, errors.Join(s.explain("open", err), s.writer.Close(), s.endCounting())
 	}
 	return s, nil
+}
+
+// cacheSize is the setting of a connection's cache.
+func cacheSize(bytes int64) string {
+	return fmt.Sprintf("_pragma=cache_size(-%d)", max(bytes>>10, 256))
 }
 
 // connect opens a pool. The order of pragmas matters: the time to wait for a lock comes first, because

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,7 @@ const DefaultConfig = "pipelines.toml"
 type Place struct {
 	Config  string
 	Data    string
+	Memory  string
 	Shipped bool     // the shipped configuration, whatever there is in the working directory
 	Set     []string // options of pipelines as a run was given them, for commands that look at what it did
 
@@ -46,7 +48,7 @@ func (p *Place) AddFlags(c *cobra.Command) {
 
 // Load reads the configuration. Without one in the working directory it is the shipped one.
 func (p *Place) Load(o pipeline.LoadOptions) (*pipeline.Config, error) {
-	o.Data = p.Data
+	o.Data, o.Memory = p.Data, cmp.Or(p.Memory, os.Getenv("WEBRACE_MEMORY"))
 	if p.Config != "" {
 		return p.file(p.Path(p.Config), o)
 	}
@@ -114,11 +116,11 @@ func (s *Stores) Close() error {
 
 // OpenDir takes a data directory into possession, or opens it for reading alone where it cannot be written.
 // What is written there fails on a full disk.
-func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, nil) }
+func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, nil, 0) }
 
-// OpenDirWaiting is OpenDir, but what is written waits for room.
-func OpenDirWaiting(path string, w *room.Watch) (*storage.Dir, error) {
-	o := storage.Options{Room: w, Fatal: func(err error) { fatal(err, w) }}
+// OpenDirWaiting is OpenDir, but what is written waits for room, and the caches of the stores have so many bytes.
+func OpenDirWaiting(path string, w *room.Watch, caches int64) (*storage.Dir, error) {
+	o := storage.Options{Room: w, Caches: caches, Fatal: func(err error) { fatal(err, w) }}
 	dir, err := storage.Open(path, o)
 	if w == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		o.ReadOnly = true
