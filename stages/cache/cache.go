@@ -110,9 +110,10 @@ func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 	if err := s.pin(it, version); err != nil {
 		return pipeline.Retry(fmt.Errorf("store %s: %w", d.URL, err), time.Now()) // it was removed at once
 	}
+	truncated := d.Truncated // what is learned may be kept for longer than the document, and must not keep it
 	it.Learn(webrace.Learned(func(v *webrace.Visit) {
 		v.Digest, v.Version = version.Digest, version.Number
-		if d.Truncated {
+		if truncated {
 			forgetValidators(v)
 		}
 	}))
@@ -156,9 +157,10 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, d *webrace.Docume
 // because a request died between storing it and being done, what was confirmed is not what is stored:
 // then the next visit fetches the document anew.
 func recalled(version objects.Version, d *webrace.Document) webrace.Learned {
+	known := d.Version
 	return func(v *webrace.Visit) {
 		v.Digest, v.Version = version.Digest, version.Number
-		if version.Number != d.Version {
+		if version.Number != known {
 			forgetValidators(v)
 		}
 	}
