@@ -83,7 +83,7 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 			s.env.Counter("private").Add(1)
 			continue
 		}
-		if err := s.env.Reserve(ctx, it, len(d.Body)); err != nil { // for the text
+		if err := s.env.Reserve(ctx, its[0], len(d.Body)); err != nil { // for the text
 			return err
 		}
 		doc, ok, err := fulltext.FromDocument(d)
