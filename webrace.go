@@ -149,15 +149,6 @@ const (
 	PartVersion = "version" // Version and Digest as they are stored, and Changed; documents of an archive are of version 0
 )
 
-// Bytes returns how much memory the document holds, about: that of its body and its text.
-func (d *Document) Bytes() int {
-	n := len(d.Body)
-	if d.Text != nil {
-		n += len(d.Text.Bytes)
-	}
-	return n
-}
-
 // Case names the case that the document is of: its outcome.
 func (d *Document) Case() string { return string(d.Outcome) }
 

@@ -20,18 +20,6 @@ func batchOf(s *Stage) Batch {
 	}
 }
 
-// bulky is implemented by values of which a few may fill the memory.
-type bulky interface {
-	Bytes() int // that it holds, about
-}
-
-func bytesOf(value any) int {
-	if v, ok := value.(bulky); ok {
-		return v.Bytes()
-	}
-	return 0
-}
-
 func firstPositive[T int | Duration](values ...T) T {
 	for _, v := range values {
 		if v > 0 {
@@ -67,7 +55,7 @@ func (n *node) gather(full Batch) []*Item {
 		return nil
 	}
 	n.gathered(group[:1])
-	bytes := bytesOf(group[0].Value)
+	bytes := sizeOf(group[0].Value)
 	something := n.in.enlist()
 	defer n.in.delist()
 	late := time.NewTimer(time.Duration(full.Period))
@@ -82,7 +70,7 @@ func (n *node) gather(full Batch) []*Item {
 		more, ended := n.in.tryTake(hand)
 		n.gathered(hand[:more])
 		for _, it := range hand[:more] {
-			bytes += bytesOf(it.Value)
+			bytes += sizeOf(it.Value)
 		}
 		got += more
 		switch {

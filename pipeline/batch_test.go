@@ -106,24 +106,19 @@ func TestFailedGroupIsDealtWithItemByItem(t *testing.T) {
 	}
 }
 
-// heavy is a value of so many bytes.
-type heavy int
-
-func (h heavy) Bytes() int { return int(h) }
-
 func TestHostileValuesFillGroupsByTheirBytes(t *testing.T) {
 	g := &groups{}
-	sizes := []heavy{10, 10, 10, 100, 1, 1, 1000, 1000, 30}
+	sizes := []int{10, 10, 10, 100, 1, 1, 1000, 1000, 30}
 	source := sourceFunc(func(ctx context.Context, out Emitter) error {
 		for _, size := range sizes {
-			if err := out.Emit(ctx, &Item{Value: size}); err != nil {
+			if err := out.Emit(ctx, &Item{Value: make([]byte, size<<10)}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	mustRun(t, build().add("sizes", source).
-		add("group", g, Common{Batch: Batch{Count: 10, Bytes: 30, Period: Duration(time.Hour)}}).chain("sizes", "group"), RunOptions{})
+		add("group", g, Common{Batch: Batch{Count: 10, Bytes: 30 << 10, Period: Duration(time.Hour)}}).chain("sizes", "group"), RunOptions{})
 	if want := []int{3, 1, 3, 1, 1}; !slices.Equal(g.sizes, want) {
 		t.Errorf("groups of %v, want %v", g.sizes, want)
 	}

@@ -38,10 +38,6 @@ const (
 	saveEvery   = time.Second
 )
 
-// followBytes is how many bytes the values have together that are emitted and not dealt with; one that is larger comes
-// alone.
-const followBytes = 32 << 20
-
 // Follow emits the entries of a log from the cursor on, and advances the cursor over those that have been
 // dealt with: an entry is emitted again after a crash unless everything before it, and it, had been. It
 // returns when the run drains, or, unless the run is continuous, when it has caught up and nothing in the
@@ -65,7 +61,6 @@ func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) (err 
 		}()
 	}
 	pace := pace{last: log.Last, most: log.MaxLag}
-	open := byteWindow{freed: make(chan struct{}, 1)}
 	for {
 		entries, err := nextEntries(ctx, feeding, log, after)
 		if err != nil || len(entries) == 0 {
@@ -80,10 +75,7 @@ func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) (err 
 			if err != nil {
 				return fmt.Errorf("read entry %d: %w", after, err)
 			}
-			if !open.take(ctx, bytesOf(value)) {
-				return nil // the run drains
-			}
-			if err := emitEntry(ctx, env, after, value, progress, &open, out); err != nil {
+			if err := emitEntry(ctx, env, after, value, progress, out); err != nil {
 				return err
 			}
 		}
@@ -119,13 +111,12 @@ func nextWithin[T any](ctx context.Context, log Log[T], after uint64) ([]T, erro
 	return log.Next(ctx, after, followBatch)
 }
 
-func emitEntry(ctx context.Context, env *Env, seq uint64, value any, p *Progress, open *byteWindow, out Emitter) error {
+func emitEntry(ctx context.Context, env *Env, seq uint64, value any, p *Progress, out Emitter) error {
 	p.Begin(seq)
 	if value == nil {
 		return p.End(ctx, seq, true)
 	}
 	return out.Emit(ctx, NewItem(value, func(o Outcome) {
-		open.give(bytesOf(value))
 		// The cursor is saved also while the run drains: what is done is done.
 		if err := p.End(context.WithoutCancel(ctx), seq, o.Err == nil); err != nil {
 			env.Logger.Error("cursor not saved; entries will be read again", "error", err)

@@ -230,13 +230,13 @@ const flatWeight = 512
 
 // weight returns about how many bytes a value keeps that a source has made. It takes little time.
 func weight(v any) int {
-	if k := codecs.of(v); k != nil && k.size != nil {
-		return flatWeight + k.size(v)
-	}
-	return flatWeight + weightOf(v)
+	return flatWeight + sizeOf(v)
 }
 
-func weightOf(v any) int {
+func sizeOf(v any) int {
+	if k := codecs.of(v); k != nil && k.size != nil {
+		return k.size(v)
+	}
 	const (
 		word  = 16
 		entry = 48 // of a map, with the string that names it, and the places that are free
@@ -249,11 +249,11 @@ func weightOf(v any) int {
 		bytes += len(v)
 	case Record:
 		for name, v := range v {
-			bytes += entry + len(name) + weightOf(v)
+			bytes += entry + len(name) + sizeOf(v)
 		}
 	case List:
 		for _, v := range v {
-			bytes += weightOf(v)
+			bytes += sizeOf(v)
 		}
 	}
 	return bytes

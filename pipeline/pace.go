@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -49,55 +48,4 @@ func (p *pace) giveWay(feeding context.Context, after uint64) error {
 		return nil
 	}
 	return err
-}
-
-// byteWindow bounds the bytes that are under way. One goroutine takes; any may give.
-type byteWindow struct {
-	mu    sync.Mutex
-	taken int
-	still bool // nothing was given back for windowPatience: a stage keeps what it gets until there is more of it
-	freed chan struct{}
-}
-
-const windowPatience = 10 * time.Second
-
-// take waits for room, unless nothing is under way or nothing moves; false says that the context has ended.
-func (w *byteWindow) take(ctx context.Context, n int) bool {
-	for !w.tryTake(n) {
-		still := time.NewTimer(windowPatience)
-		select {
-		case <-w.freed:
-		case <-ctx.Done():
-		case <-still.C:
-			w.mu.Lock()
-			w.still = true
-			w.mu.Unlock()
-		}
-		still.Stop()
-		if ctx.Err() != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func (w *byteWindow) tryTake(n int) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.taken > 0 && w.taken+n > followBytes && !w.still {
-		return false
-	}
-	w.taken += n
-	return true
-}
-
-func (w *byteWindow) give(n int) {
-	w.mu.Lock()
-	w.taken -= n
-	w.still = false
-	w.mu.Unlock()
-	select {
-	case w.freed <- struct{}{}:
-	default: // the taker is woken already
-	}
 }

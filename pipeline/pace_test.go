@@ -7,23 +7,16 @@ import (
 	"time"
 )
 
-// paced is a follower of numbers that lags so much at most, and gives values of so many bytes.
+// paced is a follower of numbers that lags so much at most.
 type paced struct {
-	n     *numbers
-	env   *Env
-	most  time.Duration
-	bytes int
+	n    *numbers
+	env  *Env
+	most time.Duration
 }
 
 func (p paced) Run(ctx context.Context, out Emitter) error {
 	log := p.n.log()
 	log.MaxLag = p.most
-	log.Value = func(_ context.Context, seq uint64) (any, error) {
-		if p.bytes > 0 {
-			return heavy(p.bytes), nil
-		}
-		return int(seq), nil
-	}
 	return Follow(ctx, p.env, log, out)
 }
 
@@ -112,51 +105,4 @@ func TestAFollowerThatMayNotLagGivesNoWay(t *testing.T) {
 			t.Fatalf("entry %d, stored after %v, came after %v", i, stored, at)
 		}
 	}
-}
-
-func TestHostileValuesAreUnderWayOnlyAFewAtATime(t *testing.T) {
-	for _, c := range []struct{ bytes, most int }{{followBytes / 4, 4}, {followBytes - 1, 1}, {2 * followBytes, 1}} {
-		synctest.Test(t, func(t *testing.T) {
-			const entries = 40
-			under := make(chan func(error), entries)
-			sink := process(func(_ context.Context, it *Item, _ Emitter) error {
-				under <- it.Hold()
-				return nil
-			})
-			ended := make(chan error, 1)
-			go func() {
-				ended <- (paced{n: &numbers{last: entries}, bytes: c.bytes}).follow(sink, 1, RunOptions{})
-			}()
-			for range entries / c.most {
-				synctest.Wait()
-				if len(under) != c.most {
-					t.Errorf("%d values of %d bytes are under way, want %d", len(under), c.bytes, c.most)
-				}
-				for range len(under) {
-					(<-under)(nil)
-				}
-			}
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestAStageThatWaitsForMoreGetsMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const entries = 40
-		var kept []func(error)
-		sink := process(func(_ context.Context, it *Item, _ Emitter) error {
-			if kept = append(kept, it.Hold()); len(kept) == entries {
-				for _, done := range kept {
-					done(nil)
-				}
-			}
-			return nil
-		})
-		if err := (paced{n: &numbers{last: entries}, bytes: followBytes / 4}).follow(sink, 1, RunOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	})
 }
