@@ -76,7 +76,9 @@ func TestThePageInABrowser(t *testing.T) {
 	})
 	t.Run("without scripts", func(t *testing.T) {
 		p := browser{b.Browser, t}.show(base, false)
-		if p.text(inOfWork) == "" || p.text(stateOfOne) != "running" || !strings.Contains(p.text(`a[data-stage="queue"]`), "queued") {
+		p.await(stateOfOne, contains("running"))
+		p.await(`a[data-stage="queue"]`, contains("queued"))
+		if p.text(inOfWork) == "" {
 			t.Errorf("the page shows %q", p.text("body"))
 		}
 		for _, step := range []struct{ button, state string }{{"Pause", "paused"}, {"Resume", "running"}} {
