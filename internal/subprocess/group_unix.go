@@ -62,6 +62,14 @@ func (g *Group) Add(c *exec.Cmd) {
 	c.SysProcAttr = attributes(g.leader.Process.Pid)
 }
 
+// ID returns the id of the group; 0 before there is anything in it.
+func (g *Group) ID() int {
+	if g.leader == nil || g.leader.Process == nil {
+		return 0
+	}
+	return g.leader.Process.Pid
+}
+
 // Terminate asks all of the group to end.
 func (g *Group) Terminate() { g.signal(syscall.SIGTERM) }
 

@@ -17,6 +17,9 @@ func (*Group) Add(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
+// ID returns 0: there is none.
+func (*Group) ID() int { return 0 }
+
 // Terminate does nothing.
 func (*Group) Terminate() {}
 

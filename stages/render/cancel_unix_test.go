@@ -138,10 +138,10 @@ func TestARunEndsAlthoughItsBrowserHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	pid := s.pool.idle[0].process.Pid
+	group := s.pool.idle[0].group.ID()
 	go func() {
 		<-asked
-		if err := syscall.Kill(-pid, syscall.SIGSTOP); err != nil {
+		if err := syscall.Kill(-group, syscall.SIGSTOP); err != nil {
 			t.Error(err)
 		}
 		cancel()

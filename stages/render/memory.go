@@ -22,7 +22,7 @@ func (b *browser) watchMemory(ctx context.Context, p *page) (stop func()) {
 				return
 			case <-ticker.C:
 			}
-			if memoryOf(b.process.Pid) > int64(b.options.MaxMemory) {
+			if memoryOf(b.group.ID()) > int64(b.options.MaxMemory) {
 				p.count("over_memory", 1)
 				p.change(func() { p.hog = true })
 				b.broken.Store(true)
