@@ -226,7 +226,7 @@ func (p *parser) number() (any, bool) {
 	whole := true
 	if p.skip('.') {
 		whole = false
-		if from := p.at; p.digits() >= 0 && p.at == from {
+		if !p.someDigits() {
 			return nil, false
 		}
 	}
@@ -235,7 +235,7 @@ func (p *parser) number() (any, bool) {
 		if !p.skip('+') {
 			p.skip('-')
 		}
-		if from := p.at; p.digits() >= 0 && p.at == from {
+		if !p.someDigits() {
 			return nil, false
 		}
 	}
@@ -249,6 +249,12 @@ func (p *parser) number() (any, bool) {
 	}
 	f, err := strconv.ParseFloat(p.text[start:p.at], 64)
 	return f, err == nil
+}
+
+func (p *parser) someDigits() bool {
+	from := p.at
+	p.digits()
+	return p.at > from
 }
 
 func (p *parser) skip(c byte) bool {

@@ -69,7 +69,8 @@ func (s *Store) attempt(fill func(*bleve.Batch) error) error {
 		err = s.apply(batch)
 	}
 	if err == nil { // or the library may have some of it
-		s.counter.arena.release()
+		s.counter.arena.reset()
+		arenas.Put(s.counter.arena)
 	}
 	s.counter.arena = nil
 	return err

@@ -82,7 +82,7 @@ func TestWordsAreCountedAsTokensAre(t *testing.T) {
 			b.WriteString([]string{" ", ", ", BlockEnd, " \f \f"}[r.IntN(4)])
 		}
 		if r.IntN(4) == 0 {
-			counter.arena.release()
+			counter.arena.reset()
 		}
 		mustCountAlike(t, &counter, b.String(), []string{"en", "el", "fr", "de", "", "zz"}[r.IntN(6)], []string{fieldBody, fieldTitle}[r.IntN(2)])
 	}
