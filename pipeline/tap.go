@@ -145,8 +145,11 @@ func (t *Tap) number() int64 {
 func (t *Tap) Missed() int64 { return t.missed.Load() }
 
 // Work calls f, which does something with what the tap has shown, as a part of what taps may take of a processor: it
-// waits until they may.
-func (t *Tap) Work(f func()) { t.budget.look(context.Background(), f) }
+// waits until they may, or until ctx ends, which it reports; then f may not have been called.
+func (t *Tap) Work(ctx context.Context, f func()) error {
+	t.budget.look(ctx, f)
+	return ctx.Err()
+}
 
 // close ends the tap, of which no stage knows any more, but for calls under way.
 func (t *Tap) close(reason error) {

@@ -79,8 +79,8 @@ func (h *Handler) tap(w http.ResponseWriter, r *http.Request) {
 	end := TapEnd{}
 	for item := range tap.C {
 		var text []byte
-		tap.Work(func() { text, err = lines.encode("item", item) })
-		if err != nil || lines.write(text) != nil {
+		gone := tap.Work(r.Context(), func() { text, err = lines.encode("item", item) })
+		if gone != nil || err != nil || lines.write(text) != nil {
 			return // the reader is gone, and with it the context
 		}
 		end.Shown++
