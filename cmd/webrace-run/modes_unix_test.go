@@ -54,6 +54,9 @@ func mustBePrivate(t *testing.T, dir string) (files int) {
 // Whatever the umask: what a crawl, search, owners, backups and garbage collection leave is for its owner alone, and so
 // is the socket. What was made wider is told, and narrowed.
 func TestTheDataDirectoryIsPrivate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many commands twice: not in short mode")
+	}
 	t.Parallel()
 	for _, umask := range []string{"022", "000"} {
 		data := filepath.Join(t.TempDir(), "data")

@@ -365,7 +365,7 @@ func TestOracleAsksOneByOne(t *testing.T) {
 	t.Parallel()
 	most, visits, pairs, alerts := 1_200, 175, 0, 0
 	if testing.Short() {
-		most, visits = 200, 60
+		most, visits = 200, 20
 	}
 	for i, few := range []int{0, 3, mostFew} {
 		for _, audience := range []string{"requesters", "everyone"} {
