@@ -259,7 +259,8 @@ type wreck struct {
 	files map[string][]byte // of the control store
 }
 
-var controlFiles = []string{"control.db", "control.db-wal"}
+// The count of commits is as it was then, too: the process lives on for a moment after the loss, and commits.
+var controlFiles = []string{"control.db", "control.db-wal", "control.db-generation"}
 
 // cut takes what the disks hold at this moment.
 func (m *machine) cut(log *walWatch, rng *rand.Rand) wreck {
