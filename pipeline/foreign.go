@@ -38,8 +38,8 @@ func (n *node) runForeign(stage FlowStage) {
 	})
 }
 
-// flow makes the operator. In the place of one that cannot be made stands one that passes everything on, until the run has
-// ended.
+// flow makes the operator. In the place of one that cannot be made stands one that passes everything on, until the
+// run has ended.
 func (n *node) flow(stage FlowStage) (operator streams.Flow) {
 	err := n.guarded(func() error {
 		operator = stage.Flow()

@@ -73,11 +73,11 @@ func (e *Env) Memory() *Memory {
 	return e.run.options.Memory
 }
 
-// Reserve takes bytes of memory for an item, and waits until there are any: for a body before it is read, for a text
-// before it is made. The item's lease gives them back when it ends. A negative number gives back at once what has turned
-// out to be too many. The error is that of ctx, and then nothing is taken. Without a budget, or without a lease, there
-// is nothing to take. A [BatchProcessor] takes all that it needs for one and the same item of its group: the others end
-// no sooner, and would wait for it.
+// Reserve takes bytes of memory for an item, and waits until there are any: for a body before it is read, for a
+// text before it is made. The item's lease gives them back when it ends. A negative number gives back at once what
+// has turned out to be too many. The error is that of ctx, and then nothing is taken. Without a budget, or without
+// a lease, there is nothing to take. A [BatchProcessor] takes all that it needs for one and the same item of its
+// group: the others end no sooner, and would wait for it.
 func (e *Env) Reserve(ctx context.Context, it *Item, bytes int) error {
 	m, l := e.Memory(), it.lineage
 	switch {

@@ -18,9 +18,9 @@ type Processor interface {
 	Process(ctx context.Context, it *Item, out Emitter) error
 }
 
-// BatchProcessor gets items in groups of up to batch.count, or of batch.bytes, or those that came within batch.period of
-// the first. Whatever it emits descends from all of the group, unless it emits an item it was given.
-// The items of a group are acknowledged together when ProcessBatch returns; an error concerns them all.
+// BatchProcessor gets items in groups of up to batch.count, or of batch.bytes, or those that came within
+// batch.period of the first. Whatever it emits descends from all of the group, unless it emits an item it was
+// given. The items of a group are acknowledged together when ProcessBatch returns; an error concerns them all.
 type BatchProcessor interface {
 	ProcessBatch(ctx context.Context, its []*Item, out Emitter) error
 }

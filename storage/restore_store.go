@@ -18,10 +18,10 @@ import (
 // Restorable are the names of the stores that [RestoreStore] can bring back.
 var Restorable = []string{"frontier", "objects", "control"}
 
-// RestoreStore brings one store of a backup back into a data directory that is there and that no process uses. Every file
-// of the store must be as the manifest says, and the backup of the current format: a single store of an older one would
-// not be migrated. Where that is not so, the directory stays as it is. What it has of the store is set aside. The stores may not fit together
-// then as a whole backup does: the check says where they do not.
+// RestoreStore brings one store of a backup back into a data directory that is there and that no process uses.
+// Every file of the store must be as the manifest says, and the backup of the current format: a single store of an
+// older one would not be migrated. Where that is not so, the directory stays as it is. What it has of the store is
+// set aside. The stores may not fit together then as a whole backup does: the check says where they do not.
 func RestoreStore(ctx context.Context, from, to, name string) (*Manifest, error) {
 	m, err := ReadManifest(from)
 	if err == nil {

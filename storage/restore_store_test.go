@@ -72,8 +72,8 @@ func contentOf(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestAStoreIsRestoredOfAWholeBackupAlone tries backups that are wrong, and wants the directory to be as it was, so that
-// the right backup can still be restored.
+// TestAStoreIsRestoredOfAWholeBackupAlone tries backups that are wrong, and wants the directory to be as it was, so
+// that the right backup can still be restored.
 func TestAStoreIsRestoredOfAWholeBackupAlone(t *testing.T) {
 	t.Parallel()
 	sound := filled(t)

@@ -27,8 +27,8 @@ const (
 	// garbagePercent is how much garbage may gather, as a share of what is in use, before it is collected. A run makes
 	// so little that collecting it more often than Go does by itself cannot be told from its CPU time.
 	garbagePercent = 50
-	// leastGarbage may always gather: where little is in use, as in a pipeline of records, a share of it would be collected
-	// hundreds of times a second.
+	// leastGarbage may always gather: where little is in use, as in a pipeline of records, a share of it would be
+	// collected hundreds of times a second.
 	leastGarbage = 24 << 20
 	// smallest is what Go's memory is kept to while little is in use, by collecting more often and giving back at
 	// once what is free. The more is in use, the more it may be, up to the budget: a process that is held to what it
@@ -68,8 +68,8 @@ func (b budget) flow() int64 { return int64(b.total / 8) }
 // caches is the share of the stores' caches.
 func (b budget) caches() int64 { return int64(b.total / 8) }
 
-// apply lets Go's garbage collector keep to the budget, and to less while less is in use, unless the environment tells it
-// to do otherwise.
+// apply lets Go's garbage collector keep to the budget, and to less while less is in use, unless the environment
+// tells it to do otherwise.
 func (b budget) apply() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -90,8 +90,8 @@ func (b budget) apply() {
 	})
 }
 
-// garbageFor returns how much garbage may gather, as a share of what is in use, in steps, so that few collections change
-// it.
+// garbageFor returns how much garbage may gather, as a share of what is in use, in steps, so that few collections
+// change it.
 func garbageFor(inUse uint64) int {
 	const step = garbagePercent
 	return max(garbagePercent, int(leastGarbage*100/max(inUse, 1<<20))/step*step)

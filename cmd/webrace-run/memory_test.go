@@ -33,8 +33,8 @@ const (
 	largeRecord = 1500
 )
 
-// TestMemory crawls pages that together are many times the share of what flows, beside a stage that keeps items, and with
-// one that is slow. In full, it indexes them as well.
+// TestMemory crawls pages that together are many times the share of what flows, beside a stage that keeps items,
+// and with one that is slow. In full, it indexes them as well.
 func TestMemory(t *testing.T) {
 	load, limit := memoryLoad{large: 40, small: 200, items: 60_000}, 5*time.Minute
 	pipelines := []string{"run", "site", "records"}

@@ -28,8 +28,8 @@ type underDamage struct {
 	status int
 }
 
-// storeCommands has every command of webrace-store, in no order that matters: each finds the directory as it was damaged.
-// fsck --repair comes in the end, and is no entry.
+// storeCommands has every command of webrace-store, in no order that matters: each finds the directory as it was
+// damaged. fsck --repair comes in the end, and is no entry.
 var storeCommands = map[string]underDamage{
 	"aci list":        {"", cli.OK},
 	"aci query":       {"/aci", cli.OK},
@@ -117,9 +117,9 @@ var indexDamages = map[string]func(index, older string) error{
 	},
 }
 
-// TestNothingIsRemovedByAnyCommand damages the index of the documents, and runs every command of webrace-store and a
-// pipeline, as built: those that need documents end with status 3, and every byte of every segment stays. Then fsck names
-// the damage, its repair brings all documents back, and the next run goes on.
+// TestNothingIsRemovedByAnyCommand damages the index of the documents, and runs every command of webrace-store and
+// a pipeline, as built: those that need documents end with status 3, and every byte of every segment stays. Then
+// fsck names the damage, its repair brings all documents back, and the next run goes on.
 func TestNothingIsRemovedByAnyCommand(t *testing.T) {
 	t.Parallel()
 	for _, name := range storeLeaves() {
@@ -178,8 +178,9 @@ var segmentDamages = map[string]func(content []byte) []byte{
 	},
 }
 
-// TestNoCommandRemovesBytesOfADamagedFile damages the last segment and the largest file of the index, each in turn, and runs
-// every command of webrace-store and a pipeline: every byte that the damage has left stays, or is set aside.
+// TestNoCommandRemovesBytesOfADamagedFile damages the last segment and the largest file of the index, each in turn,
+// and runs every command of webrace-store and a pipeline: every byte that the damage has left stays, or is set
+// aside.
 func TestNoCommandRemovesBytesOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -404,8 +405,8 @@ func TestSearchAndRematchWriteNothing(t *testing.T) {
 	}
 }
 
-// TestASearchAfterAKilledCollectionFindsNothingThatWasRemoved ends a collection between the removal of versions and that
-// of their words, as kill -9 would: the search brings the index up to date, and says so, once.
+// TestASearchAfterAKilledCollectionFindsNothingThatWasRemoved ends a collection between the removal of versions and
+// that of their words, as kill -9 would: the search brings the index up to date, and says so, once.
 func TestASearchAfterAKilledCollectionFindsNothingThatWasRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

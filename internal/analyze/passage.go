@@ -91,7 +91,8 @@ func (a *Analyzer) endOf(passage int) int32 {
 	return int32(len(a.analysis.Tokens))
 }
 
-// stem finds the stems of the words after the others. They stand in the order of their first tokens, and so do passages.
+// stem finds the stems of the words after the others. They stand in the order of their first tokens, and so do
+// passages.
 func (a *Analyzer) stem(text *webrace.Text, others int) {
 	n := 0
 	for i := range a.analysis.Words[others:] {

@@ -31,9 +31,10 @@ type Options struct {
 	// Seen is the latest revision whose profiles have seen an earlier version of the page, if it is matched
 	// with everyone: these are shown what their Change says, and the others all of it. 0: nobody has.
 	Seen int64
-	// Distance is how far the page lies from the start of its crawl, if it is matched with everyone, and SeenDistance how
-	// far it lay when the earlier version was seen: it concerns the profiles within whose Levels it lies, and those have
-	// seen it within whose Levels it lay. Both are 0 for profiles that were not chosen by a crawl.
+	// Distance is how far the page lies from the start of its crawl, if it is matched with everyone, and
+	// SeenDistance how far it lay when the earlier version was seen: it concerns the profiles within whose Levels
+	// it lies, and those have seen it within whose Levels it lay. Both are 0 for profiles that were not chosen by a
+	// crawl.
 	Distance, SeenDistance int
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
 	Unseen bool

@@ -10,10 +10,10 @@ import (
 )
 
 // matcher matches selectors with the elements of one document, a set of elements at a time: those that meet the
-// conditions right of a combinator, then those that the selector left of it matches, then of the former those to which
-// the combinator leads from the latter. Each element is passed once, however many lead there. So the steps grow with the
-// length of a selector times the elements that it may concern, whatever the document looks like, and what is kept are
-// sets of a bit an element.
+// conditions right of a combinator, then those that the selector left of it matches, then of the former those to
+// which the combinator leads from the latter. Each element is passed once, however many lead there. So the steps
+// grow with the length of a selector times the elements that it may concern, whatever the document looks like, and
+// what is kept are sets of a bit an element.
 type matcher struct {
 	*elements
 	budget *xpathguard.Budget

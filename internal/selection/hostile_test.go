@@ -18,8 +18,8 @@ func many(form string) (all []Rule) {
 	return all
 }
 
-// TestHostileRules applies 64 rules of one owner to pages that make them costly. The steps they take are bounded by what
-// a rule can concern, and where they are not, by the budget; so are the time and the memory.
+// TestHostileRules applies 64 rules of one owner to pages that make them costly. The steps they take are bounded by
+// what a rule can concern, and where they are not, by the budget; so are the time and the memory.
 func TestHostileRules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a lot to compute, and nobody beside it: not in short mode")

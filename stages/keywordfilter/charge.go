@@ -13,10 +13,10 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// accounts are what the owners may have computed of one document whose URDs look at part of it. Each has a budget, which
-// all of their URDs share, and is charged what their own rules cost as if there were no others: what an owner is told
-// does not depend on who else looks at the document, and an owner waits for another no longer than for one budget. Rules
-// that many owners share are applied once for all of them, and charged to none.
+// accounts are what the owners may have computed of one document whose URDs look at part of it. Each has a budget,
+// which all of their URDs share, and is charged what their own rules cost as if there were no others: what an owner
+// is told does not depend on who else looks at the document, and an owner waits for another no longer than for one
+// budget. Rules that many owners share are applied once for all of them, and charged to none.
 type accounts struct {
 	urds   func(id string) (owner string)
 	budget map[string]*selection.Budget // by owner

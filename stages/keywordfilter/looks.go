@@ -87,7 +87,8 @@ func (q *questions) sorted() []asking {
 	return slices.SortedStableFunc(slices.Values(append(q.lists, q.crowds...)), func(x, y asking) int { return x.compare(y.seenVersions) })
 }
 
-// asked returns who is asked about a document, and who about parts of it: those with the same rules one after the other.
+// asked returns who is asked about a document, and who about parts of it: those with the same rules one after the
+// other.
 func (a *audience) asked(d *webrace.Document) (wholes []asking, glances []*glance) {
 	q := questions{audience: a, document: d, all: a.wholes}
 	byRules := make(map[string]*questions)

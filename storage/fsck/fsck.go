@@ -68,8 +68,8 @@ type Progress struct {
 
 type progressKey struct{}
 
-// WithProgress has a check under the context that is returned tell how far it is, from one goroutine at a time. It is told often, and by many
-// goroutines; what takes it must not keep the check waiting.
+// WithProgress has a check under the context that is returned tell how far it is, from one goroutine at a time. It
+// is told often, and by many goroutines; what takes it must not keep the check waiting.
 func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// A segment that is mostly dead gives back its space by moving what is alive behind the records of the
-// segment that is written to, some megabytes at a time, each time with one batch of the index: byte for
-// byte, unless records are compressed otherwise by now. So a run is never stalled, and whenever the power goes, each record is in the old place or in
-// the new one. At last the index drops the segment, and the file is unlinked; if a crash comes between,
+// A segment that is mostly dead gives back its space by moving what is alive behind the records of the segment that
+// is written to, some megabytes at a time, each time with one batch of the index: byte for byte, unless records are
+// compressed otherwise by now. So a run is never stalled, and whenever the power goes, each record is in the old
+// place or in the new one. At last the index drops the segment, and the file is unlinked; if a crash comes between,
 // that is done on open.
 const (
 	movedBytes   = 4 << 20
