@@ -99,7 +99,7 @@ func newChaos(t *testing.T) chaos {
 		"fetch.dns_servers=" + serveNames(t, noName),
 		"frontier.attempts=2", "frontier.leases=64", "frontier.host_urls=3000", `frontier.rules=["deny regexp /leaf/"]`,
 		"frontier.dated_pages=40", "frontier.far_dates=5", "frontier.path_queries=30",
-		"fetch.max_body=4MB", "fetch.connect_timeout=2s", "fetch.header_timeout=2s", "fetch.timeout=4s",
+		"fetch.max_body=4MB", "fetch.connect_timeout=2s", "fetch.header_timeout=5s", "fetch.timeout=8s",
 		"fetch.backoff=500ms", "fetch.max_retry_after=1s", "fetch.circuit_wait=1s", "fetch.http2=auto",
 	}})
 	crawl.depth = 60
