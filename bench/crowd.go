@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -198,14 +199,10 @@ func (c *crowdBench) pipeline() error {
 	return nil
 }
 
-// crawlFor crawls for so many URDs.
+// crawlFor crawls for so many URDs, which are in the data directory before the program starts.
 func (c *crowdBench) crawlFor(n int) func(*crawlBench, string) (usage, error) {
 	return func(of *crawlBench, dir string) (usage, error) {
-		file, err := os.Create(filepath.Join(of.dir, "urds.xml"))
-		if err != nil {
-			return usage{}, err
-		}
-		_, err = xmlschema.WriteURDs(file, func(yield func(*xmlschema.URD) bool) {
+		err := fill(filepath.Join(dir, "data"), func(yield func(*xmlschema.URD) bool) {
 			for u := range c.urds(&crowdWorkloads[0], crowdKinds[0], n) {
 				u.URI, u.Depth = of.site.base+startPath, 0
 				if !yield(u) {
@@ -213,11 +210,28 @@ func (c *crowdBench) crawlFor(n int) func(*crawlBench, string) (usage, error) {
 				}
 			}
 		})
-		if err := errors.Join(err, file.Close()); err != nil {
+		if err != nil {
 			return usage{}, err
 		}
-		return of.once(dir)
+		command, err := of.webrace(dir, "webrace", "--config", filepath.Join("..", "pipelines.toml"))
+		if err != nil {
+			return usage{}, err
+		}
+		return runProcess(command)
 	}
+}
+
+// fill makes a data directory that has these URDs.
+func fill(path string, all iter.Seq[*xmlschema.URD]) error {
+	dir, err := storage.Open(path, storage.Options{})
+	if err != nil {
+		return err
+	}
+	store, err := dir.Control()
+	if err == nil {
+		err = putAll(store, all)
+	}
+	return errors.Join(err, dir.Close())
 }
 
 // crowdPage is a page in one of its versions.

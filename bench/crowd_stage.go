@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"os"
 	"runtime"
@@ -101,22 +102,8 @@ func (f sourceFunc) Run(ctx context.Context, out pipeline.Emitter) error { retur
 
 // fill stores the URDs, and finds out the crawl of each kind.
 func (s *crowdStage) fill(store *control.Store) error {
-	const together = 1000
 	for _, kind := range crowdKinds {
-		var group []*xmlschema.URD
-		put := func() error {
-			_, err := store.Put(context.Background(), group)
-			group = group[:0]
-			return err
-		}
-		for u := range s.bench.urds(s.asks, kind, s.urds[kind]) {
-			if group = append(group, u); len(group) == together {
-				if err := put(); err != nil {
-					return err
-				}
-			}
-		}
-		if err := put(); err != nil {
+		if err := putAll(store, s.bench.urds(s.asks, kind, s.urds[kind])); err != nil {
 			return err
 		}
 		first, err := store.Get(context.Background(), kind[:1]+"0")
@@ -126,6 +113,26 @@ func (s *crowdStage) fill(store *control.Store) error {
 		s.crawls[kind] = first.Crawl.ID
 	}
 	return nil
+}
+
+// putAll stores URDs, many at a time.
+func putAll(store *control.Store, all iter.Seq[*xmlschema.URD]) error {
+	const together = 1000
+	var group []*xmlschema.URD
+	put := func() error {
+		_, err := store.Put(context.Background(), group)
+		group = group[:0]
+		return err
+	}
+	for u := range all {
+		if group = append(group, u); len(group) < together {
+			continue
+		}
+		if err := put(); err != nil {
+			return err
+		}
+	}
+	return put()
 }
 
 func (s *crowdStage) take(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
