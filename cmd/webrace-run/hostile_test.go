@@ -132,7 +132,7 @@ func (h *hostileCrawl) mustCome(to hostile.Expect) {
 		}
 	}
 	if n := h.site.Asked(); to.AtMost > 0 && n > to.AtMost || to.AtMost == 0 && n != to.Asked {
-		h.t.Errorf("%d other requests, want %d (or at most %d)", n, to.Asked, to.AtMost)
+		h.t.Errorf("%d other requests, want %d (or at most %d): %v", n, to.Asked, to.AtMost, h.site.AskedFor())
 	}
 	h.mustCount(to.Counters)
 	h.mustSay(to.Why)

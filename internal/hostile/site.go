@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -101,15 +102,23 @@ func (s *Site) Good() map[string]int {
 
 // Asked returns how often the misbehaviour was asked for, here and at the other hosts, all in all.
 func (s *Site) Asked() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, times := range s.asked {
+	for _, times := range s.AskedFor() {
 		n += times
 	}
-	for _, o := range s.others {
-		n += o.Asked()
-	}
 	return n
+}
+
+// AskedFor returns of what Asked counts how often each was asked for, by request URI; of other hosts by their URL.
+func (s *Site) AskedFor() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := maps.Clone(s.asked)
+	for _, o := range s.others {
+		for uri, times := range o.AskedFor() {
+			all[o.URL+" "+uri] += times
+		}
+	}
+	return all
 }
 
 // Forget begins to count anew.
