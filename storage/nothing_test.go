@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/fulltext"
+	"github.com/webrace/webrace/storage/internal/damage"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -107,38 +107,6 @@ var wholeStores = map[string]func(path, older string) error{
 	"emptied": func(path, _ string) error { return errors.Join(os.RemoveAll(path), os.Mkdir(path, 0o700)) },
 }
 
-// fileDamages are what can happen to a file; each reports whether it changed anything.
-var fileDamages = map[string]func(path, older string) (bool, error){
-	"lost":    func(path, _ string) (bool, error) { return true, os.Remove(path) },
-	"emptied": func(path, _ string) (bool, error) { return true, os.Truncate(path, 0) },
-	"cut": func(path, _ string) (bool, error) {
-		info, err := os.Stat(path)
-		if err != nil || info.Size() < 2 {
-			return false, err
-		}
-		return true, os.Truncate(path, info.Size()*2/3)
-	},
-	"flipped": func(path, _ string) (bool, error) {
-		content, err := os.ReadFile(path)
-		if err != nil || len(content) == 0 {
-			return false, err
-		}
-		content[len(content)/2] ^= 0x40
-		return true, os.WriteFile(path, content, 0o600)
-	},
-	"older": func(path, older string) (bool, error) {
-		content, err := os.ReadFile(older)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		now, err2 := os.ReadFile(path)
-		if err != nil || err2 != nil || bytes.Equal(now, content) {
-			return false, errors.Join(err, err2)
-		}
-		return true, os.WriteFile(path, content, 0o600)
-	},
-}
-
 // TestNothingIsRemoved damages each file of each store in each way, and the stores as a whole, and wants every byte of
 // every segment to be there, or set aside, after the directory was looked at, opened, checked and repaired; the damage
 // to be named; and the documents to be there after the repair.
@@ -157,9 +125,9 @@ func TestNothingIsRemoved(t *testing.T) {
 		if err != nil || !e.Type().IsRegular() || documents || rest == "lock" {
 			return err
 		}
-		for name, damage := range fileDamages {
+		for name, harm := range damage.Files {
 			cases[filepath.ToSlash(rest)+" "+name] = func(t *testing.T, dir string) bool {
-				changed, err := damage(filepath.Join(dir, rest), filepath.Join(older, rest))
+				changed, err := harm(filepath.Join(dir, rest), filepath.Join(older, rest))
 				if err != nil {
 					t.Fatal(err)
 				}

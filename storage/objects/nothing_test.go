@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/damage"
 	"github.com/webrace/webrace/storage/internal/setaside"
 )
 
@@ -151,38 +151,6 @@ func mustStillHave(t *testing.T, dir string, before map[string]string) {
 	}
 }
 
-// fileDamages are what can happen to a file; each reports whether it changed anything.
-var fileDamages = map[string]func(path, older string) (bool, error){
-	"lost":    func(path, _ string) (bool, error) { return true, os.Remove(path) },
-	"emptied": func(path, _ string) (bool, error) { return true, os.Truncate(path, 0) },
-	"cut": func(path, _ string) (bool, error) {
-		info, err := os.Stat(path)
-		if err != nil || info.Size() < 2 {
-			return false, err
-		}
-		return true, os.Truncate(path, info.Size()*2/3)
-	},
-	"flipped": func(path, _ string) (bool, error) {
-		content, err := os.ReadFile(path)
-		if err != nil || len(content) == 0 {
-			return false, err
-		}
-		content[len(content)/2] ^= 0x40
-		return true, os.WriteFile(path, content, 0o600)
-	},
-	"older": func(path, older string) (bool, error) {
-		content, err := os.ReadFile(older)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		now, err2 := os.ReadFile(path)
-		if err != nil || err2 != nil || bytes.Equal(now, content) {
-			return false, errors.Join(err, err2)
-		}
-		return true, os.WriteFile(path, content, 0o600)
-	},
-}
-
 // indexDamages happen to the index as a whole.
 var indexDamages = map[string]func(dir, older string) error{
 	"lost": func(dir, _ string) error { return os.RemoveAll(filepath.Join(dir, indexName)) },
@@ -231,11 +199,11 @@ func TestNothingIsRemoved(t *testing.T) {
 	}
 	original := segmentBytes(t, sound)
 	for _, file := range files {
-		for name, damage := range fileDamages {
+		for name, harm := range damage.Files {
 			t.Run(filepath.ToSlash(file)+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				dir := copied(t, sound)
-				if changed, err := damage(filepath.Join(dir, file), filepath.Join(older, file)); err != nil {
+				if changed, err := harm(filepath.Join(dir, file), filepath.Join(older, file)); err != nil {
 					t.Fatal(err)
 				} else if changed {
 					mustSurvive(t, dir, all, original)
