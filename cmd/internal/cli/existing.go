@@ -15,11 +15,7 @@ func (p *Place) OpenExisting() (*Stores, error) {
 	if p.Shared != nil {
 		return p.OpenStores()
 	}
-	path, err := p.DataDir()
-	if err != nil {
-		return nil, err
-	}
-	if err := isDataDir(path); err != nil {
+	if _, err := p.existing(); err != nil {
 		return nil, err
 	}
 	return p.OpenStores()
@@ -31,11 +27,8 @@ func (p *Place) OpenToLook() (*Stores, error) {
 	if p.Shared != nil {
 		return p.OpenStores()
 	}
-	path, err := p.DataDir()
+	path, err := p.existing()
 	if err != nil {
-		return nil, err
-	}
-	if err := isDataDir(path); err != nil {
 		return nil, err
 	}
 	if !storage.UpToDate(path) {
@@ -59,6 +52,14 @@ func (p *Place) OpenToFill() (*Stores, error) {
 		return p.OpenExisting()
 	}
 	return p.OpenStores()
+}
+
+// existing is where the data directory is.
+func (p *Place) existing() (path string, err error) {
+	if path, err = p.DataDir(); err == nil {
+		err = isDataDir(path)
+	}
+	return path, err
 }
 
 // isDataDir refuses what is not there, and what holds something else. An empty directory will do: somebody
