@@ -84,11 +84,24 @@ func decide(tokens []xpathguard.Token, hints []Hint) bool {
 // plan finds hints in an expression that is one path from the root. Its first steps must be selected for
 // the path to be, and the predicates on them must hold; of these, equalities with a string that no "or"
 // weakens are hints. Whatever is not plainly of this form gives none.
-func plan(tokens []xpathguard.Token) []Hint {
+func plan(tokens []xpathguard.Token) (hints []Hint) {
+	for _, p := range predicates(tokens) {
+		hints = append(hints, conjuncts(p.step, p.tokens)...)
+	}
+	return hints
+}
+
+// predicate is one of a path.
+type predicate struct {
+	step   string // the name of the step that it is on
+	tokens []xpathguard.Token
+}
+
+// predicates returns those of an expression that is plainly one path from the root, of names and attributes alone.
+func predicates(tokens []xpathguard.Token) (all []predicate) {
 	if len(tokens) < 2 || !tokens[0].Is("/") && !tokens[0].Is("//") {
 		return nil
 	}
-	var hints []Hint
 	step := ""
 	for i := 0; i < len(tokens); {
 		switch l := tokens[i]; {
@@ -104,7 +117,7 @@ func plan(tokens []xpathguard.Token) []Hint {
 			i++
 		case l.Is("["):
 			end := closing(tokens, i)
-			hints = append(hints, conjuncts(step, tokens[i+1:end])...)
+			all = append(all, predicate{step, tokens[i+1 : end]})
 			i = end + 1
 		case l.Is("@"):
 			i += 2
@@ -112,7 +125,7 @@ func plan(tokens []xpathguard.Token) []Hint {
 			return nil // an operator, a function, an axis
 		}
 	}
-	return hints
+	return all
 }
 
 // closing returns where the bracket at i is closed; check saw that it is.
@@ -132,26 +145,31 @@ func closing(tokens []xpathguard.Token, i int) int {
 }
 
 // conjuncts returns the hints in a predicate of the step.
-func conjuncts(step string, predicate []xpathguard.Token) []Hint {
-	var hints []Hint
-	var part []xpathguard.Token
-	depth := 0
-	for _, l := range predicate {
+func conjuncts(step string, predicate []xpathguard.Token) (hints []Hint) {
+	if len(split(predicate, "or")) > 1 {
+		return nil
+	}
+	for _, part := range split(predicate, "and") {
+		hints = append(hints, equality(step, part)...)
+	}
+	return hints
+}
+
+// split cuts tokens at an operator that no brackets enclose.
+func split(tokens []xpathguard.Token, operator string) (parts [][]xpathguard.Token) {
+	depth, from := 0, 0
+	for i, l := range tokens {
 		switch {
 		case l.Is("["), l.Is("("):
 			depth++
 		case l.Is("]"), l.Is(")"):
 			depth--
-		case depth == 0 && l.Named("or"):
-			return nil
-		case depth == 0 && l.Named("and"):
-			hints = append(hints, equality(step, part)...)
-			part = nil
-			continue
+		case depth == 0 && l.Named(operator) && xpathguard.IsOperator(tokens, i):
+			parts = append(parts, tokens[from:i])
+			from = i + 1
 		}
-		part = append(part, l)
 	}
-	return append(hints, equality(step, part)...)
+	return append(parts, tokens[from:])
 }
 
 // shapes are the equalities that are hints, by their step.

@@ -20,6 +20,7 @@ type Query struct {
 	expr    func() (*xpath.Expr, error) // compiles it when it is first wanted
 	hints   []Hint
 	decided bool
+	screen  screen
 }
 
 // Compile compiles an expression about one document, such as
@@ -37,7 +38,7 @@ func Compile(expression string) (*Query, error) {
 	}
 	// In boolean(), the xpath package evaluates a copy of the expression, and shares no state between
 	// goroutines or matches; bare, it does both.
-	q := &Query{source: expression, hints: plan(tokens)}
+	q := &Query{source: expression, hints: plan(tokens), screen: newScreen(tokens)}
 	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return xpathguard.Compile("boolean(" + xpathguard.Render(tokens) + ")") })
 	if q.decided = decide(tokens, q.hints); q.decided {
 		return q, nil // it is an expression, and may never be evaluated
@@ -83,9 +84,11 @@ func (q *Query) Match(ctx context.Context, tableBytes []byte) (matched bool, err
 	}
 	expr, err := q.expr()
 	if err == nil {
-		err = xpathguard.Evaluate(func() {
-			root := &navigator{t: &t, budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}, attr: -1}
-			matched, _ = expr.Evaluate(root).(bool)
+		err = evaluate(ctx, t, func(root *navigator) {
+			if matched = q.screen.admits(root); matched {
+				root.e.budget.Left = maxSteps
+				matched, _ = expr.Evaluate(root).(bool)
+			}
 		})
 	}
 	if err != nil {

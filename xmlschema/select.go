@@ -41,10 +41,7 @@ func (s *Selection) Values(ctx context.Context, tableBytes []byte) (values []str
 	}
 	expr, err := xpathguard.Compile(s.text) // evaluated, it keeps state
 	if err == nil {
-		err = xpathguard.Evaluate(func() {
-			root := &navigator{t: &t, budget: &xpathguard.Budget{Context: ctx, Left: maxSteps}, attr: -1}
-			values = valuesOf(expr.Evaluate(root))
-		})
+		err = evaluate(ctx, t, func(root *navigator) { values = valuesOf(expr.Evaluate(root)) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("select by xpath %q: %w", s.source, err)

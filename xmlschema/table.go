@@ -305,4 +305,25 @@ func (t *table) namePart(name, part int) []byte {
 	return t.slice(t.cell(at), t.cell(at+1))
 }
 
+// hasNames reports whether there are names that are not of the vocabulary.
+func (t *table) hasNames() bool {
+	width := 2
+	if t.wide {
+		width = 4
+	}
+	return len(t.cells) > width*t.names
+}
+
+// simpleText returns the text of an element; it is simple where the element has nothing else in it.
+func (t *table) simpleText(node int) (text []byte, simple bool) {
+	kid := t.node(node, cellFirst)
+	if kid == 0 {
+		return nil, true
+	}
+	if t.node(kid, cellNext) != 0 || t.node(kid, cellKind) != int(xpath.TextNode) {
+		return nil, false
+	}
+	return t.slice(t.node(kid, cellText), t.node(kid, cellTextLen)), true
+}
+
 func (t *table) slice(at, length int) []byte { return t.text[at : at+length] }

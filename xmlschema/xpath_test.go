@@ -67,7 +67,8 @@ func tableRoot(t testing.TB, tableBytes []byte) *navigator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &navigator{t: &opened, budget: &xpathguard.Budget{Context: context.Background(), Left: 1 << 30}, attr: -1}
+	e := &evaluation{t: opened, budget: xpathguard.Budget{Context: context.Background(), Left: 1 << 30}}
+	return e.add(navigator{e: e, attr: -1})
 }
 
 // selected describes every node of a result, or the value it is.
@@ -464,6 +465,11 @@ func FuzzCompileAndMatchNeverPanic(f *testing.F) {
 		again, _ := q.Match(t.Context(), table)
 		if matched != again {
 			t.Fatalf("%q: %v, then %v", expression, matched, again)
+		}
+		whole := *q
+		whole.screen = nil
+		if want, wholeErr := whole.Match(t.Context(), table); err == nil && wholeErr == nil && matched != want {
+			t.Fatalf("%q: %v, and %v without its screen", expression, matched, want)
 		}
 		for _, hint := range q.Hints() {
 			if matched && err == nil && !hint.Admits(u) {

@@ -145,7 +145,10 @@ func Check(tokens []Token) error {
 		case l.Is("("), l.Is("["):
 			open = append(open, l.Text)
 		case l.Is(")"), l.Is("]"):
-			opening := map[string]string{")": "(", "]": "["}[l.Text]
+			opening := "["
+			if l.Is(")") {
+				opening = "("
+			}
 			if len(open) == 0 || open[len(open)-1] != opening {
 				return fmt.Errorf("a %s has no %s", l.Text, opening)
 			}
