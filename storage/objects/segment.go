@@ -38,6 +38,7 @@ type segments struct {
 	dir     string
 	number  uint32   // of the segment written to
 	file    vfs.File // nil until something is written
+	pending []byte   // the last records, which are not in the file yet
 	state   segmentState
 	sealed  map[uint32]*segmentState // of the others
 	zstd    sync.Map                 // the numbers of segments of which every record is compressed by zstd; for readers too
@@ -100,7 +101,7 @@ func (s *segments) add(number uint32) error {
 		return nil
 	}
 	if s.file != nil {
-		if err := errors.Join(s.file.Sync(), s.file.Close()); err != nil {
+		if err := errors.Join(s.flush(), s.file.Sync(), s.file.Close()); err != nil {
 			return fmt.Errorf("close segment %d: %w", s.number, err)
 		}
 		s.file = nil
@@ -160,18 +161,47 @@ func (s *segments) free() (uint32, error) {
 	}
 }
 
-// append writes records behind the last one; they are durable after sync.
+// writeBytes are gathered to be written at a time: a call of the system costs more than a small record.
+const writeBytes = 256 << 10
+
+// append puts records behind the last one; they are in the file, and durable, after sync.
 func (s *segments) append(p []byte, records uint64) error {
-	size := int64(len(p))
-	if _, err := s.file.WriteAt(p, s.state.size); err != nil {
+	if len(s.pending)+len(p) > writeBytes {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	s.state.size += int64(len(p))
+	s.state.records += records
+	if len(p) > writeBytes {
+		return s.write(p)
+	}
+	s.pending = append(s.pending, p...)
+	return nil
+}
+
+// flush writes what is pending.
+func (s *segments) flush() error {
+	if len(s.pending) == 0 {
+		return nil
+	}
+	p := s.pending
+	s.pending = p[:0]
+	return s.write(p)
+}
+
+// write writes the last bytes of the segment.
+func (s *segments) write(p []byte) error {
+	if _, err := s.file.WriteAt(p, s.state.size-int64(len(p))); err != nil {
 		return fmt.Errorf("append to segment %d: %w", s.number, err)
 	}
-	s.state.size += size
-	s.state.records += records
 	return nil
 }
 
 func (s *segments) sync() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
 	if err := s.file.SyncData(); err != nil {
 		return fmt.Errorf("sync segment %d: %w", s.number, err)
 	}

@@ -55,7 +55,14 @@ func newRecordID() recordID {
 }
 
 func (id recordID) String() string {
-	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	b := append(make([]byte, 0, 64), "<urn:uuid:"...)
+	for i, part := range [][]byte{id[:4], id[4:6], id[6:8], id[8:10], id[10:]} {
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = hex.AppendEncode(b, part)
+	}
+	return string(append(b, '>'))
 }
 
 // parseRecordID reads back what String wrote.
