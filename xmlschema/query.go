@@ -20,7 +20,7 @@ type Query struct {
 	expr    func() (*xpath.Expr, error) // compiles it when it is first wanted
 	hints   []Hint
 	decided bool
-	screen  screen
+	screen  *screen
 }
 
 // Compile compiles an expression about one document, such as
@@ -85,7 +85,8 @@ func (q *Query) Match(ctx context.Context, tableBytes []byte) (matched bool, err
 	expr, err := q.expr()
 	if err == nil {
 		err = evaluate(ctx, t, func(root *navigator) {
-			if matched = q.screen.admits(root); matched {
+			verdict := q.screen.ask(root)
+			if matched = verdict == yes; verdict == maybe {
 				root.e.budget.Left = maxSteps
 				matched, _ = expr.Evaluate(root).(bool)
 			}

@@ -12,10 +12,12 @@ import (
 	"github.com/webrace/webrace/internal/xpathguard"
 )
 
-// screen is a necessary condition of a query that costs a tenth of it: any of its alternatives, of which all probes must
-// hold of the document's element. It is the predicate of an expression /urd[…] that has nothing in it but what probes
-// can answer; of all others there is none, and everything is admitted.
-type screen [][]probe
+// screen answers a query at a tenth of its cost where it can: it is the predicate of an expression /urd[…] that has nothing
+// in it but what probes can answer. There is none of all others.
+type screen struct {
+	alternatives [][]probe // one has to hold, which is that all of its probes do
+	whole        bool      // there is no more to the expression
+}
 
 // probe is the existence of a path of names, or a comparison of what the path selects.
 type probe struct {
@@ -25,14 +27,24 @@ type probe struct {
 	operator  string // empty for none
 	number    float64
 	text      string
+	textual   bool // the comparison is with the text
 }
 
-func newScreen(tokens []xpathguard.Token) screen {
+// verdict is what a screen says of a document. Of several probes, or alternatives, it is the least, or the greatest.
+type verdict int8
+
+const (
+	no    verdict = iota
+	maybe         // the query has to be evaluated
+	yes
+)
+
+func newScreen(tokens []xpathguard.Token) *screen {
 	of := predicates(tokens)
 	if len(of) == 0 || !tokens[0].Is("/") || !tokens[1].Named("urd") || !tokens[2].Is("[") {
 		return nil
 	}
-	var all screen
+	s := &screen{whole: closing(tokens, 2) == len(tokens)-1}
 	for _, alternative := range split(of[0].tokens, "or") {
 		var probes []probe
 		for _, part := range split(alternative, "and") {
@@ -42,27 +54,26 @@ func newScreen(tokens []xpathguard.Token) screen {
 			}
 			probes = append(probes, p)
 		}
-		all = append(all, probes)
+		s.alternatives = append(s.alternatives, probes)
 	}
-	return all
+	return s
 }
 
 var comparisons = []string{"=", "!=", "<", "<=", ">", ">="}
 
 func newProbe(tokens []xpathguard.Token) (p probe, ok bool) {
-	if n := len(tokens); n > 2 && tokens[n-1].Kind == xpathguard.Number && slices.Contains(comparisons, tokens[n-2].Text) {
-		number, err := strconv.ParseFloat(tokens[n-1].Text, 64)
-		if err != nil {
+	if n := len(tokens); n > 2 && slices.Contains(comparisons, tokens[n-2].Text) {
+		if !p.compareWith(tokens[n-1], tokens[n-2].Text) {
 			return p, false
 		}
-		p.operator, p.number, tokens = tokens[n-2].Text, number, tokens[:n-2]
+		tokens = tokens[:n-2]
 	}
 	if n := len(tokens); n > 3 && tokens[1].Is("(") && closing(tokens, 1) == n-1 {
 		p.function, tokens = tokens[0].Text, tokens[2:n-1]
 	}
 	switch n := len(tokens); p.function {
 	case "number", "count":
-		ok = p.operator != ""
+		ok = p.operator != "" && !p.textual
 	case "contains", "starts-with":
 		if ok = p.operator == "" && n > 2 && tokens[n-1].Kind == xpathguard.String && tokens[n-2].Is(","); ok {
 			p.text, tokens = tokens[n-1].Literal(), tokens[:n-2]
@@ -71,6 +82,20 @@ func newProbe(tokens []xpathguard.Token) (p probe, ok bool) {
 		ok = true
 	}
 	return p, ok && p.follow(tokens)
+}
+
+func (p *probe) compareWith(operand xpathguard.Token, operator string) (ok bool) {
+	p.operator = operator
+	switch operand.Kind {
+	case xpathguard.Number:
+		var err error
+		p.number, err = strconv.ParseFloat(operand.Text, 64)
+		return err == nil
+	case xpathguard.String:
+		p.text, p.textual = operand.Literal(), true
+		return operator == "=" || operator == "!=" // the others compare numbers
+	}
+	return false
 }
 
 // follow takes a path of names from the vocabulary, the last of which may be an attribute's.
@@ -104,46 +129,53 @@ func (p *probe) follow(tokens []xpathguard.Token) bool {
 	return false
 }
 
-// admits reports whether the query may be true of the document.
-func (s screen) admits(root *navigator) bool {
+// ask returns the verdict on a document.
+func (s *screen) ask(root *navigator) verdict {
 	t := &root.e.t
 	urd := t.node(0, cellFirst)
-	if s == nil || t.hasNames() || urd == 0 || t.node(urd, cellNext) != 0 || t.node(urd, cellKind) != int(xpath.ElementNode) {
-		return true
+	if s == nil || t.hasNames() || urd == 0 || t.node(urd, cellNext) != 0 || t.node(urd, cellKind) != int(xpath.ElementNode) || word(t.node(urd, cellName)) != "urd" {
+		return maybe
 	}
-	for _, alternative := range s {
-		all := true
-		for i := 0; all && i < len(alternative); i++ {
+	best := no
+	for _, alternative := range s.alternatives {
+		worst := yes
+		for i := 0; worst > no && i < len(alternative); i++ {
 			a := answer{probe: &alternative[i], e: root.e}
-			all = a.holds(urd)
+			worst = min(worst, a.verdict(urd))
 		}
-		if all {
-			return true
-		}
+		best = max(best, worst)
 	}
-	return false
+	if best == yes && !s.whole {
+		return maybe
+	}
+	return best
 }
 
 // answer is that of a document to a probe.
 type answer struct {
 	*probe
-	e     *evaluation
-	count int  // of the nodes that were looked at
-	known bool // and no further node matters
-	yes   bool
+	e      *evaluation
+	count  int  // of the nodes that were looked at
+	known  bool // and no further node matters
+	holds  bool
+	unsure bool // the value of a node is for the query to say
 }
 
-func (a *answer) holds(urd int) bool {
+func (a *answer) verdict(urd int) verdict {
 	a.look(urd, a.path)
 	switch {
+	case a.unsure:
+		return maybe
 	case a.known:
-		return a.yes
 	case a.function == "count":
-		return a.compare(float64(a.count))
+		a.holds = a.compare(float64(a.count))
 	case a.function == "number":
-		return a.compare(math.NaN())
+		a.holds = a.compare(math.NaN())
 	}
-	return false
+	if a.holds {
+		return yes
+	}
+	return no
 }
 
 func (a *answer) look(node int, path []uint32) {
@@ -170,24 +202,29 @@ func (a *answer) look(node int, path []uint32) {
 	}
 }
 
-// value takes the next node. Of one that is not simple, the value is not known here: it is for the query to say.
+// value takes the next node. Of one that is not simple, the value is not known here.
 func (a *answer) value(text []byte, simple bool) {
 	a.count++
 	switch {
 	case a.function == "count":
-	case a.function == "" && a.operator == "", !simple:
-		a.known, a.yes = true, true
+	case a.function == "" && a.operator == "":
+		a.known, a.holds = true, true
+	case !simple:
+		a.known, a.unsure = true, true
 	case a.function == "contains":
-		a.known, a.yes = true, bytes.Contains(text, []byte(a.text))
+		a.known, a.holds = true, bytes.Contains(text, []byte(a.text))
 	case a.function == "starts-with":
-		a.known, a.yes = true, bytes.HasPrefix(text, []byte(a.text))
+		a.known, a.holds = true, bytes.HasPrefix(text, []byte(a.text))
+	case a.textual:
+		a.holds = (string(text) == a.text) == (a.operator == "=")
+		a.known = a.holds
 	default:
 		number, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
 		if err != nil {
 			number = math.NaN()
 		}
-		a.yes = a.compare(number)
-		a.known = a.yes || a.function == "number"
+		a.holds = a.compare(number)
+		a.known = a.holds || a.function == "number"
 	}
 }
 

@@ -16,23 +16,25 @@ func TestScreensOfExpressions(t *testing.T) {
 		"/urd[starts-with(uri, 'http:')][2]":                                 true,
 		"/urd[keywords]":                                                     true,
 
-		"//urd[urgency/@urgent > 2]":                      false,
-		"/urd/uri[urgency/@urgent > 2]":                   false,
-		"/urd[urgency/@urgent > 2] | /aci":                false,
-		"/urd[urgency/@urgent > -2]":                      false,
-		"/urd[2 < urgency/@urgent]":                       false,
-		"/urd[urgency/@urgent > 2 and //keyword]":         false,
-		"/urd[count(keywords/keyword)]":                   false, // a position
-		"/urd[count(keywords/keyword) + 1 = 3]":           false,
-		"/urd[count(keywords/keyword[@weight=1]) = 3]":    false,
-		"/urd[string-length(uri) > 3]":                    false,
-		"/urd[contains('x', uri)]":                        false,
-		"/urd[not(keywords)]":                             false,
-		"/urd[nosuchname]":                                false,
-		"/urd[keywords/*]":                                false,
-		"/urd[@owner='eleni']":                            false, // a hint
-		"not(/urd[urgency/@urgent > 2])":                  false,
-		"/urd[(urgency/@urgent > 2 or keywords) and @id]": false,
+		"//urd[urgency/@urgent > 2]":                            false,
+		"/urd/uri[urgency/@urgent > 2]":                         false,
+		"/urd[urgency/@urgent > 2] | /aci":                      false,
+		"/urd[urgency/@urgent > -2]":                            false,
+		"/urd[2 < urgency/@urgent]":                             false,
+		"/urd[urgency/@urgent > 2 and //keyword]":               false,
+		"/urd[count(keywords/keyword)]":                         false, // a position
+		"/urd[count(keywords/keyword) + 1 = 3]":                 false,
+		"/urd[count(keywords/keyword[@weight=1]) = 3]":          false,
+		"/urd[string-length(uri) > 3]":                          false,
+		"/urd[contains('x', uri)]":                              false,
+		"/urd[not(keywords)]":                                   false,
+		"/urd[nosuchname]":                                      false,
+		"/urd[keywords/*]":                                      false,
+		"/urd[type/@protocol='http' or type/@protocol!='feed']": true,
+		"/urd[type/@protocol > 'http']":                         false, // compared as numbers
+		"/urd[count(uri) = 'x']":                                false,
+		"not(/urd[urgency/@urgent > 2])":                        false,
+		"/urd[(urgency/@urgent > 2 or keywords) and @id]":       false,
 	} {
 		if got := mustCompile(t, expression).screen != nil; got != want {
 			t.Errorf("%s: a screen: %v, want %v", expression, got, want)
@@ -46,9 +48,11 @@ func probeAt(r *rand.Rand) string {
 	path := pick("urgency/@urgent", "depth/@level", "keywords/keyword/@weight", "keywords/keyword", "uri", "@id", "@remember", "keywords/@threshold",
 		"uri/@port", "uri/@timing", "keywords", "keywords/group/keyword/@key", "selection/select", "type/@change", "title", "keywords/keyword/@key")
 	compared := " " + pick(comparisons...) + " " + pick("0", "1", "2", "3", "3.5", ".5", "20", "100")
-	switch r.IntN(5) {
+	switch r.IntN(6) {
 	case 0:
 		return path
+	case 4:
+		return path + pick(" = ", " != ") + "'" + pick("3", "k1", "http", "", "http://h1/", "u1", "é") + "'"
 	case 1:
 		return "number(" + path + ")" + compared
 	case 2:
@@ -59,7 +63,7 @@ func probeAt(r *rand.Rand) string {
 	return path + compared
 }
 
-// What a screen keeps from being evaluated would not have matched: here everything is evaluated.
+// What a screen answers is what evaluating the query answers.
 func TestScreensChangeNoAnswer(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
