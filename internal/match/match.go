@@ -133,7 +133,7 @@ func Match(text *webrace.Text, all ...Asking) iter.Seq[Alert] {
 func (v *View) Relevances(text *webrace.Text, o Options) iter.Seq2[*Compiled, int] {
 	return func(yield func(*Compiled, int) bool) {
 		concerned(text, []Asking{{View: v, Options: o}}, func(p *page, m matched) bool {
-			if relevance, sure := relevanceOf(m.part); sure {
+			if relevance, sure := relevanceOf(m.rest); sure {
 				return yield(m.profile, relevance)
 			}
 			verdict := p.judge(m.profile, m.among)
@@ -145,7 +145,7 @@ func (v *View) Relevances(text *webrace.Text, o Options) iter.Seq2[*Compiled, in
 // Count returns how many alerts the text gives rise to.
 func (v *View) Count(text *webrace.Text, o Options) (n int) {
 	concerned(text, []Asking{{View: v, Options: o}}, func(p *page, m matched) bool {
-		if _, sure := relevanceOf(m.part); sure || p.judge(m.profile, m.among).reason == Alerts {
+		if _, sure := relevanceOf(m.rest); sure || p.judge(m.profile, m.among).reason == Alerts {
 			n++
 		}
 		return true
@@ -153,21 +153,21 @@ func (v *View) Count(text *webrace.Text, o Options) (n int) {
 	return n
 }
 
-// relevanceOf returns the relevance that a candidate's score stands for, if it is not so close to another
+// relevanceOf returns the relevance that a candidate's rest stands for, if it is known, and not so close to another
 // that single precision might decide. Then the candidate alerts, since its threshold is such a border.
-func relevanceOf(part float32) (relevance int, sure bool) {
-	percent := 100*part + 0.5
+func relevanceOf(rest float32) (relevance int, sure bool) {
+	percent := 100*(1-rest) + 0.5
 	relevance = int(percent)
 	above := percent - float32(relevance)
-	return relevance, part > 0 && above > 100*slack && above < 1-100*slack
+	return relevance, above > 100*slack && above < 1-100*slack
 }
 
-// matched is a profile that the text may give rise to an alert for, the part of the page it is shown,
-// what its relevance was added up to, or toJudge, and the most bytes of a summary.
+// matched is a profile that the text may give rise to an alert for, the part of the page it is shown, what is left of
+// its relevance, and the most bytes of a summary.
 type matched struct {
 	profile *Compiled
 	among   selection
-	part    float32
+	rest    float32
 	summary int
 }
 
@@ -229,7 +229,7 @@ func (a *Asking) concerned(p *page, visit func(*page, matched) bool) bool {
 				continue
 			}
 			a.looked(1)
-			if !visit(p, matched{n.Compiled, selected(to.OnlyAdded), toJudge, a.Summary}) {
+			if !visit(p, matched{n.Compiled, selected(to.OnlyAdded), unknown, a.Summary}) {
 				return false
 			}
 		}
@@ -356,24 +356,26 @@ func (l *level) concerned(p *page, a *Asking, among selection, visit func(*page,
 	if l.onlyUnseen(o, among) {
 		for _, c := range l.unseen(*o) {
 			a.looked(1)
-			if !visit(p, matched{c, everything, toJudge, a.Summary}) {
+			if !visit(p, matched{c, everything, unknown, a.Summary}) {
 				return false
 			}
 		}
 		return true
 	}
-	candidates, parts := p.candidatesOf(l.segment, among)
-	a.looked(p.scoring.looked)
+	p.score(l.segment, among)
 	all := o.Seen == 0 && o.Remember == 0 && !l.confined && l.gone.count == 0 && l.reachedBy(o.Distance)
-	for i, number := range candidates {
-		m := matched{l.profiles[number], among, parts[i], a.Summary}
-		if !all {
-			if shown, concerned := o.shows(m.profile); !concerned || shown != among || l.gone.has(int(number)) {
-				continue
+	for p.scoring.next(l.segment) {
+		a.looked(p.scoring.looked)
+		for i, number := range p.scoring.candidates {
+			m := matched{l.profiles[number], among, p.scoring.rests[i], a.Summary}
+			if !all {
+				if shown, concerned := o.shows(m.profile); !concerned || shown != among || l.gone.has(int(number)) {
+					continue
+				}
 			}
-		}
-		if !visit(p, m) {
-			return false
+			if !visit(p, m) {
+				return false
+			}
 		}
 	}
 	return true

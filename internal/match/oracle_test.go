@@ -301,6 +301,7 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 
 // Of the oracle's profiles some ask for the whole of a page again, some were changed after others, and they look at
 // more levels or fewer.
+func thresholdOf(profile int) int     { return 1 + profile*7%60 }
 func changeOf(profile int) Change     { return []Change{ChangeAdded, ChangeAdded, ChangePage}[profile%3] }
 func revisionOf(profile int) int64    { return int64(1 + profile%5) }
 func levelsOfProfile(profile int) int { return []int{0, 1, 2, 3, 4, 70}[profile%6] }

@@ -1,7 +1,5 @@
 package match
 
-import "math/bits"
-
 // findAtoms finds the atoms of the segment that occur on the page.
 func (p *page) findAtoms(s *segment, among selection) {
 	p.scoring.shared.Reset()
@@ -92,7 +90,7 @@ func (p *page) findParts(s *segment, among selection) {
 func (p *page) meet(s *segment, number uint32, n *tally, among selection) {
 	a, c := &s.atoms[number], &p.scoring
 	if a.shared {
-		i, met := c.shared.GetOrSet(bits.RotateLeft64(uint64(number)*0x9E3779B97F4A7C15, 32), int32(len(c.present)))
+		i, met := c.shared.GetOrSet(hashOf(number), int32(len(c.present)))
 		if met {
 			if a.phrase < 0 {
 				more := n.only(a.within)

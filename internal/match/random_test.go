@@ -34,11 +34,15 @@ func indexed(t *testing.T, groups []wantedGroup) (*Index, []int) {
 	x := new(Index)
 	thresholds := make([]int, len(groups))
 	for i := range groups {
-		thresholds[i] = 1 + i*7%60
-		x.Add(compile(t, Profile{ID: idOf(i), Threshold: thresholds[i], Change: changeOf(i), Revision: revisionOf(i), Levels: levelsOfProfile(i), Group: groups[i].group()}))
+		thresholds[i] = thresholdOf(i)
+		x.Add(compile(t, profileOf(i, &groups[i])))
 	}
 	x.Settle()
 	return x, thresholds
+}
+
+func profileOf(i int, g *wantedGroup) Profile {
+	return Profile{ID: idOf(i), Threshold: thresholdOf(i), Change: changeOf(i), Revision: revisionOf(i), Levels: levelsOfProfile(i), Group: g.group()}
 }
 
 // language makes up texts of Zipf-distributed words, and profiles that ask for them.

@@ -1,185 +1,192 @@
 package match
 
-import "github.com/webrace/webrace/internal/hashtable"
+import (
+	"math"
+	"math/bits"
+	"slices"
 
-// scoring is the room for matching a page with a segment. Between pages, all scores are zero.
-type scoring struct {
-	scores     []float32 // by profile: what has been added up, or toJudge
-	touched    []uint32  // profiles with a score
-	present    []present
-	shared     hashtable.Table // the index of an atom among those present, if several keys lead to it
-	index      []uint32        // by atom: one more than its index among those present, in segments with members
-	surface    tally           // of a word that stands in blocks of several languages
-	candidates []uint32        // profiles
-	parts      []float32       // their scores
-	looked     int             // profiles that a keyword of the page led to, or that it cannot be ruled out for
-}
-
-// present is an atom that the page has: what is left of its postings, and what each weight contributes.
-type present struct {
-	atom          uint32
-	at, end       uint32
-	tally         tally
-	contributions [1 << weightBits]float32
-}
-
-// Scores that have not been added up.
-const (
-	toJudge = -1 // the profile must be judged by itself
-	toUnite = -2 // the profile's members must be looked up
+	"github.com/webrace/webrace/internal/hashtable"
 )
 
-// blockBits is how many profiles are scored at a time: their scores stay in the processor's cache.
-const blockBits = 15
+// scoring is the room for matching a page with a segment.
+//
+// What is left of a profile's relevance, the product of all 1 − contribution, is its rest. It is 1 if nothing was met,
+// and unknown if it cannot be multiplied up from postings.
+type scoring struct {
+	present []present
+	factors []factors       // of those present
+	shared  hashtable.Table // the index of an atom among those present, if several keys lead to it
+	surface tally           // of a word that stands in blocks of several languages
 
-// candidatesOf returns the profiles of the segment that the page may alert, each once, and what their
-// relevance adds up to, as parts of 1; toJudge for those that must be judged. None that alerts is missing.
-// The slices are valid until the next call.
-func (p *page) candidatesOf(s *segment, among selection) (profiles []uint32, parts []float32) {
+	*block
+	end        uint32          // the profiles from here on are still to come
+	always     []uint32        // of these, the profiles that no page can be ruled out for
+	candidates []uint32        // profiles of the block that the page may alert, each once; none that alerts is missing
+	rests      []float32       // theirs
+	looked     int             // profiles of the block that a keyword of the page led to, or that it cannot be ruled out for
+	members    hashtable.Table // the index of every atom among those present, once a profile has asked for its members
+}
+
+// block is room for the profiles that are scored at a time. It is used for one block after the other, so that it stays
+// in the processor's cache however many profiles there are.
+type block struct {
+	rest [blockSize]float32 // between blocks, all are 1
+	met  [blockSize]uint32
+	left [blockSize]float32
+}
+
+const (
+	blockBits = 14
+	blockSize = 1 << blockBits
+)
+
+func newBlock() *block {
+	b := new(block)
+	for i := range b.rest {
+		b.rest[i] = 1
+	}
+	return b
+}
+
+// present is an atom that the page has, and what is left of its postings.
+type present struct {
+	atom    uint32
+	at, end uint32
+	tally   tally
+}
+
+// factors are what postings multiply rests by, by weight.
+type factors [1 << weightBits]float32
+
+// unknown is no number, and so is what it is multiplied by.
+var unknown = float32(math.NaN())
+
+func isUnknown(rest float32) bool { return rest != rest }
+
+// mostRests has the rest that an alert leaves at most, by threshold, and the slack.
+var mostRests = func() (most [1 << 8]float32) {
+	for threshold := AnyRelevance; threshold <= 100; threshold++ {
+		most[uint8(threshold)] = 1 - leastFor(threshold) + slack
+	}
+	return most
+}()
+
+// leastFor returns the least part of 1 that rounds to a relevance above the threshold.
+func leastFor(threshold int) float32 { return max(float32(threshold)+0.5, 0.1) / 100 }
+
+// score begins to match the page with the segment: next goes on to the candidates.
+func (p *page) score(s *segment, among selection) {
 	c := &p.scoring
-	c.candidates, c.parts, c.present, c.looked = c.candidates[:0], c.parts[:0], c.present[:0], 0
+	c.present, c.end, c.always = c.present[:0], uint32(len(s.profiles)), nil
+	c.members.Reset()
 	if p.counts[among] == 0 {
-		return nil, nil
+		return
+	}
+	if c.block == nil {
+		c.block = newBlock()
 	}
 	p.findAtoms(s, among)
 	p.weigh()
-	postings := 0
-	for i := range c.present {
-		postings += int(c.present[i].end - c.present[i].at)
-	}
-	if len(c.scores) < len(s.profiles) {
-		c.scores = make([]float32, len(s.profiles))
-	}
-	c.indexPresent(s)
-	if postings < len(s.profiles)/16 {
-		c.scoreFew(s)
-	} else {
-		c.scoreMany(s)
-	}
-	c.forgetPresent(s)
-	return c.candidates, c.parts
+	c.always, c.end = s.always, 0
 }
 
-func (c *scoring) indexPresent(s *segment) {
-	if s.from == nil {
-		return
-	}
-	if len(c.index) < len(s.atoms) {
-		c.index = make([]uint32, len(s.atoms))
-	}
-	for i := range c.present {
-		c.index[c.present[i].atom] = uint32(i) + 1
-	}
-}
-
-func (c *scoring) forgetPresent(s *segment) {
-	for i := range c.present {
-		if s.from != nil {
-			c.index[c.present[i].atom] = 0
-		}
-	}
-}
-
-// weigh computes what each atom present contributes, by weight. One that a key has promised, and that does
-// not occur where it may, leads nowhere.
+// weigh computes what each atom present multiplies rests by. One that a key has promised, and that does not occur
+// where it may, leads nowhere.
 func (p *page) weigh() {
 	half := halfway(len(p.tokens))
-	for i := range p.scoring.present {
-		a := &p.scoring.present[i]
+	c := &p.scoring
+	c.factors = slices.Grow(c.factors[:0], len(c.present))[:len(c.present)]
+	for i := range c.present {
+		a, f := &c.present[i], &c.factors[i]
 		if a.tally.zero() {
 			a.at = a.end
 			continue
 		}
 		s := saturation(a.tally.evidence(), half)
 		for weight := uint8(1); weight <= mostWeight; weight++ {
-			a.contributions[weight] = float32(contribution(weight, s))
+			f[weight] = float32(1 - contribution(weight, s))
 		}
+		f[judged], f[united] = unknown, unknown
 	}
 }
 
-// scoreFew goes through the postings atom by atom, and remembers which profiles it met.
-func (c *scoring) scoreFew(s *segment) {
-	c.touched = append(c.touched[:0], s.always...)
-	for _, profile := range s.always {
-		c.scores[profile] = toJudge
+// next goes on to the candidates of the next block that has any, and reports whether there is one. They are valid
+// until it is called again.
+func (c *scoring) next(s *segment) bool {
+	for c.candidates = c.candidates[:0]; len(c.candidates) == 0; {
+		if int(c.end) == len(s.profiles) {
+			return false
+		}
+		c.end = min(c.end+blockSize, uint32(len(s.profiles)))
+		c.settle(s, c.multiply(s))
 	}
+	return true
+}
+
+// multiply goes through the postings of the block, and returns how many profiles it met.
+func (c *scoring) multiply(s *segment) (n int) {
+	b := c.block
+	for ; len(c.always) > 0 && c.always[0] < c.end; c.always = c.always[1:] {
+		b.rest[c.always[0]%blockSize] = unknown
+		b.met[n] = c.always[0]
+		n++
+	}
+	end := c.end << weightBits
 	for i := range c.present {
-		a := &c.present[i]
+		a, f := &c.present[i], &c.factors[i]
+		passed := uint32(0)
 		for _, posting := range s.postings[a.at:a.end] {
+			if posting >= end {
+				break
+			}
 			profile := posting >> weightBits
-			score := c.scores[profile]
-			if score == 0 {
-				c.touched = append(c.touched, profile)
+			rest := &b.rest[profile%blockSize]
+			if *rest == 1 {
+				b.met[n] = profile
+				n++
 			}
-			c.scores[profile] = scored(score, posting, a)
+			*rest *= f[posting%(1<<weightBits)]
+			passed++
+		}
+		a.at += passed
+	}
+	return n
+}
+
+// settle makes candidates of the profiles met whose rests are low enough.
+func (c *scoring) settle(s *segment, met int) {
+	b, n := c.block, 0
+	for _, profile := range b.met[:met] {
+		rest := b.rest[profile%blockSize]
+		b.rest[profile%blockSize] = 1
+		if isUnknown(rest) && s.asksForAll(profile) {
+			rest = c.unite(s, profile)
+		}
+		b.met[n], b.left[n] = profile, rest
+		if !(rest > mostRests[s.thresholds[profile]]) { // also if it is unknown
+			n++
 		}
 	}
-	for _, profile := range c.touched {
-		c.settle(s, profile, c.scores[profile])
-		c.scores[profile] = 0
-	}
+	c.candidates, c.rests, c.looked = b.met[:n], b.left[:n], met
 }
 
-// scored adds a posting to a score.
-func scored(score float32, posting uint32, a *present) float32 {
-	if score < 0 {
-		return score
-	}
-	switch weight := posting & (1<<weightBits - 1); weight {
-	case judged:
-		return toJudge
-	case united:
-		return toUnite
-	default:
-		return score + a.contributions[weight]*(1-score)
-	}
-}
-
-// unite returns the score of a profile that asks for all its members: 0 if one is absent.
-func (c *scoring) unite(s *segment, profile uint32) (score float32) {
-	for _, member := range s.members[s.from[profile]:s.from[profile+1]] {
-		at := c.index[member>>weightBits]
-		if at == 0 || c.present[at-1].tally.zero() {
-			return 0
-		}
-		score += c.present[at-1].contributions[member&(1<<weightBits-1)] * (1 - score)
-	}
-	return score
-}
-
-// scoreMany goes through the postings a block of profiles at a time.
-func (c *scoring) scoreMany(s *segment) {
-	always := s.always
-	for from := 0; from < len(s.profiles); from += 1 << blockBits {
-		to := min(from+1<<blockBits, len(s.profiles))
+// unite returns the rest of a profile that asks for all its members: 1 if one is absent.
+func (c *scoring) unite(s *segment, profile uint32) (rest float32) {
+	if c.members.Len() == 0 {
 		for i := range c.present {
-			a := &c.present[i]
-			for end := uint32(to) << weightBits; a.at < a.end && s.postings[a.at] < end; a.at++ {
-				posting := s.postings[a.at]
-				score := &c.scores[posting>>weightBits]
-				*score = scored(*score, posting, a)
-			}
+			c.members.Set(hashOf(c.present[i].atom), int32(i))
 		}
-		for ; len(always) > 0 && int(always[0]) < to; always = always[1:] {
-			c.scores[always[0]] = toJudge
-		}
-		for i, score := range c.scores[from:to] {
-			if score != 0 {
-				c.settle(s, uint32(from+i), score)
-			}
-		}
-		clear(c.scores[from:to])
 	}
+	rest = 1
+	for _, member := range s.members[s.from[profile]:s.from[profile+1]] {
+		at, ok := c.members.Get(hashOf(member >> weightBits))
+		if !ok || c.present[at].tally.zero() {
+			return 1
+		}
+		rest *= c.factors[at][member%(1<<weightBits)]
+	}
+	return rest
 }
 
-// settle makes a candidate of a profile whose score is high enough.
-func (c *scoring) settle(s *segment, profile uint32, score float32) {
-	c.looked++
-	if score == toUnite {
-		score = c.unite(s, profile)
-	}
-	if score == toJudge || score >= s.least[profile]-slack {
-		c.candidates = append(c.candidates, profile)
-		c.parts = append(c.parts, score)
-	}
-}
+// hashOf returns the hash of an atom's number.
+func hashOf(atom uint32) uint64 { return bits.RotateLeft64(uint64(atom)*0x9E3779B97F4A7C15, 32) }

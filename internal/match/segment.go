@@ -16,10 +16,10 @@ import (
 // under one, and its members tell the others. Further profiles are posted under keywords of which a page
 // must have one, and are judged by themselves.
 type segment struct {
-	profiles []*Compiled
-	serials  []uint64  // in ascending order: when each was added
-	least    []float32 // the relevance that an alert must reach, as a part of 1
-	always   []uint32  // the profiles that no page can be ruled out for
+	profiles   []*Compiled
+	serials    []uint64 // in ascending order: when each was added
+	thresholds []uint8  // of the profiles
+	always     []uint32 // the profiles that no page can be ruled out for
 
 	keys     dictionary
 	uses     uses
@@ -53,15 +53,16 @@ const (
 	united = 7 // it asks for all its members
 )
 
-// slack is how far a relevance that was added up in single precision may be off, and more.
-const slack = 1e-5
+// slack is how far a rest that was multiplied up in single precision may be off, and more. Each factor adds less than
+// 2⁻²³ of what is left, and leaves at most 0.977 of it.
+const slack = 4e-6
 
 func newSegment(profiles []*Compiled, serials []uint64) *segment {
-	s := &segment{profiles: profiles, serials: serials, least: make([]float32, len(profiles))}
+	s := &segment{profiles: profiles, serials: serials, thresholds: make([]uint8, len(profiles))}
 	s.byRevision = sync.OnceValue(s.sortByRevision)
 	b := segmentBuilder{segment: s}
 	for i, c := range profiles {
-		s.least[i] = leastFor(c.threshold)
+		s.thresholds[i] = uint8(c.threshold)
 		s.changes |= 1 << c.change
 		s.remembers |= 1 << c.remember
 		s.levels |= levelsOf(c.levels)
@@ -75,9 +76,6 @@ func newSegment(profiles []*Compiled, serials []uint64) *segment {
 	b.finish()
 	return s
 }
-
-// leastFor returns the least part of 1 that rounds to a relevance above the threshold.
-func leastFor(threshold int8) float32 { return max(float32(threshold)+0.5, 0.1) / 100 }
 
 // segmentBuilder collects the postings of a segment.
 type segmentBuilder struct {
@@ -198,6 +196,11 @@ func (s *segment) newer(revision int64) []uint32 {
 		return 1
 	})
 	return all[:n]
+}
+
+// asksForAll reports whether the profile has members.
+func (s *segment) asksForAll(profile uint32) bool {
+	return s.from != nil && s.from[profile] < s.from[profile+1]
 }
 
 // find returns the number of the profile that was added with this serial number.
