@@ -202,7 +202,7 @@ func (a *annotation) measureSize(w *workload, x *built) (lookUp taken, err error
 	forThree, forAll := float64(x.count(text, three)), float64(x.count(text, everyone))
 	a.table.took(of+"tokenise and look up", times[0], forAll, nil)
 	a.table.took(of+"full path, 3 recipients", times[2], forThree, goalOf(goalsOfThree, x.size))
-	a.table.tookAgainst(of+"full path, 3 recipients", times[2], forThree, rival.name, times[4], nil)
+	a.table.tookAgainst(of+"full path, 3 recipients", times[2], forThree, rival.name, times[4], atMost(0.09))
 	a.table.value(of+"full path, 3 recipients, allocations", float64(times[2].allocs), "", atMost(0))
 	a.table.took(of+"full path, everyone", times[3], forAll, nil)
 	a.table.value(of+"full path, everyone, allocations", float64(times[3].allocs), "", atMost(0))

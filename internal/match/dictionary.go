@@ -4,14 +4,19 @@ package match
 // once, and read by any number of goroutines.
 //
 // Most keys that a page asks for are absent, and the table is larger than any cache. So a byte of each
-// key is kept apart: one look at it settles nearly every question.
+// key is kept apart: one look at it settles nearly every question. A key that is there lies beside its atom.
 type dictionary struct {
-	tags  []uint8  // 0 where the slot is free
-	keys  []uint64 // a power of two
-	atoms []uint32 // the atom, or linked plus the index of the first link
-	links []link
-	taken int
+	tags    []uint8 // 0 where the slot is free
+	entries []entry // a power of two
+	links   []link
+	taken   int
 }
+
+// entry is a key, in two halves so that it takes no more room than it needs, and the atom, or linked plus the index of
+// the first link.
+type entry struct{ low, high, atom uint32 }
+
+func (e *entry) key() uint64 { return uint64(e.high)<<32 | uint64(e.low) }
 
 type link struct{ atom, next uint32 } // next is another link's index plus one
 
@@ -21,31 +26,32 @@ func tagOf(key uint64) uint8 { return uint8(key>>56) | 1 }
 
 // add says that the atom is found by the key.
 func (d *dictionary) add(key uint64, atom uint32) {
-	if 8*(d.taken+1) > 5*len(d.keys) {
+	if 8*(d.taken+1) > 5*len(d.entries) {
 		d.grow()
 	}
 	i := d.slot(key)
+	e := &d.entries[i]
 	switch {
 	case d.tags[i] == 0:
-		d.tags[i], d.keys[i], d.atoms[i] = tagOf(key), key, atom
+		d.tags[i], *e = tagOf(key), entry{uint32(key), uint32(key >> 32), atom}
 		d.taken++
-	case d.atoms[i]&linked == 0:
-		d.links = append(d.links, link{d.atoms[i], 0}, link{atom, uint32(len(d.links)) + 1})
-		d.atoms[i] = linked | uint32(len(d.links)-1)
+	case e.atom&linked == 0:
+		d.links = append(d.links, link{e.atom, 0}, link{atom, uint32(len(d.links)) + 1})
+		e.atom = linked | uint32(len(d.links)-1)
 	default:
-		d.links = append(d.links, link{atom, d.atoms[i]&^linked + 1})
-		d.atoms[i] = linked | uint32(len(d.links)-1)
+		d.links = append(d.links, link{atom, e.atom&^linked + 1})
+		e.atom = linked | uint32(len(d.links)-1)
 	}
 }
 
 func (d *dictionary) grow() {
 	old := *d
-	size := max(16, 2*len(old.keys))
-	d.tags, d.keys, d.atoms = make([]uint8, size), make([]uint64, size), make([]uint32, size)
+	size := max(16, 2*len(old.entries))
+	d.tags, d.entries = make([]uint8, size), make([]entry, size)
 	for i, tag := range old.tags {
-		if tag != 0 {
-			at := d.slot(old.keys[i])
-			d.tags[at], d.keys[at], d.atoms[at] = tag, old.keys[i], old.atoms[i]
+		if e := old.entries[i]; tag != 0 {
+			at := d.slot(e.key())
+			d.tags[at], d.entries[at] = tag, e
 		}
 	}
 }
@@ -54,7 +60,7 @@ func (d *dictionary) grow() {
 func (d *dictionary) slot(key uint64) uint64 {
 	mask, tag := uint64(len(d.tags)-1), tagOf(key)
 	for i := key & mask; ; i = (i + 1) & mask {
-		if t := d.tags[i]; t == 0 || t == tag && d.keys[i] == key {
+		if t := d.tags[i]; t == 0 || t == tag && d.entries[i].key() == key {
 			return i
 		}
 	}
@@ -69,7 +75,7 @@ func (d *dictionary) each(key uint64, visit func(atom uint32)) {
 	if d.tags[i] == 0 {
 		return
 	}
-	atom := d.atoms[i]
+	atom := d.entries[i].atom
 	if atom&linked == 0 {
 		visit(atom)
 		return

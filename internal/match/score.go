@@ -36,7 +36,7 @@ type block struct {
 }
 
 const (
-	blockBits = 14
+	blockBits = 15
 	blockSize = 1 << blockBits
 )
 
