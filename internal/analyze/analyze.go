@@ -91,8 +91,10 @@ func (a *Analyzer) split(text *webrace.Text, wanted *Wanted) {
 	s := splitting{text: text.Bytes, wanted: wanted, tokens: a.analysis.Tokens[:0], surfaces: a.analysis.Surfaces[:0], found: a.analysis.Wanted[:0]}
 	for i, block := range text.Blocks {
 		s.block = int32(i)
-		if rest := s.ascii(int(block.Start), int(block.End)); rest < int(block.End) {
-			s.rest(&a.scanner, rest, int(block.End))
+		for at, end := int(block.Start), int(block.End); at < end; {
+			if at = s.ascii(at, end); at < end {
+				at = s.others(&a.scanner, at, end)
+			}
 		}
 	}
 	a.analysis.Tokens, a.analysis.Surfaces, a.analysis.Wanted = s.tokens, s.surfaces, s.found
@@ -133,11 +135,15 @@ func (s *splitting) add(start, stop int, surface, begins uint64) {
 	s.surfaces = append(s.surfaces, surface)
 }
 
-// rest finds the other tokens of the block.
-func (s *splitting) rest(words *scanner, at, end int) {
+// others finds the tokens of a block up to one that ASCII follows, and returns where it ends.
+func (s *splitting) others(words *scanner, at, end int) int {
 	for words.reset(s.text, at, end); words.next(); {
 		s.add(words.start, words.stop, words.hash(), words.begins())
+		if words.beforeASCII() {
+			break
+		}
 	}
+	return words.at
 }
 
 // Words calls yield for each word of the text, in its order, with the bytes start to end at which it

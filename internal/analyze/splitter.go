@@ -13,18 +13,18 @@ func (s *Splitter) Append(hashes []uint64, text []byte, start, end int) []uint64
 			continue
 		}
 		stop, hash, _ := asciiWord(text, at, end)
-		if stop == at { // what is no ASCII needs more of a look
-			return s.appendRest(hashes, text, at, end)
+		if stop > at {
+			hashes = append(hashes, hash)
+			at = stop
+			continue
 		}
-		hashes = append(hashes, hash)
-		at = stop
-	}
-	return hashes
-}
-
-func (s *Splitter) appendRest(hashes []uint64, text []byte, start, end int) []uint64 {
-	for s.scanner.reset(text, start, end); s.scanner.next(); {
-		hashes = append(hashes, s.scanner.hash())
+		for s.scanner.reset(text, at, end); s.scanner.next(); { // what is no ASCII needs more of a look
+			hashes = append(hashes, s.scanner.hash())
+			if s.scanner.beforeASCII() {
+				break
+			}
+		}
+		at = s.scanner.at
 	}
 	s.scanner.text = nil
 	return hashes

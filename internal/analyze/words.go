@@ -54,6 +54,9 @@ func (s *scanner) next() bool {
 	return false
 }
 
+// beforeASCII reports whether what follows is ASCII: then it does not matter what came before.
+func (s *scanner) beforeASCII() bool { return s.at < s.end && s.text[s.at] < utf8.RuneSelf }
+
 func (s *scanner) decode(at int) (rune, int) { return utf8.DecodeRune(s.text[at:s.end]) }
 
 // word takes a word of any letters, unless nothing is left of it when folded.
