@@ -113,7 +113,8 @@ type stage struct {
 	env     *pipeline.Env
 	dir     *storage.Dir
 
-	taken atomic.Int64
+	taken    atomic.Int64
+	starting chan struct{} // has a place for each crawl that is begun at once
 
 	mu           sync.Mutex
 	queue        *frontier.Queue
@@ -123,6 +124,9 @@ type stage struct {
 
 // countEvery is how many URLs are handed out between two updates of the counters that show a state.
 const countEvery = 32
+
+// startsAtOnce is how many crawls may be on their way to the disk at once: about as many as one sync serves.
+const startsAtOnce = 256
 
 var (
 	_ pipeline.Queue        = (*stage)(nil)
@@ -138,7 +142,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{options: o, env: env, dir: dir}, nil
+	return &stage{options: o, env: env, dir: dir, starting: make(chan struct{}, startsAtOnce)}, nil
 }
 
 // Check opens the store, and reads the lists of what is blocked; the queue is left as it is.
@@ -269,7 +273,7 @@ func (s *stage) count(queue *frontier.Queue) {
 func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 	switch v := it.Value.(type) {
 	case webrace.Request:
-		return s.start(ctx, v)
+		return s.start(ctx, v, it)
 	case *webrace.Links:
 		s.offer(v, it.Hold())
 		return nil
@@ -277,24 +281,43 @@ func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 	return fmt.Errorf("takes webrace.Request or *webrace.Links, got %T", it.Value)
 }
 
-func (s *stage) start(ctx context.Context, seed webrace.Request) error {
+// start begins the crawl of a seed, and does not wait for the disk: many crawls that begin share a sync of it.
+func (s *stage) start(ctx context.Context, seed webrace.Request, it *pipeline.Item) error {
 	if seed.Crawl == nil {
 		return fmt.Errorf("request for %s names no crawl: it is no seed", seed.URL)
 	}
-	round, err := s.queue.Start(ctx, *seed.Crawl, true)
-	if err != nil {
-		return fmt.Errorf("start the crawl of %s: %w", seed.URL, err)
+	select {
+	case s.starting <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
+	hold := it.Hold()
+	done := func(err error) {
+		<-s.starting
+		hold(err)
+	}
+	err := s.queue.Begin(*seed.Crawl, true, func(round frontier.Round, err error) {
+		if err == nil {
+			s.started(seed.URL, round)
+		}
+		done(err)
+	})
+	if err != nil {
+		done(nil) // the error of this call decides
+	}
+	return err
+}
+
+func (s *stage) started(url string, round frontier.Round) {
 	if round.Refused != 0 {
 		s.refused(round.Refused)
 	}
 	if round.Resumed {
 		s.env.Counter("rounds_resumed").Add(1)
-		s.env.Logger.Info("round resumed", "start", seed.URL, "pending", round.Pending)
+		s.env.Logger.Info("round resumed", "start", url, "pending", round.Pending)
 	} else {
 		s.env.Counter("rounds").Add(1)
 	}
-	return nil
 }
 
 func (s *stage) offer(links *webrace.Links, done func(error)) {

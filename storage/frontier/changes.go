@@ -270,9 +270,9 @@ func (c *changes) await(cr *crawl, m *mark, queued bool) {
 	}
 	m.queued = queued
 	if queued {
-		cr.pending.Add(1)
+		c.q.crawls.await(cr, 1)
 	} else {
-		cr.pending.Add(-1)
+		c.q.crawls.await(cr, -1)
 	}
 	c.crawls[cr] = struct{}{}
 }

@@ -131,6 +131,8 @@ type registry struct {
 	mu     sync.RWMutex
 	byID   map[string]*crawl
 	inTurn []*crawl // by number, which counts from 1
+
+	pending atomic.Int64 // URLs that the crawls of this run wait for; changed as those of each crawl
 }
 
 func (r *registry) load(s *Store, k keys) error {
@@ -182,14 +184,20 @@ func (r *registry) all() []*crawl {
 	return r.inTurn[:len(r.inTurn):len(r.inTurn)]
 }
 
-// pending counts, for each crawl started in this run, the URLs it waits for.
-func (r *registry) pending() (n int64) {
-	for _, c := range r.all() {
-		if c.active.Load() {
-			n += c.pending.Load()
-		}
+// activate makes a crawl one of this run, and reports whether it was.
+func (r *registry) activate(c *crawl) (before bool) {
+	if before = c.active.Swap(true); !before {
+		r.pending.Add(c.pending.Load())
 	}
-	return n
+	return before
+}
+
+// await counts the URLs that a crawl waits for, n more.
+func (r *registry) await(c *crawl, n int64) {
+	c.pending.Add(n)
+	if c.active.Load() {
+		r.pending.Add(n)
+	}
 }
 
 // latest is when a crawl last began a round, or visited its start, in nanoseconds since 1970: what a queue of an

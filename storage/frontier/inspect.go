@@ -29,7 +29,7 @@ func (q *Queue) Stats() Stats {
 	c := q.shown
 	s := Stats{
 		Known: int(c.known), Queued: int(c.queued), Delayed: int(c.delayed), Failed: int(c.failed),
-		Due:    int(q.crawls.pending()),
+		Due:    int(q.crawls.pending.Load()),
 		Done:   int(c.done - q.first.done),
 		Leased: len(q.leases), Hosts: len(q.window.hosts), Waiting: len(q.window.waiting),
 	}

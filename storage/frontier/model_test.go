@@ -78,6 +78,18 @@ func (o *oracle) due() (urls []string) {
 	return urls
 }
 
+// waited counts what the crawls of this run wait for.
+func (o *oracle) waited() (n int) {
+	for _, p := range o.pages {
+		for crawl := range p.waiting {
+			if o.crawls[crawl].started {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // run drives the frontier and the oracle through the same random steps.
 type run struct {
 	*fixture
@@ -278,6 +290,9 @@ func TestTheFrontierAgreesWithItsModel(t *testing.T) {
 					r.done()
 				default:
 					r.crash()
+				}
+				if got, want := r.q.Stats().Due, r.model.waited(); got != want {
+					t.Fatalf("the crawls of this run wait for %d URLs, want %d", got, want)
 				}
 			}
 			r.finishUp()

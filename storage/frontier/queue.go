@@ -328,7 +328,7 @@ func (q *Queue) nothing(now time.Time) (until int64, err error) {
 
 // nothingBy reports whether a sealed queue whose next URL is due then ends, as soon as no lease is out.
 func (q *Queue) nothingBy(until int64, now time.Time) bool {
-	return until == never || q.crawls.pending() == 0 || time.Duration(until-now.UnixNano()) > max(q.opt.Wait, 0)
+	return until == never || q.crawls.pending.Load() == 0 || time.Duration(until-now.UnixNano()) > max(q.opt.Wait, 0)
 }
 
 // Starved reports whether only leases that are out keep the queue from handing out another URL, or from its end: as

@@ -23,7 +23,7 @@ func (q *Queue) Reopen(o QueueOptions) (*Queue, error) {
 		if err != nil {
 			return nil, errors.Join(err, next.Close())
 		}
-		same.active.Store(true)
+		next.crawls.activate(same)
 	}
 	for reason := range q.refused {
 		next.refused[reason].Store(q.refused[reason].Load())

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -203,5 +204,47 @@ func TestRoundsThatARunOpensCountFromItsBeginning(t *testing.T) {
 		f.done(l)
 		f.q.Seal()
 		f.end()
+	}
+}
+
+// Crawls that are begun while the disk is busy share its next syncs, and are as durable as any.
+func TestCrawlsThatAreBegunTogetherShareACommit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	const crawls = 2*groupSize + 1
+	busy, free := make(chan bool), make(chan bool)
+	f.q.submit(step{apply: func(*changes) error {
+		close(busy)
+		<-free
+		return nil
+	}})
+	<-busy
+	before := f.s.committer.generation.Commits // the committer waits
+	begun := make(chan error, crawls)
+	for i := range crawls {
+		if err := f.q.Begin(crawlOf(fmt.Sprintf("h%d.org", i)), true, func(r Round, err error) {
+			if err == nil && (r.Number != 1 || r.Pending != 1) {
+				err = fmt.Errorf("round is %+v, want the first, with its start", r)
+			}
+			begun <- err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(free)
+	for range crawls {
+		if err := <-begun; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := f.s.committer.generation.Commits - before; got > 3 {
+		t.Errorf("%d crawls were begun in %d commits, want 3", crawls, got)
+	}
+	f.crash()
+	if got := f.q.Stats().Queued; got != crawls {
+		t.Errorf("after a crash %d starts are queued, want %d", got, crawls)
+	}
+	if err := f.q.Begin(webrace.Crawl{Start: "http://a.org/"}, true, func(Round, error) { t.Error("it was begun") }); err == nil {
+		t.Error("a crawl without an id is begun")
 	}
 }

@@ -204,7 +204,7 @@ func TestHitsAreExactThroughCrashes(t *testing.T) {
 			f.start(cr, true)
 			f.addRule("deny path /denied2", true)
 			crashes, worked, want := 0, map[string]bool{}, map[string]int{}
-			for f.q.crawls.pending() > 0 {
+			for f.q.crawls.pending.Load() > 0 {
 				var out []*Lease
 				for range 1 + random.IntN(3) {
 					if l := f.tryTake(); l != nil {

@@ -28,28 +28,46 @@ type Round struct {
 // lie within a crawl's bounds only since its levels were raised are still reached in this round: those
 // on the way to them are walked again, as Stored.
 func (q *Queue) Start(ctx context.Context, c webrace.Crawl, newRound bool) (Round, error) {
+	type outcome struct {
+		round Round
+		err   error
+	}
+	begun := make(chan outcome, 1)
+	if err := q.Begin(c, newRound, func(r Round, err error) { begun <- outcome{r, err} }); err != nil {
+		return Round{}, err
+	}
+	select {
+	case o := <-begun:
+		return o.round, o.err
+	case <-ctx.Done():
+		return Round{}, fmt.Errorf("start crawl %q: %w", c.ID, ctx.Err())
+	}
+}
+
+// Begin is Start for a caller who begins many crawls: it does not wait, and one sync of the disk serves all that were
+// begun meanwhile. done is called once, as soon as what it did is durable, and must not block; it is not called for a
+// crawl that cannot be, of which Begin returns why.
+func (q *Queue) Begin(c webrace.Crawl, newRound bool, done func(Round, error)) error {
 	m, err := scope.New(c.Start, c.Scope)
 	if err == nil && c.ID == "" {
 		err = errors.New("it has no id")
 	}
 	if err != nil {
-		return Round{}, fmt.Errorf("start crawl %q: %w", c.ID, err)
+		return fmt.Errorf("start crawl %q: %w", c.ID, err)
 	}
-	s := &start{q: q, crawl: c, scope: m, newRound: newRound}
+	host, _ := scope.Host(c.Start)
+	s := &start{q: q, crawl: c, scope: m, newRound: newRound, url: identify(c.Secret, c.Start), host: hostOf(host)}
 	q.mu.Lock()
 	q.watchClock(q.store.now())
 	q.mu.Unlock()
-	done := make(chan error, 1)
-	q.submit(step{apply: s.apply, after: s.after, done: func(err error) { done <- err }})
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	if err != nil {
-		return Round{}, fmt.Errorf("start crawl %q: %w", c.ID, err)
-	}
-	return s.round, nil
+	q.submit(step{wants: s.wants, apply: s.apply, after: s.after, done: func(err error) {
+		if err != nil {
+			done(Round{}, fmt.Errorf("start crawl %q: %w", c.ID, err))
+			return
+		}
+		done(s.round, nil)
+	}})
+	return nil
 }
 
 type start struct {
@@ -57,10 +75,14 @@ type start struct {
 	crawl    webrace.Crawl
 	scope    scope.Matcher
 	newRound bool
+	url      urlID
+	host     hostID
 
 	round   Round
 	restart bool // items may have been passed over because the crawl was not started yet
 }
+
+func (s *start) wants(ch *changes) { ch.want(s.url) }
 
 func (s *start) apply(ch *changes) error {
 	cr := s.q.crawls.get(s.crawl.ID)
@@ -72,7 +94,7 @@ func (s *start) apply(ch *changes) error {
 	}
 	next := *cr.now.Load()
 	unfinished := cr.pending.Load() > 0
-	inThisRun := cr.active.Swap(true)
+	inThisRun := s.q.crawls.activate(cr)
 	s.restart = unfinished && !inThisRun
 
 	opens := !unfinished && s.newRound
@@ -114,10 +136,9 @@ func (s *start) offer(ch *changes, cr *crawl) error {
 		s.q.refused[s.round.Refused].Add(1)
 		return nil
 	}
-	host, _ := scope.Host(s.crawl.Start)
 	c := candidate{
-		item: item{id: identify(s.crawl.Secret, s.crawl.Start), url: s.crawl.Start},
-		host: hostOf(host), hash: s.q.seen.hash(s.crawl.Start),
+		item: item{id: s.url, url: s.crawl.Start},
+		host: s.host, hash: s.q.seen.hash(s.crawl.Start),
 		bids: []bid{{crawl: cr}}, start: true,
 	}
 	_, err := ch.accept(&c)
