@@ -16,6 +16,7 @@ import (
 type book struct {
 	options Options
 	query   *xmlschema.Query
+	ids     map[string]bool // of the URDs that the run is for; nil for all
 	urds    map[string]wish
 	crawls  map[string]*crawl
 	quotas  map[string]int // by owner, as the agenda knows them
@@ -41,7 +42,7 @@ type crawl struct {
 func newBook(o Options) (*book, error) {
 	query, err := xmlschema.Compile(o.Query)
 	return &book{
-		options: o, query: query,
+		options: o, query: query, ids: o.ids(),
 		urds: make(map[string]wish), crawls: make(map[string]*crawl), quotas: make(map[string]int),
 	}, err
 }
@@ -60,7 +61,7 @@ func (b *book) asks(ctx context.Context, urd *control.URD) (bool, error) {
 
 // chosen reports whether a URD that the expression selects starts a crawl, and is not left out by its id.
 func (b *book) chosen(urd control.URD) bool {
-	return urd.Crawl.ID != "" && (len(b.options.IDs) == 0 || slices.Contains(b.options.IDs, urd.ID))
+	return urd.Crawl.ID != "" && (b.ids == nil || b.ids[urd.ID])
 }
 
 func (b *book) crawl(id string) *crawl {

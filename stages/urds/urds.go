@@ -80,6 +80,18 @@ func (o Options) Chooses(ctx context.Context, u *xmlschema.URD) bool {
 	return chosen && err == nil
 }
 
+// ids returns the URDs that the run is for; nil for all. There may be as many as there are URDs.
+func (o Options) ids() map[string]bool {
+	if len(o.IDs) == 0 {
+		return nil
+	}
+	set := make(map[string]bool, len(o.IDs))
+	for _, id := range o.IDs {
+		set[id] = true
+	}
+	return set
+}
+
 type stage struct {
 	options Options
 	env     *pipeline.Env
@@ -120,12 +132,13 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 }
 
 func (s *stage) crawls(ctx context.Context) ([]webrace.Crawl, error) {
+	ids := s.options.ids()
 	var chosen []control.URD
 	for urd, err := range s.control.Query(ctx, s.options.Query) {
 		if err != nil {
 			return nil, fmt.Errorf("read the URDs: %w", err)
 		}
-		if len(s.options.IDs) == 0 || slices.Contains(s.options.IDs, urd.ID) {
+		if ids == nil || ids[urd.ID] {
 			chosen = append(chosen, urd)
 		}
 	}
