@@ -66,6 +66,9 @@ func benchCrawl(b *bench) error {
 	if err := c.sizes(b); err != nil {
 		return err
 	}
+	if err := c.watches(b); err != nil {
+		return err
+	}
 	return c.curve(b)
 }
 

@@ -50,8 +50,13 @@ func (c *crawlBench) again(b *bench) error {
 
 // once runs the whole pipeline in a directory that may know the site.
 func (c *crawlBench) once(dir string) (usage, error) {
-	command, err := c.webrace(dir, "webrace", "--config", filepath.Join("..", "pipelines.toml"),
-		"--urds", filepath.Join(c.dir, "urds.xml"), "--set", "frontier.fresh=0s")
+	return c.asking(dir, "--urds", filepath.Join(c.dir, "urds.xml"))
+}
+
+// asking runs the whole pipeline, which asks for every page, however lately it did.
+func (c *crawlBench) asking(dir string, args ...string) (usage, error) {
+	args = append([]string{"webrace", "--config", filepath.Join("..", "pipelines.toml"), "--set", "frontier.fresh=0s"}, args...)
+	command, err := c.webrace(dir, args...)
 	if err != nil {
 		return usage{}, err
 	}

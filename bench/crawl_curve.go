@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 )
@@ -60,32 +58,15 @@ func (c *crawlBench) paced(n int, delay time.Duration) (float64, error) {
 }
 
 // slowly crawls a site of so many pages, each of which is answered after the delay.
-func (c *crawlBench) slowly(n, pages int, delay time.Duration) (usage, error) {
-	dir, err := c.empty()
-	if err != nil {
-		return usage{}, err
-	}
-	defer os.RemoveAll(dir)
-	s, err := startStandIn(filepath.Join(dir, "access.log"), pages, sizedWords, delay)
-	if err != nil {
-		return usage{}, err
-	}
-	defer s.stop()
-	if err := s.await(); err != nil {
-		return usage{}, err
-	}
-	of := &crawlBench{site: s, dir: dir, program: c.program}
-	if err := of.writeInput(); err != nil {
-		return usage{}, err
-	}
-	command, err := of.whole(dir)
-	if err != nil {
-		return usage{}, err
-	}
-	command.Args = append(command.Args, "--set", "fetch.workers="+strconv.Itoa(n))
-	used, log, err := of.logged(func() (usage, error) { return runProcess(command) })
-	if err == nil && log.count200() != pages {
-		err = fmt.Errorf("a site of %d pages: %d fetched", pages, log.count200())
-	}
+func (c *crawlBench) slowly(n, pages int, delay time.Duration) (used usage, err error) {
+	err = c.generated(pages, delay, func(of *crawlBench) error {
+		command, err := of.whole(of.dir)
+		if err != nil {
+			return err
+		}
+		command.Args = append(command.Args, "--set", "fetch.workers="+strconv.Itoa(n))
+		used, err = of.all(pages, func() (usage, error) { return runProcess(command) })
+		return err
+	})
 	return used, err
 }

@@ -24,6 +24,9 @@ const (
 	wordsPerLink = 68
 )
 
+// unchanged is the entity tag of every page: none ever changes.
+const unchanged = `"1"`
+
 // startStandIn serves a generated site from a child process, so that its CPU time is nobody's. Each answer takes so
 // long.
 func startStandIn(log string, pages, words int, delay time.Duration) (*site, error) {
@@ -69,11 +72,17 @@ func serveStandIn(path string, pages *generated, delay time.Duration) error {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(delay)
 		page, status := pages.at(r.URL.Path), http.StatusOK
-		if page == nil {
+		switch {
+		case page == nil:
 			page, status = []byte("<p>not found"), http.StatusNotFound
+		case r.Header.Get("If-None-Match") == unchanged:
+			page, status = nil, http.StatusNotModified
 		}
+		w.Header().Set("ETag", unchanged)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Length", fmt.Sprint(len(page)))
+		if page != nil {
+			w.Header().Set("Content-Length", fmt.Sprint(len(page)))
+		}
 		w.WriteHeader(status)
 		_, _ = w.Write(page) // a client that went away is logged all the same
 		logging.Lock()
