@@ -38,12 +38,7 @@ func (c *crawlBench) watch(b *bench, n int) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(c.dir, "watches.xml")
-	if err := c.writeWatches(file, n); err != nil {
-		return err
-	}
-	imports := exec.Command(c.program, "gc", "--config", filepath.Join("..", "pipelines.toml"), "--data", filepath.Join(data, "data"), "--urds", file)
-	if _, err := runProcess(imports); err != nil { // a pipeline that has nothing to do yet
+	if err := c.importWatches(data, n); err != nil {
 		return err
 	}
 	var start usage
@@ -85,15 +80,31 @@ func (c *crawlBench) lookAt(data string, args ...string) (usage, *asked, error) 
 	return c.logged(func() (usage, error) { return c.asking(data, args...) })
 }
 
-// writeWatches writes a URD for each page of the site. Some are told of their page.
-func (c *crawlBench) writeWatches(path string, n int) error {
+// importWatches stores a URD for each page of the site, by runs of a pipeline that has nothing to do yet.
+func (c *crawlBench) importWatches(data string, n int) error {
+	const atOnce = 20_000 // or the file is larger than one may be
+	file := filepath.Join(c.dir, "watches.xml")
+	for from := 0; from < n; from += atOnce {
+		if err := c.writeWatches(file, from, min(n, from+atOnce)); err != nil {
+			return err
+		}
+		imports := exec.Command(c.program, "gc", "--config", filepath.Join("..", "pipelines.toml"), "--data", filepath.Join(data, "data"), "--urds", file)
+		if _, err := runProcess(imports); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeWatches writes the URDs of some pages. Some are told of their page.
+func (c *crawlBench) writeWatches(path string, from, to int) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(file)
 	fmt.Fprintln(w, `<urds xmlns="urn:webrace:1">`)
-	for i := range n {
+	for i := from; i < to; i++ {
 		fmt.Fprintf(w, `<urd id="w%d" owner="owner%d"><uri>%s%s</uri><type protocol="http" method="pull" processtype="filter"/>`+
 			`<keywords match="any" threshold="20"><keyword key="asyncio" weight="5"/><keyword key="event loop" weight="3"/></keywords>`+
 			`<depth level="1"/><urgency urgent="1"/></urd>`+"\n", i, i%1000, c.site.base, standInPath(i))
