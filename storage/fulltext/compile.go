@@ -77,7 +77,7 @@ func (b *builder) whole() (search.Searcher, error) {
 		}
 	}
 	if !b.query.history {
-		old, err := b.keep(searcher.NewTermSearcher(b.ctx, b.reader, "1", fieldSuperseded, 1, b.unranked()))
+		old, err := b.keep(searcher.NewTermSearcher(b.ctx, b.reader, isSuperseded, fieldSuperseded, 1, b.unranked()))
 		if err != nil {
 			return nil, err
 		}

@@ -26,6 +26,8 @@ const (
 	fieldSuperseded = "superseded"
 	fieldVersion    = "version"
 
+	isSuperseded = "1" // the value of fieldSuperseded; the latest version of a URL has none
+
 	filterAfter  = "after"
 	filterBefore = "before"
 )

@@ -258,8 +258,12 @@ func (s *Store) Refresh(ctx context.Context, urls []string) error {
 func (s *Store) Delete(ctx context.Context, urls []string) error {
 	err := s.change(ctx, func(batch *bleve.Batch) error {
 		return s.read(func(r index.IndexReader) error {
+			superseded, err := hasSuperseded(ctx, r)
+			if err != nil {
+				return err
+			}
 			for _, u := range urls {
-				have, err := versionsIn(r, u)
+				have, err := versionsIn(r, u, superseded)
 				if err != nil {
 					return err
 				}
@@ -277,8 +281,8 @@ func (s *Store) Delete(ctx context.Context, urls []string) error {
 // Version returns the version of a URL that is indexed as its latest, 0 for none.
 func (s *Store) Version(url string) (version int, err error) {
 	err = s.read(func(r index.IndexReader) error {
-		have, err := versionsIn(r, url)
-		version = max(have.latest, 0)
+		latest, err := latestIn(r, url)
+		version = max(latest, 0)
 		return err
 	})
 	if err != nil {

@@ -76,11 +76,11 @@ func (d *Document) indexed(superseded bool, counter *termCounter) *document.Docu
 		doc.AddField(f)
 	}
 	value := func(field, value string, options index.FieldIndexingOptions) {
-		if value == "" {
-			doc.AddField(&wordField{name: field, options: options}) // the same: a merge keeps what all segments have
-			return
+		f := &wordField{name: field, text: value, options: options}
+		if value != "" { // or it has no term, and the same options: a merge keeps what all segments have
+			counter.value(f)
 		}
-		doc.AddField(document.NewTextFieldWithIndexingOptions(field, nil, []byte(value), options))
+		doc.AddField(f)
 	}
 	words(fieldTitle, d.Title, asText|index.StoreField)
 	words(fieldHeadings, d.Headings, asText)
@@ -92,7 +92,7 @@ func (d *Document) indexed(superseded bool, counter *termCounter) *document.Docu
 		day, date = d.Date.UTC().Format(time.DateOnly), d.Date.UTC().Format(dateLayout)
 	}
 	if superseded {
-		old = "1"
+		old = isSuperseded
 	}
 	value(fieldURL, d.URL, asValue)
 	value(fieldHost, host, asCounts)

@@ -63,16 +63,12 @@ func (s *Store) attempt(fill func(*bleve.Batch) error) error {
 		return err
 	}
 	batch := s.index.NewBatch() // only who writes replaces the index
-	s.counter.arena = arenas.Get().(*arena)
+	s.counter.begin()
 	err := fill(batch)
 	if err == nil && batch.Size() > 0 {
 		err = s.apply(batch)
 	}
-	if err == nil { // or the library may have some of it
-		s.counter.arena.reset()
-		arenas.Put(s.counter.arena)
-	}
-	s.counter.arena = nil
+	s.counter.end(err == nil)
 	return err
 }
 

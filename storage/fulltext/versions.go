@@ -91,8 +91,10 @@ type held struct {
 	superseded []int
 }
 
-func versionsIn(r index.IndexReader, url string) (h held, err error) {
-	if h.latest, err = latestIn(r, url); err != nil {
+// versionsIn returns what the index has of a URL. To look for superseded versions costs as much as to read the page, so
+// the caller says whether there are any at all.
+func versionsIn(r index.IndexReader, url string, superseded bool) (h held, err error) {
+	if h.latest, err = latestIn(r, url); err != nil || !superseded {
 		return h, err
 	}
 	ids, err := r.FieldDictPrefix("_id", []byte(url+" "))
@@ -113,6 +115,15 @@ func versionsIn(r index.IndexReader, url string) (h held, err error) {
 			h.superseded = append(h.superseded, n) // names of what was deleted are still listed for a while
 		}
 	}
+}
+
+// hasSuperseded reports whether the index has a superseded version of any URL.
+func hasSuperseded(ctx context.Context, r index.IndexReader) (bool, error) {
+	old, err := r.TermFieldReader(ctx, []byte(isSuperseded), fieldSuperseded, false, false, false)
+	if err != nil {
+		return false, err
+	}
+	return old.Count() > 0, old.Close()
 }
 
 // latestIn returns the version that is indexed as the latest.
@@ -175,12 +186,16 @@ func (s *Store) settle(ctx context.Context, urls []string, given map[string][]*D
 // fill puts what changes for the first URLs into a batch, until that is enough, and returns how many they
 // are.
 func (s *Store) fill(ctx context.Context, batch *bleve.Batch, r index.IndexReader, urls []string, given map[string][]*Document) (int, error) {
+	superseded, err := hasSuperseded(ctx, r)
+	if err != nil {
+		return 0, err
+	}
 	bytes := 0
 	for i, u := range urls {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		n, err := s.fillURL(batch, r, u, given[u])
+		n, err := s.fillURL(batch, r, u, superseded, given[u])
 		if err != nil {
 			return 0, fmt.Errorf("%q: %w", u, err)
 		}
@@ -195,8 +210,8 @@ func (s *Store) fill(ctx context.Context, batch *bleve.Batch, r index.IndexReade
 }
 
 // fillURL puts what changes for a URL into a batch, and returns how much text that is.
-func (s *Store) fillURL(batch *bleve.Batch, r index.IndexReader, url string, given []*Document) (bytes int, err error) {
-	have, err := versionsIn(r, url)
+func (s *Store) fillURL(batch *bleve.Batch, r index.IndexReader, url string, superseded bool, given []*Document) (bytes int, err error) {
+	have, err := versionsIn(r, url, superseded)
 	if err != nil {
 		return 0, err
 	}

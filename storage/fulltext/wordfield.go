@@ -3,62 +3,81 @@ package fulltext
 import (
 	"bytes"
 	"strings"
-	"sync"
 
 	index "github.com/blevesearch/bleve_index_api"
 
 	"github.com/webrace/webrace/internal/analyze"
 )
 
-// What is indexed of one field of one document at most, because the library holds 100 bytes of memory for each place
-// and 500 for each term until a batch is written. [Document.Shortened] tells.
+// What is indexed of one field of one document at most, because each place and each term takes memory until a batch is
+// written. [Document.Shortened] tells.
 const (
 	maxPlaces   = 1 << 18 // words behind them are counted, and stand in no phrase
 	maxTerms    = 100_000 // different ones; words that are new behind them are left out
 	longestTerm = 256     // bytes; what is longer is no word
 )
 
-// wordField is a field of words as the library takes it: the terms of its text with their numbers and positions.
-// The library's own field would make a token for each word, and a location for each token; here words are counted,
-// and a location is shared by all that stand at that position in any document.
+// wordField is a field as the library takes it: the terms of its text with their numbers and positions. The library's
+// own field would make a token for each word, and a location for each token; here words are counted, and a segmentMaker
+// writes what was counted as it is.
 type wordField struct {
 	name    string
 	text    string
 	options index.FieldIndexingOptions
 
-	length int // terms, repeated ones included
-	terms  index.TokenFrequencies
+	length    int // terms, repeated ones included
+	terms     []termCount
+	positions []uint32 // of all terms, one term's behind the other's
 }
 
-func (f *wordField) Name() string                                     { return f.name }
-func (f *wordField) Value() []byte                                    { return []byte(f.text) }
-func (f *wordField) ArrayPositions() []uint64                         { return nil }
-func (f *wordField) EncodedFieldType() byte                           { return 't' }
-func (f *wordField) Options() index.FieldIndexingOptions              { return f.options }
-func (f *wordField) AnalyzedLength() int                              { return f.length }
-func (f *wordField) AnalyzedTokenFrequencies() index.TokenFrequencies { return f.terms }
-func (f *wordField) NumPlainTextBytes() uint64                        { return uint64(len(f.text)) }
-func (f *wordField) Size() int                                        { return len(f.text) }
-func (f *wordField) Analyze()                                         {} // it was, by a termCounter
+// termCount is a term of a text, how often it stands there (0 if that is not asked for), and at how many places.
+type termCount struct {
+	term      *countedTerm
+	n, places uint32
+}
+
+func (f *wordField) Name() string                        { return f.name }
+func (f *wordField) Value() []byte                       { return []byte(f.text) }
+func (f *wordField) ArrayPositions() []uint64            { return nil }
+func (f *wordField) EncodedFieldType() byte              { return 't' }
+func (f *wordField) Options() index.FieldIndexingOptions { return f.options }
+func (f *wordField) AnalyzedLength() int                 { return f.length }
+func (f *wordField) NumPlainTextBytes() uint64           { return uint64(len(f.text)) }
+func (f *wordField) Size() int                           { return len(f.text) }
+func (f *wordField) Analyze()                            {} // it was, by a termCounter
+
+// AnalyzedTokenFrequencies is for the library, if it writes the segment itself.
+func (f *wordField) AnalyzedTokenFrequencies() index.TokenFrequencies {
+	terms, positions := make(index.TokenFrequencies, len(f.terms)), f.positions
+	for _, t := range f.terms {
+		counted := &index.TokenFreq{Term: []byte(t.term.term)}
+		counted.SetFrequency(int(t.n))
+		for _, p := range positions[:t.places] {
+			counted.Locations = append(counted.Locations, &index.TokenLocation{Position: int(p)})
+		}
+		terms[t.term.term], positions = counted, positions[t.places:]
+	}
+	return terms
+}
 
 // termCounter counts the terms of texts, each in two passes: over its words, to learn how often each term stands there,
 // and over their positions, which go to where the first pass made room. The zero value is ready to use.
 type termCounter struct {
-	vocabularies map[analyze.Language]*vocabulary
-	found        []*countedTerm // the terms of the text
-	places       []wordPlace
-	arena        *arena // for what the library is given
+	known  map[analyze.Language]map[string]knownWord // words by their folded form
+	terms  vocabulary
+	found  []*countedTerm // the terms of the text
+	places []wordPlace
+	arena  *arena // for what the library is given
 }
 
 type wordPlace struct {
 	term     *countedTerm // that stands for the word in phrases
-	position int
+	position uint32
 }
 
-// vocabulary is the words of a language that were met: stemming one costs as much as reading a hundred. It is made in
-// few large pieces, since each collection of garbage looks at every one.
+// vocabulary is the terms that were met, one of each, whatever the language: stemming a word costs as much as reading a
+// hundred. They are made in few large pieces, since each collection of garbage looks at every one.
 type vocabulary struct {
-	words  map[string]knownWord // by their folded form
 	terms  map[string]*countedTerm
 	text   strings.Builder // the latest piece of the terms' text
 	unused []countedTerm   // of the latest piece
@@ -72,36 +91,55 @@ type knownWord struct {
 	common       bool
 }
 
-// countedTerm is a term with what was counted of it in the text at hand.
+// countedTerm is a term with what was counted of it: in the text at hand, and then in the field of a segment.
 type countedTerm struct {
 	term      string
-	n, places int
-	counted   *index.TokenFreq
+	n, places uint32 // of it in the text
+	at        uint32 // where the next of its places, or of its documents, goes
+	documents uint32 // that have it in the field
 }
 
-// maxVocabulary is how many words are remembered; then it begins anew.
-const maxVocabulary = 1 << 16
+// maxVocabulary is how many terms and words are remembered; then it begins anew.
+const maxVocabulary = 1 << 18
 
-func (c *termCounter) vocabulary(l analyze.Language) *vocabulary {
-	v := c.vocabularies[l]
-	if v != nil && len(v.words) < maxVocabulary {
-		return v
+// begin gets ready for a batch, in which each term is to be the same countedTerm everywhere.
+func (c *termCounter) begin() {
+	size := len(c.terms.terms)
+	for _, words := range c.known {
+		size += len(words)
 	}
-	if c.vocabularies == nil {
-		c.vocabularies = map[analyze.Language]*vocabulary{}
+	if c.known == nil || size > maxVocabulary {
+		c.known, c.terms = map[analyze.Language]map[string]knownWord{}, vocabulary{terms: map[string]*countedTerm{}}
 	}
-	v = &vocabulary{words: map[string]knownWord{}, terms: map[string]*countedTerm{}}
-	c.vocabularies[l] = v
-	return v
+	c.arena = arenas.Get().(*arena)
 }
 
-func (v *vocabulary) learn(language analyze.Language, folded string) knownWord {
-	w := knownWord{folded: v.term(folded), common: analyze.IsStopWord(folded)}
+// end ends a batch. If it was not applied, the library may still have some of it.
+func (c *termCounter) end(applied bool) {
+	if applied {
+		c.arena.reset()
+		arenas.Put(c.arena)
+	}
+	c.arena = nil
+}
+
+// words returns the known words of a language.
+func (c *termCounter) words(language analyze.Language) map[string]knownWord {
+	known := c.known[language]
+	if known == nil {
+		known = map[string]knownWord{}
+		c.known[language] = known
+	}
+	return known
+}
+
+func (c *termCounter) learn(known map[string]knownWord, language analyze.Language, folded string) knownWord {
+	w := knownWord{folded: c.terms.term(folded), common: analyze.IsStopWord(folded)}
 	w.stem = w.folded
 	if stem := analyze.StemIn(language, folded); stem != folded {
-		w.stem = v.term(stem)
+		w.stem = c.terms.term(stem)
 	}
-	v.words[w.folded.term] = w
+	known[w.folded.term] = w
 	return w
 }
 
@@ -116,7 +154,7 @@ func (v *vocabulary) term(term string) *countedTerm {
 	v.unused = v.unused[1:]
 	if v.text.Cap()-v.text.Len() < len(term) {
 		v.text.Reset() // its text stays as long as terms are made of it
-		v.text.Grow(1 << 14)
+		v.text.Grow(max(1<<14, len(term)))
 	}
 	start := v.text.Len()
 	v.text.WriteString(term)
@@ -125,13 +163,19 @@ func (v *vocabulary) term(term string) *countedTerm {
 	return t
 }
 
+// value gives a field its text as its only term, in which nothing is counted.
+func (c *termCounter) value(f *wordField) {
+	f.length, f.terms = 1, c.arena.counts.take(1)
+	f.terms[0] = termCount{term: c.arena.values.term(f.text)}
+}
+
 // count gives a field the terms of its text, and reports whether that is all of them.
 func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool) {
 	if f.text == "" {
 		return true
 	}
-	text, known, common := c.arena.bytes(f.text), c.vocabulary(language), hasCommon(f.name)
-	position, end := 0, 0
+	text, known, common := c.arena.bytes(f.text), c.words(language), hasCommon(f.name)
+	position, end := uint32(0), 0
 	whole = true
 	analyze.Words(text, func(start, stop int, folded []byte) bool {
 		position++
@@ -142,13 +186,13 @@ func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool
 		if len(folded) > longestTerm {
 			return true
 		}
-		w, ok := known.words[string(folded)]
+		w, ok := known[string(folded)]
 		if !ok {
 			if len(c.found) >= maxTerms {
 				whole = false
 				return true
 			}
-			w = known.learn(language, string(folded))
+			w = c.learn(known, language, string(folded))
 		}
 		if !w.common || common {
 			f.length += c.add(w, position)
@@ -161,7 +205,7 @@ func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool
 }
 
 // add counts a word, and returns under how many terms.
-func (c *termCounter) add(w knownWord, position int) int {
+func (c *termCounter) add(w knownWord, position uint32) int {
 	c.addTerm(w.stem)
 	if len(c.places) < maxPlaces {
 		w.stem.places++
@@ -183,39 +227,18 @@ func (c *termCounter) addTerm(t *countedTerm) {
 
 // fill gives the field what was counted, and forgets it.
 func (c *termCounter) fill(f *wordField) {
-	counted, room := c.arena.counted.take(len(c.found)), c.arena.locations.take(len(c.places))
-	f.terms = c.arena.terms(len(c.found))
+	f.terms, f.positions = c.arena.counts.take(len(c.found)), c.arena.positions.take(len(c.places))
+	next := uint32(0)
 	for i, t := range c.found {
-		t.counted = &counted[i]
-		t.counted.SetFrequency(t.n)
-		t.counted.Locations, room = room[:0:t.places], room[t.places:]
-		f.terms[t.term] = t.counted
+		f.terms[i] = termCount{t, t.n, t.places}
+		t.at, next = next, next+t.places
 	}
 	for _, p := range c.places {
-		p.term.counted.Locations = append(p.term.counted.Locations, locationAt(p.position))
+		f.positions[p.term.at] = p.position
+		p.term.at++
 	}
 	for _, t := range c.found {
-		t.n, t.places, t.counted = 0, 0, nil
+		t.n, t.places = 0, 0
 	}
 	c.found, c.places = c.found[:0], c.places[:0]
 }
-
-// locationAt returns the location of a position. It says nothing of bytes: fragments are made of the texts, and the
-// library looks at positions alone. The library only reads it.
-func locationAt(position int) *index.TokenLocation {
-	if position >= len(locations) {
-		return &index.TokenLocation{Position: position}
-	}
-	return &firstLocations()[position]
-}
-
-// locations are those of the first positions, which most documents have no more of. They lie outside the heap, so that
-// a garbage collection has no look at what points there.
-var locations [1 << 14]index.TokenLocation
-
-var firstLocations = sync.OnceValue(func() []index.TokenLocation {
-	for i := range locations {
-		locations[i].Position = i
-	}
-	return locations[:]
-})
