@@ -90,6 +90,23 @@ func TestWordsAreCountedAsTokensAre(t *testing.T) {
 	}
 }
 
+func TestVocabularyIsBounded(t *testing.T) {
+	t.Parallel()
+	var counter termCounter
+	for round := range 4 {
+		counter.begin()
+		var b strings.Builder
+		for i := range maxTerms {
+			fmt.Fprintf(&b, "%x%xs ", round, i)
+		}
+		mustCountAlike(t, &counter, b.String(), "en", fieldBody)
+		counter.end(true)
+		if n := len(counter.terms.terms); n > maxVocabulary+2*maxTerms {
+			t.Errorf("%d terms after %d texts", n, round+1)
+		}
+	}
+}
+
 func FuzzWordsAreCountedAsTokensAre(f *testing.F) {
 	f.Add("crawling the crawls\fof crawlers", "en")
 	f.Add("\ufdfa 漢字かな naïve\u0301 \xff", "fr")
