@@ -28,6 +28,7 @@ type changes struct {
 	wanted   []urlID
 	spare    []*record // of earlier groups
 
+	wantedHosts  []hostID
 	startVisited []*crawl
 }
 
@@ -44,7 +45,7 @@ type spot struct {
 }
 
 const (
-	treatedHosts = 1 << 13 // host records that the committer keeps
+	treatedHosts = 1 << 14 // host records that the committer keeps
 	spareRecords = 1 << 15
 )
 
@@ -75,7 +76,7 @@ func (c *changes) begin() {
 	clear(c.lanes)
 	c.writes.reset()
 	c.timed, c.before, c.startVisited = false, c.q.count, nil
-	c.wanted, c.altered = c.wanted[:0], c.altered[:0]
+	c.wanted, c.wantedHosts, c.altered = c.wanted[:0], c.wantedHosts[:0], c.altered[:0]
 }
 
 // newRecord returns an empty record of a URL.
@@ -90,14 +91,24 @@ func (c *changes) newRecord(id urlID) *record {
 	return rec
 }
 
-// want says that the record of a URL will be asked for, so that all of a group are read in one go.
-func (c *changes) want(id urlID) {
+// want says that the record of a URL will be asked for, so that all of a group are read in one go. It reports whether
+// the URL is known to be new.
+func (c *changes) want(id urlID) (isNew bool) {
 	switch {
 	case c.records[id] != nil:
 	case c.q.filter.maybe(id):
 		c.wanted = append(c.wanted, id)
 	default:
 		c.newRecord(id)
+		return true
+	}
+	return false
+}
+
+// wantHost is want for a host.
+func (c *changes) wantHost(id hostID) {
+	if _, ok := c.q.treated.get(id); !ok {
+		c.wantedHosts = append(c.wantedHosts, id)
 	}
 }
 
@@ -110,6 +121,15 @@ func (c *changes) lend(l *Lease) {
 
 // read reads the records that are wanted.
 func (c *changes) read() error {
+	slices.Sort(c.wantedHosts)
+	c.wantedHosts = slices.Compact(c.wantedHosts)
+	err := c.q.store.readHosts(c.q.keys, c.wantedHosts, func(id hostID, h *hostRecord) {
+		c.hosts[id] = h
+		c.q.treated.put(id, h)
+	})
+	if err != nil {
+		return err
+	}
 	slices.SortFunc(c.wanted, func(a, b urlID) int { return bytes.Compare(a[:], b[:]) })
 	c.wanted = slices.Compact(c.wanted)
 	return c.q.store.readRecords(c.q.keys, c.wanted, func(id urlID, value []byte) error {
@@ -181,7 +201,10 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 			}
 		}
 	}
-	return c.set(c.q.keys.item(host, at, rec.place.order), it.encode())
+	c.writes.open(c.q.keys.item(host, at, order))
+	c.writes.data = it.append(c.writes.data)
+	c.writes.close()
+	return nil
 }
 
 // delay puts an item aside until it is due.

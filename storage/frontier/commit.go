@@ -12,13 +12,18 @@ import (
 	"github.com/webrace/webrace/storage/internal/generation"
 )
 
-// groupSize is how many steps share one fsync at most.
-const groupSize = 256
+// A group of steps shares one fsync. It has as many steps at most, and none that would begin beyond so many URLs
+// offered: a batch as large as half a memtable becomes a table of its own, and small tables are merged over and over.
+const (
+	groupSize = 256
+	groupURLs = 4096
+)
 
 // step is one change to one queue: an offer, a start, a done, a report. Steps are applied in the order
 // of their submission, by one goroutine, so apply sees every earlier step, and nothing changes under it.
 type step struct {
 	queue *Queue
+	urls  int                  // that it offers
 	wants func(*changes)       // asks for the records that apply will look at, as far as they are known; may be nil
 	apply func(*changes) error // an error is the disk's, and ends the store
 	after func() error         // once durable and visible; holds the queue's lock; may be nil
@@ -100,13 +105,24 @@ func (c *committer) run() {
 func (c *committer) full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.closed || len(c.steps) >= groupSize
+	_, full := c.group()
+	return c.closed || full
+}
+
+// group returns how many steps the next group has, and whether it cannot have more.
+func (c *committer) group() (n int, full bool) {
+	urls := 0
+	for n < len(c.steps) && n < groupSize && urls < groupURLs {
+		urls += c.steps[n].urls
+		n++
+	}
+	return n, n == groupSize || urls >= groupURLs
 }
 
 func (c *committer) next() []step {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := min(groupSize, len(c.steps))
+	n, _ := c.group()
 	group := c.steps[:n:n]
 	if c.steps = c.steps[n:]; len(c.steps) == 0 {
 		c.steps = nil // lets go of the array

@@ -94,7 +94,7 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 		done(o.result, nil)
 		return
 	}
-	q.submit(step{wants: o.wants, apply: o.apply, after: o.settled, done: func(err error) { done(o.result, err) }})
+	q.submit(step{urls: len(o.candidates), wants: o.wants, apply: o.apply, after: o.settled, done: func(err error) { done(o.result, err) }})
 }
 
 // offer is the URLs of a document that passed the gate.
@@ -266,7 +266,9 @@ func (o *offer) wants(ch *changes) {
 		ch.want(o.redirect.from)
 	}
 	for i := range o.candidates {
-		ch.want(o.candidates[i].id)
+		if c := &o.candidates[i]; ch.want(c.id) {
+			ch.wantHost(c.host)
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/fsck"
@@ -97,26 +96,6 @@ func Open(dir string, o Options) (*Store, error) {
 	s.news.start()
 	s.committer.start(db)
 	return s, nil
-}
-
-func pebbleOptions(o Options) *pebble.Options {
-	p := &pebble.Options{
-		FS:       o.FS,
-		ReadOnly: o.ReadOnly,
-		Logger:   logger{o.Logger, o.Fatal},
-		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
-			o.Logger.Error("frontier database is damaged", "file", i.Path) // who reads it gets an error: that is no end
-		}},
-		CacheSize:             o.Cache,
-		MemTableSize:          8 << 20,
-		L0CompactionThreshold: 8, // later and larger compactions: most of the CPU goes into them
-		LBaseMaxBytes:         128 << 20,
-		FormatMajorVersion:    pebble.FormatNewest,
-	}
-	for i := range p.Levels {
-		p.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
-	}
-	return p
 }
 
 func (s *Store) checkFormat() error {

@@ -1,0 +1,72 @@
+package frontier
+
+import (
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+)
+
+// pebbleOptions are for keys that come in no order at all, most of which are never looked up again. Nearly all of the
+// CPU time goes into merging tables, so each merge takes many tables from above, and as few bytes below as there can be.
+// That costs memory for the tables' filters alone: a larger memtable would cost several times its size, and time to
+// recover.
+func pebbleOptions(o Options) *pebble.Options {
+	p := &pebble.Options{
+		FS:       o.FS,
+		ReadOnly: o.ReadOnly,
+		Logger:   logger{o.Logger, o.Fatal},
+		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
+			o.Logger.Error("frontier database is damaged", "file", i.Path) // who reads it gets an error: that is no end
+		}},
+		CacheSize:             o.Cache,
+		MemTableSize:          8 << 20,
+		L0CompactionThreshold: 16, // of which pebble takes the half: so many tables may have a key
+		L0StopWritesThreshold: 48,
+		LBaseMaxBytes:         256 << 20,
+		FormatMajorVersion:    pebble.FormatNewest,
+		Filters:               map[string]pebble.FilterPolicy{bloomFilter.Name(): bloomFilter}, // of earlier releases
+	}
+	last := len(p.Levels) - 1
+	for i := range last {
+		p.Levels[i].FilterPolicy = sparseFilter{bloomFilter, "webrace.upper", string(kindItem)}
+	}
+	p.Levels[last].FilterPolicy = sparseFilter{bloomFilter, "webrace.last", string([]byte{kindItem, kindSeen})}
+	return p
+}
+
+var bloomFilter = bloom.FilterPolicy(10)
+
+// sparseFilter leaves out kinds of keys that are never looked up in vain, and says of all those that they may be there:
+// items are read in their order, and a URL's record that is looked up lies in the last level if in no other, since the
+// queue's own filter knows the new ones. Who does not know a filter's name does without it.
+type sparseFilter struct {
+	pebble.FilterPolicy
+	name string
+	out  string // the kinds
+}
+
+func (f sparseFilter) Name() string { return f.name }
+
+func (f sparseFilter) MayContain(t pebble.FilterType, filter, key []byte) bool {
+	return f.leavesOut(key) || f.FilterPolicy.MayContain(t, filter, key)
+}
+
+func (f sparseFilter) NewWriter(t pebble.FilterType) pebble.FilterWriter {
+	return sparseWriter{f.FilterPolicy.NewWriter(t), f}
+}
+
+func (f sparseFilter) leavesOut(key []byte) bool {
+	return len(key) > len(keys{}) && strings.IndexByte(f.out, key[len(keys{})]) >= 0
+}
+
+type sparseWriter struct {
+	pebble.FilterWriter
+	of sparseFilter
+}
+
+func (w sparseWriter) AddKey(key []byte) {
+	if !w.of.leavesOut(key) {
+		w.FilterWriter.AddKey(key)
+	}
+}
