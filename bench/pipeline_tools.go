@@ -29,7 +29,7 @@ const (
 
 // benchTools measures what it costs to look at a pipeline, while it runs and before.
 func benchTools(b *bench, rounds int) error {
-	return errors.Join(b.watching(rounds), b.linting(rounds), b.starting(rounds), b.records())
+	return errors.Join(b.watching(rounds), b.linting(rounds), b.starting(rounds), b.programs(min(rounds, 3)), b.records())
 }
 
 // blockSize is what a stage that is busy hashes for each item: some 10 µs of work, as a small page is.

@@ -79,7 +79,7 @@ func EncodeFields(v any, only ...string) (kind string, header json.RawMessage, b
 			body = nil
 		}
 	}
-	header, err = json.Marshal(h.Interface())
+	header, err = json.Marshal(h.Addr().Interface()) // which copies nothing
 	return k.name, header, body, encodeError(v, err)
 }
 

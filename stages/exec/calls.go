@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
@@ -49,19 +50,43 @@ func (p *process) send(value any) (*call, error) {
 	if !alive {
 		return c, nil
 	}
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	whole := appendItem(nil, id, kind, header)
-	p.frame = appendFrame(p.frame[:0], whole, body)
-	if size := len(p.frame) - frameStart; int64(size) > int64(p.stage.options.MaxFrame) {
-		p.frame = nil
+	frame := appendItem(make([]byte, 0, len(header)+100), id, kind, header)
+	if size := frameStart + len(frame) + len(body); int64(size) > int64(p.stage.options.MaxFrame) {
 		p.unregister(id)
 		return nil, fmt.Errorf("the item is a frame of %d bytes: max_frame is %v", size, p.stage.options.MaxFrame)
 	}
-	if _, err := p.stdin.Write(p.frame); err != nil {
+	p.write(frame, body)
+	return c, nil
+}
+
+// mostUnwritten is how many bytes of frames wait for others to be written with.
+const mostUnwritten = 64 << 10
+
+// write writes a frame. Others who are about to write one may add it to this, so that the program is woken once for
+// all: the first of them lets them, and then writes what there is.
+func (p *process) write(header, body []byte) {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	first := len(p.unwritten) == 0
+	p.unwritten = appendFrame(p.unwritten, header, body)
+	if len(p.unwritten) < mostUnwritten {
+		if !first {
+			return
+		}
+		p.writing.Unlock()
+		runtime.Gosched()
+		p.writing.Lock()
+	}
+	if len(p.unwritten) == 0 { // by another, whose frame was too large to wait
+		return
+	}
+	_, err := p.stdin.Write(p.unwritten)
+	if p.unwritten = p.unwritten[:0]; cap(p.unwritten) > mostUnwritten*4 {
+		p.unwritten = nil
+	}
+	if err != nil {
 		p.stage.tasks.Go(func() { p.unheard(err) })
 	}
-	return c, nil
 }
 
 // unheard gives up a process that does not read its standard input, if it goes on. What one that has ended wrote before

@@ -35,8 +35,8 @@ type process struct {
 	ended          chan struct{} // closed when nothing of it is left
 	status         error         // how it ended
 
-	writing sync.Mutex
-	frame   []byte // the last one written, whose memory is used again
+	writing   sync.Mutex
+	unwritten []byte // frames, whose memory is used again
 
 	mu       sync.Mutex
 	err      error // why nothing more can be expected of it

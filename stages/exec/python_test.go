@@ -1,10 +1,13 @@
 package exec
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +105,39 @@ func TestPythonChecksItsOptions(t *testing.T) {
 		o := python(t, shout)
 		o.Options = options
 		mustNotOpen(t, o, want)
+	}
+}
+
+// TestPythonReadsItemsHoweverTheyAreWritten: the library reads what this host writes without a reader of JSON, and what
+// another one writes with it.
+func TestPythonReadsItemsHoweverTheyAreWritten(t *testing.T) {
+	o := python(t, "from webrace_stage import stage\n@stage(takes='any')\ndef echo(item, options):\n"+
+		"    yield item.change(was=[item.kind, item.title, item.get('value'), item.body.decode()])\necho.run()\n")
+	c := osexec.Command(o.Command[0], o.Command[1:]...)
+	c.Env = append(os.Environ(), "PYTHONPATH="+o.Env["PYTHONPATH"], "PYTHONDONTWRITEBYTECODE=1")
+	items := []string{
+		string(appendItem(nil, 7, "document", []byte(`{"title":"Ω \"}","value":[1]}`))),
+		`{"value": {"title": "Ω \"}", "value": [1]}, "kind": "document", "new": 1, "type": "item", "id": 7}`,
+		`{"type":"item","id":7,"kind":"document","value":{"title":"Ω \"}","value":[1]},"new":1}`,
+		`{"type":"item","id":7,"kind":"text"}`, `{"type":"other"}`,
+	}
+	in := appendFrame(nil, []byte(`{"type":"hello","abi":1}`), nil)
+	for _, item := range items {
+		in = appendFrame(in, []byte(item), []byte("body"))
+	}
+	c.Stdin = bytes.NewReader(in)
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(bytes.NewReader(out))
+	var said []string
+	for header, _, err := readFrame(r, 1<<20); err == nil; header, _, err = readFrame(r, 1<<20) {
+		said = append(said, string(header))
+	}
+	emit, done := `{"type":"emit","id":7,"keep":true,"set":{"was":["document","\u03a9 \"}",[1],"body"]}}`, `{"type":"done","id":7}`
+	other := `{"type":"emit","id":7,"keep":true,"set":{"was":["text",null,null,"body"]}}`
+	if want := []string{emit, done, emit, done, emit, done, other, done}; !slices.Equal(said[1:], want) {
+		t.Errorf("it said\n%s\nwant\n%s", strings.Join(said[1:], "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -16,6 +16,7 @@ error, because standard output belongs to webrace.
 import difflib
 import json
 import os
+import re
 import struct
 import sys
 import traceback
@@ -27,6 +28,7 @@ LENGTHS = struct.Struct("<II")
 KEEP = {"keep": True}
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _decode = json.JSONDecoder().raw_decode
+_item_begins = re.compile(rb'\{"type":"item","id":(\d+),"kind":"([^"\\]*)","value":').match  # as webrace writes it
 
 # What a field is where it is left out, for the kinds there were when this file was written.
 EMPTY = {
@@ -66,9 +68,19 @@ class Item:
     def __init__(self, kind, body=b"", **fields):
         self.kind, self.body, self.fields = kind, body, fields
 
+    @classmethod
+    def _of(cls, kind, body, unread):
+        """Return an item whose fields are read when the first of them is asked for."""
+        item = cls.__new__(cls)
+        item.kind, item.body, item.__unread = kind, body, unread
+        return item
+
     def __getattr__(self, name):
-        fields = self.__dict__.get("fields")
-        if fields is None or name.startswith("__"):
+        if name == "fields" and "_Item__unread" in self.__dict__:
+            value = _decode(self.__dict__.pop("_Item__unread").decode("utf-8"))[0]
+            self.fields = value if isinstance(value, dict) else {"value": value}
+            return self.fields
+        if name == "fields" or name.startswith("__"):
             raise AttributeError(name)
         return self.get(name.rstrip("_"))  # item.from_ is the field "from"
 
@@ -163,9 +175,9 @@ class Stage:
         sink = sys.stdout.buffer
         sys.stdout = sys.stderr
         frames = _frames(sys.stdin.fileno(), sink.flush)
-        for header, _ in frames:
+        for hello, _ in frames:
             try:
-                options = Options(self.check(header.get("options") or {}))
+                options = Options(self.check(_parsed(hello).get("options") or {}))
             except OptionError as e:
                 _write(sink, {"type": "error", "error": str(e), "option": e.option})
                 sink.flush()
@@ -173,8 +185,16 @@ class Stage:
             _write(sink, {"type": "ready", "abi": ABI, "spec": self.spec()})
             break
         for header, body in frames:
+            begins = _item_begins(header)
+            if begins:
+                id, kind = begins.groups()
+                self._work(id, Item._of(kind.decode("utf-8"), body, header[begins.end():]), options, sink)
+                continue
+            header = _parsed(header)
             if header.get("type") == "item":
-                self._work(header, body, options, sink)
+                item, value = Item(header["kind"], body), header.get("value")
+                item.fields = value if isinstance(value, dict) else {"value": value}
+                self._work(b"%d" % header["id"], item, options, sink)
 
     def spec(self):
         """Return what the stage says of itself."""
@@ -184,30 +204,26 @@ class Stage:
             spec["fields"] = self.fields
         return spec
 
-    def _work(self, header, body, options, sink):
-        id, value = header["id"], header.get("value")
-        fields = value if isinstance(value, dict) else {"value": value}
-        item = Item(header["kind"], body)
-        item.fields = fields
+    def _work(self, id, item, options, sink):
         end = None
         try:
             for output in self.function(item, options) or ():
                 if output.message == KEEP:
-                    _write_frame(sink, b'{"type":"emit","id":%d,"keep":true}' % id)
+                    _write_frame(sink, b'{"type":"emit","id":' + id + b',"keep":true}')
                 else:
-                    _write(sink, {"type": "emit", "id": id, **output.message}, output.body)
+                    _write(sink, {"type": "emit", "id": int(id), **output.message}, output.body)
         except Retry as e:
-            end = {"type": "error", "id": id, "error": str(e), "retry_after_s": e.after_s}
+            end = {"type": "error", "error": str(e), "retry_after_s": e.after_s}
         except Exception as e:  # the item fails, and the stage goes on
             traceback.print_exc()
-            end = {"type": "error", "id": id, "error": "%s: %s" % (type(e).__name__, e)}
+            end = {"type": "error", "error": "%s: %s" % (type(e).__name__, e)}
         if self.counts:
-            end = end or {"type": "done", "id": id}
+            end = end or {"type": "done"}
             end["count"], self.counts = self.counts, {}
         if end:
-            _write(sink, end)
+            _write(sink, {**end, "id": int(id)})
         else:
-            _write_frame(sink, b'{"type":"done","id":%d}' % id)
+            _write_frame(sink, b'{"type":"done","id":' + id + b'}')
 
 
 def stage(takes="document", gives="document", options=None, fields=None):
@@ -241,7 +257,7 @@ def _frames(fd, before_waiting):
             start, end = at + 8, at + 4 + total
             if len(buffer) >= end:
                 at = end
-                yield _decode(buffer[start:start + head].decode("utf-8"))[0], buffer[start + head:end]
+                yield buffer[start:start + head], buffer[start + head:end]
                 continue
         before_waiting()
         chunks, missing = [buffer[at:]], 1
@@ -254,6 +270,10 @@ def _frames(fd, before_waiting):
             chunks.append(chunk)
             missing -= len(chunk)
         buffer, at = b"".join(chunks), 0
+
+
+def _parsed(header):
+    return _decode(header.decode("utf-8"))[0]
 
 
 def _write(sink, header, body=b""):
