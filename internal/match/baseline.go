@@ -172,11 +172,7 @@ func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 	hashes := c.hashes[:0]
 	var tail []byte
 	for i, block := range text.Blocks {
-		written := text.Slice(block)
-		if !collapsed(written) {
-			c.clean = appendCollapsed(c.clean[:0], written)
-			written = c.clean
-		}
+		written := collapse(&c.clean, text.Slice(block))
 		switch {
 		case len(written) == 0:
 			hashes = append(hashes, 0)

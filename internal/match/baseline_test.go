@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/webrace/webrace"
 )
@@ -165,6 +167,36 @@ func BenchmarkBaseline(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		base.Update(changed)
+	}
+}
+
+// TestBlankedEightAtATime holds appendBlanked against a plain reading of what it promises, on texts of a few characters.
+func TestBlankedEightAtATime(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200_000 {
+		text := make([]byte, 0, 64)
+		for range random.IntN(40) {
+			if random.IntN(20) == 0 {
+				text = append(text, []string{"\t", "\n", "\x7f", "\x00", "\xff", "\u00a0", "\u0085", "\u03b1", "\ufffd", "   "}[random.IntN(10)]...)
+			}
+			text = append(text, "abcdefgh!!~  "[random.IntN(13)])
+		}
+		var want []rune
+		for rest := text; len(rest) > 0; {
+			r, size := utf8.DecodeRune(rest)
+			rest = rest[size:]
+			switch {
+			case r == utf8.RuneError && size == 1:
+			case !unicode.IsSpace(r) && !unicode.IsControl(r):
+				want = append(want, r)
+			case len(want) == 0 || want[len(want)-1] != ' ':
+				want = append(want, ' ')
+			}
+		}
+		if got := appendBlanked([]byte("before"), text); string(got) != "before"+string(want) {
+			t.Fatalf("%q is %q, want %q", text, got, string(want))
+		}
 	}
 }
 

@@ -299,9 +299,10 @@ func (p *page) identify(blocks []int32) webrace.Digest {
 // digest returns the digest of a set of blocks: that of their texts' digests in ascending order.
 func (p *page) digest(blocks []int32) webrace.Digest {
 	sums := make([]webrace.Digest, len(blocks))
+	var buffer []byte
 	for i, b := range blocks {
 		if p.digests[b] == (webrace.Digest{}) {
-			p.digests[b] = sha256.Sum256(appendCollapsed(nil, p.text.Slice(p.text.Blocks[b])))
+			p.digests[b] = sha256.Sum256(collapse(&buffer, p.text.Slice(p.text.Blocks[b])))
 		}
 		sums[i] = p.digests[b]
 	}

@@ -3,9 +3,7 @@ package match
 import (
 	"cmp"
 	"encoding/binary"
-	"slices"
 
-	"github.com/webrace/webrace/internal/analyze"
 	"github.com/webrace/webrace/internal/likeness"
 )
 
@@ -29,35 +27,29 @@ func (p *page) blocksOf(among selection) (blocks []int32) {
 	return blocks
 }
 
-// fingerprint returns the fingerprints of some blocks, whatever their order. Likeness is that of the pairs of
+// fingerprint returns the fingerprints of some blocks, which ascend; their order makes no difference to it. Likeness is that of the pairs of
 // words that follow one another in a block, or that of the words where there are too few pairs: lists of single
 // words are texts too.
 func (p *page) fingerprint(blocks []int32) Shown {
 	var pairs, words likeness.Votes
-	n := 0
+	n, at := 0, 0
 	for _, block := range blocks {
-		first, end := p.tokensOf(block)
-		n += int(end - first)
-		for at := first; at < end; at++ {
+		for at < len(p.tokens) && p.tokens[at].Block < block {
+			at++
+		}
+		first := at
+		for ; at < len(p.tokens) && p.tokens[at].Block == block; at++ {
 			surface := p.surfaces[at]
 			words.Add(surface)
 			if at > first {
 				pairs.Add(keyOfPair(p.surfaces[at-1], surface))
 			}
 		}
+		n += at - first
 	}
 	if n < LeastShown {
 		return Shown{}
 	}
 	digest := p.digest(blocks)
 	return Shown{max(binary.BigEndian.Uint64(digest[:8]), 1), cmp.Or(pairs.Likeness(), words.Likeness())}
-}
-
-// tokensOf returns the first token of a block, and the one after its last.
-func (p *page) tokensOf(block int32) (first, end int32) {
-	at := func(block int32) int32 {
-		i, _ := slices.BinarySearchFunc(p.tokens, block, func(t analyze.Token, block int32) int { return cmp.Compare(t.Block, block) })
-		return int32(i)
-	}
-	return at(block), at(block + 1)
 }

@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -21,6 +22,15 @@ func appendCollapsed(dst, text []byte) []byte {
 	return append(dst[:from], kept...)
 }
 
+// collapse returns the text as appendCollapsed writes it, in the buffer, or as it is where that changes nothing.
+func collapse(buffer *[]byte, text []byte) []byte {
+	if collapsed(text) {
+		return text
+	}
+	*buffer = appendCollapsed((*buffer)[:0], text)
+	return *buffer
+}
+
 // collapsed reports whether appendCollapsed would leave a text as it is, as far as that is told at a glance:
 // it is printable ASCII without two blanks in a row, or one at an end.
 func collapsed(text []byte) bool {
@@ -29,12 +39,7 @@ func collapsed(text []byte) bool {
 	}
 	last := len(text) - 8
 	for i := 0; ; i = min(i+7, last) { // a byte is looked at twice, with what follows it
-		x := binary.LittleEndian.Uint64(text[i:])
-		control := (x - ' '*bytewise.Each) &^ x
-		if (control|x|(x+bytewise.Each))&bytewise.Upper != 0 {
-			return false
-		}
-		if blank := bytewise.Zeroes(x ^ ' '*bytewise.Each); blank&(blank>>8) != 0 {
+		if !tidy(binary.LittleEndian.Uint64(text[i:])) {
 			return false
 		}
 		if i == last {
@@ -45,12 +50,17 @@ func collapsed(text []byte) bool {
 
 // appendBlanked does the same, but leaves a blank at either end where there was white space.
 func appendBlanked(dst, text []byte) []byte {
+	dst = slices.Grow(dst, len(text))
 	blank := false
 	for len(text) > 0 {
-		if plain := plainPrefix(text); plain > 0 { // nearly all of most texts
-			dst = append(dst, text[:plain]...)
-			text, blank = text[plain:], false
-			continue
+		if len(text) >= 8 { // nearly all of most texts stays as it is
+			x := binary.LittleEndian.Uint64(text)
+			if tidy(x) && !(blank && text[0] == ' ') {
+				n := len(dst)
+				binary.LittleEndian.PutUint64(dst[n:n+8], x)
+				dst, text, blank = dst[:n+8], text[8:], text[7] == ' '
+				continue
+			}
 		}
 		r, size := rune(text[0]), 1
 		if r >= utf8.RuneSelf {
@@ -72,18 +82,20 @@ func appendBlanked(dst, text []byte) []byte {
 	return dst
 }
 
-// plainPrefix returns how many bytes the text begins with that are printable ASCII and no blank.
-func plainPrefix(text []byte) int {
-	for i, b := range text {
-		if b <= ' ' || b >= 0x7f {
-			return i
-		}
-	}
-	return len(text)
+// tidy reports whether eight bytes are printable ASCII without two blanks in a row.
+func tidy(x uint64) bool {
+	control := (x - ' '*bytewise.Each) &^ x
+	blank := bytewise.Zeroes(x ^ ' '*bytewise.Each)
+	return (control|x|(x+bytewise.Each))&bytewise.Upper == 0 && blank&(blank>>8) == 0
 }
 
 func digestOfSet(sums []webrace.Digest) webrace.Digest {
-	slices.SortFunc(sums, func(a, b webrace.Digest) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(sums, func(a, b webrace.Digest) int {
+		if c := cmp.Compare(binary.BigEndian.Uint64(a[:]), binary.BigEndian.Uint64(b[:])); c != 0 {
+			return c
+		}
+		return bytes.Compare(a[:], b[:])
+	})
 	sum := sha256.New()
 	for _, s := range slices.Compact(sums) {
 		sum.Write(s[:])
