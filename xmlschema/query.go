@@ -36,13 +36,14 @@ func Compile(expression string) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	q := &Query{source: expression, hints: plan(tokens)}
 	// In boolean(), the xpath package evaluates a copy of the expression, and shares no state between
 	// goroutines or matches; bare, it does both.
-	q := &Query{source: expression, hints: plan(tokens), screen: newScreen(tokens)}
 	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return xpathguard.Compile("boolean(" + xpathguard.Render(tokens) + ")") })
 	if q.decided = decide(tokens, q.hints); q.decided {
 		return q, nil // it is an expression, and may never be evaluated
 	}
+	q.screen = newScreen(tokens)
 	if _, err := q.expr(); err != nil {
 		return nil, fmt.Errorf("compile xpath %q: %w", expression, err)
 	}
@@ -100,7 +101,7 @@ func (q *Query) Match(ctx context.Context, tableBytes []byte) (matched bool, err
 
 // standAlone rewrites paths that begin at the list of all documents to begin at the one.
 func standAlone(tokens []xpathguard.Token) ([]xpathguard.Token, error) {
-	var out []xpathguard.Token
+	out := make([]xpathguard.Token, 0, len(tokens))
 	for i := 0; i < len(tokens); i++ {
 		out = append(out, tokens[i])
 		absolute := tokens[i].Is("/") && (i == 0 || !xpathguard.EndsOperand(tokens, i-1))
