@@ -30,8 +30,8 @@ type scoring struct {
 // block is room for the profiles that are scored at a time. It is used for one block after the other, so that it stays
 // in the processor's cache however many profiles there are.
 type block struct {
-	rest [blockSize]float32 // between blocks, all are 1
-	met  [blockSize]uint32
+	rest [blockSize]float32    // between blocks, all are 1
+	met  [blockSize + 1]uint32 // the last one is written to, and never counted
 	left [blockSize]float32
 }
 
@@ -118,13 +118,13 @@ func (c *scoring) next(s *segment) bool {
 			return false
 		}
 		c.end = min(c.end+blockSize, uint32(len(s.profiles)))
-		c.settle(s, c.multiply(s))
+		c.settle(s, c.multiplyAll(s))
 	}
 	return true
 }
 
-// multiply goes through the postings of the block, and returns how many profiles it met.
-func (c *scoring) multiply(s *segment) (n int) {
+// multiplyAll goes through the postings of the block, and returns how many profiles it met.
+func (c *scoring) multiplyAll(s *segment) (n int) {
 	b := c.block
 	for ; len(c.always) > 0 && c.always[0] < c.end; c.always = c.always[1:] {
 		b.rest[c.always[0]%blockSize] = unknown
@@ -133,23 +133,27 @@ func (c *scoring) multiply(s *segment) (n int) {
 	}
 	end := c.end << weightBits
 	for i := range c.present {
-		a, f := &c.present[i], &c.factors[i]
-		passed := uint32(0)
-		for _, posting := range s.postings[a.at:a.end] {
-			if posting >= end {
-				break
-			}
-			profile := posting >> weightBits
-			rest := &b.rest[profile%blockSize]
-			if *rest == 1 {
-				b.met[n] = profile
-				n++
-			}
-			*rest *= f[posting%(1<<weightBits)]
-			passed++
-		}
-		a.at += passed
+		n = b.multiply(s.postings, &c.present[i], &c.factors[i], end, n)
 	}
+	return n
+}
+
+// multiply goes through the postings of one atom, up to the end of the block, when n profiles have been met.
+func (b *block) multiply(postings []uint32, a *present, f *factors, end uint32, n int) int {
+	postings = postings[a.at:a.end]
+	for i, posting := range postings {
+		if posting >= end {
+			a.at += uint32(i)
+			return n
+		}
+		rest := b.rest[posting>>weightBits%blockSize]
+		b.rest[posting>>weightBits%blockSize] = rest * f[posting%(1<<weightBits)]
+		b.met[n] = posting >> weightBits
+		if rest == 1 { // which is no branch for the processor, that could not foresee it
+			n++
+		}
+	}
+	a.at = a.end
 	return n
 }
 
