@@ -17,12 +17,11 @@ func someStartMustAnswer(dir *storage.Dir, reports []*pipeline.Report) error {
 		if err != nil {
 			return err
 		}
-		starts, err := store.LastStarts(r.Pipeline)
-		if err != nil {
-			return err
-		}
 		var reasons []string
-		for _, start := range starts {
+		for start, err := range store.LastStarts(r.Pipeline) {
+			if err != nil {
+				return err
+			}
 			if start.Failed == "" {
 				reasons = nil
 				break

@@ -1,6 +1,10 @@
 package frontier
 
-import "github.com/webrace/webrace"
+import (
+	"iter"
+
+	"github.com/webrace/webrace"
+)
 
 // Start is the start of a crawl of the last run.
 type Start struct {
@@ -26,27 +30,29 @@ func (q *Queue) ran() (all []ranCrawl) {
 	return all
 }
 
-// LastStarts returns the starts of the crawls that were started in the last run of a pipeline since the store was
-// opened, in the order in which they were first started. The run has ended: its queue is closed.
-func (s *Store) LastStarts(pipeline string) ([]Start, error) {
+// LastStarts yields the starts of the crawls that were started in the last run of a pipeline since the store was
+// opened, in the order in which they were first started. The run has ended: its queue is closed. What came of a start
+// is read when it is yielded, and an error is the last.
+func (s *Store) LastStarts(pipeline string) iter.Seq2[Start, error] {
 	s.mu.Lock()
 	ran := s.ran[pipeline]
 	s.mu.Unlock()
-	starts := make([]Start, 0, len(ran))
-	for _, r := range ran {
-		start := Start{Crawl: r.crawl}
-		visit, err := s.LastVisit(pipeline, r.crawl.Secret, r.crawl.Start)
-		switch {
-		case err != nil:
-			return nil, err
-		case r.refused != accepted:
-			start.Failed = "refused by the frontier: " + r.refused.String()
-		case visit != nil && unanswered(visit):
-			start.Failed = visit.Error
+	return func(yield func(Start, error) bool) {
+		for _, r := range ran {
+			start := Start{Crawl: r.crawl}
+			visit, err := s.LastVisit(pipeline, r.crawl.Secret, r.crawl.Start)
+			switch {
+			case err != nil:
+			case r.refused != accepted:
+				start.Failed = "refused by the frontier: " + r.refused.String()
+			case visit != nil && unanswered(visit):
+				start.Failed = visit.Error
+			}
+			if !yield(start, err) || err != nil {
+				return
+			}
 		}
-		starts = append(starts, start)
 	}
-	return starts, nil
 }
 
 // unanswered reports whether the last visit of a URL brought no answer: it was not asked for, or in vain.
