@@ -45,7 +45,7 @@ type spot struct {
 }
 
 const (
-	treatedHosts = 1 << 14 // host records that the committer keeps
+	treatedHosts = 1 << 15 // host records that the committer keeps
 	spareRecords = 1 << 15
 )
 

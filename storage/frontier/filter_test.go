@@ -159,6 +159,30 @@ func (f *fixture) filterFile() []byte {
 	return value
 }
 
+// The first URLs to hand out after a crash do not wait for the filter: it is made once there is an offer.
+func TestTheFilterIsMadeForOffers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{})
+	f.start(crawlOf("c"), true)
+	links := webrace.Links{From: "http://c/", Reach: []webrace.Reach{{Crawl: "c"}}, URLs: pages("a", 300)}
+	f.offer(links)
+	f.crash()
+	f.start(crawlOf("c"), false)
+	f.take()
+	f.madeFilter()
+	if f.q.filter.whole {
+		t.Error("the filter was made, and nothing was offered")
+	}
+	links.URLs = append(links.URLs, "http://c/new")
+	if got := f.offer(links); got.Accepted != 1 {
+		t.Errorf("%+v, want 1 accepted", got)
+	}
+	f.madeFilter()
+	if !f.q.filter.whole {
+		t.Error("the filter was not made, and there was an offer")
+	}
+}
+
 // Whatever became of the filter's file, no URL is lost and none is accepted twice: neither while the filter
 // is made anew, nor after.
 func TestTheFiltersFileMayBeLostTornOrOld(t *testing.T) {

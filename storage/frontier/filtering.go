@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -22,10 +23,10 @@ func (s *Store) forgetFilter(k keys) {
 }
 
 // openFilter reads the filter as the queue was closed with it, or else has it made anew from the database
-// while the queue is in use, which takes a while: until then the disk is asked.
+// once there is an offer, which takes a while: until then the disk is asked. The first URLs to hand out go before it.
 func (q *Queue) openFilter() {
 	q.filter = &filter{most: filterBytes}
-	q.stop = make(chan struct{})
+	q.stop, q.needFilter = make(chan struct{}), func() {}
 	switch {
 	case q.store.readOnly:
 		return
@@ -39,11 +40,14 @@ func (q *Queue) openFilter() {
 		q.filter = f
 		return
 	}
-	q.filter.reserve(q.count.known)
-	q.behind.Go(func() {
-		if err := q.makeFilter(); err != nil && !errors.Is(err, ErrClosed) {
-			q.fail(fmt.Errorf("make the filter of %s: %w", q.pipeline, err))
-		}
+	known := q.count.known
+	q.needFilter = sync.OnceFunc(func() {
+		q.filter.reserve(known)
+		q.behind.Go(func() {
+			if err := q.makeFilter(); err != nil && !errors.Is(err, ErrClosed) {
+				q.fail(fmt.Errorf("make the filter of %s: %w", q.pipeline, err))
+			}
+		})
 	})
 }
 

@@ -265,6 +265,7 @@ func (o *offer) wants(ch *changes) {
 	if o.redirect != nil {
 		ch.want(o.redirect.from)
 	}
+	o.q.needFilter()
 	for i := range o.candidates {
 		if c := &o.candidates[i]; ch.want(c.id) {
 			ch.wantHost(c.host)

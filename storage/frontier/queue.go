@@ -111,6 +111,8 @@ type Queue struct {
 	outdated bool                     // the rules are as an earlier release wrote them
 	filter   *filter
 
+	needFilter func() // has it made, if it is not yet
+
 	stop    chan struct{}  // closed to end what goes on behind
 	behind  sync.WaitGroup // the making of the filter
 	closing sync.Once      // of the filter

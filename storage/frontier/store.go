@@ -26,7 +26,7 @@ type Options struct {
 	FS     vfs.FS           // nil: the disk
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
-	Cache  int64            // bytes of the block cache; 0: 64 MiB, of which what was written last takes up to 32
+	Cache  int64            // bytes of the block cache; 0: 48 MiB, of which what was written last takes up to 36
 	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
 	ReadOnly bool
 	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
@@ -67,7 +67,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	if o.Cache == 0 {
-		o.Cache = 64 << 20
+		o.Cache = 48 << 20
 	}
 	if o.FS == nil {
 		o.FS = private.Disk

@@ -7,10 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 )
 
-// pebbleOptions are for keys that come in no order at all, most of which are never looked up again. Nearly all of the
-// CPU time goes into merging tables, so each merge takes many tables from above, and as few bytes below as there can be.
-// That costs memory for the tables' filters alone: a larger memtable would cost several times its size, and time to
-// recover.
+// pebbleOptions are for keys that come in no order at all, most of which are never looked up again. Most of the CPU
+// time goes into merging tables: few and large ones cost less.
 func pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
 		FS:       o.FS,
@@ -20,10 +18,9 @@ func pebbleOptions(o Options) *pebble.Options {
 			o.Logger.Error("frontier database is damaged", "file", i.Path) // who reads it gets an error: that is no end
 		}},
 		CacheSize:             o.Cache,
-		MemTableSize:          8 << 20,
-		L0CompactionThreshold: 16, // of which pebble takes the half: so many tables may have a key
-		L0StopWritesThreshold: 48,
-		LBaseMaxBytes:         256 << 20,
+		MemTableSize:          uint64(min(max(o.Cache/4, 4<<20), 16<<20)), // there are up to three, which the cache has to spare
+		L0CompactionThreshold: 8,
+		LBaseMaxBytes:         128 << 20,
 		FormatMajorVersion:    pebble.FormatNewest,
 		Filters:               map[string]pebble.FilterPolicy{bloomFilter.Name(): bloomFilter}, // of earlier releases
 	}
