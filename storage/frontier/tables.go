@@ -18,7 +18,7 @@ func pebbleOptions(o Options) *pebble.Options {
 			o.Logger.Error("frontier database is damaged", "file", i.Path) // who reads it gets an error: that is no end
 		}},
 		CacheSize:             o.Cache,
-		MemTableSize:          uint64(min(max(o.Cache/4, 4<<20), 16<<20)), // there are up to three, which the cache has to spare
+		MemTableSize:          uint64(min(max(o.Cache/4, 4<<20), 16<<20)), // of which there are up to three
 		L0CompactionThreshold: 8,
 		LBaseMaxBytes:         128 << 20,
 		FormatMajorVersion:    pebble.FormatNewest,
