@@ -13,7 +13,7 @@ import (
 // accepted one is in it, so what it does not have is new. What it may have is for the disk to say, so that
 // an error of its own costs a read and never a URL.
 //
-// It is a blocked Bloom filter in layers: when one is full, the next, twice as large, takes what comes.
+// It is a blocked Bloom filter in layers: when one is full, the next, twice as large up to a limit, takes what comes.
 // Once all may not be larger together, the last one goes on taking, and errs more often.
 type filter struct {
 	most int // bytes
@@ -37,6 +37,7 @@ const (
 	bitsEach     = 12 // of a layer, for each URL
 	probes       = 7  // bits that a URL sets; with those above, one in 200 is taken for another
 	leastRoom    = 1 << 16
+	mostRoom     = 1 << 22  // of a layer that is added: a larger one would lie empty for long
 	filterBytes  = 64 << 20 // of all layers: 44 million URLs
 	filterHeader = "webrace frontier filter 1\n"
 )
@@ -103,7 +104,7 @@ func (f *filter) add(ids ...urlID) {
 func (f *filter) grow(last int) int {
 	room, bytes := uint64(leastRoom), uint64(0)
 	for i := range f.layers {
-		room = 2 * f.layers[i].room
+		room = min(2*f.layers[i].room, mostRoom)
 		bytes += uint64(len(f.layers[i].blocks)) * blockBits / 8
 	}
 	if last >= 0 && bytes+room*bitsEach/8 > uint64(f.most) {

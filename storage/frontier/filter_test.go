@@ -142,6 +142,16 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
+func TestTheFilterGrowsByNoMoreThanALayerHolds(t *testing.T) {
+	t.Parallel()
+	f := &filter{most: filterBytes}
+	for last, room := -1, uint64(leastRoom); last < 8; room = min(2*room, mostRoom) {
+		if last = f.grow(last); f.layers[last].room != room {
+			t.Errorf("layer %d has room for %d URLs, want %d", last, f.layers[last].room, room)
+		}
+	}
+}
+
 // madeFilter waits until the filter is whole.
 func (f *fixture) madeFilter() { f.q.behind.Wait() }
 
