@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -39,7 +40,7 @@ func collapsed(text []byte) bool {
 	}
 	last := len(text) - 8
 	for i := 0; ; i = min(i+7, last) { // a byte is looked at twice, with what follows it
-		if !tidy(binary.LittleEndian.Uint64(text[i:])) {
+		if tidy(binary.LittleEndian.Uint64(text[i:])) < 8 {
 			return false
 		}
 		if i == last {
@@ -53,12 +54,11 @@ func appendBlanked(dst, text []byte) []byte {
 	dst = slices.Grow(dst, len(text))
 	blank := false
 	for len(text) > 0 {
-		if len(text) >= 8 { // nearly all of most texts stays as it is
-			x := binary.LittleEndian.Uint64(text)
-			if tidy(x) && !(blank && text[0] == ' ') {
-				n := len(dst)
-				binary.LittleEndian.PutUint64(dst[n:n+8], x)
-				dst, text, blank = dst[:n+8], text[8:], text[7] == ' '
+		if len(text) >= 8 && !(blank && text[0] == ' ') { // nearly all of most texts stays as it is
+			x, n := binary.LittleEndian.Uint64(text), len(dst)
+			binary.LittleEndian.PutUint64(dst[n:n+8], x)
+			if kept := tidy(x); kept > 0 {
+				dst, text, blank = dst[:n+kept], text[kept:], text[kept-1] == ' '
 				continue
 			}
 		}
@@ -82,11 +82,12 @@ func appendBlanked(dst, text []byte) []byte {
 	return dst
 }
 
-// tidy reports whether eight bytes are printable ASCII without two blanks in a row.
-func tidy(x uint64) bool {
+// tidy returns with how many bytes, of eight, a text begins that is printable ASCII, up to two blanks in a row. It may
+// be fewer.
+func tidy(x uint64) int {
 	control := (x - ' '*bytewise.Each) &^ x
 	blank := bytewise.Zeroes(x ^ ' '*bytewise.Each)
-	return (control|x|(x+bytewise.Each))&bytewise.Upper == 0 && blank&(blank>>8) == 0
+	return bits.TrailingZeros64((control|x|(x+bytewise.Each))&bytewise.Upper|blank&(blank>>8)) / 8
 }
 
 func digestOfSet(sums []webrace.Digest) webrace.Digest {
