@@ -25,7 +25,7 @@ const (
 
 // What webrace is to reach, as multiples of the raw loop's CPU time, and in bytes.
 const (
-	normalizeLimit = 5
+	normalizeLimit = 4.5
 	wholeLimit     = 14
 	zstdLimit      = 11
 	peakLimit      = 200e6
