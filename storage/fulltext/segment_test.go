@@ -100,7 +100,7 @@ func someDocuments(r *rand.Rand, n int) (documents []Document) {
 		return b.String()
 	}
 	for i := range n {
-		d := Document{URL: fmt.Sprintf("https://a%d.example.org/%d?%s", i%3, i/2, words[i%len(words)]), Version: 1 + i%2, Title: text(5), Headings: text(9), Body: text(400), Navigation: text(30)}
+		d := Document{URL: fmt.Sprintf("https://a%d.example.org/%d?%s", i%3, i/2, words[i%len(words)]), Version: 1 + i%2, Title: text(5), Headings: text(9), Body: text(40 + 4000/n), Navigation: text(30)}
 		if r.IntN(3) > 0 {
 			d.Language, d.Type, d.Date = []string{"en", "el", "fr-BE", "xx"}[r.IntN(4)], "text/html", day.Add(time.Duration(r.IntN(1e9))*time.Millisecond)
 		}
