@@ -63,7 +63,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	defer s.deciding.RUnlock()
 	view := View(d.Secret, d.URL)
 	defer s.urls.lock([]byte(view))()
-	latest, known, err := s.latest(view)
+	latest, known, err := s.latest(view, d.Visit == nil)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
@@ -104,7 +104,7 @@ func (s *Store) Touch(url string, at time.Time, done func(error)) (Version, erro
 	s.deciding.RLock()
 	defer s.deciding.RUnlock()
 	defer s.urls.lock([]byte(url))()
-	latest, known, err := s.latest(url)
+	latest, known, err := s.latest(url, false)
 	if err == nil && !known {
 		err = ErrNotFound
 	}
@@ -150,15 +150,19 @@ func checkDocument(d *webrace.Document) error {
 	return nil
 }
 
-// latest returns the latest version of a URL, durable or not; the URL's stripe must be held.
-func (s *Store) latest(url string) (Version, bool, error) {
+// latest returns the latest version of a URL, which is likely new or not, durable or not; the URL's stripe must be held.
+func (s *Store) latest(url string, isNew bool) (Version, bool, error) {
 	s.mu.Lock()
 	p, pending := s.versions[url]
 	s.mu.Unlock()
 	if pending {
 		return p.version, true, nil
 	}
-	e, ok, err := s.durableLatest(url)
+	find := get[entry]
+	if isNew {
+		find = getNew
+	}
+	e, ok, err := find(s, latestKey(url), func(value []byte) (entry, error) { return decodeEntry(url, value) })
 	return e.Version, ok, err
 }
 
@@ -169,7 +173,7 @@ func (s *Store) durableLatest(url string) (entry, bool, error) {
 // tombstone returns the highest number that was used for a URL, if its latest version was removed; else 0
 // or a number that a later version has.
 func (s *Store) tombstone(url string) (int, error) {
-	n, _, err := get(s, tombstoneKey(url), decodeNumber)
+	n, _, err := getNew(s, tombstoneKey(url), decodeNumber)
 	return int(n), err
 }
 
@@ -181,7 +185,7 @@ func (s *Store) held(digest webrace.Digest) (*payload, error) {
 	if pending {
 		return p.payload, nil
 	}
-	held, ok, err := get(s, payloadKey(digest), decodePayload)
+	held, ok, err := getNew(s, payloadKey(digest), decodePayload)
 	if err != nil || !ok {
 		return nil, err
 	}
