@@ -13,17 +13,26 @@ type Alone struct {
 // the port, empty for the default one; the values are valid until ProcessAlone returns, which is when their
 // lease has ended. What somebody holds then is waited for until ctx ends.
 func ProcessAlone(ctx context.Context, p Processor, value any, take func(port string, value any) error) Alone {
-	var note any
-	ended := make(chan Outcome, 1)
-	lease := newLineage(func(o Outcome) { ended <- o }, func(n any) { note = n })
+	a := &alone{ended: make(chan Outcome, 1)}
+	lease := newLineage(a)
 	lease.done(p.Process(ctx, &Item{Value: value, lineage: lease}, taker(take)))
 	select {
-	case outcome := <-ended:
-		return Alone{outcome, note}
+	case outcome := <-a.ended:
+		return Alone{outcome, a.note}
 	case <-ctx.Done():
 		return Alone{Outcome: Outcome{Err: ctx.Err()}}
 	}
 }
+
+// alone is the lease of a value that is processed outside a run.
+type alone struct {
+	ended chan Outcome
+	note  any
+}
+
+func (*alone) Item() *Item        { return nil }
+func (a *alone) Done(o Outcome)   { a.ended <- o }
+func (a *alone) Release(note any) { a.note = note }
 
 // taker is an emitter that hands everything to a function.
 type taker func(port string, value any) error

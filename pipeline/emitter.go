@@ -146,7 +146,7 @@ func (e *emitter) done() {
 func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 	r := e.node.run
 	if it.lineage == nil {
-		it.lineage = newLineage(nil, nil)
+		it.lineage = newLineage(nil)
 	}
 	err := e.reserve(ctx, it)
 	if err == nil {

@@ -90,8 +90,8 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) (unhandled e
 		return err
 	}
 	n.stats.errors.Add(1)
-	if it.lineage.trace != nil {
-		it.lineage.trace.Failed(n.name, err)
+	if trace := it.lineage.trace(); trace != nil {
+		trace.Failed(n.name, err)
 	}
 	failure := it.With(&Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried})
 	n.taps.see(failure, errorsPort)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"unsafe"
 )
 
 // fickle does something else for each number: it emits none, one or several items, on one port or two, at once or
@@ -22,7 +23,7 @@ type fickle struct {
 
 func (f *fickle) Process(ctx context.Context, it *Item, out Emitter) error {
 	i := it.Value.(int)
-	switch i % 11 {
+	switch i % 12 {
 	case 0:
 		return nil
 	case 1:
@@ -30,7 +31,7 @@ func (f *fickle) Process(ctx context.Context, it *Item, out Emitter) error {
 	case 2:
 		return errors.Join(out.Emit(ctx, it.With(i)), out.EmitTo(ctx, "links", it.With(-i)), out.Emit(ctx, &Item{Value: i}))
 	case 3:
-		return f.inPairs(ctx, i/22, it, out)
+		return f.inPairs(ctx, i/24, it, out)
 	case 4:
 		f.held <- it.Hold()
 		return out.EmitTo(ctx, "links", it)
@@ -48,6 +49,13 @@ func (f *fickle) Process(ctx context.Context, it *Item, out Emitter) error {
 		panic("after it has emitted")
 	case 9:
 		return out.EmitTo(ctx, "nowhere", it)
+	case 11:
+		for part := range 2*maxHand + 1 {
+			if err := out.Emit(ctx, it.With(fmt.Sprint(i, " in parts ", part))); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	f.mu.Lock()
 	again := f.tried[i]
@@ -117,7 +125,7 @@ func fickleRun(t *testing.T, numbers int, common Common) (came map[string]int, e
 // TestWhatIsTakenAtOnceIsDealtWithAsIfOneByOne compares workers that take several items at once with one that finds
 // no more than one.
 func TestWhatIsTakenAtOnceIsDealtWithAsIfOneByOne(t *testing.T) {
-	const numbers = 22 * 200
+	const numbers = 24 * 200
 	pause := firstPause
 	firstPause = 0
 	defer func() { firstPause = pause }()
@@ -147,14 +155,19 @@ func TestWhatIsTakenAtOnceIsDealtWithAsIfOneByOne(t *testing.T) {
 // TestItemsKeepTheirOrder holds also where they go by several ports, and some are kept back to the end of a call.
 func TestItemsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
-	const numbers = 3000
-	twice := process(func(ctx context.Context, it *Item, out Emitter) error {
+	const numbers, each = 2000, maxHand + 2
+	several := process(func(ctx context.Context, it *Item, out Emitter) error {
 		i := it.Value.(int)
 		port := []string{"", "links"}[i/3%2]
-		return errors.Join(out.EmitTo(ctx, port, &Item{Value: 2 * i}), out.EmitTo(ctx, port, it.With(2*i+1)))
+		for part := range each {
+			if err := out.EmitTo(ctx, port, []*Item{{Value: each*i + part}, it.With(each*i + part)}[part%2]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	c := new(collected)
-	b := build().add("count", count{n: numbers}).add("twice", twice).add("end", c).chain("count", "twice", "end").edge("twice", "links", "end")
+	b := build().add("count", count{n: numbers}).add("several", several).add("end", c).chain("count", "several", "end").edge("several", "links", "end")
 	if _, err := b.g.Run(t.Context(), RunOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +176,8 @@ func TestItemsKeepTheirOrder(t *testing.T) {
 			t.Fatalf("item %d is %v", i, v)
 		}
 	}
-	if len(c.values) != 2*numbers {
-		t.Errorf("%d items of %d", len(c.values), 2*numbers)
+	if len(c.values) != each*numbers {
+		t.Errorf("%d items of %d", len(c.values), each*numbers)
 	}
 }
 
@@ -189,5 +202,13 @@ func TestAStageReadsWhatItHasEmitted(t *testing.T) {
 	}
 	if wrong > 0 {
 		t.Errorf("%d leases of %d ended before the call", wrong, numbers)
+	}
+}
+
+// TestALeaseIsSmall: there is one for each item of a source or queue, and what is allocated is collected.
+func TestALeaseIsSmall(t *testing.T) {
+	const most = 96 // bytes, which the allocator has a class of
+	if size := unsafe.Sizeof(leased{}); size > most {
+		t.Errorf("an item with a lease of its own has %d bytes, more than %d", size, most)
 	}
 }

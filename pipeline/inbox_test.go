@@ -159,7 +159,7 @@ func TestWhatLiesInAHandIsShownAsWaiting(t *testing.T) {
 	n := &node{stage: &Stage{}, in: newInbox(quick + 1 + behind), env: &Env{}, ports: map[string]*outlet{}}
 	n.run = build().g.newRun(t.Context(), RunOptions{})
 	for range quick + 1 + behind {
-		n.in.put(&Item{lineage: n.newLease(nil, nil)}, nil, nil)
+		n.in.put(&Item{lineage: n.newLease(nil)}, nil, nil)
 	}
 	n.in.close()
 	ended := make(chan struct{})

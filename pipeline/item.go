@@ -20,7 +20,9 @@ type Item struct {
 // &Item{Value: v}, which joins the lease of the item being processed.
 func NewItem(value any, end func(Outcome)) *Item {
 	it := newLeased(value, nil)
-	it.lineage.end = end
+	if end != nil {
+		it.lineage.lease = ending(end)
+	}
 	return it
 }
 

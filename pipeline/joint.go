@@ -6,7 +6,8 @@ import "sync"
 // that everything made from the group comes to, and is told of the resource that was freed for it.
 type joint struct {
 	members []*Item
-	queued  bool // all of them are a queue's
+	end     func(member int, err error) // is told how each ends
+	queued  bool                        // all of them are a queue's
 
 	mu   sync.Mutex
 	told any // the last note that concerns no member by what the members' leases say; nil if there is none
@@ -14,22 +15,25 @@ type joint struct {
 
 // newJoint returns the lease of a group, with one item alive. When it ends, end is told for each member.
 func newJoint(members []*Item, end func(member int, err error)) *lineage {
-	j := &joint{members: members}
-	l := newLineage(func(o Outcome) {
-		j.releaseRest()
-		for i, member := range members {
-			for _, what := range o.Learned {
-				member.Learn(what)
-			}
-			end(i, o.Err)
-		}
-	}, nil)
-	l.joint = j
+	j := &joint{members: members, end: end}
 	j.queued = len(members) > 0
 	for _, member := range members {
 		j.queued = j.queued && member.lineage != nil && member.lineage.queued()
 	}
-	return l
+	return newLineage(j)
+}
+
+func (*joint) Item() *Item { return nil }
+
+// Done tells the members.
+func (j *joint) Done(o Outcome) {
+	j.releaseRest()
+	for i, member := range j.members {
+		for _, what := range o.Learned {
+			member.Learn(what)
+		}
+		j.end(i, o.Err)
+	}
 }
 
 // release tells the members that a note concerns. In a group of one there is nothing to tell apart. A note that
@@ -81,8 +85,8 @@ func (it *Item) concerns(note any) bool {
 	switch l := it.lineage; {
 	case l == nil:
 		return false
-	case l.joint != nil:
-		return l.joint.concerns(note)
+	case l.joint() != nil:
+		return l.joint().concerns(note)
 	default:
 		c, tells := l.lease.(Concerner)
 		return tells && c.Concerns(note)
@@ -94,8 +98,8 @@ func (it *Item) concerns(note any) bool {
 // values change: then each has an outcome of its own again, learns what is learned of it alone, and is released by
 // itself. They are valid until Process returns.
 func Members(it *Item) []*Item {
-	if it.lineage == nil || it.lineage.joint == nil {
+	if it.lineage == nil || it.lineage.joint() == nil {
 		return nil
 	}
-	return it.lineage.joint.members
+	return it.lineage.joint().members
 }

@@ -165,7 +165,7 @@ func TestANoteFindsItsWayThroughGroupsOfGroups(t *testing.T) {
 	var told []any
 	items := []*Item{{Value: 1}, {Value: 2}}
 	for _, it := range items {
-		it.lineage = newLineage(nil, nil)
+		it.lineage = newLineage(nil)
 		it.lineage.lease = noted{it.Value, func(note any) { told = append(told, it.Value, note) }}
 	}
 	var outcome []error

@@ -20,18 +20,21 @@ type Outcome struct {
 // lineage counts the items alive that descend from one lease. Each fork is an item on an edge or a hold;
 // when the last is done, end is told the outcome, exactly once.
 type lineage struct {
-	alive   atomic.Int64
-	lease   Lease         // of the queue that it came from; nil if it came from none:
-	end     func(Outcome) // what is told then
-	release func(note any)
-	from    *node                 // whose run waits for it; nil outside one
-	trace   Trace                 // nil unless it is followed
-	story   atomic.Pointer[story] // nil as long as there is nothing to say
-	joint   *joint                // of a group; else nil
-	memory  memoryHeld            // what it has taken of the run's memory
+	alive  atomic.Int64
+	lease  Lease                 // what is told: of a queue, an [ending], a *joint; nil if nobody is
+	from   *node                 // whose run waits for it; nil outside one
+	story  atomic.Pointer[story] // nil as long as there is nothing to say
+	memory memoryHeld            // what it has taken of the run's memory
 }
 
-// leased is an item with a lease of its own. They are made together, because most items that come in are.
+// ending is told how a lease ended that is no queue's.
+type ending func(Outcome)
+
+func (ending) Item() *Item      { return nil }
+func (f ending) Done(o Outcome) { f(o) }
+
+// leased is an item with a lease of its own. They are made together, because most items that come in are. There are so
+// many that each word of it is time for the garbage collector: what few leases need is elsewhere.
 type leased struct {
 	item    Item
 	lineage lineage
@@ -46,10 +49,34 @@ func newLeased(value any, meta map[string]string) *Item {
 }
 
 // queued reports whether the lease is a queue's, which can hand it out again.
-func (l *lineage) queued() bool { return l.lease != nil || l.joint != nil && l.joint.queued }
+func (l *lineage) queued() bool {
+	switch lease := l.lease.(type) {
+	case nil, ending, *alone:
+		return false
+	case *joint:
+		return lease.queued
+	}
+	return true
+}
+
+// joint returns what the lease is of, if that is a group; else nil.
+func (l *lineage) joint() *joint {
+	j, _ := l.lease.(*joint)
+	return j
+}
+
+// trace returns what follows the lease; nil if nothing does.
+func (l *lineage) trace() Trace {
+	if s := l.story.Load(); s != nil {
+		return s.trace
+	}
+	return nil
+}
 
 // story is what has happened to a lease besides its beginning; most of those of a fast pipeline have none.
 type story struct {
+	trace Trace // set before an item of the lease is emitted
+
 	mu       sync.Mutex
 	outcome  Outcome
 	cleanups []cleanup
@@ -63,8 +90,8 @@ type cleanup struct {
 }
 
 // newLineage returns a lineage with one item alive.
-func newLineage(end func(Outcome), release func(any)) *lineage {
-	l := &lineage{end: end, release: release}
+func newLineage(lease Lease) *lineage {
+	l := &lineage{lease: lease}
 	l.alive.Store(1)
 	return l
 }
@@ -130,8 +157,8 @@ func (l *lineage) finish() {
 	}
 	l.memory.end(l)
 	outcome := l.told()
-	if l.trace != nil {
-		l.trace.End(outcome)
+	if trace := l.trace(); trace != nil {
+		trace.End(outcome)
 	}
 	l.tellEnd(outcome)
 	if l.from != nil {
@@ -159,11 +186,8 @@ func (l *lineage) clean(c cleanup) (err error) {
 // tellEnd tells the source or queue.
 func (l *lineage) tellEnd(o Outcome) {
 	defer l.guard()
-	switch {
-	case l.lease != nil:
+	if l.lease != nil {
 		l.lease.Done(o)
-	case l.end != nil:
-		l.end(o)
 	}
 }
 
@@ -194,8 +218,8 @@ func (l *lineage) onEnd(c cleanup) {
 // releaseEarly tells what the lease occupies that it is free. Only the first note counts, but for a group, each of
 // whose members has a first of its own.
 func (l *lineage) releaseEarly(note any) {
-	if l.joint != nil {
-		l.joint.release(note)
+	if j := l.joint(); j != nil {
+		j.release(note)
 		return
 	}
 	first := false
@@ -206,7 +230,5 @@ func (l *lineage) releaseEarly(note any) {
 	defer l.guard()
 	if r, ok := l.lease.(Releaser); ok {
 		r.Release(note)
-	} else if l.release != nil {
-		l.release(note)
 	}
 }

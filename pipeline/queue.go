@@ -57,6 +57,7 @@ func (n *node) seal() {
 // takes over.
 func (n *node) takeAll() {
 	out, over := n.newEmitter(), n.run.generation.over
+	out.several = true // the item takes the place of the call in its lease
 	for {
 		g := n.run.enter(open, n.run.drainCtx.Done(), over)
 		if g == nil {
@@ -81,7 +82,12 @@ func (n *node) takeBehind(g *gate, out *emitter) (ended bool) {
 		switch {
 		case err == nil:
 			out.lineage = it.lineage
-			it.lineage.done(out.Emit(n.run.ctx, it))
+			if err := out.Emit(n.run.ctx, it); err != nil {
+				it.lineage.done(err)
+			} else {
+				out.done()
+			}
+			out.count()
 		case errors.Is(err, io.EOF), n.run.drainCtx.Err() != nil:
 			return true
 		case g.ctx.Err() == nil:

@@ -70,7 +70,7 @@ func (r *Run) startReplays(replays []replay) {
 	for _, p := range replays {
 		r.work(func() {
 			defer r.replayEnded(p.to, producer)
-			lease := p.to.newLease(func(o Outcome) { r.replayed(p.letter, o) }, nil)
+			lease := p.to.newLease(ending(func(o Outcome) { r.replayed(p.letter, o) }))
 			if !p.to.in.put(&Item{Value: p.value, Meta: p.letter.Meta, lineage: lease}, r.drainCtx.Done(), nil) {
 				lease.done(r.drainCtx.Err())
 			}

@@ -170,8 +170,8 @@ func (r *Run) spawn(f func()) {
 }
 
 // newLease returns a lineage that the run waits for before it closes the stages.
-func (n *node) newLease(end func(Outcome), release func(any)) *lineage {
-	l := newLineage(end, release)
+func (n *node) newLease(lease Lease) *lineage {
+	l := newLineage(lease)
 	n.adopt(l)
 	return l
 }

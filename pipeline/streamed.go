@@ -16,7 +16,7 @@ func (n *node) In() chan<- any {
 		n.run.spawn(func() {
 			defer n.in.close()
 			for value := range n.values {
-				n.in.put(&Item{Value: value, lineage: n.newLease(nil, nil)}, nil, nil)
+				n.in.put(&Item{Value: value, lineage: n.newLease(nil)}, nil, nil)
 			}
 		})
 	})

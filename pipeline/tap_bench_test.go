@@ -37,7 +37,7 @@ func BenchmarkTap(b *testing.B) {
 			}
 			n := run.byName["stage"]
 			out, it := n.newEmitter(), &Item{Value: strings.Repeat("0123456789abcdef", 64)}
-			out.def, out.lineage = new(outlet), n.newLease(nil, nil)
+			out.def, out.lineage = new(outlet), n.newLease(nil)
 			for b.Loop() {
 				if err := out.Emit(run.ctx, it); err != nil {
 					b.Fatal(err)

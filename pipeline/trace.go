@@ -20,8 +20,10 @@ type Trace interface {
 
 // follow begins the trace of a lease.
 func (r *Run) follow(l *lineage) {
-	if t := r.options.Tracer; t != nil && l.trace == nil {
-		l.trace = t.Lease(r.graph.Name)
+	if t := r.options.Tracer; t != nil && l.trace() == nil {
+		if trace := t.Lease(r.graph.Name); trace != nil {
+			l.tell(func(s *story) { s.trace = trace })
+		}
 	}
 }
 
@@ -29,8 +31,8 @@ func (r *Run) follow(l *lineage) {
 func (n *node) traced(its []*Item, since time.Time) {
 	took := time.Since(since)
 	for _, it := range its {
-		if it.lineage.trace != nil {
-			it.lineage.trace.Stage(n.name, it, since, took)
+		if trace := it.lineage.trace(); trace != nil {
+			trace.Stage(n.name, it, since, took)
 		}
 	}
 }
