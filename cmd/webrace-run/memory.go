@@ -68,40 +68,49 @@ func (b budget) flow() int64 { return int64(b.total / 8) }
 // caches is the share of the stores' caches.
 func (b budget) caches() int64 { return int64(b.total / 8) }
 
-// apply lets Go's garbage collector keep to the budget, and to less while less is in use, unless the environment
-// tells it to do otherwise.
-func (b budget) apply() {
+// apply lets Go's garbage collector keep to the budget, and to room while less is in use, unless the environment tells
+// it to do otherwise.
+func (b budget) apply(room int64) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	percent := garbagePercent
-	debug.SetGCPercent(percent)
-	limit := b.limitFor(0)
-	debug.SetMemoryLimit(limit)
-	afterEachCollection(func(inUse uint64) {
-		if next := garbageFor(inUse); next != percent {
+	percent, limit := 0, int64(0)
+	set := func(inUse uint64) {
+		if next := garbageFor(inUse, room); next != percent {
 			percent = next
 			debug.SetGCPercent(percent)
 		}
-		if next := b.limitFor(inUse); next != limit {
+		if next := b.limitFor(inUse, room); next != limit {
 			limit = next
 			debug.SetMemoryLimit(limit)
 		}
-	})
+	}
+	set(0)
+	afterEachCollection(set)
+}
+
+// room returns how much Go's memory may be while little is in use: smallest, or where pages are indexed three eighths
+// of the budget. Indexing makes so much garbage that collecting it at smallest takes a seventh of its time.
+func (b budget) room(indexing bool) int64 {
+	if !indexing {
+		return smallest
+	}
+	return max(smallest, int64(b.total/8*3))
 }
 
 // garbageFor returns how much garbage may gather, as a share of what is in use, in steps, so that few collections
 // change it.
-func garbageFor(inUse uint64) int {
+func garbageFor(inUse uint64, room int64) int {
 	const step = garbagePercent
-	return max(garbagePercent, int(leastGarbage*100/max(inUse, 1<<20))/step*step)
+	least := leastGarbage + room - smallest
+	return max(garbagePercent, int(least*100/max(int64(inUse), 1<<20))/step*step)
 }
 
-// limitFor returns what Go's memory is kept to: two fifths more than is in use, no less than smallest, and no more than
-// the budget.
-func (b budget) limitFor(inUse uint64) int64 {
+// limitFor returns what Go's memory is kept to: two fifths more than is in use, no less than room, and no more than the
+// budget.
+func (b budget) limitFor(inUse uint64, room int64) int64 {
 	enough := (int64(inUse/5*7) + limits - 1) / limits * limits
-	return min(max(enough, smallest), int64(b.total))
+	return min(max(enough, room), int64(b.total))
 }
 
 // afterEachCollection calls f after every garbage collection, with what it has left in use; one call at a time.

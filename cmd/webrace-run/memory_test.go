@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -275,7 +276,7 @@ func TestAProcessIsKeptSmallButNeverToWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	b := budget{total: 1 << 30}
 	for inUse, last := uint64(0), int64(0); inUse < 1<<31; inUse += 1 << 20 {
-		limit, most := b.limitFor(inUse), int64(b.total)
+		limit, most := b.limitFor(inUse, smallest), int64(b.total)
 		if limit < smallest || limit < last || limit > most || limit < min(int64(inUse)*139/100, most) || limit > max(smallest, int64(inUse)*7/5+limits) {
 			t.Fatalf("with %d MB in use the limit is %d MB", inUse>>20, limit>>20)
 		}
@@ -313,13 +314,38 @@ func TestWhatIsInUseIsKnownAfterEachCollection(t *testing.T) {
 // TestGarbageIsAShareOfWhatIsInUseOrSome holds that little memory is not collected all the time, and that much of it
 // gathers no more garbage than its share.
 func TestGarbageIsAShareOfWhatIsInUseOrSome(t *testing.T) {
-	for inUse := uint64(1 << 20); inUse < 1<<30; inUse += 1 << 20 {
-		garbage := inUse * uint64(garbageFor(inUse)) / 100
-		if share := inUse * garbagePercent / 100; garbage < min(share, leastGarbage) || garbage > max(share, leastGarbage) {
-			t.Errorf("with %d MB in use, %d MB of garbage gather", inUse>>20, garbage>>20)
+	t.Parallel()
+	for _, more := range []int64{0, 80 << 20} {
+		room, least := smallest+more, uint64(leastGarbage+more)
+		for inUse := uint64(1 << 20); inUse < 1<<30; inUse += 1 << 20 {
+			garbage := inUse * uint64(garbageFor(inUse, room)) / 100
+			if share := inUse * garbagePercent / 100; garbage < min(share, least) || garbage > max(share, least) {
+				t.Errorf("with %d MB in use, %d MB of garbage gather", inUse>>20, garbage>>20)
+			}
+		}
+		if garbageFor(0, room) > int(100*least>>20) {
+			t.Error("with nothing in use, there is no limit")
 		}
 	}
-	if garbageFor(0) > 100*leastGarbage>>20 {
-		t.Error("with nothing in use, there is no limit")
+}
+
+// TestIndexingHasRoomForGarbage holds that room is bounded by the budget, and that a crawl alone is kept small.
+func TestIndexingHasRoomForGarbage(t *testing.T) {
+	t.Parallel()
+	config, err := pipeline.Parse("shipped", webrace.Pipelines, pipeline.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := budget{total: 512 << 20}
+	for _, c := range []struct {
+		names []string
+		want  int64
+	}{{[]string{"crawl"}, smallest}, {[]string{"crawl", "search"}, 192 << 20}, {[]string{"none"}, smallest}} {
+		if got := b.room(indexes(config, c.names)); got != c.want {
+			t.Errorf("%v: %d MB, want %d", c.names, got>>20, c.want>>20)
+		}
+	}
+	if got := (budget{total: 64 << 20}).room(true); got != smallest {
+		t.Errorf("of a small budget, %d MB", got>>20)
 	}
 }

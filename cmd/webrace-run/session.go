@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,7 +38,7 @@ type session struct {
 // have caught up. A first signal drains, which waits for room if the disk is full; a second one cancels.
 func (s *session) run(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Report, error) {
 	budget := budgetOf(config)
-	budget.apply()
+	budget.apply(budget.room(indexes(config, names)))
 	s.memory = pipeline.NewMemory(budget.flow())
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -110,6 +111,14 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 		close(upstream)
 	}()
 	return runs, nil
+}
+
+// indexes reports whether one of the pipelines makes pages searchable. One without a graph is found out when it starts.
+func indexes(config *pipeline.Config, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		g, err := config.Graph(name)
+		return err == nil && slices.ContainsFunc(g.Stages, func(s *pipeline.Stage) bool { return s.Spec.Type == "index" })
+	})
 }
 
 func follows(g *pipeline.Graph) bool {
