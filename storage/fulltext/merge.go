@@ -2,20 +2,15 @@ package fulltext
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/blevesearch/bleve/v2/index/scorch"
 	segment "github.com/blevesearch/scorch_segment_api/v2"
 	zap "github.com/blevesearch/zapx/v17"
 )
 
-func init() { scorch.RegisterSegmentPlugin(segments{new(zap.ZapPlugin)}, true) }
-
-// segments are the library's own, but what a merge has read of them does not stay in memory. They are mapped files: all
-// that was read counts as memory of the process until they are closed, and the largest merges read all of the index.
-type segments struct{ *zap.ZapPlugin }
-
-// MergeUsing merges segments into a file.
-func (s segments) MergeUsing(all []segment.Segment, drops []*roaring.Bitmap, path string, end chan struct{}, r segment.StatsReporter, config map[string]any) ([][]uint64, uint64, error) {
-	return s.ZapPlugin.MergeUsing(all, drops, path, end, &merge{StatsReporter: r, from: all}, config)
+// MergeUsing merges segments into a file, as the library does, but what it has read of them does not stay in memory. They
+// are mapped files: all that was read counts as memory of the process until they are closed, and the largest merges read
+// all of the index.
+func (m *segmentMaker) MergeUsing(all []segment.Segment, drops []*roaring.Bitmap, path string, end chan struct{}, r segment.StatsReporter, config map[string]any) ([][]uint64, uint64, error) {
+	return m.ZapPlugin.MergeUsing(all, drops, path, end, &merge{StatsReporter: r, from: all}, config)
 }
 
 // releaseAfter is how many bytes a merge writes, and so reads, before it lets go of what it has read.

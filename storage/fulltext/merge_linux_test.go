@@ -67,7 +67,7 @@ func TestAMergeLetsGoOfWhatItHasRead(t *testing.T) {
 	}
 	r.least = r.all
 	merged := filepath.Join(dir, "merged")
-	if _, _, err := (segments{new(zap.ZapPlugin)}).MergeUsing(all, make([]*roaring.Bitmap, len(all)), merged, make(chan struct{}), r, nil); err != nil {
+	if _, _, err := new(segmentMaker).MergeUsing(all, make([]*roaring.Bitmap, len(all)), merged, make(chan struct{}), r, nil); err != nil {
 		t.Fatal(err)
 	}
 	if r.least > r.all/8 {
@@ -79,7 +79,7 @@ func openSegments(t *testing.T, index string, r *residents) (all []segment.Segme
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(index, "store", "*.zap"))
 	for _, file := range files {
-		s, err := segments{new(zap.ZapPlugin)}.OpenUsing(file, nil)
+		s, err := new(segmentMaker).OpenUsing(file, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
