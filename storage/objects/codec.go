@@ -9,7 +9,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/webrace/webrace/internal/shortgzip"
 	"github.com/webrace/webrace/internal/zstdframe"
 )
 
@@ -64,13 +63,8 @@ type compressor struct {
 	gzip        *gzip.Writer
 	zstd        *zstd.Encoder
 	head        bytes.Buffer
-	short       int    // records up to that are compressed by shortgzip
-	whole       []byte // a record in one piece
+	whole       []byte // a record, for zstd
 }
-
-// shortRecord is how long a record may be to be compressed by shortgzip at gzip's level 1: it takes a quarter of the time
-// for an eighth more bytes.
-const shortRecord = 4 << 10
 
 // compressors returns a pool of them for a compression. The level is that of gzip, which must know it.
 func compressors(c Compression, level int) (*sync.Pool, error) {
@@ -85,21 +79,13 @@ func compressors(c Compression, level int) (*sync.Pool, error) {
 	}
 	return &sync.Pool{New: func() any {
 		w, _ := gzip.NewWriterLevel(io.Discard, level)
-		made := &compressor{compression: c, gzip: w}
-		if level == gzip.BestSpeed {
-			made.short = shortRecord
-		}
-		return made
+		return &compressor{compression: c, gzip: w}
 	}}, nil
 }
 
 // compress writes parts as one member or frame behind what is in out.
 func (c *compressor) compress(out *bytes.Buffer, parts ...[]byte) {
-	size := 0
-	for _, part := range parts {
-		size += len(part)
-	}
-	if c.compression == Gzip && size > c.short {
+	if c.compression == Gzip {
 		c.gzip.Reset(out)
 		for _, part := range parts {
 			c.gzip.Write(part) // into memory: cannot fail
@@ -114,10 +100,6 @@ func (c *compressor) compress(out *bytes.Buffer, parts ...[]byte) {
 	}
 	if c.whole = whole; cap(whole) > kept {
 		c.whole = nil
-	}
-	if c.compression == Gzip {
-		out.Write(shortgzip.Append(out.AvailableBuffer(), whole))
-		return
 	}
 	out.Write(c.zstd.EncodeAll(whole, out.AvailableBuffer()))
 }
