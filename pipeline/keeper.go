@@ -15,8 +15,8 @@ import (
 // ended is closed, nothing more will come: Release then emits what is left and returns. That is so at the end
 // of a run and when it drains, so that nothing which was kept is lost.
 //
-// When ctx ends the run is cancelled, or the stage has been taken out of it: Release lets go of everything that is kept with the error of ctx, and
-// returns. A Process that waits for room obeys ctx as well.
+// When ctx ends the run is cancelled, or the stage has been taken out of it: Release lets go of everything that is
+// kept with the error of ctx, and returns. A Process that waits for room obeys ctx as well.
 type Keeper interface {
 	Processor
 	Release(ctx context.Context, ended <-chan struct{}, out Emitter) error

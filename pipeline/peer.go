@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Peer returns another stage of the same run as a T, an interface that it implements: by its name, or, if
-// name is empty, the only stage that is one. So a stage can use what another keeps, such as its
-// connections. It may be called from [Opener.Open] on, when all stages have been made, and the stage that
-// is returned is closed after the one that asks if it stands before it in the flow. When a reload replaces it, the one that
-// asked is replaced as well.
+// Peer returns another stage of the same run as a T, an interface that it implements: by its name, or, if name is
+// empty, the only stage that is one. So a stage can use what another keeps, such as its connections. It may be
+// called from [Opener.Open] on, when all stages have been made, and the stage that is returned is closed after the
+// one that asks if it stands before it in the flow. When a reload replaces it, the one that asked is replaced as
+// well.
 func Peer[T any](e *Env, name string) (T, error) {
 	var found T
 	var from string

@@ -100,8 +100,8 @@ type (
 	// replaces the ports of the [Spec].
 	Porter interface{ Ports() []Port }
 	// Namer is implemented by option structs (by value) that name fields of the values that the stage is given, as
-	// expressions do. Once it is known of which kinds these may be, lint has the names looked at; errors are as those of
-	// Validator.
+	// expressions do. Once it is known of which kinds these may be, lint has the names looked at; errors are as
+	// those of Validator.
 	Namer interface{ CheckNames(given []Kind) error }
 	// Taker is implemented by option structs (by value) on which it depends what a stage takes; it
 	// replaces the inputs of the [Spec].

@@ -12,10 +12,10 @@
 // [Query] walks. A query has a budget of steps and obeys its context, so that no expression, however
 // costly, holds the process, and it never panics.
 //
-// The public contract is the XML Schema in [Schemas]; the decoder accepts what the schema accepts, except
-// for the few rules that XML Schema 1.0 cannot express (the URI of an http request must be an http URL,
-// times and durations must fit their types, a rule has one language and is written in it). The document type definitions of the papers are kept beside
-// it as documentation.
+// The public contract is the XML Schema in [Schemas]; the decoder accepts what the schema accepts, except for the
+// few rules that XML Schema 1.0 cannot express (the URI of an http request must be an http URL, times and durations
+// must fit their types, a rule has one language and is written in it). The document type definitions of the papers
+// are kept beside it as documentation.
 //
 // The papers are "A Distributed Middleware Infrastructure for Personalized Services" (here eRACE) and
 // "High-Performance Crawling and Filtering in Java" (here WebRACE), and the slides of a talk on the latter.

@@ -20,9 +20,9 @@ func DeriveID(owner, uri, interest string) string {
 	return "u" + h.hex(10)
 }
 
-// InterestHash identifies what matters to the URD: its keywords, threshold, scope of change, and the
-// parts of a page that it looks at. The order of keywords, groups and rules does not count, nor does anything that an annotation does not depend on,
-// such as the time of the last check.
+// InterestHash identifies what matters to the URD: its keywords, threshold, scope of change, and the parts of a
+// page that it looks at. The order of keywords, groups and rules does not count, nor does anything that an
+// annotation does not depend on, such as the time of the last check.
 func (u *URD) InterestHash() string {
 	h := newDigest("interest")
 	h.add(orElse(u.Change, ChangeAdded))

@@ -24,8 +24,8 @@ type evaluation struct {
 	slab   []navigator
 }
 
-// The xpath package copies its navigator for each step of a path. So they are made many at a time, and those of the next
-// match in the same memory.
+// The xpath package copies its navigator for each step of a path. So they are made many at a time, and those of the
+// next match in the same memory.
 const slabSize = 64
 
 var evaluations = sync.Pool{New: func() any { return &evaluation{slab: make([]navigator, 0, slabSize)} }}

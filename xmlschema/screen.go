@@ -12,8 +12,8 @@ import (
 	"github.com/webrace/webrace/internal/xpathguard"
 )
 
-// screen answers a query at a tenth of its cost where it can: it is the predicate of an expression /urd[…] that has nothing
-// in it but what probes can answer. There is none of all others.
+// screen answers a query at a tenth of its cost where it can: it is the predicate of an expression /urd[…] that has
+// nothing in it but what probes can answer. There is none of all others.
 type screen struct {
 	alternatives [][]probe // one has to hold, which is that all of its probes do
 	whole        bool      // there is no more to the expression

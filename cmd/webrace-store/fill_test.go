@@ -43,8 +43,9 @@ type filler struct {
 	indexing []fulltext.Document
 }
 
-// fill makes a data directory with four URDs, of which the first was crawled for: its site has a page that
-// its owner was told of and a mirror of that, a dull one, one that is not there, one that is broken, and one that still waits.
+// fill makes a data directory with four URDs, of which the first was crawled for: its site has a page that its
+// owner was told of and a mirror of that, a dull one, one that is not there, one that is broken, and one that still
+// waits.
 func fill(path string) (err error) {
 	dir, err := storage.Open(path, storage.Options{})
 	if err != nil {

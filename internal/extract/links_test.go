@@ -12,8 +12,8 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// TestRepeatedReferencesAreCountedLikeAnyOther compares what a page of many references gives with what it gives when each
-// is resolved for itself.
+// TestRepeatedReferencesAreCountedLikeAnyOther compares what a page of many references gives with what it gives
+// when each is resolved for itself.
 func TestRepeatedReferencesAreCountedLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	refs := []string{"a", "a#x", "a #x", "a ", " a", "./a", "#", "#top", "", "b?utm_source=x", "b", "b?utm_source=y#z", "/a", "//h.example/", "http://h.example",

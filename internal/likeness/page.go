@@ -19,9 +19,10 @@ type Fingerprinter struct {
 	pairs    hashtable.Table
 }
 
-// Page returns the likeness of a page: of the pairs of words in its body and its headings, across the borders
-// of blocks, each pair once: in a list, what every entry repeats would outvote what tells it from other lists.
-// What stands on every page of a site, its navigation, does not count, and neither does the title. A page of fewer than 20 words has none: 0.
+// Page returns the likeness of a page: of the pairs of words in its body and its headings, across the borders of
+// blocks, each pair once: in a list, what every entry repeats would outvote what tells it from other lists. What
+// stands on every page of a site, its navigation, does not count, and neither does the title. A page of fewer than
+// 20 words has none: 0.
 func (f *Fingerprinter) Page(text *webrace.Text) uint64 {
 	words := f.words[:0]
 	for _, b := range text.Blocks {

@@ -170,7 +170,8 @@ func BenchmarkBaseline(b *testing.B) {
 	}
 }
 
-// TestBlankedEightAtATime holds appendBlanked against a plain reading of what it promises, on texts of a few characters.
+// TestBlankedEightAtATime holds appendBlanked against a plain reading of what it promises, on texts of a few
+// characters.
 func TestBlankedEightAtATime(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))

@@ -27,9 +27,9 @@ func (p *page) blocksOf(among selection) (blocks []int32) {
 	return blocks
 }
 
-// fingerprint returns the fingerprints of some blocks, which ascend; their order makes no difference to it. Likeness is that of the pairs of
-// words that follow one another in a block, or that of the words where there are too few pairs: lists of single
-// words are texts too.
+// fingerprint returns the fingerprints of some blocks, which ascend; their order makes no difference to it.
+// Likeness is that of the pairs of words that follow one another in a block, or that of the words where there are
+// too few pairs: lists of single words are texts too.
 func (p *page) fingerprint(blocks []int32) Shown {
 	var pairs, words likeness.Votes
 	n, at := 0, 0

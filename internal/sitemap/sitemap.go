@@ -1,7 +1,8 @@
-// Package sitemap reads what a site lists of itself for robots (sitemaps.org): sitemaps, indexes of sitemaps,
-// and sitemaps in plain text. It keeps no tree, and no broken document is an error: what is listed before the
-// break, or after it, is found; an address at whose end the document ends is none, since it may go on. On well-formed documents what is listed is what encoding/xml finds. Time is
-// linear in the input, and nothing grows: no entity is expanded.
+// Package sitemap reads what a site lists of itself for robots (sitemaps.org): sitemaps, indexes of sitemaps, and
+// sitemaps in plain text. It keeps no tree, and no broken document is an error: what is listed before the break, or
+// after it, is found; an address at whose end the document ends is none, since it may go on. On well-formed
+// documents what is listed is what encoding/xml finds. Time is linear in the input, and nothing grows: no entity is
+// expanded.
 package sitemap
 
 import (

@@ -34,7 +34,8 @@ func (f *fixture) during(d *webrace.Document, do func()) {
 	}
 }
 
-// run runs the stage on one document: meanwhile is called as it has passed the stage, end when its request would be told.
+// run runs the stage on one document: meanwhile is called as it has passed the stage, end when its request would be
+// told.
 func (f *fixture) run(d *webrace.Document, end func(pipeline.Outcome), meanwhile func()) error {
 	g := pipeline.DefaultRegistry.NewGraph("p")
 	documents := []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Document]()}}

@@ -18,7 +18,8 @@ import (
 // TestWhatMayPassIsWaitedOut lets the receiver fail in every way that may pass, one after the other.
 func TestWhatMayPassIsWaitedOut(t *testing.T) {
 	t.Parallel()
-	// net/http itself repeats the request that is hung up on, because a connection that was used before may have been closed meanwhile.
+	// net/http itself repeats the request that is hung up on, because a connection that was used before may have
+	// been closed meanwhile.
 	h := newHook(t, status(500, "oh"), status(503, "", "Retry-After", "0"), status(429, "", "Retry-After", "3600"), hangUp, never, status(408, ""), status(425, ""))
 	o := h.quick()
 	o.Timeout = pipeline.Duration(300 * time.Millisecond)

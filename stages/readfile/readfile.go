@@ -1,7 +1,7 @@
-// Package readfile is the stage that reads files, compressed or not: a text a line, or a record for each line
-// of JSON, row of CSV or element of XML, of which no more than one is in memory. With a file of positions it goes on, in the next run, where it left off: what had not
-// been dealt with is read again, and what has been added to a file is read then. A file of another beginning
-// is another file.
+// Package readfile is the stage that reads files, compressed or not: a text a line, or a record for each line of
+// JSON, row of CSV or element of XML, of which no more than one is in memory. With a file of positions it goes on,
+// in the next run, where it left off: what had not been dealt with is read again, and what has been added to a file
+// is read then. A file of another beginning is another file.
 package readfile
 
 import (

@@ -1,13 +1,13 @@
 // Package control is the control store: what people asked for (URDs), what they were told (ACIs), how far
 // each follower has read, and what could not be processed (dead letters), in one SQLite database.
 //
-// It guarantees: what a method has written when it returns survives kill -9 and power loss, and each
-// method writes all of what it was given or nothing. The canonical XML of a URD or an ACI is the truth;
-// every other column is derived from it in the same transaction. An ACI is stored once however often it
-// is put, so a request that is repeated after a crash never alerts twice. The revision of the URD base
-// grows with every URD added, changed or removed, and with nothing else. One owner never changes what another
-// asked for. A secret is encrypted, and nothing that prints or marshals it shows it. An ACI that was removed for its age is never stored again.
-// An owner is never sent more in a day than their budget allows, and what is withheld for it can be asked for.
+// It guarantees: what a method has written when it returns survives kill -9 and power loss, and each method writes
+// all of what it was given or nothing. The canonical XML of a URD or an ACI is the truth; every other column is
+// derived from it in the same transaction. An ACI is stored once however often it is put, so a request that is
+// repeated after a crash never alerts twice. The revision of the URD base grows with every URD added, changed or
+// removed, and with nothing else. One owner never changes what another asked for. A secret is encrypted, and
+// nothing that prints or marshals it shows it. An ACI that was removed for its age is never stored again. An owner
+// is never sent more in a day than their budget allows, and what is withheld for it can be asked for.
 //
 // A Store is safe for concurrent use: one writer at a time, any number of readers, who see a consistent
 // snapshot and never wait for the writer. Iterators may be left at any point, and other methods may be

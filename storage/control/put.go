@@ -27,10 +27,10 @@ type Change struct {
 	Effect Effect
 }
 
-// Put adds URDs, or changes those whose ids are stored, all of them or none. A URD without an id gets
-// the one derived from its owner, URI and interest; one without an owner is refused, and so is one with the
-// id of another owner's. The result says, in the order of the argument, what became of each. A URD that says what the stored one says changes nothing.
-// If an owner would have more than their budget allows, the error is a [BudgetError].
+// Put adds URDs, or changes those whose ids are stored, all of them or none. A URD without an id gets the one
+// derived from its owner, URI and interest; one without an owner is refused, and so is one with the id of another
+// owner's. The result says, in the order of the argument, what became of each. A URD that says what the stored one
+// says changes nothing. If an owner would have more than their budget allows, the error is a [BudgetError].
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
 	changes := make([]Change, 0, len(urds))
 	err := s.write(ctx, "put URDs", func(tx *sql.Tx) error {

@@ -137,9 +137,9 @@ func (w term) matches(other term) bool {
 	return false
 }
 
-// Fragments returns the parts of a text in a language (BCP 47) that show best why it answers the query, at most n, in the order
-// of the text. They begin or end with … where they leave text out. Without a hit it is the beginning of
-// the text alone.
+// Fragments returns the parts of a text in a language (BCP 47) that show best why it answers the query, at most n,
+// in the order of the text. They begin or end with … where they leave text out. Without a hit it is the beginning
+// of the text alone.
 func (h *Highlighter) Fragments(text, language string, n int, marks Marks) (fragments []string) {
 	places := placesOf(text, language)
 	if len(places) == 0 {

@@ -6,9 +6,9 @@ import (
 	zap "github.com/blevesearch/zapx/v17"
 )
 
-// MergeUsing merges segments into a file, as the library does, but what it has read of them does not stay in memory. They
-// are mapped files: all that was read counts as memory of the process until they are closed, and the largest merges read
-// all of the index.
+// MergeUsing merges segments into a file, as the library does, but what it has read of them does not stay in
+// memory. They are mapped files: all that was read counts as memory of the process until they are closed, and the
+// largest merges read all of the index.
 func (m *segmentMaker) MergeUsing(all []segment.Segment, drops []*roaring.Bitmap, path string, end chan struct{}, r segment.StatsReporter, config map[string]any) ([][]uint64, uint64, error) {
 	return m.ZapPlugin.MergeUsing(all, drops, path, end, &merge{StatsReporter: r, from: all}, config)
 }

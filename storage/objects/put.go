@@ -150,7 +150,8 @@ func checkDocument(d *webrace.Document) error {
 	return nil
 }
 
-// latest returns the latest version of a URL, which is likely new or not, durable or not; the URL's stripe must be held.
+// latest returns the latest version of a URL, which is likely new or not, durable or not; the URL's stripe must be
+// held.
 func (s *Store) latest(url string, isNew bool) (Version, bool, error) {
 	s.mu.Lock()
 	p, pending := s.versions[url]
