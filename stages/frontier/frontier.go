@@ -115,6 +115,7 @@ type stage struct {
 
 	taken    atomic.Int64
 	starting chan struct{} // has a place for each crawl that is begun at once
+	begins   sync.Map      // of these, by id, a channel that is closed when it has begun
 
 	mu           sync.Mutex
 	queue        *frontier.Queue
@@ -275,6 +276,9 @@ func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 	case webrace.Request:
 		return s.start(ctx, v, it)
 	case *webrace.Links:
+		if err := s.await(ctx, v); err != nil {
+			return err
+		}
 		s.offer(v, it.Hold())
 		return nil
 	}
@@ -291,8 +295,18 @@ func (s *stage) start(ctx context.Context, seed webrace.Request, it *pipeline.It
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	begun := make(chan struct{})
+	for {
+		other, twice := s.begins.LoadOrStore(seed.Crawl.ID, begun)
+		if !twice {
+			break
+		}
+		<-other.(chan struct{})
+	}
 	hold := it.Hold()
 	done := func(err error) {
+		s.begins.Delete(seed.Crawl.ID)
+		close(begun)
 		<-s.starting
 		hold(err)
 	}
@@ -306,6 +320,23 @@ func (s *stage) start(ctx context.Context, seed webrace.Request, it *pipeline.It
 		done(nil) // the error of this call decides
 	}
 	return err
+}
+
+// await waits for the crawls that links are of, if they are about to begin: before, nobody knows them.
+func (s *stage) await(ctx context.Context, links *webrace.Links) error {
+	if len(s.starting) == 0 {
+		return nil
+	}
+	for _, r := range links.Reach {
+		if begun, ok := s.begins.Load(r.Crawl); ok {
+			select {
+			case <-begun.(chan struct{}):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
 }
 
 func (s *stage) started(url string, round frontier.Round) {
