@@ -108,10 +108,11 @@ func (f *file) Preallocate(offset, length int64) error {
 	if !f.watch.admits(length, false) {
 		return nil
 	}
-	if err := f.File.Preallocate(offset, length); !IsFull(err) {
-		return err
+	err := f.watch.write(length, func() error { return f.File.Preallocate(offset, length) })
+	if IsFull(err) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 type truncater interface{ Truncate(int64) error }

@@ -61,6 +61,7 @@ type Watch struct {
 	state     State
 	waiting   int
 	over      chan struct{} // closed at the end of the pause that there is
+	writing   int64         // bytes that were admitted and may not be on the disk yet
 	allowance int64         // bytes that may be written before it is looked again
 	looked    time.Time     // when that was granted
 }
@@ -110,7 +111,7 @@ func (w *Watch) Do(ctx context.Context, f func() error) error { return w.do(ctx,
 func (w *Watch) do(ctx context.Context, size int64, f func() error) error {
 	var failed error
 	if w.admits(size, false) {
-		if failed = f(); !IsFull(failed) {
+		if failed = w.write(size, f); !IsFull(failed) {
 			return failed
 		}
 	}
@@ -126,14 +127,24 @@ func (w *Watch) doWhenThereIsRoom(ctx context.Context, size int64, f func() erro
 		if err := w.wait(ctx, size); err != nil {
 			return errors.Join(failed, err)
 		}
-		if failed = f(); !IsFull(failed) {
+		if failed = w.write(size, f); !IsFull(failed) {
 			written = failed == nil // what fails for another reason says nothing of the room there is
 			return failed
 		}
 	}
 }
 
-// wait returns when there is room: at the earliest after a while, so that what fails though there seems to
+// write runs f, whose size bytes were admitted.
+func (w *Watch) write(size int64, f func() error) error {
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.writing -= size
+	}()
+	return f()
+}
+
+// wait returns when there is room, which is then admitted: at the earliest after a while, so that what fails though there seems to
 // be room, as for want of a quota, does not spin; or when somebody else who waited has written.
 func (w *Watch) wait(ctx context.Context, size int64) error {
 	over := w.pause()
@@ -199,11 +210,20 @@ func (w *Watch) notify() {
 // once.
 func need(reserve int64) int64 { return 2 * reserve }
 
-// admits reports whether size bytes may be written now. During a pause nobody may, until it can end; who
+// admits reports whether size bytes may be written now, and counts them until [Watch.write] has done so: what several
+// writers are about to write must have room together. During a pause nobody may write, until it can end; a writer that
 // has waited for that may then.
 func (w *Watch) admits(size int64, waited bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.fits(size, waited) {
+		return false
+	}
+	w.writing += size
+	return true
+}
+
+func (w *Watch) fits(size int64, waited bool) bool {
 	paused := w.state.Paused
 	if !paused && size <= w.allowance && time.Since(w.looked) < lookEvery {
 		w.allowance -= size
@@ -220,7 +240,7 @@ func (w *Watch) admits(size int64, waited bool) bool {
 		reserve = need(reserve)
 	}
 	w.state.Free = free
-	left := free - reserve - size
+	left := free - reserve - size - w.writing
 	if left < 0 {
 		return false
 	}

@@ -54,6 +54,13 @@ func (d *disk) take(n int) (int, error) {
 	return n, nil
 }
 
+// counts returns how many bytes are written, and how many writes failed.
+func (d *disk) counts() (used int64, failed int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.used, d.calls
+}
+
 func (d *disk) grow(n int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,7 +93,11 @@ func (f diskFile) Write(p []byte) (int, error) {
 	return m, errors.Join(err, full)
 }
 
+// Sync finds out that there is no room, but for quotas, which are looked at when something is written.
 func (f diskFile) Sync() error {
+	if f.disk.silent {
+		return f.File.Sync()
+	}
 	_, err := f.disk.take(1)
 	return err
 }
@@ -302,6 +313,42 @@ func TestWhatFailsForAnotherReasonEndsNobodysPause(t *testing.T) {
 		waiters.Wait()
 		if got := told.String(); got != "true false" {
 			t.Errorf("told was %s", got)
+		}
+	})
+}
+
+// TestWritersHaveRoomTogether lets one write begin, which then takes its time: what it is going to need is not there for
+// another one, though the disk still has it.
+func TestWritersHaveRoomTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, told := newDisk(1000), new(states)
+		w := watch(d, told, 100)
+		slow := make(chan struct{})
+		write := func(n int, begin <-chan struct{}) {
+			err := w.do(t.Context(), int64(n), func() error {
+				<-begin
+				_, err := d.take(n)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		at := make(chan struct{})
+		close(at)
+		go write(600, slow)
+		synctest.Wait()
+		go write(600, at)
+		synctest.Wait()
+		if used, _ := d.counts(); used != 0 || told.String() != "true" {
+			t.Errorf("%d bytes are written and it was told %q: the second writer did not wait", used, told)
+		}
+		close(slow)
+		d.grow(600)
+		time.Sleep(time.Minute)
+		if used, failed := d.counts(); used != 1200 || failed != 0 {
+			t.Errorf("%d bytes are written, and %d writes failed", used, failed)
 		}
 	})
 }
