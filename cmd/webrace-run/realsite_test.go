@@ -22,12 +22,13 @@ import (
 	"golang.org/x/net/html"
 )
 
-// realSite is the Python documentation of Debian, served by nginx on loopback.
+// realSite is documentation of Debian packages, served by nginx on loopback.
 type realSite struct {
 	base string // without a slash at the end
 	log  string // the server's access log
 }
 
+// startRealSite serves the Python documentation.
 func startRealSite(t *testing.T) realSite {
 	t.Helper()
 	if testing.Short() {
@@ -37,6 +38,12 @@ func startRealSite(t *testing.T) realSite {
 	if len(roots) == 0 {
 		t.Skip("the Python documentation is not installed: apt-get install python3-doc")
 	}
+	return serve(t, filepath.Dir(roots[0]))
+}
+
+// serve lets nginx serve the pages of a directory that has an index.html.
+func serve(t *testing.T, root string) realSite {
+	t.Helper()
 	if _, err := exec.LookPath("nginx"); err != nil {
 		t.Skip("nginx is not installed: apt-get install nginx-light")
 	}
@@ -50,8 +57,8 @@ http {
   log_format b '$status $request_uri "$http_user_agent"'; access_log %[1]s/access.log b;
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-  server { listen %[2]s; root %[3]s; }
-}`, dir, address, filepath.Dir(roots[0]))
+  server { listen %[2]s; root %[3]s; location ~ [.](pdf|epub|gz)$ { return 404; } }
+}`, dir, address, root)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
