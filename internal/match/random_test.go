@@ -199,7 +199,7 @@ var leastPairs = flag.Int("pairs", 60_000, "how many pairs of a profile and an i
 
 func TestMatchAgreesWithTheOracleOnInventedPages(t *testing.T) {
 	t.Parallel()
-	least := orInShort(*leastPairs, 12_000)
+	least := orInShort(*leastPairs, 3_000)
 	for seed, pairs := uint64(5), 0; pairs < least; seed++ {
 		random := rand.New(rand.NewPCG(seed, 6))
 		l := newLanguage(random, inventWords(random, 600))
@@ -207,7 +207,7 @@ func TestMatchAgreesWithTheOracleOnInventedPages(t *testing.T) {
 		for range 30 {
 			texts = append(texts, l.page())
 		}
-		n, alerting := compare(t, l.groups(400), texts)
+		n, alerting := compare(t, l.groups(orInShort(400, 100)), texts)
 		t.Logf("seed %d: %d pairs, %d alerts", seed, n, alerting)
 		if alerting < n/20 {
 			t.Errorf("%d pairs, of which %d alert, prove too little", n, alerting)

@@ -21,10 +21,10 @@ func TestFewRecipientsAreToldWhatTheyAreAmongEveryone(t *testing.T) {
 	for range 20 {
 		texts = append(texts, l.page())
 	}
-	told := fewAgainstEveryone(t, l, orInShort(150, 50), texts)
+	told := fewAgainstEveryone(t, l, orInShort(150, 15), texts)
 	words, texts := writtenLanguages(t, random)
-	told += fewAgainstEveryone(t, newLanguage(random, words), orInShort(150, 50), texts)
-	if told < 500 {
+	told += fewAgainstEveryone(t, newLanguage(random, words), orInShort(150, 15), texts)
+	if told < orInShort(500, 50) {
 		t.Errorf("%d alerts prove too little", told)
 	}
 }
