@@ -3,9 +3,11 @@
 // one code, so that what one of them finds the others find too.
 //
 // A word is a longest run of letters, digits and underscores; combining marks, soft hyphens and joiners
-// inside it belong to it but leave no trace in the term. Chinese, Japanese and Korean runs, which have no
-// spaces between words, become overlapping pairs of characters. Stems are by the rules of a language: see
-// [StemIn] for the words of texts and [Stems] for keywords, which have no language.
+// inside it belong to it but leave no trace in the term. Characters are taken for what they stand for (NFKC): H₂O is
+// H2O, and digits of all scripts are those of ASCII. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs, which
+// have no spaces between words, become overlapping pairs of characters, however these are encoded. Stems are by the
+// rules of a language, and folded after these were applied: see [StemIn] for the words of texts and [Stems] for
+// keywords, which have no language.
 //
 // Terms are identified by 64-bit hashes. Nothing that is stored holds them, but for the likenesses of
 // annotations: if the hashes change, texts stored before are like none after.
@@ -34,10 +36,10 @@ type Token struct {
 }
 
 // Word is one of the distinct words of a text. In a text of several languages a word that stands in blocks
-// of two of them is two words.
+// of two of them is two words, and so is one that stands there with its accents and without.
 type Word struct {
 	Surface uint64 // hash of the folded word
-	Stem    uint64 // hash of the stem of the folded word
+	Stem    uint64 // hash of the stem of the word
 	First   int32  // the index of its first token
 }
 
@@ -47,8 +49,10 @@ type Analyzer struct {
 	scanner  scanner
 	stems    stemCache
 	analysis Analysis
+	accented []accented
 	words    hashtable.Table
-	votes    []votes // of the words
+	spelt    []uint64 // hashes of the words as they are spelt
+	votes    []votes  // of the words
 	passages []passage
 }
 
@@ -67,11 +71,17 @@ func (a *Analyzer) AnalyzeFor(wanted *Wanted, text *webrace.Text) *Analysis {
 	return a.analyze(Unknown, text, wanted)
 }
 
+// accented is a token whose spelling is another than its folded form, with the hash of that.
+type accented struct {
+	token int32
+	spelt uint64
+}
+
 func (a *Analyzer) analyze(expected Language, text *webrace.Text, wanted *Wanted) *Analysis {
 	a.split(text, wanted)
-	a.analysis.Words = a.analysis.Words[:0]
+	a.analysis.Words, a.spelt = a.analysis.Words[:0], a.spelt[:0]
 	if wanted != nil {
-		a.analysis.Words = append(a.analysis.Words, Word{})
+		a.analysis.Words, a.spelt = append(a.analysis.Words, Word{}), append(a.spelt, 0)
 	}
 	others := len(a.analysis.Words)
 	if wanted == nil {
@@ -79,7 +89,7 @@ func (a *Analyzer) analyze(expected Language, text *webrace.Text, wanted *Wanted
 		a.distinguishIn(a.analysis.Wanted, 0)
 	}
 	if a.poll(expected, wanted == nil); wanted != nil || a.mixed() {
-		a.analysis.Words = a.analysis.Words[:others]
+		a.analysis.Words, a.spelt = a.analysis.Words[:others], a.spelt[:others]
 		a.distinguish()
 	}
 	a.stem(text, others)
@@ -88,7 +98,10 @@ func (a *Analyzer) analyze(expected Language, text *webrace.Text, wanted *Wanted
 
 // split finds the tokens, block after block.
 func (a *Analyzer) split(text *webrace.Text, wanted *Wanted) {
-	s := splitting{text: text.Bytes, wanted: wanted, tokens: a.analysis.Tokens[:0], surfaces: a.analysis.Surfaces[:0], found: a.analysis.Wanted[:0]}
+	s := splitting{
+		text: text.Bytes, wanted: wanted, tokens: a.analysis.Tokens[:0], surfaces: a.analysis.Surfaces[:0], found: a.analysis.Wanted[:0],
+		accented: a.accented[:0],
+	}
 	for i, block := range text.Blocks {
 		s.block = int32(i)
 		for at, end := int(block.Start), int(block.End); at < end; {
@@ -97,7 +110,7 @@ func (a *Analyzer) split(text *webrace.Text, wanted *Wanted) {
 			}
 		}
 	}
-	a.analysis.Tokens, a.analysis.Surfaces, a.analysis.Wanted = s.tokens, s.surfaces, s.found
+	a.analysis.Tokens, a.analysis.Surfaces, a.analysis.Wanted, a.accented = s.tokens, s.surfaces, s.found, s.accented
 }
 
 // splitting is a text that is being split.
@@ -108,6 +121,7 @@ type splitting struct {
 	tokens   []Token
 	surfaces []uint64
 	found    []int32
+	accented []accented
 }
 
 // ascii finds the tokens of a block up to the first word that is not plain ASCII, and returns where that begins.
@@ -138,6 +152,9 @@ func (s *splitting) add(start, stop int, surface, begins uint64) {
 // others finds the tokens of a block up to one that ASCII follows, and returns where it ends.
 func (s *splitting) others(words *scanner, at, end int) int {
 	for words.reset(s.text, at, end); words.next(); {
+		if len(words.spelt) > 0 {
+			s.accented = append(s.accented, accented{int32(len(s.tokens)), Hash(words.spelt)})
+		}
 		s.add(words.start, words.stop, words.hash(), words.begins())
 		if words.beforeASCII() {
 			break
@@ -153,6 +170,19 @@ func Words(text []byte, yield func(start, end int, folded []byte) bool) {
 	words.reset(text, 0, len(text))
 	for words.next() {
 		if !yield(words.start, words.stop, words.folded()) {
+			return
+		}
+	}
+}
+
+// Spellings does the same as Words, and tells also how each word is spelt: folded, but with the accents of its letters
+// that the rules of stemming speak of. That is how [StemIn] and [Stems] want it.
+func Spellings(text []byte, yield func(start, end int, folded, spelt []byte) bool) {
+	var words scanner
+	words.reset(text, 0, len(text))
+	for words.next() {
+		folded := words.folded()
+		if !yield(words.start, words.stop, folded, words.spelling()) {
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"bytes"
+	"strings"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -17,13 +18,7 @@ const (
 	letter                 // a letter, digit, underscore, or a vowel sign that distinguishes words
 	silent                 // belongs to the word it stands in and leaves no trace in the term
 	ideograph              // of a script without spaces: paired with its neighbours
-)
-
-const (
-	softHyphen      = '\u00AD'
-	wordJoiner      = '\u2060'
-	prolonged       = 'ー' // of the common script by the standard, of katakana in fact
-	prolongedNarrow = 'ｰ'
+	dependent              // a sign of such a script that belongs to the character before it, and distinguishes words
 )
 
 // rowSize is how many characters a row holds.
@@ -77,13 +72,17 @@ func classify(r rune) class {
 }
 
 func classifySlowly(r rune) class {
+	unspaced := unicode.In(r, unspacedScripts...)
 	switch {
 	case r == '_':
 		return letter
-	case r == softHyphen || r == wordJoiner:
+	case unicode.Is(invisible, r):
 		return silent
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && unicode.IsLetter(r),
-		r == prolonged, r == prolongedNarrow:
+	case unicode.Is(fillers, r):
+		return separator
+	case unicode.In(r, southeastAsian...) && unicode.IsMark(r), r == thaiAm, r == laoAm:
+		return dependent
+	case unspaced && (unicode.IsLetter(r) || unicode.Is(unicode.Nl, r)), unicode.Is(unspacedLetters, r):
 		return ideograph
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
 		return letter
@@ -93,9 +92,33 @@ func classifySlowly(r rune) class {
 		return silent
 	case unicode.IsMark(r):
 		return letter
+	case unicode.In(r, unicode.Nl, unicode.No), firstSquared <= r && r <= lastSquared:
+		return classifyCompatible(r)
 	}
 	return separator
 }
+
+// classifyCompatible classifies a number or a symbol by what it stands for: letters and digits, or a single ideograph.
+// Others are no part of a word: fractions, and what stands for several ideographs.
+func classifyCompatible(r rune) class {
+	parts := compatible(r)
+	if parts == string(r) {
+		return separator
+	}
+	first, size := utf8.DecodeRuneInString(parts)
+	if size == len(parts) && classifySlowly(first) == ideograph {
+		return ideograph
+	}
+	for _, part := range parts {
+		if !unicode.IsLetter(part) && !unicode.IsDigit(part) || classifySlowly(part) != letter {
+			return separator
+		}
+	}
+	return letter
+}
+
+// compatible returns what a character stands for, without the parentheses around it.
+func compatible(r rune) string { return strings.Trim(norm.NFKC.String(string(r)), "()") }
 
 // plain holds the letters that differ from others by a stroke or a joining, which Unicode does not
 // decompose.
@@ -125,31 +148,43 @@ func appendMark(dst []byte, mark rune) []byte {
 // large.
 const mostLetters = 4
 
-// appendFold appends the folded form of a rune to dst. Only letters and ideographs have one; it consists
-// of letters and ideographs, has at most mostLetters of them, and folds to itself.
+// appendFold appends the folded form of a rune to dst. Only letters, ideographs and their signs have one; it consists
+// of such, has at most mostLetters of them, and folds to itself.
 func appendFold(dst []byte, r rune) []byte { return append(dst, rowOf(r).fold(r)...) }
 
 func appendFoldSlowly(dst []byte, r rune) []byte {
-	kind := classifySlowly(r)
-	if kind != letter && kind != ideograph {
-		return dst
+	switch classifySlowly(r) {
+	case letter:
+		return appendLetters(dst, r)
+	case ideograph:
+		// A voiced kana stays one character, or pairs would split it.
+		if part, size := utf8.DecodeRuneInString(compatible(r)); size == len(compatible(r)) && !isJamo(r) {
+			r = part
+		}
+		return utf8.AppendRune(dst, r)
+	case dependent:
+		return utf8.AppendRune(dst, r)
 	}
+	return dst
+}
+
+func appendLetters(dst []byte, r rune) []byte {
 	if unicode.ToLower(r) == shortI {
 		return utf8.AppendRune(dst, shortI)
 	}
+	if unicode.IsDigit(r) {
+		return append(dst, '0'+digit(r))
+	}
 	var whole [utf8.UTFMax]byte
 	parts := whole[:utf8.EncodeRune(whole[:], r)]
-	if split := norm.NFKD.Properties(parts).Decomposition(); split != nil && !unicode.Is(unicode.Hangul, r) {
-		if kind == ideograph && utf8.RuneCount(split) > 1 {
-			return append(dst, parts...) // a voiced kana stays one character, or pairs would split it
-		}
+	if split := norm.NFKD.Properties(parts).Decomposition(); split != nil {
 		parts = split
 	}
 	from := len(dst)
 	for len(parts) > 0 {
 		part, size := utf8.DecodeRune(parts)
 		parts = parts[size:]
-		if kind := classifySlowly(part); kind != letter && kind != ideograph {
+		if classifySlowly(part) != letter {
 			continue
 		}
 		part = unicode.ToLower(part)
@@ -165,28 +200,44 @@ func appendFoldSlowly(dst []byte, r rune) []byte {
 	return dst
 }
 
+// digit returns the value of a decimal digit: those of a script follow one another from its 0 on, and so do those of
+// scripts that the table has in one range.
+func digit(r rune) byte {
+	for _, in := range unicode.Nd.R16 {
+		if uint32(in.Lo) <= uint32(r) && uint32(r) <= uint32(in.Hi) {
+			return byte((uint32(r) - uint32(in.Lo)) % 10)
+		}
+	}
+	for _, in := range unicode.Nd.R32 {
+		if in.Lo <= uint32(r) && uint32(r) <= in.Hi {
+			return byte((uint32(r) - in.Lo) % 10)
+		}
+	}
+	return 0
+}
+
 // Fold returns the text without regard to case and diacritics: letters in lower case and without their
 // marks, compatibility forms as what they stand for, the final sigma as any other. What is no part of a
 // word stays as it is. Folding twice changes nothing.
 func Fold(text string) string {
+	rest := []byte(text)
 	folded := make([]byte, 0, len(text))
-	for i, r := range text {
+	for len(rest) > 0 {
+		r, size := utf8.DecodeRune(rest)
 		switch classify(r) {
 		case silent:
 			folded = appendMark(folded, r)
 		case separator:
-			_, size := utf8.DecodeRuneInString(text[i:])
-			folded = append(folded, text[i:i+size]...)
-		default:
+			folded = append(folded, rest[:size]...)
+		case letter:
 			folded = appendFold(folded, r)
+		default:
+			folded, size = appendUnit(folded, rest)
 		}
+		rest = rest[size:]
 	}
 	return string(folded)
 }
-
-// Unspaced reports whether r belongs to a script without spaces between words, whose words are pairs of
-// characters here.
-func Unspaced(r rune) bool { return classify(r) == ideograph }
 
 // InWord reports whether r can stand in a word.
 func InWord(r rune) bool { return classify(r) != separator }

@@ -6,46 +6,91 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/webrace/webrace"
 )
 
-// slowWords is what Words must give: no fast path, no tables, one rune after the other.
-func slowWords(text string) []string {
-	var all []string
-	var word []byte
-	var run []string
-	flush := func() {
-		if len(word) > 0 {
-			all = append(all, string(word))
-		}
-		if len(run) == 1 {
-			all = append(all, run[0])
-		}
-		for i := 1; i < len(run); i++ {
-			all = append(all, run[i-1]+run[i])
-		}
-		word, run = nil, nil
-	}
-	for _, r := range text {
-		kind := classifySlowly(r)
-		if kind != ideograph && len(run) > 0 || kind == ideograph && len(word) > 0 || kind == separator {
-			flush()
-		}
-		if folded := appendFoldSlowly(nil, r); kind == ideograph {
-			run = append(run, string(folded))
-		} else {
-			word = append(appendMark(word, r), folded...)
+// slowWords is what Words and Spellings must give: no fast path, no tables, one rune after the other.
+func slowWords(text string) (folded, spelt []string) {
+	add := func(f, s string) {
+		if f != "" {
+			folded, spelt = append(folded, f), append(spelt, s)
 		}
 	}
-	flush()
-	return slices.DeleteFunc(all, func(w string) bool { return w == "" })
+	for rest := []rune(text); len(rest) > 0; {
+		n := 0
+		for n < len(rest) && (classifySlowly(rest[n]) == letter || n > 0 && classifySlowly(rest[n]) == silent) {
+			n++
+		}
+		add(slowWord(rest[:n]))
+		var units []string
+		for n < len(rest) && (classifySlowly(rest[n]) == ideograph || classifySlowly(rest[n]) == dependent) {
+			unit, runes := slowUnit(rest[n:])
+			units = append(units, unit)
+			n += runes
+		}
+		if len(units) == 1 {
+			add(units[0], units[0])
+		}
+		for i := 1; i < len(units); i++ {
+			add(units[i-1]+units[i], units[i-1]+units[i])
+		}
+		rest = rest[max(n, 1):]
+	}
+	return folded, spelt
+}
+
+func slowWord(runes []rune) (folded, spelt string) {
+	const kept = "àáâãäåçèéêëìíîïñòóôõöøùúûüÿ"
+	fold := func(text string, keeping bool) string {
+		var word []byte
+		for _, r := range text {
+			if small := unicode.ToLower(r); keeping && strings.ContainsRune(kept, small) && r <= 'ÿ' {
+				word = utf8.AppendRune(word, small)
+			} else {
+				word = appendFoldSlowly(appendMark(word, r), r)
+			}
+		}
+		return string(word)
+	}
+	text := string(runes)
+	folded = fold(text, false)
+	if strings.ContainsFunc(text, func(r rune) bool { return r >= firstMark && r <= lastMark }) {
+		if len(text) > 4*longestStemmed {
+			return folded, folded
+		}
+		text = norm.NFC.String(text)
+	}
+	return folded, fold(text, true)
+}
+
+// slowUnit returns the unit that a text begins with, and of how many runes it is.
+func slowUnit(text []rune) (string, int) {
+	unit := []rune(string(appendFoldSlowly(nil, text[0])))
+	n := 1
+	for ; n < len(text); n++ {
+		r, last := text[n], unit[len(unit)-1]
+		half, whole := map[rune]rune{thaiA: thaiNikhahit, laoA: laoNiggahita}[r], map[rune]rune{thaiA: thaiAm, laoA: laoAm}[r]
+		if c := composed(last, r); c != 0 {
+			unit[len(unit)-1] = c
+		} else if classifySlowly(r) == dependent || classifySlowly(r) == ideograph && strings.ContainsRune("\u17D2\u1039\u1A60", last) {
+			unit = append(unit, r)
+		} else if i := strings.LastIndex(string(unit), string(half)); half != 0 && i >= 0 {
+			unit = []rune(string(unit)[:i] + string(unit)[i+len(string(half)):] + string(whole))
+		} else if classifySlowly(r) != silent && (r != zeroWidthSpace || !unicode.In(text[0], southeastAsian...)) {
+			break
+		}
+	}
+	return string(unit), n
 }
 
 // mustBe holds that the text consists of these words, which are in these languages, each distinct one of
 // them being told once.
-func mustBe(t *testing.T, got *Analysis, want []string, in []Language, whole Language) {
+func mustBe(t *testing.T, got *Analysis, want, spelt []string, in []Language, whole Language) {
 	t.Helper()
 	if len(got.Tokens) != len(want) {
 		t.Fatalf("%d tokens, want %d", len(got.Tokens), len(want))
@@ -57,14 +102,14 @@ func mustBe(t *testing.T, got *Analysis, want []string, in []Language, whole Lan
 	mixed := slices.ContainsFunc(in, func(l Language) bool { return l.ofLatinWords() != whole.ofLatinWords() })
 	first := map[distinct]int{}
 	for i, token := range got.Tokens {
-		is := distinct{word: want[i]}
+		is := distinct{word: spelt[i]}
 		if mixed {
 			is.language = in[i].ofLatinWords()
 		}
 		if _, known := first[is]; !known {
 			first[is] = i
 		}
-		word := Word{Hash([]byte(want[i])), Hash([]byte(StemIn(in[i], want[i]))), int32(first[is])}
+		word := Word{Hash([]byte(want[i])), Hash([]byte(StemIn(in[i], spelt[i]))), int32(first[is])}
 		if got.Words[token.Word] != word {
 			t.Fatalf("token %d, %q, is the word %+v, want %+v", i, want[i], got.Words[token.Word], word)
 		}
@@ -96,17 +141,21 @@ func TestStemHashesAreThoseOfStems(t *testing.T) {
 func FuzzAnalyze(f *testing.F) {
 	for _, seed := range []string{
 		"The quick_brown C++ fox isn't", "ΘΕΣΣΑΛΟΝΊΚΗΣ έρευνας", "東京都IBMに住む サーバー", "Cafe\u0301 in\u00ADner\u200D", "a\xffb\xe6\x9d東", "и\u0306 Й и-\u0306", "İıſß ﷺ ㈱",
+		"événement e\u0301tude É naïve na\u0308i\u0308ve", "か\u3099ｶﾞハ\u309A\u3099 各각\u11A8", "นำ้นํ้า\u200Bกุ่ ຫນໜ ក្ក\u17D2 က္ကဥ\u102E", "H₂O m² ㎏ ٤२４ ـعـ Ⅳ ½",
 	} {
 		f.Add(seed)
 	}
 	var analyzer Analyzer
 	var splitter Splitter
 	f.Fuzz(func(t *testing.T, in string) {
-		want := slowWords(in)
+		want, spelt := slowWords(in)
 		mustSplit(t, &splitter, in, want)
 		var got []string
 		end := 0
-		Words([]byte(in), func(start, stop int, folded []byte) bool {
+		Spellings([]byte(in), func(start, stop int, folded, as []byte) bool {
+			if len(got) < len(spelt) && string(as) != spelt[len(got)] {
+				t.Fatalf("%q is spelt %q, want %q", folded, as, spelt[len(got)])
+			}
 			if start >= stop || stop > len(in) || stop <= end {
 				t.Fatalf("a word at %d to %d after one that ends at %d", start, stop, end)
 			}
@@ -119,10 +168,11 @@ func FuzzAnalyze(f *testing.F) {
 		}
 		text := &webrace.Text{Bytes: []byte(in), Blocks: []webrace.Block{{End: int32(len(in))}}}
 		whole, languages := slowLanguages([][]string{want}, Unknown)
-		mustBe(t, analyzer.Analyze(text), want, languages[0], whole)
+		mustBe(t, analyzer.Analyze(text), want, spelt, languages[0], whole)
 		mustYield(t, text, Unknown, analyzer.Analyze(text))
 		if utf8.ValidString(in) {
-			if folded := Fold(in); Fold(folded) != folded || strings.Join(slowWords(folded), " ") != strings.Join(want, " ") {
+			folded := Fold(in)
+			if again, _ := slowWords(folded); Fold(folded) != folded || !slices.Equal(again, want) {
 				t.Fatalf("%q folds to %q, which has other words", in, folded)
 			}
 		}

@@ -1,6 +1,10 @@
 package analyze
 
-import "github.com/webrace/webrace"
+import (
+	"slices"
+
+	"github.com/webrace/webrace"
+)
 
 // passage is a block that has words, or a part of it that has no more of them than may vote at once.
 type passage struct {
@@ -71,16 +75,41 @@ func (a *Analyzer) distinguish() {
 }
 
 func (a *Analyzer) distinguishIn(tokens []int32, salt uint64) {
-	words := a.analysis.Words
+	words, spelt, accented := a.analysis.Words, a.spelt, a.accentedFrom(tokens)
 	for _, i := range tokens {
 		surface := a.analysis.Surfaces[i]
-		word, known := a.words.GetOrSet(surface^salt, int32(len(words)))
+		spelling := surface
+		if len(accented) > 0 {
+			spelling, accented = spellingOf(i, surface, accented)
+		}
+		word, known := a.words.GetOrSet(spelling^salt, int32(len(words)))
 		a.analysis.Tokens[i].Word = word
 		if !known {
-			words = append(words, Word{Surface: surface, First: i})
+			words, spelt = append(words, Word{Surface: surface, First: i}), append(spelt, spelling)
 		}
 	}
-	a.analysis.Words = words
+	a.analysis.Words, a.spelt = words, spelt
+}
+
+// accentedFrom returns the accented tokens from the first of some tokens on.
+func (a *Analyzer) accentedFrom(tokens []int32) []accented {
+	if len(tokens) == 0 || len(a.accented) == 0 {
+		return nil
+	}
+	first, _ := slices.BinarySearchFunc(a.accented, tokens[0], func(t accented, token int32) int { return int(t.token - token) })
+	return a.accented[first:]
+}
+
+// spellingOf returns the hash of the spelling of a token, given that of its surface, and the accented tokens from this
+// one on.
+func spellingOf(token int32, surface uint64, from []accented) (uint64, []accented) {
+	for len(from) > 0 && from[0].token < token {
+		from = from[1:]
+	}
+	if len(from) > 0 && from[0].token == token {
+		return from[0].spelt, from
+	}
+	return surface, from
 }
 
 // endOf returns the token after the last one of a passage.
@@ -101,6 +130,6 @@ func (a *Analyzer) stem(text *webrace.Text, others int) {
 			n++
 		}
 		t := a.analysis.Tokens[w.First]
-		w.Stem = a.stems.get(a.passages[n].language.ofLatinWords(), w.Surface, text.Bytes, int(t.Start), int(t.End))
+		w.Stem = a.stems.get(a.passages[n].language.ofLatinWords(), a.spelt[others+i], text.Bytes, int(t.Start), int(t.End))
 	}
 }

@@ -24,7 +24,7 @@ func Terms(text *webrace.Text, expected Language, yield func(block, start, end i
 			words.next()
 			folded, stem := words.folded(), &stems[t.Word]
 			if *stem == "" {
-				*stem = StemIn(p.language, string(folded))
+				*stem = StemIn(p.language, string(words.spelling()))
 			}
 			if !yield(int(t.Block), int(t.Start), int(t.End), folded, *stem) {
 				return

@@ -27,12 +27,13 @@ func BeginningOfWord(folded string) Beginning {
 	return b
 }
 
-// Shorter returns what both have in common, if one of them is the beginning of the other.
-func (b Beginning) Shorter(other Beginning) Beginning {
-	if other.known < b.known {
-		return other
+// Shared returns what both have in common.
+func (b Beginning) Shared(other Beginning) (shared Beginning) {
+	for shared.known < min(b.known, other.known) && b.bytes[shared.known] == other.bytes[shared.known] {
+		shared.bytes[shared.known] = b.bytes[shared.known]
+		shared.known++
 	}
-	return b
+	return shared
 }
 
 // beginningOfStem returns that of all words which have the stem, in whatever language.

@@ -19,11 +19,11 @@ func TestWordsBeginAsTheirStemsDo(t *testing.T) {
 	t.Parallel()
 	longer := 0
 	for word := range triedWords(t) {
-		stems := Stems(word)
 		_, begin := StemHashes(word)
-		for _, stem := range stems {
+		for l := Unknown; int(l) < languages; l++ {
+			stem := StemIn(l, word)
 			of := beginningOfStem(stem)
-			if !strings.HasPrefix(word, string(of.bytes[:of.known])) {
+			if !strings.HasPrefix(Fold(word), string(of.bytes[:of.known])) {
 				t.Errorf("%s has the stem %s, and not the beginning %q", word, stem, of.bytes[:of.known])
 			}
 			if begin.known > of.known || !slices.Equal(begin.bytes[:begin.known], of.bytes[:begin.known]) {
@@ -59,8 +59,8 @@ func triedWords(t *testing.T) func(func(string) bool) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, word := range words(string(text)) {
-				if !try(word) {
+			for _, word := range append(words(string(text)), strings.Fields(string(text))...) {
+				if !try(spelt(word)) {
 					return
 				}
 			}
@@ -80,10 +80,10 @@ func triedWords(t *testing.T) func(func(string) bool) {
 	}
 }
 
-var triedEndings = strings.Fields(Fold(`s es ies ied ed ing ly eed y er est ness ment ation logy fully e en em ern heit keit ung isch lich
+var triedEndings = strings.Fields(`s es ies ied ed ing ly eed y er est ness ment ation logy fully e en em ern heit keit ung isch lich
 	ieres erent iere ees ee glais issement ateur euse eux ique ité amment ons ez aient ables logias logia acion ucion dades as os amente
 	ando yendo iéndose ársela ana ane ani mente atore ità ano encias acoes ucoes acao gues oes aes ais eis ois uis ns ável
-	heden ene baar ing end aar bb zz vv v z α ασ ο οσ ματα ματων οτερος ουσαμε ηθηκα ιεσαι а ями ность ывая йте ейш`))
+	heden ene baar ing end aar bb zz vv v z α ασ ο οσ ματα ματων οτερος ουσαμε ηθηκα ιεσαι а ями ность ывая йте ейш`)
 
 func randomWord(random *rand.Rand) string {
 	alphabet := []rune([]string{"abcdefghilmnoprstuvyz", "aeiouystl", "αβγδεικμνοπρσυφ", "абвгеиклмнопрстуь"}[random.IntN(4)])
@@ -91,7 +91,7 @@ func randomWord(random *rand.Rand) string {
 	for range random.IntN(5) {
 		word = append(word, alphabet[random.IntN(len(alphabet))])
 	}
-	return string(word) + triedEndings[random.IntN(len(triedEndings))]
+	return spelt(string(word) + triedEndings[random.IntN(len(triedEndings))])
 }
 
 // What is analyzed for certain words alone has the same tokens, and says the same of those words.

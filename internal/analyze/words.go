@@ -1,6 +1,10 @@
 package analyze
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
 
 // scanner finds the words of a text one by one. Most words of most pages are ASCII followed by ASCII:
 // they are found, and hashed, without a copy.
@@ -13,7 +17,10 @@ type scanner struct {
 	hashed      uint64 // the hash of its folded form, if it is ASCII alone
 	first       uint64 // the first eight bytes of its folded form, if it is ASCII alone
 	buffer      []byte // its folded form, otherwise
-	paired      bool   // the character at at has already been the second of a pair
+	spelt       []byte // how it is spelt, if it has an accent that spellings keep; otherwise empty
+	paired      bool   // the unit at at has already been the second of a pair,
+	second      int    // as which it stands in buffer from here on,
+	secondSize  int    // and so long is it in the text
 }
 
 func (s *scanner) reset(text []byte, start, end int) {
@@ -30,6 +37,7 @@ func (s *scanner) next() bool {
 			}
 			if stop, hash, begins := asciiWord(s.text, s.at, s.end); stop > s.at {
 				s.start, s.stop, s.at, s.ascii, s.hashed, s.first = s.at, stop, stop, true, hash, begins
+				s.spelt = s.spelt[:0]
 				return true
 			}
 			if s.word() {
@@ -39,8 +47,8 @@ func (s *scanner) next() bool {
 		}
 		r, size := s.decode(s.at)
 		switch classify(r) {
-		case ideograph:
-			if s.pair(r, size) {
+		case ideograph, dependent:
+			if s.pair() {
 				return true
 			}
 		case letter:
@@ -61,41 +69,97 @@ func (s *scanner) decode(at int) (rune, int) { return utf8.DecodeRune(s.text[at:
 
 // word takes a word of any letters, unless nothing is left of it when folded.
 func (s *scanner) word() bool {
-	s.start, s.ascii, s.buffer = s.at, false, s.buffer[:0]
+	s.start, s.ascii, s.buffer, s.spelt = s.at, false, s.buffer[:0], s.spelt[:0]
+	marked := false
 	for s.at < s.end {
 		r, size := s.decode(s.at)
 		kind := classify(r)
-		if kind == separator || kind == ideograph {
+		if kind == separator || kind == ideograph || kind == dependent {
 			break
 		}
-		if kind == letter {
-			s.buffer = appendFold(s.buffer, r)
-		} else {
+		if kind == silent {
 			s.buffer = appendMark(s.buffer, r)
+			marked = marked || r >= firstMark && r <= lastMark
+		} else {
+			s.letter(r)
 		}
 		s.at += size
 	}
 	s.stop = s.at
+	if marked {
+		s.spell()
+	}
 	return len(s.buffer) > 0
 }
 
-// pair takes the ideograph r together with the one after it. One that has none after it is taken alone,
-// unless it was the second of a pair.
-func (s *scanner) pair(r rune, size int) bool {
-	s.start, s.stop, s.ascii = s.at, s.at+size, false
-	s.buffer = appendFold(s.buffer[:0], r)
+func (s *scanner) letter(r rune) {
+	small, _, accented := accentedLetter(r)
+	if accented && len(s.spelt) == 0 {
+		s.spelt = append(s.spelt, s.buffer...)
+	}
+	from := len(s.buffer)
+	s.buffer = appendFold(s.buffer, r)
+	switch {
+	case accented:
+		s.spelt = utf8.AppendRune(s.spelt, small)
+	case len(s.spelt) > 0:
+		s.spelt = append(s.spelt, s.buffer[from:]...)
+	}
+}
+
+// The marks that a letter with an accent may have behind it instead.
+const (
+	firstMark = '\u0300'
+	lastMark  = '\u0327'
+)
+
+// spell writes the spelling of a word some of whose accents stand behind their letters.
+func (s *scanner) spell() {
+	s.spelt = s.spelt[:0]
+	if s.stop-s.start > 4*longestStemmed {
+		return // it has no stem
+	}
+	accented := false
+	for _, r := range norm.NFC.String(string(s.text[s.start:s.stop])) {
+		small, _, ok := accentedLetter(r)
+		switch {
+		case ok:
+			s.spelt = utf8.AppendRune(s.spelt, small)
+			accented = true
+		case classify(r) == silent:
+			s.spelt = appendMark(s.spelt, r)
+		default:
+			s.spelt = appendFold(s.spelt, r)
+		}
+	}
+	if !accented {
+		s.spelt = s.spelt[:0]
+	}
+}
+
+// pair takes the unit at at together with the one after it. One that has none after it is taken alone, unless it was
+// the second of a pair.
+func (s *scanner) pair() bool {
+	size := s.secondSize
+	if s.paired {
+		s.buffer = append(s.buffer[:0], s.buffer[s.second:]...)
+	} else {
+		s.buffer, size = appendUnit(s.buffer[:0], s.text[s.at:s.end])
+	}
+	s.start, s.stop, s.ascii, s.spelt = s.at, s.at+size, false, s.spelt[:0]
 	s.at += size
 	if s.at < s.end {
-		if second, size := s.decode(s.at); classify(second) == ideograph {
-			s.buffer = appendFold(s.buffer, second)
-			s.stop += size
+		if r, _ := s.decode(s.at); classify(r) == ideograph || classify(r) == dependent {
+			s.second = len(s.buffer)
+			s.buffer, s.secondSize = appendUnit(s.buffer, s.text[s.at:s.end])
+			s.stop += s.secondSize
 			s.paired = true
-			return len(s.buffer) > 0
+			return true
 		}
 	}
 	alone := !s.paired
 	s.paired = false
-	return alone && len(s.buffer) > 0
+	return alone
 }
 
 // folded returns the folded form of the current word.
@@ -108,6 +172,14 @@ func (s *scanner) folded() []byte {
 		s.ascii = false
 	}
 	return s.buffer
+}
+
+// spelling returns the current word as it is spelt.
+func (s *scanner) spelling() []byte {
+	if len(s.spelt) > 0 {
+		return s.spelt
+	}
+	return s.folded()
 }
 
 // hash returns the hash of the folded form of the current word.

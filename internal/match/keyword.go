@@ -173,8 +173,9 @@ func leadingNumber(s string) (string, bool) {
 func readTerms(text string, k Keyword) (terms []term) {
 	raw := []byte(text)
 	ended := 0 // where the last term ended
-	analyze.Words(raw, func(start, end int, folded []byte) bool {
+	analyze.Spellings(raw, func(start, end int, folded, spelt []byte) bool {
 		t := term{kind: inflected, text: string(folded)}
+		t.stems, t.begin = analyze.StemHashes(string(spelt))
 		var last *term
 		if len(terms) > 0 {
 			last = &terms[len(terms)-1]
@@ -222,7 +223,6 @@ func (t *term) takeAfter(gap []byte) {
 // finish computes the hashes.
 func (t *term) finish() {
 	t.hash = analyze.Hash([]byte(t.text))
-	t.stems, t.begin = analyze.StemHashes(t.text)
 	switch t.kind {
 	case exact:
 		t.begin = analyze.BeginningOfWord(t.text)
@@ -286,12 +286,12 @@ func (p *phrase) doubts() []string {
 		return nil
 	}
 	t := &p.terms[0]
-	switch character, size := utf8.DecodeRuneInString(t.text); {
+	switch {
 	case !p.simple() || t.kind > exact:
 	case analyze.IsStopWord(t.text):
 		return []string{nearlyEveryPage}
-	case size == len(t.text) && analyze.Unspaced(character):
-		return []string{fmt.Sprintf("is a single character of a script without spaces, and is found only where it stands alone; %c* also finds what begins with it", character)}
+	case analyze.IsUnit(t.text):
+		return []string{fmt.Sprintf("is a single character of a script without spaces, and is found only where it stands alone; %s* also finds what begins with it", t.text)}
 	}
 	return nil
 }
@@ -331,7 +331,7 @@ func (a *atom) saying() string {
 
 // take makes the atom find also what another that says the same finds.
 func (a *atom) take(same *atom) {
-	a.begin = a.begin.Shorter(same.begin)
+	a.begin = a.begin.Shared(same.begin)
 	for _, hash := range same.hashes {
 		if !slices.Contains(a.hashes, hash) {
 			a.hashes = append(slices.Clip(a.hashes), hash) // others share the list

@@ -47,7 +47,7 @@ var (
 
 // format changes when documents would be indexed otherwise than before. Only then is an index that was
 // made before of no use.
-const format = 2
+const format = 3 // 2 folded words before it took their stems, and had Thai and its like in words of a line
 
 var formatKey = []byte("webrace-format")
 

@@ -63,7 +63,7 @@ func (f *wordField) AnalyzedTokenFrequencies() index.TokenFrequencies {
 // termCounter counts the terms of texts, each in two passes: over its words, to learn how often each term stands there,
 // and over their positions, which go to where the first pass made room. The zero value is ready to use.
 type termCounter struct {
-	known  map[analyze.Language]map[string]knownWord // words by their folded form
+	known  map[analyze.Language]map[string]knownWord // words as they are spelt
 	terms  vocabulary
 	found  []*countedTerm // the terms of the text
 	places []wordPlace
@@ -133,13 +133,16 @@ func (c *termCounter) words(language analyze.Language) map[string]knownWord {
 	return known
 }
 
-func (c *termCounter) learn(known map[string]knownWord, language analyze.Language, folded string) knownWord {
+func (c *termCounter) learn(known map[string]knownWord, language analyze.Language, folded, spelt string) knownWord {
 	w := knownWord{folded: c.terms.term(folded), common: analyze.IsStopWord(folded)}
 	w.stem = w.folded
-	if stem := analyze.StemIn(language, folded); stem != folded {
+	if stem := analyze.StemIn(language, spelt); stem != folded {
 		w.stem = c.terms.term(stem)
 	}
-	known[w.folded.term] = w
+	if spelt == folded {
+		spelt = w.folded.term
+	}
+	known[spelt] = w
 	return w
 }
 
@@ -177,7 +180,7 @@ func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool
 	text, known, common := c.arena.bytes(f.text), c.words(language), hasCommon(f.name)
 	position, end := uint32(0), 0
 	whole = true
-	analyze.Words(text, func(start, stop int, folded []byte) bool {
+	analyze.Spellings(text, func(start, stop int, folded, spelt []byte) bool {
 		position++
 		if start > end && bytes.IndexByte(text[end:start], BlockEnd[0]) >= 0 { // pairs of ideographs overlap
 			position += blockGap
@@ -186,13 +189,13 @@ func (c *termCounter) count(f *wordField, language analyze.Language) (whole bool
 		if len(folded) > longestTerm {
 			return true
 		}
-		w, ok := known[string(folded)]
+		w, ok := known[string(spelt)]
 		if !ok {
 			if len(c.found) >= maxTerms {
 				whole = false
 				return true
 			}
-			w = c.learn(known, language, string(folded))
+			w = c.learn(known, language, string(folded), string(spelt))
 		}
 		if !w.common || common {
 			f.length += c.add(w, position)

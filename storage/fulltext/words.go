@@ -12,12 +12,12 @@ type term struct {
 // eachWord calls yield for each word of a text in a language, with the bytes at which it stands.
 func eachWord(text []byte, language analyze.Language, yield func(start, end int, w term)) {
 	known := map[string]term{} // stemming costs more than anything else here
-	analyze.Words(text, func(start, end int, folded []byte) bool {
-		w, ok := known[string(folded)]
+	analyze.Spellings(text, func(start, end int, folded, spelt []byte) bool {
+		w, ok := known[string(spelt)]
 		if !ok {
 			word := string(folded)
-			w = term{word, []string{analyze.StemIn(language, word)}, analyze.IsStopWord(word)}
-			known[word] = w
+			w = term{word, []string{analyze.StemIn(language, string(spelt))}, analyze.IsStopWord(word)}
+			known[string(spelt)] = w
 		}
 		yield(start, end, w)
 		return true
@@ -26,9 +26,9 @@ func eachWord(text []byte, language analyze.Language, yield func(start, end int,
 
 // analyzed returns the words of a query, which may be of any language.
 func analyzed(text string) (words []term) {
-	analyze.Words([]byte(text), func(_, _ int, folded []byte) bool {
+	analyze.Spellings([]byte(text), func(_, _ int, folded, spelt []byte) bool {
 		word := string(folded)
-		words = append(words, term{word, analyze.Stems(word), analyze.IsStopWord(word)})
+		words = append(words, term{word, analyze.Stems(string(spelt)), analyze.IsStopWord(word)})
 		return true
 	})
 	return words
