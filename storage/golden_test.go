@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -257,5 +258,38 @@ func TestARunGoesOnInADirectoryOfFormat1(t *testing.T) {
 	f.ok(err)
 	if standings[0].Pending != 0 {
 		t.Errorf("at the end the crawl stands at %+v", standings)
+	}
+}
+
+// The analysis of words was another one when the index was made: what was stored then and what comes now are found by
+// the same words.
+func TestPagesOfBeforeAndAfterAnUpgradeAreFound(t *testing.T) {
+	t.Parallel()
+	d := open(t, unpackGolden(t, 1))
+	mustHoldAndFindTheDemo(t, d)
+	documents, err := d.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const fresh = "http://new.example/"
+	durable := make(chan error, 1)
+	_, err = documents.Put(&webrace.Document{
+		URL: fresh, Outcome: webrace.Fetched, Status: 200, At: filledAt, MediaType: "text/html", Charset: "utf-8",
+		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte("<p>ตารางเวลาเรือ, a ferry timetable"),
+	}, func(err error) { durable <- err })
+	if err := errors.Join(err, <-durable); err != nil {
+		t.Fatal(err)
+	}
+	index, err := d.Fulltext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := index.Refresh(t.Context(), []string{fresh}); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]struct{ least, most uint64 }{`"ferry timetable"`: {2, 1000}, `"ตารางเวลา"`: {1, 1}} {
+		if found, err := index.Search(t.Context(), fulltext.Query{Text: query}); err != nil || found.Total < want.least || found.Total > want.most {
+			t.Errorf("%s finds %d: %v", query, found.Total, err)
+		}
 	}
 }

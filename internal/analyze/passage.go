@@ -75,20 +75,45 @@ func (a *Analyzer) distinguish() {
 }
 
 func (a *Analyzer) distinguishIn(tokens []int32, salt uint64) {
-	words, spelt, accented := a.analysis.Words, a.spelt, a.accentedFrom(tokens)
+	if accented := a.accentedFrom(tokens); len(accented) > 0 {
+		a.distinguishAccented(tokens, accented, salt)
+		return
+	}
+	words := a.analysis.Words
+	for _, i := range tokens {
+		surface := a.analysis.Surfaces[i]
+		word, known := a.words.GetOrSet(surface^salt, int32(len(words)))
+		a.analysis.Tokens[i].Word = word
+		if !known {
+			words = append(words, Word{Surface: surface, First: i})
+			a.spelt = append(a.spelt, surface)
+		}
+	}
+	a.analysis.Words = words
+}
+
+// distinguishAccented does so where some tokens are spelt with accents.
+func (a *Analyzer) distinguishAccented(tokens []int32, accented []accented, salt uint64) {
 	for _, i := range tokens {
 		surface := a.analysis.Surfaces[i]
 		spelling := surface
-		if len(accented) > 0 {
-			spelling, accented = spellingOf(i, surface, accented)
+		if accented = from(accented, i); len(accented) > 0 && accented[0].token == i {
+			spelling = accented[0].spelt
 		}
-		word, known := a.words.GetOrSet(spelling^salt, int32(len(words)))
+		word, known := a.words.GetOrSet(spelling^salt, int32(len(a.analysis.Words)))
 		a.analysis.Tokens[i].Word = word
 		if !known {
-			words, spelt = append(words, Word{Surface: surface, First: i}), append(spelt, spelling)
+			a.analysis.Words, a.spelt = append(a.analysis.Words, Word{Surface: surface, First: i}), append(a.spelt, spelling)
 		}
 	}
-	a.analysis.Words, a.spelt = words, spelt
+}
+
+// from returns the accented tokens from one on.
+func from(all []accented, token int32) []accented {
+	for len(all) > 0 && all[0].token < token {
+		all = all[1:]
+	}
+	return all
 }
 
 // accentedFrom returns the accented tokens from the first of some tokens on.
@@ -98,18 +123,6 @@ func (a *Analyzer) accentedFrom(tokens []int32) []accented {
 	}
 	first, _ := slices.BinarySearchFunc(a.accented, tokens[0], func(t accented, token int32) int { return int(t.token - token) })
 	return a.accented[first:]
-}
-
-// spellingOf returns the hash of the spelling of a token, given that of its surface, and the accented tokens from this
-// one on.
-func spellingOf(token int32, surface uint64, from []accented) (uint64, []accented) {
-	for len(from) > 0 && from[0].token < token {
-		from = from[1:]
-	}
-	if len(from) > 0 && from[0].token == token {
-		return from[0].spelt, from
-	}
-	return surface, from
 }
 
 // endOf returns the token after the last one of a passage.
