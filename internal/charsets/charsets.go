@@ -1,28 +1,28 @@
-// Package charsets finds out in which encoding a document is written, and turns it into UTF-8.
+// Package charsets finds out in which encoding a document is written, turns it into UTF-8, and writes the queries of
+// its links as browsers do.
 //
 // The evidence is asked in this order, and the first that speaks decides: a byte order mark, the charset
-// of the Content-Type header, being valid UTF-8, what the document declares in its first kilobyte (a
-// meta element or an XML declaration), and the frequency of letters in its first four kilobytes. If all
-// are silent it is windows-1252, as in browsers. Names and labels are those of the WHATWG Encoding
-// standard, where "iso-8859-1" means windows-1252.
+// of the Content-Type header, being valid UTF-8 with more than ASCII, what the document declares (a meta element in
+// the head of a page, an XML declaration), its form, and the frequency of letters. If all are silent it is
+// windows-1252, as in browsers, or UTF-8 where there is nothing but ASCII. Names and labels are those of the WHATWG
+// Encoding standard, where "iso-8859-1" means windows-1252.
+//
+// Browsers believe a meta element before the bytes: a page in UTF-8 that declares another encoding, left over from
+// before it was converted, has no readable text there. Here it has.
 package charsets
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"mime"
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
-)
-
-const (
-	declared = 1024 // bytes searched for a declaration
-	sampled  = 4096 // bytes whose letters are counted
 )
 
 // ToUTF8 returns the text that [Decode] does, and the standard name of the encoding it was in.
@@ -47,19 +47,24 @@ func Decode(body []byte, contentType string) (d Decoded, err error) {
 	body, found := detect(body, contentType)
 	d = Decoded{Name: found.name, Guessed: found.by == letters, Wrong: found.contradicts}
 	switch {
-	case d.Name != "utf-8":
-		d.Text, err = decode(body, d.Name)
-		d.Wrong = d.Wrong || found.by == label && broken(d.Text)
-	case utf8.Valid(body):
+	case keepsASCII(d.Name) && found.ascii == len(body) || d.Name == "utf-8" && utf8.Valid(body[found.ascii:]):
 		d.Text = body
-	default:
+	case d.Name == "utf-8":
 		d.Text, err = unicode.UTF8.NewDecoder().Bytes(body)
 		d.Wrong = d.Wrong || found.by == label && !utf8.Valid(body[:len(body)-cutOff(body)])
+	default:
+		d.Text, err = decode(body, d.Name)
+		d.Wrong = d.Wrong || found.by == label && broken(d.Text)
 	}
 	if err != nil {
 		return d, fmt.Errorf("decode document as %s: %w", d.Name, err)
 	}
 	return d, nil
+}
+
+// keepsASCII reports whether bytes of ASCII mean themselves, whatever comes before them.
+func keepsASCII(name string) bool {
+	return name != "utf-16le" && name != "utf-16be" && name != "iso-2022-jp"
 }
 
 // broken reports whether a text was in another encoding than it was decoded from: characters are missing, and
@@ -70,6 +75,9 @@ func broken(text []byte) bool {
 }
 
 func decode(body []byte, name string) ([]byte, error) {
+	if name == "gbk" { // is read as what it is a part of, by the standard
+		name = "gb18030"
+	}
 	e, err := htmlindex.Get(name)
 	if err != nil {
 		return nil, err
@@ -91,6 +99,7 @@ type finding struct {
 	name        string
 	by          evidence
 	contradicts bool
+	ascii       int // how many bytes of ASCII the body begins with
 }
 
 // detect returns the body's encoding, and the body without its byte order mark.
@@ -99,19 +108,35 @@ func detect(body []byte, contentType string) ([]byte, finding) {
 	for _, m := range marks {
 		if rest, ok := bytes.CutPrefix(body, m.mark); ok {
 			// The label "utf-16" leaves the order of bytes to the mark.
-			return rest, finding{m.name, form, said != "" && strings.TrimRight(said, "lbe") != strings.TrimRight(m.name, "lbe")}
+			contradicts := said != "" && strings.TrimRight(said, "lbe") != strings.TrimRight(m.name, "lbe")
+			return rest, finding{m.name, form, contradicts, ascii(rest)}
 		}
 	}
-	if said != "" {
-		return body, finding{name: said, by: label}
+	f := finding{ascii: ascii(body)}
+	if f.name, f.by = said, label; f.name != "" {
+		return body, f
 	}
-	if name := byForm(body); name != "" {
-		return body, finding{name: name, by: form}
+	if f.name, f.by = byForm(body, f.ascii), form; f.name != "" {
+		return body, f
 	}
-	if name := byDeclaration(body[:min(len(body), declared)]); name != "" {
-		return body, finding{name: name, by: label}
+	if f.name, f.by = byDeclaration(body, contentType), label; f.name != "" {
+		return body, f
 	}
-	return body, finding{name: byLetters(body[:min(len(body), sampled)]), by: letters}
+	switch {
+	case hasJIS(body):
+		f.name, f.by = "iso-2022-jp", form
+	case f.ascii == len(body):
+		f.name, f.by = "utf-8", form
+	default:
+		f.name, f.by = byLetters(body), letters
+	}
+	return body, f
+}
+
+// hasJIS reports whether a text changes to Japanese in seven bits.
+func hasJIS(body []byte) bool {
+	i := bytes.IndexByte(body, '\x1b')
+	return i >= 0 && (bytes.Contains(body[i:], []byte("\x1b$B")) || bytes.Contains(body[i:], []byte("\x1b$@")))
 }
 
 var marks = []struct {
@@ -135,6 +160,9 @@ func parameter(contentType string) string {
 
 // standardName returns the name of the encoding that a label means; empty if it means none.
 func standardName(label string) string {
+	if ascii([]byte(label)) < len(label) { // of which some turn into ASCII in lower case
+		return ""
+	}
 	e, err := htmlindex.Get(label)
 	if err != nil || e == encoding.Replacement {
 		return ""
@@ -146,22 +174,19 @@ func standardName(label string) string {
 	return name
 }
 
-// byForm knows the encodings whose form no other text has by accident.
-func byForm(body []byte) string {
+// byForm knows the encodings whose form no other text has by accident: UTF-16, and UTF-8 with more than the ASCII
+// that the body begins with.
+func byForm(body []byte, ascii int) string {
 	switch {
 	case bytes.HasPrefix(body, []byte("<\x00")):
 		return "utf-16le"
 	case bytes.HasPrefix(body, []byte("\x00<")):
 		return "utf-16be"
-	case bytes.Contains(body, []byte("\x1b$B")) || bytes.Contains(body, []byte("\x1b$@")):
-		return "iso-2022-jp"
-	case utf8.Valid(body):
-		return "utf-8"
 	}
+	beyond := body[ascii:]
 	// A body that was cut may end within a character. One lone byte beyond ASCII proves nothing though:
 	// it takes a whole character before it.
-	whole := body[:len(body)-cutOff(body)]
-	if len(whole) < len(body) && utf8.Valid(whole) && !isASCII(whole) {
+	if beyond = beyond[:len(beyond)-cutOff(beyond)]; len(beyond) > 0 && utf8.Valid(beyond) {
 		return "utf-8"
 	}
 	return ""
@@ -180,39 +205,28 @@ func cutOff(body []byte) int {
 	return 0
 }
 
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return false
-		}
+// ascii returns how many bytes of ASCII a body begins with.
+func ascii(b []byte) (n int) {
+	const upper = 0x8080808080808080
+	for len(b)-n >= 8 && binary.LittleEndian.Uint64(b[n:])&upper == 0 {
+		n += 8
 	}
-	return true
+	for n < len(b) && b[n] < utf8.RuneSelf {
+		n++
+	}
+	return n
 }
 
-// byDeclaration returns what the head of a document says of itself.
-func byDeclaration(head []byte) string {
-	if name := standardName(xmlEncoding(head)); name != "" && !strings.HasPrefix(name, "utf-16") {
-		return name
+// byDeclaration returns what a document says of itself: as a page, or as XML. Text of other types does not.
+func byDeclaration(body []byte, contentType string) string {
+	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	switch media = strings.TrimSpace(media); {
+	case media == "text/html" || media == "":
+		return cmp.Or(byMeta(body), byXMLDeclaration(body))
+	case media == "application/xhtml+xml":
+		return cmp.Or(byXMLDeclaration(body), byMeta(body))
+	case strings.HasSuffix(media, "/xml") || strings.HasSuffix(media, "+xml"):
+		return byXMLDeclaration(body)
 	}
-	// The standard library's prescan falls back to windows-1252; only a mention makes that a declaration.
-	if !bytes.Contains(bytes.ToLower(head), []byte("charset")) {
-		return ""
-	}
-	_, name, _ := charset.DetermineEncoding(head, "")
-	return name
-}
-
-// xmlEncoding returns the encoding of an XML declaration at the beginning of head.
-func xmlEncoding(head []byte) string {
-	if !bytes.HasPrefix(head, []byte("<?xml")) {
-		return ""
-	}
-	declaration, _, _ := bytes.Cut(head, []byte("?>"))
-	_, value, found := bytes.Cut(declaration, []byte("encoding"))
-	value = bytes.TrimLeft(value, " \t\r\n=")
-	if !found || len(value) == 0 || value[0] != '"' && value[0] != '\'' {
-		return ""
-	}
-	value, _, _ = bytes.Cut(value[1:], value[:1])
-	return string(value)
+	return ""
 }
