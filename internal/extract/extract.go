@@ -212,6 +212,7 @@ func (x *extraction) html(body []byte) { x.page(body, false) }
 func (x *extraction) xhtml(body []byte) { x.page(body, true) }
 
 func (x *extraction) page(body []byte, xhtml bool) {
+	x.base = x.base.InEncoding(x.Charset)
 	s := x.scan(body, htmltext.Options{XHTML: xhtml})
 	x.Title, x.Language = string(s.Title), language(s.Language)
 	x.obey(s)
@@ -245,11 +246,7 @@ func (x *extraction) scan(body []byte, o htmltext.Options) *htmltext.Scanner {
 
 // rebase makes references relative to another URL, unless it is none.
 func (x *extraction) rebase(ref []byte) {
-	u, err := x.base.Resolve(ref)
-	if err != nil {
-		return
-	}
-	if b, err := urlnorm.NewBase(u); err == nil {
+	if b, err := x.base.Rebase(ref); err == nil {
 		x.base = b
 	}
 }

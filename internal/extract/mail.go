@@ -102,12 +102,14 @@ func (m *mail) subject(subject string) {
 }
 
 func (m *mail) plainPart(body []byte, contentType string) {
-	m.paragraphs(m.inUTF8(body, contentType))
+	text, _ := m.inUTF8(body, contentType)
+	m.paragraphs(text)
 }
 
 // htmlPart reads a part of HTML. Its own title is mostly the subject again, or the name of a program.
 func (m *mail) htmlPart(body []byte, contentType string) {
-	s := m.scan(m.inUTF8(body, contentType), htmltext.Options{})
+	text, charset := m.inUTF8(body, contentType)
+	s := m.scan(text, htmltext.Options{})
 	m.obey(s)
 	if m.Language == "" {
 		m.Language = language(s.Language)
@@ -123,12 +125,13 @@ func (m *mail) htmlPart(body []byte, contentType string) {
 		m.block(s.Text.Slice(b), b.Field)
 	}
 	base := m.base
+	m.base = base.InEncoding(charset)
 	m.follow(s)
 	m.base = base
 }
 
 // inUTF8 decodes a part. The encoding of a message is that of its first text.
-func (m *mail) inUTF8(body []byte, contentType string) []byte {
+func (m *mail) inUTF8(body []byte, contentType string) (text []byte, charset string) {
 	text, charset, err := charsets.ToUTF8(body, contentType)
 	if err != nil {
 		text = bytes.ToValidUTF8(body, []byte("\ufffd"))
@@ -136,5 +139,5 @@ func (m *mail) inUTF8(body []byte, contentType string) []byte {
 	if m.Charset == "" {
 		m.Charset = charset
 	}
-	return text
+	return text, charset
 }

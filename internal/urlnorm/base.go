@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/nlnwa/whatwg-url/url"
+
+	"github.com/webrace/webrace/internal/charsets"
 )
 
 // Base is a document's address, against which its references are resolved. It may be used by many
@@ -23,6 +25,8 @@ type Base struct {
 	path   string // begins with a slash
 	dir    int    // the length of path up to its last slash, inclusive
 	parsed func() *url.Url
+
+	encoding string // of the document, in which queries of its references are written; empty for UTF-8
 }
 
 // NewBase normalizes an absolute URL and makes it a base.
@@ -51,6 +55,30 @@ func mustParse(normalized string) *url.Url {
 	return u
 }
 
+// InEncoding returns the base of a document whose encoding has this name, the WHATWG standard's. The queries of its
+// references are written in that; [NewBase] gives the base of one in UTF-8.
+func (b *Base) InEncoding(name string) *Base {
+	if name == b.encoding || name == "utf-8" && b.encoding == "" {
+		return b
+	}
+	in := *b
+	in.encoding = name
+	return &in
+}
+
+// Rebase returns the base that a reference makes of this one, in the same encoding.
+func (b *Base) Rebase(ref []byte) (*Base, error) {
+	u, err := b.Resolve(ref)
+	if err != nil {
+		return nil, err
+	}
+	next, err := NewBase(u)
+	if err != nil {
+		return nil, err
+	}
+	return next.InEncoding(b.encoding), nil
+}
+
 // String returns the normalized URL.
 func (b *Base) String() string { return b.href }
 
@@ -75,6 +103,9 @@ func (b *Base) Append(dst, ref []byte) ([]byte, error) {
 		return u, nil
 	case errors.Is(err, ErrScheme):
 		return dst, err
+	}
+	if b.encoding != "" {
+		ref = charsets.EncodeQuery(ref, b.encoding)
 	}
 	u, err := b.exact(string(ref))
 	if err != nil {

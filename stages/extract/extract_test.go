@@ -173,6 +173,17 @@ func TestURLsAreRelativeToWhatThePageDeclares(t *testing.T) {
 	}
 }
 
+func TestQueriesOfURLsAreInTheEncodingOfThePage(t *testing.T) {
+	for _, c := range []struct{ mediaType, want string }{{"text/html", "https://shop.org/dir/?q=%D0"}, {"application/xml", "https://shop.org/dir/?q=п"}} {
+		d := page("<p><a href='?q=\xd0'>x</a></p>")
+		d.MediaType, d.Charset = c.mediaType, "koi8-r"
+		got := try(t, Options{Fields: map[string]string{"f": "css:a@href | url"}}, d)
+		if want := []any{pipeline.Record{"url": "https://shop.org/dir/", "f": c.want}}; !reflect.DeepEqual(got.Out[""], want) {
+			t.Errorf("%s: got %v, want %v", c.mediaType, got.Out[""], want)
+		}
+	}
+}
+
 func TestURLsOfXMLAreRelativeToTheBaseAroundThem(t *testing.T) {
 	d := page(`<?xml version="1.0"?><list xml:base="/a/"><item xml:base="b/"><link>c</link></item><item><link>d</link></item></list>`)
 	d.MediaType = "application/xml"

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/suggest"
 )
@@ -131,12 +132,20 @@ func (f field) one(d *webrace.Document, search *selection.Search, at selection.F
 	case f.as == "number":
 		return number(text), nil
 	case f.as == "url":
-		if url, ok := search.Resolve(at, d.URL, text); ok {
+		if url, ok := search.Resolve(at, d.URL, reference(d, text)); ok {
 			return url, nil
 		}
 		return nil, nil
 	}
 	return text, nil
+}
+
+// reference returns a reference with its query in the encoding of the document, if that is a page.
+func reference(d *webrace.Document, text string) string {
+	if d.MediaType != "text/html" && d.MediaType != "application/xhtml+xml" {
+		return text
+	}
+	return string(charsets.EncodeQuery([]byte(text), d.Charset))
 }
 
 // number returns the first number in a text, an int if it is whole; nil if there is none. Of points and
