@@ -1,6 +1,7 @@
 package charsets
 
 import (
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -31,8 +32,8 @@ func decomposed(text string) string {
 	return out.String()
 }
 
-// written30 are 31 legacy encodings, with languages whose pages are in them.
-var written30 = []struct{ encoding, languages string }{
+// legacy are 31 encodings, with languages whose pages are in them.
+var legacy = []struct{ encoding, languages string }{
 	{"windows-1250", "cs hr hu pl ro sk sl"}, {"windows-1251", "be bg mk ru sr uk"}, {"windows-1252", "ca da de es fi fr is it nb nl pt sv"},
 	{"windows-1253", "el"}, {"windows-1254", "tr"}, {"windows-1255", "he"}, {"windows-1256", "ar fa"}, {"windows-1257", "et lt lv"},
 	{"windows-1258", "vi"}, {"windows-874", "th"}, {"iso-8859-2", "cs hr hu pl sk sl"}, {"iso-8859-3", "eo"}, {"iso-8859-4", "et lt lv"},
@@ -83,12 +84,14 @@ func pieces(text string, size, most int) (all []string) {
 	return all[:min(len(all), most)]
 }
 
+var pages = flag.Int("pages", 10, "how many pages of each encoding and language, and of each length, are read")
+
+// TestDetect reads pages made of GLib's translations, as if nobody had declared their encoding, and with a declaration.
 func TestDetect(t *testing.T) {
 	t.Parallel()
-	const most = 10 // pages of each encoding and language
 	for _, size := range []int{100, 1000} {
 		found, all := 0, 0
-		for _, w := range written30 {
+		for _, w := range legacy {
 			foundHere, allHere := 0, 0
 			wrong := make(map[string]int)
 			for language := range strings.FieldsSeq(w.languages) {
@@ -96,7 +99,7 @@ func TestDetect(t *testing.T) {
 				if text == "" {
 					t.Skip("texts in many languages are missing: install the Debian package libglib2.0-data")
 				}
-				for _, piece := range pieces(text, size, most) {
+				for _, piece := range pieces(text, size, *pages) {
 					kept, body := writable(t, w.encoding, "<!DOCTYPE html><title>x</title><p>"+piece)
 					got, err := Decode(body, "text/html")
 					if err != nil {
