@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/htmltext"
@@ -95,7 +96,7 @@ func (x *extraction) jsonEntry(e entryJSON) {
 }
 
 func (x *extraction) jsonLink(url string) {
-	if url != "" {
+	if url = strings.TrimSpace(url); url != "" {
 		x.link([]byte(url))
 	}
 }

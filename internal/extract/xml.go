@@ -76,7 +76,7 @@ func (d *xmlDocument) start(r *xmltoken.Reader) {
 		d.root = d.element
 		d.Language = language([]byte(d.attrs["xml:lang"]))
 		if base, ok := d.attrs["xml:base"]; ok {
-			d.rebase([]byte(base))
+			d.rebase([]byte(strings.TrimSpace(base)))
 		}
 	}
 	if d.isFeed() && (d.element == "link" || d.element == "atom:link") {
@@ -93,11 +93,11 @@ func (d *xmlDocument) end() {
 // atomLink handles the link of Atom, whose address is an attribute. Followed are the relations that lead
 // to what the feed is about, or on through it (RFC 4287, section 4.2.7.2; RFC 5005).
 func (d *xmlDocument) atomLink() {
-	href := strings.Trim(d.attrs["href"], space)
+	href := strings.TrimSpace(d.attrs["href"])
 	if href == "" {
 		return
 	}
-	switch d.attrs["rel"] {
+	switch strings.TrimSpace(d.attrs["rel"]) {
 	case "", "alternate", "next", "prev-archive":
 		d.link([]byte(href))
 	}
@@ -112,9 +112,9 @@ func (d *xmlDocument) flush() {
 	case !d.isFeed():
 		d.block(text, webrace.FieldBody)
 	case d.element == "link":
-		d.link(text)
+		d.link(bytes.TrimSpace(text)) // also of what is no white space in XML, but in word processors
 	case d.element == "guid":
-		d.guid(text)
+		d.guid(bytes.TrimSpace(text))
 	default:
 		d.feedText(text)
 	}

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/webrace/webrace/internal/xmltoken"
 )
@@ -210,7 +211,8 @@ func equal(name []byte, want string) bool {
 	return len(name) == len(want) && strings.EqualFold(string(name), want)
 }
 
-// trim takes off white space, and the mark that some programs begin files with.
+// trim takes off white space of any kind, such as that which word processors put around addresses, and the mark
+// that some programs begin files with.
 func trim(b []byte) []byte {
-	return bytes.Trim(bytes.TrimPrefix(b, []byte("\ufeff")), " \t\n\f\r")
+	return bytes.TrimFunc(b, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 }

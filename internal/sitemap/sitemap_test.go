@@ -44,6 +44,8 @@ func TestSitemapsAreRead(t *testing.T) {
 			[]string{"http://a/ http://a/el?x&y"}},
 		{"with a prefix", `<s:urlset xmlns:s="x"><s:url><s:loc>http://a/</s:loc><loc>http://no/</loc></s:url></s:urlset>`, []string{"http://a/"}},
 		{"CDATA and comments", `<urlset><url><loc><![CDATA[http://a/?x&y]]><!-- z --></loc></url></urlset>`, []string{"http://a/?x&y"}},
+		{"white space of word processors", "<urlset><url><loc>\u00a0http://a/&#160;\u2003</loc><lastmod>\u00a02026-01-02T03:04:05Z</lastmod></url><url><loc>&nbsp;</loc></url></urlset>",
+			[]string{"http://a/ 2026-01-02T03:04:05Z"}},
 		{"nothing in it", `<urlset><url><loc/></url><url/><url><loc> </loc></url></urlset>`, nil},
 
 		{"cut off", `<urlset><url><loc>http://a/</loc></url><url><loc>http://b/</loc><lastm`, []string{"http://a/", "http://b/"}},
@@ -91,7 +93,7 @@ func TestSitemapsAreTold(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]bool{
-		"http://a/\r\n\n https://b/ \n": true, "HTTP://a/": true, "\ufeffhttp://a/": true,
+		"http://a/\r\n\n https://b/ \n": true, "HTTP://a/": true, "\ufeffhttp://a/": true, "\u00a0http://a/\u00a0\n": true,
 		"": false, "\n": false, "http://a/\nsee there": false, "http://": false, "ftp://a/": false, "http://a/ is a page": false, "see http://a/": false,
 	} {
 		if IsList([]byte(text)) != want {

@@ -132,7 +132,7 @@ func (s *stage) links(d *webrace.Document, entries []entry) (*linkset.Set, error
 	}
 	for _, e := range entries {
 		for _, address := range e.addresses {
-			if strings.TrimSpace(address) == "" { // not given
+			if address = strings.TrimSpace(address); address == "" { // not given
 				continue
 			}
 			if url, ok := set.Resolve(address); ok {

@@ -108,6 +108,29 @@ func TestFeedsOfAllKindsAreRead(t *testing.T) {
 	}
 }
 
+// TestSpacesAroundAddressesAreNoPartOfThem has those of XML, and those of word processors.
+func TestSpacesAroundAddressesAreNoPartOfThem(t *testing.T) {
+	t.Parallel()
+	for _, blank := range []string{" ", "\n\t", "\u00a0", "&#160;", "&#xA0;", "&#10;", " &#32;\u00a0 "} {
+		address := func(s string) string { return blank + s + blank }
+		for name, d := range map[string]*webrace.Document{
+			"Atom": fetched("application/atom+xml", `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="`+address("https://example.org/base/")+`"><entry><link rel="`+address("alternate")+
+				`" href = "`+address("/a")+`"/><link href='`+address("https://example.org/b c")+`'/><link href="d"/></entry></feed>`),
+			"RSS": fetched("text/xml", `<rss><channel><item><link>`+address("/a")+`</link></item><item><guid>`+address("https://example.org/b c")+`</guid><link>/base/d</link></item></channel></rss>`),
+		} {
+			r := try(t, defaults, d)
+			slices.Sort(r.found)
+			if want := []string{"/a", "/b%20c", "/base/d"}; !slices.Equal(r.found, want) {
+				t.Errorf("%s with %q: %q, want %q", name, blank, r.found, want)
+			}
+			x, err := extract.Document(d.Body, d.MediaType, d.URL, extract.Options{})
+			if slices.Sort(x.Links); err != nil || !slices.Equal(x.Links, []string{"https://example.org/a", "https://example.org/b%20c", "https://example.org/base/d"}) {
+				t.Errorf("%s with %q, without the stage: %q, %v", name, blank, x.Links, err)
+			}
+		}
+	}
+}
+
 func wide(text string) string { return strings.Join(strings.Split(text, ""), "\x00") + "\x00" }
 
 func TestEnclosuresAreFollowedIfWanted(t *testing.T) {

@@ -3,6 +3,7 @@ package feedparse
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -77,11 +78,51 @@ func (s *stage) rss(text []byte) ([]entry, error) {
 // many forget to say.
 func isPermalink(g *rss.GUID) bool {
 	const scheme = "http"
-	return !strings.EqualFold(g.IsPermalink, "false") && len(g.Value) > len(scheme) && strings.EqualFold(g.Value[:len(scheme)], scheme)
+	value := strings.TrimSpace(g.Value)
+	return !strings.EqualFold(g.IsPermalink, "false") && len(value) > len(scheme) && strings.EqualFold(value[:len(scheme)], scheme)
+}
+
+// blanks is white space, and what is no such thing in XML but in word processors, around the value of an attribute.
+var blanks = regexp.MustCompile(`^` + blank + `+|` + blank + `+$`)
+
+const blank = `(?:[\s\x{a0}]|&#(?:9|10|13|32|160|[xX](?:9|[aAdD]|20|[aA]0));)`
+
+// trimLinks takes the white space off the attributes of Atom's links: the parser would resolve addresses with it.
+func trimLinks(text []byte) []byte {
+	out, rest := make([]byte, 0, len(text)), text
+	for {
+		name, behind, found := bytes.Cut(rest, []byte("="))
+		value := bytes.TrimLeft(behind, " \t\r\n")
+		if !found {
+			return append(out, rest...)
+		}
+		start := len(rest) - len(value)
+		out, rest = append(out, rest[:start]...), value
+		if !ofLink(name) || len(value) == 0 || value[0] != '"' && value[0] != '\'' {
+			continue
+		}
+		if end := bytes.IndexByte(value[1:], value[0]) + 1; end > 0 {
+			out = append(append(out, value[0]), trim(value[1:end])...)
+			rest = value[end:]
+		}
+	}
+}
+
+func trim(value []byte) []byte {
+	if plain := bytes.Trim(value, " \t\r\n\u00a0&;"); len(plain) == len(value) { // as nearly always
+		return value
+	}
+	return blanks.ReplaceAll(value, nil)
+}
+
+// ofLink reports whether a text ends in the name of an attribute that says where a link leads.
+func ofLink(text []byte) bool {
+	text = bytes.TrimRight(text, " \t\r\n")
+	return bytes.HasSuffix(text, []byte("href")) || bytes.HasSuffix(text, []byte("rel")) || bytes.HasSuffix(text, []byte("xml:base"))
 }
 
 func (s *stage) atom(text []byte) ([]entry, error) {
-	feed, err := new(atom.Parser).Parse(bytes.NewReader(text))
+	feed, err := new(atom.Parser).Parse(bytes.NewReader(trimLinks(text)))
 	if err != nil {
 		return nil, err
 	}
