@@ -106,7 +106,6 @@ func (ts *transports) make(k kind) (*http.Transport, error) {
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(k.http2)
 	t := &http.Transport{
-		DialContext:            ts.tunnel.dialer.dial,
 		TLSClientConfig:        ts.trust.config(k.insecure, k.presents),
 		Protocols:              &protocols,
 		DisableCompression:     true,
@@ -123,13 +122,15 @@ func (ts *transports) make(k kind) (*http.Transport, error) {
 			MaxReceiveBufferPerStream: http2PerStream, MaxReceiveBufferPerConnection: http2PerConn,
 		},
 	}
+	dial := ts.tunnel.dialer.dial
 	switch k.via {
 	case tunnelled:
-		t.DialContext = ts.tunnel.dial
+		dial = ts.tunnel.dial
 	case forwarded: // all hosts share the connections to the proxy
-		t.DialContext, t.Proxy, t.TLSClientConfig = ts.tunnel.dialProxy, http.ProxyURL(ts.proxy.url), ts.tunnel.secure
+		dial, t.Proxy, t.TLSClientConfig = ts.tunnel.dialProxy, http.ProxyURL(ts.proxy.url), ts.tunnel.secure
 		t.MaxIdleConnsPerHost = max(1, o.IdleConnections)
 	}
+	dialWith(t, dial, int(o.MaxHeader))
 	if k.http2 {
 		return t, useHTTP2(t, o)
 	}
