@@ -115,7 +115,7 @@ type Document struct {
 	Visit     *Visit        // the last completed visit before this one; nil on the first
 	Outcome   Outcome       // how it was obtained
 	Status    int           // the HTTP status; 304 when not modified, 0 when fresh
-	Header    http.Header   // as received; nil when fresh
+	Header    http.Header   // as received, but for [UndecodedField]; nil when fresh
 	Origin    netip.Addr    // the address that answered
 	At        time.Time     // when the answer began
 	Took      time.Duration // from request to last byte
@@ -123,8 +123,8 @@ type Document struct {
 	Secret    string        // the name of the credentials it was asked for with; empty for none
 	Redirects int           // how many redirects in a row led here
 	Rendered  bool          // Body is what a browser made of the page
-	Body      []byte        // decompressed; valid until the item's lease ends; nil unless fetched
-	Truncated bool          // a limit cut the body: never taken for complete
+	Body      []byte        // decompressed, unless Header says why not; valid until the item's lease ends; nil unless fetched
+	Truncated bool          // a limit cut the body, or its compressed form ended early: never taken for complete
 
 	Charset  string   // the encoding Body is in, by its standard name
 	Language string   // BCP 47, as declared; empty when unknown
@@ -139,6 +139,10 @@ type Document struct {
 	Version int    // the stored version, counted from 1 for each URL; 0 before it is stored
 	Changed bool   // Version is new with this visit
 }
+
+// UndecodedField is the field of a document's header in which fetch says why its body, or the end of it, is not taken out
+// of its content encodings. It is stored with the header; what a server sends by that name is left out.
+const UndecodedField = "Webrace-Undecoded"
 
 // What a document may come without. A server that confirms the stored version sends none of them, and a document
 // that is still fresh was not even asked for: the stage cache adds what is stored, where a stage behind it needs it.

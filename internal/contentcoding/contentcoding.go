@@ -16,25 +16,28 @@ const Accepted = "gzip, deflate, br, zstd"
 // MaxLayers is how many codings may lie around a body.
 const MaxLayers = 3
 
-// Names returns the codings around a body, the outermost last. Lists may be spread over several fields.
+// Names returns the codings around a body, the outermost last. Lists may be spread over several fields. An error is of
+// those that are not known, which are passed over as Firefox does, since most are no codings (utf-8, none); or of too
+// many, of which none is returned.
 func Names(fields []string) ([]string, error) {
 	var codings []string
+	var unknown error
 	for _, field := range fields {
 		for name := range strings.SplitSeq(field, ",") {
 			name = strings.ToLower(strings.Trim(name, " \t"))
 			name = strings.TrimPrefix(name, "x-")
 			switch {
 			case name == "" || name == "identity":
-				continue
 			case decoders[name] == nil:
-				return nil, fmt.Errorf("content encoding %.40q is not one that was asked for", name)
+				unknown = fmt.Errorf("content encoding %.40q is not one that was asked for", name)
 			case len(codings) == MaxLayers:
 				return nil, fmt.Errorf("more than %d content encodings", MaxLayers)
+			default:
+				codings = append(codings, name)
 			}
-			codings = append(codings, name)
 		}
 	}
-	return codings, nil
+	return codings, unknown
 }
 
 // Limited reads up to a limit, where it fails with [ErrTooLong], and remembers how reading ended.

@@ -56,12 +56,9 @@ func TestDecodersAreFitForUseAfterAnything(t *testing.T) {
 		l := decoders[encoding].New().(*layer)
 		good := encode(t, encoding, page)
 		for _, bad := range [][]byte{nil, good[:1], good[:len(good)/2], []byte("nonsense"), append([]byte{0xff}, good...)} {
-			if err := l.begin(bytes.NewReader(bad)); err == nil {
-				_, _ = io.Copy(io.Discard, l)
-			}
-			if err := l.begin(bytes.NewReader(good)); err != nil {
-				t.Fatalf("%s after %.10q: %v", encoding, bad, err)
-			}
+			l.begin(bytes.NewReader(bad))
+			_, _ = io.Copy(io.Discard, l)
+			l.begin(bytes.NewReader(good))
 			if got, err := io.ReadAll(l); err != nil || !bytes.Equal(got, page) {
 				t.Errorf("%s after %.10q: %d bytes, %v", encoding, bad, len(got), err)
 			}
@@ -83,6 +80,7 @@ func TestContentEncodings(t *testing.T) {
 		{[]string{"identity"}, nil, false},
 		{[]string{"gzip , br", "zstd"}, []string{"gzip", "br", "zstd"}, false},
 		{[]string{"gzip;q=1"}, nil, true},
+		{[]string{"utf-8, gzip", "none"}, []string{"gzip"}, true},
 		{[]string{"utf-8"}, nil, true},
 		{[]string{"gzip,gzip,gzip,gzip"}, nil, true},
 	} {
@@ -98,10 +96,7 @@ func FuzzContentEncodings(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := Names([]string{s})
-		if err != nil {
-			return
-		}
+		got, _ := Names([]string{s})
 		if len(got) > MaxLayers {
 			t.Errorf("%q: %d layers", s, len(got))
 		}

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -32,68 +34,176 @@ var decoders = map[string]*sync.Pool{
 }
 
 func pool(mk func() decoder) *sync.Pool {
-	return &sync.Pool{New: func() any { return &layer{src: bufio.NewReaderSize(nil, 16<<10), decoder: mk()} }}
+	return &sync.Pool{New: func() any { return &layer{src: bufio.NewReaderSize(nil, srcSize), decoder: mk()} }}
 }
+
+const srcSize = 16 << 10
 
 // layer is one encoding of a body.
 type layer struct {
 	decoder
 	src   *bufio.Reader
-	empty bool // there is nothing to decode, not even a header: servers send that for an empty body
+	from  recorder // what src reads
+	name  string
+	empty bool  // there is nothing to decode, not even a header: servers send that for an empty body
+	gave  bool  // something was decoded
+	start error // why decoding could not begin
+	fault error // why decoding failed, unless reading did
 }
 
-func (l *layer) begin(src io.Reader) error {
-	l.src.Reset(src)
-	_, err := l.src.Peek(1)
-	if l.empty = errors.Is(err, io.EOF); l.empty {
-		return nil
+func (l *layer) begin(src io.Reader) {
+	l.from = recorder{Reader: src, kept: l.from.kept[:0]}
+	l.src.Reset(&l.from)
+	l.gave, l.fault = false, nil
+	_, l.start = l.src.Peek(1)
+	if l.empty = errors.Is(l.start, io.EOF); l.empty {
+		l.start = nil
+	} else if l.start == nil {
+		l.start = l.decoder.begin(l.src)
 	}
-	if err != nil {
-		return err
-	}
-	return l.decoder.begin(l.src)
 }
 
-func (l *layer) Read(p []byte) (int, error) {
-	if l.empty {
+func (l *layer) Read(p []byte) (n int, err error) {
+	switch {
+	case l.empty:
 		return 0, io.EOF
+	case l.start != nil:
+		err = l.start
+	default:
+		n, err = l.decoder.Read(p)
 	}
-	return l.decoder.Read(p)
+	l.gave = l.gave || n > 0
+	l.from.begun = l.gave
+	if l.gave && isTrailing(err) {
+		err = io.EOF
+	}
+	if err != nil && err != io.EOF && l.from.err == nil {
+		l.fault = err
+	}
+	return n, err
+}
+
+// isTrailing says whether an error is of what follows the end of what was encoded, which browsers ignore.
+func isTrailing(err error) bool {
+	return err != nil && (errors.Is(err, zstd.ErrMagicMismatch) || err.Error() == "brotli: excessive input")
+}
+
+// isNone says whether a body that could not be decoded was not encoded so at all. DEFLATE and brotli have no mark: a few
+// bytes of anything may be decoded.
+func (l *layer) isNone() bool {
+	switch {
+	case l.from.over:
+		return false
+	case !l.gave:
+		return true
+	case l.isMarked():
+		return false
+	}
+	return !errors.Is(l.fault, io.ErrUnexpectedEOF) || isText(l.from.kept)
+}
+
+func (l *layer) isMarked() bool {
+	switch d := l.decoder.(type) {
+	case *brotliDecoder:
+		return false
+	case *deflateDecoder:
+		return d.Reader == io.Reader(d.zlib)
+	}
+	return true
+}
+
+// isText says whether a body is text, by the bytes that the MIME Sniffing standard calls binary.
+func isText(b []byte) bool {
+	return bytes.IndexFunc(b[:min(len(b), 512)], func(r rune) bool {
+		return r < ' ' && r != '\t' && r != '\n' && r != '\f' && r != '\r' && r != 0x1b
+	}) < 0
+}
+
+// recorder keeps the beginning of what is read, to read it again.
+type recorder struct {
+	io.Reader
+	kept  []byte
+	begun bool // something was decoded of it
+	over  bool // not all of it is kept
+	err   error
+}
+
+// maxKept bounds what is kept until something is decoded: a block of zstd. Then the first fill of a buffer is enough.
+const maxKept = 160 << 10
+
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if limit := maxKept; !r.over {
+		if r.begun {
+			limit = srcSize
+		}
+		if r.over = len(r.kept)+n > limit; !r.over {
+			r.kept = append(r.kept, p[:n]...)
+		}
+	}
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
 }
 
 // Layers are the codings around a body, which reading takes off. Each is cut at the length that was allowed
 // to the outermost: a coding within another could otherwise keep a decoder busy for long with nothing.
 type Layers struct {
 	io.Reader // the body
-	used      []*layer
-	pools     []*sync.Pool
+	wire      *Limited
+	used      []*layer // from the outermost
+	undone    []*layer
 }
 
 // Open begins to decode; the codings are in the order in which they were applied, as [Names] returns them.
-// The layers are to be released also when it fails.
-func Open(wire *Limited, codings []string) (*Layers, error) {
-	ls := &Layers{Reader: wire}
+// The layers are to be released.
+func Open(wire *Limited, codings []string) *Layers {
+	ls := &Layers{Reader: wire, wire: wire}
 	for i := len(codings) - 1; i >= 0; i-- {
-		p := decoders[codings[i]]
-		l := p.Get().(*layer)
-		ls.used, ls.pools = append(ls.used, l), append(ls.pools, p)
-		below := ls.Reader
-		if below != io.Reader(wire) {
-			below = &Limited{From: below, Left: wire.Left}
-		}
-		if err := l.begin(below); err != nil {
-			return ls, err
-		}
-		ls.Reader = l
+		l := decoders[codings[i]].Get().(*layer)
+		l.name = codings[i]
+		ls.put(l)
 	}
-	return ls, nil
+	return ls
+}
+
+// put takes one more coding off.
+func (ls *Layers) put(l *layer) {
+	below := ls.Reader
+	if len(ls.used) > 0 {
+		below = &Limited{From: below, Left: ls.wire.Left}
+	}
+	l.begin(below)
+	ls.used, ls.Reader = append(ls.used, l), l
+}
+
+// Undo is for when reading failed. It leaves the coding on that the body does not have, though its header says so, and
+// says that it did: then what was read is to be thrown away, and there is something else to read. It returns nil if
+// nothing is to be undone: no coding failed, or what was read was decoded rightly up to there.
+func (ls *Layers) Undo() error {
+	i := slices.IndexFunc(ls.used, func(l *layer) bool { return l.fault != nil })
+	if i < 0 || !ls.used[i].isNone() {
+		return nil
+	}
+	l, within := ls.used[i], ls.used[i+1:]
+	ls.used, ls.undone = ls.used[:i:i], append(ls.undone, l)
+	ls.Reader = io.MultiReader(bytes.NewReader(l.from.kept), l.from.Reader)
+	for _, inner := range within {
+		ls.put(inner)
+	}
+	return fmt.Errorf("it is not encoded with %s, though its header says so (%w): kept as it came", l.name, l.fault)
 }
 
 // Release gives the layers back for other bodies.
 func (ls *Layers) Release() {
-	for i, l := range ls.used {
+	for _, l := range slices.Concat(ls.used, ls.undone) {
 		l.src.Reset(nil)
-		ls.pools[i].Put(l)
+		l.from.Reader = nil
+		if cap(l.from.kept) > 2*srcSize {
+			l.from.kept = nil
+		}
+		decoders[l.name].Put(l)
 	}
 }
 

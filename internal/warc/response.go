@@ -163,12 +163,9 @@ func (r *Response) readBody(in *bufio.Reader, limit int) error {
 		return nil
 	}
 	from := &contentcoding.Limited{From: bytes.NewReader(wire), Left: len(wire) + 1}
-	layers, err := contentcoding.Open(from, codings)
+	layers := contentcoding.Open(from, codings)
 	defer layers.Release()
-	var body []byte
-	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(layers, int64(limit)+1))
-	}
+	body, err := io.ReadAll(io.LimitReader(layers, int64(limit)+1))
 	var long bool
 	if r.Body, long = cut(body, limit); long {
 		r.Truncated = true

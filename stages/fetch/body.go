@@ -13,31 +13,38 @@ import (
 // wireSlack is by how much an encoded body may exceed the limit of the decoded one before it is cut.
 const wireSlack = 64 << 10
 
-// read takes the body off the connection and out of its encodings. Before it takes more memory than there is room
-// for it calls more. The error is of that or of the connection; a body that makes no sense is not one.
-func (a *answer) read(response *http.Response, limit int, more func(bytes int) error) error {
-	encodings, err := contentcoding.Names(response.Header["Content-Encoding"])
-	if err != nil {
-		a.broken = err
-		drain(response)
-		return nil
+// read takes the body off the connection and out of its encodings, as far as it is in them: what is not is kept as it
+// came, and what ends too early, or is damaged, up to there; a.broken says why. Before it takes more memory than there is
+// room for it calls more. The error is of that or of the connection.
+func (a *answer) read(response *http.Response, limit int, more func(bytes int) error) (err error) {
+	var encodings []string
+	if encodings, a.broken = contentcoding.Names(response.Header["Content-Encoding"]); a.broken != nil {
+		a.broken = fmt.Errorf("%w: left as it is", a.broken)
 	}
 	wire := &contentcoding.Limited{From: response.Body, Left: limit + 1}
 	if len(encodings) > 0 {
 		wire.Left += wireSlack
 	}
-	layers, err := contentcoding.Open(wire, encodings)
+	layers := contentcoding.Open(wire, encodings)
 	defer layers.Release()
 	var poor error
 	may := func(bytes int) error {
 		poor = more(bytes)
 		return poor
 	}
-	if err == nil {
-		hint := sizeHint(response.ContentLength, len(encodings)) + 1 // a full one would have to grow to find the end
-		if err = may(hint); err == nil {
-			a.body = newBuffer(hint)
-			a.truncated, err = a.body.fill(layers, limit, may)
+	hint := sizeHint(response.ContentLength, len(encodings)) + 1 // a full one would have to grow to find the end
+	if err = may(hint); err != nil {
+		return err
+	}
+	a.body = newBuffer(hint)
+	for again := true; again; {
+		a.truncated, err = a.body.fill(layers, limit, may)
+		undone := error(nil)
+		if err != nil {
+			undone = layers.Undo()
+		}
+		if again = undone != nil; again {
+			a.broken, a.body.bytes = undone, a.body.bytes[:0]
 		}
 	}
 	switch {
@@ -48,11 +55,11 @@ func (a *answer) read(response *http.Response, limit int, more func(bytes int) e
 	case wire.Err != nil:
 		a.release()
 		return fmt.Errorf("body broken off: %w", wire.Err)
-	case wire.Cut() || errors.Is(err, contentcoding.ErrTooLong):
-		a.truncated = true
 	default:
-		a.release()
-		a.broken = fmt.Errorf("decode the body (%s): %w", strings.Join(encodings, ", "), err)
+		a.truncated = true
+		if !wire.Cut() && !errors.Is(err, contentcoding.ErrTooLong) {
+			a.broken = fmt.Errorf("it is damaged (%s: %w): kept as far as it could be decoded", strings.Join(encodings, ", "), err)
+		}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -267,36 +268,83 @@ func TestEncodingsThatGiveNothingAreCut(t *testing.T) {
 	}
 }
 
-func TestABodyThatCannotBeDecodedIsAnOutcome(t *testing.T) {
+// TestWhatIsNotDecodedIsKept: a body that is not encoded as its header says is kept as it came, one whose encoding is
+// damaged as far as it goes and never for complete. The header of the document says why.
+func TestWhatIsNotDecodedIsKept(t *testing.T) {
 	t.Parallel()
 	page := bytes.Repeat([]byte("all work and no play "), 100)
+	noise := make([]byte, 3000)
+	for i := range noise {
+		noise[i] = byte(i * i >> 3)
+	}
+	large := bytes.Repeat(noise, 3)
+	const whole, cut = false, true
 	for name, c := range map[string]struct {
 		encoding string
 		body     []byte
+		want     []byte // nil for the body as it came
+		cut      bool
+		reason   string
 	}{
-		"no gzip":                {"gzip", page},
-		"no brotli":              {"br", page},
-		"no zstd":                {"zstd", page},
-		"no deflate":             {"deflate", page},
-		"truncated gzip":         {"gzip", short(encode(t, "gzip", page))},
-		"truncated brotli":       {"br", short(encode(t, "br", page))},
-		"truncated zstd":         {"zstd", short(encode(t, "zstd", page))},
-		"truncated deflate":      {"deflate", short(encode(t, "deflate", page))},
-		"begun gzip":             {"gzip", []byte{0x1f}},
-		"begun gzip name":        {"gzip", []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xffname")},
-		"begun second name":      {"gzip", append(encode(t, "gzip", page), "\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\xffname"...)},
-		"begun second member":    {"gzip", append(encode(t, "gzip", page), "\x1f\x8b\x08\x00\x00"...)},
-		"begun deflate":          {"deflate", []byte{0x78}},
-		"wrong checksum":         {"gzip", flip(encode(t, "gzip", page))},
-		"one encoding too few":   {"gzip, br", encode(t, "gzip", page)},
-		"an encoding of its own": {"compress", page},
-		"too many encodings":     {"gzip, gzip, gzip, gzip", page},
-		"too large a window":     {"zstd", []byte("\x28\xb5\x2f\xfd\x00\x70\x01\x00\x00")},
+		"no gzip":                 {"gzip", page, nil, whole, "not encoded with gzip"},
+		"no x-gzip":               {"x-gzip", page, nil, whole, "not encoded with gzip"},
+		"no brotli":               {"br", page, nil, whole, "not encoded with br"},
+		"no zstd":                 {"zstd", page, nil, whole, "not encoded with zstd"},
+		"no deflate":              {"deflate", page, nil, whole, "not encoded with deflate"},
+		"gzip called brotli":      {"br", encode(t, "gzip", page), nil, whole, "not encoded with br"},
+		"gzip called zstd":        {"zstd", encode(t, "gzip", page), nil, whole, "not encoded with zstd"},
+		"truncated gzip":          {"gzip", short(encode(t, "gzip", page)), page, cut, "damaged (gzip: unexpected EOF)"},
+		"truncated deflate":       {"deflate", short(encode(t, "deflate", page)), page, cut, "damaged (deflate: unexpected EOF)"},
+		"truncated large brotli":  {"br", short(encode(t, "br", large)), large, cut, "damaged (br: unexpected EOF)"},
+		"truncated zstd":          {"zstd", short(encode(t, "zstd", page)), nil, whole, "unexpected EOF"},
+		"begun gzip":              {"gzip", []byte{0x1f}, nil, whole, "not encoded with gzip"},
+		"begun second member":     {"gzip", append(encode(t, "gzip", page), "\x1f\x8b\x08\x00\x00"...), page, cut, "damaged"},
+		"begun deflate":           {"deflate", []byte{0x78}, nil, whole, "not encoded with deflate"},
+		"wrong checksum":          {"gzip", flip(encode(t, "gzip", page)), page, cut, "damaged (gzip: gzip: invalid checksum)"},
+		"one encoding too few":    {"gzip, br", encode(t, "gzip", page), page, whole, "not encoded with br"},
+		"the inner one too few":   {"gzip, br", encode(t, "br", page), page, whole, "not encoded with gzip"},
+		"gzip said twice":         {"gzip, gzip", encode(t, "gzip", page), page, whole, "not encoded with gzip"},
+		"all too few":             {"gzip, br, zstd", page, nil, whole, "not encoded"},
+		"unknown":                 {"compress", page, nil, whole, `content encoding "compress" is not one that was asked for`},
+		"a charset and gzip":      {"utf-8, gzip", encode(t, "gzip", page), page, whole, `content encoding "utf-8"`},
+		"too many":                {"gzip, gzip, gzip, gzip", page, nil, whole, "more than 3"},
+		"too large a window":      {"zstd", []byte("\x28\xb5\x2f\xfd\x00\x70\x01\x00\x00"), nil, whole, "window"},
+		"identity":                {"identity", page, page, whole, ""},
+		"identity and gzip":       {"identity, gzip", encode(t, "gzip", page), page, whole, ""},
+		"gzip in gzip, said once": {"gzip", encode(t, "gzip", encode(t, "gzip", page)), encode(t, "gzip", page), whole, ""},
+		"more after brotli":       {"br", append(encode(t, "br", page), "<!-- -->"...), page, whole, ""},
+		"more after zstd":         {"zstd", append(encode(t, "zstd", page), "<!-- -->"...), page, whole, ""},
+		"more after deflate":      {"deflate", append(encode(t, "deflate", page), "<!-- -->"...), page, whole, ""},
+		"a semicolon first":       {"br", []byte("; text that begins like an empty stream of brotli"), nil, whole, "not encoded with br"},
 	} {
 		r, all := one(t, strict(), get(raw(t, c.body, c.encoding)))
-		if r.outcome.Err != nil || len(r.documents) != 0 || all.counters["undecodable"] != 1 || r.visit.Error == "" || r.visit.Status != 200 {
+		if len(r.documents) != 1 || r.visit.Status != 200 || r.visit.Error != "" {
 			t.Errorf("%s: %+v, counters %v", name, r, all.counters)
+			continue
 		}
+		want := c.want
+		if want == nil {
+			want = c.body
+		}
+		d := r.documents[0]
+		if body := r.bodies[0]; d.Truncated != c.cut || !c.cut && body != string(want) || c.cut && (len(body) < 1000 || !strings.HasPrefix(string(want), body)) {
+			t.Errorf("%s: %d bytes, truncated %v: %.50q, want %d, %v", name, len(body), d.Truncated, body, len(want), c.cut)
+		}
+		if why := d.Header.Get(webrace.UndecodedField); (why == "") != (c.reason == "") || !strings.Contains(why, c.reason) || all.counters["undecodable"] != int64(min(1, len(c.reason))) {
+			t.Errorf("%s: %q, want %q; counters %v", name, why, c.reason, all.counters)
+		}
+	}
+}
+
+// TestAServerDoesNotSayWhatHappenedHere: the field that says why a body is not decoded is not the server's.
+func TestAServerDoesNotSayWhatHappenedHere(t *testing.T) {
+	t.Parallel()
+	r, _ := one(t, local(), get(serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(webrace.UndecodedField, "lies")
+		fmt.Fprint(w, "page")
+	})))
+	if len(r.documents) != 1 || r.documents[0].Header.Get(webrace.UndecodedField) != "" {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/pipeline"
@@ -53,15 +52,12 @@ func (x *exchange) settle(ctx context.Context, a *answer, out pipeline.Emitter) 
 		return x.postpone(a)
 	case a.ignored:
 		x.ignored(a)
-	case contentcoding.HasDocument(a.status) && a.broken == nil:
+	case a.body != nil:
 		return x.fetched(ctx, a, out)
 	case a.status == http.StatusNotModified && x.conditions() != nil:
 		return x.notModified(ctx, a, out)
 	case isRedirect(a):
 		return x.redirected(ctx, a, out)
-	case a.broken != nil:
-		x.count("undecodable")
-		x.end(a, a.broken.Error(), forgetValidators)
 	default:
 		x.count("status_" + strconv.Itoa(a.status))
 		x.end(a, x.statusError(a), func(v *webrace.Visit) {
@@ -78,6 +74,10 @@ func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter)
 	x.env.Counter("bytes").Add(int64(len(a.body.bytes)))
 	if a.truncated {
 		x.count("truncated")
+	}
+	if a.broken != nil {
+		x.count("undecodable")
+		a.header.Set(webrace.UndecodedField, a.broken.Error())
 	}
 	expires := expiry(a.header, a.at)
 	x.end(a, "", func(v *webrace.Visit) {

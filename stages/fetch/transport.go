@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/pipeline"
@@ -70,7 +71,7 @@ type answer struct {
 	took      time.Duration
 	body      *buffer // of a success; nil otherwise
 	truncated bool
-	broken    error // the body cannot be decoded
+	broken    error // why the body is not decoded, or not to its end
 	ignored   bool  // the body is of a type that is not taken, and was not read
 }
 
@@ -135,6 +136,7 @@ func (c *client) exchange(ctx context.Context, giveUp func(), watch *stopwatch, 
 		c.env.Counter("http2").Add(1)
 	}
 	a.at, a.status, a.header = time.Now(), response.StatusCode, response.Header
+	delete(a.header, webrace.UndecodedField) // which says what happened here
 	switch a.ignored = t.ignores(a); {
 	case contentcoding.HasDocument(a.status) && !a.ignored:
 		pace := c.paces.watch(response.Body, giveUp)

@@ -120,12 +120,9 @@ func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b, 
 
 // inflate returns what a body was before it was compressed, at most so much of it, and whether that is all.
 func inflate(body []byte, limit int) (text []byte, whole bool) {
-	layers, err := contentcoding.Open(&contentcoding.Limited{From: bytes.NewReader(body), Left: len(body) + 1}, []string{"gzip"})
+	layers := contentcoding.Open(&contentcoding.Limited{From: bytes.NewReader(body), Left: len(body) + 1}, []string{"gzip"})
 	defer layers.Release()
-	if err != nil {
-		return nil, false
-	}
-	text, err = io.ReadAll(io.LimitReader(layers, int64(limit)+1))
+	text, err := io.ReadAll(io.LimitReader(layers, int64(limit)+1))
 	if len(text) > limit {
 		return text[:limit], false
 	}

@@ -159,7 +159,10 @@ func (p *page) describe(w io.Writer) {
 	}
 	v := p.version
 	fmt.Fprintf(w, "  version %d, fetched at %s, last validated at %s: %s\n", v.Number, moment(v.FetchedAt), moment(v.ValidatedAt), oneLine(p.Title))
-	if v.Truncated {
+	switch {
+	case p.undecoded != "":
+		fmt.Fprintf(w, "  its body is not all decoded: %s\n", p.undecoded)
+	case v.Truncated:
 		fmt.Fprintln(w, "  it is longer than was fetched of it (fetch.max_body)")
 	}
 	switch {

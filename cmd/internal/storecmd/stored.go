@@ -11,8 +11,9 @@ import (
 // stored is a version of a document, and its text as it is matched.
 type stored struct {
 	*extract.Result
-	version objects.Version
-	body    []byte
+	version   objects.Version
+	body      []byte
+	undecoded string // why its body is not taken out of its content encodings; empty if it is
 }
 
 func read(cache *objects.Store, version objects.Version) (*stored, error) {
@@ -25,7 +26,7 @@ func read(cache *objects.Store, version objects.Version) (*stored, error) {
 		return nil, err
 	}
 	r.Canonical = r.CanonicalOf(header, version.URL, urlnorm.Rules{})
-	return &stored{r, version, body}, nil
+	return &stored{r, version, body, oneLine(header.Get(webrace.UndecodedField))}, nil
 }
 
 // parts returns what rules are applied to.

@@ -141,6 +141,7 @@ type answeredVersion struct {
 	Stored    bool   `json:"stored"` // else it was removed since
 	MediaType string `json:"media_type,omitempty"`
 	Truncated bool   `json:"truncated,omitempty"`
+	Undecoded string `json:"undecoded,omitempty"` // why its body is not taken out of its content encodings
 	Canonical string `json:"canonical,omitempty"` // if it is another URL
 	Unread    string `json:"unread,omitempty"`    // why its text was not read, or not whole
 }
@@ -232,7 +233,7 @@ func documentOf(dir *storage.Dir, view string, v *webrace.Visit) (*answeredVersi
 	if err != nil { // why is no place to tell of damage: fsck is
 		return d, nil
 	}
-	d.Unread = content.Unread.Reason
+	d.Unread, d.Undecoded = content.Unread.Reason, content.undecoded
 	if content.Canonical != version.URL {
 		d.Canonical = content.Canonical
 	}

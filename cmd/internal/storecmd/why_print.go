@@ -35,7 +35,8 @@ func (a *answer) lines(now time.Time) (lines []string) {
 	}
 	add(a.Attempts > 0, "failed %s in a row: %s", plural(a.Attempts, "time"), a.Error)
 	if d := a.Document; d != nil {
-		add(d.Truncated, "a limit cut what is stored (fetch.max_body)")
+		add(d.Truncated && d.Undecoded == "", "a limit cut what is stored (fetch.max_body)")
+		add(d.Undecoded != "", "its body is not all decoded: %s", d.Undecoded)
 		add(d.Unread != "", "its text was not read, or not whole: %s", d.Unread)
 		add(d.Canonical != "", "it declares %s to be its canonical URL", d.Canonical)
 	}
