@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/internal/robots"
-	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // RFC 9309 lets a robots.txt be kept for a day (section 2.4) and asks for five redirects to be followed
@@ -170,35 +169,6 @@ func allowed() policy { return policy{rules: robots.AllowAll, kept: keepRobots} 
 
 func denied(because string) policy {
 	return policy{rules: robots.DisallowAll, instead: because, kept: keepNoRobots}
-}
-
-// isRedirect says whether an answer sends its reader elsewhere. A choice of several (300) does so only
-// if it names a favourite.
-func isRedirect(a *answer) bool {
-	switch a.status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	case http.StatusMultipleChoices:
-		return a.header.Get("Location") != ""
-	}
-	return false
-}
-
-// location returns the normalized URL that a redirect leads to.
-func location(from string, header http.Header) (string, error) {
-	to := header.Get("Location")
-	if to == "" {
-		return "", fmt.Errorf("redirect without a location")
-	}
-	base, err := urlnorm.NewBase(from)
-	if err != nil {
-		return "", err
-	}
-	resolved, err := base.Resolve([]byte(to))
-	if err != nil {
-		return "", fmt.Errorf("redirect to %.200q: %w", to, err)
-	}
-	return resolved, nil
 }
 
 // statusText writes a status as in "404 Not Found".
