@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
@@ -66,6 +67,9 @@ func (s *source) document(c *cobra.Command, place *cli.Place) (*specimen, error)
 	got, notes, err := s.get(c, place, url, options, rendering)
 	if err != nil {
 		return nil, err
+	}
+	if why := got.Header.Get(webrace.UndecodedField); why != "" {
+		notes = append(notes, "its body is not all decoded: "+why)
 	}
 	d := &specimen{name: got.URL, url: got.URL, body: got.Body, truncated: got.Truncated, rendered: got.Rendered, notes: notes}
 	d.Result, err = extract.Document(got.Body, extract.ContentType(got.Header, got.MediaType), got.URL, extract.Options{})

@@ -10,8 +10,8 @@
 // Where the head says two things of the length of the body (a length and chunks, or chunks by HTTP/1.0), chunks count,
 // and the connection ends with the response (section 6.3). Trailers are left out.
 //
-// The reader gets no byte that follows a response before there is another request: what a server sends beyond the end
-// of a body is never taken for the next answer, and ends the connection.
+// The reader gets no byte that follows a response before there is another request: what comes with the end of a body, or
+// while nothing is asked, is never taken for the next answer, and ends the connection.
 //
 // It is held against net/http (FuzzHead, FuzzResponses), which takes all that passes, and ends each body at the same
 // byte; where browsers differ from one another, the stricter is followed.

@@ -62,7 +62,7 @@ type document struct {
 	Visit     *visit              `json:"visit,omitzero" doc:"the last visit before this one"`
 	Outcome   string              `json:"outcome,omitzero" case:"it" doc:"how it was obtained: fetched, not-modified or fresh"`
 	Status    int                 `json:"status,omitzero" doc:"the HTTP status"`
-	Header    map[string][]string `json:"header,omitzero" doc:"of the HTTP answer"`
+	Header    map[string][]string `json:"header,omitzero" doc:"of the HTTP answer; Webrace-Undecoded says why the body is not decoded, or not to its end"`
 	Origin    netip.Addr          `json:"origin,omitzero" doc:"the address that answered"`
 	At        time.Time           `json:"at,omitzero" doc:"when the answer began"`
 	Took      seconds             `json:"took_s,omitzero" doc:"seconds from request to last byte"`
@@ -70,7 +70,7 @@ type document struct {
 	Secret    string              `json:"secret,omitzero" doc:"the name of the credentials it was asked for with"`
 	Redirects int                 `json:"redirects,omitzero" doc:"how many redirects in a row led here"`
 	Rendered  bool                `json:"rendered,omitzero" part:"body" doc:"the body is what a browser made of the page"`
-	Truncated bool                `json:"truncated,omitzero" part:"body" doc:"a limit cut the body"`
+	Truncated bool                `json:"truncated,omitzero" part:"body" doc:"a limit cut the body, or its compressed form ended early"`
 
 	Charset  string     `json:"charset,omitzero" part:"text" doc:"the encoding of the body, by its standard name"`
 	Language string     `json:"language,omitzero" part:"text" doc:"BCP 47, as declared"`
