@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -119,7 +119,7 @@ func astray(urd *xmlschema.URD, url string) string {
 		return ""
 	}
 	if under, watches := urd.Prefix(); watches {
-		if strings.HasPrefix(url, under) {
+		if urlnorm.HasPrefix(url, under) {
 			return ""
 		}
 		return fmt.Sprintf("the document does not lie under %s", urd.URI)

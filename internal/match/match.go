@@ -44,7 +44,7 @@ type Options struct {
 	// Remember confines a match with everyone to the profiles that remember one of these numbers of versions, each a
 	// bit; 0 does not. What is new to profiles that remember different numbers may differ: then they are matched apart.
 	Remember uint16
-	// URL is the page's address, for profiles that are confined to some.
+	// URL is the page's address, for profiles that are confined to some: both by their identities.
 	URL string
 	// Added says which blocks of the text are new, as Baseline.Update returns it. Blocks beyond its end
 	// are new: nil means all of them.

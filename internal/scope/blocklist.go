@@ -93,7 +93,7 @@ func ReadBlockedURLs(r io.Reader) (*Blocklist, error) {
 	return readBlocklist(r, func(line string, add func(string)) bool {
 		normal, err := urlnorm.Parse(line)
 		if err == nil {
-			rest, _ := afterScheme(normal)
+			rest, _ := afterScheme(urlnorm.Identity(normal))
 			add(rest)
 		}
 		return err == nil
@@ -191,6 +191,6 @@ func (b *Blocklist) URL(address string) bool {
 	if b.Len() == 0 {
 		return false
 	}
-	rest, _ := afterScheme(address)
+	rest, _ := afterScheme(urlnorm.Identity(address))
 	return b.has(rest)
 }

@@ -36,12 +36,13 @@ const (
 
 var verbs = map[string]Verdict{"allow": Allowed, "deny": Denied, "trust": Trusted}
 
-// url is a URL cut once for all rules.
+// url is a URL cut once for all rules: full is as it is spelled, the rest of its identity.
 type url struct{ full, rest, host, path, query string }
 
 func cut(address string) url {
 	rest, _ := afterScheme(address)
 	rest, _, _ = strings.Cut(rest, "#")
+	rest = urlnorm.Identity(rest)
 	u := url{full: address, rest: rest, host: authority(rest)}
 	u.path, u.query, _ = strings.Cut(tail(rest), "?")
 	return u
@@ -128,12 +129,13 @@ func matcher(kind, pattern string) (func(url) bool, error) {
 		if pattern[0] != '/' {
 			return nil, fmt.Errorf("path %q does not begin with a slash", pattern)
 		}
+		pattern = urlnorm.Identity(pattern)
 		return func(u url) bool { return strings.HasPrefix(u.path, pattern) }, nil
 	case "extension":
 		suffix := "." + strings.TrimPrefix(pattern, ".")
 		return func(u url) bool { return hasExtension(u.path, suffix) }, nil
 	case "query":
-		name, value, valued := strings.Cut(pattern, "=")
+		name, value, valued := strings.Cut(urlnorm.Identity(pattern), "=")
 		return func(u url) bool { return hasParameter(u.query, name, value, valued) }, nil
 	case "regexp":
 		re, err := regexp.Compile(pattern)
@@ -145,13 +147,13 @@ func matcher(kind, pattern string) (func(url) bool, error) {
 	return nil, fmt.Errorf("unknown kind %q (host, domain, url, prefix, path, extension, query, regexp or all)", kind)
 }
 
-// addressMatcher compares with a URL in normal form, but for its scheme.
+// addressMatcher compares with the identity of a URL, but for its scheme.
 func addressMatcher(kind, pattern string) (func(url) bool, error) {
 	normal, err := urlnorm.Parse(pattern)
 	if err != nil {
 		return nil, err
 	}
-	want, _ := afterScheme(normal)
+	want, _ := afterScheme(urlnorm.Identity(normal))
 	if kind == "prefix" {
 		return func(u url) bool { return strings.HasPrefix(u.rest, want) }, nil
 	}

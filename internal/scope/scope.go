@@ -3,7 +3,8 @@
 // redirects and sitemaps alike, and nobody else does: one gate, one answer.
 //
 // URLs are absolute and normalized. Their scheme does not count: http://example.org and
-// https://example.org are one host, or the first redirect of most sites would leave the crawl.
+// https://example.org are one host, or the first redirect of most sites would leave the crawl. Nor does how
+// they are escaped: what is compared are their identities ([urlnorm.Identity]), but by a rule of kind regexp.
 // Everything here is safe for concurrent use.
 package scope
 
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Matcher says which URLs a crawl may follow. The zero value admits every URL that has a host.
@@ -36,7 +38,7 @@ func New(start string, s webrace.Scope) (Matcher, error) {
 	case webrace.ScopeDomain:
 		return Matcher{s, domain(hostname(host))}, nil
 	case webrace.ScopePrefix:
-		return Matcher{s, host + directory(rest)}, nil
+		return Matcher{s, host + urlnorm.Identity(directory(rest))}, nil
 	case webrace.ScopeAny:
 		return Matcher{s, ""}, nil
 	}
@@ -56,7 +58,7 @@ func (m Matcher) Match(url string) bool {
 	case webrace.ScopeDomain:
 		return under(hostname(host), m.want)
 	case webrace.ScopePrefix:
-		return hasPrefix(host, tail(rest), m.want)
+		return hasPrefix(host, urlnorm.Identity(tail(rest)), m.want)
 	}
 	return host != ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/persistent"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -153,7 +154,7 @@ func (a *audience) profileOf(urd *control.URD) match.Profile {
 	p.Revision, p.Change, p.Remember = urd.Interest, changes[urd.Change], urd.Remembers(a.remember)
 	p.Levels = urd.Crawl.Levels
 	if under, ok := urd.Prefix(); ok {
-		p.Under = under
+		p.Under = urlnorm.Identity(under)
 	}
 	return p
 }

@@ -3,12 +3,12 @@ package keywordfilter
 import (
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/persistent"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -114,7 +114,7 @@ func (s standing) asks(urd *control.URD, url string) bool {
 // isUnder reports whether a URL begins with the prefix that a URD watches, if it watches one.
 func isUnder(urd *control.URD, url string) bool {
 	under, isPrefix := urd.Prefix()
-	return !isPrefix || strings.HasPrefix(url, under)
+	return !isPrefix || urlnorm.HasPrefix(url, under)
 }
 
 // seen returns the version that a URD of the crowd was shown, or none (0): if the URD is since then as it is now, and
@@ -128,7 +128,7 @@ func (s standing) seen(urd *control.URD) int {
 
 // options are what makes of a match with everyone of a crowd the same.
 func (s standing) options(d *webrace.Document) match.Options {
-	o := match.Options{Everyone: true, URL: d.URL, Distance: s.distance}
+	o := match.Options{Everyone: true, URL: urlnorm.Identity(d.URL), Distance: s.distance}
 	if s.shown.Version > 0 {
 		o.Seen, o.SeenDistance, o.Unseen = s.shown.Revision, s.shown.Distance, s.shown.Version == d.Version
 	}

@@ -318,8 +318,10 @@ func (c *changes) flush(batch *pebble.Batch) error {
 			continue
 		}
 		if rec.fresh {
-			c.q.count.known++
 			c.q.filter.add(id)
+			if rec.spelling() == "" {
+				c.q.count.known++
+			}
 		}
 		w.open(c.q.keys.url(kindSeen, id))
 		w.data = rec.append(w.data)

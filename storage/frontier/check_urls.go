@@ -19,9 +19,14 @@ func (c *check) urls() error {
 			return err
 		}
 		id := urlID(key[3:])
-		c.total.known++
+		if rec.spelling() == "" {
+			c.total.known++
+		}
 		if slices.ContainsFunc(rec.marks, func(m mark) bool { return m.crawl < 1 || m.crawl > c.crawls }) {
 			rec.marks = slices.DeleteFunc(rec.marks, func(m mark) bool { return m.crawl < 1 || m.crawl > c.crawls })
+			if len(rec.marks) == 0 {
+				rec.redirect = "" // which would be taken for a spelling
+			}
 			if err := c.found(unknownCrawl, urlName(id), c.saving(id, rec), "a crawl came to it that there is not"); err != nil {
 				return err
 			}

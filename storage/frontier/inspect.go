@@ -5,6 +5,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Stats are the figures of a queue. The second group counts from the start of this run.
@@ -54,7 +55,7 @@ const (
 
 // Explanation is everything the frontier knows about a URL.
 type Explanation struct {
-	URL     string
+	URL     string // as it is asked for: the spelling by which it is known
 	Secret  string // the name of the credentials it is fetched with; empty for none
 	State   State
 	Came    []Came         // the crawls that ever came to it
@@ -125,11 +126,12 @@ func (q *Queue) explain(secret, url string) (Explanation, error) {
 		return e, err
 	}
 	e.Host, e.HostWhy, e.Paused = h.notBefore, h.why, h.parked == never
-	id := identify(secret, url)
-	rec, err := q.store.readRecord(q.keys, id)
+	rec, url, err := q.store.find(q.keys, secret, url)
 	if err != nil {
 		return e, err
 	}
+	e.URL = url
+	id := identify(secret, url)
 	if e.Refused, err = q.refusal(url, h, rec == nil); err != nil || rec == nil {
 		return e, err
 	}
@@ -182,7 +184,7 @@ func (q *Queue) refusal(url string, h *hostRecord, isNew bool) (Reason, error) {
 		p := c.now.Load()
 		r := p.admits(url, 1)
 		switch {
-		case p.Start == url:
+		case urlnorm.Identity(p.Start) == urlnorm.Identity(url):
 			return accepted, nil
 		case r == accepted && isNew && !q.hasRoom(c, false):
 			r = CrawlFull

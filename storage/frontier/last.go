@@ -11,12 +11,11 @@ func (s *Store) LastVisit(pipeline, secret, url string) (*webrace.Visit, error) 
 	}
 	var last *webrace.Visit
 	for range maxHops {
-		id := identify(secret, url)
-		rec, err := s.readRecord(k, id)
+		rec, spelling, err := s.find(k, secret, url)
 		if err != nil || rec == nil {
 			return last, err
 		}
-		visit, err := s.readVisit(k, id)
+		visit, err := s.readVisit(k, identify(secret, spelling))
 		if err != nil || visit == nil {
 			return last, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Reason says why the frontier did not accept a URL. Of several crawls' reasons, the greatest counts:
@@ -109,12 +110,16 @@ type offer struct {
 
 // candidate is a URL, and at which distance which crawls come to it.
 type candidate struct {
-	item
-	host    hostID
-	hash    uint64 // among the repeats
-	start   bool   // of a crawl
-	trusted bool   // by a rule, or as a start: it is held against no trap
-	bids    []bid
+	item             // under the spelling that was found, and once it is accepted, under the one that is known
+	identity  string // of all spellings
+	root      urlID  // of the identity
+	secret    string
+	host      hostID
+	hash      uint64 // among the repeats
+	start     bool   // of a crawl
+	trusted   bool   // by a rule, or as a start: it is held against no trap
+	respelled bool   // another spelling was redirected to this one
+	bids      []bid
 }
 
 type bid struct {
@@ -133,12 +138,13 @@ type redirect struct {
 
 // admitted is a URL that some crawls may follow, before it is known whether they have come to it.
 type admitted struct {
-	url, host string
-	hash      uint64
-	bids      []bid
-	trusted   bool // by a rule: whatever it looks like
-	changed   int64
-	by        *scope.Rule // that decided; nil for none
+	url, identity, host string
+	hash                uint64
+	bids                []bid
+	trusted             bool // by a rule: whatever it looks like
+	respelled           bool // another spelling was redirected to this one
+	changed             int64
+	by                  *scope.Rule // that decided; nil for none
 }
 
 // gate is the one door of the frontier. It refuses what it can without asking the disk, and gives what
@@ -189,9 +195,13 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted) {
 			}
 		}
 		o.candidates = append(o.candidates, candidate{
-			item: item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, score: l.Score, changed: a.changed},
-			host: hostOf(a.host), hash: a.hash, trusted: a.trusted, bids: a.bids,
+			item:     item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, score: l.Score, changed: a.changed},
+			identity: a.identity, secret: secret, host: hostOf(a.host), hash: a.hash, trusted: a.trusted, respelled: a.respelled, bids: a.bids,
 		})
+		c := &o.candidates[len(o.candidates)-1]
+		if c.root = c.id; c.identity != c.url {
+			c.root = identify(secret, c.identity)
+		}
 	}
 }
 
@@ -239,7 +249,11 @@ func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reaso
 		return admitted{by: by}, why
 	}
 	trusted := by != nil && by.Verdict() == scope.Trusted
-	return admitted{url: url, host: host, hash: q.seen.hash(url), bids: within, trusted: trusted, by: by}, accepted
+	identity := urlnorm.Identity(url)
+	return admitted{
+		url: url, identity: identity, host: host, hash: q.seen.hash(identity),
+		bids: within, trusted: trusted, respelled: isRespelling(l, url, identity), by: by,
+	}, accepted
 }
 
 // withinBounds returns the bids whose crawls may follow url: all of them, mostly, and then no new list.
@@ -267,7 +281,12 @@ func (o *offer) wants(ch *changes) {
 	}
 	o.q.needFilter()
 	for i := range o.candidates {
-		if c := &o.candidates[i]; ch.want(c.id) {
+		c := &o.candidates[i]
+		isNew := ch.want(c.root)
+		if c.id != c.root {
+			isNew = ch.want(c.id) && isNew
+		}
+		if isNew {
 			ch.wantHost(c.host)
 		}
 	}
@@ -326,7 +345,7 @@ func (q *Queue) note(o *Offered) {
 
 // accept queues a URL for the crawls that come to it newly, or nearer, and says why when none does.
 func (c *changes) accept(cand *candidate) (Reason, error) {
-	rec, err := c.record(cand.id)
+	rec, says, err := c.known(cand)
 	if err != nil {
 		return 0, err
 	}
@@ -361,6 +380,9 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 		}
 		m.round = b.round
 		c.await(b.crawl, m, true)
+	}
+	if says != nil && len(rec.marks) > 0 {
+		says.spell(rec, cand.url)
 	}
 	switch {
 	case !news && full:

@@ -264,7 +264,7 @@ func decodeItem(value []byte) (item, error) {
 type counters struct {
 	order   uint64 // the last one given to an item
 	crawls  uint32 // the last number given to a crawl
-	known   uint64 // URLs with a record
+	known   uint64 // URLs with a record, but for those that only say how a URL is spelled
 	queued  uint64 // URLs that some crawl waits for, leased and delayed ones included
 	delayed uint64
 	failed  uint64

@@ -3,11 +3,13 @@ package frontier
 import (
 	"hash/maphash"
 	"sync"
+
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // repeats remembers what was accepted lately, because most links of a page are repeats, and answers them
-// without a hash that would identify the URL on disk. It keeps the URLs themselves: what it knows is
-// exact. What it does not know the disk is asked for.
+// without a hash that would identify the URL on disk. It keeps the URLs themselves, by their identities: what it
+// knows is exact. What it does not know the disk is asked for.
 type repeats struct {
 	seed maphash.Seed
 	most int // entries
@@ -72,12 +74,12 @@ func (s *repeats) without(list []admitted) (rest []admitted, known int) {
 // knows reports whether all crawls that come to a URL have come to it in this round, and from no further
 // away, with nothing to add.
 func (s *repeats) knows(a *admitted) bool {
-	if a.changed != 0 { // that is to be noted
+	if a.changed != 0 || a.respelled { // that is to be noted
 		return false
 	}
 	for i := range a.bids {
 		b := &a.bids[i]
-		e := s.find(a.hash, b.crawl.number, a.url)
+		e := s.find(a.hash, b.crawl.number, a.identity)
 		if e == nil || e.round != b.crawl.now.Load().number || e.distance > b.distance {
 			return false
 		}
@@ -108,13 +110,14 @@ func (s *repeats) remember(candidates []candidate) {
 	for i := range candidates {
 		c := &candidates[i]
 		for _, b := range c.bids {
-			s.put(c.hash, c.url, b.crawl.number, b.round, b.distance)
+			s.put(c.hash, c.identity, b.crawl.number, b.round, b.distance)
 		}
 	}
 }
 
 // forget lets a crawl come to a URL again in this round.
 func (s *repeats) forget(url string, crawl uint32) {
+	url = urlnorm.Identity(url)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.find(s.hash(url), crawl, url); e != nil {

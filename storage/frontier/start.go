@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Round is one pass of a crawl over its pages.
@@ -56,7 +57,7 @@ func (q *Queue) Begin(c webrace.Crawl, newRound bool, done func(Round, error)) e
 		return fmt.Errorf("start crawl %q: %w", c.ID, err)
 	}
 	host, _ := scope.Host(c.Start)
-	s := &start{q: q, crawl: c, scope: m, newRound: newRound, url: identify(c.Secret, c.Start), host: hostOf(host)}
+	s := &start{q: q, crawl: c, scope: m, newRound: newRound, host: hostOf(host)}
 	q.mu.Lock()
 	q.watchClock(q.store.now())
 	q.mu.Unlock()
@@ -75,14 +76,15 @@ type start struct {
 	crawl    webrace.Crawl
 	scope    scope.Matcher
 	newRound bool
-	url      urlID
 	host     hostID
 
 	round   Round
 	restart bool // items may have been passed over because the crawl was not started yet
 }
 
-func (s *start) wants(ch *changes) { ch.want(s.url) }
+func (s *start) wants(ch *changes) {
+	ch.want(identify(s.crawl.Secret, urlnorm.Identity(s.crawl.Start)))
+}
 
 func (s *start) apply(ch *changes) error {
 	cr := s.q.crawls.get(s.crawl.ID)
@@ -136,9 +138,12 @@ func (s *start) offer(ch *changes, cr *crawl) error {
 		s.q.refused[s.round.Refused].Add(1)
 		return nil
 	}
+	url, secret := s.crawl.Start, s.crawl.Secret
+	identity := urlnorm.Identity(url)
 	c := candidate{
-		item: item{id: s.url, url: s.crawl.Start},
-		host: s.host, hash: s.q.seen.hash(s.crawl.Start),
+		item:     item{id: identify(secret, url), url: url},
+		identity: identity, root: identify(secret, identity), secret: secret,
+		host: s.host, hash: s.q.seen.hash(identity),
 		bids: []bid{{crawl: cr}}, start: true,
 	}
 	_, err := ch.accept(&c)

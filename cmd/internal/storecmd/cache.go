@@ -77,7 +77,7 @@ func newCacheVersions(place *cli.Place) *cobra.Command {
 				return err
 			}
 			return lookIntoObjects(place, func(store *objects.Store) error {
-				all, err := store.Versions(objects.View(secret, url))
+				all, err := store.Versions(objects.View(secret, store.Spelling(secret, url)))
 				if err != nil {
 					return missing(err)
 				}
@@ -126,7 +126,7 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 				return cli.Wrongf("--version %d: versions are numbered from 1", p.version)
 			}
 			return lookIntoObjects(place, func(store *objects.Store) error {
-				version, err := store.Get(objects.View(p.secret, url), p.version)
+				version, err := store.Get(objects.View(p.secret, store.Spelling(p.secret, url)), p.version)
 				if err != nil {
 					return missing(err)
 				}

@@ -41,7 +41,9 @@ and 2 when they cannot be compared, for example because there is no such version
 			if err != nil {
 				return err
 			}
-			return lookIntoObjects(place, func(store *objects.Store) error { return flags.run(c, store, objects.View(flags.secret, url), numbers) })
+			return lookIntoObjects(place, func(store *objects.Store) error {
+				return flags.run(c, store, objects.View(flags.secret, store.Spelling(flags.secret, url)), numbers)
+			})
 		},
 	}
 	withSecret(c, &flags.secret)

@@ -58,7 +58,7 @@ func newCacheMeta(place *cli.Place) *cobra.Command {
 				return cli.Wrongf("--version %d: versions are numbered from 1", version)
 			}
 			return lookIntoObjects(place, func(store *objects.Store) error {
-				v, err := store.Get(objects.View(secret, url), version)
+				v, err := store.Get(objects.View(secret, store.Spelling(secret, url)), version)
 				if err != nil {
 					return missing(err)
 				}

@@ -65,11 +65,12 @@ func lookUp(dir *storage.Dir, queues frontiers, secret, url string) (*page, erro
 	if p.control, err = dir.Control(); err != nil {
 		return nil, err
 	}
-	if p.reach, err = queues.reachOf(secret, url); err != nil {
-		return nil, err
-	}
 	cache, err := dir.Objects()
 	if err != nil {
+		return nil, err
+	}
+	url = cache.Spelling(secret, url)
+	if p.reach, err = queues.reachOf(secret, url); err != nil {
 		return nil, err
 	}
 	version, err := cache.Latest(objects.View(secret, url))

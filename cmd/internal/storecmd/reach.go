@@ -3,10 +3,10 @@ package storecmd
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/xmlschema"
@@ -29,7 +29,7 @@ func (f frontiers) reachOf(secret, url string) (*reach, error) {
 // concerns reports whether the URL lies where the URD looks.
 func (r *reach) concerns(u control.URD) bool {
 	if prefix, watches := u.Prefix(); watches {
-		return strings.HasPrefix(r.url, prefix)
+		return urlnorm.HasPrefix(r.url, prefix)
 	}
 	if u.Crawl.ID == "" {
 		return false
@@ -51,7 +51,7 @@ func (r *reach) asks(u control.URD) (bool, string) {
 	prefix, watches := u.Prefix()
 	at, came, ok := cameTo(r.standings, u.Crawl.ID)
 	switch {
-	case watches && !strings.HasPrefix(r.url, prefix):
+	case watches && !urlnorm.HasPrefix(r.url, prefix):
 		return false, "it does not lie under what the URD watches"
 	case watches && r.secret != "":
 		return false, "it lies under what the URD watches, but " + private

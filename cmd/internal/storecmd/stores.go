@@ -93,7 +93,7 @@ func hinting(err, sentinel error, hint string) error {
 	return err
 }
 
-// normal returns the one spelling under which a URL is stored.
+// normal returns a URL as it is written in the stores.
 func normal(url string) (string, error) {
 	normalized, err := urlnorm.Parse(url)
 	if err != nil {
