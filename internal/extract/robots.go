@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // DefaultRobotsName is what pages call the crawler by, unless [Options] say otherwise.
@@ -61,52 +62,72 @@ type Directives struct {
 	Unavailable time.Time // not to index it from then on; zero for never
 }
 
-// read adds those of a line, "noindex, otherbot: nofollow, webrace: none": what follows a name on its line is
-// asked of that robot alone.
+// read adds those of a line, "noindex, otherbot: nofollow; webrace: none": what follows a name on its line is
+// asked of that robot alone. Commas, semicolons and spaces part them.
 func (d *Directives) read(line, robot string) {
 	ours, dated := true, false
-	for word := range strings.SplitSeq(line, ",") {
-		word = strings.ToLower(strings.TrimSpace(word))
+	for part := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool { return r == ',' || r == ';' }) {
+		part = strings.TrimSpace(part)
 		if dated { // what comes before it was the day of the week
 			dated = false
-			d.until(word, ours)
+			part = d.until(part, ours)
+		}
+		for part != "" {
+			word, rest, named := cutWord(part)
+			switch {
+			case !named && ours:
+				d.NoIndex = d.NoIndex || word == "noindex" || word == "none"
+				d.NoFollow = d.NoFollow || word == "nofollow" || word == "none"
+			case !named:
+			case word == "unavailable_after":
+				if dated = isWord(rest); dated {
+					rest = ""
+				} else {
+					rest = d.until(rest, ours)
+				}
+			case hasValue(word):
+				_, rest, _ = cutWord(rest)
+			default:
+				ours = word == robot || word == "*" || word == "robots"
+			}
+			part = rest
+		}
+	}
+}
+
+// until notes the earliest of the times from which on the document is not to be indexed, and returns what follows it.
+// What begins with no date says nothing.
+func (d *Directives) until(text string, ours bool) (rest string) {
+	const longest = 6 // words of a date
+	words := strings.Fields(text)
+	for n := min(len(words), longest); n > 0; n-- {
+		t := parseDate(strings.Join(words[:n], " "))
+		if t.IsZero() {
 			continue
 		}
-		name, value, named := cutName(word)
-		if named && !hasValue(name) {
-			ours = name == robot || name == "*" || name == "robots"
-			word = value
-			name, value, named = cutName(value)
+		if ours && (d.Unavailable.IsZero() || t.Before(d.Unavailable)) {
+			d.Unavailable = t
 		}
-		switch {
-		case named && name == "unavailable_after":
-			if dated = isWord(value); !dated {
-				d.until(value, ours)
-			}
-		case ours:
-			d.NoIndex = d.NoIndex || word == "noindex" || word == "none"
-			d.NoFollow = d.NoFollow || word == "nofollow" || word == "none"
-		}
+		return strings.Join(words[n:], " ")
 	}
+	return ""
 }
 
-// until notes the earliest of the times from which on the document is not to be indexed.
-func (d *Directives) until(date string, ours bool) {
-	t := parseDate(date)
-	if ours && !t.IsZero() && (d.Unavailable.IsZero() || t.Before(d.Unavailable)) {
-		d.Unavailable = t
+// cutWord cuts the first word off what people wrote, and says whether a colon follows it.
+func cutWord(s string) (word, rest string, named bool) {
+	end := strings.IndexFunc(s, func(r rune) bool { return r == ':' || unicode.IsSpace(r) })
+	if end < 0 {
+		return s, "", false
 	}
-}
-
-func cutName(word string) (name, value string, named bool) {
-	name, value, named = strings.Cut(word, ":")
-	return strings.TrimSpace(name), strings.TrimSpace(value), named
+	rest = strings.TrimSpace(s[end:])
+	after, named := strings.CutPrefix(rest, ":")
+	return s[:end], strings.TrimSpace(after), named
 }
 
 // hasValue knows the directives that are written like the name of a robot.
 func hasValue(name string) bool {
 	switch name {
-	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":
+	case "max-snippet", "max-image-preview", "max-video-preview":
 		return true
 	}
 	return false

@@ -156,11 +156,11 @@ func refreshTarget(b []byte) (target []byte, seconds int, ok bool) {
 	return b, seconds, len(b) > 0
 }
 
-// hasWord says whether the list, separated by white space or commas, has the word, in any case.
+// hasWord says whether the list, separated by white space, commas or semicolons, has the word, in any case.
 func hasWord(list []byte, word string) bool {
 	for i := 0; i < len(list); i++ {
 		start := i
-		for i < len(list) && !isSpace(list[i]) && list[i] != ',' {
+		for i < len(list) && !isSpace(list[i]) && list[i] != ',' && list[i] != ';' {
 			i++
 		}
 		if equalFold(list[start:i], word) {

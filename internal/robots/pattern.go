@@ -120,8 +120,8 @@ func escapeQuery(s string, inQuery bool) (escaped string, endsInQuery bool) {
 const delimiters = ":/?[]@"
 
 // canonicalPath spells a path, or a pattern's text between wildcards, in the one way in which two of them
-// are equal when RFC 9309, section 2.2.2, says they are: unreserved octets bare; everything outside
-// ASCII, and the two octets that mean something in a pattern, escaped; escapes in upper case.
+// are equal when RFC 9309, section 2.2.2, says they are: unreserved octets bare; what no URL holds as it is, the two
+// octets that mean something in a pattern, and a percent sign that begins no escape, escaped; escapes in upper case.
 func canonicalPath(s string) string {
 	i := 0
 	for i < len(s) && !needsCare(s[i]) {
@@ -134,7 +134,7 @@ func canonicalPath(s string) string {
 	for ; i < len(s); i++ {
 		c := s[i]
 		if c != '%' || i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
-			if c != '%' && needsCare(c) {
+			if needsCare(c) && (c != '%' || i+2 < len(s)) { // what ends in half an escape may be the beginning of a whole one
 				out = appendEscaped(out, c)
 			} else {
 				out = append(out, c)
@@ -168,7 +168,9 @@ func mendEscapes(s string) string {
 	return string(out)
 }
 
-func needsCare(c byte) bool { return c == '%' || c == '*' || c == '$' || c >= 0x80 }
+func needsCare(c byte) bool {
+	return c <= ' ' || c >= 0x7f || strings.IndexByte("%*$\"<>\\^`{|}", c) >= 0
+}
 
 func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||

@@ -9,7 +9,7 @@ import (
 
 // Each sentence of RFC 9309, sections 2.2 and 2.5, that asks something of a crawler. What it asks of the one who
 // fetches the file (2.3, 2.4) is held by the tests of the stage fetch.
-func TestEverySentenceOfTheStandard(t *testing.T) {
+func TestRFC9309SentenceBySentence(t *testing.T) {
 	t.Parallel()
 	const agent = "WebRace/1 (+https://example.org/contact)"
 	utf16 := "\xff\xfeU\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00D\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00\n\x00"
@@ -28,6 +28,8 @@ func TestEverySentenceOfTheStandard(t *testing.T) {
 		{"2.2.1 which is compared without regard to case", "User-agent: WEBrace\nDisallow: /a", "/b", "/a"},
 		{"2.2.1 and as a whole", "User-agent: web\nDisallow: /a\nUser-agent: webrace-images\nDisallow: /a\nUser-agent: race\nDisallow: /a", "/a", ""},
 		{"2.2.1 what follows the token does not count", "User-agent: webrace/7.0 (old)\nDisallow: /a", "/b", "/a"},
+		{"2.2.1 whatever it is", "User-agent: webrace*\nDisallow: /a\nUser-agent: webrace, other\nDisallow: /b\nUser-agent: (webrace)\nDisallow: /c", "/c", "/a /b"},
+		{"2.2.1 a token that goes on is another", "User-agent: webrace2\nDisallow: /a\nUser-agent: webrace.org\nDisallow: /a\nUser-agent: webrace_\nDisallow: /a", "/a", ""},
 		{"2.2.1 the rules of all its groups are combined", "User-agent: webrace\nDisallow: /a\n\nUser-agent: x\nDisallow: /b\n\nUser-agent: WebRace\nDisallow: /c\nAllow: /a/b", "/b /a/b", "/a /c"},
 		{"2.2.1 a group has several agents", "User-agent: x\nUser-agent: webrace\nUser-agent: y\nDisallow: /a", "/b", "/a"},
 		{"2.2.1 empty and unknown lines part no agents", "User-agent: webrace\n\n# x\nNoindex: /\n\nUser-agent: y\nDisallow: /a", "/b", "/a"},
@@ -49,6 +51,10 @@ func TestEverySentenceOfTheStandard(t *testing.T) {
 		{"2.2.2 example: the same, escaped", "User-agent: *\nDisallow: /foo/bar?baz=https%3A%2F%2Ffoo.bar", "/foo/bar?baz=foo.bar", "/foo/bar?baz=https%3A%2F%2Ffoo.bar /foo/bar?baz=https://foo.bar"},
 		{"2.2.2 example: beyond ASCII", "User-agent: *\nDisallow: /foo/bar/\u30c4\nDisallow: /foo/baz/%E3%83%84", "/foo/bar/", "/foo/bar/%E3%83%84 /foo/bar/%e3%83%84 /foo/bar/\u30c4 /foo/baz/\u30c4"},
 		{"2.2.2 example: unreserved", "User-agent: *\nDisallow: /foo/bar/%62%61%7A", "/foo/bar/", "/foo/bar/baz /foo/bar/%62a%7a"},
+		{"2.2.2 what no URL holds as it is, is escaped", "User-agent: *\nDisallow: /a b\nDisallow: /{c}\nDisallow: /\"d\"<e>\nDisallow: /f\\g|h^i`j\nDisallow: /k\x01", "/a /a%2520b /{d} /f", "/a%20b /a%20bc /%7Bc%7D /%7bc%7d/x /%22d%22%3Ce%3E /f%5Cg%7Ch%5Ei%60j /f%5Cg|h%5Ei%60j /k%01"},
+		{"2.2.2 on either side", "User-agent: *\nDisallow: /a%20b\nDisallow: /%7Bc%7d", "/a", "/a%20b /{c}"},
+		{"2.2.2 a percent sign that escapes nothing is one", "User-agent: *\nDisallow: /100%/a\nDisallow: /b%zz", "/100/a", "/100%25/a /b%25zz"},
+		{"2.2.2 spaces around a pattern are none of it", "User-agent: *\nDisallow: \t /a b \t", "/a", "/a%20b /a%20b%20"},
 		{"2.2.2 escaped slashes part no segments (RFC 3986, section 2.2)", "User-agent: *\nDisallow: /a%2Fb\nDisallow: /c/d", "/a/b /c%2Fd", "/a%2Fb /a%2fb /c/d"},
 		{"2.2.2 wildcards stand anywhere in what is escaped", "User-agent: *\nDisallow: /*?*=http://*.org", "/x?a=http:/b.org", "/x?a=http%3A%2F%2Fb.org /?u=1&a=http://b.org/c"},
 		{"2.2.2 rules that do not say where the query begins find what is written as they are", "User-agent: *\nDisallow: /*%3A%2F\nDisallow: /*=//", "/x?a=:b", "/x?a=:/b /x?a=%3A%2F /x?a=//b"},
@@ -63,6 +69,7 @@ func TestEverySentenceOfTheStandard(t *testing.T) {
 		{"2.2.4 sitemaps belong to no group, and part none", "User-agent: x\nSitemap: https://example.org/s.xml\nUser-agent: webrace\nDisallow: /a", "/b", "/a"},
 		{"2.2.4 nor do other lines", "User-agent: webrace\nCrawl-delay: 1\nHost: example.org\nUser-agent: x\nDisallow: /a", "/b", "/a"},
 		{"2.2 what is no line of these is skipped", "<html>\nUser-agent: *\n<p>Disallow: /\n::::\n:\nDisallow /b\nDisallow: /a", "/ /c", "/a /b"},
+		{"2.2 of a line so long that it is none, the rest does not count", "User-agent: *\nDisallow: /a" + strings.Repeat("x", 1<<16) + "\nDisallow: /b" + strings.Repeat(" ", 1<<16) + "\nDisallow: /c", "/a /ax", "/b /c"},
 		{"2.5 half a MB is read at least", "User-agent: *\n" + strings.Repeat("#\n", 250_000-10) + "Disallow: /a", "/b", "/a"},
 	} {
 		rules := robots.Parse([]byte(c.file)).Agent(agent)

@@ -7,6 +7,11 @@
 // name a crawler are merged, and replace those for "*"; octets compare equal however they are escaped
 // (section 2.2.2), so that neither side's spelling opens or closes a page; /robots.txt is always allowed;
 // matching takes time linear in pattern and path, whatever a file contains.
+//
+// It is held against two other programs, over generated files: against grobotstxt, which parses the files for this
+// package, and is Google's parser translated to Go, in all that people write; and against Protego, which shares no
+// code with either, in files as the standard's grammar has them. They agree in each decision that the standard makes;
+// the tests say what is left out.
 package robots
 
 import (
@@ -201,13 +206,12 @@ func parseDelay(value string) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// productToken returns what of a user agent counts: its leading token (RFC 9110, section 5.6.2), in lower
-// case. RFC 9309 has letters, "_" and "-" alone; but robots are called "008" and "k2.bot" too, and a group for
-// webrace2 is no group for webrace.
+// productToken returns what of a user agent counts, in lower case: what stands before the first octet that no product
+// token has. So webrace* and webrace/2.0 are webrace. RFC 9309, section 2.2.1, has letters, "_" and "-" alone; but robots
+// are called "008" and "k2.bot" too, and a group for webrace2 is no group for webrace: digits and dots count as well.
 func productToken(userAgent string) string {
 	end := strings.IndexFunc(userAgent, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') &&
-			!strings.ContainsRune("#$%'*+-.^_`|~", r)
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.')
 	})
 	if end >= 0 {
 		userAgent = userAgent[:end]

@@ -2,6 +2,7 @@ package robots_test
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -146,12 +147,15 @@ func comparable(body []byte, path string) bool {
 	if !strings.HasPrefix(path, "/") || path == "/robots.txt" || strings.ContainsAny(path, "#%$*") || len(body) > robots.MaxBytes {
 		return false
 	}
-	if strings.ContainsRune(string(body), '%') {
+	if strings.ContainsRune(string(body), '%') || longerName.Match(body) {
 		return false
 	}
 	u, err := url.Parse("http://example.org" + path)
 	return err == nil && u.String() == "http://example.org"+path
 }
+
+// longerName is a robot that the library does not take for fuzz, because it goes on in octets of RFC 9110's tokens.
+var longerName = regexp.MustCompile("(?i)fuzz[!#$%&'*+^`|~]")
 
 // FuzzEscaping: however often either side escapes what it writes, the answer stays the same.
 func FuzzEscaping(f *testing.F) {
