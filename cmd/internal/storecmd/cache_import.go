@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/signal"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
-	"github.com/webrace/webrace/internal/warc"
 	"github.com/webrace/webrace/stages/normalize"
 	"github.com/webrace/webrace/storage/objects/archive"
 )
@@ -37,7 +35,9 @@ func newCacheImport(place *cli.Place) *cobra.Command {
 what answers brought no document, and pages that ask not to be indexed, are left out. What
 is damaged is skipped, and reported with its offset and the reason; the rest goes in.
 Importing a file again adds nothing. A document that is older than a stored version of its
-URL is skipped, so import the files of a crawl together, or in their order.`,
+URL is skipped, so import the files of a crawl together, or in their order. A file that
+cannot be read or is no WARC file is named, with the reason; the others are imported, and
+the status is 2.`,
 		Example: "  webrace-store cache import crawl-*.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, files []string) error {
@@ -69,7 +69,18 @@ URL is skipped, so import the files of a crawl together, or in their order.`,
 			if err = closing(dir, err); err != nil {
 				return importError(ctx, err)
 			}
-			return result.print(c, asJSON)
+			for i := range result.Refused {
+				r := &result.Refused[i]
+				r.File = given[r.File]
+				note(c, "%s: %s", r.File, r.Reason)
+			}
+			if err := result.print(c, asJSON); err != nil {
+				return err
+			}
+			if n := len(result.Refused); n > 0 {
+				return cli.Wrongf("%s not imported", plural(n, "file"))
+			}
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "write one JSON object")
@@ -79,11 +90,8 @@ URL is skipped, so import the files of a crawl together, or in their order.`,
 
 // importError finds the status that an error ends with.
 func importError(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: what was imported stays, and the same command imports the rest")}
-	case errors.Is(err, archive.ErrNoWARC), errors.Is(err, warc.ErrZstandard), errors.Is(err, fs.ErrNotExist):
-		return cli.Wrong(err)
 	}
 	return err
 }

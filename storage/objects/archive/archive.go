@@ -53,6 +53,12 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
+// Refused is a file of which nothing was imported, because it cannot be read or is no WARC file.
+type Refused struct {
+	File   string `json:"file"`
+	Reason string `json:"reason"`
+}
+
 // Imported counts what became of the records of files.
 type Imported struct {
 	Documents int            `json:"documents"` // documents read
@@ -60,4 +66,5 @@ type Imported struct {
 	Known     int            `json:"known"`     // of these, known already, or equal to the version before
 	Skipped   int            `json:"skipped"`   // what should have been imported, and could not be
 	Left      map[string]int `json:"left"`      // what is not to be imported, by what it is
+	Refused   []Refused      `json:"refused,omitempty"`
 }

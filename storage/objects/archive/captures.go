@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -50,27 +52,48 @@ func hashOf(name string) uint64 {
 // scan reads all files, and notes what is whole in them.
 func (im *importer) scan() error {
 	im.starts = make([]int64, len(im.files))
+	whole := make([]bool, len(im.files))
 	for i, name := range im.files {
 		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is no regular file: WARC files are read twice", name)
+		if err == nil && !info.Mode().IsRegular() {
+			err = errors.New("it is no regular file: WARC files are read twice")
 		}
 		im.starts[i] = im.size
-		im.size += info.Size()
+		if err != nil {
+			im.refuse(i, err)
+			continue
+		}
+		im.size, whole[i] = im.size+info.Size(), true
 	}
 	for i := range im.files {
-		if err := im.scanFile(int32(i)); err != nil {
-			return err
+		if !whole[i] {
+			continue
 		}
+		noted, left := len(im.captures), maps.Clone(im.left)
+		err := im.scanFile(int32(i))
+		switch {
+		case im.ctx.Err() != nil:
+			return im.ctx.Err()
+		case err != nil:
+			im.captures, im.left, im.untold = im.captures[:noted], left, im.untold[:0]
+			im.refuse(i, err)
+		}
+		im.tell()
 	}
 	return nil
 }
 
-// ErrNoWARC says that a file holds no record.
-var ErrNoWARC = errors.New("this is no WARC file: there is no record in it")
+// refuse notes that nothing is imported of a file.
+func (im *importer) refuse(index int, err error) {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err // the file is named beside it
+	}
+	im.refused = append(im.refused, Refused{im.files[index], strings.TrimPrefix(err.Error(), im.files[index]+": ")})
+}
+
+// errNoWARC says that a file holds no record.
+var errNoWARC = errors.New("this is no WARC file: there is no record in it")
 
 func (im *importer) scanFile(index int32) error {
 	if err := im.main.use(index); err != nil {
@@ -97,14 +120,14 @@ func (im *importer) scanFile(index int32) error {
 		case errors.As(err, &broken):
 			im.skip(int(index), rec, broken.Offset, broken.Reason)
 		case err != nil:
-			return fmt.Errorf("%s: %w", im.files[index], err)
+			return err
 		default:
 			records++
 			im.note(index, rec)
 		}
 	}
 	if records == 0 {
-		return fmt.Errorf("%s: %w", im.files[index], ErrNoWARC)
+		return errNoWARC
 	}
 	return nil
 }

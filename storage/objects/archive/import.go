@@ -8,8 +8,8 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// Import reads WARC files into an object cache. Nothing is stored when one of them cannot be opened, or
-// holds no record at all. Otherwise what was stored stays, also when the import is broken off.
+// Import reads WARC files into an object cache. A file that cannot be read, or holds no record at all, is refused, and
+// the others are imported. What was stored stays, also when the import is broken off.
 func Import(ctx context.Context, store *objects.Store, files []string, o Options) (Imported, error) {
 	im := &importer{ctx: ctx, options: o.withDefaults(), files: files, left: map[string]int{}}
 	im.writer = newWriter(store)
@@ -20,7 +20,7 @@ func Import(ctx context.Context, store *objects.Store, files []string, o Options
 	if err != nil {
 		err = fmt.Errorf("import WARC files: %w", err)
 	}
-	return Imported{im.documents, im.writer.versions, im.writer.known, im.skipped, im.left}, err
+	return Imported{im.documents, im.writer.versions, im.writer.known, im.skipped, im.left, im.refused}, err
 }
 
 // importer is one import.
@@ -40,6 +40,8 @@ type importer struct {
 	documents int
 	skipped   int
 	left      map[string]int
+	refused   []Refused
+	untold    []Skipped
 }
 
 func (im *importer) run() error {
@@ -61,13 +63,21 @@ func (im *importer) run() error {
 	return nil
 }
 
+// skip notes what is skipped of a file. It is told once that is known to be a WARC file.
 func (im *importer) skip(file int, rec *warc.Record, offset int64, reason string) {
 	s := Skipped{File: im.files[file], Offset: offset, Reason: reason}
 	if rec != nil {
 		s.URL = rec.URL()
 	}
-	im.skipped++
-	im.options.Skipped(s)
+	im.untold = append(im.untold, s)
+}
+
+func (im *importer) tell() {
+	for _, s := range im.untold {
+		im.skipped++
+		im.options.Skipped(s)
+	}
+	im.untold = im.untold[:0]
 }
 
 // take imports a capture in the place of another.
@@ -96,6 +106,7 @@ func (im *importer) take(slot, index int) error {
 	}
 	if reason != "" {
 		im.skip(int(c.file), rec, rec.Offset, reason)
+		im.tell()
 	}
 	return nil
 }

@@ -262,19 +262,36 @@ func TestRevisitsGetTheBodyThatTheyReferTo(t *testing.T) {
 	}
 }
 
-func TestNothingIsStoredOfWhatIsNoWARC(t *testing.T) {
+func TestWhatIsNoWARCIsRefusedAndTheRestImported(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
-	good := file(t, page(home, "2026-01-01T00:00:00Z", "x"))
-	if _, err := Import(t.Context(), s, []string{good, file(t, "<html>\n</html>\n")}, Options{}); !errors.Is(err, ErrNoWARC) {
-		t.Errorf("error %v", err)
+	good, page2 := file(t, page(home, "2026-01-01T00:00:00Z", "x")), file(t, page(home+"2", "2026-01-01T00:00:00Z", "y"))
+	none, missing, dir := file(t, "<html>\n</html>\n"), good+".missing", t.TempDir()
+	zipped := file(t, "\x28\xb5\x2f\xfd and then nothing of the kind")
+	got, skipped := imported(t, s, good, none, missing, dir, zipped, page2)
+	if got.Documents != 2 || got.Versions != 2 || got.Skipped != 0 || len(skipped) != 0 {
+		t.Errorf("%+v, skipped %v", got, skipped)
 	}
-	if _, err := Import(t.Context(), s, []string{good, good + ".missing"}, Options{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v", err)
+	reasons := map[string]string{}
+	for _, r := range got.Refused {
+		reasons[r.File] = r.Reason
 	}
+	for file, reason := range map[string]string{none: "this is no WARC file", missing: "no such file", dir: "no regular file", zipped: ""} {
+		if r, refused := reasons[file]; !refused || !strings.Contains(r, reason) || strings.Contains(r, file) {
+			t.Errorf("%s is refused %v: %q, want %q", file, refused, r, reason)
+		}
+	}
+	if len(reasons) != 4 {
+		t.Errorf("refused %v", reasons)
+	}
+}
+
+func TestAnImportThatIsBrokenOffIsNone(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Import(ctx, s, []string{good}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Import(ctx, s, []string{file(t, page(home, "2026-01-01T00:00:00Z", "x"))}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if all := versions(t, s, home); len(all) != 0 {
