@@ -18,9 +18,9 @@
 // decides about a URL needs no lock. Memory is bounded by the options, by the number of crawls and by
 // the links of the leases out, never by the number of URLs or hosts.
 //
-// Most offers do not reach the disk: what was accepted lately is remembered exactly, and a filter of at
-// most 64 MiB says of most others that they are new. It has every URL ever accepted, so it may cost a read
-// in vain and never a URL; after a crash it is made anew while the disk is asked.
+// Most offers do not reach the disk: what was accepted lately is remembered, by as many bits as find a record
+// (128), and a filter of at most 64 MiB says of most others that they are new. It has every URL ever accepted, so
+// it may cost a read in vain and never a URL; after a crash it is made anew while the disk is asked.
 //
 // Hosts take turns within an urgency, also where more are busy than the window in memory holds; a host's
 // URLs go in the [Order] of the queue, which may change from run to run; and urgencies 3, 2 and 1 share in

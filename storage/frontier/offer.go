@@ -115,10 +115,10 @@ type candidate struct {
 	root      urlID  // of the identity
 	secret    string
 	host      hostID
-	hash      uint64 // among the repeats
-	start     bool   // of a crawl
-	trusted   bool   // by a rule, or as a start: it is held against no trap
-	respelled bool   // another spelling was redirected to this one
+	hash      fingerprint // among the repeats
+	start     bool        // of a crawl
+	trusted   bool        // by a rule, or as a start: it is held against no trap
+	respelled bool        // another spelling was redirected to this one
 	bids      []bid
 }
 
@@ -139,7 +139,7 @@ type redirect struct {
 // admitted is a URL that some crawls may follow, before it is known whether they have come to it.
 type admitted struct {
 	url, identity, host string
-	hash                uint64
+	hash                fingerprint
 	bids                []bid
 	trusted             bool // by a rule: whatever it looks like
 	respelled           bool // another spelling was redirected to this one

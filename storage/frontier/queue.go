@@ -23,7 +23,7 @@ type QueueOptions struct {
 	Wait      time.Duration // how long a delay Take waits for once sealed, the rest is deferred; 0: a minute, negative: none
 	Redirects int           // the longest chain of redirects; 0: 10
 	Window    int           // hosts of each urgency in memory at once; 0: 4096
-	Repeats   int           // URLs remembered to answer repeats from memory; 0: 131072
+	Repeats   int           // URLs remembered to answer repeats from memory; 0: in three quarters of what the store's Cache takes
 	HostURLs  int           // URLs of a host ever accepted at most; 0: 1,000,000, negative: no limit
 	CrawlURLs int           // URLs that a crawl ever comes to at most; 0 or negative: no limit
 	Order     Order         // of the URLs of a host; empty: BreadthFirst. It may change from run to run
@@ -65,7 +65,7 @@ func (o QueueOptions) withDefaults() QueueOptions {
 	for _, d := range []struct {
 		of    *int
 		value int
-	}{{&o.Attempts, 3}, {&o.MaxLeases, 1024}, {&o.Redirects, 10}, {&o.Window, 4096}, {&o.Repeats, 1 << 17}, {&o.HostURLs, 1_000_000}} {
+	}{{&o.Attempts, 3}, {&o.MaxLeases, 1024}, {&o.Redirects, 10}, {&o.Window, 4096}, {&o.HostURLs, 1_000_000}} {
 		if *d.of == 0 || *d.of < 0 && d.of != &o.HostURLs {
 			*d.of = d.value
 		}
@@ -144,6 +144,9 @@ func (s *Store) Queue(pipeline string, o QueueOptions) (*Queue, error) {
 		return nil, fmt.Errorf("open the frontier of %s: it is open already", pipeline)
 	}
 	o = o.withDefaults()
+	if o.Repeats <= 0 {
+		o.Repeats = s.repeats
+	}
 	err := o.Order.check()
 	var q *Queue
 	if err == nil {

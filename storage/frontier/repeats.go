@@ -2,61 +2,63 @@ package frontier
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"sync"
 
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// repeats remembers what was accepted lately, because most links of a page are repeats, and answers them
-// without a hash that would identify the URL on disk. It keeps the URLs themselves, by their identities: what it
-// knows is exact. What it does not know the disk is asked for.
+// repeats remembers which crawls came to which URLs lately, because most links of a page are repeats, and answers them
+// without asking the disk, nor for a hash that would identify the URL there. It knows a link by 128 bits of hashes of the
+// URL's identity, whose seeds are of this process alone, so nobody can aim at a collision; that chance makes one, by which
+// a URL would be lost, is as likely as on disk, where a record is found by as many bits. What it does not know the disk is
+// asked for.
 type repeats struct {
-	seed maphash.Seed
-	most int // entries
+	seeds [2]maphash.Seed
+	most  int // sets
 
-	mu    sync.RWMutex
-	heads []uint64 // by hash: the number of the newest entry
-	ring  []repeat // entry n is in n modulo its length
-	text  []byte   // a ring of the entries' URLs
-	first uint64   // the number of the oldest entry
-	next  uint64   // the number of the next one; they count from 1
-	end   uint64   // where the next URL goes, counted on beyond the end of text
+	mu   sync.RWMutex
+	sets []repeatSet
+	used int // entries
 }
+
+// repeatSet has the entries that may be in one place, the newest first. Each entry may be in two, and comes to the one
+// that has fewer: so hardly any is full before nearly all are. When both are, the oldest of one goes.
+type repeatSet [repeatWays]repeat
 
 // repeat says that a crawl has come to a URL.
 type repeat struct {
-	hash            uint64
-	older           uint64 // the number of the next entry of this hash; one before first is gone
-	start           uint64 // of the URL
-	length          uint32
-	crawl           uint32
-	round, distance uint32
+	link            fingerprint
+	round, distance uint32 // round 0: it may come again
 }
+
+// fingerprint stands for a URL, or for one that a crawl comes to.
+type fingerprint [2]uint64
 
 const (
-	leastRepeats  = 1 << 10
-	repeatText    = 80      // bytes of text for each entry
-	longestRepeat = 1 << 11 // a longer URL is not worth its place
+	repeatWays  = 8
+	repeatBytes = 24 // of an entry
+	leastSets   = 128
 )
 
-func newRepeats(most int) *repeats {
-	s := &repeats{seed: maphash.MakeSeed(), most: most}
-	s.resize(min(most, leastRepeats))
-	return s
-}
-
-func (s *repeats) resize(entries int) {
-	heads := 1
-	for heads < entries {
-		heads *= 2
+func newRepeats(entries int) *repeats {
+	most := max(entries/repeatWays, 1)
+	return &repeats{
+		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, most: most,
+		sets: make([]repeatSet, min(most, leastSets)),
 	}
-	s.heads, s.ring = make([]uint64, heads), make([]repeat, entries)
-	s.text = make([]byte, max(entries*repeatText, longestRepeat))
-	s.first, s.next, s.end = 1, 1, 0
 }
 
 // hash is of this process alone.
-func (s *repeats) hash(url string) uint64 { return maphash.String(s.seed, url) }
+func (s *repeats) hash(url string) fingerprint {
+	return fingerprint{maphash.String(s.seeds[0], url), maphash.String(s.seeds[1], url)}
+}
+
+// of returns what stands for a URL that a crawl comes to: another fingerprint for each crawl, and in other sets.
+func (f fingerprint) of(crawl uint32) fingerprint {
+	spread := uint64(crawl) * 0x9E3779B97F4A7C15
+	return fingerprint{f[0] + spread, f[1] - spread}
+}
 
 // without takes the known repeats out of what was admitted, and returns how many there were.
 func (s *repeats) without(list []admitted) (rest []admitted, known int) {
@@ -79,7 +81,7 @@ func (s *repeats) knows(a *admitted) bool {
 	}
 	for i := range a.bids {
 		b := &a.bids[i]
-		e := s.find(a.hash, b.crawl.number, a.identity)
+		e := s.find(a.hash.of(b.crawl.number))
 		if e == nil || e.round != b.crawl.now.Load().number || e.distance > b.distance {
 			return false
 		}
@@ -87,20 +89,22 @@ func (s *repeats) knows(a *admitted) bool {
 	return true
 }
 
-func (s *repeats) find(hash uint64, crawl uint32, url string) *repeat {
-	for n := s.heads[hash&uint64(len(s.heads)-1)]; n >= s.first; {
-		e := &s.ring[n%uint64(len(s.ring))]
-		if e.hash == hash && e.crawl == crawl && string(s.urlOf(e)) == url {
-			return e
-		}
-		n = e.older
-	}
-	return nil
+// set returns one of the two where a link may be: that of one half of its fingerprint.
+func (s *repeats) set(half uint64) *repeatSet {
+	i, _ := bits.Mul64(half, uint64(len(s.sets)))
+	return &s.sets[i]
 }
 
-func (s *repeats) urlOf(e *repeat) []byte {
-	at := e.start % uint64(len(s.text))
-	return s.text[at : at+uint64(e.length)]
+func (s *repeats) find(link fingerprint) *repeat {
+	for _, half := range link {
+		set := s.set(half)
+		for i := range set {
+			if set[i].link == link {
+				return &set[i]
+			}
+		}
+	}
+	return nil
 }
 
 // remember is told of what is durable: every crawl has come to the candidates at these distances.
@@ -110,7 +114,7 @@ func (s *repeats) remember(candidates []candidate) {
 	for i := range candidates {
 		c := &candidates[i]
 		for _, b := range c.bids {
-			s.put(c.hash, c.identity, b.crawl.number, b.round, b.distance)
+			s.put(repeat{c.hash.of(b.crawl.number), b.round, b.distance})
 		}
 	}
 }
@@ -120,58 +124,54 @@ func (s *repeats) forget(url string, crawl uint32) {
 	url = urlnorm.Identity(url)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.find(s.hash(url), crawl, url); e != nil {
+	if e := s.find(s.hash(url).of(crawl)); e != nil {
 		e.round = 0
 	}
 }
 
-func (s *repeats) put(hash uint64, url string, crawl, round, distance uint32) {
-	if len(url) > longestRepeat {
-		return
-	}
-	if e := s.find(hash, crawl, url); e != nil {
-		if e.round != round || e.distance > distance {
-			e.round, e.distance = round, distance
+func (s *repeats) put(r repeat) {
+	if e := s.find(r.link); e != nil {
+		if e.round != r.round || e.distance > r.distance {
+			*e = r
 		}
 		return
 	}
-	start := s.room(uint64(len(url)))
-	copy(s.text[start%uint64(len(s.text)):], url)
-	s.end = start + uint64(len(url))
-	head := &s.heads[hash&uint64(len(s.heads)-1)]
-	s.ring[s.next%uint64(len(s.ring))] = repeat{hash, *head, start, uint32(len(url)), crawl, round, distance}
-	*head = s.next
-	s.next++
+	if s.used >= len(s.sets)*repeatWays*3/4 && len(s.sets) < s.most {
+		s.grow()
+	}
+	s.add(r)
 }
 
-// room makes place for one more entry with a URL so long, and returns where the URL starts: in one piece.
-// The oldest entries go, once there may not be more.
-func (s *repeats) room(length uint64) (start uint64) {
-	size := uint64(len(s.text))
-	start = s.end
-	if left := size - start%size; left < length {
-		start += left
+func (s *repeats) add(r repeat) {
+	set := s.set(r.link[0])
+	if other := s.set(r.link[1]); other.len() < set.len() {
+		set = other
 	}
-	for s.first < s.next {
-		oldest := &s.ring[s.first%uint64(len(s.ring))]
-		if s.next-s.first < uint64(len(s.ring)) && start+length-oldest.start <= size {
-			break
-		}
-		if len(s.ring) < s.most {
-			s.grow()
-			return s.room(length)
-		}
-		s.first++
+	if set.len() < repeatWays {
+		s.used++
 	}
-	return start
+	copy(set[1:], set[:])
+	set[0] = r
 }
 
-// grow makes room for four times as many entries, and keeps those there are.
+func (set *repeatSet) len() int {
+	for i := range set {
+		if set[i].link == (fingerprint{}) {
+			return i
+		}
+	}
+	return repeatWays
+}
+
+// grow makes room for twice as many entries, and keeps those there are.
 func (s *repeats) grow() {
-	old := repeats{ring: s.ring, text: s.text, first: s.first, next: s.next}
-	s.resize(min(s.most, 4*len(old.ring)))
-	for n := old.first; n < old.next; n++ {
-		e := old.ring[n%uint64(len(old.ring))]
-		s.put(e.hash, string(old.urlOf(&e)), e.crawl, e.round, e.distance)
+	old := s.sets
+	s.sets, s.used = make([]repeatSet, min(s.most, 2*len(old))), 0
+	for i := range old {
+		for j := range old[i] {
+			if e := old[i][repeatWays-1-j]; e.round != 0 {
+				s.add(e)
+			}
+		}
 	}
 }

@@ -1,68 +1,168 @@
 package frontier
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
+	"unsafe"
+
+	"github.com/webrace/webrace"
 )
 
-// What the repeats say is what was put last, and the newest entries are there, however they came and
-// however long they are.
+// What the repeats say of a link is what was put last, however much of its fingerprint it shares with others; and the
+// newest is there.
 func TestRepeatsAreExact(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		most := 1 + rng.IntN(3000)
 		s := newRepeats(most)
-		type key struct {
-			url   string
-			crawl uint32
-		}
 		type value struct{ round, distance uint32 }
-		oracle := map[key]value{}
-		var order []key
-		for range 10_000 {
-			k := key{fmt.Sprintf("http://h/%d/%s", rng.IntN(4000), strings.Repeat("x", rng.IntN(60))), rng.Uint32N(2)}
+		oracle := map[fingerprint]value{}
+		for range 20_000 {
+			// Halves that are equal must not matter: make many.
+			link := fingerprint{rng.Uint64N(64) << 58, rng.Uint64N(64) << 58}.of(rng.Uint32N(2))
 			v := value{1 + rng.Uint32N(2), rng.Uint32N(4)}
-			// Collisions of hashes must not matter: make many.
-			hash := s.hash(k.url) % 512
-			e := s.find(hash, k.crawl, k.url)
-			old, known := oracle[k]
-			if e != nil && (!known || old != value{e.round, e.distance}) {
-				t.Fatalf("%v is remembered as %+v, want %v (known: %v)", k, *e, old, known)
+			e, old := s.find(link), oracle[link]
+			if e != nil && old != (value{e.round, e.distance}) {
+				t.Fatalf("%x is remembered as %+v, want %v", link, *e, old)
 			}
-			if e == nil {
-				order = append(order, k)
-			}
-			s.put(hash, k.url, k.crawl, v.round, v.distance)
 			if e != nil && old.round == v.round && old.distance <= v.distance {
 				v = old
 			}
-			oracle[k] = v
-		}
-		// The text has room for so many of the longest.
-		keeps := min(most, most*repeatText/80-1, len(order))
-		for _, k := range order[len(order)-max(keeps, 0):] {
-			if s.find(s.hash(k.url)%512, k.crawl, k.url) == nil {
-				t.Errorf("seed %d: %v, one of the last %d, is forgotten", seed, k, keeps)
+			s.put(repeat{link, v.round, v.distance})
+			oracle[link] = v
+			if e := s.find(link); e == nil || v != (value{e.round, e.distance}) {
+				t.Fatalf("%x was put as %v, and is remembered as %+v", link, v, e)
 			}
 		}
-		if n := s.next - s.first; n > uint64(most) {
-			t.Errorf("%d entries are kept, want at most %d", n, most)
+		if n := len(s.sets) * repeatWays; n > max(most, repeatWays) {
+			t.Errorf("there is room for %d entries, want at most %d", n, most)
 		}
 	}
 }
 
-func TestAURLTooLongToBeRememberedIsAskedForOnDisk(t *testing.T) {
+// The repeats grow with what they remember, and forget hardly any before they are full: which crawl came to which URL, and
+// no other.
+func TestRepeatsKeepWhatTheyHaveRoomFor(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, QueueOptions{})
-	f.start(crawlOf("c"), true)
-	l := f.take()
-	long := "http://h/" + strings.Repeat("x", longestRepeat)
-	for i, want := range []int{1, 0, 0} {
-		if got := f.links(l, long); got.Accepted != want {
-			t.Errorf("offer %d: %+v, want %d accepted", i, got, want)
+	const most, urls, crawls = 1 << 15, 1 << 13, 3
+	if size := unsafe.Sizeof(repeat{}); size != repeatBytes {
+		t.Errorf("an entry takes %d bytes, want %d", size, repeatBytes)
+	}
+	s := newRepeats(most)
+	url := func(i int) string { return fmt.Sprintf("http://host.example/%d.html", i) }
+	for i := range urls {
+		for crawl := range uint32(crawls) {
+			s.put(repeat{s.hash(url(i)).of(crawl), 1, crawl})
+		}
+		if room := len(s.sets) * repeatWays; room > max(3*crawls*(i+1), leastSets*repeatWays) {
+			t.Fatalf("room for %d entries was made, of %d URLs", room, i+1)
 		}
 	}
+	kept := 0
+	for i := range urls {
+		for crawl := range uint32(crawls) {
+			if e := s.find(s.hash(url(i)).of(crawl)); e != nil {
+				kept++
+				if e.distance != crawl {
+					t.Fatalf("crawl %d is taken for %d", crawl, e.distance)
+				}
+			}
+		}
+		if s.find(s.hash(url(i)).of(crawls)) != nil || s.find(s.hash(url(urls+i)).of(0)) != nil {
+			t.Fatal("what was never put is remembered")
+		}
+	}
+	if kept < urls*crawls*999/1000 {
+		t.Errorf("%d of %d are remembered", kept, urls*crawls)
+	}
+}
+
+// Of what memory answers the records say the same: every crawl that is taken to have come to a URL has a mark there, of
+// its round and from no further away. It stays so through new rounds, and rules by which URLs are taken off the queue.
+func TestTheRepeatsAgreeWithTheRecords(t *testing.T) {
+	t.Parallel()
+	const urls, crawls = 60, 4
+	for seed := range uint64(10) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		f := newFixture(t, QueueOptions{Repeats: 1 + rng.IntN(2*urls*crawls), Fresh: -1})
+		url := func(n int) string { return fmt.Sprintf("http://h%d/%d", n%5, n) }
+		id := func(n int) string { return fmt.Sprint("c", n) }
+		for c := range crawls {
+			f.start(crawlOf(id(c)), true)
+		}
+		answered := 0
+		for range 200 {
+			switch n := rng.IntN(10); {
+			case n == 0:
+				f.start(crawlOf(id(rng.IntN(crawls))), true)
+			case n == 1:
+				f.addRule("deny host h1", false)
+			case n == 2:
+				if _, err := f.q.RemoveRule(context.Background(), "deny host h1"); err != nil {
+					t.Fatal(err)
+				}
+			case n < 5:
+				f.work(rng.IntN(2 * urls))
+			default:
+				links := webrace.Links{From: "http://from/", Via: webrace.ViaLink}
+				for _, c := range rng.Perm(crawls)[:1+rng.IntN(crawls)] {
+					links.Reach = append(links.Reach, webrace.Reach{Crawl: id(c), Distance: rng.IntN(4)})
+				}
+				for _, u := range rng.Perm(urls)[:1+rng.IntN(20)] {
+					links.URLs = append(links.URLs, url(u))
+				}
+				f.offer(links)
+			}
+			for u := range urls {
+				answered += f.heldAgainstItsRecord(url(u))
+			}
+		}
+		if answered == 0 {
+			t.Errorf("seed %d: nothing was answered from memory", seed)
+		}
+	}
+}
+
+// work works off so many URLs, or as many as there are.
+func (f *fixture) work(most int) {
+	f.t.Helper()
+	for range most {
+		f.q.mu.Lock()
+		l, _, err := f.q.try(f.s.now())
+		f.q.mu.Unlock()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.waitForCommit() // of what is taken off the queue
+		if l == nil {
+			return
+		}
+		f.done(l)
+	}
+}
+
+// heldAgainstItsRecord returns how many crawls memory takes to have come to a URL in their round.
+func (f *fixture) heldAgainstItsRecord(url string) (answered int) {
+	f.t.Helper()
+	rec, err := f.s.readRecord(f.q.keys, identify("", url))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, cr := range f.q.crawls.all() {
+		e := f.q.seen.find(f.q.seen.hash(url).of(cr.number))
+		if e == nil || e.round != cr.now.Load().number {
+			continue
+		}
+		answered++
+		if rec == nil {
+			f.t.Fatalf("%s: memory knows it, and it has no record", url)
+		}
+		if m := rec.mark(cr.number); m == nil || m.round != e.round || m.distance > e.distance {
+			f.t.Fatalf("%s, crawl %d: memory says %+v, the record %+v", url, cr.number, *e, m)
+		}
+	}
+	return answered
 }

@@ -143,7 +143,7 @@ func (s *start) offer(ch *changes, cr *crawl) error {
 	c := candidate{
 		item:     item{id: identify(secret, url), url: url},
 		identity: identity, root: identify(secret, identity), secret: secret,
-		host: s.host, hash: s.q.seen.hash(identity),
+		host: s.host,
 		bids: []bid{{crawl: cr}}, start: true,
 	}
 	_, err := ch.accept(&c)

@@ -43,6 +43,7 @@ type Store struct {
 	now func() time.Time
 
 	readOnly bool
+	repeats  int // that a queue remembers, unless it says otherwise
 
 	committer committer
 
@@ -83,6 +84,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
 	}
 	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}, ran: map[string][]ranCrawl{}}
+	s.repeats = int(o.Cache * 3 / 4 / repeatBytes)
 	err = s.checkFormat()
 	if err == nil {
 		err = s.checkGeneration()
