@@ -207,8 +207,9 @@ func parseDelay(value string) time.Duration {
 }
 
 // productToken returns what of a user agent counts, in lower case: what stands before the first octet that no product
-// token has. So webrace* and webrace/2.0 are webrace. RFC 9309, section 2.2.1, has letters, "_" and "-" alone; but robots
-// are called "008" and "k2.bot" too, and a group for webrace2 is no group for webrace: digits and dots count as well.
+// token has. So webrace* and webrace/2.0 are webrace. RFC 9309, section 2.2.1, has letters, "_" and "-" alone; but
+// robots are called "008" and "k2.bot" too, and a group for webrace2 is no group for webrace: digits and dots count as
+// well.
 func productToken(userAgent string) string {
 	end := strings.IndexFunc(userAgent, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.')

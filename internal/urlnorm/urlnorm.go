@@ -13,8 +13,9 @@
 // choice. [Identity] is for comparing.
 //
 // It is held against the standard's own cases, and against the parser of Node 20 on invented references: they agree but
-// for what is listed above, and where Node differs from the standard. It takes "^" in paths as it is, drops the empty query of
-// a base, leaves the dots of some paths, and takes labels that begin with an Arabic digit or are punycode of ASCII alone.
+// for what is listed above, and where Node differs from the standard. It takes "^" in paths as it is, drops the empty
+// query of a base, leaves the dots of some paths, and takes labels that begin with an Arabic digit or are punycode of
+// ASCII alone.
 package urlnorm
 
 import (
