@@ -4,8 +4,8 @@
 //
 // A word is a longest run of letters, digits and underscores; combining marks, soft hyphens and joiners
 // inside it belong to it but leave no trace in the term. Characters are taken for what they stand for (NFKC): H₂O is
-// H2O, and digits of all scripts are those of ASCII. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs, which
-// have no spaces between words, become overlapping pairs of characters, however these are encoded. Stems are by the
+// H2O, and digits of all scripts are those of ASCII. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs,
+// which have no spaces between words, become overlapping pairs of characters, however these are encoded. Stems are by the
 // rules of a language, and folded after these were applied: see [StemIn] for the words of texts and [Stems] for
 // keywords, which have no language.
 //

@@ -91,8 +91,8 @@ func kin(groups string) (all []ending) {
 	return slices.DeleteFunc(all, func(e ending) bool { return e.is == e.becomes })
 }
 
-// spellings returns how a keyword may be spelt in texts of a language, as far as its stems may differ: as it is, with no
-// accents, and with kindred endings.
+// spellings returns how a keyword may be spelt in texts of a language, as far as its stems may differ: as it is, with
+// no accents, and with kindred endings.
 func spellings(l Language, spelt, folded string) []string {
 	all := []string{spelt}
 	if spelt != folded {
