@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -274,5 +276,25 @@ func send(conn net.Conn, answer string, whole bool) {
 		if _, err := io.WriteString(conn, answer[i:i+1]); err != nil {
 			return
 		}
+	}
+}
+
+// TestWireOverTLS: answers that come through TLS are read in the same way, with HTTP/2 offered in vain or not.
+func TestWireOverTLS(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		send(conn, ok200+"no field\r\nX-A : \x01\r\n"+four, true)
+	}))
+	defer server.Close()
+	for _, offer := range []string{"off", "auto"} {
+		o := local()
+		o.InsecureHosts, o.HTTP2 = []string{"127.0.0.0/8"}, offer
+		mustFetch(t, newTestStage(t, o), server.URL+"/", "page")
 	}
 }
