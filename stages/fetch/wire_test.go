@@ -171,7 +171,13 @@ func TestWire(t *testing.T) {
 			for _, used := range []bool{false, true} {
 				for _, whole := range []bool{true, false} {
 					if whole || len(c.answer) < 400 {
-						c.mustCome(t, used, whole)
+						got, want := c.connections(t, used, whole), map[bool]int32{true: 1, false: 2}[c.goesOn]
+						for i := 0; got > want && i < 3; i++ { // net/http gives up a connection whose writer sleeps for 50 ms
+							got = c.connections(t, used, whole)
+						}
+						if got != want {
+							t.Errorf("used %v, whole %v: %d connections, want %d", used, whole, got, want)
+						}
 					}
 				}
 			}
@@ -179,13 +185,13 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// mustCome asks for what is always there, if the connection is to be used before, then for the case, and then for what is
-// always there again.
-func (c *wireCase) mustCome(t *testing.T, used, whole bool) {
+// connections asks for what is always there, if the connection is to be used before, then for the case, and then for what
+// is always there again. It returns how many connections that took.
+func (c *wireCase) connections(t *testing.T, used, whole bool) int32 {
 	t.Helper()
-	var connections atomic.Int32
+	var made atomic.Int32
 	url := listen(t, func(conn net.Conn) {
-		connections.Add(1)
+		made.Add(1)
 		for {
 			switch path := requested(conn); path {
 			case "":
@@ -220,9 +226,7 @@ func (c *wireCase) mustCome(t *testing.T, used, whole bool) {
 		t.Errorf("used %v, whole %v: %.60q, %v, want %.60q", used, whole, body, err, c.body)
 	}
 	mustFetch(t, s, url+"after", "always /after")
-	if want := map[bool]int32{true: 1, false: 2}[c.goesOn]; connections.Load() != want {
-		t.Errorf("used %v, whole %v: %d connections, want %d", used, whole, connections.Load(), want)
-	}
+	return made.Load()
 }
 
 // fetchOne makes one request, as the stage does.
