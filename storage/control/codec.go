@@ -14,10 +14,8 @@ type document struct {
 }
 
 func encodeURD(u *xmlschema.URD) (document, error) {
-	if err := u.Validate(); err != nil {
-		return document{}, err
-	}
-	return encode(u.Canonical())
+	xml, nodes, err := u.Encode()
+	return document{xml, nodes}, err
 }
 
 func encodeACI(a *xmlschema.ACI) (document, error) {
