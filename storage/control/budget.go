@@ -110,44 +110,81 @@ func (e *BudgetError) Error() string {
 // holding is how much an owner has.
 type holding struct{ urds, keywords int }
 
-func readHolding(ctx context.Context, tx *sql.Tx, owner string) (h holding, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(keywords), 0) FROM urd WHERE owner = ?", owner).Scan(&h.urds, &h.keywords)
-	return h, err
+// readHoldings returns those of owners who have anything.
+func readHoldings(ctx context.Context, tx *sql.Tx, owners []string) (map[string]holding, error) {
+	found, err := tx.QueryContext(ctx, "SELECT owner, count(*), sum(keywords) FROM urd WHERE owner IN (SELECT value FROM json_each(?)) GROUP BY owner", list(owners))
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	all := make(map[string]holding)
+	for found.Next() {
+		var owner string
+		var h holding
+		if err := found.Scan(&owner, &h.urds, &h.keywords); err != nil {
+			return nil, err
+		}
+		all[owner] = h
+	}
+	return all, found.Err()
 }
 
-// spending watches what the owners of one transaction had before it, so that none ends beyond their budget.
+// spending watches what the owners of one transaction have, so that none ends beyond their budget. Nil watches nobody.
 type spending struct {
 	ctx     context.Context
 	tx      *sql.Tx
 	budgets budgets
-	before  map[string]holding
+	owners  map[string]*spent
 }
+
+// spent is what an owner had before the transaction, and has by now.
+type spent struct{ before, now holding }
 
 func (s *Store) newSpending(ctx context.Context, tx *sql.Tx) (*spending, error) {
 	all, err := s.currentBudgets(ctx, tx)
-	return &spending{ctx, tx, all, make(map[string]holding)}, err
+	return &spending{ctx, tx, all, make(map[string]*spent)}, err
 }
 
-// watch is called before an owner's URDs are changed.
-func (s *spending) watch(owner string) error {
-	b := s.budgets.of(owner)
-	if _, watched := s.before[owner]; watched || b.URDs == 0 && b.Keywords == 0 {
+// watch is called before the URDs of owners are changed.
+func (s *spending) watch(owners []string) error {
+	if s == nil {
 		return nil
 	}
-	had, err := readHolding(s.ctx, s.tx, owner)
-	s.before[owner] = had
+	var further []string
+	for _, owner := range owners {
+		b := s.budgets.of(owner)
+		if s.owners[owner] == nil && (b.URDs > 0 || b.Keywords > 0) {
+			s.owners[owner] = new(spent)
+			further = append(further, owner)
+		}
+	}
+	if len(further) == 0 {
+		return nil
+	}
+	all, err := readHoldings(s.ctx, s.tx, further)
+	for owner, had := range all {
+		*s.owners[owner] = spent{had, had}
+	}
 	return err
+}
+
+// add counts what an owner has more, or less.
+func (s *spending) add(owner string, more holding) {
+	if s == nil || s.owners[owner] == nil {
+		return
+	}
+	now := &s.owners[owner].now
+	now.urds, now.keywords = now.urds+more.urds, now.keywords+more.keywords
 }
 
 // check returns an error if an owner has more than before, and more than they may have. Who is beyond a
 // budget that was lowered may change what they have, and remove of it.
 func (s *spending) check() error {
-	for _, owner := range slices.Sorted(maps.Keys(s.before)) {
-		had, may := s.before[owner], s.budgets.of(owner)
-		now, err := readHolding(s.ctx, s.tx, owner)
-		if err != nil {
-			return err
-		}
+	if s == nil {
+		return nil
+	}
+	for _, owner := range slices.Sorted(maps.Keys(s.owners)) {
+		had, now, may := s.owners[owner].before, s.owners[owner].now, s.budgets.of(owner)
 		for _, e := range []BudgetError{{owner, "URDs", had.urds, now.urds, may.URDs}, {owner, "keywords", had.keywords, now.keywords, may.Keywords}} {
 			if e.May > 0 && e.Would > e.May && e.Would > e.Had {
 				return &e

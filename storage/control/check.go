@@ -196,7 +196,7 @@ func (c *checker) revisions() error {
 		if err == nil {
 			_, err = c.found("repeated revision", id, "another URD has the same", func(tx *sql.Tx) error {
 				var revision int64
-				if err := tx.QueryRowContext(c.ctx, nextRevision).Scan(&revision); err != nil {
+				if err := tx.QueryRowContext(c.ctx, count("revision")).Scan(&revision); err != nil {
 					return err
 				}
 				return c.execute("UPDATE urd SET revision = ? WHERE id = ?", revision, id)(tx)

@@ -57,7 +57,7 @@ func (c *checker) urd(have storedURD) error {
 		}
 		return deleteURD(c.ctx, tx, have.columns.id)
 	}
-	u, want, err := rederiveURD(have)
+	want, err := rederiveURD(have)
 	if err != nil {
 		_, err = c.found("unreadable URD", have.columns.id, err.Error(), func(tx *sql.Tx) error { return c.restoreXML(tx, have) }, aside)
 		return err
@@ -73,7 +73,7 @@ func (c *checker) urd(have storedURD) error {
 	default:
 		return nil
 	}
-	_, err = c.found("URD other than its XML", have.columns.id, what, func(tx *sql.Tx) error { return rewriteURD(c.ctx, tx, u, want) }, aside)
+	_, err = c.found("URD other than its XML", have.columns.id, what, func(tx *sql.Tx) error { return rewriteURD(c.ctx, tx, want) }, aside)
 	return err
 }
 
@@ -87,7 +87,7 @@ func (c *checker) restoreXML(tx *sql.Tx, have storedURD) error {
 	if err != nil {
 		return err
 	}
-	_, want, err := rederiveURD(storedURD{n: have.n, xml: doc.xml})
+	want, err := rederiveURD(storedURD{n: have.n, xml: doc.xml})
 	if err != nil {
 		return err
 	}
@@ -98,33 +98,38 @@ func (c *checker) restoreXML(tx *sql.Tx, have storedURD) error {
 }
 
 // rederiveURD returns a row as its XML wants it.
-func rederiveURD(have storedURD) (u *xmlschema.URD, want storedURD, err error) {
-	if u, err = decodeURD(have.xml); err != nil {
-		return nil, want, err
+func rederiveURD(have storedURD) (want storedURD, err error) {
+	u, err := decodeURD(have.xml)
+	if err != nil {
+		return want, err
 	}
 	if u.ID == "" || u.Owner == "" {
-		return nil, want, errors.New("it has no id or no owner")
+		return want, errors.New("it has no id or no owner")
 	}
 	want = storedURD{n: have.n, xml: have.xml}
-	if want.columns, err = derive(u); err != nil {
-		return nil, want, err
+	if want.columns, want.keywords, err = derive(u); err != nil {
+		return want, err
 	}
 	doc, err := encode(have.xml)
-	want.nodes, want.keywords = doc.nodes, keysOf(u)
-	return u, want, err
+	want.nodes = doc.nodes
+	return want, err
 }
 
-func rewriteURD(ctx context.Context, tx *sql.Tx, u *xmlschema.URD, want storedURD) error {
-	p, err := newPutter(ctx, tx)
+func rewriteURD(ctx context.Context, tx *sql.Tx, want storedURD) error {
+	_, err := tx.ExecContext(ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, start = ?, protocol = ?, host = ?, urgency = ?, keywords = ?, nodes = ? WHERE n = ?",
+		append(want.columns.args(), want.nodes, want.n)...)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "DELETE FROM keyword WHERE urd = ?", want.n)
+	}
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE urd SET id = ?, owner = ?, uri = ?, crawl = ?, start = ?, protocol = ?, host = ?, urgency = ?, keywords = ?, nodes = ? WHERE n = ?",
-		append(want.columns.args(), want.nodes, want.n)...)
-	if err == nil {
-		err = p.index(want.n, u, false)
+	var keywords []any
+	for _, key := range want.keywords {
+		keywords = append(keywords, key, want.n)
 	}
-	return err
+	rows := newStatements(ctx, tx)
+	return rows.insertRows(keywordRows, 2, keywords)
 }
 
 // storedACI is a row of ACIs with all that is derived of it.

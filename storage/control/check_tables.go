@@ -124,17 +124,20 @@ func (c *checker) leftOver(have schema) (repaired bool, err error) {
 		return true, nil
 	}
 	return c.found("half-applied migration", name, "a migration has not removed what it read", func(tx *sql.Tx) error {
-		p, err := newPutter(c.ctx, tx)
+		p, err := newPutter(c.ctx, tx, nil)
 		if err != nil {
 			return err
 		}
 		err = each(c.ctx, tx, "SELECT xml, 0, 0, 0 FROM urd_1 WHERE id NOT IN (SELECT id FROM urd UNION SELECT id FROM removed)", func(r record) error {
 			u, err := decodeURD(r.document)
 			if err == nil {
-				_, err = p.put(u)
+				err = p.add(u)
 			}
 			return err
 		})
+		if err == nil {
+			_, err = p.finish()
+		}
 		if err != nil {
 			return err
 		}

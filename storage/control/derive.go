@@ -18,7 +18,9 @@ type columns struct {
 	keywords              int // different ones
 }
 
-func derive(u *xmlschema.URD) (columns, error) {
+// derive returns the columns of a URD, and its different keys, sorted.
+func derive(u *xmlschema.URD) (columns, []string, error) {
+	keys := keysOf(u)
 	crawl, _, err := CrawlOf(u)
 	start := crawl.Start
 	if start == u.URI {
@@ -29,8 +31,8 @@ func derive(u *xmlschema.URD) (columns, error) {
 		protocol: cmp.Or(u.Protocol, xmlschema.ProtocolHTTP),
 		host:     hostOf(u),
 		urgency:  cmp.Or(u.Urgency, xmlschema.DefaultUrgency),
-		keywords: len(keysOf(u)),
-	}, err
+		keywords: len(keys),
+	}, keys, err
 }
 
 // args are the columns in the order of a statement that writes them.
@@ -38,7 +40,6 @@ func (c columns) args() []any {
 	return []any{c.id, c.owner, c.uri, c.crawl, c.start, c.protocol, c.host, c.urgency, c.keywords}
 }
 
-// keysOf returns the different keys of a URD, sorted.
 func keysOf(u *xmlschema.URD) (keys []string) {
 	for k := range u.Keywords.All() {
 		keys = append(keys, k.Key)

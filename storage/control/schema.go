@@ -169,7 +169,7 @@ func fill2(ctx context.Context, tx *sql.Tx) error {
 		if err != nil {
 			return err
 		}
-		c, err := derive(u)
+		c, _, err := derive(u)
 		if err != nil {
 			return err
 		}
