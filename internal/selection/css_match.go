@@ -2,6 +2,8 @@ package selection
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,14 +19,24 @@ import (
 type matcher struct {
 	*elements
 	budget *xpathguard.Budget
-	placed bool // the places of elements are paid for
+	scope  int32   // the element that :scope means; -1 for the document, whose root that is then
+	placed bool    // the places of elements are paid for
+	counts []int32 // by the number of a parent, and one more: 0 unless children are being counted
 }
 
+// span is the elements from one number to before another.
+type span struct{ from, to int32 }
+
+func (m *matcher) everything() span { return span{0, int32(len(m.nodes))} }
+
 // matching returns the elements that one of the selectors matches.
-func (m *matcher) matching(list []*complex) set64 {
+func (m *matcher) matching(list []*complex) set64 { return m.matchingIn(list, m.everything()) }
+
+// matchingIn returns those in a part of the document.
+func (m *matcher) matchingIn(list []*complex, in span) set64 {
 	found := m.newSet()
 	for _, c := range list {
-		m.match(c, found)
+		m.match(c, in, found)
 	}
 	return found
 }
@@ -39,18 +51,18 @@ func (m *matcher) newSet() set64 {
 // wordsPerStep is how many words of a set are passed over at the cost of a step.
 const wordsPerStep = 8
 
-// match adds the elements that a selector matches to a set.
-func (m *matcher) match(c *complex, found set64) {
+// match adds the elements of a part of the document that a selector matches to a set.
+func (m *matcher) match(c *complex, in span, found set64) {
 	if c.left == nil {
-		m.meeting(&c.compound, found)
+		m.meeting(&c.compound, in, found)
 		return
 	}
 	right := m.newSet()
-	if !m.meeting(&c.compound, right) {
+	if !m.meeting(&c.compound, in, right) {
 		return // as most often where it is a class that the page does not have
 	}
 	left := m.newSet()
-	m.match(c.left, left)
+	m.match(c.left, m.everything(), left)
 	var reached func(int32) bool
 	switch c.combinator {
 	case '>':
@@ -97,14 +109,17 @@ func (m *matcher) along(i int32, step func(int32) int32, to set64) {
 	}
 }
 
-// meeting adds the elements that meet conditions to a set, and reports whether there are any.
-func (m *matcher) meeting(c *compound, found set64) (any bool) {
+// meeting adds the elements of a part of the document that meet conditions to a set, and reports whether there are any.
+func (m *matcher) meeting(c *compound, in span, found set64) (any bool) {
 	related := make([]set64, len(c.relations))
 	var among set64 // of which they are, if there is such a relation
 	for i, r := range c.relations {
-		if r.has {
+		switch {
+		case r.has:
 			related[i] = m.having(r.list)
-		} else {
+		case r.nth != nil:
+			related[i] = m.nthOf(m.matching(r.list), r)
+		default:
 			related[i] = m.matching(r.list)
 		}
 		if !r.not {
@@ -128,6 +143,12 @@ func (m *matcher) meeting(c *compound, found set64) (any bool) {
 		any = true
 	}
 	switch {
+	case c.key.kind == scopeKey:
+		m.scopes(try)
+	case in != m.everything(): // the children of a row: fewer than the index leads to
+		for i := in.from; i < in.to; i++ {
+			try(i)
+		}
 	case c.key != key{}:
 		m.candidates(c.key, try)
 	case among != nil:
@@ -140,33 +161,90 @@ func (m *matcher) meeting(c *compound, found set64) (any bool) {
 	return any
 }
 
-// having returns the elements from which the combinator of one of the selectors leads to what that matches.
+// scopes calls back with what :scope means.
+func (m *matcher) scopes(visit func(int32)) {
+	if m.scope >= 0 {
+		visit(m.scope)
+		return
+	}
+	for i := int32(0); int(i) < len(m.nodes); i = m.end[i] {
+		visit(i)
+	}
+}
+
+// having returns the elements from which the combinators of one of the selectors lead to what that matches. It goes
+// from the last compound selector to the first, each time with all elements that are on such a way.
 func (m *matcher) having(list []*complex) set64 {
 	all := m.newSet()
-	up := func(i int32) int32 { return m.parent[i] }
-	back := func(i int32) int32 { return m.before[i] }
 	for _, c := range list {
-		there := m.newSet()
-		m.meeting(&c.compound, there)
-		there.each(func(i int32) {
-			m.budget.Spend(1)
-			switch c.combinator {
-			case ' ':
-				m.along(i, up, all)
-			case '~':
-				m.along(i, back, all)
-			case '>':
-				if p := m.parent[i]; p >= 0 {
-					all.add(p)
-				}
-			case '+':
-				if b := m.before[i]; b >= 0 {
-					all.add(b)
-				}
+		there, from := m.newSet(), m.newSet() // a set of its own: what others lead to does not end a way
+		for any := m.meeting(&c.compound, m.everything(), there); any; c = c.left {
+			if c.left == nil {
+				m.back(there, c.combinator, from)
+				break
 			}
-		})
+			before, met := m.newSet(), m.newSet()
+			m.back(there, c.combinator, before)
+			any = m.meeting(&c.left.compound, m.everything(), met)
+			there = before
+			there.keep(met)
+		}
+		all.join(from)
 	}
 	return all
+}
+
+// back adds the elements from which a combinator leads to one of a set.
+func (m *matcher) back(from set64, combinator byte, to set64) {
+	up := func(i int32) int32 { return m.parent[i] }
+	before := func(i int32) int32 { return m.before[i] }
+	from.each(func(i int32) {
+		m.budget.Spend(1)
+		switch combinator {
+		case ' ':
+			m.along(i, up, to)
+		case '~':
+			m.along(i, before, to)
+		case '>':
+			if p := m.parent[i]; p >= 0 {
+				to.add(p)
+			}
+		case '+':
+			if b := m.before[i]; b >= 0 {
+				to.add(b)
+			}
+		}
+	})
+}
+
+// nthOf returns the elements of a set whose place among their siblings in that set is one of the relation's.
+func (m *matcher) nthOf(set set64, r relation) set64 {
+	if m.counts == nil {
+		m.budget.Spend(len(m.nodes) / wordsPerStep / 2)
+		m.counts = make([]int32, len(m.nodes)+1)
+	}
+	if r.last {
+		set.each(func(i int32) { m.counts[m.parent[i]+1]++ })
+	}
+	chosen := m.newSet()
+	set.each(func(i int32) {
+		m.budget.Spend(1)
+		count := &m.counts[m.parent[i]+1]
+		place := int(*count)
+		if r.last {
+			*count--
+		} else {
+			*count++
+			place++
+		}
+		if r.nth.has(place) {
+			chosen.add(i)
+		}
+	})
+	if !r.last {
+		set.each(func(i int32) { m.counts[m.parent[i]+1] = 0 })
+	}
+	return chosen
 }
 
 // following returns the node after another in the order of the document, within root.
@@ -199,7 +277,7 @@ func elementBefore(n *html.Node) *html.Node {
 // attribute returns the value of an attribute, or nil.
 func (m *matcher) attribute(i int32, key string) *string {
 	if m.html {
-		key = strings.ToLower(key)
+		key = lowerASCII(key)
 	}
 	attrs := m.nodes[i].Attr
 	m.budget.Spend(len(attrs) / 4)
@@ -207,22 +285,80 @@ func (m *matcher) attribute(i int32, key string) *string {
 }
 
 func hasName(name string) test {
-	lower := strings.ToLower(name)
+	lower := lowerASCII(name)
 	return func(m *matcher, i int32) bool {
 		n := m.nodes[i]
 		return n.Data == name || m.html && n.Data == lower
 	}
 }
 
-func attributeIs(key, wanted string, compare func(value, wanted string) bool) test {
+// attributeIs compares an attribute; without regard to the case of ASCII letters where fold says so.
+func attributeIs(key, wanted string, compare func(value, wanted string) bool, fold func(*matcher, int32) bool) test {
+	lower := lowerASCII(wanted)
 	return func(m *matcher, i int32) bool {
 		v := m.attribute(i, key)
 		if v == nil {
 			return false
 		}
 		m.budget.Spend(len(*v) / xpathguard.StepBytes)
-		return compare(*v, wanted)
+		if !fold(m, i) {
+			return compare(*v, wanted)
+		}
+		folded := lowerASCII(*v)
+		if folded != *v {
+			m.budget.Spend(len(folded) / foldedBytes)
+		}
+		return compare(folded, lower)
 	}
+}
+
+// foldedBytes of an attribute are copied in lower case at the cost of a step.
+const foldedBytes = 8
+
+// hasMark is the condition on an id or a class.
+func hasMark(key, wanted string, compare func(value, wanted string) bool) test {
+	return attributeIs(key, wanted, compare, func(m *matcher, _ int32) bool { return m.quirks })
+}
+
+// caselessValues are the attributes whose values have no case in HTML, by the HTML standard, section 4.16.2.
+var caselessValues = names("accept accept-charset align alink axis bgcolor charset checked clear codetype color compact " +
+	"declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link media method multiple " +
+	"nohref noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign " +
+	"valuetype vlink")
+
+// isHTMLElement reports whether an element is one of HTML: not of a document of XML, a drawing or a formula.
+func (m *matcher) isHTMLElement(i int32) bool {
+	if !m.html {
+		return false
+	}
+	for at := i; at >= 0; at = m.parent[at] {
+		m.budget.Spend(1)
+		switch m.nodes[at].Data {
+		case "svg", "math":
+			return false
+		case "foreignobject", "desc", "title":
+			if at != i {
+				return true
+			}
+		}
+	}
+	return true
+}
+
+// lowerASCII returns a text with the letters A to Z in lower case, and no others.
+func lowerASCII(s string) string {
+	for i := range len(s) {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if 'A' <= b[i] && b[i] <= 'Z' {
+					b[i] |= 0x20
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
 }
 
 func equals(value, wanted string) bool { return value == wanted }
@@ -273,7 +409,7 @@ func (m *matcher) place(i int32) place {
 }
 
 // nth is :nth-child(an+b) and the like.
-func nth(name string, step, offset int) test {
+func nth(name string, f formula) test {
 	return func(m *matcher, i int32) bool {
 		p := m.place(i)
 		counted := p.child
@@ -285,11 +421,7 @@ func nth(name string, step, offset int) test {
 		case "nth-last-of-type":
 			counted = p.lastOfType
 		}
-		at := int(counted)
-		if step == 0 {
-			return at == offset
-		}
-		return (at-offset)%step == 0 && (at-offset)/step >= 0
+		return f.has(int(counted))
 	}
 }
 
@@ -307,10 +439,27 @@ var simplePseudos = map[string]test{
 		return p.ofType == 1 && p.lastOfType == 1
 	},
 	"root": func(m *matcher, i int32) bool { return m.parent[i] < 0 },
+	"scope": func(m *matcher, i int32) bool {
+		if m.scope < 0 {
+			return m.parent[i] < 0
+		}
+		return i == m.scope
+	},
+	"link":     isLink,
+	"any-link": isLink,
 	"empty": func(m *matcher, i int32) bool {
 		m.place(i)
 		return m.hollow.has(i)
 	},
 }
 
-var simpleNames = []string{"first-child", "last-child", "first-of-type", "last-of-type", "only-child", "only-of-type", "root", "empty"}
+var simpleNames = slices.Sorted(maps.Keys(simplePseudos))
+
+// isLink is :any-link: without a history, no link was visited.
+func isLink(m *matcher, i int32) bool {
+	n := m.nodes[i]
+	if !m.page || n.Data != "a" && n.Data != "area" {
+		return false
+	}
+	return m.attribute(i, "href") != nil || n.Data == "a" && m.attribute(i, "xlink:href") != nil && !m.isHTMLElement(i)
+}

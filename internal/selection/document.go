@@ -23,6 +23,7 @@ type Document struct {
 	root     *html.Node
 	err      error
 	parsed   bool
+	quirks   bool // browsers show it in quirks mode
 	elements *elements
 }
 
@@ -62,6 +63,7 @@ func (d *Document) tree() (*html.Node, error) {
 		d.err = err
 	case d.isHTML():
 		d.root, d.err = parse(text)
+		d.quirks = inQuirksMode(text)
 	default:
 		d.root, d.err = parseXML(text)
 	}
@@ -71,9 +73,9 @@ func (d *Document) tree() (*html.Node, error) {
 // matcher returns what matches selectors of CSS with the tree, which there is.
 func (d *Document) matcher(budget *xpathguard.Budget) *matcher {
 	if d.elements == nil {
-		d.elements = number(d.root, d.isHTML())
+		d.elements = number(d.root, d.isHTML(), d.quirks)
 	}
-	return &matcher{elements: d.elements, budget: budget}
+	return &matcher{elements: d.elements, budget: budget, scope: -1}
 }
 
 // nowhere is the address of a document whose links nobody wants.

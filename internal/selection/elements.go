@@ -13,6 +13,8 @@ import (
 // their names, ids and classes. It is made once for all rules. Numbers that are not there are -1.
 type elements struct {
 	html   bool // names are those of HTML: case does not matter
+	page   bool // they are of HTML or XHTML
+	quirks bool // the case of ids and classes does not matter
 	nodes  []*html.Node
 	parent []int32
 	before []int32 // the sibling before
@@ -25,6 +27,9 @@ type elements struct {
 	places  []place // made when a rule asks for them
 	hollow  set64   // those without text and elements, as places
 	counted bool
+
+	speaker  []int32 // made when a rule asks for it: the nearest element that says its language
+	declared string  // the language of what no element says it of
 }
 
 // key is a name, an id or a class.
@@ -39,6 +44,7 @@ const (
 	elementKey keyKind = 1 + iota
 	idKey
 	classKey
+	scopeKey // not in the index
 )
 
 // entry is an element in the index, among those whose keys have the same hash.
@@ -50,8 +56,8 @@ const indexedClasses = 16
 
 // number gives the elements of a tree their numbers, of which each keeps its own in a field that we do not use
 // otherwise.
-func number(root *html.Node, isHTML bool) *elements {
-	e := &elements{html: isHTML}
+func number(root *html.Node, isHTML, quirks bool) *elements {
+	e := &elements{html: isHTML, page: isHTML || isXHTML(root), quirks: quirks}
 	for n := root; n != nil; n = following(n, root) {
 		if n.Type != html.ElementNode {
 			continue
@@ -114,12 +120,21 @@ func (e *elements) makeIndex() {
 }
 
 func (e *elements) enter(k key, i int32) {
+	k.word = e.folded(k)
 	head := &e.heads[e.slot(k)]
 	if *head >= 0 && e.index[*head].element == i {
 		return // by another class, or the same again
 	}
 	e.index = append(e.index, entry{*head, i})
 	*head = int32(len(e.index) - 1)
+}
+
+// folded returns the word of a key as it is in the index.
+func (e *elements) folded(k key) string {
+	if e.quirks && k.kind != elementKey {
+		return lowerASCII(k.word)
+	}
+	return k.word
 }
 
 func (e *elements) slot(k key) int {
@@ -129,10 +144,11 @@ func (e *elements) slot(k key) int {
 
 // candidates calls back with the elements that may have a key, among them all that do, some of them twice.
 func (e *elements) candidates(k key, visit func(int32)) {
+	k.word = e.folded(k)
 	for at := e.heads[e.slot(k)]; at >= 0; at = e.index[at].next {
 		visit(e.index[at].element)
 	}
-	if lower := strings.ToLower(k.word); k.kind == elementKey && e.html && lower != k.word {
+	if lower := lowerASCII(k.word); k.kind == elementKey && e.html && lower != k.word {
 		e.candidates(key{elementKey, lower}, visit)
 	}
 	if k.kind == classKey {
@@ -152,13 +168,14 @@ func (e *elements) count() {
 	}
 	e.counted = true
 	e.places, e.hollow = make([]place, len(e.nodes)), newSet(len(e.nodes))
-	types := map[string]int32{}
+	types := map[[2]string]int32{}
 	typeOf := make([]int32, len(e.nodes))
 	for i, n := range e.nodes {
-		t, known := types[n.Data]
+		name := [2]string{n.Namespace, n.Data}
+		t, known := types[name]
 		if !known {
 			t = int32(len(types))
-			types[n.Data] = t
+			types[name] = t
 		}
 		typeOf[i] = t
 		if isHollow(n) {
@@ -203,6 +220,20 @@ func newSet(elements int) set64 { return make(set64, (elements+63)/64) }
 
 func (s set64) has(i int32) bool { return i >= 0 && s[i>>6]&(1<<(i&63)) != 0 }
 func (s set64) add(i int32)      { s[i>>6] |= 1 << (i & 63) }
+
+// keep takes the elements away that another set does not have.
+func (s set64) keep(other set64) {
+	for i := range s {
+		s[i] &= other[i]
+	}
+}
+
+// join adds the elements of another set.
+func (s set64) join(other set64) {
+	for i := range s {
+		s[i] |= other[i]
+	}
+}
 
 // addRange adds the elements from one number to before another.
 func (s set64) addRange(from, to int32) {

@@ -49,7 +49,8 @@ func NewSearch(ctx context.Context, d *Document) (*Search, error) {
 type Found struct{ hit hit }
 
 // Find returns what the selector chooses within a part, in the order of the document: elements below it for
-// CSS, and for XPath what its path leads to from there. An error is that of the context, or [ErrBudget].
+// CSS, where :scope is that part, and for XPath what its path leads to from there. An error is that of the context, or
+// [ErrBudget].
 func (s *Search) Find(f *Finder, within Found) (found []Found, err error) {
 	from := within.hit.node
 	if from == nil {
@@ -70,23 +71,27 @@ func (s *Search) Find(f *Finder, within Found) (found []Found, err error) {
 	return found, err
 }
 
-// below returns the elements below a node that a selector of CSS chooses. It looks for them in the whole document once.
+// below returns the elements below a node that a selector of CSS chooses. It looks for them in the whole document
+// once, unless :scope makes them others for each node.
 func (s *Search) below(f *Finder, from *html.Node) (found []Found) {
 	m := s.document.matcher(s.budget)
-	chosen, known := s.chosen[f]
-	if !known {
-		chosen = m.matching(f.rule.css)
-		s.chosen[f] = chosen
-	}
-	first, end := int32(0), int32(len(m.nodes))
+	part := m.everything()
 	switch from.Type {
 	case html.DocumentNode:
 	case html.ElementNode:
-		first, end = int32(from.DataAtom)+1, m.end[from.DataAtom]
+		m.scope = int32(from.DataAtom)
+		part = span{m.scope + 1, m.end[m.scope]}
 	default:
 		return nil // there are none below a text
 	}
-	for i := first; i < end; i++ {
+	var chosen set64
+	if f.rule.scoped {
+		chosen = m.matchingIn(f.rule.css, part)
+	} else if chosen = s.chosen[f]; chosen == nil {
+		chosen = m.matching(f.rule.css)
+		s.chosen[f] = chosen
+	}
+	for i := part.from; i < part.to; i++ {
 		if s.budget.Spend(1); chosen.has(i) {
 			found = append(found, Found{hit{m.nodes[i], -1}})
 		}

@@ -49,6 +49,10 @@ func TestHostileRules(t *testing.T) {
 		{"nth-last-of-type", "css b:nth-last-of-type(%dn+100001)", deep, 3 * each},
 		{"has in has", "css :has(:has(:has(z%d)))", deep, 1e5},
 		{"has behind has", "css p:has(~ p:has(~ p:has(~ p)))", strings.Repeat("<p>x", elements/8), 3 * each},
+		{"ways back in has", "css .a:has(.b .c .a .b .c .a .b .c ~ .z%d)", deep, 1e5},
+		{"has of what is everywhere", "css .a:has(* * * > * + * ~ *)", wide, 0},
+		{"nth-child of a list", "css :nth-child(%dn+1 of :nth-last-child(n of p))", wide, 0},
+		{"languages", "css p:lang('*-%d', x)", "<p lang='a" + strings.Repeat("-bb", 1<<20) + "'>x", 0},
 		{"siblings before", "css p ~ p ~ p ~ p ~ z%d", wide, 1e5},
 		{"classes of siblings before", "css .z%d ~ .b ~ .c ~ .a", wide, 0}, // once 8.5 s and 853 MB for 50,000 elements
 		{"siblings before everything", "css * ~ * ~ * ~ * ~ * ~ :nth-child(%d)", wide, 0},

@@ -100,9 +100,10 @@ type Selection struct {
 // compiled is a rule in the form of its language.
 type compiled struct {
 	Rule
-	css   []*complex
-	xpath *xpath.Expr
-	regex *pattern
+	css    []*complex
+	scoped bool // css has :scope
+	xpath  *xpath.Expr
+	regex  *pattern
 }
 
 // Check says what keeps a rule from being one.
@@ -121,7 +122,7 @@ func (r Rule) compile() (c compiled, err error) {
 	}
 	switch r.Language {
 	case CSS:
-		c.css, err = parseCSS(r.Text)
+		c.css, c.scoped, err = parseCSS(r.Text)
 	case XPath:
 		c.xpath, err = parseXPath(r.Text)
 	case Regex:
