@@ -185,7 +185,7 @@ func (d *Decoder) open() *node {
 	if d.root != nil {
 		return d.root
 	}
-	r, problem, err := utf8Reader(d.in, d.limit)
+	r, encoding, problem, err := utf8Reader(d.in, d.limit)
 	switch {
 	case errors.Is(err, errTooLarge):
 		problem = "the document is too large"
@@ -197,7 +197,7 @@ func (d *Decoder) open() *node {
 		d.malformed(&fault{position{1, 1}, problem})
 		return nil
 	}
-	d.src = &source{r: r, at: position{1, 1}}
+	d.src = &source{r: r, at: position{1, 1}, encoding: encoding}
 	d.xml = xml.NewDecoder(d.src)
 	d.xml.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	root := d.next(nil)
@@ -301,8 +301,6 @@ func (d *Decoder) next(parent *node) *node {
 				continue
 			}
 			parent.gather(token, at, raw)
-		case xml.ProcInst:
-			d.refuseDeclaration(token, at)
 		}
 	}
 	return nil
@@ -315,7 +313,12 @@ func (d *Decoder) token() (xml.Token, position, []byte) {
 	at := d.src.at
 	token, err := d.xml.Token()
 	if err == nil {
-		return token, at, d.src.raw(d.xml.InputOffset())
+		raw := d.src.raw(d.xml.InputOffset())
+		if problem := overlooked(token, at, raw); problem != nil {
+			d.malformed(problem)
+			return nil, at, nil
+		}
+		return token, at, raw
 	}
 	var syntax *xml.SyntaxError
 	raw := d.src.raw(d.xml.InputOffset())
@@ -343,7 +346,7 @@ func (d *Decoder) token() (xml.Token, position, []byte) {
 func (d *Decoder) trailing() bool {
 	for !d.ended {
 		token, at, raw := d.token()
-		switch token := token.(type) {
+		switch token.(type) {
 		case nil:
 			return !d.ended
 		case xml.StartElement:
@@ -352,17 +355,9 @@ func (d *Decoder) trailing() bool {
 			if problem := strayText(at, raw); problem != nil {
 				d.malformed(problem)
 			}
-		case xml.ProcInst:
-			d.refuseDeclaration(token, at)
 		}
 	}
 	return false
-}
-
-func (d *Decoder) refuseDeclaration(p xml.ProcInst, at position) {
-	if p.Target == "xml" && at != (position{1, 1}) {
-		d.malformed(&fault{at, "the XML declaration is not at the start of the document"})
-	}
 }
 
 func strayText(at position, raw []byte) *fault {

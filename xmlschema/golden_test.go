@@ -21,16 +21,16 @@ type reading struct {
 	err       error
 }
 
-// readAny reads a document of any kind. Which kind is told from its root, whatever its encoding.
+// readAny reads a document of any kind.
 func readAny(document []byte, options ...Option) reading {
 	d := NewDecoder(bytes.NewReader(document), options...)
 	var canonical []byte
-	switch kind := rootOf(document); kind {
-	case "aci", "annotation":
+	switch d.Root() {
+	case "aci":
 		if a, err := d.ACI(); err == nil {
 			canonical = a.Canonical()
 		}
-	case "acis", "cache":
+	case "acis":
 		canonical = ACIs(slices.Collect(d.ACIs())).Canonical()
 	case "meta":
 		if m, err := d.Meta(); err == nil {
@@ -44,19 +44,6 @@ func readAny(document []byte, options ...Option) reading {
 		}
 	}
 	return reading{canonical, d.Warnings(), d.Err()}
-}
-
-func rootOf(document []byte) string {
-	ascii := strings.ReplaceAll(string(document), "\x00", "")
-	for _, part := range strings.Split(ascii, "<")[1:] {
-		if part != "" && part[0] != '!' && part[0] != '?' {
-			name := strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" \t\r\n/>", r) })
-			if len(name) > 0 {
-				return name[0][strings.Index(name[0], ":")+1:]
-			}
-		}
-	}
-	return ""
 }
 
 func (r reading) golden() []byte {

@@ -78,15 +78,15 @@ func (d *Decoder) element(parent *node, start xml.StartElement, at position, raw
 		}
 		given[a.Name] = true
 		if a.Name.Space == "xmlns" || a.Name == (xml.Name{Local: "xmlns"}) {
-			if a.Name.Space == "xmlns" && a.Value == "" {
-				return nil, &fault{places[i].at, "a namespace prefix cannot be bound to nothing"}
+			if problem := badDeclaration(a.Name, a.Value); problem != "" {
+				return nil, &fault{places[i].at, problem}
 			}
 			continue
 		}
 		if f := undeclared(places[i].name, a.Name, places[i].at); f != nil {
 			return nil, f
 		}
-		if a.Name.Space == schemaInstance && strings.HasSuffix(strings.ToLower(a.Name.Local), "schemalocation") {
+		if a.Name.Space == schemaInstance && (a.Name.Local == "schemaLocation" || a.Name.Local == "noNamespaceSchemaLocation") {
 			continue
 		}
 		n.attrs = append(n.attrs, attribute{name: qualified(a.Name), value: a.Value, at: places[i].at})

@@ -42,6 +42,8 @@ type source struct {
 	base int64    // the offset of the tape
 	at   position // of the tape
 
+	encoding string // that the document must be in, where its text shows that it is not
+
 	itemEnd int64 // the offset at which the current item is too large; 0 for no limit
 	fault   *fault
 	err     error // of the reader below
@@ -106,6 +108,12 @@ func (s *source) ReadByte() (byte, error) {
 	if s.itemEnd > 0 && s.base+int64(len(s.tape)) > s.itemEnd {
 		return 0, s.refuse("the element is larger than %s", size(MaxItem))
 	}
+	if s.encoding != "" {
+		if wrong := s.misread(b); wrong > 0 {
+			s.fault = &fault{s.at.after(s.tape[:len(s.tape)-wrong]), fmt.Sprintf("this is no character of %s, which the document says it is in", s.encoding)}
+			return 0, s.fault
+		}
+	}
 	value := s.state == inValue
 	if err := s.follow(b); err != nil {
 		return 0, err
@@ -114,6 +122,19 @@ func (s *source) ReadByte() (byte, error) {
 		b = ' '
 	}
 	return b, nil
+}
+
+// misread returns how many bytes up to the one just read stand for what is not of the document's encoding.
+func (s *source) misread(b byte) int {
+	const replacement = "\uFFFD"
+	switch {
+	case s.encoding == asciiEncoding && b >= utf8.RuneSelf, s.encoding == utf16Encoding && b == 0xff:
+		return 1
+	case s.encoding == utf16Encoding: // which can have U+FFFD
+	case b == replacement[2] && bytes.HasSuffix(s.tape, []byte(replacement)):
+		return len(replacement)
+	}
+	return 0
 }
 
 func (s *source) failed(err error) error {
@@ -181,6 +202,8 @@ func (s *source) followTag(b byte) error {
 	return nil
 }
 
+const noDoctype = "document type declarations are not allowed: leave it out, what the papers' definitions allow is read without it"
+
 // followBang tells comments and CDATA sections from declarations, of which none is allowed.
 func (s *source) followBang(b byte) error {
 	open := s.tape[bytes.LastIndexByte(s.tape, '<'):]
@@ -190,7 +213,7 @@ func (s *source) followBang(b byte) error {
 	case string(open) == "<![CDATA[":
 		s.state = inCData
 	case !strings.HasPrefix("<!--", string(open)) && !strings.HasPrefix("<![CDATA[", string(open)):
-		s.fault = &fault{s.at.after(s.tape[:len(s.tape)-len(open)]), "document type declarations are not allowed: leave it out, what the papers' definitions allow is read without it"}
+		s.fault = &fault{s.at.after(s.tape[:len(s.tape)-len(open)]), noDoctype}
 		return s.fault
 	}
 	return nil
