@@ -198,12 +198,12 @@ var leftOpen = map[string]string{
 	"No matching global declaration available for the validation root": "the dialect of the papers has no schema",
 }
 
-// numberWithSpace is what libxml2 refuses of the types derived from xs:int, though XML Schema, part 2, section 4.3.6, has the
-// white space around their values taken away.
+// numberWithSpace is what libxml2 refuses of the types derived from xs:int, though XML Schema, part 2, section 4.3.6,
+// has the white space around their values taken away.
 var numberWithSpace = regexp.MustCompile(`': '(\s+\+?-?\d+\s*|\+?-?\d+\s+)' is not a valid value of the atomic type`)
 
-// TestWhatLibxml2RefusesIsRefused reads documents, mostly spoiled, here and by libxml2 with the schema: either both accept one or
-// none does. With -documents, at length.
+// TestWhatLibxml2RefusesIsRefused reads documents, mostly spoiled, here and by libxml2 with the schema: either both
+// accept one or none does. With -documents, at length.
 func TestWhatLibxml2RefusesIsRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("another program reads thousands of documents: not in short mode")

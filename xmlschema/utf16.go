@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// utf16Reader gives a document of UTF-16 in UTF-8. Half a character becomes the byte 0xFF, which UTF-8 never has: the decoder of
-// golang.org/x/text makes U+FFFD of it, which the document might hold.
+// utf16Reader gives a document of UTF-16 in UTF-8. Half a character becomes the byte 0xFF, which UTF-8 never has: the
+// decoder of golang.org/x/text makes U+FFFD of it, which the document might hold.
 type utf16Reader struct {
 	r       *bufio.Reader
 	order   binary.ByteOrder

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// What XML 1.0 (fifth edition) and Namespaces in XML 1.0 forbid, and encoding/xml lets pass. The reader is held against libxml2
-// (TestWhatLibxml2RefusesIsRefused): what that refuses is refused here.
+// What XML 1.0 (fifth edition) and Namespaces in XML 1.0 forbid, and encoding/xml lets pass. The reader is held against
+// libxml2 (TestWhatLibxml2RefusesIsRefused): what that refuses is refused here.
 
 const (
 	xmlNamespace   = "http://www.w3.org/XML/1998/namespace"
