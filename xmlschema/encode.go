@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/antchfx/xpath"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // encodable is a document that is stored in both of its forms.
@@ -98,7 +98,7 @@ var formWriters = sync.Pool{New: func() any { return new(formWriter) }}
 
 func (f *formWriter) reset() {
 	t := &f.table
-	t.nodes, t.attrs, t.text = append(t.nodes[:0], [nodeCells]uint32{cellKind: uint32(xpath.RootNode)}), t.attrs[:0], t.text[:0]
+	t.nodes, t.attrs, t.text = append(t.nodes[:0], [nodeCells]uint32{cellKind: uint32(xpath.Root)}), t.attrs[:0], t.text[:0]
 	t.open, t.last = append(t.open[:0], 0), append(t.last[:0], 0)
 	f.xml, f.names, f.bare = f.xml[:0], f.names[:0], false
 }
@@ -107,7 +107,7 @@ func (f *formWriter) open(name string) {
 	f.closeTag()
 	f.xml = append(append(f.xml, '<'), name...)
 	t := &f.table
-	n := t.node(xpath.ElementNode)
+	n := t.node(xpath.Element)
 	t.nodes[n][cellName], t.nodes[n][cellAttr] = vocabularyNumbers[name], uint32(len(t.attrs))
 	t.open, t.last = append(t.open, n), append(t.last, 0)
 	f.names, f.bare = append(f.names, name), true
@@ -208,7 +208,7 @@ func (f *formWriter) characters(value string) {
 	f.closeTag()
 	f.escape(value, "&<>")
 	t := &f.table
-	n := t.node(xpath.TextNode)
+	n := t.node(xpath.Text)
 	t.nodes[n][cellText], t.nodes[n][cellTextLen] = uint32(len(t.text)), uint32(len(value))
 	t.text = append(t.text, value...)
 }

@@ -189,8 +189,7 @@ var shapes = []struct {
 	{"uri", []string{"."}, FieldURI},
 }
 
-// equality returns the hint in path = 'string', or in keywords/keyword[…]. The string must be on the
-// right: the xpath package compares numbers when it is on the left.
+// equality returns the hint in path = 'string', or in keywords/keyword[…].
 func equality(step string, tokens []xpathguard.Token) []Hint {
 	n := len(tokens)
 	if step == "urd" && n > 4 && tokens[n-1].Is("]") && tokens[0].Named("keywords") && tokens[1].Is("/") &&

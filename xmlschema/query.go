@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
-	"github.com/antchfx/xpath"
-
+	"github.com/webrace/webrace/internal/xpath"
 	"github.com/webrace/webrace/internal/xpathguard"
 )
 
@@ -17,7 +15,7 @@ const MaxExpression = xpathguard.MaxExpression
 // Query is a compiled XPath 1.0 expression. It may be used by many goroutines at once.
 type Query struct {
 	source  string
-	expr    func() (*xpath.Expr, error) // compiles it when it is first wanted
+	expr    *xpath.Expression
 	hints   []Hint
 	decided bool
 	screen  *screen
@@ -36,16 +34,13 @@ func Compile(expression string) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Query{source: expression, hints: plan(tokens)}
-	// In boolean(), the xpath package evaluates a copy of the expression, and shares no state between
-	// goroutines or matches; bare, it does both.
-	q.expr = sync.OnceValues(func() (*xpath.Expr, error) { return xpathguard.Compile("boolean(" + xpathguard.Render(tokens) + ")") })
-	if q.decided = decide(tokens, q.hints); q.decided {
-		return q, nil // it is an expression, and may never be evaluated
-	}
-	q.screen = newScreen(tokens)
-	if _, err := q.expr(); err != nil {
+	expr, err := xpath.Parse(tokens)
+	if err != nil {
 		return nil, fmt.Errorf("compile xpath %q: %w", expression, err)
+	}
+	q := &Query{source: expression, expr: expr, hints: plan(tokens)}
+	if q.decided = decide(tokens, q.hints); !q.decided {
+		q.screen = newScreen(tokens)
 	}
 	return q, nil
 }
@@ -83,16 +78,13 @@ func (q *Query) Match(ctx context.Context, tableBytes []byte) (matched bool, err
 	if err != nil {
 		return false, fmt.Errorf("match xpath: %w", err)
 	}
-	expr, err := q.expr()
-	if err == nil {
-		err = evaluate(ctx, t, func(root *navigator) {
-			verdict := q.screen.ask(root)
-			if matched = verdict == yes; verdict == maybe {
-				root.e.budget.Left = maxSteps
-				matched, _ = expr.Evaluate(root).(bool)
-			}
-		})
-	}
+	err = evaluate(ctx, t, func(e *evaluation) {
+		verdict := q.screen.ask(e)
+		if matched = verdict == yes; verdict == maybe {
+			e.budget.Left = maxSteps
+			matched = q.expr.True(e.grow(), 0, &e.budget)
+		}
+	})
 	if err != nil {
 		return false, fmt.Errorf("match xpath %q: %w", q.source, err)
 	}

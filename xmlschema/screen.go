@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/antchfx/xpath"
+	"github.com/webrace/webrace/internal/xpath"
 
 	"github.com/webrace/webrace/internal/xpathguard"
 )
@@ -130,17 +129,17 @@ func (p *probe) follow(tokens []xpathguard.Token) bool {
 }
 
 // ask returns the verdict on a document.
-func (s *screen) ask(root *navigator) verdict {
-	t := &root.e.t
+func (s *screen) ask(e *evaluation) verdict {
+	t := &e.t
 	urd := t.node(0, cellFirst)
-	if s == nil || t.hasNames() || urd == 0 || t.node(urd, cellNext) != 0 || t.node(urd, cellKind) != int(xpath.ElementNode) || word(t.node(urd, cellName)) != "urd" {
+	if s == nil || t.hasNames() || urd == 0 || t.node(urd, cellNext) != 0 || t.node(urd, cellKind) != int(xpath.Element) || word(t.node(urd, cellName)) != "urd" {
 		return maybe
 	}
 	best := no
 	for _, alternative := range s.alternatives {
 		worst := yes
 		for i := 0; worst > no && i < len(alternative); i++ {
-			a := answer{probe: &alternative[i], e: root.e}
+			a := answer{probe: &alternative[i], e: e}
 			worst = min(worst, a.verdict(urd))
 		}
 		best = max(best, worst)
@@ -171,6 +170,8 @@ func (a *answer) verdict(urd int) verdict {
 		a.holds = a.compare(float64(a.count))
 	case a.function == "number":
 		a.holds = a.compare(math.NaN())
+	case a.function != "": // what is not there is an empty string
+		a.holds = a.text == ""
 	}
 	if a.holds {
 		return yes
@@ -185,7 +186,7 @@ func (a *answer) look(node int, path []uint32) {
 	case len(path) > 0:
 		for kid := t.node(node, cellFirst); kid != 0 && !a.known; kid = t.node(kid, cellNext) {
 			a.e.budget.Spend(1)
-			if t.node(kid, cellKind) == int(xpath.ElementNode) && t.node(kid, cellName) == int(path[0]) {
+			if t.node(kid, cellKind) == int(xpath.Element) && t.node(kid, cellName) == int(path[0]) {
 				a.look(kid, path[1:])
 			}
 		}
@@ -219,11 +220,7 @@ func (a *answer) value(text []byte, simple bool) {
 		a.holds = (string(text) == a.text) == (a.operator == "=")
 		a.known = a.holds
 	default:
-		number, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
-		if err != nil {
-			number = math.NaN()
-		}
-		a.holds = a.compare(number)
+		a.holds = a.compare(xpath.ParseNumber(string(text)))
 		a.known = a.holds || a.function == "number"
 	}
 }

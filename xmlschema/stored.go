@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/antchfx/xpath"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // StoredURD reads a request from the table of its canonical form, ten times as fast as from that form
@@ -41,7 +41,7 @@ type tableReader struct {
 
 // name returns the local name of an element; a name that is not of the vocabulary has none.
 func (r *tableReader) name(node int) string {
-	if r.t.node(node, cellKind) != int(xpath.ElementNode) {
+	if r.t.node(node, cellKind) != int(xpath.Element) {
 		return ""
 	}
 	return word(r.t.node(node, cellName))

@@ -9,7 +9,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/antchfx/xpath"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // A table is a document as an array of nodes, so that it can be walked where it lies, in memory or in a
@@ -56,7 +56,7 @@ var errTable = errors.New("not a node table")
 func BuildTable(document []byte) ([]byte, error) {
 	b := tableBuilder{
 		names: make(map[[3]string]uint32),
-		nodes: [][nodeCells]uint32{{cellKind: uint32(xpath.RootNode)}},
+		nodes: [][nodeCells]uint32{{cellKind: uint32(xpath.Root)}},
 		open:  []uint32{0},
 		last:  []uint32{0},
 	}
@@ -120,7 +120,7 @@ func (b *tableBuilder) add(token xml.Token, tag []byte) error {
 		}
 		b.characters(token)
 	case xml.Comment:
-		n := b.node(xpath.CommentNode)
+		n := b.node(xpath.Comment)
 		b.nodes[n][cellText], b.nodes[n][cellTextLen] = b.intern(token)
 	case xml.Directive:
 		return errors.New("document type declarations are not allowed")
@@ -130,7 +130,7 @@ func (b *tableBuilder) add(token xml.Token, tag []byte) error {
 
 func (b *tableBuilder) hasRoot() bool {
 	for n := b.nodes[0][cellFirst]; n != 0; n = b.nodes[n][cellNext] {
-		if b.nodes[n][cellKind] == uint32(xpath.ElementNode) {
+		if b.nodes[n][cellKind] == uint32(xpath.Element) {
 			return true
 		}
 	}
@@ -148,7 +148,7 @@ func (b *tableBuilder) element(start xml.StartElement, tag []byte) error {
 	if len(places) != len(start.Attr) {
 		return errors.New("a tag is not well-formed")
 	}
-	n := b.node(xpath.ElementNode)
+	n := b.node(xpath.Element)
 	b.nodes[n][cellName] = b.name(name, start.Name, Namespace)
 	b.nodes[n][cellAttr] = uint32(len(b.attrs))
 	for i, a := range start.Attr {
@@ -169,17 +169,17 @@ func (b *tableBuilder) characters(data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	if before := b.last[len(b.last)-1]; before != 0 && b.nodes[before][cellKind] == uint32(xpath.TextNode) {
+	if before := b.last[len(b.last)-1]; before != 0 && b.nodes[before][cellKind] == uint32(xpath.Text) {
 		b.text = append(b.text, data...)
 		b.nodes[before][cellTextLen] += uint32(len(data))
 		return
 	}
-	n := b.node(xpath.TextNode)
+	n := b.node(xpath.Text)
 	b.nodes[n][cellText], b.nodes[n][cellTextLen] = b.intern(data)
 }
 
 // node appends a node behind the last child of the open element.
-func (b *tableBuilder) node(kind xpath.NodeType) uint32 {
+func (b *tableBuilder) node(kind xpath.Kind) uint32 {
 	n := uint32(len(b.nodes))
 	parent, before := b.open[len(b.open)-1], b.last[len(b.last)-1]
 	b.nodes = append(b.nodes, [nodeCells]uint32{cellKind: uint32(kind), cellParent: parent, cellPrevious: before})
@@ -296,6 +296,9 @@ func (t *table) cell(i int) int {
 	return int(binary.LittleEndian.Uint16(t.cells[2*i:]))
 }
 
+// nodes returns how many there are.
+func (t *table) nodes() int { return t.attrs / nodeCells }
+
 func (t *table) node(n, cell int) int { return t.cell(nodeCells*n + cell) }
 func (t *table) attr(a, cell int) int { return t.cell(t.attrs + attrCells*a + cell) }
 
@@ -320,7 +323,7 @@ func (t *table) simpleText(node int) (text []byte, simple bool) {
 	if kid == 0 {
 		return nil, true
 	}
-	if t.node(kid, cellNext) != 0 || t.node(kid, cellKind) != int(xpath.TextNode) {
+	if t.node(kid, cellNext) != 0 || t.node(kid, cellKind) != int(xpath.Text) {
 		return nil, false
 	}
 	return t.slice(t.node(kid, cellText), t.node(kid, cellTextLen)), true

@@ -25,6 +25,7 @@ type Document struct {
 	parsed   bool
 	quirks   bool // browsers show it in quirks mode
 	elements *elements
+	paths    *paths
 }
 
 // Open takes a document as it was extracted: its body in the encoding of that name, its media type, and its
@@ -76,6 +77,14 @@ func (d *Document) matcher(budget *xpathguard.Budget) *matcher {
 		d.elements = number(d.root, d.isHTML(), d.quirks)
 	}
 	return &matcher{elements: d.elements, budget: budget, scope: -1}
+}
+
+// xpaths returns the tree, which there is, as XPath looks at it.
+func (d *Document) xpaths() *paths {
+	if d.paths == nil {
+		d.paths = newPaths(d.root)
+	}
+	return d.paths
 }
 
 // nowhere is the address of a document whose links nobody wants.

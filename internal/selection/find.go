@@ -52,21 +52,21 @@ type Found struct{ hit hit }
 // CSS, where :scope is that part, and for XPath what its path leads to from there. An error is that of the context, or
 // [ErrBudget].
 func (s *Search) Find(f *Finder, within Found) (found []Found, err error) {
-	from := within.hit.node
-	if from == nil {
-		from = s.root
+	from := within.hit
+	if from.node == nil {
+		from = hit{s.root, -1}
 	}
-	if from == nil {
+	if from.node == nil {
 		return nil, nil
 	}
 	err = s.guarded(func() {
 		if f.rule.xpath != nil {
-			for _, h := range evaluate(f.rule.xpath, from, s.budget) {
+			for _, h := range s.document.xpaths().evaluate(f.rule.xpath, from, s.budget) {
 				found = append(found, Found{h})
 			}
 			return
 		}
-		found = s.below(f, from)
+		found = s.below(f, from.node)
 	})
 	return found, err
 }

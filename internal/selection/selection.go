@@ -22,10 +22,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/xpath"
 	"github.com/webrace/webrace/internal/xpathguard"
 )
 
@@ -102,7 +102,7 @@ type compiled struct {
 	Rule
 	css    []*complex
 	scoped bool // css has :scope
-	xpath  *xpath.Expr
+	xpath  *xpath.Expression
 	regex  *pattern
 }
 
@@ -266,7 +266,7 @@ func (w *work) mark(m marks, d *Document) (selected, ignored bool) {
 		case r.css != nil:
 			css.matching(r.css).each(func(i int32) { found = append(found, hit{d.elements.nodes[i], -1}) })
 		case r.xpath != nil:
-			found = evaluate(r.xpath, d.root, w.budget)
+			found = d.xpaths().evaluate(r.xpath, hit{d.root, -1}, w.budget)
 		}
 		w.budget.Spend(stepsPerHit * len(found))
 		for _, h := range found {

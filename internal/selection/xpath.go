@@ -1,178 +1,92 @@
 package selection
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"strings"
 
-	"github.com/antchfx/xpath"
 	"golang.org/x/net/html"
 
+	"github.com/webrace/webrace/internal/xpath"
 	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // parseXPath compiles an expression that names nodes.
-func parseXPath(s string) (*xpath.Expr, error) {
-	if len(s) > xpathguard.MaxExpression {
-		return nil, fmt.Errorf("it is longer than %d bytes", xpathguard.MaxExpression)
-	}
-	tokens, err := xpathguard.Lex(s)
-	if err == nil {
-		err = xpathguard.Check(tokens)
-	}
-	if err != nil {
-		return nil, err
-	}
-	text := xpathguard.Render(tokens)
-	probe, err := xpathguard.Compile(text)
-	if err != nil {
-		return nil, err
-	}
-	nodes := false
-	err = xpathguard.Evaluate(func() { // of a copy, because this leaves its marks
-		budget := &xpathguard.Budget{Context: context.Background(), Left: 1 << 16}
-		_, nodes = probe.Evaluate(&navigator{budget: budget, node: &html.Node{Type: html.DocumentNode}, attr: -1}).(*xpath.NodeIterator)
-	})
-	if err != nil {
-		return nil, xpathguard.ErrExpression
-	}
-	if !nodes {
+func parseXPath(s string) (*xpath.Expression, error) {
+	expression, err := xpath.Compile(s)
+	if err == nil && expression.Type() != xpath.NodeSet {
 		return nil, errors.New("it gives a value, not a part of the page")
 	}
-	return xpathguard.Compile(text)
+	return expression, err
 }
 
-// evaluate returns the nodes that an expression names. The budget may end it with a panic.
-func evaluate(expr *xpath.Expr, root *html.Node, budget *xpathguard.Budget) (found []hit) {
-	for it := expr.Select(&navigator{budget: budget, node: root, attr: -1}); it.MoveNext(); {
-		budget.Spend(1)
-		if n, ok := it.Current().(*navigator); ok {
-			found = append(found, hit{n.node, n.attr})
+// paths is a document as XPath looks at it. Tags that fit nowhere are comments to it.
+type paths struct {
+	xpath.Tree
+	nodes   []*html.Node
+	numbers map[*html.Node]int32 // made when an expression is about a part of the document
+}
+
+func newPaths(root *html.Node) *paths {
+	p := &paths{nodes: []*html.Node{root}}
+	p.Source = p
+	p.Reset()
+	open := []int32{0} // the node, and those that it is in
+	for n := following(root, root); n != nil; n = following(n, root) {
+		for p.nodes[open[len(open)-1]] != n.Parent {
+			open = open[:len(open)-1]
 		}
+		kind := xpath.Comment
+		switch n.Type {
+		case html.ElementNode:
+			kind = xpath.Element
+		case html.TextNode:
+			kind = xpath.Text
+		}
+		number := p.Add(kind, open[len(open)-1])
+		p.nodes = append(p.nodes, n)
+		open = append(open, number)
+	}
+	p.Done()
+	return p
+}
+
+// evaluate returns the nodes that an expression leads to from a part of the document. The budget may end it with a panic.
+func (p *paths) evaluate(x *xpath.Expression, from hit, budget *xpathguard.Budget) (found []hit) {
+	number := int32(0)
+	if from.node != p.nodes[0] {
+		if p.numbers == nil {
+			p.numbers = make(map[*html.Node]int32, len(p.nodes))
+			for i, n := range p.nodes {
+				p.numbers[n] = int32(i)
+			}
+		}
+		number = p.numbers[from.node]
+	}
+	for _, n := range x.Nodes(&p.Tree, xpath.NewNode(number, int32(from.attr)), budget) {
+		found = append(found, hit{p.nodes[n.Number()], int(n.Attribute())})
 	}
 	return found
 }
 
-// navigator walks the tree of a document, and counts its steps. Tags that fit nowhere are comments to it.
-type navigator struct {
-	budget *xpathguard.Budget
-	node   *html.Node
-	attr   int // of the node, from 0; -1 on the node itself
-}
-
-var _ xpath.NodeNavigator = (*navigator)(nil)
-
-func (n *navigator) NodeType() xpath.NodeType {
-	switch {
-	case n.attr >= 0:
-		return xpath.AttributeNode
-	case n.node.Type == html.DocumentNode:
-		return xpath.RootNode
-	case n.node.Type == html.ElementNode:
-		return xpath.ElementNode
-	case n.node.Type == html.TextNode:
-		return xpath.TextNode
+func (p *paths) Name(number, attribute int32) (prefix, local string) {
+	n := p.nodes[number]
+	if attribute >= 0 {
+		a := &n.Attr[attribute]
+		return a.Namespace, a.Key
 	}
-	return xpath.CommentNode
+	return n.Namespace, n.Data
 }
 
-func (n *navigator) LocalName() string {
-	switch {
-	case n.attr >= 0:
-		return n.node.Attr[n.attr].Key
-	case n.node.Type == html.ElementNode:
-		return n.node.Data
+// Space returns nothing: of a page that is only nearly XML, no namespaces are known.
+func (p *paths) Space(_, _ int32) string { return "" }
+
+func (p *paths) Text(number, attribute int32) string {
+	switch n := p.nodes[number]; {
+	case attribute >= 0:
+		return n.Attr[attribute].Val
+	case n.Type == html.TextNode:
+		return n.Data
 	}
 	return ""
 }
 
-func (n *navigator) Prefix() string {
-	switch {
-	case n.attr >= 0:
-		return n.node.Attr[n.attr].Namespace
-	case n.node.Type == html.ElementNode:
-		return n.node.Namespace
-	}
-	return ""
-}
-
-func (n *navigator) Value() string {
-	switch {
-	case n.attr >= 0:
-		return n.charge(n.node.Attr[n.attr].Val)
-	case n.node.Type == html.TextNode:
-		return n.charge(n.node.Data)
-	}
-	var all strings.Builder
-	for at := following(n.node, n.node); at != nil; at = following(at, n.node) {
-		if n.budget.Spend(1); at.Type == html.TextNode {
-			all.WriteString(n.charge(at.Data))
-		}
-	}
-	return all.String()
-}
-
-func (n *navigator) charge(text string) string {
-	n.budget.Spend(1 + len(text)/xpathguard.StepBytes)
-	return text
-}
-
-func (n *navigator) Copy() xpath.NodeNavigator {
-	n.budget.Spend(1)
-	c := *n
-	return &c
-}
-
-func (n *navigator) MoveToRoot() {
-	for n.attr = -1; n.node.Parent != nil; n.node = n.node.Parent {
-		n.budget.Spend(1)
-	}
-}
-
-func (n *navigator) MoveToParent() bool {
-	if n.attr >= 0 {
-		n.budget.Spend(1)
-		n.attr = -1
-		return true
-	}
-	return n.moveTo(n.node.Parent)
-}
-
-func (n *navigator) MoveToNextAttribute() bool {
-	n.budget.Spend(1)
-	if n.node.Type != html.ElementNode || n.attr+1 >= len(n.node.Attr) {
-		return false
-	}
-	n.attr++
-	return true
-}
-
-func (n *navigator) MoveToChild() bool    { return n.attr < 0 && n.moveTo(n.node.FirstChild) }
-func (n *navigator) MoveToNext() bool     { return n.attr < 0 && n.moveTo(n.node.NextSibling) }
-func (n *navigator) MoveToPrevious() bool { return n.attr < 0 && n.moveTo(n.node.PrevSibling) }
-
-func (n *navigator) moveTo(to *html.Node) bool {
-	n.budget.Spend(1)
-	if to == nil {
-		return false
-	}
-	n.node = to
-	return true
-}
-
-func (n *navigator) MoveToFirst() bool {
-	moved := false
-	for n.MoveToPrevious() {
-		moved = true
-	}
-	return moved
-}
-
-func (n *navigator) MoveTo(other xpath.NodeNavigator) bool {
-	o, ok := other.(*navigator)
-	if ok {
-		n.node, n.attr = o.node, o.attr
-	}
-	return ok
-}
+func (p *paths) Attributes(number int32) int32 { return int32(len(p.nodes[number].Attr)) }

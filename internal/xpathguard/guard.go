@@ -1,15 +1,12 @@
-// Package xpathguard makes XPath expressions of strangers safe to evaluate. The xpath package panics on
-// some input, has no limit of time, and knows functions whose cost nothing bounds. So an expression is
-// read by a lexer of ours first, which refuses what that package would misread; and the navigator that it
-// moves over a document counts its steps in a [Budget].
+// Package xpathguard makes XPath expressions of strangers safe to read and to evaluate: it cuts them into tokens, refuses
+// what no evaluation should see, and counts the steps of one in a [Budget], by which it ends. What they mean is known to
+// the package xpath.
 package xpathguard
 
 import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/antchfx/xpath"
 )
 
 // MaxExpression is the most bytes of an expression.
@@ -21,20 +18,6 @@ var ErrBudget = errors.New("xpath expression needs too many steps")
 // ErrExpression is the error of what looks like XPath, and is none.
 var ErrExpression = errors.New("it is not an XPath expression")
 
-// Compile is xpath.Compile, whose parser panics on some input, for tokens that [Check] has passed. Its
-// messages are about the expression as it was rewritten, and no help.
-func Compile(expression string) (expr *xpath.Expr, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = ErrExpression
-		}
-	}()
-	if expr, err = xpath.Compile(expression); err != nil {
-		return nil, ErrExpression
-	}
-	return expr, nil
-}
-
 const (
 	// StepBytes of text cost as much as a step.
 	StepBytes = 64
@@ -42,8 +25,8 @@ const (
 	contextSteps = 1 << 10
 )
 
-// Budget counts the steps of an evaluation. The xpath package has no way to stop, so Spend panics, and
-// [Evaluate] recovers.
+// Budget counts the steps of an evaluation. So that no part of one has to hand an error on, Spend panics, and [Evaluate]
+// recovers.
 type Budget struct {
 	Context context.Context
 	Left    int
@@ -66,7 +49,7 @@ func (b *Budget) Spend(steps int) {
 }
 
 // Evaluate runs what evaluates an expression. A panic becomes the error: [ErrBudget], that of the context,
-// or whatever the xpath package failed at.
+// or whatever a damaged document made fail.
 func Evaluate(work func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {

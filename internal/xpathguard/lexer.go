@@ -15,6 +15,7 @@ import (
 type Token struct {
 	Kind Kind
 	Text string // as written
+	At   int    // its first character, from 1
 }
 
 // Kind is the kind of a token.
@@ -46,6 +47,7 @@ var symbols = []string{
 // Lex cuts an expression into tokens.
 func Lex(s string) ([]Token, error) {
 	all := make([]Token, 0, 16)
+	at := 1
 	for i := 0; i < len(s); {
 		rest := s[i:]
 		r, width := utf8.DecodeRuneInString(rest)
@@ -55,29 +57,32 @@ func Lex(s string) ([]Token, error) {
 			return nil, errors.New("it is not valid UTF-8")
 		case strings.ContainsRune(" \t\r\n", r):
 			i += width
+			at++
 			continue
 		case r == '"' || r == '\'':
 			end := strings.IndexByte(rest[1:], rest[0])
 			if end < 0 {
 				return nil, errors.New("a string is not closed")
 			}
-			l = Token{String, rest[:end+2]}
+			l = Token{Kind: String, Text: rest[:end+2]}
 		case isDigit(r) || r == '.' && len(rest) > 1 && isDigit(rune(rest[1])):
-			l = Token{Number, prefixOf(rest, func(r rune) bool { return isDigit(r) || r == '.' })}
+			l = Token{Kind: Number, Text: prefixOf(rest, func(r rune) bool { return isDigit(r) || r == '.' })}
 			if strings.Count(l.Text, ".") > 1 {
 				return nil, fmt.Errorf("%s is not a number", l.Text)
 			}
 		case isNameStart(r):
-			l = Token{Name, qualifiedName(rest)}
+			l = Token{Kind: Name, Text: qualifiedName(rest)}
 		default:
 			k := slices.IndexFunc(symbols, func(symbol string) bool { return strings.HasPrefix(rest, symbol) })
 			if k < 0 {
 				return nil, fmt.Errorf("%q is not part of XPath here", r)
 			}
-			l = Token{Symbol, symbols[k]}
+			l = Token{Kind: Symbol, Text: symbols[k]}
 		}
+		l.At = at
 		all = append(all, l)
 		i += len(l.Text)
+		at += utf8.RuneCountInString(l.Text)
 	}
 	return all, nil
 }
@@ -114,8 +119,7 @@ func isNamePart(r rune) bool {
 	return isNameStart(r) || isDigit(r) || r == '-' || r == '.' || unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc)
 }
 
-// functions are those whose cost the steps of a match bound, and node types, which look like them. What
-// is left out of the xpath package's own are matches, replace, string-join and reverse.
+// functions are those of XPath 1.0 without id and lang, two that were there before, and node types, which look like them.
 var functions = []string{
 	"position", "last", "count", "name", "local-name", "namespace-uri",
 	"string", "concat", "starts-with", "contains", "substring-before", "substring-after", "substring",
@@ -129,8 +133,7 @@ var axes = []string{
 	"following-sibling", "parent", "preceding", "preceding-sibling", "self",
 }
 
-// Check refuses what the xpath package would accept and then panic on, ignore, or not bound: brackets that
-// do not match, and unknown functions and axes.
+// Check refuses brackets that do not match, and unknown functions and axes, of which it says what may be meant.
 func Check(tokens []Token) error {
 	if len(tokens) == 0 {
 		return errors.New("it is empty")
@@ -198,13 +201,4 @@ func EndsOperand(tokens []Token, i int) bool {
 		}
 	}
 	return false
-}
-
-// Render writes tokens as an expression again, apart from each other so that none run together.
-func Render(tokens []Token) string {
-	texts := make([]string, len(tokens))
-	for i, l := range tokens {
-		texts[i] = l.Text
-	}
-	return strings.Join(texts, " ")
 }
