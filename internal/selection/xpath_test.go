@@ -46,7 +46,7 @@ func randomPage(r *rand.Rand, elements int) string {
 		case 0:
 			b.WriteString("</" + name + ">")
 		case 1:
-			b.WriteString(one("one", "two 2", "3", " 1 ", "a b  c", "\u00a0x\u00a0", "0.5", "-2", "é𝄞", "<!--c-->", "\n"))
+			b.WriteString(one("one", "two 2", "3", " 1 ", "a b  c", "\u00a0x\u00a0", "0.5", "2.5", "é𝄞", "<!--c-->", "\n"))
 		default:
 			b.WriteString("<" + name)
 			for _, key := range []string{"class", "id", "href", "title", "data-n"} {

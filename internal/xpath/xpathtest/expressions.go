@@ -193,11 +193,11 @@ func (g *Generator) string(depth int) string {
 	case 0:
 		return fmt.Sprintf("concat(%s, %s)", g.string(depth), g.any(depth))
 	case 1:
-		return fmt.Sprintf("substring(%s, %s)", g.string(depth), g.number(depth))
+		return fmt.Sprintf("substring(%s, %s)", g.relative(depth), g.number(depth)) // of no number: a lone "-" is one to libxml2
 	case 2:
-		return fmt.Sprintf("substring(%s, %s, %s)", g.string(depth), g.number(depth), g.number(depth))
+		return fmt.Sprintf("substring(%s, %s, %s)", g.relative(depth), g.number(depth), g.number(depth))
 	case 3:
-		return fmt.Sprintf("%s(%s, %s)", g.one("substring-before", "substring-after"), g.string(depth), g.one(g.Values...))
+		return fmt.Sprintf("%s(%s, %s)", g.one("substring-before", "substring-after"), g.relative(depth), g.one(g.Values...))
 	case 4:
 		return "normalize-space(" + g.one("", g.string(depth)) + ")"
 	case 5:
