@@ -140,8 +140,8 @@ type Document struct {
 	Changed bool   // Version is new with this visit
 }
 
-// UndecodedField is the field of a document's header in which fetch says why its body, or the end of it, is not taken out
-// of its content encodings. It is stored with the header; what a server sends by that name is left out.
+// UndecodedField is the field of a document's header in which fetch says why its body, or the end of it, is not taken
+// out of its content encodings. It is stored with the header; what a server sends by that name is left out.
 const UndecodedField = "Webrace-Undecoded"
 
 // What a document may come without. A server that confirms the stored version sends none of them, and a document

@@ -2,12 +2,12 @@
 // difference, and reduced to their stems. Keywords, watched pages and the full-text index all pass this
 // one code, so that what one of them finds the others find too.
 //
-// A word is a longest run of letters, digits and underscores; combining marks, soft hyphens and joiners
-// inside it belong to it but leave no trace in the term. Characters are taken for what they stand for (NFKC): H₂O is
-// H2O, and digits of all scripts are those of ASCII. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs,
-// which have no spaces between words, become overlapping pairs of characters, however these are encoded. Stems are by the
-// rules of a language, and folded after these were applied: see [StemIn] for the words of texts and [Stems] for
-// keywords, which have no language.
+// A word is a longest run of letters, digits and underscores; combining marks, soft hyphens and joiners inside it
+// belong to it but leave no trace in the term. Characters are taken for what they stand for (NFKC): H₂O is H2O, and
+// digits of all scripts are those of ASCII. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs, which have no
+// spaces between words, become overlapping pairs of characters, however these are encoded. Stems are by the rules of a
+// language, and folded after these were applied: see [StemIn] for the words of texts and [Stems] for keywords, which
+// have no language.
 //
 // Terms are identified by 64-bit hashes. Nothing that is stored holds them, but for the likenesses of
 // annotations: if the hashes change, texts stored before are like none after.

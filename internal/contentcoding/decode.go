@@ -88,8 +88,8 @@ func isTrailing(err error) bool {
 	return err != nil && (errors.Is(err, zstd.ErrMagicMismatch) || err.Error() == "brotli: excessive input")
 }
 
-// isNone says whether a body that could not be decoded was not encoded so at all. DEFLATE and brotli have no mark: a few
-// bytes of anything may be decoded.
+// isNone says whether a body that could not be decoded was not encoded so at all. DEFLATE and brotli have no mark: a
+// few bytes of anything may be decoded.
 func (l *layer) isNone() bool {
 	switch {
 	case l.from.over:

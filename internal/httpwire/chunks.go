@@ -35,8 +35,8 @@ const (
 var crlf = []byte("\r\n")
 
 // pass reads the next bytes. It moves those that are not left out to the front, and returns how many they are, and how
-// many it has used: all of them unless the body ended or is bad. The blank line at the end may not fit there; then it is
-// in late.
+// many it has used: all of them unless the body ended or is bad. The blank line at the end may not fit there; then it
+// is in late.
 func (c *chunks) pass(b []byte, most int) (kept, used int, s chunksState) {
 	for i := 0; i < len(b); {
 		if c.at == chunkTrailer {

@@ -49,7 +49,8 @@ func maybeResponse(b []byte) bool {
 	return bytes.EqualFold(b[:n], []byte(protocol[:n]))
 }
 
-// headEnd returns the length of a head; 0 if its end is not there yet, and then from where to look for it the next time.
+// headEnd returns the length of a head; 0 if its end is not there yet, and then from where to look for it the next
+// time.
 func headEnd(b []byte, from int) (end, next int) {
 	from = max(from, blank(b))
 	for {

@@ -10,8 +10,8 @@
 // Where the head says two things of the length of the body (a length and chunks, or chunks by HTTP/1.0), chunks count,
 // and the connection ends with the response (section 6.3). Trailers are left out.
 //
-// The reader gets no byte that follows a response before there is another request: what comes with the end of a body, or
-// while nothing is asked, is never taken for the next answer, and ends the connection.
+// The reader gets no byte that follows a response before there is another request: what comes with the end of a body,
+// or while nothing is asked, is never taken for the next answer, and ends the connection.
 //
 // It is held against net/http (FuzzHead, FuzzResponses), which takes all that passes, and ends each body at the same
 // byte; where browsers differ from one another, the stricter is followed.
@@ -152,7 +152,8 @@ func (c *Conn) pass(b []byte) int {
 	return passed
 }
 
-// passHead takes a head, or a part of one. It returns 0 if nothing of rest may be read as it is, and then has all of it.
+// passHead takes a head, or a part of one. It returns 0 if nothing of rest may be read as it is, and then has all of
+// it.
 func (c *Conn) passHead(rest []byte) int {
 	if len(c.pending) == 0 {
 		if end, f := scan(rest); end > 0 {
@@ -192,8 +193,8 @@ func (c *Conn) complete(head, body []byte) {
 	c.out = slices.Concat(head, body[:n], c.out)
 }
 
-// refuse ends the connection with a reason, within a head: net/http would take a connection that fails between responses
-// for one that was closed, and ask again.
+// refuse ends the connection with a reason, within a head: net/http would take a connection that fails between
+// responses for one that was closed, and ask again.
 func (c *Conn) refuse(why error) { c.pending, c.out, c.err = nil, []byte("HTTP/1.1 200\r\n"), why }
 
 // unasked ends the connection at what no request asked for.

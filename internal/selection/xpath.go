@@ -49,7 +49,8 @@ func newPaths(root *html.Node) *paths {
 	return p
 }
 
-// evaluate returns the nodes that an expression leads to from a part of the document. The budget may end it with a panic.
+// evaluate returns the nodes that an expression leads to from a part of the document. The budget may end it with a
+// panic.
 func (p *paths) evaluate(x *xpath.Expression, from hit, budget *xpathguard.Budget) (found []hit) {
 	number := int32(0)
 	if from.node != p.nodes[0] {

@@ -7,5 +7,6 @@
 // It is held against libxml2 by tests of the packages that use it: random expressions on random pages, URDs and
 // annotations give the same nodes, in the same order, and the same values. Where the standard and libxml2 differ, it
 // follows the standard: the nodes that follow an attribute are those of its element and behind it, "//." begins with
-// what it is asked of, "1e3" and "-" are no numbers, and a number is written with as many digits as tell it from all others.
+// what it is asked of, "1e3" and "-" are no numbers, and a number is written with as many digits as tell it from all
+// others.
 package xpath

@@ -1,6 +1,6 @@
-// Package xpathguard makes XPath expressions of strangers safe to read and to evaluate: it cuts them into tokens, refuses
-// what no evaluation should see, and counts the steps of one in a [Budget], by which it ends. What they mean is known to
-// the package xpath.
+// Package xpathguard makes XPath expressions of strangers safe to read and to evaluate: it cuts them into tokens,
+// refuses what no evaluation should see, and counts the steps of one in a [Budget], by which it ends. What they mean is
+// known to the package xpath.
 package xpathguard
 
 import (
@@ -25,8 +25,8 @@ const (
 	contextSteps = 1 << 10
 )
 
-// Budget counts the steps of an evaluation. So that no part of one has to hand an error on, Spend panics, and [Evaluate]
-// recovers.
+// Budget counts the steps of an evaluation. So that no part of one has to hand an error on, Spend panics, and
+// [Evaluate] recovers.
 type Budget struct {
 	Context context.Context
 	Left    int

@@ -119,7 +119,8 @@ func isNamePart(r rune) bool {
 	return isNameStart(r) || isDigit(r) || r == '-' || r == '.' || unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc)
 }
 
-// functions are those of XPath 1.0 without id and lang, two that were there before, and node types, which look like them.
+// functions are those of XPath 1.0 without id and lang, two that were there before, and node types, which look like
+// them.
 var functions = []string{
 	"position", "last", "count", "name", "local-name", "namespace-uri",
 	"string", "concat", "starts-with", "contains", "substring-before", "substring-after", "substring",

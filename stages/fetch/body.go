@@ -14,8 +14,8 @@ import (
 const wireSlack = 64 << 10
 
 // read takes the body off the connection and out of its encodings, as far as it is in them: what is not is kept as it
-// came, and what ends too early, or is damaged, up to there; a.broken says why. Before it takes more memory than there is
-// room for it calls more. The error is of that or of the connection.
+// came, and what ends too early, or is damaged, up to there; a.broken says why. Before it takes more memory than there
+// is room for it calls more. The error is of that or of the connection.
 func (a *answer) read(response *http.Response, limit int, more func(bytes int) error) (err error) {
 	var encodings []string
 	if encodings, a.broken = contentcoding.Names(response.Header["Content-Encoding"]); a.broken != nil {

@@ -21,9 +21,9 @@ func isRedirect(a *answer) bool {
 	return false
 }
 
-// location returns the normalized URL that a redirect leads to. Bytes beyond ASCII are encoded one by one, as browsers do,
-// whatever character set was meant: of UTF-8 that is the URL which the standard gives, and of Latin-1 the one that the
-// server knows. Two that differ lead nowhere, which keeps what is smuggled into a header from being followed.
+// location returns the normalized URL that a redirect leads to. Bytes beyond ASCII are encoded one by one, as browsers
+// do, whatever character set was meant: of UTF-8 that is the URL which the standard gives, and of Latin-1 the one that
+// the server knows. Two that differ lead nowhere, which keeps what is smuggled into a header from being followed.
 func location(from string, header http.Header) (string, error) {
 	all := header["Location"]
 	if len(all) == 0 || all[0] == "" {

@@ -185,8 +185,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// connections asks for what is always there, if the connection is to be used before, then for the case, and then for what
-// is always there again. It returns how many connections that took.
+// connections asks for what is always there, if the connection is to be used before, then for the case, and then for
+// what is always there again. It returns how many connections that took.
 func (c *wireCase) connections(t *testing.T, used, whole bool) int32 {
 	t.Helper()
 	var made atomic.Int32

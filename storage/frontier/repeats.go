@@ -9,10 +9,10 @@ import (
 )
 
 // repeats remembers which crawls came to which URLs lately, because most links of a page are repeats, and answers them
-// without asking the disk, nor for a hash that would identify the URL there. It knows a link by 128 bits of hashes of the
-// URL's identity, whose seeds are of this process alone, so nobody can aim at a collision; that chance makes one, by which
-// a URL would be lost, is as likely as on disk, where a record is found by as many bits. What it does not know the disk is
-// asked for.
+// without asking the disk, nor for a hash that would identify the URL there. It knows a link by 128 bits of hashes of
+// the URL's identity, whose seeds are of this process alone, so nobody can aim at a collision; that chance makes one,
+// by which a URL would be lost, is as likely as on disk, where a record is found by as many bits. What it does not know
+// the disk is asked for.
 type repeats struct {
 	seeds [2]maphash.Seed
 	most  int // sets

@@ -43,8 +43,8 @@ func TestRepeatsAreExact(t *testing.T) {
 	}
 }
 
-// The repeats grow with what they remember, and forget hardly any before they are full: which crawl came to which URL, and
-// no other.
+// The repeats grow with what they remember, and forget hardly any before they are full: which crawl came to which URL,
+// and no other.
 func TestRepeatsKeepWhatTheyHaveRoomFor(t *testing.T) {
 	t.Parallel()
 	const most, urls, crawls = 1 << 15, 1 << 13, 3

@@ -144,8 +144,8 @@ func (w *Watch) write(size int64, f func() error) error {
 	return f()
 }
 
-// wait returns when there is room, which is then admitted: at the earliest after a while, so that what fails though there seems to
-// be room, as for want of a quota, does not spin; or when somebody else who waited has written.
+// wait returns when there is room, which is then admitted: at the earliest after a while, so that what fails though
+// there seems to be room, as for want of a quota, does not spin; or when somebody else who waited has written.
 func (w *Watch) wait(ctx context.Context, size int64) error {
 	over := w.pause()
 	tick := time.NewTicker(w.options.Poll)

@@ -317,8 +317,8 @@ func TestWhatFailsForAnotherReasonEndsNobodysPause(t *testing.T) {
 	})
 }
 
-// TestWritersHaveRoomTogether lets one write begin, which then takes its time: what it is going to need is not there for
-// another one, though the disk still has it.
+// TestWritersHaveRoomTogether lets one write begin, which then takes its time: what it is going to need is not there
+// for another one, though the disk still has it.
 func TestWritersHaveRoomTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
