@@ -30,6 +30,9 @@ const (
 	// leastGarbage may always gather: where little is in use, as in a pipeline of records, a share of it would be
 	// collected hundreds of times a second.
 	leastGarbage = 24 << 20
+	// garbageScanned is how much garbage may gather, as a multiple of what of the memory in use holds pointers: that is
+	// what a collection looks through. URDs are such, and the stores' caches and buffers are not.
+	garbageScanned = 2
 	// smallest is what Go's memory is kept to while little is in use, by collecting more often and giving back at
 	// once what is free. The more is in use, the more it may be, up to the budget: a process that is held to what it
 	// needs does nothing but collect.
@@ -75,17 +78,17 @@ func (b budget) apply(room int64) {
 		return
 	}
 	percent, limit := 0, int64(0)
-	set := func(inUse uint64) {
-		if next := garbageFor(inUse, room); next != percent {
+	set := func(in inUse) {
+		if next := garbageFor(in, room); next != percent {
 			percent = next
 			debug.SetGCPercent(percent)
 		}
-		if next := b.limitFor(inUse, room); next != limit {
+		if next := b.limitFor(in, room); next != limit {
 			limit = next
 			debug.SetMemoryLimit(limit)
 		}
 	}
-	set(0)
+	set(inUse{})
 	afterEachCollection(set)
 }
 
@@ -98,28 +101,34 @@ func (b budget) room(indexing bool) int64 {
 	return max(smallest, int64(b.total/8*3))
 }
 
+// inUse is how much of Go's memory a garbage collection has left, and how much of that it had to look through.
+type inUse struct{ all, scanned int64 }
+
 // garbageFor returns how much garbage may gather, as a share of what is in use, in steps, so that few collections
 // change it.
-func garbageFor(inUse uint64, room int64) int {
+func garbageFor(in inUse, room int64) int {
 	const step = garbagePercent
-	least := leastGarbage + room - smallest
-	return max(garbagePercent, int(least*100/max(int64(inUse), 1<<20))/step*step)
+	least, pointers := leastGarbage+room-smallest, garbageScanned*in.scanned
+	percent := func(garbage int64) int { return int(garbage * 100 / max(in.all, 1<<20)) }
+	return max(garbagePercent, percent(least)/step*step, (percent(pointers)+step-1)/step*step)
 }
 
-// limitFor returns what Go's memory is kept to: two fifths more than is in use, no less than room, and no more than the
-// budget.
-func (b budget) limitFor(inUse uint64, room int64) int64 {
-	enough := (int64(inUse/5*7) + limits - 1) / limits * limits
+// limitFor returns what Go's memory is kept to: two fifths more than is in use, or twice the garbage that may gather
+// because of pointers, since close to a limit Go collects, and gives back, all the time; no less than room, and no more
+// than the budget.
+func (b budget) limitFor(in inUse, room int64) int64 {
+	garbage := max(in.all/5*2, 2*garbageScanned*in.scanned)
+	enough := (in.all + garbage + limits - 1) / limits * limits
 	return min(max(enough, room), int64(b.total))
 }
 
-// afterEachCollection calls f after every garbage collection, with what it has left in use; one call at a time.
-func afterEachCollection(f func(inUse uint64)) {
+// afterEachCollection calls f after every garbage collection; one call at a time.
+func afterEachCollection(f func(inUse)) {
 	type sentinel [64]byte // large enough to lie in no block with others
-	runtime.AddCleanup(new(sentinel), func(f func(uint64)) {
-		inUse := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(inUse)
-		f(inUse[0].Value.Uint64())
+	runtime.AddCleanup(new(sentinel), func(f func(inUse)) {
+		sizes := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+		metrics.Read(sizes)
+		f(inUse{all: int64(sizes[0].Value.Uint64()), scanned: int64(sizes[1].Value.Uint64())})
 		afterEachCollection(f)
 	}, f)
 }

@@ -270,55 +270,70 @@ func TestTheBudgetIsAShareOfWhatThereIs(t *testing.T) {
 func TestAProcessIsKeptSmallButNeverToWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	b := budget{total: 1 << 30}
-	for inUse, last := uint64(0), int64(0); inUse < 1<<31; inUse += 1 << 20 {
-		limit, most := b.limitFor(inUse, smallest), int64(b.total)
-		if limit < smallest || limit < last || limit > most || limit < min(int64(inUse)*139/100, most) || limit > max(smallest, int64(inUse)*7/5+limits) {
-			t.Fatalf("with %d MB in use the limit is %d MB", inUse>>20, limit>>20)
+	for _, percent := range []int64{0, 10, 50, 100} { // of what is in use holds pointers
+		last := int64(0)
+		for all := int64(0); all < 1<<31; all += 1 << 20 {
+			scanned := all * percent / 100
+			limit, most := b.limitFor(inUse{all, scanned}, smallest), int64(b.total)
+			least := max(all*139/100, all+2*garbageScanned*scanned)
+			if limit < smallest || limit < last || limit > most || limit < min(least, most) || limit > max(smallest, all*7/5+limits, least+limits) {
+				t.Fatalf("with %d MB in use, of which %d MB are scanned, the limit is %d MB", all>>20, scanned>>20, limit>>20)
+			}
+			last = limit
 		}
-		last = limit
 	}
 }
 
 func TestWhatIsInUseIsKnownAfterEachCollection(t *testing.T) {
 	t.Parallel()
-	const large = 64 << 20
-	seen := make(chan uint64)
+	const large, pointers = 64 << 20, 16 << 20
+	seen := make(chan inUse)
 	over := make(chan struct{})
 	defer close(over)
-	afterEachCollection(func(inUse uint64) {
+	afterEachCollection(func(in inUse) {
 		select {
-		case seen <- inUse:
+		case seen <- in:
 		case <-over:
 		}
 	})
-	held := make([]byte, large)
+	held, pointing := make([]byte, large), make([]*byte, pointers/8)
 	for noticed := 0; noticed < 3; {
 		runtime.GC() // which may come before there is somebody to notice it
 		select {
-		case inUse := <-seen:
-			noticed++
-			if inUse < large {
-				t.Errorf("%d bytes are in use, of which %d are held here", inUse, large)
+		case in := <-seen:
+			if noticed++; noticed < 3 { // of a collection that may have begun before all of it was there
+				continue
+			}
+			if in.all < large+pointers || in.scanned < pointers || in.scanned > large {
+				t.Errorf("%d bytes are in use, and %d scanned, of which %d and %d are held here", in.all, in.scanned, large+pointers, pointers)
 			}
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 	runtime.KeepAlive(held)
+	runtime.KeepAlive(pointing)
 }
 
-// TestGarbageIsAShareOfWhatIsInUseOrSome holds that little memory is not collected all the time, and that much of it
-// gathers no more garbage than its share.
+// TestGarbageIsAShareOfWhatIsInUseOrSome holds that little memory is not collected all the time, that much of it gathers
+// no more garbage than its share, and that memory which holds pointers is seldom looked through.
 func TestGarbageIsAShareOfWhatIsInUseOrSome(t *testing.T) {
 	t.Parallel()
+	const step = garbagePercent
 	for _, more := range []int64{0, 80 << 20} {
-		room, least := smallest+more, uint64(leastGarbage+more)
-		for inUse := uint64(1 << 20); inUse < 1<<30; inUse += 1 << 20 {
-			garbage := inUse * uint64(garbageFor(inUse, room)) / 100
-			if share := inUse * garbagePercent / 100; garbage < min(share, least) || garbage > max(share, least) {
-				t.Errorf("with %d MB in use, %d MB of garbage gather", inUse>>20, garbage>>20)
+		room, least := smallest+more, leastGarbage+more
+		for all := int64(1 << 20); all < 1<<30; all += 1 << 20 {
+			share := all * garbagePercent / 100
+			garbage := all * int64(garbageFor(inUse{all: all}, room)) / 100
+			if garbage < min(share, least) || garbage > max(share, least) {
+				t.Errorf("with %d MB in use, %d MB of garbage gather", all>>20, garbage>>20)
+			}
+			pointers := all / 2
+			garbage = all * int64(garbageFor(inUse{all, pointers}, room)) / 100
+			if want := max(least, garbageScanned*pointers); garbage < min(want, garbageScanned*pointers) || garbage > want+all*step/100 {
+				t.Errorf("with %d MB in use, and half of it scanned, %d MB of garbage gather", all>>20, garbage>>20)
 			}
 		}
-		if garbageFor(0, room) > int(100*least>>20) {
+		if garbageFor(inUse{}, room) > int(100*least>>20) {
 			t.Error("with nothing in use, there is no limit")
 		}
 	}

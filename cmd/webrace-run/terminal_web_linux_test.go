@@ -26,7 +26,10 @@ func obeyed(field string) string {
 	return "\x1b[2J\x1b]8;;http://evil/\x1b\\\a\b\u009b5m\x9b5m\x7f\u202e\u2066\u200b" + field
 }
 
-// shown is the end of it as a person sees it.
+// inHeader is what of it can stand in a header: lines with other control characters are left out.
+func inHeader(field string) string { return "\u009b5m\x9b5m\u202e\u2066\u200b" + field }
+
+// shown is the end of both as a person sees it.
 func shown(field string) string { return `\u202e\u2066\u200b` + field }
 
 // ours are the sequences that the commands themselves tell a terminal.
@@ -110,7 +113,7 @@ func obeyedSite(t *testing.T, slow <-chan struct{}) (url string) {
 			obeyed("listed")+"</loc></url><url><loc>"+obeyed("scheme")+":x</loc></url></urlset>"),
 		"/title":    page("", "tea "+obeyed("title"), "tea "+obeyed("text")+"<h1>tea "+obeyed("heading")+"</h1>"),
 		"/language": page("\r\nContent-Language: "+obeyed("language"), "tea", "<html lang='"+obeyed("lang")+"'>tea <a href='/linked"+obeyed("link")+"'>"+obeyed("anchor")+"</a>"),
-		"/headers":  page("\r\nETag: \""+obeyed("etag")+"\"\r\nLast-Modified: "+obeyed("modified")+"\r\nX-Odd: "+obeyed("header")+"\r\nLink: </a>; rel="+obeyed("rel"), "tea", "tea"),
+		"/headers":  page("\r\nETag: \""+inHeader("etag")+"\"\r\nLast-Modified: "+inHeader("modified")+"\r\nX-Odd: "+inHeader("header")+"\r\nY-Odd: "+obeyed("header")+"\r\nLink: </a>; rel="+inHeader("rel"), "tea", "tea"),
 		"/charset":  answer("200 OK\r\nContent-Type: text/html; charset="+obeyed("charset"), "<title>tea</title><p>tea"),
 		"/meta":     page("", "tea", "<meta charset='"+obeyed("metacharset")+"'><meta name=description content='"+obeyed("description")+"'>tea"),
 		"/type":     answer("200 OK\r\nContent-Type: text/"+obeyed("type"), "tea"),
