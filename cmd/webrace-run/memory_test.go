@@ -314,8 +314,8 @@ func TestWhatIsInUseIsKnownAfterEachCollection(t *testing.T) {
 	runtime.KeepAlive(pointing)
 }
 
-// TestGarbageIsAShareOfWhatIsInUseOrSome holds that little memory is not collected all the time, that much of it gathers
-// no more garbage than its share, and that memory which holds pointers is seldom looked through.
+// TestGarbageIsAShareOfWhatIsInUseOrSome holds that little memory is not collected all the time, that much of it
+// gathers no more garbage than its share, and that memory which holds pointers is seldom looked through.
 func TestGarbageIsAShareOfWhatIsInUseOrSome(t *testing.T) {
 	t.Parallel()
 	const step = garbagePercent

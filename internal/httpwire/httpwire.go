@@ -6,7 +6,8 @@
 // 5.1), strange versions rounded to 1.0 or 1.1, repeated equal lengths joined, and lengths that are no numbers dropped,
 // as the Fetch standard says. A response is refused, with a reason, if its status line makes no sense, if a line that
 // is left out could have said where the body ends, if two lengths differ, if it is in a transfer coding other than
-// chunked, or if there is a NUL in its head. What does not begin like a response passes as it came, to be refused there.
+// chunked, or if there is a NUL in its head. What does not begin like a response passes as it came, to be refused
+// there.
 // Where the head says two things of the length of the body (a length and chunks, or chunks by HTTP/1.0), chunks count,
 // and the connection ends with the response (section 6.3). Trailers are left out.
 //
