@@ -8,6 +8,7 @@ import (
 	ext "github.com/reugn/go-streams/extension"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/gostreams"
 	"github.com/webrace/webrace/pipeline/stagetest"
 	_ "github.com/webrace/webrace/stages/print"
 	"github.com/webrace/webrace/xmlschema"
@@ -57,7 +58,7 @@ func Example_stage() {
 
 	graph := pipeline.NewGraph("headlines")
 	graph.AddStage("found", pipeline.Spec{Out: []pipeline.Port{{Kind: pipeline.KindOf[*xmlschema.ACI]()}}},
-		func(*pipeline.Env) (any, error) { return pipeline.FromSource(ext.NewChanSource(found)), nil })
+		func(*pipeline.Env) (any, error) { return gostreams.FromSource(ext.NewChanSource(found)), nil })
 	graph.Add("big-news", Options{Over: 50})
 	graph.Add("print", nil)
 	graph.Wire("found > big-news > print")

@@ -23,6 +23,11 @@ import (
 //go:embed pipelines.toml
 var Pipelines []byte
 
+// PipelineTests is the pipelines_test.toml that ships with them.
+//
+//go:embed pipelines_test.toml
+var PipelineTests []byte
+
 // Crawl is a start and the bounds within which pages are followed from it. URDs that agree on start,
 // scope and credentials share one crawl, so that a page is fetched once however many owners want it.
 type Crawl struct {
@@ -59,7 +64,7 @@ func (r Reach) Within(levels int) bool { return levels == 0 || r.Distance < leve
 
 // Request asks for one URL.
 type Request struct {
-	URL       string  // absolute and normalized (WHATWG)
+	URL       string  // absolute and normalized (WHATWG); with a mark behind it if it is asked for by more than a GET
 	Crawl     *Crawl  // on a seed only: the crawl that starts here
 	Reach     []Reach // the crawls that came here; empty on a seed
 	From      string  // the page or redirect that named it; empty on a seed
@@ -77,7 +82,9 @@ const (
 	ViaRedirect  Via = "redirect"  // by a redirect: the same level
 	ViaRefresh   Via = "refresh"   // by a page that sends its reader on at once: the same level
 	ViaCanonical Via = "canonical" // by a page that declares another address for itself: the same level
-	ViaSitemap   Via = "sitemap"   // in a sitemap or feed: one level further
+	ViaSitemap   Via = "sitemap"   // in a sitemap: as many levels further as the frontier says, by default none
+	ViaRobots    Via = "robots"    // in a robots.txt, as a sitemap: one level further than the page that led to the host
+	ViaFeed      Via = "feed"      // in a feed: one level further
 )
 
 // SameLevel reports whether what is found so lies on the level of the document that it was found by. Chains
@@ -96,6 +103,17 @@ type Links struct {
 	URLs      []string // absolute, normalized, each once, in document order
 
 	Changed []time.Time // when each URL was last changed, as a sitemap or feed says; nil if nothing does, a zero time where it does not
+	Scores  []uint8     // how promising each URL is; those beyond its end have the Score of all
+	Anchors []string    // what each URL is called where it is linked to; those beyond its end have no name
+	Text    *Text       // of the document that holds them
+}
+
+// ScoreOf returns how promising the URL of this number is; 0 leaves it to the frontier.
+func (l *Links) ScoreOf(i int) uint8 {
+	if i < len(l.Scores) {
+		return l.Scores[i]
+	}
+	return l.Score
 }
 
 // Outcome says how a document was obtained.
@@ -110,7 +128,7 @@ const (
 // Document is one fetched thing: a page, a feed, a mail, a row. It grows as it flows: fetch fills the
 // first group of fields, normalize the second, cache the third; a copy is made where branches part.
 type Document struct {
-	URL       string        // the URL that was asked for, normalized
+	URL       string        // the URL that was asked for, normalized; with a mark behind it if that was by more than a GET
 	Reach     []Reach       // the crawls that came here
 	Visit     *Visit        // the last completed visit before this one; nil on the first
 	Outcome   Outcome       // how it was obtained
@@ -123,14 +141,19 @@ type Document struct {
 	Secret    string        // the name of the credentials it was asked for with; empty for none
 	Redirects int           // how many redirects in a row led here
 	Rendered  bool          // Body is what a browser made of the page
+	Requested []string      // of a rendered page: what its scripts asked for, absolute and normalized, which are links as those in Body
 	Body      []byte        // decompressed, unless Header says why not; valid until the item's lease ends; nil unless fetched
 	Truncated bool          // a limit cut the body, or its compressed form ended early: never taken for complete
+
+	Screenshot *Screenshot // of a page that was rendered now: what it looks like, if that was wanted; nil once it is stored
 
 	Charset  string   // the encoding Body is in, by its standard name
 	Language string   // BCP 47, as declared; empty when unknown
 	Title    string   // of the document, in UTF-8
 	Text     *Text    // what a reader sees; nil until needed when not fetched
 	Links    []string // absolute and normalized, each once, in document order
+
+	Graph *Graph // what it says as RDF; nil before the stage transform, and of documents without a body
 
 	Canonical string // the URL that the document declares for itself, normalized; empty if it declares none
 	Likeness  uint64 // a fingerprint of the words of its body: those of nearly the same text differ in few bits; 0 for none
@@ -147,10 +170,12 @@ const UndecodedField = "Webrace-Undecoded"
 // What a document may come without. A server that confirms the stored version sends none of them, and a document
 // that is still fresh was not even asked for: the stage cache adds what is stored, where a stage behind it needs it.
 const (
-	PartBody    = "body"    // Body, with MediaType, Truncated and Rendered, which speak of it
+	PartBody    = "body"    // Body, with MediaType, Truncated, Rendered and Requested, which speak of it
 	PartText    = "text"    // Text, and what is read in the same pass: Charset, Language, Title and Canonical
 	PartLinks   = "links"   // Links
 	PartVersion = "version" // Version and Digest as they are stored, and Changed; documents of an archive are of version 0
+	PartGraph   = "graph"   // Graph, which the stage transform makes of the body
+	PartAnchors = "anchors" // Anchors, of links: they and Text come where a stage uses them, if the links are those of a page that was read
 )
 
 // Case names the case that the document is of: its outcome.
@@ -163,6 +188,10 @@ func (d *Document) Lacks(part string) (because string) {
 	case part == PartBody && (d.Body != nil || d.Outcome == Fetched), part == PartText && d.Text != nil,
 		part == PartLinks && (d.Links != nil || d.Text != nil), part == PartVersion && (d.Version > 0 || d.Outcome == Fetched): // which may be one that is not to be stored
 		return ""
+	case part == PartGraph && d.Graph != nil:
+		return ""
+	case part == PartGraph && d.Body != nil:
+		return "no stage has read what " + d.URL + " says as RDF yet"
 	case d.Outcome == NotModified:
 		return d.URL + " was not modified since it was stored, so the server did not send it"
 	case d.Outcome == Fresh:
@@ -171,6 +200,12 @@ func (d *Document) Lacks(part string) (because string) {
 		return "nothing says how " + d.URL + " was obtained, and it has no body"
 	}
 	return "no stage has read the body of " + d.URL + " yet"
+}
+
+// Screenshot is what a page looks like in a browser.
+type Screenshot struct {
+	PNG   []byte
+	Whole bool // it shows more of the page than what is seen before it is scrolled
 }
 
 // Digest is the SHA-256 of a body; the zero digest means none.
@@ -257,13 +292,19 @@ type Visit struct {
 	Links        []string      // where the last document leads, if it was not to be kept; nil if it was
 	Likeness     uint64        // of the last document, if that is known; 0 for none
 	Titled       uint64        // a hash of its title, if its likeness is known
+	Lister       string        // the sitemap, or robots.txt, by which it was found last; empty if it was by no such
 	Shown        []Shown       // every crawl that ever came here, sorted by crawl
 	Revision     int64         // the revision of the URD base it was matched at
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
+	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
 	Attempts     int           // failed attempts in a row
 	Error        string        // why the last attempt failed; empty when it did not
 }
+
+// ForgetValidators makes the next visit fetch the document whole, whether it has changed or not: a 304 would
+// confirm something else than what is stored, or what was never kept.
+func (v *Visit) ForgetValidators() { v.ETag, v.LastModified = "", "" }
 
 // Shown says what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
 // the second is served from the store, when the visit knows the new version already: so what is new to
@@ -273,6 +314,36 @@ type Shown struct {
 	Distance int   // the least at which it ever came here
 	Version  int   // the version it was shown; 0 for none
 	Revision int64 // the revision of the URD base at which that was matched
+}
+
+// Told is the number in a document that the owner of a URD was told last, or that was there first.
+type Told struct {
+	URD    uint64 // identifies the URD and its interest
+	Number float64
+	Met    bool // the URD's condition was met when the number was looked at last
+}
+
+// MostNumbers is of how many URDs a visit remembers numbers.
+const MostNumbers = 1024
+
+// ToldTo returns the number that a URD was told last; nil if the document had none for it yet.
+func (v *Visit) ToldTo(urd uint64) *Told {
+	if v == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(v.Numbers, func(t Told) bool { return t.URD == urd }); i >= 0 {
+		return &v.Numbers[i]
+	}
+	return nil
+}
+
+// Tell remembers numbers; beyond [MostNumbers], those that have not changed for longest are forgotten.
+func (v *Visit) Tell(numbers []Told) {
+	kept := slices.DeleteFunc(slices.Clone(v.Numbers), func(t Told) bool {
+		return slices.ContainsFunc(numbers, func(n Told) bool { return n.URD == t.URD })
+	})
+	kept = append(kept, numbers...)
+	v.Numbers = kept[max(0, len(kept)-MostNumbers):]
 }
 
 // ShownTo returns what a crawl was last shown, and whether it ever came here.
@@ -304,6 +375,10 @@ type HostReport struct {
 	NotBefore time.Time // when the host may be asked again; zero for at once
 	Why       string    // it is left alone until then, for a person; empty for the usual pause
 	Parallel  int       // how many requests it may have in flight; 0 leaves it as it is, 1 at first
+
+	// Documents is how many came or were confirmed with this answer, 0 or 1, and Bytes how much of a body, decompressed.
+	Documents int
+	Bytes     int64
 
 	// URL and Secret are those of the request that the report is about: it may be one of several in a batch.
 	URL, Secret string

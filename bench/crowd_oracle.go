@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -104,7 +104,7 @@ func (s *crowdStage) shown(u *xmlschema.URD, first, d *webrace.Document) (text *
 }
 
 func partOf(rules *selection.Selection, d *webrace.Document) (*webrace.Text, error) {
-	part, err := rules.Apply(context.Background(), selection.Open(d.Body, d.MediaType, d.Charset, d.Text), selection.NewBudget())
+	part, err := rules.Apply(context.Background(), selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text), selection.NewBudget())
 	if err != nil {
 		return nil, err
 	}

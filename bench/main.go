@@ -27,6 +27,7 @@ var benchmarks = map[string]benchmark{
 	"pipeline":   benchPipeline,
 	"crawl":      benchCrawl,
 	"search":     benchSearch,
+	"semantic":   benchSemantic,
 	"storage":    benchStorage,
 	"fsck":       benchFsck,
 }

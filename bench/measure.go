@@ -11,7 +11,7 @@ import (
 
 // cost is what one round took.
 type cost struct {
-	CPU  time.Duration // user and system, all threads
+	CPU  time.Duration // user and system, all threads, and that of processes that it started and waited for
 	Wall time.Duration
 }
 
@@ -34,11 +34,11 @@ func race(rounds int, contestants []contestant) (map[string][]cost, error) {
 	for range rounds {
 		for _, c := range contestants {
 			runtime.GC() // nobody pays for what the one before left behind
-			cpu, began := ownCPU(), time.Now()
+			cpu, began := ownCPU()+childrenCPU(), time.Now()
 			if err := c.round(); err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
-			costs[c.name] = append(costs[c.name], cost{CPU: ownCPU() - cpu, Wall: time.Since(began)})
+			costs[c.name] = append(costs[c.name], cost{CPU: ownCPU() + childrenCPU() - cpu, Wall: time.Since(began)})
 		}
 	}
 	return costs, nil
@@ -49,6 +49,15 @@ func ownCPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
 		panic(fmt.Sprintf("getrusage of the own process: %v", err)) // it has no way to fail
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// childrenCPU is the CPU time of the processes that this one has started, as far as they have ended.
+func childrenCPU() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
+		panic(fmt.Sprintf("getrusage of children: %v", err)) // it has no way to fail
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"os/exec"
+	"testing"
+)
 
 func TestEveryContestantDoesTheWholeWork(t *testing.T) {
 	t.Parallel()
@@ -33,5 +36,18 @@ func TestWorkThatIsNotDoneIsNoticed(t *testing.T) {
 	twice.finish(0)
 	if twice.err() == nil {
 		t.Error("a page that was finished twice was taken")
+	}
+}
+
+// TestPrograms: documents come through each of the programs in Python as they should.
+func TestPrograms(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skipf("a program in Python: %v", err)
+	}
+	for _, program := range stagePrograms {
+		if _, err := runProgram(python, program.text, 10); err != nil {
+			t.Errorf("%s: %v", program.name, err)
+		}
 	}
 }

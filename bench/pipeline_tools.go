@@ -15,6 +15,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
+	pipelines "github.com/webrace/webrace/pipeline/config"
 	_ "github.com/webrace/webrace/stages/all"
 )
 
@@ -153,7 +154,7 @@ func (b *bench) linting(rounds int) error {
 		return err
 	}
 	costs, err := race(rounds, []contestant{{ours, func() error {
-		config, err := pipeline.Load(path, pipeline.LoadOptions{})
+		config, err := pipelines.Load(path, pipelines.LoadOptions{})
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"os"
 	osexec "os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -59,7 +58,7 @@ func (b *bench) programs(rounds int) error {
 
 // runProgram returns the CPU time that both processes took from beginning to end.
 func runProgram(python, text string, documents int) (time.Duration, error) {
-	library, err := filepath.Abs("../internal/scaffold/python")
+	library, err := filepath.Abs("../cmd/internal/scaffold/python")
 	if err != nil {
 		return 0, err
 	}
@@ -87,7 +86,7 @@ func runProgram(python, text string, documents int) (time.Duration, error) {
 		return nil
 	}))
 	g.AddType("work", "exec", exec.Options{
-		Command: []string{python, path}, Takes: []string{"document"}, Gives: []exec.Output{{Kind: "document"}}, Env: map[string]string{"PYTHONPATH": library, "PYTHONDONTWRITEBYTECODE": "1"},
+		Command: []string{python, path}, Takes: []string{"document"}, Gives: []exec.Output{{Kind: "document"}}, Env: map[string]pipeline.Secret{"PYTHONPATH": pipeline.NewSecret(library), "PYTHONDONTWRITEBYTECODE": pipeline.NewSecret("1")},
 		Processes: 1, InFlight: 32, MaxFrame: 1 << 20, Timeout: minute, Ready: minute, Grace: minute,
 	})
 	addStage(g, "end", kind, processor(func(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
@@ -106,13 +105,4 @@ func runProgram(python, text string, documents int) (time.Duration, error) {
 		return 0, fmt.Errorf("%d of %d documents arrived", arrived, documents)
 	}
 	return ownCPU() + childrenCPU() - before, nil
-}
-
-// childrenCPU is the CPU time of the processes that this one has started, as far as they have ended.
-func childrenCPU() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
-		panic(fmt.Sprintf("getrusage of children: %v", err)) // it has no way to fail
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -17,7 +17,7 @@ const recordsFlow = `version = 1
 [pipeline.records]
 flow = ["read-file > map > route", "route.failed > failed", "route.other > fine"]
 [pipeline.records.stage]
-read-file = { paths = ["in.jsonl"], format = "lines" }
+read-file = { paths = ["in.jsonl"], format = "jsonl" }
 map.set = { slow = "took > 200", level = "upper(level)" }
 route.ports = [{ name = "failed", when = "status >= 400" }]
 failed = { type = "write-file", path = "failed.jsonl" }

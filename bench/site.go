@@ -74,7 +74,7 @@ http {
   log_format bench '$status $request_uri'; access_log %[1]s/access.log bench;
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-  server { listen %[2]s backlog=4096; root %[3]s; location ~ \.html$ { } location / { return 404; } }
+  server { listen %[2]s backlog=4096; root %[3]s; location ~ \.(html|ttl)$ { } location / { return 404; } }
 }`, dir, address, root)
 	config := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {

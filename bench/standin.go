@@ -200,6 +200,8 @@ func runChild(args []string) error {
 			return err
 		}
 		return serveStandIn(args[1], newGenerated(pages, words), delay)
+	case len(args) == 1 && args[0] == "slow-pages":
+		return servePages(os.Stdin, os.Stdout)
 	case len(args) == 3 && args[0] == "raw":
 		return rawLoop(args[1], args[2])
 	case len(args) > 1 && args[0] == "frontier":

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"math"
 	"time"
 )
@@ -61,15 +62,15 @@ func (n *node) gather(full Batch) []*Item {
 	late := time.NewTimer(time.Duration(full.Period))
 	defer late.Stop()
 	for got < full.Count && bytes < full.Bytes {
-		hurry := n.hurried.wait()
-		g := n.run.gating.gate.Load() // before looking for items: who changes it waits for those that there are
-		hand := group[got:]
+		hurry := n.hurried.Next()
+		g := n.run.valves.current.Load() // before looking for items: a change of it waits for those that there are
+		taken := group[got:]
 		if full.Bytes < math.MaxInt {
-			hand = hand[:1] // the next may be too large to come along
+			taken = taken[:1] // the next may be too large to come along
 		}
-		more, ended := n.in.tryTake(hand)
-		n.gathered(hand[:more])
-		for _, it := range hand[:more] {
+		more, ended := n.in.tryTake(taken)
+		n.gathered(taken[:more])
+		for _, it := range taken[:more] {
 			bytes += sizeOf(it.Value)
 		}
 		got += more
@@ -105,18 +106,41 @@ func (n *node) gathered(its []*Item) {
 func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
 	if err := n.run.ctx.Err(); err != nil {
 		for _, it := range group {
-			it.lineage.done(err)
+			it.lease.done(err)
 		}
 		return
 	}
-	joint := newJoint(group, func(i int, err error) { group[i].lineage.done(err) })
+	joint := newJoint(group, func(i int, err error) { group[i].lease.done(err) })
 	out.begin(joint)
 	call := func() error { return p.ProcessBatch(n.run.ctx, group, out) }
 	err := n.guarded(call)
-	if err != nil {
+	if some, ok := err.(*GroupError); ok && len(some.Errs) == len(group) {
+		n.failEach(p, group, some.Errs, out)
+		err = nil
+	} else if err != nil {
 		err = n.afterError(err, group, out, call)
 	}
 	out.returned(group)
 	out.end()
 	joint.done(err)
+}
+
+// failEach applies the stage's error policy to the items of a group that it failed on.
+func (n *node) failEach(p BatchProcessor, group []*Item, errs []error, out *emitter) {
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		one := group[i : i+1]
+		err = n.afterError(err, one, out, func() error {
+			err := p.ProcessBatch(n.run.ctx, one, out)
+			if some, ok := err.(*GroupError); ok {
+				return errors.Join(some.Errs...)
+			}
+			return err
+		})
+		if err != nil {
+			group[i].lease.fail(err)
+		}
+	}
 }

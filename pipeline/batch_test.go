@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -121,5 +122,47 @@ func TestHostileValuesFillGroupsByTheirBytes(t *testing.T) {
 		add("group", g, Common{Batch: Batch{Count: 10, Bytes: 30 << 10, Period: Duration(time.Hour)}}).chain("sizes", "group"), RunOptions{})
 	if want := []int{3, 1, 3, 1, 1}; !slices.Equal(g.sizes, want) {
 		t.Errorf("groups of %v, want %v", g.sizes, want)
+	}
+}
+
+// someFail fails on the odd items of its group, as long as there are several of them or it is not to mend.
+type someFail struct{ mends bool }
+
+func (s someFail) ProcessBatch(_ context.Context, its []*Item, _ Emitter) error {
+	if s.mends && len(its) == 1 {
+		return nil
+	}
+	some := &GroupError{Errs: make([]error, len(its))}
+	for i, it := range its {
+		if n := it.Value.(int); n%2 == 1 {
+			some.Errs[i] = fmt.Errorf("%d is odd", n)
+		}
+	}
+	return some
+}
+
+// Of a group, only those items fail that the stage names, each by its own error; the others are done.
+func TestAGroupMayFailItemByItem(t *testing.T) {
+	for name, c := range map[string]struct {
+		stage someFail
+		on    OnError
+		want  int64 // failures
+	}{"dead-letter": {on: DeadLetter, want: 5}, "skip": {on: Skip, want: 5}, "retry": {on: RetryFirst, want: 5}, "retry that helps": {someFail{true}, RetryFirst, 0}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ends, dead := newOutcomes(), &letters{}
+				report := mustRun(t, build().add("numbers", count{10, ends.add}).
+					add("group", c.stage, Common{OnError: c.on, Batch: Batch{Count: 10, Period: Duration(time.Hour)}}).chain("numbers", "group"), RunOptions{DeadLetters: dead})
+				ends.mustEndOnce(t, 10)
+				if got := report.Stages["group"].Errors; got != c.want {
+					t.Errorf("%d failed, want %d", got, c.want)
+				}
+				for _, letter := range dead.kept {
+					if want := string(letter.Value) + " is odd"; letter.Errors[0] != want {
+						t.Errorf("a letter says %q, want %q", letter.Errors[0], want)
+					}
+				}
+			})
+		})
 	}
 }

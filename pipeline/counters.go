@@ -64,7 +64,7 @@ func (c *counters) levelNames() map[string]bool {
 	return maps.Clone(c.levels)
 }
 
-// add adds what others have counted so far. A state is known by who shows it.
+// add adds what others have counted so far. A state is known by the program that shows it.
 func (c *counters) add(before *counters) {
 	levels := before.levelNames()
 	for name, n := range before.values() {

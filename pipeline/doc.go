@@ -4,8 +4,8 @@
 // The life of a pipeline:
 //
 //  1. Stage types are made known by [Register], each with its options as a struct.
-//  2. [Load] reads pipelines.toml and reports everything wrong with it at once, with file, line and
-//     column. [Config.Graph] gives one checked pipeline as a [Graph].
+//  2. Package config reads pipelines.toml, reports everything wrong with it at once, with file, line and column, and
+//     gives each pipeline as a [Graph]; [NewGraph] begins one without a file. [Graph.Check] finds what is wrong.
 //  3. [Graph.Start] makes the stages, opens them in the order of the flow, and starts them. In front
 //     of every stage is room for some items: a slow stage holds back the ones before it.
 //  4. Sources end; queues are sealed; every stage ends when all that feeds it has ended.

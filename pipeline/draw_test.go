@@ -1,27 +1,10 @@
 package pipeline
 
 import (
-	"os"
 	"testing"
-)
 
-// sameAsFile compares with a file in testdata, or rewrites it with -update.
-func sameAsFile(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got:\n%s", path, got)
-	}
-}
+	"github.com/webrace/webrace/internal/testutil"
+)
 
 func drawnGraph(t *testing.T) *Graph {
 	t.Helper()
@@ -37,6 +20,6 @@ func drawnGraph(t *testing.T) *Graph {
 func TestGraphIsDrawn(t *testing.T) {
 	t.Parallel()
 	g := drawnGraph(t)
-	sameAsFile(t, "testdata/draw/graph.dot", g.DOT())
-	sameAsFile(t, "testdata/draw/graph.mmd", g.Mermaid())
+	testutil.Golden(t, "testdata/draw/graph.dot", g.DOT())
+	testutil.Golden(t, "testdata/draw/graph.mmd", g.Mermaid())
 }

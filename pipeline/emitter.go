@@ -10,8 +10,8 @@ import (
 // emitter is a worker's way out. It belongs to one goroutine.
 type emitter struct {
 	node    *node
-	lineage *lineage // what new items join; nil in a source, or where a go-streams operator's values come out
-	emitted int      // since the current item came in
+	lease   *lease // what new items join; nil in a source, and in what a keeper releases
+	emitted int    // since the current item came in
 	def     *outlet
 	sampler sampler
 	timed   bool // the call is timed, from began on
@@ -24,10 +24,10 @@ type emitter struct {
 	last    *Item   // what the call emitted last, of its own lease; it goes when the call has ended
 	to      *outlet // where it goes
 
-	// Of a source or a go-streams operator alone:
-	gate *gate           // the one that def was looked up behind
-	as   openness        // what lets it pass
-	stop <-chan struct{} // ends its waiting at the gate
+	// Of a source or keeper alone:
+	valve *valve          // the one that def was looked up behind
+	as    openness        // what lets it pass
+	stop  <-chan struct{} // ends its waiting at the valve
 }
 
 func (n *node) newEmitter() *emitter {
@@ -41,8 +41,8 @@ func (n *node) newProducer(as openness, stop <-chan struct{}) *emitter {
 
 // begin prepares for a call of the stage that is for this lease; returned and end close it, the first one before
 // its items are ended.
-func (e *emitter) begin(l *lineage) {
-	e.lineage, e.emitted = l, 0
+func (e *emitter) begin(l *lease) {
+	e.lease, e.emitted = l, 0
 	if e.timed = e.sampler.begin(); e.timed {
 		e.began = time.Now()
 	}
@@ -64,14 +64,14 @@ func (e *emitter) end() {
 }
 
 func (e *emitter) Emit(ctx context.Context, it *Item) error {
-	if e.lineage == nil {
+	if e.lease == nil {
 		return e.produce(ctx, it, "")
 	}
 	return e.send(ctx, it, "", e.def)
 }
 
 func (e *emitter) EmitTo(ctx context.Context, port string, it *Item) error {
-	if e.lineage == nil {
+	if e.lease == nil {
 		return e.produce(ctx, it, port)
 	}
 	o, err := e.outlet(port)
@@ -93,15 +93,15 @@ func (e *emitter) outlet(port string) (*outlet, error) {
 // processed.
 func (e *emitter) send(ctx context.Context, it *Item, port string, o *outlet) error {
 	e.emitted++
-	if it.lineage == nil {
-		it.lineage = e.lineage
+	if it.lease == nil {
+		it.lease = e.lease
 	}
 	e.node.taps.see(it, port)
 	if e.several {
 		if err := e.flush(ctx); err != nil {
 			return err
 		}
-		if it.lineage == e.lineage && o != nil {
+		if it.lease == e.lease && o != nil {
 			if e.last = it; e.to != o {
 				e.to = o
 			}
@@ -124,15 +124,15 @@ func (e *emitter) flush(ctx context.Context) error {
 // done ends the item that the stage was called with. If something was kept back, that takes its place in the
 // lease: so most items that pass a stage are counted neither in nor out of it.
 func (e *emitter) done() {
-	it, lineage := e.last, e.lineage
+	it, of := e.last, e.lease
 	if it == nil {
-		lineage.done(nil)
+		of.done(nil)
 		return
 	}
 	e.last = nil
 	e.sent++
 	if more := len(e.to.targets) - 1; more > 0 {
-		lineage.alive.Add(int64(more))
+		of.alive.Add(int64(more))
 	}
 	for _, target := range e.to.targets {
 		if !target.offer(it) {
@@ -141,20 +141,29 @@ func (e *emitter) done() {
 	}
 }
 
-// produce sends an item that descends from none, once the gate lets it. Unless it brings a lease, it gets
+// produce sends an item that descends from none, once the valve lets it. Unless it brings a lease, it gets
 // one.
 func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 	r := e.node.run
-	if it.lineage == nil {
-		it.lineage = newLineage(nil)
+	if it.lease == nil {
+		it.lease = newLease(nil)
 	}
 	err := e.reserve(ctx, it)
 	if err == nil {
 		err = e.pass(ctx)
 	}
 	if err != nil {
-		it.lineage.done(err)
+		it.lease.done(err)
 		return err
+	}
+	if e.as == open && !e.node.mayGive() {
+		r.flight.done()
+		select { // the run drains when the last item that may be given is on its way
+		case <-e.stop:
+		case <-ctx.Done():
+		}
+		it.lease.done(context.Canceled)
+		return context.Canceled
 	}
 	o := e.def
 	if port != "" {
@@ -164,11 +173,14 @@ func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 			return err
 		}
 	}
-	it.lineage.from = e.node // the lease is what pass has counted
-	r.follow(it.lineage)
+	it.lease.from = e.node // the lease is what pass has counted
+	r.follow(it.lease)
 	e.node.taps.see(it, port)
 	err = e.fanOut(ctx, it, o)
-	it.lineage.done(err)
+	it.lease.done(err)
+	if e.as == open {
+		e.node.gave()
+	}
 	return err
 }
 
@@ -181,12 +193,12 @@ func (e *emitter) reserve(ctx context.Context, it *Item) error {
 	return e.node.env.Reserve(ctx, it, weight(it.Value))
 }
 
-// pass waits until the gate is open and counts the emitter as in flight. Behind another gate, the port may
+// pass waits until the valve is open and counts the emitter as in flight. Behind another valve, the port may
 // lead elsewhere.
 func (e *emitter) pass(ctx context.Context) error {
 	r := e.node.run
 	r.flight.add() // before looking, as in enter
-	if r.gating.gate.Load() == e.gate {
+	if r.valves.current.Load() == e.valve {
 		return nil
 	}
 	r.flight.done()
@@ -194,7 +206,7 @@ func (e *emitter) pass(ctx context.Context) error {
 	if g == nil {
 		return cmp.Or(ctx.Err(), context.Canceled)
 	}
-	e.gate, e.def = g, e.node.ports[""]
+	e.valve, e.def = g, e.node.ports[""]
 	return nil
 }
 
@@ -204,19 +216,19 @@ func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {
 		n.stats.dropped.Add(1)
 		return nil
 	}
-	lineage := it.lineage // the next stage may have ended the item before the second branch gets it
+	of := it.lease // the next stage may have ended the item before the second branch gets it
 	if e.several {
 		e.sent++
 	} else {
 		n.stats.out.Add(1)
 	}
 	for _, target := range o.targets {
-		lineage.fork()
+		of.fork()
 		if target.offer(it) {
 			continue
 		}
 		if err := e.held(ctx, it, target); err != nil {
-			lineage.done(err)
+			of.done(err)
 			return err
 		}
 	}

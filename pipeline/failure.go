@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // DeadLetters keeps items that could not be processed. Put returns once the letter is durable.
@@ -36,7 +38,7 @@ const attempts = 3
 var firstPause = 100 * time.Millisecond
 
 // afterError applies the stage's error policy to the items that a call has failed on; again repeats the call.
-// What it returns is for their lineage: nil if the error was taken care of.
+// What it returns is for their lease: nil if the error was taken care of.
 func (n *node) afterError(err error, its []*Item, out *emitter, again func() error) error {
 	tried := 1
 	if n.stage.Common.OnError == RetryFirst {
@@ -85,12 +87,12 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) (unhandled e
 	if ended := n.run.ctx.Err(); ended != nil {
 		return ended
 	}
-	if _, ok := asRetry(err); ok && it.lineage.queued() {
+	if _, ok := asRetry(err); ok && it.lease.queued() {
 		n.stats.retried.Add(1)
 		return err
 	}
 	n.stats.errors.Add(1)
-	if trace := it.lineage.trace(); trace != nil {
+	if trace := it.lease.trace(); trace != nil {
 		trace.Failed(n.name, err)
 	}
 	failure := it.With(&Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried})
@@ -100,7 +102,8 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) (unhandled e
 	}
 	switch n.stage.Common.OnError {
 	case Skip:
-		n.env.Logger.Warn("item skipped", "error", err)
+		it.lease.handled(fmt.Errorf("stage %s: %w", n.name, err))
+		n.env.Logger.Warn("item skipped", append(about(it), "error", err)...)
 		return nil
 	case Stop:
 		return n.stopRun(err)
@@ -134,7 +137,16 @@ func (n *node) bury(it *Item, err error, tried int) error {
 		return n.stopRun(errors.Join(err, fmt.Errorf("keep the dead letter: %w", putErr)))
 	}
 	n.stats.buried.Add(1)
-	n.env.Logger.Warn("item kept as a dead letter", "error", err, "attempts", tried)
+	it.lease.handled(fmt.Errorf("stage %s: %w", n.name, err))
+	n.env.Logger.Warn("item kept as a dead letter", append(about(it), "error", err, "attempts", tried)...)
+	return nil
+}
+
+// about says in a log line what an item is about.
+func about(it *Item) []any {
+	if subject := codec.Subject(it.Value); subject != "" {
+		return []any{"url", subject}
+	}
 	return nil
 }
 

@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -172,6 +174,23 @@ func TestReplayedDeadLetterGoesThroughItsStageAgain(t *testing.T) {
 	}
 	if len(store.kept) != 1 || string(store.kept[0].Value) != "3" {
 		t.Errorf("the letter that failed again is not kept anew: %+v", store.kept)
+	}
+}
+
+// A stage that takes anything gets a letter back as the value that it was, and not as what JSON makes of it.
+func TestAReplayedDeadLetterIsOfItsKindAlsoWhereAnyIsTaken(t *testing.T) {
+	value := any([]byte("bytes"))
+	written, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &letters{replay: []DeadLetterRecord{{ID: "1", Stage: "any", Kind: fmt.Sprintf("%T", value), Value: written}}}
+	sink := &collected{}
+	b := build().add("numbers", count{n: 1}).add("any", sink).chain("numbers", "any")
+	b.g.Stages[1].Spec.In = Kinds(KindOf[any]())
+	mustRun(t, b, RunOptions{DeadLetters: store})
+	if !slices.ContainsFunc(sink.values, func(v any) bool { return reflect.DeepEqual(v, value) }) {
+		t.Errorf("%#v came back, not %#v", sink.values, value)
 	}
 }
 

@@ -26,7 +26,7 @@ type Log[T any] struct {
 	Cursor    func(context.Context) (uint64, error)
 	SetCursor func(context.Context, uint64) error
 	// MaxLag is how long entries may wait while those who feed the log are at work, so that the follower takes
-	// no processor from them. 0 gives way to nobody.
+	// no processor from them. 0 never gives way.
 	MaxLag time.Duration
 }
 
@@ -184,4 +184,94 @@ func (p *Progress) write(ctx context.Context) error {
 	}
 	p.saved, p.at = p.done, time.Now()
 	return p.save(ctx, p.done)
+}
+
+// Graph returns what is running.
+func (r *Run) Graph() *Graph {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
+	return r.graph
+}
+
+// Lag asks the stages that can tell ([Lagger]) how far they are behind what they follow. One that fails to
+// is left out.
+func (r *Run) Lag(ctx context.Context) map[string]int64 {
+	r.layout.RLock()
+	nodes := slices.Clone(r.nodes)
+	r.layout.RUnlock()
+	lags := make(map[string]int64)
+	for _, n := range nodes {
+		lagger, ok := n.impl.(Lagger)
+		if !ok {
+			continue
+		}
+		var lag int64
+		if err := n.guarded(func() (err error) {
+			lag, err = lagger.Lag(ctx)
+			return err
+		}); err != nil {
+			n.env.Logger.Debug("lag unknown", "error", err)
+			continue
+		}
+		lags[n.name] = lag
+	}
+	return lags
+}
+
+// Lag returns how many entries of the log lie behind the cursor, at most: some may have been removed.
+func (log Log[T]) Lag(ctx context.Context) (int64, error) {
+	at, err := log.Cursor(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the cursor: %w", err)
+	}
+	last, err := log.Last(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the end of the log: %w", err)
+	}
+	return int64(max(last, at) - at), nil
+}
+
+// A log is taken to be fed by a pipeline at work when it grew by so many entries since the last look. Fewer leave the
+// processor to the follower too: a crawl that waits for its hosts.
+const (
+	paceLook = time.Second
+	paceBusy = 16
+)
+
+// pace lets a follower give way to those who feed its log.
+type pace struct {
+	last func(context.Context) (uint64, error) // of the log
+	most time.Duration                         // that entries wait
+	free uint64                                // those up to here need not wait any more
+}
+
+// giveWay waits before the entry that follows after: until those who feed the log rest or have ended, or until it has
+// waited for as long as it may. Then everything that is there by then is caught up with.
+func (p *pace) giveWay(feeding context.Context, after uint64) error {
+	if p.most <= 0 || after < p.free || feeding.Err() != nil {
+		return nil
+	}
+	seen, err := p.last(feeding)
+	look, late := time.NewTicker(paceLook), time.NewTimer(p.most)
+	defer look.Stop()
+	defer late.Stop()
+	for err == nil {
+		over := true
+		select {
+		case <-feeding.Done():
+			return nil
+		case <-late.C:
+		case <-look.C:
+			over = false
+		}
+		p.free, err = p.last(feeding)
+		if over || p.free < seen+paceBusy {
+			break
+		}
+		seen = p.free
+	}
+	if feeding.Err() != nil {
+		return nil
+	}
+	return err
 }

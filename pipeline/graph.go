@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
+
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/pipeline/finding"
+	"github.com/webrace/webrace/pipeline/internal/flow"
 )
 
-// Graph is a pipeline: its stages with their decoded options, and its edges. [Config.Graph] makes one
-// from pipelines.toml, checked and ready to run; [NewGraph] begins one that is built by hand:
+// Graph is a pipeline: its stages with their decoded options, and its edges. Package config
+// makes those of pipelines.toml, checked and ready to run; [NewGraph] begins one that is built by hand:
 //
 //	g := pipeline.NewGraph("shout")
 //	g.Add("lines", nil)
@@ -23,7 +28,7 @@ type Graph struct {
 	Edges  []Edge
 
 	registry *Registry
-	wrong    Findings // what could not be added
+	wrong    finding.List // what could not be added
 }
 
 // Stage is one node of a graph.
@@ -33,40 +38,34 @@ type Stage struct {
 	Common  Common
 	Options any                     // the stage type's option struct, decoded; nil without one
 	Make    func(*Env) (any, error) // makes the running stage; called once a run
-	Pos     Position                // where the flow first names it
+	Pos     finding.Position        // where the flow first names it
 
-	line     string   // the line of the file that Pos is in
-	layers   []*value // the tables that its options were read from, weakest first
-	defaults any      // the options of its type, if that is registered
+	Defaults   any        // the options of its type, if that is registered
+	WorkersKey WorkersKey // keeps items of a key in order, with several workers; nil: each worker takes what comes
+
+	// Locate moves a finding to where the option of that name is written, and there to what err is about, if err
+	// knows that. It reports whether the option is written anywhere; if not, the finding stays where the stage is.
+	// Nil if the stage is of no file.
+	Locate func(f *finding.Finding, option string, err error) bool
+}
+
+func (s *Stage) locate(f *finding.Finding, option string, err error) bool {
+	return s.Locate != nil && s.Locate(f, option, err)
 }
 
 // Edge leads from a stage's output port to another stage. The port "" is the default one.
 type Edge struct {
 	From, Port, To string
-	Pos            Position // where the flow names From
+	Pos            finding.Position // where the flow names From
 
-	portPos, toPos Position
-}
-
-// Position is a place in a configuration file; the zero position is nowhere. Columns count characters,
-// from 1.
-type Position struct {
-	File   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
-}
-
-func (p Position) String() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	PortPos, ToPos finding.Position // and its port, and To
 }
 
 // Common holds the options that every stage has. What is zero is the stage type's default.
 type Common struct {
 	Type    string  `toml:"type" doc:"stage type; the stage's own name where it is left out"`
 	Workers int     `toml:"workers" doc:"how many items the stage works on at once; 0 takes the type's default"`
+	Key     string  `toml:"workers_key" doc:"with several workers, an expression: items for which it gives the same are worked on one after the other, in the order in which they came"`
 	Buffer  int     `toml:"buffer" doc:"how many items may wait in front of the stage; 0 takes 16"`
 	OnError OnError `toml:"on_error" doc:"what becomes of an item that fails" enum:"dead-letter,retry,skip,stop"`
 	Batch   Batch   `toml:"batch" doc:"how items are grouped, for stages that take them in groups"`
@@ -119,15 +118,18 @@ func (g *Graph) AddType(name, typ string, options any) *Stage {
 	registry := cmp.Or(g.registry, DefaultRegistry)
 	t := registry.lookup(typ)
 	if t == nil {
-		g.refuse(Finding{Code: CodeUnknownType, Message: fmt.Sprintf("there is no stage type %q", typ), Hint: nearest(typ, registry.Types())})
+		g.refuse(finding.Finding{Code: finding.CodeUnknownType, Message: fmt.Sprintf("there is no stage type %q", typ), Hint: suggest.Nearest(typ, registry.Types())})
 		return g.add(&Stage{Name: name, Spec: Spec{Type: typ}, Common: Common{Type: typ}})
 	}
 	if options == nil {
 		options = t.defaults.Interface()
 	}
 	if reflect.TypeOf(options) != t.defaults.Type() {
-		g.refuse(Finding{Code: CodeWrongType, Message: fmt.Sprintf("stage %q takes %s as its options, not %T", name, t.defaults.Type(), options)})
+		g.refuse(finding.Finding{Code: finding.CodeWrongType, Message: fmt.Sprintf("stage %q takes %s as its options, not %T", name, t.defaults.Type(), options)})
 		options = t.defaults.Interface()
+	}
+	if wrong := unknownWord(name, options); wrong != nil {
+		g.refuse(*wrong)
 	}
 	return g.add(t.newStage(name, options))
 }
@@ -135,21 +137,21 @@ func (g *Graph) AddType(name, typ string, options any) *Stage {
 // AddStage adds a stage that is not registered.
 func (g *Graph) AddStage(name string, spec Spec, make func(*Env) (any, error)) *Stage {
 	if make == nil {
-		g.refuse(Finding{Code: CodeStage, Message: fmt.Sprintf("stage %q has no function that makes it", name)})
+		g.refuse(finding.Finding{Code: finding.CodeStage, Message: fmt.Sprintf("stage %q has no function that makes it", name)})
 	}
 	return g.add(&Stage{Name: name, Spec: spec, Common: Common{Type: spec.Type}, Make: make})
 }
 
 func (g *Graph) add(s *Stage) *Stage {
 	if g.stage(s.Name) != nil {
-		g.refuse(Finding{Code: CodeDuplicate, Message: fmt.Sprintf("stage %q stands twice", s.Name)})
+		g.refuse(finding.Finding{Code: finding.CodeDuplicate, Message: fmt.Sprintf("stage %q stands twice", s.Name)})
 		return s
 	}
 	g.Stages = append(g.Stages, s)
 	return s
 }
 
-func (g *Graph) refuse(f Finding) { g.wrong = append(g.wrong, f) }
+func (g *Graph) refuse(f finding.Finding) { g.wrong = append(g.wrong, f) }
 
 // Connect leads an output port of one stage to another stage; the port "" is the default one.
 func (g *Graph) Connect(from, port, to string) {
@@ -159,30 +161,15 @@ func (g *Graph) Connect(from, port, to string) {
 // Wire adds edges written as in pipelines.toml: "a > b > c", "b.links, c.links > a".
 func (g *Graph) Wire(flows ...string) {
 	for _, text := range flows {
-		chain, err := parseFlow(text)
+		chain, err := flow.Parse(text)
 		if err != nil {
-			g.refuse(Finding{Code: CodeFlow, Message: fmt.Sprintf("flow %q: %v", text, err)})
+			g.refuse(finding.Finding{Code: finding.CodeFlow, Message: fmt.Sprintf("flow %q: %v", text, err)})
 			continue
 		}
-		g.Edges = append(g.Edges, chain.edges(func(int) Position { return Position{} })...)
-	}
-}
-
-// edges returns what the chain connects, all of each group to all of the next. position says where a byte
-// of the flow's text is.
-func (c flowChain) edges(position func(at int) Position) []Edge {
-	var edges []Edge
-	for i := range len(c) - 1 {
-		for _, from := range c[i] {
-			for _, to := range c[i+1] {
-				edges = append(edges, Edge{
-					From: from.stage, Port: from.port, To: to.stage,
-					Pos: position(from.at), portPos: position(from.portAt), toPos: position(to.at),
-				})
-			}
+		for _, link := range chain.Links() {
+			g.Connect(link[0].Stage, link[0].Port, link[1].Stage)
 		}
 	}
-	return edges
 }
 
 // stage returns the stage of that name, or nil.
@@ -230,4 +217,89 @@ func (g *Graph) mergeEdges() {
 		seen[key] = true
 		return twice
 	})
+}
+
+// DOT returns the graph as a picture for Graphviz: queues are cylinders, sources ellipses, everything
+// else boxes; an edge that leaves another port than the default one carries its name.
+func (g *Graph) DOT() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "digraph %s {\n\trankdir=LR;\n\tnode [shape=box];\n", quoteDOT(g.Name))
+	if g.Title != "" {
+		fmt.Fprintf(&b, "\tlabel=%s;\n", quoteDOT(g.Title))
+	}
+	for _, s := range g.Stages {
+		var attributes []string
+		switch {
+		case s.Spec.Queue:
+			attributes = append(attributes, "shape=cylinder")
+		case s.IsSource():
+			attributes = append(attributes, "shape=ellipse")
+		}
+		if label := s.label("\n"); label != s.Name {
+			attributes = append(attributes, "label="+quoteDOT(label))
+		}
+		fmt.Fprintf(&b, "\t%s%s;\n", quoteDOT(s.Name), bracketed(attributes))
+	}
+	for _, e := range g.Edges {
+		var attributes []string
+		if e.Port != "" {
+			attributes = append(attributes, "label="+quoteDOT(e.Port))
+		}
+		fmt.Fprintf(&b, "\t%s -> %s%s;\n", quoteDOT(e.From), quoteDOT(e.To), bracketed(attributes))
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func bracketed(attributes []string) string {
+	if len(attributes) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(attributes, ", ") + "]"
+}
+
+// quoteDOT quotes a string as DOT has it, where only the quote itself is special at all times; a
+// backslash is doubled so that it does not begin one of Graphviz' escapes.
+func quoteDOT(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+// Mermaid returns the graph as a picture for Mermaid, which Markdown viewers draw, with the same shapes
+// as [Graph.DOT].
+func (g *Graph) Mermaid() string {
+	var b strings.Builder
+	if g.Title != "" {
+		fmt.Fprintf(&b, "---\ntitle: %q\n---\n", g.Title)
+	}
+	b.WriteString("flowchart LR\n")
+	ids := make(map[string]string, len(g.Stages))
+	for i, s := range g.Stages {
+		ids[s.Name] = fmt.Sprintf("s%d", i) // a name could be a word of Mermaid's own, such as "end"
+		left, right := "[", "]"
+		switch {
+		case s.Spec.Queue:
+			left, right = "[(", ")]"
+		case s.IsSource():
+			left, right = "([", "])"
+		}
+		fmt.Fprintf(&b, "    %s%s%s%s\n", ids[s.Name], left, quoteMermaid(s.label("<br>")), right)
+	}
+	for _, e := range g.Edges {
+		arrow := "-->"
+		if e.Port != "" {
+			arrow = "-->|" + quoteMermaid(e.Port) + "|"
+		}
+		fmt.Fprintf(&b, "    %s %s %s\n", ids[e.From], arrow, ids[e.To])
+	}
+	return b.String()
+}
+
+func quoteMermaid(s string) string { return `"` + strings.ReplaceAll(s, `"`, "#quot;") + `"` }
+
+// label returns the stage's name, and its type below if that is another.
+func (s *Stage) label(lineEnd string) string {
+	if s.Spec.Type == "" || s.Spec.Type == s.Name {
+		return s.Name
+	}
+	return s.Name + lineEnd + "(" + s.Spec.Type + ")"
 }

@@ -1,9 +1,13 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // The toy kinds and stage types that the tests of the configuration speak of.
@@ -16,6 +20,8 @@ type (
 func (*page) status() int { return 200 }
 
 func nothing(*Env) (any, error) { return nil, errors.New("a toy stage does not run") }
+
+func none[C any](C, *Env) (any, error) { return nothing(nil) }
 
 var (
 	pages = KindOf[*page]()
@@ -117,9 +123,9 @@ func TestCheckFindsWhatIsWrongWithAGraph(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var found Findings
+			var found finding.List
 			if err := wire(tt.flows...).Check(); err != nil && !errors.As(err, &found) {
-				t.Fatalf("Check returned %T, want Findings", err)
+				t.Fatalf("Check returned %T, want finding.List", err)
 			}
 			if len(found) != len(tt.want) {
 				t.Fatalf("findings:\n%v\nwant %d: %q", found, len(tt.want), tt.want)
@@ -134,7 +140,7 @@ func TestCheckFindsWhatIsWrongWithAGraph(t *testing.T) {
 }
 
 // has reports whether there is a finding of which "code: message" contains want.
-func has(found Findings, want string) bool {
+func has(found finding.List, want string) bool {
 	for _, f := range found {
 		if strings.Contains(string(f.Code)+": "+f.Error(), want) {
 			return true
@@ -203,7 +209,7 @@ func TestGraphRemembersWhatCouldNotBeAdded(t *testing.T) {
 	g.Add("print", nil)
 	g.AddStage("unmade", Spec{}, nil)
 	g.Wire("lines > uper > print")
-	var found Findings
+	var found finding.List
 	if !errors.As(g.Check(), &found) || len(found) != 4 {
 		t.Fatalf("findings:\n%v\nwant four", found)
 	}
@@ -215,6 +221,37 @@ func TestGraphRemembersWhatCouldNotBeAdded(t *testing.T) {
 	} {
 		if !has(found, want) {
 			t.Errorf("no finding %q in:\n%v", want, found)
+		}
+	}
+}
+
+func TestAnItemComesToTheNextStageWithoutACopy(t *testing.T) {
+	t.Parallel()
+	var given, came *Item
+	give := sourceOf(func(ctx context.Context, out Emitter) error {
+		given = &Item{Value: 1}
+		return out.Emit(ctx, given)
+	})
+	take := process(func(_ context.Context, it *Item, _ Emitter) error { came = it; return nil })
+	mustRun(t, build().add("give", give).add("take", take).chain("give", "take"), RunOptions{})
+	if came == nil || came != given {
+		t.Error("what came is not what was emitted")
+	}
+}
+
+func TestAWordThatAnOptionOfAGraphCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	type options struct {
+		Format string `toml:"format" doc:"how it is written" enum:"jsonl,text" deprecated:"lines=jsonl"`
+	}
+	r := NewRegistry()
+	RegisterIn(r, Spec{Type: "out", Summary: "writes", In: Kinds(KindOf[any]())}, options{"text"}, func(options, *Env) (any, error) { return nil, nil })
+	for word, wrong := range map[string]bool{"lines": true, "text": false, "": false} {
+		g := r.NewGraph("words")
+		g.Add("out", options{word})
+		const want = `stage "out": option "format" cannot be "lines", only jsonl or text (did you mean jsonl?)`
+		if err := g.Check(); strings.Contains(fmt.Sprint(err), want) != wrong {
+			t.Errorf("%q: %v", word, err)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import "sync"
 
 // inbox is what stands in front of a stage: items in the order in which they came, as many as there is room
 // for. It is a channel that hands over several items at a time, because one by one that costs more than many
-// a stage does with them. Any number of goroutines may put and take; it is closed when nobody will put again.
+// a stage does with them. Any number of goroutines may put and take; it is closed when no stage will put again.
 type inbox struct {
 	mu      sync.Mutex
 	ring    []*Item // as large as there is room
@@ -47,7 +47,7 @@ func (w *waiters) call() bool {
 func (w *waiters) wakeOne() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // somebody stopped waiting when woken: it will wake another
+	default: // the goroutine that was woken has stopped waiting: it will wake another
 	}
 }
 
@@ -111,9 +111,9 @@ func (b *inbox) push(it *Item) {
 	b.n++
 }
 
-// take moves the oldest items into hand, as many as it holds, and returns how many; it waits for the first.
+// take moves the oldest items into taken, as many as it holds, and returns how many; it waits for the first.
 // None means that the inbox is closed and empty.
-func (b *inbox) take(hand []*Item) int {
+func (b *inbox) take(taken []*Item) int {
 	b.mu.Lock()
 	for b.n == 0 && !b.closed {
 		b.takers.n++
@@ -122,16 +122,16 @@ func (b *inbox) take(hand []*Item) int {
 		b.mu.Lock()
 		b.takers.left()
 	}
-	n := b.pull(hand)
+	n := b.pull(taken)
 	b.unlock()
 	return n
 }
 
 // tryTake is take that waits for nothing; ended says that nothing will come.
-func (b *inbox) tryTake(hand []*Item) (n int, ended bool) {
+func (b *inbox) tryTake(taken []*Item) (n int, ended bool) {
 	b.mu.Lock()
-	b.takers.told = false // it is the caller who was woken, if anybody was
-	n = b.pull(hand)
+	b.takers.told = false // it is the caller that was woken, if a goroutine was
+	n = b.pull(taken)
 	ended = n == 0 && b.closed
 	b.unlock()
 	return n, ended
@@ -151,13 +151,13 @@ func (b *inbox) delist() {
 	b.unlock()
 }
 
-func (b *inbox) pull(hand []*Item) (n int) {
-	for n < len(hand) && b.n > 0 {
+func (b *inbox) pull(taken []*Item) (n int) {
+	for n < len(taken) && b.n > 0 {
 		it := b.ring[b.first]
 		if it == sealMark && n > 0 {
 			break
 		}
-		hand[n], b.ring[b.first] = it, nil
+		taken[n], b.ring[b.first] = it, nil
 		n++
 		b.n--
 		if b.first++; b.first == len(b.ring) {
@@ -170,8 +170,8 @@ func (b *inbox) pull(hand []*Item) (n int) {
 	return n
 }
 
-// unlock gives the lock back and wakes one of those who need not wait any more. Who is woken wakes the next,
-// so that nobody sleeps who could go on; a wake that nobody needed is found out by looking.
+// unlock gives the lock back and wakes one of the goroutines that need not wait any more, which wakes the next,
+// so that none sleeps that could go on; a wake that none needed is found out by looking.
 func (b *inbox) unlock() {
 	taker := (b.n > 0 || b.closed) && b.takers.call()
 	putter := b.n < len(b.ring) && b.putters.call()

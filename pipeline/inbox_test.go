@@ -15,7 +15,7 @@ func TestAnInboxIsAQueueWithBounds(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		b, hand := newInbox(1+rng.IntN(5)), make([]*Item, 1+rng.IntN(4))
+		b, into := newInbox(1+rng.IntN(5)), make([]*Item, 1+rng.IntN(4))
 		var model []*Item
 		for range 200 {
 			if rng.IntN(2) == 0 {
@@ -29,14 +29,14 @@ func TestAnInboxIsAQueueWithBounds(t *testing.T) {
 					model = append(model, it)
 				}
 			} else {
-				want := min(len(hand), len(model))
+				want := min(len(into), len(model))
 				if mark := slices.Index(model[:want], sealMark); mark == 0 {
 					want = 1
 				} else if mark > 0 {
 					want = mark
 				}
-				n, ended := b.tryTake(hand)
-				if n != want || !slices.Equal(hand[:n], model[:n]) || ended {
+				n, ended := b.tryTake(into)
+				if n != want || !slices.Equal(into[:n], model[:n]) || ended {
 					t.Fatalf("seed %d: %d items, ended %t, want the first %d of %v", seed, n, ended, want, model)
 				}
 				model = model[n:]
@@ -47,9 +47,9 @@ func TestAnInboxIsAQueueWithBounds(t *testing.T) {
 		}
 		b.close()
 		for len(model) > 0 {
-			model = model[b.take(hand):]
+			model = model[b.take(into):]
 		}
-		if n, ended := b.tryTake(hand); n > 0 || !ended || b.take(hand) > 0 {
+		if n, ended := b.tryTake(into); n > 0 || !ended || b.take(into) > 0 {
 			t.Fatalf("seed %d: a closed and empty inbox has not ended", seed)
 		}
 	}
@@ -79,9 +79,9 @@ func TestNothingIsLostBetweenManyWhoPutAndTake(t *testing.T) {
 		}
 		for size := range 4 {
 			taking.Go(func() {
-				last, hand := [putters]int{}, make([]*Item, 1+size*3)
-				for n := b.take(hand); n > 0; n = b.take(hand) {
-					for _, it := range hand[:n] {
+				last, into := [putters]int{}, make([]*Item, 1+size*3)
+				for n := b.take(into); n > 0; n = b.take(into) {
+					for _, it := range into[:n] {
 						v := it.Value.([2]int)
 						if v[1] < last[v[0]] {
 							t.Errorf("room %d: %v came after %d", room, v, last[v[0]])
@@ -112,8 +112,8 @@ func TestNothingIsLostBetweenManyWhoPutAndTake(t *testing.T) {
 func pollInbox(b *inbox, taken *atomic.Int64) {
 	something := b.enlist()
 	defer b.delist()
-	for hand := make([]*Item, 2); ; {
-		n, ended := b.tryTake(hand)
+	for into := make([]*Item, 2); ; {
+		n, ended := b.tryTake(into)
 		taken.Add(int64(n))
 		if ended {
 			return
@@ -144,8 +144,9 @@ func TestAnItemAfterTheEndIsAMistake(t *testing.T) {
 	b.offer(new(Item))
 }
 
-// TestWhatLiesInAHandIsShownAsWaiting lets a stage that was quick stand still in the middle of a hand.
-func TestWhatLiesInAHandIsShownAsWaiting(t *testing.T) {
+// TestWhatAWorkerHasTakenIsShownAsWaiting lets a stage that was quick stand still in the middle of what a worker has
+// taken.
+func TestWhatAWorkerHasTakenIsShownAsWaiting(t *testing.T) {
 	t.Parallel()
 	const quick, behind = 10 * sampled, 5
 	reached, letGo := make(chan struct{}), make(chan struct{})
@@ -159,14 +160,14 @@ func TestWhatLiesInAHandIsShownAsWaiting(t *testing.T) {
 	n := &node{stage: &Stage{}, in: newInbox(quick + 1 + behind), env: &Env{}, ports: map[string]*outlet{}}
 	n.run = build().g.newRun(t.Context(), RunOptions{})
 	for range quick + 1 + behind {
-		n.in.put(&Item{lineage: n.newLease(nil)}, nil, nil)
+		n.in.put(&Item{lease: n.newLease(nil)}, nil, nil)
 	}
 	n.in.close()
 	ended := make(chan struct{})
 	go func() { defer close(ended); n.work(stage) }()
 	<-reached
 	in, waiting, busy := int(n.stats.in.Load()), n.waiting(), n.busy.Load()
-	if in+waiting != quick+1+behind || waiting < behind || waiting > behind+maxHand || busy != 1 || !n.holding() {
+	if in+waiting != quick+1+behind || waiting < behind || waiting > behind+maxTaken || busy != 1 || !n.holding() {
 		t.Errorf("%d were given to the stage, %d wait, %d are in work; want about %d, %d and 1", in, waiting, busy, quick+1, behind)
 	}
 	close(letGo)

@@ -12,7 +12,7 @@ type Item struct {
 	Value any
 	Meta  map[string]string
 
-	lineage *lineage
+	lease *lease
 }
 
 // NewItem returns an item with a lease of its own: end is called once, when every item made from this
@@ -21,14 +21,14 @@ type Item struct {
 func NewItem(value any, end func(Outcome)) *Item {
 	it := newLeased(value, nil)
 	if end != nil {
-		it.lineage.lease = ending(end)
+		it.lease.origin = ending(end)
 	}
 	return it
 }
 
 // With returns an item of the same lease and meta data that carries another value.
 func (it *Item) With(value any) *Item {
-	return &Item{Value: value, Meta: it.Meta, lineage: it.lineage}
+	return &Item{Value: value, Meta: it.Meta, lease: it.lease}
 }
 
 // WithMeta returns a copy of the item with one more meta entry; the original is left alone.
@@ -38,27 +38,27 @@ func (it *Item) WithMeta(key, value string) *Item {
 		meta = make(map[string]string, 1)
 	}
 	meta[key] = value
-	return &Item{Value: it.Value, Meta: meta, lineage: it.lineage}
+	return &Item{Value: it.Value, Meta: meta, lease: it.lease}
 }
 
 // Hold keeps the item's lease open after Process has returned, until the returned function is called,
-// with an error if what was being waited for failed. A stage that hands its work to somebody else (a
-// store that gathers writes) holds the item and lets go when the effect is durable, so that no worker
+// with an error if what was being waited for failed. A stage that hands its work on (to a store
+// that gathers writes) holds the item and lets go when the effect is durable, so that no worker
 // waits for a disk. Calling the function again does nothing.
 //
 // The stage's error policy is not asked any more: an error from [Retry] sends the item back to its queue,
 // and any other ends the run, with the lease not done, because what the run accepts cannot be kept.
 func (it *Item) Hold() (done func(error)) {
-	if it.lineage == nil {
+	if it.lease == nil {
 		return func(error) {}
 	}
-	return it.lineage.hold()
+	return it.lease.hold()
 }
 
 // Learn adds something to the outcome that the queue or source is given when the lease ends.
 func (it *Item) Learn(what any) {
-	if it.lineage != nil {
-		it.lineage.learn(what)
+	if it.lease != nil {
+		it.lease.learn(what)
 	}
 }
 
@@ -66,14 +66,14 @@ func (it *Item) Learn(what any) {
 // before the lease itself ends. Only the first call counts; a queue whose leases do not implement
 // [Releaser] is not told.
 func (it *Item) Release(note any) {
-	if it.lineage != nil {
-		it.lineage.releaseEarly(note)
+	if it.lease != nil {
+		it.lease.releaseEarly(note)
 	}
 }
 
 // OnEnd calls f when the lease ends, whatever its outcome: a pooled buffer goes back there.
 func (it *Item) OnEnd(f func()) {
-	if it.lineage != nil {
-		it.lineage.onEnd(cleanup{end: f})
+	if it.lease != nil {
+		it.lease.onEnd(cleanup{end: f})
 	}
 }

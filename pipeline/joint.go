@@ -14,13 +14,13 @@ type joint struct {
 }
 
 // newJoint returns the lease of a group, with one item alive. When it ends, end is told for each member.
-func newJoint(members []*Item, end func(member int, err error)) *lineage {
+func newJoint(members []*Item, end func(member int, err error)) *lease {
 	j := &joint{members: members, end: end}
 	j.queued = len(members) > 0
 	for _, member := range members {
-		j.queued = j.queued && member.lineage != nil && member.lineage.queued()
+		j.queued = j.queued && member.lease != nil && member.lease.queued()
 	}
-	return newLineage(j)
+	return newLease(j)
 }
 
 func (*joint) Item() *Item { return nil }
@@ -31,6 +31,9 @@ func (j *joint) Done(o Outcome) {
 	for i, member := range j.members {
 		for _, what := range o.Learned {
 			member.Learn(what)
+		}
+		if o.Failed != nil && member.lease != nil {
+			member.lease.handled(o.Failed)
 		}
 		j.end(i, o.Err)
 	}
@@ -82,13 +85,13 @@ func (j *joint) concerns(note any) bool {
 
 // concerns reports whether a note is about the item's lease, as far as that can tell.
 func (it *Item) concerns(note any) bool {
-	switch l := it.lineage; {
+	switch l := it.lease; {
 	case l == nil:
 		return false
 	case l.joint() != nil:
 		return l.joint().concerns(note)
 	default:
-		c, tells := l.lease.(Concerner)
+		c, tells := l.origin.(Concerner)
 		return tells && c.Concerns(note)
 	}
 }
@@ -98,8 +101,8 @@ func (it *Item) concerns(note any) bool {
 // values change: then each has an outcome of its own again, learns what is learned of it alone, and is released by
 // itself. They are valid until Process returns.
 func Members(it *Item) []*Item {
-	if it.lineage == nil || it.lineage.joint() == nil {
+	if it.lease == nil || it.lease.joint() == nil {
 		return nil
 	}
-	return it.lineage.joint().members
+	return it.lease.joint().members
 }

@@ -165,12 +165,12 @@ func TestANoteFindsItsWayThroughGroupsOfGroups(t *testing.T) {
 	var told []any
 	items := []*Item{{Value: 1}, {Value: 2}}
 	for _, it := range items {
-		it.lineage = newLineage(nil)
-		it.lineage.lease = noted{it.Value, func(note any) { told = append(told, it.Value, note) }}
+		it.lease = newLease(nil)
+		it.lease.origin = noted{it.Value, func(note any) { told = append(told, it.Value, note) }}
 	}
 	var outcome []error
 	joint := newJoint(items, func(_ int, err error) { outcome = append(outcome, err) })
-	outer := newJoint([]*Item{{Value: "both", lineage: joint}, {Value: "no lease"}}, func(i int, err error) {
+	outer := newJoint([]*Item{{Value: "both", lease: joint}, {Value: "no lease"}}, func(i int, err error) {
 		if i == 0 {
 			joint.done(err)
 		}

@@ -89,10 +89,18 @@ func EmitGroup(ctx context.Context, out Emitter, port string, value any, meta ma
 		members[i] = held.Item
 	}
 	joint := newJoint(members, func(i int, err error) { group[i].Done(err) })
-	return out.EmitTo(ctx, port, &Item{Value: value, Meta: meta, lineage: joint})
+	return out.EmitTo(ctx, port, &Item{Value: value, Meta: meta, lease: joint})
 }
 
-// Draining is closed when the run drains: sources hand out nothing more, and whoever waits for time to pass
+// Drain ends the run gently for a reason, which its report tells: see [Run.Drain]. It may be called from [Opener.Open]
+// on, and waits for nothing.
+func (e *Env) Drain(reason string) {
+	if e.run != nil {
+		e.run.drainFor(reason)
+	}
+}
+
+// Draining is closed when the run drains: sources hand out nothing more, and a keeper that waits for time to pass
 // may give back what it holds instead, by letting go of it with [context.Canceled]. Outside of a run it is
 // nil.
 func (e *Env) Draining() <-chan struct{} {
@@ -102,9 +110,18 @@ func (e *Env) Draining() <-chan struct{} {
 	return e.run.Draining()
 }
 
+// Reloading is closed when a reload waits for what is in flight: a [Queue] whose Put waits for room goes on then,
+// because nothing is taken meanwhile. It is asked for anew for each wait. Outside of a run it is nil.
+func (e *Env) Reloading() <-chan struct{} {
+	if e.run == nil {
+		return nil
+	}
+	return e.run.valves.reloading()
+}
+
 // OnOutcome calls f when the item's lease ends, with its outcome.
 func (it *Item) OnOutcome(f func(Outcome)) {
-	if it.lineage != nil {
-		it.lineage.onEnd(cleanup{outcome: f})
+	if it.lease != nil {
+		it.lease.onEnd(cleanup{outcome: f})
 	}
 }

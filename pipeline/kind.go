@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // Kind is what a port carries: a Go type. An edge between ports of different kinds is refused when the pipeline is
@@ -24,15 +26,39 @@ type Kind struct {
 // KindOf returns the kind of T. KindOf[any] is accepted by, and accepts, every kind.
 func KindOf[T any]() Kind { return Kind{typ: reflect.TypeFor[T]()} }
 
-// SameAsInput is the kind of an output port that passes on whatever the stage was given.
-var SameAsInput = Kind{same: true}
+// KindNamed returns the kind of that name; "any" is the one of every value. An error says what was probably meant.
+func KindNamed(name string) (Kind, error) {
+	if name == codec.Any {
+		return KindOf[any](), nil
+	}
+	named, err := codec.Named(name)
+	return Kind{typ: named.Type}, err
+}
 
-// SameKind is the kind of an output port that gives values of the kind that the stage was given, but not those: records
-// may have other fields.
-var SameKind = Kind{same: true, forget: true}
+// Name returns the name by which the kind is known outside of Go, or "" if it has no codec.
+func (k Kind) Name() string {
+	if k.IsAny() {
+		return codec.Any
+	}
+	return codec.KindOfType(k.typ)
+}
 
-// ListOfInput is the kind of an output port that makes a [List] of several of the stage's input.
-var ListOfInput = Kind{typ: reflect.TypeFor[List](), lists: true}
+// Kinds of output ports that depend on what the stage was given.
+var (
+	// SameAsInput is that of a port that passes on whatever the stage was given.
+	SameAsInput = Kind{same: true}
+	// SameKind is that of a port that gives values of the kind that the stage was given, but not those: records may
+	// have other fields.
+	SameKind = Kind{same: true, forget: true}
+	// ListOfInput is that of a port that makes a [List] of several of the stage's input.
+	ListOfInput = Kind{typ: reflect.TypeFor[List](), lists: true}
+)
+
+// Values of stages that need no type of their own.
+type (
+	List   = codec.List   // several values as one, as a batch is
+	Record = codec.Record // a value whose fields are its own: a row, an object of JSON
+)
 
 // ListOf is the kind of a [List] that has nothing but values of type T in it.
 func ListOf[T any]() Kind { return Kind{typ: reflect.TypeFor[List](), of: reflect.TypeFor[T]()} }

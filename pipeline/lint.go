@@ -1,24 +1,30 @@
 package pipeline
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/pipeline/finding"
+	"github.com/webrace/webrace/pipeline/internal/flow"
 )
 
 // Check finds everything that is wrong with a graph: stages and ports that do not exist, kinds that do
 // not match, default ports that lead nowhere, stages that nothing leads to, cycles without a queue. It
-// puts sources first, and keeps one of the edges that stand twice. The error is nil or a [Findings].
+// puts sources first, and keeps one of the edges that stand twice. The error is nil or a [finding.List].
 func (g *Graph) Check() error {
 	g.sortStages()
 	g.mergeEdges()
 	l := newLinter(g)
 	l.checkAll()
-	return append(slices.Clone(g.wrong), l.findings...).sorted().orNil()
+	return append(slices.Clone(g.wrong), l.findings...).Sorted(func(string) int { return 0 }).OrNil()
 }
 
-// linter checks a graph. Stages whose type is unknown are reported by whoever looked them up; nothing is
+// linter checks a graph. Stages whose type is unknown are reported where they are looked up; nothing is
 // said here about ports, kinds and cycles that depend on them.
 type linter struct {
 	g        *Graph
@@ -27,7 +33,7 @@ type linter struct {
 	into     map[string][]Edge
 	from     map[string][]Edge
 	next     map[string][]Edge // from, without those that lead to a source by mistake
-	findings Findings
+	findings finding.List
 }
 
 func newLinter(g *Graph) *linter {
@@ -44,8 +50,8 @@ func newLinter(g *Graph) *linter {
 	return l
 }
 
-func (l *linter) add(pos Position, code Code, width int, format string, args ...any) *Finding {
-	l.findings = append(l.findings, Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), width: width})
+func (l *linter) add(pos finding.Position, code finding.Code, width int, format string, args ...any) *finding.Finding {
+	l.findings = append(l.findings, finding.Finding{Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), Width: width})
 	return &l.findings[len(l.findings)-1]
 }
 
@@ -60,7 +66,7 @@ func (l *linter) checkAll() {
 		l.into[e.To] = append(l.into[e.To], e)
 		l.from[e.From] = append(l.from[e.From], e)
 		if l.known(e.To) && l.stages[e.To].IsSource() {
-			l.add(e.toPos, CodeSourceInput, len(e.To), "stage %q is a source and takes no input", e.To)
+			l.add(e.ToPos, finding.CodeSourceInput, len(e.To), "stage %q is a source and takes no input", e.To)
 			continue
 		}
 		l.next[e.From] = append(l.next[e.From], e)
@@ -82,21 +88,21 @@ func (l *linter) checkAll() {
 func (l *linter) checkEnds(e Edge) {
 	for _, end := range []struct {
 		stage string
-		pos   Position
-	}{{e.From, e.Pos}, {e.To, e.toPos}} {
+		pos   finding.Position
+	}{{e.From, e.Pos}, {e.To, e.ToPos}} {
 		if l.stages[end.stage] == nil {
 			names := slices.Sorted(maps.Keys(l.stages))
-			l.add(end.pos, CodeUnknownStage, len(end.stage), "there is no stage %q", end.stage).Hint = nearest(end.stage, names)
+			l.add(end.pos, finding.CodeUnknownStage, len(end.stage), "there is no stage %q", end.stage).Hint = suggest.Nearest(end.stage, names)
 		}
 	}
 }
 
 func (l *linter) checkStage(s *Stage) {
 	if err := checkPorts(l.ports[s.Name]); err != nil {
-		l.add(s.Pos, CodeStage, len(s.Name), "stage %q: %v", s.Name, err)
+		l.add(s.Pos, finding.CodeStage, len(s.Name), "stage %q: %v", s.Name, err)
 	}
 	if !s.IsSource() && len(l.into[s.Name]) == 0 {
-		l.add(s.Pos, CodeNoInput, len(s.Name), "nothing leads to stage %q, which is no source", s.Name)
+		l.add(s.Pos, finding.CodeNoInput, len(s.Name), "nothing leads to stage %q, which is no source", s.Name)
 	}
 	unwired := slices.ContainsFunc(l.ports[s.Name], func(p Port) bool { return p.Name == "" })
 	for _, e := range l.from[s.Name] {
@@ -106,13 +112,33 @@ func (l *linter) checkStage(s *Stage) {
 		l.checkPort(s, e)
 	}
 	if unwired {
-		l.add(s.Pos, CodeUnwired, len(s.Name), "the output of stage %q leads nowhere", s.Name)
+		l.add(s.Pos, finding.CodeUnwired, len(s.Name), "the output of stage %q leads nowhere", s.Name)
 	}
+	l.checkWorkersKey(s)
 	for _, p := range l.ports[s.Name] {
 		if p.Asked && !slices.ContainsFunc(l.from[s.Name], func(e Edge) bool { return e.Port == p.Name }) {
-			l.add(s.Pos, CodeUnwired, len(s.Name), "port %q of stage %q leads nowhere, and what leaves it would be lost: lead it to a stage, to drop if that is meant",
+			l.add(s.Pos, finding.CodeUnwired, len(s.Name), "port %q of stage %q leads nowhere, and what leaves it would be lost: lead it to a stage, to drop if that is meant",
 				p.Name, s.Name)
 		}
+	}
+}
+
+// checkWorkersKey reports a key where there is nothing to keep in order.
+func (l *linter) checkWorkersKey(s *Stage) {
+	why := ""
+	switch {
+	case s.WorkersKey == nil:
+		return
+	case s.IsSource() || s.Spec.Queue || s.Spec.Batch != (Batch{}):
+		why = "is for stages that work on items one by one, and this is a source, a queue, or takes them in groups"
+	case firstPositive(s.Common.Workers, s.Spec.Workers, 1) == 1:
+		why = "says nothing while there is one worker, which keeps the order of all items: set workers"
+	default:
+		return
+	}
+	f := l.add(s.Pos, finding.CodeInvalidOptions, len(s.Name), "stage %q: workers_key: %s", s.Name, why)
+	if s.locate(f, "workers_key", nil) {
+		f.Path = fmt.Sprintf("pipeline.%s.stage.%s.workers_key", l.g.Name, s.Name)
 	}
 }
 
@@ -127,16 +153,16 @@ func (l *linter) checkPort(s *Stage, e Edge) {
 		}
 	}
 	if e.Port == "" {
-		finding := l.add(e.Pos, CodeUnknownPort, len(s.Name), "stage %q has no output", s.Name)
+		unknown := l.add(e.Pos, finding.CodeUnknownPort, len(s.Name), "stage %q has no output", s.Name)
 		if len(names) > 0 {
-			finding.Message = fmt.Sprintf("stage %q has no default output, only %s", s.Name, strings.Join(names, ", "))
+			unknown.Message = fmt.Sprintf("stage %q has no default output, only %s", s.Name, strings.Join(names, ", "))
 		}
 		return
 	}
-	finding := l.add(e.portPos, CodeUnknownPort, len(e.Port), "stage %q has no output port %q", s.Name, e.Port)
-	finding.Hint = nearest(e.Port, append(names, errorsPort))
-	if finding.Hint == "" {
-		finding.Message += ", only " + strings.Join(append(names, errorsPort), ", ")
+	unknown := l.add(e.PortPos, finding.CodeUnknownPort, len(e.Port), "stage %q has no output port %q", s.Name, e.Port)
+	unknown.Hint = suggest.Nearest(e.Port, append(names, errorsPort))
+	if unknown.Hint == "" {
+		unknown.Message += ", only " + strings.Join(append(names, errorsPort), ", ")
 	}
 }
 
@@ -163,8 +189,8 @@ func (l *linter) checkKinds(arriving map[string][]Kind) {
 			if slices.ContainsFunc(in, func(k Kind) bool { return k.Accepts(kind) }) {
 				continue
 			}
-			from := flowRef{stage: e.From, port: e.Port}
-			l.add(e.toPos, CodeKind, len(e.To), "stage %q takes %s, but %s gives %s", e.To, kindsOf(in), from, kind)
+			from := flow.Ref{Stage: e.From, Port: e.Port}
+			l.add(e.ToPos, finding.CodeKind, len(e.To), "stage %q takes %s, but %s gives %s", e.To, suggest.Or(in), from, kind)
 		}
 	}
 }
@@ -201,4 +227,69 @@ func (l *linter) carried(e Edge, arriving map[string][]Kind) []Kind {
 		kinds = append(kinds, port.Kind.given(in))
 	}
 	return kinds
+}
+
+// checkNames has the stages that name fields of what they are given look whether there are such: it is the flow that
+// says of which kinds their input is.
+func (l *linter) checkNames(arriving map[string][]Kind) {
+	if slices.ContainsFunc(l.g.Stages, func(s *Stage) bool { return !l.known(s.Name) }) {
+		return // what comes from there is not known
+	}
+	for _, s := range l.g.Stages {
+		if namer, ok := s.Options.(Namer); ok && len(arriving[s.Name]) > 0 {
+			given := arriving[s.Name]
+			l.misnamed(s, given, guarded(s.Name, func() error { return namer.CheckNames(given) }))
+		}
+		if s.WorkersKey != nil && len(arriving[s.Name]) > 0 {
+			given := arriving[s.Name]
+			l.misnamed(s, given, guarded(s.Name, func() error { return s.WorkersKey.CheckNames(given) }))
+		}
+	}
+}
+
+// misnamed reports names that nothing has, each at its place in the option, or at the stage.
+func (l *linter) misnamed(s *Stage, given []Kind, err error) {
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range many.Unwrap() {
+			l.misnamed(s, given, one)
+		}
+		return
+	}
+	if err == nil {
+		return
+	}
+	message := fmt.Sprintf("stage %q is given %s: %v", s.Name, kindNames(given), err)
+	f := finding.Finding{Pos: s.Pos, Code: finding.CodeName, Message: message, Width: len(s.Name)}
+	var option *OptionError
+	if errors.As(err, &option) {
+		s.locate(&f, option.Option, err)
+		if l.g.Name != "" {
+			f.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, s.Name, option.Option)
+		}
+	}
+	l.findings = append(l.findings, f)
+}
+
+// kindNames returns what a list of kinds is called where people write pipelines, with what is known to be in them.
+func kindNames(kinds []Kind) string {
+	var names []string
+	for _, k := range kinds {
+		name := k.called()
+		if element, known := k.Element(); known {
+			name += " of " + element.called()
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return suggest.Or(names)
+}
+
+// called returns the name of one kind.
+func (k Kind) called() string {
+	name := cmp.Or(k.Name(), k.String())
+	if fields, known := k.Record(); known {
+		name += " (" + strings.Join(fields, ", ") + ")"
+	}
+	return name
 }

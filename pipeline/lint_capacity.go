@@ -3,6 +3,8 @@ package pipeline
 import (
 	"fmt"
 	"time"
+
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // Holding says how many items a stage waits for before it lets go of those that it keeps, and how long at most.
@@ -49,19 +51,11 @@ func (l *linter) checkCapacities() {
 		if h.Items <= leases {
 			continue
 		}
-		l.add(l.into[s.Name][0].toPos, CodeCapacity, len(s.Name),
+		found := l.add(l.into[s.Name][0].ToPos, finding.CodeCapacity, len(s.Name),
 			"stage %q waits for %d items, and queue %q hands out no more than %d before they are dealt with, so it never has enough: set %s.%s to %d at least, or %s.%s to %d at most",
-			s.Name, h.Items, queue.Name, leases, queue.Name, option, h.Items, s.Name, h.Option, leases).at(l.g.Name, s, h.Option)
-	}
-}
-
-// at moves a finding to the option that it is about, if that is written somewhere.
-func (f *Finding) at(pipeline string, s *Stage, option string) {
-	for _, layer := range s.layers {
-		if v := layer.at(option); v != nil {
-			where := v.finding(f.Code, f.Message)
-			f.Pos, f.width = where.Pos, where.width
-			f.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", pipeline, s.Name, option)
+			s.Name, h.Items, queue.Name, leases, queue.Name, option, h.Items, s.Name, h.Option, leases)
+		if s.locate(found, h.Option, nil) {
+			found.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, s.Name, h.Option)
 		}
 	}
 }

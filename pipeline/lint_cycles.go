@@ -1,8 +1,11 @@
 package pipeline
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // checkCycles reports cycles that pass no queue, which would fill up and stop, and cycles that pass two,
@@ -29,18 +32,37 @@ func (l *linter) checkCycles() {
 		}
 		if cycle := l.cycleWithout(queues, component); cycle != nil {
 			l.reportCycle(cycle, "cycle without a queue, which would fill up and stop")
+			continue
+		}
+		for _, queue := range queues {
+			l.checkWaits(queue, component)
 		}
 	}
 }
 
-func (l *linter) reportCycle(cycle []string, what string) {
+// checkWaits reports a queue in a cycle that waits when it is full: nothing would make room.
+func (l *linter) checkWaits(queue string, component []string) {
+	s := l.stages[queue]
+	waiter, tells := s.Options.(interface{ Waits() (option string) })
+	cycle := l.path(queue, queue, setOf(component))
+	if !tells || cycle == nil || waiter.Waits() == "" {
+		return
+	}
+	option := waiter.Waits()
+	found := l.reportCycle(cycle, fmt.Sprintf("cycle through a queue that waits when it is full, and would stop then: choose another %s.%s", queue, option))
+	if s.locate(found, option, nil) {
+		found.Path = fmt.Sprintf("pipeline.%s.stage.%s.%s", l.g.Name, queue, option)
+	}
+}
+
+func (l *linter) reportCycle(cycle []string, what string) *finding.Finding {
 	pos := l.stages[cycle[0]].Pos
 	for _, e := range l.next[cycle[len(cycle)-2]] {
 		if e.To == cycle[len(cycle)-1] {
-			pos = e.toPos // where the flow closes the cycle
+			pos = e.ToPos // where the flow closes the cycle
 		}
 	}
-	l.add(pos, CodeCycle, len(cycle[0]), "%s: %s", what, strings.Join(cycle, " > "))
+	return l.add(pos, finding.CodeCycle, len(cycle[0]), "%s: %s", what, strings.Join(cycle, " > "))
 }
 
 // cycleWithout returns a shortest cycle among the stages that avoids all queues, as a path that ends

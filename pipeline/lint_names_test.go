@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // toldKinds are the options of a stage that tells what it is given, and finds fault with it.
@@ -51,8 +53,8 @@ func TestWhatTravelsIsKnownBehindStagesThatPassItOn(t *testing.T) {
 		g.AddStage("names", toySpec("names", Kinds(KindOf[any]())), nothing)
 		g.Stages[len(g.Stages)-1].Options = toldKinds{&told}
 		g.Wire(strings.Split(flow, "; ")...)
-		var found Findings
-		if err := g.Check(); !errors.As(err, &found) || len(found) != 2 || found[0].Code != CodeName {
+		var found finding.List
+		if err := g.Check(); !errors.As(err, &found) || len(found) != 2 || found[0].Code != finding.CodeName {
 			t.Errorf("%s: %v", flow, err)
 		}
 		if len(told) != 1 || sorted(told[0]) != sorted(want) {
@@ -71,9 +73,8 @@ func sorted(alternatives string) string {
 func TestNothingIsSaidOfNamesWhereAStageIsUnknown(t *testing.T) {
 	t.Parallel()
 	var told []string
-	r := configRegistry()
-	g := r.NewGraph("toy")
-	g.AddStage("urds", r.lookup("urds").spec, nothing)
+	g := NewGraph("toy")
+	g.AddStage("urds", toySpec("urds", nil, port("", links)), nothing)
 	g.AddStage("unknown", toySpec("unknown", Kinds(links), port("", links)), nil)
 	g.AddStage("names", toySpec("names", Kinds(KindOf[any]())), nothing)
 	g.Stages[2].Options = toldKinds{&told}
@@ -107,9 +108,8 @@ func TestAPortThatWasAskedForMustLeadSomewhere(t *testing.T) {
 		"urds > sort; sort.a > print; sort.b > print": "",
 		"urds > sort; sort.a, sort.b, sort.c > print": "",
 	} {
-		r := configRegistry()
-		g := r.NewGraph("toy")
-		g.AddStage("urds", r.lookup("urds").spec, nothing)
+		g := NewGraph("toy")
+		g.AddStage("urds", toySpec("urds", nil, port("", links)), nothing)
 		asked := Port{Name: "a", Kind: SameAsInput, Asked: true}
 		other := asked
 		other.Name = "b"

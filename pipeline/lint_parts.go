@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // checkParts reports edges on which a part that the next stage needs is missing in some case, and stages that do
@@ -61,22 +63,22 @@ func (l *linter) checkEdge(f *partFlow, e Edge, needs []Part, come cases) {
 	for _, miss := range lacks {
 		which := "each " + what
 		if len(miss.in) < len(come) {
-			which = fmt.Sprintf("a %s that is %s", what, joinOr(miss.in))
+			which = fmt.Sprintf("a %s that is %s", what, suggest.Or(miss.in))
 		}
-		missing = append(missing, fmt.Sprintf("%s comes without %s", which, joinAnd(miss.parts)))
+		missing = append(missing, fmt.Sprintf("%s comes without %s", which, suggest.And(miss.parts)))
 		parts = union(parts, miss.parts)
 		givers = union(givers, l.giversOf(miss, come))
 	}
-	text := fmt.Sprintf("stage %q needs the %s of a %s, and here %s", e.To, joinAnd(parts), what, joinAnd(missing))
+	text := fmt.Sprintf("stage %q needs the %s of a %s, and here %s", e.To, suggest.And(parts), what, suggest.And(missing))
 	if needs == nil {
 		text = fmt.Sprintf("stage %q does not say what it needs of a %s, and here %s: say it in Needs of its Spec (pipeline.NoParts for nothing)",
-			e.To, what, joinAnd(missing))
+			e.To, what, suggest.And(missing))
 	}
 	if len(givers) > 0 {
 		joint := map[bool]string{true: ", or", false: ":"}[needs == nil]
-		text += fmt.Sprintf("%s let %s follow %s", joint, e.To, joinAnd(givers))
+		text += fmt.Sprintf("%s let %s follow %s", joint, e.To, suggest.And(givers))
 	}
-	l.add(e.toPos, CodePart, len(e.To), "%s", text)
+	l.add(e.ToPos, finding.CodePart, len(e.To), "%s", text)
 }
 
 // nounOf returns what an edge carries, as people call it.
@@ -141,12 +143,3 @@ func givesPart(ports []Port, part Part, in string, has []Part) bool {
 
 // types returns the registry that the graph's stages are of.
 func (g *Graph) types() *Registry { return cmp.Or(g.registry, DefaultRegistry) }
-
-// joinAnd joins words as a sentence does: "a, b and c".
-func joinAnd(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}

@@ -8,10 +8,10 @@ import (
 
 // Listen listens on an address for a stage, which closes the listener when it is closed. A stage that takes
 // the place of another in a reload, and listens on the same address as that is written, takes the listener
-// over: the port is open all the time, and who connects meanwhile is answered by the one or the other. Port 0
+// over: the port is open all the time, and a client that connects meanwhile is answered by the one or the other. Port 0
 // is, for the successor of the stage that asked for it, the port that that one got. For other stages the
 // address is in use.
-func Listen(e *Env, network, address string) (net.Listener, error) {
+func (e *Env) Listen(network, address string) (net.Listener, error) {
 	if e.resources == nil {
 		return net.Listen(network, address)
 	}
@@ -31,6 +31,7 @@ func Listen(e *Env, network, address string) (net.Listener, error) {
 			r.listeners = make(map[string]*sharedListener)
 		}
 		r.listeners[key] = shared
+		shared.pump.Go(shared.accept)
 	case !e.succeeds(shared.owner):
 		return nil, fmt.Errorf("listen on %s %s: stage %s of pipeline %s does so already: give one of them another address", network, address, shared.owner.Stage, shared.owner.Pipeline)
 	}
@@ -78,15 +79,14 @@ func (l *reload) takesOut(e *Env) bool {
 	return false
 }
 
-// sharedListener is a listener that is open as long as somebody uses it.
+// sharedListener is a listener that is open as long as a stage uses it.
 type sharedListener struct {
 	key      string
 	inner    net.Listener
-	owner    *Env // who asked for it last; this and users are guarded by the mutex of the resources
+	owner    *Env // the stage that asked for it last; this and users are guarded by the mutex of the resources
 	users    int
 	accepted chan acceptance
 	closed   chan struct{}
-	once     sync.Once
 	pump     sync.WaitGroup
 }
 
@@ -95,7 +95,7 @@ type acceptance struct {
 	err  error
 }
 
-// accept accepts connections for whoever takes them, which no Close of one user interrupts.
+// accept accepts connections for the stages that take them, which no Close of one user interrupts.
 func (s *sharedListener) accept() {
 	for {
 		conn, err := s.inner.Accept()
@@ -121,7 +121,6 @@ type listener struct {
 var _ net.Listener = (*listener)(nil)
 
 func (l *listener) Accept() (net.Conn, error) {
-	l.shared.once.Do(func() { l.shared.pump.Go(l.shared.accept) })
 	select {
 	case <-l.closed:
 		return nil, net.ErrClosed

@@ -41,7 +41,7 @@ func (a answering) end(t *testing.T) {
 
 func mustListen(t *testing.T, e *Env, address string) net.Listener {
 	t.Helper()
-	l, err := Listen(e, "tcp", address)
+	l, err := e.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestAnAddressInUseSaysWhoHasItAndWhatToDo(t *testing.T) {
 		{NewEnv("p", "s", shared), named.Addr().String(), []string{"stage named of pipeline p does so already", "give one of them another address"}},
 		{NewEnv("q", "named", shared), named.Addr().String(), []string{"stage named of pipeline p does so already"}},
 	} {
-		l, err := Listen(c.env, "tcp", c.address)
+		l, err := c.env.Listen("tcp", c.address)
 		if err == nil {
 			l.Close()
 			t.Errorf("two listen on %s", c.address)

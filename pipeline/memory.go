@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // Memory is a budget of bytes for what flows: a weighted semaphore that the runs of a process share. What a lease takes
@@ -27,13 +29,13 @@ type Memory struct {
 	waiting atomic.Int32 // how many wait; while none does, what fits passes without the lock
 
 	mu     sync.Mutex
-	waits  []*memoryWait     // in the order of coming
-	beyond map[*Env]*lineage // at a stage, the lease that may go beyond the budget
+	waits  []*memoryWait   // in the order of coming
+	beyond map[*Env]*lease // at a stage, the lease that may go beyond the budget
 }
 
 // memoryWait is a lease that waits for memory at a stage.
 type memoryWait struct {
-	lease *lineage
+	lease *lease
 	at    *Env
 	bytes int64
 	since time.Time
@@ -48,7 +50,7 @@ type memoryHeld struct {
 }
 
 // NewMemory returns a budget of so many bytes.
-func NewMemory(size int64) *Memory { return &Memory{size: size, beyond: make(map[*Env]*lineage)} }
+func NewMemory(size int64) *Memory { return &Memory{size: size, beyond: make(map[*Env]*lease)} }
 
 // MemoryState is how a budget stands.
 type MemoryState struct {
@@ -79,7 +81,7 @@ func (e *Env) Memory() *Memory {
 // a lease, there is nothing to take. A [BatchProcessor] takes all that it needs for one and the same item of its
 // group: the others end no sooner, and would wait for it.
 func (e *Env) Reserve(ctx context.Context, it *Item, bytes int) error {
-	m, l := e.Memory(), it.lineage
+	m, l := e.Memory(), it.lease
 	switch {
 	case m == nil || l == nil || bytes == 0:
 		return nil
@@ -100,7 +102,7 @@ func (h *memoryHeld) add(from *Memory, bytes int64) {
 }
 
 // end gives back what the lease has taken.
-func (h *memoryHeld) end(l *lineage) {
+func (h *memoryHeld) end(l *lease) {
 	m := h.from.Load()
 	if m == nil {
 		return
@@ -134,10 +136,10 @@ func (m *Memory) giveBack(bytes int64) {
 }
 
 // endBeyond lets another lease go beyond the budget where one did that has ended.
-func (m *Memory) endBeyond(l *lineage) {
+func (m *Memory) endBeyond(l *lease) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.beyond, func(_ *Env, other *lineage) bool { return other == l })
+	maps.DeleteFunc(m.beyond, func(_ *Env, other *lease) bool { return other == l })
 	m.serve()
 }
 
@@ -149,7 +151,7 @@ func (m *Memory) await(ctx context.Context, w *memoryWait) error {
 	}()
 	m.mu.Lock()
 	m.waits = append(m.waits, w)
-	m.waiting.Add(1) // before looking: who gives something back, and sees no one waiting, has done so before
+	m.waiting.Add(1) // before looking: a lease that gives something back, and sees none waiting, has done so before
 	m.serve()
 	m.mu.Unlock()
 	select {
@@ -178,7 +180,7 @@ func (m *Memory) drop(i int) {
 	m.waiting.Add(-1)
 }
 
-// serve gives bytes to those who wait and can have them now. Who holds m.mu may call it.
+// serve gives bytes to the leases that wait and can have them now. The caller holds m.mu.
 func (m *Memory) serve() {
 	for len(m.waits) > 0 {
 		i := m.next()
@@ -234,8 +236,8 @@ func weight(v any) int {
 }
 
 func sizeOf(v any) int {
-	if k := codecs.of(v); k != nil && k.size != nil {
-		return k.size(v)
+	if bytes, known := codec.Size(v); known {
+		return bytes
 	}
 	const (
 		word  = 16

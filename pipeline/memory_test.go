@@ -103,19 +103,19 @@ func TestWhoGivesUpWaitingTakesNothing(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		cancel()
-		if err := <-gaveUp; !errors.Is(err, context.Canceled) || second.lineage.memory.bytes.Load() != 0 {
-			t.Errorf("%v, with %d bytes", err, second.lineage.memory.bytes.Load())
+		if err := <-gaveUp; !errors.Is(err, context.Canceled) || second.lease.memory.bytes.Load() != 0 {
+			t.Errorf("%v, with %d bytes", err, second.lease.memory.bytes.Load())
 		}
 		synctest.Wait()
 		if err := env.Reserve(t.Context(), first, -30); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-served; err != nil || third.lineage.memory.bytes.Load() != 20 || m.State().Used != 90 {
-			t.Errorf("%v, with %d bytes; %+v", err, third.lineage.memory.bytes.Load(), m.State())
+		if err := <-served; err != nil || third.lease.memory.bytes.Load() != 20 || m.State().Used != 90 {
+			t.Errorf("%v, with %d bytes; %+v", err, third.lease.memory.bytes.Load(), m.State())
 		}
-		first.lineage.done(nil)
-		second.lineage.done(nil)
-		third.lineage.done(nil)
+		first.lease.done(nil)
+		second.lease.done(nil)
+		third.lease.done(nil)
 		if s := m.State(); s.Used != 0 || s.Waiting != 0 {
 			t.Errorf("in the end %+v", s)
 		}

@@ -3,10 +3,9 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"github.com/webrace/webrace/internal/broadcast"
 	"sync"
 	"sync/atomic"
-
-	"github.com/reugn/go-streams"
 )
 
 const defaultBuffer = 16
@@ -15,7 +14,7 @@ const defaultBuffer = 16
 const errorsPort = "errors"
 
 // node runs one stage of a graph: it owns the inbox in front of the stage, and its workers put what the stage
-// emits into the inboxes of the nodes that follow. It is a go-streams Flow as well, see streamed.go.
+// emits into the inboxes of the nodes that follow.
 type node struct {
 	run   *Run
 	name  string
@@ -29,26 +28,24 @@ type node struct {
 	producers atomic.Int32       // nodes that may still send to in
 	externals atomic.Int32       // those of them outside the node's own cycle; the queue is sealed when none is left
 	external  map[*node]bool
+	counted   atomic.Bool    // what it gives counts as the items of a dry run
 	receiving sync.Mutex     // makes it one step to receive items and to count them in puts
 	puts      sync.WaitGroup // items received and not yet put
 
 	// What follows outlives a reload, which the stage may go through as it is.
-	ended    bool         // a source that is exhausted, a queue that has nothing left, an operator that gives nothing more
-	closed   bool         // in is
-	sealed   bool         // the queue has been told
-	running  *running     // of a source or keeper that has been started
-	operator streams.Flow // of a go-streams operator that has been started; nil before
-	finished bool         // the operator has been told that nothing more comes
+	ended   bool     // a source that is exhausted, a queue that has nothing left, a keeper that has released all
+	closed  bool     // in is
+	sealed  bool     // the queue has been told
+	running *running // of a source or keeper that has been started
 
-	asked  sync.Once // for In
-	values chan any  // what In returns
+	hurried broadcast.Cond        // groups do not wait to be full any more
+	turns   atomic.Pointer[turns] // of the workers; nil if each takes what comes
 
-	hurried broadcast // groups do not wait to be full any more
-
-	stats stats
-	busy  atomic.Int32
-	taps  taps
-	check *partCheck // nil: the stage needs no parts; set when the nodes are wired
+	stats     stats
+	busy      atomic.Int32 // calls under way, each with an item or a group
+	producing atomic.Bool  // a source runs, which may wait for as long as it likes: nothing is in work for that
+	taps      taps
+	check     *partCheck // nil: the stage needs no parts; set when the nodes are wired
 }
 
 // outlet is an output port in use.
@@ -76,7 +73,7 @@ func prepareNode(r *Run, stage *Stage) *node {
 	n.env = &Env{
 		Pipeline: r.graph.Name, Stage: stage.Name, Workers: n.workers(),
 		Logger:     r.logger.With("stage", stage.Name),
-		Continuous: r.options.Continuous, Upstream: r.options.Upstream,
+		Continuous: r.options.Continuous, Dry: r.options.Dry != nil, Upstream: r.options.Upstream,
 		resources: r.options.Resources, counters: newCounters(), run: r,
 	}
 	n.in = n.newInbox()
@@ -93,10 +90,10 @@ func (n *node) make() error {
 	}
 	n.queue, _ = n.impl.(Queue)
 	switch n.impl.(type) {
-	case Queue, Source, FlowStage, BatchProcessor, Processor:
+	case Queue, Source, BatchProcessor, Processor:
 		return nil
 	}
-	return fmt.Errorf("make stage %s: %T is no Processor, BatchProcessor, Source, Queue or FlowStage", n.name, n.impl)
+	return fmt.Errorf("make stage %s: %T is no Processor, BatchProcessor, Source or Queue", n.name, n.impl)
 }
 
 func (n *node) newInbox() *inbox {
@@ -126,6 +123,10 @@ func (n *node) outlet(port string) *outlet {
 
 // start sets the stage's goroutines going. The last of them to end tells the nodes that follow.
 func (n *node) start() {
+	n.turns.Store(nil)
+	if n.stage.WorkersKey != nil && n.workers() > 1 {
+		n.turns.Store(newTurns(n.stage.WorkersKey, n.in.cap()))
+	}
 	switch impl := n.impl.(type) {
 	case Queue:
 		n.workWith(n.put)
@@ -134,8 +135,6 @@ func (n *node) start() {
 		}
 	case Source:
 		n.startSource(impl)
-	case FlowStage:
-		n.runForeign(impl)
 	case BatchProcessor:
 		n.thenEnd(n.workWith(func() { n.collect(impl) }))
 	case Keeper:
@@ -169,8 +168,40 @@ func (n *node) thenEnd(workers *sync.WaitGroup) {
 // once, those that it has dealt with are among them until it is through.
 func (n *node) waiting() int {
 	given := n.stats.in.Load() // first, so that it is no more than what was taken
-	return n.in.len() + int(n.stats.taken.Load()-given)
+	return n.in.len() + n.turns.Load().parked() + int(n.stats.taken.Load()-given)
 }
 
 // holding reports whether the node has items in front of the stage or in it.
 func (n *node) holding() bool { return n.waiting() > 0 || n.busy.Load() > 0 }
+
+// startSource starts a source, unless it is under way, or exhausted.
+func (n *node) startSource(source Source) {
+	if n.running != nil {
+		return
+	}
+	s := &running{ended: make(chan struct{})}
+	s.ctx, s.stop = context.WithCancel(n.run.drainCtx)
+	n.running = s
+	n.run.spawn(func() {
+		defer close(s.ended)
+		defer s.stop()
+		defer n.exhausted()
+		n.runSource(source)
+	})
+}
+
+// runSource runs a source until it is exhausted, fails, or is to stop.
+func (n *node) runSource(source Source) {
+	n.producing.Store(true)
+	defer n.producing.Store(false)
+	if err := n.produced(source); err != nil && n.running.ctx.Err() == nil {
+		n.stats.errors.Add(1)
+		n.run.fail(fmt.Errorf("stage %s: %w", n.name, err))
+	}
+}
+
+func (n *node) produced(source Source) (err error) {
+	defer recovered(n.name, &err)
+	ctx := n.running.ctx
+	return source.Run(ctx, n.newProducer(open, ctx.Done()))
+}

@@ -6,19 +6,21 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/webrace/webrace/internal/suggest"
 )
 
-// PanicError is a panic of a stage, turned into an error.
-type PanicError struct {
+// panicError is a panic of a stage, turned into an error.
+type panicError struct {
 	Stage string
 	Value any
 	Stack []byte
 }
 
-func (e *PanicError) Error() string { return fmt.Sprintf("stage %s panicked: %v", e.Stage, e.Value) }
+func (e *panicError) Error() string { return fmt.Sprintf("stage %s panicked: %v", e.Stage, e.Value) }
 
 func newPanicError(stage string, v any) error {
-	return &PanicError{Stage: stage, Value: v, Stack: debug.Stack()}
+	return &panicError{Stage: stage, Value: v, Stack: debug.Stack()}
 }
 
 // recovered is deferred around the code of a stage.
@@ -42,7 +44,7 @@ func (r *Run) failWith(err error) {
 	if err == nil {
 		return
 	}
-	if p, ok := err.(*PanicError); ok {
+	if p, ok := err.(*panicError); ok {
 		r.logger.Error("a stage panicked", "stage", p.Stage, "panic", p.Value, "stack", string(p.Stack))
 	}
 	r.fail(err)
@@ -94,5 +96,5 @@ func (n *node) writerOf(c cleanup) string {
 	if len(stages) == 0 {
 		return unknown
 	}
-	return joinOr(stages)
+	return suggest.Or(stages)
 }

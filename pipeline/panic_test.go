@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/reugn/go-streams"
 )
 
 // fragile is a stage that panics where it is told to.
@@ -146,14 +144,12 @@ func TestHostilePanics(t *testing.T) {
 		graphs["source, "+at] = build().add("hostile", fragileSource{at}).add("sink", pass).chain("hostile", "sink")
 	}
 	graphs["keeper"] = build().add("numbers", one).add("hostile", fragileKeeper{pass}).add("sink", pass).chain("numbers", "hostile", "sink")
-	graphs["go-streams operator"] = build().add("numbers", one).add("hostile", FromFlow(func() streams.Flow { panic("boom") })).add("sink", pass).
-		chain("numbers", "hostile", "sink")
 	for name, b := range graphs {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			_, err := b.g.Run(ctx, RunOptions{})
-			var p *PanicError
+			var p *panicError
 			if !errors.As(err, &p) || p.Stage != "hostile" || p.Value != "boom" {
 				t.Errorf("the run ended with %v", err)
 			}
@@ -179,7 +175,7 @@ func TestHostileOptions(t *testing.T) {
 		func(fragileOption, *Env) (any, error) { return &fragile{}, nil })
 	for _, setting := range []string{`at = "validate"`, `at = "ports"`, `at = "kinds"`, `at = "parts"`, `at = "holds"`, `at = "names"`, `text = "x"`} {
 		text := "version = 1\n[pipeline.p]\nflow = [\"numbers > hostile\"]\n[pipeline.p.stage.hostile]\n" + setting + "\n"
-		_, err := Parse("pipelines.toml", []byte(text), LoadOptions{Registry: r})
+		_, err := parsed(r, text)
 		if err == nil || !strings.Contains(err.Error(), "stage hostile panicked: boom") {
 			t.Errorf("%s: %v", setting, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // Part names something of a value that values of its kind may come without: the body of a document that the
@@ -48,10 +50,14 @@ type Needer interface{ NeededParts() []Part }
 
 // neededParts returns what the stage needs, as far as its options say.
 func (s *Stage) neededParts() []Part {
+	parts := s.Spec.Needs
 	if n, ok := s.Options.(Needer); ok {
-		return n.NeededParts()
+		parts = n.NeededParts()
 	}
-	return s.Spec.Needs
+	if parts != nil && s.WorkersKey != nil {
+		parts = union(parts, s.WorkersKey.Parts())
+	}
+	return parts
 }
 
 // cases are the cases in which values come, and the parts that those of each have for certain.
@@ -158,7 +164,8 @@ func (g *Graph) followParts(needs func(*Stage) []Part) *partFlow {
 	return f
 }
 
-// behindQueues returns the stages that what leaves a queue may come to.
+// behindQueues returns the stages that what leaves a queue may come to. A queue of whatever it is given (a port of
+// [SameAsInput]) hands it out as it came, and knows nothing of what it handed out before.
 func (g *Graph) behindQueues() map[string]bool {
 	behind := make(map[string]bool)
 	var follow func(from string)
@@ -171,7 +178,7 @@ func (g *Graph) behindQueues() map[string]bool {
 		}
 	}
 	for _, s := range g.Stages {
-		if s.Spec.Queue {
+		if s.Spec.Queue && !slices.ContainsFunc(s.Spec.Out, func(p Port) bool { return p.Kind.same }) {
 			follow(s.Name)
 		}
 	}
@@ -327,4 +334,46 @@ var partial = reflect.TypeFor[Partial]()
 // mayBePartial reports whether values of the kind may come without parts.
 func (k Kind) mayBePartial() bool {
 	return k.same || k.typ != nil && (k.typ.Kind() == reflect.Interface || k.typ.Kind() == reflect.Slice || k.typ.Implements(partial))
+}
+
+// PartsOfFields returns the parts of which fields of these names tell, in whatever kind has such a field; a value's
+// body is the part of that name. It says as well whether one of them tells in which case a value is: what looks at
+// that decides by itself what to do in each.
+func PartsOfFields(names ...string) (parts []Part, byCase bool) {
+	parts = NoParts
+	for _, k := range codec.All() {
+		for _, f := range k.Fields {
+			if !slices.Contains(names, f.Name) {
+				continue
+			}
+			if part := partOf(k, f); part != "" {
+				parts = append(parts, part)
+			}
+			byCase = byCase || f.Case
+		}
+	}
+	slices.Sort(parts)
+	return slices.Compact(parts), byCase
+}
+
+// KnownParts lists the parts that fields of some kind tell of, sorted.
+func KnownParts() []Part {
+	var all []Part
+	for _, k := range codec.All() {
+		for _, f := range k.Fields {
+			if part := partOf(k, f); part != "" {
+				all = append(all, part)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// partOf returns the part that a field of a kind tells of, "" being none.
+func partOf(k codec.Info, f codec.Field) Part {
+	if f.Name == codec.Body && k.Type.Implements(partial) {
+		return codec.Body
+	}
+	return f.Part
 }

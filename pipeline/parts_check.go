@@ -112,11 +112,11 @@ func (n *node) complete(group []*Item, out *emitter) []*Item {
 			return false
 		}
 		one := []*Item{it}
-		out.begin(it.lineage)
+		out.begin(it.lease)
 		err = n.afterError(err, one, out, func() error { return err })
 		out.returned(one)
 		out.end()
-		it.lineage.done(err)
+		it.lease.done(err)
 		return true
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // sheet is a value that may come without its text.
@@ -82,12 +84,12 @@ func TestLintFollowsPartsThroughEveryPath(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := sheetGraph(c.needs, c.flows...).Check()
-			var found Findings
+			var found finding.List
 			errors.As(err, &found)
 			switch {
 			case c.want == "" && err != nil:
 				t.Error(err)
-			case c.want != "" && (len(found) != 1 || found[0].Code != CodePart || !strings.Contains(found[0].Message, c.want)):
+			case c.want != "" && (len(found) != 1 || found[0].Code != finding.CodePart || !strings.Contains(found[0].Message, c.want)):
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})

@@ -5,16 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // Probe finds out whether the stages of a graph would run here and now, without anything flowing: it makes
 // every stage, asks those that are a [Checker], opens the others that are an [Opener], and closes them all.
 // A Checker is not opened, because it says what opening would find without what opening would change.
 //
-// Whatever keeps a stage from running is a finding of the code [CodeEnvironment], with the place of the
+// Whatever keeps a stage from running is a finding of the code [finding.CodeEnvironment], with the place of the
 // option at fault if the stage names one ([OptionError]) and of the stage otherwise; all of them are found at
 // once. What takes longer than limit is one too, and is left behind: it is for programs that end soon.
-func (g *Graph) Probe(ctx context.Context, o RunOptions, limit time.Duration) Findings {
+func (g *Graph) Probe(ctx context.Context, o RunOptions, limit time.Duration) finding.List {
 	r := g.newRun(ctx, o)
 	defer r.cancel(nil)
 	p := &prober{run: r, limit: limit, stuck: make(map[*Stage]bool)}
@@ -48,7 +50,7 @@ func (g *Graph) Probe(ctx context.Context, o RunOptions, limit time.Duration) Fi
 type prober struct {
 	run   *Run
 	limit time.Duration
-	found Findings
+	found finding.List
 	stuck map[*Stage]bool // those that did not answer in time, and may be at work still
 }
 
@@ -91,26 +93,20 @@ func (p *prober) report(stage *Stage, err error) {
 		return
 	}
 	if err != nil && !errors.Is(err, ErrUntried) {
-		p.found = append(p.found, stage.finding(CodeEnvironment, p.run.graph.Name, err))
+		p.found = append(p.found, stage.finding(finding.CodeEnvironment, p.run.graph.Name, err))
 	}
 }
 
 // finding reports something about the stage, at the option that the error names.
-func (s *Stage) finding(code Code, pipeline string, err error) Finding {
-	f := Finding{
-		Pos: s.Pos, Code: code, Path: "pipeline." + pipeline + ".stage." + s.Name, SourceLine: s.line,
-		Message: fmt.Sprintf("pipeline %q, stage %q: %v", pipeline, s.Name, err), width: len(s.Name),
+func (s *Stage) finding(code finding.Code, pipeline string, err error) finding.Finding {
+	f := finding.Finding{
+		Pos: s.Pos, Code: code, Path: "pipeline." + pipeline + ".stage." + s.Name,
+		Message: fmt.Sprintf("pipeline %q, stage %q: %v", pipeline, s.Name, err), Width: len(s.Name),
 	}
-	var option *OptionError
-	if !errors.As(err, &option) {
-		return f
+	option := &OptionError{}
+	if errors.As(err, &option) {
+		f.Path += "." + option.Option
 	}
-	f.Path += "." + option.Option
-	for _, layer := range s.layers {
-		if v := layer.at(option.Option); v != nil {
-			f.Pos, f.width = v.doc.position(v.start), v.chars(v.start, v.width)
-			f.SourceLine = v.doc.line(f.Pos.Line)
-		}
-	}
+	s.locate(&f, option.Option, nil)
 	return f
 }

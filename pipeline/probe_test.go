@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // probed is a stage whose calls are written down.
@@ -54,7 +55,7 @@ type probedOptions struct {
 }
 
 // probe loads a pipeline of source > one > two > three, the second of which is a Checker, and probes it.
-func probe(t *testing.T, source string, wrong map[string]map[string]error) (pipeline.Findings, []string) {
+func probe(t *testing.T, source string, wrong map[string]map[string]error) (finding.List, []string) {
 	t.Helper()
 	r := pipeline.NewRegistry()
 	made := new(calls)
@@ -76,11 +77,7 @@ func probe(t *testing.T, source string, wrong map[string]map[string]error) (pipe
 	add("one", strings, func(p probed) any { return p })
 	add("two", strings, func(p probed) any { return probedChecker{p} })
 	add("three", strings, func(p probed) any { return p })
-	config, err := pipeline.Parse("pipelines.toml", []byte(source), pipeline.LoadOptions{Registry: r, Set: []string{"one.rate=7"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, err := config.Graph("p")
+	graph, err := parsed(r, source, "one.rate=7")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +115,7 @@ func TestProbeFindsAllThatIsWrongWithItsPlace(t *testing.T) {
 	var got []string
 	for _, f := range found {
 		got = append(got, f.Error())
-		if f.Code != pipeline.CodeEnvironment {
+		if f.Code != finding.CodeEnvironment {
 			t.Errorf("%v has the code %s", f, f.Code)
 		}
 	}

@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // put stores what comes in until nothing more will come. It is one half of a queue; the other, take, ends
 // on its own, so the cycle between them is no cycle of waiting.
 func (n *node) put() {
-	out, all, workers := n.newEmitter(), newHand(), n.workers()
+	out, all, workers := n.newEmitter(), newTaken(), n.workers()
 	for {
-		hand := n.receive(all[:handful(out, workers)])
-		if len(hand) == 0 {
+		taken := n.receive(all[:takeSize(out, workers)])
+		if len(taken) == 0 {
 			return
 		}
-		n.handle(putter{n.queue}, hand, out)
-		n.puts.Add(-len(hand))
+		n.handle(putter{n.queue}, taken, out)
+		n.puts.Add(-len(taken))
 	}
 }
 
@@ -27,12 +28,12 @@ type putter struct{ Queue }
 func (p putter) Process(ctx context.Context, it *Item, _ Emitter) error { return p.Put(ctx, it) }
 
 // receive returns the next items to put, none if nothing more will come. At the mark it seals the queue, once
-// the puts before it have returned: some may be of items from outside the cycle, in the hands of other workers.
-func (n *node) receive(hand []*Item) []*Item {
+// the puts before it have returned: some may be of items from outside the cycle, with other workers.
+func (n *node) receive(taken []*Item) []*Item {
 	n.receiving.Lock()
 	defer n.receiving.Unlock()
 	for {
-		taken := hand[:n.in.take(hand)]
+		taken := taken[:n.in.take(taken)]
 		if len(taken) == 0 || taken[0] != sealMark {
 			n.puts.Add(len(taken))
 			return taken
@@ -75,19 +76,24 @@ func (n *node) takeAll() {
 	}
 }
 
-// takeBehind hands out leases as long as the gate is open, and reports whether there will be no more.
-func (n *node) takeBehind(g *gate, out *emitter) (ended bool) {
-	for n.run.gating.gate.Load() == g {
+// takeBehind hands out leases as long as the valve is open, and reports whether there will be no more.
+func (n *node) takeBehind(g *valve, out *emitter) (ended bool) {
+	for n.run.valves.current.Load() == g {
 		it, err := n.lend(g.ctx)
+		if err == nil && !n.mayGive() {
+			it.lease.done(Retry(errEnough, time.Now()))
+			return true
+		}
 		switch {
 		case err == nil:
-			out.lineage = it.lineage
+			out.lease = it.lease
 			if err := out.Emit(n.run.ctx, it); err != nil {
-				it.lineage.done(err)
+				it.lease.done(err)
 			} else {
 				out.done()
 			}
 			out.count()
+			n.gave()
 		case errors.Is(err, io.EOF), n.run.drainCtx.Err() != nil:
 			return true
 		case g.ctx.Err() == nil:
@@ -107,9 +113,27 @@ func (n *node) lend(ctx context.Context) (_ *Item, err error) {
 	}
 	lent := lease.Item()
 	it := newLeased(lent.Value, lent.Meta)
-	it.lineage.lease = lease
-	n.adopt(it.lineage)
+	it.lease.origin = lease
+	n.adopt(it.lease)
+	if err := n.reserveFor(ctx, it); err != nil {
+		it.lease.done(Retry(err, time.Now()))
+		return nil, err
+	}
 	return it, nil
+}
+
+// reserveFor takes memory for what a queue brings back, if that is large: what is small, such as a URL, is bounded by
+// the number of leases. A little is taken without waiting, so that one lease at a time may go beyond the budget: items
+// may hold all of it that wait for room in this very queue.
+func (n *node) reserveFor(ctx context.Context, it *Item) error {
+	m := n.env.Memory()
+	bytes := sizeOf(it.Value)
+	if m == nil || bytes <= flatWeight {
+		return nil
+	}
+	m.used.Add(flatWeight)
+	it.lease.memory.add(m, flatWeight)
+	return n.env.Reserve(ctx, it, bytes)
 }
 
 // findExternals finds, for every queue, the producers outside its own cycle: those that cannot be

@@ -7,6 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/pipeline/finding"
+	"github.com/webrace/webrace/pipeline/internal/flow"
+	"github.com/webrace/webrace/pipeline/internal/options"
 )
 
 // Spec describes a stage type. It is the single source of lint, the reference, the JSON Schema and the
@@ -22,6 +27,7 @@ type Spec struct {
 	Single  bool   // for each item that it takes it emits at most one to its default port, and to each that passes on its input
 	Queue   bool   // it stores its input, so a cycle may pass it
 	Follows bool   // a source that follows a store by a durable cursor: it ends when it has caught up and nothing in the process feeds it any more
+	Effect  string // what it does outside the stores that the program lends it, as in "mail it": in a [Dry] run and in tests the stage is not made; "" is nothing. A method Effect() string of the options replaces it
 
 	Needs      []Part     // what it reads of values that may come without it; [NoParts] if nothing, nil if that is not said
 	Uses       []Part     // what it makes use of where it comes; values without it, it passes on as they are, or says that it is missing
@@ -41,6 +47,9 @@ type Port struct {
 	Passes bool       // what leaves it holds what came, though it is of another kind
 }
 
+// commonFields are the options that every stage has.
+var commonFields = options.MustOf(reflect.TypeFor[Common]())
+
 // Registry knows stage types by name. Programs use the one that [Register] adds to; a test may have its
 // own. It may be read by many goroutines at once, also while types are added.
 type Registry struct {
@@ -52,14 +61,13 @@ type Registry struct {
 type stageType struct {
 	spec     Spec
 	defaults reflect.Value // an option struct, never changed
-	fields   *fields
 	make     func(options any, env *Env) (any, error)
 }
 
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry { return &Registry{types: make(map[string]*stageType)} }
 
-// DefaultRegistry is the one that [Register] adds to, and that [Load] uses unless told otherwise.
+// DefaultRegistry is the one that [Register] adds to, and that a configuration is read with unless told otherwise.
 var DefaultRegistry = NewRegistry()
 
 // Register adds a stage type to the [DefaultRegistry]; see [RegisterIn].
@@ -67,12 +75,14 @@ func Register[C any](s Spec, defaults C, mk func(C, *Env) (any, error)) {
 	RegisterIn(DefaultRegistry, s, defaults, mk)
 }
 
-// RegisterIn adds a stage type whose options are the fields of C. Each exported field, those of nested
-// structs too, has a `toml` tag, its name in pipelines.toml, and a `doc` tag, a phrase that says what it
-// is; an `enum` tag may list the words it can be, separated by commas. A struct embedded without a tag
-// lends its fields. A field is a string, a boolean, a number, a [Duration], a [Size], a [Secret], a
-// [Table], any other [encoding.TextUnmarshaler], or a struct, list or string-keyed map of these. Use struct{} for a
-// stage without options.
+// RegisterIn adds a stage type whose options are the fields of C. Each exported field, those of nested structs too, has
+// a `toml` tag, its name in pipelines.toml, and a `doc` tag, a phrase that says what it is; an `enum` tag may list the
+// words it can be, separated by commas. A `deprecated` tag names what the option was called before, and what words of
+// its enum were, as in "old_name,old=new": they work on, with a warning, and `lint --fix` rewrites them. A `meant` tag
+// has words that it never could be, with those of its enum that are meant by them. A struct embedded without a tag
+// lends its fields. A field is a string, a boolean, a number, a [Duration], a [Size], a [Secret], a [File], a [Table],
+// any other [encoding.TextUnmarshaler], or a struct, list or string-keyed map of these. Use struct{} for a stage
+// without options.
 //
 // mk makes the running stage. It is called once for each run with options that have been decoded and
 // validated, and must not change what their lists and maps hold. It panics where the type is described
@@ -88,7 +98,7 @@ func (r *Registry) add(s Spec, defaults reflect.Value, mk func(any, *Env) (any, 
 	if err := s.check(); err != nil {
 		panic(fmt.Sprintf("pipeline: register stage type %q: %v", s.Type, err))
 	}
-	fs, err := optionFields(defaults.Type())
+	_, err := options.Of(defaults.Type(), commonFields)
 	if err != nil {
 		panic(fmt.Sprintf("pipeline: register stage type %q: %v", s.Type, err))
 	}
@@ -97,13 +107,13 @@ func (r *Registry) add(s Spec, defaults reflect.Value, mk func(any, *Env) (any, 
 	if _, twice := r.types[s.Type]; twice {
 		panic(fmt.Sprintf("pipeline: stage type %q is registered twice", s.Type))
 	}
-	r.types[s.Type] = &stageType{spec: s, defaults: defaults, fields: fs, make: mk}
+	r.types[s.Type] = &stageType{spec: s, defaults: defaults, make: mk}
 }
 
 // check finds what is wrong with a description, whatever the options.
 func (s Spec) check() error {
 	switch {
-	case !isName(s.Type):
+	case !flow.IsName(s.Type):
 		return fmt.Errorf("a type's name consists of letters, digits, - and _, and does not begin with -")
 	case s.Summary == "":
 		return fmt.Errorf("it has no summary")
@@ -122,7 +132,7 @@ func checkPorts(ports []Port) error {
 		switch {
 		case port.Name == errorsPort:
 			return fmt.Errorf("port %q is the one that every stage has for its failures", port.Name)
-		case port.Name != "" && !isName(port.Name):
+		case port.Name != "" && !flow.IsName(port.Name):
 			return fmt.Errorf("port name %q does not consist of letters, digits, - and _", port.Name)
 		case seen[port.Name]:
 			return fmt.Errorf("port %q stands twice", port.Name)
@@ -133,16 +143,6 @@ func checkPorts(ports []Port) error {
 	}
 	return nil
 }
-
-// Types lists the registered stage types, sorted.
-func Types() []string { return DefaultRegistry.Types() }
-
-// Lookup returns the description of a registered stage type.
-func Lookup(typ string) (Spec, bool) { return DefaultRegistry.Lookup(typ) }
-
-// Options lists the options of a registered stage type, in the order of its option struct and without
-// those that every stage has, which [CommonOptions] gives.
-func Options(typ string) []OptionInfo { return DefaultRegistry.Options(typ) }
 
 // Types lists the stage types, sorted.
 func (r *Registry) Types() []string {
@@ -159,12 +159,31 @@ func (r *Registry) Lookup(typ string) (Spec, bool) {
 	return Spec{}, false
 }
 
-// Options lists the options of a stage type; see the function of the same name.
-func (r *Registry) Options(typ string) []OptionInfo {
+// Defaults returns the options that a stage of the type has unless something else is chosen: its option struct, whose
+// lists and maps are not to be changed. It is nil if there is no such type.
+func (r *Registry) Defaults(typ string) any {
 	if t := r.lookup(typ); t != nil {
-		return t.fields.infos("", t.defaults)
+		return t.defaults.Interface()
 	}
 	return nil
+}
+
+// NewStage returns a stage of a registered type, which is in no graph yet, with these options: the type's option
+// struct. They are asked what they say of the stage before anything relies on it: an error is a panic of theirs, which
+// comes here or never.
+func (r *Registry) NewStage(name, typ string, options any) (s *Stage, err error) {
+	err = guarded(name, func() error {
+		s = r.lookup(typ).newStage(name, options)
+		_, _ = s.Ports(), s.neededParts()
+		if h, ok := s.Options.(Holder); ok {
+			_ = h.Holds()
+		}
+		if l, ok := s.Options.(Lender); ok {
+			_, _ = l.Lends()
+		}
+		return nil
+	})
+	return s, err
 }
 
 func (r *Registry) lookup(typ string) *stageType {
@@ -173,36 +192,36 @@ func (r *Registry) lookup(typ string) *stageType {
 	return r.types[typ]
 }
 
+// unknownWord finds an option that has a word which its enum tag lacks, in options that a program has built: those of a
+// configuration are looked at where they are decoded. One that is empty has no word.
+func unknownWord(stage string, opts any) *finding.Finding {
+	v := reflect.ValueOf(opts)
+	for _, f := range options.MustOf(v.Type()).List {
+		if f.Enum == nil || f.Type.Kind() != reflect.String {
+			continue
+		}
+		if word := v.FieldByIndex(f.Index).String(); word != "" && !slices.Contains(f.Enum, word) {
+			return &finding.Finding{
+				Code:    finding.CodeBadValue,
+				Message: fmt.Sprintf("stage %q: option %q cannot be %q, only %s", stage, f.Name, word, suggest.Or(f.Enum)),
+				Hint:    cmp.Or(f.FormerWords[word], f.Meant[word], suggest.Nearest(word, f.Enum)),
+			}
+		}
+	}
+	return nil
+}
+
 // newStage returns a stage of the type with these options.
 func (t *stageType) newStage(name string, options any) *Stage {
 	spec := t.spec
 	if taker, ok := options.(Taker); ok {
 		spec.In = taker.InputKinds()
 	}
+	if o, ok := options.(interface{ Effect() string }); ok {
+		spec.Effect = o.Effect()
+	}
 	return &Stage{
-		Name: name, Spec: spec, Options: options, defaults: t.defaults.Interface(), Common: Common{Type: t.spec.Type},
+		Name: name, Spec: spec, Options: options, Defaults: t.defaults.Interface(), Common: Common{Type: t.spec.Type},
 		Make: func(env *Env) (any, error) { return t.make(options, env) },
 	}
-}
-
-// kindsOf returns what a list of kinds prints as.
-func kindsOf(kinds []Kind) string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.String()
-	}
-	return joinOr(names)
-}
-
-// joinOr joins words as a sentence does: "a, b or c".
-func joinOr(words []string) string {
-	if len(words) < 2 {
-		return cmp.Or(append(words, "nothing")...)
-	}
-	last := len(words) - 1
-	out := words[0]
-	for _, w := range words[1:last] {
-		out += ", " + w
-	}
-	return out + " or " + words[last]
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,11 @@ func TestRegisteringAWrongTypePanics(t *testing.T) {
 	type recursive struct {
 		Again []recursive `toml:"again" doc:"x"`
 	}
+	type polite struct {
+		Delay Duration `toml:"delay" doc:"x"`
+	}
 	type lent struct {
-		Polite
+		polite
 		Delay Duration `toml:"delay" doc:"x"`
 	}
 	for _, tt := range []struct {
@@ -88,6 +90,38 @@ func TestRegisteringAWrongTypePanics(t *testing.T) {
 			}{}, none)
 		}},
 		{"contains itself", func(r *Registry) { RegisterIn(r, good, recursive{}, none) }},
+		{`"x y" is no former name`, func(r *Registry) {
+			RegisterIn(r, good, struct {
+				X int `toml:"x" doc:"x" deprecated:"x y"`
+			}{}, none)
+		}},
+		{`deprecated: "a=c" is not a word`, func(r *Registry) {
+			RegisterIn(r, good, struct {
+				X string `toml:"x" doc:"x" enum:"a,b" deprecated:"a=c"`
+			}{}, none)
+		}},
+		{`meant: "c=d" is not a word`, func(r *Registry) {
+			RegisterIn(r, good, struct {
+				X string `toml:"x" doc:"x" enum:"a,b" meant:"c=d"`
+			}{}, none)
+		}},
+		{`option "y" is a former name of another`, func(r *Registry) {
+			RegisterIn(r, good, struct {
+				X int `toml:"x" doc:"x" deprecated:"y"`
+				Y int `toml:"y" doc:"y"`
+			}{}, none)
+		}},
+		{"stands twice", func(r *Registry) {
+			RegisterIn(r, good, struct {
+				X int `toml:"x" doc:"x" deprecated:"z"`
+				Y int `toml:"y" doc:"y" deprecated:"z"`
+			}{}, none)
+		}},
+		{"every stage has", func(r *Registry) {
+			RegisterIn(r, good, struct {
+				X int `toml:"x" doc:"x" deprecated:"workers"`
+			}{}, none)
+		}},
 		{"only a string has an enum", func(r *Registry) {
 			RegisterIn(r, good, struct {
 				X int `toml:"x" doc:"x" enum:"1,2"`
@@ -102,34 +136,5 @@ func TestRegisteringAWrongTypePanics(t *testing.T) {
 			}()
 			tt.register(NewRegistry())
 		}()
-	}
-}
-
-func TestTheDefaultRegistryIsTheOneOfThePackage(t *testing.T) {
-	t.Parallel()
-	type options struct {
-		Names []string        `toml:"names" doc:"who"`
-		Rules map[string]Size `toml:"rules" doc:"how much each"`
-	}
-	if _, again := Lookup("registry-test"); again {
-		t.Skip("the default registry keeps what it was given: run with -count=1")
-	}
-	Register(toySpec("registry-test", nil, port("", links)), options{[]string{"a b"}, map[string]Size{"x y": 1e6, "a": 1}}, none)
-	if spec, ok := Lookup("registry-test"); !ok || spec.Summary != "is a toy" || !slices.Contains(Types(), "registry-test") {
-		t.Errorf("spec %+v, %v", spec, ok)
-	}
-	if _, ok := Lookup("registry-tset"); ok || Options("registry-tset") != nil {
-		t.Error("a type that is not registered is found")
-	}
-	want := []OptionInfo{
-		{Name: "names", Type: "list of strings", Doc: "who", Default: `["a b"]`},
-		{Name: "rules", Type: "table of sizes", Doc: "how much each", Default: `{ "x y" = "1MB", a = "1B" }`},
-	}
-	if got := Options("registry-test"); !reflect.DeepEqual(got, want) {
-		t.Errorf("options %+v, want %+v", got, want)
-	}
-	g := NewGraph("g")
-	if s := g.Add("registry-test", nil); s.Make == nil || s.Options.(options).Names[0] != "a b" {
-		t.Errorf("stage %+v", s)
 	}
 }

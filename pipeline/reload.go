@@ -9,14 +9,11 @@ import (
 	"time"
 )
 
-// ErrEnded is the error of a reload that came when the run had ended, or was ending.
-var ErrEnded = errors.New("the run has ended, or is ending")
-
 // Change is what a reload has done, by the names of stages in the order of the flow.
 type Change struct {
 	Added        []string // stages that there were not
 	Removed      []string // stages that there are no more
-	Replaced     []string // stages that were made anew, because their type or their options have changed
+	Replaced     []string // stages that were made anew, because their type, their options or their files have changed
 	Reconfigured []string // stages that run on with other options
 	Rewired      []string // stages that are as they were, but lead elsewhere
 }
@@ -47,17 +44,17 @@ func (c Change) String() string {
 // A stage of the same name, type and options runs on as it is: with what it holds open, what it has counted
 // and where it stands; a source that is exhausted stays so. Options that are the runtime's (buffer, on_error,
 // batch) are no reason to make a stage anew, nor is another number of workers for a queue. A stage whose own
-// options have changed is reconfigured if it is a [Reconfigurer]. All others that differ are replaced, and
-// with them those that hold one of them as their [Peer]. A stage made by [Graph.AddStage] is known by its
-// name, its Spec and its Options alone.
+// options have changed is reconfigured if it is a [Reconfigurer]. All others that differ, and those whose files
+// hold something else by now (see [Rereader]), are replaced, and with them those that hold one of them as
+// their [Peer]. A stage made by [Graph.AddStage] is known by its name, its Spec and its Options alone.
 //
 // New stages are made and opened first. Then sources and queues are held back until nothing is in flight,
 // or ctx ends; then stages are reconfigured, and the new ones take the places of the old, which are closed.
 // If anything goes wrong up to there, the run goes on as it was, and the error says what it was; what goes
 // wrong when old stages are closed is no reason to go back, and is part of the error of the run.
 //
-// A queue that has been told that nothing more will come (see [Queue]) cannot be fed again, and a go-streams
-// operator cannot be taken out, because nobody knows what it holds: such a graph is refused.
+// A queue that has been told that nothing more will come (see [Queue]) cannot be fed again, and a stage
+// that is [Unleased] cannot be taken out: such a graph is refused.
 func (r *Run) Reload(ctx context.Context, g *Graph) (Change, error) {
 	r.reloading.Lock()
 	defer r.reloading.Unlock()
@@ -132,7 +129,7 @@ func (l *reload) makeNode(stage *Stage) (*node, error) {
 }
 
 // quiesce holds back whatever hands something out, and returns when nothing is in flight: then nothing is,
-// until the gate is opened.
+// until the valve is opened.
 func (l *reload) quiesce(ctx context.Context) error {
 	r := l.run
 	for {
@@ -220,7 +217,7 @@ func (l *reload) commit() {
 	r.startGeneration()
 }
 
-// patience is how long a source may take to stop before somebody is told.
+// patience is how long a source may take to stop before that is logged.
 const patience = 10 * time.Second
 
 // stopSources waits for the sources that are taken out: those that have something to emit are told that they

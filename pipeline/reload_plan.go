@@ -32,13 +32,11 @@ func (r *Run) plan(g *Graph) (*reload, error) {
 	if g.Name != r.graph.Name {
 		return nil, fmt.Errorf("the graph is one of pipeline %s", g.Name)
 	}
-	if r.embed != nil {
-		var err error
-		if g, err = r.embed(g); err != nil {
-			return nil, err
-		}
+	g, err := r.options.around(g)
+	if err == nil {
+		err = g.checkEdges()
 	}
-	if err := g.checkEdges(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	l := &reload{run: r, graph: g, stages: make(map[*node]*Stage)}
@@ -54,8 +52,8 @@ func (r *Run) plan(g *Graph) (*reload, error) {
 		if g.stage(n.name) == nil {
 			l.change.Removed = append(l.change.Removed, n.name)
 		}
-		if _, operator := n.impl.(FlowStage); operator {
-			return nil, fmt.Errorf("stage %s is a go-streams operator, which cannot be changed or taken out while the pipeline runs: what it holds would be lost", n.name)
+		if u, ok := n.impl.(Unleased); ok {
+			return nil, fmt.Errorf("stage %s is %s, which cannot be changed or taken out while the pipeline runs: what it holds would be lost", n.name, u.Unleased())
 		}
 	}
 	return l, nil
@@ -115,11 +113,27 @@ func (n *node) fate(stage *Stage) fate {
 	case !reflect.DeepEqual(now.Spec, stage.Spec), now.Common.Workers != stage.Common.Workers && n.queue == nil:
 		return replaced
 	case reflect.DeepEqual(now.Options, stage.Options):
+		if n.outdated() {
+			return replaced
+		}
 		return kept
 	case able:
 		return reconfigured
 	}
 	return replaced
+}
+
+// outdated reports whether the stage has read files that hold something else by now. One that panics is made anew.
+func (n *node) outdated() bool {
+	r, reads := n.impl.(Rereader)
+	outdated := reads
+	_ = n.guarded(func() error {
+		if reads {
+			outdated = r.Outdated()
+		}
+		return nil
+	})
+	return outdated
 }
 
 // outputs returns where the stage's ports lead.
@@ -153,9 +167,6 @@ func (l *reload) possible() error {
 		if !alive[e.From] {
 			continue
 		}
-		if to.finished {
-			return fmt.Errorf("stage %s, a go-streams operator, has been told that nothing more comes, and %s would lead to it: start the pipeline anew", e.To, e.From)
-		}
 		if to.sealed && !l.graph.behind(e.To)[e.From] {
 			return fmt.Errorf("queue %s has been told that nothing more comes, and %s would lead to it: start the pipeline anew", e.To, e.From)
 		}
@@ -166,10 +177,8 @@ func (l *reload) possible() error {
 // isAlive reports whether a node may hand something out that it was not given before.
 func (n *node) isAlive() bool {
 	switch n.impl.(type) {
-	case Source, Queue:
+	case Source, Queue, Unleased:
 		return !n.ended
-	case FlowStage:
-		return n.operator != nil && !n.ended
 	}
 	return false
 }

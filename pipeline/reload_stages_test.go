@@ -37,7 +37,7 @@ type portStage struct {
 }
 
 func (p *portStage) Open(context.Context) (err error) {
-	p.listener, err = Listen(p.env, "tcp", "127.0.0.1:0")
+	p.listener, err = p.env.Listen("tcp", "127.0.0.1:0")
 	if err == nil {
 		p.world.mu.Lock()
 		p.world.port = p.listener.Addr()

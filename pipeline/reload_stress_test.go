@@ -61,13 +61,7 @@ func TestReloadsUnderLoadLoseAndRepeatNothing(t *testing.T) {
 	files := openFiles(t)
 	w := &world{seen: make(map[int]int), queue: &shelf{tree: newTree()}}
 	registry := w.registry()
-	load := func(text string) (*Graph, error) {
-		c, err := Parse("p.toml", []byte(text), LoadOptions{Registry: registry, Data: "d"})
-		if err != nil {
-			return nil, err
-		}
-		return c.Graph("p")
-	}
+	load := func(text string) (*Graph, error) { return parsed(registry, text) }
 	first, err := load(mainFlow)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // replay is a dead letter that goes through its stage once more.
@@ -46,7 +48,11 @@ func (r *Run) revive(letter DeadLetterRecord) (_ any, _ *node, err error) {
 		if kind.String() != letter.Kind && !kind.IsAny() {
 			continue
 		}
-		value := reflect.New(kind.typ)
+		typ := kind.typ
+		if named, known := codec.GoType(letter.Kind); known && kind.IsAny() {
+			typ = named // a stage that takes anything gets what it was given, and not a map of its fields
+		}
+		value := reflect.New(typ)
 		if err := json.Unmarshal(letter.Value, value.Interface()); err != nil {
 			return nil, nil, fmt.Errorf("decode %s: %w", letter.Kind, err)
 		}
@@ -56,8 +62,8 @@ func (r *Run) revive(letter DeadLetterRecord) (_ any, _ *node, err error) {
 }
 
 // startReplays feeds the letters to their stages, each from a producer of its own. A letter is forgotten
-// once everything made from it has been dealt with; if it fails again, it is buried anew. Who holds r.wiring
-// may call it.
+// once everything made from it has been dealt with; if it fails again, it is buried anew. The caller holds
+// r.wiring.
 func (r *Run) startReplays(replays []replay) {
 	producer := new(node)
 	for _, p := range replays {
@@ -71,7 +77,7 @@ func (r *Run) startReplays(replays []replay) {
 		r.work(func() {
 			defer r.replayEnded(p.to, producer)
 			lease := p.to.newLease(ending(func(o Outcome) { r.replayed(p.letter, o) }))
-			if !p.to.in.put(&Item{Value: p.value, Meta: p.letter.Meta, lineage: lease}, r.drainCtx.Done(), nil) {
+			if !p.to.in.put(&Item{Value: p.value, Meta: p.letter.Meta, lease: lease}, r.drainCtx.Done(), nil) {
 				lease.done(r.drainCtx.Err())
 			}
 		})

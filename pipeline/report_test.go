@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,4 +58,39 @@ func TestTimeHeldUpIsToldFromTimeSpent(t *testing.T) {
 			t.Errorf("the stage that waits: %v, of that held up %v; want about %v of both", got.Spent, got.Held, most)
 		}
 	})
+}
+
+// A follower that has caught up waits for as long as it likes: nothing is in work for that, and nothing waits for it
+// but a drain.
+func TestASourceThatWaitsHasNothingInWork(t *testing.T) {
+	t.Parallel()
+	runs, ends := make(chan struct{}), make(chan struct{})
+	waits := sourceFunc(func(ctx context.Context, _ Emitter) error {
+		close(runs)
+		<-ctx.Done()
+		<-ends
+		return nil
+	})
+	nothing := process(func(context.Context, *Item, Emitter) error { return nil })
+	run, err := build().add("follower", waits).add("work", nothing).chain("follower", "work").g.Start(t.Context(), RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-runs
+	for name, s := range run.Snapshot().Stages {
+		if s.Busy != 0 || s.Waiting != 0 {
+			t.Errorf("stage %s has %d items in work and %d in front of it", name, s.Busy, s.Waiting)
+		}
+	}
+	if holding := run.Holding(); len(holding) > 0 {
+		t.Errorf("holding %v", holding)
+	}
+	run.Drain()
+	if holding := run.Holding(); !slices.Equal(holding, []string{"follower"}) {
+		t.Errorf("the drain waits for %v, want the follower", holding)
+	}
+	close(ends)
+	if _, err := run.Wait(); err != nil {
+		t.Fatal(err)
+	}
 }

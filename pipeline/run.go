@@ -18,8 +18,26 @@ type RunOptions struct {
 	DeadLetters DeadLetters     // where failed items go; nil: a failed item ends the run
 	Continuous  bool            // sources go on until the run is drained
 	Upstream    <-chan struct{} // closed when nothing in this process feeds followers any more; nil: already so
-	Tracer      Tracer          // follows leases; nil: nobody does
+	Tracer      Tracer          // follows leases; nil: none does
 	Memory      *Memory         // that what flows takes from; nil: without limit
+	Dry         *Dry            // shows what the run would do outside; nil: it does so
+
+	// Around puts the graph, and those that a reload brings, between other stages, as in a program that feeds it; nil:
+	// they run as they are.
+	Around func(*Graph) (*Graph, error)
+}
+
+func (o RunOptions) around(g *Graph) (*Graph, error) {
+	if o.Around != nil {
+		var err error
+		if g, err = o.Around(g); err != nil {
+			return nil, err
+		}
+	}
+	if o.Dry != nil {
+		return o.Dry.over(g)
+	}
+	return g, nil
 }
 
 // Run is a pipeline that is running.
@@ -32,7 +50,6 @@ type Run struct {
 	graph  *Graph
 	nodes  []*node
 	byName map[string]*node
-	embed  func(*Graph) (*Graph, error) // what a graph is put into that is part of a go-streams program; may be nil
 
 	wiring     sync.Mutex // held to tell nodes that one before them has ended, and to change what is before them
 	rewiring   bool       // they are told later
@@ -48,13 +65,16 @@ type Run struct {
 	cancel   context.CancelCauseFunc
 	drainCtx context.Context // ends when the run drains: sources and queues stop handing out
 	drain    context.CancelFunc
+	drained  atomic.Pointer[string] // why a stage has had it drain; nil: none has
 
-	gating gating // of sources and queues
+	valves valveControl // of sources and queues
+
+	giving, given atomic.Int64 // items of a dry run: that were, or are about to be
 
 	fed bool // it is seen to that no queue starves; guarded by wiring
 
-	routines tally         // every goroutine of the run
-	flight   tally         // every lease that has not ended, and everybody who may be about to hand one out
+	routines inFlight      // every goroutine of the run
+	flight   inFlight      // every lease that has not ended, and every source and queue that may be about to hand one out
 	done     chan struct{} // closed when all is over and report and err are set
 	report   *Report
 	err      error
@@ -72,13 +92,13 @@ func (g *Graph) Run(ctx context.Context, o RunOptions) (*Report, error) {
 // Start makes and opens every stage, then sets the graph going. When one of them cannot be made or
 // opened, those already made are closed again and nothing has flowed. Cancelling ctx ends the run at
 // once: what is in flight goes back to where it came from. [Run.Drain] ends it gently.
-func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) { return g.start(ctx, o, nil) }
-
-// start starts a graph that was put into something else, which is done to the graphs of a reload as well.
-func (g *Graph) start(ctx context.Context, o RunOptions, embed func(*Graph) (*Graph, error)) (*Run, error) {
+func (g *Graph) Start(ctx context.Context, o RunOptions) (*Run, error) {
+	g, err := o.around(g)
+	if err != nil {
+		return nil, err
+	}
 	r := g.newRun(ctx, o)
-	r.embed = embed
-	err := r.makeNodes()
+	err = r.makeNodes()
 	if err == nil {
 		err = r.openStages()
 	}
@@ -169,21 +189,21 @@ func (r *Run) spawn(f func()) {
 	}()
 }
 
-// newLease returns a lineage that the run waits for before it closes the stages.
-func (n *node) newLease(lease Lease) *lineage {
-	l := newLineage(lease)
+// newLease returns a lease that the run waits for before it closes the stages.
+func (n *node) newLease(lease Lease) *lease {
+	l := newLease(lease)
 	n.adopt(l)
 	return l
 }
 
-// adopt makes a lineage one of the run, which waits for it.
-func (n *node) adopt(l *lineage) {
+// adopt makes a lease one of the run, which waits for it.
+func (n *node) adopt(l *lease) {
 	n.run.flight.add()
 	l.from = n
 	n.run.follow(l)
 }
 
-// settle ends the run if a lease ended with an error that nobody took care of: an effect that a stage was
+// settle ends the run if a lease ended with an error that no policy took care of: an effect that a stage was
 // waiting for has failed.
 func (r *Run) settle(o Outcome, queued bool) {
 	if o.Err == nil || r.ctx.Err() != nil || queued && !o.RetryAt.IsZero() {
@@ -242,6 +262,14 @@ func (r *Run) fail(err error) { r.cancel(err) }
 // Drain ends the run gently: sources and queues hand out nothing more, and what is in flight is finished.
 func (r *Run) Drain() { r.drain() }
 
+// drainFor is Drain for a reason. The first counts, and none once the run drains.
+func (r *Run) drainFor(reason string) {
+	if r.drainCtx.Err() == nil && r.drained.CompareAndSwap(nil, &reason) {
+		r.logger.Info("finishing what is in flight", "reason", reason)
+		r.Drain()
+	}
+}
+
 // Draining is closed when the run ends or was told to.
 func (r *Run) Draining() <-chan struct{} { return r.drainCtx.Done() }
 
@@ -261,14 +289,15 @@ func (r *Run) Wait() (*Report, error) {
 // Memory returns the budget that the run takes from; nil without one.
 func (r *Run) Memory() *Memory { return r.options.Memory }
 
-// Holding names the stages that have items in front of them or in work, in the order of the flow: those
-// that a draining run waits for.
+// Holding names the stages that have items in front of them or in work, in the order of the flow, and of a run that
+// drains the sources that have not ended: what it waits for.
 func (r *Run) Holding() []string {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
 	var names []string
+	draining := r.drainCtx.Err() != nil
 	for _, n := range r.nodes {
-		if n.holding() {
+		if n.holding() || draining && n.producing.Load() {
 			names = append(names, n.name)
 		}
 	}

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
-
-	"github.com/reugn/go-streams"
 )
 
 // Processor is the interface most stages implement. Process is called once for each item, by as many
@@ -18,9 +17,10 @@ type Processor interface {
 	Process(ctx context.Context, it *Item, out Emitter) error
 }
 
-// BatchProcessor gets items in groups of up to batch.count, or of batch.bytes, or those that came within
-// batch.period of the first. Whatever it emits descends from all of the group, unless it emits an item it was
-// given. The items of a group are acknowledged together when ProcessBatch returns; an error concerns them all.
+// BatchProcessor gets items in groups of up to batch.count, or of batch.bytes, or those that came within batch.period
+// of the first. Whatever it emits descends from all of the group, unless it emits an item it was given. The items of
+// a group are acknowledged together when ProcessBatch returns; an error concerns them all, unless it is a
+// [GroupError].
 type BatchProcessor interface {
 	ProcessBatch(ctx context.Context, its []*Item, out Emitter) error
 }
@@ -31,10 +31,11 @@ type Source interface {
 	Run(ctx context.Context, out Emitter) error
 }
 
-// Queue stores its input before it gives it out again, which is why it alone may close a cycle: Put must
-// never wait for Take. The runtime calls Seal once, when everything outside the queue's own cycle that
-// leads to it has ended; Take then answers [io.EOF] as soon as nothing is due in this run and no lease
-// is out. Put may finish its work later by [Item.Hold].
+// Queue stores its input before it gives it out again, which is why it alone may close a cycle: Put must never wait for
+// Take. (One whose options can make it wait says by their method Waits() (option string) which of them does, "" for
+// none: then it may stand in no cycle.) The runtime calls Seal once, when everything outside the queue's own cycle that
+// leads to it has ended; Take then answers [io.EOF] as soon as nothing is due in this run and no lease is out. Put may
+// finish its work later by [Item.Hold].
 type Queue interface {
 	Put(ctx context.Context, it *Item) error
 	Take(ctx context.Context) (Lease, error)
@@ -61,12 +62,6 @@ type Concerner interface {
 	Concerns(note any) bool
 }
 
-// FlowStage is any go-streams operator. Items are acknowledged where they enter it, because an operator
-// of go-streams carries no leases: what it holds when the process dies is lost.
-type FlowStage interface {
-	Flow() streams.Flow
-}
-
 // Capabilities that a stage may have besides its interface, found by type assertion.
 type (
 	// Opener is called before any item flows, in the order of the flow. An error stops the run from
@@ -84,10 +79,16 @@ type (
 		Check(ctx context.Context) error
 	}
 	// Reconfigurer takes new options in a reload; an error leaves the old ones in force. No item is in work
-	// meanwhile, and nobody calls Take; a Source runs on.
+	// meanwhile, and Take is not called; a Source runs on.
 	Reconfigurer interface {
 		Reconfigure(ctx context.Context, options any) error
 	}
+	// Rereader is a stage that has read files which its options name. A reload whose options are the same asks whether
+	// they hold something else by now, while items are in work; then the stage is replaced as if its options had changed.
+	Rereader interface{ Outdated() bool }
+	// Unleased is a [Keeper] that holds values whose items it has acknowledged, such as an operator of go-streams, and
+	// says what it is. A reload can neither change it nor take it out, because what it holds would be lost.
+	Unleased interface{ Unleased() (what string) }
 	// Lagger is a follower that knows how many entries of what it follows it has not dealt with yet. It is
 	// asked by any goroutine, once the stage is open, and may be when it has been closed.
 	Lagger interface {
@@ -125,16 +126,31 @@ type OptionError struct {
 func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// ErrUntried is wrapped by what keeps a stage from being tried, but would not keep it from running: see
-// [Graph.Probe], to which it is no finding.
-var ErrUntried = errors.New("not tried")
+// GroupError is returned by a [BatchProcessor] that has failed on some items of its group, and dealt with the others:
+// each error stands where its item stands in the group, and nil for those that went well. Each is for the stage's error
+// policy by itself.
+type GroupError struct{ Errs []error }
 
-// ErrStopped is the error of a run that a stage with on_error = "stop" ended.
-var ErrStopped = errors.New("stopped by on_error")
+func (e *GroupError) Error() string { return errors.Join(e.Errs...).Error() }
 
-// ErrEffect is the error of a run that ended because an effect failed that a stage was waiting for; see
-// [Item.Hold].
-var ErrEffect = errors.New("an effect failed")
+// Unwrap returns the errors.
+func (e *GroupError) Unwrap() []error {
+	return slices.DeleteFunc(slices.Clone(e.Errs), func(err error) bool { return err == nil })
+}
+
+// Errors that callers tell from others.
+var (
+	// ErrUntried is wrapped by what keeps a stage from being tried, but would not keep it from running: see
+	// [Graph.Probe], to which it is no finding.
+	ErrUntried = errors.New("not tried")
+	// ErrStopped is the error of a run that a stage with on_error = "stop" ended.
+	ErrStopped = errors.New("stopped by on_error")
+	// ErrEffect is the error of a run that ended because an effect failed that a stage was waiting for; see
+	// [Item.Hold].
+	ErrEffect = errors.New("an effect failed")
+	// ErrEnded is the error of a reload that came when the run had ended, or was ending.
+	ErrEnded = errors.New("the run has ended, or is ending")
+)
 
 // Retry marks a failure of the moment, such as a host that does not answer: the lease goes back to its
 // queue, to be handed out again at the given time, and the stage's error policy is not asked. On an item

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -25,8 +24,8 @@ type Hurrier interface {
 // moved, since a store may take a moment until an effect is durable.
 const starvedEvery = 100 * time.Millisecond
 
-// watchStarving sees to it from now on that no queue starves, if that can be done something about. Who holds r.wiring
-// may call it.
+// watchStarving sees to it from now on that no queue starves, if that can be done something about. The
+// caller holds r.wiring.
 func (r *Run) watchStarving() {
 	if !r.fed && r.mayStarve() {
 		r.fed = true
@@ -137,8 +136,8 @@ func (n *node) starved(queue Starver) (starved bool) {
 	return starved
 }
 
-// keptBehind returns what a queue's items may come to, the queue itself included. Who holds r.layout or r.wiring may
-// call it.
+// keptBehind returns what a queue's items may come to, the queue itself included. The caller holds r.layout
+// or r.wiring.
 func (r *Run) keptBehind(queue *node) keptBehind {
 	b := keptBehind{all: []*node{queue}}
 	for i := 0; i < len(b.all); i++ {
@@ -175,30 +174,5 @@ func (n *node) hurry() {
 		}))
 		return
 	}
-	n.hurried.ring()
-}
-
-// broadcast wakes all who wait for it.
-type broadcast struct {
-	mu sync.Mutex
-	c  chan struct{}
-}
-
-// wait returns what is closed when the broadcast is next rung.
-func (b *broadcast) wait() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.c == nil {
-		b.c = make(chan struct{})
-	}
-	return b.c
-}
-
-func (b *broadcast) ring() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.c != nil {
-		close(b.c)
-		b.c = nil
-	}
+	n.hurried.Broadcast()
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/webrace/webrace/internal/broadcast"
 )
 
 // rationed is a queue that has so many leases out at most.
@@ -18,7 +20,7 @@ type rationed struct {
 
 	mu        sync.Mutex
 	next, out int
-	changed   broadcast
+	changed   broadcast.Cond
 }
 
 func (q *rationed) Put(context.Context, *Item) error { return nil }
@@ -26,7 +28,7 @@ func (q *rationed) Seal()                            {}
 
 func (q *rationed) Take(ctx context.Context) (Lease, error) {
 	for {
-		changed := q.changed.wait()
+		changed := q.changed.Next()
 		q.mu.Lock()
 		switch {
 		case q.next == q.of && q.out == 0:
@@ -64,7 +66,7 @@ func (l ration) Done(Outcome) {
 	l.q.mu.Lock()
 	l.q.out--
 	l.q.mu.Unlock()
-	l.q.changed.ring()
+	l.q.changed.Broadcast()
 }
 
 // hoard is a keeper that lets go of what it has when it has enough, when it is told to hurry, and at the end.
@@ -73,6 +75,7 @@ type hoard struct {
 	mu      sync.Mutex
 	held    []Held
 	hurried int
+	all     bool // to let go of, and not of full groups alone
 	wake    chan struct{}
 }
 
@@ -92,6 +95,7 @@ func (h *hoard) Process(_ context.Context, it *Item, _ Emitter) error {
 func (h *hoard) Hurry() {
 	h.mu.Lock()
 	h.hurried++
+	h.all = true
 	h.mu.Unlock()
 	h.ring()
 }
@@ -113,8 +117,12 @@ func (h *hoard) Release(ctx context.Context, ended <-chan struct{}, out Emitter)
 			return ctx.Err()
 		}
 		h.mu.Lock()
-		held := h.held
-		h.held = nil
+		n := len(h.held)
+		if !h.all && !over {
+			n -= n % h.enough
+		}
+		held := h.held[:n]
+		h.held, h.all = slices.Clone(h.held[n:]), false
 		h.mu.Unlock()
 		for list := range slices.Chunk(held, h.enough) {
 			if err := EmitGroup(ctx, out, "", len(list), nil, list); err != nil {

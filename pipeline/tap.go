@@ -37,18 +37,16 @@ const (
 	tapKept        = 4 << 20 // bytes of them, about
 )
 
-// Reasons for a tap to end, besides its context and an error of [TapOptions.Where].
+// Errors of taps. The first three are reasons to end, besides the context and an error of [TapOptions.Where].
 var (
 	ErrTapRunEnded = errors.New("the pipeline has ended")
 	ErrTapReplaced = errors.New("the stage was taken out or replaced")
 	ErrTapLimit    = errors.New("as many items as wanted have been shown")
+	// ErrTapTooLong says that a condition has taken too long on an item, see [TapOptions].
+	ErrTapTooLong = errors.New("the condition takes too long")
+	// ErrTapsFull is the error of a tap beyond the most that a process has at once.
+	ErrTapsFull = fmt.Errorf("%d taps are open, which is the most at once: end one first", mostTaps)
 )
-
-// ErrTapTooLong says that a condition has taken too long on an item, see [TapOptions].
-var ErrTapTooLong = errors.New("the condition takes too long")
-
-// ErrTapsFull is the error of a tap beyond the most that a process has at once.
-var ErrTapsFull = fmt.Errorf("%d taps are open, which is the most at once: end one first", mostTaps)
 
 // Tap watches items pass a place in a running pipeline, see [Run.Tap].
 type Tap struct {
@@ -83,7 +81,7 @@ type Tap struct {
 // A tap changes nothing and holds nothing back. Items pass it as they would without it; now and then one is
 // copied, as often as the rate allows and as long as all taps of the process together take less than a tenth of a
 // processor, and each less than a hundredth. The tap's own goroutine looks at the copy, and shows it if it is
-// wanted. What is copied and not looked at, or who reads too slowly, misses some: [Tap.Missed] counts them.
+// wanted. What is copied and not looked at, or a reader that is too slow, misses some: [Tap.Missed] counts them.
 func (r *Run) Tap(ctx context.Context, o TapOptions) (*Tap, error) {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
@@ -175,7 +173,7 @@ type tapPlace struct {
 	taps   []*Tap
 }
 
-// see shows an item that passes a port to whoever watches it.
+// see shows an item that passes a port to the taps that watch it.
 func (s *taps) see(it *Item, port string) {
 	if s.all.Load() != nil {
 		s.show(it, port)

@@ -37,13 +37,13 @@ func BenchmarkTap(b *testing.B) {
 			}
 			n := run.byName["stage"]
 			out, it := n.newEmitter(), &Item{Value: strings.Repeat("0123456789abcdef", 64)}
-			out.def, out.lineage = new(outlet), n.newLease(nil)
+			out.def, out.lease = new(outlet), n.newLease(nil)
 			for b.Loop() {
 				if err := out.Emit(run.ctx, it); err != nil {
 					b.Fatal(err)
 				}
 			}
-			out.lineage.done(nil)
+			out.lease.done(nil)
 		})
 	}
 }

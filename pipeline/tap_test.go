@@ -166,7 +166,7 @@ func TestATapEndsWithAReason(t *testing.T) {
 			for range tap.C {
 				shown++
 			}
-			var panicked *PanicError
+			var panicked *panicError
 			if err := tap.Err(); c.want != nil && !errors.Is(err, c.want) || c.want == nil && !errors.As(err, &panicked) || shown != c.shown {
 				t.Errorf("after %d items it ended with %v, want %v after %d", shown, err, c.want, c.shown)
 			}
@@ -277,12 +277,12 @@ func TestTapsUnderLoadShowWholeItemsAndLoseNone(t *testing.T) {
 	if arrived.Load() != items || shown.Load() == 0 {
 		t.Errorf("%d items arrived, %d were shown", arrived.Load(), shown.Load())
 	}
-	waiting := 0
+	waiting, queued := 0, cap(unread.queue) // at the end of the run, and looked at while those before are read
 	for range unread.C {
 		waiting++
 	}
-	if waiting != tapBuffer || unread.Missed() == 0 {
-		t.Errorf("of the tap that nobody read, %d items wait and %d are missed, want %d and some", waiting, unread.Missed(), tapBuffer)
+	if waiting < tapBuffer || waiting > tapBuffer+queued || unread.Missed() == 0 {
+		t.Errorf("of the tap that nobody read, %d items wait and %d are missed, want %d, up to %d more, and some", waiting, unread.Missed(), tapBuffer, queued)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // Tapped is what a [Tap] shows of an item. Nothing of it is the item's own.
@@ -19,7 +21,7 @@ type Tapped struct {
 	Number   int64 // of the items that have passed since the tap was opened; what lies between two was not looked at, or not wanted
 	Missed   int64 // items, up to this one, see [Tap.Passed]
 
-	Kind     string // the name of its codec, see [EncodeValue]
+	Kind     string // the name of its codec, see [codec.Encode]
 	Meta     map[string]string
 	Value    json.RawMessage // the header: the value without its body, with less of what is long
 	Body     []byte          // the beginning of the body
@@ -29,7 +31,7 @@ type Tapped struct {
 // show fills in what there is to see of an item.
 func (s *Tapped) show(it *Item, maxBody int) {
 	s.Meta = maps.Clone(it.Meta)
-	kind, value, body, err := EncodeValue(it.Value)
+	kind, value, body, err := codec.Encode(it.Value)
 	if err != nil {
 		value, _ = json.Marshal(fmt.Sprintf("%+v", it.Value)) // of a string this does not fail
 	}
@@ -50,7 +52,7 @@ func (s Tapped) MarshalJSON() ([]byte, error) {
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // it is for people, too; who encodes it decides for themselves
+	encoder.SetEscapeHTML(false) // it is for people, too; the caller that encodes it decides for itself
 	err := encoder.Encode(line)
 	return out.Bytes(), err
 }
@@ -110,4 +112,65 @@ func wholeCharacters(text []byte) []byte {
 		}
 	}
 	return text
+}
+
+// A value larger than this is shown with its long texts and lists cut.
+const (
+	longValue = 16 << 10
+	longText  = 500 // bytes
+	longList  = 20
+)
+
+// abridged returns JSON that is as it came, or, where that is long, has less of its longest parts and says
+// how much is missing.
+func abridged(value json.RawMessage) json.RawMessage {
+	if len(value) <= longValue {
+		return value
+	}
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return value // it is written by encoding/json, and read by it
+	}
+	short, err := json.Marshal(cut(v))
+	if err != nil {
+		return value
+	}
+	return short
+}
+
+func cut(v any) any {
+	switch v := v.(type) {
+	case string:
+		return cutText(v)
+	case []any:
+		more := len(v) - longList
+		if more > 1 {
+			v = v[:longList]
+		}
+		for i := range v {
+			v[i] = cut(v[i])
+		}
+		if more > 1 {
+			v = append(v, fmt.Sprintf("… %d more", more))
+		}
+		return v
+	case map[string]any:
+		for name := range v {
+			v[name] = cut(v[name])
+		}
+	}
+	return v
+}
+
+func cutText(text string) string {
+	if len(text) <= longText {
+		return text
+	}
+	end := longText
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s… %d more bytes", text[:end], len(text)-end)
 }

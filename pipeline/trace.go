@@ -2,7 +2,7 @@ package pipeline
 
 import "time"
 
-// Tracer follows leases through a run, for whoever wants to know where the time of an item goes. Without one
+// Tracer follows leases through a run, for a caller that wants to know where the time of an item goes. Without one
 // nothing is measured for it.
 type Tracer interface {
 	// Lease is called when a lease begins; nil says that this one is not followed.
@@ -19,10 +19,10 @@ type Trace interface {
 }
 
 // follow begins the trace of a lease.
-func (r *Run) follow(l *lineage) {
+func (r *Run) follow(l *lease) {
 	if t := r.options.Tracer; t != nil && l.trace() == nil {
 		if trace := t.Lease(r.graph.Name); trace != nil {
-			l.tell(func(s *story) { s.trace = trace })
+			l.update(func(s *leaseState) { s.trace = trace })
 		}
 	}
 }
@@ -31,7 +31,7 @@ func (r *Run) follow(l *lineage) {
 func (n *node) traced(its []*Item, since time.Time) {
 	took := time.Since(since)
 	for _, it := range its {
-		if trace := it.lineage.trace(); trace != nil {
+		if trace := it.lease.trace(); trace != nil {
 			trace.Stage(n.name, it, since, took)
 		}
 	}

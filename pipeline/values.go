@@ -1,12 +1,9 @@
 package pipeline
 
 import (
-	"encoding"
 	"fmt"
 	"log/slog"
 	"math"
-	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,6 +124,11 @@ func (s Size) String() string {
 	return "0B"
 }
 
+// File is the path of a file that a stage reads. In pipelines.toml it is relative to the file of the configuration that
+// names it, so that the two can be moved together; a stage gets a path that it can open, as it stands: relative to the
+// working directory, or absolute. In a value of --set it is relative to the working directory.
+type File string
+
 const redacted = "[redacted]"
 
 // Secret is a password or token. However it is printed, logged or marshalled, by itself or within
@@ -172,55 +174,7 @@ func (s Secret) GoString() string { return s.String() }
 // LogValue returns what String does.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// literal writes a value as TOML would have it; a table, which stands in lines of its own, is empty.
-func literal(v reflect.Value) string {
-	if isText(v.Type()) {
-		if v.IsZero() && v.Kind() == reflect.Struct {
-			return `""`
-		}
-		if m, ok := v.Interface().(encoding.TextMarshaler); ok {
-			if text, err := m.MarshalText(); err == nil {
-				return strconv.Quote(string(text))
-			}
-		}
-		return strconv.Quote(fmt.Sprint(v.Interface()))
-	}
-	switch v.Kind() {
-	case reflect.String:
-		return strconv.Quote(v.String())
-	case reflect.Struct:
-		return ""
-	case reflect.Slice:
-		parts := make([]string, v.Len())
-		for i := range parts {
-			if parts[i] = literal(v.Index(i)); parts[i] == "" {
-				return ""
-			}
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case reflect.Map:
-		return literalMap(v, literal)
-	}
-	return fmt.Sprint(v.Interface())
-}
-
-// literalMap writes a map with the values that write makes, or nothing if it makes nothing of one.
-func literalMap(v reflect.Value, write func(reflect.Value) string) string {
-	var parts []string
-	for it := v.MapRange(); it.Next(); {
-		value := write(it.Value())
-		if value == "" {
-			return ""
-		}
-		key := it.Key().String()
-		if !isName(key) {
-			key = strconv.Quote(key)
-		}
-		parts = append(parts, key+" = "+value)
-	}
-	if len(parts) == 0 {
-		return "{}"
-	}
-	slices.Sort(parts)
-	return "{ " + strings.Join(parts, ", ") + " }"
-}
+// Table is an option whose keys and values another program knows: whatever TOML can say, with strings,
+// booleans, int64, float64, []any and map[string]any in it. Variables in its strings are replaced; dates
+// stay strings.
+type Table map[string]any

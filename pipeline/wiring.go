@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// generation is what goes on between two reloads: everything but sources and go-streams operators, which a
+// generation is what goes on between two reloads: everything but sources and what keepers release, which a
 // reload leaves as they are.
 type generation struct {
 	workers sync.WaitGroup
@@ -23,7 +23,7 @@ func (r *Run) work(f func()) {
 }
 
 // wire connects the nodes as the graph says. Nothing goes on yet, or any more, but sources that wait at the
-// gate. Who holds r.wiring may call it.
+// valve. The caller holds r.wiring.
 func (r *Run) wire() {
 	r.generation = &generation{over: make(chan struct{})}
 	for _, n := range r.nodes {
@@ -38,11 +38,12 @@ func (r *Run) wire() {
 	}
 	r.wireParts()
 	r.findExternals()
+	r.findCounted()
 	r.rewiring = false
 }
 
 // startGeneration starts what is not going on already. What has ended before the reload ends again at once,
-// so that the nodes behind it know. Who holds r.wiring may call it.
+// so that the nodes behind it know. The caller holds r.wiring.
 func (r *Run) startGeneration() {
 	for _, n := range r.nodes {
 		if n.queue != nil && n.externals.Load() == 0 && !n.sealed {
@@ -60,7 +61,7 @@ func (r *Run) startGeneration() {
 	r.watchStarving()
 }
 
-// endGeneration ends all that takes from an inbox. Nothing is in flight, and nobody passes the gate, so the
+// endGeneration ends all that takes from an inbox. Nothing is in flight, and no stage passes the valve, so the
 // inboxes are empty and stay so.
 func (r *Run) endGeneration() {
 	r.wiring.Lock()
@@ -76,7 +77,7 @@ func (r *Run) endGeneration() {
 	r.generation.workers.Wait()
 }
 
-// checkEdges finds edges of stages that there are not, as a graph that nobody has checked may have.
+// checkEdges finds edges of stages that there are not, as a graph that has not been checked may have.
 func (g *Graph) checkEdges() error {
 	for _, edge := range g.Edges {
 		if g.stage(edge.From) == nil || g.stage(edge.To) == nil {
@@ -93,8 +94,8 @@ func (n *node) end() {
 	n.tellEnd()
 }
 
-// exhausted says that nothing more will come from a source, from a queue or from a go-streams operator, also
-// after a reload.
+// exhausted says that nothing more will come from a source, a queue or a keeper, also after
+// a reload.
 func (n *node) exhausted() {
 	n.run.wiring.Lock()
 	defer n.run.wiring.Unlock()
@@ -103,7 +104,7 @@ func (n *node) exhausted() {
 }
 
 // tellEnd tells every node that this one leads to that it will send nothing more; not while the run is
-// being re-wired, after which it is done again for all that has ended. Who holds r.wiring may call it.
+// being re-wired, after which it is done again for all that has ended. The caller holds r.wiring.
 func (n *node) tellEnd() {
 	if n.run.rewiring {
 		return

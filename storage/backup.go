@@ -20,12 +20,13 @@ const SearchCursor = "search/objects"
 // Backup writes a copy of the directory to a path that does not exist yet, or is empty, while it is in use.
 // The copy has no full-text index, which can be rebuilt: see [Restore].
 //
-// Each store is copied as it is at one moment, one after the other, in an order that makes the copies fit
-// together. A request is done in the frontier after what came of it is stored; an annotation is stored
-// after the version that it speaks of. So the frontier comes first, and the documents last: what is done
-// in the copy is stored in it, and what an annotation speaks of is there. Versions and annotations that
-// were stored in between are in the copy though their request is not done: it is repeated, and finds
-// them. Garbage is not collected meanwhile.
+// Each store is copied as it is at one moment, one after the other, in an order that makes the copies fit together. A
+// request is done in the frontier after what came of it is stored; an annotation is stored after the version that it
+// speaks of, and so are quads. So the frontier comes first, and the documents last: what is done in the copy is stored
+// in it, and what an annotation, or a context of quads, speaks of is there. Versions and annotations that were stored
+// in between are in the copy though their request is not done: it is repeated, and finds them. Garbage is not collected
+// meanwhile. Queues stand before stores and behind them: they come last, and keep what is done from the beginning on,
+// so that what one store has passed on, and another has not got yet, is there.
 //
 // The key of the secrets is left out, so that who finds the copy has no secrets: see [Dir.BackupWithKey].
 func (d *Dir) Backup(ctx context.Context, to string) (*Manifest, error) {
@@ -60,13 +61,20 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 	}
 	d.keeping.Lock()
 	defer d.keeping.Unlock()
+	release, err := d.keepDone()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	for _, store := range []struct {
 		name string
 		copy copying
 	}{
 		{"frontier", copier(d.Frontier)},
+		{"quads", copier(d.Quads)},
 		{"control.db", requests},
 		{"objects", copier(d.Objects)},
+		{"queues", copier(d.Queues)},
 	} {
 		if !exists(d.Path(store.name)) {
 			continue // it was never used
@@ -86,6 +94,18 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 		err = m.write(to)
 	}
 	return m, err
+}
+
+// keepDone has the queues keep what is done until release is called.
+func (d *Dir) keepDone() (release func(), err error) {
+	if !exists(d.Path("queues")) {
+		return func() {}, nil
+	}
+	queues, err := d.Queues()
+	if err != nil {
+		return nil, err
+	}
+	return queues.KeepDone(), nil
 }
 
 // secrets counts the secrets of the directory.
@@ -171,7 +191,7 @@ func makeEmpty(dir string) error {
 
 // Restore makes a data directory of a backup, where there is none or an empty one. Every file must be as
 // the manifest says. What is restored becomes a data directory at the end, and not if anything fails. The
-// full-text index is not there, and its follower begins again with the first version.
+// full-text index is not there, and its follower begins again with the first version, as does that of the quads.
 func Restore(ctx context.Context, from, to string) (*Manifest, error) {
 	m, err := ReadManifest(from)
 	if err == nil {
@@ -197,7 +217,7 @@ func restore(ctx context.Context, m *Manifest, from, to string) error {
 			}
 		}
 	}
-	if err := restartSearch(to); err != nil {
+	if err := restartFollowers(to); err != nil {
 		return err
 	}
 	return writeFormat(to, m.Format)
@@ -219,15 +239,16 @@ func restoreFile(f *ManifestFile, from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// restartSearch lets the follower that fills the full-text index begin with the first version.
-func restartSearch(dir string) error {
+// restartFollowers lets the followers that fill the full-text index and the quad store begin with the first version:
+// the index is not there, and the quads were copied before the cursors were.
+func restartFollowers(dir string) error {
 	if !exists(filepath.Join(dir, "objects")) {
 		return nil
 	}
 	d := newDir(dir, nil, Options{})
 	store, err := d.Objects()
 	if err == nil {
-		err = store.SetCursor(SearchCursor, 0, true)
+		err = errors.Join(store.SetCursor(SearchCursor, 0, true), d.refillQuads())
 	}
 	return errors.Join(err, d.Close())
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fsck"
-	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/internal/setaside"
 	"github.com/webrace/webrace/storage/objects"
-	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/storage/quads"
+	"github.com/webrace/webrace/storage/queue"
 )
 
 // Check verifies every store, and that they fit together, while nothing else uses the directory. Each
@@ -174,6 +174,9 @@ func (c *check) begin(name string) error {
 	if name == "fulltext" {
 		return c.dir.dropFulltext()
 	}
+	if name == "quads" {
+		return errors.Join(c.setAside("quads"), c.dir.refillQuads())
+	}
 	return c.setAside(storeFiles[name])
 }
 
@@ -187,6 +190,8 @@ func (c *check) stores() error {
 		checkStore(c, &c.dir.frontier, (*frontier.Store).Check, c.mendFrontier),
 		checkStore(c, &c.dir.objects, c.documents, c.mendObjects),
 		checkStore(c, &c.dir.control, (*control.Store).Check, c.mendControl),
+		checkStore(c, &c.dir.queues, (*queue.Store).Check, c.mendQueues),
+		checkStore(c, &c.dir.quads, c.quads, c.mendQuads),
 	)
 }
 
@@ -247,6 +252,41 @@ func (c *check) mendFrontier(refused *fsck.Error) error {
 	return errors.Join(c.setAside("frontier"), c.dir.forgetMade("frontier"))
 }
 
+// mendQueues sets queues aside that cannot be read: empty ones are begun. Those that are older are gone on with.
+func (c *check) mendQueues(refused *fsck.Error) error {
+	switch refused.Kind {
+	case generation.Older:
+		return c.setAside(filepath.Join("queues", generation.FileName))
+	case "does not open": // for what is not in its files
+		return errNoMend
+	}
+	return errors.Join(c.setAside("queues"), c.dir.forgetMade("queues"))
+}
+
+// quads has the quad store check itself. Where something was repaired, quads may be lost: it is filled again.
+func (c *check) quads(store *quads.Store, ctx context.Context, repair bool, report fsck.Report) error {
+	found := false
+	err := store.Check(ctx, repair, func(f fsck.Finding) {
+		found = true
+		report(f)
+	})
+	if err != nil || !found || !repair {
+		return err
+	}
+	return c.dir.refillQuads()
+}
+
+// mendQuads sets a quad store aside that cannot be read. One that is older is gone on with. Either is filled again.
+func (c *check) mendQuads(refused *fsck.Error) error {
+	switch refused.Kind {
+	case generation.Older:
+		return errors.Join(c.setAside(filepath.Join("quads", generation.FileName)), c.dir.refillQuads())
+	case "does not open": // for what is not in its files
+		return errNoMend
+	}
+	return errors.Join(c.setAside("quads"), c.dir.forgetMade("quads"), c.dir.refillQuads())
+}
+
 // mendControl goes on with a control store that is older. One that cannot be read wants a backup.
 func (c *check) mendControl(refused *fsck.Error) error {
 	if refused.Kind == generation.Older {
@@ -296,178 +336,4 @@ func validate(ctx context.Context, documents *objects.Store, visits *frontier.St
 		}
 	}
 	return nil
-}
-
-// fulltext checks the index against the documents it was made of.
-func (c *check) fulltext() error {
-	if !exists(c.dir.Path("fulltext")) || !exists(c.dir.Path("objects")) {
-		return nil
-	}
-	documents, err := c.dir.Objects()
-	if err != nil {
-		return nil // reported already
-	}
-	index, err := c.dir.Fulltext()
-	if errors.Is(err, fulltext.ErrOutdated) {
-		return nil // it is made anew when it is opened to be written
-	}
-	if err != nil {
-		return c.fix("fulltext", "does not open", "fulltext", err.Error(), func() error {
-			return errors.Join(c.setAside("fulltext"), c.dir.dropFulltext())
-		})
-	}
-	if err := c.orphans(index, documents); err != nil {
-		return err
-	}
-	return c.unindexed(index, documents)
-}
-
-// orphans finds what is indexed and not stored.
-func (c *check) orphans(index *fulltext.Store, documents *objects.Store) error {
-	var orphans []string
-	for d, err := range index.Each(c.ctx) {
-		if err == nil {
-			_, err = documents.Get(d.URL, d.Version)
-		}
-		switch {
-		case errors.Is(err, objects.ErrNotFound):
-			orphans = append(orphans, d.URL)
-			c.report(fsck.Finding{Store: "fulltext", Kind: "orphan document", Where: d.URL,
-				Detail: fmt.Sprintf("version %d is not stored", d.Version), Repaired: c.repair})
-		case err != nil:
-			return err
-		}
-	}
-	if !c.repair || len(orphans) == 0 {
-		return nil
-	}
-	return index.Refresh(c.ctx, orphans)
-}
-
-// unindexed finds documents that the follower that fills the index has passed, and that are not in there
-// as they are. To repair, it begins again before the first of them.
-func (c *check) unindexed(index *fulltext.Store, documents *objects.Store) error {
-	cursor, err := documents.Cursor(SearchCursor)
-	if err != nil || cursor == 0 {
-		return err
-	}
-	first, done, total := cursor+1, int64(0), int64(documents.Stats().URLs)
-	for v, err := range documents.List(c.ctx, "") {
-		if err != nil {
-			return err
-		}
-		done++
-		fsck.Tell(c.ctx, fsck.Progress{Store: "fulltext", Step: "documents", Done: done, Total: total})
-		if v.Seq > cursor {
-			continue
-		}
-		missing, err := lacks(index, documents, v)
-		if err != nil {
-			return err
-		}
-		if !missing {
-			continue
-		}
-		c.report(fsck.Finding{Store: "fulltext", Kind: "not indexed", Where: v.URL,
-			Detail: fmt.Sprintf("version %d is stored; it is indexed by webrace-run search", v.Number), Repaired: c.repair})
-		first = min(first, v.Seq)
-	}
-	if !c.repair || first > cursor {
-		return nil
-	}
-	return documents.SetCursor(SearchCursor, first-1, true)
-}
-
-// lacks reports whether a document with text is not in the index. The check of the documents tells of one
-// that cannot be read.
-func lacks(index *fulltext.Store, documents *objects.Store, v objects.Version) (bool, error) {
-	if have, err := index.Version(v.URL); err != nil || have == v.Number {
-		return false, err
-	}
-	d, err := stored(documents, v.URL, v.Number)
-	if err != nil {
-		return false, nil
-	}
-	_, hasText, err := fulltext.FromDocument(d)
-	return hasText && err == nil, nil
-}
-
-// annotations finds those that wait and speak of a version that is not stored. Nothing can bring it back, and
-// the annotation itself is whole: repaired, it speaks of no version.
-func (c *check) annotations() error {
-	if !exists(c.dir.Path("control.db")) || !exists(c.dir.Path("objects")) {
-		return nil
-	}
-	requests, err := c.dir.Control()
-	if err != nil {
-		return nil // reported already
-	}
-	documents, err := c.dir.Objects()
-	if err != nil {
-		return nil
-	}
-	done := int64(0)
-	for a, err := range requests.ACIs(c.ctx, control.Filter{}) {
-		if err != nil {
-			return nil // the check of the store reported it
-		}
-		done++
-		fsck.Tell(c.ctx, fsck.Progress{Store: "control", Step: "annotations", Done: done})
-		if !a.Retrieved.IsZero() || a.Docbase.Version == 0 {
-			continue
-		}
-		err := keeps(c.ctx, documents, a.ACI)
-		switch {
-		case errors.Is(err, objects.ErrNotFound), errors.Is(err, errOtherDocument):
-			f := fsck.Finding{Store: "control", Kind: "annotation of a lost version", Where: a.ID, Repaired: c.repair,
-				Detail: fmt.Sprintf("%s waits for version %d of %s, which is not stored", a.Owner, a.Docbase.Version, a.URI)}
-			if errors.Is(err, errOtherDocument) {
-				f.Kind, f.Detail = "annotation of another document",
-					fmt.Sprintf("%s waits for %s as version %d of %s, and %v", a.Owner, a.Docbase.Digest, a.Docbase.Version, a.URI, err)
-			}
-			if c.report(f); !c.repair {
-				continue
-			}
-			a.Docbase.Version = 0
-			if err := requests.ReplaceACI(c.ctx, a.ACI); err != nil {
-				return err
-			}
-		case err != nil:
-			return err
-		}
-	}
-	return nil
-}
-
-// errOtherDocument says that a version is stored, and is not the document that an annotation speaks of.
-var errOtherDocument = errors.New("another document is stored as that version")
-
-// keeps says [objects.ErrNotFound] if no view of a URL has the version of an annotation, and errOtherDocument if none
-// that has it has that document: annotations of earlier releases do not say with which credentials it was asked for.
-func keeps(ctx context.Context, documents *objects.Store, a *xmlschema.ACI) error {
-	err := keepsAs(documents, objects.View(a.Docbase.Secret, a.URI), a)
-	if err == nil || !errors.Is(err, objects.ErrNotFound) && !errors.Is(err, errOtherDocument) {
-		return err
-	}
-	for v, failure := range documents.Private(ctx, a.URI) {
-		if failure != nil {
-			return failure
-		}
-		got := keepsAs(documents, v.View(), a)
-		if got == nil || !errors.Is(got, objects.ErrNotFound) {
-			err = got
-		}
-		if got == nil {
-			break
-		}
-	}
-	return err
-}
-
-func keepsAs(documents *objects.Store, view string, a *xmlschema.ACI) error {
-	v, err := documents.Get(view, a.Docbase.Version)
-	if err == nil && a.Docbase.Digest != "" && a.Docbase.Digest != v.Digest.String() {
-		return errOtherDocument
-	}
-	return err
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/quads"
 )
 
 // Retention says how long what is stored is kept. Zero durations keep for good.
@@ -22,14 +24,16 @@ type Retention struct {
 // Collected says what a collection of garbage removed.
 type Collected struct {
 	objects.Collected
-	Expired int // annotations that nobody retrieved in time
+	Expired int // annotations that their owners did not retrieve in time
 	Trimmed int // annotations removed
+	Quads   quads.Collected
 }
 
 // Collect removes what is older than its retention, and gives back the space. It may run while the directory
 // is in use. It never removes a version that an owner still waits for: one that an annotation speaks of
 // which is neither retrieved nor expired. A page that is visited regularly keeps its latest version, since
-// each visit confirms it. What is removed is no longer found in full text.
+// each visit confirms it. What is removed is no longer found in full text, and a document of which no version is left
+// says nothing any more in the quad store.
 func (d *Dir) Collect(ctx context.Context, r Retention) (Collected, error) {
 	d.keeping.Lock()
 	defer d.keeping.Unlock()
@@ -63,6 +67,13 @@ func (d *Dir) collect(ctx context.Context, r Retention) (c Collected, err error)
 	c.Collected, err = documents.Collect(ctx, objects.CollectOptions{
 		Verdict: judge.verdicts, Confirm: judge.confirm, Removed: u.removed, MaxBytes: r.MaxBytes,
 	})
+	if err != nil || !exists(d.Path("quads")) {
+		return c, err
+	}
+	store, err := d.Quads()
+	if err == nil {
+		c.Quads, err = store.Collect(ctx, storedIn(ctx, documents))
+	}
 	return c, err
 }
 
@@ -143,7 +154,7 @@ func (j *judge) verdicts(ctx context.Context, versions []objects.Version) ([]obj
 	return verdicts, nil
 }
 
-// verdict judges a version that nobody waits for.
+// verdict judges a version that no owner waits for.
 func (j *judge) verdict(v *objects.Version, referred bool) objects.Verdict {
 	kept := j.retention.Unmatched
 	if referred {
@@ -158,7 +169,7 @@ func (j *judge) verdict(v *objects.Version, referred bool) objects.Verdict {
 	return objects.Keep
 }
 
-// confirm says which versions nobody waits for, when nobody can come to do so any more.
+// confirm says which versions no owner waits for, when none can come to do so any more.
 func (j *judge) confirm(ctx context.Context, versions []objects.Version) ([]bool, error) {
 	refs := refsTo(versions)
 	waiting, err := j.requests.Waiting(ctx, refs)
@@ -204,9 +215,12 @@ func (u unfind) removed(urls []string) error {
 func (c Collected) String() string {
 	s := fmt.Sprintf("%s removed, %s with them", count(c.Versions, "version", "versions"), count(c.Bodies, "body", "bodies"))
 	if c.Kept > 0 {
-		s += fmt.Sprintf(", %d kept for somebody who waits", c.Kept)
+		s += fmt.Sprintf(", %d kept for owners who wait", c.Kept)
 	}
-	return s + fmt.Sprintf("; %s expired, %d removed; %.1f MB given back", count(c.Expired, "annotation", "annotations"), c.Trimmed, float64(c.Freed)/1e6)
+	if c.Quads.Contexts > 0 {
+		s += fmt.Sprintf("; %s of %s removed", count(c.Quads.Quads, "quad", "quads"), count(c.Quads.Contexts, "context", "contexts"))
+	}
+	return s + fmt.Sprintf("; %s expired, %d removed; %s given back", count(c.Expired, "annotation", "annotations"), c.Trimmed, terminal.Size(c.Freed))
 }
 
 func count(n int, one, many string) string {

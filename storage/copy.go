@@ -13,6 +13,16 @@ import (
 // copyTree makes a durable copy of a file, or of a directory with all that is in it. Nothing is no error.
 // Files that are never written again are shared with the copy where the file system can.
 func copyTree(from, to string) error {
+	return copyTreeBy(from, to, func(path, target string) error {
+		if isFinal(path) && os.Link(path, target) == nil {
+			return nil
+		}
+		return copyFile(path, target)
+	})
+}
+
+// copyTreeBy copies a tree, each file of it by a function.
+func copyTreeBy(from, to string, copyFile func(path, target string) error) error {
 	if !exists(from) {
 		return nil
 	}
@@ -32,8 +42,6 @@ func copyTree(from, to string) error {
 			return os.Mkdir(target, 0o700)
 		case !entry.Type().IsRegular():
 			return fmt.Errorf("%s is no file that belongs there", path)
-		case isFinal(path) && os.Link(path, target) == nil:
-			return nil
 		}
 		return copyFile(path, target)
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
@@ -125,7 +126,7 @@ func (f filler) requests() {
 	store, err := f.dir.Control()
 	f.ok(err)
 	ctx := context.Background()
-	secret, err := control.NewSecret(control.KindBasic, "eleni", "not-a-real-one")
+	secret, err := credentials.NewSecret(credentials.KindBasic, "eleni", "not-a-real-one")
 	f.ok(err)
 	f.ok(store.SetSecret(ctx, "news", secret))
 	var urds []*xmlschema.URD

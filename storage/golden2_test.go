@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,13 +13,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/objects"
 )
-
-var update = flag.Bool("update", false, "write the golden data directory of the current format anew")
 
 // pack writes a data directory, without what says where and by whom it was made, as a golden one.
 func pack(t *testing.T, dir, file string) {
@@ -165,7 +163,7 @@ func (f filler) mustHoldQueues() {
 	store, err := f.dir.Frontier()
 	f.ok(err)
 	for pipeline, want := range map[string][4]int{"crawl": {5, 5, 0, 0}, "webrace": {20, 17, 1, 1}} {
-		f.ok(store.Look(pipeline, frontier.QueueOptions{}, func(q *frontier.Queue) error {
+		f.ok(store.View(pipeline, frontier.QueueOptions{}, func(q *frontier.Queue) error {
 			s := q.Stats()
 			if got := [4]int{s.Known, s.Queued, s.Delayed, s.Failed}; got != want {
 				f.Errorf("frontier of %s: known, queued, delayed, failed %v, want %v", pipeline, got, want)
@@ -221,7 +219,7 @@ func crawlsOf(pipeline string) []string {
 func TestADirectoryOfTheCurrentFormatIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	golden := fmt.Sprintf("testdata/golden/format-%d.tar.gz", storage.Format)
-	if *update {
+	if testutil.Update() {
 		pack(t, filled(t), golden)
 	}
 	if info, err := os.Stat(golden); err != nil || info.Size() > 300_000 {

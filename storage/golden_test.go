@@ -234,14 +234,14 @@ func TestARunGoesOnInADirectoryOfFormat1(t *testing.T) {
 	f := filler{t, d}
 	store, err := d.Frontier()
 	f.ok(err)
-	standings, err := store.Standings("crawl")
+	statuses, err := store.CrawlStatuses("crawl")
 	f.ok(err)
-	if len(standings) != 1 || standings[0].Pending != 1 {
-		t.Fatalf("the crawl stands at %+v", standings)
+	if len(statuses) != 1 || statuses[0].Pending != 1 {
+		t.Fatalf("the crawl stands at %+v", statuses)
 	}
 	r := f.run("crawl")
 	const start = "http://127.0.0.1:9/dead"
-	round, err := r.queue.Start(t.Context(), webrace.Crawl{ID: standings[0].Crawl, Start: start, Scope: webrace.ScopeHost}, true)
+	round, err := r.queue.Start(t.Context(), webrace.Crawl{ID: statuses[0].Crawl, Start: start, Scope: webrace.ScopeHost}, true)
 	f.ok(err)
 	if !round.Resumed || round.Pending != 1 {
 		t.Errorf("the round is %+v, want the one that was under way", round)
@@ -254,10 +254,10 @@ func TestARunGoesOnInADirectoryOfFormat1(t *testing.T) {
 		t.Errorf("then %v: %v", l, err)
 	}
 	f.ok(r.queue.Close())
-	standings, err = store.Standings("crawl")
+	statuses, err = store.CrawlStatuses("crawl")
 	f.ok(err)
-	if standings[0].Pending != 0 {
-		t.Errorf("at the end the crawl stands at %+v", standings)
+	if statuses[0].Pending != 0 {
+		t.Errorf("at the end the crawl stands at %+v", statuses)
 	}
 }
 

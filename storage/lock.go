@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,13 +12,14 @@ import (
 	"time"
 )
 
-// LockedError says that another opener owns a data directory.
+// LockedError says that another opener owns a data directory, or that others read it.
 type LockedError struct {
-	Dir   string
-	Owner Owner
+	Dir     string
+	Owner   Owner
+	Readers bool // processes hold it that only read; there is no owner
 }
 
-// Owner is who holds a data directory; zero while it has not said, as those who only read never do.
+// Owner is the process that holds a data directory; zero while it has not said which it is, as readers never do.
 type Owner struct {
 	PID     int
 	Host    string
@@ -26,6 +28,9 @@ type Owner struct {
 }
 
 func (e *LockedError) Error() string {
+	if e.Readers {
+		return fmt.Sprintf("data directory %s is being read by another process, as webrace-store does: try again when that has ended, or choose another --data", e.Dir)
+	}
 	return fmt.Sprintf("data directory %s is in use by %s: one process runs all pipelines of a directory, so name them in one command, stop that process, or choose another --data; webrace-store works meanwhile if that process runs pipelines", e.Dir, e.Owner)
 }
 
@@ -49,13 +54,35 @@ func (o Owner) String() string {
 
 // lock is the ownership of a data directory. The kernel holds it for the open file, and lets go of it
 // however the process ends; the file itself stays, because removing it would let two owners lock two
-// files of one name. Who only reads shares it with others who do.
+// files of one name. A process that only reads shares it with others that do.
 type lock struct {
-	file   *os.File // nil where there is none to be shared: on media that nobody can write
+	file   *os.File // nil where there is none to be shared: on read-only media
 	shared bool
 }
 
+const (
+	readersPatience = 3 * time.Second        // how long an opener waits for readers to end
+	readersNotice   = 200 * time.Millisecond // after which it says so
+	readersPoll     = 10 * time.Millisecond
+)
+
+// acquire locks a data directory. Commands that only read hold it for a moment: an owner waits for them.
 func acquire(dir string, shared bool) (*lock, error) {
+	said := false
+	for began := time.Now(); ; time.Sleep(readersPoll) {
+		l, err := tryAcquire(dir, shared)
+		var locked *LockedError
+		if !errors.As(err, &locked) || !locked.Readers || time.Since(began) >= readersPatience {
+			return l, err
+		}
+		if !said && time.Since(began) >= readersNotice {
+			said = true
+			slog.Warn("the data directory is being read by another process: waiting for that to end", "dir", dir, "at_most", readersPatience)
+		}
+	}
+}
+
+func tryAcquire(dir string, shared bool) (*lock, error) {
 	path := filepath.Join(dir, "lock")
 	flags := os.O_RDWR | os.O_CREATE
 	if shared {
@@ -70,7 +97,8 @@ func acquire(dir string, shared bool) (*lock, error) {
 	}
 	ours, err := tryLock(f, shared)
 	if !ours && err == nil {
-		return nil, errors.Join(&LockedError{Dir: dir, Owner: readOwner(path)}, f.Close())
+		refused, err := whoHolds(f, dir, path)
+		return nil, errors.Join(err, refused, f.Close())
 	}
 	if err == nil && !shared {
 		err = writeOwner(f)
@@ -79,6 +107,16 @@ func acquire(dir string, shared bool) (*lock, error) {
 		return nil, errors.Join(fmt.Errorf("lock data directory %s: %w", dir, err), f.Close())
 	}
 	return &lock{f, shared}, nil
+}
+
+// whoHolds says by whom a directory is held that could not be locked. An owner that was killed is still named in the
+// file: readers are told from an owner by sharing the lock with them.
+func whoHolds(f *os.File, dir, path string) (*LockedError, error) {
+	readers, err := tryLock(f, true)
+	if !readers || err != nil {
+		return &LockedError{Dir: dir, Owner: readOwner(path)}, err
+	}
+	return &LockedError{Dir: dir, Readers: true}, unlock(f)
 }
 
 // writeOwner says who holds the lock, for the message that a second opener gets: a line for process and

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks an open file, alone or with others who share it, or reports false if somebody else has.
+// tryLock locks an open file, alone or with others who share it, or reports false if another process has.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	how := unix.LOCK_EX
 	if shared {

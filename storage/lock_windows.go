@@ -10,7 +10,7 @@ import (
 // locked is the byte that is locked: far behind the text, which others must be able to read meanwhile.
 var locked = windows.Overlapped{OffsetHigh: 1}
 
-// tryLock locks an open file, alone or with others who share it, or reports false if somebody else has.
+// tryLock locks an open file, alone or with others who share it, or reports false if another process has.
 func tryLock(f *os.File, shared bool) (bool, error) {
 	at, how := locked, uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {

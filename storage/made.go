@@ -12,13 +12,14 @@ import (
 )
 
 // A store is made when it is first used. So a store that is gone would be made anew, empty and without a word, by
-// whoever uses it next. The file named stores lists those that were made: what is listed must be there.
+// the program that uses it next. The file named stores lists those that were made: what is listed must be there.
 
 const madeFile = "stores"
 
 // storeFiles are the names of the stores in a data directory, by the names under which findings tell of them.
 var storeFiles = map[string]string{
 	"frontier": "frontier", "objects": "objects", "control": "control.db", "fulltext": "fulltext",
+	"queues": "queues", "quads": "quads",
 }
 
 // losses say what is lost with a store.
@@ -27,6 +28,8 @@ var losses = map[string]string{
 	"objects":  "the documents are lost; only a backup has them",
 	"control":  "URDs and annotations are lost; only a backup has them",
 	"fulltext": "webrace-run search fills it again",
+	"queues":   "what waited in queues between stages is lost; only a backup has it",
+	"quads":    "what documents say as RDF is lost, and so is what was imported; webrace-run quads fills it again from the documents",
 }
 
 // madeStores returns which stores were made, as far as that was written down.

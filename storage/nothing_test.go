@@ -83,7 +83,7 @@ func told(t *testing.T, dir string) string {
 		say(err)
 	} else {
 		for _, pipeline := range []string{"webrace", "crawl", "late"} {
-			all, err := visits.Standings(pipeline)
+			all, err := visits.CrawlStatuses(pipeline)
 			say(all, err)
 		}
 	}

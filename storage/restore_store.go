@@ -16,7 +16,7 @@ import (
 )
 
 // Restorable are the names of the stores that [RestoreStore] can bring back.
-var Restorable = []string{"frontier", "objects", "control"}
+var Restorable = []string{"frontier", "objects", "control", "queues", "quads"}
 
 // RestoreStore brings one store of a backup back into a data directory that is there and that no process uses.
 // Every file of the store must be as the manifest says, and the backup of the current format: a single store of an
@@ -78,7 +78,7 @@ func (m *Manifest) of(name string) (files []ManifestFile) {
 }
 
 // replaceStore takes what is in a directory in the place of a store. The full-text index is filled again, if it is
-// that of the documents.
+// that of the documents, and so is the quad store.
 func (d *Dir) replaceStore(name, draft string) error {
 	aside := []string{storeFiles[name]}
 	if name == "control" {
@@ -104,8 +104,13 @@ func (d *Dir) replaceStore(name, draft string) error {
 			return err
 		}
 	}
-	if err := errors.Join(flush(d.path), noteStores(d.path)); err != nil || name != "objects" {
+	switch err := errors.Join(flush(d.path), noteStores(d.path)); {
+	case err != nil:
 		return err
+	case name == "quads":
+		return d.refillQuads()
+	case name != "objects":
+		return nil
 	}
 	documents, err := d.Objects()
 	if err != nil {

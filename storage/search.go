@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/objects"
@@ -124,7 +125,7 @@ func (d *Dir) RebuildFulltext(ctx context.Context, progress func(done, all int))
 func urlsOf(ctx context.Context, documents *objects.Store) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for v, err := range documents.List(ctx, "") {
-			if !yield(v.URL, err) {
+			if !urlnorm.IsMarked(v.URL) && !yield(v.URL, err) { // which is for those who made the request
 				return
 			}
 		}
@@ -163,7 +164,7 @@ func (d *Dir) PrivateFulltext(ctx context.Context, secret string) (*fulltext.Sto
 	return fulltext.InMemory(ctx, searched{d, secret}, urls)
 }
 
-// searched is the object cache as the search index needs it: what is shown to those who ask with the credentials of
+// searched is the object cache as the search index needs it: what is shown to requests with the credentials of
 // a name, or with none.
 type searched struct {
 	dir    *Dir

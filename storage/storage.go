@@ -1,7 +1,8 @@
 // Package storage opens a data directory: the one place where a running webrace keeps what it knows.
 //
 // It guarantees: a directory has one owner at a time, who holds it until [Dir.Close] or the end of its
-// process, however that comes; whoever else opens it is told by whom it is in use ([LockedError]).
+// process, however that comes; a program that opens it meanwhile is told by which it is in use ([LockedError]).
+// Several may read it together; an owner-to-be waits a moment for them to end.
 // The version of its layout is checked before anything in it is read, and that of a newer program is
 // refused ([FormatError]), untouched. A store is opened, and created, when it is first asked for, so a
 // command that needs one of them does not wait for the others.
@@ -15,7 +16,9 @@
 //	objects/     the documents, in WARC files
 //	control.db   URDs, ACIs, owners, secrets, cursors and dead letters
 //	secrets.key  the key of the secrets, once there is one
+//	quads/       what the documents say as RDF
 //	fulltext/    the search index, which can be rebuilt from objects/
+//	queues/      what waits between stages
 //	webrace.sock where the owner answers, while it runs pipelines
 package storage
 
@@ -33,11 +36,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/diskspace"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/objects"
-	"github.com/webrace/webrace/storage/room"
+	"github.com/webrace/webrace/storage/quads"
+	"github.com/webrace/webrace/storage/queue"
 )
 
 // SocketName is the name in a data directory at which the process that owns it answers, while it runs
@@ -53,6 +58,8 @@ type Options struct {
 	Objects  objects.Options
 	Control  control.Options
 	Fulltext fulltext.Options
+	Queues   queue.Options
+	Quads    quads.Options
 
 	// ReadOnly opens a directory that is there without changing anything in it, together with others who
 	// do so; everything that would write is refused. It may lie on media that cannot be written.
@@ -65,8 +72,8 @@ type Options struct {
 	// Caches is how many bytes the caches of the stores may have together; 0 leaves that to them.
 	Caches int64
 
-	// Room lets writers wait while the disk is full, until it is closed. Nil lets them fail.
-	Room *room.Watch
+	// DiskSpace lets writers wait while the disk is full, until it is closed. Nil lets them fail.
+	DiskSpace *diskspace.Watch
 
 	// Fatal is called when a store can no longer keep its promises, as on a full disk, and must not return:
 	// to end there loses nothing that was promised. Nil panics. It stands in for the Fatal of each store.
@@ -77,7 +84,8 @@ type Options struct {
 // shared, and closed by [Dir.Close] alone.
 type Dir struct {
 	path string
-	lock *lock // nil where somebody else holds it
+	lock *lock // nil where the caller of newDir holds it
+	from *lock // of the directory that it is a copy of; nil if it is none
 
 	readOnly bool
 	options  Options // as the stores get them
@@ -92,6 +100,8 @@ type Dir struct {
 	objects  lazy[*objects.Store]
 	control  lazy[*control.Store]
 	fulltext lazy[*fulltext.Store]
+	queues   lazy[*queue.Store]
+	quads    lazy[*quads.Store]
 }
 
 // lazy is a store that is opened when it is first asked for.
@@ -143,10 +153,11 @@ func MakeDir(dir string) error {
 // newDir is the directory at path, whose layout is the current one.
 func newDir(path string, held *lock, o Options) *Dir {
 	d := &Dir{path: path, lock: held, readOnly: o.ReadOnly}
-	o.share()
+	o.share(exists(d.Path("quads")))
 	o.Fulltext.Cache = searched{dir: d}
 	d.options = o
 	d.frontier.name, d.objects.name, d.control.name, d.fulltext.name = "frontier", "objects", "control", "fulltext"
+	d.queues.name, d.quads.name = "queues", "quads"
 	d.frontier.open = func() (*frontier.Store, error) {
 		path := o.place(d, "frontier", &o.Frontier.ReadOnly)
 		return frontier.Open(path, o.Frontier)
@@ -162,6 +173,14 @@ func newDir(path string, held *lock, o Options) *Dir {
 	d.fulltext.open = func() (*fulltext.Store, error) {
 		path := o.place(d, "fulltext", &o.Fulltext.ReadOnly)
 		return fulltext.Open(path, o.Fulltext)
+	}
+	d.queues.open = func() (*queue.Store, error) {
+		path := o.place(d, "queues", &o.Queues.ReadOnly)
+		return queue.Open(path, o.Queues)
+	}
+	d.quads.open = func() (*quads.Store, error) {
+		path := o.place(d, "quads", &o.Quads.ReadOnly)
+		return quads.Open(path, o.Quads)
 	}
 	return d
 }
@@ -180,22 +199,29 @@ func (o *Options) place(d *Dir, name string, readOnly *bool) string {
 	return filepath.Join(o.Scratch, name)
 }
 
-// share hands what concerns all stores to each.
-func (o *Options) share() {
+// share hands what concerns all stores to each. Where there is no quad store yet, the others do not leave it a share of
+// the caches.
+func (o *Options) share(hasQuads bool) {
 	if o.Fatal != nil {
-		o.Frontier.Fatal, o.Objects.Fatal = o.Fatal, o.Fatal
+		o.Frontier.Fatal, o.Objects.Fatal, o.Queues.Fatal, o.Quads.Fatal = o.Fatal, o.Fatal, o.Fatal, o.Fatal
 	}
-	o.Frontier.ReadOnly, o.Objects.ReadOnly = o.ReadOnly, o.ReadOnly
-	o.Control.ReadOnly, o.Fulltext.ReadOnly = o.ReadOnly, o.ReadOnly
+	o.Frontier.ReadOnly, o.Objects.ReadOnly, o.Quads.ReadOnly = o.ReadOnly, o.ReadOnly, o.ReadOnly
+	o.Control.ReadOnly, o.Fulltext.ReadOnly, o.Queues.ReadOnly = o.ReadOnly, o.ReadOnly, o.ReadOnly
 	if o.Caches > 0 { // the frontier looks up each link of a page, the object cache each page
-		o.Frontier.Cache, o.Objects.CacheBytes = o.Caches/2, o.Caches/4
-		o.Control.Cache = o.Caches / 4
+		o.Quads.Cache = o.Caches * 3 / 8
+		others := o.Caches
+		if hasQuads {
+			others -= o.Quads.Cache
+		}
+		o.Frontier.Cache, o.Objects.CacheBytes = others/2, others/4
+		o.Control.Cache = others / 4
 	}
-	if o.Room == nil {
+	if o.DiskSpace == nil {
 		return
 	}
-	o.Frontier.FS, o.Objects.FS = o.Room.FS(disk(o.Frontier.FS)), o.Room.FS(disk(o.Objects.FS))
-	o.Control.Retry, o.Fulltext.Retry = o.Room.Do, o.Room.Do
+	o.Frontier.FS, o.Objects.FS = o.DiskSpace.FS(disk(o.Frontier.FS)), o.DiskSpace.FS(disk(o.Objects.FS))
+	o.Queues.FS, o.Quads.FS = o.DiskSpace.FS(disk(o.Queues.FS)), o.DiskSpace.FS(disk(o.Quads.FS))
+	o.Control.Retry, o.Fulltext.Retry = o.DiskSpace.Do, o.DiskSpace.Do
 }
 
 func disk(fs vfs.FS) vfs.FS {
@@ -231,6 +257,12 @@ func (d *Dir) AwaitDocuments(ctx context.Context) error {
 
 // Control returns the store of URDs, ACIs, cursors and dead letters.
 func (d *Dir) Control() (*control.Store, error) { return ready(d, &d.control) }
+
+// Queues returns the store of what waits between stages.
+func (d *Dir) Queues() (*queue.Store, error) { return ready(d, &d.queues) }
+
+// Quads returns the store of what documents say as RDF.
+func (d *Dir) Quads() (*quads.Store, error) { return ready(d, &d.quads) }
 
 // ready opens a store unless it is open. One that could not be opened is tried again when next asked for.
 func ready[T io.Closer](d *Dir, l *lazy[T]) (T, error) {
@@ -285,8 +317,10 @@ func (d *Dir) Close() error {
 	for i := len(d.opened) - 1; i >= 0; i-- {
 		failures = append(failures, d.opened[i].Close())
 	}
-	if d.lock != nil {
-		failures = append(failures, d.lock.release())
+	for _, l := range []*lock{d.lock, d.from} {
+		if l != nil {
+			failures = append(failures, l.release())
+		}
 	}
 	return errors.Join(failures...)
 }

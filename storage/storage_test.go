@@ -91,6 +91,33 @@ func TestAnOwnerThatHasNotSaidWhoItIsIsRespected(t *testing.T) {
 	}
 }
 
+func TestAnOwnerWaitsForReaders(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	var readers []*storage.Dir
+	for range 2 {
+		reader, err := storage.Open(dir, storage.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers = append(readers, reader)
+	}
+	time.AfterFunc(50*time.Millisecond, func() {
+		for _, reader := range readers {
+			reader.Close()
+		}
+	})
+	open(t, dir)
+	_, err := storage.Open(dir, storage.Options{ReadOnly: true})
+	var locked *storage.LockedError
+	if !errors.As(err, &locked) || locked.Readers || locked.Owner.PID != os.Getpid() {
+		t.Errorf("a reader beside an owner: %v", err)
+	}
+}
+
 func TestAKilledOwnerHoldsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -33,6 +33,12 @@ func advise(u *URD) []Fault {
 			add("keywords", "this says nothing about a document: %s is in nearly all of them", words)
 		}
 	}
+	if u.ProcessType != ProcessNonFilter {
+		all = append(all, adviseNone(u.Keywords)...)
+	}
+	if fields := strings.Fields(u.At); len(fields) > 4 && fields[2][0] != '*' && fields[4][0] != '*' {
+		add("uri/@at", "at names days of the month and days of the week: either is enough, as in cron; * for one of them leaves it to the other")
+	}
 	if u.Remember > 0 && u.Change == ChangeFirst {
 		add("@remember", "remember is not looked at, because change is first: a document is told of when it is first seen")
 	}
@@ -47,6 +53,39 @@ func advise(u *URD) []Fault {
 	if parsed, err := url.Parse(u.URI); err == nil && parsed.User != nil {
 		add("uri", "the URI holds credentials in clear: keep them in the secret store and name them with secret")
 	}
+	adviseRequest(u.Request, add)
+	return all
+}
+
+// adviseNone finds the none groups that are one alternative of any: the other keywords are enough without them.
+func adviseNone(k Keywords) (all []Fault) {
+	positive := 0
+	for range k.Positive() {
+		positive++
+	}
+	if positive == 0 {
+		return nil // which can never alert, and is said of all keywords
+	}
+	meant := `match="all" on <keywords>`
+	if positive > 1 {
+		meant += `, with the other keywords in a <group match="any">`
+	}
+	var look func(g Group, at string)
+	look = func(g Group, at string) {
+		if g.Match != "" && g.Match != MatchAny {
+			return
+		}
+		for i, inner := range g.Groups {
+			path := fmt.Sprintf("%s/group[%d]", at, i+1)
+			if inner.Match == MatchNone {
+				all = append(all, Fault{About: path, Warning: true, Message: "this group blocks nothing: it is one alternative of a match=\"any\", " +
+					"and the others are enough without it; meant may be " + meant})
+			} else {
+				look(inner, path)
+			}
+		}
+	}
+	look(k.top(), "keywords")
 	return all
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/internal/suggest"
 )
 
-// binding takes the attributes and children of one element apart. What nobody asked for when it is
+// binding takes the attributes and children of one element apart. What was not asked for when it is
 // closed is unknown, and what was asked for are the names that may have been meant.
 type binding struct {
 	d     *Decoder

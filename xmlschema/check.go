@@ -1,10 +1,15 @@
 package xmlschema
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Fault is what a [Check] finds wrong with a request that the vocabulary allows.
 type Fault struct {
-	About   string // the element or attribute at fault, as a path below the request: "type/@method"; empty for all of it
+	// About is the element or attribute at fault, as a path below the request: "type/@method", or "keywords/group[2]" for
+	// the second of that name; empty for all of it.
+	About   string
 	Key     string // and of an element with keywords, the one with this key; empty for none
 	Message string
 	Hint    string // what may have been meant instead; empty for none
@@ -50,10 +55,18 @@ func (n *node) locate(path string) (element *node, at position, below string) {
 	return n, n.at, ""
 }
 
-// kid returns the first child of that name, or nil.
-func (n *node) kid(name string) *node {
+// kid returns the child that a step names: the first of that name, or the one with the number behind it; nil for none.
+func (n *node) kid(step string) *node {
+	name, number, _ := strings.Cut(strings.TrimSuffix(step, "]"), "[")
+	nth, err := strconv.Atoi(number)
+	if err != nil {
+		nth = 1
+	}
 	for _, kid := range n.kids {
-		if kid.name == name {
+		if kid.name != name {
+			continue
+		}
+		if nth--; nth == 0 {
 			return kid
 		}
 	}

@@ -333,13 +333,25 @@ func (d *Decoder) token() (xml.Token, position, []byte) {
 	case errors.As(err, &syntax) && strings.HasPrefix(syntax.Msg, "unexpected EOF"):
 		d.malformed(&fault{d.src.at.after(d.src.tape), "the document ends too early"})
 	case errors.As(err, &syntax) && bytes.HasPrefix(raw, []byte("</")):
-		d.malformed(&fault{at, syntax.Msg})
+		d.malformed(&fault{at, withRemedy(syntax.Msg)})
 	case errors.As(err, &syntax):
-		d.malformed(&fault{at.after(raw[:max(0, len(raw)-1)]), syntax.Msg})
+		d.malformed(&fault{at.after(raw[:max(0, len(raw)-1)]), withRemedy(syntax.Msg)})
 	default:
 		d.malformed(&fault{at, strings.TrimPrefix(err.Error(), "xml: ")})
 	}
 	return nil, at, nil
+}
+
+// withRemedy says what to write instead of a character that XML gives a meaning to, as in when="number < 100".
+func withRemedy(syntax string) string {
+	switch {
+	case strings.HasPrefix(syntax, "unescaped <"):
+		return syntax + "; write &lt; for <"
+	case strings.HasSuffix(syntax, "(no semicolon)"):
+		return syntax + "; write &amp; for &"
+	default:
+		return syntax
+	}
 }
 
 // trailing reads to the end of the document and refuses anything but comments after its root.

@@ -3,6 +3,7 @@ package xmlschema
 import (
 	"slices"
 
+	"github.com/webrace/webrace/internal/cron"
 	"github.com/webrace/webrace/internal/selection"
 )
 
@@ -11,7 +12,7 @@ import (
 func (u *URD) Encode() (canonical, table []byte, err error) { return encode(u) }
 
 func (u *URD) plain() bool {
-	return plainString(u.ID, plainToken, false) && plainString(u.Owner, plainToken, false) && u.Remember >= 0 && u.Remember <= MostRemembered &&
+	return u.Request == nil && plainString(u.ID, plainToken, false) && plainString(u.Owner, plainToken, false) && u.Remember >= 0 && u.Remember <= MostRemembered &&
 		u.plainSource() && u.plainKind() &&
 		(u.Keywords.empty() || percent(u.Keywords.Threshold) && u.Keywords.top().plain(1)) && u.plainRules() &&
 		natural(u.Depth) && oneOf(u.Scope, ScopeHost, ScopeDomain, ScopePrefix, ScopeAny) && u.Urgency >= 0 && u.Urgency <= 3
@@ -19,8 +20,16 @@ func (u *URD) plain() bool {
 
 func (u *URD) plainSource() bool {
 	return u.URI != "" && plainString(u.URI, plainValue, false) && uriFault(orElse(u.Protocol, ProtocolHTTP), u.URI) == "" &&
-		u.Timing >= 0 && u.LastCheck.IsZero() && u.Port >= 0 && u.Port <= 65535 &&
+		u.Timing >= 0 && u.plainTimes() && u.LastCheck.IsZero() && u.Port >= 0 && u.Port <= 65535 &&
 		plainString(u.Login, plainValue, true) && plainString(u.Secret, plainToken, false) && plainString(u.Group, plainValue, true)
+}
+
+func (u *URD) plainTimes() bool {
+	if u.At == "" {
+		return true
+	}
+	_, err := cron.Parse(u.At)
+	return err == nil && u.Timing == 0 && u.At == cron.Normal(u.At)
 }
 
 func (u *URD) plainKind() bool {
@@ -53,6 +62,18 @@ func (u *URD) plainRules() bool {
 	if len(u.Select)+len(u.Ignore) > maxRules {
 		return false
 	}
+	conditions := 0
+	for _, r := range u.Select {
+		if r.When != "" {
+			conditions++
+			if !plainString(r.When, selection.LongestRule, true) {
+				return false
+			}
+		}
+	}
+	if conditions > 1 || slices.ContainsFunc(u.Ignore, func(r Rule) bool { return r.When != "" }) {
+		return false
+	}
 	for _, r := range u.Rules() {
 		r.Language = selection.Language(orElse(string(r.Language), RuleCSS))
 		if r.Text == "" || !plainString(r.Text, selection.LongestRule, true) || !oneOf(string(r.Language), ruleLanguages...) || r.Check() != nil {
@@ -72,6 +93,7 @@ func (u *URD) write(f *formWriter) {
 	if u.Timing > 0 {
 		f.attr("timing", formatDuration(u.Timing))
 	}
+	f.optional("at", u.At)
 	f.optionalInt("port", u.Port)
 	f.optional("login", u.Login)
 	f.optional("secret", u.Secret)
@@ -125,13 +147,15 @@ func (f *formWriter) rules(u *URD) {
 		return
 	}
 	f.open("selection")
-	for _, r := range u.Rules() {
-		name := "select"
-		if r.Ignore {
-			name = "ignore"
-		}
-		f.open(name)
-		f.attr(orElse(string(r.Language), RuleCSS), r.Text)
+	for _, r := range u.Select {
+		f.open("select")
+		f.attr(orElse(r.Language, RuleCSS), r.Text)
+		f.optional("when", r.When)
+		f.end()
+	}
+	for _, r := range u.Ignore {
+		f.open("ignore")
+		f.attr(orElse(r.Language, RuleCSS), r.Text)
 		f.end()
 	}
 	f.end()

@@ -78,16 +78,18 @@ func simplify(u *URD) {
 
 func TestHostileRequestsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 	t.Parallel()
-	texts := append(slices.Clip(hostileTexts), "*", "http:", "http://", "http:// x", "mailto:a@b", "x:gopher", "http", "rmi", "any", "none", "css", "a[b", "//", "(", strings.Repeat("\"", 1024))
+	texts := append(slices.Clip(hostileTexts), "0 8 * * 1-5 Europe/Athens", " 0 8  * * 1-5", "0 8 30 2 *", "*", "http:", "http://", "http:// x", "mailto:a@b", "x:gopher", "http", "rmi", "any", "none", "css", "a[b", "//", "(", strings.Repeat("\"", 1024))
 	for _, s := range texts {
 		for _, change := range []func(*URD){
-			func(u *URD) { u.ID = s }, func(u *URD) { u.Owner = s }, func(u *URD) { u.URI = s }, func(u *URD) { u.URI = "http://a.example/" + s },
+			func(u *URD) { u.ID = s }, func(u *URD) { u.Owner = s }, func(u *URD) { u.At = s }, func(u *URD) { u.At, u.Timing = s, time.Hour }, func(u *URD) { u.URI = s }, func(u *URD) { u.URI = "http://a.example/" + s },
 			func(u *URD) { u.Protocol = s }, func(u *URD) { u.Protocol, u.URI = ProtocolPOP3, s }, func(u *URD) { u.Method = s }, func(u *URD) { u.ProcessType = s },
 			func(u *URD) { u.Change = s }, func(u *URD) { u.Scope = s }, func(u *URD) { u.Login = s }, func(u *URD) { u.Secret = s }, func(u *URD) { u.Group = s },
 			func(u *URD) { u.Keywords.Match = s }, func(u *URD) { u.Keywords.Keywords[0].Key = s }, func(u *URD) { u.Keywords.Keywords[0].Match = s },
 			func(u *URD) { u.Keywords.Groups = []Group{{Match: s, Keywords: []Keyword{{Key: s, Weight: 1}}}} },
-			func(u *URD) { u.Select = []Rule{{s, "p"}} }, func(u *URD) { u.Select, u.Ignore = []Rule{{RuleCSS, s}}, []Rule{{"", s}} },
-			func(u *URD) { u.Select = []Rule{{RuleXPath, s}} }, func(u *URD) { u.Select = []Rule{{RuleRegex, s}} },
+			func(u *URD) { u.Select = []Rule{{Language: s, Text: "p"}} }, func(u *URD) {
+				u.Select, u.Ignore = []Rule{{Language: RuleCSS, Text: s}}, []Rule{{Language: "", Text: s}}
+			},
+			func(u *URD) { u.Select = []Rule{{Language: RuleXPath, Text: s}} }, func(u *URD) { u.Select = []Rule{{Language: RuleRegex, Text: s}} },
 			func(u *URD) { u.Keywords.Keywords = slices.Repeat([]Keyword{{Key: s + "x", Weight: 1}}, 300) },
 		} {
 			u := NewURD("eleni", "http://a.example/")
@@ -101,7 +103,7 @@ func TestHostileRequestsAreEncodedAsTheirCanonicalForm(t *testing.T) {
 			func(u *URD) { u.Remember = n }, func(u *URD) { u.Timing = time.Duration(n) }, func(u *URD) { u.Port = n }, func(u *URD) { u.Depth = n },
 			func(u *URD) { u.Urgency = n }, func(u *URD) { u.Keywords.Threshold = n }, func(u *URD) { u.Keywords.Keywords[0].Weight = n },
 			func(u *URD) { u.Keywords = Keywords{Threshold: n} }, func(u *URD) { u.LastCheck = time.Unix(int64(n), 0) },
-			func(u *URD) { u.Select = slices.Repeat([]Rule{{RuleCSS, "p"}}, max(0, min(n, 70))) },
+			func(u *URD) { u.Select = slices.Repeat([]Rule{{Language: RuleCSS, Text: "p"}}, max(0, min(n, 70))) },
 			func(u *URD) { u.Keywords.Groups = []Group{nested(max(0, min(n, 70)))} },
 		} {
 			u := NewURD("eleni", "http://a.example/")
@@ -153,7 +155,7 @@ func FuzzEncodeURD(f *testing.F) {
 		if n%3 == 0 {
 			u.Keywords.Groups = []Group{nested(n % 20)}
 		}
-		u.Select, u.Ignore = []Rule{{RuleCSS, rule}}, []Rule{{RuleRegex, key}}
+		u.Select, u.Ignore = []Rule{{Language: RuleCSS, Text: rule}}, []Rule{{Language: RuleRegex, Text: key}}
 		if n%2 == 0 {
 			u.Select = nil
 		}

@@ -5,11 +5,10 @@ import (
 	"sync"
 
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // ErrBudget is the error of a match that needs more steps than a query may take.
-var ErrBudget = xpathguard.ErrBudget
+var ErrBudget = xpath.ErrBudget
 
 // maxSteps is how many nodes one match may look at: thousands of times what an ordinary expression needs, and less
 // than a second.
@@ -19,7 +18,7 @@ const maxSteps = 1 << 20
 // attributes and the root's value is the text of the document.
 type evaluation struct {
 	t      table
-	budget xpathguard.Budget
+	budget xpath.Budget
 	tree   xpath.Tree
 }
 
@@ -29,11 +28,11 @@ var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 func evaluate(ctx context.Context, t table, back func(e *evaluation)) error {
 	e := evaluations.Get().(*evaluation)
 	defer func() {
-		e.t, e.budget = table{}, xpathguard.Budget{} // the table is the caller's
+		e.t, e.budget = table{}, xpath.Budget{} // the table is the caller's
 		evaluations.Put(e)
 	}()
-	e.t, e.budget = t, xpathguard.Budget{Context: ctx, Left: maxSteps}
-	return xpathguard.Evaluate(func() { back(e) })
+	e.t, e.budget = t, xpath.Budget{Context: ctx, Left: maxSteps}
+	return xpath.Evaluate(func() { back(e) })
 }
 
 // grow makes the tree of the table, whose nodes have the same numbers.

@@ -3,16 +3,15 @@ package xmlschema
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/webrace/webrace/internal/testutil"
+)
 
 // reading is what became of a document.
 type reading struct {
@@ -87,19 +86,7 @@ func TestDocumentsAreReadAsTheirGoldenFilesSay(t *testing.T) {
 			if refused := got.err != nil; refused != mustRefuse(file) {
 				t.Errorf("refused: %v, want %v\n%s", refused, mustRefuse(file), got.golden())
 			}
-			golden := strings.TrimSuffix(file, ".xml") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, got.golden(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got.golden(), want) {
-				t.Errorf("got\n%swant\n%s", got.golden(), want)
-			}
+			testutil.Golden(t, strings.TrimSuffix(file, ".xml")+".golden", string(got.golden()))
 			if got.err == nil {
 				again := readAny(got.canonical)
 				if again.err != nil || !bytes.Equal(again.canonical, got.canonical) {

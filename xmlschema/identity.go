@@ -12,11 +12,11 @@ import (
 )
 
 // DeriveID returns the id of a URD that was given none. It depends on these three alone, so that
-// importing a file again updates its requests instead of repeating them; interest is what
-// [URD.InterestHash] returns.
-func DeriveID(owner, uri, interest string) string {
+// importing a file again updates its requests instead of repeating them; source is what [URD.Source] returns, and
+// interest what [URD.InterestHash] does.
+func DeriveID(owner, source, interest string) string {
 	h := newDigest("urd")
-	h.add(owner, uri, interest)
+	h.add(owner, source, interest)
 	return "u" + h.hex(10)
 }
 
@@ -32,6 +32,9 @@ func (u *URD) InterestHash() string {
 	}
 	if u.selects() { // added later: the hashes of others remain
 		h.add("selection", selection.Key(u.Rules()))
+	}
+	if r := u.When(); r != nil {
+		h.add("when", orElse(r.Language, RuleCSS), r.Text, r.When)
 	}
 	return h.hex(16)
 }
@@ -52,6 +55,14 @@ func MatchedID(urd, interest string, matched [sha256.Size]byte) uint64 {
 	h := newDigest("aci")
 	h.add(urd, interest)
 	h.bytes(matched[:])
+	return binary.BigEndian.Uint64(h.h.Sum(nil))
+}
+
+// NumberID identifies a URD, as long as it is interested in the same, in what is remembered of the numbers of a
+// document.
+func NumberID(urd, interest string) uint64 {
+	h := newDigest("number")
+	h.add(urd, interest)
 	return binary.BigEndian.Uint64(h.h.Sum(nil))
 }
 

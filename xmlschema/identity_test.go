@@ -25,6 +25,7 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 		"owner":           func(u *URD) { u.Owner = "x" },
 		"last check":      func(u *URD) { u.LastCheck = time.Now() },
 		"timing":          func(u *URD) { u.Timing = time.Hour },
+		"times":           func(u *URD) { u.At = "0 8 * * *" },
 		"depth":           func(u *URD) { u.Depth = 9 },
 		"urgency":         func(u *URD) { u.Urgency = 3 },
 		"keyword order":   func(u *URD) { slices.Reverse(u.Keywords.Keywords) },
@@ -50,11 +51,13 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 			u.Keywords.Keywords = u.Keywords.Keywords[:1]
 		},
 		"nonfilter":    func(u *URD) { u.ProcessType = ProcessNonFilter },
-		"a rule":       func(u *URD) { u.Select = []Rule{{RuleCSS, "p"}} },
-		"its verb":     func(u *URD) { u.Ignore = []Rule{{RuleCSS, "p"}} },
-		"its language": func(u *URD) { u.Select = []Rule{{RuleRegex, "p"}} },
-		"its text":     func(u *URD) { u.Select = []Rule{{RuleCSS, "b"}} },
-		"two rules":    func(u *URD) { u.Select = []Rule{{RuleCSS, "b"}, {RuleCSS, "p"}} },
+		"a rule":       func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "p"}} },
+		"its verb":     func(u *URD) { u.Ignore = []Rule{{Language: RuleCSS, Text: "p"}} },
+		"its language": func(u *URD) { u.Select = []Rule{{Language: RuleRegex, Text: "p"}} },
+		"its text":     func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "b"}} },
+		"a condition":  func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "p", When: "number < 1"}} },
+		"another one":  func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "p", When: "number < 2"}} },
+		"two rules":    func(u *URD) { u.Select = []Rule{{Language: RuleCSS, Text: "b"}, {Language: RuleCSS, Text: "p"}} },
 	}
 	want := interesting().InterestHash()
 	seen := map[string]string{}
@@ -78,7 +81,7 @@ func TestInterestIsKeywordsThresholdAndScopeOfChange(t *testing.T) {
 		seen[got] = name
 	}
 	one, two := interesting(), interesting()
-	one.Select, two.Select = []Rule{{RuleCSS, "b"}, {RuleCSS, "p"}}, []Rule{{RuleCSS, "p"}, {RuleCSS, "b"}}
+	one.Select, two.Select = []Rule{{Language: RuleCSS, Text: "b"}, {Language: RuleCSS, Text: "p"}}, []Rule{{Language: RuleCSS, Text: "p"}, {Language: RuleCSS, Text: "b"}}
 	if one.InterestHash() != two.InterestHash() {
 		t.Error("the order of rules changes the interest")
 	}
@@ -147,6 +150,7 @@ func TestCeilingOfTheWeights(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	u := interesting()
+	u.Keywords.Match = MatchAll
 	if got := u.Advice(); got != nil {
 		t.Errorf("a sound request: %q", got)
 	}

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html/charset"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 var howMany = flag.Int("documents", 2000, "how many documents are read by libxml2 as well")
@@ -41,10 +43,7 @@ for line in sys.stdin:
 // readByLibxml2 returns why each document is refused; an empty text for those that are not.
 func readByLibxml2(t *testing.T, documents [][]byte) []string {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import lxml").Run(); err != nil {
-		t.Skip("libxml2 for Python is missing: install the Debian package python3-lxml")
-	}
+	python := testutil.Python(t, "lxml", "python3-lxml")
 	var in bytes.Buffer
 	for _, d := range documents {
 		in.WriteString(base64.StdEncoding.EncodeToString(d) + "\n")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // Field is what an index over URDs can look up.
@@ -59,7 +59,7 @@ func (q *Query) Hints() []Hint { return slices.Clone(q.hints) }
 func (q *Query) Decided() bool { return q.decided }
 
 // decide reports whether an expression is /urd with predicates that are nothing but hints.
-func decide(tokens []xpathguard.Token, hints []Hint) bool {
+func decide(tokens []xpath.Token, hints []Hint) bool {
 	if len(tokens) < 3 || !tokens[1].Named("urd") || !tokens[2].Is("[") {
 		return false
 	}
@@ -73,7 +73,7 @@ func decide(tokens []xpathguard.Token, hints []Hint) bool {
 			depth--
 		case l.Is("("), l.Is(")"), depth == 0:
 			return false
-		case l.Named("and") && xpathguard.IsOperator(tokens, i+2):
+		case l.Named("and") && xpath.IsOperator(tokens, i+2):
 			parts++
 		}
 	}
@@ -84,7 +84,7 @@ func decide(tokens []xpathguard.Token, hints []Hint) bool {
 // plan finds hints in an expression that is one path from the root. Its first steps must be selected for
 // the path to be, and the predicates on them must hold; of these, equalities with a string that no "or"
 // weakens are hints. Whatever is not plainly of this form gives none.
-func plan(tokens []xpathguard.Token) (hints []Hint) {
+func plan(tokens []xpath.Token) (hints []Hint) {
 	for _, p := range predicates(tokens) {
 		hints = append(hints, conjuncts(p.step, p.tokens)...)
 	}
@@ -94,11 +94,11 @@ func plan(tokens []xpathguard.Token) (hints []Hint) {
 // predicate is one of a path.
 type predicate struct {
 	step   string // the name of the step that it is on
-	tokens []xpathguard.Token
+	tokens []xpath.Token
 }
 
 // predicates returns those of an expression that is plainly one path from the root, of names and attributes alone.
-func predicates(tokens []xpathguard.Token) (all []predicate) {
+func predicates(tokens []xpath.Token) (all []predicate) {
 	if len(tokens) < 2 || !tokens[0].Is("/") && !tokens[0].Is("//") {
 		return nil
 	}
@@ -107,7 +107,7 @@ func predicates(tokens []xpathguard.Token) (all []predicate) {
 		switch l := tokens[i]; {
 		case l.Is("/"), l.Is("//"):
 			step = ""
-			if i+1 < len(tokens) && tokens[i+1].Kind == xpathguard.Name {
+			if i+1 < len(tokens) && tokens[i+1].Kind == xpath.NameToken {
 				step = tokens[i+1].Text
 				if i+2 < len(tokens) && (tokens[i+2].Is("::") || tokens[i+2].Is("(")) {
 					return nil
@@ -129,7 +129,7 @@ func predicates(tokens []xpathguard.Token) (all []predicate) {
 }
 
 // closing returns where the bracket at i is closed; check saw that it is.
-func closing(tokens []xpathguard.Token, i int) int {
+func closing(tokens []xpath.Token, i int) int {
 	depth := 0
 	for ; i < len(tokens); i++ {
 		switch {
@@ -145,7 +145,7 @@ func closing(tokens []xpathguard.Token, i int) int {
 }
 
 // conjuncts returns the hints in a predicate of the step.
-func conjuncts(step string, predicate []xpathguard.Token) (hints []Hint) {
+func conjuncts(step string, predicate []xpath.Token) (hints []Hint) {
 	if len(split(predicate, "or")) > 1 {
 		return nil
 	}
@@ -156,7 +156,7 @@ func conjuncts(step string, predicate []xpathguard.Token) (hints []Hint) {
 }
 
 // split cuts tokens at an operator that no brackets enclose.
-func split(tokens []xpathguard.Token, operator string) (parts [][]xpathguard.Token) {
+func split(tokens []xpath.Token, operator string) (parts [][]xpath.Token) {
 	depth, from := 0, 0
 	for i, l := range tokens {
 		switch {
@@ -164,7 +164,7 @@ func split(tokens []xpathguard.Token, operator string) (parts [][]xpathguard.Tok
 			depth++
 		case l.Is("]"), l.Is(")"):
 			depth--
-		case depth == 0 && l.Named(operator) && xpathguard.IsOperator(tokens, i):
+		case depth == 0 && l.Named(operator) && xpath.IsOperator(tokens, i):
 			parts = append(parts, tokens[from:i])
 			from = i + 1
 		}
@@ -190,17 +190,17 @@ var shapes = []struct {
 }
 
 // equality returns the hint in path = 'string', or in keywords/keyword[…].
-func equality(step string, tokens []xpathguard.Token) []Hint {
+func equality(step string, tokens []xpath.Token) []Hint {
 	n := len(tokens)
 	if step == "urd" && n > 4 && tokens[n-1].Is("]") && tokens[0].Named("keywords") && tokens[1].Is("/") &&
 		tokens[2].Named("keyword") && tokens[3].Is("[") && closing(tokens, 3) == n-1 {
 		return conjuncts("keyword", tokens[4:n-1])
 	}
-	if n < 3 || tokens[n-1].Kind != xpathguard.String || !tokens[n-2].Is("=") {
+	if n < 3 || tokens[n-1].Kind != xpath.StringToken || !tokens[n-2].Is("=") {
 		return nil
 	}
 	for _, s := range shapes {
-		if s.step == step && slices.EqualFunc(tokens[:n-2], s.path, func(l xpathguard.Token, text string) bool { return l.Text == text }) {
+		if s.step == step && slices.EqualFunc(tokens[:n-2], s.path, func(l xpath.Token, text string) bool { return l.Text == text }) {
 			return []Hint{{s.field, tokens[n-1].Literal()}}
 		}
 	}

@@ -124,7 +124,7 @@ func expressionAt(r *rand.Rand) string {
 
 func TestPrunedResultsEqualTheScan(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+		t.Skip("a lot to compute, in one goroutine: not in short mode")
 	}
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 1))

@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // MaxExpression is the most bytes of an XPath expression.
-const MaxExpression = xpathguard.MaxExpression
+const MaxExpression = xpath.MaxExpression
 
 // Query is a compiled XPath 1.0 expression. It may be used by many goroutines at once.
 type Query struct {
@@ -46,14 +45,11 @@ func Compile(expression string) (*Query, error) {
 }
 
 // compileTokens checks an expression, and returns what it is made of, about one document.
-func compileTokens(expression string) ([]xpathguard.Token, error) {
+func compileTokens(expression string) ([]xpath.Token, error) {
 	if len(expression) > MaxExpression {
 		return nil, fmt.Errorf("compile xpath: the expression is longer than %s", size(MaxExpression))
 	}
-	tokens, err := xpathguard.Lex(expression)
-	if err == nil {
-		err = xpathguard.Check(tokens)
-	}
+	tokens, err := xpath.Lex(expression)
 	if err == nil {
 		tokens, err = standAlone(tokens)
 	}
@@ -92,11 +88,11 @@ func (q *Query) Match(ctx context.Context, tableBytes []byte) (matched bool, err
 }
 
 // standAlone rewrites paths that begin at the list of all documents to begin at the one.
-func standAlone(tokens []xpathguard.Token) ([]xpathguard.Token, error) {
-	out := make([]xpathguard.Token, 0, len(tokens))
+func standAlone(tokens []xpath.Token) ([]xpath.Token, error) {
+	out := make([]xpath.Token, 0, len(tokens))
 	for i := 0; i < len(tokens); i++ {
 		out = append(out, tokens[i])
-		absolute := tokens[i].Is("/") && (i == 0 || !xpathguard.EndsOperand(tokens, i-1))
+		absolute := tokens[i].Is("/") && (i == 0 || !xpath.EndsOperand(tokens, i-1))
 		if !absolute || i+1 == len(tokens) || !tokens[i+1].Named("urds") && !tokens[i+1].Named("acis") {
 			continue
 		}

@@ -1,10 +1,14 @@
 package xmlschema
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"time"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/cron"
 )
 
 // maxURI is the most characters of a URI, and maxKey of a keyword.
@@ -27,6 +31,12 @@ func bindURD(b *binding) *URD {
 	}
 	if kid := b.mustChild("uri"); kid != nil {
 		bindSource(kid, u)
+	}
+	if kid := b.child("request"); kid != nil {
+		u.Request = bindRequest(kid)
+		if fault := u.requestFault(); fault != "" {
+			kid.problem(fault)
+		}
 	}
 	if kid := b.child("keywords"); kid != nil {
 		u.Keywords = bindKeywords(kid)
@@ -80,6 +90,7 @@ func bindProtocol(b *binding) string {
 
 func bindSource(b *binding, u *URD) {
 	u.Timing = b.duration("timing")
+	u.At = bindTimes(b, u.Timing)
 	u.LastCheck = b.instant("lastcheck")
 	u.Port = b.integer("port", 0, 1, 65535)
 	u.Login = b.str("login")
@@ -90,6 +101,29 @@ func bindSource(b *binding, u *URD) {
 	if fault := uriFault(u.Protocol, u.URI); fault != "" && u.URI != "" {
 		b.problem(fmt.Sprintf("uri %q %s", u.URI, fault))
 	}
+}
+
+// bindTimes reads the times at which a source is asked.
+func bindTimes(b *binding, timing time.Duration) string {
+	a := b.attr("at")
+	if a == nil {
+		return ""
+	}
+	s := cron.Normal(a.value)
+	_, err := cron.Parse(s)
+	var problem *cron.Error
+	switch {
+	case s == "":
+		b.at(a, "at is empty", "")
+	case utf8.RuneCountInString(s) > cron.MaxLength:
+		b.at(a, fmt.Sprintf("at is longer than %d characters", cron.MaxLength), "")
+	case errors.As(err, &problem):
+		b.at(a, fmt.Sprintf("at %q names no times: %s", s, problem.Message), problem.Hint)
+	case timing > 0:
+		b.at(a, "at and timing are both given: at says at which times the source is asked, timing how often; leave one of them out, or make "+
+			"two URDs of it, which are asked for together", "")
+	}
+	return s
 }
 
 // bindPassword drops the password that the papers have in clear.

@@ -144,7 +144,7 @@ func (r *Record) ACI() *ACI {
 func (a *ACI) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // who wants < escaped says so to the encoder that calls this
+	e.SetEscapeHTML(false) // a caller that wants < escaped says so to its own encoder
 	err := e.Encode(a.Record())
 	return b.Bytes(), err
 }

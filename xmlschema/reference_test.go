@@ -12,7 +12,6 @@ import (
 	antchfx "github.com/antchfx/xpath"
 
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // parseDOM builds the tree of the reference implementation, without what the XPath data model does not
@@ -53,7 +52,7 @@ func chosen(t testing.TB, expression string, tableBytes []byte) string {
 		t.Fatal(err)
 	}
 	e := &evaluation{t: opened}
-	tree, budget := e.grow(), &xpathguard.Budget{Context: context.Background(), Left: 1 << 30}
+	tree, budget := e.grow(), &xpath.Budget{Context: context.Background(), Left: 1 << 30}
 	values := x.Values(tree, 0, budget)
 	if x.Type() != xpath.NodeSet {
 		return values[0]
@@ -89,9 +88,9 @@ func selected(expression string, root antchfx.NodeNavigator) string {
 	}
 }
 
-// onceEach puts the lines of a description in order, each once: the library gives nodes twice, or in another order than
-// the document's.
-func onceEach(description string) string {
+// distinctLines puts the lines of a description in order, each once: the library gives nodes twice, or in another order
+// than the document's.
+func distinctLines(description string) string {
 	lines := strings.SplitAfter(description, "\n")
 	slices.Sort(lines)
 	return strings.Join(slices.Compact(lines), "")

@@ -84,6 +84,9 @@ func (g generator) urd() *URD {
 	}, g.text()))
 	u.ID, u.Remember = g.name(), g.IntN(MostRemembered+1)
 	u.Timing = time.Duration(g.Int64N(1 << g.IntN(63)))
+	if g.IntN(4) == 0 {
+		u.Timing, u.At = 0, g.one("0 8 * * 1-5 Europe/Athens", "*/5 * * * *", "0 0 1,15 JAN-jun/2 7 America/Port-au-Prince")
+	}
 	u.LastCheck = g.time()
 	u.Port, u.Login, u.Secret, u.Group = g.IntN(65536), g.text(), g.name(), g.text()
 	u.Protocol = g.one(ProtocolHTTP, ProtocolPOP3, ProtocolIMAP, ProtocolNNTP, ProtocolFeed, ProtocolDB, "x:gopher-7")
@@ -97,23 +100,28 @@ func (g generator) urd() *URD {
 		u.Keywords = Keywords{Threshold: g.IntN(101), Match: top.Match, Keywords: top.Keywords, Groups: top.Groups}
 	}
 	for range g.IntN(3) {
-		u.Select = append(u.Select, g.rule())
+		u.Select = append(u.Select, g.ruleOf(ruleLanguages...))
+	}
+	if len(u.Select) > 0 && g.IntN(3) == 0 {
+		u.Select[len(u.Select)-1].When = g.one("number < 100", "change > 0.05 && last != \"<é>\"\n")
 	}
 	for range g.IntN(3) {
-		u.Ignore = append(u.Ignore, g.rule())
+		u.Ignore = append(u.Ignore, g.ruleOf(RuleCSS, RuleXPath, RuleJQ, RuleRegex))
 	}
 	u.Depth, u.Scope, u.Urgency = g.IntN(5), g.one(ScopeHost, ScopeDomain, ScopePrefix, ScopeAny), 1+g.IntN(3)
 	return u
 }
 
-func (g generator) rule() Rule {
+func (g generator) ruleOf(languages ...string) Rule {
 	texts := map[string][]string{
-		RuleCSS:   {"p", "a[title='<é>\n\t&\"']", "div > .x, #y:not(b)"},
-		RuleXPath: {"//p", "//a[@href='λ' and . = \"]]>\"]", "/html/body//text()"},
-		RuleRegex: {"a|b", "(?i)\\d+ <readers> & 'more' \r\n\t", "\\pL{2,}  "},
+		RuleCSS:    {"p", "a[title='<é>\n\t&\"']", "div > .x, #y:not(b)"},
+		RuleXPath:  {"//p", "//a[@href='λ' and . = \"]]>\"]", "/html/body//text()"},
+		RuleJQ:     {".a", ".items[] | select(.x < 3 and .y == \"é\")", "\"\\(.a) & b\""},
+		RuleSPARQL: {"{ ?p a schema:Offer ; schema:price ?n FILTER(?n < 100) }", "SELECT ?é { ?é ?b \"<&'\"@el }\nORDER BY ?é"},
+		RuleRegex:  {"a|b", "(?i)\\d+ <readers> & 'more' \r\n\t", "\\pL{2,}  "},
 	}
-	language := g.one(ruleLanguages...)
-	return Rule{language, g.one(texts[language]...)}
+	language := g.one(languages...)
+	return Rule{Language: language, Text: g.one(texts[language]...)}
 }
 
 func (g generator) aci() *ACI {

@@ -7,8 +7,6 @@ import (
 	"strconv"
 
 	"github.com/webrace/webrace/internal/xpath"
-
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // screen answers a query at a tenth of its cost where it can: it is the predicate of an expression /urd[…] that has
@@ -38,7 +36,7 @@ const (
 	yes
 )
 
-func newScreen(tokens []xpathguard.Token) *screen {
+func newScreen(tokens []xpath.Token) *screen {
 	of := predicates(tokens)
 	if len(of) == 0 || !tokens[0].Is("/") || !tokens[1].Named("urd") || !tokens[2].Is("[") {
 		return nil
@@ -60,7 +58,7 @@ func newScreen(tokens []xpathguard.Token) *screen {
 
 var comparisons = []string{"=", "!=", "<", "<=", ">", ">="}
 
-func newProbe(tokens []xpathguard.Token) (p probe, ok bool) {
+func newProbe(tokens []xpath.Token) (p probe, ok bool) {
 	if n := len(tokens); n > 2 && slices.Contains(comparisons, tokens[n-2].Text) {
 		if !p.compareWith(tokens[n-1], tokens[n-2].Text) {
 			return p, false
@@ -74,7 +72,7 @@ func newProbe(tokens []xpathguard.Token) (p probe, ok bool) {
 	case "number", "count":
 		ok = p.operator != "" && !p.textual
 	case "contains", "starts-with":
-		if ok = p.operator == "" && n > 2 && tokens[n-1].Kind == xpathguard.String && tokens[n-2].Is(","); ok {
+		if ok = p.operator == "" && n > 2 && tokens[n-1].Kind == xpath.StringToken && tokens[n-2].Is(","); ok {
 			p.text, tokens = tokens[n-1].Literal(), tokens[:n-2]
 		}
 	case "":
@@ -83,14 +81,14 @@ func newProbe(tokens []xpathguard.Token) (p probe, ok bool) {
 	return p, ok && p.follow(tokens)
 }
 
-func (p *probe) compareWith(operand xpathguard.Token, operator string) (ok bool) {
+func (p *probe) compareWith(operand xpath.Token, operator string) (ok bool) {
 	p.operator = operator
 	switch operand.Kind {
-	case xpathguard.Number:
+	case xpath.NumberToken:
 		var err error
 		p.number, err = strconv.ParseFloat(operand.Text, 64)
 		return err == nil
-	case xpathguard.String:
+	case xpath.StringToken:
 		p.text, p.textual = operand.Literal(), true
 		return operator == "=" || operator == "!=" // the others compare numbers
 	}
@@ -98,14 +96,14 @@ func (p *probe) compareWith(operand xpathguard.Token, operator string) (ok bool)
 }
 
 // follow takes a path of names from the vocabulary, the last of which may be an attribute's.
-func (p *probe) follow(tokens []xpathguard.Token) bool {
+func (p *probe) follow(tokens []xpath.Token) bool {
 	p.attribute = ownNames
 	for len(tokens) > 0 {
 		isAttribute := tokens[0].Is("@")
 		if isAttribute {
 			tokens = tokens[1:]
 		}
-		if len(tokens) == 0 || tokens[0].Kind != xpathguard.Name {
+		if len(tokens) == 0 || tokens[0].Kind != xpath.NameToken {
 			return false
 		}
 		name, known := vocabularyNumbers[tokens[0].Text]

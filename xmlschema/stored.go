@@ -107,6 +107,8 @@ func (r *tableReader) urd(root int) *URD {
 			r.source(kid, u)
 		case "type":
 			r.kind(kid, u)
+		case "request":
+			u.Request = r.request(kid)
 		case "keywords":
 			u.Keywords = r.keywords(kid)
 		case "selection":
@@ -132,6 +134,8 @@ func (r *tableReader) source(node int, u *URD) {
 		switch name {
 		case "timing":
 			u.Timing, err = time.ParseDuration(string(value))
+		case "at":
+			u.At = string(value)
 		case "lastcheck":
 			u.LastCheck, err = time.Parse(time.RFC3339, string(value))
 			u.LastCheck = u.LastCheck.UTC()

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // The values of a URD's enumerated fields.
@@ -59,13 +61,15 @@ type URD struct {
 	// Remember is of how many versions of a document the text counts as known; 0 leaves it to [URD.Remembers].
 	Remember int
 
-	URI       string        // where to start; a trailing * starts no crawl, see [URD.Prefix]
-	Timing    time.Duration // the longest interval between visits; 0 leaves it to the schedule
-	LastCheck time.Time     // when the source was last visited; zero for never
-	Port      int           // 0 is the protocol's own
-	Login     string        // the account at the source
-	Secret    string        // names the credentials in the secret store
-	Group     string        // a news group
+	URI       string               // where to start; a trailing * starts no crawl, see [URD.Prefix]
+	Timing    time.Duration        // the longest interval between visits; 0 leaves it to the schedule
+	At        string               // at which times it is visited instead, as package cron reads them; empty for none
+	LastCheck time.Time            // when the source was last visited; zero for never
+	Port      int                  // 0 is the protocol's own
+	Login     string               // the account at the source
+	Secret    string               // names the credentials in the secret store
+	Group     string               // a news group
+	Request   *httprequest.Request // how it is asked; nil is a plain GET
 
 	Protocol    string // one of the Protocol constants, or x:name
 	Method      string // MethodPull or MethodPush

@@ -29,7 +29,7 @@ func validate[T writable[T]](value T, read func(*Decoder) (T, error)) error {
 	var problems Problems
 	if errors.As(err, &problems) {
 		for i := range problems {
-			problems[i].Line, problems[i].Column = 0, 0 // of a document that nobody has seen
+			problems[i].Line, problems[i].Column = 0, 0 // of a document that the caller has not seen
 		}
 		return problems
 	}
@@ -54,6 +54,7 @@ func (u *URD) normal() *URD {
 	if n.Urgency == 0 {
 		n.Urgency = DefaultUrgency
 	}
+	n.Request = normalRequest(u.Request)
 	n.Select, n.Ignore = normalRules(u.Select), normalRules(u.Ignore)
 	n.Keywords = Keywords{}
 	if !u.Keywords.empty() {
@@ -65,7 +66,7 @@ func (u *URD) normal() *URD {
 
 func normalRules(rules []Rule) (normal []Rule) {
 	for _, r := range rules {
-		normal = append(normal, Rule{orElse(r.Language, RuleCSS), r.Text})
+		normal = append(normal, Rule{orElse(r.Language, RuleCSS), r.Text, r.When})
 	}
 	return normal
 }

@@ -12,7 +12,9 @@ var vocabulary = strings.Fields(`
 	meta status size etag lastmodified fetched url ip header name link href
 	selection select ignore css xpath regex
 	since likeness
-	remember shown matched also count values value`)
+	remember shown matched also count values value
+	request jq when at
+	sparql`)
 
 // ownNames is the number of the first name that a table keeps itself.
 const ownNames = 256

@@ -124,6 +124,7 @@ func (u *URD) element() *etree.Element {
 	if u.Timing > 0 {
 		uri.CreateAttr("timing", formatDuration(u.Timing))
 	}
+	optional(uri, "at", u.At)
 	if !u.LastCheck.IsZero() {
 		uri.CreateAttr("lastcheck", formatTime(u.LastCheck))
 	}
@@ -133,6 +134,7 @@ func (u *URD) element() *etree.Element {
 	optional(uri, "group", u.Group)
 	text(uri, u.URI)
 
+	addRequest(e, u.Request)
 	kind := e.CreateElement("type")
 	kind.CreateAttr("protocol", orElse(u.Protocol, ProtocolHTTP))
 	kind.CreateAttr("method", orElse(u.Method, MethodPull))

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpath/xpathtest"
 )
 
 // TestXPathLikeLibxml2 holds queries and selections of URDs and ACIs against libxml2. What it is given has no
@@ -43,14 +43,14 @@ func TestXPathLikeLibxml2(t *testing.T) {
 				documents, trees, tables = append(documents, bare), append(trees, e.grow()), append(tables, table)
 			}
 			r := rand.New(rand.NewPCG(2, 14))
-			g := &xpathtest.Generator{Rand: r, Elements: names.elements, Attributes: names.attributes, Values: names.values}
+			g := &testutil.XPathGenerator{Rand: r, Elements: names.elements, Attributes: names.attributes, Values: names.values}
 			expression := func() string {
 				if r.IntN(4) > 0 {
 					return g.Expression()
 				}
 				return "/" + kind + "[" + g.Predicates() + "]"
 			}
-			xpathtest.Compare(t, g, documents, trees, nil, expression, func(t *testing.T, q xpathtest.Question, want xpathtest.Answer) {
+			testutil.CompareXPath(t, g, documents, trees, nil, expression, func(t *testing.T, q testutil.XPathQuestion, want testutil.XPathAnswer) {
 				t.Helper()
 				if !strings.HasPrefix(q.Expression, "/"+kind+"[") || !strings.HasSuffix(q.Expression, "]") {
 					return // a query begins at the root, where that may make a difference

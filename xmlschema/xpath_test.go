@@ -60,7 +60,7 @@ var mixedDocuments = []string{
 func TestTablesAreReadAsByTheLibrary(t *testing.T) {
 	t.Parallel()
 	documents := slices.Clone(mixedDocuments)
-	for seed := range uint64(60) {
+	for seed := range uint64(120) {
 		g := newGenerator(seed)
 		documents = append(documents, string(g.urd().Canonical()), string(g.aci().Canonical()), string(g.meta().Canonical()))
 	}
@@ -73,8 +73,8 @@ func TestTablesAreReadAsByTheLibrary(t *testing.T) {
 		}
 		table := mustTable(t, []byte(document))
 		for _, expression := range expressions {
-			want := onceEach(selected(expression, xmlquery.CreateXPathNavigator(dom)))
-			got := onceEach(chosen(t, expression, table))
+			want := distinctLines(selected(expression, xmlquery.CreateXPathNavigator(dom)))
+			got := distinctLines(chosen(t, expression, table))
 			if got != want {
 				t.Errorf("%s\ngot\n%swant\n%s\n%s", expression, got, want, document)
 			}
@@ -321,7 +321,7 @@ func TestBuildTableRefusesWhatIsNoDocument(t *testing.T) {
 
 func TestDamagedTablesAreErrorsOrAnswers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+		t.Skip("a lot to compute, in one goroutine: not in short mode")
 	}
 	t.Parallel()
 	sound := mustTable(t, []byte(mixedDocuments[0]))
@@ -372,8 +372,8 @@ func FuzzTablesAreReadAsByTheLibrary(f *testing.F) {
 			return
 		}
 		expression := expressions[int(which)%len(expressions)]
-		want := onceEach(selected(expression, xmlquery.CreateXPathNavigator(dom)))
-		if got := onceEach(chosen(t, expression, table)); got != want {
+		want := distinctLines(selected(expression, xmlquery.CreateXPathNavigator(dom)))
+		if got := distinctLines(chosen(t, expression, table)); got != want {
 			t.Errorf("%s\ngot\n%swant\n%s\n%s", expression, got, want, document)
 		}
 	})

@@ -107,12 +107,8 @@ func TestImportingTheSameRequestsAgainAlertsNobodyTwice(t *testing.T) {
 	w.run(again, askAll...)
 	mustBe(t, "told again", w.news())
 
-	dir := w.open()
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, closeDir := openControl(t, w.data)
+	defer closeDir()
 	n := 0
 	for _, err := range store.All(t.Context()) {
 		if err != nil {

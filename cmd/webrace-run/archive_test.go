@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// An archive that one data directory exports is annotated in another, where nobody crawls.
+// An archive that one data directory exports is annotated in another, where nothing is crawled.
 func TestAnArchiveIsAnnotatedWithoutANetwork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/webrace/webrace/internal/smalldisk"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/fsck"
@@ -108,7 +108,7 @@ func documentsIn(t *testing.T, dir *storage.Dir) (all []string) {
 
 func TestReadOnlyMediaCanBeLookedAt(t *testing.T) {
 	t.Parallel()
-	disk := smalldisk.New(t, 200)
+	disk := testutil.NewDisk(t, 200)
 	w := newWorld(t)
 	w.data = filepath.Join(disk.Path, "data")
 	w.site.page("/", "all about tea")

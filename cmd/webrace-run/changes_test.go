@@ -303,12 +303,8 @@ func TestTextThatComesBackIsToldAgainWhenItsFirstAnnotationIsGone(t *testing.T) 
 // trim lets an owner take everything, and removes it.
 func (w *world) trim(owner string) {
 	w.t.Helper()
-	dir := w.open()
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	store, closeDir := openControl(w.t, w.data)
+	defer closeDir()
 	if _, err := store.Take(w.t.Context(), owner); err != nil {
 		w.t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -15,10 +16,12 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/writable"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 	"github.com/webrace/webrace/storage"
 )
 
-func newCheck(place *cli.Place) *cobra.Command {
+func newCheck(globals *cli.Globals) *cobra.Command {
 	var set []string
 	var asJSON bool
 	var limit time.Duration
@@ -28,16 +31,15 @@ func newCheck(place *cli.Place) *cobra.Command {
 		Long: `check does what lint does, and then makes every stage of the pipelines and tries
 what it needs: files, proxies, servers of names, a browser, the stores. Nothing
 flows, and no store is changed. Everything that is in the way is shown at once;
-the exit status is then 3, and 2 if it is the configuration.`,
+the exit status is then 3, and 2 if it is the configuration. Where no pipeline is
+named, one that lacks nothing but the environment variables by which it is set up
+is said to be not set up, and is in no way.`,
 		Example: `  webrace-run check                                  all pipelines
   webrace-run check webrace --set fetch.proxy=socks5://127.0.0.1:9050`,
-		ValidArgsFunction: place.CompletePipelines,
+		ValidArgsFunction: globals.CompletePipelines,
 		RunE: func(c *cobra.Command, names []string) error {
-			o := pipeline.LoadOptions{Set: set}
-			if len(names) > 0 {
-				o.Run = names
-			}
-			config, err := place.Load(o)
+			k := checker{c: c, limit: limit, quiet: asJSON}
+			loaded, err := k.load(globals, set, names)
 			if err != nil {
 				if asJSON {
 					return findingsJSON(c, err, cli.Usage)
@@ -46,7 +48,7 @@ the exit status is then 3, and 2 if it is the configuration.`,
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			found, err := checkPipelines(ctx, c, config, names, limit, asJSON)
+			found, err := k.check(ctx, loaded)
 			switch {
 			case err != nil:
 				return err
@@ -64,55 +66,130 @@ the exit status is then 3, and 2 if it is the configuration.`,
 	return c
 }
 
-// checkPipelines tries pipelines, all if none is named, and tells of those that nothing is in the way of.
-func checkPipelines(ctx context.Context, c *cobra.Command, config *pipeline.Config, names []string, limit time.Duration, quiet bool) (pipeline.Findings, error) {
-	over, err := openRehearsal(config.Data)
+// checker tries pipelines.
+type checker struct {
+	c     *cobra.Command
+	limit time.Duration // for each stage
+	quiet bool          // nothing is told of what is not in the way
+
+	names []string
+	unset map[string]string // why those of the pipelines are not set up that need not be; nil: all that are tried are judged
+}
+
+// load reads the configuration of what is to be tried: the pipelines that are named, or all.
+func (k *checker) load(globals *cli.Globals, set, names []string) (*config.Config, error) {
+	if k.names = names; len(names) > 0 {
+		return globals.Load(config.LoadOptions{Set: set, Run: names})
+	}
+	k.unset = make(map[string]string)
+	known, err := globals.Load(config.LoadOptions{Run: []string{}})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range known.Pipelines {
+		k.names = append(k.names, p.Name)
+	}
+	loaded, err := globals.Load(config.LoadOptions{Set: set})
+	var found finding.List
+	if err == nil || !errors.As(err, &found) {
+		return loaded, err
+	}
+	var run []string
+	for _, name := range k.names {
+		if k.unset[name] = needsVariable(found, name); k.unset[name] == "" {
+			delete(k.unset, name)
+			run = append(run, name)
+		}
+	}
+	if len(run) == len(k.names) {
+		return nil, err
+	}
+	if loaded, others := globals.Load(config.LoadOptions{Set: set, Run: run}); others == nil {
+		return loaded, nil
+	}
+	return nil, err
+}
+
+// needsVariable returns what is wrong with a pipeline if that is a variable that is not set, and nothing else.
+func needsVariable(found finding.List, name string) (message string) {
+	for _, f := range found {
+		if !strings.HasPrefix(f.Path, "pipeline."+name+".") {
+			continue
+		}
+		if f.Code != finding.CodeUnsetVariable {
+			return ""
+		}
+		message = f.Message
+	}
+	return message
+}
+
+// check tries the pipelines, and tells of those that nothing is in the way of.
+func (k *checker) check(ctx context.Context, loaded *config.Config) (finding.List, error) {
+	over, err := openProbed(loaded.Data)
 	if err != nil {
 		return nil, err
 	}
 	defer over.close()
 	found := over.found
-	if over.note != "" && !quiet {
-		fmt.Fprintln(c.ErrOrStderr(), over.note)
+	if over.note != "" && !k.quiet {
+		fmt.Fprintln(cli.Prose(k.c.ErrOrStderr()), over.note)
 	}
-	if len(names) == 0 {
-		for _, p := range config.Pipelines {
-			names = append(names, p.Name)
+	k.tell("memory", budgetOf(loaded).String())
+	for _, name := range k.names {
+		if k.unset[name] != "" {
+			k.tell(name, "not set up: "+k.unset[name])
+			continue
 		}
-	}
-	if !quiet {
-		fmt.Fprintf(c.OutOrStdout(), "%-12s %s\n", "memory", budgetOf(config))
-	}
-	for _, name := range names {
-		graph, err := config.Graph(name)
+		graph, err := loaded.Graph(name)
 		if err != nil {
 			return nil, err
 		}
-		wrong := graph.Probe(ctx, pipeline.RunOptions{Resources: over.resources()}, limit)
-		found = append(found, wrong...)
-		if len(wrong) == 0 && !quiet {
-			fmt.Fprintf(c.OutOrStdout(), "%-12s %s, nothing in the way\n", name, cli.Count(len(graph.Stages), "stage"))
+		wrong := graph.Probe(ctx, pipeline.RunOptions{Resources: over.resources()}, k.limit)
+		switch variable := notSetUp(wrong); {
+		case len(wrong) == 0:
+			k.tell(name, cli.Count(len(graph.Stages), "stage")+", nothing in the way")
+		case k.unset != nil && variable != "":
+			k.tell(name, "not set up: "+variable+" is not set")
+		default:
+			found = append(found, wrong...)
 		}
 	}
 	return found, ctx.Err()
 }
 
-// rehearsal is a data directory over which stages can be tried: the one that is configured, read-only, with
-// its missing stores in a directory that is removed again.
-type rehearsal struct {
-	dir     *storage.Dir
-	scratch string
-	inUse   bool              // by another process, so that all stores are scratch
-	note    string            // about the directory, for whoever asked
-	found   pipeline.Findings // what is wrong with it
+func (k *checker) tell(name, what string) {
+	if !k.quiet {
+		fmt.Fprintf(cli.Prose(k.c.OutOrStdout()), "%-12s %s\n", name, what)
+	}
 }
 
-func openRehearsal(path string) (*rehearsal, error) {
+// notSetUp returns the variable that is not set where nothing else is in the way of a pipeline.
+func notSetUp(wrong finding.List) (variable string) {
+	for _, f := range wrong {
+		if variable = f.Unset; variable == "" {
+			return ""
+		}
+	}
+	return variable
+}
+
+// probedDir is a data directory over which stages can be tried: the one that is configured, read-only, with
+// its missing stores in a directory that is removed again.
+type probedDir struct {
+	dir     *storage.Dir
+	scratch string
+	inUse   bool         // by another process, so that all stores are scratch
+	note    string       // about the directory, for the user
+	found   finding.List // what is wrong with it
+}
+
+func openProbed(path string) (*probedDir, error) {
 	scratch, err := os.MkdirTemp("", "webrace-check-")
 	if err != nil {
 		return nil, &cli.Error{Status: cli.Environment, Err: err}
 	}
-	r := &rehearsal{scratch: scratch}
+	r := &probedDir{scratch: scratch}
 	if r.openReal(path); r.dir == nil {
 		r.dir, err = storage.Open(scratch, storage.Options{Fatal: func(err error) { panic(err) }})
 	}
@@ -123,7 +200,7 @@ func openRehearsal(path string) (*rehearsal, error) {
 }
 
 // openReal opens the directory if there is one, and looks whether it can be written.
-func (r *rehearsal) openReal(path string) {
+func (r *probedDir) openReal(path string) {
 	wrong := writable.Dir(path)
 	if _, err := os.Stat(filepath.Join(path, "format")); err == nil { // otherwise a run makes it
 		r.dir, err = storage.Open(path, storage.Options{ReadOnly: true, Scratch: r.scratch})
@@ -135,12 +212,12 @@ func (r *rehearsal) openReal(path string) {
 		wrong = errors.Join(wrong, err)
 	}
 	if wrong != nil {
-		r.found = append(r.found, pipeline.Finding{Code: pipeline.CodeEnvironment, Message: fmt.Sprintf("data directory %s: %v", path, wrong)})
+		r.found = append(r.found, finding.Finding{Code: finding.CodeEnvironment, Message: fmt.Sprintf("data directory %s: %v", path, wrong)})
 	}
 }
 
 // resources lends the directory to stages.
-func (r *rehearsal) resources() *pipeline.Resources {
+func (r *probedDir) resources() *pipeline.Resources {
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, r.dir)
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) {
@@ -152,7 +229,7 @@ func (r *rehearsal) resources() *pipeline.Resources {
 	return resources
 }
 
-func (r *rehearsal) close() {
+func (r *probedDir) close() {
 	r.dir.Close() // nothing was promised of what is in it
 	os.RemoveAll(r.scratch)
 }

@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/kinds"
+	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/stagetest"
+	"github.com/webrace/webrace/stages/kinds"
 )
 
-func newConformance(place *cli.Place) *cobra.Command {
+func newConformance(globals *cli.Globals) *cobra.Command {
 	var set []string
 	var items string
 	c := &cobra.Command{
@@ -31,7 +33,7 @@ object a line, with kind, value and, if it is text, body.`,
 		Example: "  webrace-run conformance news shout",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			stage, err := loadStage(place, args[0], args[1], set)
+			stage, err := loadStage(globals, args[0], args[1], set)
 			if err != nil {
 				return err
 			}
@@ -41,12 +43,12 @@ object a line, with kind, value and, if it is text, body.`,
 			}
 			broken := stagetest.Check(stagetest.Case{Type: stage.Spec.Type, Options: stage.Options, Inputs: inputs})
 			for _, violation := range broken {
-				fmt.Fprintln(c.OutOrStdout(), violation)
+				fmt.Fprintln(cli.Prose(c.OutOrStdout()), violation)
 			}
 			if len(broken) > 0 {
 				return fmt.Errorf("stage %s breaks %s", stage.Name, cli.Count(len(broken), "rule"))
 			}
-			fmt.Fprintf(c.OutOrStdout(), "stage %s keeps all rules, tried on %s\n", stage.Name, cli.Count(len(inputs), "item"))
+			fmt.Fprintf(cli.Prose(c.OutOrStdout()), "stage %s keeps all rules, tried on %s\n", stage.Name, cli.Count(len(inputs), "item"))
 			return nil
 		},
 	}
@@ -56,12 +58,12 @@ object a line, with kind, value and, if it is text, body.`,
 }
 
 // loadStage returns a stage of a pipeline, with its options.
-func loadStage(place *cli.Place, name, stage string, set []string) (*pipeline.Stage, error) {
-	config, err := place.Load(pipeline.LoadOptions{Run: []string{name}, Set: set})
+func loadStage(globals *cli.Globals, name, stage string, set []string) (*pipeline.Stage, error) {
+	loaded, err := globals.Load(config.LoadOptions{Run: []string{name}, Set: set})
 	if err != nil {
 		return nil, err
 	}
-	graph, err := config.Graph(name)
+	graph, err := loaded.Graph(name)
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
@@ -71,7 +73,7 @@ func loadStage(place *cli.Place, name, stage string, set []string) (*pipeline.St
 		for _, s := range graph.Stages {
 			names = append(names, s.Name)
 		}
-		return nil, cli.Wrongf("pipeline %s has no stage %q, only %s", name, stage, strings.Join(names, ", "))
+		return nil, cli.Wrongf("pipeline %s has no stage %q, only %s", name, stage, suggest.Choices(stage, names))
 	}
 	return graph.Stages[i], nil
 }
@@ -113,7 +115,7 @@ func readItems(path string) ([]any, error) {
 		err := json.Unmarshal(lines.Bytes(), &item)
 		var value any
 		if err == nil {
-			value, err = pipeline.DecodeValue(item.Kind, item.Value, []byte(item.Body))
+			value, err = codec.Decode(item.Kind, item.Value, []byte(item.Body))
 		}
 		if err != nil {
 			return nil, cli.Wrongf("%s:%d: %v", path, n, err)

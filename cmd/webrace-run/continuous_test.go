@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"runtime"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -30,8 +32,8 @@ type live struct {
 func (w *world) goOn(urds []*xmlschema.URD, set ...string) *live {
 	w.t.Helper()
 	set = append([]string{"fetch.allow_networks=loopback", "frontier.fresh=0s"}, set...)
-	place := cli.Place{Config: "../../pipelines.toml", Data: w.data}
-	config, err := place.Load(pipeline.LoadOptions{Run: []string{"webrace"}, Set: set})
+	globals := cli.Globals{Config: "../../pipelines.toml", Data: w.data}
+	loaded, err := globals.Load(config.LoadOptions{Run: []string{"webrace"}, Set: set})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -45,8 +47,8 @@ func (w *world) goOn(urds []*xmlschema.URD, set ...string) *live {
 		w.t.Fatal(err)
 	}
 	l.put(urds...)
-	s := &session{dir: l.dir, out: out, face: admin.New(), continuous: true}
-	if l.runs, err = s.start(w.t.Context(), config, []string{"webrace"}); err != nil {
+	s := &session{dir: l.dir, out: out, admin: admin.New(), continuous: true}
+	if l.runs, err = s.start(w.t.Context(), loaded, []string{"webrace"}); err != nil {
 		w.t.Fatal(err)
 	}
 	return l
@@ -142,8 +144,8 @@ func TestAContinuousRunVisitsByTimingAndTellsOfAChangeOnce(t *testing.T) {
 	w := newWorld(t)
 	w.page("/", "tea", "/deep")
 	w.page("/deep", "more tea")
-	l := w.goOn(these(w.asks("ann", "/", about("tea"), every(often)), w.asks("bob", "/other", about("tea"), every(seldom))))
 	w.page("/other", "tea elsewhere")
+	l := w.goOn(these(w.asks("ann", "/", about("tea"), every(often)), w.asks("bob", "/other", about("tea"), every(seldom))))
 	l.untilAsked("/", 4)
 	mustBe(t, "told while nothing changed", l.told(), "ann /", "bob /other")
 	w.page("/", "tea", "/deep", "and tea again")
@@ -197,9 +199,44 @@ func TestAContinuousRunTakesUpWhatPeopleAskForMeanwhile(t *testing.T) {
 	asked = w.counts()["/often"]
 	l.untilAsked("/2", 5)
 	if n := w.counts()["/often"]; n != asked {
-		t.Errorf("what nobody wants so often any more was asked for %d times more", n-asked)
+		t.Errorf("what no URD wants so often any more was asked for %d times more", n-asked)
 	}
 	l.drain()
+}
+
+// A time that passed while no run went on is caught up with by one visit, and one that has not come is waited for.
+func TestTimesThatWereMissedAreCaughtUpOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, path := range []string{"/missed", "/new", "/often"} {
+		w.page(path, "tea")
+	}
+	yearly := func(u *xmlschema.URD) {
+		u.At = fmt.Sprintf("0 0 1 %d * Europe/Athens", time.Now().AddDate(0, 6, 0).Month())
+	}
+	dir := w.open()
+	store, err := dir.Control()
+	if err == nil {
+		_, err = store.Put(t.Context(), these(w.asks("missed", "/missed", yearly), w.asks("new", "/new", yearly)))
+	}
+	if err == nil {
+		err = store.SetCursor(t.Context(), "urd/times/missed", time.Now().AddDate(-3, 0, 0).UnixNano())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		l := w.goOn(these(w.asks("often", "/often", every(often))))
+		l.untilAsked("/often", 2)
+		l.until("asked for what was missed", func() bool { return l.counts()["/missed"] > 0 })
+		l.drain()
+	}
+	if n := w.counts(); n["/missed"] != 1 || n["/new"] != 0 {
+		t.Errorf("asked for %v", n)
+	}
 }
 
 func TestACheckIsDueNow(t *testing.T) {
@@ -319,6 +356,12 @@ func TestTheProgressLineSaysWhenTheNextRoundIsDue(t *testing.T) {
 		if got := totals.idle(now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if got := (&totals{noURDs: true}).idle(now); got != "  waiting for a URD to crawl for" {
+		t.Errorf("without a URD: %q", got)
+	}
+	if got := (&totals{noURDs: true, items: 1}).idle(now); got != "" {
+		t.Errorf("without a URD, beside a list of URLs: %q", got)
 	}
 	if got := (&totals{}).idle(now); got != "" {
 		t.Errorf("without a next round: %q", got)

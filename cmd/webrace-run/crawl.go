@@ -1,17 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/user"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -22,27 +26,34 @@ type crawlFlags struct {
 	scope     string
 	threshold int
 	owner     string
+	sitemaps  []string
+	limits    limitFlags
+	output    string
 }
 
-func newCrawl(place *cli.Place) *cobra.Command {
+func newCrawl(globals *cli.Globals) *cobra.Command {
 	var flags crawlFlags
 	var run runFlags
 	c := &cobra.Command{
-		Use:   "crawl URL…",
+		Use:   "crawl URL… | --sitemap URL",
 		Short: "crawl from URLs, and watch for keywords, without writing any XML",
 		Long: `crawl runs the pipeline named crawl from the given URLs. Each keyword is an
 interest with a weight of 1 to 5; together they become a URD for each URL, which
 is kept like any other: webrace-store urd list shows it.`,
 		Example: `  webrace-run crawl https://example.org/ --depth 3
-  webrace-run crawl https://example.org/news/ --scope prefix --keyword election:5 --keyword "city council:3"`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, urls []string) error { return crawl(c, place, flags, run, urls) },
+  webrace-run crawl https://example.org/news/ --scope prefix --keyword election:5 --keyword "city council:3"
+  webrace-run crawl --sitemap https://example.org/sitemap.xml`,
+		Args: func(c *cobra.Command, urls []string) error { return flags.checkStarts(c, urls) },
+		RunE: func(c *cobra.Command, urls []string) error { return crawl(c, globals, flags, run, urls) },
 	}
+	c.Flags().StringArrayVar(&flags.sitemaps, "sitemap", nil, "take the pages alone that the sitemap, or index of sitemaps, at this `URL` lists, as often as needed")
 	c.Flags().StringArrayVarP(&flags.keywords, "keyword", "k", nil, "tell me of pages with this `WORD[:WEIGHT]`, as often as needed")
 	c.Flags().IntVar(&flags.depth, "depth", 2, "levels of pages: 1 is the start alone, 0 has no limit")
 	c.Flags().StringVar(&flags.scope, "scope", xmlschema.ScopeHost, "how far from the start: host, domain, prefix or any")
 	c.Flags().IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant a page must be to be told of, 0 to 100")
 	c.Flags().StringVar(&flags.owner, "owner", currentUser(), "who is told")
+	flags.limits.add(c)
+	c.Flags().StringVarP(&flags.output, "output", "o", "", "write the documents of this run to a `FILE`: .jsonl, .csv, .warc.gz or .wacz, or JSON lines to - (standard output)")
 	c.Flags().StringArrayVar(&run.set, "set", nil, "override an option: `STAGE.OPTION=VALUE`, as often as needed")
 	run.addOutputFlags(c)
 	return c
@@ -55,38 +66,118 @@ func currentUser() string {
 	return "me"
 }
 
-func crawl(c *cobra.Command, place *cli.Place, flags crawlFlags, run runFlags, urls []string) error {
+func crawl(c *cobra.Command, globals *cli.Globals, flags crawlFlags, run runFlags, urls []string) error {
+	if len(flags.sitemaps) > 0 {
+		urls, flags.depth = flags.sitemaps, 2
+		run.set = append(run.set, sitemapsAlone...)
+	}
 	urds, err := flags.urds(urls)
 	if err != nil {
 		return cli.Wrong(err)
 	}
 	for _, urd := range urds[:1] { // they differ in where they start
 		for _, advice := range urd.Advice() {
-			fmt.Fprintln(c.ErrOrStderr(), "warning:", advice)
+			fmt.Fprintln(cli.Prose(c.ErrOrStderr()), "warning:", advice)
 		}
 	}
-	run.set = append(run.set, "lines.urls="+tomlList(urls), fmt.Sprintf("lines.depth=%d", flags.depth), fmt.Sprintf("lines.scope=%q", flags.scope))
-	if len(flags.keywords) == 0 {
-		return runPipelines(c, place, run, []string{"crawl"}, nothingMore)
+	limits, err := flags.limits.set(c)
+	if err != nil {
+		return err
 	}
-	run.requests = urds
-	return runPipelines(c, place, run, []string{"crawl"}, func(dir *storage.Dir, _ []*pipeline.Report) error {
-		return tell(c, dir, urds)
+	if run.output, err = newCrawlOutput(c, globals, flags.output); err != nil {
+		return err
+	}
+	run.set = append(run.set, limits...)
+	run.set = append(run.set, "lines.urls="+tomlList(urls), fmt.Sprintf("lines.depth=%d", flags.depth), fmt.Sprintf("lines.scope=%q", flags.scope))
+	if len(flags.keywords) > 0 {
+		run.requests = urds
+	}
+	var before reached
+	run.before = func(dir *storage.Dir) (err error) {
+		before, err = reachedNow(c.Context(), dir)
+		return err
+	}
+	return runPipelines(c, globals, run, []string{"crawl"}, func(dir *storage.Dir, reports []*pipeline.Report) error {
+		if len(flags.keywords) == 0 {
+			return errors.Join(listPages(c, dir, before), flags.someSitemap(reports))
+		}
+		return errors.Join(tell(c, dir, urds, before), flags.someSitemap(reports))
 	})
 }
 
-// tell shows what the owners of URDs were told.
-func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD) error {
+// reached is how far the stores have come.
+type reached struct {
+	annotation int64
+	version    uint64
+}
+
+func reachedNow(ctx context.Context, dir *storage.Dir) (s reached, err error) {
+	annotations, err := dir.Control()
+	if err != nil {
+		return s, err
+	}
+	documents, err := dir.Objects()
+	if err != nil {
+		return s, err
+	}
+	s.version = documents.Last()
+	s.annotation, err = annotations.LastACI(ctx)
+	return s, err
+}
+
+// tell shows what the owners of URDs were told since.
+func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD, since reached) error {
 	store, err := dir.Control()
 	if err != nil {
 		return err
 	}
-	for _, urd := range urds {
-		if err := cli.PrintACIs(c.Context(), c.OutOrStdout(), store, urd.ID); err != nil {
-			return err
-		}
+	return cli.PrintNews(c.Context(), c.OutOrStdout(), store, urds, since.annotation)
+}
+
+// shownPages is how many pages a crawl names that looks for nothing.
+const shownPages = 10
+
+// listPages names the first pages that were stored since.
+func listPages(c *cobra.Command, dir *storage.Dir, since reached) error {
+	documents, err := dir.Objects()
+	if err != nil {
+		return err
+	}
+	total := documents.Last() - since.version
+	if total == 0 {
+		return nil
+	}
+	versions, err := documents.Next(c.Context(), since.version, shownPages)
+	if err != nil {
+		return err
+	}
+	w := cli.Prose(c.OutOrStdout())
+	fmt.Fprintln(w, "stored:")
+	showVersions(w, documents, versions)
+	if more := int(total) - len(versions); more > 0 {
+		fmt.Fprintf(w, "  … and %d more: webrace-store cache ls\n", more)
 	}
 	return nil
+}
+
+func showVersions(w io.Writer, documents *objects.Store, versions []objects.Version) {
+	for _, v := range versions {
+		fmt.Fprintf(w, "  %s  %s\n", v.URL, titleOf(documents, v))
+	}
+}
+
+// titleOf says what a version is: its title, or else its media type, and whether it is a further one.
+func titleOf(documents *objects.Store, v objects.Version) string {
+	said := v.MediaType
+	if body, header, err := documents.Body(v); err == nil {
+		if text, err := extract.Text(body, header, v.MediaType, v.URL); err == nil && text.Title != "" {
+			said = strings.Join(strings.Fields(text.Title), " ")
+		}
+	}
+	if v.Number > 1 {
+		said += fmt.Sprintf(" (version %d)", v.Number)
+	}
+	return said
 }
 
 // urds returns a request for each URL.
@@ -108,7 +199,7 @@ func (f *crawlFlags) urds(urls []string) ([]*xmlschema.URD, error) {
 		if err := urd.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", url, err)
 		}
-		urd.ID = xmlschema.DeriveID(urd.Owner, urd.URI, urd.InterestHash())
+		urd.ID = xmlschema.DeriveID(urd.Owner, urd.Source(), urd.InterestHash())
 		urds = append(urds, urd)
 	}
 	return urds, nil

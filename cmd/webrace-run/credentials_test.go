@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -25,23 +25,19 @@ func as(secret string) func(*xmlschema.URD) { return func(u *xmlschema.URD) { u.
 // secret stores the password of eleni, which may be sent by plain http, as test servers want it.
 func (w *world) secret(name, password string) {
 	w.t.Helper()
-	secret, err := control.NewSecret(control.KindBasic, "eleni", password)
+	secret, err := credentials.NewSecret(credentials.KindBasic, "eleni", password)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	dir := w.open()
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := store.SetSecret(w.t.Context(), name, secret.Within(control.Bounds{Insecure: true})); err != nil {
+	store, closeDir := openControl(w.t, w.data)
+	defer closeDir()
+	if err := store.SetSecret(w.t.Context(), name, secret.Within(credentials.Bounds{Insecure: true})); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // guarded answers for a path with one page to those who say the password, and with another, or a refusal
-// if there is none, to everybody else. It sets a session, and repeats what it was told.
+// if there is none, to all others. It sets a session, and repeats what it was told.
 func (s *site) guarded(path string, inside, outside []string) {
 	s.handle(path, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-You-Said", r.Header.Get("Authorization")+r.Header.Get("Cookie"))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/webrace-run/demosite"
+	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/storage"
@@ -23,61 +25,97 @@ import (
 // demoAddress is where the built-in site is served; a fixed place makes a second run a second visit.
 const demoAddress = "127.0.0.1:8640"
 
-// demoData is where the demo leaves its stores unless told otherwise.
-const demoData = "demo-data"
+// demoData and dataDemoData are where the demos leave their stores unless told otherwise: each its own, for where a
+// server had other documents for those who ask for RDF, the versions of a URL would alternate in one.
+const (
+	demoData     = "demo-data"
+	dataDemoData = "demo-quads"
+)
 
-func newDemo(place *cli.Place) *cobra.Command {
+// dataDemo is what the demo of the open data is called by: the pipeline that it runs.
+const dataDemo = "multicrawler"
+
+func newDemo(globals *cli.Globals) *cobra.Command {
 	var run runFlags
 	var serve bool
 	c := &cobra.Command{
-		Use:   "demo",
-		Short: "see it work: a small built-in site, three owners, and what they are told",
+		Use:   "demo [multicrawler]",
+		Short: "see it work: a small built-in site, three owners, and what they are told; or its open data, and what that says",
 		Example: `  webrace-run demo
+  webrace-run demo multicrawler                      the Semantic Web: RDF in many formats, asked in SPARQL
   webrace-run demo --serve                           leave the site up, to look at it in a browser`,
 		Long: `demo serves a small web site on loopback and runs the shipped pipelines webrace
 and search over it, for three owners who want to know different things. It is the
-same as running them by name, and leaves a data directory to look around in.`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return demo(c, place.Data, run, serve) },
+same as running them by name, and leaves a data directory to look around in.
+
+demo multicrawler runs the pipeline multicrawler over the open data of the same
+site: RDF, feeds and pages with structured data. It shows who says what, in which
+format, and asks it in SPARQL.`,
+		Args:      whichDemo,
+		ValidArgs: []string{dataDemo},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return demo(c, cmp.Or(globals.Data, demoData), run, serve, runDemo)
+			}
+			return demo(c, cmp.Or(globals.Data, dataDemoData), run, serve, runDataDemo)
+		},
 	}
 	run.addOutputFlags(c)
 	c.Flags().BoolVar(&serve, "serve", false, "go on serving the site until Ctrl-C, to look at it in a browser")
 	return c
 }
 
-func demo(c *cobra.Command, data string, run runFlags, serve bool) error {
-	if data == "" {
-		data = demoData
+// whichDemo refuses what is no demo.
+func whichDemo(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0 || len(args) == 1 && args[0] == dataDemo:
+		return nil
+	case len(args) > 1:
+		return cobra.MaximumNArgs(1)(c, args)
+	case suggest.Nearest(args[0], []string{dataDemo}) != "":
+		return cli.Wrongf("there is no demo %q; did you mean %s?", args[0], dataDemo)
 	}
-	site := demosite.New()
-	base, stop, err := serveSite(site)
+	return cli.Wrongf("there is no demo %q: there are %s, and the one without a name", args[0], dataDemo)
+}
+
+// demo serves the site and runs a demo of it.
+func demo(c *cobra.Command, data string, run runFlags, serve bool, over func(c *cobra.Command, data, base string, run runFlags) error) error {
+	base, stop, err := serveSite(demosite.New())
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if err := runDemo(c, data, base, run); err != nil {
+	if err := over(c, data, base, run); err != nil {
 		return err
 	}
 	if serve {
-		fmt.Fprintf(c.OutOrStdout(), "\nThe site is at %s until you press Ctrl-C.\n", base)
+		fmt.Fprintf(cli.Prose(c.OutOrStdout()), "\nThe site is at %s until you press Ctrl-C.\n", base)
 		return waitForInterrupt(c.Context())
 	}
 	return nil
 }
 
-// runDemo runs the shipped pipelines for the three owners over the site at base.
-func runDemo(c *cobra.Command, data, base string, run runFlags) error {
+// ask makes a run one over the site, for URDs that it writes into the data directory.
+func (f *runFlags) ask(data string, urds []byte) error {
 	if err := storage.MakeDir(data); err != nil {
 		return &cli.Error{Status: cli.Environment, Err: err}
 	}
-	run.urds = filepath.Join(data, "urds.xml")
-	if err := os.WriteFile(run.urds, demosite.URDs(base), 0o600); err != nil {
+	f.urds = filepath.Join(data, "urds.xml")
+	if err := os.WriteFile(f.urds, urds, 0o600); err != nil {
 		return &cli.Error{Status: cli.Environment, Err: err}
 	}
-	run.set = append(run.set, `fetch.allow_networks=["127.0.0.0/8"]`)
-	fmt.Fprintf(c.OutOrStdout(), "A small web site is served at %s; %s says what three people want to know of it.\n\n", base, run.urds)
-	place := &cli.Place{Data: data, Shipped: true}
-	return runPipelines(c, place, run, []string{"webrace", "search"}, func(dir *storage.Dir, _ []*pipeline.Report) error {
+	f.set = append(f.set, `fetch.allow_networks=["127.0.0.0/8"]`)
+	return nil
+}
+
+// runDemo runs the shipped pipelines for the three owners over the site at base.
+func runDemo(c *cobra.Command, data, base string, run runFlags) error {
+	if err := run.ask(data, demosite.URDs(base)); err != nil {
+		return err
+	}
+	fmt.Fprintf(cli.Prose(c.OutOrStdout()), "A small web site is served at %s; %s says what three people want to know of it.\n\n", base, run.urds)
+	globals := &cli.Globals{Data: data, Shipped: true}
+	return runPipelines(c, globals, run, []string{"webrace", "search"}, func(dir *storage.Dir, _ []*pipeline.Report) error {
 		return showDemo(c.Context(), c.OutOrStdout(), dir, data, base)
 	})
 }
@@ -131,12 +169,15 @@ Look around:
   webrace-store --data %[1]s cache ls
   webrace-store --data %[1]s frontier failed
 (without installing: go run ./cmd/webrace-store …)
-`, data, owners[0], base)
+
+What a site says to machines: webrace-run demo %[4]s
+`, data, owners[0], base, dataDemo)
 	return nil
 }
 
 func showOwner(w io.Writer, owner string, acis []control.ACI) {
-	fmt.Fprintf(w, "\n%s was told of %d pages:\n", owner, len(acis))
+	w = cli.Prose(w)
+	fmt.Fprintf(w, "\n%s was told of %s:\n", owner, cli.Count(len(acis), "page"))
 	cli.SortByRelevance(acis)
 	for i, aci := range acis {
 		if i == shownAlerts {

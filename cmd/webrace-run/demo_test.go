@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/webrace-run/demosite"
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"go.uber.org/goleak"
 )
@@ -26,15 +25,8 @@ func visitDemo(t *testing.T, data, base string) (printed string, told map[string
 	if err := runDemo(c, data, base, runFlags{set: []string{"frontier.fresh=0s"}}); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	dir, err := storage.Open(data, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, closeDir := openControl(t, data)
+	defer closeDir()
 	told = make(map[string]int)
 	for aci, err := range store.ACIs(context.Background(), control.Filter{}) {
 		if err != nil {
@@ -80,7 +72,7 @@ func TestOnlyWhomAnEditConcernsIsToldOfIt(t *testing.T) {
 	data := t.TempDir()
 	_, before := visitDemo(t, data, server.URL)
 	if _, again := visitDemo(t, data, server.URL); !same(before, again) {
-		t.Fatalf("a second visit of a site that did not change told somebody: %v, then %v", before, again)
+		t.Fatalf("a second visit of a site that did not change told an owner: %v, then %v", before, again)
 	}
 
 	if !site.Edit("/port/timetable.html", func(page string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -89,8 +90,8 @@ func TestGarbageIsCollectedUnderACrawlButNeverWhatAnOwnerWaitsFor(t *testing.T) 
 	t.Logf("%d versions removed, %d taken back", removed, kept)
 }
 
-// Everything that ann was told of is taken and removed. Whoever comes to it later has it fetched again, within
-// the same run and without a request in vain, and she is told of what was added alone.
+// Everything that ann was told of is taken and removed. An owner whose crawl comes to it later has it fetched again,
+// within the same run and without a request in vain, and she is told of what was added alone.
 func TestWhatWasRemovedIsFetchedAgainForWhoComesToItLater(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]string{"fresh": nil, "not fresh": askAll} {
@@ -209,13 +210,13 @@ func comesOrIsNotWaitedFor(t *testing.T, requests *control.Store, documents *obj
 
 func crawlIn(t *testing.T, dir *storage.Dir) {
 	t.Helper()
-	config, err := pipeline.Parse("pipelines.toml", webrace.Pipelines, pipeline.LoadOptions{
+	loaded, err := config.Parse("pipelines.toml", webrace.Pipelines, config.LoadOptions{
 		Run: []string{"webrace"}, Set: []string{"fetch.allow_networks=loopback", "frontier.fresh=0s"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := config.Graph("webrace")
+	graph, err := loaded.Graph("webrace")
 	if err != nil {
 		t.Fatal(err)
 	}

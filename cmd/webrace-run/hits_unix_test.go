@@ -66,7 +66,7 @@ func TestHitsOfRulesAreExactThroughKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = store.Look("webrace", frontier.QueueOptions{Gate: scope.NewGate(parsed)}, func(q *frontier.Queue) error {
+	err = store.View("webrace", frontier.QueueOptions{Gate: scope.NewGate(parsed)}, func(q *frontier.Queue) error {
 		all, _ := q.Rules()
 		for _, r := range all {
 			if r.Hits() != want[r.Text()] {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/storecmd"
-	"github.com/webrace/webrace/internal/hostile"
+	"github.com/webrace/webrace/cmd/webrace-run/internal/hostile"
 )
 
 // hostileAtOnce is how many hostile sites are crawled at a time: most of the time they wait.

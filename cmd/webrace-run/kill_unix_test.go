@@ -21,6 +21,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fulltext"
@@ -29,7 +30,7 @@ import (
 var kills = flag.Int("kills", 8, "how often TestKilledCrawlsLoseNothing and TestKilledAnnotations kill a crawl")
 
 // A crawl of a real site, followed by the search index, is killed at random moments while requests are out.
-// Nothing that was accepted is lost, nothing that was done is fetched again, nobody is told twice, and what
+// Nothing that was accepted is lost, nothing that was done is fetched again, no owner is told twice, and what
 // lies on the disk is what would lie there if nothing had happened.
 func TestKilledCrawlsLoseNothing(t *testing.T) {
 	site := startRealSite(t)
@@ -105,54 +106,71 @@ func (m *mortalCrawl) dies(seed uint64) bool {
 // what is finished now.
 func (m *mortalCrawl) mustNotRepeat(since int) {
 	m.t.Helper()
-	requests, _ := m.site.requests(m.t, since)
-	for _, path := range m.finished {
+	m.site.mustNotAskFor(m.t, m.finished, since)
+	m.finished = m.site.finished(m.t, m.data, "webrace", m.pages)
+}
+
+// mustNotAskFor checks that no path of some was asked for since so many requests.
+func (s realSite) mustNotAskFor(t *testing.T, finished []string, since int) {
+	t.Helper()
+	requests, _ := s.requests(t, since)
+	for _, path := range finished {
 		for status, n := range requests {
 			if n[path] > 0 {
-				m.t.Errorf("%s was finished before a kill, and asked for again (%s)", path, status)
+				t.Errorf("%s was finished before a kill, and asked for again (%s)", path, status)
 			}
 		}
 	}
-	dir, err := storage.Open(m.data, storage.Options{})
+}
+
+// finished returns those of some paths that a pipeline is done with, by the queue in a data directory.
+func (s realSite) finished(t *testing.T, data, pipeline string, paths map[string]int) (finished []string) {
+	t.Helper()
+	dir, err := storage.Open(data, storage.Options{})
 	if err != nil {
-		m.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer dir.Close()
 	store, err := dir.Frontier()
 	if err != nil {
-		m.t.Fatal(err)
+		t.Fatal(err)
 	}
-	queue, err := store.Queue("webrace", frontier.QueueOptions{})
+	queue, err := store.Queue(pipeline, frontier.QueueOptions{})
 	if err != nil {
-		m.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer queue.Close()
-	m.finished = nil
-	for path := range m.pages {
-		explanations, err := queue.Why(m.site.base + path)
+	for path := range paths {
+		explanations, err := queue.Why(s.base + path)
 		if err != nil {
-			m.t.Fatal(err)
+			t.Fatal(err)
 		}
 		if len(explanations) > 0 && explanations[0].State == frontier.Completed {
-			m.finished = append(m.finished, path)
+			finished = append(finished, path)
 		}
 	}
+	return finished
 }
 
 // mustBeWhole wants every document fetched, and returns how many were fetched again: no more than can have
 // been in flight.
 func (m *mortalCrawl) mustBeWhole() (repeats int) {
 	m.t.Helper()
-	got, _ := m.site.requests(m.t, m.since)
-	for path := range m.pages {
+	return m.site.mustHaveAll(m.t, m.pages, m.since, m.kills)
+}
+
+func (s realSite) mustHaveAll(t *testing.T, paths map[string]int, since, kills int) (repeats int) {
+	t.Helper()
+	got, _ := s.requests(t, since)
+	for path := range paths {
 		n := got["200"][path] + got["304"][path]
 		if n == 0 {
-			m.t.Errorf("%s was lost", path)
+			t.Errorf("%s was lost", path)
 		}
 		repeats += max(n-1, 0)
 	}
-	if repeats > m.kills*killedLeases {
-		m.t.Errorf("%d documents were fetched again, more than were in flight at %d kills", repeats, m.kills)
+	if repeats > kills*killedLeases {
+		t.Errorf("%d documents were fetched again, more than were in flight at %d kills", repeats, kills)
 	}
 	return repeats
 }
@@ -236,9 +254,9 @@ func mortal() {
 
 func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds, stage string) error {
 	set := []string{"fetch.allow_networks=loopback", "frontier.fresh=0s", fmt.Sprintf("frontier.leases=%d", killedLeases)}
-	place := cli.Place{Config: "../../pipelines.toml", Data: data}
+	globals := cli.Globals{Config: "../../pipelines.toml", Data: data}
 	names := []string{"webrace", "search"}
-	config, err := place.Load(pipeline.LoadOptions{Run: names, Set: set})
+	loaded, err := globals.Load(config.LoadOptions{Run: names, Set: set})
 	if err != nil {
 		return err
 	}
@@ -251,15 +269,15 @@ func runMortal(ctx context.Context, rng *rand.Rand, items int64, data, urds, sta
 		return err
 	}
 	defer dir.Close()
-	requests, err := readURDs(os.Stderr, &cli.Place{}, urds, "")
+	requests, err := readURDs(os.Stderr, &cli.Globals{}, urds, "")
 	if err != nil {
 		return err
 	}
 	if _, err := importURDs(ctx, dir, requests); err != nil {
 		return err
 	}
-	s := &session{dir: dir, out: out, face: admin.New()}
-	runs, err := s.start(ctx, config, names)
+	s := &session{dir: dir, out: out, admin: admin.New()}
+	runs, err := s.start(ctx, loaded, names)
 	if err != nil {
 		return err
 	}

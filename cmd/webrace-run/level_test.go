@@ -70,7 +70,7 @@ func TestCanonicalURLsAreIgnoredAtChoice(t *testing.T) {
 	mustBe(t, "told of one text", w.news(), "ann /")
 }
 
-// Whoever watches the address of a duplicate is told of it, though its text is known from elsewhere.
+// An owner who watches the address of a duplicate is told of it, though its text is known from elsewhere.
 func TestADuplicateIsStillADocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/finding"
 	_ "github.com/webrace/webrace/stages/all"
 )
 
 func main() { os.Exit(cli.Main(newRoot())) }
 
 func newRoot() *cobra.Command {
-	var place cli.Place
+	var globals cli.Globals
 	var run runFlags
 	root := &cobra.Command{
 		Use:   "webrace-run [run] NAME…",
@@ -33,44 +33,44 @@ was accepted is lost either way.`,
   webrace-run webrace search --urds interests.xml    crawl for URDs, and index what comes
   webrace-run webrace search --continuous            and go on, each crawl when it is due`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: place.CompletePipelines,
+		ValidArgsFunction: globals.CompletePipelines,
 		RunE: func(c *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				return c.Help()
 			}
-			return withCommands(c, names[0], runPipelines(c, &place, run, names, nothingMore))
+			return withCommands(c, names[0], runPipelines(c, &globals, run, names, nothingMore))
 		},
 	}
-	place.AddFlags(root)
-	root.PersistentFlags().StringVar(&place.Memory, "memory", "", "about how much memory the process uses, a `SIZE` such as 1GiB (default what WEBRACE_MEMORY says, or the configuration, or as the machine allows)")
+	globals.AddFlags(root)
+	root.PersistentFlags().StringVar(&globals.Memory, "memory", "", "about how much memory the process uses, a `SIZE` such as 1GiB (default what WEBRACE_MEMORY says, or the configuration, or as the machine allows)")
 	run.addFlags(root)
 	root.AddCommand(
-		newRun(&place), newCrawl(&place), newTry(&place), newDemo(&place),
-		newList(&place), newLint(&place), newCheck(&place), newTest(&place), newGraph(&place), newTap(&place), newTop(&place), newStages(), newSchema(),
+		newRun(&globals), newCrawl(&globals), newTry(&globals), newDemo(&globals),
+		newList(&globals), newLint(&globals), newCheck(&globals), newTest(&globals), newGraph(&globals), newTap(&globals), newTop(&globals), newStages(), newSchema(),
 	)
-	root.AddCommand(newNewStage(), newBuild(), newConformance(&place))
+	root.AddCommand(newNewStage(), newBuild(), newConformance(&globals), newStage(&globals))
 	cli.Versioned(root)
-	completeSet(root, &place)
+	completeSet(root, &globals)
 	cli.Strict(root)
 	return root
 }
 
-// completeSet makes shells complete --set wherever there is one.
-func completeSet(c *cobra.Command, place *cli.Place) {
-	if c.Flags().Lookup("set") != nil {
-		if err := c.RegisterFlagCompletionFunc("set", place.CompleteSet); err != nil {
+// completeSet makes shells complete --set wherever there is one that sets options of pipelines.
+func completeSet(c *cobra.Command, globals *cli.Globals) {
+	if _, known := c.GetFlagCompletionFunc("set"); c.Flags().Lookup("set") != nil && !known {
+		if err := c.RegisterFlagCompletionFunc("set", globals.CompleteSet); err != nil {
 			panic(err) // there is a flag, and it has no completion yet
 		}
 	}
 	for _, sub := range c.Commands() {
-		completeSet(sub, place)
+		completeSet(sub, globals)
 	}
 }
 
 // withCommands adds to an error what command may have been meant by the name of a pipeline there is not.
 func withCommands(root *cobra.Command, name string, err error) error {
-	var findings pipeline.Findings
-	if !errors.As(err, &findings) || findings[0].Code != pipeline.CodeUnknownPipeline || findings[0].Hint != "" {
+	var findings finding.List
+	if !errors.As(err, &findings) || findings[0].Code != finding.CodeUnknownPipeline || findings[0].Hint != "" {
 		return err
 	}
 	root.SuggestionsMinimumDistance = 2

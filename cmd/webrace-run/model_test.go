@@ -211,7 +211,7 @@ func TestWhoAsksForMoreLevelsLaterIsToldOfTheNewOnes(t *testing.T) {
 	mustBe(t, "told of the new levels", w.news(), "ann /2", "ann /3")
 }
 
-// The pages were there all the time, for somebody else of the same crawl.
+// The pages were there all the time, for another owner of the same crawl.
 func TestWhoAsksForMoreLevelsLaterIsToldOfWhatOthersBroughtFromThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -78,7 +78,20 @@ var storeCommands = map[string]underDamage{
 	"urd query":       {"/urd", cli.OK},
 	"urd rm":          {"none", cli.Failed}, // there is none
 	"why":             {"SITE/", cli.Environment},
+
+	"cache screenshot": {"SITE/", cli.Environment},
+
+	"quads contexts": {"", cli.OK},
+	"quads export":   {"", cli.OK},
+	"quads import":   {"QUADS", cli.OK},
+	"quads query":    {"ASK{}", cli.OK},
+	"quads rm":       {"SITE/none", cli.Failed}, // it says nothing
+	"quads search":   {"tea", cli.OK},
+	"quads show":     {"SITE/", cli.OK},
+	"quads stats":    {"", cli.OK},
 }
+
+const oneQuad = `<http://a.example/#tea> <http://www.w3.org/2000/01/rdf-schema#label> "tea" <http://a.example/> .` + "\n"
 
 // storeLeaves lists the commands of webrace-store that do something, by their names below it.
 func storeLeaves() []string { return leaves(storecmd.New(nil)) }
@@ -148,6 +161,8 @@ func TestNothingIsRemovedByAnyCommand(t *testing.T) {
 	urds := filepath.Join(t.TempDir(), "urds.xml")
 	sound.mustStore(cli.OK, "cache", "export", "--warc", warc)
 	writeFile(t, urds, sound.mustStore(cli.OK, "urd", "export"))
+	quads := filepath.Join(t.TempDir(), "quads.nq")
+	writeFile(t, quads, oneQuad)
 	documents := sound.mustStore(cli.OK, "cache", "ls")
 	if strings.Count(documents, "\n") != 9 {
 		t.Fatalf("stored:\n%s", documents)
@@ -162,7 +177,7 @@ func TestNothingIsRemovedByAnyCommand(t *testing.T) {
 			if err := damage(filepath.Join(w.data, "objects", "index"), older); err != nil {
 				t.Fatal(err)
 			}
-			w.mustStayUnderEveryCommand(name == "older", strings.NewReplacer("SITE", w.URL, "WARC", warc, "URDS", urds, "OUT", filepath.Join(t.TempDir(), "out")))
+			w.mustStayUnderEveryCommand(name == "older", strings.NewReplacer("SITE", w.URL, "WARC", warc, "URDS", urds, "QUADS", quads, "OUT", filepath.Join(t.TempDir(), "out")))
 			w.mustComeBack(documents)
 		})
 	}
@@ -197,6 +212,8 @@ func TestNoCommandRemovesBytesOfADamagedFile(t *testing.T) {
 	urds := filepath.Join(t.TempDir(), "urds.xml")
 	sound.mustStore(cli.OK, "cache", "export", "--warc", warc)
 	writeFile(t, urds, sound.mustStore(cli.OK, "urd", "export"))
+	quads := filepath.Join(t.TempDir(), "quads.nq")
+	writeFile(t, quads, oneQuad)
 	for _, pattern := range []string{"seg-*", filepath.Join("index", "*")} {
 		for name, damage := range segmentDamages {
 			t.Run(filepath.ToSlash(pattern)+" "+name, func(t *testing.T) {
@@ -211,7 +228,7 @@ func TestNoCommandRemovesBytesOfADamagedFile(t *testing.T) {
 					t.Fatal(err)
 				}
 				writeFile(t, path, string(damage(content)))
-				w.mustKeepSegments(strings.NewReplacer("SITE", w.URL, "WARC", warc, "URDS", urds, "OUT", filepath.Join(t.TempDir(), "out")))
+				w.mustKeepSegments(strings.NewReplacer("SITE", w.URL, "WARC", warc, "URDS", urds, "QUADS", quads, "OUT", filepath.Join(t.TempDir(), "out")))
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,7 +12,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/storage/room"
+	"github.com/webrace/webrace/storage/diskspace"
 )
 
 // output is what a running session shows: one line that is written over on a terminal, log lines
@@ -19,11 +20,12 @@ import (
 type output struct {
 	w       io.Writer
 	logger  *slog.Logger
+	repeats *repeats
 	line    bool // on a terminal
 	json    bool // log lines are JSON
 	every   time.Duration
 	started time.Time
-	room    *room.Watch
+	room    *diskspace.Watch // of the data directory; nil before it is watched
 
 	mu    sync.Mutex // held to write to a terminal
 	shown bool       // a progress line stands there
@@ -32,7 +34,7 @@ type output struct {
 // newOutput shows progress on a terminal, and logs in a format elsewhere, from the levels on that are given
 // as for --log-level; stages are those of the graphs.
 func newOutput(w io.Writer, format, levels string, graphs ...*pipeline.Graph) (*output, error) {
-	o := &output{w: w, started: time.Now(), every: 10 * time.Second}
+	o := &output{w: w, started: time.Now(), every: 10 * time.Second, repeats: newRepeats(10 * time.Second)}
 	normal := slog.LevelInfo
 	if format == "" && cli.IsTerminal(w) {
 		o.line, o.every, normal = true, 200*time.Millisecond, slog.LevelWarn
@@ -45,8 +47,7 @@ func newOutput(w io.Writer, format, levels string, graphs ...*pipeline.Graph) (*
 	var handler slog.Handler
 	switch {
 	case o.line:
-		options.ReplaceAttr = withoutTime
-		handler = slog.NewTextHandler(lineWriter{o}, options)
+		handler = terminalHandler{w: lineWriter{o: o}, level: options.Level}
 	case format == "json":
 		handler = slog.NewJSONHandler(w, options)
 	case format == "text" || format == "":
@@ -54,29 +55,40 @@ func newOutput(w io.Writer, format, levels string, graphs ...*pipeline.Graph) (*
 	default:
 		return nil, cli.Wrongf("--log %s: it is text or json", format)
 	}
-	o.logger, o.json = slog.New(newLeveled(handler, from)), format == "json"
+	handler = repeatHandler{Handler: handler, all: o.repeats}
+	o.logger, o.json = slog.New(newLevelHandler(handler, from)), format == "json"
 	slog.SetDefault(o.logger) // libraries log there
 	return o, nil
 }
 
-// withoutTime leaves out what somebody at a terminal can see for themselves.
-func withoutTime(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && a.Key == slog.TimeKey {
-		return slog.Attr{}
-	}
-	return a
-}
-
 // lineWriter writes log lines above the progress line.
-type lineWriter struct{ o *output }
+type lineWriter struct {
+	o     *output
+	exact bool // the terminal obeys what is written
+}
 
 func (l lineWriter) Write(p []byte) (int, error) {
 	l.o.mu.Lock()
 	defer l.o.mu.Unlock()
-	if l.o.shown {
-		fmt.Fprint(cli.Exact(l.o.w), "\r\x1b[K")
+	l.o.clear()
+	if l.exact {
+		return cli.Exact(l.o.w).Write(p)
 	}
 	return l.o.w.Write(p)
+}
+
+// Exact returns what writes the sequences of the program itself above the progress line.
+func (l lineWriter) Exact() io.Writer { return lineWriter{l.o, true} }
+
+// Unwrap returns what it writes to.
+func (l lineWriter) Unwrap() io.Writer { return l.o.w }
+
+// clear removes the progress line. o.mu is held.
+func (o *output) clear() {
+	if o.shown {
+		fmt.Fprint(cli.Exact(o.w), "\r\x1b[K")
+		o.shown = false
+	}
 }
 
 // progress shows how the runs get on.
@@ -85,27 +97,40 @@ func (o *output) progress(runs []*pipeline.Run, draining bool) {
 	for _, run := range runs {
 		t.add(run.Snapshot())
 	}
-	seconds := time.Since(o.started).Seconds()
-	perSecond := float64(t.documents()) / seconds
+	o.repeats.flush(time.Now(), o.repeats.every)
+	documents := t.dealtWith()
+	perSecond := float64(documents) / time.Since(o.started).Seconds()
+	disk := o.disk()
 	if !o.line {
-		facts := []any{"documents", t.documents(), "per_second", int(perSecond), "queued", t.queued, "in_flight", t.inFlight,
+		facts := []any{"documents", documents, "per_second", int(perSecond), "queued", t.queued, "in_flight", t.inFlight,
 			"errors", t.Errors, "alerts", t.Annotations, "draining", draining}
 		if draining {
-			facts = append(facts, "holding", holding(runs))
+			facts = append(facts, "holding", cmp.Or(holding(runs), "the stores"))
+		}
+		if disk.Paused {
+			facts = append(facts, "paused", disk.String())
 		}
 		o.logger.Info("progress", facts...)
 		return
 	}
-	text := fmt.Sprintf("%d documents  %.0f/s  %d queued  %d in flight  %d errors  %d alerts", t.documents(), perSecond, t.queued, t.inFlight, t.Errors, t.Annotations)
+	text := fmt.Sprintf("%d documents  %.0f/s  %d queued  %d in flight  %d errors  %d alerts", documents, perSecond, t.queued, t.inFlight, t.Errors, t.Annotations)
 	if draining {
-		text += "  finishing: " + holding(runs)
+		text += "  finishing: " + cmp.Or(holding(runs), "waiting for the disk")
 	} else {
 		text += t.idle(time.Now())
 	}
-	if disk := o.room.State(); disk.Paused {
+	if disk.Paused {
 		text = disk.String() + "  " + text
 	}
 	o.show(text)
+}
+
+// disk is how the disk of the data directory stands.
+func (o *output) disk() diskspace.State {
+	if o.room == nil {
+		return diskspace.State{}
+	}
+	return o.room.State()
 }
 
 // show replaces the progress line, cut to the terminal's width.
@@ -121,7 +146,7 @@ func (o *output) show(text string) {
 }
 
 // paused says that the disk is full, and that it is no more.
-func (o *output) paused(disk room.State) {
+func (o *output) paused(disk diskspace.State) {
 	if disk.Paused {
 		o.logger.Warn(disk.String())
 		return
@@ -129,25 +154,23 @@ func (o *output) paused(disk room.State) {
 	o.logger.Info(disk.String())
 }
 
-// note says something to whoever is there.
+// note says something on the terminal, or in the log.
 func (o *output) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !o.line {
 		o.logger.Info(text)
 		return
 	}
-	fmt.Fprintln(lineWriter{o}, strings.ToUpper(text[:1])+text[1:]+".")
+	fmt.Fprintln(cli.Prose(lineWriter{o: o}), strings.ToUpper(text[:1])+text[1:]+".")
 }
 
 // lost reports whether there was a terminal, which has gone.
 func (o *output) lost() bool { return o.line && !cli.IsTerminal(o.w) }
 
-// end takes the progress line away.
+// end takes the progress line away, and tells of what came again.
 func (o *output) end() {
+	o.repeats.flush(time.Now(), 0)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.shown {
-		fmt.Fprint(cli.Exact(o.w), "\r\x1b[K")
-		o.shown = false
-	}
+	o.clear()
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/pdftest"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -22,7 +22,7 @@ func (s *site) file(path, mediaType string, body []byte) {
 
 // report is a PDF whose second chapter speaks of a company.
 func report(company, rate string) []byte {
-	return pdftest.Write("Annual report", pdftest.Text(
+	return testutil.WritePDF("Annual report", testutil.PDFText(
 		"# Results", "Revenue grew in all regions.", "",
 		"# Insolvency of "+company, "The court opened the proceedings in May.", "", "The rate is "+rate+" per cent."))
 }
@@ -87,7 +87,7 @@ func TestAPDFThatCannotBeReadIsKeptAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.page("/", "all reports", "/scan.pdf", "/broken.pdf")
-	w.file("/scan.pdf", "application/pdf", pdftest.Write("A scan", pdftest.Page{}))
+	w.file("/scan.pdf", "application/pdf", testutil.WritePDF("A scan", testutil.PDFPage{}))
 	w.file("/broken.pdf", "application/octet-stream", []byte("%PDF-1.7\nand then the line broke"))
 	report := w.reported(these(w.asks("ann", "/", depth(2), about("insolvency"))))
 	mustSay(t, fmt.Sprint(report.Stages["normalize"].Counters), "unread_no_text:1", "unread_broken:1")

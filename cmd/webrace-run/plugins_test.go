@@ -45,21 +45,19 @@ func TestThePageOnPluginsIsTrue(t *testing.T) {
 			if !found || commands == "" {
 				t.Fatal("the page has no such commands")
 			}
-			shell := exec.Command("sh", "-e", "-x", "-c", commands)
-			shell.Dir = t.TempDir()
-			shell.Env = append(os.Environ(), "START="+page.URL, "WEBRACE_SOURCE="+source, "PYTHONDONTWRITEBYTECODE=1")
-			out, err := shell.CombinedOutput()
-			if err != nil || !strings.Contains(string(out), "IRIS!!!") || !strings.Contains(string(out), "1 page ") {
+			dir := t.TempDir()
+			out, err := shell(dir, commands, "START="+page.URL, "WEBRACE_SOURCE="+source, "PYTHONDONTWRITEBYTECODE=1")
+			if err != nil || !strings.Contains(out, "IRIS!!!") || !strings.Contains(out, "1 page ") {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if c.file == "" {
 				return
 			}
-			if got, err := os.ReadFile(filepath.Join(shell.Dir, c.file)); err != nil || string(got) != fenced(section, "python")[0] {
+			if got, err := os.ReadFile(filepath.Join(dir, c.file)); err != nil || string(got) != fenced(section, "python")[0] {
 				t.Errorf("%s is not what the page shows: %v\n%s", c.file, err, got)
 			}
 			table := fenced(section, "toml")[0]
-			if got, err := os.ReadFile(filepath.Join(shell.Dir, "shout", "pipelines.toml")); err != nil || !strings.Contains(string(got), table) {
+			if got, err := os.ReadFile(filepath.Join(dir, "shout", "pipelines.toml")); err != nil || !strings.Contains(string(got), table) {
 				t.Errorf("pipelines.toml does not have what the page shows: %v\n%s", err, got)
 			}
 		})

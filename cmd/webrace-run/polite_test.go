@@ -33,11 +33,11 @@ type politeSite struct {
 }
 
 // requestsOpen counts requests that are being answered. Unlike a WaitGroup, it minds nothing about one that comes
-// while somebody waits, as those of a killed crawler may.
+// while the test waits, as those of a killed crawler may.
 type requestsOpen struct {
 	mu   sync.Mutex
 	n    int
-	none chan struct{} // closed when n is 0; nil until somebody waits
+	none chan struct{} // closed when n is 0; nil until the test waits
 }
 
 func (o *requestsOpen) Add(n int) {

@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// A barrier lets nobody through before so many are there.
+// A barrier lets no request through before so many are there.
 func barrier(n int) http.HandlerFunc {
 	var together sync.WaitGroup
 	together.Add(n)

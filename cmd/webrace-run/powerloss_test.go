@@ -22,6 +22,7 @@ import (
 	"github.com/nlnwa/gowarc"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
@@ -34,7 +35,7 @@ var powerLosses = flag.Int("powerlosses", 12, "how often TestPowerLossLosesNothi
 // The pipeline crawls a site, and power is lost again and again: of the stores on pebble, what was not
 // synced is gone, in whole or in part; of the control store's log, what follows the last transaction that
 // was acknowledged is torn off anywhere. What was accepted is fetched, what was done is not fetched again,
-// and everybody is told the same as if nothing had happened. Each life compresses documents in another way than the
+// and each owner is told the same as if nothing had happened. Each life compresses documents in another way than the
 // one before.
 func TestPowerLossLosesNothing(t *testing.T) {
 	t.Parallel()
@@ -44,7 +45,7 @@ func TestPowerLossLosesNothing(t *testing.T) {
 	undisturbed.live(0, rng)
 	wanted := undisturbed.alerts()
 	if len(wanted) == 0 {
-		t.Fatal("nobody is told of anything")
+		t.Fatal("no owner is told of anything")
 	}
 	lost, repeats := 0, 0
 	for lost < *powerLosses {
@@ -125,11 +126,11 @@ func (s *fleetingSite) begin(life string, served map[string]int, pages int, reac
 	}
 }
 
-// end makes nobody count, and returns once nothing is being counted any more.
+// end stops counting requests, and returns once none is being counted any more.
 func (s *fleetingSite) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.life = "nobody"
+	s.life = "none"
 }
 
 // machine is a data directory on disks that lose power.
@@ -151,15 +152,8 @@ const machineLeases = 8
 
 func newMachine(t *testing.T, site *fleetingSite) *machine {
 	m := &machine{t: t, site: site, path: t.TempDir(), disk: vfs.NewCrashableMem(), served: make(map[string]int), done: make(map[string]doneAt)}
-	dir, err := storage.Open(m.path, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, closeDir := openControl(t, m.path)
+	defer closeDir()
 	var urds []*xmlschema.URD
 	for _, owner := range []string{"ann", "bob"} {
 		u := xmlschema.NewURD(owner, site.URL+pathOf(0))
@@ -221,14 +215,14 @@ func (m *machine) live(pages int, rng *rand.Rand) (lost bool) {
 
 func (m *machine) start(dir *storage.Dir, name string) *pipeline.Run {
 	m.t.Helper()
-	config, err := pipeline.Parse("shipped", webrace.Pipelines, pipeline.LoadOptions{Run: []string{"webrace"}, Set: []string{
+	loaded, err := config.Parse("shipped", webrace.Pipelines, config.LoadOptions{Run: []string{"webrace"}, Set: []string{
 		"fetch.allow_networks=loopback", "fetch.user_agent=" + name, "frontier.fresh=0s", fmt.Sprintf("frontier.leases=%d", machineLeases),
 		"cache.archive=" + []string{"gzip", "zstd"}[m.lives%2],
 	}})
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	graph, err := config.Graph("webrace")
+	graph, err := loaded.Graph("webrace")
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -338,13 +332,13 @@ func (m *machine) mustNotForget(dir *storage.Dir) (completed int) {
 			m.t.Fatal(err)
 		}
 		was, before := m.done[path]
-		if len(explanations) != 1 || len(explanations[0].Came) != 1 {
+		if len(explanations) != 1 || len(explanations[0].Reached) != 1 {
 			if before {
 				m.t.Errorf("%s was done when power was lost: now all that is known of it is %+v", path, explanations)
 			}
 			continue
 		}
-		x, distance := explanations[0], explanations[0].Came[0].Distance
+		x, distance := explanations[0], explanations[0].Reached[0].Distance
 		// A page to which the crawl comes nearer is handed out again, and answered from what is stored.
 		if before && (x.State != frontier.Completed && distance >= was.distance || m.served[path] != was.served) {
 			m.t.Errorf("%s was done when power was lost, at distance %d: now it is %s, at %d, and it was served %d times, then %d",

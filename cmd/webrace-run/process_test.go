@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/internal/sharedbuffer"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // patience is how long anything may take that is waited for.
@@ -19,7 +19,7 @@ const patience = time.Minute
 type process struct {
 	*exec.Cmd
 	t      *testing.T
-	output sharedbuffer.Buffer // what it has said so far
+	output testutil.Buffer // what it has said so far
 }
 
 // newCommand returns the command with these arguments, to be started.
@@ -98,7 +98,7 @@ func (p *process) mustExit(status int) {
 	}
 }
 
-// isKilled waits for the end of the process, and says whether somebody killed it. Otherwise it is to have
+// isKilled waits for the end of the process, and says whether it was killed by a signal. Otherwise it is to have
 // succeeded.
 func (p *process) isKilled() bool {
 	p.t.Helper()

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"golang.org/x/net/html"
 )
@@ -41,8 +40,14 @@ func startRealSite(t *testing.T) realSite {
 	return serve(t, filepath.Dir(roots[0]))
 }
 
-// serve lets nginx serve the pages of a directory that has an index.html.
+// serve lets nginx serve the pages of a directory.
 func serve(t *testing.T, root string) realSite {
+	t.Helper()
+	return serveAs(t, root, "include /etc/nginx/mime.types;")
+}
+
+// serveAs lets nginx serve the files of a directory, with the media types of some lines of its configuration.
+func serveAs(t *testing.T, root, types string) realSite {
 	t.Helper()
 	if _, err := exec.LookPath("nginx"); err != nil {
 		t.Skip("nginx is not installed: apt-get install nginx-light")
@@ -50,15 +55,19 @@ func serve(t *testing.T, root string) realSite {
 	dir := t.TempDir()
 	address := freeAddress(t)
 	config := filepath.Join(dir, "nginx.conf")
-	text := fmt.Sprintf(`daemon off; pid %[1]s/pid; error_log %[1]s/error.log warn; worker_processes 1;
+	user := ""
+	if os.Getuid() == 0 {
+		user = "user root;" // who may read the folders of tests
+	}
+	text := fmt.Sprintf(`%[5]s daemon off; pid %[1]s/pid; error_log %[1]s/error.log warn; worker_processes 1;
 events { worker_connections 512; }
 http {
-  include /etc/nginx/mime.types; keepalive_requests 1000000;
+  %[4]s keepalive_requests 1000000;
   log_format b '$status $request_uri "$http_user_agent"'; access_log %[1]s/access.log b;
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
   server { listen %[2]s; root %[3]s; location ~ [.](pdf|epub|gz)$ { return 404; } }
-}`, dir, address, root)
+}`, dir, address, root, types, user)
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +253,7 @@ func TestRealSiteIsCrawledWhole(t *testing.T) {
 		t.Errorf("the report says %d pages and %d errors; the server answered 200 for %d, and %d links are dead", report.Pages, report.Errors, len(first["200"]), dead)
 	}
 	if report.Annotations == 0 {
-		t.Error("nobody was told of anything")
+		t.Error("no owner was told of anything")
 	}
 	t.Logf("first run: %d HTML pages, %d documents, %d dead links, %d annotations, %d requests", pages, report.Pages, dead, report.Annotations, total)
 
@@ -263,15 +272,8 @@ func TestRealSiteIsCrawledWhole(t *testing.T) {
 // alerts returns of which documents, in which versions, URDs were told, or would have been but for a mirror, sorted.
 func alerts(t *testing.T, data string) []string {
 	t.Helper()
-	dir, err := storage.Open(data, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, closeDir := openControl(t, data)
+	defer closeDir()
 	var told []string
 	for aci, err := range store.ACIs(context.Background(), control.Filter{}) {
 		if err != nil {

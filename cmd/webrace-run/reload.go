@@ -15,6 +15,8 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // reloadFlags say when and how the configuration is read again.
@@ -31,23 +33,23 @@ func (f *reloadFlags) addFlags(c *cobra.Command) {
 // reloads make the pipelines that run go on with the configuration as it is now.
 type reloads struct {
 	flags      reloadFlags
-	load       func() (*pipeline.Config, error) // as it was read for the start
+	load       func() (*config.Config, error) // as it was read for the start
 	out        *output
-	face       *admin.Handler // which is told of what fails
+	admin      *admin.Handler // which is told of what fails
 	continuous bool
 
 	mu     sync.Mutex
-	config *pipeline.Config // what holds
+	config *config.Config // what holds
 	runs   map[string]*pipeline.Run
 }
 
 // begin obeys SIGHUP and watches the files, if that is wanted, until the function that it returns is called.
-func (r *reloads) begin(ctx context.Context, config *pipeline.Config, runs map[string]*pipeline.Run) (stop func(), err error) {
-	r.config, r.runs = config, runs
+func (r *reloads) begin(ctx context.Context, loaded *config.Config, runs map[string]*pipeline.Run) (stop func(), err error) {
+	r.config, r.runs = loaded, runs
 	ctx, cancel := context.WithCancel(ctx)
 	var going sync.WaitGroup
 	if r.flags.watch {
-		files, err := watchFiles(config)
+		files, err := watchFiles(loaded)
 		if err != nil {
 			cancel()
 			return nil, err
@@ -73,8 +75,8 @@ func (r *reloads) begin(ctx context.Context, config *pipeline.Config, runs map[s
 	}, nil
 }
 
-// hungUp reads the configuration again, as whoever sends SIGHUP wants; but if it was sent because the terminal
-// has gone, nobody is there any more.
+// hungUp reads the configuration again, as the sender of SIGHUP wants; but not if it was sent because the terminal
+// has gone.
 func (r *reloads) hungUp(ctx context.Context) {
 	if !r.out.lost() {
 		_, _ = r.reload(ctx) // which says how it went
@@ -90,35 +92,35 @@ func (r *reloads) reload(ctx context.Context) (summary string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.out.note("reading the configuration again")
-	config, err := r.load()
+	loaded, err := r.load()
 	if err == nil {
-		err = r.fits(config)
+		err = r.fits(loaded)
 	}
 	if err != nil {
-		r.face.ReloadRefused(err)
+		r.admin.ReloadRefused(err)
 	} else {
-		summary, err = r.apply(ctx, config)
+		summary, err = r.apply(ctx, loaded)
 	}
 	if err != nil {
 		r.out.problem("the configuration cannot be used; everything goes on as before", err)
 		return "", err
 	}
-	r.config = config
+	r.config = loaded
 	r.out.note("going on with the configuration as it is now: %s", strings.ReplaceAll(summary, "\n", "; "))
 	return summary, nil
 }
 
 // fits refuses what only another start can bring about.
-func (r *reloads) fits(config *pipeline.Config) error {
-	if config.Data != r.config.Data {
-		return fmt.Errorf("the data directory is %s now; it was %s, which is open: start anew", config.Data, r.config.Data)
+func (r *reloads) fits(loaded *config.Config) error {
+	if loaded.Data != r.config.Data {
+		return fmt.Errorf("the data directory is %s now; it was %s, which is open: start anew", loaded.Data, r.config.Data)
 	}
 	for name := range r.runs {
 		before, err := r.config.Graph(name)
 		if err != nil {
 			return err
 		}
-		now, err := config.Graph(name)
+		now, err := loaded.Graph(name)
 		if err != nil {
 			return err
 		}
@@ -130,24 +132,24 @@ func (r *reloads) fits(config *pipeline.Config) error {
 }
 
 // apply reloads all pipelines that have not ended. One that fails keeps no other from it.
-func (r *reloads) apply(ctx context.Context, config *pipeline.Config) (string, error) {
+func (r *reloads) apply(ctx context.Context, loaded *config.Config) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.flags.limit)
 	defer cancel()
 	var changes []string
 	var errs []error
-	for _, info := range config.Pipelines {
+	for _, info := range loaded.Pipelines {
 		run := r.runs[info.Name]
 		if run == nil {
 			continue
 		}
-		graph, err := config.Graph(info.Name)
+		graph, err := loaded.Graph(info.Name)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		change, err := run.Reload(ctx, graph)
 		if err != nil {
-			r.face.ReloadFailed(info.Name, err)
+			r.admin.ReloadFailed(info.Name, err)
 		}
 		switch {
 		case errors.Is(err, pipeline.ErrEnded):
@@ -164,7 +166,7 @@ func (r *reloads) apply(ctx context.Context, config *pipeline.Config) (string, e
 	return strings.Join(changes, "\n"), errors.Join(errs...)
 }
 
-// problem says what is wrong to whoever is there; findings come with the lines that they are about.
+// problem says what is wrong on stderr; findings come with the lines that they are about.
 func (o *output) problem(what string, err error) {
 	if !o.line {
 		o.logger.Error(what, "error", err)
@@ -172,11 +174,11 @@ func (o *output) problem(what string, err error) {
 			return
 		}
 	}
-	w := lineWriter{o}
+	w := lineWriter{o: o}
 	if o.line {
-		fmt.Fprintln(w, strings.ToUpper(what[:1])+what[1:]+":")
+		fmt.Fprintln(cli.Prose(w), strings.ToUpper(what[:1])+what[1:]+":")
 	}
-	var findings pipeline.Findings
+	var findings finding.List
 	if o.line || errors.As(err, &findings) {
 		cli.Report(w, err)
 	}

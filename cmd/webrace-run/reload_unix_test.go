@@ -141,3 +141,38 @@ func (w *world) reload() string {
 	}
 	return string(text)
 }
+
+func TestAReloadReadsAStylesheetAgainWhoseTextAloneHasChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.page("/")
+	dir := t.TempDir()
+	shipped, err := os.ReadFile("../../pipelines.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "pipelines.toml"), strings.Replace(string(shipped), " > normalize > ", " > normalize > xslt > ", 1)+
+		"\n[pipeline.webrace.stage.xslt]\nrules = [{ media_type = \"text/x\", stylesheet = \"sheets/main.xsl\" }]\n")
+	const sheet = `<xsl:stylesheet version="3.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">%s</xsl:stylesheet>`
+	if err := os.Mkdir(filepath.Join(dir, "sheets"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) { writeFile(t, filepath.Join(dir, "sheets", name), fmt.Sprintf(sheet, text)) }
+	write("main.xsl", `<xsl:import href="imported.xsl"/>`)
+	write("imported.xsl", "")
+	p := w.start(these(w.asks("ann", "/", about("tea"))), "--config", filepath.Join(dir, "pipelines.toml"), "--continuous")
+	p.waitUntilServed(w, 1)
+	for _, step := range []struct{ text, answer string }{
+		{"", "webrace: nothing"},
+		{`<xsl:template match="/"/>`, "webrace: replaced xslt"},
+		{`<xsl:template match="/"><a b="{environment-variable('HOME')}"/></xsl:template>`, "imported.xsl:1: environment-variable() is refused"},
+		{`<xsl:template match="/"/>`, "webrace: nothing"},
+	} {
+		write("imported.xsl", step.text)
+		if got := w.reload(); !strings.Contains(got, step.answer) {
+			t.Errorf("a reload is answered %q, want %q", got, step.answer)
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	p.mustExit(cli.OK)
+}

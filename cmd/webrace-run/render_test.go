@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
 	"net/http"
 	"os"
 	"os/exec"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
 )
 
 // renderingConfig returns the arguments for the shipped pipelines with a stage that renders.
@@ -58,11 +61,50 @@ func TestWhatScriptsShowIsCrawledAndAlertedOf(t *testing.T) {
 
 	w = &world{site: w.site, t: t, data: filepath.Join(t.TempDir(), "rendered")}
 	w.requests()
-	w.run(urds, flags...)
+	w.run(urds, append(flags, "--set", "render.screenshot=page")...)
 	mustBe(t, "told of what scripts show", w.news(), "ann /item/1")
 	mustBe(t, "asked for", w.requests(), "200 /", "200 /app", "200 /app.js", "200 /data/app", "200 /data/item/1", "200 /data/item/2", "200 /item/1", "200 /item/2")
+	w.mustShow("/item/1")
 
 	data("/item/2", `[{"text": "another boat, and a boat more"}]`)
 	w.run(urds, append(flags, askAll...)...)
 	mustBe(t, "told when data changed behind the same page", w.news(), "ann /item/2")
+
+	// The second version was stored without one.
+	said, status := w.store("cache", "screenshot", w.URL+"/item/2")
+	if status != cli.Failed || !strings.Contains(said, "version 1 has one (--version 1)") {
+		t.Errorf("cache screenshot of a version without one ends with %d: %s", status, said)
+	}
+}
+
+// mustShow wants the screenshot of a page to be written, to a file and through a pipe.
+func (w *world) mustShow(path string) {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "page.png")
+	if said, status := w.store("cache", "screenshot", w.URL+path, "--output", file); status != cli.OK || said != "" {
+		w.t.Fatalf("cache screenshot ends with %d: %s", status, said)
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	piped, status := w.store("cache", "screenshot", w.URL+path, "--version", "1")
+	if status != cli.OK || piped != string(written) {
+		w.t.Errorf("through a pipe, cache screenshot gives %d bytes, and to a file %d", len(piped), len(written))
+	}
+	shown, err := png.Decode(bytes.NewReader(written))
+	if err != nil || shown.Bounds().Dx() != 1280 || shown.Bounds().Dy() < 500 {
+		w.t.Errorf("the screenshot is %v, %v", shown.Bounds(), err)
+	}
+	ink := 0
+	for x := range 400 {
+		for y := range 100 {
+			if r, _, _, _ := shown.At(x, y).RGBA(); r < 0x8000 {
+				ink++
+			}
+		}
+	}
+	if ink == 0 {
+		w.t.Error("the screenshot shows no text")
+	}
 }

@@ -16,18 +16,22 @@ type totals struct {
 	Pages       int64 `json:"pages"`        // documents fetched
 	NotModified int64 `json:"not_modified"` // confirmed by a 304
 	Fresh       int64 `json:"fresh"`        // answered without a request
-	Errors      int64 `json:"errors"`       // URLs that gave no document, and items that stages failed on
+	Errors      int64 `json:"errors"`       // visits of this run that gave no document, and items that stages failed on
 	Deferred    int64 `json:"deferred"`     // left for the next run: their hosts were not ready, or it was interrupted
 	Bytes       int64 `json:"bytes"`        // of bodies fetched, decompressed
-	Links       int64 `json:"links"`        // found on fetched documents
+	Links       int64 `json:"links"`        // found on fetched documents, and what the quads of all documents lead to
 	Annotations int64 `json:"annotations"`  // new ones
 	Extractor   steps `json:"extractor"`
 
 	items    int64 // that sources gave
+	noURDs   bool  // a stage that starts the crawls of URDs found none
 	failed   int64 // that stages failed on
 	read     int64 // documents of archives
 	broken   int64 // records of archives
 	indexed  int64
+	collects bool  // garbage
+	removed  int64 // versions, by that
+	freed    int64 // bytes on disk
 	queued   int64
 	inFlight int64
 	next     int64 // when the next round is due, in milliseconds since 1970; 0 if none is
@@ -64,35 +68,48 @@ func (s *steps) add(c map[string]int64) {
 // documents counts what came back, however.
 func (t *totals) documents() int64 { return t.Pages + t.NotModified + t.Fresh }
 
+// dealtWith counts the documents of a run, each once: those that came back, those that archives had, or, where
+// nothing but followers runs, those that were indexed.
+func (t *totals) dealtWith() int64 {
+	if n := t.documents() + t.read; n > 0 {
+		return n
+	}
+	return t.indexed
+}
+
 // add adds the figures of a pipeline. They are the counters of the shipped stages, under the names that
-// those give them; a stage of somebody else's may use the same names.
+// those give them; a stage of another module may use the same names.
 func (t *totals) add(r *pipeline.Report) {
 	for _, s := range r.Stages {
 		c := s.Counters
 		t.Pages += c["pages"]
 		t.NotModified += c["not_modified"]
 		t.Fresh += c["fresh"]
-		t.Errors += c["dead"] + s.Errors
-		t.failed += s.Errors
-		if s.In == 0 {
+		t.Errors += c["failures"] + s.Errors
+		if s.In > 0 {
+			t.failed += s.Errors
+		} else {
 			t.items += s.Out
+		}
+		if n, counted := c["urds"]; counted {
+			t.noURDs = t.noURDs || n == 0
 		}
 		t.Deferred += c["deferred"]
 		t.Bytes += c["bytes"]
-		t.Links += c["links"] + c["sitemap_urls"]
+		t.Links += c["links"] + c["sitemap_urls"] + c["quad_links"]
 		t.Annotations += c["annotations"]
 		t.Extractor.add(c)
 		t.indexed += c["indexed"]
+		if freed, collects := c["freed"]; collects {
+			t.collects, t.removed, t.freed = true, t.removed+c["removed"], t.freed+freed
+		}
 		t.read += c["documents"]
 		t.broken += c["broken"]
 		t.queued += c["queued"]
-		next, waits := c["next_round"]
-		if next > 0 && (t.next == 0 || next < t.next) {
+		if next := c["next_round"]; next > 0 && (t.next == 0 || next < t.next) {
 			t.next = next
 		}
-		if !waits { // for the next round
-			t.inFlight += int64(s.Busy + s.Waiting)
-		}
+		t.inFlight += int64(s.Busy + s.Waiting)
 	}
 }
 
@@ -112,12 +129,14 @@ type stageReport struct {
 type runReport struct {
 	Pipeline string  `json:"pipeline"`
 	Duration float64 `json:"duration_s"`
+	Ended    string  `json:"ended,omitempty"` // why a stage ended the run before there was nothing left to do
+	Dry      bool    `json:"dry,omitempty"`   // nothing of it was stored, sent or written
 	totals
 	Stages map[string]stageReport `json:"stages"`
 }
 
 func reportOf(r *pipeline.Report) runReport {
-	out := runReport{Pipeline: r.Pipeline, Duration: r.Duration.Seconds(), Stages: make(map[string]stageReport)}
+	out := runReport{Pipeline: r.Pipeline, Duration: r.Duration.Seconds(), Ended: r.Drained, Stages: make(map[string]stageReport)}
 	out.add(r)
 	for name, s := range r.Stages {
 		out.Stages[name] = stageReport{
@@ -143,13 +162,14 @@ func mustBeWritable(path string) error {
 }
 
 // writeReport writes one pipeline as an object, and several as a list; nothing without a path.
-func writeReport(path string, reports []*pipeline.Report) error {
+func writeReport(path string, reports []*pipeline.Report, dry bool) error {
 	if path == "" {
 		return nil
 	}
 	all := make([]runReport, len(reports))
 	for i, r := range reports {
 		all[i] = reportOf(r)
+		all[i].Dry = dry
 	}
 	var value any = all
 	if len(all) == 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -11,8 +12,9 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
-	"github.com/webrace/webrace/storage/room"
+	"github.com/webrace/webrace/storage/diskspace"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -22,15 +24,19 @@ type runFlags struct {
 	urds     string
 	owner    string
 	requests []*xmlschema.URD // stored before the run, which is not restricted to them
+	before   func(dir *storage.Dir) error
 	report   string
 	log      string
 	logLevel string
+
+	output *crawlOutput // of the documents of the run; nil: none
 
 	drainLimit time.Duration
 	trace      traceFlags
 
 	continuous bool
-	face       faceFlags
+	dry        dryFlags
+	admin      adminFlags
 	reload     reloadFlags
 }
 
@@ -39,6 +45,7 @@ func (f *runFlags) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.urds, "urds", "", "import the URDs of an XML `FILE`, and run for these alone")
 	c.Flags().StringVar(&f.owner, "owner", "", "the owner of imported URDs that name none")
 	c.Flags().BoolVar(&f.continuous, "continuous", false, "go on until told to stop: a round of each crawl whenever it is due")
+	f.dry.addFlags(c)
 	f.addOutputFlags(c)
 }
 
@@ -49,10 +56,10 @@ func (f *runFlags) addOutputFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.logLevel, "log-level", "", "from which `LEVEL` on to log (debug, info, warn, error), also of a stage or stage type: warn,fetch=debug")
 	f.trace.add(c)
 	c.Flags().StringVar(&f.log, "log", "", "log as `text or json` on stderr (default: a progress line on a terminal, text elsewhere)")
-	f.face.addFlags(c)
+	f.admin.addFlags(c)
 }
 
-func newRun(place *cli.Place) *cobra.Command {
+func newRun(globals *cli.Globals) *cobra.Command {
 	var flags runFlags
 	c := &cobra.Command{
 		Use:   "run NAME…",
@@ -60,8 +67,10 @@ func newRun(place *cli.Place) *cobra.Command {
 		Example: `  webrace-run run webrace search
   webrace-run run list --set fetch.workers=8         a pipeline that is called like a command`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: place.CompletePipelines,
-		RunE:              func(c *cobra.Command, names []string) error { return runPipelines(c, place, flags, names, nothingMore) },
+		ValidArgsFunction: globals.CompletePipelines,
+		RunE: func(c *cobra.Command, names []string) error {
+			return runPipelines(c, globals, flags, names, nothingMore)
+		},
 	}
 	flags.addFlags(c)
 	return c
@@ -71,42 +80,52 @@ func newRun(place *cli.Place) *cobra.Command {
 type after func(dir *storage.Dir, reports []*pipeline.Report) error
 
 // runPipelines checks everything before it starts anything, then runs the pipelines to their end.
-func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []string, then after) error {
-	l, err := prepare(c, place, flags, names)
+func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names []string, then after) error {
+	l, err := prepare(c, globals, flags, names)
 	if err != nil {
 		return err
 	}
-	face := admin.New()
-	closeDoor, err := openDoor(l.door, face, l.out)
+	handler := admin.New()
+	closeAdmin, err := serveAdmin(l.admin, handler, l.out)
 	if err != nil {
 		return err
 	}
-	defer closeDoor()
-	face.Await("the data directory " + l.config.Data + " to be free")
-	watch := room.New(room.Options{Dir: l.config.Data, Notify: l.out.paused})
-	l.out.room = watch
-	dir, err := cli.OpenDirWaiting(l.config.Data, watch, budgetOf(l.config).caches())
+	defer closeAdmin()
+	handler.Await("the data directory " + l.config.Data + " to be free")
+	watch, dir, closeDir, err := l.openData()
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
-	defer closeDoor() // before the directory is
+	defer closeDir()
+	defer closeAdmin() // before the directory is
 	if err := l.store(c.Context(), dir); err != nil {
+		return err
+	}
+	if flags.before != nil {
+		if err := flags.before(dir); err != nil {
+			return err
+		}
+	}
+	if err := l.dry.begin(c.Context(), dir); err != nil {
 		return err
 	}
 	tracer, endTrace, err := l.tracing.open(l.out.logger)
 	if err != nil {
 		return err
 	}
-	s := &session{dir: dir, out: l.out, room: watch, face: face, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer}
-	s.reloads = &reloads{flags: flags.reload, out: l.out, face: face, continuous: flags.continuous, load: l.load}
+	s := &session{dir: dir, out: l.out, room: watch, admin: handler, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer, dry: l.dry.options()}
+	if flags.output != nil {
+		s.around = flags.output.around
+	}
+	s.reloads = &reloads{flags: flags.reload, out: l.out, admin: handler, continuous: flags.continuous, load: l.load}
 	reports, runErr := s.run(c.Context(), l.config, names)
 	runErr = errors.Join(runErr, endTrace())
 	if reports == nil {
 		return runErr
 	}
-	summarize(c.OutOrStdout(), dir, reports)
-	failure := errors.Join(runErr, writeReport(flags.report, reports), then(dir, reports))
+	summarize(c.OutOrStdout(), dir, l.config, reports, l.dry != nil)
+	runErr = errors.Join(runErr, l.dry.tell(c.Context(), dir), flags.output.end(runErr))
+	failure := errors.Join(runErr, writeReport(flags.report, reports, l.dry != nil), then(dir, reports))
 	if failure != nil || flags.continuous {
 		return failure
 	}
@@ -115,26 +134,30 @@ func runPipelines(c *cobra.Command, place *cli.Place, flags runFlags, names []st
 
 // launch is a run that nothing has been found wrong with, and what it takes along.
 type launch struct {
-	place   *cli.Place
+	globals *cli.Globals
 	flags   runFlags
 	names   []string
 	set     []string // what options are set to, by the flags and by what is imported
-	config  *pipeline.Config
+	config  *config.Config
 	out     *output
-	door    *admin.Door
+	dry     *dryRun // nil: the run does what it does
+	admin   *admin.Endpoint
 	tracing *tracing
 	urds    []*xmlschema.URD // to be imported; the run is for these alone
 }
 
 // prepare reads and checks whatever was given, and changes nothing.
-func prepare(c *cobra.Command, place *cli.Place, flags runFlags, names []string) (*launch, error) {
+func prepare(c *cobra.Command, globals *cli.Globals, flags runFlags, names []string) (*launch, error) {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			return nil, cli.Wrongf("pipeline %s is named twice", name)
 		}
 	}
-	l := &launch{place: place, flags: flags, names: names, set: flags.set}
-	var err error
+	l := &launch{globals: globals, flags: flags, names: names, set: flags.set}
+	err := flags.dry.check(c)
+	if err != nil {
+		return nil, err
+	}
 	if l.config, err = l.load(); err != nil {
 		return nil, err
 	}
@@ -147,21 +170,51 @@ func prepare(c *cobra.Command, place *cli.Place, flags runFlags, names []string)
 	if l.out, err = newOutput(c.ErrOrStderr(), flags.log, flags.logLevel, graphs...); err != nil {
 		return nil, err
 	}
-	if l.door, err = flags.face.door(); err != nil {
+	for _, warning := range l.config.Warnings {
+		l.out.logger.Warn(warning.Message, "at", warning.Pos.String())
+	}
+	l.dry = newDryRun(flags.dry, c.OutOrStdout(), l.out, len(names) > 1)
+	if l.admin, err = flags.admin.endpoint(); err != nil {
 		return nil, err
 	}
 	if l.tracing, err = flags.trace.prepare(); err != nil {
 		return nil, err
 	}
-	if l.urds, err = readURDs(c.ErrOrStderr(), place, flags.urds, flags.owner); err != nil {
+	if l.urds, err = readURDs(c.ErrOrStderr(), globals, flags.urds, flags.owner); err != nil {
 		return nil, err
 	}
 	return l, mustBeWritable(flags.report)
 }
 
 // load reads the configuration as it is now.
-func (l *launch) load() (*pipeline.Config, error) {
-	return l.place.Load(pipeline.LoadOptions{Run: l.names, Set: l.set})
+func (l *launch) load() (*config.Config, error) {
+	return l.globals.Load(config.LoadOptions{Run: l.names, Set: l.set})
+}
+
+// openData opens the data directory; for a dry run, a copy of it that closeDir removes.
+func (l *launch) openData() (watch *diskspace.Watch, dir *storage.Dir, closeDir func(), err error) {
+	path, remove := l.config.Data, func() {}
+	if l.dry != nil {
+		if path, err = os.MkdirTemp("", "webrace-dry-"); err != nil {
+			return nil, nil, nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("copy the data directory for a dry run: %w", err)}
+		}
+		remove = func() { os.RemoveAll(path) }
+	}
+	watch = diskspace.New(diskspace.Options{Dir: path, Notify: l.out.paused})
+	l.out.room = watch
+	if caches := budgetOf(l.config).caches(); l.dry != nil {
+		dir, err = cli.OpenCopyWaiting(l.config.Data, path, watch, caches)
+	} else {
+		dir, err = cli.OpenDirWaiting(path, watch, caches)
+	}
+	if err != nil {
+		remove()
+		return nil, nil, nil, err
+	}
+	return watch, dir, func() {
+		dir.Close()
+		remove()
+	}, nil
 }
 
 // store imports the URDs that the run is to have, and restricts it to those of a file.
@@ -185,10 +238,10 @@ func (l *launch) store(ctx context.Context, dir *storage.Dir) error {
 func nothingMore(*storage.Dir, []*pipeline.Report) error { return nil }
 
 // restrictTo returns the overrides that make the urds stages of these pipelines read only some URDs.
-func restrictTo(config *pipeline.Config, names, ids []string) []string {
+func restrictTo(loaded *config.Config, names, ids []string) []string {
 	var set []string
 	for _, name := range names {
-		graph, err := config.Graph(name)
+		graph, err := loaded.Graph(name)
 		if err != nil {
 			continue // what is wrong with it is said when it is run
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -25,8 +26,8 @@ type runningProcess struct {
 	data string
 }
 
-func findRunning(place *cli.Place) (*runningProcess, error) {
-	data, err := place.DataDir()
+func findRunning(globals *cli.Globals) (*runningProcess, error) {
+	data, err := globals.DataDir()
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +58,9 @@ func (r *runningProcess) Tap(ctx context.Context, name, stage string, show func(
 // pipelineOf returns the pipeline that is meant where none is named: the only one, or the only one that has
 // the stage.
 func pipelineOf(states []admin.State, stage string) (string, error) {
-	var have []string
+	var have, stages []string
 	for _, s := range states {
+		stages = slices.AppendSeq(stages, maps.Keys(s.Stages))
 		if _, ok := s.Stages[stage]; ok || len(states) == 1 {
 			have = append(have, s.Name)
 		}
@@ -67,7 +69,12 @@ func pipelineOf(states []admin.State, stage string) (string, error) {
 	case 1:
 		return have[0], nil
 	case 0:
-		return "", fmt.Errorf("none of the pipelines that run has a stage %q: they are %s", stage, strings.Join(namesOf(states), ", "))
+		slices.Sort(stages)
+		meant := ""
+		if near := suggest.Nearest(stage, slices.Compact(stages)); near != "" {
+			meant = fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		return "", fmt.Errorf("none of the pipelines that run has a stage %q%s: they are %s", stage, meant, strings.Join(namesOf(states), ", "))
 	}
 	return "", cli.Wrongf("%s have a stage %s: it has to be said which is meant, as webrace-run tap %s %s", strings.Join(have, " and "), stage, have[0], stage)
 }
@@ -82,7 +89,7 @@ func mustRun(states []admin.State, name string) error {
 	if near := suggest.Nearest(name, names); near != "" {
 		message += fmt.Sprintf(" (did you mean %s?)", near)
 	}
-	return fmt.Errorf("%s; these do: %s", message, strings.Join(names, ", "))
+	return fmt.Errorf("%s; these do: %s", message, suggest.Choices(name, names))
 }
 
 func namesOf(states []admin.State) (names []string) {

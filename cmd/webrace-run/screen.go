@@ -7,8 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/width"
-
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
 )
@@ -22,15 +20,12 @@ type screen struct {
 	err     error // the first one; nothing is written after it
 }
 
-// narrowest is the least that lines are broken to.
-const narrowest = 40
-
 func newScreen(w io.Writer) *screen {
 	s := &screen{w: w}
 	if !cli.IsTerminal(w) {
 		return s
 	}
-	s.colours, s.width = os.Getenv("NO_COLOR") == "", max(cli.Width(w), narrowest)
+	s.colours, s.width = os.Getenv("NO_COLOR") == "", cli.Columns(w)
 	return s
 }
 
@@ -54,7 +49,7 @@ type run struct {
 // line writes runs as one paragraph, which begins with a label and goes on under its end.
 func (s *screen) line(label run, runs ...run) {
 	label.text = terminal.Visible(label.text)
-	indent := columns(label.text)
+	indent := terminal.Columns(label.text)
 	p := paragraph{screen: s, indent: strings.Repeat(" ", indent), column: indent}
 	p.put(label)
 	for _, r := range runs {
@@ -84,6 +79,10 @@ func (p *paragraph) add(r run) {
 	for len(r.text) > 0 {
 		c, size := utf8.DecodeRuneInString(r.text)
 		if unicode.IsSpace(c) {
+			if r.text[size:] == "…" && len(p.word) > 0 { // no line of its own for the dots
+				p.word = append(p.word, run{" …", r.style})
+				return
+			}
 			p.endWord()
 			p.space = true
 			r.text = r.text[size:]
@@ -105,7 +104,7 @@ func (p *paragraph) endWord() {
 	}
 	long := 0
 	for _, r := range p.word {
-		long += columns(r.text)
+		long += terminal.Columns(r.text)
 	}
 	if p.begun && p.space {
 		if p.width > 0 && p.column+1+long > p.width {
@@ -126,11 +125,11 @@ func (p *paragraph) endWord() {
 
 // fit writes part of a word, which is cut where it is longer than what is left of the line.
 func (p *paragraph) fit(r run) {
-	for p.width > 0 && p.column+columns(r.text) > p.width {
+	for p.width > 0 && p.column+terminal.Columns(r.text) > p.width {
 		end, room := 0, p.width-p.column
 		for end < len(r.text) {
 			c, size := utf8.DecodeRuneInString(r.text[end:])
-			if room -= columnsOf(c); room < 0 {
+			if room -= terminal.ColumnsOf(c); room < 0 {
 				break
 			}
 			end += size
@@ -143,7 +142,7 @@ func (p *paragraph) fit(r run) {
 		r.text = r.text[end:]
 	}
 	p.put(r)
-	p.column += columns(r.text)
+	p.column += terminal.Columns(r.text)
 }
 
 func (p *paragraph) breakLine() {
@@ -171,25 +170,4 @@ func (p *paragraph) wear(st style) {
 		p.out.WriteString("\x1b[" + string(st) + "m")
 	}
 	p.worn = st
-}
-
-// columns is how much of a line a text takes.
-func columns(text string) (n int) {
-	for _, c := range text {
-		n += columnsOf(c)
-	}
-	return n
-}
-
-func columnsOf(c rune) int {
-	if c < 0x300 {
-		return 1
-	}
-	if unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	if kind := width.LookupRune(c).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
-		return 2
-	}
-	return 1
 }

@@ -31,6 +31,16 @@ func TestAParagraphIsBrokenUnderItsLabel(t *testing.T) {
 	}
 }
 
+func TestDotsStayWithTheirWord(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s := &screen{w: &out, width: 18}
+	s.line(run{"key  ", dim}, run{"one two three …", plain})
+	if want := "key  one two\n     three …\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 func TestStylesAreToldWhereTheyChange(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -52,7 +62,7 @@ func FuzzScreen(f *testing.F) {
 		s.line(run{"label ", dim}, run{first, plain}, run{second, bold})
 		text := sequences.ReplaceAllString(out.String(), "")
 		for line := range strings.Lines(text) {
-			if n := columns(strings.TrimSuffix(line, "\n")); n > width {
+			if n := terminal.Columns(strings.TrimSuffix(line, "\n")); n > width {
 				t.Fatalf("%d columns of %d: %q", n, width, line)
 			}
 		}

@@ -25,7 +25,7 @@ func TestHostilePagesAreIndexedInLittleMemory(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	fillWithLargePages(t, data, pages, size)
 	p := startCommand(t, "search", "--data", data)
-	peak := peakOf(p)
+	peak := peakOf(p.Process)
 	p.mustExit(0)
 	if peak := <-peak; peak == 0 || peak > most {
 		t.Errorf("%d MB of memory were in use at most, want at most %d", peak>>20, most>>20)
@@ -47,12 +47,12 @@ func TestHostilePagesAreIndexedInLittleMemory(t *testing.T) {
 
 // peakOf returns, once the process has ended, how many bytes of memory it had at most. What the system says of a
 // process that was waited for begins with that of its parent.
-func peakOf(p *process) <-chan int {
+func peakOf(p *os.Process) <-chan int {
 	peak := make(chan int, 1)
 	go func() {
 		most := 0
 		for {
-			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid))
 			_, rest, ok := strings.Cut(string(status), "VmHWM:")
 			if err != nil || !ok { // it has ended
 				peak <- most

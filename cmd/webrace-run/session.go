@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,29 +17,34 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
-	"github.com/webrace/webrace/storage/room"
+	"github.com/webrace/webrace/storage/diskspace"
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // session runs several pipelines over one data directory.
 type session struct {
-	dir  *storage.Dir
-	out  *output
-	room *room.Watch
-	face *admin.Handler
+	dir   *storage.Dir
+	out   *output
+	room  *diskspace.Watch
+	admin *admin.Handler
 
 	memory     *pipeline.Memory // that what flows takes from
 	continuous bool             // until a signal
-	tracer     pipeline.Tracer  // nil: nobody follows what is done
+	tracer     pipeline.Tracer  // nil: requests are not traced
 	drainLimit time.Duration    // how long a drain may take; 0 has no limit
 	reloads    *reloads
+	dry        *pipeline.Dry // nil: what is run has its effects
+
+	around func(*pipeline.Graph) (*pipeline.Graph, error) // puts a stage of the command into each pipeline; nil: none
 }
 
 // run starts the pipelines and waits for all. Those that follow a store end once the others have and they
 // have caught up. A first signal drains, which waits for room if the disk is full; a second one cancels.
-func (s *session) run(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Report, error) {
-	budget := budgetOf(config)
-	budget.apply(budget.room(indexes(config, names)))
+func (s *session) run(ctx context.Context, loaded *config.Config, names []string) ([]*pipeline.Report, error) {
+	budget := budgetOf(loaded)
+	budget.apply(budget.room(indexes(loaded, names)))
 	s.memory = pipeline.NewMemory(budget.flow())
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -46,7 +52,7 @@ func (s *session) run(ctx context.Context, config *pipeline.Config, names []stri
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	runs, err := s.start(ctx, config, names)
+	runs, err := s.start(ctx, loaded, names)
 	if err != nil {
 		cancel()
 		waitAll(runs)
@@ -56,16 +62,16 @@ func (s *session) run(ctx context.Context, config *pipeline.Config, names []stri
 	for i, run := range runs {
 		byName[names[i]] = run
 	}
-	stopReloads, err := s.reloads.begin(ctx, config, byName)
+	stopReloads, err := s.reloads.begin(ctx, loaded, byName)
 	if err != nil {
 		cancel()
 		waitAll(runs)
 		return nil, err
 	}
 	defer stopReloads()
-	s.face.OnReload(s.reloads.reload)
-	s.face.Show(byName)
-	defer s.answer()()
+	s.admin.OnReload(s.reloads.reload)
+	s.admin.Show(byName)
+	defer s.serveSocket()()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -77,7 +83,7 @@ func (s *session) run(ctx context.Context, config *pipeline.Config, names []stri
 }
 
 // start starts all pipelines, or returns those that it had started when one would not.
-func (s *session) start(ctx context.Context, config *pipeline.Config, names []string) ([]*pipeline.Run, error) {
+func (s *session) start(ctx context.Context, loaded *config.Config, names []string) ([]*pipeline.Run, error) {
 	letters, err := openDeadLetters(s.dir)
 	if err != nil {
 		return nil, err
@@ -85,18 +91,19 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, s.dir)
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return s.dir.Control() })
+	pipeline.Provide[httprequest.Open](resources, func() (httprequest.Source, error) { return s.dir.Control() })
 	upstream := make(chan struct{})
 	options := pipeline.RunOptions{Resources: resources, Logger: s.out.logger, DeadLetters: letters, Upstream: upstream, Continuous: s.continuous, Tracer: s.tracer,
-		Memory: s.memory}
+		Memory: s.memory, Around: s.around, Dry: s.dry}
 
 	var runs []*pipeline.Run
 	var feeders sync.WaitGroup
 	for _, name := range names {
-		graph, err := config.Graph(name)
+		graph, err := loaded.Graph(name)
 		if err != nil {
 			return runs, cli.Wrong(err)
 		}
-		s.face.Await("the stages of " + name + " to open")
+		s.admin.Await("the stages of " + name + " to open")
 		run, err := graph.Start(ctx, options)
 		if err != nil {
 			return runs, &cli.Error{Status: cli.Environment, Err: err}
@@ -114,9 +121,9 @@ func (s *session) start(ctx context.Context, config *pipeline.Config, names []st
 }
 
 // indexes reports whether one of the pipelines makes pages searchable. One without a graph is found out when it starts.
-func indexes(config *pipeline.Config, names []string) bool {
+func indexes(loaded *config.Config, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		g, err := config.Graph(name)
+		g, err := loaded.Graph(name)
 		return err == nil && slices.ContainsFunc(g.Stages, func(s *pipeline.Stage) bool { return s.Spec.Type == "index" })
 	})
 }
@@ -145,7 +152,7 @@ func (s *session) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-
 			s.out.progress(runs, draining)
 		case <-limit:
 			interrupted = true
-			s.stop(fmt.Sprintf("stopping after %v (--drain-limit), with items in %s", s.drainLimit, holding(runs)), cancel)
+			s.stop(fmt.Sprintf("stopping after %v (--drain-limit), with items in %s", s.drainLimit, cmp.Or(holding(runs), "the stores")), cancel)
 		case <-signals:
 			if draining {
 				interrupted = true
@@ -156,7 +163,7 @@ func (s *session) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-
 			if s.drainLimit > 0 {
 				limit = time.After(s.drainLimit)
 			}
-			s.out.note("finishing what is in flight (%s)%s; again to stop at once", holding(runs), s.condition())
+			s.out.note("finishing what is in flight%s%s; again to stop at once", inBrackets(holding(runs)), s.condition())
 			for _, run := range runs {
 				run.Drain()
 			}
@@ -179,16 +186,20 @@ func (s *session) condition() string {
 	return ""
 }
 
-// holding names the stages that still have items.
+// holding names the stages that still have items; empty if none has, and what is left is on its way to the disk.
 func holding(runs []*pipeline.Run) string {
 	var names []string
 	for _, run := range runs {
 		names = append(names, run.Holding()...)
 	}
-	if len(names) == 0 {
-		return "waiting for the disk"
-	}
 	return strings.Join(names, ", ")
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
 }
 
 func (s *session) results(runs []*pipeline.Run, interrupted bool) ([]*pipeline.Report, error) {

@@ -37,7 +37,7 @@ func slowSite(s *site, n int) (arrived <-chan struct{}, letGo func()) {
 			case <-open:
 				serveDocument(rw, r, document("page "+path+" speaks of tea"))
 			case <-r.Context().Done():
-				rw.WriteHeader(http.StatusRequestTimeout) // nobody reads it
+				rw.WriteHeader(http.StatusRequestTimeout) // the client does not read it
 			}
 		})
 	}
@@ -53,6 +53,20 @@ func (w *world) awaitEnds(n int) {
 		ended += len(w.requestsInOrder())
 		return ended >= n
 	}, func() string { return fmt.Sprintf("%d requests have ended, want %d", ended, n) })
+}
+
+// slowPages is how many pages a slowCrawl has besides its start, and slowInFlight how many of them it asks for at once.
+const slowPages, slowInFlight = 12, 4
+
+// slowCrawl starts a crawl of a slowSite, and waits until as many pages have been asked for as may be at once.
+func (w *world) slowCrawl() (urds []*xmlschema.URD, p *process, letGo func()) {
+	w.t.Helper()
+	arrived, letGo := slowSite(w.site, slowPages)
+	w.t.Cleanup(letGo)
+	urds = these(w.asks("ann", "/", depth(2), about("tea")))
+	p = w.start(urds, "--set", fmt.Sprintf("frontier.leases=%d", slowInFlight))
+	await(w.t, arrived, slowInFlight)
+	return urds, p, letGo
 }
 
 // await receives n times.
@@ -71,29 +85,20 @@ func TestASignalFinishesWhatIsInFlightAndTheNextRunFetchesTheRestOnly(t *testing
 	t.Parallel()
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		w := newWorld(t)
-		const pages, inFlight = 12, 4
-		arrived, letGo := slowSite(w.site, pages)
-		t.Cleanup(letGo)
-		urds := these(w.asks("ann", "/", depth(2), about("tea")))
-		p := w.start(urds, "--set", fmt.Sprintf("frontier.leases=%d", inFlight))
-		await(t, arrived, inFlight)
+		urds, p, letGo := w.slowCrawl()
 		p.signal(signal)
 		p.waitUntil("finishing what is in flight (fetch)")
 		letGo()
 		p.mustExit(cli.OK)
 		first := w.requests()
-		if len(first) != 1+inFlight {
-			t.Errorf("%v: %d requests, want the start and the %d in flight: %v", signal, len(first), inFlight, first)
+		if len(first) != 1+slowInFlight {
+			t.Errorf("%v: %d requests, want the start and the %d in flight: %v", signal, len(first), slowInFlight, first)
 		}
-		mustSay(t, p.said(), fmt.Sprintf("%d URLs left for the next run", pages-inFlight))
-		if told := w.news(); len(told) != inFlight {
-			t.Errorf("%v: told of %d pages, want of the %d that were in flight", signal, len(told), inFlight)
-		}
+		mustSay(t, p.said(), fmt.Sprintf("%d URLs left for the next run", slowPages-slowInFlight))
+		w.mustTellOf(fmt.Sprint("those in flight at ", signal), slowInFlight)
 		w.run(urds, askAll...)
-		mustBeDisjoint(t, first, w.requests(), 1+pages)
-		if told := w.news(); len(told) != pages-inFlight {
-			t.Errorf("%v: told of %d pages by the next run, want of the other %d", signal, len(told), pages-inFlight)
-		}
+		mustBeDisjoint(t, first, w.requests(), 1+slowPages)
+		w.mustTellOf(fmt.Sprint("the others, after ", signal), slowPages-slowInFlight)
 	}
 }
 
@@ -117,55 +122,41 @@ func mustBeDisjoint(t *testing.T, first, second []string, n int) {
 func TestASecondSignalStopsAtOnceAndTheNextRunRepeatsWhatWasInFlight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const pages, inFlight = 12, 4
-	arrived, letGo := slowSite(w.site, pages)
-	t.Cleanup(letGo)
-	urds := these(w.asks("ann", "/", depth(2), about("tea")))
-	p := w.start(urds, "--set", fmt.Sprintf("frontier.leases=%d", inFlight))
-	await(t, arrived, inFlight)
+	urds, p, letGo := w.slowCrawl()
 	p.signal(os.Interrupt)
 	p.waitUntil("finishing what is in flight")
 	p.signal(os.Interrupt)
 	p.mustExit(cli.Interrupted) // while no page has been served
 	mustSay(t, p.said(), "the next run goes on from here")
 	mustBe(t, "told by what was interrupted", w.news())
-	w.awaitEnds(1 + inFlight)
+	w.awaitEnds(1 + slowInFlight)
 	letGo()
 	w.run(urds, askAll...)
 	var want []string
-	for i := range pages {
+	for i := range slowPages {
 		want = append(want, fmt.Sprintf("200 /%d", i+1))
 	}
 	mustBe(t, "requests of the next run", w.requests(), want...)
-	if told := w.news(); len(told) != pages {
-		t.Errorf("told of %d pages, want of all %d", len(told), pages)
-	}
+	w.mustTellOf("the next run", slowPages)
 }
 
 func TestKill9LosesNothingThatWasAcceptedAndRepeatsWhatWasInFlight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const pages, inFlight = 12, 4
-	arrived, letGo := slowSite(w.site, pages)
-	t.Cleanup(letGo)
-	urds := these(w.asks("ann", "/", depth(2), about("tea")))
-	p := w.start(urds, "--set", fmt.Sprintf("frontier.leases=%d", inFlight))
-	await(t, arrived, inFlight)
+	urds, p, letGo := w.slowCrawl()
 	p.signal(os.Kill)
 	p.Wait()
-	w.awaitEnds(1 + inFlight)
+	w.awaitEnds(1 + slowInFlight)
 	letGo()
 	w.run(urds, askAll...)
 	found := make(map[string]int)
 	for _, request := range w.requests() {
 		found[request]++
 	}
-	for i := range pages {
+	for i := range slowPages {
 		if request := fmt.Sprintf("200 /%d", i+1); found[request] != 1 {
 			t.Errorf("%s %d times in the next run, want once", request, found[request])
 		}
 	}
-	if told := w.news(); len(told) != pages {
-		t.Errorf("told of %d pages, want of all %d", len(told), pages)
-	}
+	w.mustTellOf("the next run", slowPages)
 }

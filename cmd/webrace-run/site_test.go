@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/internal/sharedbuffer"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -164,7 +165,7 @@ func newWorld(t *testing.T) *world {
 // webraceRun is the command, in this process. What libraries log goes to the command that began last, so a
 // command that runs beside it may be told of in its errors.
 func webraceRun(args ...string) (stdout, stderr string, err error) {
-	var out, complaints sharedbuffer.Buffer
+	var out, complaints testutil.Buffer
 	root := newRoot()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
@@ -243,12 +244,8 @@ func these(urds ...*xmlschema.URD) []*xmlschema.URD { return urds }
 // acis returns the annotations that were stored since the last call.
 func (w *world) acis() []control.ACI {
 	w.t.Helper()
-	dir := w.open()
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	store, closeDir := openControl(w.t, w.data)
+	defer closeDir()
 	var fresh []control.ACI
 	for aci, err := range store.ACIs(w.t.Context(), control.Filter{After: w.last}) {
 		if err != nil {
@@ -273,6 +270,14 @@ func (w *world) news() []string {
 	return all
 }
 
+// mustTellOf wants owners told of so many pages since the last call.
+func (w *world) mustTellOf(what string, pages int) {
+	w.t.Helper()
+	if told := w.news(); len(told) != pages {
+		w.t.Errorf("%s: told of %d pages, want %d", what, len(told), pages)
+	}
+}
+
 // versions returns the stored versions of the page at a path.
 func (w *world) versions(path string) []objects.Version {
 	w.t.Helper()
@@ -291,9 +296,26 @@ func (w *world) versions(path string) []objects.Version {
 
 func (w *world) open() *storage.Dir {
 	w.t.Helper()
-	dir, err := storage.Open(w.data, storage.Options{})
+	return openData(w.t, w.data)
+}
+
+// openData opens a data directory.
+func openData(t *testing.T, path string) *storage.Dir {
+	t.Helper()
+	dir, err := storage.Open(path, storage.Options{})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return dir
+}
+
+// openControl opens the control store of a data directory, which is closed by the function that it returns.
+func openControl(t *testing.T, path string) (store *control.Store, closeDir func() error) {
+	t.Helper()
+	dir := openData(t, path)
+	store, err := dir.Control()
+	if err != nil {
+		t.Fatal(errors.Join(err, dir.Close()))
+	}
+	return store, dir.Close
 }

@@ -26,7 +26,7 @@ func someStartMustAnswer(dir *storage.Dir, reports []*pipeline.Report) error {
 				reasons = nil
 				break
 			}
-			reasons = append(reasons, start.Crawl.Start+": "+start.Failed)
+			reasons = append(reasons, start.Crawl.Start+": "+withoutURL(start.Failed, start.Crawl.Start))
 		}
 		if len(reasons) > 0 {
 			return fmt.Errorf("%s: %s", r.Pipeline, noStartAnswered(reasons))

@@ -1,38 +1,58 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/stages/writefile"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/frontier"
 )
 
-// summarize tells a person what a session did and where to look next.
-func summarize(w io.Writer, dir *storage.Dir, reports []*pipeline.Report) {
+// summarize tells a person what a session did and where to look next; after a dry run there is nothing to look at.
+func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*pipeline.Report, dry bool) {
+	w = cli.Prose(w)
+	if dry {
+		fmt.Fprintln(w, "This was a dry run: nothing was stored, sent or written.")
+	}
 	for _, r := range reports {
 		var t totals
 		t.add(r)
 		fmt.Fprintf(w, "%s: %s in %s\n", r.Pipeline, t.sentence(), r.Duration.Round(time.Millisecond))
-		for _, line := range t.remarks() {
+		if r.Drained != "" {
+			fmt.Fprintln(w, "  ended: "+r.Drained)
+		}
+		remarks, more := append(t.remarks(), filesOf(loaded, r)...), ": webrace-store frontier failed"
+		if dry {
+			remarks, more = nil, ""
+		}
+		if t.lacksURDs() {
+			remarks = append(remarks, "there is no URD to crawl for: webrace-store urd add stores one, and --urds FILE imports some")
+		}
+		for _, line := range remarks {
 			fmt.Fprintln(w, "  "+line)
 		}
-		listFailures(w, dir, r.Pipeline)
+		listFailures(w, dir, r.Pipeline, more)
 	}
 }
 
 // sentence says what came of a pipeline.
 func (t *totals) sentence() string {
 	switch {
-	case t.documents() > 0:
 	case t.read > 0:
 		return strings.Join([]string{cli.Count(t.read, "document") + " read", cli.Count(t.Annotations, "annotation"), cli.Count(t.Errors, "error")}, ", ")
+	case t.documents() > 0:
 	case t.indexed > 0:
 		return cli.Count(t.indexed, "document") + " indexed"
+	case t.collects:
+		return cli.Count(t.removed, "version") + " removed, " + terminal.Size(t.freed) + " given back"
 	case t.Errors > 0:
 		return cli.Count(t.items, "item") + ", " + cli.Count(t.Errors, "error")
 	case t.items > 0:
@@ -40,7 +60,7 @@ func (t *totals) sentence() string {
 	default:
 		return "nothing new"
 	}
-	s := fmt.Sprintf("%s (%s)", cli.Count(t.Pages, "page"), size(t.Bytes))
+	s := fmt.Sprintf("%s (%s)", cli.Count(t.Pages, "page"), terminal.Size(t.Bytes))
 	if t.NotModified > 0 {
 		s += fmt.Sprintf(", %d not modified", t.NotModified)
 	}
@@ -67,8 +87,29 @@ func (t *totals) remarks() []string {
 	return remarks
 }
 
-// idle says when the next round is due, while nothing is being done.
+// lacksURDs reports whether nothing was crawled, because there was no URD and no other source to crawl for.
+func (t *totals) lacksURDs() bool { return t.noURDs && t.items+t.documents() == 0 }
+
+// filesOf says which files a pipeline wrote to.
+func filesOf(loaded *config.Config, r *pipeline.Report) (lines []string) {
+	graph, err := loaded.Graph(r.Pipeline)
+	if err != nil {
+		return nil
+	}
+	for _, stage := range graph.Stages {
+		to, isFile := stage.Options.(writefile.Options)
+		if counted := r.Stages[stage.Name]; isFile && counted.In > counted.Errors {
+			lines = append(lines, cli.Count(counted.In-counted.Errors, "item")+" written to "+to.Path)
+		}
+	}
+	return lines
+}
+
+// idle says what is waited for while nothing is being done: a URD, or when the next round is due.
 func (t *totals) idle(now time.Time) string {
+	if t.lacksURDs() && t.inFlight == 0 {
+		return "  waiting for a URD to crawl for"
+	}
 	wait := time.UnixMilli(t.next).Sub(now)
 	if t.next == 0 || t.inFlight > 0 || wait <= 0 {
 		return ""
@@ -88,35 +129,48 @@ func (t *totals) idle(now time.Time) string {
 // shownFailures is how many failed URLs a summary lists.
 const shownFailures = 5
 
-// listFailures shows some of the URLs that gave no document.
-func listFailures(w io.Writer, dir *storage.Dir, pipeline string) {
+// listFailures shows some of the URLs that gave no document in the run: the starts first, for what was wanted of the
+// run began there. All is where the others are to be found.
+func listFailures(w io.Writer, dir *storage.Dir, pipeline, all string) {
 	store, err := dir.Frontier()
 	if err != nil {
 		return
 	}
-	failures, total, err := store.Failures(context.Background(), pipeline, shownFailures)
-	if err != nil || total == 0 {
+	first, total := store.LastFailures(pipeline)
+	var lines []string
+	started := make(map[string]bool)
+	for start, err := range store.LastStarts(pipeline) {
+		if err != nil {
+			return
+		}
+		url := start.Crawl.Start
+		if start.Failed == "" || started[url] {
+			continue
+		}
+		started[url] = true
+		lines = append(lines, url+": "+withoutURL(start.Failed, url))
+		if !slices.ContainsFunc(first, func(f frontier.Failure) bool { return f.URL == url }) {
+			total++ // it was refused, or is tried again in the next run
+		}
+	}
+	slices.SortFunc(first, func(a, b frontier.Failure) int { return strings.Compare(a.URL, b.URL) })
+	for _, f := range first {
+		if !started[f.URL] {
+			lines = append(lines, f.URL+": "+withoutURL(f.Visit.Error, f.URL))
+		}
+	}
+	if len(lines) == 0 {
 		return
 	}
+	total = max(total, len(lines))
 	fmt.Fprintf(w, "  %s gave no document:\n", cli.Count(total, "URL"))
-	for _, f := range failures {
-		fmt.Fprintf(w, "    %s: %s\n", f.URL, f.Visit.Error)
+	for _, line := range lines[:min(len(lines), shownFailures)] {
+		fmt.Fprintln(w, "    "+line)
 	}
-	if total > len(failures) {
-		fmt.Fprintln(w, "    … webrace-store frontier failed lists them all")
+	if total > shownFailures {
+		fmt.Fprintf(w, "    … and %d more%s\n", total-shownFailures, all)
 	}
 }
 
-// size writes a number of bytes for a person.
-func size(n int64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, prefix := float64(n)/unit, 0
-	for value >= unit && prefix < 3 {
-		value /= unit
-		prefix++
-	}
-	return fmt.Sprintf("%.1f %ciB", value, "KMGT"[prefix])
-}
+// withoutURL leaves out of an error the URL that it stands behind.
+func withoutURL(failure, url string) string { return strings.TrimPrefix(failure, "fetch "+url+": ") }

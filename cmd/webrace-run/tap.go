@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/cmd/internal/watch"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
 )
 
-func newTap(place *cli.Place) *cobra.Command {
+func newTap(globals *cli.Globals) *cobra.Command {
 	var q admin.TapQuery
 	var once, asJSON bool
 	c := &cobra.Command{
@@ -27,7 +28,8 @@ is what comes in. NAME may be left out where one pipeline runs, or one has the s
 
 Nothing is changed or held back: at most 20 items a second are looked at, for at
 most a hundredth of a processor, and who reads too slowly, or has a condition that
-takes more than 50 ms on an item, misses some. On a terminal an item is a line for a person, elsewhere a line of JSON.`,
+takes more than 50 ms on an item, misses some. On a terminal an item is a line for a
+person, elsewhere a line of JSON.`,
 		Example: `  webrace-run tap fetch                                  what is fetched
   webrace-run tap fetch.errors --body                    what could not be processed
   webrace-run tap webrace keyword-filter:in --once --json | jq .
@@ -43,7 +45,7 @@ takes more than 50 ms on an item, misses some. On a terminal an item is a line f
 				q.Limit = 1
 			}
 			show := newItemPrinter(c.OutOrStdout(), asJSON, q.Body > 0)
-			return tapRunning(c, place, name, q, show)
+			return tapRunning(c, globals, name, q, show)
 		},
 	}
 	c.Flags().BoolVar(&once, "once", false, "show one item, and end; exit status 1 if none came")
@@ -57,13 +59,13 @@ takes more than 50 ms on an item, misses some. On a terminal an item is a line f
 	return c
 }
 
-// tapRunning watches until the tap ends, or somebody does not want to see more.
-func tapRunning(c *cobra.Command, place *cli.Place, name string, q admin.TapQuery, show func(pipeline.Tapped) error) error {
+// tapRunning watches until the tap ends, or the user interrupts it.
+func tapRunning(c *cobra.Command, globals *cli.Globals, name string, q admin.TapQuery, show func(pipeline.Tapped) error) error {
 	stage, _, err := pipeline.ParseTapPoint(q.Stage)
 	if err != nil {
 		return cli.Wrong(err)
 	}
-	process, err := findRunning(place)
+	process, err := findRunning(globals)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func tapRunning(c *cobra.Command, place *cli.Place, name string, q admin.TapQuer
 	var last pipeline.Tapped
 	shown := int64(0)
 	opened := func() {
-		fmt.Fprintf(c.ErrOrStderr(), "watching %s of %s; Ctrl-C ends this, and nothing else\n", q.Stage, name)
+		fmt.Fprintf(cli.Prose(c.ErrOrStderr()), "watching %s of %s; Ctrl-C ends this, and nothing else\n", q.Stage, name)
 	}
 	end, err := process.Client.Tap(ctx, name, q, opened, func(item pipeline.Tapped) error {
 		last = item
@@ -120,7 +122,7 @@ func tapEnded(w io.Writer, end admin.TapEnd, q admin.TapQuery) error {
 		if end.Missed > 0 {
 			text += fmt.Sprintf(", %d missed", end.Missed)
 		}
-		fmt.Fprintln(w, strings.TrimSuffix(cmp.Or(end.Reason, "ended")+": "+text, "\n"))
+		fmt.Fprintln(cli.Prose(w), strings.TrimSuffix(cmp.Or(end.Reason, "ended")+": "+text, "\n"))
 	}
 	if q.Limit == 1 && end.Shown == 0 {
 		return &cli.Error{Status: cli.Failed}
@@ -161,7 +163,7 @@ func (s *screen) item(item pipeline.Tapped, unseen int64) {
 	}
 	at := run{item.Time.Local().Format("15:04:05") + " ", dim}
 	if s.width > 0 {
-		runs = fitting(s.width-columns(at.text), runs)
+		runs = fitting(s.width-terminal.Columns(at.text), runs)
 	}
 	s.line(at, runs...)
 }
@@ -169,7 +171,7 @@ func (s *screen) item(item pipeline.Tapped, unseen int64) {
 // fitting returns as many runs as fit in so many columns, but at least the first.
 func fitting(width int, runs []run) []run {
 	for i, r := range runs {
-		if width -= columns(r.text); width < 0 && i > 0 {
+		if width -= terminal.Columns(r.text); width < 0 && i > 0 {
 			return runs[:i]
 		}
 	}

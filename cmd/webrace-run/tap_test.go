@@ -64,10 +64,10 @@ func TestARunningCrawlIsWatched(t *testing.T) {
 	if pages := itemsOf(t, all.said()); len(pages) == 0 || !strings.Contains(string(pages[0].Body), "speaks of tea") || !strings.Contains(all.said(), "the pipeline has ended: ") {
 		t.Errorf("pages are shown as %s", all.said())
 	}
-	nobody := w.look("tap", "fetch")
-	nobody.mustExit(cli.Failed)
-	if !strings.Contains(nobody.said(), "start one: ") {
-		t.Errorf("where nothing runs it says %s", nobody.said())
+	idle := w.look("tap", "fetch")
+	idle.mustExit(cli.Failed)
+	if !strings.Contains(idle.said(), "start one: ") {
+		t.Errorf("where nothing runs it says %s", idle.said())
 	}
 }
 

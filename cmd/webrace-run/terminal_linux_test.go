@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/cmd/internal/pty"
 )
 
 func TestTopIsLiveOnATerminal(t *testing.T) {
@@ -21,7 +21,7 @@ func TestTopIsLiveOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer screen.Close()
-	if err := pty.Resize(tty, 60, 9); err != nil {
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: 60, Rows: 9}); err != nil {
 		t.Fatal(err)
 	}
 	p := newCommand(t, "top", "--data", w.data, "--interval", "100ms")
@@ -31,7 +31,7 @@ func TestTopIsLiveOnATerminal(t *testing.T) {
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
-		io.Copy(&p.output, screen) // until nobody has the terminal open any more
+		io.Copy(&p.output, screen) // until no process has the terminal open any more
 	}()
 	for _, step := range []struct{ sees, types string }{{"in/s", "?"}, {"sort by the next column", "\x1b"}, {"q quit", "q"}} {
 		p.waitUntil(step.sees)

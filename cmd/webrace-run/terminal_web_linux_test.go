@@ -17,7 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/webrace/webrace/cmd/internal/pty"
+	"github.com/creack/pty"
 )
 
 // obeyed is what a terminal would obey: sequences of C0 and of C1, in UTF-8 and as bytes, a link (OSC 8), a bell, text
@@ -55,7 +55,7 @@ func atTerminal(t *testing.T, dir, program string, args ...string) (p *process, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pty.Resize(tty, 400, 50); err != nil {
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: 400, Rows: 50}); err != nil {
 		t.Fatal(err)
 	}
 	p = &process{Cmd: exec.Command(program, args...), t: t}
@@ -66,7 +66,7 @@ func atTerminal(t *testing.T, dir, program string, args ...string) (p *process, 
 	go func() {
 		defer close(all)
 		defer screen.Close()
-		io.Copy(&p.output, screen) // until nobody has the terminal open any more
+		io.Copy(&p.output, screen) // until no process has the terminal open any more
 	}()
 	return p, all
 }
@@ -169,7 +169,7 @@ var runCommands = map[string]string{
 	"build": "--with", "check": "webrace", "conformance": "webrace drop", "completion bash": "x", "completion fish": "x",
 	"completion powershell": "x", "completion zsh": "x", "graph": "webrace", "help": "", "lint": "", "list": "", "new-stage": "A",
 	"demo": "x", // its site is built in
-	"run":  "webrace --set fetch.allow_networks=loopback --set frontier.fresh=0s", "schema": "", "stages": "fetch", "test": "",
+	"run":  "webrace --set fetch.allow_networks=loopback --set frontier.fresh=0s", "schema": "", "stage": "transform", "stages": "fetch", "test": "",
 	"crawl": "", "tap": "", "top": "", "try": "", // called by the test
 }
 
@@ -201,8 +201,9 @@ func TestTerminalObeysNothingOfTheWeb(t *testing.T) {
 	// While a crawl runs, its process runs the commands, and can be looked into.
 	crawl, crawled := start("webrace-run", append([]string{"crawl", site + "/", "--depth", "3", "--log-level", "debug"}, options...)...)
 	waitFor(t, func() bool {
-		said, _ := w.store("aci", "list")
-		return strings.Contains(said, "/title")
+		told, _ := w.store("aci", "list")
+		known, _ := w.store("explain", site+"/title", "ann")
+		return strings.Contains(told, "/title") && !strings.Contains(known, "not in the object cache")
 	}, func() string { return "nothing is told of /title" })
 	tap, tapped := start("webrace-run", "tap", "normalize", "--where", `url endsWith "/slow"`, "--limit", "1", "--body")
 	tap.waitUntil("watching")
@@ -214,10 +215,11 @@ func TestTerminalObeysNothingOfTheWeb(t *testing.T) {
 	mustSay(t, tap.mustEndSoundly(tapped), shown("slow"))
 	all.WriteString(crawl.mustEndSoundly(crawled))
 
-	warc, urds := filepath.Join(dir, "all.warc.gz"), filepath.Join(dir, "urds.xml")
+	warc, urds, quads := filepath.Join(dir, "all.warc.gz"), filepath.Join(dir, "urds.xml"), filepath.Join(dir, "quads.nq")
 	mustSay(t, w.mustStore(0, "cache", "cat", site+"/plain"), obeyed("plain")+"\r\n") // what is asked for goes through a pipe as it is
 	w.mustStore(0, "cache", "export", "--warc", warc)
 	writeFile(t, urds, w.mustStore(0, "urd", "export"))
+	writeFile(t, quads, oneQuad)
 	for _, path := range []string{"/title", "/headers", "/language", "/plain", "/feed"} {
 		for _, args := range []string{"cache cat URL --header", "cache meta URL", "explain URL ann"} {
 			at("webrace-store", strings.Fields(strings.Replace(args, "URL", site+path, 1))...)
@@ -238,7 +240,7 @@ func TestTerminalObeysNothingOfTheWeb(t *testing.T) {
 	at("webrace-run", append([]string{"run", "crawl", "--log", "json"}, options[:4]...)...)
 
 	at("webrace-run", "notify", "--set", "http-out.url="+site+"/reason") // refused, and so dead letters
-	fill := strings.NewReplacer("SITE", site, "WARC", warc, "URDS", urds, "OUT", filepath.Join(dir, "out"))
+	fill := strings.NewReplacer("SITE", site, "WARC", warc, "URDS", urds, "QUADS", quads, "OUT", filepath.Join(dir, "out"))
 	for _, name := range storeLeaves() {
 		c, known := storeCommands[name]
 		if !known {

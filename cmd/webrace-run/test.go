@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 	"github.com/webrace/webrace/pipeline/pipelinetest"
 )
 
@@ -28,7 +30,7 @@ type testFlags struct {
 	limit   time.Duration
 }
 
-func newTest(place *cli.Place) *cobra.Command {
+func newTest(globals *cli.Globals) *cobra.Command {
 	var flags testFlags
 	c := &cobra.Command{
 		Use:   "test [FILE|NAME…]",
@@ -40,11 +42,11 @@ It asks no network and uses a temporary data directory.`,
 		Example: `  webrace-run test                                   all tests
   webrace-run test crawl --run 'robots|redirect' -v
   webrace-run test news_test.toml --json`,
-		ValidArgsFunction: place.CompletePipelines,
+		ValidArgsFunction: globals.CompletePipelines,
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return flags.test(ctx, c, *place, args)
+			return flags.test(ctx, c, *globals, args)
 		},
 	}
 	c.Flags().StringVar(&flags.run, "run", "", "only tests with names that match a `REGEXP`")
@@ -55,7 +57,7 @@ It asks no network and uses a temporary data directory.`,
 }
 
 // test runs the tests that are meant, and ends with status 1 if one fails.
-func (f testFlags) test(ctx context.Context, c *cobra.Command, place cli.Place, args []string) error {
+func (f testFlags) test(ctx context.Context, c *cobra.Command, globals cli.Globals, args []string) error {
 	var files, names []string
 	for _, arg := range args {
 		if strings.HasSuffix(arg, ".toml") {
@@ -64,18 +66,18 @@ func (f testFlags) test(ctx context.Context, c *cobra.Command, place cli.Place, 
 			names = append(names, arg)
 		}
 	}
-	if len(files) > 0 && place.Config == "" {
-		place.Config = configOf(files[0])
+	if len(files) > 0 && globals.Config == "" {
+		globals.Config = configOf(files[0])
 	}
-	config, err := place.Load(pipeline.LoadOptions{Tests: true, Run: []string{}})
+	loaded, err := globals.Load(config.LoadOptions{Tests: true, Run: []string{}})
 	if err != nil {
 		return err
 	}
-	tests, err := f.choose(config, files, names)
+	tests, err := f.choose(loaded, files, names)
 	if err != nil {
 		return err
 	}
-	o := testOptions(place, f.limit)
+	o := testOptions(globals, f.limit)
 	results := []pipelinetest.Result{}
 	failed := 0
 	for _, t := range tests {
@@ -120,19 +122,19 @@ func configOf(file string) string {
 }
 
 // choose returns the tests in these files, of these pipelines, with these names.
-func (f testFlags) choose(config *pipeline.Config, files, names []string) ([]pipeline.Test, error) {
+func (f testFlags) choose(c *config.Config, files, names []string) ([]config.Test, error) {
 	pattern, err := regexp.Compile(f.run)
 	if err != nil {
 		return nil, cli.Wrongf("--run %s: %w", f.run, err)
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(config.Pipelines, func(p pipeline.PipelineInfo) bool { return p.Name == name }) {
-			_, err := config.Graph(name)
+		if !slices.ContainsFunc(c.Pipelines, func(p config.PipelineInfo) bool { return p.Name == name }) {
+			_, err := c.Graph(name)
 			return nil, err
 		}
 	}
-	var tests []pipeline.Test
-	for _, t := range config.Tests {
+	var tests []config.Test
+	for _, t := range c.Tests {
 		in := len(files) == 0 || slices.Contains(files, filepath.Clean(t.At.Pos.File))
 		of := len(names) == 0 || slices.Contains(names, t.Pipeline)
 		if in && of && pattern.MatchString(t.Name) {
@@ -140,7 +142,7 @@ func (f testFlags) choose(config *pipeline.Config, files, names []string) ([]pip
 		}
 	}
 	if len(tests) == 0 {
-		return nil, cli.Wrongf("there is no such test; tests are [[test]] tables in %s, and in files *_test.toml beside it", config.Files[0])
+		return nil, cli.Wrongf("there is no such test; tests are [[test]] tables in %s, and in files *_test.toml beside it", c.Files[0])
 	}
 	return tests, nil
 }
@@ -150,27 +152,26 @@ func (f testFlags) tell(c *cobra.Command, r pipelinetest.Result) {
 	out := c.OutOrStdout()
 	if len(r.Failures) == 0 {
 		if f.verbose {
-			fmt.Fprintf(out, "ok    %s: %s (%.2fs)\n", r.Pipeline, r.Name, r.Seconds)
+			fmt.Fprintf(cli.Prose(out), "ok    %s: %s (%.2fs)\n", r.Pipeline, r.Name, r.Seconds)
 		}
 		return
 	}
-	fmt.Fprintf(out, "FAIL  %s: %s\n", r.Pipeline, r.Name)
+	fmt.Fprintf(cli.Prose(out), "FAIL  %s: %s\n", r.Pipeline, r.Name)
 	for _, failure := range r.Failures {
-		pipeline.Findings{failure.Finding}.Format(cli.Exact(out), cli.IsTerminal(out))
+		cli.WriteFindings(out, finding.List{failure.Finding})
 		fmt.Fprint(out, failure.Detail)
 	}
 }
 
 // testOptions says what tests of pipelines run over.
-func testOptions(place cli.Place, limit time.Duration) pipelinetest.Options {
+func testOptions(globals cli.Globals, limit time.Duration) pipelinetest.Options {
 	return pipelinetest.Options{
-		Load: place.Load,
-		Stores: func(ctx context.Context, dir string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
-			return testStores(ctx, place, dir, t)
+		Load: globals.Load,
+		Stores: func(ctx context.Context, dir string, t config.Test) (*pipeline.Resources, func() error, error) {
+			return testStores(ctx, globals, dir, t)
 		},
 		Refuse: map[string]string{
-			"fetch": "asks the network", "render": "asks the network", "http-out": "asks the network", "mail-out": "sends mail",
-			"write-file": "writes a file", "file-out": "writes a file",
+			"fetch": "asks the network", "render": "asks the network",
 		},
 		Defaults: map[string]pipeline.Table{"document": fetchedPage},
 		Complete: completeDocument,

@@ -16,13 +16,16 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // testStores makes a data directory that holds what a test gives: URDs and documents.
-func testStores(ctx context.Context, place cli.Place, path string, t pipeline.Test) (*pipeline.Resources, func() error, error) {
-	urds, err := givenURDs(place, t)
+func testStores(ctx context.Context, globals cli.Globals, path string, t config.Test) (*pipeline.Resources, func() error, error) {
+	urds, err := givenURDs(globals, t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,11 +44,12 @@ func testStores(ctx context.Context, place cli.Place, path string, t pipeline.Te
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, dir)
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return dir.Control() })
+	pipeline.Provide[httprequest.Open](resources, func() (httprequest.Source, error) { return dir.Control() })
 	return resources, dir.Close, nil
 }
 
 // givenURDs reads the URDs of a test: XML, or the name of a file beside the test.
-func givenURDs(place cli.Place, t pipeline.Test) ([]*xmlschema.URD, error) {
+func givenURDs(globals cli.Globals, t config.Test) ([]*xmlschema.URD, error) {
 	for key := range t.Given {
 		if key != "urds" && key != "documents" {
 			return nil, fmt.Errorf("nothing reads given.%s: there are urds, XML or a file of it, and documents", key)
@@ -68,7 +72,7 @@ func givenURDs(place cli.Place, t pipeline.Test) ([]*xmlschema.URD, error) {
 		}
 		text = string(content)
 	}
-	urds, _, err := place.ReadURDs(strings.NewReader(text), "given.urds", "")
+	urds, _, err := globals.ReadURDs(strings.NewReader(text), "given.urds", "")
 	return urds, err
 }
 
@@ -76,7 +80,7 @@ func givenURDs(place cli.Place, t pipeline.Test) ([]*xmlschema.URD, error) {
 var fetchedPage = pipeline.Table{"outcome": "fetched", "status": 200, "media_type": "text/html"}
 
 // givenDocuments returns the documents that are stored before a test, as a crawl would have stored them.
-func givenDocuments(t pipeline.Test) ([]*webrace.Document, error) {
+func givenDocuments(t config.Test) ([]*webrace.Document, error) {
 	if t.Given["documents"] == nil {
 		return nil, nil
 	}
@@ -108,7 +112,7 @@ func givenDocument(entry any) (*webrace.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := pipeline.DecodeValue("document", header, []byte(body))
+	v, err := codec.Decode("document", header, []byte(body))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +127,7 @@ func givenDocument(entry any) (*webrace.Document, error) {
 }
 
 // storeGiven stores them; several of one URL are versions of it.
-func storeGiven(dir *storage.Dir, t pipeline.Test) error {
+func storeGiven(dir *storage.Dir, t config.Test) error {
 	documents, err := givenDocuments(t)
 	if err != nil || len(documents) == 0 {
 		return err
@@ -146,7 +150,7 @@ func storeGiven(dir *storage.Dir, t pipeline.Test) error {
 
 // completeDocument gives a document that a test calls not modified or fresh the version that is stored of it, and the
 // visit that stored it, unless the test says these.
-func completeDocument(t pipeline.Test, v any) (any, error) {
+func completeDocument(t config.Test, v any) (any, error) {
 	d, ok := v.(*webrace.Document)
 	if !ok || d.Outcome != webrace.NotModified && d.Outcome != webrace.Fresh || d.Visit != nil {
 		return v, nil

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/term"
 )
 
-func newTop(place *cli.Place) *cobra.Command {
+func newTop(globals *cli.Globals) *cobra.Command {
 	var once, asJSON bool
 	var interval time.Duration
 	c := &cobra.Command{
@@ -36,7 +36,7 @@ it: ? tells the keys. Elsewhere, or with --once, the table is printed once.`,
 			if interval < 100*time.Millisecond {
 				return cli.Wrongf("--interval %s: it is 100ms or more", interval)
 			}
-			process, err := findRunning(place)
+			process, err := findRunning(globals)
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func topOnce(ctx context.Context, w io.Writer, process *runningProcess, before [
 	return encoder.Encode(tables)
 }
 
-// topLive shows the table until somebody has seen enough, or the process has ended, which leaves the last
+// topLive shows the table until the user quits, or the process has ended, which leaves the last
 // table on the screen.
 func topLive(ctx context.Context, process *runningProcess, names []string, interval time.Duration) error {
 	keyboard, screen := int(os.Stdin.Fd()), int(os.Stdout.Fd())

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/otlp"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/otlp"
 )
 
 // traceFlags say where spans are written. The standard variables of OpenTelemetry say where they are sent.
@@ -18,7 +18,7 @@ type traceFlags struct {
 	share float64 // less than 0 if it was not given
 }
 
-// usualShare of requests is followed if nobody says otherwise.
+// usualShare of requests is followed unless the flags say otherwise.
 const usualShare = 0.01
 
 func (f *traceFlags) add(c *cobra.Command) {

@@ -16,12 +16,17 @@ type tryFlags struct {
 	source    source
 	urds      []string
 	keywords  []string
+	selects   []string
+	ignores   []string
+	when      string
+	fields    []string
 	threshold int
 	owner     string
 
 	text   string
 	alerts bool
 	json   bool
+	graph  bool
 }
 
 // What of the text is shown.
@@ -31,35 +36,57 @@ const (
 	textNone    = "none"
 )
 
-func newTry(place *cli.Place) *cobra.Command {
+func newTry(globals *cli.Globals) *cobra.Command {
 	var flags tryFlags
 	c := &cobra.Command{
-		Use:   "try --url URL|--file FILE [--keyword WORD:WEIGHT]… [--urds FILE]…",
+		Use:   "try URL|--file FILE [--keyword WORD:WEIGHT]… [--select RULE]… [--urds FILE]…",
 		Short: "show what one document is worth to keywords or URDs, and why; nothing is stored",
 		Long: `try fetches one document, or reads it from a file, and shows what it is worth to
 each URD: its relevance, whether its owner would be told, what each keyword
 contributes, the summary, and the text with what was found in it. The document
-counts as one that nobody has seen before.
+counts as one that no owner has seen before.
 
 A URL is fetched as in a pipeline: with the options of fetch, robots.txt obeyed and
-redirects followed. Nothing is stored, and no data directory is opened or made, but
-for --secret: then the secret is looked up in the one that is there, and goes where it
-would go in a crawl that begins at the URL.
+redirects followed; where it is the start of a URD with a <request>, as that says.
+Nothing is stored, and no data directory is opened or made, but for --secret, and for
+the secrets that such a request names: then these are looked up in the one that is there,
+and go where they would go in a crawl that begins at the URL.
+
+--select and --ignore say which part of the page is looked at, before there is a URD
+that says so: for the keywords, or, without any, as it stands, block by block. --field
+takes values out of the page, as the stage extract does.
+
+--graph shows what the document says as RDF, as Turtle, and on stderr what of it could
+not be read: the stages detect and transform with their defaults. A document that is
+malformed or cut ends with status 1, because a pipeline would index nothing of it.
 
 With --render a browser runs the page's scripts, if the stage render would have it do so:
 by the options of the pipeline that has that stage, or by its defaults.`,
 		Example: `  webrace-run try --url https://go.dev/ --keyword generics:5 --keyword "garbage collector:4"
   webrace-run try --url https://example.org/news --urds interests.xml
+  webrace-run try https://example.org/boat --select 'css:#price' --ignore css:.ad --field 'price=css:#price | number'
   webrace-run try --url https://bank.example/account --secret bank -k statement
   webrace-run try --url https://example.org/app --render --set render.sandbox=false -k boat
   webrace-run try --file page.html --keyword boat --text full
+  webrace-run try https://example.org/events --graph
   webrace-run try --url http://127.0.0.1:8080/ -k boat --set fetch.allow_networks=loopback
   curl -s https://example.org/ | webrace-run try --file - --type text/html -k news:4 --json`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return flags.run(c, place) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if flags.source.url != "" {
+					return cli.Wrongf("%s and --url %s: one document is tried at a time", args[0], flags.source.url)
+				}
+				flags.source.url = args[0]
+			}
+			if flags.graph {
+				return flags.showGraph(c, globals)
+			}
+			return flags.run(c, globals)
+		},
 	}
 	f := c.Flags()
-	f.StringVar(&flags.source.url, "url", "", "the document's `URL`")
+	f.StringVar(&flags.source.url, "url", "", "the document's `URL`, which can also stand alone")
 	f.StringVar(&flags.source.file, "file", "", "read the document from a `FILE` instead; - is standard input")
 	f.StringVar(&flags.source.contentType, "type", "", "the media type of the file, as text/html (default: as it is called, or looks)")
 	f.StringVar(&flags.source.base, "base", "", "the `URL` that the file is taken to be of")
@@ -68,26 +95,38 @@ by the options of the pipeline that has that stage, or by its defaults.`,
 	f.BoolVar(&flags.source.render, "render", false, "let a browser run the scripts of the page")
 	f.StringArrayVar(&flags.urds, "urds", nil, "try the URDs of an XML `FILE`, as often as needed")
 	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "try this `WORD[:WEIGHT]`, 1 to 5, as often as needed")
+	f.StringArrayVar(&flags.selects, "select", nil, "look at this part of the page alone, by `[css:|xpath:|jq:|sparql:|regex:]RULE`, as often as needed")
+	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of the page out, by `[css:|xpath:|jq:|regex:]RULE`, as often as needed")
+	f.StringVar(&flags.when, "when", "", "a condition on the number in the first --select, as 'number < 100 or change < -0.05'")
+	f.StringArrayVar(&flags.fields, "field", nil, "take `NAME=css:…|xpath:…|jq:…` out of the page, as the stage extract does, as often as needed")
 	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant the document must be to those keywords, 0 to 100")
-	f.StringVar(&flags.owner, "owner", currentUser(), "whose the keywords are, and URDs that name nobody")
+	f.StringVar(&flags.owner, "owner", currentUser(), "whose the keywords are, and URDs that name no owner")
 	f.StringVar(&flags.text, "text", textMatches, "what of the text to show: matches, full or none")
 	f.BoolVar(&flags.alerts, "alerts", false, "show only the URDs whose owners would be told")
 	f.BoolVar(&flags.json, "json", false, "as JSON")
+	f.BoolVar(&flags.graph, "graph", false, "show what the document says as RDF, as Turtle, and judge nothing")
 	return c
 }
 
-func (f *tryFlags) run(c *cobra.Command, place *cli.Place) error {
+func (f *tryFlags) run(c *cobra.Command, globals *cli.Globals) error {
 	if !slices.Contains([]string{textMatches, textFull, textNone}, f.text) {
 		return cli.Wrongf("--text %s: it is %s, %s or %s", f.text, textMatches, textFull, textNone)
 	}
 	if err := f.source.check(); err != nil {
 		return cli.Wrong(err)
 	}
-	urds, err := f.requests(c.ErrOrStderr(), place)
+	fields, err := parseFields(f.fields)
+	if err != nil {
+		return cli.Wrong(err)
+	}
+	urds, err := f.requests(c.ErrOrStderr(), globals)
 	if err != nil {
 		return err
 	}
-	d, err := f.source.document(c, place)
+	if err := f.source.askAs(urds); err != nil {
+		return err
+	}
+	d, err := f.source.document(c, globals)
 	if err != nil {
 		return err
 	}
@@ -95,32 +134,43 @@ func (f *tryFlags) run(c *cobra.Command, place *cli.Place) error {
 	if err != nil {
 		return err
 	}
-	told := t.told()
+	if err := t.take(c.Context(), fields); err != nil {
+		return err
+	}
+	alerting := t.alerting()
 	if f.alerts {
-		t.worths = t.worths[:told]
+		t.scores = t.scores[:alerting]
 	}
 	if f.json {
 		err = t.writeJSON(c.OutOrStdout(), f.text)
 	} else {
 		err = t.show(newScreen(c.OutOrStdout()), f.text)
 	}
+	if f.looksOnly() {
+		return err
+	}
 	if len(urds) == 0 {
-		fmt.Fprintln(c.ErrOrStderr(), "nothing was looked for: --keyword WORD:5 or --urds FILE says what matters")
+		fmt.Fprintln(cli.Prose(c.ErrOrStderr()), "nothing was looked for: --keyword WORD:5, --select RULE or --urds FILE says what matters")
 	} else {
-		fmt.Fprintf(c.ErrOrStderr(), "worth an alert to %d of %s\n", told, cli.Count(len(urds), "URD"))
+		fmt.Fprintf(cli.Prose(c.ErrOrStderr()), "worth an alert to %d of %s\n", alerting, cli.Count(len(urds), "URD"))
 	}
 	return err
 }
 
-// requests returns the URDs to try: those of the files, and one of the keywords. What is probably not meant
-// in the files is said here, apart from advice, which is shown beside its URD.
-func (f *tryFlags) requests(w io.Writer, place *cli.Place) (urds []*xmlschema.URD, err error) {
+// looksOnly reports whether parts and fields of the page are looked at, and nothing is to be judged.
+func (f *tryFlags) looksOnly() bool {
+	return len(f.keywords)+len(f.urds)+len(f.when) == 0 && len(f.selects)+len(f.ignores)+len(f.fields) > 0
+}
+
+// requests returns the URDs to try: those of the files, and one of the keywords and of the parts that are looked at.
+// What is probably not meant in the files is said here, apart from advice, which is shown beside its URD.
+func (f *tryFlags) requests(w io.Writer, globals *cli.Globals) (urds []*xmlschema.URD, err error) {
 	for _, path := range f.urds {
 		var said strings.Builder
-		more, err := readURDs(&said, place, path, f.owner)
+		more, err := readURDs(&said, globals, path, f.owner)
 		for line := range strings.Lines(said.String()) {
 			if !isAdvice(line, more) {
-				fmt.Fprint(w, line)
+				fmt.Fprint(cli.Prose(w), line)
 			}
 		}
 		if err != nil {
@@ -128,7 +178,7 @@ func (f *tryFlags) requests(w io.Writer, place *cli.Place) (urds []*xmlschema.UR
 		}
 		urds = append(urds, more...)
 	}
-	if len(f.keywords) > 0 {
+	if len(f.keywords)+len(f.selects)+len(f.ignores)+len(f.when) > 0 {
 		urd, err := f.adHoc()
 		if err != nil {
 			return nil, cli.Wrong(err)
@@ -137,7 +187,7 @@ func (f *tryFlags) requests(w io.Writer, place *cli.Place) (urds []*xmlschema.UR
 	}
 	for _, urd := range urds {
 		if urd.ID == "" {
-			urd.ID = xmlschema.DeriveID(urd.Owner, urd.URI, urd.InterestHash())
+			urd.ID = xmlschema.DeriveID(urd.Owner, urd.Source(), urd.InterestHash())
 		}
 	}
 	return urds, nil
@@ -152,7 +202,7 @@ func isAdvice(line string, urds []*xmlschema.URD) bool {
 // adHocID is the name of the URD that is made of --keyword.
 const adHocID = "keywords"
 
-// adHoc makes a URD of keywords alone: it asks for whatever anybody finds.
+// adHoc makes a URD of keywords and rules alone: it asks for what any crawl finds.
 func (f *tryFlags) adHoc() (*xmlschema.URD, error) {
 	keywords, err := cli.ParseKeywords(f.keywords)
 	if err != nil {
@@ -160,7 +210,18 @@ func (f *tryFlags) adHoc() (*xmlschema.URD, error) {
 	}
 	urd := xmlschema.NewURD(f.owner, "*")
 	urd.ID = adHocID
-	urd.Keywords = xmlschema.NewKeywords(keywords...)
-	urd.Keywords.Threshold = f.threshold
+	if len(keywords) > 0 {
+		urd.Keywords = xmlschema.NewKeywords(keywords...)
+		urd.Keywords.Threshold = f.threshold
+	}
+	if urd.Select, err = cli.ParseRules("--select", f.selects); err != nil {
+		return nil, err
+	}
+	if urd.Ignore, err = cli.ParseRules("--ignore", f.ignores); err != nil {
+		return nil, err
+	}
+	if err := cli.SetWhen(urd, f.when); err != nil {
+		return nil, err
+	}
 	return urd, urd.Validate()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,15 +22,17 @@ type source struct {
 	contentType, base string   // of a file
 	set               []string // overrides of the options of fetch and render
 	secret            string   // the name of the credentials to ask with
+	way               wayToAsk // as URDs say
 	render            bool     // let a browser run the scripts
 }
 
-// specimen is the document that is tried.
-type specimen struct {
+// triedDocument is the document of a trial.
+type triedDocument struct {
 	*extract.Result
 	name      string // as it is shown
 	url       string // where it is, or is taken to be; empty for a file of nowhere
 	body      []byte
+	sentAs    string // the Content-Type; empty if none is known
 	truncated bool
 	rendered  bool
 	notes     []string // on how it was got
@@ -52,8 +55,18 @@ func (s *source) check() error {
 }
 
 // document gets the document, and reads its text.
-func (s *source) document(c *cobra.Command, place *cli.Place) (*specimen, error) {
-	options, rendering, err := s.options(place)
+func (s *source) document(c *cobra.Command, globals *cli.Globals) (*triedDocument, error) {
+	d, err := s.receive(c, globals)
+	if err != nil {
+		return nil, err
+	}
+	d.Result, err = extract.Document(d.body, d.sentAs, cmp.Or(d.url, s.address(d)), extract.Options{})
+	return d, err
+}
+
+// receive gets the document as it is.
+func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument, error) {
+	options, rendering, err := s.options(globals)
 	if err != nil {
 		return nil, err
 	}
@@ -64,25 +77,27 @@ func (s *source) document(c *cobra.Command, place *cli.Place) (*specimen, error)
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	got, notes, err := s.get(c, place, url, options, rendering)
+	got, notes, err := s.get(c, globals, url, options, rendering)
 	if err != nil {
 		return nil, err
 	}
 	if why := got.Header.Get(webrace.UndecodedField); why != "" {
 		notes = append(notes, "its body is not all decoded: "+why)
 	}
-	d := &specimen{name: got.URL, url: got.URL, body: got.Body, truncated: got.Truncated, rendered: got.Rendered, notes: notes}
-	d.Result, err = extract.Document(got.Body, extract.ContentType(got.Header, got.MediaType), got.URL, extract.Options{})
-	return d, err
+	at, _ := urlnorm.CutMark(got.URL)
+	return &triedDocument{
+		name: at, url: at, body: got.Body, sentAs: extract.ContentType(got.Header, got.MediaType),
+		truncated: got.Truncated, rendered: got.Rendered, notes: notes,
+	}, nil
 }
 
 // nowhere stands for the URL of a file that has none.
 const nowhere = "http://file.invalid/"
 
 // read reads a file, at most as much as would be fetched.
-func (s *source) read(stdin io.Reader, limit int64) (d *specimen, err error) {
-	d = &specimen{name: s.file}
-	in, contentType := stdin, s.contentType
+func (s *source) read(stdin io.Reader, limit int64) (d *triedDocument, err error) {
+	d = &triedDocument{name: s.file, sentAs: s.contentType}
+	in := stdin
 	if s.file == "-" {
 		d.name = "standard input"
 	} else {
@@ -92,8 +107,8 @@ func (s *source) read(stdin io.Reader, limit int64) (d *specimen, err error) {
 		}
 		defer file.Close()
 		in = file
-		if contentType == "" {
-			contentType = typesOfFiles[strings.ToLower(path.Ext(s.file))]
+		if d.sentAs == "" {
+			d.sentAs = typesOfFiles[strings.ToLower(path.Ext(s.file))]
 		}
 	}
 	if d.body, err = io.ReadAll(io.LimitReader(in, limit+1)); err != nil {
@@ -102,19 +117,16 @@ func (s *source) read(stdin io.Reader, limit int64) (d *specimen, err error) {
 	if d.truncated = int64(len(d.body)) > limit; d.truncated {
 		d.body = d.body[:limit]
 	}
-	at := nowhere
 	if s.base != "" {
 		if d.url, err = urlnorm.Parse(s.base); err != nil {
 			return nil, cli.Wrong(err)
 		}
-		at = d.url
 	}
-	d.Result, err = extract.Document(d.body, contentType, at, extract.Options{})
-	return d, err
+	return d, nil
 }
 
 // typesOfFiles are the types that the names of files tell better than their beginnings.
 var typesOfFiles = map[string]string{
 	".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".xml": "text/xml",
-	".rss": "application/rss+xml", ".atom": "application/atom+xml", ".txt": "text/plain", ".md": "text/plain",
+	".rss": "application/rss+xml", ".atom": "application/atom+xml", ".txt": "text/plain",
 }

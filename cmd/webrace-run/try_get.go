@@ -9,18 +9,33 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/fetch"
 	"github.com/webrace/webrace/stages/render"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // get fetches the document, and has it rendered if that is wanted. It returns what is to be said about that.
-func (s *source) get(c *cobra.Command, place *cli.Place, url string, f fetch.Options, r render.Options) (d *webrace.Document, notes []string, err error) {
-	request := webrace.Request{URL: url, Secret: s.secret}
-	lent := new(pipeline.Resources)
+func (s *source) get(c *cobra.Command, globals *cli.Globals, url string, f fetch.Options, r render.Options) (d *webrace.Document, notes []string, err error) {
+	way := s.way
 	if s.secret != "" {
-		stores, err := place.OpenExisting()
+		way.secret = s.secret
+	}
+	request := webrace.Request{URL: urlnorm.Marked(url, way.request.Mark()), Secret: way.secret}
+	lent := new(pipeline.Resources)
+	pipeline.Provide[httprequest.Open](lent, func() (httprequest.Source, error) { return way, nil })
+	names := way.secrets()
+	if way.request != nil || len(names) > 0 {
+		request.Reach = []webrace.Reach{{Crawl: "try"}}
+	}
+	if len(names) > 0 {
+		stores, err := globals.OpenExisting()
+		if err != nil && s.secret == "" {
+			return nil, nil, fmt.Errorf("URD %s asks with the secret %s: %w", way.urd, suggest.And(names), err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -30,25 +45,33 @@ func (s *source) get(c *cobra.Command, place *cli.Place, url string, f fetch.Opt
 			return nil, nil, err
 		}
 		pipeline.Provide[credentials.Open](lent, func() (credentials.Source, error) { return beginningAt{secrets, url}, nil })
-		request.Reach = []webrace.Reach{{Crawl: "try"}}
 	}
-	fetcher, err := fetch.NewAlone(f, lent)
+	if way.request != nil {
+		notes = append(notes, fmt.Sprintf("it was asked for by %s, as URD %s says", way.method(), way.urd))
+	}
+	if u := way.unused; u != nil {
+		notes = append(notes, fmt.Sprintf("it was asked for without the credentials %s of URD %s: --secret %[1]s sends them", u.Secret, u.ID))
+	}
+	fetcher, err := fetch.NewSingle(f, lent)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer fetcher.Close()
-	var browser *render.Alone
+	var browser *render.Single
 	if s.render {
-		if browser, err = render.OpenAlone(c.Context(), r, fetcher); err != nil {
+		if browser, err = render.OpenSingle(c.Context(), r, fetcher); err != nil {
 			return nil, nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("nothing was fetched, because nothing can be rendered: %w", err)}
 		}
 		defer browser.Close()
 	}
 	if d, err = fetcher.Get(c.Context(), request); err != nil {
+		for _, note := range notes {
+			err = fmt.Errorf("%w (%s)", err, note)
+		}
 		return nil, nil, err
 	}
 	if fetcher.Withheld() {
-		notes = append(notes, fmt.Sprintf("a host was asked without the credentials %s, which are not for it (webrace-store secret list)", s.secret))
+		notes = append(notes, fmt.Sprintf("a host was asked without the credentials %s, which are not for it (webrace-store secret list)", way.secret))
 	}
 	if browser != nil {
 		var more []string
@@ -59,7 +82,7 @@ func (s *source) get(c *cobra.Command, place *cli.Place, url string, f fetch.Opt
 }
 
 // rendered returns what the stage would pass on, and what is to be said about it.
-func rendered(ctx context.Context, browser *render.Alone, d *webrace.Document) (*webrace.Document, []string) {
+func rendered(ctx context.Context, browser *render.Single, d *webrace.Document) (*webrace.Document, []string) {
 	if !browser.Wants(d) {
 		return d, []string{"it is not rendered: it is no whole HTML page, has text without its scripts (--set render.empty_only=false renders it all the same), or a rule leaves it out"}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,12 @@ func TestTryShowsWhatCredentialsOpen(t *testing.T) {
 		if all := fmt.Sprint(out, said, err); !strings.Contains(all, c.want) || strings.Contains(all, c.not) || strings.Contains(all, hush) {
 			t.Errorf("%s with %q: %s\nwant %q, and not %q", c.path, c.secret, all, c.want, c.not)
 		}
+	}
+	urds := filepath.Join(t.TempDir(), "urds.xml")
+	writeFile(t, urds, fmt.Sprintf(`<urds xmlns="urn:webrace:1"><urd owner="ann" id="a1"><uri secret="bank">%s/</uri></urd></urds>`, other.URL))
+	out, said, err := webraceRun("try", "--set", "fetch.allow_networks=loopback", "--url", other.URL+"/", "--urds", urds)
+	if err != nil || !strings.Contains(out, "it was asked for without the credentials bank of URD a1: --secret bank sends them") {
+		t.Errorf("a URD with credentials: %v\n%s%s", err, out, said)
 	}
 	if out, _, err := webraceRun("try", "--data", t.TempDir()+"/none", "--secret", "bank", "--url", w.URL+"/"); err == nil || !strings.Contains(err.Error(), "there is no data directory") {
 		t.Errorf("without a data directory: %v\n%s", err, out)

@@ -11,8 +11,8 @@ import (
 	"github.com/webrace/webrace/internal/match"
 )
 
-// trialView is a trial as JSON.
-type trialView struct {
+// trialJSON is a trial as JSON.
+type trialJSON struct {
 	URL       string      `json:"url,omitempty"`
 	MediaType string      `json:"media_type"`
 	Charset   string      `json:"charset,omitempty"`
@@ -25,11 +25,13 @@ type trialView struct {
 	Unread    string      `json:"unread,omitempty"` // why its text was not read, or not whole
 	Blocks    int         `json:"blocks"`
 	Links     int         `json:"links"`
-	URDs      []worthView `json:"urds"`
-	Text      []blockView `json:"text,omitempty"`
+	URDs      []scoreJSON `json:"urds"`
+	// Fields are what --field takes out of it, by name: null for nothing.
+	Fields map[string]any `json:"fields,omitempty"`
+	Text   []blockJSON    `json:"text,omitempty"`
 }
 
-type worthView struct {
+type scoreJSON struct {
 	ID        string     `json:"id"`
 	Owner     string     `json:"owner"`
 	URI       string     `json:"uri,omitempty"`
@@ -39,15 +41,16 @@ type worthView struct {
 	Threshold int        `json:"threshold"` // -1 if any relevance will do
 	Words     int        `json:"words"`
 	Looked    int        `json:"blocks_looked_at"`
-	Keywords  []hitsView `json:"keywords"`
+	Keywords  []hitsJSON `json:"keywords"`
 	Summary   string     `json:"summary,omitempty"`
 	Astray    string     `json:"astray,omitempty"`
 	Warnings  []string   `json:"warnings,omitempty"`
+	Number    string     `json:"number,omitempty"` // how its number stands to its condition
 
-	Part []blockView `json:"part,omitempty"` // what it looks at, if that is not the whole
+	Part []blockJSON `json:"part,omitempty"` // what it looks at, if that is not the whole
 }
 
-type hitsView struct {
+type hitsJSON struct {
 	Key        string  `json:"key"`
 	Weight     int     `json:"weight"` // 0 for one that must not occur
 	Title      int     `json:"title"`
@@ -58,45 +61,56 @@ type hitsView struct {
 	Share      float64 `json:"share"` // of the relevance; they add up to 1
 }
 
-// blockView is a block of the text: what was found in it stands between the offsets, in bytes.
-type blockView struct {
+// blockJSON is a block of the text: what was found in it stands between the offsets, in bytes.
+type blockJSON struct {
 	Block int        `json:"block"` // from 0
 	Field string     `json:"field"`
 	Text  string     `json:"text"`
-	Marks []markView `json:"marks,omitempty"`
+	Marks []markJSON `json:"marks,omitempty"`
 }
 
-type markView struct {
+type markJSON struct {
 	Start int    `json:"start"`
 	End   int    `json:"end"`
 	Key   string `json:"key"`
 }
 
 func (t *trial) writeJSON(w io.Writer, text string) error {
-	v := trialView{
+	v := trialJSON{
 		URL: t.url, MediaType: t.MediaType, Charset: t.Charset, Language: t.Language, Title: t.Title,
-		Bytes: len(t.body), Truncated: t.truncated, Rendered: t.rendered, Notes: t.notes, Unread: t.Unread.Reason, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []worthView{},
+		Bytes: len(t.body), Truncated: t.truncated, Rendered: t.rendered, Notes: t.notes, Unread: t.Unread.Reason, Blocks: len(t.Text.Blocks), Links: len(t.Links), URDs: []scoreJSON{},
 	}
-	for _, worth := range t.worths {
-		v.URDs = append(v.URDs, worth.view(text))
+	for _, score := range t.scores {
+		v.URDs = append(v.URDs, score.json(text))
 	}
-	v.Text = t.blockViews(text)
+	if text == textFull || !t.looksAtParts() {
+		v.Text = t.blocksJSON(text)
+	}
+	for _, f := range t.fields {
+		if v.Fields == nil {
+			v.Fields = make(map[string]any)
+		}
+		v.Fields[f.name] = f.value
+	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
 }
 
-func (w *worth) view(text string) worthView {
-	v := worthView{
+func (w *score) json(text string) scoreJSON {
+	v := scoreJSON{
 		ID: w.ID, Owner: w.Owner, URI: w.URI, Alert: w.alerts(), Reason: string(w.Reason), Relevance: w.Relevance, Threshold: w.Explanation.Threshold,
-		Words: w.Tokens, Looked: w.Looked, Keywords: []hitsView{}, Summary: w.summary, Astray: w.astray, Warnings: slices.Concat(w.Warnings, w.remarks),
+		Words: w.Tokens, Looked: w.Looked, Keywords: []hitsJSON{}, Summary: w.summary, Astray: w.astray, Warnings: slices.Concat(w.Warnings, w.remarks), Number: w.number,
 	}
 	if w.ID == adHocID {
 		v.URI = ""
 	}
 	if w.part != nil {
-		v.Part = w.part.blockViews(text)
+		if w.AnyChange() && text == textMatches {
+			text = textFull
+		}
+		v.Part = w.part.blocksJSON(text)
 	}
 	for _, k := range w.Explanation.Keywords {
 		v.Keywords = append(v.Keywords, hitsOf(k))
@@ -104,8 +118,8 @@ func (w *worth) view(text string) worthView {
 	return v
 }
 
-func hitsOf(k match.KeywordExplanation) hitsView {
-	v := hitsView{Key: k.Key, Weight: k.Weight, Saturation: thousandths(k.Saturation), Share: thousandths(k.Share)}
+func hitsOf(k match.KeywordExplanation) hitsJSON {
+	v := hitsJSON{Key: k.Key, Weight: k.Weight, Saturation: thousandths(k.Saturation), Share: thousandths(k.Share)}
 	for field, n := range k.Hits {
 		*map[webrace.Field]*int{
 			webrace.FieldTitle: &v.Title, webrace.FieldHeading: &v.Heading, webrace.FieldBody: &v.Body, webrace.FieldNavigation: &v.Navigation,
@@ -114,12 +128,12 @@ func hitsOf(k match.KeywordExplanation) hitsView {
 	return v
 }
 
-func (v *view) blockViews(text string) (all []blockView) {
+func (v *markedText) blocksJSON(text string) (all []blockJSON) {
 	for _, number := range v.chosen(text) {
 		block := v.text.Blocks[number]
-		b := blockView{Block: number, Field: block.Field.String(), Text: string(v.text.Slice(block))}
+		b := blockJSON{Block: number, Field: block.Field.String(), Text: string(v.text.Slice(block))}
 		for _, m := range v.marksIn(block) {
-			b.Marks = append(b.Marks, markView{m.Start - int(block.Start), m.End - int(block.Start), m.Keyword})
+			b.Marks = append(b.Marks, markJSON{m.Start - int(block.Start), m.End - int(block.Start), m.Keyword})
 		}
 		all = append(all, b)
 	}
@@ -127,7 +141,7 @@ func (v *view) blockViews(text string) (all []blockView) {
 }
 
 // marksIn returns the marks of a block. A keyword that several URDs have is marked once.
-func (v *view) marksIn(block webrace.Block) []match.Mark {
+func (v *markedText) marksIn(block webrace.Block) []match.Mark {
 	at := func(position int32) int {
 		i, _ := slices.BinarySearchFunc(v.marks, position, func(m match.Mark, p int32) int { return cmp.Compare(m.Start, int(p)) })
 		return i

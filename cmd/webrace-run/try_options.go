@@ -7,28 +7,28 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/fetch"
 	"github.com/webrace/webrace/stages/render"
 )
 
 // loader reads a configuration.
-type loader func(pipeline.LoadOptions) (*pipeline.Config, error)
+type loader func(config.LoadOptions) (*config.Config, error)
 
 // options returns how the configuration says that documents are fetched and rendered: in the pipeline crawl if it
 // does, or else in the first that does. Where none does, it is as in the shipped one, or by the defaults.
-func (s *source) options(place *cli.Place) (f fetch.Options, r render.Options, err error) {
+func (s *source) options(globals *cli.Globals) (f fetch.Options, r render.Options, err error) {
 	set := s.set
 	if s.render {
-		name, err := pipelineWith[render.Options](place.Load)
+		name, err := pipelineWith[render.Options](globals.Load)
 		if err != nil {
 			return f, r, err
 		}
 		if name != "" {
-			if r, _, err = optionsOf[render.Options](place.Load, name, set); err != nil {
+			if r, _, err = optionsOf[render.Options](globals.Load, name, set); err != nil {
 				return f, r, err
 			}
-			f, _, err = optionsOf[fetch.Options](place.Load, name, set)
+			f, _, err = optionsOf[fetch.Options](globals.Load, name, set)
 			return f, r, err
 		}
 		var ofRender []string
@@ -37,7 +37,7 @@ func (s *source) options(place *cli.Place) (f fetch.Options, r render.Options, e
 			return f, r, err
 		}
 	}
-	for _, load := range []loader{place.Load, (&cli.Place{Shipped: true}).Load} {
+	for _, load := range []loader{globals.Load, (&cli.Globals{Shipped: true}).Load} {
 		name, err := pipelineWith[fetch.Options](load)
 		if err != nil {
 			return f, r, err
@@ -51,8 +51,8 @@ func (s *source) options(place *cli.Place) (f fetch.Options, r render.Options, e
 }
 
 // rendering reads a pipeline that renders, for the defaults.
-func rendering(o pipeline.LoadOptions) (*pipeline.Config, error) {
-	return pipeline.Parse("try --render", []byte(`version = 1
+func rendering(o config.LoadOptions) (*config.Config, error) {
+	return config.Parse("try --render", []byte(`version = 1
 [pipeline.try]
 flow = ["lines > frontier > fetch > render > drop", "fetch.redirects, render.redirects > frontier"]
 `), o)
@@ -72,15 +72,15 @@ func divide(all []string, first func(string) bool) (firsts, others []string) {
 // pipelineWith returns the name of a pipeline with a stage that has options of this type, empty if there is none. One
 // that cannot be read, because a variable is not set, matters only if no other will do.
 func pipelineWith[O any](load loader) (string, error) {
-	config, err := load(pipeline.LoadOptions{Run: []string{}})
+	c, err := load(config.LoadOptions{Run: []string{}})
 	if err != nil {
 		return "", err
 	}
-	slices.SortStableFunc(config.Pipelines, func(a, b pipeline.PipelineInfo) int {
+	slices.SortStableFunc(c.Pipelines, func(a, b config.PipelineInfo) int {
 		return cmp.Compare(isCrawl(b), isCrawl(a))
 	})
 	var faults []error
-	for _, p := range config.Pipelines {
+	for _, p := range c.Pipelines {
 		_, found, err := optionsOf[O](load, p.Name, nil)
 		if found {
 			return p.Name, nil
@@ -90,7 +90,7 @@ func pipelineWith[O any](load loader) (string, error) {
 	return "", cmp.Or(faults...)
 }
 
-func isCrawl(p pipeline.PipelineInfo) int {
+func isCrawl(p config.PipelineInfo) int {
 	if p.Name == "crawl" {
 		return 1
 	}
@@ -99,11 +99,11 @@ func isCrawl(p pipeline.PipelineInfo) int {
 
 // optionsOf returns the options of the first stage of a pipeline that has such, and whether there is one.
 func optionsOf[O any](load loader, name string, set []string) (options O, found bool, err error) {
-	config, err := load(pipeline.LoadOptions{Run: []string{name}, Set: set})
+	loaded, err := load(config.LoadOptions{Run: []string{name}, Set: set})
 	if err != nil {
 		return options, false, err
 	}
-	graph, err := config.Graph(name)
+	graph, err := loaded.Graph(name)
 	if err != nil {
 		return options, false, cli.Wrong(err)
 	}

@@ -12,15 +12,24 @@ import (
 func (t *trial) show(s *screen, text string) error {
 	t.showDocument(s)
 	colours := t.colours()
-	for i := range t.worths {
+	for i := range t.scores {
 		s.line(run{})
-		t.worths[i].show(s, text, colours)
+		t.scores[i].show(s, text, colours)
 	}
-	if chosen := t.chosen(text); len(chosen) > 0 {
+	if len(t.fields) > 0 {
+		s.line(run{})
+		t.showFields(s)
+	}
+	if chosen := t.chosen(text); len(chosen) > 0 && (text == textFull || !t.looksAtParts()) {
 		s.line(run{})
 		t.showText(s, chosen, text == textFull, colours)
 	}
 	return s.err
+}
+
+// looksAtParts reports whether only parts of the document are looked at.
+func (t *trial) looksAtParts() bool {
+	return len(t.scores)+len(t.fields) > 0 && !slices.ContainsFunc(t.scores, func(w score) bool { return w.part == nil })
 }
 
 func (t *trial) showDocument(s *screen) {
@@ -69,13 +78,20 @@ func (t *trial) warn(s *screen, what string) {
 }
 
 // show writes what the document is worth to one URD: the same as webrace-store explain.
-func (w *worth) show(s *screen, text string, colours map[string]style) {
+func (w *score) show(s *screen, text string, colours map[string]style) {
 	if w.ID == adHocID {
 		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain})
 	} else {
 		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain}, run{fmt.Sprintf(" (URD %s, %s)", w.ID, w.URI), dim})
 	}
-	for i, line := range strings.Split(strings.TrimSuffix(w.Explanation.String(), "\n"), "\n") {
+	explanation := strings.TrimSuffix(w.Explanation.String(), "\n")
+	switch {
+	case w.number != "" && w.unmet:
+		explanation = "no alert: " + w.number + "\n  its text, " + strings.TrimLeft(explanation, " ")
+	case w.number != "":
+		explanation += "\n  " + w.number
+	}
+	for i, line := range strings.Split(explanation, "\n") {
 		said := strings.TrimLeft(line, " ")
 		label := run{"  " + line[:len(line)-len(said)], plain}
 		switch {
@@ -99,6 +115,9 @@ func (w *worth) show(s *screen, text string, colours map[string]style) {
 	if w.part == nil {
 		return
 	}
+	if w.AnyChange() && text == textMatches {
+		text = textFull // nothing is found in it, and all of it is looked at
+	}
 	if chosen := w.part.chosen(text); len(chosen) > 0 {
 		s.line(run{"  ", plain}, run{"the part of the page that it looks at:", dim})
 		w.part.showText(s, chosen, text == textFull, colours)
@@ -112,7 +131,7 @@ func emphasized(text string, st style) []run {
 }
 
 // keyed gives the keyword that a line is about the colour that it has in the text.
-func (w *worth) keyed(text string, colours map[string]style) []run {
+func (w *score) keyed(text string, colours map[string]style) []run {
 	for _, k := range w.Explanation.Keywords {
 		if rest, ok := strings.CutPrefix(text, k.Key+": weight "); ok {
 			return []run{{k.Key, colours[k.Key]}, {": weight " + rest, plain}}

@@ -39,7 +39,7 @@ func TestTryFetchesLikeAPipelineAndStoresNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var v trialView
+	var v trialJSON
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatal(err)
 	}

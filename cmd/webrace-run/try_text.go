@@ -17,7 +17,7 @@ const (
 
 // chosen returns the blocks of the text to show, ascending: all, none, or those in which something was found
 // with their neighbours.
-func (v *view) chosen(text string) (blocks []int) {
+func (v *markedText) chosen(text string) (blocks []int) {
 	if text == textNone {
 		return nil
 	}
@@ -45,15 +45,15 @@ var palette = []style{"1;31", "1;34", "1;35", "1;36", "1;32", "1;33"}
 // colours gives every keyword that was found a colour.
 func (t *trial) colours() map[string]style {
 	colours := make(map[string]style)
-	give := func(v *view) {
+	give := func(v *markedText) {
 		for _, m := range v.marks {
 			if _, has := colours[m.Keyword]; !has {
 				colours[m.Keyword] = palette[len(colours)%len(palette)]
 			}
 		}
 	}
-	give(&t.view)
-	for _, w := range t.worths {
+	give(&t.markedText)
+	for _, w := range t.scores {
 		if w.part != nil {
 			give(w.part)
 		}
@@ -67,7 +67,7 @@ var styles = map[webrace.Field]style{webrace.FieldTitle: bold, webrace.FieldHead
 const labelWidth = len("navigation") + 2
 
 // showText writes blocks of the text, each under the name of its field, with what was found in them.
-func (v *view) showText(s *screen, blocks []int, full bool, colours map[string]style) {
+func (v *markedText) showText(s *screen, blocks []int, full bool, colours map[string]style) {
 	next := 0
 	for _, number := range blocks {
 		if number > next {
@@ -90,7 +90,7 @@ func (v *view) showText(s *screen, blocks []int, full bool, colours map[string]s
 
 // runsOf cuts a block into what was found and what stands between. Unless all of it is asked for, what is far
 // from anything found is left out.
-func (v *view) runsOf(block webrace.Block, full, quoted bool, colours map[string]style) (runs []run) {
+func (v *markedText) runsOf(block webrace.Block, full, quoted bool, colours map[string]style) (runs []run) {
 	base := styles[block.Field]
 	at, end := int(block.Start), int(block.End)
 	between := func(to int, last bool) {

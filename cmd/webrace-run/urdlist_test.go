@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -38,11 +39,14 @@ func (w *world) urdList() map[string]inList {
 func TestURDListSaysWhenEachWasCheckedAndWillBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, path := range []string{"/changes", "/stays", "/later"} {
+	for _, path := range []string{"/changes", "/stays", "/later", "/timed"} {
 		w.page(path, "tea "+path)
 	}
 	const day = 24 * time.Hour
-	urds := these(
+	first := time.Now().AddDate(0, 6, 0) // of that month
+	first = time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC)
+	timed := func(u *xmlschema.URD) { u.At = fmt.Sprintf("0 0 1 %d *", first.Month()) }
+	urds := these(w.asks("timed", "/timed", timed),
 		w.asks("changes", "/changes", every(day)), w.asks("stays", "/stays", every(day)),
 		w.asks("gone", "/gone", every(day)), w.asks("prefix", "/*"),
 	)
@@ -59,7 +63,7 @@ func TestURDListSaysWhenEachWasCheckedAndWillBe(t *testing.T) {
 	got := w.urdList()
 	for id, outcome := range map[string]string{
 		"changes": "changed", "stays": "unchanged", "again": "unchanged", "gone": "failed: 404 " + http.StatusText(http.StatusNotFound),
-		"later": "never checked", "prefix": "",
+		"later": "never checked", "prefix": "", "timed": "unchanged",
 	} {
 		if got[id].Outcome != outcome {
 			t.Errorf("the outcome of %s is %q, want %q", id, got[id].Outcome, outcome)
@@ -71,6 +75,10 @@ func TestURDListSaysWhenEachWasCheckedAndWillBe(t *testing.T) {
 		case "later", "prefix":
 			if want := map[string]string{"later": "now"}[id]; !checked.LastCheck.IsZero() || checked.Next != want {
 				t.Errorf("%s: %+v", id, checked)
+			}
+		case "timed":
+			if !next.Equal(first) {
+				t.Errorf("%s: %+v, want it due at %v", id, checked, first)
 			}
 		default: // between an eighth of the timing and all of it; the most demanding of two decides
 			if wait := next.Sub(checked.LastCheck); checked.LastCheck.Before(began) || err != nil || wait < day/8-time.Minute || wait > day {

@@ -12,7 +12,7 @@ import (
 )
 
 // readURDs reads a file of URDs, all or none. Warnings go to w.
-func readURDs(w io.Writer, place *cli.Place, path, owner string) ([]*xmlschema.URD, error) {
+func readURDs(w io.Writer, globals *cli.Globals, path, owner string) ([]*xmlschema.URD, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -21,9 +21,9 @@ func readURDs(w io.Writer, place *cli.Place, path, owner string) ([]*xmlschema.U
 		return nil, cli.Wrong(err)
 	}
 	defer file.Close()
-	urds, warnings, err := place.ReadURDs(file, path, owner)
+	urds, warnings, err := globals.ReadURDs(file, path, owner)
 	for _, warning := range warnings {
-		fmt.Fprintln(w, "warning:", warning)
+		fmt.Fprintln(cli.Prose(w), "warning:", warning)
 	}
 	return urds, err
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 // quiet is how long to wait after a sign of a change, so that an editor that writes, renames and removes
@@ -23,12 +23,12 @@ const quiet = 300 * time.Millisecond
 // files in the places of the old ones, and files may come that an include matches.
 type configFiles struct {
 	notify *fsnotify.Watcher
-	config *pipeline.Config
+	config *config.Config
 	last   []byte // a digest of what was in them when they were read last
 }
 
-func watchFiles(config *pipeline.Config) (*configFiles, error) {
-	if _, err := os.Stat(config.Files[0]); err != nil {
+func watchFiles(loaded *config.Config) (*configFiles, error) {
+	if _, err := os.Stat(loaded.Files[0]); err != nil {
 		return nil, cli.Wrongf("--watch: the configuration is the shipped one, which does not change: write a %s, or name a file with --config", cli.DefaultConfig)
 	}
 	notify, err := fsnotify.NewWatcher()
@@ -36,7 +36,7 @@ func watchFiles(config *pipeline.Config) (*configFiles, error) {
 		return nil, fmt.Errorf("--watch: %w", err)
 	}
 	f := &configFiles{notify: notify}
-	if err := f.follow(config); err != nil {
+	if err := f.follow(loaded); err != nil {
 		notify.Close()
 		return nil, fmt.Errorf("--watch: %w", err)
 	}
@@ -45,13 +45,13 @@ func watchFiles(config *pipeline.Config) (*configFiles, error) {
 
 // follow watches the directories of all files of a configuration that has been read, and of those that it
 // would include.
-func (f *configFiles) follow(config *pipeline.Config) error {
-	f.config = config
-	f.last = f.digest(func(name string) ([]byte, error) { return config.Source(name), nil })
-	for _, name := range slices.Concat(config.Files, config.Includes) {
+func (f *configFiles) follow(loaded *config.Config) error {
+	f.config = loaded
+	f.last = f.digest(func(name string) ([]byte, error) { return loaded.Source(name), nil })
+	for _, name := range slices.Concat(loaded.Files, loaded.Includes) {
 		dir := filepath.Dir(name)
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			continue // there may never be one; whoever makes it touches another file, or sends SIGHUP
+			continue // there may never be one; the user who makes it touches another file, or sends SIGHUP
 		}
 		if err := f.notify.Add(dir); err != nil {
 			return fmt.Errorf("watch %s: %w", dir, err)
@@ -107,9 +107,9 @@ func (f *configFiles) look(ctx context.Context, r *reloads) {
 		return // it was said
 	}
 	r.mu.Lock()
-	config := r.config
+	loaded := r.config
 	r.mu.Unlock()
-	if err := f.follow(config); err != nil {
+	if err := f.follow(loaded); err != nil {
 		r.out.logger.Warn("not all files of the configuration are watched", "error", err)
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/webrace/webrace/internal/pdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
-// watchCase is what somebody asks for, in plain XML, of pages that a test edits, and what they must be told.
+// watchCase is what an owner asks for, in plain XML, of pages that a test edits, and what they must be told.
 type watchCase struct {
 	name  string // the owner, and the first part of every path
 	urd   string // inside <urd>, beside the uri
@@ -101,7 +101,7 @@ func watches() []watchCase {
 	})
 	notice := func(text string) func(int) map[string]content {
 		return func(edition int) map[string]content {
-			return linked(200, func(i int) string {
+			return linked(60, func(i int) string {
 				page := htmlOf(fmt.Sprint("Page ", i), words(i, 40))
 				if edition > 0 {
 					page += "<p>" + text
@@ -146,12 +146,12 @@ func watches() []watchCase {
 		{name: "pdf-heading", start: "file", urd: fmt.Sprintf(keyword, "heading:harbour"), pages: binary("application/pdf", harbourReport),
 			want: all(versions(1), saysLast("The «harbour»"))},
 		{name: "scan", start: "file", pages: binary("application/pdf", func(e int) string {
-			return string(pdftest.Write(fmt.Sprint("Scan ", e), pdftest.Page{}))
+			return string(testutil.WritePDF(fmt.Sprint("Scan ", e), testutil.PDFPage{}))
 		}), want: versions(1, 2, 3, 4)},
 
 		{name: "mirrors", urd: fmt.Sprintf(keyword, "storm") + deeper, pages: still(linked(2, func(int) string { return mirror })), want: mirrored(1, 1)},
-		{name: "long-notice", urd: fmt.Sprintf(keyword, "closed") + deeper, pages: notice("From Monday on the harbour is closed, " + words(7, 13)), want: mirrored(2, 199)},
-		{name: "short-notice", urd: fmt.Sprintf(keyword, "closed") + deeper, pages: notice("The harbour is closed today"), want: eachOf(200, 2)},
+		{name: "long-notice", urd: fmt.Sprintf(keyword, "closed") + deeper, pages: notice("From Monday on the harbour is closed, " + words(7, 13)), want: mirrored(2, 59)},
+		{name: "short-notice", urd: fmt.Sprintf(keyword, "closed") + deeper, pages: notice("The harbour is closed today"), want: eachOf(60, 2)},
 		{name: "products", urd: fmt.Sprintf(keyword, "sale") + deeper, pages: still(linked(20, func(i int) string {
 			return htmlOf("Shop", fmt.Sprintf("The %s is for sale", words(i, 1)), words(8, 300))
 		})), want: eachOf(20, 1)},
@@ -160,7 +160,7 @@ func watches() []watchCase {
 
 // harbourReport is a PDF of one heading and a paragraph in which a number changes.
 func harbourReport(edition int) string {
-	return string(pdftest.Write("Report", pdftest.Text("# The harbour", "", fmt.Sprintf("In summer %d ferries sail to the islands every day", edition))))
+	return string(testutil.WritePDF("Report", testutil.PDFText("# The harbour", "", fmt.Sprintf("In summer %d ferries sail to the islands every day", edition))))
 }
 
 // pagesAndVersions wants these and no others.

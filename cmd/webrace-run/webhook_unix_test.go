@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -23,7 +22,7 @@ type ledger struct {
 	mu       sync.Mutex
 	keys     map[string]map[string]int // how often, by annotation and key
 	requests int
-	kill     func() // nil: nobody is running
+	kill     func() // nil: no program runs
 }
 
 func (l *ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -93,15 +92,8 @@ func TestKilledDeliveriesLoseNothing(t *testing.T) {
 
 func putAnnotations(t *testing.T, data string, n int) {
 	t.Helper()
-	dir, err := storage.Open(data, storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer dir.Close()
-	store, err := dir.Control()
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, closeDir := openControl(t, data)
+	defer closeDir()
 	var acis []*xmlschema.ACI
 	for i := range n {
 		acis = append(acis, &xmlschema.ACI{

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
@@ -213,7 +213,7 @@ func (f *filler) bury() error {
 	for i, stage := range []string{"normalize", "cache"} {
 		_, err := f.control.PutDeadLetter(f.ctx, control.DeadLetter{
 			ID: fmt.Sprintf("d%d", i+1), Time: fetchedAt, Pipeline: "webrace", Stage: stage, Attempts: 3,
-			Error: "outer\ninner", Kind: "document", Item: []byte(`{"value":{"URL":"http://site.example/"}}`),
+			Error: "outer\ninner", Kind: "*webrace.Document", Item: []byte(`{"value":{"URL":"http://site.example/","Outcome":"fetched","Body":"dGVhCg=="},"meta":{"why":"asked"}}`),
 		})
 		if err != nil {
 			return err

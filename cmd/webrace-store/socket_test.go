@@ -16,8 +16,8 @@ import (
 // throughSocket is set for commands that are to find their data directory in use.
 const throughSocket = "WEBRACE_STORE_THROUGH_SOCKET"
 
-// mainOrThroughSocket is main; if that is asked for, beside somebody who has the data directory open and
-// answers at its socket.
+// mainOrThroughSocket is main; if that is asked for, beside a process that has the data directory open
+// and answers at its socket.
 func mainOrThroughSocket() {
 	if os.Getenv(throughSocket) == "" {
 		main()
@@ -37,8 +37,8 @@ func mainOrThroughSocket() {
 // own opens the data directory of a command and answers at its socket, until the function that it returns is
 // called. A directory that cannot be had is left to the command.
 func own(c *cobra.Command) (closeOwner func()) {
-	place := cli.Place{Config: flag(c, "config"), Data: flag(c, "data")}
-	stores, err := place.OpenExisting()
+	globals := cli.Globals{Config: flag(c, "config"), Data: flag(c, "data")}
+	stores, err := globals.OpenExisting()
 	if err != nil {
 		return func() {}
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/webrace/webrace/cmd/internal/pty"
 )
 
 func init() { commands["terminal"] = terminal }
@@ -24,7 +24,7 @@ func terminal(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(command.Start())
 	ts.Check(tty.Close())
 	seen, err := io.ReadAll(screen)
-	if err != nil && !errors.Is(err, syscall.EIO) { // a terminal ends so when nobody has it open any more
+	if err != nil && !errors.Is(err, syscall.EIO) { // a terminal ends so when no process has it open any more
 		ts.Check(err)
 	}
 	ts.Check(errors.Join(command.Wait(), screen.Close()))

@@ -51,7 +51,7 @@ type Analyzer struct {
 	analysis Analysis
 	accented []accented
 	words    hashtable.Table
-	spelt    []uint64 // hashes of the words as they are spelt
+	spelt    []uint64 // hashes of the words as they are spelt, and once they have stems, also of the language of these
 	votes    []votes  // of the words
 	passages []passage
 }
@@ -65,8 +65,8 @@ func (a *Analyzer) AnalyzeIn(expected Language, text *webrace.Text) *Analysis {
 	return a.analyze(expected, text, nil)
 }
 
-// AnalyzeFor does the same as Analyze, but tells as words those tokens alone that begin as is wanted, or seem to. All
-// others are the first word, whose hashes are 0. If wanted is nil, all are told.
+// AnalyzeFor does the same as Analyze, but tells as words those tokens alone that are wanted, or seem to be. All others
+// are the first word, whose hashes are 0. If wanted is nil, all are told.
 func (a *Analyzer) AnalyzeFor(wanted *Wanted, text *webrace.Text) *Analysis {
 	return a.analyze(Unknown, text, wanted)
 }
@@ -88,7 +88,11 @@ func (a *Analyzer) analyze(expected Language, text *webrace.Text, wanted *Wanted
 		a.words.Reset()
 		a.distinguishIn(a.analysis.Wanted, 0)
 	}
-	if a.poll(expected, wanted == nil); wanted != nil || a.mixed() {
+	a.poll(expected, wanted == nil)
+	if wanted != nil && wanted.dismissed != nil {
+		a.leaveOut(wanted)
+	}
+	if wanted != nil || a.mixed() {
 		a.analysis.Words, a.spelt = a.analysis.Words[:others], a.spelt[:others]
 		a.distinguish()
 	}
@@ -142,10 +146,12 @@ func (s *splitting) ascii(at, end int) int {
 }
 
 func (s *splitting) add(start, stop int, surface, begins uint64) {
+	word := int32(0)
 	if s.wanted == nil || s.wanted.has(begins) {
 		s.found = append(s.found, int32(len(s.tokens)))
+		word = named
 	}
-	s.tokens = append(s.tokens, Token{Start: int32(start), End: int32(stop), Block: s.block})
+	s.tokens = append(s.tokens, Token{Word: word, Start: int32(start), End: int32(stop), Block: s.block})
 	s.surfaces = append(s.surfaces, surface)
 }
 

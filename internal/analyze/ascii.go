@@ -5,15 +5,15 @@ import (
 	"math/bits"
 	"unicode/utf8"
 
-	"github.com/webrace/webrace/internal/bytewise"
+	"github.com/webrace/webrace/internal/swar"
 )
 
 // The words of most pages are ASCII. They are classified, folded and hashed eight bytes at a time, with
 // one flag for each byte, its upper bit.
 
 const (
-	each  = bytewise.Each
-	flags = bytewise.Upper
+	each  = swar.Each
+	flags = swar.Upper
 )
 
 // classifyASCII returns a flag for each of the eight bytes of x that is an ASCII letter, digit or

@@ -144,7 +144,7 @@ func appendMark(dst []byte, mark rune) []byte {
 }
 
 // mostLetters is how many letters a character may stand for. There are two that stand for whole phrases, without
-// the blanks that are in these: nobody writes what they would become, and a page of them would become many times as
+// the blanks that are in these: no query has what they would become, and a page of them would become many times as
 // large.
 const mostLetters = 4
 

@@ -143,6 +143,8 @@ func (a *Analyzer) stem(text *webrace.Text, others int) {
 			n++
 		}
 		t := a.analysis.Tokens[w.First]
-		w.Stem = a.stems.get(a.passages[n].language.ofLatinWords(), a.spelt[others+i], text.Bytes, int(t.Start), int(t.End))
+		language := a.passages[n].language.ofLatinWords()
+		a.spelt[others+i] ^= language.salt()
+		w.Stem = a.stems.get(language, a.spelt[others+i], text.Bytes, int(t.Start), int(t.End))
 	}
 }

@@ -78,7 +78,7 @@ func ofOurOwn(l Language, word, stem string) bool {
 }
 
 // Of the words of the vocabularies that have accents, nearly all are found by those who write none. The others are told
-// by their endings: forms of verbs that hardly anybody looks for.
+// by their endings: forms of verbs that hardly any query has.
 func TestSnowballWordsAreFoundWithoutTheirAccents(t *testing.T) {
 	t.Parallel()
 	for l, name := range snowballNames {

@@ -172,12 +172,12 @@ type stemLine [4]struct{ spelling, stem uint64 }
 
 const stemCacheBits = 13
 
-// get returns the hash of the stem of a word in a language, given the hash of its spelling and where it stands.
+// get returns the hash of the stem of a word in a language, given the hash of its spelling, salted with the language,
+// and where it stands.
 func (c *stemCache) get(language Language, spelling uint64, text []byte, start, end int) uint64 {
 	if c.lines == nil {
 		c.lines = make([]stemLine, 1<<stemCacheBits)
 	}
-	spelling ^= language.salt()
 	line := &c.lines[spelling>>(64-stemCacheBits)]
 	for i := range line {
 		if line[i].spelling == spelling && line[i].stem != 0 {

@@ -41,7 +41,7 @@ const (
 	laoHo, laoNo, laoMo         = '\u0EAB', '\u0E99', '\u0EA1'
 	laoHoNo, laoHoMo            = '\u0EDC', '\u0EDD'
 
-	zeroWidthSpace = '\u200B' // which may be written between words, and which nobody sees
+	zeroWidthSpace = '\u200B' // which may be written between words, and is not visible
 
 	firstSquared, lastSquared = '\u3200', '\u33FF' // symbols that stand for words, most of them units of measure
 )

@@ -58,16 +58,21 @@ func keptLetters(stem string) int {
 	return min(max(letters(stem)-1, 1), beginningBytes)
 }
 
-// Wanted is a set of beginnings. The others of a text's words need no stems, and no language. The zero value is empty.
+// Wanted is a set of words: those with certain beginnings, or all but some, or both. The others of a text's words need
+// no stems, and no language. The zero value is empty.
 type Wanted struct {
-	starts [1 << (2 * startBits)]uint32 // by a few bits of the first two bytes of a word, one bit for each third
+	starts    [1 << (2 * startBits)]uint32 // by a few bits of the first two bytes of a word, one bit for each third
+	begin     bool                         // there are some
+	dismissed *Dismissals                  // nil if words are wanted by their beginnings alone
+	number    uint64                       // under which they were
 }
 
 // Reset empties the set.
-func (w *Wanted) Reset() { clear(w.starts[:]) }
+func (w *Wanted) Reset() { *w = Wanted{} }
 
 // Add adds a beginning.
 func (w *Wanted) Add(b Beginning) {
+	w.begin = true
 	const low = 1<<startBits - 1
 	second, third := uint32(b.bytes[1]&low), uint32(b.bytes[2]&low)
 	first := uint32(b.bytes[0]&low) << startBits

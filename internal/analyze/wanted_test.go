@@ -147,3 +147,54 @@ func mustHaveWanted(t *testing.T, whole, part *Analysis, stems []uint64) (left i
 	}
 	return left
 }
+
+// Words that were dismissed are left out, and no others: those that are wanted by their beginnings are not.
+func TestDismissedWordsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 6))
+	var whole, part Analyzer
+	var dismissals Dismissals
+	dismissed, left := 0, 0
+	for n := range 100 {
+		text := new(webrace.Text)
+		for range 1 + random.IntN(6) {
+			all := paragraphs(t, "testdata/languages", everyLanguage()[random.IntN(len(everyLanguage()))])
+			start := len(text.Bytes)
+			text.Bytes = append(text.Bytes, all[random.IntN(len(all))]...)
+			text.Blocks = append(text.Blocks, webrace.Block{Start: int32(start), End: int32(len(text.Bytes))})
+		}
+		var wanted Wanted
+		wanted.AddAllBut(&dismissals, random.Uint64())
+		if n%2 == 0 {
+			wanted.AddAllBut(&dismissals, random.Uint64())
+		}
+		if mustHaveWanted(t, whole.Analyze(text), part.AnalyzeFor(&wanted, text), nil) > 0 {
+			t.Fatal("what was not dismissed is left out")
+		}
+		var stems []uint64
+		odd := map[int32]bool{}
+		for i := 1; i < len(part.analysis.Words); i++ {
+			if stem := part.analysis.Words[i].Stem; stem%2 == 0 {
+				stems = append(stems, stem)
+			} else {
+				part.Dismiss(&wanted, i)
+				odd[int32(i)] = true
+			}
+		}
+		for _, token := range part.analysis.Tokens {
+			if odd[token.Word] {
+				dismissed++
+			}
+		}
+		if n%3 == 0 {
+			word := words(string(text.Bytes))[0]
+			hashes, begin := StemHashes(word)
+			stems = append(stems, hashes...)
+			wanted.Add(begin)
+		}
+		left += mustHaveWanted(t, whole.Analyze(text), part.AnalyzeFor(&wanted, text), stems)
+	}
+	if left < dismissed*9/10 {
+		t.Errorf("%d tokens are left out, of %d whose words were dismissed", left, dismissed)
+	}
+}

@@ -90,7 +90,7 @@ func sample(body []byte) []byte {
 	return out
 }
 
-// byLetters guesses the encoding of text that nobody declared.
+// byLetters guesses the encoding of text that declares none.
 func byLetters(body []byte) string {
 	s := sample(body)
 	if mostlyUTF8(s) {

@@ -86,7 +86,7 @@ func pieces(text string, size, most int) (all []string) {
 
 var pages = flag.Int("pages", 10, "how many pages of each encoding and language, and of each length, are read")
 
-// TestDetect reads pages made of GLib's translations, as if nobody had declared their encoding, and with a declaration.
+// TestDetect reads pages made of GLib's translations, as if their encoding were not declared, and with a declaration.
 func TestDetect(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{100, 1000} {

@@ -14,12 +14,11 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
-var (
-	update  = flag.Bool("update", false, "write models.txt anew, of the messages of the programs that are installed")
-	locales = flag.String("locales", "/usr/share/locale", "where the messages of programs are")
-)
+var locales = flag.String("locales", "/usr/share/locale", "where the messages of programs are, of which -update writes models.txt")
 
 // heldOut are the messages that tests read, and no model is made of.
 const heldOut = "glib20.mo"
@@ -73,7 +72,7 @@ func textIn(t testing.TB, language string, used func(file string) bool) string {
 // TestModelsAreMadeOfTexts makes them again with -update: of the translations of programs in the packages of Debian 12
 // that are installed. Some hundred were, with GTK, VLC, apt, git, GIMP and the GNU programs; 200 KB of a language do.
 func TestModelsAreMadeOfTexts(t *testing.T) {
-	if *update {
+	if testutil.Update() {
 		writeModels(t)
 	}
 	made := make(map[string]bool)

@@ -1,12 +1,13 @@
-// Package credentials presents secrets to the servers they are for, and to nobody else.
+// Package credentials presents secrets to the servers they are for, and to no other.
 //
-// It guarantees: a secret goes to the hosts that it was stored for, or else to those at which the crawls
-// begin that a request is made for, and by https alone, unless it was stored as one that may be sent
-// insecurely. That holds for the cookies too that a server sets in answer to it: they are kept for as long
-// as a run lasts, apart for each secret, and go where the secret itself may go. One that a server refuses
-// so many times in a row is not sent there again for a while, and until it was accepted for the first time,
-// one request at a time goes there with it: no account is locked by guessing with a password that was
-// changed. A secret that is set anew counts as another one at once.
+// It guarantees: a secret goes to the hosts that it was stored for, or else to those at which the crawls begin that a
+// request is made for, and by https alone, unless it was stored as one that may be sent insecurely. That holds for the
+// cookies too that a server sets in answer to it: they are kept for as long as a run lasts, apart for each secret, and
+// go where the secret itself may go. One that a server refuses so many times in a row is not sent there again for a
+// while, and no more requests are out with it than it may still be refused: no account is locked by guessing with a
+// password that was changed. A secret that is set anew counts as another one at once, and so does one that comes from a
+// file or a command ([Origin]) and is another there: when it is refused, it is read anew, within the bounds of
+// [Readings].
 //
 // No error, and nothing else that is returned, holds a secret: what a server answers is freed of it by
 // [Grant.Clean].
@@ -20,22 +21,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
-	"github.com/webrace/webrace/storage/control"
 )
 
-// Source is where secrets are stored, which is [control.Store].
+// ErrNotFound says that nothing is stored under a name or an id.
+var ErrNotFound = errors.New("not found")
+
+// Source is where secrets are stored, which is storage/control.
 type Source interface {
-	// Secret returns the secret of a name, or [control.ErrNotFound].
-	Secret(ctx context.Context, name string) (control.Secret, error)
+	// Secret returns the secret of a name, or [ErrNotFound].
+	Secret(ctx context.Context, name string) (Secret, error)
 	// SecretVersion changes whenever the secret of a name was set or removed.
 	SecretVersion(name string) uint64
-	// StartOf returns the URL at which a crawl begins, or [control.ErrNotFound].
+	// StartOf returns the URL at which a crawl begins, or [ErrNotFound].
 	StartOf(ctx context.Context, crawl string) (string, error)
 }
-
-var _ Source = (*control.Store)(nil)
 
 // Open opens the source when a secret is first wanted. Programs provide it to the stages of a run.
 type Open func() (Source, error)
@@ -54,51 +57,53 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Why }
 
-// Of how many crawls it is remembered where they begin, and at how many hosts how a secret stands.
+// Of how many crawls it is remembered where they begin, and of how many hosts the state of a secret.
 const (
 	maxStarts = 10_000
-	maxPlaces = 10_000
+	maxHosts  = 10_000
 )
 
-// Desk hands out what is to be presented. It is safe for concurrent use.
-type Desk struct {
+// Broker hands out what is to be presented. It is safe for concurrent use.
+type Broker struct {
 	source Source
 	limits Limits
 	now    func() time.Time
 
 	mu      sync.Mutex
-	holders map[string]*holder // by the name of the secret
-	starts  map[string]string  // the hosts at which crawls begin
+	entries map[string]*entry              // by the name of the secret
+	starts  *simplelru.LRU[string, string] // the hosts at which crawls begin
 }
 
-// NewDesk returns a desk over what is stored.
-func NewDesk(source Source, limits Limits) *Desk {
-	return &Desk{source: source, limits: limits, now: time.Now, holders: make(map[string]*holder), starts: make(map[string]string)}
+// NewBroker returns a broker of what is stored.
+func NewBroker(source Source, limits Limits) *Broker {
+	starts, _ := simplelru.NewLRU[string, string](maxStarts, nil) // fails for no other size than 0
+	return &Broker{source: source, limits: limits, now: time.Now, entries: make(map[string]*entry), starts: starts}
 }
 
-// holder is a secret with what became of it in this run.
-type holder struct {
+// entry is a secret with what became of it in this run.
+type entry struct {
 	name    string
 	version uint64
-	secret  control.Secret
+	secret  Secret
 	jar     *Jar
-	places  map[string]*standing // by host; guarded by the desk's lock
-	enough  int                  // places before the next look for those that can be forgotten
+	session *session
+	hosts   map[string]*hostState // guarded by the broker's lock
+	enough  int                   // hosts before the next look for those that can be forgotten
 }
 
 // Grant returns what to present with a request by this scheme to this host, as in its normalized URL. It
 // is nil if the host is none that the secret is for: then the request is made without. The error is a
 // [Refusal] if it is not to be made. It may wait for other requests with the secret to end. The grant has to
 // be ended by [Grant.Close].
-func (d *Desk) Grant(ctx context.Context, name, scheme, host string, reach []webrace.Reach) (*Grant, error) {
-	h, err := d.holder(ctx, name)
+func (b *Broker) Grant(ctx context.Context, name, scheme, host string, reach []webrace.Reach) (*Grant, error) {
+	e, err := b.entry(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	bounds := h.secret.Bounds()
+	bounds := e.secret.Bounds()
 	admitted := bounds.Admit(host)
 	if len(bounds.Hosts) == 0 {
-		if admitted, err = d.startsAt(ctx, host, reach); err != nil {
+		if admitted, err = b.startsAt(ctx, host, reach); err != nil {
 			return nil, err
 		}
 	}
@@ -108,45 +113,65 @@ func (d *Desk) Grant(ctx context.Context, name, scheme, host string, reach []web
 	case scheme != "https" && !bounds.Insecure:
 		return nil, &Refusal{Why: fmt.Sprintf("secret %s is not sent by plain http: webrace-store secret set %s --insecure … allows it", name, name)}
 	}
-	at := d.standing(h, host)
-	if err := at.enter(ctx, d.now); err != nil {
+	state := b.hostState(e, host)
+	if err := state.enter(ctx, b.now); err != nil {
 		return nil, err
 	}
-	return &Grant{desk: d, holder: h, at: at}, nil
+	return &Grant{broker: b, entry: e, state: state}, nil
 }
 
-// holder returns a secret as it is stored now.
-func (d *Desk) holder(ctx context.Context, name string) (*holder, error) {
-	version := d.source.SecretVersion(name) // before reading, so that no change slips in between
-	d.mu.Lock()
-	h := d.holders[name]
-	d.mu.Unlock()
-	if h != nil && h.version == version {
-		return h, nil
+// entry returns a secret as it is stored now.
+func (b *Broker) entry(ctx context.Context, name string) (*entry, error) {
+	version := b.source.SecretVersion(name) // before reading, so that no change slips in between
+	b.mu.Lock()
+	e := b.entries[name]
+	b.mu.Unlock()
+	if e != nil && e.version == version {
+		return e, nil
 	}
-	secret, err := d.source.Secret(ctx, name)
+	secret, err := b.source.Secret(ctx, name)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(err, control.ErrNotFound):
+	case errors.Is(err, ErrNotFound):
 		return nil, &Refusal{Why: fmt.Sprintf("no secret is named %s: webrace-store secret set stores it", name)}
 	case err != nil:
 		return nil, &Refusal{Why: err.Error()}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if h := d.holders[name]; h != nil && h.version >= version { // another request was faster
-		return h, nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e := b.entries[name]; e != nil && e.version >= version { // another request was faster
+		return e, nil
 	}
-	h = &holder{name: name, version: version, secret: secret, jar: NewJar(maxCookies), places: make(map[string]*standing)}
-	d.holders[name] = h
-	return h, nil
+	e = &entry{name: name, version: version, secret: secret, jar: NewJar(maxCookies), session: newSession(), hosts: make(map[string]*hostState)}
+	b.entries[name] = e
+	return e, nil
+}
+
+// Renew has a secret read anew that is refused, if it comes from a file or a command, and reports whether there is
+// another one than the broker has handed out.
+func (b *Broker) Renew(ctx context.Context, name string) (renewed bool, err error) {
+	b.mu.Lock()
+	e := b.entries[name]
+	b.mu.Unlock()
+	if e == nil {
+		return false, nil // it could not be read, which is tried again by itself
+	}
+	return b.renew(ctx, e)
+}
+
+func (b *Broker) renew(ctx context.Context, e *entry) (renewed bool, err error) {
+	source, ok := b.source.(Renewer)
+	if !ok || e.secret.Origin().IsZero() {
+		return false, nil
+	}
+	return source.RenewSecret(ctx, e.name, e.version)
 }
 
 // startsAt reports whether any of these crawls begins at a host.
-func (d *Desk) startsAt(ctx context.Context, host string, reach []webrace.Reach) (bool, error) {
+func (b *Broker) startsAt(ctx context.Context, host string, reach []webrace.Reach) (bool, error) {
 	for _, r := range reach {
-		start, err := d.start(ctx, r.Crawl)
+		start, err := b.start(ctx, r.Crawl)
 		if err != nil {
 			return false, err
 		}
@@ -157,44 +182,41 @@ func (d *Desk) startsAt(ctx context.Context, host string, reach []webrace.Reach)
 	return false, nil
 }
 
-// start returns the host at which a crawl begins; none if nobody wants the crawl any more. A crawl of the
+// start returns the host at which a crawl begins; none if no URD wants the crawl any more. A crawl of the
 // same id always begins at the same place.
-func (d *Desk) start(ctx context.Context, crawl string) (string, error) {
-	d.mu.Lock()
-	host, known := d.starts[crawl]
-	d.mu.Unlock()
+func (b *Broker) start(ctx context.Context, crawl string) (string, error) {
+	b.mu.Lock()
+	host, known := b.starts.Get(crawl)
+	b.mu.Unlock()
 	if known {
 		return host, nil
 	}
-	start, err := d.source.StartOf(ctx, crawl)
-	if errors.Is(err, control.ErrNotFound) {
+	start, err := b.source.StartOf(ctx, crawl)
+	if errors.Is(err, ErrNotFound) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
 	host, _ = scope.Host(start)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.starts) >= maxStarts {
-		clear(d.starts)
-	}
-	d.starts[crawl] = host
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.starts.Add(crawl, host)
 	return host, nil
 }
 
-// standing returns how a secret stands at a host.
-func (d *Desk) standing(h *holder, host string) *standing {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s := h.places[host]
+// hostState returns the state of a secret at a host.
+func (b *Broker) hostState(e *entry, host string) *hostState {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := e.hosts[host]
 	if s == nil {
-		if len(h.places) >= max(maxPlaces, h.enough) { // under a domain of which each name is a host
-			maps.DeleteFunc(h.places, func(_ string, s *standing) bool { return s.idle() })
-			h.enough = 2 * len(h.places)
+		if len(e.hosts) >= max(maxHosts, e.enough) { // under a domain of which each name is a host
+			maps.DeleteFunc(e.hosts, func(_ string, s *hostState) bool { return s.idle() })
+			e.enough = 2 * len(e.hosts)
 		}
-		s = &standing{name: h.name, host: host, limits: d.limits}
-		h.places[host] = s
+		s = &hostState{name: e.name, host: host, limits: b.limits}
+		e.hosts[host] = s
 	}
 	return s
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/storage/control"
 )
 
 const hush = "hush-6f1d-hush"
@@ -21,22 +20,22 @@ const hush = "hush-6f1d-hush"
 // stored is a source that a test scripts.
 type stored struct {
 	mu      sync.Mutex
-	secrets map[string]control.Secret
+	secrets map[string]Secret
 	version map[string]uint64
 	starts  map[string]string
 }
 
 func newStored() *stored {
-	return &stored{secrets: map[string]control.Secret{}, version: map[string]uint64{}, starts: map[string]string{"c": "https://a.example/start"}}
+	return &stored{secrets: map[string]Secret{}, version: map[string]uint64{}, starts: map[string]string{"c": "https://a.example/start"}}
 }
 
-func (s *stored) Secret(_ context.Context, name string) (control.Secret, error) {
+func (s *stored) Secret(_ context.Context, name string) (Secret, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if secret, ok := s.secrets[name]; ok {
 		return secret, nil
 	}
-	return control.Secret{}, control.ErrNotFound
+	return Secret{}, ErrNotFound
 }
 
 func (s *stored) SecretVersion(name string) uint64 {
@@ -49,12 +48,12 @@ func (s *stored) StartOf(_ context.Context, crawl string) (string, error) {
 	if start, ok := s.starts[crawl]; ok {
 		return start, nil
 	}
-	return "", control.ErrNotFound
+	return "", ErrNotFound
 }
 
-func (s *stored) set(t *testing.T, name string, kind control.Kind, user, value string, b control.Bounds) {
+func (s *stored) set(t *testing.T, name string, kind Kind, user, value string, b Bounds) {
 	t.Helper()
-	secret, err := control.NewSecret(kind, user, value)
+	secret, err := NewSecret(kind, user, value)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +65,10 @@ func (s *stored) set(t *testing.T, name string, kind control.Kind, user, value s
 
 var reach = []webrace.Reach{{Crawl: "c"}}
 
-func grant(t *testing.T, d *Desk, address string) (*Grant, error) {
+func grant(t *testing.T, b *Broker, address string) (*Grant, error) {
 	t.Helper()
 	u := parse(t, address)
-	return d.Grant(t.Context(), "s", u.Scheme, u.Host, reach)
+	return b.Grant(t.Context(), "s", u.Scheme, u.Host, reach)
 }
 
 func parse(t *testing.T, address string) *url.URL {
@@ -82,9 +81,9 @@ func parse(t *testing.T, address string) *url.URL {
 }
 
 // sent is what a grant presents, or the refusal.
-func sent(t *testing.T, d *Desk, address string) string {
+func sent(t *testing.T, b *Broker, address string) string {
 	t.Helper()
-	g, err := grant(t, d, address)
+	g, err := grant(t, b, address)
 	if err != nil {
 		return "refused: " + err.Error()
 	}
@@ -128,12 +127,12 @@ func TestASecretGoesWhereItIsForAndNowhereElse(t *testing.T) {
 		{[]string{"*.b.example"}, false, "https://b.example.evil.example/", no},
 	} {
 		s := newStored()
-		bounds, err := control.NewBounds(c.hosts, c.insecure)
+		bounds, err := NewBounds(c.hosts, c.insecure)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.set(t, "s", control.KindBearer, "", hush, bounds)
-		if got := sent(t, NewDesk(s, Limits{3, time.Hour}), c.url); got != c.want {
+		s.set(t, "s", KindBearer, "", hush, bounds)
+		if got := sent(t, NewBroker(s, Limits{3, time.Hour}), c.url); got != c.want {
 			t.Errorf("%v insecure=%v: %s gets %q, want %q", c.hosts, c.insecure, c.url, got, c.want)
 		}
 	}
@@ -142,15 +141,15 @@ func TestASecretGoesWhereItIsForAndNowhereElse(t *testing.T) {
 func TestEachKindIsPresentedInItsWay(t *testing.T) {
 	t.Parallel()
 	for want, set := range map[string]func(*stored){
-		"Authorization: Basic ZWxlbmk6aHVzaC02ZjFkLWh1c2g=":                 func(s *stored) { s.set(t, "s", control.KindBasic, "eleni", hush, control.Bounds{}) },
-		"Authorization: Bearer " + hush:                                     func(s *stored) { s.set(t, "s", control.KindBearer, "", hush, control.Bounds{}) },
-		"X-Api-Key: " + hush:                                                func(s *stored) { s.set(t, "s", control.KindHeader, "x-api-key", hush, control.Bounds{}) },
-		"Cookie: a=1; b=" + hush:                                            func(s *stored) { s.set(t, "s", control.KindCookie, "", "a=1; b="+hush, control.Bounds{}) },
+		"Authorization: Basic ZWxlbmk6aHVzaC02ZjFkLWh1c2g=":                 func(s *stored) { s.set(t, "s", KindBasic, "eleni", hush, Bounds{}) },
+		"Authorization: Bearer " + hush:                                     func(s *stored) { s.set(t, "s", KindBearer, "", hush, Bounds{}) },
+		"X-Api-Key: " + hush:                                                func(s *stored) { s.set(t, "s", KindHeader, "x-api-key", hush, Bounds{}) },
+		"Cookie: a=1; b=" + hush:                                            func(s *stored) { s.set(t, "s", KindCookie, "", "a=1; b="+hush, Bounds{}) },
 		"refused: no secret is named s: webrace-store secret set stores it": func(*stored) {},
 	} {
 		s := newStored()
 		set(s)
-		if got := sent(t, NewDesk(s, Limits{3, time.Hour}), "https://a.example/"); got != want {
+		if got := sent(t, NewBroker(s, Limits{3, time.Hour}), "https://a.example/"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -159,22 +158,22 @@ func TestEachKindIsPresentedInItsWay(t *testing.T) {
 func TestASecretThatIsSetAnewCountsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStored()
-	d := NewDesk(s, Limits{1, time.Hour})
-	s.set(t, "s", control.KindBearer, "", "first", control.Bounds{})
-	answer(t, d, "https://a.example/", 401, nil)
-	if got := sent(t, d, "https://a.example/"); !strings.HasPrefix(got, "refused: ") {
+	b := NewBroker(s, Limits{1, time.Hour})
+	s.set(t, "s", KindBearer, "", "first", Bounds{})
+	answer(t, b, "https://a.example/", 401, nil)
+	if got := sent(t, b, "https://a.example/"); !strings.HasPrefix(got, "refused: ") {
 		t.Fatalf("a refused secret is presented again: %q", got)
 	}
-	s.set(t, "s", control.KindBearer, "", "second", control.Bounds{})
-	if got := sent(t, d, "https://a.example/"); got != "Authorization: Bearer second" {
+	s.set(t, "s", KindBearer, "", "second", Bounds{})
+	if got := sent(t, b, "https://a.example/"); got != "Authorization: Bearer second" {
 		t.Errorf("presented is %q", got)
 	}
 }
 
 // answer makes a request that is answered so.
-func answer(t *testing.T, d *Desk, address string, status int, header http.Header) Answer {
+func answer(t *testing.T, b *Broker, address string, status int, header http.Header) Answer {
 	t.Helper()
-	g, err := grant(t, d, address)
+	g, err := grant(t, b, address)
 	if err != nil {
 		t.Fatalf("%s: %v", address, err)
 	}
@@ -185,34 +184,34 @@ func answer(t *testing.T, d *Desk, address string, status int, header http.Heade
 func TestAHostThatRefusesASecretTooOftenDoesNotGetItForAWhile(t *testing.T) {
 	t.Parallel()
 	s := newStored()
-	s.set(t, "s", control.KindBearer, "", hush, control.Bounds{Hosts: []string{"a.example", "b.example"}})
-	d := NewDesk(s, Limits{3, time.Hour})
+	s.set(t, "s", KindBearer, "", hush, Bounds{Hosts: []string{"a.example", "b.example"}})
+	b := NewBroker(s, Limits{3, time.Hour})
 	now := time.Unix(1e9, 0)
-	d.now = func() time.Time { return now }
+	b.now = func() time.Time { return now }
 	const a = "https://a.example/"
 	for _, status := range []int{401, 401, 200, 401, 403} {
-		if answer(t, d, a, status, nil).Paused {
+		if answer(t, b, a, status, nil).Paused {
 			t.Fatal("paused before three refusals in a row")
 		}
 	}
-	last := answer(t, d, a, 401, http.Header{"Www-Authenticate": {`Digest realm="x, y", qop="auth", Basic realm=z, ` + hush}})
+	last := answer(t, b, a, 401, http.Header{"Www-Authenticate": {`Digest realm="x, y", qop="auth", Basic realm=z, ` + hush}})
 	if !last.Paused || !last.Unauthorized || !strings.Contains(last.Why, "asks for Digest, Basic:") || strings.Contains(last.Why, hush) {
 		t.Errorf("after three refusals: %+v", last)
 	}
-	_, err := grant(t, d, a)
+	_, err := grant(t, b, a)
 	var refusal *Refusal
 	if !errors.As(err, &refusal) || !refusal.Paused || !strings.Contains(refusal.Why, "secret set s") {
 		t.Errorf("the fourth time: %v", err)
 	}
-	answer(t, d, "https://b.example/", 200, nil) // another host is another matter
+	answer(t, b, "https://b.example/", 200, nil) // another host is another matter
 	now = now.Add(time.Hour)
-	if !answer(t, d, a, 401, nil).Paused {
+	if !answer(t, b, a, 401, nil).Paused {
 		t.Error("after the pause it may be refused more than once")
 	}
 	now = now.Add(time.Hour)
-	answer(t, d, a, 200, nil)
+	answer(t, b, a, 200, nil)
 	for range 9 { // pages that it does not open are no sign that it is wrong
-		if said := answer(t, d, a, 403, nil); said.Paused || !said.Unauthorized {
+		if said := answer(t, b, a, 403, nil); said.Paused || !said.Unauthorized {
 			t.Fatalf("a page that may not be seen: %+v", said)
 		}
 	}
@@ -221,11 +220,11 @@ func TestAHostThatRefusesASecretTooOftenDoesNotGetItForAWhile(t *testing.T) {
 func TestNoMoreRequestsAreOutWithASecretThanMayBeRefused(t *testing.T) {
 	t.Parallel()
 	s := newStored()
-	s.set(t, "s", control.KindBearer, "", hush, control.Bounds{})
-	d := NewDesk(s, Limits{3, time.Hour})
+	s.set(t, "s", KindBearer, "", hush, Bounds{})
+	b := NewBroker(s, Limits{3, time.Hour})
 	const a = "https://a.example/"
-	answer(t, d, a, 200, nil) // which may be a page that anybody may see
-	first, err := grant(t, d, a)
+	answer(t, b, a, 200, nil) // which may be a page that is shown without credentials
+	first, err := grant(t, b, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +232,7 @@ func TestNoMoreRequestsAreOutWithASecretThanMayBeRefused(t *testing.T) {
 	tried, refused := make(chan *Grant, 10), make(chan error, 10)
 	for range 10 {
 		wg.Go(func() {
-			g, err := d.Grant(t.Context(), "s", "https", "a.example", reach)
+			g, err := b.Grant(t.Context(), "s", "https", "a.example", reach)
 			if err != nil {
 				refused <- err
 				return
@@ -244,7 +243,7 @@ func TestNoMoreRequestsAreOutWithASecretThanMayBeRefused(t *testing.T) {
 	one, two := <-tried, <-tried
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.Grant(cancelled, "s", "https", "a.example", reach); !errors.Is(err, context.Canceled) {
+	if _, err := b.Grant(cancelled, "s", "https", "a.example", reach); !errors.Is(err, context.Canceled) {
 		t.Errorf("who waits does not heed its context: %v", err)
 	}
 	for _, g := range []*Grant{first, one, two} {
@@ -259,10 +258,10 @@ func TestNoMoreRequestsAreOutWithASecretThanMayBeRefused(t *testing.T) {
 func TestCookiesStayWithTheirSecretAndGoWhereItGoes(t *testing.T) {
 	t.Parallel()
 	s := newStored()
-	s.set(t, "s", control.KindBearer, "", hush, control.Bounds{Hosts: []string{"*.a.example"}, Insecure: true})
-	d := NewDesk(s, Limits{3, time.Hour})
+	s.set(t, "s", KindBearer, "", hush, Bounds{Hosts: []string{"*.a.example"}, Insecure: true})
+	b := NewBroker(s, Limits{3, time.Hour})
 	set := http.Header{"Set-Cookie": {"session=1; Domain=a.example; Path=/", "safe=2; Secure", "all=3; Domain=example", "deep=4; Path=/deep"}}
-	answer(t, d, "https://www.a.example/", 200, set)
+	answer(t, b, "https://www.a.example/", 200, set)
 	for address, want := range map[string]string{
 		"https://www.a.example/":     "Authorization: Bearer " + hush + "\nCookie: session=1; safe=2",
 		"https://www.a.example/deep": "Authorization: Bearer " + hush + "\nCookie: deep=4; session=1; safe=2",
@@ -270,30 +269,30 @@ func TestCookiesStayWithTheirSecretAndGoWhereItGoes(t *testing.T) {
 		"https://other.a.example/":   "Authorization: Bearer " + hush + "\nCookie: session=1",
 		"https://b.example/":         "",
 	} {
-		if got := sent(t, d, address); got != want {
+		if got := sent(t, b, address); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
-	s.set(t, "s", control.KindCookie, "", "session=0; lang=en", control.Bounds{Hosts: []string{"*.a.example"}})
-	if got := sent(t, d, "https://www.a.example/"); got != "Cookie: session=0; lang=en" {
+	s.set(t, "s", KindCookie, "", "session=0; lang=en", Bounds{Hosts: []string{"*.a.example"}})
+	if got := sent(t, b, "https://www.a.example/"); got != "Cookie: session=0; lang=en" {
 		t.Errorf("another secret of that name has the cookies of the first: %q", got)
 	}
-	answer(t, d, "https://www.a.example/", 200, set)
-	if got := sent(t, d, "https://www.a.example/"); got != "Cookie: lang=en; session=1; safe=2" {
+	answer(t, b, "https://www.a.example/", 200, set)
+	if got := sent(t, b, "https://www.a.example/"); got != "Cookie: lang=en; session=1; safe=2" {
 		t.Errorf("a session that the server renewed: %q", got)
 	}
 }
 
 func TestWhatAServerSaysIsFreedOfTheSecret(t *testing.T) {
 	t.Parallel()
-	for kind, user := range map[control.Kind]string{control.KindBasic: "eleni", control.KindBearer: "", control.KindHeader: "X-Key", control.KindCookie: ""} {
+	for kind, user := range map[Kind]string{KindBasic: "eleni", KindBearer: "", KindHeader: "X-Key", KindCookie: ""} {
 		s := newStored()
 		value := "hush/6f1d hush"
-		if kind == control.KindCookie {
+		if kind == KindCookie {
 			value = "a=1; b=" + value
 		}
-		s.set(t, "s", kind, user, value, control.Bounds{})
-		g, err := grant(t, NewDesk(s, Limits{3, time.Hour}), "https://a.example/")
+		s.set(t, "s", kind, user, value, Bounds{})
+		g, err := grant(t, NewBroker(s, Limits{3, time.Hour}), "https://a.example/")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,8 +342,8 @@ func TestAJarHoldsWhatItMayAndNoMore(t *testing.T) {
 		jars.Of(parse(t, fmt.Sprintf("https://h%d.example/", i)))
 	}
 	last := parse(t, fmt.Sprintf("https://h%d.example/", 2*maxJars-1))
-	if kept := jars.Of(last); len(jars.byHost) != maxJars || jars.Of(last) != kept {
-		t.Errorf("%d jars", len(jars.byHost))
+	if kept := jars.Of(last); jars.byHost.Len() != maxJars || jars.Of(last) != kept {
+		t.Errorf("%d jars", jars.byHost.Len())
 	}
 }
 

@@ -1,20 +1,19 @@
 package credentials
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/webrace/webrace/storage/control"
 )
 
 // Grant is what one request may present. A nil grant is of a request without credentials, and does nothing.
 type Grant struct {
-	desk   *Desk
-	holder *holder
-	at     *standing
+	broker *Broker
+	entry  *entry
+	state  *hostState
 	closed bool
 }
 
@@ -22,7 +21,7 @@ type Grant struct {
 func (g *Grant) Close() {
 	if g != nil && !g.closed {
 		g.closed = true
-		g.at.leave()
+		g.state.leave()
 	}
 }
 
@@ -31,19 +30,40 @@ func (g *Grant) Present(fields http.Header, u *url.URL) {
 	if g == nil {
 		return
 	}
-	name, value := g.holder.secret.Reveal()
-	cookies := g.holder.jar.Field(u)
-	switch g.holder.secret.Kind() {
-	case control.KindBasic:
+	name, value := g.entry.secret.Reveal()
+	cookies := g.entry.jar.Field(u)
+	switch g.entry.secret.Kind() {
+	case KindBasic:
 		fields.Set("Authorization", basic(name, value))
-	case control.KindBearer:
+	case KindBearer:
 		fields.Set("Authorization", "Bearer "+value)
-	case control.KindHeader:
+	case KindHeader:
 		fields.Set(name, value)
-	case control.KindCookie:
+	case KindCookie:
 		cookies = joinCookies(value, cookies)
 	}
 	if cookies != "" {
+		fields.Set("Cookie", joinCookies(fields.Get("Cookie"), cookies))
+	}
+}
+
+// Renew has the secret read anew that was refused, as [Broker.Renew] does.
+func (g *Grant) Renew(ctx context.Context) (renewed bool, err error) {
+	if g == nil {
+		return false, nil
+	}
+	return g.broker.renew(ctx, g.entry)
+}
+
+// Value returns what stands for the secret in a request that names it: of a basic one the password.
+func (g *Grant) Value() string {
+	_, value := g.entry.secret.Reveal()
+	return value
+}
+
+// PresentCookies adds the cookies alone that a host has set, for a request that holds the secret already.
+func (g *Grant) PresentCookies(fields http.Header, u *url.URL) {
+	if cookies := g.entry.jar.Field(u); cookies != "" {
 		fields.Set("Cookie", joinCookies(fields.Get("Cookie"), cookies))
 	}
 }
@@ -65,8 +85,8 @@ func (g *Grant) Answered(u *url.URL, status int, header http.Header) (a Answer) 
 	if g == nil {
 		return a
 	}
-	a.Refused = g.holder.jar.Keep(u, header)
-	a.Paused = g.at.answered(status, g.desk.now())
+	a.Refused = g.entry.jar.Keep(u, header)
+	a.Paused = g.state.answered(status, g.broker.now())
 	a.Unauthorized = status == http.StatusUnauthorized || status == http.StatusForbidden
 	if a.Unauthorized {
 		a.Why = g.why(status, header)
@@ -77,16 +97,16 @@ func (g *Grant) Answered(u *url.URL, status int, header http.Header) (a Answer) 
 
 // why says what was not accepted, and what would be.
 func (g *Grant) why(status int, header http.Header) string {
-	name, kind := g.holder.name, string(g.holder.secret.Kind())
+	name, kind := g.entry.name, string(g.entry.secret.Kind())
 	if status == http.StatusForbidden {
 		return "with secret " + name + " (" + kind + ") this may not be seen"
 	}
 	wanted := slices.DeleteFunc(Schemes(header.Values("WWW-Authenticate")), g.Reveals)
 	if len(wanted) > 0 {
-		return g.at.host + " does not accept secret " + name + " (" + kind + ") and asks for " + strings.Join(wanted, ", ") +
+		return g.state.host + " does not accept secret " + name + " (" + kind + ") and asks for " + strings.Join(wanted, ", ") +
 			": webrace-store secret set " + name + " stores another"
 	}
-	return g.at.host + " does not accept secret " + name + " (" + kind + "): webrace-store secret set " + name + " stores another"
+	return g.state.host + " does not accept secret " + name + " (" + kind + "): webrace-store secret set " + name + " stores another"
 }
 
 // Clean takes out of a header what must not be stored: cookies, and fields in which the server repeats the
@@ -121,11 +141,11 @@ func (g *Grant) Reveals(text string) bool {
 
 // parts are the strings that make the secret.
 func (g *Grant) parts() []string {
-	name, value := g.holder.secret.Reveal()
-	switch g.holder.secret.Kind() {
-	case control.KindBasic:
+	name, value := g.entry.secret.Reveal()
+	switch g.entry.secret.Kind() {
+	case KindBasic:
 		return []string{value, strings.TrimPrefix(basic(name, value), "Basic ")}
-	case control.KindCookie:
+	case KindCookie:
 		parts := []string{value}
 		for _, pair := range strings.Split(value, ";") {
 			_, v, _ := strings.Cut(pair, "=")

@@ -1,12 +1,17 @@
 package credentials
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/net/publicsuffix"
 )
 
@@ -26,19 +31,26 @@ type Jar struct {
 	max int
 
 	mu    sync.Mutex
-	known map[string]struct{} // cookies that were ever set
+	known map[string]setCookie // cookies that were ever set, as they were set last
+}
+
+// setCookie is a cookie as a server set it.
+type setCookie struct {
+	URL   string    `json:"url"`
+	Field string    `json:"field"` // Set-Cookie
+	At    time.Time `json:"at"`
 }
 
 // NewJar returns a jar for so many cookies.
 func NewJar(max int) *Jar {
 	jar, _ := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // never fails
-	return &Jar{jar: jar, max: max, known: make(map[string]struct{})}
+	return &Jar{jar: jar, max: max, known: make(map[string]setCookie)}
 }
 
 // Field returns the Cookie field of a request; empty for none.
 func (j *Jar) Field(u *url.URL) string {
 	var field []string
-	for _, c := range j.jar.Cookies(u) {
+	for _, c := range j.cookies().Cookies(u) {
 		field = append(field, c.String())
 	}
 	return strings.Join(field, "; ")
@@ -57,7 +69,7 @@ func (j *Jar) Keep(u *url.URL, answer http.Header) (refused int) {
 			refused++
 		}
 	}
-	j.jar.SetCookies(u, kept)
+	j.cookies().SetCookies(u, kept)
 	return refused
 }
 
@@ -72,36 +84,79 @@ func (j *Jar) admit(u *url.URL, c *http.Cookie) bool {
 	if _, known := j.known[key]; !known && len(j.known) >= j.max {
 		return false
 	}
-	j.known[key] = struct{}{}
+	j.known[key] = setCookie{u.String(), c.Raw, time.Now()}
 	return true
+}
+
+// clear forgets all cookies.
+func (j *Jar) clear() {
+	empty := NewJar(j.max)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.jar, j.known = empty.jar, empty.known
+}
+
+// export writes the cookies down, so that restore of another jar reads them.
+func (j *Jar) export() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(j.known), func(a, b setCookie) int { return a.At.Compare(b.At) })
+	text, _ := json.Marshal(all) // strings and times can always be
+	return string(text)
+}
+
+// restore reads cookies that export wrote, but for those that have expired since, and reports whether there are any.
+func (j *Jar) restore(text string, now time.Time) bool {
+	var all []setCookie
+	if json.Unmarshal([]byte(text), &all) != nil {
+		return false
+	}
+	for _, s := range all {
+		u, err := url.Parse(s.URL)
+		c, wrong := http.ParseSetCookie(s.Field)
+		if err != nil || wrong != nil {
+			continue
+		}
+		if c.MaxAge > 0 { // counted from when it was set
+			c.Expires, c.MaxAge = s.At.Add(time.Duration(c.MaxAge)*time.Second), 0
+		}
+		if expired := c.MaxAge < 0 || !c.Expires.IsZero() && c.Expires.Before(now); !expired && j.admit(u, c) {
+			j.cookies().SetCookies(u, []*http.Cookie{c})
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.known) > 0
+}
+
+// cookies returns where the cookies are, which clear replaces.
+func (j *Jar) cookies() *cookiejar.Jar {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.jar
 }
 
 // Jars are those of hosts that are asked without credentials. The zero value is ready.
 type Jars struct {
 	mu     sync.Mutex
-	byHost map[string]*Jar
+	byHost *simplelru.LRU[string, *Jar]
 }
 
-// Of returns the jar of a host, by scheme, name and port. When there are too many, another host's is
-// emptied.
+// Of returns the jar of a host, by scheme, name and port. When there are too many, that of the host asked longest
+// ago is emptied.
 func (j *Jars) Of(u *url.URL) *Jar {
 	key := u.Scheme + "://" + u.Host
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if jar := j.byHost[key]; jar != nil {
-		return jar
-	}
 	if j.byHost == nil {
-		j.byHost = make(map[string]*Jar)
+		j.byHost, _ = simplelru.NewLRU[string, *Jar](maxJars, nil) // fails for no other size than 0
 	}
-	for other := range j.byHost {
-		if len(j.byHost) < maxJars {
-			break
-		}
-		delete(j.byHost, other)
+	jar, known := j.byHost.Get(key)
+	if !known {
+		jar = NewJar(maxHostCookies)
+		j.byHost.Add(key, jar)
 	}
-	j.byHost[key] = NewJar(maxHostCookies)
-	return j.byHost[key]
+	return jar
 }
 
 // joinCookies returns the cookies of two Cookie fields, those of the second instead of those of the first

@@ -2,10 +2,11 @@
 // URLs it points to. Whatever needs either, at whatever time, gets it from here, so that a document gives
 // the same text and the same links whether it was just fetched or comes out of the cache.
 //
-// It reads HTML, XHTML, plain text, feeds (RSS, Atom, JSON Feed), sitemaps and other XML, mail, and PDF. Documents of
-// other types have no text and no links, which is no error. No content is an error: what is broken is read as far
-// as it makes sense, in time linear in its length, and within the limits of [Options]; PDF within those of
-// [pdftext.Default], and what of it could not be read is said.
+// It reads HTML, XHTML, plain text, feeds (RSS, Atom, JSON Feed), sitemaps and other XML, mail, PDF, and what package
+// formats does: JSON, tables, Markdown, files of offices and books. Documents of other types have no text and no links,
+// which is no error. No content is an error: what is broken is read as far as it makes sense, in time linear in its
+// length, and within the limits of [Options]; PDF within those of [pdftext.Default], others within those of
+// [formats.Default], and what of them could not be read is said.
 package extract
 
 import (
@@ -20,6 +21,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/htmltext"
 	"github.com/webrace/webrace/internal/pdftext"
 	"github.com/webrace/webrace/internal/urlnorm"
@@ -37,8 +39,10 @@ type Options struct {
 	MaxLinks       int           // the most links; 0 means DefaultMaxLinks
 	Images         bool          // also the addresses of images
 	Forms          bool          // also the addresses that forms are sent to
+	Anchors        bool          // also what links are called
 	IgnoreNoFollow bool          // follow what the page asks not to follow
 	RobotsName     string        // what the page calls us by, where it asks something of robots; empty means DefaultRobotsName
+	Requested      []string      // what scripts of a page of HTML asked for: links behind those in it
 	Rules          urlnorm.Rules // normalization of links beyond the standard
 }
 
@@ -50,6 +54,7 @@ type Result struct {
 	Title     string        // white space collapsed
 	Text      *webrace.Text // never nil
 	Links     []string      // absolute and normalized, each once, in document order
+	Anchors   []string      // if wanted, what each link of a page is called there, in few bytes; those beyond its end have no name
 	Canonical string        // normalized; empty if not declared
 	Refresh   string        // where the page sends its reader at once, which is no link; normalized; empty if it does not
 	NoIndex   bool          // the page asks not to be indexed
@@ -94,9 +99,15 @@ const (
 func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Page + r.Limit }
 
 // ContentType returns the type to extract a document as: that which it was sent with, or else the media
-// type that is known of it. Whoever extracts a document again asks here, or would see another text.
+// type that is known of it. A caller that extracts a document again has to ask here, or would see another text.
 func ContentType(header http.Header, mediaType string) string {
 	return cmp.Or(header.Get("Content-Type"), mediaType)
+}
+
+// Text extracts what [Document] does of a stored document, whose links the caller does not need: at most one of these
+// is kept. The header and the media type are those that are stored with the body.
+func Text(body []byte, header http.Header, mediaType, url string) (*Result, error) {
+	return Document(body, ContentType(header, mediaType), url, Options{MaxLinks: 1})
 }
 
 // Document extracts text and links of the document at the given URL. The content type is that of the
@@ -112,7 +123,8 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 	if err != nil {
 		return nil, fmt.Errorf("extract document: %w", err)
 	}
-	if contentType == "" {
+	sniffed := contentType == ""
+	if sniffed {
 		contentType = http.DetectContentType(body)
 		contentType, _, _ = strings.Cut(contentType, ";") // its charset is a guess, and ours is better
 	}
@@ -132,6 +144,19 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 		return r, nil
 	}
 	read := readers[r.MediaType]
+	if read == nil {
+		if f := formats.Of(r.MediaType, sniffed, url, body); f != formats.None {
+			x := begin(r, base, opts)
+			defer x.release()
+			if err := x.document(ctx, f, body, contentType); err != nil || ctx.Err() != nil {
+				return nil, fmt.Errorf("extract %s: %w", base, cmp.Or(err, ctx.Err()))
+			}
+			return r, nil
+		}
+		if r.MediaType == "text/plain" {
+			read = (*extraction).plain
+		}
+	}
 	if read == nil && strings.HasSuffix(r.MediaType, "+xml") && r.MediaType != "image/svg+xml" {
 		read = (*extraction).xml
 	}
@@ -152,11 +177,9 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 var readers = map[string]func(*extraction, []byte){
 	"text/html":             (*extraction).html,
 	"application/xhtml+xml": (*extraction).xhtml,
-	"text/plain":            (*extraction).plain,
 	"text/xml":              (*extraction).xml,
 	"application/xml":       (*extraction).xml,
 	"application/feed+json": (*extraction).jsonFeed,
-	"application/json":      (*extraction).json,
 }
 
 // mediaType returns the type in a Content-Type header, also in one that is not quite well-formed.
@@ -217,6 +240,7 @@ func (x *extraction) page(body []byte, xhtml bool) {
 	x.Title, x.Language = string(s.Title), language(s.Language)
 	x.obey(s)
 	x.follow(s)
+	x.followRequested()
 	if s.Canonical != nil {
 		x.Canonical = canonical(x.base, s.Canonical, x.opts.Rules)
 	}
@@ -237,7 +261,7 @@ func (x *extraction) obey(s *htmltext.Scanner) {
 
 // scan reads HTML, with the links that are wanted.
 func (x *extraction) scan(body []byte, o htmltext.Options) *htmltext.Scanner {
-	o.Images, o.Forms, o.RobotsName = x.opts.Images, x.opts.Forms, robotsName(x.opts.RobotsName)
+	o.Images, o.Forms, o.Anchors, o.RobotsName = x.opts.Images, x.opts.Forms, x.opts.Anchors, robotsName(x.opts.RobotsName)
 	o.MaxLinks = min(x.opts.MaxLinks, 1<<24) * candidatesPerLink
 	x.scanner.Options = o
 	x.scanner.Scan(body)

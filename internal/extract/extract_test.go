@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -358,5 +359,25 @@ func TestContentTypeIsWhatWasSentOrWhatIsKnown(t *testing.T) {
 		if got := extract.ContentType(c.header, "text/plain"); got != c.want {
 			t.Errorf("%v: %q, want %q", c.header, got, c.want)
 		}
+	}
+}
+
+func TestTextIsThatOfTheDocument(t *testing.T) {
+	t.Parallel()
+	body, sent := []byte("<title>T\xe1</title><p>one <a href=a>two</a> <a href=b>three</a>"), "text/html; charset=iso-8859-7"
+	got, err := extract.Text(body, http.Header{"Content-Type": {sent}}, "text/plain", "http://a.org/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := extract.Document(body, sent, "http://a.org/", extract.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want.Links) != 2 || len(got.Links) != 1 {
+		t.Errorf("links %q, of %q", got.Links, want.Links)
+	}
+	want.Links, want.Refused.Limit, got.Links, got.Refused.Limit = nil, 0, nil, 0
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -16,13 +16,6 @@ func IsJSONFeed(body []byte) bool {
 	return bytes.Contains(body[:min(len(body), head)], []byte("jsonfeed.org/version/"))
 }
 
-// json reads JSON, of which feeds alone have text.
-func (x *extraction) json(body []byte) {
-	if IsJSONFeed(body) {
-		x.jsonFeed(body)
-	}
-}
-
 // entryJSON is an entry of a JSON Feed.
 type entryJSON struct {
 	URL         string `json:"url"`

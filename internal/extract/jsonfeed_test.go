@@ -22,7 +22,7 @@ func TestJSONFeeds(t *testing.T) {
 		{"cut off", version + `"items": [{"title": "One", "url": "/one"}, {"title": "Two", "ur`, "", "heading:One", []string{"http://example.org/one"}},
 		{"items that are none", version + `"items": {"a": 1}, "title": "T"}`, "", "", nil},
 		{"no object", `["https://jsonfeed.org/version/1"]`, "", "", nil},
-		{"no feed", `{"title": "T", "items": [{"url": "/one"}]}`, "", "", nil},
+		{"no feed", `{"title": "T", "items": [{"url": "/one"}]}`, "", "title: T|items[0].url: /one", nil},
 	} {
 		r := document(t, c.in, "application/json", extract.Options{})
 		if r.Title != c.title || render(r.Text) != c.text || !slices.Equal(r.Links, c.links) {

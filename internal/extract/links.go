@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"hash/maphash"
+	"strings"
 
 	"github.com/webrace/webrace/internal/hashtable"
 	"github.com/webrace/webrace/internal/htmltext"
@@ -24,10 +25,12 @@ const (
 type linking struct {
 	byURL hashtable.Table // the numbers of the links
 	url   []byte          // the last that was resolved
+	last  int32           // the number of the link that it is
 
 	// Most references of a page repeat one another, letter by letter: those cost a look-up.
 	refs     [][]byte // that were seen on the page, without their fragments
 	outcomes []outcome
+	targets  []int32         // of those that are links, their numbers; only if anchors are wanted
 	byRef    hashtable.Table // the numbers of refs
 }
 
@@ -46,7 +49,7 @@ func (l *linking) reset() {
 // nextPage forgets the references, which mean something else on another page.
 func (l *linking) nextPage() {
 	clear(l.refs) // they point into the page
-	l.refs, l.outcomes = l.refs[:0], l.outcomes[:0]
+	l.refs, l.outcomes, l.targets = l.refs[:0], l.outcomes[:0], l.targets[:0]
 	l.byRef.Reset()
 }
 
@@ -66,10 +69,26 @@ func (x *extraction) follow(s *htmltext.Scanner) {
 			}
 			continue
 		}
-		x.linkOnce(l.URL)
+		if n := x.linkOnce(l.URL); n >= 0 {
+			if text := s.TextOf(l); text != nil {
+				x.call(n, text)
+			}
+		}
 	}
 	x.Candidates += s.Skipped
 	x.Refused.Limit += s.Skipped
+}
+
+// followRequested adds what scripts of the page asked for, as if it stood at its end.
+func (x *extraction) followRequested() {
+	for _, url := range x.opts.Requested {
+		if x.NoFollow && !x.opts.IgnoreNoFollow {
+			x.Candidates++
+			x.Refused.Page++
+			continue
+		}
+		x.link([]byte(url))
+	}
 }
 
 // sendOn notes where the page sends its reader. That is refused for the reasons for which links are, and
@@ -88,18 +107,50 @@ func (x *extraction) sendOn(ref []byte) {
 	x.Refresh = x.opts.Rules.Apply(u)
 }
 
-// linkOnce is link for the references of one page, whose bytes stay as they are.
-func (x *extraction) linkOnce(ref []byte) {
+// linkOnce is link for the references of one page, whose bytes stay as they are. If anchors are wanted it returns the
+// number of the link; -1 if it is none.
+func (x *extraction) linkOnce(ref []byte) (link int32) {
 	n, had := number(&x.byRef, x.refs, cutFragment(ref))
 	if had && x.outcomes[n] != overLimit { // what it stood for may be among the links by now
 		x.count(x.outcomes[n], true)
-		return
+	} else {
+		if !had {
+			x.refs, x.outcomes = append(x.refs, cutFragment(ref)), append(x.outcomes, overLimit)
+			if x.opts.Anchors {
+				x.targets = append(x.targets, 0)
+			}
+		}
+		x.outcomes[n] = x.link(ref)
+		if x.opts.Anchors {
+			x.targets[n] = x.last
+		}
 	}
-	if !had {
-		x.refs, x.outcomes = append(x.refs, cutFragment(ref)), append(x.outcomes, overLimit)
+	if !x.opts.Anchors || x.outcomes[n] != linked {
+		return -1
 	}
-	x.outcomes[n] = x.link(ref)
+	return x.targets[n]
 }
+
+// mostCalled is how many bytes of text are kept for a link: that of several anchors, or of one that was left open.
+const mostCalled = 256
+
+// call adds to what a link is called. What several anchors say of it is put together, each once.
+func (x *extraction) call(link int32, text []byte) {
+	for len(x.Anchors) <= int(link) {
+		x.Anchors = append(x.Anchors, "")
+	}
+	called := x.Anchors[link]
+	text = bytes.Join(bytes.Fields(text[:min(len(text), mostCalled)]), []byte(" "))
+	switch room := mostCalled - len(called) - 1; {
+	case called == "":
+		x.Anchors[link] = valid(text)
+	case len(text) <= room && !strings.Contains(called, string(text)):
+		x.Anchors[link] = called + " " + valid(text)
+	}
+}
+
+// valid returns a text without the character that it may end in the middle of.
+func valid(text []byte) string { return strings.ToValidUTF8(string(text), "") }
 
 // link resolves a reference and adds it to the links, or counts why not.
 func (x *extraction) link(ref []byte) outcome {
@@ -139,9 +190,9 @@ func (x *extraction) resolve(ref []byte) (o outcome, repeated bool) {
 	}
 	full := len(x.Links) >= x.opts.MaxLinks
 	if full {
-		_, repeated = find(&x.byURL, x.Links, x.url)
+		x.last, repeated = find(&x.byURL, x.Links, x.url)
 	} else {
-		_, repeated = number(&x.byURL, x.Links, x.url)
+		x.last, repeated = number(&x.byURL, x.Links, x.url)
 	}
 	switch {
 	case repeated:

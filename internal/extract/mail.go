@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/htmltext"
-	"github.com/webrace/webrace/internal/mailpart"
+	"github.com/webrace/webrace/internal/mail"
 )
 
 const (
@@ -15,8 +15,8 @@ const (
 	mailParts   = 1_000 // how many parts a message may have, with those of messages within; others are passed over
 )
 
-// mail is the reading of one message: of its texts, and those of the messages it holds.
-type mail struct {
+// message is the reading of one message: of its texts, and those of the messages it holds.
+type message struct {
 	*extraction
 	parts int // left to read
 }
@@ -29,13 +29,13 @@ func isMail(mediaType string) bool {
 // mail reads a message, or a body of parts as a server sends it. The subject is the title; then follow the
 // parts of plain text and HTML. What is no mail, whatever it was sent as, is read as plain text.
 func (x *extraction) mail(body []byte, contentType string) {
-	m := mail{extraction: x, parts: mailParts}
-	m.entity(mailpart.Header{ContentType: contentType}, body, 0)
+	m := message{extraction: x, parts: mailParts}
+	m.entity(mail.Header{ContentType: contentType}, body, 0)
 	x.take(&x.text)
 }
 
 // entity reads a message or part whose body is given as it was sent.
-func (m *mail) entity(h mailpart.Header, body []byte, depth int) {
+func (m *message) entity(h mail.Header, body []byte, depth int) {
 	if depth > mailNesting || m.parts == 0 {
 		return
 	}
@@ -44,12 +44,12 @@ func (m *mail) entity(h mailpart.Header, body []byte, depth int) {
 		m.Language = language([]byte(h.Language))
 	}
 	media := mediaType(h.ContentType)
-	body = mailpart.Decode(body, h.TransferEncoding)
+	body = mail.Decode(body, h.TransferEncoding)
 	switch {
 	case strings.HasPrefix(media, "multipart/"):
 		m.multipart(media, h.ContentType, body, depth)
 	case isMail(media):
-		h, body := mailpart.Split(body)
+		h, body := mail.Split(body)
 		m.subject(h.Subject)
 		m.entity(h, body, depth+1)
 	case media == "" || media == "text/plain":
@@ -61,10 +61,10 @@ func (m *mail) entity(h mailpart.Header, body []byte, depth int) {
 
 // multipart reads a body of parts. Of alternatives the last one that can be read is the best, and says what
 // the others say. A body that has no parts is text.
-func (m *mail) multipart(media, contentType string, body []byte, depth int) {
+func (m *message) multipart(media, contentType string, body []byte, depth int) {
 	var parts [][]byte
-	if boundary := mailpart.Boundary(contentType, body); boundary != "" {
-		parts = mailpart.Parts(body, boundary, m.parts)
+	if boundary := mail.Boundary(contentType, body); boundary != "" {
+		parts = mail.Parts(body, boundary, m.parts)
 	}
 	if len(parts) == 0 {
 		m.plainPart(body, "")
@@ -82,8 +82,8 @@ func (m *mail) multipart(media, contentType string, body []byte, depth int) {
 	}
 }
 
-func (m *mail) part(part []byte, within string, depth int) {
-	h, body := mailpart.Split(part)
+func (m *message) part(part []byte, within string, depth int) {
+	h, body := mail.Split(part)
 	if h.ContentType == "" && within == "multipart/digest" {
 		h.ContentType = "message/rfc822"
 	}
@@ -91,7 +91,7 @@ func (m *mail) part(part []byte, within string, depth int) {
 }
 
 // subject makes the first subject the title; those of messages within are headings.
-func (m *mail) subject(subject string) {
+func (m *message) subject(subject string) {
 	text := []byte(strings.Join(strings.Fields(strings.ReplaceAll(subject, "\x00", "")), " "))
 	if m.Title == "" {
 		m.Title = string(text)
@@ -101,13 +101,13 @@ func (m *mail) subject(subject string) {
 	}
 }
 
-func (m *mail) plainPart(body []byte, contentType string) {
+func (m *message) plainPart(body []byte, contentType string) {
 	text, _ := m.inUTF8(body, contentType)
 	m.paragraphs(text)
 }
 
 // htmlPart reads a part of HTML. Its own title is mostly the subject again, or the name of a program.
-func (m *mail) htmlPart(body []byte, contentType string) {
+func (m *message) htmlPart(body []byte, contentType string) {
 	text, charset := m.inUTF8(body, contentType)
 	s := m.scan(text, htmltext.Options{})
 	m.obey(s)
@@ -131,7 +131,7 @@ func (m *mail) htmlPart(body []byte, contentType string) {
 }
 
 // inUTF8 decodes a part. The encoding of a message is that of its first text.
-func (m *mail) inUTF8(body []byte, contentType string) (text []byte, charset string) {
+func (m *message) inUTF8(body []byte, contentType string) (text []byte, charset string) {
 	text, charset, err := charsets.ToUTF8(body, contentType)
 	if err != nil {
 		text = bytes.ToValidUTF8(body, []byte("\ufffd"))

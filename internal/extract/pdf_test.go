@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/pdftest"
 	"github.com/webrace/webrace/internal/pdftext"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 func TestPDF(t *testing.T) {
@@ -16,9 +16,9 @@ func TestPDF(t *testing.T) {
 		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
 	}
 	t.Parallel()
-	p := pdftest.Text("# Results", "Revenue grew.", "", "It will grow.")
+	p := testutil.PDFText("# Results", "Revenue grew.", "", "It will grow.")
 	p.Links = []string{"next.pdf", "http://other.example/#x", "mailto:x@y", "next.pdf#page=2"}
-	body := string(pdftest.Write("Annual report", p))
+	body := string(testutil.WritePDF("Annual report", p))
 	for _, contentType := range []string{"application/pdf", "Application/PDF; charset=binary", "application/x-pdf", "application/octet-stream", ""} {
 		r := document(t, body, contentType, extract.Options{})
 		check(t, r, extract.DefaultMaxLinks)
@@ -47,7 +47,7 @@ func TestPDFThatCannotBeReadSaysWhy(t *testing.T) {
 	}{
 		{"<html>No such file</html>", pdftext.Broken},
 		{"%PDF-1.7 that is all", pdftext.Broken},
-		{string(pdftest.Write("Scanned", pdftest.Page{})), pdftext.Textless},
+		{string(testutil.WritePDF("Scanned", testutil.PDFPage{})), pdftext.Textless},
 	} {
 		r := document(t, c.body, "application/pdf", extract.Options{})
 		check(t, r, extract.DefaultMaxLinks)
@@ -64,7 +64,7 @@ func TestReadingAPDFEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	body := pdftest.Write("A report", pdftest.Text("that nobody waits for"))
+	body := testutil.WritePDF("A report", testutil.PDFText("that nobody waits for"))
 	if _, err := extract.DocumentContext(ctx, body, "application/pdf", at, extract.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ends with %v", err)
 	}

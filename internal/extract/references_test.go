@@ -8,7 +8,7 @@ import (
 )
 
 // What pages write in base elements and references, to lead astray or by mistake, leads where a browser goes;
-// credentials are nobody's business, and go nowhere.
+// credentials are left out of URLs, and go nowhere.
 func TestReferencesLeadWhereABrowserGoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/webrace/webrace/internal/bytewise"
+	"github.com/webrace/webrace/internal/swar"
 )
 
 // attributes are the values that the scanner may need of one start tag, as written; nil when absent.
@@ -148,9 +148,9 @@ var class8 = binary.LittleEndian.Uint64([]byte(` class="`))
 // the standard library to pay.
 func quoted(b []byte, quote byte) int {
 	const short = 32
-	i, mark := 0, uint64(quote)*bytewise.Each
+	i, mark := 0, uint64(quote)*swar.Each
 	for ; i < short && i+8 <= len(b); i += 8 {
-		if at := bytewise.Zeroes(binary.LittleEndian.Uint64(b[i:]) ^ mark); at != 0 {
+		if at := swar.Zeroes(binary.LittleEndian.Uint64(b[i:]) ^ mark); at != 0 {
 			return i + bits.TrailingZeros64(at)/8
 		}
 	}

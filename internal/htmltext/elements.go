@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/webrace/webrace/internal/bytewise"
+	"github.com/webrace/webrace/internal/swar"
 )
 
 // flow says what an element does to the text around its tags.
@@ -205,9 +205,9 @@ func (t *table) find(name packed) *element {
 func (s *Scanner) tagName(i int) (*element, int) {
 	if i+8 <= len(s.src) {
 		x := binary.LittleEndian.Uint64(s.src[i:])
-		ends := bits.TrailingZeros64(bytewise.Zeroes(x^' '*bytewise.Each) | bytewise.Zeroes(x^'>'*bytewise.Each) | bytewise.Zeroes(x^'/'*bytewise.Each))
+		ends := bits.TrailingZeros64(swar.Zeroes(x^' '*swar.Each) | swar.Zeroes(x^'>'*swar.Each) | swar.Zeroes(x^'/'*swar.Each))
 		name := uint64(1)<<(ends&^7) - 1
-		small := 0x20 * bytewise.Each & name // no letter is a capital, nothing a control character
+		small := 0x20 * swar.Each & name // no letter is a capital, nothing a control character
 		if n := ends / 8; n < 8 && x&small == small {
 			return elements.find(packed{lo: x & name, length: n}), i + n
 		}

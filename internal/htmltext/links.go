@@ -9,7 +9,14 @@ func (s *Scanner) element(el *element) {
 	}
 	a := &s.attrs
 	switch el.id {
-	case elemA, elemArea:
+	case elemA:
+		s.endAnchor() // the standard lets none stand within another
+		before := len(s.Links)
+		s.link(Anchor, a.href)
+		if s.Anchors && len(s.Links) > before {
+			s.beginAnchor()
+		}
+	case elemArea:
 		s.link(Anchor, a.href)
 	case elemFrame:
 		s.link(Frame, a.src)
@@ -96,8 +103,8 @@ func (s *Scanner) robots(content []byte) {
 	}
 }
 
-// dwell is for how many seconds a page may be shown at most that is there to send its reader on. Whoever
-// stays for longer reads it.
+// dwell is for how many seconds a page may be shown at most that is there to send its reader on. One that
+// stays for longer is there to be read.
 const dwell = 15
 
 // refresh handles the content of a meta refresh.

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/webrace/webrace/internal/bytewise"
+	"github.com/webrace/webrace/internal/swar"
 )
 
 // Most of a page is text without anything to replace, in runs too short for calls to pay: between two tags
@@ -50,7 +50,7 @@ func (s *Scanner) plainRun() {
 		x := binary.LittleEndian.Uint64(src[i:])
 		n := len(dst)
 		binary.LittleEndian.PutUint64(dst[n:n+8], x)
-		stop := bytewise.Zeroes(x^'<'*bytewise.Each) | bytewise.Zeroes(x^'&'*bytewise.Each)
+		stop := swar.Zeroes(x^'<'*swar.Each) | swar.Zeroes(x^'&'*swar.Each)
 		if stop != 0 {
 			taken := bits.TrailingZeros64(stop) / 8
 			s.Text.Bytes, s.pos = dst[:n+taken], i+taken

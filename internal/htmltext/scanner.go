@@ -27,6 +27,7 @@ type Options struct {
 	Images   bool // also the addresses of images
 	Forms    bool // also the addresses that forms are sent to
 	XHTML    bool // the page is XML: any element may close itself, CDATA sections stand anywhere
+	Anchors  bool // also the texts of anchors
 	MaxLinks int  // the most links gathered; the rest is counted in Skipped; 0 is no limit
 
 	RobotsName string // in lower case: whose meta elements count beside those for all robots; empty for none
@@ -49,7 +50,12 @@ type Link struct {
 	URL      []byte // as the page writes it, character references decoded; neither trimmed nor resolved
 	Kind     Kind
 	NoFollow bool // rel=nofollow
+
+	span int32 // where its text is, among the scanner's spans, plus 1; 0 if it has none, and unless Anchors are wanted
 }
+
+// span is the bytes of a text from start to end.
+type span struct{ start, end int32 }
 
 // A Scanner reads pages one after the other, reusing its memory: everything it exposes is valid until
 // the next Scan, and while the scanned page itself is unchanged. The zero value is ready. It must not
@@ -85,6 +91,9 @@ type Scanner struct {
 	template int    // how many template elements are open
 	foreign  []id   // the open elements that decide whether foreign content is being read
 	entered  bool   // the last of these holds HTML, and has none yet: it is foreign itself
+	anchor   int    // the number of the link whose anchor is open, plus 1; 0 for none, and unless Anchors are wanted
+	begun    int    // where in Text.Bytes its text begins
+	spans    []span // of the anchors that have text
 	attrs    attributes
 	scratch  []byte
 	entities map[string]string // the named references met so far
@@ -100,6 +109,7 @@ func (s *Scanner) Scan(src []byte) {
 			s.run()
 		}
 	}
+	s.endAnchor()
 	s.endBlock()
 	if n := len(s.Text.Bytes); n > 0 {
 		s.Text.Bytes = s.Text.Bytes[:n-1] // the separator after the last block
@@ -115,6 +125,7 @@ func (s *Scanner) reset(src []byte) {
 		src:      src,
 		dirty:    bytes.IndexByte(src, 0) >= 0 || bytes.IndexByte(src, '\r') >= 0,
 		foreign:  s.foreign[:0],
+		spans:    s.spans[:0],
 		scratch:  s.scratch[:0],
 		entities: s.entities,
 	}
@@ -233,9 +244,12 @@ func (s *Scanner) endTag(el *element, i int) {
 		s.foreignEnd(el)
 	}
 	s.separate(el.flow)
-	if el.id == elemTemplate {
+	switch el.id {
+	case elemTemplate:
 		s.template = max(0, s.template-1)
-	} else {
+	case elemA:
+		s.endAnchor()
+	default:
 		s.leaveField(el)
 	}
 }

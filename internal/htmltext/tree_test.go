@@ -31,7 +31,7 @@ func treeWords(tb testing.TB, src []byte) []word {
 	return t.words
 }
 
-// enter goes on in another field; whoever ends the document takes what is left.
+// enter goes on in another field; at the end of the document it takes what is left.
 func (t *tree) enter(f webrace.Field, end bool) {
 	if f == t.field && !end {
 		return

@@ -98,6 +98,51 @@ func benchmarkMatch(b *testing.B, page *webrace.Text, words []string, zipf bool,
 	})
 }
 
+// BenchmarkUnconcerned matches pages that have no keyword of any profile, with one and with everyone of many.
+func BenchmarkUnconcerned(b *testing.B) {
+	words := inventWords(rand.New(rand.NewPCG(5, 6)), 6000)
+	words = slices.DeleteFunc(words, func(word string) bool { return len([]rune(word)) < len(word) }) // as on most pages
+	l := newLanguage(rand.New(rand.NewPCG(3, 4)), words)
+	var texts []*webrace.Text
+	for len(texts) < 40 {
+		if text := l.page(); len(text.Bytes) > 3000 {
+			texts = append(texts, text)
+		}
+	}
+	invented := func() string { return fmt.Sprintf("q%dx", l.IntN(1<<30)) }
+	for _, n := range []int{1, 1_000, 100_000} {
+		profiles := make([]*Compiled, n)
+		for i := range profiles {
+			g := Group{Match: Mode(i % 10 / 9)}
+			for range 4 {
+				g.Keywords = append(g.Keywords, Keyword{Key: invented(), Weight: 1 + l.IntN(5)})
+			}
+			g.Keywords[0].Key += []string{"", "", "", "", " " + invented()}[i%5]
+			c, _, err := Compile(Profile{ID: idOf(i), Group: g})
+			if err != nil {
+				b.Fatal(err)
+			}
+			profiles[i] = c
+		}
+		var x Index
+		for from := 0; from < n; from += 1000 {
+			x.Add(profiles[from:min(n, from+1000)]...)
+		}
+		x.Settle()
+		v, o := x.View(), Options{Everyone: true}
+		if n == 1 {
+			o = Options{Recipients: []Recipient{{ID: idOf(0)}}}
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				if v.Count(texts[i%len(texts)], o) != 0 {
+					b.Fatal("a page concerns somebody")
+				}
+			}
+		})
+	}
+}
+
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

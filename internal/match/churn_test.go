@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// TestManyProfilesAreMatchedAsOne compares what an index of many blocks and levels says of a page with what
+// TestManyProfilesAreMatchedAsOne compares what an index of many blocks and segments says of a page with what
 // each profile by itself does.
 func TestManyProfilesAreMatchedAsOne(t *testing.T) {
 	if testing.Short() {
@@ -65,7 +65,7 @@ func TestManyProfilesAreMatchedAsOne(t *testing.T) {
 	}
 }
 
-// TestChangesUnderLoad changes a large index while it is matched. Whoever matches a page never finds two
+// TestChangesUnderLoad changes a large index while it is matched. A goroutine that matches a page never finds two
 // states of one change, and what is in the index at the end is what was put there.
 func TestChangesUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -118,18 +118,18 @@ func TestChangesUnderLoad(t *testing.T) {
 	mustBeCompact(t, x.View(), n)
 }
 
-// mustBeCompact holds that what is gone is dropped, and that there are few levels.
+// mustBeCompact holds that what is gone is dropped, and that there are few segments.
 func mustBeCompact(t *testing.T, v *View, n int) {
 	t.Helper()
 	held, most := 0, 2
 	for size := openLimit; size < n; size *= fanOut {
 		most++
 	}
-	for i := range v.levels {
-		held += len(v.levels[i].profiles)
+	for i := range v.segments {
+		held += len(v.segments[i].profiles)
 	}
-	if v.Len() != n || held > n*(mostGone+1)/(mostGone-1) || len(v.levels) > most {
-		t.Errorf("%d profiles in %d levels hold %d, want %d in at most %d", v.Len(), len(v.levels), held, n, most)
+	if v.Len() != n || held > n*(mostGone+1)/(mostGone-1) || len(v.segments) > most {
+		t.Errorf("%d profiles in %d segments hold %d, want %d in at most %d", v.Len(), len(v.segments), held, n, most)
 	}
 	if _, _, ok := v.toMerge(); ok {
 		t.Error("there is something left to merge")

@@ -2,27 +2,27 @@ package match
 
 import "fmt"
 
-// condition is a step of a gate with the conditions it combines: the gate as a tree.
-type condition struct {
+// node is a step of a condition and what it combines: the condition as a syntax tree.
+type node struct {
 	step
-	members []*condition
+	members []*node
 }
 
-func (g gate) tree() *condition {
-	var stack []*condition
-	for _, s := range g {
-		c := &condition{step: s}
+func (c condition) tree() *node {
+	var stack []*node
+	for _, s := range c {
+		n := &node{step: s}
 		if !s.push {
 			from := len(stack) - s.n
-			c.members = append(c.members, stack[from:]...)
+			n.members = append(n.members, stack[from:]...)
 			stack = stack[:from]
 		}
-		stack = append(stack, c)
+		stack = append(stack, n)
 	}
 	return stack[0]
 }
 
-// belief is what must be so of an atom, or is so of a condition, on every page on which the gate holds.
+// belief is what must be so of an atom, or is so of a node, on every page on which the condition holds.
 type belief uint8
 
 const (
@@ -38,22 +38,22 @@ func believed(is bool) belief {
 	return absent
 }
 
-// deduction finds what follows for the atoms from the gate's holding.
+// deduction finds what follows for the atoms from the condition's holding.
 type deduction struct {
 	of       []belief // by atom
 	against  int      // an atom that had to be found and absent; -1 for none
-	hopeless bool     // the gate holds on no page
+	hopeless bool     // the condition holds on no page
 	learned  bool     // in this round
 }
 
-// deduce draws the conclusions of one condition at a time, over and over, as groups can be nested deep. What
+// deduce draws the conclusions of one node at a time, over and over, as groups can be nested deep. What
 // it finds is certain; a contradiction that only shows when several are tried together it misses.
-func (g gate) deduce(atoms int) *deduction {
+func (c condition) deduce(atoms int) *deduction {
 	d := &deduction{of: make([]belief, atoms), against: -1}
-	if len(g) == 0 {
+	if len(c) == 0 {
 		return d
 	}
-	root := g.tree()
+	root := c.tree()
 	for range deepestGroup {
 		d.learned = false
 		if d.require(root, true); d.hopeless || !d.learned {
@@ -63,12 +63,12 @@ func (g gate) deduce(atoms int) *deduction {
 	return d
 }
 
-// decided returns an atom of a condition that something is certain of; -1 if there is none.
-func (d *deduction) decided(c *condition) int {
-	if c.push {
-		return c.n
+// decided returns an atom of a node that something is certain of; -1 if there is none.
+func (d *deduction) decided(n *node) int {
+	if n.push {
+		return n.n
 	}
-	for _, m := range c.members {
+	for _, m := range n.members {
 		if i := d.decided(m); i >= 0 && d.of[i] != open {
 			return i
 		}
@@ -76,13 +76,13 @@ func (d *deduction) decided(c *condition) int {
 	return -1
 }
 
-// is returns what is certain of a condition.
-func (d *deduction) is(c *condition) belief {
-	if c.push {
-		return d.of[c.n]
+// is returns what is certain of a node.
+func (d *deduction) is(n *node) belief {
+	if n.push {
+		return d.of[n.n]
 	}
 	sure, possible := 0, 0 // members that are so
-	for _, m := range c.members {
+	for _, m := range n.members {
 		switch d.is(m) {
 		case certain:
 			sure++
@@ -91,35 +91,35 @@ func (d *deduction) is(c *condition) belief {
 			possible++
 		}
 	}
-	least, most := c.mode.satisfied(sure, len(c.members)), c.mode.satisfied(possible, len(c.members))
+	least, most := n.mode.satisfied(sure, len(n.members)), n.mode.satisfied(possible, len(n.members))
 	if least == most {
 		return believed(least)
 	}
 	return open
 }
 
-// require concludes what follows from a condition's being so.
-func (d *deduction) require(c *condition, so bool) {
-	switch now := d.is(c); {
+// require concludes what follows from a node's being so.
+func (d *deduction) require(n *node, so bool) {
+	switch now := d.is(n); {
 	case d.hopeless:
 		return
 	case now != open && now != believed(so):
-		d.hopeless, d.against = true, d.decided(c)
+		d.hopeless, d.against = true, d.decided(n)
 		return
-	case c.push:
+	case n.push:
 		d.learned = d.learned || now == open
-		d.of[c.n] = believed(so)
+		d.of[n.n] = believed(so)
 		return
 	}
-	way := so == (c.mode != None)
-	if each := so == (c.mode != Any); each {
-		for _, m := range c.members {
+	way := so == (n.mode != None)
+	if each := so == (n.mode != Any); each {
+		for _, m := range n.members {
 			d.require(m, way)
 		}
 		return
 	}
-	var last *condition // of the members, one of which has to be so
-	for _, m := range c.members {
+	var last *node // of the members, one of which has to be so
+	for _, m := range n.members {
 		switch d.is(m) {
 		case believed(way):
 			return // it is so already
@@ -138,7 +138,7 @@ func (d *deduction) require(c *condition, so bool) {
 // checkConditions warns if no page meets the profile's conditions, whatever it says, and returns what else
 // follows from them.
 func (b *builder) checkConditions() *deduction {
-	d := b.gate.deduce(len(b.atoms))
+	d := b.condition.deduce(len(b.atoms))
 	switch {
 	case !d.hopeless:
 	case d.against < 0:

@@ -71,7 +71,7 @@ func invent(random *rand.Rand, depth int) Group {
 // canAlert tries every set of keywords that a page may have.
 func canAlert(b *builder) bool {
 	for set := range 1 << len(b.atoms) {
-		holds, _ := b.gate.holds(func(atom int) bool { return set>>atom&1 == 1 }, nil)
+		holds, _ := b.condition.holds(func(atom int) bool { return set>>atom&1 == 1 }, nil)
 		rest := 1.0
 		for i := range b.atoms {
 			if set>>i&1 == 1 {

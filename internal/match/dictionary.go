@@ -20,21 +20,21 @@ func (e *entry) key() uint64 { return uint64(e.high)<<32 | uint64(e.low) }
 
 type link struct{ atom, next uint32 } // next is another link's index plus one
 
-const linked = 1 << 31
+const (
+	linked = 1 << 31
+	marked = linked - 1 // in the place of an atom, where a key has none
+)
 
 func tagOf(key uint64) uint8 { return uint8(key>>56) | 1 }
 
 // add says that the atom is found by the key.
 func (d *dictionary) add(key uint64, atom uint32) {
-	if 8*(d.taken+1) > 5*len(d.entries) {
-		d.grow()
-	}
-	i := d.slot(key)
-	e := &d.entries[i]
+	e, known := d.entry(key)
 	switch {
-	case d.tags[i] == 0:
-		d.tags[i], *e = tagOf(key), entry{uint32(key), uint32(key >> 32), atom}
-		d.taken++
+	case !known:
+		e.atom = atom
+	case e.atom == marked:
+		e.atom = atom
 	case e.atom&linked == 0:
 		d.links = append(d.links, link{e.atom, 0}, link{atom, uint32(len(d.links)) + 1})
 		e.atom = linked | uint32(len(d.links)-1)
@@ -42,6 +42,27 @@ func (d *dictionary) add(key uint64, atom uint32) {
 		d.links = append(d.links, link{atom, e.atom&^linked + 1})
 		e.atom = linked | uint32(len(d.links)-1)
 	}
+}
+
+// mark makes the key one of the dictionary's, whether or not an atom is found by it.
+func (d *dictionary) mark(key uint64) {
+	if e, known := d.entry(key); !known {
+		e.atom = marked
+	}
+}
+
+// entry returns the entry of the key, and whether there was one.
+func (d *dictionary) entry(key uint64) (e *entry, known bool) {
+	if 8*(d.taken+1) > 5*len(d.entries) {
+		d.grow()
+	}
+	i := d.slot(key)
+	if e = &d.entries[i]; d.tags[i] != 0 {
+		return e, true
+	}
+	d.tags[i], *e = tagOf(key), entry{low: uint32(key), high: uint32(key >> 32)}
+	d.taken++
+	return e, false
 }
 
 func (d *dictionary) grow() {
@@ -66,6 +87,9 @@ func (d *dictionary) slot(key uint64) uint64 {
 	}
 }
 
+// has reports whether the key is one of the dictionary's.
+func (d *dictionary) has(key uint64) bool { return d.taken > 0 && d.tags[d.slot(key)] != 0 }
+
 // each calls visit for each of the atoms that are found by the key.
 func (d *dictionary) each(key uint64, visit func(atom uint32)) {
 	if d.taken == 0 {
@@ -77,7 +101,9 @@ func (d *dictionary) each(key uint64, visit func(atom uint32)) {
 	}
 	atom := d.entries[i].atom
 	if atom&linked == 0 {
-		visit(atom)
+		if atom != marked {
+			visit(atom)
+		}
 		return
 	}
 	for next := atom&^linked + 1; next != 0; {

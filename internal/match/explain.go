@@ -49,7 +49,7 @@ func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
 	if !o.Everyone {
 		at := slices.IndexFunc(o.Recipients, func(to Recipient) bool { return to.ID == c.id })
 		if concerned = at >= 0; concerned {
-			among = selected(o.Recipients[at].OnlyAdded)
+			among = extentOf(o.Recipients[at].OnlyAdded)
 		}
 	}
 	if text == nil {
@@ -64,7 +64,7 @@ func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
 	return p.explain(c, v)
 }
 
-// explain reads p.tallies, as judge left them.
+// explain reads p.frequencies, as judge left them.
 func (p *page) explain(c *Compiled, v verdict) Explanation {
 	e := Explanation{
 		Profile:   c.id,
@@ -80,13 +80,13 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 	for i := range c.atoms {
 		k := &e.Keywords[i]
 		k.Key, k.Weight = c.atoms[i].written, int(c.atoms[i].weight)
-		if p.tallies[i].zero() {
+		if p.frequencies[i].zero() {
 			continue
 		}
-		for _, n := range p.tallies[i] {
+		for _, n := range p.frequencies[i] {
 			k.Hits = append(k.Hits, int(n))
 		}
-		k.Evidence = p.tallies[i].evidence()
+		k.Evidence = p.frequencies[i].evidence()
 		k.Saturation = saturation(k.Evidence, half)
 		k.Share = -math.Log1p(-contribution(c.atoms[i].weight, k.Saturation))
 		total += k.Share

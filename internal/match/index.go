@@ -2,22 +2,24 @@ package match
 
 import (
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/persistent"
+	"github.com/webrace/webrace/internal/hamt"
 )
 
 // Index holds profiles by ID, and finds those that a page may concern by the words in it. Changes are
 // visible when they return; matching never waits for them, nor they for it. The zero value is empty and
 // ready to use, by any number of goroutines.
 //
-// The profiles are in segments, which are immutable: the oldest is the largest, and each further one holds
-// a fraction of those before it. A change builds the last one anew, which is small, or marks a profile of
-// another as gone. Segments that have grown too many, or have lost a quarter of their profiles, are merged
-// by a goroutine of the index, which ends when there is nothing to merge.
+// The profiles are in segments, which are immutable and merged by geometric partitioning (Lester, Moffat and Zobel,
+// Fast On-Line Index Construction by Geometric Partitioning, CIKM 2005): the oldest is the largest, and each further
+// one holds a fraction of those before it. A change builds the last one anew, which is small, or marks a profile of
+// another as gone. Segments that have grown too many, or have lost a quarter of their profiles, are merged by a
+// goroutine of the index, which ends when there is nothing to merge.
 type Index struct {
 	writing sync.Mutex
 	serial  uint64
@@ -28,9 +30,10 @@ type Index struct {
 
 // View is an index as it was at one moment. It does not change.
 type View struct {
-	names  persistent.Map[named] // by ID
-	levels []level               // the oldest first
-	open   bool                  // the last level is still added to
+	names    hamt.Map[named] // by ID
+	segments []liveSegment   // the oldest first
+	open     bool            // the last segment is still added to
+	number   uint64          // a random one of this state's alone
 }
 
 // named is a profile of the index.
@@ -39,18 +42,18 @@ type named struct {
 	serial uint64
 }
 
-// level is a segment and which of its profiles are gone.
-type level struct {
+// liveSegment is a segment and which of its profiles are gone.
+type liveSegment struct {
 	*segment
 	gone numbers
 }
 
-func (l *level) len() int { return len(l.profiles) - l.gone.count }
+func (l *liveSegment) len() int { return len(l.profiles) - l.gone.count }
 
 const (
-	openLimit = 16 // how many profiles the last level has at most while it is added to
-	fanOut    = 3  // each level has as many times the profiles of all those after it
-	mostGone  = 4  // a level is built anew when one in so many of its profiles is gone
+	openLimit = 16 // how many profiles the last segment has at most while it is added to
+	fanOut    = 3  // each segment has as many times the profiles of all those after it
+	mostGone  = 4  // a segment is built anew when one in so many of its profiles is gone
 )
 
 // View returns the index as it is now.
@@ -125,7 +128,7 @@ func (x *Index) change(edit func(next *View)) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	v := x.View()
-	next := &View{names: v.names.Editable(), levels: slices.Clone(v.levels), open: v.open}
+	next := &View{names: v.names.Editable(), segments: slices.Clone(v.segments), open: v.open, number: rand.Uint64()}
 	edit(next)
 	x.state.Store(next)
 	if _, _, ok := next.toMerge(); ok && !x.merging {
@@ -134,7 +137,7 @@ func (x *Index) change(edit func(next *View)) {
 	}
 }
 
-// merge merges levels as long as there are some to merge.
+// merge merges segments as long as there are some to merge.
 func (x *Index) merge() {
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -145,7 +148,7 @@ func (x *Index) merge() {
 			x.merged.Broadcast()
 			return
 		}
-		old := x.View().levels[from:to:to]
+		old := x.View().segments[from:to:to]
 		x.writing.Unlock()
 		together := newSegment(alive(old))
 		x.writing.Lock()
@@ -153,9 +156,9 @@ func (x *Index) merge() {
 	}
 }
 
-// alive returns the profiles of the levels that are not gone, and their serial numbers.
-func alive(levels []level) (profiles []*Compiled, serials []uint64) {
-	for _, l := range levels {
+// alive returns the profiles of the segments that are not gone, and their serial numbers.
+func alive(segments []liveSegment) (profiles []*Compiled, serials []uint64) {
+	for _, l := range segments {
 		for i, c := range l.profiles {
 			if !l.gone.has(i) {
 				profiles, serials = append(profiles, c), append(serials, l.serials[i])
@@ -165,42 +168,42 @@ func alive(levels []level) (profiles []*Compiled, serials []uint64) {
 	return profiles, serials
 }
 
-// replace puts a segment in the place of the levels that it was made of, without what has gone since. The
-// levels before them are the same as when it was begun, since nobody else merges.
-func (x *Index) replace(from int, old []level, together *segment) {
+// replace puts a segment in the place of the segments that it was made of, without what has gone since. The
+// segments before them are the same as when it was begun, since no other goroutine merges.
+func (x *Index) replace(from int, old []liveSegment, together *segment) {
 	v := *x.View()
 	var gone numbers
 	for i, l := range old {
-		v.levels[from+i].gone.since(l.gone, func(number int) {
+		v.segments[from+i].gone.since(l.gone, func(number int) {
 			at, _ := together.find(l.serials[number])
 			gone = gone.with(at)
 		})
 	}
-	var in []level
+	var in []liveSegment
 	if gone.count < len(together.profiles) {
-		in = []level{{together, gone}}
+		in = []liveSegment{{together, gone}}
 	}
-	v.levels = slices.Concat(v.levels[:from], in, v.levels[from+len(old):])
+	v.segments, v.number = slices.Concat(v.segments[:from], in, v.segments[from+len(old):]), rand.Uint64()
 	x.state.Store(&v)
 }
 
-// toMerge returns which levels are to be merged next, if any. The open one is left out.
+// toMerge returns which segments are to be merged next, if any. The open one is left out.
 func (v *View) toMerge() (from, to int, ok bool) {
-	to = len(v.levels)
+	to = len(v.segments)
 	if v.open {
 		to--
 	}
 	newer := 0
 	from = to
-	for i := to - 1; i >= 0 && (newer == 0 || v.levels[i].len() < fanOut*newer); i-- {
+	for i := to - 1; i >= 0 && (newer == 0 || v.segments[i].len() < fanOut*newer); i-- {
 		from = i
-		newer += v.levels[i].len()
+		newer += v.segments[i].len()
 	}
 	if to-from > 1 {
 		return from, to, true
 	}
 	for i := range to {
-		if l := &v.levels[i]; mostGone*l.gone.count > len(l.profiles) {
+		if l := &v.segments[i]; mostGone*l.gone.count > len(l.profiles) {
 			return i, i + 1, true
 		}
 	}
@@ -211,9 +214,9 @@ func (v *View) toMerge() (from, to int, ok bool) {
 func (v *View) add(profiles []*Compiled, serial uint64) {
 	var all []*Compiled
 	var serials []uint64
-	if last := len(v.levels) - 1; v.open {
-		all, serials = alive(v.levels[last:])
-		v.levels = v.levels[:last]
+	if last := len(v.segments) - 1; v.open {
+		all, serials = alive(v.segments[last:])
+		v.segments = v.segments[:last]
 	}
 	all = append(all, profiles...)
 	for _, c := range profiles {
@@ -221,7 +224,7 @@ func (v *View) add(profiles []*Compiled, serial uint64) {
 		serials = append(serials, serial)
 		v.names.Set(c.id, named{c, serial})
 	}
-	v.levels = append(v.levels, level{segment: newSegment(all, serials)})
+	v.segments = append(v.segments, liveSegment{segment: newSegment(all, serials)})
 	v.open = len(all) < openLimit
 }
 
@@ -231,9 +234,9 @@ func (v *View) remove(id string) {
 		return
 	}
 	v.names.Delete(id)
-	for i := range v.levels {
-		if at, ok := v.levels[i].find(n.serial); ok {
-			v.levels[i].gone = v.levels[i].gone.with(at)
+	for i := range v.segments {
+		if at, ok := v.segments[i].find(n.serial); ok {
+			v.segments[i].gone = v.segments[i].gone.with(at)
 			return
 		}
 	}

@@ -45,7 +45,7 @@ func TestChangesAreVisibleWhenTheyReturn(t *testing.T) {
 	}
 	x.Remove("a")
 	x.Settle()
-	if v := x.View(); x.Len() != 0 || v.names.Len() != 0 || len(v.levels) > 1 || len(everyone(&x, "java xml ibm")) != 0 {
+	if v := x.View(); x.Len() != 0 || v.names.Len() != 0 || len(v.segments) > 1 || len(everyone(&x, "java xml ibm")) != 0 {
 		t.Errorf("an emptied index keeps %+v", v)
 	}
 }

@@ -4,20 +4,20 @@ import "slices"
 
 // verdict is what came of matching a page with a profile.
 type verdict struct {
-	among     selection
+	among     extent
 	relevance int
 	reason    Reason
 }
 
 // judge matches the page with the profile. It leaves the occurrences of the profile's keywords in
-// p.tallies.
-func (p *page) judge(c *Compiled, among selection) verdict {
+// p.frequencies.
+func (p *page) judge(c *Compiled, among extent) verdict {
 	v := verdict{among: among}
-	p.tallies = slices.Grow(p.tallies[:0], len(c.atoms))[:len(c.atoms)]
+	p.frequencies = slices.Grow(p.frequencies[:0], len(c.atoms))[:len(c.atoms)]
 	half, rest := halfway(len(p.tokens)), 1.0
 	for i := range c.atoms {
-		p.tallies[i] = p.count(&c.atoms[i], among)
-		rest *= 1 - contribution(c.atoms[i].weight, saturation(p.tallies[i].evidence(), half))
+		p.frequencies[i] = p.count(&c.atoms[i], among)
+		rest *= 1 - contribution(c.atoms[i].weight, saturation(p.frequencies[i].evidence(), half))
 	}
 	if v.relevance = relevance(rest); len(c.atoms) == 0 {
 		v.relevance = 100
@@ -35,9 +35,9 @@ func (p *page) judge(c *Compiled, among selection) verdict {
 	return v
 }
 
-// meets reports whether the page meets the conditions of the profile, as p.tallies has it.
+// meets reports whether the page meets the conditions of the profile, as p.frequencies has it.
 func (p *page) meets(c *Compiled) (holds bool) {
-	present := func(atom int) bool { return !p.tallies[atom].zero() }
+	present := func(atom int) bool { return !p.frequencies[atom].zero() }
 	if c.conditions == nil {
 		for i := range c.atoms {
 			if present(i) {
@@ -46,13 +46,13 @@ func (p *page) meets(c *Compiled) (holds bool) {
 		}
 		return false
 	}
-	holds, p.stack = c.conditions.gate.holds(present, p.stack)
+	holds, p.stack = c.conditions.holds(present, p.stack)
 	return holds
 }
 
 // matchedBlocks returns the blocks in which the keywords that count occur, in ascending order. If there
 // are none, and the profile alerts all the same, every block looked at gave rise to that.
-func (p *page) matchedBlocks(c *Compiled, among selection) (blocks []int32) {
+func (p *page) matchedBlocks(c *Compiled, among extent) (blocks []int32) {
 	for i := range c.atoms {
 		if c.atoms[i].weight == 0 {
 			continue

@@ -41,6 +41,28 @@ func keyOfOverlap(first, second uint64) uint64 { return ^keyOfPair(first, second
 type uses struct {
 	words, pairs, grams bool
 	prefixes            uint32 // a bit for each length in bytes
+	shortParts          bool   // of what is looked for within words, something is too short to have a key
+}
+
+// union returns what is in one of both.
+func (u uses) union(other uses) uses {
+	return uses{
+		u.words || other.words, u.pairs || other.pairs, u.grams || other.grams, u.prefixes | other.prefixes, u.shortParts || other.shortParts,
+	}
+}
+
+// eachPart calls visit with the keys of the beginnings of a word, and of what is within it, until it returns false.
+func (u *uses) eachPart(word []byte, visit func(key uint64) bool) {
+	for n := 1; n <= min(len(word), prefixBytes); n++ {
+		if u.prefixes>>n&1 != 0 && !visit(keyOfPart(byPrefix, word[:n])) {
+			return
+		}
+	}
+	for n := 0; u.grams && n+gramBytes <= len(word); n++ {
+		if !visit(keyOfPart(byGram, word[n:n+gramBytes])) {
+			return
+		}
+	}
 }
 
 // keys calls add with the keys of an atom: a page on which it occurs has at least one of them. It returns

@@ -8,11 +8,11 @@ import "github.com/webrace/webrace"
 func (v *View) Keywords(text *webrace.Text) (n int) {
 	p := openPage(text, nil)
 	defer p.close()
-	for i := range v.levels {
+	for i := range v.segments {
 		p.scoring.present = p.scoring.present[:0]
-		p.findAtoms(v.levels[i].segment, everything)
+		p.findAtoms(v.segments[i].segment, everything)
 		for i := range p.scoring.present {
-			if !p.scoring.present[i].tally.zero() {
+			if !p.scoring.present[i].frequency.zero() {
 				n++
 			}
 		}

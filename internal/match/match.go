@@ -1,5 +1,5 @@
-// Package match compares pages with standing profiles: lists of weighted keywords that say what somebody
-// wants to be told of. The profiles are indexed, so that the cost of a page follows the page and the
+// Package match compares pages with standing profiles: lists of weighted keywords that say what their
+// owners want to be told of. The profiles are indexed, so that the cost of a page follows the page and the
 // profiles it concerns, not how many are registered.
 //
 // The relevance of a page to a profile is 100·(1 − Π(1 − c)) over the profile's keywords, rounded, where
@@ -29,7 +29,7 @@ type Options struct {
 	// Everyone matches every profile of the index instead.
 	Everyone bool
 	// Seen is the latest revision whose profiles have seen an earlier version of the page, if it is matched
-	// with everyone: these are shown what their Change says, and the others all of it. 0: nobody has.
+	// with everyone: these are shown what their Change says, and the others all of it. 0: none has.
 	Seen int64
 	// Distance is how far the page lies from the start of its crawl, if it is matched with everyone, and
 	// SeenDistance how far it lay when the earlier version was seen: it concerns the profiles within whose Levels
@@ -60,7 +60,7 @@ type Recipient struct {
 }
 
 // shows returns what part of the page a profile is shown when everyone is, or false if none.
-func (o *Options) shows(c *Compiled) (among selection, concerned bool) {
+func (o *Options) shows(c *Compiled) (among extent, concerned bool) {
 	if !c.within(o.Distance) || !strings.HasPrefix(o.URL, c.under) || o.Remember != 0 && o.Remember>>c.remember&1 == 0 {
 		return everything, false
 	}
@@ -104,7 +104,7 @@ type Alert struct {
 // have the same text for another reason than chance.
 type Shown struct {
 	Text     uint64 // the beginning of the digest of the set of its blocks, regardless of white space
-	Likeness uint64 // to be compared by the package likeness; those of texts that differ in few words differ in few bits
+	Likeness uint64 // to be compared by the package simhash; those of texts that differ in few words differ in few bits
 }
 
 // LeastShown is the fewest words of a text that has fingerprints.
@@ -166,7 +166,7 @@ func relevanceOf(rest float32) (relevance int, sure bool) {
 // its relevance, and the most bytes of a summary.
 type matched struct {
 	profile *Compiled
-	among   selection
+	among   extent
 	rest    float32
 	summary int
 }
@@ -202,13 +202,12 @@ func concernedTogether(text *webrace.Text, all []Asking, visit func(*page, match
 	return true
 }
 
-// wantAll confines the page to the words that these ask for, unless some of them are found by whatever words it has. It
-// reports whether it may concern any of them at all.
+// wantAll confines the page to the words that these may ask for. It reports whether it may concern any of them at all.
 func (p *page) wantAll(all []Asking) (any bool) {
 	for i := range all {
 		if a := &all[i]; a.Everyone && a.MayConcern(a.Options) {
-			p.others = 0
-			return true
+			p.wantEveryone(a.View)
+			any = true
 		} else if !a.Everyone {
 			for _, to := range a.Recipients {
 				if n, known := a.names.Get(to.ID); known {
@@ -229,15 +228,15 @@ func (a *Asking) concerned(p *page, visit func(*page, matched) bool) bool {
 				continue
 			}
 			a.looked(1)
-			if !visit(p, matched{n.Compiled, selected(to.OnlyAdded), unknown, a.Summary}) {
+			if !visit(p, matched{n.Compiled, extentOf(to.OnlyAdded), unknown, a.Summary}) {
 				return false
 			}
 		}
 		return true
 	}
-	for i := range a.levels {
-		for among := range selection(selections) {
-			if l := &a.levels[i]; l.looksAt(among, &a.Options) && !l.concerned(p, a, among, visit) {
+	for i := range a.segments {
+		for among := range extent(extents) {
+			if l := &a.segments[i]; l.looksAt(among, &a.Options) && !l.concerned(p, a, among, visit) {
 				return false
 			}
 		}
@@ -255,10 +254,10 @@ func (a *Asking) looked(n int) {
 // told at a glance.
 func (v *View) MayConcern(o Options) bool {
 	if !o.Everyone {
-		return len(o.Recipients) > 0 && len(v.levels) > 0
+		return len(o.Recipients) > 0 && len(v.segments) > 0
 	}
-	for i := range v.levels {
-		if l := &v.levels[i]; l.looksAt(everything, &o) || l.looksAt(additions, &o) {
+	for i := range v.segments {
+		if l := &v.segments[i]; l.looksAt(everything, &o) || l.looksAt(additions, &o) {
 			return true
 		}
 	}
@@ -269,8 +268,8 @@ func (v *View) MayConcern(o Options) bool {
 // earlier version.
 func (v *View) AnyUnseen(o Options) bool {
 	o.Unseen = true
-	for i := range v.levels {
-		if l := &v.levels[i]; l.looksAt(everything, &o) {
+	for i := range v.segments {
+		if l := &v.segments[i]; l.looksAt(everything, &o) {
 			for range l.unseen(o) {
 				return true
 			}
@@ -281,22 +280,22 @@ func (v *View) AnyUnseen(o Options) bool {
 
 // Remembers returns the numbers of versions that profiles remember, as a bit each, and perhaps others.
 func (v *View) Remembers() (all uint16) {
-	for i := range v.levels {
-		all |= v.levels[i].remembers
+	for i := range v.segments {
+		all |= v.segments[i].remembers
 	}
 	return all
 }
 
 // Has reports whether there may be a profile with this scope of change.
 func (v *View) Has(c Change) bool {
-	return slices.ContainsFunc(v.levels, func(l level) bool { return l.changes>>c&1 != 0 })
+	return slices.ContainsFunc(v.segments, func(l liveSegment) bool { return l.changes>>c&1 != 0 })
 }
 
 // AnyChange yields the profiles that ask to be told of any change.
 func (v *View) AnyChange() iter.Seq[*Compiled] {
 	return func(yield func(*Compiled) bool) {
-		for i := range v.levels {
-			l := &v.levels[i]
+		for i := range v.segments {
+			l := &v.segments[i]
 			for _, number := range l.always {
 				if c := l.profiles[number]; len(c.atoms) == 0 && !l.gone.has(int(number)) && !yield(c) {
 					return
@@ -307,7 +306,7 @@ func (v *View) AnyChange() iter.Seq[*Compiled] {
 }
 
 // unseen returns the profiles that have not seen an earlier version of the page, by number.
-func (l *level) unseen(o Options) iter.Seq2[uint32, *Compiled] {
+func (l *liveSegment) unseen(o Options) iter.Seq2[uint32, *Compiled] {
 	return func(yield func(uint32, *Compiled) bool) {
 		shown := func(number uint32) bool {
 			_, concerned := o.shows(l.profiles[number])
@@ -329,8 +328,8 @@ func (l *level) unseen(o Options) iter.Seq2[uint32, *Compiled] {
 	}
 }
 
-// looksAt reports whether there can be a profile in the segment that is shown this selection of a page.
-func (s *segment) looksAt(among selection, o *Options) bool {
+// looksAt reports whether there can be a profile in the segment that is shown this part of a page.
+func (s *segment) looksAt(among extent, o *Options) bool {
 	if !s.levels.reaches(o) || o.Remember != 0 && s.remembers&o.Remember == 0 {
 		return false
 	}
@@ -346,12 +345,12 @@ const fewUnseen, partUnseen = 16, 64
 
 // onlyUnseen reports whether of the segment few profiles are shown all of the page, which are known: those that
 // changed since it was seen.
-func (l *level) onlyUnseen(o *Options, among selection) bool {
+func (l *liveSegment) onlyUnseen(o *Options, among extent) bool {
 	return among == everything && o.Seen > 0 && !l.levels.anew(o) &&
 		(o.Unseen || o.Unchanged || l.changes>>ChangePage&1 == 0) && len(l.newer(o.Seen)) <= max(fewUnseen, len(l.profiles)/partUnseen)
 }
 
-func (l *level) concerned(p *page, a *Asking, among selection, visit func(*page, matched) bool) bool {
+func (l *liveSegment) concerned(p *page, a *Asking, among extent, visit func(*page, matched) bool) bool {
 	o := &a.Options
 	if l.onlyUnseen(o, among) {
 		for _, c := range l.unseen(*o) {

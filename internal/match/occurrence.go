@@ -19,7 +19,7 @@ type hit struct {
 }
 
 // count tells how often the atom occurs in each field of the blocks looked at.
-func (p *page) count(a *atom, among selection) (n tally) {
+func (p *page) count(a *atom, among extent) (n frequency) {
 	switch {
 	case a.phrase == nil && a.exact:
 		for _, w := range p.wordsSpelled(a.hashes[0]) {
@@ -47,7 +47,7 @@ func (p *page) count(a *atom, among selection) (n tally) {
 
 // occurrences returns where the atom occurs in the blocks looked at, in no particular order. Those of a
 // phrase may overlap; those of words near to one another do not. They are valid until the next call.
-func (p *page) occurrences(a *atom, among selection) []span {
+func (p *page) occurrences(a *atom, among extent) []span {
 	p.spans = p.spans[:0]
 	switch {
 	case a.phrase == nil:
@@ -60,7 +60,7 @@ func (p *page) occurrences(a *atom, among selection) []span {
 	return p.spans
 }
 
-func (p *page) findPlain(a *atom, among selection) {
+func (p *page) findPlain(a *atom, among extent) {
 	words := p.wordsOfStems(a.hashes)
 	if a.exact {
 		words = p.wordsSpelled(a.hashes[0])
@@ -74,7 +74,7 @@ func (p *page) findPlain(a *atom, among selection) {
 	}
 }
 
-func (p *page) findPhrase(a *atom, among selection) {
+func (p *page) findPhrase(a *atom, among extent) {
 	terms := a.phrase.terms
 	lead := p.rarest(terms)
 	for _, w := range p.wordsOf(&terms[lead]) {
@@ -104,7 +104,7 @@ func (p *page) rarest(terms []term) (lead int) {
 	return lead
 }
 
-func (p *page) isPhrase(a *atom, s span, among selection) bool {
+func (p *page) isPhrase(a *atom, s span, among extent) bool {
 	if s.first < 0 || int(s.last) >= len(p.tokens) {
 		return false
 	}
@@ -122,7 +122,7 @@ func (p *page) isPhrase(a *atom, s span, among selection) bool {
 }
 
 // admits reports whether the atom is looked for where the token stands.
-func (p *page) admits(a *atom, at int32, among selection) bool {
+func (p *page) admits(a *atom, at int32, among extent) bool {
 	t := &p.tokens[at]
 	return a.within>>p.fieldOf(at)&1 != 0 && p.looksAt(t.Block, among)
 }
@@ -183,7 +183,7 @@ func (p *page) follows(t *term, at int32) bool {
 
 // findNear finds the stretches of a block in which all terms occur, the last at most a.phrase.near tokens
 // after the first: each is the earliest to end after the one before it.
-func (p *page) findNear(a *atom, among selection) {
+func (p *page) findNear(a *atom, among extent) {
 	terms := a.phrase.terms
 	p.findHits(a, among)
 	var latest [mostTerms]int32 // where each term was last met
@@ -208,7 +208,7 @@ func (p *page) findNear(a *atom, among selection) {
 }
 
 // findHits leaves the tokens that the terms match in p.hits, in their order.
-func (p *page) findHits(a *atom, among selection) {
+func (p *page) findHits(a *atom, among extent) {
 	p.hits = p.hits[:0]
 	for i := range a.phrase.terms {
 		t := &a.phrase.terms[i]

@@ -18,10 +18,11 @@ type page struct {
 	analyzer analyze.Analyzer
 	text     *webrace.Text
 	added    []bool // as long as the text has blocks
-	counts   [selections]int
+	counts   [extents]int
 
 	wanted analyze.Wanted // the words that those ask for who are asked
 	others int            // 1 if the page is confined to these, and the first word is all others; otherwise 0
+	views  []*View        // that ask for words by all their profiles
 
 	tokens   []analyze.Token
 	surfaces []uint64 // of the tokens: hashes of their folded forms
@@ -35,14 +36,14 @@ type page struct {
 	expansions map[spelling][]int32 // words by prefix and part, once asked for
 	digests    []webrace.Digest     // of blocks, once asked for
 	latest     identity             // the last that was asked for
-	prints     [selections]*Shown   // once asked for
+	prints     [extents]*Shown      // once asked for
 
-	tallies  []tally // of the atoms of the profile at hand
-	stack    []bool
-	matching []int32 // words
-	hits     []hit
-	spans    []span
-	scoring  scoring
+	frequencies []frequency // of the atoms of the profile at hand
+	stack       []bool
+	matching    []int32 // words
+	hits        []hit
+	spans       []span
+	scoring     scoring
 }
 
 // word is one of the distinct words of a page.
@@ -53,14 +54,14 @@ type word struct {
 	same  int32 // an earlier word of the same surface, -1 if none: its block is in another language
 	again bool  // there is a later one
 	next  int32 // an earlier word of the same stem, -1 if none
-	count [selections]tally
+	count [extents]frequency
 }
 
 // stem is one of the distinct stems of a page's words.
 type stem struct {
 	hash  uint64
 	last  int32 // the last of its words
-	count [selections]tally
+	count [extents]frequency
 }
 
 type spelling struct {
@@ -68,16 +69,16 @@ type spelling struct {
 	text string
 }
 
-// selection says which blocks of a page are looked at.
-type selection uint8
+// extent says which blocks of a page are looked at.
+type extent uint8
 
 const (
-	everything selection = iota
+	everything extent = iota
 	additions
-	selections = int(additions) + 1
+	extents = int(additions) + 1
 )
 
-func selected(onlyAdded bool) selection {
+func extentOf(onlyAdded bool) extent {
 	if onlyAdded {
 		return additions
 	}
@@ -105,13 +106,18 @@ func newPage() *page {
 	return p
 }
 
-// want confines the page, before it is opened, to the words of this profile and of others that it is called with. That
-// changes nothing for them, but that most of the text needs to be counted alone.
-func (p *page) want(c *Compiled) {
+// confine confines the page to words that are still to be told.
+func (p *page) confine() {
 	if p.others == 0 {
 		p.wanted.Reset()
 		p.others = 1
 	}
+}
+
+// want confines the page, before it is opened, to the words of this profile and of others that it is called with. That
+// changes nothing for them, but that most of the text needs to be counted alone.
+func (p *page) want(c *Compiled) {
+	p.confine()
 	for i := range c.atoms {
 		a := &c.atoms[i]
 		if a.phrase == nil {
@@ -127,7 +133,7 @@ func (p *page) want(c *Compiled) {
 func (p *page) open(text *webrace.Text, added []bool) *page {
 	p.text = text
 	p.added = p.added[:0]
-	p.counts = [selections]int{len(text.Blocks), 0}
+	p.counts = [extents]int{len(text.Blocks), 0}
 	for i := range text.Blocks {
 		isNew := i >= len(added) || added[i]
 		p.added = append(p.added, isNew)
@@ -136,20 +142,23 @@ func (p *page) open(text *webrace.Text, added []bool) *page {
 		}
 	}
 	p.countWords()
+	p.dismiss()
 	return p
 }
 
 func (p *page) close() {
+	clear(p.views)
+	p.views = p.views[:0]
 	if cap(p.tokens) > largestKept {
 		return
 	}
-	p.text, p.latest, p.prints = nil, identity{}, [selections]*Shown{}
+	p.text, p.latest, p.prints = nil, identity{}, [extents]*Shown{}
 	clear(p.spellings)
 	clear(p.expansions)
 	pages.Put(p)
 }
 
-// unasked is the spelling of the words that nobody asks for: no term has it.
+// unasked is the spelling of the words that no profile asks for: no term has it.
 const unasked = "\x00"
 
 // countWords finds the words and their stems, and counts both by field.
@@ -278,7 +287,7 @@ func (t *term) spelled(folded string) bool {
 	return strings.Contains(folded, t.text)
 }
 
-func (p *page) looksAt(block int32, among selection) bool {
+func (p *page) looksAt(block int32, among extent) bool {
 	return among == everything || p.added[block]
 }
 

@@ -106,7 +106,7 @@ func askedAlone(c *Compiled, text *webrace.Text, o *Options) (a Alert, alerts bo
 		concerned = false
 		for _, to := range o.Recipients {
 			if to.ID == c.ID() {
-				among, concerned = selected(to.OnlyAdded), true
+				among, concerned = extentOf(to.OnlyAdded), true
 			}
 		}
 	}

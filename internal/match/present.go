@@ -1,7 +1,7 @@
 package match
 
 // findAtoms finds the atoms of the segment that occur on the page.
-func (p *page) findAtoms(s *segment, among selection) {
+func (p *page) findAtoms(s *segment, among extent) {
 	p.scoring.shared.Reset()
 	for i := range p.stems {
 		if n := &p.stems[i].count[among]; !n.zero() {
@@ -19,7 +19,7 @@ func (p *page) findAtoms(s *segment, among selection) {
 	}
 }
 
-func (p *page) findWords(s *segment, among selection) {
+func (p *page) findWords(s *segment, among extent) {
 	for i := range p.words {
 		w := &p.words[i]
 		if w.again {
@@ -33,7 +33,7 @@ func (p *page) findWords(s *segment, among selection) {
 
 // countSurface counts a word together with the earlier ones of the same surface. The count is valid until
 // the next call.
-func (p *page) countSurface(w *word, among selection) *tally {
+func (p *page) countSurface(w *word, among extent) *frequency {
 	if w.same < 0 {
 		return &w.count[among]
 	}
@@ -46,10 +46,10 @@ func (p *page) countSurface(w *word, among selection) *tally {
 }
 
 // findPairs looks at every two tokens that follow one another in a block.
-func (p *page) findPairs(s *segment, among selection) {
+func (p *page) findPairs(s *segment, among extent) {
 	for i := 1; i < len(p.tokens); i++ {
 		x, y := &p.tokens[i-1], &p.tokens[i]
-		if x.Block != y.Block || !p.looksAt(y.Block, among) {
+		if x.Block != y.Block || !p.looksAt(y.Block, among) || p.others > 0 && (x.Word == 0 || y.Word == 0) {
 			continue
 		}
 		key := keyOfPair(p.words[x.Word].Stem, p.words[y.Word].Stem)
@@ -62,48 +62,40 @@ func (p *page) findPairs(s *segment, among selection) {
 }
 
 // single counts one occurrence in each field.
-var single = [fields]tally{{0: 1}, {1: 1}, {2: 1}, {3: 1}}
+var single = [fields]frequency{{0: 1}, {1: 1}, {2: 1}, {3: 1}}
 
 // findParts looks at the beginnings of words, and at all that is within them.
-func (p *page) findParts(s *segment, among selection) {
+func (p *page) findParts(s *segment, among extent) {
 	for i := range p.words {
 		if p.words[i].count[among].zero() {
 			continue
 		}
-		visit := func(atom uint32) { p.meet(s, atom, nil, among) }
-		word := []byte(p.folded(int32(i)))
-		for n := 1; n <= min(len(word), prefixBytes); n++ {
-			if s.uses.prefixes>>n&1 != 0 {
-				s.keys.each(keyOfPart(byPrefix, word[:n]), visit)
-			}
-		}
-		if s.uses.grams {
-			for n := 0; n+gramBytes <= len(word); n++ {
-				s.keys.each(keyOfPart(byGram, word[n:n+gramBytes]), visit)
-			}
-		}
+		s.uses.eachPart([]byte(p.folded(int32(i))), func(key uint64) bool {
+			s.keys.each(key, func(atom uint32) { p.meet(s, atom, nil, among) })
+			return true
+		})
 	}
 }
 
 // meet takes note of an atom one of whose keys the page has so many times. If that settles nothing, it
 // looks for the atom itself.
-func (p *page) meet(s *segment, number uint32, n *tally, among selection) {
+func (p *page) meet(s *segment, number uint32, n *frequency, among extent) {
 	a, c := &s.atoms[number], &p.scoring
 	if a.shared {
 		i, met := c.shared.GetOrSet(hashOf(number), int32(len(c.present)))
 		if met {
 			if a.phrase < 0 {
 				more := n.only(a.within)
-				c.present[i].tally.add(&more)
+				c.present[i].frequency.add(&more)
 			}
 			return
 		}
 	}
-	var count tally
+	var count frequency
 	if a.phrase < 0 {
 		count = n.only(a.within)
 	} else if count = p.count(s.phrases[a.phrase], among); count.zero() && !a.shared {
 		return
 	}
-	c.present = append(c.present, present{atom: number, at: a.from, end: s.atoms[number+1].from, tally: count})
+	c.present = append(c.present, present{atom: number, at: a.from, end: s.atoms[number+1].from, frequency: count})
 }

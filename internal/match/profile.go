@@ -11,7 +11,7 @@ import (
 type Profile struct {
 	ID string
 	// Under confines the profile to pages whose addresses begin so; empty for all. It concerns those who
-	// are matched because everyone is; explicit recipients are chosen by whoever names them.
+	// are matched because everyone is; explicit recipients are chosen by the caller.
 	Under string
 	// Change is what part of a page concerns the profile once an earlier version of it was seen, if it is
 	// matched because everyone is; and Revision orders profiles by when they were last changed.
@@ -85,7 +85,7 @@ type Keyword struct {
 type Warning struct {
 	Keyword string // empty if it concerns the whole profile
 	Message string
-	Useless bool // no page meets the profile, whatever its weights: nobody should be let register it
+	Useless bool // no page meets the profile, whatever its weights: it should not be accepted
 }
 
 func (w Warning) String() string {
@@ -116,7 +116,7 @@ type Compiled struct {
 
 // conditions are what a page must meet beside the relevance.
 type conditions struct {
-	gate gate
+	condition
 	need []int // atoms of which a page must have one,
 	none bool  // unless this is set: no page can be ruled out
 	all  bool  // there is no more to it than that a page must have all the atoms, each of which counts
@@ -164,12 +164,12 @@ func Compile(p Profile) (*Compiled, []Warning, error) {
 // builder collects the parts of a profile while its groups are walked.
 type builder struct {
 	Compiled
-	gate     gate
-	known    map[string]int // atoms by what they say
-	common   map[int]bool   // atoms that are a word of nearly every page
-	given    int            // keywords met
-	unscored bool           // there is one that does not count
-	warnings []Warning
+	condition condition
+	known     map[string]int // atoms by what they say
+	common    map[int]bool   // atoms that are a word of nearly every page
+	given     int            // keywords met
+	unscored  bool           // there is one that does not count
+	warnings  []Warning
 }
 
 // group adds the group's keywords and conditions. It returns the atoms of which a page must have one for
@@ -193,7 +193,7 @@ func (b *builder) group(g Group, depth int, unscored bool) (need []int, err erro
 		case k.None:
 			forbidden = append(forbidden, i)
 		default:
-			b.gate.push(i)
+			b.condition.push(i)
 			members = append(members, []int{i})
 		}
 	}
@@ -204,13 +204,13 @@ func (b *builder) group(g Group, depth int, unscored bool) (need []int, err erro
 		}
 		members = append(members, atoms)
 	}
-	b.gate.combine(g.Match, len(members))
+	b.condition.combine(g.Match, len(members))
 	if len(forbidden) > 0 {
 		for _, i := range forbidden {
-			b.gate.push(i)
+			b.condition.push(i)
 		}
-		b.gate.combine(None, len(forbidden))
-		b.gate.combine(All, 2)
+		b.condition.combine(None, len(forbidden))
+		b.condition.combine(All, 2)
 	}
 	return b.needed(g.Match, members), nil
 }
@@ -296,5 +296,5 @@ func (b *builder) settle(need []int) *conditions {
 	}
 	none := len(b.atoms) == 0 || need == nil && b.threshold < 0
 	slices.Sort(need)
-	return &conditions{gate: b.gate, need: slices.Compact(need), none: none}
+	return &conditions{condition: b.condition, need: slices.Compact(need), none: none}
 }

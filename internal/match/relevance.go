@@ -18,19 +18,19 @@ var boosts = [fields]float64{webrace.FieldBody: 1, webrace.FieldTitle: 4, webrac
 
 const fields = int(webrace.FieldNavigation) + 1
 
-// tally counts the occurrences of a keyword by field.
-type tally [fields]uint32
+// frequency is how often a keyword occurs, by field.
+type frequency [fields]uint32
 
-func (t *tally) zero() bool { return *t == tally{} }
+func (t *frequency) zero() bool { return *t == frequency{} }
 
-func (t *tally) add(other *tally) {
+func (t *frequency) add(other *frequency) {
 	for field, n := range other {
 		t[field] += n
 	}
 }
 
 // only returns the counts in the fields with a bit each in within.
-func (t *tally) only(within uint8) (n tally) {
+func (t *frequency) only(within uint8) (n frequency) {
 	if within == anyField {
 		return *t
 	}
@@ -43,7 +43,7 @@ func (t *tally) only(within uint8) (n tally) {
 }
 
 // evidence is the f of the formula.
-func (t *tally) evidence() (f float64) {
+func (t *frequency) evidence() (f float64) {
 	for field, n := range t {
 		f += boosts[field] * float64(n)
 	}

@@ -16,7 +16,7 @@ type scoring struct {
 	present []present
 	factors []factors       // of those present
 	shared  hashtable.Table // the index of an atom among those present, if several keys lead to it
-	surface tally           // of a word that stands in blocks of several languages
+	surface frequency       // of a word that stands in blocks of several languages
 
 	*block
 	end        uint32          // the profiles from here on are still to come
@@ -50,9 +50,9 @@ func newBlock() *block {
 
 // present is an atom that the page has, and what is left of its postings.
 type present struct {
-	atom    uint32
-	at, end uint32
-	tally   tally
+	atom      uint32
+	at, end   uint32
+	frequency frequency
 }
 
 // factors are what postings multiply rests by, by weight.
@@ -75,7 +75,7 @@ var mostRests = func() (most [1 << 8]float32) {
 func leastFor(threshold int) float32 { return max(float32(threshold)+0.5, 0.1) / 100 }
 
 // score begins to match the page with the segment: next goes on to the candidates.
-func (p *page) score(s *segment, among selection) {
+func (p *page) score(s *segment, among extent) {
 	c := &p.scoring
 	c.present, c.end, c.always = c.present[:0], uint32(len(s.profiles)), nil
 	c.members.Reset()
@@ -98,11 +98,11 @@ func (p *page) weigh() {
 	c.factors = slices.Grow(c.factors[:0], len(c.present))[:len(c.present)]
 	for i := range c.present {
 		a, f := &c.present[i], &c.factors[i]
-		if a.tally.zero() {
+		if a.frequency.zero() {
 			a.at = a.end
 			continue
 		}
-		s := saturation(a.tally.evidence(), half)
+		s := saturation(a.frequency.evidence(), half)
 		for weight := uint8(1); weight <= mostWeight; weight++ {
 			f[weight] = float32(1 - contribution(weight, s))
 		}
@@ -184,7 +184,7 @@ func (c *scoring) unite(s *segment, profile uint32) (rest float32) {
 	rest = 1
 	for _, member := range s.members[s.from[profile]:s.from[profile+1]] {
 		at, ok := c.members.Get(hashOf(member >> weightBits))
-		if !ok || c.present[at].tally.zero() {
+		if !ok || c.present[at].frequency.zero() {
 			return 1
 		}
 		rest *= c.factors[at][member%(1<<weightBits)]

@@ -10,11 +10,16 @@ import (
 
 // segment is a number of profiles, indexed by what they ask for. It is immutable.
 //
-// Each distinct keyword of its profiles is an atom. A profile that asks for any of its keywords is posted
-// under each of them, with the weight it has: adding up what the postings of a page's atoms contribute
-// gives the relevance of the page to every profile that it concerns. One that asks for all of them is posted
-// under one, and its members tell the others. Further profiles are posted under keywords of which a page
-// must have one, and are judged by themselves.
+// It is an inverted index of queries: selective dissemination of information, after Yan and Garcia-Molina, Index
+// Structures for Selective Dissemination of Information Under the Boolean Model, ACM TODS 19(2), 1994. Each distinct
+// keyword of its profiles is an atom, which has a posting list. A profile that asks for any of its keywords is
+// posted under each of them, as in their counting method, with the weight it has. The page is scored term at a time,
+// as in Zobel and Moffat, Inverted Files for Text Search Engines, ACM Computing Surveys 38(2), 2006: each posting of
+// an atom of the page multiplies the accumulator of its profile, which tells the relevance of the page to each
+// profile that it concerns. Accumulators are those of a block of profiles at a time, which fit the processor's cache
+// (see block). A profile that asks for all its keywords is posted under one, its least frequent as far as can be
+// told, and its members say which the others are, as in their key method. Further profiles are posted under keywords
+// of which a page must have one, and are judged by themselves.
 type segment struct {
 	profiles   []*Compiled
 	serials    []uint64 // in ascending order: when each was added
@@ -23,6 +28,7 @@ type segment struct {
 
 	keys     dictionary
 	uses     uses
+	asked    uses // what the profiles ask for, also as far as atoms are not found by it
 	atoms    []posted
 	phrases  []*atom  // of the atoms that a key does not settle, by posted.phrase
 	postings []uint32 // profile<<weightBits | weight, or how else to go about it
@@ -107,6 +113,9 @@ func (b *segmentBuilder) post(number uint32, c *Compiled) {
 	for _, i := range c.conditions.need {
 		b.add(&c.atoms[i], number<<weightBits|how)
 	}
+	for i := range c.atoms {
+		b.ask(&c.atoms[i])
+	}
 }
 
 // unite takes note of the members of a profile that asks for all of them.
@@ -144,6 +153,9 @@ func (b *segmentBuilder) enter(a *atom) {
 		p.phrase = int32(len(b.phrases))
 		b.phrases = append(b.phrases, a)
 	}
+	if a.phrase != nil {
+		b.ask(a)
+	}
 	b.atoms = append(b.atoms, p)
 }
 
@@ -171,6 +183,7 @@ func (b *segmentBuilder) finish() {
 	if b.from != nil {
 		b.from = append(b.from, uint32(len(b.members)))
 	}
+	b.asked = b.asked.union(b.uses)
 	b.atoms, b.always, b.members = slices.Clip(b.atoms), slices.Clip(b.always), slices.Clip(b.members)
 }
 

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/binary"
 
-	"github.com/webrace/webrace/internal/likeness"
+	"github.com/webrace/webrace/internal/simhash"
 )
 
-// shown returns the fingerprints of what a profile is shown that looks at this selection of the page. They are the
+// shown returns the fingerprints of what a profile is shown that looks at this part of the page. They are the
 // same for all who do.
-func (p *page) shown(among selection) Shown {
+func (p *page) shown(among extent) Shown {
 	if p.prints[among] == nil {
 		s := p.fingerprint(p.blocksOf(among))
 		p.prints[among] = &s
@@ -17,8 +17,8 @@ func (p *page) shown(among selection) Shown {
 	return *p.prints[among]
 }
 
-// blocksOf returns the blocks that a selection looks at.
-func (p *page) blocksOf(among selection) (blocks []int32) {
+// blocksOf returns the blocks of a part.
+func (p *page) blocksOf(among extent) (blocks []int32) {
 	for b := range int32(len(p.text.Blocks)) {
 		if p.looksAt(b, among) {
 			blocks = append(blocks, b)
@@ -31,7 +31,7 @@ func (p *page) blocksOf(among selection) (blocks []int32) {
 // Likeness is that of the pairs of words that follow one another in a block, or that of the words where there are
 // too few pairs: lists of single words are texts too.
 func (p *page) fingerprint(blocks []int32) Shown {
-	var pairs, words likeness.Votes
+	var pairs, words simhash.Votes
 	n, at := 0, 0
 	for _, block := range blocks {
 		for at < len(p.tokens) && p.tokens[at].Block < block {
@@ -51,5 +51,5 @@ func (p *page) fingerprint(blocks []int32) Shown {
 		return Shown{}
 	}
 	digest := p.digest(blocks)
-	return Shown{max(binary.BigEndian.Uint64(digest[:8]), 1), cmp.Or(pairs.Likeness(), words.Likeness())}
+	return Shown{max(binary.BigEndian.Uint64(digest[:8]), 1), cmp.Or(pairs.Fingerprint(), words.Fingerprint())}
 }

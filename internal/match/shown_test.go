@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webrace/webrace/internal/likeness"
+	"github.com/webrace/webrace/internal/simhash"
 )
 
 // likenessOf returns that of a page's alert for everything on it.
@@ -34,7 +34,7 @@ func TestTextsThatDifferInFewWordsAreAlike(t *testing.T) {
 		"another teaser":        strings.Replace(news, "nine", "ten", 1),
 		"other punctuation":     strings.ReplaceAll(news, ",", " —"),
 	} {
-		if !likeness.Alike(first, likenessOf(t, text)) {
+		if !simhash.Alike(first, likenessOf(t, text)) {
 			t.Errorf("%s: %d bits differ", what, bits.OnesCount64(first^likenessOf(t, text)))
 		}
 	}
@@ -42,11 +42,11 @@ func TestTextsThatDifferInFewWordsAreAlike(t *testing.T) {
 		"half of it":   news[:len(news)/2],
 		"another news": "The railway to the coast stays closed this weekend, because the bridge that was repaired last year must be painted; buses leave from the station every hour, and take twice as long.",
 	} {
-		if likeness.Alike(first, likenessOf(t, text)) {
+		if simhash.Alike(first, likenessOf(t, text)) {
 			t.Errorf("%s is alike", what)
 		}
 	}
-	if x := likenessOf(t, "the observatory opens"); x != 0 || likeness.Alike(x, x) {
+	if x := likenessOf(t, "the observatory opens"); x != 0 || simhash.Alike(x, x) {
 		t.Errorf("three words have the likeness %x", x)
 	}
 }
@@ -65,7 +65,7 @@ func TestUnrelatedTextsAreNotAlike(t *testing.T) {
 	}
 	for i, x := range all {
 		for _, y := range all[:i] {
-			if likeness.Alike(x, y) {
+			if simhash.Alike(x, y) {
 				t.Fatalf("%x and %x are alike", x, y)
 			}
 		}

@@ -24,7 +24,7 @@ type found struct {
 // summary returns the part of the page that has the most weight of distinct keywords within 30 tokens of
 // a block, with the keywords within «» and white space collapsed. It has at most size bytes, if need be
 // by leaving out what is around the keywords.
-func (p *page) summary(c *Compiled, among selection, size int) string {
+func (p *page) summary(c *Compiled, among extent, size int) string {
 	if size <= 0 {
 		return ""
 	}
@@ -45,12 +45,12 @@ func (p *page) summary(c *Compiled, among selection, size int) string {
 	return w.fit(size)
 }
 
-func (p *page) firstToken(among selection) int32 {
+func (p *page) firstToken(among extent) int32 {
 	return int32(slices.IndexFunc(p.tokens, func(t analyze.Token) bool { return p.looksAt(t.Block, among) }))
 }
 
 // found returns the occurrences of the keywords that count, in the order of the page.
-func (p *page) found(c *Compiled, among selection) (all []found) {
+func (p *page) found(c *Compiled, among extent) (all []found) {
 	for i := range c.atoms {
 		a := &c.atoms[i]
 		if a.weight == 0 {

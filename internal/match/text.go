@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/bytewise"
+	"github.com/webrace/webrace/internal/swar"
 )
 
 // appendCollapsed appends the text to dst, with one blank for each run of white space and control
@@ -85,9 +85,9 @@ func appendBlanked(dst, text []byte) []byte {
 // tidy returns with how many bytes, of eight, a text begins that is printable ASCII, up to two blanks in a row. It may
 // be fewer.
 func tidy(x uint64) int {
-	control := (x - ' '*bytewise.Each) &^ x
-	blank := bytewise.Zeroes(x ^ ' '*bytewise.Each)
-	return bits.TrailingZeros64((control|x|(x+bytewise.Each))&bytewise.Upper|blank&(blank>>8)) / 8
+	control := (x - ' '*swar.Each) &^ x
+	blank := swar.Zeroes(x ^ ' '*swar.Each)
+	return bits.TrailingZeros64((control|x|(x+swar.Each))&swar.Upper|blank&(blank>>8)) / 8
 }
 
 func digestOfSet(sums []webrace.Digest) webrace.Digest {

@@ -72,7 +72,7 @@ func writtenLanguages(t *testing.T, random *rand.Rand) (words []string, texts []
 }
 
 // fewAgainstEveryone compares all that is told of the pages to few with what is told to everyone, and with what a page
-// says that is not confined to their words. It returns how often somebody is told something.
+// says that is not confined to their words. It returns how many alerts there are.
 func fewAgainstEveryone(t *testing.T, l *language, profiles int, texts []*webrace.Text) (told int) {
 	t.Helper()
 	x, _ := indexed(t, l.groups(profiles))
@@ -116,7 +116,7 @@ func mustSayTheSame(t *testing.T, c *Compiled, text *webrace.Text, o Options) {
 	at := slices.IndexFunc(o.Recipients, func(to Recipient) bool { return to.ID == c.ID() })
 	p := openPage(text, o.Added)
 	defer p.close()
-	among := selected(o.Recipients[at].OnlyAdded)
+	among := extentOf(o.Recipients[at].OnlyAdded)
 	if got, want := Explain(c, text, o), p.explain(c, p.judge(c, among)); !reflect.DeepEqual(got, want) {
 		t.Fatalf("page %q\nexplained as %+v\nwant %+v", text.Bytes, got, want)
 	}

@@ -35,16 +35,26 @@ type engine struct {
 	slots    chan struct{} // one for each instance that may be at work
 }
 
-// started is the engine of the process, which the first PDF compiles.
-var started = sync.OnceValues(func() (*engine, error) { return newEngine(Default.Memory, Default.instances()) })
+// started is the engine of the process. It is made when the first PDF comes.
+var started = sync.OnceValues(func() (*engine, error) { return startEngine(cacheDirectory()) })
+
+// startEngine makes an engine with a cache, and one without if that is damaged, or its disk full.
+func startEngine(cache string) (*engine, error) {
+	e, err := newEngine(Default.Memory, Default.instances(), cache)
+	if err != nil && cache != "" {
+		e, err = newEngine(Default.Memory, Default.instances(), "")
+	}
+	return e, err
+}
 
 func (l Limits) instances() int { return min(runtime.GOMAXPROCS(0), l.Instances) }
 
-func newEngine(memory int64, instances int) (*engine, error) {
+func newEngine(memory int64, instances int, cache string) (*engine, error) {
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfig().
 		WithCloseOnContextDone(true).
 		WithMemoryLimitPages(uint32(memory / wasmPage))
+	config = withCache(config, cache)
 	e := &engine{memory: memory, runtime: wazero.NewRuntimeWithConfig(ctx, config), slots: make(chan struct{}, instances)}
 	if err := e.compile(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), e.runtime.Close(ctx))
@@ -76,7 +86,7 @@ func (e *engine) compile(ctx context.Context) (err error) {
 	return err
 }
 
-// uncalled stands for a function with which PDFium would call those who fill in forms, print or save.
+// uncalled stands for a function with which PDFium would call a program that fills in forms, prints or saves.
 func uncalled(name string) api.GoModuleFunc {
 	return func(context.Context, api.Module, []uint64) {
 		panic("PDFium calls " + name + ", which nothing registered")

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/internal/pdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // FuzzRead holds that any file ends with blocks in the order of the pages, or with a reason, and the same one twice.
 func FuzzRead(f *testing.F) {
-	d := pdftest.Document{Title: "T", Tagged: true, Bookmarks: []string{"A", "B"}, Pages: []pdftest.Page{pdftest.Text("# A", "text-", "of A"), {Links: []string{"x"}}}}
+	d := testutil.PDF{Title: "T", Tagged: true, Bookmarks: []string{"A", "B"}, Pages: []testutil.PDFPage{testutil.PDFText("# A", "text-", "of A"), {Links: []string{"x"}}}}
 	f.Add(d.Bytes())
 	f.Add(encrypted())
 	f.Add(deepPages()[:4000])

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/internal/pdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // page returns a file of one page with a content and resources.
-func page(f *pdftest.File, content int, resources string, trailer ...string) []byte {
+func page(f *testutil.PDFFile, content int, resources string, trailer ...string) []byte {
 	pages := f.Reserve()
 	page := f.Add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << %s >> >>", pages, content, resources))
 	f.Set(pages, fmt.Sprintf("<< /Type /Pages /Count 1 /Kids [%d 0 R] >>", page))
@@ -38,7 +38,7 @@ func deflated(unit string, times int) []byte {
 
 // explodingForms is a page that shows a form twenty times, which shows another twenty times, and so on.
 func explodingForms() []byte {
-	f := &pdftest.File{}
+	f := &testutil.PDFFile{}
 	inner := f.Stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << "+helvetica+" >>", []byte("BT /F1 9 Tf (x) Tj ET"))
 	for range 8 {
 		inner = f.Stream(fmt.Sprintf("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X %d 0 R >> >>", inner), []byte(strings.Repeat("/X Do ", 20)))
@@ -47,7 +47,7 @@ func explodingForms() []byte {
 }
 
 func deepPages() []byte {
-	f := &pdftest.File{}
+	f := &testutil.PDFFile{}
 	node := f.Add("<< /Type /Page /MediaBox [0 0 9 9] >>")
 	for range 5000 {
 		node = f.Add(fmt.Sprintf("<< /Type /Pages /Count 1 /Kids [%d 0 R] >>", node))
@@ -56,7 +56,7 @@ func deepPages() []byte {
 }
 
 func encrypted() []byte {
-	f := &pdftest.File{}
+	f := &testutil.PDFFile{}
 	pages := f.Add("<< /Type /Pages /Count 0 /Kids [] >>")
 	root := f.Add(fmt.Sprintf("<< /Type /Catalog /Pages %d 0 R >>", pages))
 	key := strings.Repeat("ab", 32)
@@ -69,12 +69,12 @@ func TestHostileFilesEndWithAReason(t *testing.T) {
 		t.Skip("compiles PDFium once more, for other limits")
 	}
 	limits := Limits{Pages: 50, Text: 64 << 10, Links: 10, Memory: 64 << 20, Time: 2 * time.Second}
-	e, err := newEngine(limits.Memory, 2)
+	e, err := newEngine(limits.Memory, 2, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.runtime.Close(context.Background()) })
-	whole := pdftest.Write("Title", pdftest.Text("A text"))
+	whole := testutil.WritePDF("Title", testutil.PDFText("A text"))
 	for _, c := range []struct {
 		name   string
 		body   []byte
@@ -89,20 +89,20 @@ func TestHostileFilesEndWithAReason(t *testing.T) {
 		{"a million pages that are not there", bytes.ReplaceAll(whole, []byte("/Count 1"), []byte("/Count 1000000")), "broken no_text over_limit"},
 		{"forms that explode", explodingForms(), "time memory over_limit"},
 		{"a stream that inflates to 300 MB", func() []byte {
-			f := &pdftest.File{}
+			f := &testutil.PDFFile{}
 			return page(f, f.Stream("/Filter /FlateDecode", deflated("q Q ", 75_000_000)), "")
 		}(), "time memory broken no_text"},
 		{"ten million characters", func() []byte {
-			f := &pdftest.File{}
+			f := &testutil.PDFFile{}
 			return page(f, f.Stream("/Filter /FlateDecode", deflated("BT /F1 9 Tf (some words) Tj ET\n", 1_000_000)), helvetica)
 		}(), "time memory over_limit"},
 		{"more than the memory", append(bytes.Clone(whole), make([]byte, 40<<20)...), "memory"},
 		{"100 pages", func() []byte {
-			pages := make([]pdftest.Page, 100)
+			pages := make([]testutil.PDFPage, 100)
 			for i := range pages {
-				pages[i] = pdftest.Text("Text", "more")
+				pages[i] = testutil.PDFText("Text", "more")
 			}
-			return pdftest.Write("", pages...)
+			return testutil.WritePDF("", pages...)
 		}(), "over_limit"},
 	} {
 		d := e.read(t.Context(), c.body, limits)
@@ -134,7 +134,7 @@ func openEncrypted(content string) []byte {
 	digest := md5.Sum([]byte(padding + owner + "\xfc\xff\xff\xff" + "id"))
 	key := digest[:5]
 	of := md5.Sum([]byte(string(key) + "\x01\x00\x00\x00\x00")) // of the first object
-	f := &pdftest.File{}
+	f := &testutil.PDFFile{}
 	stream := f.Stream("", rc4Of(of[:10], content))
 	return page(f, stream, helvetica, fmt.Sprintf("/ID [<%x><%[1]x>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <%x> /U <%x> >>", "id", owner, rc4Of(key, padding)))
 }
@@ -153,10 +153,10 @@ func TestTheCallerMayEndTheReading(t *testing.T) {
 	if d := Read(ctx, explodingForms()); d.Unread.Cause != Time || !strings.Contains(d.Unread.Reason, "cancelled") {
 		t.Errorf("%+v", d.Unread)
 	}
-	if d := Read(ctx, pdftest.Write("", pdftest.Text("Text"))); d.Unread.Cause != Time {
+	if d := Read(ctx, testutil.WritePDF("", testutil.PDFText("Text"))); d.Unread.Cause != Time {
 		t.Errorf("%+v", d)
 	}
-	if d := Read(t.Context(), pdftest.Write("", pdftest.Text("Text"))); render(d.Blocks) != "1 Text\n" {
+	if d := Read(t.Context(), testutil.WritePDF("", testutil.PDFText("Text"))); render(d.Blocks) != "1 Text\n" {
 		t.Errorf("what was cancelled is remembered: %+v", d)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/pdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // render shows blocks as text does: those that are not body with their field.
@@ -41,30 +41,30 @@ func prose(lines int) []string {
 
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	lines := func(l ...pdftest.Line) []pdftest.Page { return []pdftest.Page{{Lines: l}} }
+	lines := func(l ...testutil.PDFLine) []testutil.PDFPage { return []testutil.PDFPage{{Lines: l}} }
 	for _, c := range []struct {
 		name  string
-		d     pdftest.Document
+		d     testutil.PDF
 		title string
 		want  string
 	}{
-		{"a declared title is the title", pdftest.Document{Title: "  Annual \u2013 report ", Pages: []pdftest.Page{pdftest.Text("Words")}}, "Annual \u2013 report", "1 Words\n"},
-		{"the largest heading of the first page is, where there is none", pdftest.Document{Pages: []pdftest.Page{pdftest.Text(append([]string{"# Caf\u00e9"}, prose(2)...)...), pdftest.Text("# Other")}},
+		{"a declared title is the title", testutil.PDF{Title: "  Annual \u2013 report ", Pages: []testutil.PDFPage{testutil.PDFText("Words")}}, "Annual \u2013 report", "1 Words\n"},
+		{"the largest heading of the first page is, where there is none", testutil.PDF{Pages: []testutil.PDFPage{testutil.PDFText(append([]string{"# Caf\u00e9"}, prose(2)...)...), testutil.PDFText("# Other")}},
 			"Caf\u00e9", "1 heading: Caf\u00e9\n1 " + prose(1)[0] + " " + prose(1)[0] + "\n2 heading: Other\n"},
-		{"all of one size has no headings", pdftest.Document{Pages: []pdftest.Page{pdftest.Text("One", "", "Two")}}, "", "1 One\n1 Two\n"},
-		{"lines that run on are a paragraph, short ones are not", pdftest.Document{Pages: []pdftest.Page{pdftest.Text(slices.Concat(prose(3), []string{"end.", "Name: A", "City: B", "", "The next"})...)}}, "",
+		{"all of one size has no headings", testutil.PDF{Pages: []testutil.PDFPage{testutil.PDFText("One", "", "Two")}}, "", "1 One\n1 Two\n"},
+		{"lines that run on are a paragraph, short ones are not", testutil.PDF{Pages: []testutil.PDFPage{testutil.PDFText(slices.Concat(prose(3), []string{"end.", "Name: A", "City: B", "", "The next"})...)}}, "",
 			"1 " + prose(1)[0] + " " + prose(1)[0] + " " + prose(1)[0] + " end.\n1 Name: A\n1 City: B\n1 The next\n"},
-		{"items of a list are blocks", pdftest.Document{Pages: []pdftest.Page{pdftest.Text("\u2022 "+prose(1)[0], "\u2022 "+prose(1)[0], "1. "+prose(1)[0], "b) "+prose(1)[0])}}, "",
+		{"items of a list are blocks", testutil.PDF{Pages: []testutil.PDFPage{testutil.PDFText("\u2022 "+prose(1)[0], "\u2022 "+prose(1)[0], "1. "+prose(1)[0], "b) "+prose(1)[0])}}, "",
 			"1 \u2022 " + prose(1)[0] + "\n1 \u2022 " + prose(1)[0] + "\n1 1. " + prose(1)[0] + "\n1 b) " + prose(1)[0] + "\n"},
-		{"divided words are whole", pdftest.Document{Pages: []pdftest.Page{pdftest.Text(prose(1)[0]+" bank-", "ruptcy "+prose(1)[0])}}, "",
+		{"divided words are whole", testutil.PDF{Pages: []testutil.PDFPage{testutil.PDFText(prose(1)[0]+" bank-", "ruptcy "+prose(1)[0])}}, "",
 			"1 " + prose(1)[0] + " bankruptcy " + prose(1)[0] + "\n"},
-		{"parts of a line are a line", pdftest.Document{Pages: lines(pdftest.Line{Text: "x", X: 72, Y: 700, Size: 10}, pdftest.Line{Text: "2", X: 77.2, Y: 704, Size: 6}, pdftest.Line{Text: "plus", X: 85, Y: 700, Size: 10})}, "",
+		{"parts of a line are a line", testutil.PDF{Pages: lines(testutil.PDFLine{Text: "x", X: 72, Y: 700, Size: 10}, testutil.PDFLine{Text: "2", X: 77.2, Y: 704, Size: 6}, testutil.PDFLine{Text: "plus", X: 85, Y: 700, Size: 10})}, "",
 			"1 x2 plus\n"},
-		{"columns are not", pdftest.Document{Pages: lines(pdftest.Line{Text: "left", X: 72, Y: 700, Size: 10}, pdftest.Line{Text: "right", X: 300, Y: 700, Size: 10})}, "", "1 left right\n"},
-		{"bookmarks name headings", pdftest.Document{Bookmarks: []string{"Costs and revenue"}, Pages: []pdftest.Page{pdftest.Text("Costs and Revenue", "", "They were high.")}}, "",
+		{"columns are not", testutil.PDF{Pages: lines(testutil.PDFLine{Text: "left", X: 72, Y: 700, Size: 10}, testutil.PDFLine{Text: "right", X: 300, Y: 700, Size: 10})}, "", "1 left right\n"},
+		{"bookmarks name headings", testutil.PDF{Bookmarks: []string{"Costs and revenue"}, Pages: []testutil.PDFPage{testutil.PDFText("Costs and Revenue", "", "They were high.")}}, "",
 			"1 heading: Costs and Revenue\n1 They were high.\n"},
-		{"structure decides about headings", pdftest.Document{Tagged: true, Pages: lines(
-			pdftest.Line{Text: "Heading", X: 72, Y: 700, Size: 10, Heading: true}, pdftest.Line{Text: "Large", X: 72, Y: 600, Size: 30}, pdftest.Line{Text: "small text of the body", X: 72, Y: 500, Size: 10})}, "Large",
+		{"structure decides about headings", testutil.PDF{Tagged: true, Pages: lines(
+			testutil.PDFLine{Text: "Heading", X: 72, Y: 700, Size: 10, Heading: true}, testutil.PDFLine{Text: "Large", X: 72, Y: 600, Size: 30}, testutil.PDFLine{Text: "small text of the body", X: 72, Y: 500, Size: 10})}, "Large",
 			"1 heading: Heading\n1 Large\n1 small text of the body\n"},
 	} {
 		d := Read(t.Context(), c.d.Bytes())
@@ -76,13 +76,13 @@ func TestBlocks(t *testing.T) {
 
 func TestLinesThatPagesHaveInCommonAreNavigation(t *testing.T) {
 	t.Parallel()
-	var pages []pdftest.Page
+	var pages []testutil.PDFPage
 	for i := range 4 {
-		p := pdftest.Text("", "", "", fmt.Sprintf("Text of its own: %s", strings.Repeat("x", i+1)), "", "More of it")
-		p.Lines = append(p.Lines, pdftest.Line{Text: "ACME", X: 72, Y: 800, Size: 8}, pdftest.Line{Text: fmt.Sprintf("Page %d of 4", i+1), X: 72, Y: 30, Size: 8})
+		p := testutil.PDFText("", "", "", fmt.Sprintf("Text of its own: %s", strings.Repeat("x", i+1)), "", "More of it")
+		p.Lines = append(p.Lines, testutil.PDFLine{Text: "ACME", X: 72, Y: 800, Size: 8}, testutil.PDFLine{Text: fmt.Sprintf("Page %d of 4", i+1), X: 72, Y: 30, Size: 8})
 		pages = append(pages, p)
 	}
-	d := Read(t.Context(), pdftest.Write("", pages...))
+	d := Read(t.Context(), testutil.WritePDF("", pages...))
 	got := map[webrace.Field]int{}
 	for _, b := range d.Blocks {
 		got[b.Field]++
@@ -97,7 +97,7 @@ func TestLinesThatPagesHaveInCommonAreNavigation(t *testing.T) {
 
 func TestLinksAreThoseOfTheFile(t *testing.T) {
 	t.Parallel()
-	d := Read(t.Context(), pdftest.Write("", pdftest.Page{Links: []string{"http://a.org/x?y=z", "next.pdf"}}, pdftest.Page{Links: []string{"mailto:a@b.c"}}))
+	d := Read(t.Context(), testutil.WritePDF("", testutil.PDFPage{Links: []string{"http://a.org/x?y=z", "next.pdf"}}, testutil.PDFPage{Links: []string{"mailto:a@b.c"}}))
 	if !slices.Equal(d.Links, []string{"http://a.org/x?y=z", "next.pdf", "mailto:a@b.c"}) {
 		t.Errorf("%q", d.Links)
 	}
@@ -110,7 +110,7 @@ func TestAChangedParagraphLeavesTheOthers(t *testing.T) {
 	second := slices.Clone(first)
 	second[6] = "The rate is 6 per cent, from May on."
 	second = slices.Insert(second, 7, "", "A paragraph that is new.")
-	before, after := Read(t.Context(), pdftest.Write("T", pdftest.Text(first...))), Read(t.Context(), pdftest.Write("T", pdftest.Text(second...)))
+	before, after := Read(t.Context(), testutil.WritePDF("T", testutil.PDFText(first...))), Read(t.Context(), testutil.WritePDF("T", testutil.PDFText(second...)))
 	var added []string
 	for _, b := range after.Blocks {
 		if !slices.Contains(before.Blocks, b) {
@@ -128,7 +128,7 @@ func TestManyAtOnceGiveWhatEachAloneGives(t *testing.T) {
 	for i := range 12 {
 		wg.Go(func() {
 			want := fmt.Sprintf("Number %d", i)
-			if d := Read(context.Background(), pdftest.Write(want, pdftest.Text(want))); d.Title != want || render(d.Blocks) != "1 "+want+"\n" {
+			if d := Read(context.Background(), testutil.WritePDF(want, testutil.PDFText(want))); d.Title != want || render(d.Blocks) != "1 "+want+"\n" {
 				t.Errorf("%+v", d)
 			}
 		})
@@ -180,7 +180,7 @@ func TestWordsAreThoseThatPopplerReads(t *testing.T) {
 	t.Parallel()
 	needPoppler(t)
 	page := slices.Concat([]string{"# Crawling \u2013 caf\u00e9 & \u00dcbung"}, prose(5), []string{"", "1. first item of two", "2. second item", "", "The end-", "ing of words"})
-	body := pdftest.Document{Title: "not text", Tagged: true, Pages: []pdftest.Page{pdftest.Text(page...), pdftest.Text(prose(40)...), pdftest.Text("# Last", "words")}}.Bytes()
+	body := testutil.PDF{Title: "not text", Tagged: true, Pages: []testutil.PDFPage{testutil.PDFText(page...), testutil.PDFText(prose(40)...), testutil.PDFText("# Last", "words")}}.Bytes()
 	path := filepath.Join(t.TempDir(), "x.pdf")
 	if err := os.WriteFile(path, body, 0o600); err != nil {
 		t.Fatal(err)

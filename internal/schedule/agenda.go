@@ -1,11 +1,12 @@
 // Package schedule says when what is watched is to be looked at again. It is pure: it has no clock, no
-// disk and no network; whoever uses it says what time it is.
+// disk and no network; its caller says what time it is.
 //
 // An [Agenda] holds standing requests, and says which of their targets are due. Requests for the same
 // target share its visits. An agenda guarantees, as far as visits are made when it says so:
 //
-//   - A target is visited as often as its most demanding request says, and out of turn when one asks for it.
-//   - Who has used up a quota makes nothing due until the debt is paid back, and shares in the visits that
+//   - A target is visited as often as its most demanding request says, or at the times that one names, and out of turn
+//     when one asks for it. Times that pass while it cannot be visited are made up for by one visit.
+//   - An owner who has used up a quota makes nothing due until the debt is paid back, and shares in the visits that
 //     others ask for, and in their cost.
 //   - When more is due than can be served at once, the [Policy] decides. Nothing starves: first is what
 //     will be late by its timing first, and if urgency matters, each has its share. What an owner in debt
@@ -23,13 +24,21 @@ import (
 	"time"
 )
 
-// Request is somebody's wish to have a target visited again and again.
+// Request is an owner's wish to have a target visited again and again.
 type Request struct {
 	ID      string
 	Owner   string
 	Target  string
 	Timing  time.Duration // the longest interval between two visits; at least a nanosecond
 	Urgency int           // 1 to 3, 3 the most urgent
+	Times   Times         // when it asks instead of by its timing; nil: by its timing
+	Since   time.Time     // times up to then do not count
+}
+
+// Times are times at which a target is to be visited.
+type Times interface {
+	// Next returns the first of them after t; the zero time if there is none.
+	Next(t time.Time) time.Time
 }
 
 // Options of an agenda.
@@ -48,11 +57,11 @@ type Agenda struct {
 	targets map[string]*target
 	owners  map[string]*owner
 
-	upcoming   pile[*target] // those that a request will ask for, by when the next one does
-	touched    []*owner      // whose requests, or balances, changed since they were last served
-	recovering pile[*owner]  // those with requests and debts, by when they are paid back
-	lanes      [urgencies]waiting
-	turn       float64 // what the lane that had the last turn had passed
+	upcoming   indexedHeap[*target] // those that a request will ask for, by when the next one does
+	touched    []*owner             // whose requests, or balances, changed since they were last served
+	recovering indexedHeap[*owner]  // those with requests and debts, by when they are paid back
+	classes    [urgencies]class     // by urgency
+	turn       float64              // what the class that had the last turn had passed
 	underWay   int
 }
 
@@ -62,13 +71,14 @@ type instant = int64
 const never = instant(math.MaxInt64)
 
 // request is a standing request. It is in one of these places: idle in its target, asking in its target
-// (and then in its owner's queue until somebody's balance grants it), or asking again.
+// (and then in its owner's queue until its balance, or that of another owner, grants it), or asking again.
 type request struct {
 	Request
 	number  int
 	owner   *owner
 	target  *target
 	asked   instant // when a visit was asked for out of turn; 0: never
+	due     instant // with times: the first that no visit has served
 	idleAt  int
 	queueAt int
 	asking  int // index in its target's list, plus 1
@@ -85,33 +95,33 @@ type target struct {
 	owners   map[*owner]int
 	requests int
 
-	idle   pile[*request] // those that are content, the most demanding first
+	idle   indexedHeap[*request] // those that are content, the most demanding first
 	asking []*request
 	again  []*request // those that asked while a visit was under way
 
-	upcomingAt, laneAt int
-	state              state
-	lane               int
-	deadline           instant
-	held               int64 // what each of the holders has paid in advance
-	holders            []*owner
+	upcomingAt, classAt int
+	state               state
+	class               int
+	deadline            instant
+	held                int64 // what each of the holders has paid in advance
+	holders             []*owner
 }
 
 type state uint8
 
 const (
-	resting  state = iota // nobody asks, or nobody who asks can pay
-	granted               // somebody who can pay asks
+	resting  state = iota // no request asks, or no owner of those that do can pay
+	granted               // a request of an owner who can pay asks
 	underWay              // it is being visited
 )
 
-// owner is somebody with requests or a quota.
+// owner has requests, a quota, or both.
 type owner struct {
 	name         string
 	own          bool // has a quota of their own, which may be none
 	requests     int
 	bucket       bucket
-	queue        pile[*request] // asking, by deadline
+	queue        indexedHeap[*request] // asking, by deadline
 	recoveringAt int
 	touched      bool
 }
@@ -122,26 +132,26 @@ func New(o Options) *Agenda {
 		o.Policy = Adaptive{}
 	}
 	a := &Agenda{opt: o, byID: map[string]*request{}, targets: map[string]*target{}, owners: map[string]*owner{}}
-	a.upcoming = pile[*target]{
+	a.upcoming = indexedHeap[*target]{
 		less: func(x, y *target) bool {
 			return cmp.Or(cmp.Compare(a.nextAsk(x), a.nextAsk(y)), cmp.Compare(x.number, y.number)) < 0
 		},
 		place: func(t *target) *int { return &t.upcomingAt },
 	}
-	a.recovering = pile[*owner]{
+	a.recovering = indexedHeap[*owner]{
 		less: func(x, y *owner) bool {
 			return cmp.Or(cmp.Compare(x.bucket.recovers(), y.bucket.recovers()), strings.Compare(x.name, y.name)) < 0
 		},
 		place: func(o *owner) *int { return &o.recoveringAt },
 	}
-	for i := range a.lanes {
-		a.lanes[i].init()
+	for i := range a.classes {
+		a.classes[i].init()
 	}
 	return a
 }
 
-// Put adds a request, or replaces the one with its id. A target that was never visited is due at once;
-// otherwise the new request waits for its turn: see [Agenda.CheckNow].
+// Put adds a request, or replaces the one with its id. A target that was never visited is due at once, unless the
+// request names times; otherwise the new request waits for its turn: see [Agenda.CheckNow].
 func (a *Agenda) Put(r Request, now time.Time) {
 	r.Timing = max(r.Timing, 1)
 	t := a.target(r.Target)
@@ -157,7 +167,7 @@ func (a *Agenda) Put(r Request, now time.Time) {
 	a.byID[r.ID] = added
 	o.requests++
 	t.owners[o]++
-	if t.visited == 0 && asked == 0 {
+	if t.visited == 0 && asked == 0 && r.Times == nil {
 		added.asked = now.UnixNano()
 	}
 	a.settle(added)
@@ -189,7 +199,7 @@ func (a *Agenda) Remove(id string) {
 	}
 }
 
-// forget drops a target that nobody wants any more.
+// forget drops a target that no request is for any more.
 func (a *Agenda) forget(t *target) {
 	if t.state == underWay {
 		a.underWay--
@@ -243,6 +253,7 @@ func (a *Agenda) unqueue(r *request) {
 func (a *Agenda) settle(r *request) {
 	switch t := r.target; {
 	case r.asked <= t.visited:
+		r.plan()
 		t.idle.push(r)
 	case t.state == underWay:
 		r.again = true
@@ -258,9 +269,9 @@ func (a *Agenda) ask(r *request) {
 	t.asking = append(t.asking, r)
 	r.asking = len(t.asking)
 	if t.state == granted {
-		a.lanes[t.lane].remove(t)
+		a.classes[t.class].remove(t)
 		a.hurry(r)
-		a.lanes[t.lane].add(t, a.turn)
+		a.classes[t.class].add(t, a.turn)
 		return
 	}
 	r.owner.queue.push(r)
@@ -270,16 +281,45 @@ func (a *Agenda) ask(r *request) {
 // hurry makes a target as urgent as a request for it.
 func (a *Agenda) hurry(r *request) {
 	if a.opt.Policy.Weight(r.Urgency) > 0 {
-		r.target.lane = max(r.target.lane, lane(r.Urgency))
+		r.target.class = max(r.target.class, classOf(r.Urgency))
 	}
 	r.target.deadline = min(r.target.deadline, r.deadline())
 }
 
+// plan finds out when a request with times asks.
+func (r *request) plan() {
+	if r.Times == nil {
+		return
+	}
+	served := time.Unix(0, r.target.visited)
+	if r.Since.After(served) {
+		served = r.Since
+	}
+	r.due = never
+	if at := r.Times.Next(served); !at.IsZero() {
+		r.due = at.UnixNano()
+	}
+}
+
+// replan is plan for all idle requests of a target, after what was visited has changed.
+func (t *target) replan() {
+	named := false
+	for _, r := range t.idle.items {
+		r.plan()
+		named = named || r.Times != nil
+	}
+	if named {
+		t.idle.order()
+	}
+}
+
 // deadline is when the request will be late by its timing, however much earlier it was made to ask. To be
-// checked out of turn is to be late already; a first visit has a timing's time.
+// checked out of turn is to be late already, and so is a time that has come; a first visit has a timing's time.
 func (r *request) deadline() instant {
 	switch t := r.target; {
-	case t.visited == 0:
+	case r.Times != nil && r.asked <= t.visited:
+		return r.due
+	case r.Times == nil && t.visited == 0:
 		return after(r.asked, r.Timing)
 	case r.asked > t.visited:
 		return r.asked
@@ -296,8 +336,29 @@ func after(at instant, d time.Duration) instant {
 }
 
 // nextAsk is when the most demanding of a target's idle requests asks.
-func (a *Agenda) nextAsk(t *target) instant {
-	return after(t.visited, a.opt.Policy.Interval(t.idle.top().Timing, t.adapted))
+func (a *Agenda) nextAsk(t *target) instant { return a.asks(t.idle.top()) }
+
+// asks is when an idle request does.
+func (a *Agenda) asks(r *request) instant {
+	if r.Times != nil {
+		return r.due
+	}
+	return after(r.target.visited, a.opt.Policy.Interval(r.Timing, r.target.adapted))
+}
+
+// asksBefore is the order of a target's idle requests. By timing it is the same whatever the visits of the target
+// were, as intervals grow with it.
+func (a *Agenda) asksBefore(x, y *request) bool {
+	byTiming := cmp.Or(cmp.Compare(x.Timing, y.Timing), cmp.Compare(x.number, y.number)) < 0
+	switch {
+	case x.Times == nil && y.Times == nil:
+		return byTiming
+	case a.asks(x) != a.asks(y):
+		return a.asks(x) < a.asks(y)
+	case x.Times != nil && y.Times != nil:
+		return byTiming
+	}
+	return x.Times != nil
 }
 
 // arrange puts a target among the upcoming ones, if it is one, by when its next request asks.
@@ -313,10 +374,8 @@ func (a *Agenda) target(name string) *target {
 	if t == nil {
 		a.numbers++
 		t = &target{name: name, number: a.numbers, cost: parts, owners: map[*owner]int{}}
-		t.idle = pile[*request]{
-			less: func(x, y *request) bool {
-				return cmp.Or(cmp.Compare(x.Timing, y.Timing), cmp.Compare(x.number, y.number)) < 0
-			},
+		t.idle = indexedHeap[*request]{
+			less:  a.asksBefore,
 			place: func(r *request) *int { return &r.idleAt },
 		}
 		a.targets[name] = t
@@ -328,7 +387,7 @@ func (a *Agenda) owner(name string, now time.Time) *owner {
 	o := a.owners[name]
 	if o == nil {
 		o = &owner{name: name}
-		o.queue = pile[*request]{
+		o.queue = indexedHeap[*request]{
 			less: func(x, y *request) bool {
 				return cmp.Or(cmp.Compare(x.deadline(), y.deadline()), cmp.Compare(x.number, y.number)) < 0
 			},

@@ -11,6 +11,19 @@ import (
 
 var began = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
+// byTiming is a request that names no times.
+func byTiming(id, owner, target string, timing time.Duration, urgency int) Request {
+	return Request{ID: id, Owner: owner, Target: target, Timing: timing, Urgency: urgency}
+}
+
+// everyHours are the times at which so many hours of the day have passed.
+type everyHours int
+
+func (n everyHours) Next(t time.Time) time.Time {
+	every := time.Duration(n) * time.Hour
+	return t.Truncate(every).Add(every)
+}
+
 // TestAnAgendaDoesWhatASlowOneDoes does the same at random to an agenda and to one that searches through
 // everything, and holds what they say against each other.
 func TestAnAgendaDoesWhatASlowOneDoes(t *testing.T) {
@@ -37,7 +50,10 @@ func compare(t *testing.T, r *rand.Rand) {
 		said := ""
 		switch r.IntN(10) {
 		case 0, 1, 2:
-			q := Request{some("request", 12), some("owner", 4), some("target", 6), time.Duration(1+r.IntN(8)) * time.Hour, 1 + r.IntN(3)}
+			q := byTiming(some("request", 12), some("owner", 4), some("target", 6), time.Duration(1+r.IntN(8))*time.Hour, 1+r.IntN(3))
+			if r.IntN(3) == 0 {
+				q.Times, q.Since = everyHours(1+r.IntN(6)), now.Add(-time.Duration(r.IntN(int(4*time.Hour))))
+			}
 			said = fmt.Sprint("put ", q)
 			a.Put(q, now)
 			slow.Put(q, now)
@@ -89,8 +105,8 @@ func compare(t *testing.T, r *rand.Rand) {
 func TestTheMostDemandingRequestDecides(t *testing.T) {
 	t.Parallel()
 	a := New(Options{Policy: Fixed{}})
-	a.Put(Request{"daily", "ann", "t", 24 * time.Hour, 1}, began)
-	a.Put(Request{"hourly", "bob", "t", time.Hour, 1}, began)
+	a.Put(byTiming("daily", "ann", "t", 24*time.Hour, 1), began)
+	a.Put(byTiming("hourly", "bob", "t", time.Hour, 1), began)
 	due, next := a.Due(began)
 	if !slices.Equal(due, []string{"t"}) || !next.IsZero() {
 		t.Errorf("a new target: %v, next %v", due, next)
@@ -104,7 +120,7 @@ func TestTheMostDemandingRequestDecides(t *testing.T) {
 	}
 	a.Remove("hourly")
 	if due, next := a.Due(began.Add(time.Hour)); len(due) > 0 || !next.Equal(began.Add(24*time.Hour)) {
-		t.Errorf("when nobody asks so often any more: %v, next %v", due, next)
+		t.Errorf("when no request asks so often any more: %v, next %v", due, next)
 	}
 	if !a.CheckNow("daily", began.Add(2*time.Hour)) || a.CheckNow("hourly", began) {
 		t.Error("there is a daily request, and no hourly one")
@@ -122,16 +138,59 @@ func TestTheMostDemandingRequestDecides(t *testing.T) {
 func TestARequestThatIsReplacedKeepsTheVisitsOfItsTarget(t *testing.T) {
 	t.Parallel()
 	a := New(Options{Policy: Fixed{}})
-	a.Put(Request{"r", "ann", "t", 24 * time.Hour, 1}, began)
+	a.Put(byTiming("r", "ann", "t", 24*time.Hour, 1), began)
 	a.Due(began)
-	a.Put(Request{"r", "ann", "t", 5 * time.Hour, 3}, began) // while it is being visited
+	a.Put(byTiming("r", "ann", "t", 5*time.Hour, 3), began) // while it is being visited
 	if due, _ := a.Due(began); len(due) > 0 {
 		t.Errorf("due twice: %v", due)
 	}
 	a.Visited("t", Visit{Began: began}, began)
-	a.Put(Request{"r", "ann", "t", 3 * time.Hour, 3}, began)
+	a.Put(byTiming("r", "ann", "t", 3*time.Hour, 3), began)
 	if due, next := a.Due(began); len(due) > 0 || !next.Equal(began.Add(3*time.Hour)) {
 		t.Errorf("replaced: %v, next %v", due, next)
+	}
+}
+
+func TestTimesAreDueOnceEach(t *testing.T) {
+	t.Parallel()
+	at := func(hours float64) time.Time { return began.Add(time.Duration(hours * float64(time.Hour))) }
+	a := New(Options{Policy: Adaptive{}})
+	a.Put(Request{ID: "r", Owner: "ann", Target: "t", Times: everyHours(6), Since: at(1)}, at(1))
+	visits := 0
+	wantDue := func(now float64, want bool, next float64) {
+		t.Helper()
+		due, then := a.Due(at(now))
+		if len(due) > 0 != want || !want && !then.Equal(at(next)) {
+			t.Fatalf("%v hours: %v is due, next %v", now, due, then)
+		}
+		if want {
+			visits++
+		}
+	}
+	visited := func(now float64) { a.Visited("t", Visit{Began: at(now), Interval: time.Hour}, at(now+0.5)) }
+	wantDue(1, false, 6) // a target that was never visited waits, too
+	a.Put(Request{ID: "r", Owner: "ann", Target: "t", Times: everyHours(6), Since: at(1), Urgency: 3}, at(5))
+	wantDue(5.9, false, 6)
+	wantDue(6.1, true, 0)
+	visited(6.1)
+	wantDue(11, false, 12) // it was never asked for at a time between, however often it changes
+	wantDue(31, true, 0)   // four times have passed
+	visited(31)
+	wantDue(35.9, false, 36)
+	a.Put(Request{ID: "r", Owner: "ann", Target: "t", Times: everyHours(5), Since: at(35.9)}, at(35.9)) // not: at 35, which is over
+	wantDue(36, false, 40)
+	a.CheckNow("r", at(37))
+	wantDue(37, true, 0)
+	visited(37)
+	wantDue(37.6, false, 40)
+	a.Put(byTiming("often", "bob", "t", 2*time.Hour, 1), at(38)) // whose visits serve the times that came before them
+	wantDue(39.9, true, 0)
+	a.Visited("t", Visit{Began: at(39.9), Interval: 2 * time.Hour}, at(40.2)) // began before 40
+	wantDue(40.2, true, 0)
+	a.Visited("t", Visit{Began: at(40.2), Interval: 2 * time.Hour}, at(40.3))
+	wantDue(40.3, false, 42.2)
+	if visits != 5 {
+		t.Errorf("%d visits", visits)
 	}
 }
 
@@ -145,7 +204,7 @@ func TestATargetThatChangesIsVisitedMoreOften(t *testing.T) {
 		{Adaptive{}, 0, 24 * time.Hour}, {Fixed{}, time.Hour, 24 * time.Hour}, {UrgencyFirst{}, time.Hour, 24 * time.Hour},
 	} {
 		a := New(Options{Policy: c.policy})
-		a.Put(Request{"r", "ann", "t", 24 * time.Hour, 1}, began)
+		a.Put(byTiming("r", "ann", "t", 24*time.Hour, 1), began)
 		a.Due(began)
 		a.Visited("t", Visit{Began: began, Interval: c.adapted}, began)
 		if _, next := a.Due(began); !next.Equal(began.Add(c.after)) {
@@ -157,9 +216,9 @@ func TestATargetThatChangesIsVisitedMoreOften(t *testing.T) {
 func TestADebtIsPaidBackBeforeAnythingIsDue(t *testing.T) {
 	t.Parallel()
 	a := New(Options{Policy: Fixed{}, Quota: 24}) // one an hour
-	a.Put(Request{"r", "ann", "t", time.Hour, 1}, began)
-	a.Put(Request{"shared", "ann", "s", 99 * time.Hour, 1}, began)
-	a.Put(Request{"rich", "bob", "s", 5 * time.Hour, 1}, began)
+	a.Put(byTiming("r", "ann", "t", time.Hour, 1), began)
+	a.Put(byTiming("shared", "ann", "s", 99*time.Hour, 1), began)
+	a.Put(byTiming("rich", "bob", "s", 5*time.Hour, 1), began)
 	a.SetQuota("bob", 0, began)
 	a.Due(began)
 	a.Visited("t", Visit{Began: began, Cost: 28}, began)
@@ -190,7 +249,7 @@ func TestNobodyIsGrantedMoreAtOnceThanTheyCanPay(t *testing.T) {
 	t.Parallel()
 	a := New(Options{Quota: 10})
 	for i := range 30 {
-		a.Put(Request{fmt.Sprint(i), "ann", fmt.Sprint("t", i), time.Hour, 1}, began)
+		a.Put(byTiming(fmt.Sprint(i), "ann", fmt.Sprint("t", i), time.Hour, 1), began)
 	}
 	if due, _ := a.Due(began); len(due) != 10 {
 		t.Errorf("%d visits for a quota of 10", len(due))
@@ -201,7 +260,7 @@ func TestUrgenciesTakeTurnsWhenNotAllCanBeServed(t *testing.T) {
 	t.Parallel()
 	a := New(Options{Policy: UrgencyFirst{}, AtOnce: 1})
 	for i := range 300 {
-		a.Put(Request{fmt.Sprint(i), "ann", fmt.Sprint(1+i%3, ".", i), time.Hour, 1 + i%3}, began)
+		a.Put(byTiming(fmt.Sprint(i), "ann", fmt.Sprint(1+i%3, ".", i), time.Hour, 1+i%3), began)
 	}
 	turns := map[byte]int{}
 	for range 120 {
@@ -259,7 +318,7 @@ func TestBucketsHoldWhateverTheyAreTold(t *testing.T) {
 func BenchmarkAgenda(b *testing.B) {
 	a, now := New(Options{Quota: 100}), began
 	for i := range 100_000 {
-		a.Put(Request{fmt.Sprint(i), fmt.Sprint("o", i%1000), fmt.Sprint("t", i%80_000), time.Duration(1+i%48) * time.Hour, 1 + i%3}, now)
+		a.Put(byTiming(fmt.Sprint(i), fmt.Sprint("o", i%1000), fmt.Sprint("t", i%80_000), time.Duration(1+i%48)*time.Hour, 1+i%3), now)
 	}
 	b.ReportAllocs()
 	for n := 0; n < b.N; {

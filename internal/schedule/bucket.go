@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// parts are those of a request: what somebody with a quota of one request a day earns in a microsecond. So
+// parts are those of a request: what an owner with a quota of one request a day earns in a microsecond. So
 // balances are exact.
 const parts = int64(24 * time.Hour / time.Microsecond)
 
@@ -68,7 +68,7 @@ func inParts(requests float64) int64 {
 	return int64(max(-mostDebt, min(requests, mostDebt)) * float64(parts))
 }
 
-// Left returns how much of a quota is left to somebody who used so much on the last days, the present one
+// Left returns how much of a quota is left to an owner who used so much on the last days, the present one
 // last, which has begun so long ago. It errs, by less than a day's quota, to the side of too little, as it
 // does not know when on a day they did.
 func Left(quota int, used []float64, begun time.Duration) float64 {

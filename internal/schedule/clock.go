@@ -10,11 +10,18 @@ const ClockSkew = time.Minute
 // nothing: that may lie ahead as far as it likes.
 func Ahead(happened, now time.Time) bool { return happened.After(now.Add(ClockSkew)) }
 
-// ClockSetBack tells the agenda that its clock ran ahead and is right now. What was visited at a time to come
-// is due at once, and what was asked for then was asked for now. Debts are paid back from now on.
+// ClockSetBack tells the agenda that its clock ran ahead and is right now. What was visited at a time to come is due
+// at once, and what was asked for then was asked for now; times given then count from now on. Debts are paid back
+// from now on.
 func (a *Agenda) ClockSetBack(now time.Time) {
 	ahead := func(at instant) bool { return at > now.Add(ClockSkew).UnixNano() }
 	for _, r := range a.byID {
+		if Ahead(r.Since, now) {
+			r.Since = now
+		}
+		if r.Times != nil && r.idleAt == 0 {
+			r.due = min(r.due, now.UnixNano())
+		}
 		switch waits := r.asked > r.target.visited; {
 		case waits && ahead(r.asked):
 			r.asked = now.UnixNano()
@@ -26,6 +33,7 @@ func (a *Agenda) ClockSetBack(now time.Time) {
 		if ahead(t.visited) {
 			t.visited = 1
 		}
+		t.replan()
 	}
 	for _, o := range a.owners {
 		o.bucket.at = min(o.bucket.at, now.UnixMicro())
@@ -39,8 +47,8 @@ func (a *Agenda) ClockSetBack(now time.Time) {
 			}
 		}
 	}
-	for i := range a.lanes {
-		a.lanes[i].order()
+	for i := range a.classes {
+		a.classes[i].order()
 	}
 	a.upcoming.order()
 	a.recovering.order()

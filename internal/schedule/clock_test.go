@@ -12,7 +12,7 @@ func TestClockSetBackMakesDueWhatWasVisitedAhead(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour
 	a, now := New(Options{}), began
-	put := func(name string) { a.Put(Request{name, "ann", name, 30 * 24 * time.Hour, 1}, now) }
+	put := func(name string) { a.Put(byTiming(name, "ann", name, 30*24*time.Hour, 1), now) }
 	visit := func(want ...string) {
 		t.Helper()
 		due, _ := a.Due(now)
@@ -46,6 +46,27 @@ func TestClockSetBackMakesDueWhatWasVisitedAhead(t *testing.T) {
 	visit("ahead", "before")
 }
 
+// Times that were given, or have come, while the clock ran ahead are none to wait for.
+func TestClockSetBackLetsTimesCountFromNow(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * time.Hour
+	a := New(Options{})
+	a.Put(Request{ID: "given", Owner: "ann", Target: "given", Times: everyHours(6), Since: began.Add(year)}, began.Add(year))
+	a.Put(Request{ID: "came", Owner: "bob", Target: "came", Times: everyHours(6), Since: began}, began)
+	a.SetQuota("bob", 1, began)
+	a.SetBalance("bob", -1, began.Add(year))
+	if due, _ := a.Due(began.Add(year)); len(due) > 0 {
+		t.Fatalf("due: %v", due)
+	}
+	a.ClockSetBack(began.Add(time.Hour))
+	if due, next := a.Due(began.Add(time.Hour)); len(due) > 0 || !next.Equal(began.Add(6*time.Hour)) {
+		t.Errorf("due: %v, next %v", due, next)
+	}
+	if due, _ := a.Due(began.Add(6 * time.Hour)); !slices.Equal(due, []string{"given"}) {
+		t.Errorf("due: %v", due)
+	}
+}
+
 // Whatever stands in an agenda when its clock is set back: two days later everything has been due.
 func TestClockSetBackAtRandom(t *testing.T) {
 	t.Parallel()
@@ -56,7 +77,11 @@ func TestClockSetBackAtRandom(t *testing.T) {
 		for range 200 {
 			switch target := fmt.Sprint(r.IntN(12)); r.IntN(6) {
 			case 0:
-				a.Put(Request{target, fmt.Sprint("o", r.IntN(3)), target, time.Duration(1+r.IntN(24)) * time.Hour, 1 + r.IntN(3)}, now)
+				q := byTiming(target, fmt.Sprint("o", r.IntN(3)), target, time.Duration(1+r.IntN(24))*time.Hour, 1+r.IntN(3))
+				if r.IntN(3) == 0 {
+					q.Times, q.Since = everyHours(1+r.IntN(24)), now
+				}
+				a.Put(q, now)
 				wanted[target] = true
 			case 1:
 				a.CheckNow(target, now)
@@ -82,7 +107,7 @@ func TestClockSetBackAtRandom(t *testing.T) {
 			due, _ := a.Due(now)
 			for _, name := range due {
 				if !wanted[name] {
-					t.Fatalf("seed %d: %s is due, and nobody wants it", seed, name)
+					t.Fatalf("seed %d: %s is due, and no request wants it", seed, name)
 				}
 				visited[name] = true
 				a.Visited(name, Visit{Began: now, Cost: 1}, now)

@@ -60,7 +60,7 @@ func (a *Agenda) touch(o *owner) {
 	}
 }
 
-// serveOwners grants what owners ask for, as far as they can pay. Those who cannot wait until they can.
+// serveOwners grants what owners ask for, as far as they can pay. Owners that cannot wait until they can.
 func (a *Agenda) serveOwners(now int64) {
 	slices.SortFunc(a.touched, func(x, y *owner) int { return strings.Compare(x.name, y.name) })
 	for _, o := range a.touched {
@@ -79,10 +79,10 @@ func (a *Agenda) serveOwners(now int64) {
 }
 
 // grant lets a request have its target visited, and all who ask for it with it. Its owners pay in advance
-// what the last visit cost, so that nobody is granted more than they can pay.
+// what the last visit cost, so that none is granted more than it can pay.
 func (a *Agenda) grant(by *request, now int64) {
 	t := by.target
-	t.state, t.lane, t.deadline = granted, 0, never
+	t.state, t.class, t.deadline = granted, 0, never
 	for _, r := range t.asking {
 		a.unqueue(r)
 		if r == by || r.owner.bucket.solvent(now) {
@@ -101,12 +101,12 @@ func (a *Agenda) grant(by *request, now int64) {
 			a.recovering.push(o)
 		}
 	}
-	a.lanes[t.lane].add(t, a.turn)
+	a.classes[t.class].add(t, a.turn)
 }
 
-// revoke takes back what was granted, because who asks is no longer the same.
+// revoke takes back what was granted, because the requests that ask are no longer the same.
 func (a *Agenda) revoke(t *target) {
-	a.lanes[t.lane].remove(t)
+	a.classes[t.class].remove(t)
 	a.refund(t)
 	t.state = resting
 	for _, r := range t.asking {
@@ -131,34 +131,35 @@ func (a *Agenda) begin(t *target) {
 	a.upcoming.remove(t)
 }
 
-// waiting are granted targets of one urgency, in the order of their deadlines. Lanes take turns by what
-// they have passed: a turn makes that grow the less, the more weight they have.
-type waiting struct {
-	pile[*target]
+// class has the granted targets of one urgency: the earliest deadline first. Classes take turns by stride scheduling
+// (Waldspurger and Weihl, 1995): the one that has passed least is next, and a turn adds the less to that, the more
+// weight it has.
+type class struct {
+	indexedHeap[*target]
 	passed float64
 }
 
-func (w *waiting) init() {
-	w.pile = pile[*target]{
+func (w *class) init() {
+	w.indexedHeap = indexedHeap[*target]{
 		less: func(x, y *target) bool {
 			return cmp.Or(cmp.Compare(x.deadline, y.deadline), cmp.Compare(x.number, y.number)) < 0
 		},
-		place: func(t *target) *int { return &t.laneAt },
+		place: func(t *target) *int { return &t.classAt },
 	}
 }
 
-// add adds a target. A lane that was empty has saved up no turns.
-func (w *waiting) add(t *target, turn float64) {
+// add adds a target. A class that was empty has saved up no turns.
+func (w *class) add(t *target, turn float64) {
 	if w.len() == 0 {
 		w.passed = max(w.passed, turn)
 	}
 	w.push(t)
 }
 
-// leastPassed is the lane whose turn it is, the more urgent of equals; nil if nothing waits.
-func (a *Agenda) leastPassed() (least *waiting) {
+// leastPassed is the class whose turn it is, the more urgent of equals; nil if nothing waits.
+func (a *Agenda) leastPassed() (least *class) {
 	for i := urgencies - 1; i >= 0; i-- {
-		if w := &a.lanes[i]; w.len() > 0 && (least == nil || w.passed < least.passed) {
+		if w := &a.classes[i]; w.len() > 0 && (least == nil || w.passed < least.passed) {
 			least = w
 		}
 	}
@@ -174,6 +175,6 @@ func (a *Agenda) pick() *target {
 	t := w.top()
 	w.remove(t)
 	a.turn = w.passed
-	w.passed += 1 / float64(max(a.opt.Policy.Weight(t.lane+1), 1))
+	w.passed += 1 / float64(max(a.opt.Policy.Weight(t.class+1), 1))
 	return t
 }

@@ -32,7 +32,7 @@ type place struct {
 	adapted  time.Duration
 	cost     int64
 	state    state
-	lane     int
+	class    int
 	deadline instant
 	held     map[string]int64
 	joined   map[string]bool // whose requests have asked since it was granted
@@ -81,15 +81,27 @@ func (o *oracle) ownersOf(target string) []string {
 
 func (o *oracle) asks(r *wish) instant {
 	t := o.targets[r.Target]
-	if r.asked > t.visited {
+	switch {
+	case r.asked > t.visited:
 		return r.asked
+	case r.Times != nil:
+		return r.timeAfter(t.visited)
 	}
 	return t.visited + int64(o.opt.Policy.Interval(r.Timing, t.adapted))
+}
+
+// timeAfter is the first of the request's times after a visit, and after those that do not count.
+func (r *wish) timeAfter(visited instant) instant {
+	return max(r.Times.Next(time.Unix(0, visited)).UnixNano(), r.Times.Next(r.Since).UnixNano())
 }
 
 func (o *oracle) deadline(r *wish) instant {
 	t := o.targets[r.Target]
 	switch {
+	case r.Times != nil && r.asked <= t.visited:
+		return r.timeAfter(t.visited)
+	case r.Times != nil:
+		return r.asked
 	case t.visited == 0:
 		return r.asked + int64(r.Timing)
 	case r.asked > t.visited:
@@ -109,7 +121,7 @@ func (o *oracle) Put(r Request, now time.Time) {
 	}
 	o.bucket(r.Owner, now)
 	o.numbers++
-	if w.number = o.numbers; t.visited == 0 && w.asked == 0 {
+	if w.number = o.numbers; t.visited == 0 && w.asked == 0 && r.Times == nil {
 		w.asked = now.UnixNano()
 	}
 	o.requests[r.ID] = w
@@ -181,7 +193,7 @@ func (o *oracle) Visited(name string, v Visit, now time.Time) ([]string, float64
 func (o *oracle) hurry(r *wish) {
 	t := o.targets[r.Target]
 	if o.opt.Policy.Weight(r.Urgency) > 0 {
-		t.lane = max(t.lane, r.Urgency-1)
+		t.class = max(t.class, r.Urgency-1)
 	}
 	t.deadline = min(t.deadline, o.deadline(r))
 	t.joined[r.ID] = true
@@ -219,15 +231,15 @@ func (o *oracle) Due(now time.Time) (due []string, next time.Time) {
 // joinLate makes a granted target as urgent as a request that asks for it later.
 func (o *oracle) joinLate(r *wish) {
 	t := o.targets[r.Target]
-	before := t.lane
-	if o.hurry(r); t.lane != before && o.waiting(t.lane) == 1 {
-		o.passed[t.lane] = max(o.passed[t.lane], o.turn)
+	before := t.class
+	if o.hurry(r); t.class != before && o.waiting(t.class) == 1 {
+		o.passed[t.class] = max(o.passed[t.class], o.turn)
 	}
 }
 
-func (o *oracle) waiting(lane int) (n int) {
+func (o *oracle) waiting(class int) (n int) {
 	for _, t := range o.targets {
-		if t.state == granted && t.lane == lane {
+		if t.state == granted && t.class == class {
 			n++
 		}
 	}
@@ -249,7 +261,7 @@ func (o *oracle) firstOf(owner string, now time.Time) (first *wish) {
 
 func (o *oracle) grant(by *wish, now time.Time) {
 	t := o.targets[by.Target]
-	t.lane, t.deadline, t.held, t.joined = 0, never, map[string]int64{}, map[string]bool{}
+	t.class, t.deadline, t.held, t.joined = 0, never, map[string]int64{}, map[string]bool{}
 	for _, r := range o.of(by.Target) {
 		if o.asks(r) > now.UnixNano() {
 			continue
@@ -258,8 +270,8 @@ func (o *oracle) grant(by *wish, now time.Time) {
 			o.hurry(r)
 		}
 	}
-	if o.waiting(t.lane) == 0 {
-		o.passed[t.lane] = max(o.passed[t.lane], o.turn)
+	if o.waiting(t.class) == 0 {
+		o.passed[t.class] = max(o.passed[t.class], o.turn)
 	}
 	t.state = granted
 	owners := o.ownersOf(by.Target)
@@ -273,14 +285,14 @@ func (o *oracle) grant(by *wish, now time.Time) {
 }
 
 func (o *oracle) pick() (name string) {
-	lane := -1
+	class := -1
 	for i := urgencies - 1; i >= 0; i-- {
-		if o.waiting(i) > 0 && (lane < 0 || o.passed[i] < o.passed[lane]) {
-			lane = i
+		if o.waiting(i) > 0 && (class < 0 || o.passed[i] < o.passed[class]) {
+			class = i
 		}
 	}
 	for other, t := range o.targets {
-		if t.state != granted || t.lane != lane {
+		if t.state != granted || t.class != class {
 			continue
 		}
 		if name == "" || cmp.Or(cmp.Compare(t.deadline, o.targets[name].deadline), cmp.Compare(t.number, o.targets[name].number)) < 0 {
@@ -288,13 +300,13 @@ func (o *oracle) pick() (name string) {
 		}
 	}
 	if name != "" {
-		o.turn = o.passed[lane]
-		o.passed[lane] += 1 / float64(max(o.opt.Policy.Weight(lane+1), 1))
+		o.turn = o.passed[class]
+		o.passed[class] += 1 / float64(max(o.opt.Policy.Weight(class+1), 1))
 	}
 	return name
 }
 
-// next is when something asks that does not yet, or somebody can pay again.
+// next is when something asks that does not yet, or an owner can pay again.
 func (o *oracle) next(now time.Time) (next time.Time) {
 	note := func(at time.Time) {
 		if next.IsZero() || at.Before(next) {

@@ -37,9 +37,9 @@ func (Adaptive) Weight(int) int { return 0 }
 type UrgencyFirst struct{}
 
 func (UrgencyFirst) Interval(timing, _ time.Duration) time.Duration { return timing }
-func (UrgencyFirst) Weight(urgency int) int                         { return [...]int{1, 3, 8}[lane(urgency)] }
+func (UrgencyFirst) Weight(urgency int) int                         { return [...]int{1, 3, 8}[classOf(urgency)] }
 
-// lane is the place of an urgency, 1 to 3, in a list.
-func lane(urgency int) int { return max(1, min(urgency, urgencies)) - 1 }
+// classOf returns the index of the class of an urgency, 1 to 3.
+func classOf(urgency int) int { return max(1, min(urgency, urgencies)) - 1 }
 
 const urgencies = 3

@@ -21,7 +21,7 @@ func (a *Agenda) Resume(name string) {
 		return
 	}
 	if t.state == granted {
-		a.lanes[t.lane].remove(t)
+		a.classes[t.class].remove(t)
 	}
 	for _, r := range t.asking {
 		a.unqueue(r)
@@ -45,6 +45,7 @@ func (a *Agenda) Visited(name string, v Visit, now time.Time) (owners []string, 
 		t.visited = began
 	}
 	t.adapted = v.Interval
+	t.replan()
 	if len(t.owners) > 0 {
 		share = v.Cost / float64(len(t.owners))
 	}
@@ -70,7 +71,7 @@ func (a *Agenda) rest(t *target) {
 	case underWay:
 		a.underWay--
 	case granted:
-		a.lanes[t.lane].remove(t)
+		a.classes[t.class].remove(t)
 	}
 	a.refund(t)
 	t.state = resting

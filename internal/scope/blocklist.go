@@ -93,7 +93,7 @@ func ReadBlockedURLs(r io.Reader) (*Blocklist, error) {
 	return readBlocklist(r, func(line string, add func(string)) bool {
 		normal, err := urlnorm.Parse(line)
 		if err == nil {
-			rest, _ := afterScheme(urlnorm.Identity(normal))
+			_, rest, _ := urlnorm.CutScheme(urlnorm.Identity(normal))
 			add(rest)
 		}
 		return err == nil
@@ -175,8 +175,7 @@ func (b *Blocklist) Domain(address string) (domain string, blocked bool) {
 	if b.Len() == 0 {
 		return "", false
 	}
-	rest, _ := afterScheme(address)
-	name := strings.TrimSuffix(hostname(authority(rest)), ".")
+	name := strings.TrimSuffix(hostname(urlnorm.Host(address)), ".")
 	for name != "" {
 		if b.has(name) {
 			return name, true
@@ -191,6 +190,6 @@ func (b *Blocklist) URL(address string) bool {
 	if b.Len() == 0 {
 		return false
 	}
-	rest, _ := afterScheme(urlnorm.Identity(address))
+	_, rest, _ := urlnorm.CutScheme(urlnorm.Identity(address))
 	return b.has(rest)
 }

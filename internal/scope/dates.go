@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // dates are where a URL has dates, and how far in time they lie. It knows years with months, with days or
@@ -59,9 +61,9 @@ func (d *dates) masked(url string) string {
 
 // datesOf finds the dates in a URL without its scheme.
 func datesOf(url string) (d dates) {
-	start := len(url) - len(tail(url))
+	_, tail := urlnorm.CutHost(url)
 	query := strings.IndexByte(url, '?')
-	for i := start; i < len(url); {
+	for i := len(url) - len(tail); i < len(url); {
 		end := digits(url, i)
 		if end == i {
 			i++

@@ -3,6 +3,8 @@ package scope
 import (
 	"strings"
 	"sync/atomic"
+
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Gate is what every URL is held against, whichever crawls come to it. Rules and lists may change at any
@@ -105,7 +107,7 @@ func (g *Gate) Judge(address string) Refusal {
 	return g.Traps.find(address, path, query)
 }
 
-// JudgeLanding is Judge for where the start of a crawl leads to: whoever starts at a picture wants it.
+// JudgeLanding is Judge for where the start of a crawl leads to: an owner who starts at a picture wants it.
 func (g *Gate) JudgeLanding(address string) Refusal {
 	path, query := pathAndQuery(address)
 	return g.Traps.find(address, path, query)
@@ -113,12 +115,7 @@ func (g *Gate) JudgeLanding(address string) Refusal {
 
 // pathAndQuery cuts what stands between the host and the fragment.
 func pathAndQuery(address string) (path, query string) {
-	rest, ok := strings.CutPrefix(address, "http://")
-	if !ok {
-		if rest, ok = strings.CutPrefix(address, "https://"); !ok {
-			rest, _ = afterScheme(address)
-		}
-	}
+	_, rest, _ := urlnorm.CutScheme(address)
 	if i := strings.IndexByte(rest, '#'); i >= 0 {
 		rest = rest[:i]
 	}

@@ -40,11 +40,12 @@ var verbs = map[string]Verdict{"allow": Allowed, "deny": Denied, "trust": Truste
 type url struct{ full, rest, host, path, query string }
 
 func cut(address string) url {
-	rest, _ := afterScheme(address)
+	_, rest, _ := urlnorm.CutScheme(address)
 	rest, _, _ = strings.Cut(rest, "#")
 	rest = urlnorm.Identity(rest)
-	u := url{full: address, rest: rest, host: authority(rest)}
-	u.path, u.query, _ = strings.Cut(tail(rest), "?")
+	u := url{full: address, rest: rest}
+	u.host, u.path = urlnorm.CutHost(rest)
+	u.path, u.query, _ = strings.Cut(u.path, "?")
 	return u
 }
 
@@ -153,7 +154,7 @@ func addressMatcher(kind, pattern string) (func(url) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	want, _ := afterScheme(urlnorm.Identity(normal))
+	_, want, _ := urlnorm.CutScheme(urlnorm.Identity(normal))
 	if kind == "prefix" {
 		return func(u url) bool { return strings.HasPrefix(u.rest, want) }, nil
 	}

@@ -1,6 +1,6 @@
 // Package scope answers, without looking anything up, whether a URL lies within the scope of a crawl
-// and what an ordered list of rules says about it. The frontier asks it at its door, for links,
-// redirects and sitemaps alike, and nobody else does: one gate, one answer.
+// and what an ordered list of rules says about it. The frontier asks it when a URL is offered, for links,
+// redirects and sitemaps alike, and no other package does: one gate, one answer.
 //
 // URLs are absolute and normalized. Their scheme does not count: http://example.org and
 // https://example.org are one host, or the first redirect of most sites would leave the crawl. Nor does how
@@ -27,9 +27,9 @@ type Matcher struct {
 
 // New returns the matcher of a crawl that begins at start. An empty scope is [webrace.ScopeHost].
 func New(start string, s webrace.Scope) (Matcher, error) {
-	rest, ok := afterScheme(start)
-	host := authority(rest)
-	if !ok || host == "" {
+	_, rest, _ := urlnorm.CutScheme(start)
+	host, tail := urlnorm.CutHost(rest)
+	if host == "" {
 		return Matcher{}, fmt.Errorf("scope of %q: not an absolute URL with a host", start)
 	}
 	switch s {
@@ -38,7 +38,7 @@ func New(start string, s webrace.Scope) (Matcher, error) {
 	case webrace.ScopeDomain:
 		return Matcher{s, domain(hostname(host))}, nil
 	case webrace.ScopePrefix:
-		return Matcher{s, host + urlnorm.Identity(directory(rest))}, nil
+		return Matcher{s, host + urlnorm.Identity(directory(tail))}, nil
 	case webrace.ScopeAny:
 		return Matcher{s, ""}, nil
 	}
@@ -47,29 +47,25 @@ func New(start string, s webrace.Scope) (Matcher, error) {
 
 // Match reports whether the crawl may follow url.
 func (m Matcher) Match(url string) bool {
-	rest, ok := afterScheme(url)
+	_, rest, ok := urlnorm.CutScheme(url)
 	if !ok {
 		return false
 	}
-	host := authority(rest)
+	host, tail := urlnorm.CutHost(rest)
 	switch m.scope {
 	case webrace.ScopeHost:
 		return host == m.want
 	case webrace.ScopeDomain:
 		return under(hostname(host), m.want)
 	case webrace.ScopePrefix:
-		return hasPrefix(host, urlnorm.Identity(tail(rest)), m.want)
+		return hasPrefix(host, urlnorm.Identity(tail), m.want)
 	}
 	return host != ""
 }
 
 // Host returns the host and port of an absolute URL, and whether it has one.
 func Host(url string) (string, bool) {
-	rest, ok := afterScheme(url)
-	if !ok {
-		return "", false
-	}
-	host := authority(rest)
+	host := urlnorm.Host(url)
 	return host, host != ""
 }
 
@@ -83,53 +79,15 @@ func hasPrefix(host, path, want string) bool {
 	return strings.HasPrefix(path, dir) || path == "" && dir == "/"
 }
 
-// afterScheme returns what follows "scheme://".
-func afterScheme(url string) (string, bool) {
-	for i := range len(url) {
-		switch url[i] {
-		case '/', '?', '#':
-			return "", false
-		case ':':
-			if rest, ok := strings.CutPrefix(url[i:], "://"); ok && i > 0 {
-				return rest, true
-			}
-		}
-	}
-	return "", false
-}
-
-// authority returns the host and port that rest, the part after the scheme, begins with.
-func authority(rest string) string {
-	rest = rest[:len(rest)-len(tail(rest))]
-	return rest[strings.LastIndexByte(rest, '@')+1:]
-}
-
-// tail returns path, query and fragment.
-func tail(rest string) string {
-	for i := range len(rest) {
-		if c := rest[i]; c == '/' || c == '?' || c == '#' {
-			return rest[i:]
-		}
-	}
-	return ""
-}
-
 // directory returns the path up to its last slash, "/" at least.
-func directory(rest string) string {
-	path := pathOnly(rest)
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		return path[:i+1]
+func directory(tail string) string {
+	if i := strings.IndexAny(tail, "?#"); i >= 0 {
+		tail = tail[:i]
+	}
+	if i := strings.LastIndexByte(tail, '/'); i >= 0 {
+		return tail[:i+1]
 	}
 	return "/"
-}
-
-// pathOnly returns the path without query and fragment.
-func pathOnly(rest string) string {
-	path := tail(rest)
-	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		return path[:i]
-	}
-	return path
 }
 
 // hostname returns host without its port.

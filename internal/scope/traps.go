@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Traps are the marks of URLs that a server makes up without end. A limit of 0 sets none.
@@ -154,7 +156,7 @@ type Family struct {
 
 // Families returns the families that a URL is of; most are of none.
 func (t *Traps) Families(address string, now time.Time) (list [2]Family, n int) {
-	rest, _ := afterScheme(address)
+	_, rest, _ := urlnorm.CutScheme(address)
 	query := strings.IndexByte(rest, '?')
 	if t.Queries > 0 && query >= 0 && strings.Count(rest[query:], "&") >= 2 {
 		list[n] = Family{familyID('q', rest[:query]), t.Queries, ManyQueries}

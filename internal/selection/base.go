@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/htmltree"
 )
 
 // Resolve returns the URL that a reference in a part of the document means, where the document is at this address:
@@ -52,7 +54,7 @@ func (s *Search) bases(at Found) (declared []string) {
 func htmlBase(root *html.Node) []string {
 	for at := root; at != nil; {
 		if at.Type == html.ElementNode && at.Data == "base" {
-			if v := value(at.Attr, "href"); v != nil {
+			if v := htmltree.Value(at.Attr, "href"); v != nil {
 				return []string{strings.TrimSpace(*v)}
 			}
 		}

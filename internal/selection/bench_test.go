@@ -6,7 +6,8 @@ import (
 
 	"github.com/antchfx/htmlquery"
 
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // BenchmarkApply applies rules to a page of Python's documentation that was taken apart already, and to one
@@ -27,7 +28,7 @@ func BenchmarkApply(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				for b.Loop() {
 					if fresh {
-						d = Open(d.body, d.mediaType, "utf-8", d.text)
+						d = Open(d.url, d.body, d.mediaType, "utf-8", d.text)
 					}
 					if _, err := s.Apply(b.Context(), d, NewBudget()); err != nil {
 						b.Fatal(err)
@@ -58,7 +59,7 @@ func BenchmarkXPath(b *testing.B) {
 	if err != nil {
 		b.Skip("real pages are missing: install the Debian package python3.11-doc")
 	}
-	root, err := parse(body)
+	root, err := htmltree.Parse(body)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func BenchmarkXPath(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				all, budget := newPaths(root), xpathguard.Budget{Context: b.Context(), Left: maxSteps}
+				all, budget := newPaths(root), xpath.Budget{Context: b.Context(), Left: maxSteps}
 				for _, r := range s.rules {
 					all.evaluate(r.xpath, hit{root, -1}, &budget)
 				}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 var howMany = flag.Int("selectors", 3000, "how many selectors are compared with what a browser finds")
@@ -292,7 +292,7 @@ func findAll(t *testing.T, q asked, names []string, k int) []int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := d.matcher(&xpathguard.Budget{Context: context.Background(), Left: 1})
+	m := d.matcher(&xpath.Budget{Context: context.Background(), Left: 1})
 	same := len(names) == len(m.nodes)
 	for i := range names {
 		same = same && strings.EqualFold(names[i], m.nodes[i].Data)

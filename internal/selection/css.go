@@ -96,6 +96,9 @@ func (p *cssParser) rest() string {
 	return p.s[p.i : p.i+size]
 }
 
+// space is white space in CSS and HTML.
+const space = " \t\n\r\f"
+
 func (p *cssParser) space() bool {
 	start := p.i
 	for p.i < len(p.s) && strings.IndexByte(" \t\n\r\f", p.s[p.i]) >= 0 {
@@ -324,7 +327,7 @@ func (p *cssParser) attribute() test {
 	}
 	p.expect(']', "[")
 	fold := func(m *matcher, i int32) bool { return flag == 'i' }
-	if flag != 'i' && flag != 's' && caselessValues.has(lowerASCII(key)) {
+	if flag != 'i' && flag != 's' && caselessValues.Has(lowerASCII(key)) {
 		fold = (*matcher).isHTMLElement
 	}
 	return attributeIs(key, wanted, operators[operator], fold)

@@ -8,7 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // matcher matches selectors with the elements of one document, a set of elements at a time: those that meet the
@@ -18,7 +19,7 @@ import (
 // what is kept are sets of a bit an element.
 type matcher struct {
 	*elements
-	budget *xpathguard.Budget
+	budget *xpath.Budget
 	scope  int32   // the element that :scope means; -1 for the document, whose root that is then
 	placed bool    // the places of elements are paid for
 	counts []int32 // by the number of a parent, and one more: 0 unless children are being counted
@@ -281,7 +282,7 @@ func (m *matcher) attribute(i int32, key string) *string {
 	}
 	attrs := m.nodes[i].Attr
 	m.budget.Spend(len(attrs) / 4)
-	return value(attrs, key)
+	return htmltree.Value(attrs, key)
 }
 
 func hasName(name string) test {
@@ -300,7 +301,7 @@ func attributeIs(key, wanted string, compare func(value, wanted string) bool, fo
 		if v == nil {
 			return false
 		}
-		m.budget.Spend(len(*v) / xpathguard.StepBytes)
+		m.budget.Spend(len(*v) / xpath.StepBytes)
 		if !fold(m, i) {
 			return compare(*v, wanted)
 		}
@@ -321,7 +322,7 @@ func hasMark(key, wanted string, compare func(value, wanted string) bool) test {
 }
 
 // caselessValues are the attributes whose values have no case in HTML, by the HTML standard, section 4.16.2.
-var caselessValues = names("accept accept-charset align alink axis bgcolor charset checked clear codetype color compact " +
+var caselessValues = htmltree.Names("accept accept-charset align alink axis bgcolor charset checked clear codetype color compact " +
 	"declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link media method multiple " +
 	"nohref noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign " +
 	"valuetype vlink")

@@ -9,16 +9,30 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/formats"
+	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/sparql"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // Document is what rules are applied to. Its tree is made once, when a rule asks for it. It must not be
 // used by two goroutines at once.
 type Document struct {
+	url         string
 	body        []byte
-	mediaType   string
+	mediaType   string // of Markdown that of the page which it means
+	markdown    bool
 	contentType string
 	text        *webrace.Text
+
+	values   []any // of JSON
+	numbered bool  // their paths begin with their numbers
+	json     []byte
+
+	said     *sparql.Memory // as RDF; nil before a rule asks for it
+	unsaid   error          // why it cannot be read as such
+	problems []string       // which parts could not be
+	triples  int
 
 	root     *html.Node
 	err      error
@@ -28,10 +42,13 @@ type Document struct {
 	paths    *paths
 }
 
-// Open takes a document as it was extracted: its body in the encoding of that name, its media type, and its
-// text. The body is not changed, and must not be while the document is in use.
-func Open(body []byte, mediaType, charset string, text *webrace.Text) *Document {
-	d := &Document{body: body, mediaType: mediaType, contentType: mediaType, text: text}
+// Open takes a document as it was extracted: its URL, empty if it has none, its body in the encoding of that name, its
+// media type, and its text. The body is not changed, and must not be while the document is in use.
+func Open(url string, body []byte, mediaType, charset string, text *webrace.Text) *Document {
+	d := &Document{url: url, body: body, mediaType: mediaType, contentType: mediaType, text: text}
+	if d.markdown = formats.Of(mediaType, false, "", nil) == formats.Markdown; d.markdown {
+		d.mediaType = "text/html"
+	}
 	if charset != "" {
 		d.contentType += "; charset=" + charset
 	}
@@ -52,27 +69,36 @@ func (d *Document) isXML() bool {
 	return strings.HasSuffix(d.mediaType, "+xml") && d.mediaType != "image/svg+xml"
 }
 
+// utf8 returns the body in UTF-8; of Markdown the page that it means.
+func (d *Document) utf8() ([]byte, error) {
+	text, _, err := charsets.ToUTF8(d.body, d.contentType)
+	if err == nil && d.markdown {
+		text, _ = formats.HTML(text)
+	}
+	return text, err
+}
+
 // tree returns the elements of a document; nil if it is of a type that has none.
 func (d *Document) tree() (*html.Node, error) {
 	if d.parsed || !d.isHTML() && !d.isXML() {
 		return d.root, d.err
 	}
 	d.parsed = true
-	text, _, err := charsets.ToUTF8(d.body, d.contentType)
+	text, err := d.utf8()
 	switch {
 	case err != nil:
 		d.err = err
 	case d.isHTML():
-		d.root, d.err = parse(text)
+		d.root, d.err = htmltree.Parse(text)
 		d.quirks = inQuirksMode(text)
 	default:
-		d.root, d.err = parseXML(text)
+		d.root, d.err = htmltree.ParseXML(text)
 	}
 	return d.root, d.err
 }
 
 // matcher returns what matches selectors of CSS with the tree, which there is.
-func (d *Document) matcher(budget *xpathguard.Budget) *matcher {
+func (d *Document) matcher(budget *xpath.Budget) *matcher {
 	if d.elements == nil {
 		d.elements = number(d.root, d.isHTML(), d.quirks)
 	}
@@ -87,16 +113,16 @@ func (d *Document) xpaths() *paths {
 	return d.paths
 }
 
-// nowhere is the address of a document whose links nobody wants.
+// nowhere is the address of a document whose links are not used.
 const nowhere = "http://part.invalid/"
 
 // render returns the text of what is marked.
-func (d *Document) render(m marks, budget *xpathguard.Budget) (*webrace.Text, error) {
+func (d *Document) render(m marks, budget *xpath.Budget) (*webrace.Text, error) {
 	r := &renderer{marks: m, budget: budget, xml: !d.isHTML()}
-	r.html = !r.xml || d.mediaType == "application/xhtml+xml" || isXHTML(d.root)
+	r.html = !r.xml || d.mediaType == "application/xhtml+xml" || htmltree.IsXHTML(d.root)
 	r.node(d.root, !m.chosen)
 	budget.Spend(r.out.Len() / renderedBytes)
-	part, err := extract.Document(r.out.Bytes(), d.mediaType+"; charset=utf-8", nowhere, extract.Options{MaxLinks: 1})
+	part, err := extract.Text(r.out.Bytes(), nil, d.mediaType+"; charset=utf-8", nowhere)
 	if err != nil {
 		return nil, fmt.Errorf("read what was selected: %w", err)
 	}

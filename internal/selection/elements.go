@@ -7,6 +7,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/webrace/webrace/internal/htmltree"
 )
 
 // elements is the elements of a document by their numbers, which are in the order of the document, with an index of
@@ -57,7 +59,7 @@ const indexedClasses = 16
 // number gives the elements of a tree their numbers, of which each keeps its own in a field that we do not use
 // otherwise.
 func number(root *html.Node, isHTML, quirks bool) *elements {
-	e := &elements{html: isHTML, page: isHTML || isXHTML(root), quirks: quirks}
+	e := &elements{html: isHTML, page: isHTML || htmltree.IsXHTML(root), quirks: quirks}
 	for n := root; n != nil; n = following(n, root) {
 		if n.Type != html.ElementNode {
 			continue
@@ -101,10 +103,10 @@ func (e *elements) makeIndex() {
 	}
 	for i, n := range e.nodes {
 		e.enter(key{elementKey, n.Data}, int32(i))
-		if id := value(n.Attr, "id"); id != nil {
+		if id := htmltree.Value(n.Attr, "id"); id != nil {
 			e.enter(key{idKey, *id}, int32(i))
 		}
-		classes := value(n.Attr, "class")
+		classes := htmltree.Value(n.Attr, "class")
 		if classes == nil {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/htmltree"
 )
 
 // mustBeSound says that blocks are in order, not empty, without white space around them, and valid UTF-8.
@@ -77,13 +78,13 @@ func FuzzApply(f *testing.F) {
 			return
 		}
 		kept := bytes.Clone(body)
-		d := Open(body, r.MediaType, r.Charset, r.Text)
+		d := Open("http://example.org/", body, r.MediaType, r.Charset, r.Text)
 		part, err := s.Apply(context.Background(), d, NewBudget())
 		if !bytes.Equal(body, kept) {
 			t.Fatal("the body was changed")
 		}
 		if err != nil {
-			if !errors.Is(err, ErrBudget) && !errors.Is(err, ErrTooLarge) {
+			if !errors.Is(err, ErrBudget) && !errors.Is(err, htmltree.ErrTooLarge) {
 				t.Fatal(err)
 			}
 			return
@@ -114,7 +115,7 @@ func FuzzSelector(f *testing.F) {
 	for _, s := range []string{"a > b + c ~ d e, #x.y[z^='1' i]:not(:first-child):nth-child(2n+1)", `\31 a:is(b, :has(> c))`, "*", "a[b|='c']", ":nth-last-of-type(-n + 3)"} {
 		f.Add(s)
 	}
-	root, err := parse([]byte(shop))
+	root, err := htmltree.Parse([]byte(shop))
 	if err != nil {
 		f.Fatal(err)
 	}

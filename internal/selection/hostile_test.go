@@ -71,7 +71,7 @@ func TestHostileRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := Open([]byte("<body>"+c.page), "text/html", "utf-8", nil)
+			d := Open("http://a.example/", []byte("<body>"+c.page), "text/html", "utf-8", nil)
 			if strings.HasPrefix(c.rule, "regex") {
 				d = open(t, "<body>"+c.page, "text/html")
 			}

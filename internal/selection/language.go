@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/htmltree"
 )
 
 // speaks is :lang(), of ranges in lower case.
@@ -91,7 +93,7 @@ func (e *elements) says(n *html.Node) *string {
 // declare reads the language of a page from <meta http-equiv=content-language>, as the HTML standard says in section
 // 4.2.5.3.
 func (e *elements) declare(meta *html.Node) {
-	directive, content := value(meta.Attr, "http-equiv"), value(meta.Attr, "content")
+	directive, content := htmltree.Value(meta.Attr, "http-equiv"), htmltree.Value(meta.Attr, "content")
 	if directive == nil || content == nil || !strings.EqualFold(*directive, "content-language") || strings.Contains(*content, ",") {
 		return
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/antchfx/htmlquery"
 	"golang.org/x/net/html"
 
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 const pythonDocs, postgresDocs = "/usr/share/doc/python3.11/html", "/usr/share/doc/postgresql-doc-15/html"
@@ -33,7 +34,7 @@ func realPages(t *testing.T, every int, check func(name string, body []byte)) {
 			return nil
 		}
 		body, err := os.ReadFile(path)
-		if err == nil && len(body) < MaxInput {
+		if err == nil && len(body) < htmltree.MaxInput {
 			check(filepath.Base(path), body)
 		}
 		return err
@@ -105,7 +106,7 @@ func TestTheTreeIsThatOfTheStandard(t *testing.T) {
 		"<ruby>a<rt>b<rt>c</ruby>", "<form>a<input>b</form>c", "<head><script></script></head><link>\n<p>x", "<!-- c --><!doctype html><p>x",
 		"<template><td>x</td></template>y", "<li>a<div><li>b</div>", "<address>x<p>y</address>z", "<span><p>x</span>y</p>", "<b><i>x</b>y</i>z", "<a><em><a>x</a></em></a>y",
 	} {
-		root, err := parse([]byte(page))
+		root, err := htmltree.Parse([]byte(page))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func TestTheTreeOfRealPagesIsThatOfTheStandard(t *testing.T) {
 	}
 	t.Parallel()
 	realPages(t, 7, func(name string, body []byte) {
-		root, err := parse(body)
+		root, err := htmltree.Parse(body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func TestSelectorsFindWhatTheLibraryFinds(t *testing.T) {
 		"body div div section p code span", "div.body > section a.reference, li a", "dl > dt > em + span", "a[title='']", "a[class!=x]", "body > *",
 	}
 	realPages(t, 60, func(name string, body []byte) {
-		root, err := parse(body)
+		root, err := htmltree.Parse(body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func TestSelectorsFindWhatTheLibraryFinds(t *testing.T) {
 				continue // not of CSS
 			}
 			var got []*html.Node
-			m := (&Document{mediaType: "text/html", root: root}).matcher(&xpathguard.Budget{Context: context.Background(), Left: 1 << 30})
+			m := (&Document{mediaType: "text/html", root: root}).matcher(&xpath.Budget{Context: context.Background(), Left: 1 << 30})
 			m.matching(list).each(func(i int32) { got = append(got, m.nodes[i]) })
 			if !slices.Equal(got, cascadia.QueryAll(root, want)) {
 				t.Errorf("%s of %s: %d elements, the library finds %d", s, name, len(got), len(cascadia.QueryAll(root, want)))
@@ -206,7 +207,7 @@ func TestExpressionsFindWhatTheLibraryFinds(t *testing.T) {
 		if len(body) > 100_000 {
 			return
 		}
-		root, err := parse(body)
+		root, err := htmltree.Parse(body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +218,7 @@ func TestExpressionsFindWhatTheLibraryFinds(t *testing.T) {
 			}
 			var got, want []string
 			all := newPaths(root)
-			budget := &xpathguard.Budget{Context: context.Background(), Left: 1 << 30}
+			budget := &xpath.Budget{Context: context.Background(), Left: 1 << 30}
 			values := expr.Values(&all.Tree, 0, budget)
 			for i, h := range all.evaluate(expr, hit{root, -1}, budget) {
 				name := ""
@@ -265,7 +266,7 @@ func TestPatternsFindWhatTheLibraryFinds(t *testing.T) {
 				text.WriteString([]string{"a", "b", "B", " ", ".", "é", "\n"}[random.IntN(7)])
 			}
 			var got, want []stretch
-			p.each(text.String(), &xpathguard.Budget{Context: context.Background(), Left: 1 << 30}, func(s stretch) { got = append(got, s) })
+			p.each(text.String(), &xpath.Budget{Context: context.Background(), Left: 1 << 30}, func(s stretch) { got = append(got, s) })
 			for _, m := range library.FindAllStringIndex(text.String(), -1) {
 				if m[1] > m[0] {
 					want = append(want, stretch{m[0], m[1]})

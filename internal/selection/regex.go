@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // pattern is a regular expression that can be looked for at a bounded cost.
@@ -66,7 +66,7 @@ type stretch struct{ start, end int }
 // each calls back with the matches in a text that are not empty, as FindAllIndex gives them. That could
 // take the square of the text's length, when a pattern reads to the end to find something short; so what is
 // read is paid for out of a budget, which may end it with a panic.
-func (p *pattern) each(text string, budget *xpathguard.Budget, found func(stretch)) {
+func (p *pattern) each(text string, budget *xpath.Budget, found func(stretch)) {
 	budget.Spend(len(text) * p.size / stepsPerInstruction)
 	if !p.first.MatchString(text) {
 		return // as in most texts
@@ -101,7 +101,7 @@ type meter struct {
 	in     *strings.Reader
 	size   int // of the pattern
 	owed   int
-	budget *xpathguard.Budget
+	budget *xpath.Budget
 }
 
 func (m *meter) ReadRune() (rune, int, error) {
@@ -115,7 +115,7 @@ func (m *meter) ReadRune() (rune, int, error) {
 // cut applies patterns to the blocks of a text, each with its white space collapsed: of every block, what
 // one of the first patterns matches is kept, as blocks of the same field, or all of it if there are none;
 // and of that, what one of the others matches is cut out.
-func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool, budget *xpathguard.Budget) *webrace.Text {
+func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool, budget *xpath.Budget) *webrace.Text {
 	out := &webrace.Text{}
 	for _, block := range text.Blocks {
 		content := strings.Join(strings.Fields(string(text.Slice(block))), " ")
@@ -132,7 +132,7 @@ func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool
 }
 
 // union returns the stretches of a text that are matched, in order. Those that touch are one.
-func union(text string, patterns []*pattern, matched map[*pattern]bool, budget *xpathguard.Budget) (all []stretch) {
+func union(text string, patterns []*pattern, matched map[*pattern]bool, budget *xpath.Budget) (all []stretch) {
 	for _, p := range patterns {
 		p.each(text, budget, func(s stretch) {
 			matched[p] = true

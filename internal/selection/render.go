@@ -8,7 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/webrace/webrace/internal/xpathguard"
+	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/xpath"
 )
 
 // hit is what a rule found: a node, or its attribute of that number.
@@ -52,11 +53,11 @@ func (m marks) choose(h hit) {
 	}
 }
 
-// renderer writes a document out again with what is kept of it, and the tags around that, so that whoever
-// reads it sees headings as headings and navigation as such. What was apart stays apart.
+// renderer writes a document out again with what is kept of it, and the tags around that, so that the
+// extractor sees headings as headings and navigation as such. What was apart stays apart.
 type renderer struct {
 	marks
-	budget *xpathguard.Budget
+	budget *xpath.Budget
 	out    bytes.Buffer
 	html   bool // it is read as a page of HTML
 	xml    bool // every element is closed
@@ -68,7 +69,7 @@ type renderer struct {
 // renderedBytes are written and read again at the cost of a step.
 const renderedBytes = 4
 
-// part is an element that nobody knows: it stands for itself, and so its text is a block. It encloses what
+// part is an element that HTML does not know: it stands for itself, and so its text is a block. It encloses what
 // is selected, and text that HTML writes without references.
 const part = "part"
 
@@ -126,7 +127,7 @@ func (r *renderer) node(n *html.Node, kept bool) {
 // mixed reports whether an element may have elements between its texts.
 func (r *renderer) mixed(n *html.Node) bool {
 	if r.html {
-		return !decoded.has(n.Data)
+		return !decoded.Has(n.Data)
 	}
 	if n == r.asked { // as by each of many texts
 		return r.isMixed
@@ -147,9 +148,9 @@ func (r *renderer) children(n *html.Node, kept bool) {
 // Of the elements whose content HTML reads in a way of its own, these have text without references, which is
 // shown; these text that is not shown; and these text with references.
 var (
-	literal = names("xmp plaintext")
-	unseen  = names("script style noscript noembed noframes iframe")
-	decoded = names("title textarea")
+	literal = htmltree.Names("xmp plaintext")
+	unseen  = htmltree.Names("script style noscript noembed noframes iframe")
+	decoded = htmltree.Names("title textarea")
 )
 
 func (r *renderer) element(n *html.Node, kept bool) {
@@ -157,14 +158,14 @@ func (r *renderer) element(n *html.Node, kept bool) {
 	if n.Namespace != "" {
 		name = n.Namespace + ":" + name
 	}
-	if r.html && literal.has(name) {
+	if r.html && literal.Has(name) {
 		name = part
 	}
 	r.tag(name, n)
-	if !r.xml && void.has(name) {
+	if !r.xml && htmltree.Void.Has(name) {
 		return
 	}
-	if !r.html || !unseen.has(name) {
+	if !r.html || !unseen.Has(name) {
 		r.children(n, kept)
 	}
 	r.out.WriteString("</" + name + ">")
@@ -194,7 +195,7 @@ func (r *renderer) tag(name string, n *html.Node) {
 // gap stands where something is ignored: the element without its content, and a blank.
 func (r *renderer) gap(n *html.Node) {
 	switch {
-	case n.Type == html.ElementNode && (r.xml || !void.has(n.Data)) && !literal.has(n.Data):
+	case n.Type == html.ElementNode && (r.xml || !htmltree.Void.Has(n.Data)) && !literal.Has(n.Data):
 		name := n.Data
 		if n.Namespace != "" {
 			name = n.Namespace + ":" + name

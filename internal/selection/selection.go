@@ -1,10 +1,13 @@
 // Package selection takes out of a document the part that its watcher wants to look at: what rules select,
-// in CSS, XPath or regular expressions, without what others ignore.
+// in CSS, XPath, jq, SPARQL or regular expressions, without what others ignore.
 //
-// Selectors of CSS and XPath choose elements: several of them all that one chooses, each once, in the order
-// of the document. Regular expressions (RE2) then look at the text of these, or of the whole document, block
-// by block, with white space collapsed: of what they select, every stretch that matches is a block, and what
-// they ignore is cut out. Whatever the order of the rules, ignoring goes before selecting.
+// Selectors of CSS and XPath choose elements: several of them all that one chooses, each once, in the order of the
+// document. Those of jq choose values of JSON, with their paths, or compute texts of it; documents of other types have
+// nothing for them, as those of JSON have nothing for CSS and XPath. Those of SPARQL ask what a document of any type
+// says as RDF: each solution is a block of text, behind what the others choose. Regular expressions (RE2) then look at
+// the text of these, or of the whole document, block by block, with white space collapsed: of what they select, every
+// stretch that matches is a block, and what they ignore is cut out. Whatever the order of the rules, ignoring goes
+// before selecting.
 //
 // The part is cut into blocks and fields by the same code as the whole, and a heading is one though it is
 // selected alone. What was apart in the document stays apart: no two words become one. A rule that matches
@@ -25,21 +28,23 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/sparql"
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // Language is what a rule is written in.
 type Language string
 
 const (
-	CSS   Language = "css"
-	XPath Language = "xpath"
-	Regex Language = "regex"
+	CSS    Language = "css"
+	XPath  Language = "xpath"
+	JQ     Language = "jq"
+	SPARQL Language = "sparql"
+	Regex  Language = "regex"
 )
 
 // Languages are all of them.
-var Languages = []Language{CSS, XPath, Regex}
+var Languages = []Language{CSS, XPath, JQ, SPARQL, Regex}
 
 // Rule chooses part of a document, to be looked at or ignored.
 type Rule struct {
@@ -65,6 +70,10 @@ const (
 
 // ErrBudget is the error of rules that need more steps on a document than they may take.
 var ErrBudget = errors.New("the rules of the owner, those of all URDs together, need more steps on this document than an owner may take")
+
+// ErrUnread is the error of a rule in SPARQL on a document that cannot be read as RDF: what is missing in it is not
+// taken for what is not said.
+var ErrUnread = errors.New("what the document says as RDF cannot be read")
 
 // maxSteps is what all rules of an owner together may spend on a document: about half a second of work. What is kept
 // meanwhile takes steps as well, so it bounds the memory too.
@@ -92,8 +101,9 @@ type Selection struct {
 	rules  []compiled
 	kept   []*pattern
 	cut    []*pattern
-	nodes  bool // some rule chooses elements
-	chosen bool // some rule selects elements
+	nodes  bool // some rule chooses elements or values
+	chosen bool // some rule selects elements or values
+	asks   bool // some rule asks for solutions
 	key    string
 }
 
@@ -103,6 +113,8 @@ type compiled struct {
 	css    []*complex
 	scoped bool // css has :scope
 	xpath  *xpath.Expression
+	jq     *jqProgram
+	sparql *sparql.Query
 	regex  *pattern
 }
 
@@ -125,10 +137,17 @@ func (r Rule) compile() (c compiled, err error) {
 		c.css, c.scoped, err = parseCSS(r.Text)
 	case XPath:
 		c.xpath, err = parseXPath(r.Text)
+	case JQ:
+		c.jq, err = parseJQ(r.Text)
+	case SPARQL:
+		if r.Ignore {
+			return c, errors.New("solutions are no part of a page that could be left out: the rule that selects them says which it wants, by FILTER or MINUS")
+		}
+		c.sparql, err = parseSPARQL(r.Text)
 	case Regex:
 		c.regex, err = parseRegex(r.Text)
 	default:
-		err = fmt.Errorf("%q is not css, xpath or regex", r.Language)
+		err = fmt.Errorf("%q is not css, xpath, jq, sparql or regex", r.Language)
 	}
 	return c, err
 }
@@ -149,6 +168,8 @@ func Compile(rules []Rule) (*Selection, error) {
 		}
 		s.rules = append(s.rules, c)
 		switch {
+		case r.Language == SPARQL:
+			s.asks = true
 		case r.Language != Regex:
 			s.nodes = true
 			s.chosen = s.chosen || !r.Ignore
@@ -179,35 +200,47 @@ func (s *Selection) Key() string {
 	return s.key
 }
 
+// AsksForData reports whether some rule asks what a document says as RDF, which also one without text may say.
+func (s *Selection) AsksForData() bool { return s != nil && s.asks }
+
 // Part is what was selected of a document.
 type Part struct {
 	Text      *webrace.Text // never nil
 	Unmatched []Rule        // those that matched nothing
+	Problems  []string      // where rules in SPARQL ask: which parts of a page could not be read as RDF, with line and column
 }
 
 // Apply returns the part of a document that the rules select, within a budget that their owner's other rules may
-// share. An error is that of the context, [ErrBudget], or [ErrTooLarge].
+// share. An error is that of the context, [ErrBudget], [ErrUnread], or [htmltree.ErrTooLarge].
 func (s *Selection) Apply(ctx context.Context, d *Document, budget *Budget) (*Part, error) {
 	if s == nil {
 		return &Part{Text: d.text}, nil
 	}
-	w := &work{Selection: s, budget: &xpathguard.Budget{Context: ctx, Left: budget.left}, matched: make([]bool, len(s.rules))}
+	w := &work{Selection: s, budget: &xpath.Budget{Context: ctx, Left: budget.left}, matched: make([]bool, len(s.rules))}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	defer func() { budget.left = w.budget.Left }()
 	text := d.text
 	var unread error
-	err := xpathguard.Evaluate(func() {
+	err := xpath.Evaluate(func() {
 		if s.nodes {
 			text, unread = w.elements(d)
+		}
+		if unread == nil && s.asks {
+			if !s.chosen {
+				text = &webrace.Text{}
+			}
+			text, unread = w.solutions(d, text)
 		}
 		if unread == nil && len(s.kept)+len(s.cut) > 0 {
 			text = w.stretches(text)
 		}
 	})
 	switch {
-	case errors.Is(err, xpathguard.ErrBudget):
+	case errors.Is(err, xpath.ErrBudget) && w.running != nil:
+		err = fmt.Errorf("%s: %w", w.running, ErrBudget)
+	case errors.Is(err, xpath.ErrBudget):
 		err = ErrBudget
 	case err == nil:
 		err = unread
@@ -216,6 +249,9 @@ func (s *Selection) Apply(ctx context.Context, d *Document, budget *Budget) (*Pa
 		return nil, fmt.Errorf("select from document: %w", err)
 	}
 	part := &Part{Text: text}
+	if s.asks {
+		part.Problems = d.problems
+	}
 	for i, r := range s.rules {
 		if !w.matched[i] {
 			part.Unmatched = append(part.Unmatched, r.Rule)
@@ -230,12 +266,16 @@ const stepsPerHit = 8
 // work is that on one document.
 type work struct {
 	*Selection
-	budget  *xpathguard.Budget
+	budget  *xpath.Budget
 	matched []bool // by number of the rule
+	running *Rule  // the program of jq or the query that runs
 }
 
-// elements returns the text of the elements that the rules choose.
+// elements returns the text of the elements or values that the rules choose.
 func (w *work) elements(d *Document) (*webrace.Text, error) {
+	if values, err := d.jsonValues(); err != nil || len(values) > 0 {
+		return w.json(d, values), err
+	}
 	root, err := d.tree()
 	if err != nil {
 		return nil, err

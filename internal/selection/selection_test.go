@@ -10,6 +10,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/htmltree"
 )
 
 // rules reads "css #x; -xpath //y": rules between semicolons, those with a minus ignore.
@@ -30,7 +31,7 @@ func open(t testing.TB, body, contentType string) *Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Open([]byte(body), r.MediaType, r.Charset, r.Text)
+	return Open("http://a.example/", []byte(body), r.MediaType, r.Charset, r.Text)
 }
 
 // written is a text with its blocks between bars, and fields other than the body before theirs.
@@ -214,7 +215,7 @@ func TestRulesThatAreNoneAreRefusedWithAReason(t *testing.T) {
 		"regex (":                            "missing closing )",
 		"regex (?<=x)y":                      "invalid named capture",
 		"regex (\\pL{100}){10}":              "it is too costly",
-		"html p":                             "\"html\" is not css, xpath or regex",
+		"html p":                             "\"html\" is not css, xpath, jq, sparql or regex",
 	} {
 		_, err := Compile(rules(rule))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "compile select ") {
@@ -259,9 +260,9 @@ func TestCostlyRulesEndWithTheBudget(t *testing.T) {
 func TestDocumentsHaveALimit(t *testing.T) {
 	t.Parallel()
 	s, _ := Compile(rules("css p"))
-	for _, body := range []string{strings.Repeat("x", MaxInput+1), strings.Repeat("<p>", maxNodes+1)} {
+	for _, body := range []string{strings.Repeat("x", htmltree.MaxInput+1), strings.Repeat("<p>", htmltree.MaxNodes+1)} {
 		for _, mediaType := range []string{"text/html", "text/xml"} {
-			if _, err := s.Apply(t.Context(), Open([]byte(body), mediaType, "utf-8", nil), NewBudget()); !errors.Is(err, ErrTooLarge) {
+			if _, err := s.Apply(t.Context(), Open("http://a.example/", []byte(body), mediaType, "utf-8", nil), NewBudget()); !errors.Is(err, htmltree.ErrTooLarge) {
 				t.Errorf("%s: %v", mediaType, err)
 			}
 		}
@@ -317,7 +318,7 @@ func TestHostileDocumentsAreTakenApartInTheirLength(t *testing.T) {
 
 func TestASelectionIsAppliedByManyAtOnce(t *testing.T) {
 	t.Parallel()
-	s, err := Compile(rules(`css #price, nav a; xpath //td[position() = last()] | //li[2]; regex \w+; -regex o; -css .ad; -xpath //li[last()]`))
+	s, err := Compile(rules(`css #price, nav a; xpath //td[position() = last()] | //li[2]; sparql { VALUES ?v { 1 2 3 } BIND(CONCAT(STR(?v), "x") AS ?w) FILTER(REGEX(?w, "x$")) }; regex \w+; -regex o; -css .ad; -xpath //li[last()]`))
 	if err != nil {
 		t.Fatal(err)
 	}

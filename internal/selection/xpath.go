@@ -6,7 +6,6 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // parseXPath compiles an expression that names nodes.
@@ -51,7 +50,7 @@ func newPaths(root *html.Node) *paths {
 
 // evaluate returns the nodes that an expression leads to from a part of the document. The budget may end it with a
 // panic.
-func (p *paths) evaluate(x *xpath.Expression, from hit, budget *xpathguard.Budget) (found []hit) {
+func (p *paths) evaluate(x *xpath.Expression, from hit, budget *xpath.Budget) (found []hit) {
 	number := int32(0)
 	if from.node != p.nodes[0] {
 		if p.numbers == nil {

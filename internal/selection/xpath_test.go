@@ -9,8 +9,9 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpath/xpathtest"
 )
 
 // asXML writes a tree so that an XML parser makes the same of it.
@@ -66,7 +67,7 @@ func TestXPathLikeLibxml2(t *testing.T) {
 	var documents []string
 	var trees []*xpath.Tree
 	for i := range 40 {
-		root, err := parse([]byte(randomPage(r, 10+3*i)))
+		root, err := htmltree.Parse([]byte(randomPage(r, 10+3*i)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,11 +75,11 @@ func TestXPathLikeLibxml2(t *testing.T) {
 		asXML(&b, root)
 		documents, trees = append(documents, b.String()), append(trees, &newPaths(root).Tree)
 	}
-	g := &xpathtest.Generator{
+	g := &testutil.XPathGenerator{
 		Rand:       r,
 		Elements:   []string{"div", "p", "span", "ul", "li", "a", "b", "td", "tr", "body", "section"},
 		Attributes: []string{"class", "id", "href", "title", "data-n"},
 		Values:     []string{"'a'", "'b'", "'1'", "'2'", "'x'", "''", "'one'", "'two 2'"},
 	}
-	xpathtest.Compare(t, g, documents, trees, nil, func() string { return g.Nodes(3) }, nil)
+	testutil.CompareXPath(t, g, documents, trees, nil, func() string { return g.Nodes(3) }, nil)
 }

@@ -62,7 +62,7 @@ func TestClosingAGroupEndsAllOfIt(t *testing.T) {
 	g.Close()
 	g.Close()
 	f.mustEnd(t)
-	g.Kill() // goes to nobody
+	g.Kill() // goes to no process
 }
 
 // TestTheGuardEndsItsGroup closes the pipe, as the system does when the process dies that holds it open.

@@ -1,15 +1,62 @@
-// Package suggest finds the name that was probably meant by one that is not known.
+// Package suggest writes what could have been meant: the name nearest to one that is not known, or all the choices.
 package suggest
 
-// Nearest returns the name that was probably meant by got, or nothing when none is near.
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Nearest returns the name that was probably meant by got, or "": the one with the fewest slips of the keyboard in
+// between, if these are about one in three letters at most and a letter is left. Of equally near ones the first wins.
+// The beginning of one name alone, of three letters or more, is meant for the whole.
 func Nearest(got string, names []string) string {
-	best, least := "", 1+len([]rune(got))/3
+	length := utf8.RuneCountInString(got)
+	if whole := begunBy(got, names); length >= 3 && whole != "" {
+		return whole
+	}
+	best, least := "", length/3+2
 	for _, name := range names {
-		if d := editDistance(got, name); d <= least && (best == "" || d < least) {
+		if d := editDistance(got, name); d < least && d < max(length, utf8.RuneCountInString(name)) {
 			best, least = name, d
 		}
 	}
 	return best
+}
+
+// begunBy returns the only name that begins like this, or "".
+func begunBy(got string, names []string) (whole string) {
+	for _, name := range names {
+		if !strings.HasPrefix(name, got) {
+			continue
+		}
+		if whole != "" && whole != name {
+			return ""
+		}
+		whole = name
+	}
+	return whole
+}
+
+// mostChoices is how many choices are listed, and nearChoices how many where there are more.
+const mostChoices, nearChoices = 10, 5
+
+// Choices lists the names that there are, for who gave one that is none of them: all in their order, or where these are
+// many the nearest, and how many more there are.
+func Choices(got string, names []string) string {
+	if len(names) <= mostChoices {
+		return strings.Join(names, ", ")
+	}
+	near := slices.Clone(names)
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distance(got, a), distance(got, b)) })
+	return fmt.Sprintf("%s and %d more", strings.Join(near[:nearChoices], ", "), len(names)-nearChoices)
+}
+
+// distance is the share of a name that is not as it was given.
+func distance(got, name string) float64 {
+	return float64(editDistance(got, name)) / float64(max(utf8.RuneCountInString(got), utf8.RuneCountInString(name), 1))
 }
 
 // editDistance counts the characters to insert, delete, replace or swap with their neighbour. Input
@@ -39,4 +86,25 @@ func editDistance(a, b string) int {
 		before, last = last, row
 	}
 	return last[len(t)]
+}
+
+// Or joins words as a sentence does: "a, b or c".
+func Or[T any](words []T) string { return cmp.Or(joined(words, " or "), "nothing") }
+
+// And joins words as a sentence does: "a, b and c".
+func And[T any](words []T) string { return joined(words, " and ") }
+
+func joined[T any](words []T, last string) string {
+	var b strings.Builder
+	for i, word := range words {
+		switch i {
+		case 0:
+		case len(words) - 1:
+			b.WriteString(last)
+		default:
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, word)
+	}
+	return b.String()
 }

@@ -133,12 +133,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 // Unwrap returns the terminal, to be asked what it is.
 func (w *Writer) Unwrap() io.Writer { return w.out }
 
-// Exact returns the terminal itself, for the sequences of who writes to it. What was written is there before.
+// Exact returns the terminal itself, for the sequences of the program itself. What was written is there before.
 func (w *Writer) Exact() io.Writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.rest) > 0 {
-		w.out.Write(w.escaper.end(nil, w.rest)) // who writes next has the error too
+		w.out.Write(w.escaper.end(nil, w.rest)) // the next write has the error too
 		w.rest = nil
 	}
 	return w.out

@@ -72,7 +72,7 @@ func edit(old, now string) (p piece) {
 	start, end := shared(old, now)
 	before, behind := now[:start], now[len(now)-end:]
 	old, now = old[start:len(old)-end], now[start:len(now)-end]
-	a, b := Words(old[:wordsWithin(old, compared)]), Words(now[:wordsWithin(now, compared)])
+	a, b := withNumbers(Words(old[:wordsWithin(old, compared)])), withNumbers(Words(now[:wordsWithin(now, compared)]))
 	changes, _ := Diff(a, b)
 	changes = joined(changes, b)
 	if last := len(changes) - 1; last > 0 && (len(old) > compared || len(now) > compared) && changes[last].BEnd == len(b) {
@@ -112,8 +112,8 @@ func shared(a, b string) (start, end int) {
 // longestWord is how many bytes long a word is at most, to be shown whole.
 const longestWord = 64
 
-// splits reports whether a place in a text is within a character, or within a word whose end it was not yet
-// moved too far from.
+// splits reports whether a place in a text is within a character, or within a word or number whose end it was not
+// yet moved too far from.
 func splits(text string, at, moved int) bool {
 	if at == 0 || at == len(text) {
 		return false
@@ -121,9 +121,45 @@ func splits(text string, at, moved int) bool {
 	if !utf8.RuneStart(text[at]) {
 		return true
 	}
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	behind, _ := utf8.DecodeRuneInString(text[at:])
-	return moved < longestWord && kindOf(before) == word && kindOf(behind) == word
+	before, size := utf8.DecodeLastRuneInString(text[:at])
+	behind, next := utf8.DecodeRuneInString(text[at:])
+	switch {
+	case moved >= longestWord:
+		return false
+	case kindOf(before) == word && kindOf(behind) == word:
+		return true
+	case isDigit(before) && inNumber(behind):
+		after, _ := utf8.DecodeRuneInString(text[at+next:])
+		return isDigit(after)
+	case inNumber(before) && isDigit(behind):
+		first, _ := utf8.DecodeLastRuneInString(text[:at-size])
+		return isDigit(first)
+	}
+	return false
+}
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
+
+// inNumber reports whether a sign between digits parts thousands or decimals.
+func inNumber(r rune) bool { return r == '.' || r == ',' || r == '\'' || r == '’' }
+
+// withNumbers makes one word of the digits of a number and what parts them: who reads of a price wants all of it.
+func withNumbers(words []string) (all []string) {
+	isNumber := func(word string) bool { return strings.Trim(word, "0123456789") == "" }
+	for i := 0; i < len(words); i++ {
+		all = append(all, words[i])
+		if !isNumber(words[i]) {
+			continue
+		}
+		for i+2 < len(words) && isNumber(words[i+2]) {
+			if r, n := utf8.DecodeRuneInString(words[i+1]); n != len(words[i+1]) || !inNumber(r) {
+				break
+			}
+			all[len(all)-1] += words[i+1] + words[i+2]
+			i += 2
+		}
+	}
+	return all
 }
 
 // joined makes one change of those between which no word remained.

@@ -8,7 +8,7 @@ import (
 // Identity returns the spelling that all spellings of a normalized URL share which RFC 3986 calls equivalent
 // (section 6.2.2): escapes of letters, digits, "-", ".", "_" and "~" are decoded, and the digits of the others are
 // in upper case. So /%7ejoe, /%7Ejoe and /~joe are one document. Browsers, and [Parse], leave all three as they are,
-// and so does whoever asks a server: some tell them apart against the rule. The identity is for comparing.
+// and so does the fetcher: some servers tell them apart against the rule. The identity is for comparing.
 //
 // It is normalized itself, and its own identity. Most URLs are theirs, and cost one look for a percent sign.
 func Identity(u string) string {

@@ -20,6 +20,24 @@ func TestHostIsTheAuthorityAndAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestOriginIsWhatAllURLsUnderAPrefixBeginWith(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://example.org:8080/a/b?c": "http://example.org:8080",
+		"https://example.org/":          "https://example.org",
+		"https://example.org":           "", // goes on with .evil.example, too
+		"https://example.org?a/b":       "",
+		"https://":                      "",
+		"/a":                            "",
+		"/redirect?to=http://a.b":       "",
+		"mailto:a@b.org":                "",
+		"":                              "",
+	} {
+		if got := Origin(url); got != want {
+			t.Errorf("%s: %q, want %q", url, got, want)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 	all := Rules{Strip: TrackingParameters(), Index: IndexPages(), Sort: true}

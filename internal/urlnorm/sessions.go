@@ -53,7 +53,7 @@ func isSession(param string) bool {
 	return slices.ContainsFunc(sessionLike, func(s string) bool { return strings.EqualFold(s, n) }) && isToken(value)
 }
 
-// isToken tells what is drawn by lot from what somebody has named: 16 hexadecimal digits or more, with
+// isToken tells a random token from a name that a person chose: 16 hexadecimal digits or more, with
 // letters among them.
 func isToken(s string) bool {
 	letters, numbers := false, false

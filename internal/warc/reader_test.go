@@ -15,8 +15,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/webrace/webrace/internal/zstdframe"
 )
 
 // record writes one as programs do.
@@ -291,7 +289,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("at %v is %v, %v", last.Place, again, err)
 			}
 		}
-		if !bytes.Contains(file, []byte("WARC")) && !bytes.Contains(file, []byte("\x1f\x8b")) && !bytes.Contains(file, zstdframe.Magic) {
+		if !bytes.Contains(file, []byte("WARC")) && !bytes.Contains(file, []byte("\x1f\x8b")) && !bytes.Contains(file, ZstdMagic) {
 			whole, _ := read(t, string(file)+"\r\n"+a)
 			if !slices.Equal(whole, []string{"a=one"}) {
 				t.Fatalf("behind garbage is %q", whole)

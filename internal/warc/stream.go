@@ -8,8 +8,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/webrace/webrace/internal/zstdframe"
 )
 
 // stream is the uncompressed content of a file, which knows where in the file it is.
@@ -58,7 +56,7 @@ func (z *gzipMembers) begin(in counted) error {
 func (z *gzipMembers) inflate(p []byte) (int, error) { return z.Read(p) }
 
 type zstdFrames struct {
-	frame   zstdframe.Reader
+	frame   FrameReader
 	decoder *zstd.Decoder
 }
 
@@ -68,7 +66,7 @@ func newFrames() (*zstdFrames, error) {
 	return &zstdFrames{decoder: d}, err
 }
 
-func (*zstdFrames) magic() []byte { return zstdframe.Magic }
+func (*zstdFrames) magic() []byte { return ZstdMagic }
 
 func (z *zstdFrames) begin(in counted) error {
 	z.frame.Reset(in)
@@ -101,7 +99,7 @@ func newStream(file io.ReadSeeker) (*stream, error) {
 	switch {
 	case bytes.HasPrefix(head, dictMagic):
 		return nil, ErrZstandard
-	case bytes.HasPrefix(head, zstdframe.Magic):
+	case bytes.HasPrefix(head, ZstdMagic):
 		if s.members, err = newFrames(); err != nil {
 			return nil, err
 		}

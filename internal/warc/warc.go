@@ -63,6 +63,10 @@ func (r *Record) ID() string { return unbracketed(r.Field("WARC-Record-ID")) }
 // RefersTo returns the id of the record whose body a revisit repeats; "" where it does not say.
 func (r *Record) RefersTo() string { return unbracketed(r.Field("WARC-Refers-To")) }
 
+// ConcurrentTo returns the id of a record that was made in the same capture; the first, where it names several, and ""
+// where it names none.
+func (r *Record) ConcurrentTo() string { return unbracketed(r.Field("WARC-Concurrent-To")) }
+
 // NotModified reports whether a revisit stands for a 304: it names what was confirmed, if at all, by its
 // URL, and has no payload.
 func (r *Record) NotModified() bool {

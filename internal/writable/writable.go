@@ -11,7 +11,7 @@ import (
 )
 
 // File says why a file could not be appended to, or made where there is none, with the directories that it
-// is in. What is no regular file, such as a pipe or a terminal, is not tried: opening it may wait for somebody.
+// is in. What is no regular file, such as a pipe or a terminal, is not tried: opening it may wait for its reader.
 func File(path string) error {
 	info, err := os.Stat(path)
 	switch {

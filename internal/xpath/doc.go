@@ -1,8 +1,8 @@
 // Package xpath evaluates XPath 1.0, all of it but variables, the namespace axis, processing instructions, and the
 // functions id and lang; with the functions ends-with and lower-case of its successor, predicates behind "." and "..",
-// and names whose prefix matches as it is written. Expressions and documents may both be those of strangers: an
-// evaluation takes a step of its budget for each node that it looks at or keeps, and for every 64 bytes of text, so
-// that neither its time nor its memory depends on anything else.
+// and names whose prefix matches as it is written. Expressions and documents may both be those of strangers: [Lex]
+// refuses what no evaluation should see, and an evaluation takes a step of its [Budget] for each node that it looks at
+// or keeps, and for every 64 bytes of text, so that neither its time nor its memory depends on anything else.
 //
 // It is held against libxml2 by tests of the packages that use it: random expressions on random pages, URDs and
 // annotations give the same nodes, in the same order, and the same values. Where the standard and libxml2 differ, it

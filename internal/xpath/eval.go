@@ -4,25 +4,23 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // Nodes returns those that a path leads to from a node, each once, in the order of the document. The budget may end it
 // with a panic, as all evaluations.
-func (x *Expression) Nodes(t *Tree, from Node, b *xpathguard.Budget) []Node {
+func (x *Expression) Nodes(t *Tree, from Node, b *Budget) []Node {
 	e := evaluation{t: t, budget: b}
 	return e.set(x.root, focus{from, 1, 1})
 }
 
 // True returns what the function boolean makes of the expression.
-func (x *Expression) True(t *Tree, from Node, b *xpathguard.Budget) bool {
+func (x *Expression) True(t *Tree, from Node, b *Budget) bool {
 	e := evaluation{t: t, budget: b}
 	return e.boolean(x.root, focus{from, 1, 1})
 }
 
 // Values returns what the function string makes of each node of a path, or of the one value.
-func (x *Expression) Values(t *Tree, from Node, b *xpathguard.Budget) (values []string) {
+func (x *Expression) Values(t *Tree, from Node, b *Budget) (values []string) {
 	e := evaluation{t: t, budget: b}
 	at := focus{from, 1, 1}
 	if x.root.typ != NodeSet {
@@ -37,7 +35,7 @@ func (x *Expression) Values(t *Tree, from Node, b *xpathguard.Budget) (values []
 // evaluation is that of one expression on a tree.
 type evaluation struct {
 	t      *Tree
-	budget *xpathguard.Budget
+	budget *Budget
 	spare  [][]Node
 }
 
@@ -356,6 +354,6 @@ const keptBytes = 8
 
 // charge takes the steps that a text costs to read.
 func (e *evaluation) charge(text string) string {
-	e.budget.Spend(1 + len(text)/xpathguard.StepBytes)
+	e.budget.Spend(1 + len(text)/StepBytes)
 	return text
 }

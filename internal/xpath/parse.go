@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // Type is that of what an expression gives.
@@ -104,7 +102,7 @@ type predicate struct {
 const mostNested = 100
 
 type parser struct {
-	tokens  []xpathguard.Token
+	tokens  []Token
 	at      int
 	depth   int
 	focused bool // position() or last() was called since the last [
@@ -114,21 +112,18 @@ type fault struct{ error }
 
 // Compile compiles an expression.
 func Compile(s string) (*Expression, error) {
-	if len(s) > xpathguard.MaxExpression {
-		return nil, fmt.Errorf("it is longer than %d bytes", xpathguard.MaxExpression)
+	if len(s) > MaxExpression {
+		return nil, fmt.Errorf("it is longer than %d bytes", MaxExpression)
 	}
-	tokens, err := xpathguard.Lex(s)
-	if err == nil {
-		err = xpathguard.Check(tokens)
-	}
+	tokens, err := Lex(s)
 	if err != nil {
 		return nil, err
 	}
 	return Parse(tokens)
 }
 
-// Parse compiles tokens that [xpathguard.Check] has passed.
-func Parse(tokens []xpathguard.Token) (x *Expression, err error) {
+// Parse compiles the tokens of [Lex].
+func Parse(tokens []Token) (x *Expression, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -151,16 +146,16 @@ func (p *parser) fail(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if p.at < len(p.tokens) {
 		l := p.tokens[p.at]
-		panic(fault{fmt.Errorf("%w: at character %d, before %.40s, %s", xpathguard.ErrExpression, l.At, l.Text, message)})
+		panic(fault{fmt.Errorf("%w: at character %d, before %.40s, %s", ErrExpression, l.At, l.Text, message)})
 	}
-	panic(fault{fmt.Errorf("%w: at its end %s", xpathguard.ErrExpression, message)})
+	panic(fault{fmt.Errorf("%w: at its end %s", ErrExpression, message)})
 }
 
-func (p *parser) peek(ahead int) xpathguard.Token {
+func (p *parser) peek(ahead int) Token {
 	if p.at+ahead < len(p.tokens) {
 		return p.tokens[p.at+ahead]
 	}
-	return xpathguard.Token{}
+	return Token{}
 }
 
 // take steps over a symbol if it is the next token.
@@ -196,7 +191,7 @@ func (p *parser) binary(level int) *expr {
 	left := p.binary(level + 1)
 	for {
 		operator, ok := operators[level][p.peek(0).Text]
-		if !ok || p.peek(0).Kind == xpathguard.String {
+		if !ok || p.peek(0).Kind == StringToken {
 			return left
 		}
 		p.at++
@@ -290,10 +285,10 @@ func (p *parser) deeper(x *expr) {
 func (p *parser) primary() *expr {
 	l := p.peek(0)
 	switch {
-	case l.Kind == xpathguard.String:
+	case l.Kind == StringToken:
 		p.at++
 		return &expr{typ: String, text: l.Literal()}
-	case l.Kind == xpathguard.Number:
+	case l.Kind == NumberToken:
 		p.at++
 		number, err := strconv.ParseFloat(l.Text, 64)
 		if err != nil { // too large
@@ -305,7 +300,7 @@ func (p *parser) primary() *expr {
 		x := p.binary(0)
 		p.need(")")
 		return x
-	case l.Kind == xpathguard.Name && p.peek(1).Is("("):
+	case l.Kind == NameToken && p.peek(1).Is("("):
 		return p.call()
 	}
 	p.fail("an operand is missing")
@@ -341,7 +336,7 @@ func (p *parser) call() *expr {
 // beginsStep reports whether a step is next.
 func (p *parser) beginsStep() bool {
 	l := p.peek(0)
-	return l.Kind == xpathguard.Name || l.Is("*") || l.Is("@") || l.Is(".") || l.Is("..")
+	return l.Kind == NameToken || l.Is("*") || l.Is("@") || l.Is(".") || l.Is("..")
 }
 
 // steps reads those of a relative path.
@@ -409,7 +404,7 @@ func (p *parser) test(s *step) {
 	switch {
 	case l.Is("*"):
 		s.test = anyName
-	case l.Kind != xpathguard.Name:
+	case l.Kind != NameToken:
 		p.fail("a step is missing")
 	case p.peek(1).Is("("):
 		if nodeTypes[l.Text] == 0 {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/webrace/webrace/internal/xpathguard"
 )
 
 // document is one whose names and texts are written beside its nodes.
@@ -78,7 +76,7 @@ func values(t *testing.T, d *document, expression string) []string {
 	if err != nil {
 		t.Fatalf("%s: %v", expression, err)
 	}
-	return x.Values(&d.Tree, 0, &xpathguard.Budget{Context: t.Context(), Left: 1 << 20})
+	return x.Values(&d.Tree, 0, &Budget{Context: t.Context(), Left: 1 << 20})
 }
 
 func TestValuesAreThoseOfTheStandard(t *testing.T) {
@@ -161,12 +159,12 @@ func TestWorkIsCounted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = xpathguard.Evaluate(func() { x.Nodes(&d.Tree, 0, &xpathguard.Budget{Context: t.Context(), Left: 1 << 18}) })
-		if !errors.Is(err, xpathguard.ErrBudget) {
+		err = Evaluate(func() { x.Nodes(&d.Tree, 0, &Budget{Context: t.Context(), Left: 1 << 18}) })
+		if !errors.Is(err, ErrBudget) {
 			t.Errorf("%s: %v", expression, err)
 		}
 	}
-	b := &xpathguard.Budget{Context: t.Context(), Left: math.MaxInt}
+	b := &Budget{Context: t.Context(), Left: math.MaxInt}
 	for expression, most := range map[string]int{"//p": 3 * 4002, "//p//text()": 6 * 4002, "//p[1]": 8 * 4002, "//*//*//*//*": 8 * 4002, "//p = //p": 8 * 4002} {
 		x, err := Compile(expression)
 		if err != nil {
@@ -197,14 +195,14 @@ func FuzzExpression(f *testing.F) {
 		}
 		again, err := Compile("(" + s + ")")
 		if err != nil {
-			if len(s) > xpathguard.MaxExpression-2 || strings.Contains(err.Error(), "nested") {
+			if len(s) > MaxExpression-2 || strings.Contains(err.Error(), "nested") {
 				return
 			}
 			t.Fatalf("%q: in parentheses %v", s, err)
 		}
-		budget := func() *xpathguard.Budget { return &xpathguard.Budget{Context: t.Context(), Left: 1 << 20} }
+		budget := func() *Budget { return &Budget{Context: t.Context(), Left: 1 << 20} }
 		var got, same []string
-		err = xpathguard.Evaluate(func() {
+		err = Evaluate(func() {
 			got, same = x.Values(&d.Tree, 0, budget()), again.Values(&d.Tree, 0, budget())
 			if x.Type() != NodeSet {
 				return
@@ -217,7 +215,7 @@ func FuzzExpression(f *testing.F) {
 				t.Errorf("%q gives %d nodes, and is not as true", s, len(nodes))
 			}
 		})
-		if err != nil && !errors.Is(err, xpathguard.ErrBudget) {
+		if err != nil && !errors.Is(err, ErrBudget) {
 			t.Fatalf("%q: %v", s, err)
 		}
 		if !slices.Equal(got, same) {

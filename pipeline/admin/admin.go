@@ -14,9 +14,9 @@
 //	POST /pipelines/NAME/drain    what is in flight is finished, and the pipeline ends
 //	GET  /debug/pprof/            profiles of the process
 //
-// A [Handler] does not ask who is there: whoever can connect may do all of it. So a program serves it at a
-// socket that its own user alone can connect to ([Listen]), or behind a [Door]; [Serve] bounds how long a connection
-// may take for what it says.
+// A [Handler] does not ask who is there: a client that can connect may do all of it. So a program serves it at a
+// socket that its own user alone can connect to ([Listen]), or behind an [Endpoint]; [Serve] bounds how long a
+// connection may take for what it says.
 package admin
 
 import (

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"go.uber.org/goleak"
 )
 
@@ -46,11 +47,11 @@ func init() {
 
 func startRun(t *testing.T) *pipeline.Run {
 	t.Helper()
-	config, err := pipeline.Parse("test", []byte("version = 1\ndata = \"d\"\n[pipeline.p]\ntitle = \"t\"\nflow = [\"endless > sink\"]\n"), pipeline.LoadOptions{})
+	loaded, err := config.Parse("test", []byte("version = 1\ndata = \"d\"\n[pipeline.p]\ntitle = \"t\"\nflow = [\"endless > sink\"]\n"), config.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := config.Graph("p")
+	graph, err := loaded.Graph("p")
 	if err != nil {
 		t.Fatal(err)
 	}

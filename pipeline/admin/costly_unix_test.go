@@ -17,6 +17,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields the conditions name
 )
 
 // crawling is a source of pages that never ends.
@@ -67,15 +68,15 @@ func startCrawl(t *testing.T) (run *pipeline.Run, arrived *atomic.Int64) {
 
 // A thousand taps are asked for at once, each with a condition that would cost seconds a page: the crawl goes on at its
 // pace, by the processor time that a page costs the process with taps and without, in turns.
-func TestDoorBearsAThousandCostlyTaps(t *testing.T) {
+func TestEndpointBearsAThousandCostlyTaps(t *testing.T) {
 	run, arrived := startCrawl(t)
 	h := New()
 	h.Show(map[string]*pipeline.Run{"toy": run})
-	listener, err := newDoor(t, "127.0.0.1:0", "").Listen()
+	listener, err := newEndpoint(t, "127.0.0.1:0", "").Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer Serve(listener, newDoor(t, "127.0.0.1:0", "").Guard(h))()
+	defer Serve(listener, newEndpoint(t, "127.0.0.1:0", "").Guard(h))()
 	tap := "http://" + listener.Addr().String() + "/pipelines/toy/tap?rate=1000&body=1000000&where="
 	perPage := func() time.Duration {
 		const pages = 1500

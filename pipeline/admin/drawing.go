@@ -59,12 +59,12 @@ func draw(g Graph) drawing {
 	graph := layer(len(g.Stages), links)
 	width := int(graph.spread(boxWidth, boxGap)) + 2*margin
 	d := drawing{Width: width, Height: len(graph.layers)*(boxHeight+layerGap) - layerGap + 2*margin, Boxes: make([]box, len(g.Stages))}
-	depth := make(map[*knot]int)
-	for i, knots := range graph.layers {
-		for _, k := range knots {
-			depth[k] = i
-			if k.stage >= 0 {
-				d.Boxes[k.stage] = box{margin + int(k.x) - boxWidth/2, top(i), boxWidth, boxHeight}
+	depth := make(map[*vertex]int)
+	for i, vertices := range graph.layers {
+		for _, v := range vertices {
+			depth[v] = i
+			if v.stage >= 0 {
+				d.Boxes[v.stage] = box{margin + int(v.x) - boxWidth/2, top(i), boxWidth, boxHeight}
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func draw(g Graph) drawing {
 func top(layer int) int { return margin + layer*(boxHeight+layerGap) }
 
 // downward draws an edge that leads down: a curve between layers, straight where it passes one.
-func downward(path []*knot, depth map[*knot]int, ports []string) line {
+func downward(path []*vertex, depth map[*vertex]int, ports []string) line {
 	var b strings.Builder
 	x, y := margin+int(path[0].x), top(depth[path[0]])+boxHeight
 	l := line{}
@@ -90,14 +90,14 @@ func downward(path []*knot, depth map[*knot]int, ports []string) line {
 		l.Labels = append(l.Labels, label{x + 8, y + 13 + i*lineHeight, port})
 	}
 	fmt.Fprintf(&b, "M%d %d", x, y)
-	for _, k := range path[1:] {
-		toX, toY := margin+int(k.x), top(depth[k])
-		if k.stage >= 0 {
+	for _, v := range path[1:] {
+		toX, toY := margin+int(v.x), top(depth[v])
+		if v.stage >= 0 {
 			toY -= 3 // room for the tip of the arrow
 		}
 		middle := (y + toY) / 2
 		fmt.Fprintf(&b, "C%d %d %d %d %d %d", x, middle, toX, middle, toX, toY)
-		if k.stage < 0 {
+		if v.stage < 0 {
 			toY += boxHeight
 			fmt.Fprintf(&b, "V%d", toY)
 		}

@@ -27,8 +27,8 @@ func refusing(inner http.Handler, check func(*http.Request) error) http.Handler 
 }
 
 var (
-	errForeign = errors.New("a page of another site asks for this: type the address, or follow a link of the admin page")
-	errUnsaid  = errors.New("this browser does not say which page asks for this: begin at the admin page, /")
+	errForeign = errors.New("a page of another site asks for this: type the address, or follow a link of a page that is served here")
+	errUnsaid  = errors.New("this browser does not say which page asks for this: begin at the first page, /")
 )
 
 // foreign returns why a request counts as one of another site's page; nil if it does not. Browsers say where a

@@ -52,19 +52,19 @@ const (
 
 // Whatever is mounted, and whatever the method: a page elsewhere, a name that was led here, and one who knows no token
 // come to nothing but what tells nothing.
-func TestDoorRefusesOnEveryRoute(t *testing.T) {
+func TestEndpointRefusesOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	run := start(t, busyGraph("toy", toyOptions{}))
 	h, routes := everything(t, run)
 	inside := &counting{Handler: h}
-	open, locked := newDoor(t, "localhost:0", "").Guard(inside), newDoor(t, ":0", token).Guard(inside)
+	open, locked := newEndpoint(t, "localhost:0", "").Guard(inside), newEndpoint(t, ":0", token).Guard(inside)
 	const host = "localhost:8641"
 	type attempt struct {
-		what   string
-		door   http.Handler
-		host   string
-		fields []string
-		want   int
+		what     string
+		endpoint http.Handler
+		host     string
+		fields   []string
+		want     int
 	}
 	attempts := []attempt{{"a name led here", open, "evil.example:8641", nil, 421}}
 	for _, site := range []string{"cross-site", "same-site", "something-new"} {
@@ -84,7 +84,7 @@ func TestDoorRefusesOnEveryRoute(t *testing.T) {
 	}
 	for _, route := range routes {
 		for _, a := range attempts {
-			if got := knock(a.door, route[0], a.host, route[1], a.fields...).Code; got != a.want {
+			if got := knock(a.endpoint, route[0], a.host, route[1], a.fields...).Code; got != a.want {
 				t.Errorf("%s %s, %s: %d, want %d", route[0], route[1], a.what, got, a.want)
 			}
 		}
@@ -103,7 +103,7 @@ func TestDoorRefusesOnEveryRoute(t *testing.T) {
 }
 
 // What is no page of another site goes on as it does: typed addresses, the page itself, and programs.
-func TestDoorLetsIn(t *testing.T) {
+func TestEndpointLetsIn(t *testing.T) {
 	t.Parallel()
 	h, routes := everything(t, start(t, busyGraph("toy", toyOptions{})))
 	const own = "http://localhost:8641"
@@ -135,7 +135,7 @@ func TestDoorLetsIn(t *testing.T) {
 				_, pattern := h.mux.Handler(r)
 				came = pattern != "" || r.URL.Path == loginPath
 			})
-			status := knock(newDoor(t, "localhost:0", "").Guard(inside), route[0], "localhost:8641", route[1], c.fields...).Code
+			status := knock(newEndpoint(t, "localhost:0", "").Guard(inside), route[0], "localhost:8641", route[1], c.fields...).Code
 			if want := c.refused == nil || !c.refused(route[1]); came != want {
 				t.Errorf("%s comes to %s: %t (%d), want %t", what, route[1], came, status, want)
 			}
@@ -155,7 +155,7 @@ func TestForeignPagesInABrowser(t *testing.T) {
 		}
 		h.ServeHTTP(w, r)
 	})
-	outside := &counting{Handler: newDoor(t, "127.0.0.1:0", "").Guard(inside)}
+	outside := &counting{Handler: newEndpoint(t, "127.0.0.1:0", "").Guard(inside)}
 	admin := httptest.NewServer(outside)
 	defer admin.Close()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -10,10 +10,10 @@ import (
 // lead back goes down by at least one. The edges that pass layers get a place in each, so that they do not
 // run through stages.
 
-// knot is a place in a layer: a stage, or one that an edge passes.
-type knot struct {
+// vertex is a place in a layer: a stage, or one that an edge passes.
+type vertex struct {
 	stage    int // index in the graph; -1 where an edge passes
-	up, down []*knot
+	up, down []*vertex
 	order    float64 // what the layer is sorted by
 	x, width float64 // of its middle, and how much room it takes
 }
@@ -23,22 +23,22 @@ type link struct{ from, to int }
 
 // layered is a graph in layers.
 type layered struct {
-	layers [][]*knot
-	paths  map[link][]*knot // the way of each edge that leads down, with both ends
-	back   []link           // the edges that lead back or to the stage itself
+	layers [][]*vertex
+	paths  map[link][]*vertex // the way of each edge that leads down, with both ends
+	back   []link             // the edges that lead back or to the stage itself
 }
 
 // layer puts stages 0 to n-1 in layers. Stages that come first are preferred as beginnings.
 func layer(n int, links []link) layered {
 	down, back := withoutCycles(n, links)
 	depth := depths(n, down)
-	l := layered{paths: make(map[link][]*knot), back: back}
-	stages := make([]*knot, n)
+	l := layered{paths: make(map[link][]*vertex), back: back}
+	stages := make([]*vertex, n)
 	for i := range n {
 		stages[i] = l.add(depth[i], i)
 	}
 	for _, e := range down {
-		path := []*knot{stages[e.from]}
+		path := []*vertex{stages[e.from]}
 		for d := depth[e.from] + 1; d < depth[e.to]; d++ {
 			path = append(path, l.add(d, -1))
 		}
@@ -53,13 +53,13 @@ func layer(n int, links []link) layered {
 	return l
 }
 
-func (l *layered) add(depth, stage int) *knot {
+func (l *layered) add(depth, stage int) *vertex {
 	for len(l.layers) <= depth {
 		l.layers = append(l.layers, nil)
 	}
-	k := &knot{stage: stage}
-	l.layers[depth] = append(l.layers[depth], k)
-	return k
+	v := &vertex{stage: stage}
+	l.layers[depth] = append(l.layers[depth], v)
+	return v
 }
 
 // withoutCycles parts the edges, each once, into those that can lead down and those that must lead back.
@@ -125,89 +125,89 @@ func depths(n int, down []link) []int {
 	return depth
 }
 
-// untangle sorts each layer by the middle of what its knots hang on, down and up a few times.
+// untangle sorts each layer by the middle of what its vertices hang on, down and up a few times.
 func (l *layered) untangle() {
 	for range 4 {
-		for _, knots := range l.layers {
-			arrange(knots, func(k *knot) []*knot { return k.up })
+		for _, vertices := range l.layers {
+			arrange(vertices, func(v *vertex) []*vertex { return v.up })
 		}
-		for _, knots := range slices.Backward(l.layers) {
-			arrange(knots, func(k *knot) []*knot { return k.down })
+		for _, vertices := range slices.Backward(l.layers) {
+			arrange(vertices, func(v *vertex) []*vertex { return v.down })
 		}
 	}
 }
 
-func arrange(knots []*knot, neighbours func(*knot) []*knot) {
-	for i, k := range knots {
-		if near := neighbours(k); len(near) > 0 {
-			k.order = 0
+func arrange(vertices []*vertex, neighbours func(*vertex) []*vertex) {
+	for i, v := range vertices {
+		if near := neighbours(v); len(near) > 0 {
+			v.order = 0
 			for _, other := range near {
-				k.order += other.order / float64(len(near))
+				v.order += other.order / float64(len(near))
 			}
 			continue
 		}
-		k.order = float64(i)
+		v.order = float64(i)
 	}
-	slices.SortStableFunc(knots, func(a, b *knot) int { return cmp.Compare(a.order, b.order) })
-	for i, k := range knots {
-		k.order = float64(i)
+	slices.SortStableFunc(vertices, func(a, b *vertex) int { return cmp.Compare(a.order, b.order) })
+	for i, v := range vertices {
+		v.order = float64(i)
 	}
 }
 
-// spread gives the knots their places: in each layer in their order, gap apart at least, and otherwise as
+// spread gives the vertices their places: in each layer in their order, gap apart at least, and otherwise as
 // near as can be to what they hang on. It returns how wide the whole is, from 0 on.
 func (l *layered) spread(stageWidth, gap float64) (width float64) {
-	for _, knots := range l.layers {
-		for _, k := range knots {
-			if k.stage >= 0 {
-				k.width = stageWidth
+	for _, vertices := range l.layers {
+		for _, v := range vertices {
+			if v.stage >= 0 {
+				v.width = stageWidth
 			}
 		}
-		pull(knots, gap, func(*knot) []*knot { return nil })
+		pull(vertices, gap, func(*vertex) []*vertex { return nil })
 	}
 	for range 8 {
-		for _, knots := range l.layers {
-			pull(knots, gap, func(k *knot) []*knot { return k.up })
+		for _, vertices := range l.layers {
+			pull(vertices, gap, func(v *vertex) []*vertex { return v.up })
 		}
-		for _, knots := range slices.Backward(l.layers) {
-			pull(knots, gap, func(k *knot) []*knot { return k.down })
+		for _, vertices := range slices.Backward(l.layers) {
+			pull(vertices, gap, func(v *vertex) []*vertex { return v.down })
 		}
 	}
 	left, right := math.Inf(1), math.Inf(-1)
-	for _, knots := range l.layers {
-		left = min(left, knots[0].x-knots[0].width/2)
-		right = max(right, knots[len(knots)-1].x+knots[len(knots)-1].width/2)
+	for _, vertices := range l.layers {
+		left = min(left, vertices[0].x-vertices[0].width/2)
+		right = max(right, vertices[len(vertices)-1].x+vertices[len(vertices)-1].width/2)
 	}
-	for _, knots := range l.layers {
-		for _, k := range knots {
-			k.x -= left
+	for _, vertices := range l.layers {
+		for _, v := range vertices {
+			v.x -= left
 		}
 	}
 	return max(0, right-left)
 }
 
-// pull moves the knots of a layer to the middle of their neighbours, then apart again: from the left and
+// pull moves the vertices of a layer to the middle of their neighbours, then apart again: from the left and
 // from the right, and between the two.
-func pull(knots []*knot, gap float64, neighbours func(*knot) []*knot) {
-	wanted := make([]float64, len(knots))
-	for i, k := range knots {
-		wanted[i] = k.x
-		if near := neighbours(k); len(near) > 0 {
+func pull(vertices []*vertex, gap float64, neighbours func(*vertex) []*vertex) {
+	wanted := make([]float64, len(vertices))
+	for i, v := range vertices {
+		wanted[i] = v.x
+		if near := neighbours(v); len(near) > 0 {
 			wanted[i] = 0
 			for _, other := range near {
 				wanted[i] += other.x / float64(len(near))
 			}
 		}
 	}
-	apart := func(i int) float64 { return (knots[i].width+knots[i+1].width)/2 + gap }
+	apart := func(i int) float64 { return (vertices[i].width+vertices[i+1].width)/2 + gap }
 	fromLeft, fromRight := slices.Clone(wanted), slices.Clone(wanted)
-	for i := 1; i < len(knots); i++ {
+	for i := 1; i < len(vertices); i++ {
 		fromLeft[i] = max(wanted[i], fromLeft[i-1]+apart(i-1))
 	}
-	for i := len(knots) - 2; i >= 0; i-- {
+	for i := len(vertices) - 2; i >= 0; i-- {
 		fromRight[i] = min(wanted[i], fromRight[i+1]-apart(i))
 	}
-	for i, k := range knots {
-		k.x = (fromLeft[i] + fromRight[i]) / 2
+	for i, v := range vertices {
+		v.x = (fromLeft[i] + fromRight[i]) / 2
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 // The page is made here and complete as it comes: tables, forms and pictures that need no script. Its script
@@ -39,7 +39,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"count": count, "refused": refused, "duration": shortDuration, "milliseconds": shortMilliseconds, "rate": rate, "share": share,
 }).ParseFS(pageFiles, "page/*.html"))
 
-// contentPolicy lets a page have nothing but what is served here, and speak to nobody else.
+// contentPolicy lets a page have nothing but what is served here, and speak to no other server.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -53,7 +53,7 @@ func showPage(w http.ResponseWriter, status int, name string, data any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", contentPolicy)
 	w.WriteHeader(status)
-	page.WriteTo(w) // who went away does not read it
+	page.WriteTo(w) // a client that went away does not read it
 }
 
 // pageData is what the page is made of.
@@ -93,14 +93,14 @@ func (s pageStage) Flow() string {
 	return count(s.In) + " in · " + count(s.Out) + " out"
 }
 
-// Chosen returns the options that somebody chose, and Usual the others.
-func (s pageStage) Chosen() []pipeline.Setting { return s.options(false) }
+// Chosen returns the options that the configuration chose, and Usual the others.
+func (s pageStage) Chosen() []config.Setting { return s.options(false) }
 
 // Usual is told of at [pageStage.Chosen].
-func (s pageStage) Usual() []pipeline.Setting { return s.options(true) }
+func (s pageStage) Usual() []config.Setting { return s.options(true) }
 
-func (s pageStage) options(usual bool) []pipeline.Setting {
-	return slices.DeleteFunc(slices.Clone(s.Options), func(o pipeline.Setting) bool { return o.Default != usual })
+func (s pageStage) options(usual bool) []config.Setting {
+	return slices.DeleteFunc(slices.Clone(s.Options), func(o config.Setting) bool { return o.Default != usual })
 }
 
 func (h *Handler) servePage(w http.ResponseWriter, _ *http.Request) {

@@ -12,12 +12,12 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// shown serves the page of a busy pipeline behind a door.
+// shown serves the page of a busy pipeline behind an endpoint.
 func shown(t *testing.T, run *pipeline.Run) (h *Handler, base string) {
 	t.Helper()
 	h = New()
 	h.Show(map[string]*pipeline.Run{run.Graph().Name: run})
-	server := httptest.NewServer(newDoor(t, "127.0.0.1:0", "").Guard(h))
+	server := httptest.NewServer(newEndpoint(t, "127.0.0.1:0", "").Guard(h))
 	t.Cleanup(server.Close)
 	return h, server.URL
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Connections that drip hold up neither others nor the process: each is cut when its time is over.
-func TestDoorCutsWhoDrips(t *testing.T) {
+func TestEndpointCutsAClientThatDrips(t *testing.T) {
 	t.Parallel()
 	reading := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/endless" { // what nobody reads
@@ -86,8 +86,8 @@ func drip(address, begin string) string {
 	return string(said)
 }
 
-// Every server of the program is made by [Serve].
-func TestDoorHelperMakesEveryServer(t *testing.T) {
+// Every server of the program is bounded: made by [Serve], or with limits of its own for all that [Serve] limits.
+func TestEveryServerIsBounded(t *testing.T) {
 	t.Parallel()
 	err := filepath.WalkDir("../..", func(path string, e os.DirEntry, err error) error {
 		switch {
@@ -95,13 +95,21 @@ func TestDoorHelperMakesEveryServer(t *testing.T) {
 			return err
 		case e.IsDir() && (e.Name() == ".git" || e.Name() == "bench" || e.Name() == "hostile" || e.Name() == "testdata"):
 			return filepath.SkipDir // benchmarks and what tests serve
-		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "server.go" && strings.Contains(path, "admin"):
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
 		source, err := os.ReadFile(path)
-		for _, made := range []string{"http.Server{", "new(http.Server)", "http.ListenAndServe", "http.Serve("} {
+		for _, made := range []string{"new(http.Server)", "http.ListenAndServe", "http.Serve("} {
 			if strings.Contains(string(source), made) {
-				t.Errorf("%s has %s: servers are made by admin.Serve, which bounds them", path, made)
+				t.Errorf("%s has %s, which has no limits: admin.Serve has", path, made)
+			}
+		}
+		if !strings.Contains(string(source), "http.Server{") {
+			return err
+		}
+		for _, limit := range []string{"ReadHeaderTimeout:", "ReadTimeout:", "WriteTimeout:", "IdleTimeout:", "MaxHeaderBytes:", "LimitListener("} {
+			if !strings.Contains(string(source), limit) {
+				t.Errorf("%s makes a server without %s", path, strings.Trim(limit, ":("))
 			}
 		}
 		return err

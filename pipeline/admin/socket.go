@@ -14,7 +14,7 @@ import (
 // that is there already is replaced: the caller knows that its owner is gone, by a lock on something else.
 // Closing the listener removes the socket.
 func Listen(path string) (net.Listener, error) {
-	// The socket is made where nobody else comes, and appears under its name once nobody else can connect to it.
+	// The socket is made where no other user comes, and appears under its name once no other user can connect to it.
 	draft := path + ".new"
 	err := os.RemoveAll(draft)
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 // State is how a pipeline stands.
@@ -56,13 +57,13 @@ type Graph struct {
 
 // Stage is a stage of a graph.
 type Stage struct {
-	Name    string             `json:"name"`
-	Type    string             `json:"type"`
-	Summary string             `json:"summary,omitempty"`
-	Source  bool               `json:"source"` // it takes no input
-	Queue   bool               `json:"queue"`  // it stores its input
-	Ports   []string           `json:"ports"`  // its outputs, "" for the default one
-	Options []pipeline.Setting `json:"options"`
+	Name    string           `json:"name"`
+	Type    string           `json:"type"`
+	Summary string           `json:"summary,omitempty"`
+	Source  bool             `json:"source"` // it takes no input
+	Queue   bool             `json:"queue"`  // it stores its input
+	Ports   []string         `json:"ports"`  // its outputs, "" for the default one
+	Options []config.Setting `json:"options"`
 }
 
 // Edge leads from an output port to a stage.
@@ -117,7 +118,7 @@ func (h *Handler) serveDetail(w http.ResponseWriter, _ *http.Request, run namedR
 
 func serveJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v) // who went away does not read it
+	json.NewEncoder(w).Encode(v) // a client that went away does not read it
 }
 
 func stateOf(run namedRun) State {
@@ -142,7 +143,7 @@ func stateOf(run namedRun) State {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func detailOf(run namedRun) Detail {
-	state := stateOf(run) // first: who sees that there were more reloads since then sees another graph, perhaps
+	state := stateOf(run) // first: a client that sees more reloads than before may see another graph
 	graph := run.Graph()
 	return Detail{State: state, Title: graph.Title, Graph: graphOf(graph)}
 }
@@ -152,7 +153,7 @@ func graphOf(graph *pipeline.Graph) Graph {
 	for _, s := range graph.Stages {
 		stage := Stage{
 			Name: s.Name, Type: s.Spec.Type, Summary: s.Spec.Summary, Source: s.IsSource(), Queue: s.Spec.Queue,
-			Ports: []string{}, Options: append([]pipeline.Setting{}, s.Settings()...),
+			Ports: []string{}, Options: append([]config.Setting{}, config.Settings(s)...),
 		}
 		for _, port := range s.Ports() {
 			stage.Ports = append(stage.Ports, port.Name)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 func TestAPipelineIsToldWithItsGraphAndWithoutSecrets(t *testing.T) {
@@ -29,13 +30,13 @@ func TestAPipelineIsToldWithItsGraphAndWithoutSecrets(t *testing.T) {
 	}
 	want := Graph{
 		Stages: []Stage{
-			{Name: "behind", Type: "behind", Source: true, Ports: []string{""}, Options: []pipeline.Setting{}},
-			{Name: "queue", Type: "queue", Queue: true, Ports: []string{""}, Options: []pipeline.Setting{}},
-			{Name: "work", Type: "work", Summary: "works <hard> & long", Ports: []string{"", "links"}, Options: []pipeline.Setting{
+			{Name: "behind", Type: "behind", Source: true, Ports: []string{""}, Options: []config.Setting{}},
+			{Name: "queue", Type: "queue", Queue: true, Ports: []string{""}, Options: []config.Setting{}},
+			{Name: "work", Type: "work", Summary: "works <hard> & long", Ports: []string{"", "links"}, Options: []config.Setting{
 				{Name: "note", Value: `"https://[redacted]@example.org/"`, Doc: "anything"},
 				{Name: "token", Value: `"[redacted]"`, Doc: "what nobody is to see"},
 			}},
-			{Name: "end", Type: "end", Ports: []string{}, Options: []pipeline.Setting{}},
+			{Name: "end", Type: "end", Ports: []string{}, Options: []config.Setting{}},
 		},
 		Edges: []Edge{{"behind", "", "queue"}, {"queue", "", "work"}, {"work", "", "end"}, {"work", "links", "queue"}},
 	}

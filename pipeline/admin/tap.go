@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
 )
 
 // TapQuery says what to watch, and how much of it. As the query of an address its names are stage, port,
@@ -37,7 +37,7 @@ type TapEnd struct {
 	Failed bool   `json:"failed,omitempty"` // the condition could not be evaluated
 }
 
-// tapPatience is how long a line may take to be read. Nobody but the reader waits meanwhile.
+// tapPatience is how long a line may take to be read. Only the reader waits meanwhile.
 const tapPatience = time.Minute
 
 // conditionTime is how long a condition may take on an item, which is missed then.
@@ -50,7 +50,7 @@ const (
 )
 
 // tap shows items as they pass, until the reader goes away or the tap ends: as lines of JSON, or as
-// server-sent events for who accepts these. An item is an event "item", the last line an event "end".
+// server-sent events for a client that accepts these. An item is an event "item", the last line an event "end".
 func (h *Handler) tap(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	h.mu.RLock()
@@ -92,7 +92,7 @@ func (h *Handler) tap(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// failed tells an end that nobody wanted.
+// failed tells an end that the client did not want.
 func failed(err error) bool {
 	for _, wanted := range []error{pipeline.ErrTapLimit, pipeline.ErrTapRunEnded, pipeline.ErrTapReplaced, context.Canceled} {
 		if errors.Is(err, wanted) {

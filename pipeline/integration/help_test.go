@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	_ "github.com/webrace/webrace/stages/all"
 	"github.com/webrace/webrace/storage"
 )
@@ -124,9 +125,9 @@ func resources(t *testing.T) *pipeline.Resources {
 }
 
 // load reads a pipeline named test, with stages of the test's own added to it.
-func load(t *testing.T, config string, registry *pipeline.Registry) *pipeline.Graph {
+func load(t *testing.T, text string, registry *pipeline.Registry) *pipeline.Graph {
 	t.Helper()
-	c, err := pipeline.Parse("pipelines.toml", []byte("version = 1\n"+config), pipeline.LoadOptions{Registry: registry})
+	c, err := config.Parse("pipelines.toml", []byte("version = 1\n"+text), config.LoadOptions{Registry: registry})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,6 +91,9 @@ func TestKeepersKeepLeases(t *testing.T) {
 		"a group of a keeper": {"frontier > throttle > test-group > test-apart > fetch", "throttle = { count = 1000 }"},
 		"keeper of a group":   {"frontier > test-group > throttle > test-apart > fetch", "throttle = { count = 1000 }"},
 		"keepers behind":      {"frontier > fetch > batch > window", `batch = { count = 4, period = "20ms" }, window = { count = 2, period = "20ms" }`},
+		"go-streams: one":     {"frontier > test-throttle > fetch", ""},
+		"go-streams: a list":  {"frontier > test-batch > test-apart > fetch", ""},
+		"go-streams: windows": {"frontier > test-tumbling > test-apart > fetch", ""},
 		"values of a batch":   {"frontier > batch > test-values > fetch", `batch = { count = 4, period = "20ms" }`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,10 +23,16 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// The test binary is the program of exec stages as well: it passes on what it is given.
+// The test binary is the program of exec stages as well, which passes on what it is given, and the one that is killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("WEBRACE_TEST_PROGRAM") != "" {
 		program(bufio.NewReader(os.Stdin))
+		return
+	}
+	if dir := os.Getenv("WEBRACE_TEST_KILLED"); dir != "" {
+		if err := killed(dir); err != nil {
+			panic(err)
+		}
 		return
 	}
 	os.Exit(m.Run())

@@ -9,6 +9,9 @@ import (
 
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 var (
@@ -31,9 +34,9 @@ func (r *runner) build() bool {
 		return false
 	}
 	if err := r.graph.Check(); err != nil {
-		var findings pipeline.Findings
+		var findings finding.List
 		if !errors.As(err, &findings) {
-			findings = pipeline.Findings{{Message: err.Error()}}
+			findings = finding.List{{Message: err.Error()}}
 		}
 		for _, f := range findings {
 			r.fail(r.test.At, "run", "%s", f.Message)
@@ -92,7 +95,7 @@ func stage(g *pipeline.Graph, name string) *pipeline.Stage {
 	return g.Stages[i]
 }
 
-func (r *runner) unknownStage(key string, at pipeline.TestPlace, name string) {
+func (r *runner) unknownStage(key string, at config.TestPlace, name string) {
 	var names []string
 	for _, s := range r.base.Stages {
 		names = append(names, s.Name)
@@ -135,7 +138,11 @@ func (r *runner) refuse() {
 		if _, replaced := r.test.Fixtures[s.Name]; replaced {
 			continue
 		}
-		if why := r.options.Refuse[s.Spec.Type]; why != "" {
+		why := r.options.Refuse[s.Spec.Type]
+		if why == "" && s.Spec.Effect != "" {
+			why = "would " + s.Spec.Effect
+		}
+		if why != "" {
 			r.fail(r.test.At, "run", "stage %q %s, which a test does not: say what stands in for it by [[test.fixture.%s]], or run other stages", s.Name, why, s.Name)
 		}
 	}
@@ -171,7 +178,7 @@ func (r *runner) collect() {
 			continue
 		}
 		ports := s.Ports()
-		if slices.ContainsFunc(r.test.Expect, func(e pipeline.TestExpectation) bool { return e.From == s.Name+".errors" }) {
+		if slices.ContainsFunc(r.test.Expect, func(e config.TestExpectation) bool { return e.From == s.Name+".errors" }) {
 			ports = append(slices.Clone(ports), pipeline.Port{Name: "errors"})
 		}
 		for _, port := range ports {
@@ -185,7 +192,7 @@ func (r *runner) collect() {
 }
 
 // value makes the value that an item of the test describes, for a stage that takes these kinds.
-func (r *runner) value(item pipeline.TestItem, kinds []pipeline.Kind) (any, bool) {
+func (r *runner) value(item config.TestItem, kinds []pipeline.Kind) (any, bool) {
 	kind := item.Kind
 	for _, k := range kinds {
 		if name := k.Name(); kind == "" && name != "any" {
@@ -193,7 +200,7 @@ func (r *runner) value(item pipeline.TestItem, kinds []pipeline.Kind) (any, bool
 		}
 	}
 	if kind == "" {
-		r.fail(item.At, "", "it is not known of which kind the item is: say kind = \"…\"; there are %s", strings.Join(pipeline.KindNames(), ", "))
+		r.fail(item.At, "", "it is not known of which kind the item is: say kind = \"…\"; there are %s", strings.Join(codec.Names(), ", "))
 		return nil, false
 	}
 	if !r.known(item, kind) {
@@ -204,7 +211,7 @@ func (r *runner) value(item pipeline.TestItem, kinds []pipeline.Kind) (any, bool
 		r.fail(item.At, "", "%v", err)
 		return nil, false
 	}
-	v, err := pipeline.DecodeValue(kind, header, item.Body)
+	v, err := codec.Decode(kind, header, item.Body)
 	if err == nil {
 		v, err = r.complete(v)
 	}
@@ -237,20 +244,20 @@ func (r *runner) completed(fields pipeline.Table, kind string, body []byte) pipe
 }
 
 // known reports fields that the kind does not have.
-func (r *runner) known(item pipeline.TestItem, kind string) bool {
-	infos, err := pipeline.KindFields(kind)
+func (r *runner) known(item config.TestItem, kind string) bool {
+	named, err := codec.Named(kind)
 	if err != nil {
-		if kind == "json" {
+		if kind == codec.JSON {
 			return true
 		}
 		r.fail(item.At, "kind", "%v", err)
 		return false
 	}
-	if len(infos) == 0 { // its values have fields of their own
+	if len(named.Fields) == 0 { // its values have fields of their own
 		return true
 	}
 	var names []string
-	for _, f := range infos {
+	for _, f := range named.Fields {
 		names = append(names, f.Name)
 	}
 	ok := true
@@ -264,7 +271,7 @@ func (r *runner) known(item pipeline.TestItem, kind string) bool {
 }
 
 // answer makes ready what a fixture answers.
-func (r *runner) answer(s *pipeline.Stage, a pipeline.TestAnswer) answer {
+func (r *runner) answer(s *pipeline.Stage, a config.TestAnswer) answer {
 	ready := answer{when: a.When, port: a.Port, drop: a.Drop, fields: a.Fields, body: a.Body, kind: a.Kind, where: a.At.Pos.String(), complete: r.complete}
 	i := slices.IndexFunc(s.Ports(), func(p pipeline.Port) bool { return p.Name == a.Port })
 	switch {
@@ -284,8 +291,8 @@ func (r *runner) answer(s *pipeline.Stage, a pipeline.TestAnswer) answer {
 	if ready.kind == "" {
 		ready.kind = s.Ports()[i].Kind.Name()
 	}
-	if ready.kind == "" || ready.kind == "any" {
-		r.fail(a.At, "", "it is not known of which kind the answer is: say kind = \"…\"; there are %s", strings.Join(pipeline.KindNames(), ", "))
+	if ready.kind == "" || ready.kind == codec.Any {
+		r.fail(a.At, "", "it is not known of which kind the answer is: say kind = \"…\"; there are %s", strings.Join(codec.Names(), ", "))
 		return ready
 	}
 	ready.fields = r.completed(a.Fields, ready.kind, a.Body)

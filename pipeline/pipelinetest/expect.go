@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/expression"
 )
 
 // expect compares what left a port with one expectation.
-func (r *runner) expect(e pipeline.TestExpectation) {
+func (r *runner) expect(e config.TestExpectation) {
 	name, port := portOf(e.From)
 	s := stage(r.graph, name)
 	if s == nil {
@@ -50,7 +51,7 @@ func (r *runner) expect(e pipeline.TestExpectation) {
 }
 
 // choice returns the items that an expectation is about.
-func (r *runner) choice(e pipeline.TestExpectation, all []item) ([]item, bool) {
+func (r *runner) choice(e config.TestExpectation, all []item) ([]item, bool) {
 	if e.Where == "" {
 		return all, true
 	}
@@ -73,7 +74,7 @@ func (r *runner) choice(e pipeline.TestExpectation, all []item) ([]item, bool) {
 	return chosen, true
 }
 
-func (r *runner) miscounted(e pipeline.TestExpectation, all, chosen []item) {
+func (r *runner) miscounted(e config.TestExpectation, all, chosen []item) {
 	want, key := "at least 1 item", "from"
 	if e.Count >= 0 {
 		want, key = fmt.Sprintf("%d", e.Count), "count"
@@ -94,7 +95,7 @@ func (r *runner) miscounted(e pipeline.TestExpectation, all, chosen []item) {
 }
 
 // compare reports what of an item is not as expected.
-func (r *runner) compare(e pipeline.TestExpectation, it item, which string) {
+func (r *runner) compare(e config.TestExpectation, it item, which string) {
 	each := func(key string, table pipeline.Table, differs func(want, got any) (string, error)) {
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			got, there := it.fields[name]
@@ -117,7 +118,7 @@ func (r *runner) compare(e pipeline.TestExpectation, it item, which string) {
 	r.xpaths(e, it, which)
 }
 
-func (r *runner) that(e pipeline.TestExpectation, it item, which string) {
+func (r *runner) that(e config.TestExpectation, it item, which string) {
 	if e.That == "" {
 		return
 	}

@@ -1,5 +1,5 @@
 // Package pipelinetest runs the tests of pipelines: the [[test]] tables of pipelines.toml and of the files
-// *_test.toml beside it, which [pipeline.Load] reads.
+// *_test.toml beside it, which [config.Load] reads.
 //
 // A test runs a pipeline, or some of its stages in a flow of the test's own, over items that it gives to
 // stages, with fixtures in the place of others, and says what is to leave their ports. It runs in a temporary
@@ -18,29 +18,31 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // Options says what tests have at their disposal.
 type Options struct {
 	// Load reads the configuration that the tests are of, with these overrides.
-	Load func(pipeline.LoadOptions) (*pipeline.Config, error)
+	Load func(config.LoadOptions) (*config.Config, error)
 	// Stores makes what the stages find by [pipeline.Resource], in a directory that is removed when close
 	// has been called; what it holds before is said by the test's Given. Nil if they find nothing.
-	Stores func(ctx context.Context, dir string, t pipeline.Test) (resources *pipeline.Resources, close func() error, err error)
-	// Refuse says why stages of some types are never run by a test.
+	Stores func(ctx context.Context, dir string, t config.Test) (resources *pipeline.Resources, close func() error, err error)
+	// Refuse says why stages of some types are never run by a test; nor are those that have an effect, by their Spec.
 	Refuse map[string]string
 	// Defaults are fields of values with a body, by kind, that a test need not say.
 	Defaults map[string]pipeline.Table
 	// Complete adds to a value that a test describes what the stores know of it, which hold what the test's Given
 	// says: to a document that was not modified, which version is stored. Nil adds nothing.
-	Complete func(t pipeline.Test, v any) (any, error)
+	Complete func(t config.Test, v any) (any, error)
 	// Limit is how long a test may take; 0: 30 s.
 	Limit time.Duration
 }
 
 // Failure is something that is not as a test expects it.
 type Failure struct {
-	pipeline.Finding
+	finding.Finding
 	Detail string `json:"detail,omitempty"` // lines: what was expected, and what came
 }
 
@@ -55,7 +57,7 @@ type Result struct {
 }
 
 // Run runs one test.
-func Run(ctx context.Context, t pipeline.Test, o Options) Result {
+func Run(ctx context.Context, t config.Test, o Options) Result {
 	began := time.Now()
 	if o.Limit == 0 {
 		o.Limit = 30 * time.Second
@@ -69,7 +71,7 @@ func Run(ctx context.Context, t pipeline.Test, o Options) Result {
 // runner runs a test and writes down what fails.
 type runner struct {
 	options Options
-	test    pipeline.Test
+	test    config.Test
 	base    *pipeline.Graph
 	graph   *pipeline.Graph
 	seen    *seen
@@ -77,15 +79,15 @@ type runner struct {
 }
 
 // fail reports something about a place of the test.
-func (r *runner) fail(at pipeline.TestPlace, key, format string, args ...any) *Failure {
-	r.result.Failures = append(r.result.Failures, Failure{Finding: at.Finding(pipeline.CodeTest, key, format, args...)})
+func (r *runner) fail(at config.TestPlace, key, format string, args ...any) *Failure {
+	r.result.Failures = append(r.result.Failures, Failure{Finding: at.Finding(finding.CodeTest, key, format, args...)})
 	return &r.result.Failures[len(r.result.Failures)-1]
 }
 
 func (r *runner) run(ctx context.Context) {
-	config, err := r.options.Load(pipeline.LoadOptions{Run: []string{r.test.Pipeline}, Set: r.test.Set})
+	loaded, err := r.options.Load(config.LoadOptions{Run: []string{r.test.Pipeline}, Set: r.test.Set})
 	if err == nil {
-		r.base, err = config.Graph(r.test.Pipeline)
+		r.base, err = loaded.Graph(r.test.Pipeline)
 	}
 	if err != nil {
 		r.failAll(err)
@@ -108,7 +110,7 @@ func (r *runner) run(ctx context.Context) {
 
 // failAll reports an error, each of the findings that it may be by itself.
 func (r *runner) failAll(err error) {
-	var findings pipeline.Findings
+	var findings finding.List
 	if !errors.As(err, &findings) {
 		r.fail(r.test.At, "", "%v", err)
 		return

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 // registry has stages of texts: a source, one that shouts and fails on "bad", and one that never ends.
@@ -32,6 +33,8 @@ func registry() *pipeline.Registry {
 		func(struct{}, *pipeline.Env) (any, error) { return shout{}, nil })
 	pipeline.RegisterIn(r, pipeline.Spec{Type: "hang", Summary: "hangs", In: pipeline.Kinds(text)}, struct{}{},
 		func(struct{}, *pipeline.Env) (any, error) { return hang{}, nil })
+	pipeline.RegisterIn(r, pipeline.Spec{Type: "mail", Summary: "mails", In: pipeline.Kinds(text), Effect: "mail it"}, struct{}{},
+		func(struct{}, *pipeline.Env) (any, error) { return nil, errors.New("a test mails") })
 	pipeline.RegisterIn(r, pipeline.Spec{Type: "end", Summary: "takes all", In: anything}, struct{}{},
 		func(struct{}, *pipeline.Env) (any, error) { return end{}, nil })
 	return r
@@ -68,6 +71,8 @@ flow = ["words > shout > end", "shout.quiet > end"]
 words = ["a", "(b)", "c"]
 [pipeline.h]
 flow = ["words > hang"]
+[pipeline.mails]
+flow = ["words > mail"]
 `
 
 // try runs the one test of a file, which begins at line 1, and returns what fails, a failure a line.
@@ -80,19 +85,19 @@ func try(t *testing.T, test string) string {
 			t.Fatal(err)
 		}
 	}
-	load := func(o pipeline.LoadOptions) (*pipeline.Config, error) {
+	load := func(o config.LoadOptions) (*config.Config, error) {
 		o.Registry = registry()
-		return pipeline.Load(path, o)
+		return config.Load(path, o)
 	}
-	config, err := load(pipeline.LoadOptions{Tests: true, Run: []string{}})
+	loaded, err := load(config.LoadOptions{Tests: true, Run: []string{}})
 	if err != nil {
 		return strings.ReplaceAll(err.Error(), dir+"/", "")
 	}
-	if len(config.Tests) != 1 {
-		t.Fatalf("%d tests were read", len(config.Tests))
+	if len(loaded.Tests) != 1 {
+		t.Fatalf("%d tests were read", len(loaded.Tests))
 	}
 	var b strings.Builder
-	for _, f := range Run(t.Context(), config.Tests[0], Options{Load: load, Limit: time.Second, Refuse: map[string]string{"hang": "hangs"}}).Failures {
+	for _, f := range Run(t.Context(), loaded.Tests[0], Options{Load: load, Limit: time.Minute, Refuse: map[string]string{"hang": "hangs"}}).Failures {
 		b.WriteString(f.Error() + "\n" + f.Detail)
 	}
 	return strings.TrimSpace(strings.ReplaceAll(b.String(), dir+"/", ""))
@@ -183,24 +188,31 @@ func TestAStageThatIsRefusedMustBeReplaced(t *testing.T) {
 	if failed := try(t, test+words+"[[test.fixture.hang]]\ndrop = true\n"+expect); failed != "" {
 		t.Error(failed)
 	}
+	mails := "[[test]]\nname = \"n\"\npipeline = \"mails\"\n"
+	if failed := try(t, mails+words+expect); !strings.Contains(failed, `stage "mail" would mail it, which a test does not`) {
+		t.Error(failed)
+	}
+	if failed := try(t, mails+words+"[[test.fixture.mail]]\ndrop = true\n"+expect); failed != "" {
+		t.Error(failed)
+	}
 }
 
 func TestATestThatDoesNotEndFails(t *testing.T) {
 	t.Parallel()
-	config, err := pipeline.Parse("pipelines.toml", []byte(pipelines+`[[test]]
+	loaded, err := config.Parse("pipelines.toml", []byte(pipelines+`[[test]]
 name = "n"
 pipeline = "h"
 set = ["words.words=a"]
 expect = [{ from = "words" }]
-`), pipeline.LoadOptions{Registry: registry(), Tests: true})
+`), config.LoadOptions{Registry: registry(), Tests: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func(o pipeline.LoadOptions) (*pipeline.Config, error) {
+	load := func(o config.LoadOptions) (*config.Config, error) {
 		o.Registry = registry()
-		return pipeline.Parse("pipelines.toml", []byte(pipelines), o)
+		return config.Parse("pipelines.toml", []byte(pipelines), o)
 	}
-	got := Run(t.Context(), config.Tests[0], Options{Load: load, Limit: 50 * time.Millisecond})
+	got := Run(t.Context(), loaded.Tests[0], Options{Load: load, Limit: 50 * time.Millisecond})
 	if len(got.Failures) != 1 || !strings.Contains(got.Failures[0].Message, "it does not end within 50ms; stages that hold items: hang") {
 		t.Errorf("%+v", got.Failures)
 	}

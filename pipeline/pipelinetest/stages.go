@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // source emits values.
@@ -57,15 +58,15 @@ type taker struct {
 }
 
 func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	kind, header, body, err := pipeline.EncodeValue(it.Value)
+	kind, header, body, err := codec.Encode(it.Value)
 	if err != nil {
 		return err
 	}
-	value, err := pipeline.DecodeValue(kind, header, bytes.Clone(body))
+	value, err := codec.Decode(kind, header, bytes.Clone(body))
 	if err != nil {
 		return err
 	}
-	fields, err := normalized(pipeline.Fields(value))
+	fields, err := normalized(codec.Fields(value))
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ type answer struct {
 // Process gives every answer to an item. One that there is no answer to is an error: what a test does not
 // know of is not passed over.
 func (f *fixture) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-	fields, err := normalized(pipeline.Fields(it.Value))
+	fields, err := normalized(codec.Fields(it.Value))
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (a answer) value(to any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := pipeline.DecodeValue(a.kind, header, slices.Clone(a.body))
+	v, err := codec.Decode(a.kind, header, slices.Clone(a.body))
 	if err != nil || a.complete == nil {
 		return v, err
 	}
@@ -162,16 +163,16 @@ func (a answer) value(to any) (any, error) {
 
 func carried(from any, kind string) map[string]any {
 	fields := make(map[string]any)
-	infos, err := pipeline.KindFields(kind)
+	named, err := codec.Named(kind)
 	if from == nil || err != nil {
 		return fields
 	}
-	_, header, _, err := pipeline.EncodeValue(from)
+	_, header, _, err := codec.Encode(from)
 	var had map[string]any
 	if err != nil || json.Unmarshal(header, &had) != nil {
 		return fields
 	}
-	for _, f := range infos {
+	for _, f := range named.Fields {
 		name := f.Name
 		if name == "from" {
 			name = "url"

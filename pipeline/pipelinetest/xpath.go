@@ -10,15 +10,14 @@ import (
 	"github.com/antchfx/xmlquery"
 
 	"github.com/webrace/webrace/internal/xpath"
-	"github.com/webrace/webrace/internal/xpathguard"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 // canonical is implemented by values that have a form in XML.
 type canonical interface{ Canonical() []byte }
 
 // xpaths compares what XPath expressions select in an item that is XML: in its own form, or in its body.
-func (r *runner) xpaths(e pipeline.TestExpectation, it item, which string) {
+func (r *runner) xpaths(e config.TestExpectation, it item, which string) {
 	if len(e.XPath) == 0 {
 		return
 	}
@@ -50,8 +49,8 @@ func selected(root *xmlquery.Node, path string) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	err = xpathguard.Evaluate(func() {
-		budget := &xpathguard.Budget{Context: context.Background(), Left: maxSteps}
+	err = xpath.Evaluate(func() {
+		budget := &xpath.Budget{Context: context.Background(), Left: maxSteps}
 		if values := compiled.Values(newNodes(root), 0, budget); len(values) > 0 {
 			text = values[0]
 		}

@@ -91,7 +91,7 @@ func (s *suite) checkDrained() {
 	t.report()
 }
 
-// checkOtherKinds gives the stage a value of a type that nobody declares.
+// checkOtherKinds gives the stage a value of a type that no stage declares.
 func (s *suite) checkOtherKinds() {
 	stage, err := s.newStage()
 	if err != nil || s.takesAny() {
@@ -119,7 +119,7 @@ func (s *suite) checkOtherKinds() {
 		case pipeline.Processor:
 			return impl.Process(ctx, it, nowhere{})
 		}
-		return errors.New("a source or an operator of go-streams takes no items")
+		return errors.New("a source takes no items")
 	})
 	if err == nil {
 		s.violated(RefusesOthers, errors.New("it accepted a value of a type it does not declare"))

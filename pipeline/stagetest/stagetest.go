@@ -15,7 +15,7 @@
 //   - answers a value of a kind it does not take with an error, not a panic;
 //   - can be closed without having been opened, and twice;
 //   - leaves no goroutine behind;
-//   - and, if it is a queue, puts without waiting for anybody to take, and ends when it is sealed and empty.
+//   - and, if it is a queue, puts without waiting for a take, and ends when it is sealed and empty.
 package stagetest
 
 import (
@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 // Case says how to run the stage under test.
@@ -66,7 +67,8 @@ func (v Violation) Error() string {
 	return fmt.Sprintf("it does not keep the rule %q: %v", v.Rule, v.Err)
 }
 
-// Run fails the test for each rule that the stage breaks.
+// Run fails the test for each rule that the stage breaks. The test is not to run in parallel with others, whose
+// goroutines would be taken for what the stage leaves behind.
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	for _, v := range Check(c) {
@@ -162,7 +164,7 @@ func (s *suite) checkDescription() {
 			s.violated(Described, fmt.Errorf("port %q has no doc", port.Name))
 		}
 	}
-	for _, option := range s.Registry.Options(s.Type) {
+	for _, option := range config.Options(s.Registry, s.Type) {
 		if option.Doc == "" {
 			s.violated(Described, fmt.Errorf("option %q has no doc", option.Name))
 		}

@@ -17,7 +17,7 @@ import (
 // watch puts a guard on the emitters that a processor is given. What is no processor is left as it is.
 func watch(t *trial, impl any) any {
 	switch impl := impl.(type) {
-	case pipeline.Queue, pipeline.Source, pipeline.FlowStage:
+	case pipeline.Queue, pipeline.Source:
 		return impl
 	case pipeline.BatchProcessor:
 		return watchedBatch{watched{t, impl}, impl}

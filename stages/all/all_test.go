@@ -9,12 +9,14 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
 // TestEveryMisspeltOptionIsFound misspells every option of every shipped stage type, those that all stages
 // have included.
 func TestEveryMisspeltOptionIsFound(t *testing.T) {
-	cases := pipeline.TypoCases(pipeline.DefaultRegistry)
+	cases := stagetest.TypoCases(pipeline.DefaultRegistry)
 	tried := make(map[string]bool)
 	for _, c := range cases {
 		tried[c.Name] = true
@@ -22,9 +24,9 @@ func TestEveryMisspeltOptionIsFound(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, typ := range pipeline.Types() {
+	for _, typ := range pipeline.DefaultRegistry.Types() {
 		names := []string{"workers", "on_error"}
-		for _, option := range pipeline.Options(typ) {
+		for _, option := range config.Options(nil, typ) {
 			names = append(names, option.Name)
 		}
 		for _, name := range names {
@@ -43,12 +45,12 @@ func TestEveryStageIsHere(t *testing.T) {
 	}
 	var want []string
 	for _, folder := range folders {
-		if folder.IsDir() && folder.Name() != "all" {
+		if folder.IsDir() && !slices.Contains([]string{"all", "internal", "kinds"}, folder.Name()) {
 			want = append(want, folder.Name())
 		}
 	}
 	var got []string
-	for _, typ := range pipeline.Types() {
+	for _, typ := range pipeline.DefaultRegistry.Types() {
 		got = append(got, strings.ReplaceAll(typ, "-", ""))
 	}
 	slices.Sort(got)
@@ -58,18 +60,36 @@ func TestEveryStageIsHere(t *testing.T) {
 }
 
 // shipped loads the pipelines that ship with webrace, with no variable of the environment set.
-func shipped(t *testing.T, o pipeline.LoadOptions) *pipeline.Config {
+func shipped(t *testing.T, o config.LoadOptions) *config.Config {
 	t.Helper()
 	o.Env = func(string) (string, bool) { return "", false }
-	config, err := pipeline.Parse("pipelines.toml", webrace.Pipelines, o)
+	config, err := config.Parse("pipelines.toml", webrace.Pipelines, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return config
 }
 
+// TestThePageNamesEveryShippedPipeline holds that docs/pipelines.md has a line on each, and on no other.
+func TestThePageNamesEveryShippedPipeline(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, p := range shipped(t, config.LoadOptions{}).Pipelines {
+		names = append(names, p.Name)
+	}
+	var named []string
+	for _, found := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|").FindAllStringSubmatch(section(t, read(t, "pipelines.md"), "## The shipped pipelines\n", "\n\n`"), -1) {
+		named = append(named, found[1])
+	}
+	slices.Sort(names)
+	slices.Sort(named)
+	if !slices.Equal(names, named) {
+		t.Errorf("the page names %v, and there are %v", named, names)
+	}
+}
+
 func TestShippedPipelinesLoadClean(t *testing.T) {
-	config := shipped(t, pipeline.LoadOptions{})
+	config := shipped(t, config.LoadOptions{})
 	var names []string
 	for _, p := range config.Pipelines {
 		names = append(names, p.Name)
@@ -122,13 +142,13 @@ func TestCommonSettingsAreTaken(t *testing.T) {
 		{"frontier.fresh=0s", "frontier.rules=deny extension pdf,deny path /private"},
 		{"write-file.format=xml", "write-file.path=acis.xml"},
 	} {
-		shipped(t, pipeline.LoadOptions{Set: set})
+		shipped(t, config.LoadOptions{Set: set})
 	}
 }
 
 func TestOptionsThatNeedAValueSaySo(t *testing.T) {
 	source := regexp.MustCompile(`(?m)^path = .*\n`).ReplaceAll(webrace.Pipelines, nil)
-	_, err := pipeline.Parse("pipelines.toml", source, pipeline.LoadOptions{})
+	_, err := config.Parse("pipelines.toml", source, config.LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "name the file to write") {
 		t.Errorf("export without a path: %v", err)
 	}

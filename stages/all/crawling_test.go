@@ -9,7 +9,7 @@ import (
 )
 
 // crawling are the stages whose options docs/crawling.md gives reasons for.
-var crawling = []string{"fetch", "frontier", "normalize", "sitemap-parse", "feed-parse", "render"}
+var crawling = []string{"fetch", "frontier", "normalize", "sitemap-parse", "feed-parse", "render", "score"}
 
 // TestEveryOptionOfACrawlHasAReason compares the tables of docs/crawling.md with the reference that is made
 // from the code: the same options, and the same defaults.
@@ -36,6 +36,13 @@ func TestEveryOptionOfACrawlHasAReason(t *testing.T) {
 		if len(got) != len(want) {
 			t.Errorf("%s has %d options, and docs/crawling.md has %d", stage, len(want), len(got))
 		}
+	}
+}
+
+func TestTheExampleOfScoresHasNoFaults(t *testing.T) {
+	example := section(t, section(t, read(t, "crawling.md"), "\n## Which pages come first\n", "\n## "), "```toml\n", "```")
+	if found := lint(t, "version = 1\n"+example); len(found) > 0 {
+		t.Error(found)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // TestEveryCodeIsExplainedByAnExampleThatHasIt compares docs/lint.md with the codes that there are, and lints
@@ -27,14 +29,14 @@ func TestEveryCodeIsExplainedByAnExampleThatHasIt(t *testing.T) {
 		explained = append(explained, code)
 		_, rest, found := strings.Cut(text, "```toml\n")
 		example, _, closed := strings.Cut(rest, "```")
-		if code == string(pipeline.CodeStage) { // no file has it
+		if code == string(finding.CodeStage) { // no file has it
 			continue
 		}
 		if !found || !closed {
 			t.Errorf("%s has no example", code)
 			continue
 		}
-		if found := lint(t, example); !slices.ContainsFunc(found, func(f pipeline.Finding) bool { return string(f.Code) == code && f.Message != "" }) {
+		if found := lint(t, example); !slices.ContainsFunc(found, func(f finding.Finding) bool { return string(f.Code) == code && f.Message != "" }) {
 			t.Errorf("the example of %s has %v", code, found)
 		}
 	}
@@ -48,13 +50,13 @@ func TestEveryCodeIsExplainedByAnExampleThatHasIt(t *testing.T) {
 var command = regexp.MustCompile(`^# webrace-run (.*)\n`)
 
 // lint returns what is found in an example, by the command in its first line if there is one.
-func lint(t *testing.T, example string) pipeline.Findings {
+func lint(t *testing.T, example string) finding.List {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipelines.toml")
 	if err := os.WriteFile(path, []byte(example), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := pipeline.LoadOptions{Env: func(string) (string, bool) { return "", false }}
+	o := config.LoadOptions{Env: func(string) (string, bool) { return "", false }}
 	check := false
 	if match := command.FindStringSubmatch(example); match != nil {
 		words := strings.Fields(match[1])
@@ -70,10 +72,13 @@ func lint(t *testing.T, example string) pipeline.Findings {
 			o.Set = words[2:]
 		}
 	}
-	config, err := pipeline.Load(path, o)
-	var found pipeline.Findings
+	config, err := config.Load(path, o)
+	var found finding.List
 	if err != nil && !errors.As(err, &found) {
 		t.Fatal(err)
+	}
+	if err == nil {
+		found = config.Warnings
 	}
 	if check && err == nil {
 		graph, err := config.Graph("news")
@@ -88,9 +93,9 @@ func lint(t *testing.T, example string) pipeline.Findings {
 // codes returns the values of the constants of the type Code, as the source has them.
 func codes(t *testing.T) (all []string) {
 	t.Helper()
-	files, err := filepath.Glob("../../pipeline/*.go")
+	files, err := filepath.Glob("../../pipeline/finding/*.go")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no source of package pipeline: %v", err)
+		t.Fatalf("no source of package finding: %v", err)
 	}
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)

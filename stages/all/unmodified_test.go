@@ -17,6 +17,8 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 	"github.com/webrace/webrace/stages/print"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/xmlschema"
@@ -40,7 +42,7 @@ type unmodifiedCase struct {
 	page    string
 	ports   []string // of documents; the others are collected, too
 	others  []string
-	places  map[string]pipeline.Code
+	places  map[string]finding.Code
 	gives   int // the least that is collected in each run
 }
 
@@ -51,24 +53,24 @@ const (
 )
 
 // only says what lint says before the cache and behind it.
-func only(before, behind pipeline.Code) map[string]pipeline.Code {
-	return map[string]pipeline.Code{beforeCache: before, behindCache: behind}
+func only(before, behind finding.Code) map[string]finding.Code {
+	return map[string]finding.Code{beforeCache: before, behindCache: behind}
 }
 
 func passes(options string, extra ...string) unmodifiedCase {
-	return unmodifiedCase{options: options, ports: append([]string{""}, extra...), places: only(pipeline.CodePart, ""), gives: 1}
+	return unmodifiedCase{options: options, ports: append([]string{""}, extra...), places: only(finding.CodePart, ""), gives: 1}
 }
 
 func ends(options string, others ...string) unmodifiedCase {
 	return unmodifiedCase{
 		options: options, others: others, gives: 1,
-		places: map[string]pipeline.Code{besideCache: pipeline.CodePart, behindCache: ""},
+		places: map[string]finding.Code{besideCache: finding.CodePart, behindCache: ""},
 	}
 }
 
 var unmodifiedCases = map[string]unmodifiedCase{
 	"map":        passes(`where = "text contains 'storm'"` + "\n" + `set = { "meta.title" = "upper(title)" }`),
-	"route":      {options: `ports = [{ name = "hit", when = "text contains 'storm' and len(links) == 1" }]`, ports: []string{"hit", "other"}, places: only(pipeline.CodePart, ""), gives: 1},
+	"route":      {options: `ports = [{ name = "hit", when = "text contains 'storm' and len(links) == 1" }]`, ports: []string{"hit", "other"}, places: only(finding.CodePart, ""), gives: 1},
 	"dedupe":     passes(`key = "title"`, "duplicates"),
 	"sample":     passes("share = 1.0\n"+`key = "canonical + string(version)"`, "rest"),
 	"throttle":   passes("count = 1000\nperiod = \"1s\"\nburst = 1000\n" + `key = "body"`),
@@ -81,22 +83,28 @@ var unmodifiedCases = map[string]unmodifiedCase{
 	"index":      ends(``),
 	"keyword-filter": {
 		options: `audience = "everyone"`, others: []string{""}, gives: 1,
-		places: map[string]pipeline.Code{besideCache: pipeline.CodePart, behindCache: "", behindBody: pipeline.CodePart},
+		places: map[string]finding.Code{besideCache: finding.CodePart, behindCache: "", behindBody: finding.CodePart},
 	},
-	"drop": {places: map[string]pipeline.Code{besideCache: "", behindCache: ""}},
+	"queue": {ports: []string{""}, places: map[string]finding.Code{behindCache: ""}, gives: 1}, // before it, what cache learns would be lost
+	"drop":  {places: map[string]finding.Code{besideCache: "", behindCache: ""}},
 	"normalize": {
 		ports: []string{""}, others: []string{"links"}, gives: 2,
-		places: map[string]pipeline.Code{noNormalize: "", behindBody: ""},
+		places: map[string]finding.Code{noNormalize: "", behindBody: ""},
 	},
 	"feed-parse": {
 		page: rssPage, ports: []string{""}, others: []string{"links"}, gives: 2,
-		places: map[string]pipeline.Code{behindFetch: "", beforeCache: "", behindCache: "", cacheFirst: ""},
+		places: map[string]finding.Code{behindFetch: "", beforeCache: "", behindCache: "", cacheFirst: ""},
 	},
 	"sitemap-parse": {
 		page: mapPage, ports: []string{""}, others: []string{"links"}, gives: 1,
-		places: map[string]pipeline.Code{behindFetch: "", beforeCache: "", behindCache: "", cacheFirst: ""},
+		places: map[string]finding.Code{behindFetch: "", beforeCache: "", behindCache: "", cacheFirst: ""},
 	},
-	"cache": {ports: []string{""}, others: []string{"links"}, places: only("", ""), gives: 2},
+	"transform":  {ports: []string{""}, places: map[string]finding.Code{behindCache: ""}, gives: 1}, // in front of cache, documents that were not fetched anew have no graph
+	"quad-index": {ports: []string{""}, places: only(finding.CodePart, finding.CodePart)},
+	"quad-links": {ports: []string{""}, others: []string{"links"}, places: only("", ""), gives: 1},
+	"detect":     {ports: []string{""}, places: only("", ""), gives: 1},
+	"xslt":       {ports: []string{""}, places: only("", ""), gives: 1},
+	"cache":      {ports: []string{""}, others: []string{"links"}, places: only("", ""), gives: 2},
 }
 
 // elsewhere are the stages that another test of this name is about, because they need a program.
@@ -106,8 +114,8 @@ var elsewhere = []string{"exec", "render"}
 // answers 304, then it is fresh and not asked for. Either lint finds that the stage cannot stand there, or what comes
 // of it is the same each time.
 func TestFreshAndUnmodified(t *testing.T) {
-	for _, typ := range pipeline.Types() {
-		spec, _ := pipeline.Lookup(typ)
+	for _, typ := range pipeline.DefaultRegistry.Types() {
+		spec, _ := pipeline.DefaultRegistry.Lookup(typ)
 		c, known := unmodifiedCases[typ]
 		switch {
 		case slices.Contains(elsewhere, typ), len(spec.In) == 0:
@@ -255,7 +263,7 @@ func quoted(list []string) string {
 }
 
 // run crawls three times if lint finds nothing, as it should or should not.
-func (u *unmodifiedTrial) run(code pipeline.Code, bare bool) {
+func (u *unmodifiedTrial) run(code finding.Code, bare bool) {
 	if graph, err := u.graph("0s", bare); err != nil || code != "" {
 		u.judge(graph, err, code)
 		return
@@ -287,8 +295,8 @@ func (u *unmodifiedTrial) run(code pipeline.Code, bare bool) {
 }
 
 // judge holds what lint says against what it should say.
-func (u *unmodifiedTrial) judge(_ *pipeline.Graph, err error, code pipeline.Code) {
-	var found pipeline.Findings
+func (u *unmodifiedTrial) judge(_ *pipeline.Graph, err error, code finding.Code) {
+	var found finding.List
 	errors.As(err, &found)
 	if code == "" || len(found) != 1 || found[0].Code != code || found[0].Pos.Line != 3 {
 		u.Fatalf("lint says %v, want a finding of the code %q in the flow", err, code)
@@ -299,7 +307,7 @@ func (u *unmodifiedTrial) judge(_ *pipeline.Graph, err error, code pipeline.Code
 // graph loads the pipeline with collectors. A bare one asks for no parts: what it is given shows what the stage alone
 // makes the cache recall.
 func (u *unmodifiedTrial) graph(fresh string, bare bool) (*pipeline.Graph, error) {
-	config, err := pipeline.Parse("p.toml", []byte(u.config()), pipeline.LoadOptions{Set: []string{"frontier.fresh=" + fresh}})
+	config, err := config.Parse("p.toml", []byte(u.config()), config.LoadOptions{Set: []string{"frontier.fresh=" + fresh}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package batch is the stage that makes one value of several: a list, for whoever does better with many at
+// Package batch is the stage that makes one value of several: a list, for stages that do better with many at
 // once. A list is complete when it has enough items or bytes, or when its first item has waited long enough;
 // with a key, there is a list for each. What it is made of is acknowledged when the list has been dealt with,
 // and not before: a crash repeats all of it. When the run ends or drains, what has been gathered goes on as
@@ -12,10 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
-	"github.com/webrace/webrace/internal/heft"
-	"github.com/webrace/webrace/internal/shelf"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	"github.com/webrace/webrace/pipeline/memsize"
+	"github.com/webrace/webrace/pipeline/pending"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
 // Options of the stage.
@@ -77,12 +78,12 @@ type stage struct {
 	options Options
 	env     *pipeline.Env
 	key     *expression.Key
-	shelf   *shelf.Shelf
+	pending *pending.Queue
 
 	mu    sync.Mutex
 	open  map[string]*list // by key
 	order []*list          // all that were opened, the oldest first; those that are complete are skipped
-	ready []shelf.Parcel
+	ready []pending.Item
 }
 
 // list is one that is being filled.
@@ -103,7 +104,7 @@ var (
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	key, err := expression.CompileKey(o.Key)
-	return &stage{options: o, env: env, key: key, open: make(map[string]*list), shelf: shelf.New(o.MaxItems)}, err
+	return &stage{options: o, env: env, key: key, open: make(map[string]*list), pending: pending.New(o.MaxItems)}, err
 }
 
 // Process puts the item into its list.
@@ -114,13 +115,13 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 	}
 	bytes := 0
 	if s.options.Bytes > 0 {
-		bytes = heft.Of(it.Value)
+		bytes = memsize.Of(it.Value)
 	}
-	if err := s.shelf.Take(ctx, s.closeOldest); err != nil {
+	if err := s.pending.Take(ctx, s.closeOldest); err != nil {
 		return err
 	}
 	s.add(key, bytes, it)
-	s.shelf.Put(s.closeOldest)
+	s.pending.Put(s.closeOldest)
 	return nil
 }
 
@@ -152,7 +153,7 @@ func (s *stage) begin(key string) *list {
 	s.open[key] = l
 	s.order = append(s.order, l)
 	if s.oldest() == l {
-		s.shelf.Wake() // nothing was due before
+		s.pending.Wake() // nothing was due before
 	}
 	return l
 }
@@ -165,10 +166,10 @@ func (s *stage) complete(l *list, why string) {
 	if s.key != nil {
 		meta = map[string]string{"key": l.key}
 	}
-	s.ready = append(s.ready, shelf.Parcel{Value: l.values, Meta: meta, Group: l.held, Size: len(l.held)})
+	s.ready = append(s.ready, pending.Item{Value: l.values, Meta: meta, Group: l.held, Size: len(l.held)})
 	l.values, l.held = nil, nil
 	s.env.Counter(why).Add(1)
-	s.shelf.Wake()
+	s.pending.Wake()
 }
 
 // closeOldest makes room.
@@ -198,7 +199,7 @@ func (s *stage) oldest() *list {
 }
 
 // Due returns the lists that are complete.
-func (s *stage) Due(now time.Time, everything bool) (ready []shelf.Parcel, next time.Time) {
+func (s *stage) Due(now time.Time, everything bool) (ready []pending.Item, next time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := s.oldest(); l != nil; l = s.oldest() {
@@ -227,5 +228,5 @@ func (s *stage) Hurry() {
 
 // Release emits lists as they are complete.
 func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline.Emitter) error {
-	return s.shelf.Release(ctx, ended, out, s)
+	return s.pending.Release(ctx, ended, out, s)
 }

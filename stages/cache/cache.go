@@ -93,13 +93,16 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 
 // store keeps a fetched document, and holds its request until it is durable.
 func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
-	durable := it.Hold()
-	version, err := s.objects.Put(d, durable)
+	durable, written := it.Hold(), make(chan error, 1)
+	version, err := s.objects.Put(d, func(err error) {
+		written <- err
+		durable(err)
+	})
 	if err != nil {
 		durable(nil) // the error of this call decides
 		if errors.Is(err, objects.ErrIncomplete) {
 			s.env.Counter("truncated_ignored").Add(1)
-			it.Learn(webrace.Learned(forgetValidators))
+			it.Learn(webrace.Learned((*webrace.Visit).ForgetValidators))
 			return s.recall(ctx, it, instead(d), out)
 		}
 		return fmt.Errorf("store %s: %w", d.URL, err)
@@ -108,13 +111,16 @@ func (s *stage) store(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 		s.env.Counter("versions").Add(1)
 	}
 	if err := s.pin(it, version); err != nil {
+		if <-written != nil {
+			return nil // it is lost, and the request is told why by what holds it
+		}
 		return pipeline.Retry(fmt.Errorf("store %s: %w", d.URL, err), time.Now()) // it was removed at once
 	}
 	truncated := d.Truncated // what is learned may be kept for longer than the document, and must not keep it
 	it.Learn(webrace.Learned(func(v *webrace.Visit) {
 		v.Digest, v.Version = version.Digest, version.Number
 		if truncated {
-			forgetValidators(v)
+			v.ForgetValidators()
 		}
 	}))
 	return out.Emit(ctx, it.With(stored(d, version)))
@@ -161,14 +167,10 @@ func recalled(version objects.Version, d *webrace.Document) webrace.Learned {
 	return func(v *webrace.Visit) {
 		v.Digest, v.Version = version.Digest, version.Number
 		if version.Number != known {
-			forgetValidators(v)
+			v.ForgetValidators()
 		}
 	}
 }
-
-// forgetValidators makes the next visit fetch the document, because the server would confirm something else
-// than what is stored.
-func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
 
 // instead is what a document that was cut is replaced by: one that was not fetched, so that its stored version
 // answers. That the server was asked does not validate it.
@@ -179,8 +181,8 @@ func instead(d *webrace.Document) *webrace.Document {
 	}
 }
 
-// pin keeps a version from being removed until its request is done. By then whoever waits for the version
-// has an annotation that says so.
+// pin keeps a version from being removed until its request is done. By then the owner who waits for the
+// version has an annotation that says so.
 func (s *stage) pin(it *pipeline.Item, v objects.Version) error {
 	unpin, err := s.objects.Pin(v)
 	if err != nil {
@@ -215,5 +217,6 @@ func (s *stage) forget(d *webrace.Document) error {
 func stored(d *webrace.Document, v objects.Version) *webrace.Document {
 	copied := *d
 	copied.Digest, copied.Version, copied.Changed = v.Digest, v.Number, v.Changed
+	copied.Screenshot = nil // it is stored, and takes room
 	return &copied
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/linkset"
+	"github.com/webrace/webrace/stages/internal/linkset"
 	"github.com/webrace/webrace/storage/objects"
 )
 

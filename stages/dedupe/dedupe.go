@@ -15,8 +15,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
 // Options of the stage.
@@ -81,6 +82,7 @@ type entry struct {
 type stage struct {
 	options Options
 	key     *expression.Key
+	dry     bool // the file is read alone
 
 	duplicates, forgotten, failed *atomic.Int64
 
@@ -101,7 +103,7 @@ var (
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	key, err := expression.CompileKey(o.Key)
 	return &stage{
-		options: o, key: key, known: make(map[hash]*entry),
+		options: o, key: key, dry: env.Dry, known: make(map[hash]*entry),
 		duplicates: env.Counter("duplicates"), forgotten: env.Counter("forgotten"), failed: env.Counter("failed"),
 	}, err
 }
@@ -114,18 +116,20 @@ func (s *stage) Open(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	file, err := openKeys(s.options.Path, func(h hash, at time.Time) {
+	err := readKeys(s.options.Path, func(h hash, at time.Time) {
 		if !s.expired(at, now) {
 			s.remember(&entry{hash: h, at: at})
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("open the keys: %w", err)
+		return fmt.Errorf("read the keys: %w", err)
 	}
-	if err := file.rewrite(s.live()); err != nil {
+	if s.dry {
+		return nil
+	}
+	if s.file, err = rewriteKeys(s.options.Path, s.live()); err != nil {
 		return fmt.Errorf("tidy the keys: %w", err)
 	}
-	s.file = file
 	return nil
 }
 
@@ -162,7 +166,7 @@ func (s *stage) first(h hash, now time.Time) *entry {
 	for len(s.order) > 0 && (s.order[0].gone || s.expired(s.order[0].at, now)) {
 		s.forgetOldest()
 	}
-	if s.known[h] != nil {
+	if before := s.known[h]; before != nil && !s.expired(before.at, now) { // those of a file are in the order of their ends
 		return nil
 	}
 	e := &entry{hash: h, at: now}

@@ -87,6 +87,25 @@ func TestAKeyIsRememberedForATime(t *testing.T) {
 	})
 }
 
+// A file has keys in the order in which their items were dealt with: one whose time is over may stand behind others.
+func TestAKeyOfAFileIsRememberedForItsTimeAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	now := time.Now()
+	text := record(&entry{hash: hashOf("young"), at: now})
+	text = append(text, record(&entry{hash: hashOf("old"), at: now.Add(-3 * time.Hour)})...)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := made(t, with(func(o *Options) { o.Path, o.Within = path, pipeline.Duration(4*time.Hour) }))
+	if err := s.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if later := now.Add(2 * time.Hour); s.first(hashOf("old"), later) == nil || s.first(hashOf("young"), later) != nil {
+		t.Error("a key is remembered for another time than its own")
+	}
+}
+
 // TestAnItemThatFailsMayPassAgain is what delivery at least once asks for: the repeat is no duplicate.
 func TestAnItemThatFailsMayPassAgain(t *testing.T) {
 	s := made(t, with(nothing))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,22 +15,21 @@ import (
 // which the item came. It is written as keys come, without waiting for the disk: what a power cut takes with
 // it passes again.
 type keyFile struct {
-	path string
 	file *os.File
 	err  error // the first of a write, which Close tells
 }
 
 const recordSize = 16 + 8
 
-// openKeys calls f for each key that is in the file, which may not be there yet. What a crash has cut off in
+// readKeys calls f for each key that is in the file, which may not be there yet. What a crash has cut off in
 // the middle is left out.
-func openKeys(path string, f func(hash, time.Time)) (*keyFile, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+func readKeys(path string, f func(hash, time.Time)) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
 	in := bufio.NewReader(file)
@@ -37,20 +37,23 @@ func openKeys(path string, f func(hash, time.Time)) (*keyFile, error) {
 		var record [recordSize]byte
 		switch _, err := io.ReadFull(in, record[:]); {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return &keyFile{path: path}, nil
+			return nil
 		case err != nil:
-			return nil, err
+			return err
 		}
 		f(hash(record[:16]), time.Unix(int64(binary.LittleEndian.Uint64(record[16:])), 0))
 	}
 }
 
-// rewrite puts a file of these keys in the place of the one there is, and goes on with it.
-func (k *keyFile) rewrite(keys []*entry) error {
-	part := k.path + ".part"
+// rewriteKeys puts a file of these keys in the place of the one there is, to be gone on with.
+func rewriteKeys(path string, keys []*entry) (*keyFile, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	part := path + ".part"
 	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := bufio.NewWriter(file)
 	for _, e := range keys {
@@ -60,13 +63,15 @@ func (k *keyFile) rewrite(keys []*entry) error {
 	}
 	err = errors.Join(err, out.Flush(), file.Sync(), file.Close())
 	if err == nil {
-		err = os.Rename(part, k.path)
+		err = os.Rename(part, path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(part))
+		return nil, errors.Join(err, os.Remove(part))
 	}
-	k.file, err = os.OpenFile(k.path, os.O_WRONLY|os.O_APPEND, 0)
-	return err
+	if file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); err != nil {
+		return nil, err
+	}
+	return &keyFile{file: file}, nil
 }
 
 func record(e *entry) []byte {

@@ -1,4 +1,4 @@
-// Package drop is the stage that takes anything and does nothing: the end of a branch nobody wants.
+// Package drop is the stage that takes anything and does nothing: the end of a branch that is not wanted.
 package drop
 
 import (

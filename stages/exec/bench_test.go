@@ -21,7 +21,7 @@ func BenchmarkItem(b *testing.B) {
 		b.Skip("python3 is not here")
 	}
 	script := filepath.Join(b.TempDir(), "keep.py")
-	library, err := filepath.Abs("../../internal/scaffold/python")
+	library, err := filepath.Abs("../../cmd/internal/scaffold/python")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func BenchmarkItem(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
 				o := defaults
-				o.Command, o.Env = program, map[string]string{"PROGRAM": "work"}
+				o.Command, o.Env = program, map[string]pipeline.Secret{"PROGRAM": pipeline.NewSecret("work")}
 				run(b, o, document)
 			})
 		}

@@ -63,7 +63,7 @@ func retryAfter(seconds float64) time.Duration {
 	return time.Duration(min(max(seconds, 0), longestPut.Seconds()) * float64(time.Second))
 }
 
-// bounded refuses lists that nobody can read.
+// bounded refuses lists that are too long to read.
 func (p *progSpec) bounded() error {
 	names := slices.Concat(p.Takes, p.Fields, p.Needs, p.Options)
 	for _, out := range p.Gives {

@@ -1,12 +1,14 @@
 package exec
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // call is one item that a process has, and what it has yielded so far.
@@ -26,7 +28,7 @@ type output struct {
 }
 
 // untouched reports whether it is the item as it came.
-func (o output) untouched() bool { return o.Keep && len(o.Set) == 0 && !o.Body }
+func (o output) untouched() bool { return o.Keep && len(o.Set) == 0 && !o.Body && len(o.Meta) == 0 }
 
 // lostError says that the process was lost while it had an item. The culprit is the one that is known to be
 // the reason.
@@ -38,19 +40,24 @@ type lostError struct {
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// send gives a value to the program. The error is about the value; what becomes of the process, the call
-// says.
-func (p *process) send(value any) (*call, error) {
-	kind, header, body, err := pipeline.EncodeFields(value, p.fields...)
+// send gives an item to the program. The error is about the item; what becomes of the process, the call says.
+func (p *process) send(it *pipeline.Item) (*call, error) {
+	kind, header, body, err := codec.Encode(it.Value, p.fields...)
 	if err != nil {
 		return nil, err
+	}
+	var meta json.RawMessage
+	if len(it.Meta) > 0 {
+		if meta, err = json.Marshal(it.Meta); err != nil {
+			return nil, err
+		}
 	}
 	c := &call{done: make(chan struct{})}
 	id, alive := p.register(c)
 	if !alive {
 		return c, nil
 	}
-	frame := appendItem(make([]byte, 0, len(header)+100), id, kind, header)
+	frame := appendItem(make([]byte, 0, len(header)+len(meta)+100), id, kind, header, meta)
 	if size := frameStart + len(frame) + len(body); int64(size) > int64(p.stage.options.MaxFrame) {
 		p.unregister(id)
 		return nil, fmt.Errorf("the item is a frame of %d bytes: max_frame is %v", size, p.stage.options.MaxFrame)
@@ -94,7 +101,7 @@ func (p *process) write(header, body []byte) {
 func (p *process) unheard(err error) {
 	select {
 	case <-p.exited:
-	case <-time.After(told):
+	case <-time.After(exitWait):
 		p.fail(fmt.Errorf("it does not read its standard input: %w", err), 0)
 	}
 }
@@ -163,7 +170,7 @@ func (p *process) overdue() {
 	}
 	p.mu.Unlock()
 	if id != 0 {
-		p.stage.env.Counter("timeouts").Add(1)
+		p.stage.countAt(p.place, "timeouts")
 		p.fail(fmt.Errorf("it took longer than %v (timeout) over the item, and was killed", p.stage.options.Timeout), id)
 	}
 }
@@ -182,9 +189,9 @@ func (p *process) fail(err error, culprit uint64) {
 	p.watch()
 	p.mu.Unlock()
 	p.kill()
-	reason := p.stage.named(fmt.Errorf("%w%s", err, p.diary.said()))
+	reason := p.place.named(fmt.Errorf("%w%s", err, p.log.said()))
 	if !leaving && !errors.Is(err, errClosed) {
-		p.stage.env.Logger.Warn("program lost", "error", err, "items", len(calls))
+		p.stage.loggerAt(p.place).Warn("program lost", "error", err, "items", len(calls))
 	}
 	for id, c := range calls {
 		c.finish(&lostError{err: reason, culprit: id == culprit})

@@ -18,7 +18,7 @@ func unread(t *testing.T) (p *process, had *call) {
 	}
 	s := impl.(*stage)
 	p = &process{
-		stage: s, diary: newDiary(s.env.Logger, s.env.Counter("stderr_lines_left_out")),
+		stage: s, log: newStderrLog(s.env.Logger, s.env.Counter("stderr_lines_left_out")),
 		heard: make(chan struct{}), exited: make(chan struct{}), calls: make(map[uint64]*call),
 	}
 	theirs, ours, err := os.Pipe()
@@ -30,7 +30,7 @@ func unread(t *testing.T) (p *process, had *call) {
 		_ = ours.Close()
 	})
 	p.stdin = ours
-	if had, err = p.send("the first"); err != nil {
+	if had, err = p.send(&pipeline.Item{Value: "the first"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := theirs.Close(); err != nil {
@@ -44,7 +44,7 @@ func TestAnswersFromBeforeTheEndCountWhenTheEndIsNoticedByAWrite(t *testing.T) {
 	p.status = errors.New("exit status 3")
 	close(p.heard)
 	close(p.exited)
-	if _, err := p.send("the second"); err != nil { // which breaks the pipe
+	if _, err := p.send(&pipeline.Item{Value: "the second"}); err != nil { // which breaks the pipe
 		t.Fatal(err)
 	}
 	p.stage.tasks.Wait()

@@ -20,7 +20,7 @@ import (
 func host() {
 	o := defaults
 	o.Command = []string{os.Args[0]}
-	o.Env = map[string]string{"PROGRAM": os.Getenv("GUEST"), "PIDS": os.Getenv("PIDS")}
+	o.Env = map[string]pipeline.Secret{"PROGRAM": pipeline.NewSecret(os.Getenv("GUEST")), "PIDS": pipeline.NewSecret(os.Getenv("PIDS"))}
 	impl, err := newStage(o, pipeline.NewEnv("p", "s", nil))
 	if err != nil {
 		panic(err)

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // TestPythonKnowsWhatIsLeftOut holds the table of zero values of the Python library against the codecs.
@@ -16,7 +16,7 @@ func TestPythonKnowsWhatIsLeftOut(t *testing.T) {
 		t.Skip("python3 is not here")
 	}
 	c := osexec.Command(program, "-B", "-c", "import json, webrace_stage; print(json.dumps(webrace_stage.EMPTY))")
-	c.Dir = "../../internal/scaffold/python"
+	c.Dir = "../../cmd/internal/scaffold/python"
 	text, err := c.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -26,12 +26,12 @@ func TestPythonKnowsWhatIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind, got := range tables {
-		fields, err := pipeline.KindFields(kind)
+		named, err := codec.Named(kind)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := make(map[string]any)
-		for _, f := range fields {
+		for _, f := range named.Fields {
 			zero, err := json.Marshal(f.Zero)
 			if err != nil {
 				t.Fatal(err)

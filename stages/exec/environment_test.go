@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/subprocess"
+	"github.com/webrace/webrace/pipeline"
 )
 
 // TestEnvironmentIsWhatIsNamed has a program print the environment that it was given.
@@ -16,7 +17,9 @@ func TestEnvironmentIsWhatIsNamed(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	o := options("work", func(o *Options) { o.Env["NAMED"], o.Env["LANG"] = "of=it", "el_GR.UTF-8" })
+	o := options("work", func(o *Options) {
+		o.Env["NAMED"], o.Env["LANG"] = pipeline.NewSecret("of=it"), pipeline.NewSecret("el_GR.UTF-8")
+	})
 	var given []string
 	if err := json.Unmarshal([]byte(try(t, o, "environment").Out[""][0].(string)), &given); err != nil {
 		t.Fatal(err)
@@ -33,7 +36,7 @@ func TestEnvironmentIsWhatIsNamed(t *testing.T) {
 			t.Errorf("it was not given %s", want)
 		}
 	}
-	if most := len(subprocess.Environment(o.Env)); len(given) > most {
+	if most := len(subprocess.Environment(o.environment())); len(given) > most {
 		t.Errorf("it was given %d variables, and %d were named", len(given), most)
 	}
 }

@@ -19,24 +19,26 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 
-	_ "github.com/webrace/webrace/internal/kinds" // the names that programs know values by
+	_ "github.com/webrace/webrace/stages/kinds" // the names that programs know values by
 )
 
 // Options of the stage.
 type Options struct {
-	Command   []string          `toml:"command" doc:"the program and its arguments"`
-	Takes     []string          `toml:"takes" doc:"the kinds that it takes, or any"`
-	Gives     []Output          `toml:"gives" doc:"what it gives"`
-	Needs     []string          `toml:"needs" doc:"the parts that it needs of each document: body, text, links, version; [] if none; where it is left out, what the program says"`
-	Options   pipeline.Table    `toml:"options" doc:"options of the program, which says itself what there are"`
-	Processes int               `toml:"processes" doc:"how many processes share the work"`
-	InFlight  int               `toml:"in_flight" doc:"the most items that one process has at once; not more than there are workers"`
-	Timeout   pipeline.Duration `toml:"timeout" doc:"the longest that the program may take for an item before it is killed"`
-	Ready     pipeline.Duration `toml:"ready" doc:"the longest that it may take to be ready"`
-	Grace     pipeline.Duration `toml:"grace" doc:"the longest that it may take to end once there is no more input"`
-	MaxFrame  pipeline.Size     `toml:"max_frame" doc:"the largest frame, and the most that one item may yield"`
-	Env       map[string]string `toml:"env" doc:"variables of its environment; besides it gets a few of this process, such as PATH and HOME, and no others: env = { API_KEY = \"${API_KEY}\" } passes one on"`
-	Dir       string            `toml:"dir" doc:"its working directory"`
+	Command   []string                   `toml:"command" doc:"the program and its arguments"`
+	Takes     []string                   `toml:"takes" doc:"the kinds that it takes, or any"`
+	Gives     []Output                   `toml:"gives" doc:"what it gives"`
+	Needs     []string                   `toml:"needs" doc:"the parts that it needs of each document: body, text, links, version; [] if none; where it is left out, what the program says"`
+	Options   pipeline.Table             `toml:"options" doc:"options of the program, which says itself what there are"`
+	Processes int                        `toml:"processes" doc:"how many processes share the work; at each place of on, if there are such"`
+	On        []string                   `toml:"on" doc:"places that share the work, each by a prefix of the command: [\"\", \"ssh node2\"] runs it here and there; if it is left out, it runs here"`
+	InFlight  int                        `toml:"in_flight" doc:"the most items that one process has at once; not more than there are workers"`
+	Timeout   pipeline.Duration          `toml:"timeout" doc:"the longest that the program may take for an item before it is killed"`
+	Ready     pipeline.Duration          `toml:"ready" doc:"the longest that it may take to be ready"`
+	Grace     pipeline.Duration          `toml:"grace" doc:"the longest that it may take to end once there is no more input"`
+	MaxFrame  pipeline.Size              `toml:"max_frame" doc:"the largest frame, and the most that one item may yield"`
+	MaxMemory pipeline.Size              `toml:"max_memory" doc:"the most memory that a process may need, with all that it has started, before it is killed (Linux; of one that runs elsewhere, what ssh needs here); 0 is no limit"`
+	Env       map[string]pipeline.Secret `toml:"env" doc:"variables of its environment; besides it gets a few of this process, such as PATH and HOME, and no others: env = { API_KEY = \"${API_KEY}\" } passes one on, { API_KEY = \"${file:/run/secrets/key}\" } what a file holds"`
+	Dir       string                     `toml:"dir" doc:"its working directory"`
 }
 
 // Output is a port of the program.
@@ -47,6 +49,8 @@ type Output struct {
 }
 
 const sameKind = "same"
+
+const leastMemory pipeline.Size = 1 << 20
 
 var defaults = Options{
 	Takes: []string{"document"}, Gives: []Output{{Kind: "document"}},
@@ -65,6 +69,15 @@ func init() {
 	}, defaults, newStage)
 }
 
+// environment returns the variables that are named, as they are.
+func (o Options) environment() map[string]string {
+	all := make(map[string]string, len(o.Env))
+	for name, value := range o.Env {
+		all[name] = value.Reveal()
+	}
+	return all
+}
+
 // fault is about an option.
 func fault(option, format string, args ...any) error {
 	return &pipeline.OptionError{Option: option, Err: fmt.Errorf(format, args...)}
@@ -81,6 +94,8 @@ func (o Options) Validate() error {
 		return fault("processes", "%d processes do no work", o.Processes)
 	case o.InFlight < 1:
 		return fault("in_flight", "%d items in flight are none", o.InFlight)
+	case o.MaxMemory != 0 && o.MaxMemory < leastMemory:
+		return fault("max_memory", "with less than %v no program starts", leastMemory)
 	case o.MaxFrame < 4<<10 || o.MaxFrame > 1<<30:
 		return fault("max_frame", "%v is not between 4KiB and 1GiB", o.MaxFrame)
 	}
@@ -92,6 +107,11 @@ func (o Options) Validate() error {
 	for _, name := range o.Takes {
 		if _, err := pipeline.KindNamed(name); err != nil {
 			return &pipeline.OptionError{Option: "takes", Err: err}
+		}
+	}
+	for i, prefix := range o.On {
+		if same := func(other string) bool { return slices.Equal(strings.Fields(other), strings.Fields(prefix)) }; slices.ContainsFunc(o.On[:i], same) {
+			return fault("on", "%q stands twice: processes says how many there are at each place", prefix)
 		}
 	}
 	for _, part := range o.Needs {
@@ -124,6 +144,14 @@ func (o Options) validateGives() error {
 		seen[out.Port] = true
 	}
 	return nil
+}
+
+// Effect says that what a program does that gives nothing, it does outside.
+func (o Options) Effect() string {
+	if len(o.Gives) > 0 {
+		return ""
+	}
+	return "give it to " + strings.Join(o.Command, " ")
 }
 
 // InputKinds returns what the program takes.

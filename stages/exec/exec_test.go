@@ -14,6 +14,7 @@ import (
 	"github.com/reugn/go-streams/extension"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/gostreams"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
@@ -34,7 +35,7 @@ func texts(text string) streams.Source {
 func options(mode string, change ...func(*Options)) Options {
 	o := defaults
 	o.Command = []string{os.Args[0]}
-	o.Env = map[string]string{"PROGRAM": mode, "GORACE": "atexit_sleep_ms=0"} // the race detector would have each end a second later
+	o.Env = map[string]pipeline.Secret{"PROGRAM": pipeline.NewSecret(mode), "GORACE": pipeline.NewSecret("atexit_sleep_ms=0")} // the race detector would have each end a second later
 	o.Takes = []string{"text"}
 	o.Gives = []Output{{Kind: "text"}, {Port: "links", Kind: "links", Doc: "links"}, {Port: "same", Kind: "same", Doc: "as it came"}}
 	o.Timeout = pipeline.Duration(20 * time.Second)
@@ -116,7 +117,7 @@ func together(t *testing.T, o Options, text string) (out []any, failures []strin
 	t.Helper()
 	g := pipeline.NewGraph("together")
 	g.AddStage("feeder", pipeline.Spec{Type: "feeder", Out: []pipeline.Port{{Kind: pipeline.KindOf[string]()}}}, func(*pipeline.Env) (any, error) {
-		return pipeline.FromSource(texts(text)), nil
+		return gostreams.FromSource(texts(text)), nil
 	})
 	g.AddType("stage", "exec", o).Common.Workers = 8
 	took := make(chan any, 1000)

@@ -63,16 +63,16 @@ func (p *process) greeted(m message) error {
 
 // unfit makes what the program has found wrong, or is wrong with it, an error of the stage: one for each option
 // that is at fault.
-func (s *stage) unfit(err error, said string) error {
+func (p place) unfit(err error, said string) error {
 	if many, several := err.(interface{ Unwrap() []error }); several {
 		var each []error
 		for _, one := range many.Unwrap() {
-			each = append(each, s.unfit(one, said))
+			each = append(each, p.unfit(one, said))
 		}
 		return errors.Join(each...)
 	}
 	if fault, ok := err.(*pipeline.OptionError); ok {
-		return &pipeline.OptionError{Option: fault.Option, Err: s.unfit(fault.Err, said)}
+		return &pipeline.OptionError{Option: fault.Option, Err: p.unfit(fault.Err, said)}
 	}
-	return s.named(fmt.Errorf("%w%s", err, said))
+	return p.named(fmt.Errorf("%w%s", err, said))
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
+	"github.com/webrace/webrace/pipeline/gostreams"
 )
 
 // faultsOf opens the stage, and returns what is wrong with its options.
@@ -84,10 +87,10 @@ func TestOptionsOfWhichAProgramSaysNothingAreItsOwn(t *testing.T) {
 
 func init() {
 	pipeline.Register(pipeline.Spec{Type: "texts", Summary: "gives texts", Out: []pipeline.Port{{Kind: pipeline.KindOf[string](), Doc: "a text"}}},
-		struct{}{}, func(struct{}, *pipeline.Env) (any, error) { return pipeline.FromSource(texts("x")), nil })
+		struct{}{}, func(struct{}, *pipeline.Env) (any, error) { return gostreams.FromSource(texts("x")), nil })
 }
 
-// TestCheckSaysTheLineOfAnOptionThatAProgramDoesNotKnow is what lint cannot find, as it runs nobody's program.
+// TestCheckSaysTheLineOfAnOptionThatAProgramDoesNotKnow is what lint cannot find, as it runs no program.
 func TestCheckSaysTheLineOfAnOptionThatAProgramDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	source := strings.Join([]string{
@@ -95,7 +98,7 @@ func TestCheckSaysTheLineOfAnOptionThatAProgramDoesNotKnow(t *testing.T) {
 		"command = ['" + os.Args[0] + "']", `env = { PROGRAM = "knows" }`, `takes = ["text"]`, `gives = []`,
 		"[pipeline.p.stage.shout.options]", "volume = 1", "volme = 2",
 	}, "\n")
-	config, err := pipeline.Parse("pipelines.toml", []byte(source), pipeline.LoadOptions{})
+	config, err := config.Parse("pipelines.toml", []byte(source), config.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +107,7 @@ func TestCheckSaysTheLineOfAnOptionThatAProgramDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := graph.Probe(t.Context(), pipeline.RunOptions{}, time.Minute)
-	if len(found) != 1 || found[0].Pos.Line != 12 || found[0].Code != pipeline.CodeEnvironment || !strings.Contains(found[0].Message, `it has no option "volme" (did you mean volume?)`) {
+	if len(found) != 1 || found[0].Pos.Line != 12 || found[0].Code != finding.CodeEnvironment || !strings.Contains(found[0].Message, `it has no option "volme" (did you mean volume?)`) {
 		t.Errorf("found %+v", found)
 	}
 }

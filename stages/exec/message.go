@@ -30,14 +30,18 @@ type hello struct {
 	MaxFrame int64          `json:"max_frame"`
 }
 
-// appendItem adds the header of an item: {"type":"item","id":7,"kind":"document","value":{…}}.
-func appendItem(b []byte, id uint64, kind string, value json.RawMessage) []byte {
+// appendItem adds the header of an item: {"type":"item","id":7,"kind":"document","value":{…}}, with its meta data,
+// which is JSON as well, if it has any.
+func appendItem(b []byte, id uint64, kind string, value, meta json.RawMessage) []byte {
 	b = append(b, `{"type":"item","id":`...)
 	b = strconv.AppendUint(b, id, 10)
 	b = append(b, `,"kind":"`...) // a name, in which nothing needs to be escaped
 	b = append(b, kind...)
 	b = append(b, `","value":`...)
 	b = append(b, value...)
+	if meta != nil {
+		b = append(append(b, `,"meta":`...), meta...)
+	}
 	return append(b, '}')
 }
 
@@ -56,6 +60,7 @@ type message struct {
 	Body  bool                       `json:"body"`  // of emit with keep: the frame's body takes the place of the value's
 	Kind  string                     `json:"kind"`  // of emit without keep; that of the port where it is left out
 	Value json.RawMessage            `json:"value"` // of emit without keep
+	Meta  map[string]string          `json:"meta"`  // of emit: meta data that is set, besides the item's
 
 	Count  json.RawMessage `json:"count"`  // of done and error: what is added to counters
 	Error  string          `json:"error"`  // of error
@@ -108,9 +113,9 @@ func readPlain(header []byte) (m message, ok bool) {
 type progSpec struct {
 	Takes   []string     `json:"takes"`
 	Gives   []progOutput `json:"gives"`
-	Fields  []string     `json:"fields"`  // those that it wants of an item; all if it names none
-	Needs   []string     `json:"needs"`   // the parts that it needs of an item; those that its fields tell of, if it does not say
-	Options []string     `json:"options"` // the names of those that it knows; any if it does not say
+	Fields  []string     `json:"fields,omitzero"` // those that it wants of an item; all if it names none
+	Needs   []string     `json:"needs,omitzero"`  // the parts that it needs of an item; those that its fields tell of, if it does not say
+	Options []string     `json:"options"`         // the names of those that it knows; any if it does not say
 }
 
 type progOutput struct {

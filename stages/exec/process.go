@@ -20,7 +20,8 @@ import (
 // process is a program that runs, from its start until it is gone.
 type process struct {
 	stage    *stage
-	diary    *diary
+	place    place
+	log      *stderrLog
 	fields   []string // of an item that the program wants
 	answered atomic.Bool
 
@@ -49,18 +50,18 @@ type process struct {
 	deadline *time.Timer
 }
 
-// told is how long is waited to learn why a pipe to a process has broken.
-const told = time.Second
+// exitWait is how long is waited for a process to end, to learn why a pipe to it has broken.
+const exitWait = time.Second
 
-// launch starts the program and shakes hands with it.
-func (s *stage) launch() (*process, error) {
+// launch starts the program at a place and shakes hands with it.
+func (s *stage) launch(at place) (*process, error) {
 	p := &process{
-		stage: s, diary: newDiary(s.env.Logger, s.env.Counter("stderr_lines_left_out")),
+		stage: s, place: at, log: newStderrLog(s.loggerAt(at), s.env.Counter("stderr_lines_left_out")),
 		ready: make(chan struct{}), heard: make(chan struct{}), exited: make(chan struct{}), ended: make(chan struct{}),
 		calls: make(map[uint64]*call),
 	}
 	if err := p.start(); err != nil {
-		return nil, &pipeline.OptionError{Option: "command", Err: s.named(fmt.Errorf("start the program: %w", err))}
+		return nil, &pipeline.OptionError{Option: at.option(), Err: at.named(fmt.Errorf("start the program: %w", err))}
 	}
 	ready := time.AfterFunc(time.Duration(s.options.Ready), func() {
 		p.fail(fmt.Errorf("it was not ready within %v", s.options.Ready), 0)
@@ -76,7 +77,7 @@ func (s *stage) launch() (*process, error) {
 		p.fail(err, 0)
 		close(p.ready)
 		<-p.ended
-		return nil, s.unfit(p.failure(), p.diary.said())
+		return nil, at.unfit(p.failure(), p.log.said())
 	}
 	close(p.ready)
 	return p, nil
@@ -95,8 +96,9 @@ func (p *process) start() error {
 	theirs[0], p.stdin, errs[0] = os.Pipe()
 	p.stdout, theirs[1], errs[1] = os.Pipe()
 	p.stderr, theirs[2], errs[2] = os.Pipe()
-	p.cmd = osexec.Command(o.Command[0], o.Command[1:]...)
-	p.cmd.Dir, p.cmd.Env = o.Dir, subprocess.Environment(o.Env)
+	command := p.place.command()
+	p.cmd = osexec.Command(command[0], command[1:]...)
+	p.cmd.Dir, p.cmd.Env = o.Dir, subprocess.Environment(o.environment())
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	p.group = group
 	group.Add(p.cmd)
@@ -134,12 +136,12 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// wait waits until the process has ended, and ends what it has started. Whoever holds its pipes then is
-// none of them any more, and is not waited for.
+// wait waits until the process has ended, and ends what it has started. A process that still holds its
+// pipes then is none of them, and is not waited for.
 func (p *process) wait() {
 	p.status = p.cmd.Wait()
 	p.group.Close()
-	soon := time.Now().Add(told)
+	soon := time.Now().Add(exitWait)
 	_ = p.stdout.SetReadDeadline(soon)
 	_ = p.stderr.SetReadDeadline(soon)
 	close(p.exited)
@@ -149,7 +151,7 @@ func (p *process) wait() {
 func (p *process) supervise() {
 	p.stage.tasks.Go(func() {
 		defer close(p.heard)
-		p.diary.keep(p.stderr)
+		p.log.keep(p.stderr)
 	})
 	<-p.ready // the one who shakes hands is the first to read
 	for p.failure() == nil {
@@ -172,7 +174,7 @@ func (p *process) lose(err error) {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("it broke the protocol: %w", err)
 		p.fail(err, 0)
-		p.stage.noteBroken(p.stage.named(err))
+		p.stage.noteBroken(p.place.named(err))
 		return
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -187,8 +189,8 @@ func (p *process) lose(err error) {
 func (p *process) ending(otherwise error) error {
 	select {
 	case <-p.exited:
-		<-p.heard // soon: nobody else's words are waited for
-	case <-time.After(told):
+		<-p.heard // soon: what other processes write is not waited for
+	case <-time.After(exitWait):
 		return otherwise
 	}
 	if p.status == nil {
@@ -206,12 +208,12 @@ func (p *process) stop() {
 	_ = p.stdin.Close()
 	grace := time.Duration(p.stage.options.Grace)
 	if busy {
-		grace = min(grace, told)
+		grace = min(grace, exitWait)
 	}
 	for _, step := range []struct {
 		wait time.Duration
 		then func()
-	}{{grace, p.group.Terminate}, {told, p.kill}} {
+	}{{grace, p.group.Terminate}, {exitWait, p.kill}} {
 		select {
 		case <-p.ended:
 			return

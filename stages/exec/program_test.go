@@ -27,12 +27,22 @@ func TestMain(m *testing.M) {
 	case "deaf":
 		deaf()
 	default:
+		if mib, eats := strings.CutPrefix(mode, "eats "); eats {
+			size, _ := strconv.Atoi(mib)
+			eat(size)
+			time.Sleep(time.Hour)
+		}
 		if guests[mode] != nil {
 			guest(mode)
 		}
 		program(mode)
 	}
 }
+
+var grown bool
+
+// eat takes so many MiB of memory; nil where no test needs it.
+var eat func(mib int)
 
 // peer is the program's side of the protocol.
 type peer struct {
@@ -202,6 +212,37 @@ func (p peer) work(id uint64, text string, hello map[string]any) {
 		}
 		_, _ = p.out.Write(appendFrame(nil, append(header, "}}"...), nil))
 		return
+	case "hold": // until the file is there
+		for _, err := os.Stat(rest); err != nil; _, err = os.Stat(rest) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
+	case "die": // at one place
+		if os.Getenv("PLACE") == rest {
+			os.Exit(3)
+		}
+		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
+	case "say":
+		said, _ := json.Marshal(map[string][]string{"place": {os.Getenv("PLACE")}, "arguments": os.Args[1:]}[rest])
+		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d,"keep":true,"body":true}`, id), said))
+	case "grow": // by so many MiB, in a child if the word child is there, and the second time wait for the end
+		var size int
+		if _, err := fmt.Sscan(rest, &size); err != nil {
+			panic(err)
+		}
+		if _, inChild, _ := strings.Cut(rest, " "); inChild != "" {
+			c := osexec.Command(os.Args[0])
+			c.Env = append(os.Environ(), "PROGRAM=eats "+strconv.Itoa(size))
+			if err := c.Start(); err != nil {
+				panic(err)
+			}
+			time.Sleep(time.Hour)
+		}
+		if eat(size); grown {
+			time.Sleep(time.Hour)
+		}
+		grown = true
+		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
 	case "environment":
 		names, _ := json.Marshal(os.Environ())
 		_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, `{"type":"emit","id":%d,"keep":true,"body":true}`, id), names))

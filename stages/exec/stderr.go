@@ -18,9 +18,9 @@ const (
 	perSecond   = 20      // and from then on
 )
 
-// diary logs what a program writes to standard error, as much of it as anybody can read, and remembers the
+// stderrLog logs what a program writes to standard error, as much of it as a person can read, and remembers the
 // last lines.
-type diary struct {
+type stderrLog struct {
 	logger     *slog.Logger
 	suppressed *atomic.Int64
 	now        func() time.Time
@@ -32,17 +32,17 @@ type diary struct {
 	dropped int
 }
 
-func newDiary(logger *slog.Logger, suppressed *atomic.Int64) *diary {
-	return &diary{logger: logger, suppressed: suppressed, now: time.Now, tokens: burst}
+func newStderrLog(logger *slog.Logger, suppressed *atomic.Int64) *stderrLog {
+	return &stderrLog{logger: logger, suppressed: suppressed, now: time.Now, tokens: burst}
 }
 
 // keep reads until the program has closed its standard error.
-func (d *diary) keep(stderr io.Reader) {
+func (l *stderrLog) keep(stderr io.Reader) {
 	r := bufio.NewReaderSize(stderr, longestLine)
 	for {
 		line, err := r.ReadSlice('\n')
 		if text := strings.TrimRight(strings.ToValidUTF8(string(line), "�"), "\r\n"); text != "" {
-			d.note(text)
+			l.note(text)
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -50,37 +50,37 @@ func (d *diary) keep(stderr io.Reader) {
 	}
 }
 
-func (d *diary) note(line string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.last = append(d.last, line)
-	if len(d.last) > lastLines {
-		d.last = append(d.last[:0], d.last[1:]...)
+func (l *stderrLog) note(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = append(l.last, line)
+	if len(l.last) > lastLines {
+		l.last = append(l.last[:0], l.last[1:]...)
 	}
-	now := d.now()
-	if !d.at.IsZero() {
-		d.tokens = min(burst, d.tokens+perSecond*now.Sub(d.at).Seconds())
+	now := l.now()
+	if !l.at.IsZero() {
+		l.tokens = min(burst, l.tokens+perSecond*now.Sub(l.at).Seconds())
 	}
-	d.at = now
-	if d.tokens < 1 {
-		d.dropped++
-		d.suppressed.Add(1)
+	l.at = now
+	if l.tokens < 1 {
+		l.dropped++
+		l.suppressed.Add(1)
 		return
 	}
-	d.tokens--
-	if d.dropped > 0 {
-		d.logger.Warn("lines of standard error left out", "lines", d.dropped)
-		d.dropped = 0
+	l.tokens--
+	if l.dropped > 0 {
+		l.logger.Warn("lines of standard error left out", "lines", l.dropped)
+		l.dropped = 0
 	}
-	d.logger.Info("standard error", "line", line)
+	l.logger.Info("standard error", "line", line)
 }
 
 // said returns the last lines, to be added to an error.
-func (d *diary) said() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.last) == 0 {
+func (l *stderrLog) said() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.last) == 0 {
 		return ""
 	}
-	return "; it said: " + strings.Join(d.last, "\n  ")
+	return "; it said: " + strings.Join(l.last, "\n  ")
 }

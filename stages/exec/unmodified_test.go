@@ -8,6 +8,8 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 )
 
 // TestFreshAndUnmodified gives a document that was fetched, one that was not modified and one that is fresh to programs
@@ -39,9 +41,9 @@ func TestFreshAndUnmodified(t *testing.T) {
 		})
 		for _, before := range []bool{true, false} {
 			took, failures, err := threeDocuments(t, o, before)
-			var found pipeline.Findings
+			var found finding.List
 			switch linted := errors.As(err, &found); {
-			case linted && (!before || !c.lint || found[0].Code != pipeline.CodePart):
+			case linted && (!before || !c.lint || found[0].Code != finding.CodePart):
 				t.Errorf("%s %v, before %t: lint says %v", c.mode, c.needs, before, err)
 			case linted:
 			case err != nil:
@@ -124,7 +126,7 @@ func TestNeedsThatAreEmptyAreNotThoseLeftOut(t *testing.T) {
 	const head = "version = 1\n[pipeline.p]\nflow = [\"texts > x\"]\n[pipeline.p.stage.x]\ntype = \"exec\"\n" +
 		"command = [\"true\"]\ntakes = [\"text\"]\ngives = []\n"
 	for text, want := range map[string]bool{"": false, "needs = []\n": true, "needs = [\"text\"]\n": true} {
-		config, err := pipeline.Parse("p.toml", []byte(head+text), pipeline.LoadOptions{})
+		config, err := config.Parse("p.toml", []byte(head+text), config.LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +144,7 @@ func TestNeedsThatAreEmptyAreNotThoseLeftOut(t *testing.T) {
 
 func TestNeedsNameParts(t *testing.T) {
 	o := options("work", func(o *Options) { o.Needs = []string{"txt"} })
-	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), `needs: there is no part "txt", only body, links, text, version, *`) {
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), `needs: there is no part "txt", only anchors, body, graph, links, text, version, *`) {
 		t.Errorf("got %v", err)
 	}
 }

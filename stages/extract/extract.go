@@ -1,5 +1,6 @@
-// Package extract is the stage that makes records of pages: selectors of CSS and XPath say what goes into
-// which field, as text, number or URL, one or all; a page gives one record, or one for each of its rows.
+// Package extract is the stage that makes records of pages and of JSON: selectors of CSS and XPath, and programs of
+// jq, say what goes into which field, as text, number or URL, one or all; a page gives one record, or one for each of
+// its rows.
 package extract
 
 import (
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/selection"
@@ -16,7 +18,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Fields   map[string]string `toml:"fields" doc:"what goes into each field: css: or xpath: and a selector, @attribute, and | number, | url, | all"`
+	Fields   map[string]string `toml:"fields" doc:"what goes into each field: css:, xpath: or jq: and a selector, @attribute, and | number, | url, | all"`
 	Rows     string            `toml:"rows" doc:"a selector: each element that it chooses gives a record of its own, of what is in it; empty: the page gives one"`
 	Required []string          `toml:"required" doc:"fields without which there is no record"`
 }
@@ -24,9 +26,9 @@ type Options struct {
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "extract",
-		Summary: "makes records of pages, by selectors of CSS and XPath",
+		Summary: "makes records of pages and of JSON, by selectors of CSS and XPath and programs of jq",
 		Doc: "`fields = { price = \"css:.price | number\", more = \"css:a.more@href | url | all\" }` takes a number out of the first element of the " +
-			"class, and all addresses that links lead to, relative to what the page declares to be its base. A field for which there is nothing is null, or an empty list. Every record " +
+			"class, and all addresses that links lead to, relative to what the page declares to be its base. Of JSON, `price = \"jq:.price\"` takes the value as it is (a whole number of more than 18 digits as text, which loses none); `rows = \"jq:.items[]\"` gives a record for each. A field for which there is nothing is null, or an empty list. Every record " +
 			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
 			"`incomplete` counts records without what is required.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
@@ -38,7 +40,7 @@ func init() {
 
 const urlField = "url"
 
-// Validate refuses selectors that are none, and fields that are required of nobody.
+// Validate refuses selectors that are none, and required fields that are not taken.
 func (o Options) Validate() error {
 	if len(o.Fields) == 0 {
 		return &pipeline.OptionError{Option: "fields", Err: errors.New(`is not set: say what to take, as in fields = { title = "css:h1" }`)}
@@ -46,6 +48,9 @@ func (o Options) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(o.Fields)) {
 		if _, err := parseField(name, o.Fields[name]); err != nil {
 			return &pipeline.OptionError{Option: "fields", Err: fmt.Errorf("%s: %w", name, err)}
+		}
+		if o.Rows != "" && isJQ(o.Rows) != isJQ(o.Fields[name]) {
+			return &pipeline.OptionError{Option: "fields", Err: fmt.Errorf("%s: nothing of the kind is in the rows: a document has either elements, for css and xpath, or values, for jq", name)}
 		}
 	}
 	if o.Rows != "" {
@@ -60,6 +65,8 @@ func (o Options) Validate() error {
 	}
 	return nil
 }
+
+func isJQ(selector string) bool { return strings.HasPrefix(strings.TrimSpace(selector), "jq:") }
 
 // Ports says which fields a record has.
 func (o Options) Ports() []pipeline.Port {
@@ -79,21 +86,40 @@ var (
 	_ pipeline.Porter    = Options{}
 )
 
-func newStage(o Options, env *pipeline.Env) (any, error) {
-	s := &stage{env: env, required: o.Required}
-	for _, name := range slices.Sorted(maps.Keys(o.Fields)) {
-		f, err := parseField(name, o.Fields[name])
+func newStage(o Options, env *pipeline.Env) (s any, err error) {
+	made := &stage{env: env, required: o.Required}
+	if made.fields, err = parseFields(o.Fields); err != nil {
+		return nil, err
+	}
+	if o.Rows == "" {
+		return made, nil
+	}
+	made.rows, err = parseSelector(o.Rows)
+	return made, err
+}
+
+func parseFields(given map[string]string) (fields []field, err error) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		f, err := parseField(name, given[name])
 		if err != nil {
 			return nil, err
 		}
-		s.fields = append(s.fields, f)
+		fields = append(fields, f)
 	}
-	if o.Rows == "" {
-		return s, nil
+	return fields, nil
+}
+
+// Fields returns the record that the stage with these fields, valid ones, makes of one page. It is for commands.
+func Fields(ctx context.Context, d *webrace.Document, fields map[string]string) (pipeline.Record, error) {
+	parsed, err := parseFields(fields)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	s.rows, err = parseSelector(o.Rows)
-	return s, err
+	search, err := selection.NewSearch(ctx, selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text))
+	if err != nil {
+		return nil, err
+	}
+	return recordOf(parsed, d, search, selection.Found{})
 }
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
@@ -105,7 +131,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		s.env.Counter("without_body").Add(1)
 		return nil
 	}
-	search, err := selection.NewSearch(ctx, selection.Open(d.Body, d.MediaType, d.Charset, d.Text))
+	search, err := selection.NewSearch(ctx, selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text))
 	if err != nil {
 		return err
 	}
@@ -116,7 +142,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		}
 	}
 	for _, row := range rows {
-		record, err := s.record(d, search, row)
+		record, err := recordOf(s.fields, d, search, row)
 		if err != nil {
 			return err
 		}
@@ -131,9 +157,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return nil
 }
 
-func (s *stage) record(d *webrace.Document, search *selection.Search, row selection.Found) (pipeline.Record, error) {
+func recordOf(fields []field, d *webrace.Document, search *selection.Search, row selection.Found) (pipeline.Record, error) {
 	record := pipeline.Record{urlField: d.URL}
-	for _, f := range s.fields {
+	for _, f := range fields {
 		value, err := f.value(d, search, row)
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", f.name, err)

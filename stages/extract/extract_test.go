@@ -2,9 +2,11 @@ package extract
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
@@ -100,9 +102,15 @@ func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
 		"1\u00a0234,5": 1234.5, "1'234'567.5": 1234567.5, "-3": -3, "−3 °C": -3, "A-3": 3, "from 10 to 20": 10, "v1.": 1, "none": nil, "": nil, ".": nil,
 		"99999999999999999999": 1e20,
 	} {
-		if got := number(text); got != want {
+		if got := number(text, ""); got != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
+	}
+	german := page("<b class=price>1.299 €</b>")
+	german.Language = "de"
+	got := try(t, Options{Fields: map[string]string{"f": "css:.price | number"}}, german)
+	if want := []any{pipeline.Record{"url": "https://shop.org/dir/", "f": 1299}}; !reflect.DeepEqual(got.Out[""], want) {
+		t.Errorf("in German: %v, want %v", got.Out[""], want)
 	}
 }
 
@@ -111,7 +119,7 @@ func FuzzNumber(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got := number(text)
+		got := number(text, "de")
 		if has := strings.ContainsAny(text, "0123456789"); has != (got != nil) && len(text) < 300 {
 			t.Errorf("%q is the number %v", text, got)
 		}
@@ -193,5 +201,39 @@ func TestURLsOfXMLAreRelativeToTheBaseAroundThem(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got.Out[""], want) {
 		t.Errorf("got %v, %v, want %v", got.Out[""], got.Failures, want)
+	}
+}
+
+func TestFormatsOfJSONGiveRecords(t *testing.T) {
+	t.Parallel()
+	const body = `{"next":"/p2","items":[{"name":"Bolt","price":"€ 12,50","n":3},{"name":"Nut","tags":["a"]}],"id":12345678901234567890,"large":1e300}`
+	for _, c := range []struct {
+		rows   string
+		fields map[string]string
+		want   []any
+	}{
+		{"", map[string]string{"names": "jq:.items[].name | all", "next": "jq:.next | url", "count": "jq:.items | length", "none": "jq:.none", "text": "jq:.items[0].n | text", "id": "jq:.id", "large": "jq:.large"},
+			[]any{pipeline.Record{"url": "http://a.example/api", "names": []any{"Bolt", "Nut"}, "next": "http://a.example/p2", "count": 2, "none": nil, "text": "3", "id": "12345678901234567890", "large": 1e300}}},
+		{"jq:.items[]", map[string]string{"name": "jq:.name", "price": "jq:.price | number", "tags": "jq:.tags"}, []any{
+			pipeline.Record{"url": "http://a.example/api", "name": "Bolt", "price": 12.5, "tags": nil}, pipeline.Record{"url": "http://a.example/api", "name": "Nut", "price": nil, "tags": []any{"a"}}}},
+	} {
+		d := &webrace.Document{URL: "http://a.example/api", Outcome: webrace.Fetched, MediaType: "application/json", Body: []byte(body), Charset: "utf-8"}
+		if got := try(t, Options{Fields: c.fields, Rows: c.rows}, d); !reflect.DeepEqual(got.Out[""], c.want) {
+			t.Errorf("%v: %v, %v, want %v", c.fields, got.Out[""], got.Failures, c.want)
+		}
+	}
+}
+
+func TestHostileJQFailsItsDocumentAndIsNamed(t *testing.T) {
+	t.Parallel()
+	d := &webrace.Document{URL: "http://a.example/api", Outcome: webrace.Fetched, MediaType: "application/json", Body: []byte("{}"), Charset: "utf-8"}
+	// It ends after so many steps, however long those take where much else runs.
+	o := Options{Fields: map[string]string{"endless": "jq:repeat(.)"}}
+	got := stagetest.Try(t, stagetest.Case{Type: "extract", Options: o, Inputs: []any{d}, Patience: time.Minute})
+	if len(got.Out[""]) != 0 || len(got.Failures) != 1 || !strings.Contains(fmt.Sprint(got.Failures[0]), `field endless: jq "repeat(.)"`) {
+		t.Errorf("%v, %v", got.Out, got.Failures)
+	}
+	if err := (Options{Rows: "jq:.items[]", Fields: map[string]string{"a": "css:p"}}).Validate(); err == nil || !strings.Contains(err.Error(), "a: nothing of the kind is in the rows") {
+		t.Error(err)
 	}
 }

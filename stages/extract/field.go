@@ -1,8 +1,11 @@
 package extract
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/stages/internal/amount"
 )
 
 // field is one of a record: where it is found, and what is made of it.
@@ -19,7 +23,7 @@ type field struct {
 	finder    *selection.Finder
 	attribute string // empty: the text
 	all       bool
-	as        string // "number", "url", or the text
+	as        string // "number", "url", "text"; empty: the text, or the value of JSON
 }
 
 var words = []string{"all", "number", "text", "url"}
@@ -33,15 +37,14 @@ func parseField(name, text string) (field, error) {
 	for {
 		before, word, found := cutLast(text, " | ")
 		word = strings.TrimSpace(word)
-		if !found || !isWord(word) || strings.HasPrefix(text, "xpath:") && !slices.Contains(words, word) {
+		if !found || !isWord(word) || (strings.HasPrefix(text, "xpath:") || strings.HasPrefix(text, "jq:")) && !slices.Contains(words, word) {
 			break // it is part of the selector
 		}
 		switch word {
 		case "all":
 			f.all = true
-		case "number", "url":
+		case "number", "url", "text":
 			f.as = word
-		case "text":
 		default:
 			return f, unknownWord(word)
 		}
@@ -77,11 +80,11 @@ func cutLast(s, separator string) (before, after string, found bool) {
 	return s[:i], s[i+len(separator):], true
 }
 
-// parseSelector reads "css:.price" or "xpath://td[2]".
+// parseSelector reads "css:.price", "xpath://td[2]" or "jq:.price".
 func parseSelector(text string) (*selection.Finder, error) {
 	language, selector, found := strings.Cut(strings.TrimSpace(text), ":")
-	if !found || language != "css" && language != "xpath" {
-		return nil, fmt.Errorf(`%q does not say in which language it is: "css:.price" or "xpath://td[2]"`, text)
+	if !found || language != "css" && language != "xpath" && language != "jq" {
+		return nil, fmt.Errorf(`%q does not say in which language it is: "css:.price", "xpath://td[2]" or "jq:.price"`, text)
 	}
 	finder, err := selection.NewFinder(selection.Language(language), strings.TrimSpace(selector))
 	if err != nil {
@@ -118,6 +121,10 @@ func (f field) value(d *webrace.Document, search *selection.Search, row selectio
 
 // one returns what is made of one element or attribute; nil if it has not what is wanted.
 func (f field) one(d *webrace.Document, search *selection.Search, at selection.Found) (any, error) {
+	value, isJSON := at.Value()
+	if isJSON && (f.as == "" || value == nil) {
+		return plain(value), nil
+	}
 	text, ok := "", true
 	var err error
 	if f.attribute != "" {
@@ -130,7 +137,7 @@ func (f field) one(d *webrace.Document, search *selection.Search, at selection.F
 	case err != nil || !ok:
 		return nil, err
 	case f.as == "number":
-		return number(text), nil
+		return number(text, d.Language), nil
 	case f.as == "url":
 		if url, ok := search.Resolve(at, d.URL, reference(d, text)); ok {
 			return url, nil
@@ -138,6 +145,42 @@ func (f field) one(d *webrace.Document, search *selection.Search, at selection.F
 		return nil, nil
 	}
 	return text, nil
+}
+
+// plain returns a value of JSON as one of a record.
+func plain(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		if whole, err := strconv.Atoi(v.String()); err == nil {
+			return whole
+		}
+		if !strings.ContainsAny(v.String(), ".eE") { // as an id, of which a float would lose digits
+			return v.String()
+		}
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+		return v.String()
+	case *big.Int:
+		return v.String()
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	case []any:
+		all := make([]any, len(v))
+		for i := range v {
+			all[i] = plain(v[i])
+		}
+		return all
+	case map[string]any:
+		all := make(map[string]any, len(v))
+		for key := range v {
+			all[key] = plain(v[key])
+		}
+		return all
+	}
+	return value
 }
 
 // reference returns a reference with its query in the encoding of the document, if that is a page.
@@ -148,57 +191,14 @@ func reference(d *webrace.Document, text string) string {
 	return string(charsets.EncodeQuery([]byte(text), d.Charset))
 }
 
-// number returns the first number in a text, an int if it is whole; nil if there is none. Of points and
-// commas, the last is taken for the decimal one if both stand, or if it is a point, or a comma without
-// exactly three digits behind it; all others group digits.
-func number(text string) any {
-	digits := firstNumber(text)
-	if digits == "" {
-		return nil
-	}
-	point, comma := strings.LastIndexByte(digits, '.'), strings.LastIndexByte(digits, ',')
-	decimal := max(point, comma)
+// number returns the first number in a text of a language, an int if it is whole; nil if there is none.
+func number(text, language string) any {
+	n, found := amount.First(text, language)
 	switch {
-	case decimal < 0, point >= 0 && comma >= 0:
-	case strings.Count(digits, digits[decimal:decimal+1]) > 1: // 1.234.567
-		decimal = -1
-	case comma >= 0 && len(digits)-comma-1 == 3: // 1,234
-		decimal = -1
+	case !found:
+		return nil
+	case n == math.Trunc(n) && math.Abs(n) < 1<<53:
+		return int(n)
 	}
-	var plain strings.Builder
-	for i := range len(digits) {
-		switch c := digits[i]; {
-		case i == decimal:
-			plain.WriteByte('.')
-		case c == '-' || c >= '0' && c <= '9':
-			plain.WriteByte(c)
-		}
-	}
-	if whole, err := strconv.Atoi(plain.String()); err == nil {
-		return whole
-	}
-	if f, err := strconv.ParseFloat(plain.String(), 64); err == nil {
-		return f
-	}
-	return nil
-}
-
-// spaces between groups of digits: 1 234
-var spaces = strings.NewReplacer("\u00a0", "'", "\u202f", "'", "\u2009", "'", "−", "-")
-
-// firstNumber returns the first stretch of digits, with what groups and divides them, and its sign.
-func firstNumber(text string) string {
-	text = spaces.Replace(text)
-	start := strings.IndexAny(text, "0123456789")
-	if start < 0 {
-		return ""
-	}
-	end := start
-	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end+1 < len(text) && strings.IndexByte(".,'", text[end]) >= 0 && text[end+1] >= '0' && text[end+1] <= '9') {
-		end++
-	}
-	if start > 0 && text[start-1] == '-' && (start == 1 || strings.IndexByte(" ('\t\n", text[start-2]) >= 0) {
-		start--
-	}
-	return text[start:end]
+	return n
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/linkset"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/linkset"
 )
 
 // Options of the stage.
@@ -95,7 +95,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		s.env.Logger.Debug("feed cannot be parsed", "url", d.URL, "error", err)
 		return out.Emit(ctx, it)
 	}
-	for _, l := range set.Links(d) {
+	for _, l := range set.Links(d, webrace.ViaFeed) {
 		if err := out.EmitTo(ctx, portLinks, it.With(l)); err != nil {
 			return err
 		}

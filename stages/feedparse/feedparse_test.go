@@ -45,7 +45,7 @@ func try(t *testing.T, o Options, d *webrace.Document) result {
 	r.document = r.Out[""][0].(*webrace.Document)
 	for _, v := range r.Out["links"] {
 		l := v.(*webrace.Links)
-		if l.From != d.URL || l.Via != webrace.ViaSitemap || !slices.Equal(l.Reach, d.Reach) || len(l.URLs) == 0 {
+		if l.From != d.URL || l.Via != webrace.ViaFeed || !slices.Equal(l.Reach, d.Reach) || len(l.URLs) == 0 {
 			t.Errorf("links %+v", l)
 		}
 		for i, url := range l.URLs {

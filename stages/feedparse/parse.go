@@ -15,6 +15,7 @@ import (
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/sitemap"
+	"github.com/webrace/webrace/internal/xmltoken"
 )
 
 // parse returns the feed itself, as the first, and its entries.
@@ -29,7 +30,8 @@ func (s *stage) parse(d *webrace.Document, k kind) ([]entry, error) {
 	if k == jsonKind {
 		return s.json(text)
 	}
-	if err := s.checkXML(text); err != nil {
+	bounds := xmltoken.Bounds{Depth: s.options.MaxDepth, Attributes: maxAttributes, Elements: maxElements}
+	if err := bounds.Check(text); err != nil {
 		return nil, err
 	}
 	text = withoutDeclaration(text)

@@ -2,7 +2,6 @@ package feedparse
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/webrace/webrace/internal/extract"
@@ -56,39 +55,8 @@ func kindOfXML(body []byte) kind {
 func local(name []byte) string { return string(name[bytes.IndexByte(name, ':')+1:]) }
 
 // maxAttributes is the most attributes that one element of a feed may have, and maxElements the most elements
-// in all. Attributes also declare namespaces, among which the parser searches for each element.
+// in all.
 const (
 	maxAttributes = 32
 	maxElements   = 200_000
 )
-
-// checkXML refuses what would cost the parser more than its size lets expect: it recurses into what is
-// nested, and knows no limits itself.
-func (s *stage) checkXML(text []byte) error {
-	depth, elements := 0, 0
-	for r := xmltoken.NewReader(text); ; {
-		switch r.Next() {
-		case xmltoken.None:
-			return nil
-		case xmltoken.Start:
-			if elements++; elements > maxElements {
-				return fmt.Errorf("it has more than %d elements", maxElements)
-			}
-			n := 0
-			for range r.Attributes() {
-				n++
-			}
-			if n > maxAttributes {
-				return fmt.Errorf("an element has %d attributes, more than %d", n, maxAttributes)
-			}
-			if !r.Empty {
-				depth++
-			}
-			if depth > s.options.MaxDepth {
-				return fmt.Errorf("its elements are nested more than %d deep", s.options.MaxDepth)
-			}
-		case xmltoken.End:
-			depth = max(0, depth-1)
-		}
-	}
-}

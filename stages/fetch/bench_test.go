@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // BenchmarkGet makes requests for a page of 24 KB over each kind of connection, with the server in the same
@@ -30,17 +32,17 @@ func BenchmarkGet(b *testing.B) {
 			if c.secure {
 				_, url = secure(b, &tls.Config{}, handler)
 			}
-			target, err := parseTarget(url)
+			target, err := httpclient.ParseTarget(url)
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				a, err := s.client.get(b.Context(), target, nil, 1<<20)
-				if err != nil || len(a.body.bytes) != len(page) {
+				a, err := s.client.Get(b.Context(), target, nil, 1<<20)
+				if err != nil || len(a.Body) != len(page) {
 					b.Fatal(err)
 				}
-				a.release()
+				a.Release()
 			}
 		})
 	}

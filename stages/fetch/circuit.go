@@ -3,6 +3,8 @@ package fetch
 import (
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // firstPause is how long a host is left alone after its second failure in a row; each further one doubles
@@ -19,7 +21,7 @@ type circuits struct {
 	wait, most time.Duration
 
 	mu     sync.Mutex
-	byHost map[string]*circuit
+	byHost *simplelru.LRU[string, *circuit] // the hosts that failed last; none that answered
 }
 
 type circuit struct {
@@ -31,9 +33,12 @@ type circuit struct {
 }
 
 func newCircuits(o PolitenessOptions) *circuits {
+	byHost, err := simplelru.NewLRU[string, *circuit](maxHosts, nil)
+	if err != nil {
+		panic(err) // the size is positive
+	}
 	return &circuits{
-		threshold: o.CircuitFailures, wait: time.Duration(o.CircuitWait), most: time.Duration(o.MaxCircuitWait),
-		byHost: make(map[string]*circuit),
+		threshold: o.CircuitFailures, wait: time.Duration(o.CircuitWait), most: time.Duration(o.MaxCircuitWait), byHost: byHost,
 	}
 }
 
@@ -42,7 +47,7 @@ func newCircuits(o PolitenessOptions) *circuits {
 func (c *circuits) admit(host string, now time.Time) (probe bool, again time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.byHost[host]
+	k, _ := c.byHost.Get(host)
 	switch {
 	case k == nil || !k.open:
 		return false, time.Time{}
@@ -59,7 +64,7 @@ func (c *circuits) admit(host string, now time.Time) (probe bool, again time.Tim
 func (c *circuits) leave(host string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k := c.byHost[host]; k != nil {
+	if k, ok := c.byHost.Peek(host); ok {
 		k.probing = false
 	}
 }
@@ -75,13 +80,10 @@ type failure struct {
 func (c *circuits) failed(host string, began, now time.Time) failure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.byHost[host]
-	if k == nil {
-		if len(c.byHost) >= maxHosts {
-			clear(c.byHost)
-		}
+	k, known := c.byHost.Get(host)
+	if !known {
 		k = &circuit{}
-		c.byHost[host] = k
+		c.byHost.Add(host, k)
 	}
 	counts := k.failures == 0 || began.After(k.last)
 	if counts {
@@ -118,7 +120,7 @@ func (c *circuits) pause(failures int) time.Duration {
 func (c *circuits) answered(host string) (closed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := c.byHost[host]
-	delete(c.byHost, host)
-	return k != nil && k.open
+	k, failed := c.byHost.Peek(host)
+	c.byHost.Remove(host)
+	return failed && k.open
 }

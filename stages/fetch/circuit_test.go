@@ -91,13 +91,19 @@ func TestACircuitOpensForOneProbeAtATime(t *testing.T) {
 	}
 }
 
+// TestCircuitsStayWithinMemory: and forget no host before so many others have failed.
 func TestCircuitsStayWithinMemory(t *testing.T) {
 	t.Parallel()
 	c := circuitsOf(1)
 	for i := range 3 * maxHosts {
 		c.failed(time.Duration(i).String(), time.Now(), time.Now())
-		if len(c.byHost) > maxHosts {
-			t.Fatalf("%d hosts remembered", len(c.byHost))
+		if c.byHost.Len() > maxHosts {
+			t.Fatalf("%d hosts remembered", c.byHost.Len())
+		}
+	}
+	for i := 2 * maxHosts; i < 3*maxHosts; i++ { // one dead host is forgotten for one that fails, never all of them
+		if _, again := c.admit(time.Duration(i).String(), time.Now()); again.IsZero() {
+			t.Fatalf("host %d of %d is forgotten", i, 3*maxHosts)
 		}
 	}
 }
@@ -118,7 +124,7 @@ func TestADeadHostIsNotAskedWhileItsCircuitIsOpen(t *testing.T) {
 	o.CircuitFailures = 2
 	s := newTestStage(t, o)
 	for range 9 {
-		end := pipeline.ProcessAlone(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
+		end := pipeline.ProcessOne(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
 		report := end.Note.(webrace.HostReport)
 		if open := s.env.Counters()["circuits_opened"] > 0; open && (report.NotBefore.Before(time.Now()) || report.Parallel > 1 || !strings.Contains(report.Why, "taken for dead")) {
 			t.Errorf("report %+v while the circuit is open", report)
@@ -133,7 +139,8 @@ func TestADeadHostIsNotAskedWhileItsCircuitIsOpen(t *testing.T) {
 		t.Errorf("%v, asked %d times", err, asked.Load()-before)
 	}
 	alive.Store(true)
-	s.circuits.byHost[host].until = time.Now()
+	k, _ := s.circuits.byHost.Peek(host)
+	k.until = time.Now()
 	if err := s.Process(t.Context(), item(url+"/"), discard{}); err != nil || s.env.Counters()["circuits_closed"] != 1 {
 		t.Errorf("%v, counters %v", err, s.env.Counters())
 	}

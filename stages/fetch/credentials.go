@@ -13,6 +13,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // CredentialOptions are those of secrets and cookies.
@@ -32,8 +33,8 @@ func (o CredentialOptions) validate() error {
 	return nil
 }
 
-// openDesk returns what hands out the secrets that the program lends to its stages.
-func openDesk(o Options, env *pipeline.Env) (*credentials.Desk, error) {
+// openBroker returns what hands out the secrets that the program lends to its stages.
+func openBroker(o Options, env *pipeline.Env) (*credentials.Broker, error) {
 	open, err := pipeline.Resource[credentials.Open](env)
 	if err != nil {
 		return nil, err
@@ -42,29 +43,27 @@ func openDesk(o Options, env *pipeline.Env) (*credentials.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return credentials.NewDesk(source, credentials.Limits{Refusals: o.MaxUnauthorized, Pause: time.Duration(o.UnauthorizedPause)}), nil
+	return credentials.NewBroker(source, credentials.Limits{Refusals: o.MaxUnauthorized, Pause: time.Duration(o.UnauthorizedPause)}), nil
 }
 
 // authorize finds out what the request may present. A [credentials.Refusal] says that it is not to be made.
-func (x *exchange) authorize(ctx context.Context) error {
+func (x *exchange) authorize(ctx context.Context) (err error) {
 	if x.req.Secret == "" {
 		return nil
 	}
-	desk, err := x.desk()
-	if err != nil {
-		return err
-	}
-	x.grant, err = desk.Grant(ctx, x.req.Secret, x.target.scheme, x.target.host, x.req.Reach)
+	x.grant, err = x.grantOf(ctx, x.req.Secret)
 	if err == nil && x.grant == nil {
 		x.count("credentials_withheld")
 	}
 	return err
 }
 
-// refuseSecret ends a request that may not be made with its credentials.
+// refuseSecret ends a request that may not be made with its credentials, or that came to nothing.
 func (x *exchange) refuseSecret(ctx context.Context, err error) error {
 	var refusal *credentials.Refusal
 	switch {
+	case errors.Is(err, httpclient.ErrResting):
+		return x.requeue(err)
 	case !errors.As(err, &refusal):
 		return x.fail(ctx, err)
 	case refusal.Paused:
@@ -77,17 +76,24 @@ func (x *exchange) refuseSecret(ctx context.Context, err error) error {
 // fields are those of the request that are not those of all.
 func (x *exchange) fields() http.Header {
 	conditions := x.conditions()
-	if x.grant == nil && !x.keepsCookies() {
+	if x.grant == nil && !x.keepsCookies() && x.asking == nil {
 		return conditions
 	}
 	fields := make(http.Header, 4)
 	maps.Copy(fields, conditions)
-	if x.keepsCookies() {
-		if cookies := x.jars.Of(x.target.place()).Field(x.target.place()); cookies != "" {
+	if x.asking != nil {
+		maps.Copy(fields, x.asking.header)
+	}
+	if x.keepsCookies() && len(fields["Cookie"]) == 0 {
+		if cookies := x.jars.Of(place(x.target)).Field(place(x.target)); cookies != "" {
 			fields.Set("Cookie", cookies)
 		}
 	}
-	x.grant.Present(fields, x.target.place())
+	if x.asking != nil && x.asking.holdsSecret {
+		x.grant.PresentCookies(fields, place(x.target))
+	} else {
+		x.grant.Present(fields, place(x.target))
+	}
 	return fields
 }
 
@@ -95,15 +101,19 @@ func (x *exchange) fields() http.Header {
 func (x *exchange) keepsCookies() bool { return x.options.Cookies && x.req.Secret == "" }
 
 // heed learns from an answer what it says of the credentials, and takes out of it what must not be kept.
-func (x *exchange) heed(a *answer) {
+func (x *exchange) heed(a *httpclient.Response) {
 	if x.keepsCookies() {
-		x.env.Counter("cookies_refused").Add(int64(x.jars.Of(x.target.place()).Keep(x.target.place(), a.header)))
+		x.env.Counter("cookies_refused").Add(int64(x.jars.Of(place(x.target)).Keep(place(x.target), a.Header)))
+	}
+	for _, g := range x.lent {
+		g.Answered(place(x.target), a.Status, a.Header)
+		g.Clean(a.Header)
 	}
 	if x.grant == nil {
 		return
 	}
-	said := x.grant.Answered(x.target.place(), a.status, a.header)
-	x.grant.Clean(a.header)
+	said := x.grant.Answered(place(x.target), a.Status, a.Header)
+	x.grant.Clean(a.Header)
 	x.env.Counter("cookies_refused").Add(int64(said.Refused))
 	if !said.Unauthorized {
 		return
@@ -113,7 +123,7 @@ func (x *exchange) heed(a *answer) {
 	if said.Paused {
 		x.count("secrets_paused")
 		x.env.Logger.Warn("a secret was refused too often, and is not sent there for a while (option unauthorized_pause)",
-			"secret", x.req.Secret, "host", x.target.host, "refused", said.Why)
+			"secret", x.req.Secret, "host", x.target.Host, "refused", said.Why)
 	}
 }
 
@@ -127,20 +137,20 @@ func (x *exchange) withSecret(report webrace.HostReport) webrace.HostReport {
 }
 
 // statusError says why an answer is no document.
-func (x *exchange) statusError(a *answer) string {
+func (x *exchange) statusError(a *httpclient.Response) string {
 	switch {
 	case x.unauthorized != "":
-		return statusText(a.status) + ": " + x.unauthorized
-	case a.status == http.StatusUnauthorized && x.req.Secret == "":
-		if wanted := credentials.Schemes(a.header.Values("WWW-Authenticate")); len(wanted) > 0 {
-			return statusText(a.status) + ": the host asks for credentials (" + strings.Join(wanted, ", ") + "), and the URD names none (secret)"
+		return httpclient.StatusText(a.Status) + ": " + x.unauthorized
+	case a.Status == http.StatusUnauthorized && x.req.Secret == "":
+		if wanted := credentials.Schemes(a.Header.Values("WWW-Authenticate")); len(wanted) > 0 {
+			return httpclient.StatusText(a.Status) + ": the host asks for credentials (" + strings.Join(wanted, ", ") + "), and the URD names none (secret)"
 		}
 	}
-	return statusText(a.status)
+	return httpclient.StatusText(a.Status)
 }
 
 // place is what of a target decides about cookies.
-func (t target) place() *url.URL {
-	path, _, _ := strings.Cut(t.path, "?")
-	return &url.URL{Scheme: t.scheme, Host: t.host, Path: path}
+func place(t httpclient.Target) *url.URL {
+	path, _, _ := strings.Cut(t.Path, "?")
+	return &url.URL{Scheme: t.Scheme, Host: t.Host, Path: path}
 }

@@ -15,20 +15,19 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/storage/control"
 )
 
 const hush = "hush-6f1d-hush"
 
 // vault is a source of one secret, which all crawls are made with that begin at a URL.
 type vault struct {
-	secret control.Secret
+	secret credentials.Secret
 	start  string
 }
 
-func (v vault) Secret(_ context.Context, name string) (control.Secret, error) {
+func (v vault) Secret(_ context.Context, name string) (credentials.Secret, error) {
 	if name != "bank" {
-		return control.Secret{}, control.ErrNotFound
+		return credentials.Secret{}, credentials.ErrNotFound
 	}
 	return v.secret, nil
 }
@@ -36,15 +35,15 @@ func (v vault) SecretVersion(string) uint64                     { return 0 }
 func (v vault) StartOf(context.Context, string) (string, error) { return v.start, nil }
 
 // with gives the stage a secret, for the host at which the crawl begins.
-func with(t *testing.T, o Options, kind control.Kind, user, value, start string) func(*stage) {
+func with(t *testing.T, o Options, kind credentials.Kind, user, value, start string) func(*stage) {
 	t.Helper()
-	secret, err := control.NewSecret(kind, user, value)
+	secret, err := credentials.NewSecret(kind, user, value)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := vault{secret.Within(control.Bounds{Insecure: true}), start}
-	desk := credentials.NewDesk(v, credentials.Limits{Refusals: o.MaxUnauthorized, Pause: time.Duration(o.UnauthorizedPause)})
-	return func(s *stage) { s.desk = func() (*credentials.Desk, error) { return desk, nil } }
+	v := vault{secret.Within(credentials.Bounds{Insecure: true}), start}
+	broker := credentials.NewBroker(v, credentials.Limits{Refusals: o.MaxUnauthorized, Pause: time.Duration(o.UnauthorizedPause)})
+	return func(s *stage) { s.broker = func() (*credentials.Broker, error) { return broker, nil } }
 }
 
 // secretly is a request with credentials.
@@ -54,7 +53,7 @@ func secretly(url string) webrace.Request {
 	return r
 }
 
-// door lets in who says the password, gives them a session, and repeats to everybody what they said.
+// door lets in who says the password, gives them a session, and repeats to every client what it said.
 type door struct {
 	mu    sync.Mutex
 	heard []string // path, Authorization and Cookie of each request
@@ -95,7 +94,7 @@ func TestCredentialsOpenPagesAndLeaveNoTrace(t *testing.T) {
 	var d, other door
 	here, elsewhere := d.server(t), other.server(t)
 	o := local()
-	all := runWith(t, o, with(t, o, control.KindBasic, "eleni", hush, here+"/"),
+	all := runWith(t, o, with(t, o, credentials.KindBasic, "eleni", hush, here+"/"),
 		secretly(here+"/"), secretly(here+"/away"), secretly(here+"/forbidden"), secretly(elsewhere+"/"), get(here+"/open"))
 	opened := all.byRequest[0]
 	if len(opened.documents) != 1 || opened.bodies[0] != "welcome" || opened.documents[0].Secret != "bank" {
@@ -159,7 +158,7 @@ func TestASecretThatIsRefusedIsNotTriedOnAndOn(t *testing.T) {
 	for i := range 8 {
 		requests = append(requests, secretly(fmt.Sprintf("%s/%d", here, i)))
 	}
-	all := runWith(t, o, with(t, o, control.KindBasic, "eleni", "wrong-password", here+"/"), requests...)
+	all := runWith(t, o, with(t, o, credentials.KindBasic, "eleni", "wrong-password", here+"/"), requests...)
 	if len(d.heard) != 2 {
 		t.Errorf("the server was asked %d times", len(d.heard))
 	}
@@ -189,7 +188,7 @@ func TestARequestWhoseCredentialsAreMissingIsNotMadeWithout(t *testing.T) {
 	o := local()
 	other := secretly(here + "/")
 	other.Secret = "shop"
-	all := runWith(t, o, with(t, o, control.KindBasic, "eleni", hush, here+"/"), other)
+	all := runWith(t, o, with(t, o, credentials.KindBasic, "eleni", hush, here+"/"), other)
 	if e := all.byRequest[0].visit.Error; len(d.heard) > 0 || !strings.Contains(e, "no secret is named shop") {
 		t.Errorf("heard %q, said %q", d.heard, e)
 	}
@@ -204,12 +203,12 @@ func TestASecretForHTTPSIsNotSentByPlainHTTP(t *testing.T) {
 	t.Parallel()
 	var d door
 	here := d.server(t)
-	secret, err := control.NewSecret(control.KindBearer, "", hush)
+	secret, err := credentials.NewSecret(credentials.KindBearer, "", hush)
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := credentials.NewDesk(vault{secret, here + "/"}, credentials.Limits{Refusals: 3, Pause: time.Hour})
-	all := runWith(t, local(), func(s *stage) { s.desk = func() (*credentials.Desk, error) { return desk, nil } }, secretly(here+"/"))
+	broker := credentials.NewBroker(vault{secret, here + "/"}, credentials.Limits{Refusals: 3, Pause: time.Hour})
+	all := runWith(t, local(), func(s *stage) { s.broker = func() (*credentials.Broker, error) { return broker, nil } }, secretly(here+"/"))
 	if e := all.byRequest[0].visit.Error; len(d.heard) > 0 || !strings.Contains(e, "--insecure") {
 		t.Errorf("heard %q, said %q", d.heard, e)
 	}
@@ -223,14 +222,14 @@ func TestCookiesAreKeptWhenAskedForEachHostsApart(t *testing.T) {
 		here, elsewhere := d.server(t), other.server(t)
 		o := local()
 		o.Cookies = keep
-		alone, err := NewAlone(o, nil)
+		single, err := NewSingle(o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, url := range []string{here + "/1", here + "/2", elsewhere + "/1"} {
-			_, _ = alone.Get(t.Context(), webrace.Request{URL: url}) // one after the other; the door lets nobody in
+			_, _ = single.Get(t.Context(), webrace.Request{URL: url}) // one after the other; the server refuses each
 		}
-		if err := alone.Close(); err != nil {
+		if err := single.Close(); err != nil {
 			t.Error(err)
 		}
 		want := []string{"/1", "/2"}

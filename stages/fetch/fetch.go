@@ -1,8 +1,9 @@
-// Package fetch is the stage that asks a server for one document at a time: the only place of the system
-// that touches the web.
+// Package fetch is the stage that asks a server for one document at a time. Its requests are made by
+// stages/internal/httpclient; what it adds is politeness: robots.txt, the pauses of hosts, circuit breakers, and what
+// becomes of each response.
 //
 // It guarantees: no connection is made to an address that internal/netguard refuses, nor to any public
-// one while the user agent names nobody to complain to; no page is asked for that the host's robots.txt
+// one while the user agent names no contact; no page is asked for that the host's robots.txt
 // forbids; whatever a server does, a request ends within the limits of time and size that the options
 // set, in an outcome that is counted and explained. HTTP statuses and refusals are outcomes, which the
 // visit remembers; a network that fails is a reason to try again later, which the queue arranges. A body
@@ -18,6 +19,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -26,15 +28,20 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/credentials"
-	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient"
+	"github.com/webrace/webrace/stages/internal/loadingcache"
+	"github.com/webrace/webrace/stages/internal/netguard"
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // Options of the stage.
 type Options struct {
 	UserAgent      string   `toml:"user_agent" doc:"how the crawler names itself, with a contact; the public web is refused with that of example.org"`
-	From           string   `toml:"from" doc:"the mail address of whoever runs the crawler, sent as From; empty: that in user_agent, if there is one"`
+	From           string   `toml:"from" doc:"the mail address of the operator of the crawler, sent as From; empty: that in user_agent, if there is one"`
+	Accept         string   `toml:"accept" doc:"the media types wanted, sent as Accept"`
 	AcceptLanguage string   `toml:"accept_language" doc:"the languages wanted, sent as Accept-Language; empty sends none"`
 	Robots         bool     `toml:"robots" doc:"obey robots.txt"`
 	Sitemaps       bool     `toml:"sitemaps" doc:"follow the sitemaps that a robots.txt names, one level below the page that led to the host"`
@@ -53,15 +60,12 @@ type Options struct {
 	IdleConnections int `toml:"idle_connections" doc:"connections kept open between requests"`
 
 	MediaOptions
-	ConnectionOptions
-	TLSOptions
-	ProxyOptions
-	DNSOptions
-	PaceOptions
+	httpclient.Options
 }
 
 var defaults = Options{
 	UserAgent: "webrace/1 (+https://" + placeholder + ")",
+	Accept:    httpclient.Accept,
 	Robots:    true,
 	Sitemaps:  true,
 
@@ -76,10 +80,7 @@ var defaults = Options{
 
 	MediaOptions:      MediaOptions{MimeTypes: notRead},
 	PolitenessOptions: defaultPoliteness,
-	ConnectionOptions: ConnectionOptions{HTTP2: "off", IPFamily: "any"},
-	TLSOptions:        TLSOptions{TLSMinVersion: "1.2"},
-	DNSOptions:        defaultDNS,
-	PaceOptions:       defaultPace,
+	Options:           httpclient.Defaults,
 }
 
 // portRedirects is where redirects go.
@@ -128,7 +129,7 @@ func (o Options) Validate() error {
 	if o.UserAgent == "" {
 		return &pipeline.OptionError{Option: "user_agent", Err: fmt.Errorf("must name the crawler and a contact")}
 	}
-	for option, value := range map[string]string{"user_agent": o.UserAgent, "from": o.From, "accept_language": o.AcceptLanguage} {
+	for option, value := range map[string]string{"user_agent": o.UserAgent, "from": o.From, "accept": o.Accept, "accept_language": o.AcceptLanguage} {
 		if !httpguts.ValidHeaderFieldValue(value) {
 			return &pipeline.OptionError{Option: option, Err: fmt.Errorf("%q cannot stand in a header", value)}
 		}
@@ -142,41 +143,40 @@ func (o Options) Validate() error {
 	if _, err := netguard.New(o.AllowNetworks); err != nil {
 		return &pipeline.OptionError{Option: "allow_networks", Err: err}
 	}
-	return cmp.Or(
-		o.MediaOptions.validate(),
-		o.PolitenessOptions.validate(),
-		o.ConnectionOptions.validate(),
-		o.TLSOptions.validate(),
-		o.ProxyOptions.validate(),
-		o.DNSOptions.validate(),
-		o.PaceOptions.validate(),
-	)
+	return cmp.Or(o.MediaOptions.validate(), o.PolitenessOptions.validate(), o.Options.Validate())
 }
 
-// optionIsNone says that an option has to be one of a few words.
-func optionIsNone(option, value string, words ...string) error {
-	return &pipeline.OptionError{Option: option, Err: fmt.Errorf("%q is none of %s", value, strings.Join(words, ", "))}
+// client is what of the options makes requests.
+func (o Options) client() httpclient.Config {
+	return httpclient.Config{
+		UserAgent: o.UserAgent, Anonymous: strings.Contains(o.UserAgent, placeholder), From: o.sender(),
+		Accept: o.Accept, AcceptLanguage: o.AcceptLanguage,
+		AllowNetworks: o.AllowNetworks, ConnectTimeout: time.Duration(o.ConnectTimeout), HeaderTimeout: time.Duration(o.HeaderTimeout),
+		Timeout: time.Duration(o.Timeout), MaxHeader: int64(o.MaxHeader), IdleConnections: o.IdleConnections, Options: o.Options,
+	}
 }
 
 type stage struct {
-	options   Options
-	env       *pipeline.Env
-	guard     *netguard.Guard
-	media     scope.MediaTypes
-	client    *client
-	robots    *robotsTxts
-	circuits  *circuits
-	warned    *onceEach
-	announced *onceEach // sitemaps of hosts, to crawls
-	turns     *turns
-	parts     *memo[*Part]
-	jars      *credentials.Jars
-	desk      func() (*credentials.Desk, error) // opened by the first request with credentials
+	options      Options
+	env          *pipeline.Env
+	guard        *netguard.Guard
+	media        scope.MediaTypes
+	client       *httpclient.Client
+	robots       *robotsTxts
+	circuits     *circuits
+	warned       *httpclient.WarnOnce
+	announced    *httpclient.WarnOnce // sitemaps of hosts, to crawls
+	limiter      *hostLimiter
+	subresources *loadingcache.Cache[*httpclient.Subresource]
+	jars         *credentials.Jars
+	broker       func() (*credentials.Broker, error) // opened by the first request with credentials
+	requests     func() (httprequest.Source, error)  // opened by the first that is no plain GET
 }
 
 var (
 	_ pipeline.Processor = (*stage)(nil)
 	_ pipeline.Closer    = (*stage)(nil)
+	_ pipeline.Checker   = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -184,7 +184,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := newClient(o, guard, env)
+	client, err := httpclient.New(o.client(), guard, env)
 	if err != nil {
 		return nil, err
 	}
@@ -192,24 +192,28 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns := newTurns()
-	turns.shared.Store(o.PerHost > 1) // what was handed out at once is still asked for one by one
+	limiter := newHostLimiter()
+	limiter.shared.Store(o.PerHost > 1) // what was handed out at once is still asked for one by one
 	return &stage{
 		options: o, env: env, guard: guard, media: media, client: client,
-		robots:    newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
-		circuits:  newCircuits(o.PolitenessOptions),
-		warned:    newOnceEach(),
-		announced: newOnceEach(),
-		turns:     turns,
-		parts:     newMemo[*Part](partsMemory),
-		jars:      &credentials.Jars{},
-		desk:      sync.OnceValues(func() (*credentials.Desk, error) { return openDesk(o, env) }),
+		robots:       newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
+		circuits:     newCircuits(o.PolitenessOptions),
+		warned:       httpclient.NewWarnOnce(),
+		announced:    httpclient.NewWarnOnce(),
+		limiter:      limiter,
+		subresources: loadingcache.New[*httpclient.Subresource](subresourcesMemory),
+		jars:         &credentials.Jars{},
+		broker:       sync.OnceValues(func() (*credentials.Broker, error) { return openBroker(o, env) }),
+		requests:     sync.OnceValues(func() (httprequest.Source, error) { return openRequests(env) }),
 	}, nil
 }
 
+// Check finds out whether what stands between the stage and the hosts is there. No host is asked for anything.
+func (s *stage) Check(ctx context.Context) error { return s.client.Check(ctx) }
+
 // Close gives up connections that are being made, and those that are idle. It may be called twice.
 func (s *stage) Close() error {
-	s.client.close()
+	s.client.Close()
 	return nil
 }
 
@@ -222,71 +226,20 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if req.Stored {
 		return s.recall(ctx, it, req, out)
 	}
-	target, err := parseTarget(req.URL)
+	url, _ := urlnorm.CutMark(req.URL)
+	target, err := httpclient.ParseTarget(url)
 	if err != nil {
 		return fmt.Errorf("fetch %q: %w", req.URL, err)
 	}
 	x := &exchange{stage: s, it: it, req: req, target: target, began: time.Now()}
-	probe, again := s.circuits.admit(target.host, x.began)
+	probe, again := s.circuits.admit(target.Host, x.began)
 	if !again.IsZero() {
-		return x.comeBack(&restingError{again, takenForDead})
+		return x.requeue(&restingError{again, circuitOpen})
 	}
 	if probe {
-		defer s.circuits.leave(target.host)
+		defer s.circuits.leave(target.Host)
 	}
 	return x.ask(ctx, out)
-}
-
-// ask makes the request, if robots.txt allows it and it is the host's turn.
-func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
-	var m manners
-	if x.options.Robots {
-		var err error
-		if m, err = x.manners(ctx, x.target); err != nil {
-			return x.fail(ctx, err)
-		}
-		if !m.allowed {
-			if err := x.refuse("robots_refused", "refused by robots.txt: "+m.because); err != nil {
-				return err
-			}
-			return x.announce(ctx, m, out)
-		}
-		if time.Now().Before(m.rest) {
-			return x.comeBack(&restingError{until: m.rest})
-		}
-		x.crawlDelay = m.delay
-	}
-	if err := x.get(ctx, out); err != nil {
-		return err
-	}
-	return x.announce(ctx, m, out)
-}
-
-// get makes the request when it is the host's turn.
-func (x *exchange) get(ctx context.Context, out pipeline.Emitter) error {
-	if err := x.authorize(ctx); err != nil {
-		return x.refuseSecret(ctx, err)
-	}
-	defer x.grant.Close()
-	room, err := newRoom(ctx, x.env, x.it)
-	if err != nil {
-		return err
-	}
-	turn, err := x.turns.take(ctx, x.target.host)
-	if err != nil {
-		return x.comeBack(err)
-	}
-	x.target.takes, x.target.room = x.takes(x.req), room
-	answer, err := x.client.get(ctx, x.target, x.fields(), int(x.options.MaxBody))
-	x.endTurn(turn, answer, err, x.began, x.crawlDelay)
-	if err != nil {
-		room.settle(nil)
-		return x.fail(ctx, err)
-	}
-	defer answer.release()
-	room.settle(answer.body)
-	x.heed(answer)
-	return x.settle(ctx, answer, out)
 }
 
 // recall answers from what is stored: it costs the host nothing. Where the last visit found no document,
@@ -295,7 +248,8 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Reque
 	it.Release(webrace.HostReport{URL: req.URL, Secret: req.Secret})
 	s.env.Counter("fresh").Add(1)
 	v := req.Visit
-	if v == nil || !leftDocument(v.Status) || v.Version == 0 && v.Canonical == "" && v.Refresh == "" && len(v.Links) == 0 {
+	found := v != nil && (v.Status < 300 || v.Status == http.StatusNotModified) // 0 is no word against it
+	if !found || v.Version == 0 && v.Canonical == "" && v.Refresh == "" && len(v.Links) == 0 {
 		return nil
 	}
 	return out.Emit(ctx, it.With(&webrace.Document{
@@ -304,6 +258,87 @@ func (s *stage) recall(ctx context.Context, it *pipeline.Item, req webrace.Reque
 	}))
 }
 
-// leftDocument says whether a visit that ended in this status found the document that is stored; 0 is no
-// word against it.
-func leftDocument(status int) bool { return status < 300 || status == 304 }
+// exchange is the work on one request.
+type exchange struct {
+	*stage
+	it         *pipeline.Item
+	req        webrace.Request
+	target     httpclient.Target
+	began      time.Time
+	crawlDelay time.Duration // that the host's robots.txt asks for
+
+	grant        *credentials.Grant            // nil without credentials
+	lent         map[string]*credentials.Grant // further secrets that the request names
+	unauthorized string                        // why the answer says that they do not do
+	session      int                           // of an account that is logged in to by a form; 0 before that
+	asking       *asking                       // nil for a plain GET
+}
+
+// ask makes the request, if robots.txt allows it and the host has a slot for it.
+func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
+	var policy robotsPolicy
+	if x.options.Robots {
+		var err error
+		if policy, err = x.robotsPolicy(ctx, x.target); err != nil {
+			return x.fail(ctx, err)
+		}
+		if !policy.allowed {
+			if err := x.refuse("robots_refused", "refused by robots.txt: "+policy.because); err != nil {
+				return err
+			}
+			return x.announce(ctx, policy, out)
+		}
+		if time.Now().Before(policy.rest) {
+			return x.requeue(&restingError{until: policy.rest})
+		}
+		x.crawlDelay = policy.delay
+	}
+	if err := x.get(ctx, out); err != nil {
+		return err
+	}
+	return x.announce(ctx, policy, out)
+}
+
+// get makes the request when the host has a slot for it.
+func (x *exchange) get(ctx context.Context, out pipeline.Emitter) error {
+	defer x.closeGrants()
+	if err := x.identify(ctx); err != nil {
+		return x.refuseSecret(ctx, err)
+	}
+	memory, err := httpclient.Reserve(ctx, x.env, x.it)
+	if err != nil {
+		return err
+	}
+	x.target.Takes, x.target.Memory = x.takes(x.req), memory
+	answer, err := x.once(ctx)
+	switch {
+	case err != nil:
+	case x.isOutside(ctx, answer):
+		answer.Release()
+		answer, err = x.reenter(ctx)
+	case isRefusal(answer) && x.renewed(ctx):
+		answer.Release()
+		answer, err = x.again(ctx)
+	}
+	if err != nil {
+		return x.refuseSecret(ctx, err)
+	}
+	defer answer.Release()
+	x.heed(answer)
+	return x.handleResponse(ctx, answer, out)
+}
+
+// once asks the host for the document in one of its slots.
+func (x *exchange) once(ctx context.Context) (*httpclient.Response, error) {
+	slot, err := x.limiter.take(ctx, x.target.Host, patience)
+	if err != nil {
+		return nil, err
+	}
+	if x.asking != nil {
+		x.target.Method, x.target.Body = x.asking.method, x.asking.body
+	}
+	began := time.Now()
+	answer, err := x.client.Get(ctx, x.target, x.fields(), int(x.options.MaxBody))
+	x.endSlot(slot, answer, err, began, x.crawlDelay)
+	return answer, err
+}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -16,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/sharedbuffer"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -36,7 +37,7 @@ type result struct {
 	reports   []webrace.HostReport
 	visit     webrace.Visit // with what was learned applied to it
 	documents []webrace.Document
-	bodies    []string // of the documents; a body itself is gone when the request has ended
+	bodies    []string // of the documents
 	links     []webrace.Links
 
 	emittedEarly bool // before the host was free
@@ -78,7 +79,7 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 	g.AddStage("queue", pipeline.Spec{Type: "queue", Summary: "s", In: pipeline.Kinds(request), Out: []pipeline.Port{{Kind: request}}, Queue: true},
 		func(*pipeline.Env) (any, error) { return q, nil })
 	fetch := g.Add("fetch", o)
-	var log sharedbuffer.Buffer
+	var log testutil.Buffer
 	var env *pipeline.Env
 	mk := fetch.Make
 	fetch.Make = func(e *pipeline.Env) (any, error) {
@@ -227,8 +228,10 @@ func (k taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter)
 	switch v := it.Value.(type) {
 	case *webrace.Document:
 		r := k.q.by(v.URL)
-		r.documents = append(r.documents, *v)
 		r.bodies = append(r.bodies, string(v.Body))
+		kept := *v
+		kept.Body = bytes.Clone(v.Body) // the next page is read into that of the document
+		r.documents = append(r.documents, kept)
 	case *webrace.Links:
 		r := k.q.by(v.From)
 		r.links = append(r.links, *v)

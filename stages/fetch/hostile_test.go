@@ -3,9 +3,11 @@ package fetch
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -14,7 +16,14 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 )
+
+var discardLog = log.New(io.Discard, "", 0)
+
+func cancellable(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}
 
 // strict returns limits that a hostile server reaches at once.
 func strict() Options {
@@ -204,7 +213,7 @@ func TestABodyOfExactlyTheLimitIsWhole(t *testing.T) {
 func encoded(t *testing.T, body []byte, encodings string) string {
 	t.Helper()
 	for encoding := range strings.SplitSeq(encodings, ", ") {
-		body = encode(t, encoding, body)
+		body = clienttest.Encode(t, encoding, body)
 	}
 	return raw(t, body, encodings)
 }
@@ -259,7 +268,7 @@ func TestEncodingsThatGiveNothingAreCut(t *testing.T) {
 			t.Errorf("%s: %+v, counters %v", name, r, all.counters)
 		}
 	}
-	nested := encode(t, "gzip", bytes.Repeat(member.Bytes(), 1_000_000))
+	nested := clienttest.Encode(t, "gzip", bytes.Repeat(member.Bytes(), 1_000_000))
 	o := strict()
 	o.Timeout = pipeline.Duration(time.Minute)
 	r, _ := one(t, o, get(raw(t, nested, "gzip, gzip")))
@@ -291,30 +300,30 @@ func TestWhatIsNotDecodedIsKept(t *testing.T) {
 		"no brotli":               {"br", page, nil, whole, "not encoded with br"},
 		"no zstd":                 {"zstd", page, nil, whole, "not encoded with zstd"},
 		"no deflate":              {"deflate", page, nil, whole, "not encoded with deflate"},
-		"gzip called brotli":      {"br", encode(t, "gzip", page), nil, whole, "not encoded with br"},
-		"gzip called zstd":        {"zstd", encode(t, "gzip", page), nil, whole, "not encoded with zstd"},
-		"truncated gzip":          {"gzip", short(encode(t, "gzip", page)), page, cut, "damaged (gzip: unexpected EOF)"},
-		"truncated deflate":       {"deflate", short(encode(t, "deflate", page)), page, cut, "damaged (deflate: unexpected EOF)"},
-		"truncated large brotli":  {"br", short(encode(t, "br", large)), large, cut, "damaged (br: unexpected EOF)"},
-		"truncated zstd":          {"zstd", short(encode(t, "zstd", page)), nil, whole, "unexpected EOF"},
+		"gzip called brotli":      {"br", clienttest.Encode(t, "gzip", page), nil, whole, "not encoded with br"},
+		"gzip called zstd":        {"zstd", clienttest.Encode(t, "gzip", page), nil, whole, "not encoded with zstd"},
+		"truncated gzip":          {"gzip", short(clienttest.Encode(t, "gzip", page)), page, cut, "damaged (gzip: unexpected EOF)"},
+		"truncated deflate":       {"deflate", short(clienttest.Encode(t, "deflate", page)), page, cut, "damaged (deflate: unexpected EOF)"},
+		"truncated large brotli":  {"br", short(clienttest.Encode(t, "br", large)), large, cut, "damaged (br: unexpected EOF)"},
+		"truncated zstd":          {"zstd", short(clienttest.Encode(t, "zstd", page)), nil, whole, "unexpected EOF"},
 		"begun gzip":              {"gzip", []byte{0x1f}, nil, whole, "not encoded with gzip"},
-		"begun second member":     {"gzip", append(encode(t, "gzip", page), "\x1f\x8b\x08\x00\x00"...), page, cut, "damaged"},
+		"begun second member":     {"gzip", append(clienttest.Encode(t, "gzip", page), "\x1f\x8b\x08\x00\x00"...), page, cut, "damaged"},
 		"begun deflate":           {"deflate", []byte{0x78}, nil, whole, "not encoded with deflate"},
-		"wrong checksum":          {"gzip", flip(encode(t, "gzip", page)), page, cut, "damaged (gzip: gzip: invalid checksum)"},
-		"one encoding too few":    {"gzip, br", encode(t, "gzip", page), page, whole, "not encoded with br"},
-		"the inner one too few":   {"gzip, br", encode(t, "br", page), page, whole, "not encoded with gzip"},
-		"gzip said twice":         {"gzip, gzip", encode(t, "gzip", page), page, whole, "not encoded with gzip"},
+		"wrong checksum":          {"gzip", flip(clienttest.Encode(t, "gzip", page)), page, cut, "damaged (gzip: gzip: invalid checksum)"},
+		"one encoding too few":    {"gzip, br", clienttest.Encode(t, "gzip", page), page, whole, "not encoded with br"},
+		"the inner one too few":   {"gzip, br", clienttest.Encode(t, "br", page), page, whole, "not encoded with gzip"},
+		"gzip said twice":         {"gzip, gzip", clienttest.Encode(t, "gzip", page), page, whole, "not encoded with gzip"},
 		"all too few":             {"gzip, br, zstd", page, nil, whole, "not encoded"},
 		"unknown":                 {"compress", page, nil, whole, `content encoding "compress" is not one that was asked for`},
-		"a charset and gzip":      {"utf-8, gzip", encode(t, "gzip", page), page, whole, `content encoding "utf-8"`},
+		"a charset and gzip":      {"utf-8, gzip", clienttest.Encode(t, "gzip", page), page, whole, `content encoding "utf-8"`},
 		"too many":                {"gzip, gzip, gzip, gzip", page, nil, whole, "more than 3"},
 		"too large a window":      {"zstd", []byte("\x28\xb5\x2f\xfd\x00\x70\x01\x00\x00"), nil, whole, "window"},
 		"identity":                {"identity", page, page, whole, ""},
-		"identity and gzip":       {"identity, gzip", encode(t, "gzip", page), page, whole, ""},
-		"gzip in gzip, said once": {"gzip", encode(t, "gzip", encode(t, "gzip", page)), encode(t, "gzip", page), whole, ""},
-		"more after brotli":       {"br", append(encode(t, "br", page), "<!-- -->"...), page, whole, ""},
-		"more after zstd":         {"zstd", append(encode(t, "zstd", page), "<!-- -->"...), page, whole, ""},
-		"more after deflate":      {"deflate", append(encode(t, "deflate", page), "<!-- -->"...), page, whole, ""},
+		"identity and gzip":       {"identity, gzip", clienttest.Encode(t, "gzip", page), page, whole, ""},
+		"gzip in gzip, said once": {"gzip", clienttest.Encode(t, "gzip", clienttest.Encode(t, "gzip", page)), clienttest.Encode(t, "gzip", page), whole, ""},
+		"more after brotli":       {"br", append(clienttest.Encode(t, "br", page), "<!-- -->"...), page, whole, ""},
+		"more after zstd":         {"zstd", append(clienttest.Encode(t, "zstd", page), "<!-- -->"...), page, whole, ""},
+		"more after deflate":      {"deflate", append(clienttest.Encode(t, "deflate", page), "<!-- -->"...), page, whole, ""},
 		"a semicolon first":       {"br", []byte("; text that begins like an empty stream of brotli"), nil, whole, "not encoded with br"},
 	} {
 		r, all := one(t, strict(), get(raw(t, c.body, c.encoding)))

@@ -296,7 +296,7 @@ func TestHTTP2ServersThatFail(t *testing.T) {
 	}
 }
 
-// TestHTTP2ServersThatAreOddAnswer: what is strange, but harms nobody, is borne.
+// TestHTTP2ServersThatAreOddAnswer: what is strange, but harmless, is borne.
 func TestHTTP2ServersThatAreOddAnswer(t *testing.T) {
 	t.Parallel()
 	page := func(c *conn2, id uint32) {

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// placeholder is in the user agent of an operator who has not said who they are.
+const placeholder = "example.org/contact"
+
 // sender returns the mail address that is sent as From (RFC 9110, section 10.1.2): that of the options, or else
 // the one that the user agent gives as its contact. It is empty if there is none.
 func (o Options) sender() string {

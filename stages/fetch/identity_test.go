@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 func TestTheSenderIsTheMailAddressThatIsKnown(t *testing.T) {
@@ -29,7 +30,7 @@ func TestTheSenderIsTheMailAddressThatIsKnown(t *testing.T) {
 	}
 }
 
-// Whatever is asked for, whoever looks at the log of a server knows whom to write to.
+// Whatever is asked for, the operator of a server learns from its log whom to write to.
 func TestEveryRequestSaysWhoAsks(t *testing.T) {
 	t.Parallel()
 	o := local()
@@ -55,11 +56,11 @@ func TestEveryRequestSaysWhoAsks(t *testing.T) {
 	conditional := get(url + "/again")
 	conditional.Visit = &webrace.Visit{Version: 1, ETag: `"1"`}
 	run(t, o, get(url+"/moved"), conditional, get(url+"/sitemap.xml"))
-	if _, err := getAlone(t.Context(), o, url+"/moved"); err != nil {
+	if _, err := getSingle(t.Context(), o, url+"/moved"); err != nil {
 		t.Error(err)
 	}
-	// A script that a page loads cannot give itself out for somebody else.
-	if _, err := alone(t, o).Part(t.Context(), PartRequest{URL: url + "/script.js", Header: http.Header{"Accept": {"*/*"}}, Limit: 100}); err != nil {
+	// A script that a page loads cannot give itself out for another client.
+	if _, err := newSharedStage(t, o).Subresource(t.Context(), httpclient.SubresourceRequest{URL: url + "/script.js", Header: http.Header{"Accept": {"*/*"}}, Limit: 100}); err != nil {
 		t.Error(err)
 	}
 	if len(seen) != 7 {
@@ -67,8 +68,8 @@ func TestEveryRequestSaysWhoAsks(t *testing.T) {
 	}
 }
 
-// Nobody without a contact comes to a public server by a detour: over a redirect, for its robots.txt or its
-// sitemap, or for a part of a page.
+// No crawler without a contact comes to a public server by a detour: over a redirect, for its robots.txt or its
+// sitemap, or for a subresource of a page.
 func TestNoDetourLeadsToThePublicWebWithoutAContact(t *testing.T) {
 	t.Parallel()
 	o := local()
@@ -80,12 +81,12 @@ func TestNoDetourLeadsToThePublicWebWithoutAContact(t *testing.T) {
 			http.Redirect(w, r, "http://8.8.8.8/there", http.StatusFound)
 		}
 	})
-	var anonymous *contactError
-	if _, err := getAlone(t.Context(), o, url+"/moved"); err == nil || !strings.Contains(err.Error(), "names no contact") {
+	var anonymous *httpclient.ContactError
+	if _, err := getSingle(t.Context(), o, url+"/moved"); err == nil || !strings.Contains(err.Error(), "names no contact") {
 		t.Errorf("a redirect: %v", err)
 	}
-	if _, err := alone(t, o).Part(t.Context(), PartRequest{URL: "http://8.8.8.8/script.js", Limit: 100}); !errors.As(err, &anonymous) || !IsRefusal(err) {
-		t.Errorf("a part: %v", err)
+	if _, err := newSharedStage(t, o).Subresource(t.Context(), httpclient.SubresourceRequest{URL: "http://8.8.8.8/script.js", Limit: 100}); !errors.As(err, &anonymous) || !httpclient.IsRefusal(err) {
+		t.Errorf("a subresource: %v", err)
 	}
 	all := run(t, o, get("http://8.8.8.8/sitemap.xml"))
 	if all.counters["contact_refused"] != 1 || all.counters["robots_fetched"] > 1 {

@@ -3,16 +3,17 @@ package fetch
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // MediaOptions say which documents are taken.
 type MediaOptions struct {
-	MimeTypes []string `toml:"mime_types" doc:"the media types that are taken, of which the first that matches decides: text/*, *+xml; !image/* leaves some out. The start of a crawl is taken whatever it is"`
+	MimeTypes []string `toml:"mime_types" doc:"the media types that are taken, of which the first that matches decides: text/*, *+xml; !image/* leaves some out. The start of a crawl is taken whatever it is, and so is a sitemap that is compressed"`
 }
 
 // notRead are media types that no stage reads. What is no text but might be a document is taken.
@@ -30,30 +31,31 @@ func (o MediaOptions) validate() error {
 	return nil
 }
 
-// takes returns what says which answers of a request have their bodies read; nil for all. Whoever names a
-// page wants it, whatever it is: a picture can be watched for changes.
+// takes returns what says which answers of a request have their bodies read; nil for all. Who names a
+// page as the start of a crawl wants it, whatever it is: a picture can be watched for changes.
 func (s *stage) takes(req webrace.Request) func(mediaType string) bool {
 	if slices.ContainsFunc(req.Reach, func(r webrace.Reach) bool { return r.Distance == 0 }) || len(req.Reach) == 0 {
 		return nil
 	}
 	return func(mediaType string) bool {
 		taken, _ := s.media.Take(mediaType)
-		return taken
+		return taken || isCompressedSitemap(req.URL, mediaType)
 	}
 }
 
-// ignores reports whether the body of an answer is left where it is, for what it is.
-func (t *target) ignores(a *answer) bool {
-	return t.takes != nil && contentcoding.HasDocument(a.status) && !t.takes(mediaType(a.header.Get("Content-Type")))
+// isCompressedSitemap reports whether an answer can be a sitemap as it is mostly sent. The frontier lets a URL with
+// such an extension pass only where a sitemap, or robots.txt, lists it.
+func isCompressedSitemap(url, mediaType string) bool {
+	return (strings.HasSuffix(url, ".xml.gz") || strings.HasSuffix(url, ".txt.gz")) && (mediaType == "application/gzip" || mediaType == "application/x-gzip")
 }
 
 // ignored ends a request whose answer is of a type that is not taken.
-func (x *exchange) ignored(a *answer) {
+func (x *exchange) ignored(a *httpclient.Response) {
 	x.count("ignored_types")
-	is := mediaType(a.header.Get("Content-Type"))
+	is := httpclient.MediaType(a.Header.Get("Content-Type"))
 	because := "no pattern takes it"
 	if _, pattern := x.media.Take(is); pattern != "" {
 		because = pattern
 	}
-	x.end(a, fmt.Sprintf("media type %s is not taken (mime_types: %s)", is, because), forgetValidators)
+	x.end(a, fmt.Sprintf("media type %s is not taken (mime_types: %s)", is, because), (*webrace.Visit).ForgetValidators)
 }

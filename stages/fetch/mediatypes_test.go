@@ -60,7 +60,7 @@ func TestMediaTypesThatAreNotTakenAreNotRead(t *testing.T) {
 		t.Errorf("counted %v", got.counters)
 	}
 	if n := sent.Load(); n > 16<<20 {
-		t.Errorf("%d bytes were sent of a body that nobody wants", n)
+		t.Errorf("%d bytes were sent of a body that is not wanted", n)
 	}
 }
 

@@ -4,136 +4,153 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/credentials"
-	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient"
+	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
-// exchange is the work on one request.
-type exchange struct {
-	*stage
-	it         *pipeline.Item
-	req        webrace.Request
-	target     target
-	began      time.Time
-	crawlDelay time.Duration // that the host's robots.txt asks for
-
-	grant        *credentials.Grant // nil without credentials
-	unauthorized string             // why the answer says that they do not do
-}
-
-// conditions returns the fields that let the server confirm what is stored instead of sending it.
-func (x *exchange) conditions() http.Header {
-	v := x.req.Visit
-	if v == nil || v.Version == 0 || v.ETag == "" && v.LastModified == "" {
-		return nil
-	}
-	fields := make(http.Header, 2)
-	if v.ETag != "" {
-		fields["If-None-Match"] = []string{v.ETag}
-	}
-	if v.LastModified != "" {
-		fields["If-Modified-Since"] = []string{v.LastModified}
-	}
-	return fields
-}
-
-// settle turns an answer into what is emitted, counted and learned. The host is free before anything is
+// handleResponse turns a response into what is emitted, counted and learned. The host is free before anything is
 // emitted.
-func (x *exchange) settle(ctx context.Context, a *answer, out pipeline.Emitter) error {
+func (x *exchange) handleResponse(ctx context.Context, a *httpclient.Response, out pipeline.Emitter) error {
 	switch {
-	case a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable:
+	case a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable:
 		return x.postpone(a)
-	case a.ignored:
+	case a.Ignored:
 		x.ignored(a)
-	case a.body != nil:
+	case a.Body != nil:
 		return x.fetched(ctx, a, out)
-	case a.status == http.StatusNotModified && x.conditions() != nil:
+	case a.Status == http.StatusNotModified && x.conditions() != nil:
 		return x.notModified(ctx, a, out)
 	case isRedirect(a):
 		return x.redirected(ctx, a, out)
 	default:
-		x.count("status_" + strconv.Itoa(a.status))
+		x.count("status_" + strconv.Itoa(a.Status))
 		x.end(a, x.statusError(a), func(v *webrace.Visit) {
-			if a.status == http.StatusNotFound || a.status == http.StatusGone {
-				forgetValidators(v)
+			if a.Status == http.StatusNotFound || a.Status == http.StatusGone {
+				v.ForgetValidators()
 			}
 		})
 	}
 	return nil
 }
 
-func (x *exchange) fetched(ctx context.Context, a *answer, out pipeline.Emitter) error {
+// postpone leaves a host alone that asks for it, and comes back to the URL later.
+func (x *exchange) postpone(a *httpclient.Response) error {
+	x.count("status_" + strconv.Itoa(a.Status))
+	now := time.Now()
+	asked := x.retryAfter(a, now)
+	wait := asked.wait
+	if wait == 0 {
+		wait = x.options.backoff(x.attempts())
+	}
+	report := x.hostPolicy(a.Origin, a.Took, x.crawlDelay, now)
+	if asked.wait > 0 || a.Status == http.StatusTooManyRequests {
+		report.NotBefore = later(report.NotBefore, now.Add(wait))
+		report.Why = "it asked to be left alone: " + httpclient.StatusText(a.Status)
+	} else { // it may be this one page that is unavailable
+		x.failed(&report, now)
+	}
+	x.release(report)
+	return pipeline.Retry(fmt.Errorf("fetch %s: %s", x.req.URL, httpclient.StatusText(a.Status)), now.Add(wait))
+}
+
+// failed notes that the host failed, and what follows from that.
+func (x *exchange) failed(report *webrace.HostReport, now time.Time) {
+	f := x.circuits.failed(x.target.Host, x.began, now)
+	if resume := now.Add(f.pause); resume.After(report.NotBefore) {
+		report.NotBefore, report.Why = resume, "it failed to answer"
+	}
+	if f.open {
+		report.Parallel = 1
+		report.Why = circuitOpen
+	}
+	if f.opened {
+		x.count("circuits_opened")
+		x.env.Logger.Info("the host is taken for dead", "host", x.target.Host, "asked again in", f.pause)
+	}
+}
+
+// circuitOpen is why a host is left alone whose circuit is open.
+const circuitOpen = "it is taken for dead, having failed to answer time and again (fetch.circuit_failures)"
+
+func (x *exchange) fetched(ctx context.Context, a *httpclient.Response, out pipeline.Emitter) error {
 	x.count("pages")
-	x.env.Counter("bytes").Add(int64(len(a.body.bytes)))
-	if a.truncated {
+	x.env.Counter("bytes").Add(int64(len(a.Body)))
+	if a.Truncated {
 		x.count("truncated")
 	}
-	if a.broken != nil {
+	if a.Broken != nil {
 		x.count("undecodable")
-		a.header.Set(webrace.UndecodedField, a.broken.Error())
+		a.Header.Set(webrace.UndecodedField, a.Broken.Error())
 	}
-	expires := expiry(a.header, a.at)
+	expires := expiry(a.Header, a.At)
 	x.end(a, "", func(v *webrace.Visit) {
-		receive(v, a.header, a.at)
+		receive(v, a.Header, a.At)
 		v.Expires, v.Likeness, v.Titled = expires, 0, 0
-		if a.truncated { // a server must not confirm what is not all of it
-			forgetValidators(v)
+		if a.Truncated { // a server must not confirm what is not all of it
+			v.ForgetValidators()
 			v.Expires = time.Time{}
 		}
 	})
 	d := x.document(a)
-	d.Outcome, d.Body, d.Truncated = webrace.Fetched, a.body.bytes, a.truncated
-	x.it.OnEnd(a.body.free)
-	a.body = nil
+	d.Outcome, d.Body, d.Truncated = webrace.Fetched, a.Body, a.Truncated
+	x.it.OnEnd(a.Detach())
 	return out.Emit(ctx, x.it.With(d))
 }
 
-func (x *exchange) notModified(ctx context.Context, a *answer, out pipeline.Emitter) error {
+func (x *exchange) notModified(ctx context.Context, a *httpclient.Response, out pipeline.Emitter) error {
 	x.count("not_modified")
 	x.end(a, "", func(v *webrace.Visit) {
-		confirm(v, a.header)
-		v.Expires = expiry(a.header, v.At)
+		confirm(v, a.Header)
+		v.Expires = expiry(a.Header, v.At)
 	})
 	d := x.document(a)
 	d.Outcome, d.Digest, d.Version = webrace.NotModified, x.req.Visit.Digest, x.req.Visit.Version
 	return out.Emit(ctx, x.it.With(d))
 }
 
-func (x *exchange) document(a *answer) *webrace.Document {
+func (x *exchange) document(a *httpclient.Response) *webrace.Document {
 	return &webrace.Document{
-		URL: x.req.URL, Reach: x.req.Reach, Visit: x.req.Visit, Status: a.status, Header: a.header, Origin: a.origin,
-		At: a.at, Took: a.took, MediaType: mediaType(a.header.Get("Content-Type")), Redirects: x.req.Redirects,
+		URL: x.req.URL, Reach: x.req.Reach, Visit: x.req.Visit, Status: a.Status, Header: a.Header, Origin: a.Origin,
+		At: a.At, Took: a.Took, MediaType: httpclient.MediaType(a.Header.Get("Content-Type")), Redirects: x.req.Redirects,
 		Secret: x.req.Secret,
 	}
 }
 
-func (x *exchange) redirected(ctx context.Context, a *answer, out pipeline.Emitter) error {
-	to, err := location(x.req.URL, a.header)
+func (x *exchange) redirected(ctx context.Context, a *httpclient.Response, out pipeline.Emitter) error {
+	to, err := location(x.req.URL, a.Header)
+	if err == nil {
+		to, err = x.onward(to, a.Status)
+	}
 	if err != nil {
 		x.count("bad_redirects")
-		x.end(a, statusText(a.status)+": "+err.Error(), nil)
+		x.end(a, httpclient.StatusText(a.Status)+": "+err.Error(), nil)
 		return nil
 	}
 	x.count("redirects")
 	x.end(a, "", nil)
 	return out.EmitTo(ctx, portRedirects, x.it.With(&webrace.Links{
 		From: x.req.URL, Reach: x.req.Reach, Via: webrace.ViaRedirect, Redirects: x.req.Redirects + 1,
-		Permanent: a.status == http.StatusMovedPermanently || a.status == http.StatusPermanentRedirect, URLs: []string{to},
+		Permanent: a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect, URLs: []string{to},
 	}))
 }
 
 // end frees the host and records a completed request. What else it teaches is learned last.
-func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
-	x.lives()
-	x.release(x.withSecret(x.treatment(a.origin, a.took, x.crawlDelay, time.Now())))
-	at, status := a.at, a.status // nothing here may keep the body
+func (x *exchange) end(a *httpclient.Response, failure string, more func(*webrace.Visit)) {
+	if x.circuits.answered(x.target.Host) {
+		x.count("circuits_closed")
+	}
+	report := x.withSecret(x.hostPolicy(a.Origin, a.Took, x.crawlDelay, time.Now()))
+	if failure == "" && (a.Body != nil || a.Status == http.StatusNotModified) {
+		report.Documents, report.Bytes = 1, int64(len(a.Body))
+	}
+	x.release(report)
+	at, status := a.At, a.Status // nothing here may keep the body
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {
 		v.At, v.Status, v.Error, v.Expires, v.Links = at, status, failure, time.Time{}, nil
 		if more != nil {
@@ -142,66 +159,18 @@ func (x *exchange) end(a *answer, failure string, more func(*webrace.Visit)) {
 	}))
 }
 
-func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
-
-// postpone leaves a host alone that asks for it, and comes back to the URL later.
-func (x *exchange) postpone(a *answer) error {
-	x.count("status_" + strconv.Itoa(a.status))
-	now := time.Now()
-	asked := x.comeBackAfter(a, now)
-	wait := asked.wait
-	if wait == 0 {
-		wait = x.options.backoff(x.attempts())
-	}
-	report := x.treatment(a.origin, a.took, x.crawlDelay, now)
-	if asked.wait > 0 || a.status == http.StatusTooManyRequests {
-		report.NotBefore = later(report.NotBefore, now.Add(wait))
-		report.Why = "it asked to be left alone: " + statusText(a.status)
-	} else { // it may be this one page that is unavailable
-		x.failed(&report, now)
-	}
-	x.release(report)
-	return pipeline.Retry(fmt.Errorf("fetch %s: %s", x.req.URL, statusText(a.status)), now.Add(wait))
-}
-
-// failed notes that the host failed, and what follows from that.
-func (x *exchange) failed(report *webrace.HostReport, now time.Time) {
-	f := x.circuits.failed(x.target.host, x.began, now)
-	if resume := now.Add(f.pause); resume.After(report.NotBefore) {
-		report.NotBefore, report.Why = resume, "it failed to answer"
-	}
-	if f.open {
-		report.Parallel = 1
-		report.Why = takenForDead
-	}
-	if f.opened {
-		x.count("circuits_opened")
-		x.env.Logger.Info("the host is taken for dead", "host", x.target.host, "asked again in", f.pause)
-	}
-}
-
-// takenForDead is why a host is left alone whose circuit is open.
-const takenForDead = "it is taken for dead, having failed to answer time and again (fetch.circuit_failures)"
-
 // release tells the queue that the host is free, and how it wants to be treated.
 func (x *exchange) release(report webrace.HostReport) {
 	report.URL, report.Secret = x.req.URL, x.req.Secret
 	x.it.Release(report)
 }
 
-// lives notes that the host answered.
-func (x *exchange) lives() {
-	if x.circuits.answered(x.target.host) {
-		x.count("circuits_closed")
-	}
-}
-
 // fail deals with a request that got no answer.
 func (x *exchange) fail(ctx context.Context, err error) error {
 	var refused *netguard.RefusedError
-	var anonymous *contactError
-	var fault *tlsFault
-	var family *familyError
+	var anonymous *httpclient.ContactError
+	var fault *httpclient.TLSFault
+	var family *httpclient.FamilyError
 	var busy *busyError
 	switch {
 	case ctx.Err() != nil:
@@ -220,17 +189,28 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 		return x.distrust(fault, err)
 	}
 	x.count("network_failures")
-	if _, ofProxy := errors.AsType[*proxyError](err); ofProxy {
+	if _, ofProxy := errors.AsType[*httpclient.ProxyError](err); ofProxy {
 		x.count("proxy_failures")
 	}
 	now := time.Now()
-	var failure *net.OpError
-	errors.As(err, &failure)
-	report := x.treatment(failedAddress(failure), now.Sub(x.began), x.crawlDelay, now)
+	report := x.hostPolicy(httpclient.FailedAddress(err), now.Sub(x.began), x.crawlDelay, now)
 	report.Parallel = 0 // nothing was learned about that
 	x.failed(&report, now)
 	x.release(report)
 	return pipeline.Retry(fmt.Errorf("fetch %s: %w", x.req.URL, err), now.Add(x.options.backoff(x.attempts())))
+}
+
+// distrust ends a request to a host with which no secure connection can be made. The next round asks anew.
+func (x *exchange) distrust(fault *httpclient.TLSFault, err error) error {
+	x.count("tls_failures")
+	x.warn("tls", "no secure connection can be made", err)
+	report := webrace.HostReport{}
+	if now := time.Now(); fault.Asked {
+		report.NotBefore = now.Add(time.Duration(x.options.Delay))
+	}
+	x.release(report)
+	x.it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = err.Error() }))
+	return nil
 }
 
 // refuse ends a request that was not made, for good: asking again would change nothing.
@@ -243,17 +223,9 @@ func (x *exchange) refuse(counter, because string) error {
 
 // warn says once for each host what is refused there, and with it what would allow it.
 func (x *exchange) warn(kind, what string, err error) {
-	if x.warned.first(kind + " " + x.target.host) {
-		x.env.Logger.Warn(what, "host", x.target.host, "error", err)
+	if x.warned.First(kind + " " + x.target.Host) {
+		x.env.Logger.Warn(what, "host", x.target.Host, "error", err)
 	}
-}
-
-// isRefusal says whether a connection was not made because it may not be.
-func isRefusal(err error) bool {
-	var anonymous *contactError
-	var fault *tlsFault
-	var family *familyError
-	return netguard.IsRefused(err) || errors.As(err, &anonymous) || errors.As(err, &fault) || errors.As(err, &family)
 }
 
 func (x *exchange) count(counter string) { x.env.Counter(counter).Add(1) }

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
@@ -55,50 +53,6 @@ func TestAnHTTP2BodyThatDripsIsGivenUp(t *testing.T) {
 	o.MinRate, o.MinRateAfter = 10_000, pipeline.Duration(200*time.Millisecond)
 	if r, all := one(t, o, get(server.url)); all.counters["too_slow"] != 1 || r.outcome.Err == nil {
 		t.Errorf("%+v, counters %v", r.outcome, all.counters)
-	}
-}
-
-// dripper is a body that brings some bytes every second.
-type dripper struct{ rate, left int }
-
-func (d *dripper) Read(p []byte) (int, error) {
-	if d.left <= 0 {
-		return 0, io.EOF
-	}
-	time.Sleep(time.Second)
-	n := min(d.rate, d.left, len(p))
-	d.left -= n
-	return n, nil
-}
-
-func (d *dripper) Close() error { return nil }
-
-func TestABodyIsTooSlowByItsAverageAfterAWhile(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		rate, size int
-		options    PaceOptions
-		slow       bool
-	}{
-		"fast enough":            {200, 5000, PaceOptions{100, pipeline.Duration(3 * time.Second)}, false},
-		"too slow":               {90, 5000, PaceOptions{100, pipeline.Duration(3 * time.Second)}, true},
-		"slow, but soon through": {10, 20, PaceOptions{100, pipeline.Duration(3 * time.Second)}, false},
-		"any":                    {1, 500, PaceOptions{0, pipeline.Duration(3 * time.Second)}, false},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var given atomic.Int64
-			all := &paces{options: c.options}
-			for range 2 {
-				given.Store(0)
-				p := all.watch(&dripper{c.rate, c.size}, func() { given.Add(1) })
-				_, _ = io.Copy(io.Discard, p)
-				slow := p.stop()
-				time.Sleep(time.Hour)
-				if slow != c.slow || given.Load() == 1 != c.slow {
-					t.Errorf("%s: slow %v, given up %d times", name, slow, given.Load())
-				}
-			}
-		})
 	}
 }
 
@@ -165,7 +119,7 @@ func TestAConnectionIsNotUsedAgainAfterAnError(t *testing.T) {
 	}
 }
 
-// TestWhatComesBesideTheBodyIsHarmless: answers that nobody asked for, and fields after the body.
+// TestWhatComesBesideTheBodyIsHarmless: answers to no request, and fields after the body.
 func TestWhatComesBesideTheBodyIsHarmless(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -195,17 +149,5 @@ func TestNothingIsExpectedOfAServer(t *testing.T) {
 	})
 	if r, _ := one(t, local(), get(url+"/")); len(r.bodies) != 1 {
 		t.Errorf("%+v", r.outcome)
-	}
-}
-
-func TestOptionsOfPaceThatCannotWorkAreRefused(t *testing.T) {
-	t.Parallel()
-	for option, o := range map[string]PaceOptions{"min_rate": {-1, 1}, "min_rate_after": {1, 0}} {
-		all := defaults
-		all.PaceOptions = o
-		var wrong *pipeline.OptionError
-		if err := all.Validate(); !errors.As(err, &wrong) || wrong.Option != option {
-			t.Errorf("%s: %v", option, err)
-		}
 	}
 }

@@ -2,13 +2,12 @@ package fetch
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // PolitenessOptions say how hosts are treated.
@@ -73,10 +72,10 @@ func (o PolitenessOptions) validate() error {
 // maxHosts is of how many hosts something is remembered in memory.
 const maxHosts = 10_000
 
-// treatment says how a host wants to be treated that has just answered, or failed to, from this address.
+// hostPolicy says how a host is treated from now on that has just answered, or failed to, from this address.
 // Public hosts rest between requests; those that the operator admitted do not, unless they are to be treated
 // alike. A delay that robots.txt asks for is kept in either case.
-func (s *stage) treatment(origin netip.Addr, took, crawlDelay time.Duration, now time.Time) webrace.HostReport {
+func (s *stage) hostPolicy(origin netip.Addr, took, crawlDelay time.Duration, now time.Time) webrace.HostReport {
 	report := webrace.HostReport{Parallel: 1}
 	switch {
 	case crawlDelay > 0:
@@ -106,15 +105,15 @@ func (s *stage) pause(origin netip.Addr, took, crawlDelay time.Duration) time.Du
 }
 
 // crawlDelay returns the delay to keep of the one that a robots.txt asks for, and reports one too long.
-func (s *stage) crawlDelay(t target, asked time.Duration) time.Duration {
+func (s *stage) crawlDelay(t httpclient.Target, asked time.Duration) time.Duration {
 	limit := time.Duration(s.options.MaxCrawlDelay)
 	if asked <= limit {
 		return asked
 	}
-	if s.warned.first("crawl-delay " + t.host) {
+	if s.warned.First("crawl-delay " + t.Host) {
 		s.env.Counter("crawl_delays_cut").Add(1)
 		s.env.Logger.Warn("the host asks for a longer delay than is kept (option max_crawl_delay)",
-			"host", t.host, "asked", asked, "kept", limit)
+			"host", t.Host, "asked", asked, "kept", limit)
 	}
 	return limit
 }
@@ -132,33 +131,4 @@ func (o PolitenessOptions) backoff(attempts int) time.Duration {
 		wait *= backoffFactor
 	}
 	return wait
-}
-
-// onceEach says of each thing once that it is the first time; and again when it has seen very many.
-type onceEach struct {
-	mu   sync.Mutex
-	seen map[string]struct{}
-}
-
-func newOnceEach() *onceEach { return &onceEach{seen: make(map[string]struct{})} }
-
-func (o *onceEach) first(what string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if _, seen := o.seen[what]; seen {
-		return false
-	}
-	if len(o.seen) >= maxHosts {
-		clear(o.seen)
-	}
-	o.seen[what] = struct{}{}
-	return true
-}
-
-// failedAddress returns the address at which a connection failed, the zero one if it is not known.
-func failedAddress(err *net.OpError) netip.Addr {
-	if err == nil || err.Addr == nil {
-		return netip.Addr{}
-	}
-	return addressOf(err.Addr)
 }

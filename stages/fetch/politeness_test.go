@@ -49,7 +49,7 @@ func TestHostsAreTreatedAsTheyAreTrusted(t *testing.T) {
 		if c.pause > 0 {
 			want.NotBefore = now.Add(c.pause)
 		}
-		if diff := cmp.Diff(want, s.treatment(origin, c.took, c.crawlDelay, now)); diff != "" {
+		if diff := cmp.Diff(want, s.hostPolicy(origin, c.took, c.crawlDelay, now)); diff != "" {
 			t.Errorf("%+v: %s", c, diff)
 		}
 	}
@@ -59,8 +59,29 @@ func TestAnAdmittedHostIsNotMadeToWait(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(http.ResponseWriter, *http.Request) {})
 	r, _ := one(t, local(), get(url+"/"))
-	if diff := cmp.Diff([]webrace.HostReport{{Parallel: 64}}, r.reports); diff != "" {
+	if diff := cmp.Diff([]webrace.HostReport{{Parallel: 64, Documents: 1}}, r.reports); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Of this a limit of what a run fetches is told.
+func TestAReportTellsOfADocumentThatCame(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/missing":
+			http.NotFound(w, r)
+		case "/moved":
+			http.Redirect(w, r, "/", http.StatusFound)
+		default:
+			w.Write([]byte("twelve bytes"))
+		}
+	})
+	for path, want := range map[string]int{"/": 1, "/missing": 0, "/moved": 0} {
+		r, _ := one(t, local(), get(url+path))
+		if len(r.reports) != 1 || r.reports[0].Documents != want || r.reports[0].Bytes != int64(12*want) {
+			t.Errorf("%s is reported as %+v", path, r.reports)
+		}
 	}
 }
 
@@ -135,20 +156,6 @@ func TestOptionsOfPolitenessThatCannotWorkAreRefused(t *testing.T) {
 		var wrong *pipeline.OptionError
 		if err := o.Validate(); !errors.As(err, &wrong) || wrong.Option != option {
 			t.Errorf("%s: %v", option, err)
-		}
-	}
-}
-
-func TestWarningsAreGivenOnce(t *testing.T) {
-	t.Parallel()
-	o := &onceEach{seen: make(map[string]struct{})}
-	if !o.first("a") || o.first("a") || !o.first("b") {
-		t.Error("not once each")
-	}
-	for i := range 3 * maxHosts {
-		o.first(time.Duration(i).String())
-		if len(o.seen) > maxHosts {
-			t.Fatalf("%d remembered", len(o.seen))
 		}
 	}
 }

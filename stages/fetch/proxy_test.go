@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 )
 
 // TestHostsAreAskedThroughEachKindOfProxy: of a host that is asked through a proxy, the proxy is told the
@@ -45,8 +45,8 @@ func TestHostsAreAskedThroughEachKindOfProxy(t *testing.T) {
 				}
 				o := through(proxy)
 				o.CAFile = ca.file
-				z := &zone{hosts: map[string]string{"a.test": "127.0.0.1"}}
-				all := runWith(t, o, z.use, get(url), get(url+"2"))
+				z := &clienttest.Zone{Hosts: map[string]string{"a.test": "127.0.0.1"}}
+				all := runWith(t, o, use(z), get(url), get(url+"2"))
 				for _, r := range all.byRequest {
 					if len(r.bodies) != 1 || !strings.HasPrefix(r.bodies[0], "a.test:") || !strings.Contains(r.bodies[0], "/x?y") ||
 						r.documents[0].Origin != netip.MustParseAddr("127.0.0.1") {
@@ -65,7 +65,7 @@ func TestHostsAreAskedThroughEachKindOfProxy(t *testing.T) {
 // whatever name, and the proxy hears nothing of it.
 func TestAProxyIsNoWayAroundTheGuard(t *testing.T) {
 	t.Parallel()
-	z := &zone{hosts: map[string]string{"inside.test": "10.0.0.1", "half.test": "93.184.216.34 10.0.0.1", "cloud.test": "169.254.169.254"}}
+	z := &clienttest.Zone{Hosts: map[string]string{"inside.test": "10.0.0.1", "half.test": "93.184.216.34 10.0.0.1", "cloud.test": "169.254.169.254"}}
 	for _, kind := range []string{"http", "socks5"} {
 		for _, resolves := range []bool{false, true} {
 			p := &testProxy{}
@@ -85,7 +85,7 @@ func TestAProxyIsNoWayAroundTheGuard(t *testing.T) {
 				}
 			}
 			for _, url := range urls {
-				all := runWith(t, o, z.use, get(url))
+				all := runWith(t, o, use(z), get(url))
 				if r := all.byRequest[0]; all.counters["address_refused"] != 1 || r.outcome.Err != nil {
 					t.Errorf("%s, %v, %s: %+v, counters %v", kind, resolves, url, r.outcome, all.counters)
 				}
@@ -99,7 +99,7 @@ func TestAProxyIsNoWayAroundTheGuard(t *testing.T) {
 
 func TestTheProxyItselfMustBeOneThatMayBeAsked(t *testing.T) {
 	t.Parallel()
-	z := &zone{hosts: map[string]string{"proxy.test": "127.0.0.1", "a.test": "93.184.216.34"}}
+	z := &clienttest.Zone{Hosts: map[string]string{"proxy.test": "127.0.0.1", "a.test": "93.184.216.34"}}
 	p := &testProxy{answers: "HTTP/1.1 503 Service Unavailable\r\n\r\n"}
 	p.startHTTP(t, nil)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(p.url, "://"))
@@ -107,10 +107,10 @@ func TestTheProxyItselfMustBeOneThatMayBeAsked(t *testing.T) {
 	o.UserAgent, o.Robots = "test/1 (+https://contact.test/)", false
 	for proxy, admitted := range map[string]bool{"127.0.0.1:" + port: true, "proxy.test:" + port: false, "metadata.test": false} {
 		o.Proxy = "http://" + proxy
-		z.hosts["metadata.test"] = "169.254.169.254"
+		z.Hosts["metadata.test"] = "169.254.169.254"
 		for _, url := range []string{"http://a.test/", "https://a.test/"} {
 			o.Delay = pipeline.Duration(time.Millisecond)
-			all := runWith(t, o, z.use, get(url))
+			all := runWith(t, o, use(z), get(url))
 			if refused := all.counters["address_refused"] == 1; refused == admitted {
 				t.Errorf("%s, %s: %+v, counters %v", proxy, url, all.byRequest[0].outcome, all.counters)
 			}
@@ -118,7 +118,7 @@ func TestTheProxyItselfMustBeOneThatMayBeAsked(t *testing.T) {
 	}
 	// what the proxy is admitted for is no place to crawl
 	o.Proxy = "http://127.0.0.1:" + port
-	if all := runWith(t, o, z.use, get("http://127.0.0.1:"+port+"/")); all.counters["address_refused"] != 1 {
+	if all := runWith(t, o, use(z), get("http://127.0.0.1:"+port+"/")); all.counters["address_refused"] != 1 {
 		t.Errorf("counters %v", all.counters)
 	}
 }
@@ -129,7 +129,7 @@ func TestPublicHostsRestBehindALocalProxy(t *testing.T) {
 	page := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "page") })
 	inside := strings.TrimPrefix(page, "http://")
 	host, port, _ := net.SplitHostPort(inside)
-	z := &zone{hosts: map[string]string{"a.test": "93.184.216.34"}}
+	z := &clienttest.Zone{Hosts: map[string]string{"a.test": "93.184.216.34"}}
 	for _, kind := range []string{"http", "socks5"} {
 		for _, resolves := range []bool{false, true} {
 			p := &testProxy{names: map[string]string{"a.test": host, "93.184.216.34": host}}
@@ -141,7 +141,7 @@ func TestPublicHostsRestBehindALocalProxy(t *testing.T) {
 			o := through(kind + p.url)
 			o.UserAgent, o.ProxyResolves = "test/1 (+https://contact.test/)", resolves
 			before := time.Now()
-			all := runWith(t, o, z.use, get("http://a.test:"+port+"/"))
+			all := runWith(t, o, use(z), get("http://a.test:"+port+"/"))
 			r := all.byRequest[0]
 			if len(r.bodies) != 1 || r.reports[0].NotBefore.Before(before.Add(time.Duration(o.Delay))) || r.reports[0].Parallel != o.PerHost {
 				t.Errorf("%s, %v: %+v, counters %v", kind, resolves, r, all.counters)
@@ -149,10 +149,10 @@ func TestPublicHostsRestBehindALocalProxy(t *testing.T) {
 			if got := r.documents[0].Origin; got.IsValid() == resolves || got.IsValid() && got != netip.MustParseAddr("93.184.216.34") {
 				t.Errorf("%s, %v: origin %v", kind, resolves, got)
 			}
-			if resolves && z.asked.Load() > 1 {
-				t.Errorf("%s: looked up %d times", kind, z.asked.Load())
+			if resolves && z.Asked.Load() > 1 {
+				t.Errorf("%s: looked up %d times", kind, z.Asked.Load())
 			}
-			z.asked.Store(0)
+			z.Asked.Store(0)
 		}
 	}
 }
@@ -205,64 +205,9 @@ func TestTheEnvironmentNamesNoProxy(t *testing.T) {
 	}
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "page") })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	z := &zone{hosts: map[string]string{"a.test": "127.0.0.1"}}
-	all := runWith(t, local(), z.use, get("http://a.test:"+port+"/"))
+	z := &clienttest.Zone{Hosts: map[string]string{"a.test": "127.0.0.1"}}
+	all := runWith(t, local(), use(z), get("http://a.test:"+port+"/"))
 	if all.counters["pages"] != 1 || len(p.seen()) != 0 {
 		t.Errorf("the proxy was asked %q, counters %v", p.seen(), all.counters)
 	}
-}
-
-func TestOptionsOfProxiesThatCannotWorkAreRefused(t *testing.T) {
-	t.Parallel()
-	for proxy, want := range map[string]string{
-		"proxy.test:3128":               "",
-		"ftp://me:hunter2@a.test":       "socks5",
-		"http://me:hunt%er2@a.test":     "URL",
-		"http://me:hunter2@":            "URL",
-		"http://me:hunter2@a.test/?x":   "URL",
-		"http://me:hunter2@a.test/x":    "URL",
-		"http://me:hunter2@a.test:x/":   "URL",
-		"socks5h://me:hunter2@a.test":   "proxy_resolves",
-		"http://me:\x00hunter2@a.test/": "URL",
-	} {
-		o := defaults
-		o.Proxy = proxy
-		var wrong *pipeline.OptionError
-		err := o.Validate()
-		if !errors.As(err, &wrong) || wrong.Option != "proxy" || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunt") {
-			t.Errorf("%s: %v", proxy, err)
-		}
-	}
-	o := defaults
-	o.NoProxy = []string{"a b"}
-	var wrong *pipeline.OptionError
-	if err := o.Validate(); !errors.As(err, &wrong) || wrong.Option != "no_proxy" {
-		t.Error(err)
-	}
-	for proxy, want := range map[string]string{"http://a.test": "a.test:80", "socks5://[::1]/": "[::1]:1080", "https://a.test:1": "a.test:1"} {
-		if u, err := parseProxy(proxy); err != nil || u.Host != want {
-			t.Errorf("%s: %v, %v", proxy, u, err)
-		}
-	}
-}
-
-func FuzzProxy(f *testing.F) {
-	for _, s := range []string{"http://me:pass@a.test:80", "socks5://[::1]", "://", "https://a.test/"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		u, err := parseProxy(text)
-		if err != nil {
-			if len(text) > 20 && strings.Contains(err.Error(), text) {
-				t.Fatalf("%q is repeated: %v", text, err)
-			}
-			return
-		}
-		if u == nil {
-			return
-		}
-		if host, port, err := net.SplitHostPort(u.Host); err != nil || host == "" || port == "" || proxyPorts[u.Scheme] == "" {
-			t.Fatalf("%q gives %q, %v", text, u.Host, err)
-		}
-	})
 }

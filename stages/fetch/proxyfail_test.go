@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 )
 
 // TestAProxyThatFailsIsToldFromTheHost: its credentials are never repeated, not even if it repeats them.
@@ -12,8 +14,8 @@ func TestAProxyThatFailsIsToldFromTheHost(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	wrong := ca.sign(t, soon(), "other.test")
-	z := &zone{hosts: map[string]string{"a.test": "127.0.0.1"}}
-	const closed = "://127.0.0.1:1" // nobody listens there
+	z := &clienttest.Zone{Hosts: map[string]string{"a.test": "127.0.0.1"}}
+	const closed = "://127.0.0.1:1" // nothing listens there
 	secret := base64.StdEncoding.EncodeToString([]byte("me:hunter2"))
 	for name, c := range map[string]struct {
 		start func(p *testProxy) string
@@ -66,7 +68,7 @@ func TestAProxyThatFailsIsToldFromTheHost(t *testing.T) {
 				if scheme == "http" && c.http != "" {
 					want = c.http
 				}
-				all := runWith(t, o, z.use, get(scheme+"://a.test:1/"))
+				all := runWith(t, o, use(z), get(scheme+"://a.test:1/"))
 				r := all.byRequest[0]
 				if r.outcome.Err == nil || !strings.Contains(r.outcome.Err.Error(), want) || all.counters["proxy_failures"] != 1 || all.counters["network_failures"] != 1 {
 					t.Errorf("%s: %v, want %q, counters %v", scheme, r.outcome.Err, want, all.counters)

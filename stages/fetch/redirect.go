@@ -7,16 +7,17 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // isRedirect says whether an answer sends its reader elsewhere. A choice of several (300) does so only
 // if it names a favourite.
-func isRedirect(a *answer) bool {
-	switch a.status {
+func isRedirect(a *httpclient.Response) bool {
+	switch a.Status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	case http.StatusMultipleChoices:
-		return a.header.Get("Location") != ""
+		return a.Header.Get("Location") != ""
 	}
 	return false
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // askedBack is what a Retry-After field asks for.
@@ -35,9 +37,9 @@ func retryAfter(header http.Header, now time.Time, limit time.Duration) askedBac
 	return askedBack{wait: wait}
 }
 
-// comeBackAfter is what an answer asks for, counted.
-func (x *exchange) comeBackAfter(a *answer, now time.Time) askedBack {
-	asked := retryAfter(a.header, now, time.Duration(x.options.MaxRetryAfter))
+// retryAfter is what a response asks for, counted.
+func (x *exchange) retryAfter(a *httpclient.Response, now time.Time) askedBack {
+	asked := retryAfter(a.Header, now, time.Duration(x.options.MaxRetryAfter))
 	switch {
 	case asked.ignored:
 		x.count("retry_after_ignored")
@@ -64,7 +66,7 @@ func readSeconds(value string) (wait time.Duration, ok bool) {
 const maxDuration = time.Duration(1<<63 - 1)
 
 // readDate returns how far a date lies ahead of the host's clock, or of ours if it does not tell its own; 0
-// for what is no date. A clock that shows whole seconds is behind, so nobody comes early.
+// for what is no date. A clock that shows whole seconds is behind, so no request comes early.
 func readDate(value, clock string, now time.Time) time.Duration {
 	at, err := http.ParseTime(value)
 	if err != nil {

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +13,10 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/fetch/internal/robots"
+	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
+	"github.com/webrace/webrace/stages/internal/loadingcache"
 )
 
 // obedient returns local options with robots.txt obeyed.
@@ -130,7 +133,7 @@ func TestWhatStandsForARobotsTxt(t *testing.T) {
 		}, "it cannot be read"},
 		"compressed": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(encode(t, "gzip", []byte("User-agent: *\nDisallow: /")))
+			_, _ = w.Write(clienttest.Encode(t, "gzip", []byte("User-agent: *\nDisallow: /")))
 		}, "Disallow: /"},
 		"a rule at its end":      {text("User-agent: *\n" + long[:robots.MaxBytes-100] + "Disallow: /"), "Disallow: /"},
 		"a rule after its end":   {text("User-agent: *\n" + long + "Disallow: /\n"), ""},
@@ -187,7 +190,7 @@ func TestACrawlDelayIsKept(t *testing.T) {
 	s := newTestStage(t, obedient())
 	for i := range int64(3) {
 		before := time.Now()
-		end := pipeline.ProcessAlone(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
+		end := pipeline.ProcessOne(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
 		report := end.Note.(webrace.HostReport)
 		if asked.Load() > 0 {
 			t.Fatal("asked for a page while the host rests")
@@ -198,7 +201,7 @@ func TestACrawlDelayIsKept(t *testing.T) {
 	}
 	s.rested(t, url)
 	before := time.Now()
-	end := pipeline.ProcessAlone(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
+	end := pipeline.ProcessOne(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
 	report := end.Note.(webrace.HostReport)
 	if end.Err != nil || asked.Load() != 1 || report.Parallel != 1 || report.NotBefore.Before(before.Add(20*time.Second)) {
 		t.Errorf("%v, report %+v, asked %d times", end.Err, report, asked.Load())
@@ -208,14 +211,24 @@ func TestACrawlDelayIsKept(t *testing.T) {
 // rested makes it seem long ago that the host was asked for its robots.txt.
 func (s *stage) rested(t *testing.T, url string) {
 	t.Helper()
-	m := s.robots.memo
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e, known := m.kept.Peek(url)
+	p, _, known := s.robots.cache.Peek(url)
 	if !known {
 		t.Fatalf("nothing is known of %s", url)
 	}
-	e.loaded.value.at = time.Time{}
+	p.at = time.Time{}
+	s.robots.remember(t, url, p, time.Hour)
+}
+
+// remember replaces what is known of robots.txt files by that of one host.
+func (r *robotsTxts) remember(t *testing.T, url string, p robotsRules, keep time.Duration) {
+	t.Helper()
+	r.cache = loadingcache.New[robotsRules](robotsMemory)
+	_, err := r.cache.Get(t.Context(), url, func(context.Context) (loadingcache.Loaded[robotsRules], error) {
+		return loadingcache.Loaded[robotsRules]{Value: p, Keep: keep, Cost: 1}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestACrawlDelayTooLongIsReportedAndCut(t *testing.T) {
@@ -264,18 +277,15 @@ func TestARobotsTxtIsKeptForADay(t *testing.T) {
 			})
 			s := newTestStage(t, obedient())
 			fetch := func() {
-				_ = pipeline.ProcessAlone(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
+				_ = pipeline.ProcessOne(t.Context(), s, get(url+"/"), func(string, any) error { return nil })
 			}
 			fetch()
 			fetch()
-			m := s.robots.memo
-			m.mu.Lock()
-			e, _ := m.kept.Peek(url)
-			if left := time.Until(e.until); asked.Load() != 1 || left > c.kept || left < c.kept-time.Minute {
+			p, until, _ := s.robots.cache.Peek(url)
+			if left := time.Until(until); asked.Load() != 1 || left > c.kept || left < c.kept-time.Minute {
 				t.Errorf("asked for %d times, kept for %v more, want %v", asked.Load(), left, c.kept)
 			}
-			e.until = time.Now()
-			m.mu.Unlock()
+			s.robots.remember(t, url, p, -1)
 			fetch()
 			if asked.Load() != 2 {
 				t.Errorf("asked for %d times after it had run out", asked.Load())

@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/fetch/internal/robots"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // portSitemaps is where the sitemaps go that a robots.txt names.
@@ -42,34 +43,34 @@ func sitemapsOf(rules *robots.Rules, at string) (urls []string, invalid, over in
 }
 
 // sitemaps returns the sitemaps of a host, if they are wanted. What cannot be taken of them is counted once.
-func (s *stage) sitemaps(t target, p policy) []string {
+func (s *stage) sitemaps(t httpclient.Target, known robotsRules) []string {
 	if !s.options.Sitemaps {
 		return nil
 	}
-	if p.badSitemaps+p.overmany > 0 && s.warned.first("sitemaps "+t.origin()) {
-		s.env.Counter("sitemaps_invalid").Add(int64(p.badSitemaps))
-		s.env.Counter("sitemaps_over_limit").Add(int64(p.overmany))
+	if known.badSitemaps+known.overmany > 0 && s.warned.First("sitemaps "+t.Origin()) {
+		s.env.Counter("sitemaps_invalid").Add(int64(known.badSitemaps))
+		s.env.Counter("sitemaps_over_limit").Add(int64(known.overmany))
 	}
-	return p.sitemaps
+	return known.sitemaps
 }
 
 // announce tells the crawls that came here of the host's sitemaps, each crawl once a run: they lie one level
 // below the page with which it came to the host first, and pass the same gate as its links.
-func (x *exchange) announce(ctx context.Context, m manners, out pipeline.Emitter) error {
-	if len(m.sitemaps) == 0 {
+func (x *exchange) announce(ctx context.Context, policy robotsPolicy, out pipeline.Emitter) error {
+	if len(policy.sitemaps) == 0 {
 		return nil
 	}
 	var reach []webrace.Reach
 	for _, r := range x.req.Reach {
-		if x.announced.first(x.target.origin() + " " + r.Crawl) {
+		if x.announced.First(x.target.Origin() + " " + r.Crawl) {
 			reach = append(reach, r)
 		}
 	}
 	if len(reach) == 0 {
 		return nil
 	}
-	x.env.Counter("sitemaps").Add(int64(len(m.sitemaps)))
+	x.env.Counter("sitemaps").Add(int64(len(policy.sitemaps)))
 	return out.EmitTo(ctx, portSitemaps, x.it.With(&webrace.Links{
-		From: x.target.origin() + "/robots.txt", Reach: reach, Via: webrace.ViaSitemap, URLs: m.sitemaps,
+		From: x.target.Origin() + "/robots.txt", Reach: reach, Via: webrace.ViaRobots, URLs: policy.sitemaps,
 	}))
 }

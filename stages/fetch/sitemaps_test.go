@@ -10,15 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/robots"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/fetch/internal/robots"
 )
 
 // announced runs requests one after the other, and returns the sitemaps that each gave.
 func announced(t *testing.T, s *stage, requests ...webrace.Request) (all []webrace.Links) {
 	t.Helper()
 	for _, r := range requests {
-		end := pipeline.ProcessAlone(t.Context(), s, r, func(port string, value any) error {
+		end := pipeline.ProcessOne(t.Context(), s, r, func(port string, value any) error {
 			if port == portSitemaps {
 				all = append(all, *value.(*webrace.Links))
 			}
@@ -47,7 +47,7 @@ func TestSitemapsOfARobotsTxtAreAnnouncedToEachCrawlOnce(t *testing.T) {
 	var want []webrace.Links
 	for _, r := range []webrace.Reach{{Crawl: "a", Distance: 1}, {Crawl: "bb", Distance: 2}, {Crawl: "ccc", Distance: 3}} {
 		want = append(want, webrace.Links{
-			From: url + "/robots.txt", Reach: []webrace.Reach{r}, Via: webrace.ViaSitemap, URLs: []string{url + "/s.xml", "http://other.example/t.xml"},
+			From: url + "/robots.txt", Reach: []webrace.Reach{r}, Via: webrace.ViaRobots, URLs: []string{url + "/s.xml", "http://other.example/t.xml"},
 		})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

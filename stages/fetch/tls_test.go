@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 )
 
 // authority signs certificates.
@@ -142,37 +143,22 @@ func TestCertificateFaultsAreExplainedAndNotRetried(t *testing.T) {
 	}
 }
 
-// TestAHostWithATLSFaultIsLeftAlone: however many of its pages are asked for, one handshake is enough.
-func TestAHostWithATLSFaultIsLeftAlone(t *testing.T) {
+// TestPagesOfAHostWithATLSFaultEndByOneHandshake: each is counted as a failure, and none asks the host again.
+func TestPagesOfAHostWithATLSFaultEndByOneHandshake(t *testing.T) {
 	t.Parallel()
-	var connections atomic.Int64
-	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = discardLog
-	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			connections.Add(1)
-		}
-	}
-	server.StartTLS()
-	defer server.Close()
+	var handshakes atomic.Int64
+	_, url := secure(t, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		handshakes.Add(1)
+		return nil, nil
+	}}, http.NotFound)
 	s := newTestStage(t, local())
 	for i := range 20 {
-		if err := s.Process(t.Context(), item(fmt.Sprintf("%s/%d", server.URL, i)), discard{}); err != nil {
+		if err := s.Process(t.Context(), item(fmt.Sprintf("%s%d", url, i)), discard{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if connections.Load() != 1 || s.env.Counters()["tls_failures"] != 20 {
-		t.Errorf("%d connections, counters %v", connections.Load(), s.env.Counters())
-	}
-	for host, f := range s.client.faults.byHost {
-		f.until = time.Now().Add(-time.Second)
-		s.client.faults.byHost[host] = f
-	}
-	if err := s.Process(t.Context(), item(server.URL+"/again"), discard{}); err != nil {
-		t.Fatal(err)
-	}
-	if connections.Load() != 2 {
-		t.Errorf("%d connections when the fault is forgotten", connections.Load())
+	if handshakes.Load() != 1 || s.env.Counters()["tls_failures"] != 20 {
+		t.Errorf("%d handshakes, counters %v", handshakes.Load(), s.env.Counters())
 	}
 }
 
@@ -187,10 +173,10 @@ func TestTheHostIsNamedInTheHandshake(t *testing.T) {
 		return &c, nil
 	}}, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.TLS.ServerName, " ", r.Host) })
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	z := &zone{hosts: map[string]string{"a.example": "127.0.0.1", "b.example": "127.0.0.1"}}
+	z := &clienttest.Zone{Hosts: map[string]string{"a.example": "127.0.0.1", "b.example": "127.0.0.1"}}
 	o := local()
 	o.CAFile = ca.file
-	all := runWith(t, o, z.use, get("https://a.example:"+port+"/"), get("https://b.example:"+port+"/"), get("https://127.0.0.1:"+port+"/"))
+	all := runWith(t, o, use(z), get("https://a.example:"+port+"/"), get("https://b.example:"+port+"/"), get("https://127.0.0.1:"+port+"/"))
 	for i, want := range []string{"a.example a.example:" + port, "b.example b.example:" + port} {
 		if r := all.byRequest[i]; len(r.bodies) != 1 || r.bodies[0] != want {
 			t.Errorf("%q, want %s (%+v)", r.bodies, want, r.outcome)
@@ -205,11 +191,11 @@ func TestCertificatesAreNotCheckedWhereTheOperatorSaysSo(t *testing.T) {
 	t.Parallel()
 	server, _ := secure(t, nil, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "page") })
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	z := &zone{hosts: map[string]string{"a.test": "127.0.0.1", "b.test": "127.0.0.1"}}
+	z := &clienttest.Zone{Hosts: map[string]string{"a.test": "127.0.0.1", "b.test": "127.0.0.1"}}
 	o := local()
 	o.InsecureHosts = []string{"a.test"}
 	a, b := "https://a.test:"+port+"/", "https://b.test:"+port+"/"
-	all := runWith(t, o, z.use, get(a+"1"), get(a+"2"), get(b))
+	all := runWith(t, o, use(z), get(a+"1"), get(a+"2"), get(b))
 	if all.counters["pages"] != 2 || all.counters["tls_failures"] != 1 || all.byRequest[2].visit.Error == "" {
 		t.Errorf("counters %v", all.counters)
 	}
@@ -237,32 +223,14 @@ func TestOurCertificateIsShownToTheHostsOfTheListAlone(t *testing.T) {
 		_, _ = io.WriteString(w, ".")
 	})
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	z := &zone{hosts: map[string]string{"a.test": "127.0.0.1", "b.test": "127.0.0.1"}}
+	z := &clienttest.Zone{Hosts: map[string]string{"a.test": "127.0.0.1", "b.test": "127.0.0.1"}}
 	o := local()
 	o.CAFile, o.ClientCertHosts = ca.file, []string{"a.test"}
 	o.ClientCert, o.ClientKey = writePEM(t, "cert.pem", "CERTIFICATE", ours.Certificate[0]), writePEM(t, "key.pem", "PRIVATE KEY", key)
-	all := runWith(t, o, z.use, get("https://a.test:"+port+"/"), get("https://b.test:"+port+"/"))
+	all := runWith(t, o, use(z), get("https://a.test:"+port+"/"), get("https://b.test:"+port+"/"))
 	for i, want := range []string{"[crawler.test].", "."} {
 		if r := all.byRequest[i]; len(r.bodies) != 1 || r.bodies[0] != want {
 			t.Errorf("%d: %q, want %s (%+v)", i, r.bodies, want, r.outcome)
-		}
-	}
-}
-
-func TestFilesOfCertificatesThatAreNoneAreRefused(t *testing.T) {
-	t.Parallel()
-	none := filepath.Join(t.TempDir(), "none.pem")
-	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for want, o := range map[string]TLSOptions{
-		"ca_file: open ":                      {CAFile: none},
-		"holds no certificate":                {CAFile: empty},
-		"client_cert: read it and client_key": {ClientCert: empty, ClientKey: none, ClientCertHosts: []string{"*"}},
-	} {
-		if _, err := newTrust(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", o, err, want)
 		}
 	}
 }

@@ -2,23 +2,17 @@ package fetch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/netguard"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 )
 
 func TestAddressesOutsideThePublicInternetAreRefused(t *testing.T) {
@@ -127,41 +121,14 @@ func TestEachPageKeepsItsBody(t *testing.T) {
 	}
 }
 
-// zone is a resolver of a few names.
-type zone struct {
-	hosts map[string]string // addresses, separated by spaces
-	asked atomic.Int64
-	gate  chan struct{} // if there is one, answers wait for it
-	holds time.Duration
-}
-
-func (z *zone) lookup(_ context.Context, host string) ([]netip.Addr, time.Duration, error) {
-	z.asked.Add(1)
-	if z.gate != nil {
-		<-z.gate
-	}
-	known, ok := z.hosts[host]
-	if !ok {
-		return nil, -1, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
-	}
-	if known == "busy" {
-		return nil, -1, &net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true}
-	}
-	var addrs []netip.Addr
-	for addr := range strings.FieldsSeq(known) {
-		addrs = append(addrs, netip.MustParseAddr(addr))
-	}
-	return addrs, z.holds, nil
-}
-
-// use makes the zone all that a stage knows of names.
-func (z *zone) use(s *stage) { s.client.dialer.names.resolver = z }
+// use makes a zone all that a stage knows of names.
+func use(z *clienttest.Zone) func(*stage) { return func(s *stage) { s.client.SetResolver(z) } }
 
 func TestNamesAreLookedUpAndCheckedWhenConnecting(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Host) })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	z := &zone{hosts: map[string]string{
+	z := &clienttest.Zone{Hosts: map[string]string{
 		"here.example":    "127.0.0.1",
 		"rebound.example": "10.0.0.1",
 		"both.example":    "10.0.0.1 ::ffff:127.0.0.1",
@@ -173,7 +140,7 @@ func TestNamesAreLookedUpAndCheckedWhenConnecting(t *testing.T) {
 		"busy.example": "network_failures", "nowhere.example": "network_failures",
 	} {
 		req := get("http://" + host + ":" + port + "/")
-		all := runWith(t, local(), z.use, req)
+		all := runWith(t, local(), use(z), req)
 		r := all.byRequest[0]
 		if all.counters[counter] != 1 {
 			t.Errorf("%s: %+v, counters %v", host, r.outcome, all.counters)
@@ -188,226 +155,11 @@ func TestNamesAreLookedUpAndCheckedWhenConnecting(t *testing.T) {
 func TestOneFailureIsToldOfMany(t *testing.T) {
 	t.Parallel()
 	for addrs, refused := range map[string]bool{"10.0.0.1 127.0.0.1": false, "127.0.0.1 10.0.0.1": false, "10.0.0.1 10.0.0.2": true} {
-		z := &zone{hosts: map[string]string{"a.example": addrs}}
-		req := get("http://a.example:1/") // nobody listens there
-		all := runWith(t, local(), z.use, req)
+		z := &clienttest.Zone{Hosts: map[string]string{"a.example": addrs}}
+		req := get("http://a.example:1/") // nothing listens there
+		all := runWith(t, local(), use(z), req)
 		if got := all.counters["address_refused"] == 1; got != refused || all.counters["network_failures"] == 1 == refused {
 			t.Errorf("%s: counters %v", addrs, all.counters)
-		}
-	}
-}
-
-func TestANameIsLookedUpOnceInAWhile(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		z := &zone{hosts: map[string]string{"a.example": "192.0.2.1", "busy.example": "busy"}, gate: make(chan struct{})}
-		z.holds = -1
-		n := newNames(defaults, func(string) {})
-		n.resolver = z
-		var all sync.WaitGroup
-		for range 50 {
-			all.Go(func() {
-				if addrs, err := n.resolve(t.Context(), "a.example"); err != nil || len(addrs) != 1 {
-					t.Errorf("%v, %v", addrs, err)
-				}
-			})
-		}
-		synctest.Wait()
-		close(z.gate)
-		all.Wait()
-		expect := func(when string, host string, want int64) {
-			t.Helper()
-			before := z.asked.Load()
-			_, _ = n.resolve(t.Context(), host)
-			if got := z.asked.Load() - before; got != want {
-				t.Errorf("%s: %d lookups of %s, want %d", when, got, host, want)
-			}
-		}
-		if z.asked.Load() != 1 {
-			t.Errorf("%d lookups at once", z.asked.Load())
-		}
-		expect("an address", "192.0.2.7", 0)
-		time.Sleep(time.Duration(defaults.DNSKeep))
-		expect("within its time", "a.example", 0)
-		time.Sleep(time.Nanosecond)
-		expect("after its time", "a.example", 1)
-		expect("unknown", "none.example", 1)
-		time.Sleep(time.Duration(defaults.DNSKeepFailures))
-		expect("known not to be", "none.example", 0)
-		time.Sleep(time.Nanosecond)
-		expect("perhaps it is there now", "none.example", 1)
-		expect("no answer", "busy.example", 1)
-		expect("no answer is nothing to remember", "busy.example", 1)
-	})
-}
-
-func TestBothFamiliesAreTried(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"192.0.2.1":                         "192.0.2.1",
-		"2001:db8::1 2001:db8::2 192.0.2.1": "2001:db8::1 192.0.2.1 2001:db8::2",
-		"192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4 192.0.2.5 2001:db8::1": "192.0.2.1 2001:db8::1 192.0.2.2 192.0.2.3",
-		"::ffff:192.0.2.1": "192.0.2.1",
-	} {
-		var addrs []netip.Addr
-		for addr := range strings.FieldsSeq(in) {
-			addrs = append(addrs, netip.MustParseAddr(addr))
-		}
-		if got := strings.Trim(fmt.Sprint(families["any"].order(addrs)), "[]"); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}
-
-func TestAMemoStaysWithinItsBudget(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemo[int](10)
-		load := func(n, cost int, keep time.Duration) func(context.Context) (loaded[int], error) {
-			return func(context.Context) (loaded[int], error) { return loaded[int]{n, keep, cost}, nil }
-		}
-		for i := range 100 {
-			cost := i%4 + 1
-			if got, err := m.get(t.Context(), fmt.Sprint(i), load(i, cost, time.Hour)); got != i || err != nil {
-				t.Fatalf("got %d, %v", got, err)
-			}
-			spent := 0
-			for _, e := range m.kept.Values() {
-				spent += e.loaded.cost
-			}
-			if m.spent > m.budget || m.spent != spent {
-				t.Fatalf("spent %d, counted as %d", spent, m.spent)
-			}
-			if !m.kept.Contains(fmt.Sprint(i)) {
-				t.Fatalf("%d was not remembered", i)
-			}
-		}
-		for _, key := range []string{"x", "y", "x", "z"} { // what was asked for longest ago goes first
-			if _, err := m.get(t.Context(), key, load(1, 5, time.Hour)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if keys := m.kept.Keys(); fmt.Sprint(keys) != "[x z]" || m.spent != 10 {
-			t.Errorf("%v are remembered, spent %d", keys, m.spent)
-		}
-		time.Sleep(2 * time.Hour)
-		if got, err := m.get(t.Context(), "x", load(2, 7, time.Hour)); got != 2 || err != nil || m.spent != 7 {
-			t.Errorf("what has run out is loaded again: got %d, %v, spent %d", got, err, m.spent)
-		}
-	})
-}
-
-// TestAMemoTakesNoMoreTimeOnceItIsFull counts what is looked at: an insertion into a full memo takes out one entry.
-func TestAMemoTakesNoMoreTimeOnceItIsFull(t *testing.T) {
-	t.Parallel()
-	const budget = 1000
-	m := newMemo[int](budget)
-	for i := range 3 * budget {
-		before := m.kept.Len()
-		if _, err := m.get(t.Context(), fmt.Sprint(i), func(context.Context) (loaded[int], error) { return loaded[int]{i, time.Hour, 1}, nil }); err != nil {
-			t.Fatal(err)
-		}
-		if want := min(before+1, budget); m.kept.Len() != want || m.kept.Contains(fmt.Sprint(i-budget)) {
-			t.Fatalf("%d entries after %d insertions, want %d; the oldest is kept: %t", m.kept.Len(), i+1, want, m.kept.Contains(fmt.Sprint(i-budget)))
-		}
-	}
-}
-
-// BenchmarkMemo asks for ever other keys: 100,000 beyond those that there is room for cost as much each as the first.
-func BenchmarkMemo(b *testing.B) {
-	for _, hosts := range []int{10_000, 100_000} {
-		b.Run(fmt.Sprint(hosts), func(b *testing.B) {
-			m := newMemo[int](maxNames)
-			insert := func(i int) {
-				m.get(b.Context(), strconv.Itoa(i), func(context.Context) (loaded[int], error) { return loaded[int]{i, time.Hour, 1}, nil })
-			}
-			for i := range hosts {
-				insert(i)
-			}
-			i := hosts
-			for b.Loop() {
-				insert(i)
-				i++
-			}
-		})
-	}
-}
-
-func TestAMemoSharesFailuresAndForgetsThem(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemo[int](10)
-		failure := errors.New("failure")
-		var loads atomic.Int64
-		gate := make(chan struct{})
-		var all sync.WaitGroup
-		for range 10 {
-			all.Go(func() {
-				_, err := m.get(t.Context(), "k", func(context.Context) (loaded[int], error) {
-					loads.Add(1)
-					<-gate
-					return loaded[int]{}, failure
-				})
-				if !errors.Is(err, failure) {
-					t.Errorf("error %v", err)
-				}
-			})
-		}
-		synctest.Wait()
-		close(gate)
-		all.Wait()
-		if loads.Load() != 1 || len(m.loading)+m.kept.Len() != 0 {
-			t.Errorf("%d loads, %d entries", loads.Load(), len(m.loading)+m.kept.Len())
-		}
-	})
-}
-
-// TestAMemoLoadsForThoseWhoStay: when the one who loads goes away, or panics, another takes over.
-func TestAMemoLoadsForThoseWhoStay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		for name, leave := range map[string]func(context.Context){
-			"goes away": func(ctx context.Context) { <-ctx.Done() },
-			"panics":    func(ctx context.Context) { <-ctx.Done(); panic("on purpose") },
-		} {
-			m := newMemo[int](10)
-			ctx, cancel := context.WithCancel(t.Context())
-			var all sync.WaitGroup
-			all.Go(func() {
-				defer func() { _ = recover() }()
-				_, err := m.get(ctx, "k", func(ctx context.Context) (loaded[int], error) {
-					leave(ctx)
-					return loaded[int]{value: 1, keep: time.Hour}, nil
-				})
-				if !errors.Is(err, context.Canceled) {
-					t.Errorf("%s: %v", name, err)
-				}
-			})
-			synctest.Wait()
-			all.Go(func() {
-				got, err := m.get(t.Context(), "k", func(context.Context) (loaded[int], error) {
-					return loaded[int]{value: 2, keep: time.Hour}, nil
-				})
-				if got != 2 || err != nil {
-					t.Errorf("%s: got %d, %v", name, got, err)
-				}
-			})
-			synctest.Wait()
-			cancel()
-			all.Wait()
-		}
-	})
-}
-
-func TestRefusalsAreTold(t *testing.T) {
-	t.Parallel()
-	for err, want := range map[error]bool{
-		&netguard.RefusedError{}:                true,
-		fmt.Errorf("dial: %w", &contactError{}): true,
-		errors.New("connection refused"):        false,
-	} {
-		if isRefusal(err) != want {
-			t.Errorf("%v: %v", err, !want)
 		}
 	}
 }

@@ -8,6 +8,22 @@ import (
 	"github.com/webrace/webrace"
 )
 
+// conditions returns the fields that let the server confirm what is stored instead of sending it.
+func (x *exchange) conditions() http.Header {
+	v := x.req.Visit
+	if v == nil || !x.isGet() || v.Version == 0 || v.ETag == "" && v.LastModified == "" {
+		return nil
+	}
+	fields := make(http.Header, 2)
+	if v.ETag != "" {
+		fields["If-None-Match"] = []string{v.ETag}
+	}
+	if v.LastModified != "" {
+		fields["If-Modified-Since"] = []string{v.LastModified}
+	}
+	return fields
+}
+
 // receive notes the validators that came with a document. A Last-Modified that is not before the answer is
 // left out (RFC 9110, section 8.8.2): until that time comes, the server would confirm what has changed since.
 func receive(v *webrace.Visit, header http.Header, at time.Time) {
@@ -21,7 +37,7 @@ func receive(v *webrace.Visit, header http.Header, at time.Time) {
 }
 
 // confirm notes the validators that came with a 304. Another ETag than the one that was sent names a
-// document that never came: were it sent next, the server could confirm what nobody has.
+// document that never came: were it sent next, the server could confirm what is not stored.
 func confirm(v *webrace.Visit, header http.Header) {
 	if tag := header.Get("ETag"); tag != "" && (v.ETag == "" || opaque(tag) == opaque(v.ETag)) {
 		v.ETag = tag

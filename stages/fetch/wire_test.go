@@ -13,21 +13,27 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // wireCase is what a server sends, and what is made of it.
 type wireCase struct {
 	name   string
 	answer string
-	body   string // of the document; what begins with "!" is why there is none
+	body   string // of the document; what begins with "!" is why there is none, with "!!" after it was asked again
 	goesOn bool   // the connection is used again
 }
 
 const (
 	wireHead = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
-	four     = "Content-Length: 4\r\n\r\npage"
+	pag      = "Content-Length: 4\r\n\r\npag"
+	four     = pag + "e"
 	chunks   = "Transfer-Encoding: chunked\r\n\r\n"
 	ok200    = "HTTP/1.1 200 OK\r\n"
+
+	// atOnce stands where an answer goes on in one piece even if it is sent byte by byte: what comes after the next
+	// request and looks like its answer is taken for it, by whatever client.
+	atOnce = "\x1f"
 )
 
 var wireCases = []wireCase{
@@ -49,9 +55,9 @@ var wireCases = []wireCase{
 	{"version 3.7 in chunks", "HTTP/3.7 200 OK\r\n" + chunks + "4\r\npage\r\n0\r\n\r\n", "page", true},
 	{"version 2", "HTTP/2 200 OK\r\n" + four, "page", false},
 	{"version 0.9", "HTTP/0.9 200 OK\r\n" + four, "page", false},
-	{"no version", "HTTP 200 OK\r\n" + four, "!malformed HTTP", false},
-	{"another protocol", "ICY 200 OK\r\n" + four, "!malformed HTTP", false},
-	{"HTTP/0.9", "<p>a page and nothing else\r\n\r\n", "!malformed HTTP", false},
+	{"no version", "HTTP 200 OK\r\n" + four, "!!malformed HTTP", false},
+	{"another protocol", "ICY 200 OK\r\n" + four, "!!malformed HTTP", false},
+	{"HTTP/0.9", "<p>a page and nothing else\r\n\r\n", "!!malformed HTTP", false},
 	{"status of two digits", "HTTP/1.1 20 OK\r\n" + four, "!malformed HTTP status code", false},
 	{"status of four digits", "HTTP/1.1 2000 OK\r\n" + four, "!malformed HTTP status code", false},
 	{"status with a sign", "HTTP/1.1 +20 OK\r\n" + four, "!malformed HTTP status code", false},
@@ -60,8 +66,8 @@ var wireCases = []wireCase{
 
 	{"a blank line before", "\r\n" + wireHead + four, "page", true},
 	{"two line feeds before", "\n\n" + wireHead + four, "page", true},
-	{"five line feeds before", "\n\n\n\n\n" + wireHead + four, "!malformed HTTP", false},
-	{"noise before", "xx" + wireHead + four, "!malformed HTTP", false},
+	{"five line feeds before", "\n\n\n\n\n" + wireHead + four, "!!malformed HTTP", false},
+	{"noise before", "xx" + wireHead + four, "!!malformed HTTP", false},
 
 	{"bare line feeds", strings.ReplaceAll(wireHead+four, "\r\n", "\n"), "page", true},
 	{"line feeds, and a carriage return at the end", "HTTP/1.1 200 OK\nContent-Length: 4\n\r\npage", "page", true},
@@ -112,8 +118,8 @@ var wireCases = []wireCase{
 	{"a length beyond numbers", ok200 + "Content-Length: 99999999999999999999\r\n\r\npage", "page", false},
 	{"a length too long", ok200 + "Content-Length: 5\r\n\r\npage", "!body broken off", false},
 	{"a length too short", ok200 + "Content-Length: 4\r\n\r\npage and more", "page", false},
-	{"a length too short by an answer", ok200 + four + ok200 + "Content-Length: 5\r\n\r\nwrong", "page", false},
-	{"a length too short by a line", ok200 + four + "\r\n", "page", false},
+	{"a length too short by an answer", ok200 + pag + atOnce + "e" + ok200 + "Content-Length: 5\r\n\r\nwrong", "page", false},
+	{"a length too short by a line", ok200 + pag + atOnce + "e\r\n", "page", false},
 	{"a large body with an answer behind it", ok200 + "Content-Length: 40000\r\n\r\n" + strings.Repeat("page", 10000) + ok200 + four, strings.Repeat("page", 10000), false},
 
 	{"chunks", ok200 + chunks + "2\r\npa\r\n2\r\nge\r\n0\r\n\r\n", "page", true},
@@ -135,7 +141,7 @@ var wireCases = []wireCase{
 	{"a chunk beyond numbers", ok200 + chunks + "10000000000000004\r\npage\r\n0\r\n\r\n", "!body broken off", false},
 	{"chunks that end with line feeds", ok200 + chunks + "4\npage\n0\n\n", "!body broken off", false},
 	{"no chunks, though said", ok200 + chunks + "<p>page", "!body broken off", false},
-	{"more behind the last chunk", ok200 + chunks + "4\r\npage\r\n0\r\n\r\n" + ok200 + "Content-Length: 5\r\n\r\nwrong", "page", false},
+	{"more behind the last chunk", ok200 + chunks + "4\r\npage\r\n0\r\n\r" + atOnce + "\n" + ok200 + "Content-Length: 5\r\n\r\nwrong", "page", false},
 	{"chunks and a length", ok200 + "Content-Length: 2\r\n" + chunks + "4\r\npage\r\n0\r\n\r\n", "page", false},
 	{"chunks and two lengths", ok200 + "Content-Length: 2\r\nContent-Length: 3\r\n" + chunks + "4\r\npage\r\n0\r\n\r\n", "page", false},
 	{"chunks said twice", ok200 + "Transfer-Encoding: chunked\r\n" + chunks + "4\r\npage\r\n0\r\n\r\n", "page", false},
@@ -171,7 +177,7 @@ func TestWire(t *testing.T) {
 			for _, used := range []bool{false, true} {
 				for _, whole := range []bool{true, false} {
 					if whole || len(c.answer) < 400 {
-						got, want := c.connections(t, used, whole), map[bool]int32{true: 1, false: 2}[c.goesOn]
+						got, want := c.connections(t, used, whole), c.want(used)
 						for i := 0; got > want && i < 3; i++ { // net/http gives up a connection whose writer sleeps for 50 ms
 							got = c.connections(t, used, whole)
 						}
@@ -183,6 +189,17 @@ func TestWire(t *testing.T) {
 			}
 		})
 	}
+}
+
+// want is how many connections the requests for a case take.
+func (c *wireCase) want(used bool) int32 {
+	switch {
+	case c.goesOn:
+		return 1
+	case used && strings.HasPrefix(c.body, "!!"): // it could be the rest of the answer before
+		return 3
+	}
+	return 2
 }
 
 // connections asks for what is always there, if the connection is to be used before, then for the case, and then for
@@ -218,7 +235,7 @@ func (c *wireCase) connections(t *testing.T, used, whole bool) int32 {
 		mustFetch(t, s, url+"before", "always /before")
 	}
 	body, err := fetchOne(t, s, url+"case")
-	if why, fails := strings.CutPrefix(c.body, "!"); fails {
+	if why := strings.TrimLeft(c.body, "!"); why != c.body {
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("used %v, whole %v: %.60q, %v, want %q", used, whole, body, err, why)
 		}
@@ -232,19 +249,19 @@ func (c *wireCase) connections(t *testing.T, used, whole bool) int32 {
 // fetchOne makes one request, as the stage does.
 func fetchOne(t *testing.T, s *stage, url string) (string, error) {
 	t.Helper()
-	target, err := parseTarget(url)
+	target, err := httpclient.ParseTarget(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := s.client.get(t.Context(), target, nil, int(s.options.MaxBody))
+	a, err := s.client.Get(t.Context(), target, nil, int(s.options.MaxBody))
 	if err != nil {
 		return "", err
 	}
-	defer a.release()
-	if a.body == nil {
-		return "", fmt.Errorf("gave no document: %s", statusText(a.status))
+	defer a.Release()
+	if a.Body == nil {
+		return "", fmt.Errorf("gave no document: %s", httpclient.StatusText(a.Status))
 	}
-	return string(a.body.bytes), nil
+	return string(a.Body), nil
 }
 
 func mustFetch(t *testing.T, s *stage, url, want string) {
@@ -272,13 +289,39 @@ func requested(conn net.Conn) string {
 
 // send writes an answer at once, or byte by byte.
 func send(conn net.Conn, answer string, whole bool) {
+	parts, rest, _ := strings.Cut(answer, atOnce)
 	if whole {
-		_, _ = io.WriteString(conn, answer)
-		return
+		parts, rest = "", parts+rest
 	}
-	for i := range len(answer) {
-		if _, err := io.WriteString(conn, answer[i:i+1]); err != nil {
+	for i := range len(parts) {
+		if _, err := io.WriteString(conn, parts[i:i+1]); err != nil {
 			return
+		}
+	}
+	_, _ = io.WriteString(conn, rest)
+}
+
+// TestALateRest: what a server sends behind an answer may come when the next thing is asked; that is then asked again
+// over another connection.
+func TestALateRest(t *testing.T) {
+	t.Parallel()
+	for _, rest := range []string{" and more", "4\r\npage\r\n0\r\n\r\n", "x" + ok200 + four} {
+		var made atomic.Int32
+		url := listen(t, func(conn net.Conn) {
+			made.Add(1)
+			for path := requested(conn); path != ""; path = requested(conn) {
+				if path == "/second" && made.Load() == 1 {
+					send(conn, rest, true)
+				}
+				send(conn, ok200+four, true)
+			}
+		})
+		s := newTestStage(t, strict())
+		for _, path := range []string{"first", "second", "third"} {
+			mustFetch(t, s, url+path, "page")
+		}
+		if n := made.Load(); n != 2 {
+			t.Errorf("%q behind an answer: %d connections, want 2", rest, n)
 		}
 	}
 }

@@ -21,16 +21,17 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Fresh     pipeline.Duration `toml:"fresh" doc:"a document validated so lately answers without a request; 0s asks every time"`
-	Attempts  int               `toml:"attempts" doc:"how often a URL that does not answer is tried in a round"`
-	Leases    int               `toml:"leases" doc:"how many URLs may be out at once"`
-	Wait      pipeline.Duration `toml:"wait" doc:"how long a run that is otherwise done waits for delayed hosts; the rest is deferred to the next run"`
-	Redirects int               `toml:"redirects" doc:"the longest chain of redirects that is followed"`
-	Landings  string            `toml:"start_redirects" doc:"which redirects of a start its crawl follows out of its scope, which is then that of where they lead: permanent (301 and 308 anywhere, others within the domain), any, or none" enum:"permanent,any,none"`
-	Order     string            `toml:"order" doc:"which URL of a host comes next: bfs (the order of discovery), dfs (the newest first) or best-first (the highest score first); it may change from run to run"`
-	HostURLs  int               `toml:"host_urls" doc:"how many URLs of a host are accepted in all, so that a trap does not fill the disk; 0 sets no limit"`
-	CrawlURLs int               `toml:"crawl_urls" doc:"how many URLs a crawl comes to in all; 0 sets no limit"`
-	Rules     []string          `toml:"rules" doc:"what every URL is held against, in order: \"deny path /private\", \"allow host example.org\", \"deny extension pdf\", \"deny regexp [?&]C=\""`
+	Fresh          pipeline.Duration `toml:"fresh" doc:"a document validated so lately answers without a request; 0s asks every time"`
+	Attempts       int               `toml:"attempts" doc:"how often a URL that does not answer is tried in a round"`
+	Leases         int               `toml:"leases" doc:"how many URLs may be out at once"`
+	Wait           pipeline.Duration `toml:"wait" doc:"how long a run that is otherwise done waits for delayed hosts; the rest is deferred to the next run"`
+	Redirects      int               `toml:"redirects" doc:"the longest chain of redirects that is followed"`
+	SitemapLevels  int               `toml:"sitemap_levels" doc:"how many levels further than a sitemap lies what it lists: 0 (its own) or 1. A sitemap lies one level further than what names it, but for those in an index; so with 0, the pages that it lists lie where those do that the start links to"`
+	StartRedirects string            `toml:"start_redirects" doc:"which redirects of a start its crawl follows out of its scope, which is then that of where they lead: permanent (301 and 308 anywhere, others within the domain), any, or none" enum:"permanent,any,none"`
+	Order          string            `toml:"order" doc:"which URL of a host comes next: bfs (the order of discovery), dfs (the newest first) or best-first (the highest score first); it may change from run to run"`
+	HostURLs       int               `toml:"host_urls" doc:"how many URLs of a host are accepted in all, so that a trap does not fill the disk; 0 sets no limit"`
+	CrawlURLs      int               `toml:"crawl_urls" doc:"how many URLs a crawl comes to in all; 0 sets no limit"`
+	Rules          []string          `toml:"rules" doc:"what every URL is held against, in order: \"deny path /private\", \"allow host example.org\", \"deny extension pdf\", \"deny regexp [?&]C=\""`
 
 	BlockedDomainsFile string   `toml:"blocked_domains_file" doc:"a file with domains that are not asked, nor what is under them: one a line, or in the format of hosts files; read again when it changes"`
 	BlockedURLsFile    string   `toml:"blocked_urls_file" doc:"a file with URLs that are not asked for, one a line; read again when it changes"`
@@ -45,11 +46,12 @@ type Options struct {
 	FarDates        int `toml:"far_dates" doc:"how many of these with a date before 1900 or more than a year ahead"`
 
 	RevisitOptions
+	RunOptions
 }
 
 var defaults = Options{
 	Fresh: pipeline.Duration(time.Minute), Attempts: 3, Leases: 256, Wait: pipeline.Duration(time.Minute), Redirects: 10,
-	Landings: string(frontier.Permanent), Order: string(frontier.BreadthFirst), HostURLs: 1_000_000, CrawlURLs: 10_000_000,
+	StartRedirects: string(frontier.Permanent), Order: string(frontier.BreadthFirst), HostURLs: 1_000_000, CrawlURLs: 10_000_000,
 	IgnoreTypes: notDocuments, URLLength: 2048, PathDepth: 20, PathRepeats: 3, QueryParameters: 20, PathQueries: 10_000, DatedPages: 20_000, FarDates: 50,
 	RevisitOptions: defaultRevisits,
 }
@@ -61,6 +63,7 @@ func init() {
 		Doc: "Seeds open or resume a round of their crawl; links and redirects go through the one scope gate, and each URL is handed out " +
 			"once a round, when its host is due, with what its last visit taught. What is accepted survives kill -9 and power loss.",
 		In:    pipeline.Kinds(pipeline.KindOf[webrace.Request](), pipeline.KindOf[*webrace.Links]()),
+		Needs: pipeline.NoParts,
 		Out:   []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the next URL to fetch"}},
 		Queue: true,
 	}, defaults, newStage)
@@ -76,7 +79,10 @@ func (o Options) Validate() error {
 	if order := frontier.Order(o.Order); !slices.Contains(frontier.Orders, order) {
 		return &pipeline.OptionError{Option: "order", Err: fmt.Errorf("%q is none of %v", o.Order, frontier.Orders)}
 	}
-	if err := o.RevisitOptions.validate(); err != nil {
+	if o.SitemapLevels != 0 && o.SitemapLevels != 1 {
+		return &pipeline.OptionError{Option: "sitemap_levels", Err: fmt.Errorf("%d is neither 0 nor 1", o.SitemapLevels)}
+	}
+	if err := errors.Join(o.RevisitOptions.validate(), o.RunOptions.validate()); err != nil {
 		return err
 	}
 	return o.validateGate()
@@ -101,8 +107,8 @@ func (o Options) queue(env *pipeline.Env) (frontier.QueueOptions, *lists, error)
 		return frontier.QueueOptions{}, nil, err
 	}
 	return frontier.QueueOptions{
-		Fresh: orNever(o.Fresh), Attempts: o.Attempts, MaxLeases: o.Leases, Wait: orNever(o.Wait), Redirects: o.Redirects,
-		Landings: frontier.Landings(o.Landings), Order: frontier.Order(o.Order), HostURLs: orNone(o.HostURLs), CrawlURLs: orNone(o.CrawlURLs), Gate: gate,
+		Fresh: orNever(o.Fresh), Attempts: o.Attempts, MaxLeases: o.Leases, Wait: orNever(o.Wait), Redirects: o.Redirects, SitemapLevels: o.SitemapLevels,
+		StartRedirects: frontier.StartRedirects(o.StartRedirects), Order: frontier.Order(o.Order), HostURLs: orNone(o.HostURLs), CrawlURLs: orNone(o.CrawlURLs), Gate: gate,
 		Revisit: o.RevisitOptions.bounds(), HonorFreshness: time.Duration(o.HonorFreshness), TrustLastmod: o.TrustLastmod,
 	}, newLists(o, gate, env), nil
 }
@@ -114,6 +120,9 @@ type stage struct {
 	dir     *storage.Dir
 
 	taken    atomic.Int64
+	failures atomic.Int64 // as they were counted last
+	quota    quota
+	unscored atomic.Bool   // the order does not look at scores, and the run has not been told so yet
 	starting chan struct{} // has a place for each crawl that is begun at once
 	begins   sync.Map      // of these, by id, a channel that is closed when it has begun
 
@@ -143,7 +152,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{options: o, env: env, dir: dir, starting: make(chan struct{}, startsAtOnce)}, nil
+	return &stage{options: o, env: env, dir: dir, starting: make(chan struct{}, startsAtOnce), quota: quota{drain: env.Drain}}, nil
 }
 
 // Check opens the store, and reads the lists of what is blocked; the queue is left as it is.
@@ -174,6 +183,8 @@ func (s *stage) Open(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.use(queue, lists)
+	s.quota.began = options.Began
+	s.quota.set(s.options.RunOptions)
 	return nil
 }
 
@@ -182,6 +193,7 @@ func (s *stage) queueOptions(o Options) (frontier.QueueOptions, *lists, error) {
 	if err == nil {
 		err = lists.load()
 	}
+	s.unscored.Store(options.Order != frontier.BestFirst)
 	options.Continuous, options.Gone, options.Dropped, options.ClockSetBack = s.env.Continuous, s.gone, s.refused, s.clockSetBack
 	return options, lists, err
 }
@@ -210,6 +222,7 @@ func (s *stage) Reconfigure(_ context.Context, options any) error {
 	}
 	s.options = changed
 	s.use(queue, lists)
+	s.quota.set(changed.RunOptions)
 	return nil
 }
 
@@ -223,7 +236,7 @@ func (s *stage) clockSetBack(c frontier.ClockSetBack) { c.Log(s.env.Logger) }
 func (s *stage) gone(secret, url string) bool {
 	documents, err := s.dir.Objects()
 	if err != nil {
-		return false // whoever needs what is stored will say so
+		return false // the stage that reads what is stored will say so
 	}
 	_, err = documents.Latest(objects.View(secret, url))
 	return errors.Is(err, objects.ErrNotFound)
@@ -247,6 +260,7 @@ func orNone(n int) int {
 
 // Close writes what was handed in.
 func (s *stage) Close() error {
+	s.quota.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.queue == nil {
@@ -262,12 +276,14 @@ func (s *stage) Close() error {
 }
 
 // count brings the counters that show a state up to date: what is queued, what is left for the next run
-// once this one has ended, and the URLs that gave no document when they were last visited.
+// once this one has ended, and the URLs that gave no document when they were last visited; and how many visits of
+// this run gave none.
 func (s *stage) count(queue *frontier.Queue) {
 	stats := queue.Stats()
 	s.env.Level("queued").Store(int64(stats.Queued))
 	s.env.Level("deferred").Store(int64(stats.Due))
 	s.env.Level("dead").Store(int64(stats.Failed))
+	s.env.Counter("failures").Add(int64(stats.NoDoc) - s.failures.Swap(int64(stats.NoDoc)))
 }
 
 // Put takes a seed or a set of links. The item is held until what was accepted is durable.
@@ -278,6 +294,9 @@ func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 	case *webrace.Links:
 		if err := s.await(ctx, v); err != nil {
 			return err
+		}
+		if v.Scores != nil && s.unscored.CompareAndSwap(true, false) {
+			s.env.Logger.Warn(`links come with scores, which only the order best-first looks at: set frontier.order = "best-first"`)
 		}
 		s.offer(v, it.Hold())
 		return nil
@@ -322,7 +341,7 @@ func (s *stage) start(ctx context.Context, seed webrace.Request, it *pipeline.It
 	return err
 }
 
-// await waits for the crawls that links are of, if they are about to begin: before, nobody knows them.
+// await waits for the crawls that links are of, if they are about to begin: before, the frontier does not know them.
 func (s *stage) await(ctx context.Context, links *webrace.Links) error {
 	if len(s.starting) == 0 {
 		return nil
@@ -370,8 +389,12 @@ func (s *stage) offer(links *webrace.Links, done func(error)) {
 
 // Take returns the next URL that is due.
 func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
+	if err := s.quota.take(ctx); err != nil {
+		return nil, err
+	}
 	l, err := s.queue.Take(ctx)
 	if err != nil {
+		s.quota.settle(webrace.HostReport{})
 		return nil, err
 	}
 	if s.taken.Add(1)%countEvery == 0 {
@@ -388,7 +411,7 @@ func (s *stage) Starved() bool {
 	s.mu.Lock()
 	queue := s.queue
 	s.mu.Unlock()
-	return queue != nil && queue.Starved()
+	return queue != nil && (queue.Starved() || s.quota.full())
 }
 
 // Seal says that no crawl will be started any more.
@@ -396,8 +419,16 @@ func (s *stage) Seal() { s.queue.Seal() }
 
 // lease is one URL on loan.
 type lease struct {
-	stage *stage
-	lease *frontier.Lease
+	stage   *stage
+	lease   *frontier.Lease
+	settled atomic.Bool // with the quota
+}
+
+// settle counts what came of the URL, once.
+func (l *lease) settle(r webrace.HostReport) {
+	if l.settled.CompareAndSwap(false, true) {
+		l.stage.quota.settle(r)
+	}
 }
 
 var (
@@ -410,6 +441,9 @@ func (l *lease) Item() *pipeline.Item { return &pipeline.Item{Value: l.lease.Req
 // Release frees the URL's host.
 func (l *lease) Release(note any) {
 	if report, ok := note.(webrace.HostReport); ok {
+		if report.Documents > 0 {
+			l.settle(report)
+		}
 		l.lease.Release(report)
 	}
 }
@@ -424,6 +458,7 @@ func (l *lease) Concerns(note any) bool {
 // Done records the outcome. A request that was not finished, because the run has failed or was cancelled,
 // is left as it is: nothing on disk says that it was handed out, so it will be again.
 func (l *lease) Done(o pipeline.Outcome) {
+	l.settle(webrace.HostReport{})
 	if o.Err != nil && o.RetryAt.IsZero() {
 		return
 	}

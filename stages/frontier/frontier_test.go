@@ -18,6 +18,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/stagetest"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
@@ -175,7 +176,7 @@ func TestACrawlVisitsEachPageWithinItsBoundsOnce(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int64{
-		"rounds": 1, "rounds_resumed": 0, "offered": 8, "accepted": 3, "queued": 0, "deferred": 0, "dead": 0,
+		"rounds": 1, "rounds_resumed": 0, "offered": 8, "accepted": 3, "queued": 0, "deferred": 0, "dead": 0, "failures": 0,
 		"refused_" + frontier.Scope.String(): 1, "refused_" + frontier.Rule.String(): 1,
 		"refused_" + frontier.Depth.String(): 1, "refused_" + frontier.Repeat.String(): 2,
 	} {
@@ -312,7 +313,7 @@ func TestARoundThatWasCutOffIsResumed(t *testing.T) {
 		err error
 	}{
 		"cancelled": {func(ctx context.Context, run *pipeline.Run) error { run.Cancel(); <-ctx.Done(); return ctx.Err() }, context.Canceled},
-		"stopped":   {func(context.Context, *pipeline.Run) error { return stop }, stop}, // by the failure: nobody takes dead letters
+		"stopped":   {func(context.Context, *pipeline.Run) error { return stop }, stop}, // by the failure: no stage takes dead letters
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir()
@@ -457,7 +458,7 @@ func TestOptionsAreValidated(t *testing.T) {
 }
 
 func TestRulesInTheDocAreRules(t *testing.T) {
-	for _, option := range pipeline.Options("frontier") {
+	for _, option := range config.Options(nil, "frontier") {
 		if option.Name != "rules" {
 			continue
 		}
@@ -477,7 +478,7 @@ func TestRulesInTheDocAreRules(t *testing.T) {
 
 func TestADocumentThatIsNotStoredAnswersNobody(t *testing.T) {
 	resources := dataDir(t)
-	for _, digest := range []webrace.Digest{{}, {1}} { // of no document, and of one that nobody kept
+	for _, digest := range []webrace.Digest{{}, {1}} { // of no document, and of one that was not kept
 		s := &site{process: func(_ context.Context, it *pipeline.Item, _ webrace.Request) error {
 			it.Learn(webrace.Learned(func(v *webrace.Visit) { v.At, v.Digest = time.Now(), digest }))
 			return nil

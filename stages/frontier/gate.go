@@ -70,8 +70,8 @@ type lists struct {
 	urls    blockFile
 }
 
-// lookEvery is how often the files are looked at.
-const lookEvery = 2 * time.Second
+// refreshEvery is how often the files are looked at.
+const refreshEvery = 2 * time.Second
 
 // blockFile is a file with a list, as it was read last.
 type blockFile struct {
@@ -95,13 +95,13 @@ func newLists(o Options, gate *scope.Gate, env *pipeline.Env) *lists {
 }
 
 // load reads the files for the first time. One that cannot be read is an error: a run must not ask for what
-// somebody has blocked.
+// the operator has blocked.
 func (l *lists) load() error {
 	for _, f := range []*blockFile{&l.domains, &l.urls} {
 		if _, err := f.refresh(); err != nil {
 			return &pipeline.OptionError{Option: f.option, Err: err}
 		}
-		l.tell(f)
+		l.report(f)
 	}
 	l.gate.Block(l.domains.list, l.urls.list)
 	return nil
@@ -113,19 +113,19 @@ func (l *lists) watch(ctx context.Context) {
 	if l.domains.path == "" && l.urls.path == "" {
 		return
 	}
-	ticks := time.NewTicker(lookEvery)
+	ticks := time.NewTicker(refreshEvery)
 	defer ticks.Stop()
 	for {
 		select {
 		case <-ticks.C:
-			l.look()
+			l.refresh()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (l *lists) look() {
+func (l *lists) refresh() {
 	for _, f := range []*blockFile{&l.domains, &l.urls} {
 		changed, err := f.refresh()
 		switch {
@@ -134,14 +134,14 @@ func (l *lists) look() {
 			l.env.Logger.Error("a list of what is blocked cannot be read; the one before holds", "option", f.option, "error", err)
 		case changed:
 			f.failed = ""
-			l.tell(f)
+			l.report(f)
 			l.gate.Block(l.domains.list, l.urls.list)
 		}
 	}
 }
 
-// tell says what a list holds.
-func (l *lists) tell(f *blockFile) {
+// report says what a list holds.
+func (l *lists) report(f *blockFile) {
 	if f.path == "" {
 		return
 	}

@@ -140,16 +140,16 @@ func TestAListThatChangesIsReadAgain(t *testing.T) {
 	}
 	check("at first", scope.BlockedDomain, scope.BlockedURL, scope.Pass)
 	write(t, o.BlockedDomainsFile, "c.example\n", at.Add(time.Minute)) // of the same size
-	lists.look()
+	lists.refresh()
 	check("with another domain", scope.Pass, scope.BlockedURL, scope.BlockedDomain)
 	if err := os.Remove(o.BlockedDomainsFile); err != nil {
 		t.Fatal(err)
 	}
 	write(t, o.BlockedURLsFile, "", at.Add(time.Minute))
-	lists.look()
+	lists.refresh()
 	check("with one file gone and the other empty", scope.Pass, scope.Pass, scope.BlockedDomain)
 	write(t, o.BlockedDomainsFile, "a.example\n", at.Add(2*time.Minute))
-	lists.look()
+	lists.refresh()
 	check("when it is back", scope.BlockedDomain, scope.Pass, scope.Pass)
 	if n := env.Counters(); n["blocked_domains"] != 1 || n["blocked_urls"] != 0 {
 		t.Errorf("counted %v", n)

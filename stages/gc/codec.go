@@ -1,13 +1,14 @@
 package gc
 
 import (
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/quads"
 )
 
 func init() {
-	pipeline.RegisterCodec(pipeline.Codec[storage.Collected, collected]{
+	codec.Register(codec.Codec[storage.Collected, collected]{
 		Name: "collected", Doc: "what was removed from a data directory, and how much space came back",
 		Encode: encode, Decode: decode,
 	})
@@ -20,12 +21,18 @@ type collected struct {
 	Kept     int   `json:"kept,omitzero" doc:"versions that were about to go and were taken back"`
 	Segments int   `json:"segments,omitzero" doc:"segments rewritten"`
 	Freed    int64 `json:"freed,omitzero" doc:"bytes by which they shrank on disk"`
-	Expired  int   `json:"expired,omitzero" doc:"annotations that nobody retrieved in time"`
+	Expired  int   `json:"expired,omitzero" doc:"annotations that their owners did not retrieve in time"`
 	Trimmed  int   `json:"trimmed,omitzero" doc:"annotations removed"`
+	Contexts int   `json:"contexts,omitzero" doc:"of the quad store, whose documents are stored no more, removed"`
+	Quads    int   `json:"quads,omitzero" doc:"that these said"`
+	Terms    int   `json:"terms,omitzero" doc:"of the quad store, which nothing used any more, removed"`
 }
 
 func encode(c storage.Collected) (collected, []byte) {
-	return collected{c.Versions, c.Bodies, c.Bytes, c.Kept, c.Segments, c.Freed, c.Expired, c.Trimmed}, nil
+	return collected{
+		c.Versions, c.Bodies, c.Bytes, c.Kept, c.Segments, c.Freed, c.Expired, c.Trimmed,
+		c.Quads.Contexts, c.Quads.Quads, c.Quads.Terms,
+	}, nil
 }
 
 func decode(h collected, _ []byte) (storage.Collected, error) {
@@ -34,5 +41,6 @@ func decode(h collected, _ []byte) (storage.Collected, error) {
 			Versions: h.Versions, Bodies: h.Bodies, Bytes: h.Bytes, Kept: h.Kept, Segments: h.Segments, Freed: h.Freed,
 		},
 		Expired: h.Expired, Trimmed: h.Trimmed,
+		Quads: quads.Collected{Contexts: h.Contexts, Quads: h.Quads, Terms: h.Terms},
 	}, nil
 }

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Retention   pipeline.Duration `toml:"retention" doc:"how long a version is kept that an annotation speaks of, since it was last current; 0s for good"`
 	Unmatched   pipeline.Duration `toml:"retention_unmatched" doc:"how long other versions are kept; 0s for good"`
-	Annotations pipeline.Duration `toml:"retention_annotations" doc:"after this time an annotation that nobody took expires, and after it again it is removed; 0s for good"`
+	Annotations pipeline.Duration `toml:"retention_annotations" doc:"after this time an annotation that its owner did not take expires, and after it again it is removed; 0s for good"`
 	MaxSize     pipeline.Size     `toml:"max_size" doc:"of stored documents; above it the oldest versions go before their time. 0 has no limit"`
 	Every       pipeline.Duration `toml:"every" doc:"how often, in a continuous run; another one collects once"`
 }

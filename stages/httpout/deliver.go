@@ -14,9 +14,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/webrace/webrace/internal/netguard"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
 // Of an answer, how much is read, so that the connection can be used again, and how much an error shows.
@@ -45,13 +45,14 @@ func newClient(o Options, env *pipeline.Env) (*http.Client, error) {
 type failure struct {
 	err     error
 	passing bool          // another attempt may
+	status  int           // that the receiver answered; 0 if it did not
 	after   time.Duration // how long the receiver wants to be left alone; 0 if it does not say
 }
 
 // deliver sends a message until the receiver has taken it.
 func (s *stage) deliver(ctx context.Context, m message) error {
 	for attempt := 1; ; attempt++ {
-		f, err := s.attempt(ctx, m)
+		f, err := s.attempt(ctx, m, nil)
 		switch {
 		case err != nil:
 			return err
@@ -72,18 +73,18 @@ func (s *stage) deliver(ctx context.Context, m message) error {
 	}
 }
 
-// attempt sends a message once. An error is that of the context, or of a secret.
-func (s *stage) attempt(ctx context.Context, m message) (*failure, error) {
+// attempt sends a message once. An error is that of the context, or of a secret. What the receiver says when it has
+// taken the message may be looked at by read, which may be nil.
+func (s *stage) attempt(ctx context.Context, m message, read func(body []byte) *failure) (*failure, error) {
 	leave, err := s.receiver.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	request, err := s.request(ctx, m)
+	f, err := s.try(ctx, m, read)
 	if err != nil {
 		return nil, err
 	}
-	f := s.send(request)
 	switch {
 	case f == nil || !f.passing: // whatever it says, it answers
 		if s.receiver.answered() {
@@ -98,6 +99,34 @@ func (s *stage) attempt(ctx context.Context, m message) (*failure, error) {
 	return f, nil
 }
 
+// try makes the request, and once more if it was refused with secrets that are others now.
+func (s *stage) try(ctx context.Context, m message, read func(body []byte) *failure) (*failure, error) {
+	identity, signature := s.secrets.Version(s.options.Secret), s.secrets.Version(s.options.SignSecret)
+	for again := false; ; again = true {
+		request, err := s.request(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		f := s.send(request, read)
+		if again || f == nil || f.status != http.StatusUnauthorized && f.status != http.StatusForbidden ||
+			!s.renewed(ctx, s.options.Secret, identity) && !s.renewed(ctx, s.options.SignSecret, signature) {
+			return f, nil
+		}
+	}
+}
+
+// renewed has a secret read anew that the receiver did not accept, and reports whether it is another one now.
+func (s *stage) renewed(ctx context.Context, name string, version uint64) bool {
+	renewed, err := s.secrets.Renew(ctx, name, version)
+	if err != nil {
+		s.env.Logger.Warn("a secret is not accepted, and no other can be read", "host", s.to.Host, "error", err)
+	}
+	if renewed {
+		s.env.Counter("secrets_renewed").Add(1)
+	}
+	return renewed
+}
+
 func (s *stage) request(ctx context.Context, m message) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, s.options.Method, s.to.String(), bytes.NewReader(m.body))
 	if err != nil {
@@ -105,7 +134,7 @@ func (s *stage) request(ctx context.Context, m message) (*http.Request, error) {
 	}
 	request.Header.Set("User-Agent", "webrace/1 (http-out)")
 	for name, value := range s.options.Headers {
-		request.Header.Set(name, value)
+		request.Header.Set(name, value.Reveal())
 	}
 	request.Header.Set("Content-Type", m.mediaType)
 	request.Header.Set("Idempotency-Key", m.key)
@@ -144,41 +173,52 @@ func (s *stage) identify(ctx context.Context, fields http.Header) (key string, e
 	return key, nil
 }
 
-func present(secret control.Secret, fields http.Header) {
+func present(secret credentials.Secret, fields http.Header) {
 	name, value := secret.Reveal()
 	switch secret.Kind() {
-	case control.KindBasic:
+	case credentials.KindBasic:
 		r := http.Request{Header: fields}
 		r.SetBasicAuth(name, value)
-	case control.KindBearer:
+	case credentials.KindBearer:
 		fields.Set("Authorization", "Bearer "+value)
-	case control.KindHeader:
+	case credentials.KindHeader:
 		fields.Set(name, value)
-	case control.KindCookie:
+	case credentials.KindCookie:
 		fields.Set("Cookie", value)
 	}
 }
 
 // send makes one request, and says why it did not deliver; nil if it did.
-func (s *stage) send(request *http.Request) *failure {
+func (s *stage) send(request *http.Request, read func(body []byte) *failure) *failure {
 	answer, err := s.client.Do(request)
 	if err != nil {
 		return s.unanswered(err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	most := int64(maxAnswer)
+	if read != nil {
+		most = mostBulkAnswer
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, most))
 	switch status := answer.StatusCode; {
+	case status >= 200 && status <= 299 && read != nil:
+		return read(body)
 	case status >= 200 && status <= 299:
 		return nil // whatever became of its body: it was taken
 	case status >= 300 && status <= 399:
 		return &failure{err: fmt.Errorf("%s, and redirects are not followed: set the option url to where it leads", statusOf(answer))}
-	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500:
+	case passing(status):
 		if err != nil {
 			body = nil
 		}
 		return &failure{err: said(answer, body), passing: true, after: retryAfter(answer.Header, time.Now())}
 	}
-	return &failure{err: said(answer, body)}
+	return &failure{err: said(answer, body), status: answer.StatusCode}
+}
+
+// passing reports whether a status may be another one when it is tried again.
+func passing(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500
 }
 
 // unanswered is the failure of a request that got no answer.
@@ -201,17 +241,22 @@ func statusOf(answer *http.Response) string {
 
 // said is an answer as an error: its status, and how its body begins.
 func said(answer *http.Response, body []byte) error {
+	text := shown(body)
+	if text == "" {
+		return errors.New(statusOf(answer))
+	}
+	return fmt.Errorf("%s: %s", statusOf(answer), text)
+}
+
+// shown is how a text of the receiver's begins, as an error can show it.
+func shown(body []byte) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return ' '
 		}
 		return r
 	}, strings.ToValidUTF8(string(body[:min(len(body), maxShown)]), ""))
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
-		return errors.New(statusOf(answer))
-	}
-	return fmt.Errorf("%s: %s", statusOf(answer), text)
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // retryAfter is how long an answer asks to be left alone, in seconds or until a date (RFC 9110, section

@@ -65,6 +65,16 @@ func TestWhatDoesNotPassIsAnErrorAtOnce(t *testing.T) {
 	}
 }
 
+// Where each item is a request, one that is refused costs none of the others of its group.
+func TestOfAGroupOfRequestsEachFailsByItself(t *testing.T) {
+	t.Parallel()
+	h := newHook(t, status(204, ""), status(400, "not this one"))
+	report, result := run(t, h.quick(), "", "a", "b", "c")
+	if len(result.Failures) != 1 || result.Failures[0].Value != "b" || len(h.received()) != 3 || report.Stages["http-out"].Counters["delivered"] != 2 {
+		t.Errorf("failures %v after %d requests", result.Failures, len(h.received()))
+	}
+}
+
 func TestAReceiverThatIsDownIsAskedByOneRequestAtATime(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

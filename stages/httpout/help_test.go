@@ -21,10 +21,10 @@ type hook struct {
 
 	mu     sync.Mutex
 	script []http.HandlerFunc
-	got    []delivery
+	got    []received
 }
 
-type delivery struct {
+type received struct {
 	method, body string
 	header       http.Header
 }
@@ -46,12 +46,12 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(h.script) > 0 {
 		answer, h.script = h.script[0], h.script[1:]
 	}
-	h.got = append(h.got, delivery{r.Method, string(body), r.Header})
+	h.got = append(h.got, received{r.Method, string(body), r.Header})
 	h.mu.Unlock()
 	answer(w, r)
 }
 
-func (h *hook) received() []delivery {
+func (h *hook) received() []received {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.got)

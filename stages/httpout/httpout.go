@@ -1,4 +1,4 @@
-// Package httpout is the stage that sends items to somebody's HTTP server: a webhook.
+// Package httpout is the stage that sends items to an HTTP server: a webhook.
 //
 // It guarantees: an item is acknowledged once the receiver has answered 2xx and not before, so it is
 // delivered at least once, whenever a process dies. Whatever is sent more than once is sent with the same
@@ -15,27 +15,33 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"text/template"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/webrace/webrace/internal/netguard"
-	"github.com/webrace/webrace/internal/outgoing"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	"github.com/webrace/webrace/stages/internal/delivery"
+	"github.com/webrace/webrace/stages/internal/netguard"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // Options of the stage.
 type Options struct {
-	URL         string            `toml:"url" doc:"where to send items: an http or https URL"`
-	Method      string            `toml:"method" doc:"of the request" enum:"POST,PUT,PATCH"`
-	Format      string            `toml:"format" doc:"json: a request for each item; array, lines (of JSON), xml (annotations): one for each group" enum:"json,array,lines,xml"`
-	Body        string            `toml:"body" doc:"what to send in place of JSON: a Go text/template, with the item as . and the function json, as in {\"text\": {{json .Title}}}"`
-	ContentType string            `toml:"content_type" doc:"the media type of the body, if not that of the format"`
-	Headers     map[string]string `toml:"headers" doc:"further header fields"`
-	Secret      string            `toml:"secret" doc:"the name of the secret to identify ourselves with (webrace-store secret set)"`
-	SignSecret  string            `toml:"sign_secret" doc:"the name of the secret whose value signs each request, in the field X-Webrace-Signature"`
+	URL         string                     `toml:"url" doc:"where to send items: an http or https URL"`
+	Method      string                     `toml:"method" doc:"of the request" enum:"POST,PUT,PATCH"`
+	Format      string                     `toml:"format" doc:"json: a request for each item; array, jsonl (lines of JSON), xml (annotations): one for each group; bulk: one for each group, by the API _bulk of OpenSearch and Elasticsearch, which the url ends with" enum:"json,array,jsonl,xml,bulk" deprecated:"lines=jsonl" meant:"ndjson=jsonl"`
+	Index       string                     `toml:"index" doc:"with bulk: the index or data stream that documents go to"`
+	Action      string                     `toml:"action" doc:"with bulk: index puts a document in the place of one with its id, create leaves that alone, as data streams want it" enum:"index,create"`
+	ID          string                     `toml:"id" doc:"with bulk: an expression that gives the id of a document; empty: a digest of the item, so that what is sent twice is there once"`
+	Body        string                     `toml:"body" doc:"what to send in place of JSON: a Go text/template, with the item as . and the function json, as in {\"text\": {{json .Title}}}"`
+	ContentType string                     `toml:"content_type" doc:"the media type of the body, if not that of the format"`
+	Headers     map[string]pipeline.Secret `toml:"headers" doc:"further header fields: headers.X-Key = \"${file:/run/secrets/key}\""`
+	Secret      string                     `toml:"secret" doc:"the name of the secret to identify ourselves with (webrace-store secret set)"`
+	SignSecret  string                     `toml:"sign_secret" doc:"the name of the secret whose value signs each request, in the field X-Webrace-Signature"`
 
 	Timeout       pipeline.Duration `toml:"timeout" doc:"how long one request may take"`
 	Attempts      int               `toml:"attempts" doc:"how often an item is sent before it is given up (on_error); 0 is until it is taken"`
@@ -46,7 +52,7 @@ type Options struct {
 }
 
 var defaults = Options{
-	Method: http.MethodPost, Format: "json", Timeout: pipeline.Duration(30 * time.Second), Attempts: 10,
+	Method: http.MethodPost, Format: "json", Action: "index", Timeout: pipeline.Duration(30 * time.Second), Attempts: 10,
 	Backoff: pipeline.Duration(time.Second), MaxBackoff: pipeline.Duration(5 * time.Minute), Failures: 5,
 }
 
@@ -56,9 +62,11 @@ func init() {
 		Summary: "sends items to an HTTP server: a webhook",
 		Doc: "An item is acknowledged once the receiver has answered 2xx. 429, 5xx and no answer are waited out, and the item is sent again " +
 			"with the same Idempotency-Key; other answers are errors at once. Redirects are not followed. workers is how many requests are under " +
-			"way at once, batch.count how many items are in a request where the format has groups.",
+			"way at once, batch.count how many items are in a request where the format has groups. With bulk, a document that the receiver refuses is an error of its " +
+			"item alone, and one that it has no room for at the moment is sent again without the others.",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
 		Needs:   []pipeline.Part{pipeline.AllParts},
+		Effect:  "send it by HTTP",
 		Workers: 4,
 		Batch:   pipeline.Batch{Count: 1, Period: pipeline.Duration(time.Second)},
 	}, defaults, newStage)
@@ -80,11 +88,14 @@ func (o Options) Validate() error {
 	if _, err := o.template(); err != nil {
 		return &pipeline.OptionError{Option: "body", Err: err}
 	}
+	if err := o.validateBulk(); err != nil {
+		return err
+	}
 	if o.Body != "" && o.Format != "json" {
 		return &pipeline.OptionError{Option: "body", Err: fmt.Errorf("takes the place of JSON, not of %s", o.Format)}
 	}
 	for name, value := range o.Headers {
-		if err := checkField(name, value); err != nil {
+		if err := checkField(name, value.Reveal()); err != nil {
 			return &pipeline.OptionError{Option: "headers", Err: err}
 		}
 	}
@@ -108,6 +119,45 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// validateBulk refuses options of bulk requests that are missing, wrong, or without meaning.
+func (o Options) validateBulk() error {
+	if o.Format != "bulk" {
+		for option, set := range map[string]bool{"index": o.Index != "", "id": o.ID != "", "action": o.Action != defaults.Action && o.Action != ""} {
+			if set {
+				return &pipeline.OptionError{Option: option, Err: errors.New(`goes with format = "bulk"`)}
+			}
+		}
+		return nil
+	}
+	if o.Index == "" || strings.ContainsAny(o.Index, "\\/*?\"<>| ,#") || strings.ToLower(o.Index) != o.Index || strings.HasPrefix(o.Index, "_") {
+		return &pipeline.OptionError{Option: "index", Err: fmt.Errorf("%q is no name of an index, which is lower case, has no space and none of \\/*?\"<>|,#, and does not begin with _", o.Index)}
+	}
+	if o.Method == http.MethodPatch {
+		return &pipeline.OptionError{Option: "method", Err: errors.New("of bulk requests is POST or PUT")}
+	}
+	_, err := o.compileID()
+	return err
+}
+
+func (o Options) compileID() (*expression.Program, error) {
+	if o.ID == "" {
+		return nil, nil
+	}
+	id, err := expression.Compile(o.ID)
+	if err != nil {
+		return nil, &pipeline.OptionError{Option: "id", Err: err}
+	}
+	return id, nil
+}
+
+// CheckNames refuses an id that names what nothing that comes has.
+func (o Options) CheckNames(given []pipeline.Kind) error {
+	if o.ID == "" || slices.ContainsFunc(given, pipeline.KindOf[pipeline.List]().Accepts) {
+		return nil // of what is in lists it is not known
+	}
+	return expression.CheckNames("id", o.ID, given)
+}
+
 func (o Options) target() (*url.URL, error) {
 	if o.URL == "" {
 		return nil, errors.New("is not set: say where to send items")
@@ -122,6 +172,13 @@ func (o Options) target() (*url.URL, error) {
 		return nil, errors.New("holds a password: store it (webrace-store secret set), and name it by the option secret")
 	}
 	u.Fragment = ""
+	if o.Format == "bulk" {
+		query := u.Query()
+		if !query.Has("filter_path") {
+			query.Set("filter_path", bulkFilter)
+		}
+		u.RawQuery = query.Encode()
+	}
 	return u, nil
 }
 
@@ -145,8 +202,9 @@ type stage struct {
 	options  Options
 	env      *pipeline.Env
 	to       *url.URL
-	body     *template.Template // nil: the format's
-	secrets  outgoing.Secrets
+	body     *template.Template  // nil: the format's
+	id       *expression.Program // of bulk; nil: a digest
+	secrets  delivery.Secrets
 	client   *http.Client
 	receiver *receiver
 }
@@ -156,6 +214,7 @@ var (
 	_ pipeline.Opener         = (*stage)(nil)
 	_ pipeline.Checker        = (*stage)(nil)
 	_ pipeline.Closer         = (*stage)(nil)
+	_ pipeline.Namer          = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -167,8 +226,11 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if s.body, err = o.template(); err != nil {
 		return nil, err
 	}
+	if s.id, err = o.compileID(); err != nil {
+		return nil, err
+	}
 	if o.Secret != "" || o.SignSecret != "" {
-		if s.secrets, err = outgoing.OpenSecrets(env); err != nil {
+		if s.secrets, err = delivery.OpenSecrets(env); err != nil {
 			return nil, err
 		}
 	}
@@ -176,13 +238,13 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	return s, err
 }
 
-// Open refuses to send to nobody, or with secrets that are not there.
+// Open refuses to send to a host that is an example, or with secrets that are not there.
 func (s *stage) Open(ctx context.Context) error { return s.Check(ctx) }
 
 // Check sends nothing: a receiver would take it for an item.
 func (s *stage) Check(ctx context.Context) error {
-	if outgoing.Placeholder(s.to.Hostname()) {
-		return fmt.Errorf("%s is an example, and nobody's host: set the option url (in the shipped pipelines: WEBRACE_WEBHOOK=…)", s.to.Hostname())
+	if delivery.Placeholder(s.to.Hostname()) {
+		return &pipeline.OptionError{Option: "url", Err: fmt.Errorf("%s is an example, and nobody's host: set the option url (in the shipped pipelines: WEBRACE_WEBHOOK=…)", s.to.Hostname())}
 	}
 	_, err := s.identify(ctx, nil)
 	return err
@@ -194,9 +256,31 @@ func (s *stage) Close() error {
 	return nil
 }
 
-// ProcessBatch delivers a group: in one request, or in one for each item.
+// ProcessBatch delivers a group: in one request, or in one for each item, each of which then fails by itself.
 func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
-	messages, err := s.messages(outgoing.Values(its))
+	switch s.options.Format {
+	case "bulk":
+		return s.deliverBulk(ctx, its)
+	case "json":
+		failed := make([]error, len(its))
+		for i := range its {
+			failed[i] = s.deliverAll(ctx, its[i:i+1])
+		}
+		return groupError(failed)
+	}
+	return s.deliverAll(ctx, its)
+}
+
+// groupError returns what items of a group have failed by; nil if none has.
+func groupError(failed []error) error {
+	if !slices.ContainsFunc(failed, func(err error) bool { return err != nil }) {
+		return nil
+	}
+	return &pipeline.GroupError{Errs: failed}
+}
+
+func (s *stage) deliverAll(ctx context.Context, its []*pipeline.Item) error {
+	messages, err := s.messages(delivery.Values(its))
 	if err != nil {
 		return err
 	}

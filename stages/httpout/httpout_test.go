@@ -15,7 +15,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	h := newHook(t)
-	for _, format := range []string{"json", "array", "lines", "xml"} {
+	for _, format := range []string{"json", "array", "jsonl", "xml"} {
 		o := h.quick()
 		o.Format = format
 		stagetest.Run(t, stagetest.Case{Type: "http-out", Options: o, Inputs: []any{aci("a"), aci("b")}})
@@ -26,7 +26,7 @@ func TestAnItemIsARequestWithItsJSON(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	o := h.quick()
-	o.Method, o.Headers = http.MethodPut, map[string]string{"x-team": "news", "user-agent": "mine/1"}
+	o.Method, o.Headers = http.MethodPut, map[string]pipeline.Secret{"x-team": pipeline.NewSecret("news"), "user-agent": pipeline.NewSecret("mine/1")}
 	if r := try(t, o, aci("a"), "text", map[string]int{"n": 1}, []any{"of", "a group"}, []any{}); len(r.Failures) > 0 || r.Counters["delivered"] != 5 {
 		t.Fatalf("%v, %v", r.Failures, r.Counters)
 	}
@@ -48,7 +48,7 @@ func TestAGroupIsOneRequest(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string][2]string{
 		"array": {"application/json", `["a","b"]`},
-		"lines": {"application/x-ndjson", "\"a\"\n\"b\"\n"},
+		"jsonl": {"application/x-ndjson", "\"a\"\n\"b\"\n"},
 	} {
 		h := newHook(t)
 		o := h.quick()
@@ -113,15 +113,23 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 		"url    ":          func(o *Options) { o.URL = "/hush" },
 		"body":             func(o *Options) { o.Body = "{{.Title" },
 		"body ":            func(o *Options) { o.Body, o.Format = "x", "xml" },
-		"headers":          func(o *Options) { o.Headers = map[string]string{"a b": "c"} },
-		"headers ":         func(o *Options) { o.Headers = map[string]string{"a": "c\r\nd: e"} },
-		"headers  ":        func(o *Options) { o.Headers = map[string]string{"idempotency-key": "c"} },
+		"headers":          func(o *Options) { o.Headers = map[string]pipeline.Secret{"a b": pipeline.NewSecret("c")} },
+		"headers ":         func(o *Options) { o.Headers = map[string]pipeline.Secret{"a": pipeline.NewSecret("c\r\nd: e")} },
+		"headers  ":        func(o *Options) { o.Headers = map[string]pipeline.Secret{"idempotency-key": pipeline.NewSecret("c")} },
 		"content_type":     func(o *Options) { o.ContentType = "a\nb" },
 		"timeout":          func(o *Options) { o.Timeout = 0 },
 		"backoff":          func(o *Options) { o.Backoff = 0 },
 		"max_backoff":      func(o *Options) { o.MaxBackoff = 1 },
 		"circuit_failures": func(o *Options) { o.Failures = 0 },
 		"attempts":         func(o *Options) { o.Attempts = -1 },
+		"index":            func(o *Options) { o.Format = "bulk" },
+		"index ":           func(o *Options) { o.Format, o.Index = "bulk", "Pages" },
+		"index  ":          func(o *Options) { o.Index = "pages" },
+		"id":               func(o *Options) { o.ID = "url" },
+		"id ":              func(o *Options) { o.Format, o.Index, o.ID = "bulk", "pages", "url +" },
+		"action":           func(o *Options) { o.Action = "create" },
+		"method":           func(o *Options) { o.Format, o.Index, o.Method = "bulk", "pages", "PATCH" },
+		"body  ":           func(o *Options) { o.Format, o.Index, o.Body = "bulk", "pages", "x" },
 		"allow_networks":   func(o *Options) { o.AllowNetworks = []string{"intranet"} },
 	} {
 		o := good

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"text/template"
 
-	"github.com/webrace/webrace/internal/outgoing"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -23,7 +23,7 @@ func (o Options) template() (*template.Template, error) {
 		return nil, nil
 	}
 	functions := template.FuncMap{"json": func(v any) (string, error) {
-		written, err := outgoing.JSON(v)
+		written, err := delivery.JSON(v)
 		return string(written), err
 	}}
 	return template.New("body").Funcs(functions).Option("missingkey=error").Parse(o.Body)
@@ -47,7 +47,7 @@ func (s *stage) messages(values []any) ([]message, error) {
 }
 
 func (s *stage) message(values []any) (m message, err error) {
-	if m.key, err = outgoing.Keys(values); err != nil {
+	if m.key, err = delivery.Keys(values); err != nil {
 		return m, err
 	}
 	m.items = len(values)
@@ -60,7 +60,7 @@ func (s *stage) message(values []any) (m message, err error) {
 	case format == "xml":
 		m.mediaType = "application/xml"
 		m.body, err = xmlOf(values)
-	case format == "lines":
+	case format == "jsonl":
 		m.mediaType = "application/x-ndjson"
 		m.body, err = joined(values, "", "\n", "\n")
 	case format == "array":
@@ -68,7 +68,7 @@ func (s *stage) message(values []any) (m message, err error) {
 		m.body, err = joined(values, "[", ",", "]")
 	default:
 		m.mediaType = "application/json"
-		m.body, err = outgoing.JSON(values[0])
+		m.body, err = delivery.JSON(values[0])
 	}
 	if s.options.ContentType != "" {
 		m.mediaType = s.options.ContentType
@@ -82,7 +82,7 @@ func joined(values []any, before, between, after string) ([]byte, error) {
 		if i > 0 {
 			b = append(b, between...)
 		}
-		written, err := outgoing.JSON(v)
+		written, err := delivery.JSON(v)
 		if err != nil {
 			return nil, err
 		}

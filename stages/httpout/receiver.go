@@ -16,7 +16,7 @@ type receiver struct {
 
 	mu       sync.Mutex
 	failures int
-	until    time.Time // nobody is to ask before
+	until    time.Time // no worker is to ask before
 }
 
 func newReceiver(o Options) *receiver {

@@ -15,30 +15,31 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
-	"github.com/webrace/webrace/storage/control"
 )
 
 // lent is what a program lends to its stages.
-func lent(t *testing.T, secrets map[string]control.Secret) *pipeline.Resources {
+func lent(t *testing.T, secrets map[string]credentials.Secret) *pipeline.Resources {
 	r := new(pipeline.Resources)
 	pipeline.Provide[credentials.Open](r, func() (credentials.Source, error) { return fakeSecrets(secrets), nil })
 	return r
 }
 
-type fakeSecrets map[string]control.Secret
+type fakeSecrets map[string]credentials.Secret
 
-func (s fakeSecrets) Secret(_ context.Context, name string) (control.Secret, error) {
+func (s fakeSecrets) Secret(_ context.Context, name string) (credentials.Secret, error) {
 	if secret, ok := s[name]; ok {
 		return secret, nil
 	}
-	return control.Secret{}, control.ErrNotFound
+	return credentials.Secret{}, credentials.ErrNotFound
 }
-func (fakeSecrets) SecretVersion(string) uint64                     { return 0 }
-func (fakeSecrets) StartOf(context.Context, string) (string, error) { return "", control.ErrNotFound }
+func (fakeSecrets) SecretVersion(string) uint64 { return 0 }
+func (fakeSecrets) StartOf(context.Context, string) (string, error) {
+	return "", credentials.ErrNotFound
+}
 
-func secret(t *testing.T, kind control.Kind, name, value string, b control.Bounds) control.Secret {
+func secret(t *testing.T, kind credentials.Kind, name, value string, b credentials.Bounds) credentials.Secret {
 	t.Helper()
-	s, err := control.NewSecret(kind, name, value)
+	s, err := credentials.NewSecret(kind, name, value)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +50,11 @@ func TestSecretsGoWhereTheyAreForAndSignWhatIsSent(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	host := strings.TrimPrefix(h.URL, "http://")
-	plain := control.Bounds{Insecure: true}
-	secrets := map[string]control.Secret{
-		"basic": secret(t, control.KindBasic, "eleni", "hush", plain), "bearer": secret(t, control.KindBearer, "", "hush", plain),
-		"header": secret(t, control.KindHeader, "x-api-key", "hush", control.Bounds{Insecure: true, Hosts: []string{host}}), "cookie": secret(t, control.KindCookie, "", "a=hush", plain),
-		"https": secret(t, control.KindBearer, "", "hush", control.Bounds{}), "elsewhere": secret(t, control.KindBearer, "", "hush", control.Bounds{Insecure: true, Hosts: []string{"b.example"}}),
+	plain := credentials.Bounds{Insecure: true}
+	secrets := map[string]credentials.Secret{
+		"basic": secret(t, credentials.KindBasic, "eleni", "hush", plain), "bearer": secret(t, credentials.KindBearer, "", "hush", plain),
+		"header": secret(t, credentials.KindHeader, "x-api-key", "hush", credentials.Bounds{Insecure: true, Hosts: []string{host}}), "cookie": secret(t, credentials.KindCookie, "", "a=hush", plain),
+		"https": secret(t, credentials.KindBearer, "", "hush", credentials.Bounds{}), "elsewhere": secret(t, credentials.KindBearer, "", "hush", credentials.Bounds{Insecure: true, Hosts: []string{"b.example"}}),
 	}
 	resources := lent(t, secrets)
 	for name, want := range map[string]string{

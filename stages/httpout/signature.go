@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// signatureField says when a request was made, and that it was made by somebody who knows the secret:
+// signatureField says when a request was made, and that it was made by a sender that knows the secret:
 //
 //	X-Webrace-Signature: t=1795276800,v1=5257a869e7…
 //
@@ -38,8 +38,8 @@ var (
 )
 
 // Verify is for receivers: it says whether a request with this value of the field X-Webrace-Signature and this
-// body was made by somebody who knows the secret, no more than a tolerance before or after now, so that what
-// somebody has listened to cannot be sent again much later.
+// body was made by a sender that knows the secret, no more than a tolerance before or after now, so that what
+// was overheard cannot be sent again much later.
 func Verify(secret, signature string, body []byte, now time.Time, tolerance time.Duration) error {
 	var t string
 	var given []byte

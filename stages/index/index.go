@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
@@ -79,7 +80,7 @@ func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, _ pipeli
 		if err != nil {
 			return err
 		}
-		if d.Secret != "" { // who searches the index need not be who may see it
+		if d.Secret != "" || urlnorm.IsMarked(d.URL) { // who searches the index need not be who may see it
 			s.env.Counter("private").Add(1)
 			continue
 		}

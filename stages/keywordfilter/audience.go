@@ -4,20 +4,18 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/internal/hamt"
 	"github.com/webrace/webrace/internal/match"
-	"github.com/webrace/webrace/internal/persistent"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// audience is everybody who may have to be told of a document, at one revision of the URD base. It does not
+// audience is the URDs whose owners may have to be told of a document, at one revision of the URD base. It does not
 // change: the next one shares nearly everything with it.
 type audience struct {
 	revision int64
@@ -25,16 +23,17 @@ type audience struct {
 	remember int // the option of the stage
 	mostFew  int // members of a crowd that are asked one by one
 	urds     urds
+	whens    hamt.Map[*annotate.When] // of those URDs that have a condition on a number
 
-	wholes   profiles              // of those who look at whole pages, but for crowds of many
-	parts    profiles              // of the others, but for crowds of many
-	crawls   persistent.Map[crowd] // by crawl
-	prefixes persistent.Map[crowd] // by the site that the prefix begins with, "" if that is not a whole one
-	all      crowd                 // if everyone is asked; then both indexes have all profiles
+	wholes   profiles        // of those who look at whole pages, but for crowds of many
+	parts    profiles        // of the others, but for crowds of many
+	crawls   hamt.Map[crowd] // by crawl
+	prefixes hamt.Map[crowd] // by the site that the prefix begins with, "" if that is not a whole one
+	all      crowd           // if all URDs are asked; then both indexes have all profiles
 }
 
 // urds are URDs by id.
-type urds = persistent.Map[*control.URD]
+type urds = hamt.Map[*control.URD]
 
 func newAudience(o Options) *audience {
 	return &audience{
@@ -67,6 +66,7 @@ func loadAudience(ctx context.Context, store *control.Store, o Options, env *pip
 // next returns an audience that is to be changed.
 func (a *audience) next() *audience {
 	n := *a
+	n.whens = a.whens.Editable()
 	n.urds, n.crawls, n.prefixes = a.urds.Editable(), a.crawls.Editable(), a.prefixes.Editable()
 	return &n
 }
@@ -106,16 +106,6 @@ func (a *audience) with(revised map[string]*control.URD, env *pipeline.Env) *aud
 
 func (a *audience) report(env *pipeline.Env) { env.Level("interests").Store(int64(a.urds.Len())) }
 
-// siteOf returns the beginning of a URL up to its path, or nothing if it has none.
-func siteOf(url string) string {
-	_, rest, ok := strings.Cut(url, "://")
-	slash := strings.IndexByte(rest, '/')
-	if !ok || slash < 0 {
-		return ""
-	}
-	return url[:len(url)-len(rest)+slash]
-}
-
 // enlisted is a URD that was taken in, and is to join its crowds.
 type enlisted struct {
 	*control.URD
@@ -132,12 +122,16 @@ func (a *audience) enlist(urd *control.URD, env *pipeline.Env) *enlisted {
 	if e.profile, warnings, err = match.Compile(a.profileOf(urd)); err == nil {
 		e.rules, err = annotate.Selection(urd.URD)
 	}
+	var when *annotate.When
+	if err == nil {
+		when, err = annotate.NewWhen(urd.URD)
+	}
 	for _, w := range warnings {
 		env.Logger.Warn("URD has a fault", "urd", urd.ID, "owner", urd.Owner, "warning", w.String())
 	}
-	if urd.Crawl.Secret != "" {
+	if asking := urlnorm.IsMarked(urd.Crawl.Start); asking || urd.Crawl.Secret != "" {
 		crawl, _ := a.crawls.Get(urd.Crawl.ID)
-		crawl.private = true
+		crawl.private, crawl.asking = urd.Crawl.Secret != "", asking
 		a.crawls.Set(urd.Crawl.ID, crawl)
 	}
 	if err != nil {
@@ -145,6 +139,9 @@ func (a *audience) enlist(urd *control.URD, env *pipeline.Env) *enlisted {
 		return nil
 	}
 	a.urds.Set(urd.ID, urd)
+	if when != nil {
+		a.whens.Set(urd.ID, when)
+	}
 	return e
 }
 
@@ -161,42 +158,4 @@ func (a *audience) profileOf(urd *control.URD) match.Profile {
 
 var changes = map[string]match.Change{
 	xmlschema.ChangeAdded: match.ChangeAdded, xmlschema.ChangePage: match.ChangePage, xmlschema.ChangeFirst: match.ChangeFirst,
-}
-
-// isPrivate reports whether the document was fetched with credentials: then it is for those who gave them.
-func (a *audience) isPrivate(d *webrace.Document) bool {
-	return d.Secret != "" || slices.ContainsFunc(d.Reach, func(r webrace.Reach) bool {
-		crawl, _ := a.crawls.Get(r.Crawl)
-		return crawl.private
-	})
-}
-
-// recipient returns what part of a document a URD is shown that has seen a version of it, or none (0):
-// all of it if none, otherwise what its scope of change says; false if that is nothing.
-func recipient(urd *control.URD, seen int, d *webrace.Document) (match.Recipient, bool) {
-	switch {
-	case seen == 0:
-		return match.Recipient{ID: urd.ID}, true
-	case seen == d.Version || urd.Change == xmlschema.ChangeFirst:
-		return match.Recipient{}, false
-	}
-	return match.Recipient{ID: urd.ID, OnlyAdded: urd.Change != xmlschema.ChangePage}, true
-}
-
-// seen returns the version of a document that a URD which is asked has seen, or none (0).
-func (a *audience) seen(urd *control.URD, d *webrace.Document) int {
-	if _, isPrefix := urd.Prefix(); isPrefix || a.everyone && !a.isPrivate(d) {
-		return matchedBefore(d.Visit).seen(urd)
-	}
-	return shownBefore(webrace.Reach{Crawl: urd.Crawl.ID}, d.Visit).seen(urd)
-}
-
-// learned is what the visit remembers of the match; the baseline stays as it is when there is none.
-func (a *audience) learned(baseline match.Baseline) webrace.Learned {
-	return func(v *webrace.Visit) {
-		v.Revision = a.revision
-		if baseline != nil {
-			v.Baseline = baseline
-		}
-	}
 }

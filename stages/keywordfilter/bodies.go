@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -17,20 +16,20 @@ import (
 // A picture, an archive, an empty page has no text that could be matched. Its owners who ask for any change are told
 // when its body changes.
 
-// tellOfBody emits an annotation for everyone who asks for any change of a document without text.
-func (s *stage) tellOfBody(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
-	d := it.Value.(*webrace.Document)
+// matchBody emits an annotation for each URD that asks for any change of a document without text.
+func (m *matching) matchBody(ctx context.Context) error {
+	d := m.document
 	now := described(d.MediaType, int64(len(d.Body)), d.At)
-	for urd, seen := range a.askedForAnyChange(d) {
+	for urd, seen := range m.audience.askedForAnyChange(d) {
 		if _, concerned := recipient(urd, seen, d); !concerned {
 			continue
 		}
-		s.env.Counter("matched").Add(1)
-		summary, err := s.bodySummary(d, seen, now)
+		m.stage.env.Counter("matched").Add(1)
+		summary, err := m.stage.bodySummary(d, seen, now)
 		if err != nil {
 			return err
 		}
-		if err := s.emit(ctx, it, out, news{urd, annotate.BodyAlert(urd.URD, d, summary), seen, nil}); err != nil {
+		if err := m.emit(ctx, newAlert{urd, annotate.BodyAlert(urd.URD, d, summary), seen, nil}); err != nil {
 			return err
 		}
 	}

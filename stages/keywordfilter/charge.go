@@ -9,36 +9,21 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
-	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage/control"
 )
 
 // accounts are what the owners may have computed of one document whose URDs look at part of it. Each has a budget,
 // which all of their URDs share, and is charged what their own rules cost as if there were no others: what an owner
 // is told does not depend on who else looks at the document, and an owner waits for another no longer than for one
-// budget. Rules that many owners share are applied once for all of them, and charged to none.
+// budget. Rules that many owners share are applied once for all of them, and charged to none; a condition on a number
+// (when) is evaluated for each URD, and always charged to its owner.
 type accounts struct {
-	urds   func(id string) (owner string)
+	urds   urds
 	budget map[string]*selection.Budget // by owner
 }
 
-func (a *audience) newAccounts() *accounts {
-	return &accounts{func(id string) string {
-		urd, _ := a.urds.Get(id)
-		return urd.Owner
-	}, map[string]*selection.Budget{}}
-}
-
-func (a *accounts) of(r match.Recipient) *selection.Budget {
-	owner := a.urds(r.ID)
-	if a.budget[owner] == nil {
-		a.budget[owner] = selection.NewBudget()
-	}
-	return a.budget[owner]
-}
-
 // most returns as much as that owner has left who has the most of those who are asked.
-func (a *accounts) most(g *glance) *selection.Budget {
+func (a *accounts) most(g *partGroup) *selection.Budget {
 	if g.Everyone {
 		return selection.NewBudget()
 	}
@@ -49,6 +34,50 @@ func (a *accounts) most(g *glance) *selection.Budget {
 		}
 	}
 	return &most
+}
+
+func (a *accounts) of(r match.Recipient) *selection.Budget {
+	urd, _ := a.urds.Get(r.ID)
+	return a.owned(urd)
+}
+
+// owned is the account of a URD's owner.
+func (a *accounts) owned(urd *control.URD) *selection.Budget {
+	if a.budget[urd.Owner] == nil {
+		a.budget[urd.Owner] = selection.NewBudget()
+	}
+	return a.budget[urd.Owner]
+}
+
+// charge charges the owners of URDs for the part of a document that these look at, takes the URDs out whose owners had
+// less left, and gives those notice.
+func (m *matching) charge(ctx context.Context, owners *accounts, g *partGroup, steps int) error {
+	if g.Everyone {
+		return nil
+	}
+	paid, unpaid := owners.share(g.Recipients, steps)
+	g.Recipients = paid
+	if len(unpaid) == 0 {
+		return nil
+	}
+	m.stage.env.Counter("unselectable").Add(1)
+	m.stage.env.Logger.Warn("part of a document cannot be looked at for owners whose rules cost too much there",
+		"url", m.document.URL, "urds", len(unpaid), "rules", g.rules.Key(), "error", selection.ErrBudget)
+	for _, r := range unpaid {
+		urd, _ := m.audience.urds.Get(r.ID)
+		if err := m.notify(ctx, urd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notify gives the owner of a URD that costs too much notice of that, once.
+func (m *matching) notify(ctx context.Context, urd *control.URD) error {
+	if _, told := m.stage.noticed.LoadOrStore(urd.Owner, true); told {
+		return nil
+	}
+	return m.out.EmitTo(ctx, "notices", m.item.With(tooCostly(urd, m.document)))
 }
 
 // share charges the owner of each URD for what was done for all of them, once, and tells apart whose owners had as
@@ -69,32 +98,6 @@ func (a *accounts) share(to []match.Recipient, steps int) (paid, unpaid []match.
 		}
 	}
 	return paid, unpaid
-}
-
-// charge charges the owners of URDs for the part of a document that these look at, takes the URDs out whose owners had
-// less left, and gives those notice.
-func (s *stage) charge(ctx context.Context, a *audience, owners *accounts, g *glance, steps int, it *pipeline.Item, out pipeline.Emitter) error {
-	if g.Everyone {
-		return nil
-	}
-	paid, unpaid := owners.share(g.Recipients, steps)
-	g.Recipients = paid
-	if len(unpaid) == 0 {
-		return nil
-	}
-	s.env.Counter("unselectable").Add(1)
-	s.env.Logger.Warn("part of a document cannot be looked at for owners whose rules cost too much there",
-		"url", it.Value.(*webrace.Document).URL, "urds", len(unpaid), "rules", g.rules.Key(), "error", selection.ErrBudget)
-	for _, r := range unpaid {
-		urd, _ := a.urds.Get(r.ID)
-		if _, told := s.noticed.LoadOrStore(urd.Owner, true); told {
-			continue
-		}
-		if err := out.EmitTo(ctx, "notices", it.With(tooCostly(urd, it.Value.(*webrace.Document)))); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tooCostly is the notice that a document is not looked at for a URD. It is the same for all documents, and each run,

@@ -1,12 +1,15 @@
 package keywordfilter
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -73,5 +76,90 @@ func TestHostileOwnersAreChargedAlone(t *testing.T) {
 	}
 	if got := toldOf(alone, "<p>tea"); len(got) != sets+1 {
 		t.Errorf("of a small page told by %v", got)
+	}
+}
+
+// spent keeps who is told, and who is given notice.
+type spent struct {
+	pipeline.Emitter
+	told    []string // ids of URDs
+	notices []string // their owners
+}
+
+func (s *spent) EmitTo(_ context.Context, _ string, it *pipeline.Item) error {
+	s.notices = append(s.notices, it.Value.(*webrace.Notice).Owner)
+	return nil
+}
+
+// TestConditionsOnNumbersAreCharged lets an owner have four conditions, and enough left on a page for two: two are
+// told, the same ones whoever else is asked, and the others as if there were none of these.
+func TestConditionsOnNumbersAreCharged(t *testing.T) {
+	t.Parallel()
+	const condition = "number < 100 and all(1..1000, # > 0)" // which takes 8,000 steps, and reading the number some more
+	toldOf := func(others bool) *spent {
+		f := newFixture(t)
+		crawl := f.urd("all", start, "", selects("css", "#price"))
+		for i := range 4 {
+			f.urd("mallory", start, "", selectsWhen("#price", condition), named(fmt.Sprint("mallory", i)))
+		}
+		if others {
+			f.urd("eleni", start, "", selectsWhen("#price", condition))
+			f.urd("nikos", start, "", selectsWhen("#price", "number < 100"))
+		}
+		env := pipeline.NewEnv("p", "keyword-filter", f.resources)
+		made, err := newStage(f.options, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := loadAudience(t.Context(), f.control, f.options, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := f.fetched(offer(1, "12", ""), nil, reached(0, crawl))
+		out := &spent{}
+		item := pipeline.NewItem(d, func(pipeline.Outcome) {})
+		m := &matching{stage: made.(*stage), audience: a, document: d, item: item, out: out}
+		left := selection.NewBudget()
+		left.Spend(left.Left() - 20_000)
+		m.numbers.document = selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text)
+		m.numbers.owners = &accounts{a.urds, map[string]*selection.Budget{"mallory": left}}
+		for _, urd := range a.urds.All() {
+			tell, err := m.tells(t.Context(), urd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tell {
+				out.told = append(out.told, urd.ID)
+			}
+		}
+		if n := env.Counter("unselectable").Load(); n != 2 {
+			t.Errorf("unselectable: %d", n)
+		}
+		return out
+	}
+	mallorys := func(ids []string) (some []string) {
+		for _, id := range ids {
+			if strings.HasPrefix(id, "mallory") {
+				some = append(some, id)
+			}
+		}
+		slices.Sort(some)
+		return some
+	}
+	alone, among := toldOf(false), toldOf(true)
+	if !slices.Equal(alone.notices, []string{"mallory"}) || !slices.Equal(among.notices, alone.notices) {
+		t.Errorf("notices to %v and %v", alone.notices, among.notices)
+	}
+	if some := mallorys(alone.told); len(some) != 2 || !slices.Equal(some, mallorys(among.told)) {
+		t.Errorf("mallory is told by %v alone, and by %v among others", some, mallorys(among.told))
+	}
+	if n := len(among.told); n != 5 || !slices.Contains(among.told, "eleni") || !slices.Contains(among.told, "nikos") {
+		t.Errorf("told by %v", among.told)
+	}
+	// The stage itself hands each owner a budget.
+	f := newFixture(t)
+	crawl := f.urd("dear", start, "", selectsWhen("#price", "let a = 1..2000; all(a, all(a, # > 0))"))
+	if got := f.match(f.fetched(offer(1, "12", ""), nil, reached(0, crawl))); len(got.acis) != 0 || len(got.Out["notices"]) != 1 || got.Counters["unselectable"] != 1 {
+		t.Errorf("a condition beyond all budgets: told %v, %d notices", got.told(), len(got.Out["notices"]))
 	}
 }

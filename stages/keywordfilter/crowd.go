@@ -1,23 +1,24 @@
 package keywordfilter
 
 import (
-	"iter"
+	"cmp"
 	"slices"
+	"strings"
 
-	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/hamt"
 	"github.com/webrace/webrace/internal/match"
-	"github.com/webrace/webrace/internal/persistent"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/control"
 )
 
 // crowd is the URDs that are asked about a document for the same reason: their crawl came to it, they watch a prefix
-// on its site, or everyone is asked. What they have seen of it follows from few numbers, their standing.
+// on its site, or everyone is asked. What they have seen of it follows from few numbers, their state.
 type crowd struct {
 	members        // those who look at whole pages
 	parts   *parts // the others; nil for none
 	private bool   // it is that of a crawl that uses credentials
+	asking  bool   // it is that of a crawl that begins with a request of its own
 }
 
 // members are those of a crowd who look at the same of a page. Few are asked one by one: their profiles are in
@@ -46,96 +47,260 @@ func (p profiles) after(added []*match.Compiled) profiles {
 
 // parts are the members of a crowd who look at parts of pages, by their rules.
 type parts struct {
-	byRules persistent.Map[part]
+	byRules hamt.Map[part]
 	newest  int64 // the latest revision of an interest that ever was among them
 }
 
-// part is those who look at the same part, by rules that are nobody's to change.
+// part is those who look at the same part, by rules that do not change.
 type part struct {
 	members
 	rules *selection.Selection
 }
 
-// standing is how a crowd stands to a document: how far it is from the start of their crawl, and what they were shown
-// of it last; of those who have no crawl, distances are 0, and all have been shown what was matched last.
-type standing struct {
-	distance int
-	shown    webrace.Shown // of version 0 if that was nothing
+// place is where a URD is a member: of a crowd, among those who look at whole pages or at the same part.
+type place struct {
+	reason reason
+	id     string // of the crawl; the site of a prefix
+	rules  string // the key of the rules; empty for whole pages
 }
 
-// crowds yields the crowds that are asked about a document: those whose crawls came to it, and those who watch
-// prefixes on its site; or everyone. What was fetched with credentials is for those who gave them.
-func (a *audience) crowds(d *webrace.Document) iter.Seq2[crowd, standing] {
-	return func(yield func(crowd, standing) bool) {
-		private := a.isPrivate(d)
-		if a.everyone && !private {
-			yield(a.all, matchedBefore(d.Visit))
-			return
+// reason is why a crowd is asked.
+type reason uint8
+
+const (
+	ofCrawl reason = iota
+	ofPrefix
+	ofEveryone
+)
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.reason, q.reason), strings.Compare(p.id, q.id), strings.Compare(p.rules, q.rules))
+}
+
+// places returns where a URD is a member. Where everyone is asked, the index of all has those who look at whole pages,
+// and crawls are for what is fetched with credentials.
+func (a *audience) places(urd *control.URD) (all []place) {
+	rules := ""
+	if given := urd.Rules(); len(given) > 0 {
+		rules = selection.Key(given)
+	}
+	if a.everyone && rules != "" {
+		all = append(all, place{ofEveryone, "", rules})
+	}
+	url, isPrefix := urd.Prefix()
+	switch {
+	case isPrefix && !a.everyone:
+		all = append(all, place{ofPrefix, urlnorm.Origin(url), rules})
+	case !isPrefix && urd.Crawl.ID != "":
+		all = append(all, place{ofCrawl, urd.Crawl.ID, rules})
+	}
+	return all
+}
+
+// member is a URD at one of its places.
+type member struct {
+	place
+	*enlisted
+}
+
+// byPlace returns URDs by where they are members, in their order.
+func (a *audience) byPlace(all []*enlisted) [][]member {
+	var members []member
+	for _, e := range all {
+		for _, p := range a.places(e.URD) {
+			members = append(members, member{p, e})
 		}
-		for _, reach := range d.Reach {
-			if crawl, known := a.crawls.Get(reach.Crawl); known && !yield(crawl, shownBefore(reach, d.Visit)) {
+	}
+	slices.SortStableFunc(members, func(x, y member) int { return x.compare(y.place) })
+	var groups [][]member
+	for len(members) > 0 {
+		n := 1
+		for n < len(members) && members[n].place == members[0].place {
+			n++
+		}
+		groups, members = append(groups, members[:n]), members[n:]
+	}
+	return groups
+}
+
+// join makes URDs that were enlisted members where they belong.
+func (a *audience) join(all []*enlisted) {
+	var wholes, parts []*match.Compiled // for the indexes of all
+	pool := func(e *enlisted) {
+		if e.rules == nil {
+			wholes = append(wholes, e.profile)
+		} else {
+			parts = append(parts, e.profile)
+		}
+	}
+	for _, group := range a.byPlace(all) {
+		a.change(group[0].place, func(m *members) {
+			if !a.add(m, group) || a.everyone {
 				return
 			}
-		}
-		if private {
-			return
-		}
-		for _, site := range slices.Compact([]string{siteOf(d.URL), ""}) {
-			if watching, known := a.prefixes.Get(site); known && !yield(watching, matchedBefore(d.Visit)) {
-				return
+			for _, e := range group {
+				pool(e.enlisted)
 			}
+		}, group...)
+	}
+	if a.everyone {
+		for _, e := range all {
+			pool(e)
 		}
 	}
-}
-
-// matchedBefore returns the standing of those with whom every document is matched.
-func matchedBefore(v *webrace.Visit) (s standing) {
-	if v != nil {
-		s.shown.Version, s.shown.Revision = v.Version, v.Revision
+	a.wholes, a.parts = a.wholes.after(wholes), a.parts.after(parts)
+	if a.everyone {
+		all := a.wholes
+		a.all.many = &all
 	}
-	return s
 }
 
-// shownBefore returns the standing of a crawl.
-func shownBefore(reach webrace.Reach, v *webrace.Visit) standing {
-	s := standing{distance: reach.Distance}
-	if v != nil {
-		s.shown, _ = v.ShownTo(reach.Crawl)
+// leave takes out the URDs with these ids, of which some may be unknown.
+func (a *audience) leave(ids []string) {
+	var all []*enlisted
+	for _, id := range ids {
+		if urd, known := a.urds.Get(id); known {
+			all = append(all, &enlisted{URD: urd})
+			a.urds.Delete(id)
+			a.whens.Delete(id)
+		}
 	}
-	return s
-}
-
-// asks reports whether a URD of the crowd is asked about a document: if that lies within the levels of its crawl, or
-// under the prefix that it watches.
-func (s standing) asks(urd *control.URD, url string) bool {
-	return webrace.Reach{Distance: s.distance}.Within(urd.Crawl.Levels) && isUnder(urd, url)
-}
-
-// isUnder reports whether a URL begins with the prefix that a URD watches, if it watches one.
-func isUnder(urd *control.URD, url string) bool {
-	under, isPrefix := urd.Prefix()
-	return !isPrefix || urlnorm.HasPrefix(url, under)
-}
-
-// seen returns the version that a URD of the crowd was shown, or none (0): if the URD is since then as it is now, and
-// the document lay within its levels.
-func (s standing) seen(urd *control.URD) int {
-	if s.shown.Revision < urd.Interest || !(webrace.Reach{Distance: s.shown.Distance}).Within(urd.Crawl.Levels) {
-		return 0
+	for _, group := range a.byPlace(all) {
+		a.change(group[0].place, func(m *members) { m.remove(group) })
 	}
-	return s.shown.Version
+	a.wholes.index.Remove(ids...)
+	a.parts.index.Remove(ids...)
 }
 
-// options are what makes of a match with everyone of a crowd the same.
-func (s standing) options(d *webrace.Document) match.Options {
-	o := match.Options{Everyone: true, URL: urlnorm.Identity(d.URL), Distance: s.distance}
-	if s.shown.Version > 0 {
-		o.Seen, o.SeenDistance, o.Unseen = s.shown.Revision, s.shown.Distance, s.shown.Version == d.Version
+// change changes the members at a place, which some have joined.
+func (a *audience) change(at place, change func(*members), joined ...member) {
+	c := a.crowdAt(at)
+	if at.rules == "" {
+		change(&c.members)
+	} else {
+		c.parts = c.parts.changed(at.rules, change, joined)
 	}
-	return o
+	switch at.reason {
+	case ofCrawl:
+		a.crawls.Set(at.id, c)
+	case ofPrefix:
+		a.prefixes.Set(at.id, c)
+	default:
+		a.all = c
+	}
 }
 
-// allSeen reports whether all whose interests are no newer than a revision have been shown the version at hand.
-func (s standing) allSeen(d *webrace.Document, newest int64) bool {
-	return s.shown.Version > 0 && s.shown.Version == d.Version && newest <= s.shown.Revision && s.shown.Distance <= s.distance
+func (a *audience) crowdAt(p place) (c crowd) {
+	switch p.reason {
+	case ofCrawl:
+		c, _ = a.crawls.Get(p.id)
+	case ofPrefix:
+		c, _ = a.prefixes.Get(p.id)
+	default:
+		c = a.all
+	}
+	return c
+}
+
+// changed returns the parts with other members of one of them, which some have joined.
+func (p *parts) changed(rules string, change func(*members), joined []member) *parts {
+	var next parts
+	if p != nil {
+		next = *p
+	}
+	at, _ := next.byRules.Get(rules)
+	change(&at.members)
+	for _, e := range joined {
+		at.rules, next.newest = e.enlisted.rules, max(next.newest, e.Interest)
+	}
+	next.byRules = next.byRules.Editable()
+	if at.few.Len() == 0 && (at.many == nil || at.many.view.Len() == 0) { // its rules are not applied in vain
+		next.byRules.Delete(rules)
+	} else {
+		next.byRules.Set(rules, at)
+	}
+	return &next
+}
+
+// add adds members, and reports whether all of them are still few.
+func (a *audience) add(m *members, group []member) (few bool) {
+	at := group[0].place
+	if m.many == nil && a.stayFew(m, group) {
+		m.few = m.few.Editable()
+		for _, e := range group {
+			m.few.Set(e.ID, e.URD)
+		}
+		return true
+	}
+	var added []*match.Compiled
+	many := profiles{index: new(match.Index)}
+	if m.many != nil {
+		many = *m.many
+	} else {
+		added = a.withdraw(m.few, at)
+		m.few = urds{}
+	}
+	for _, e := range group {
+		added = append(added, e.profile)
+	}
+	many = many.after(added)
+	m.many = &many
+	return false
+}
+
+// stayFew reports whether members are few with these. Those of parts are as many as their owners: a part is charged to
+// few owners, and to none of many.
+func (a *audience) stayFew(m *members, joining []member) bool {
+	switch at := joining[0].place; {
+	case m.few.Len()+len(joining) <= a.mostFew || !a.mayBeMany(at):
+		return true
+	case at.rules == "":
+		return false
+	}
+	owners := make(map[string]bool)
+	for _, urd := range m.few.All() {
+		owners[urd.Owner] = true
+	}
+	for _, e := range joining {
+		owners[e.Owner] = true
+	}
+	return len(owners) <= a.mostFew
+}
+
+// mayBeMany reports whether a crowd may have an index of its own: where everyone is asked, crawls without credentials
+// are not.
+func (a *audience) mayBeMany(at place) bool {
+	return !a.everyone || at.reason != ofCrawl || a.crowdAt(at).private || a.crowdAt(at).asking
+}
+
+// withdraw returns the profiles of members, and takes them out of the index of all, unless that is to have all.
+func (a *audience) withdraw(of urds, at place) (out []*match.Compiled) {
+	all := a.wholes
+	if at.rules != "" {
+		all = a.parts
+	}
+	var ids []string
+	for id := range of.All() {
+		ids, out = append(ids, id), append(out, all.view.Profile(id))
+	}
+	if !a.everyone {
+		all.index.Remove(ids...)
+	}
+	return out
+}
+
+func (m *members) remove(group []member) {
+	if m.many == nil {
+		m.few = m.few.Editable()
+		for _, e := range group {
+			m.few.Delete(e.ID)
+		}
+		return
+	}
+	ids := make([]string, len(group))
+	for i, e := range group {
+		ids[i] = e.ID
+	}
+	m.many.index.Remove(ids...)
+	m.many = &profiles{m.many.index, m.many.index.View()}
 }

@@ -1,17 +1,14 @@
 package keywordfilter
 
 import (
-	"errors"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/textdiff"
 	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // diffs say of a document, or of a part of it, how it changed since others of its versions: to those who
-// ask for any change of it. What changed is found once for everybody who has seen the same version.
+// ask for any change of it. What changed is found once for all URDs that have seen the same version.
 type diffs struct {
 	now   *webrace.Text
 	added []bool // which blocks are new to those who are shown these alone
@@ -55,16 +52,4 @@ func (d *diffs) since(version int, urd *control.URD) (change, error) {
 	found := change{summary, !changed && old != nil}
 	d.known[seen] = found
 	return found, nil
-}
-
-// textOf returns the text of a version of a document, or nil if it was removed.
-func (s *stage) textOf(view string, version int) (*webrace.Text, error) {
-	r, err := s.recall(view, version)
-	if errors.Is(err, objects.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r.text.Text, nil
 }

@@ -11,20 +11,24 @@
 //
 // In a continuous run, what changes in the URD base takes effect while documents are matched, which never
 // wait for it. Each is matched as of one revision of the base, and that is what its visit remembers.
+//
+// A document goes through keywordfilter.go: recipients.go finds the URDs whose owners may be told, stored.go its text
+// in the object cache, novelty.go what is new since the version that each URD has seen, diffs.go how it changed.
+// bodies.go is for documents without text, selection.go and charge.go for URDs that look at part of a page, large.go
+// for pages with very many annotations. audience.go, crowd.go and follow.go keep the URDs.
 package keywordfilter
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"sync/atomic"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
-	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
@@ -48,7 +52,7 @@ func init() {
 			"An alert says how relevant the document is, 0 to 100, and why.",
 		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs: []pipeline.Part{webrace.PartBody, webrace.PartText, webrace.PartVersion},
-		Own: []pipeline.Addition{{ // out of the object cache, and only for documents that concern somebody
+		Own: []pipeline.Addition{{ // out of the object cache, and only for documents that concern a URD
 			Parts: []pipeline.Part{webrace.PartBody, webrace.PartText}, In: []string{string(webrace.NotModified), string(webrace.Fresh)},
 		}},
 		Out: []pipeline.Port{
@@ -80,7 +84,7 @@ type stage struct {
 	objects  *objects.Store
 	audience atomic.Pointer[audience]
 	follows  *follower // in a continuous run
-	lane     lane
+	large    largePages
 	noticed  sync.Map // owners who were given notice in this run
 }
 
@@ -95,7 +99,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{options: o, env: env, lane: newLane()}
+	s := &stage{options: o, env: env, large: newLargePages()}
 	if s.control, err = dir.Control(); err != nil {
 		return nil, err
 	}
@@ -126,88 +130,115 @@ func (s *stage) Close() error {
 	return nil
 }
 
+// Process matches a document: at once or, when it turns out to be large, in its turn among the large pages.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
 	if _, err := pipeline.ValueOf[*webrace.Document](it); err != nil {
 		return err
 	}
-	return s.tell(ctx, it, out)
+	a := s.audience.Load()
+	few := &fewEmitter{Emitter: out, most: s.large.atOnce}
+	err := s.match(ctx, a, it, few)
+	s.env.Counter("alerts").Add(int64(len(few.made)))
+	if errors.Is(err, errLarge) {
+		return s.processLarge(ctx, a, it, few.made, out)
+	}
+	return err
 }
 
-// match emits an annotation for everyone whom the document concerns. Repeating it gives the same ones.
-func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) (err error) {
+// match emits an annotation for each URD that the document concerns. Repeating it gives the same ones.
+func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
 	d := it.Value.(*webrace.Document)
 	changed := d.Visit == nil || d.Visit.Version != d.Version
-	wholes, glances := a.asked(d)
-	if !changed && len(wholes)+len(glances) == 0 {
+	wholes, parts := a.asked(d)
+	if !changed && len(wholes)+len(parts) == 0 {
 		it.Learn(a.learned(nil))
 		return nil
 	}
-	if d, err = s.withText(d); err != nil {
+	d, err := s.withText(d)
+	if err != nil {
 		return err
 	}
-	novelty := s.newNovelty(d)
-	it = it.With(d)
+	n := s.newNovelty(d)
+	m := &matching{stage: s, audience: a, document: d, item: it.With(d), out: out}
 	if len(d.Text.Blocks) == 0 {
-		err = s.tellOfBody(ctx, a, it, out)
-	} else {
-		err = s.tellOfText(ctx, a, wholes, glances, novelty, it, out)
+		if err = m.matchBody(ctx); err == nil {
+			err = m.matchParts(ctx, asksForData(parts))
+		}
+	} else if err = m.matchWholes(ctx, wholes, n); err == nil {
+		err = m.matchParts(ctx, parts)
 	}
 	if err != nil {
 		return err
 	}
-	it.Learn(a.learned(novelty.next))
+	m.item.Learn(a.learned(n.next))
+	if len(m.numbers.told) > 0 {
+		m.item.Learn(webrace.Learned(m.numbers.learn))
+	}
 	return nil
 }
 
-// tellOfText emits an annotation for everyone whom the text of the document concerns, or the part of it that they
-// look at.
-func (s *stage) tellOfText(ctx context.Context, a *audience, wholes []asking, glances []*glance, n *novelty, it *pipeline.Item, out pipeline.Emitter) error {
-	looks, err := merged(wholes, n)
+// learned is what the visit remembers of the match; the baseline stays as it is when there is none.
+func (a *audience) learned(baseline match.Baseline) webrace.Learned {
+	return func(v *webrace.Visit) {
+		v.Revision = a.revision
+		if baseline != nil {
+			v.Baseline = baseline
+		}
+	}
+}
+
+// matching is the work on one document, which has its text, as of one revision of the URD base.
+type matching struct {
+	stage    *stage
+	audience *audience
+	document *webrace.Document
+	item     *pipeline.Item
+	out      pipeline.Emitter
+	numbers  numbers
+}
+
+// matchWholes emits an annotation for each URD that looks at whole pages and is concerned by the text of the document.
+func (m *matching) matchWholes(ctx context.Context, wholes []asking, n *novelty) error {
+	groups, err := merged(wholes, n)
 	if err != nil {
 		return err
 	}
-	for _, look := range looks {
-		if err := s.tellOf(ctx, a, look, it, out); err != nil {
+	for _, group := range groups {
+		diffs := m.stage.newDiffs(m.document.Text, group.added, func(version int) (*webrace.Text, error) { return m.stage.textOf(m.document, version) })
+		if err := m.emitAlerts(ctx, m.document.Text, group.asked, diffs); err != nil {
 			return err
 		}
 	}
-	return s.tellOfParts(ctx, a, glances, it, out)
+	return nil
 }
 
-// tellOf emits an annotation for everyone who is shown the document together, and whom it concerns.
-func (s *stage) tellOf(ctx context.Context, a *audience, to *look, it *pipeline.Item, out pipeline.Emitter) error {
-	d := it.Value.(*webrace.Document)
-	diffs := s.newDiffs(d.Text, to.added, func(version int) (*webrace.Text, error) { return s.textOf(objects.View(d.Secret, d.URL), version) })
-	return s.emitAlerts(ctx, a, d.Text, to.asked, diffs, it, out)
-}
-
-// emitAlerts emits an annotation for each of those who ask whom a text concerns: the document's, or that of a part.
-func (s *stage) emitAlerts(ctx context.Context, a *audience, text *webrace.Text, asked []match.Asking, diffs *diffs, it *pipeline.Item, out pipeline.Emitter) error {
+// emitAlerts emits an annotation for each URD that asks and is concerned by a text: the document's, or that of a part.
+func (m *matching) emitAlerts(ctx context.Context, text *webrace.Text, asked []match.Asking, diffs *diffs) error {
 	var looked int64
-	defer func() { s.env.Counter("matched").Add(looked) }()
+	defer func() { m.stage.env.Counter("matched").Add(looked) }()
 	for i := range asked {
-		asked[i].Summary, asked[i].Looked = s.options.Summary, &looked
+		asked[i].Summary, asked[i].Looked = m.stage.options.Summary, &looked
 	}
 	for alert := range match.Match(text, asked...) {
-		urd, _ := a.urds.Get(alert.ID)
-		if err := s.emit(ctx, it, out, news{urd, alert, a.seen(urd, it.Value.(*webrace.Document)), diffs}); err != nil {
+		urd, _ := m.audience.urds.Get(alert.ID)
+		if err := m.emit(ctx, newAlert{urd, alert, m.audience.seen(urd, m.document), diffs}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// news is an alert for the owner of a URD who has seen a version before, or none (0), and how the document
+// newAlert is an alert for the owner of a URD that has seen a version before, or none (0), and how the document
 // changed since.
-type news struct {
+type newAlert struct {
 	urd   *control.URD
 	alert match.Alert
 	seen  int
 	diffs *diffs // nil for a document without text
 }
 
-// emit emits an annotation, unless any change was asked for and there is none.
-func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitter, n news) error {
+// emit emits an annotation, unless any change was asked for and there is none, or a number does not meet its condition.
+func (m *matching) emit(ctx context.Context, n newAlert) error {
 	if n.diffs != nil && n.urd.AnyChange() && n.seen > 0 {
 		change, err := n.diffs.since(n.seen, n.urd)
 		if err != nil || change.none {
@@ -217,61 +248,8 @@ func (s *stage) emit(ctx context.Context, it *pipeline.Item, out pipeline.Emitte
 			n.alert.Summary = change.summary
 		}
 	}
-	return out.Emit(ctx, it.With(annotate.ACI(n.urd.URD, n.alert, it.Value.(*webrace.Document), n.seen)))
-}
-
-// withText returns the document with its text: its own, or that of the version in the object cache.
-func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
-	switch {
-	case d.Text != nil && d.Outcome == webrace.Fetched:
-		return d, nil
-	case d.Text != nil && d.Body != nil:
-		return s.dated(d)
+	if tell, err := m.tells(ctx, n.urd); err != nil || !tell {
+		return err
 	}
-	r, err := s.recall(objects.View(d.Secret, d.URL), d.Version)
-	if err != nil {
-		return nil, err
-	}
-	copied := *d
-	copied.Body, copied.Text, copied.Title = r.body, r.text.Text, r.text.Title
-	copied.MediaType, copied.Charset, copied.Language, copied.At = r.text.MediaType, r.text.Charset, r.text.Language, r.version.FetchedAt
-	return &copied, nil
-}
-
-// dated returns a document that came with what is stored of it with the date of that: an annotation speaks of a
-// version, and not of when it was last asked for.
-func (s *stage) dated(d *webrace.Document) (*webrace.Document, error) {
-	v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Version)
-	if err != nil {
-		return nil, fmt.Errorf("recall: %w", err)
-	}
-	copied := *d
-	copied.At = v.FetchedAt
-	return &copied, nil
-}
-
-// recalled is a stored version and its text.
-type recalled struct {
-	version objects.Version
-	body    []byte
-	text    *extract.Result
-}
-
-func (s *stage) recall(view string, number int) (r recalled, err error) {
-	fail := func(err error) (recalled, error) {
-		return recalled{}, fmt.Errorf("recall: %w", err)
-	}
-	if r.version, err = s.objects.Get(view, number); err != nil {
-		return fail(err)
-	}
-	var header http.Header
-	if r.body, header, err = s.objects.Body(r.version); err != nil {
-		return fail(err)
-	}
-	contentType := extract.ContentType(header, r.version.MediaType)
-	if r.text, err = extract.Document(r.body, contentType, r.version.URL, extract.Options{MaxLinks: 1}); err != nil {
-		return fail(err)
-	}
-	s.env.Counter("recalled").Add(1)
-	return r, nil
+	return m.out.Emit(ctx, m.item.With(annotate.ACI(n.urd.URD, n.alert, m.document, n.seen)))
 }

@@ -160,7 +160,7 @@ func TestTheSecondCrawlOfARoundIsShownWhatIsNewToIt(t *testing.T) {
 	if summary := late.acis[0].Summary; !strings.Contains(summary, "more of «ibm»") {
 		t.Errorf("the second crawl is told of %q, not of what was added", summary)
 	}
-	f.mustTell(f.match(unchanged(late.visit, both))) // and nobody again
+	f.mustTell(f.match(unchanged(late.visit, both))) // and no other owner again
 
 	// the same, with text that the second crawl knows from before the version it was shown last
 	gone := f.match(f.fetched(html("nothing"), &late.visit, both))
@@ -287,7 +287,7 @@ func TestARequestThatCannotBeMatchedHarmsNobody(t *testing.T) {
 	broken := f.urd("broken", start+"private", "!!!", secret("broken-at-example"))
 	f.urd("prefix", start+"*", "ibm")
 	f.mustTell(f.match(f.fetched(html("ibm"), nil, reached(0, eleni))), "eleni", "prefix")
-	// nobody is told of what is fetched with its credentials
+	// no owner is told of what is fetched with its credentials
 	f.mustTell(f.match(f.fetched(html("ibm"), nil, reached(0, broken))))
 }
 

@@ -12,18 +12,18 @@ import (
 
 // A page may concern half a million owners, and several such pages may come one after another. Were every
 // worker busy with one, all other pages would wait. So a worker makes atOnce annotations of a page; if there
-// are more, the page goes to a lane that one worker at a time serves, page by page, while the others go on.
-// It is matched again there, and what was made already is passed over, so it needs no more room than before.
+// are more, the page goes to a queue that one worker at a time serves, page by page, while the others go on.
+// It is then matched again, and what was made already is passed over, so it needs no more memory than before.
 
 const (
-	atOnce      = 1000 // annotations of a page outside the lane
-	mostWaiting = 64   // pages that wait in the lane; further ones wait with their workers
+	atOnce      = 1000 // annotations of a page that do not go through the queue
+	mostWaiting = 64   // pages that wait in the queue; further ones wait with their workers
 )
 
-// errLarge says that a page has more annotations than are made outside the lane.
+// errLarge says that a page has more annotations than are made at once.
 var errLarge = errors.New("a large page")
 
-// largePage is a page in the lane, matched as of the audience that it met first.
+// largePage is a page in the queue, matched as of the audience that it met first.
 type largePage struct {
 	audience *audience
 	item     *pipeline.Item
@@ -31,68 +31,58 @@ type largePage struct {
 	done     func(error)     // ends its lease
 }
 
-// lane is the one for large pages.
-type lane struct {
+// largePages is the queue of large pages, which one worker at a time serves.
+type largePages struct {
 	atOnce  int
 	waiting chan *largePage
 	serving chan struct{} // holds a token while a worker serves
 }
 
-func newLane() lane {
-	return lane{atOnce, make(chan *largePage, mostWaiting), make(chan struct{}, 1)}
+func newLargePages() largePages {
+	return largePages{atOnce, make(chan *largePage, mostWaiting), make(chan struct{}, 1)}
 }
 
-// tell matches a document, at once or, when it turns out to be large, in the lane.
-func (s *stage) tell(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-	a := s.audience.Load()
-	few := &fewEmitter{Emitter: out, most: s.lane.atOnce}
-	err := s.match(ctx, a, it, few)
-	s.env.Counter("alerts").Add(int64(len(few.made)))
-	if !errors.Is(err, errLarge) {
-		return err
-	}
+// processLarge makes the rest of a page's annotations, of which some were made: now or, while another worker serves the
+// large pages, when that one comes to it.
+func (s *stage) processLarge(ctx context.Context, a *audience, it *pipeline.Item, made []string, out pipeline.Emitter) error {
 	s.env.Counter("large").Add(1)
-	p := &largePage{audience: a, item: it, made: make(map[string]bool, len(few.made)), done: it.Hold()}
-	for _, id := range few.made {
+	p := &largePage{audience: a, item: it, made: make(map[string]bool, len(made)), done: it.Hold()}
+	for _, id := range made {
 		p.made[id] = true
 	}
 	select {
-	case s.lane.waiting <- p:
+	case s.large.waiting <- p:
 	case <-ctx.Done():
 		p.done(ctx.Err())
 		return ctx.Err()
 	}
-	s.serve(ctx, out)
+	for len(s.large.waiting) > 0 { // again after serving: a page may have come to wait while this worker still held the token
+		select {
+		case s.large.serving <- struct{}{}:
+		default:
+			return nil
+		}
+		s.serveWaiting(ctx, out)
+		<-s.large.serving
+	}
 	return nil
 }
 
-// serve tells of the pages in the lane, unless another worker does, until none waits.
-func (s *stage) serve(ctx context.Context, out pipeline.Emitter) {
-	for len(s.lane.waiting) > 0 { // looked at again after leaving, for who came to wait before that and found the lane served
-		select {
-		case s.lane.serving <- struct{}{}:
-		default:
-			return
-		}
-		s.serveWaiting(ctx, out)
-		<-s.lane.serving
-	}
-}
-
+// serveWaiting processes large pages until none waits.
 func (s *stage) serveWaiting(ctx context.Context, out pipeline.Emitter) {
 	for {
 		select {
-		case p := <-s.lane.waiting:
-			p.done(s.tellRest(ctx, p, out))
+		case p := <-s.large.waiting:
+			p.done(s.processRest(ctx, p, out))
 		default:
 			return
 		}
 	}
 }
 
-// tellRest makes the rest of a page's annotations. No error policy is asked about a page that its worker has
-// left to the lane, so one that fails goes back to its queue.
-func (s *stage) tellRest(ctx context.Context, p *largePage, out pipeline.Emitter) error {
+// processRest makes the rest of a page's annotations. No error policy is asked about a page that its worker has
+// put into the queue, so one that fails goes back to its queue.
+func (s *stage) processRest(ctx context.Context, p *largePage, out pipeline.Emitter) error {
 	err := s.env.Try(func() error {
 		return s.match(ctx, p.audience, p.item, restEmitter{out, s.env.Counter("alerts"), p.made})
 	})

@@ -94,14 +94,14 @@ func pages(t testing.TB, larges, smalls int) (all []*webrace.Document) {
 	return all
 }
 
-// few is how many annotations of a page these tests make outside the lane, so that few owners make it large.
+// few is how many annotations of a page these tests make at once, so that few owners make it large.
 const few = 60
 
 // scene is a pipeline from documents to the annotations that are made of them.
 type scene struct {
 	documents []*webrace.Document
 	workers   int
-	atOnce    int                             // annotations of a page outside the lane; 0: as many as usual
+	atOnce    int                             // annotations of a page that do not go through the queue; 0: as many as usual
 	filter    func(*stage) pipeline.Processor // what stands for the keyword filter; nil: itself
 	taker     func(*xmlschema.ACI) error      // nil: aci-emit
 
@@ -145,7 +145,7 @@ func (s *scene) run(ctx context.Context, t testing.TB, r *pipeline.Resources) (*
 		}
 		inner := made.(*stage)
 		if s.atOnce > 0 {
-			inner.lane.atOnce = s.atOnce
+			inner.large.atOnce = s.atOnce
 		}
 		if s.filter == nil {
 			return inner, nil
@@ -218,7 +218,7 @@ func (h holdUp) Emit(ctx context.Context, it *pipeline.Item) error {
 	return h.Emitter.Emit(ctx, it)
 }
 
-// TestNoNumberOfLargePagesKeepsTheOthersWaiting has nobody take the annotations of large pages, of which there
+// TestNoNumberOfLargePagesKeepsTheOthersWaiting has no stage take the annotations of large pages, of which there
 // are more than workers, until everything else was told.
 func TestNoNumberOfLargePagesKeepsTheOthersWaiting(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package keywordfilter
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -10,12 +11,11 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -31,8 +31,13 @@ type world struct {
 	base     map[string]*lone
 	visits   map[string]*webrace.Visit // by secret and URL
 	pages    map[string][]string       // their paragraphs
+	priced   bool                      // every URD is about the price of the one page there is
+	told     []webrace.Told            // numbers of the last document, by the oracle
 	pairs    int
 	alerts   int
+	numbers  int // alerts that a condition on a number allowed
+	unmet    int // and did not allow
+	back     int // alerts of the number that was told last, and had left meanwhile
 }
 
 // lone is a URD and an index that has no other.
@@ -78,11 +83,17 @@ func (w *world) invent(id string) *control.URD {
 		u.Keywords.Keywords = append(u.Keywords.Keywords, xmlschema.Keyword{Key: some(w, w.word(), w.word(), w.word()+" "+w.word()), Weight: 1 + w.IntN(5)})
 	}
 	u.Keywords.Match, u.Keywords.Threshold = some(w, xmlschema.MatchAny, xmlschema.MatchAny, xmlschema.MatchAll), some(w, 0, 10, 20)
-	switch w.IntN(8) {
+	kind := w.IntN(8)
+	if w.priced {
+		kind, u.URI, u.Depth, u.Keywords = 2, oracleSites[0], 0, xmlschema.Keywords{}
+	}
+	switch kind {
 	case 0:
 		selects("css", some(w, "#price", "b"))(u)
 	case 1:
 		ignores("css", "b")(u)
+	case 2:
+		selectsWhen(some(w, "#price", "b"), some(w, slices.Sorted(maps.Keys(oracleConditions))...))(u)
 	}
 	stored := &control.URD{URD: u, Revision: w.audience.revision, Interest: w.audience.revision}
 	if w.IntN(4) == 0 {
@@ -90,7 +101,9 @@ func (w *world) invent(id string) *control.URD {
 		u.URI = some(w, u.URI, u.URI, "*", "https://*")
 		return stored
 	}
-	u.Secret = some(w, "", "", "", "key")
+	if !w.priced {
+		u.Secret = some(w, "", "", "", "key")
+	}
 	stored.Crawl = webrace.Crawl{ID: fmt.Sprintf("crawl of %s %s, %d", u.URI, u.Secret, w.IntN(2)), Start: u.URI, Levels: u.Depth, Secret: u.Secret}
 	return stored
 }
@@ -133,6 +146,9 @@ func (w *world) lone(u *control.URD) *lone {
 func (w *world) visit() {
 	url := some(w, oracleSites...) + some(w, "", "shop", "shop/x")
 	secret := some(w, "", "", "", "key")
+	if w.priced {
+		url, secret = oracleSites[0], ""
+	}
 	name := secret + " " + url
 	visit := w.visits[name]
 	var reach []webrace.Reach
@@ -158,6 +174,9 @@ func (w *world) visit() {
 
 // body is the next version of a page, sometimes one without text: paragraphs come and go.
 func (w *world) body(name string) string {
+	if w.priced {
+		return fmt.Sprintf("<p>%s %s <b>%s</b>", w.word(), some(w, "", "", "<b id=price>", "<b id=price>3 ", "<b id=price>7 ", "<b id=price>25 "), w.word())
+	}
 	paragraphs := w.pages[name]
 	if len(paragraphs) > 0 && w.IntN(2) == 0 {
 		paragraphs = slices.Delete(slices.Clone(paragraphs), 0, 1)
@@ -165,7 +184,7 @@ func (w *world) body(name string) string {
 	for range w.IntN(3) {
 		p := "<p>"
 		for range w.IntN(5) {
-			p += some(w, " ", " ", "<b>", "</b> ", "<b id=price>") + w.word()
+			p += some(w, " ", " ", "<b>", "</b> ", "<b id=price>", fmt.Sprintf("<b id=price>%d ", some(w, 3, 7, 12, 25))) + w.word()
 		}
 		paragraphs = append(paragraphs, p)
 	}
@@ -180,6 +199,7 @@ func (w *world) left(d *webrace.Document) *webrace.Visit {
 		v = *d.Visit
 	}
 	v.Digest, v.Version = d.Digest, d.Version
+	v.Tell(w.told)
 	w.audience.learned(w.stage.newNovelty(w.text(d)).next)(&v)
 	v.Shown = shown(v, d.Reach)
 	return &v
@@ -213,11 +233,15 @@ func (e taken) Emit(_ context.Context, it *pipeline.Item) error {
 func (w *world) compare(d *webrace.Document) {
 	w.Helper()
 	got, want := taken{world: w, acis: map[string]*xmlschema.ACI{}}, taken{world: w, acis: map[string]*xmlschema.ACI{}}
-	it := pipeline.NewItem(d, func(pipeline.Outcome) {})
-	if err := w.stage.match(w.Context(), w.audience, it, got); err != nil {
-		w.Fatal(err)
+	end := pipeline.ProcessOne(w.Context(), asked{w}, d, func(_ string, value any) error {
+		return got.Emit(w.Context(), &pipeline.Item{Value: value})
+	})
+	if end.Err != nil {
+		w.Fatal(end.Err)
 	}
+	it := pipeline.NewItem(d, func(pipeline.Outcome) {})
 	with := w.text(d)
+	w.told = nil
 	o := oracle{w, with, w.stage.newNovelty(with), history{stage: w.stage, document: with, budget: selection.NewBudget()}, it.With(with), map[sight]*shownText{}}
 	for _, u := range w.base {
 		if err := o.ask(u, want); err != nil {
@@ -226,6 +250,7 @@ func (w *world) compare(d *webrace.Document) {
 		w.pairs++
 	}
 	w.alerts += len(want.acis)
+	w.compareNumbers(d, end.Learned)
 	for id, u := range w.base {
 		if !reflect.DeepEqual(got.acis[id], want.acis[id]) {
 			w.Fatalf("%s %q, version %d, reached by %v, with the visit %+v:\n%+v, of %+v, interest %d, levels %d\nis told %+v\nwant    %+v",
@@ -235,6 +260,13 @@ func (w *world) compare(d *webrace.Document) {
 	if len(got.acis) != len(want.acis) {
 		w.Fatalf("%d are told, want %d", len(got.acis), len(want.acis))
 	}
+}
+
+// asked is the stage with the audience of the world.
+type asked struct{ *world }
+
+func (a asked) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	return a.stage.match(ctx, a.audience, it, out)
 }
 
 // oracle is the loop over the URDs for one document.
@@ -253,12 +285,17 @@ type sight struct {
 	seen, remember int
 }
 
-// shownText is a text that somebody looks at, what of it is new to who has seen a version, and whether it has changed.
+// shownText is a text that an owner is shown, what of it is new to who has seen a version, and whether it has changed.
 type shownText struct {
 	*webrace.Text
 	added   []bool
 	changed bool
 	diffs   *diffs
+}
+
+func (o *oracle) matching(out pipeline.Emitter) *matching {
+	// of an audience without conditions, which the oracle looks at itself
+	return &matching{stage: o.stage, audience: &audience{}, document: o.d, item: o.item, out: out}
 }
 
 // asked reports whether a URD is asked about the document, and the version that it has seen.
@@ -297,8 +334,12 @@ func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
 		return o.askOfBody(u, seen, out)
 	}
 	text, err := o.shown(u, seen)
-	if err != nil || len(text.Blocks) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(text.Blocks) == 0 {
+		o.gone(u)
+		return nil
 	}
 	onlyAdded := seen > 0 && u.Change == xmlschema.ChangeAdded
 	if seen > 0 && !onlyAdded && (!text.changed || u.Remembers(defaults.Remember) > 1 && !slices.Contains(text.added, true)) {
@@ -306,7 +347,7 @@ func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
 	}
 	options := match.Options{Recipients: []match.Recipient{{ID: u.ID, OnlyAdded: onlyAdded}}, Added: text.added, Summary: o.options.Summary}
 	for alert := range u.view.Match(text.Text, options) {
-		if err := o.stage.emit(o.Context(), o.item, out, news{u.URD, alert, seen, text.diffs}); err != nil {
+		if err := o.matching(numbered{out, o, u}).emit(o.Context(), newAlert{u.URD, alert, seen, text.diffs}); err != nil {
 			return err
 		}
 	}
@@ -322,7 +363,7 @@ func (o *oracle) askOfBody(u *lone, seen int, out pipeline.Emitter) error {
 	if err != nil {
 		return err
 	}
-	return o.stage.emit(o.Context(), o.item, out, news{u.URD, annotate.BodyAlert(u.URD.URD, o.d, summary), seen, nil})
+	return o.matching(out).emit(o.Context(), newAlert{u.URD, annotate.BodyAlert(u.URD.URD, o.d, summary), seen, nil})
 }
 
 // shown returns what a URD is shown that has seen a version, or none (0).
@@ -337,15 +378,15 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 	text = &shownText{Text: o.d.Text}
 	o.known[at] = text
 	old := func(version int) (*webrace.Text, error) {
-		return o.stage.textOf(objects.View(o.d.Secret, o.d.URL), version)
+		return o.stage.textOf(o.d, version)
 	}
 	if u.rules != nil {
-		part, err := u.rules.Apply(o.Context(), selection.Open(o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text), selection.NewBudget())
+		part, err := u.rules.Apply(o.Context(), selection.Open(o.d.URL, o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text), selection.NewBudget())
 		if err != nil {
 			return nil, err
 		}
 		text.Text = part.Text
-		text.added, text.changed, err = o.history.addedTo(o.Context(), part.Text, &glance{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
+		text.added, text.changed, err = o.history.addedTo(o.Context(), part.Text, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
 		if err != nil {
 			return nil, err
 		}
@@ -363,7 +404,7 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 // audience, while both the documents and the URDs change. Crowds are large from no, some or many members on.
 func TestOracleAsksOneByOne(t *testing.T) {
 	t.Parallel()
-	most, visits, pairs, alerts := 1_200, 175, 0, 0
+	most, visits, pairs, alerts, numbers, unmet := 1_200, 175, 0, 0, 0, 0
 	if testing.Short() {
 		most, visits = 200, 20
 	}
@@ -378,8 +419,11 @@ func TestOracleAsksOneByOne(t *testing.T) {
 			if w.alerts < w.pairs/100 {
 				t.Errorf("%d pairs, of which %d alert, prove too little", w.pairs, w.alerts)
 			}
-			pairs, alerts = pairs+w.pairs, alerts+w.alerts
+			pairs, alerts, numbers, unmet = pairs+w.pairs, alerts+w.alerts, numbers+w.numbers, unmet+w.unmet
 		}
 	}
-	t.Logf("%d pairs of a URD and a document, %d alerts, 0 differences", pairs, alerts)
+	if numbers < 10 || unmet < 10 {
+		t.Errorf("%d alerts that a number allowed and %d that it did not prove too little", numbers, unmet)
+	}
+	t.Logf("%d pairs of a URD and a document, %d alerts, %d that a number allowed and %d that it did not, 0 differences", pairs, alerts, numbers, unmet)
 }

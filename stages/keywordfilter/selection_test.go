@@ -82,7 +82,7 @@ func TestAKeywordMustBeInThePart(t *testing.T) {
 	f.urd("prefix", start+"*", "lamp", selects("css", ".ad"))
 	first := f.mustTell(f.match(f.fetched(offer(1, "10", "a lamp"), nil, reached(0, eleni))), "eleni", "prefix")
 	f.mustTell(f.match(unchanged(first.visit, reached(0, eleni))))
-	// a URD that comes later is shown the part as it is stored, and nobody else is asked
+	// a URD that comes later is shown the part as it is stored, and no other URD is asked
 	f.urd("late", start, "12", selects("regex", `\d+:\d+`), threshold(0))
 	late := f.mustTell(f.match(unchanged(first.visit, reached(0, eleni))), "late")
 	if late.acis[0].Summary != "«12»:01" || late.Counters["matched"] != 1 {
@@ -169,8 +169,8 @@ func TestWhoIsAskedFollowsTheURDsWithRules(t *testing.T) {
 		want string
 	}{{before, "[eleni]"}, {after, "[nikos]"}} {
 		var ids []string
-		_, glances := c.a.asked(d)
-		for _, g := range glances {
+		_, parts := c.a.asked(d)
+		for _, g := range parts {
 			for _, to := range g.Recipients {
 				ids = append(ids, to.ID)
 			}
@@ -189,7 +189,7 @@ func TestWhoIsAskedFollowsTheURDsWithRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, glances := gone.asked(d); len(glances) > 0 {
-		t.Error(glances)
+	if _, parts := gone.asked(d); len(parts) > 0 {
+		t.Error(parts)
 	}
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/stages/internal/seed"
 )
 
 // Options of the stage.
@@ -51,19 +50,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// seed returns the start of a crawl that a URD with the same start would share.
-func (o Options) seed(line string) (webrace.Request, error) {
-	urd := xmlschema.NewURD("", line)
-	urd.Depth, urd.Scope = o.Depth, o.Scope
-	crawl, starts, err := control.CrawlOf(urd)
-	if err != nil {
-		return webrace.Request{}, err
-	}
-	if !starts {
-		return webrace.Request{}, errors.New("a prefix is no place to start at")
-	}
-	return webrace.Request{URL: crawl.Start, Crawl: &crawl}, nil
-}
+func (o Options) seed(line string) (webrace.Request, error) { return seed.Of(line, o.Depth, o.Scope) }
 
 type stage struct {
 	options Options
@@ -78,7 +65,7 @@ var (
 func newStage(o Options, env *pipeline.Env) (any, error) { return &stage{o, env}, nil }
 
 // Check finds out whether the file is there. What is no regular file is not opened, which may wait for
-// somebody to write to it.
+// a process to write to it.
 func (s *stage) Check(context.Context) error {
 	if s.options.Path == "" || s.options.Path == "-" {
 		return nil
@@ -102,11 +89,11 @@ func (s *stage) Check(context.Context) error {
 // Run emits a seed a line. A line that is no URL is counted and reported, and the others go on.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	for _, line := range s.options.URLs {
-		seed, err := s.options.seed(line)
+		start, err := s.options.seed(line)
 		if err != nil {
 			return fmt.Errorf("%q: %w", line, err)
 		}
-		if err := out.Emit(ctx, &pipeline.Item{Value: seed}); err != nil {
+		if err := out.Emit(ctx, &pipeline.Item{Value: start}); err != nil {
 			return err
 		}
 	}
@@ -124,7 +111,7 @@ type line struct {
 }
 
 // followFile emits what a goroutine reads, which is not waited for: nothing interrupts the opening of a
-// pipe that nobody writes to, nor a read of a terminal.
+// pipe that no process writes to, nor a read of a terminal.
 func (s *stage) followFile(ctx context.Context, out pipeline.Emitter) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -196,12 +183,12 @@ func (s *stage) emit(ctx context.Context, out pipeline.Emitter, l line) error {
 	if text == "" || strings.HasPrefix(text, "#") {
 		return nil
 	}
-	seed, err := s.options.seed(text)
+	start, err := s.options.seed(text)
 	if err != nil {
 		const shown = 200
 		s.env.Counter("bad_lines").Add(1)
 		s.env.Logger.Warn("line is no URL", "file", s.options.Path, "line", l.number, "text", text[:min(len(text), shown)], "error", err)
 		return nil
 	}
-	return out.Emit(ctx, &pipeline.Item{Value: seed})
+	return out.Emit(ctx, &pipeline.Item{Value: start})
 }

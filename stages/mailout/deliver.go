@@ -13,7 +13,7 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 
-	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/internal/credentials"
 )
 
 // deliver hands a mail to the server until it is accepted.
@@ -61,7 +61,11 @@ func (s *stage) backoff(attempts int) time.Duration {
 func (s *stage) attempt(ctx context.Context, m *gomail.Msg) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end() // and with it the connection, in any case
+	version := s.secrets.Version(s.options.Secret)
 	client, err := s.dial(ctx)
+	if isLogin(err) && s.renewed(ctx, version) {
+		client, err = s.dial(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -142,13 +146,31 @@ func (s *stage) login(ctx context.Context) (user, password string, err error) {
 	switch {
 	case err != nil:
 		return "", "", fmt.Errorf("option secret: %w", err)
-	case secret.Kind() != control.KindBasic:
+	case secret.Kind() != credentials.KindBasic:
 		return "", "", fmt.Errorf("option secret: %s is no user and password (webrace-store secret set %[1]s --kind basic --user U)", s.options.Secret)
 	case len(bounds.Hosts) > 0 && !bounds.Admit(host) && !bounds.Admit(net.JoinHostPort(host, strconv.Itoa(s.options.Port))):
 		return "", "", fmt.Errorf("option secret: %s is not for %s: webrace-store secret set %[1]s --host %[2]s … allows it", s.options.Secret, host)
 	}
 	user, password = secret.Reveal()
 	return user, password, nil
+}
+
+// isLogin reports whether the server refuses who we say that we are (RFC 4954, section 6).
+func isLogin(err error) bool {
+	var reply *textproto.Error
+	return errors.As(err, &reply) && (reply.Code == 535 || reply.Code == 530)
+}
+
+// renewed has the secret read anew that was refused, and reports whether it is another one now.
+func (s *stage) renewed(ctx context.Context, version uint64) bool {
+	renewed, err := s.secrets.Renew(ctx, s.options.Secret, version)
+	if err != nil {
+		s.env.Logger.Warn("the secret is not accepted, and no other can be read", "error", err)
+	}
+	if renewed {
+		s.env.Counter("secrets_renewed").Add(1)
+	}
+	return renewed
 }
 
 // isPermanent reports whether the server has refused for good (a reply of 5xx).

@@ -14,7 +14,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/outgoing"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -141,7 +141,7 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := outgoing.Keys(d.values)
+	key, err := delivery.Keys(d.values)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 	m.Subject(oneLine(subject.String()))
 	m.SetMessageIDWithValue(key + "@" + s.domain())
 	m.SetDateWithValue(time.Now())
-	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's holiday answers it
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation responder answers it
 	if s.options.Unsubscribe != "" {
 		m.SetGenHeaderPreformatted(gomail.HeaderListUnsubscribe, "<"+s.options.Unsubscribe+">")
 	}

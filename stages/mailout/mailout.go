@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/outgoing"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -63,7 +63,8 @@ func init() {
 			"a mail for each. What it takes is acknowledged once the server has accepted all of it.",
 		In: pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI](), pipeline.KindOf[*webrace.Notice](),
 			pipeline.ListOf[*xmlschema.ACI](), pipeline.ListOf[*webrace.Notice]()),
-		Needs: pipeline.NoParts,
+		Needs:  pipeline.NoParts,
+		Effect: "mail it",
 	}, defaults, newStage)
 }
 
@@ -132,7 +133,7 @@ type stage struct {
 	env       *pipeline.Env
 	templates *templates
 	roots     *x509.CertPool // nil: the system's
-	secrets   outgoing.Secrets
+	secrets   delivery.Secrets
 }
 
 var (
@@ -148,15 +149,15 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	}
 	s := &stage{options: o, env: env, templates: t}
 	if o.Secret != "" {
-		s.secrets, err = outgoing.OpenSecrets(env)
+		s.secrets, err = delivery.OpenSecrets(env)
 	}
 	return s, err
 }
 
-// Open refuses to mail by nobody's server, or without the secret.
+// Open refuses to mail by a server that is an example, or without the secret.
 func (s *stage) Open(ctx context.Context) error {
-	if outgoing.Placeholder(s.options.Host) {
-		return fmt.Errorf("%s is an example, and nobody's mail server: set the option host (in the shipped pipelines: WEBRACE_SMTP=…)", s.options.Host)
+	if delivery.Placeholder(s.options.Host) {
+		return &pipeline.OptionError{Option: "host", Err: fmt.Errorf("%s is an example, and nobody's mail server: set the option host (in the shipped pipelines: WEBRACE_SMTP=…)", s.options.Host)}
 	}
 	if s.options.CAFile != "" {
 		pem, err := os.ReadFile(s.options.CAFile)
@@ -188,7 +189,7 @@ func (s *stage) Check(ctx context.Context) error {
 
 // Process mails an annotation, a notice, or a list of these.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	digests, err := digestsOf(outgoing.Values([]*pipeline.Item{it}))
+	digests, err := digestsOf(delivery.Values([]*pipeline.Item{it}))
 	if err != nil {
 		return err
 	}

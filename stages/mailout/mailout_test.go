@@ -16,7 +16,6 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
-	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -291,30 +290,30 @@ func TestAServerWithoutTLSOrOfAnotherNameGetsNoMail(t *testing.T) {
 	}
 }
 
-type lender map[string]control.Secret
+type lender map[string]credentials.Secret
 
-func (l lender) Secret(_ context.Context, name string) (control.Secret, error) {
+func (l lender) Secret(_ context.Context, name string) (credentials.Secret, error) {
 	if secret, ok := l[name]; ok {
 		return secret, nil
 	}
-	return control.Secret{}, control.ErrNotFound
+	return credentials.Secret{}, credentials.ErrNotFound
 }
 func (lender) SecretVersion(string) uint64                     { return 0 }
-func (lender) StartOf(context.Context, string) (string, error) { return "", control.ErrNotFound }
+func (lender) StartOf(context.Context, string) (string, error) { return "", credentials.ErrNotFound }
 
 func TestAServerIsToldWhoWeAre(t *testing.T) {
 	t.Parallel()
-	basic, err := control.NewSecret(control.KindBasic, "robot", "hush")
+	basic, err := credentials.NewSecret(credentials.KindBasic, "robot", "hush")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bearer, err := control.NewSecret(control.KindBearer, "", "hush")
+	bearer, err := credentials.NewSecret(credentials.KindBearer, "", "hush")
 	if err != nil {
 		t.Fatal(err)
 	}
 	resources := new(pipeline.Resources)
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) {
-		return lender{"smtp": basic, "bearer": bearer, "elsewhere": basic.Within(control.Bounds{Hosts: []string{"smtp.b.org"}})}, nil
+		return lender{"smtp": basic, "bearer": bearer, "elsewhere": basic.Within(credentials.Bounds{Hosts: []string{"smtp.b.org"}})}, nil
 	})
 	for _, tls := range []string{"starttls", "tls", "none"} {
 		s := newServer(t, tls == "tls")
@@ -335,6 +334,40 @@ func TestAServerIsToldWhoWeAre(t *testing.T) {
 		if err := open(t, o, resources); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// renewing is a password that comes from elsewhere, where it has become another one.
+type renewing struct {
+	lender
+	version uint64
+}
+
+func (r *renewing) SecretVersion(string) uint64 { return r.version }
+
+func (r *renewing) RenewSecret(_ context.Context, name string, version uint64) (bool, error) {
+	secret, err := r.lender[name].WithValue("hush-2")
+	r.lender[name] = secret
+	r.version++
+	return r.version != version, err
+}
+
+func TestAPasswordThatIsRefusedIsReadAnew(t *testing.T) {
+	t.Parallel()
+	basic, err := credentials.NewSecret(credentials.KindBasic, "robot", "hush-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := &renewing{lender: lender{"smtp": basic}}
+	resources := new(pipeline.Resources)
+	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return source, nil })
+	s := newServer(t, false)
+	o := s.options("starttls")
+	o.Secret = "smtp"
+	s.script("AUTH", "535 wrong")
+	r := stagetest.Try(t, stagetest.Case{Type: "mail-out", Options: o, Inputs: []any{aci("a", "eleni", "t")}, Resources: resources})
+	if len(r.Failures) > 0 || source.version != 1 || len(s.logins) != 2 || !strings.Contains(s.logins[1], "hush-2") || r.Counters["secrets_renewed"] != 1 {
+		t.Errorf("%v, version %d, %q, %v", r.Failures, source.version, s.logins, r.Counters)
 	}
 }
 

@@ -113,7 +113,7 @@ func (s *server) received() []received {
 	return slices.Clone(s.mails)
 }
 
-// script says what to answer to a command in turn. Somebody may be connected already: ports are used again.
+// script says what to answer to a command in turn. A client may be connected already: ports are used again.
 func (s *server) script(command string, answers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

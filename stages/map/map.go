@@ -13,9 +13,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/expression"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
 // Options of the stage.
@@ -151,12 +153,12 @@ func settable(kind, name string, to reflect.Type) error {
 	if kind == "" {
 		return nil
 	}
-	fields, err := pipeline.KindFields(kind)
-	if err != nil || len(fields) == 0 { // the fields are those of each value
+	named, err := codec.Named(kind)
+	if err != nil || len(named.Fields) == 0 { // the fields are those of each value
 		return err
 	}
 	var names []string
-	for _, f := range fields {
+	for _, f := range named.Fields {
 		if names = append(names, f.Name); f.Name != name {
 			continue
 		}
@@ -168,7 +170,7 @@ func settable(kind, name string, to reflect.Type) error {
 	if near := suggest.Nearest(name, names); near != "" {
 		return fmt.Errorf("a %s has no such field (did you mean %s?)", kind, near)
 	}
-	return fmt.Errorf("a %s has no such field, only %s", kind, strings.Join(names, ", "))
+	return fmt.Errorf("a %s has no such field, only %s", kind, suggest.Choices(name, names))
 }
 
 func fits(field string, to reflect.Type) bool {
@@ -263,8 +265,8 @@ func set(value any, values pipeline.Record) (any, error) {
 		}
 		raw[name] = text
 	}
-	if text, ok := values["text"].(string); ok && raw["blocks"] == nil && pipeline.KindName(value) == "document" {
+	if text, ok := values["text"].(string); ok && raw["blocks"] == nil && codec.Kind(value) == "document" {
 		raw["blocks"] = fmt.Appendf(nil, `[{"start":0,"end":%d,"field":"body"}]`, len(text)) // the old ones are of another text
 	}
-	return pipeline.SetFields(value, raw)
+	return codec.SetFields(value, raw)
 }

@@ -114,7 +114,7 @@ func TestOptionsAreValidated(t *testing.T) {
 		"no condition":       {Options{Where: "'x'"}, "where", "gives a text"},
 		"no kind":            {Options{Where: "true", Kind: "page"}, "kind", "no kind"},
 		"no field":           {Options{Set: map[string]string{"titel": "url"}, Kind: "document"}, "set.titel", "did you mean title?"},
-		"a field far away":   {Options{Set: map[string]string{"qqqqqqqq": "url"}, Kind: "document"}, "set.qqqqqqqq", "only url"},
+		"a field far away":   {Options{Set: map[string]string{"qqqqqqqq": "url"}, Kind: "document"}, "set.qqqqqqqq", "only requested, url"},
 		"another type":       {Options{Set: map[string]string{"status": "title"}, Kind: "document"}, "set.status", "of type integer"},
 		"no name of a field": {Options{Set: map[string]string{"title": "titel"}, Kind: "document"}, "set.title", "did you mean title?"},
 	} {
@@ -163,5 +163,11 @@ func TestWhatSetsFieldsOfRecordsSaysSo(t *testing.T) {
 	}
 	if kind := (Options{Set: set}).Ports()[0].Kind; kind != pipeline.SameWith("rate") {
 		t.Errorf("it gives %v", kind)
+	}
+}
+
+func TestTheStageAloneKnowsTheShippedKinds(t *testing.T) {
+	if _, err := pipeline.KindNamed("document"); err != nil {
+		t.Error(err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/likeness"
+	"github.com/webrace/webrace/internal/simhash"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 )
@@ -42,14 +42,14 @@ func (o Options) validateAlike() error {
 type alike struct {
 	env     *pipeline.Env
 	options Options
-	hosts   *likeness.Hosts
+	hosts   *simhash.Hosts
 }
 
 func newAlike(o Options, env *pipeline.Env) *alike {
-	return &alike{env, o, likeness.NewHosts(pagesOfHost, pagesInAll, hostsInAll)}
+	return &alike{env, o, simhash.NewHosts(pagesOfHost, pagesInAll, hostsInAll)}
 }
 
-var fingerprinters = sync.Pool{New: func() any { return new(likeness.Fingerprinter) }}
+var fingerprinters = sync.Pool{New: func() any { return new(simhash.Fingerprinter) }}
 
 // compare gives a document its likeness, and counts what is alike. It returns the URL of the page that the
 // document is to be left out for, if it is. One that is stored already is never left out: what is kept of it
@@ -58,7 +58,7 @@ func (a *alike) compare(d *webrace.Document) (instead string) {
 	if !a.options.Likeness {
 		return ""
 	}
-	f := fingerprinters.Get().(*likeness.Fingerprinter)
+	f := fingerprinters.Get().(*simhash.Fingerprinter)
 	d.Likeness = f.Page(d.Text)
 	fingerprinters.Put(f)
 	host := hostOf(d)
@@ -66,10 +66,10 @@ func (a *alike) compare(d *webrace.Document) (instead string) {
 		a.hosts.Leave(host, d.URL)
 		return ""
 	}
-	p := likeness.Page{URL: d.URL, Title: titled(d), Likeness: d.Likeness}
+	p := simhash.Page{URL: d.URL, Title: titled(d), Fingerprint: d.Likeness}
 	stored := d.Visit != nil && d.Visit.Version > 0
 	filters := a.options.NearDuplicates == filterThem && !stored
-	found := a.hosts.Meet(host, p, max(a.options.Soft404, 1), func(f likeness.Found) bool { return f.Near == "" || !filters })
+	found := a.hosts.Meet(host, p, max(a.options.Soft404, 1), func(f simhash.Found) bool { return f.Near == "" || !filters })
 	a.count(d, found)
 	if found.Near != "" && filters {
 		a.env.Counter("near_duplicates_filtered").Add(1)
@@ -86,8 +86,8 @@ func (a *alike) confirm(d *webrace.Document) *webrace.Document {
 	}
 	n := *d
 	n.Likeness = d.Visit.Likeness
-	p := likeness.Page{URL: d.URL, Title: d.Visit.Titled, Likeness: n.Likeness}
-	a.hosts.Meet(hostOf(d), p, max(a.options.Soft404, 1), func(likeness.Found) bool { return true })
+	p := simhash.Page{URL: d.URL, Title: d.Visit.Titled, Fingerprint: n.Likeness}
+	a.hosts.Meet(hostOf(d), p, max(a.options.Soft404, 1), func(simhash.Found) bool { return true })
 	return &n
 }
 
@@ -102,7 +102,7 @@ func alikeness(d *webrace.Document) webrace.Learned {
 	return func(v *webrace.Visit) { v.Likeness, v.Titled = likeness, title }
 }
 
-func (a *alike) count(d *webrace.Document, found likeness.Found) {
+func (a *alike) count(d *webrace.Document, found simhash.Found) {
 	if found.Near != "" {
 		a.env.Counter("near_duplicates").Add(1)
 	}
@@ -111,12 +111,12 @@ func (a *alike) count(d *webrace.Document, found likeness.Found) {
 	}
 }
 
-// filtered makes the next visit fetch the document anew, since nobody keeps what a 304 would confirm. The
+// filtered makes the next visit fetch the document anew, since what a 304 would confirm is not kept. The
 // digest tells whether it changed.
 func filtered(body []byte, instead string) webrace.Learned {
 	digest := webrace.Digest(sha256.Sum256(body))
 	return func(v *webrace.Visit) {
-		forgetValidators(v)
+		v.ForgetValidators()
 		v.Version, v.Digest, v.Error = 0, digest, "left out: nearly the same as "+instead
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/analyze"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/likeness"
+	"github.com/webrace/webrace/internal/simhash"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
@@ -56,7 +56,7 @@ func TestPagesThatAreNearlyTheSameAreCounted(t *testing.T) {
 		t.Errorf("%d of 6 passed on; counters %v", len(r.Out[""]), r.Counters)
 	}
 	first, other := r.Out[""][0].(*webrace.Document).Likeness, r.Out[""][2].(*webrace.Document).Likeness
-	if first == 0 || other == 0 || likeness.Near(first, other) {
+	if first == 0 || other == 0 || simhash.Near(first, other) {
 		t.Errorf("likenesses %x and %x", first, other)
 	}
 }
@@ -214,7 +214,7 @@ func TestWhatIsReportedOnRealSitesIsAlike(t *testing.T) {
 			docs := realPages(t, root)
 			copies := withAnotherClock(docs)
 			docs = append(docs, copies...)
-			memory, byURL, near := likeness.NewMemory(pagesOfHost), make(map[string]*webrace.Document), 0
+			memory, byURL, near := simhash.NewMemory(pagesOfHost), make(map[string]*webrace.Document), 0
 			r := tryAll(t, with(report), docs...)
 			for _, v := range r.Out[""] {
 				d := v.(*webrace.Document)
@@ -222,7 +222,7 @@ func TestWhatIsReportedOnRealSitesIsAlike(t *testing.T) {
 				if d.Likeness == 0 {
 					continue
 				}
-				p := likeness.Page{URL: d.URL, Likeness: d.Likeness}
+				p := simhash.Page{URL: d.URL, Fingerprint: d.Likeness}
 				if f := memory.Find(p, 1); f.Near != "" {
 					near++
 					s := similarity(shingles(d.Text), shingles(byURL[f.Near].Text))

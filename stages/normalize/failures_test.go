@@ -36,7 +36,7 @@ func TestLinksThatCannotBeNormalizedAreLogged(t *testing.T) {
 	env, path := logged(t)
 	s := newStage(defaults, env)
 	body := "<a href='http://[1'>x</a><a href='http://[1'>x</a><a href='http://a\nb c/\t\u00a0'>y</a><a href=mailto:x>z</a><a href=/ok>ok</a>"
-	end := pipeline.ProcessAlone(t.Context(), s, &webrace.Document{URL: "http://a.org/p", Outcome: webrace.Fetched, MediaType: "text/html", Body: []byte(body)},
+	end := pipeline.ProcessOne(t.Context(), s, &webrace.Document{URL: "http://a.org/p", Outcome: webrace.Fetched, MediaType: "text/html", Body: []byte(body)},
 		func(string, any) error { return nil })
 	if end.Err != nil {
 		t.Fatal(end.Err)

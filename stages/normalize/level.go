@@ -6,6 +6,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -28,7 +29,7 @@ type level struct{ refresh, canonical string }
 
 // levelOf leaves out what leads to the document itself: a page that is to be loaded again says no more.
 func levelOf(url string, r *extract.Result) (l level) {
-	if r.Refresh != url {
+	if plain, _ := urlnorm.CutMark(url); r.Refresh != plain {
 		l.refresh = r.Refresh
 	}
 	if r.Canonical != url {
@@ -39,8 +40,8 @@ func levelOf(url string, r *extract.Result) (l level) {
 
 func (l level) learn(v *webrace.Visit) { v.Refresh, v.Canonical = l.refresh, l.canonical }
 
-// again passes a document that was not fetched, and leads where it led when it was. One that nobody kept, or was to
-// keep, ends here: it came for that alone. One that comes with its stored body, as behind the stage cache, gets text
+// again passes a document that was not fetched, and leads where it led when it was. One that was not kept, or not to
+// be kept, ends here: it came for that alone. One that comes with its stored body, as behind the stage cache, gets text
 // and links of that.
 func (s *stage) again(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
 	n := d
@@ -49,7 +50,7 @@ func (s *stage) again(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 			return err
 		}
 		if v.Links != nil || v.Version == 0 {
-			return s.follow(ctx, it, d, v.Links, out)
+			return s.follow(ctx, it, d, &webrace.Links{URLs: v.Links}, out)
 		}
 		n = s.alike.confirm(d)
 	}
@@ -64,7 +65,7 @@ func (s *stage) again(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 
 // readStored gives a document what its stored body says. Links that were stored with it have been followed.
 func (s *stage) readStored(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
-	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
+	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.how())
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (s *stage) readStored(ctx context.Context, it *pipeline.Item, d *webrace.Do
 	case d.Links != nil:
 		r.Links = d.Links
 	default:
-		if err := s.follow(ctx, it, d, r.Links, out); err != nil {
+		if err := s.follow(ctx, it, d, s.linksOf(r), out); err != nil {
 			return err
 		}
 	}
@@ -87,17 +88,18 @@ func (s *stage) readStored(ctx context.Context, it *pipeline.Item, d *webrace.Do
 }
 
 // follow sends out the links of a document.
-func (s *stage) follow(ctx context.Context, it *pipeline.Item, d *webrace.Document, links []string, out pipeline.Emitter) error {
-	if len(links) == 0 {
+func (s *stage) follow(ctx context.Context, it *pipeline.Item, d *webrace.Document, links *webrace.Links, out pipeline.Emitter) error {
+	if len(links.URLs) == 0 {
 		return nil
 	}
-	return out.EmitTo(ctx, "links", it.With(&webrace.Links{From: d.URL, Reach: d.Reach, Via: webrace.ViaLink, URLs: links}))
+	links.From, links.Reach, links.Via = d.URL, d.Reach, webrace.ViaLink
+	return out.EmitTo(ctx, portLinks, it.With(links))
 }
 
 // mostLeft is how many bytes of links a visit keeps of a document that is not kept: a thousand links, say, have 60,000.
 const mostLeft = 1 << 20
 
-// left makes the visit lead where a document leads that nobody keeps, for crawls that come to it later in the round, or
+// left makes the visit lead where a document leads that is not kept, for crawls that come to it later in the round, or
 // while it is fresh.
 func (s *stage) left(links []string) webrace.Learned {
 	kept, bytes := make([]string, 0, len(links)), 0
@@ -129,7 +131,7 @@ func (s *stage) step(ctx context.Context, it *pipeline.Item, d *webrace.Document
 		return nil
 	}
 	s.env.Counter(counter).Add(1)
-	return out.EmitTo(ctx, "links", it.With(&webrace.Links{
+	return out.EmitTo(ctx, portLinks, it.With(&webrace.Links{
 		From: d.URL, Reach: d.Reach, Via: via, Redirects: d.Redirects + 1, URLs: []string{to},
 	}))
 }

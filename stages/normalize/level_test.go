@@ -97,7 +97,7 @@ func TestADocumentThatIsNotFetchedAgainLeadsWhereItLed(t *testing.T) {
 	}
 	in.Visit.Version = 0
 	if r = try(t, defaults, in); len(r.Out["links"]) != 2 || r.document != nil {
-		t.Errorf("of a document that nobody kept: %+v", r.Out)
+		t.Errorf("of a document that was not kept: %+v", r.Out)
 	}
 }
 

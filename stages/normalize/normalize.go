@@ -8,8 +8,8 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/linkset"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/linkset"
 )
 
 // Options of the stage.
@@ -50,13 +50,18 @@ func init() {
 				Kind: pipeline.KindOf[*webrace.Document](), Doc: "the document with its text, title and links",
 				Adds: []pipeline.Addition{{Parts: []pipeline.Part{webrace.PartText, webrace.PartLinks}, Of: []pipeline.Part{webrace.PartBody}}},
 			},
-			{Name: "links", Kind: pipeline.KindOf[*webrace.Links](), Doc: "where the document leads: its links as one set, and before them what lies on its own level"},
+			{
+				Name: portLinks, Kind: pipeline.KindOf[*webrace.Links](),
+				Doc: "where the document leads: its links as one set, and before them what lies on its own level; with the texts of links and of the document where a stage behind it makes use of these",
+			},
 		},
 		Workers: 4,
 	}, defaults, func(o Options, env *pipeline.Env) (any, error) {
 		return newStage(o, env), nil
 	})
 }
+
+const portLinks = "links"
 
 // Validate refuses a name that is none, words that there are not, and what is asked of likenesses in vain.
 func (o Options) Validate() error {
@@ -107,42 +112,16 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	if d.Outcome != webrace.Fetched {
 		return s.again(ctx, it, d, out)
 	}
-	if err := s.env.Reserve(ctx, it, len(d.Body)); err != nil { // for the text, which has hardly ever more
-		return err
-	}
-	r, err := extract.DocumentContext(ctx, d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.extract)
+	r, err := s.read(ctx, it, d)
 	if err != nil {
 		return err
 	}
-	if r.Text != nil {
-		_ = s.env.Reserve(ctx, it, min(cap(r.Text.Bytes)-len(d.Body), 0)) // what it did not need
-	}
-	s.failed.add(d.URL, r.Failed)
-	r.Canonical = r.CanonicalOf(d.Header, d.URL, s.extract.Rules)
-	r.Refreshed(d.Header, d.URL, s.extract)
 	asked := s.robots(d, r)
-	leads := level{}
-	if asked.NoFollow {
-		s.env.Counter("nofollow").Add(int64(len(r.Links)))
-		r.Links = nil
-	} else {
-		leads = levelOf(d.URL, r)
-	}
-	it.Learn(webrace.Learned(leads.learn))
-	if err := s.lead(ctx, it, d, leads, out); err != nil {
+	if err := s.emitLinks(ctx, it, d, r, asked, out); err != nil {
 		return err
 	}
-	if d.Links != nil && !asked.NoFollow { // a stage that knows this kind of document better has read them, and sent them out
-		r.Links = d.Links
-		s.count(&extract.Result{Links: r.Links, Unread: r.Unread, CharsetGuessed: r.CharsetGuessed, CharsetWrong: r.CharsetWrong})
-	} else {
-		s.count(r)
-		if err := s.follow(ctx, it, d, r.Links, out); err != nil {
-			return err
-		}
-	}
-	if asked.NoIndex || !asked.Unavailable.IsZero() { // by then a 304 would confirm what is not to be kept
-		it.Learn(webrace.Learned(forgetValidators))
+	if asked.NoIndex || !asked.Unavailable.IsZero() { // a 304 would then confirm what is not kept, and its links be lost
+		it.Learn(webrace.Learned((*webrace.Visit).ForgetValidators))
 	}
 	if asked.NoIndex {
 		it.Learn(s.left(r.Links))
@@ -161,9 +140,69 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return out.Emit(ctx, it.With(n))
 }
 
-// forgetValidators makes the next visit fetch the document, since nobody keeps what a 304 would confirm:
-// its links would be lost.
-func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
+// how returns how a document is extracted: with what its links are called, if that is wanted.
+func (s *stage) how() extract.Options {
+	how := s.extract
+	how.Anchors = s.env.Wants(portLinks, webrace.PartAnchors)
+	return how
+}
+
+// read extracts a document, within the budget of memory.
+func (s *stage) read(ctx context.Context, it *pipeline.Item, d *webrace.Document) (*extract.Result, error) {
+	if err := s.env.Reserve(ctx, it, len(d.Body)); err != nil { // for the text, which has seldom more
+		return nil, err
+	}
+	how := s.how()
+	how.Requested = d.Requested
+	r, err := extract.DocumentContext(ctx, d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, how)
+	if err != nil {
+		return nil, err
+	}
+	if r.Text != nil { // what it did not need; or needs more, as that of an archive or of JSON with long paths
+		if err := s.env.Reserve(ctx, it, cap(r.Text.Bytes)-len(d.Body)); err != nil {
+			return nil, err
+		}
+	}
+	s.failed.add(d.URL, r.Failed)
+	r.Canonical = r.CanonicalOf(d.Header, d.URL, s.extract.Rules)
+	r.Refreshed(d.Header, d.URL, s.extract)
+	return r, nil
+}
+
+// emitLinks sends out where the document leads, as far as it lets robots follow that, and leaves its links in r.
+func (s *stage) emitLinks(ctx context.Context, it *pipeline.Item, d *webrace.Document, r *extract.Result, asked extract.Directives, out pipeline.Emitter) error {
+	leads := level{}
+	if asked.NoFollow {
+		s.env.Counter("nofollow").Add(int64(len(r.Links)))
+		r.Links = nil
+	} else {
+		leads = levelOf(d.URL, r)
+	}
+	it.Learn(webrace.Learned(leads.learn))
+	if err := s.lead(ctx, it, d, leads, out); err != nil {
+		return err
+	}
+	if d.Links != nil && !asked.NoFollow { // a stage that knows this kind of document better has read them, and sent them out
+		r.Links = d.Links
+		s.count(&extract.Result{Links: r.Links, Unread: r.Unread, CharsetGuessed: r.CharsetGuessed, CharsetWrong: r.CharsetWrong})
+		return nil
+	}
+	s.count(r)
+	return s.follow(ctx, it, d, s.linksOf(r), out)
+}
+
+// linksOf returns the links of what was extracted, with the parts that are wanted. The text is that of the document: no
+// copy is made.
+func (s *stage) linksOf(r *extract.Result) *webrace.Links {
+	l := &webrace.Links{URLs: r.Links}
+	if s.env.Wants(portLinks, webrace.PartAnchors) {
+		l.Anchors = append([]string{}, r.Anchors...) // none is not the same as unknown
+	}
+	if s.env.Wants(portLinks, webrace.PartText) {
+		l.Text = r.Text
+	}
+	return l
+}
 
 // robots returns what the document asks of robots, in its header and in itself.
 func (s *stage) robots(d *webrace.Document, r *extract.Result) extract.Directives {

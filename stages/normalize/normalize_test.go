@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/pdftest"
 	"github.com/webrace/webrace/internal/pdftext"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
@@ -88,7 +88,10 @@ func TestPageBecomesTextAndLinks(t *testing.T) {
 	if want := []string{"title: The  title", "heading: Head", "body: Some text", "body: o", "navigation: y"}; !slices.Equal(blocks, want) {
 		t.Errorf("blocks %q, want %q", blocks, want)
 	}
-	want := &webrace.Links{From: here, Reach: in.Reach, Via: webrace.ViaLink, URLs: []string{"https://example.org/dir/other", "https://example.com/y"}}
+	want := &webrace.Links{
+		From: here, Reach: in.Reach, Via: webrace.ViaLink, URLs: []string{"https://example.org/dir/other", "https://example.com/y"},
+		Anchors: []string{"o", "y"}, Text: d.Text,
+	}
 	if !reflect.DeepEqual(got.links, want) || !slices.Equal(d.Links, want.URLs) {
 		t.Errorf("links %+v of a document with %q, want %+v", got.links, d.Links, want)
 	}
@@ -176,7 +179,7 @@ func left(r result) []string {
 	return visit.Links
 }
 
-// Whoever comes to it later is led where it leads, and is not shown an earlier version that was kept.
+// A crawl that comes to it later is led where it leads, and is not shown an earlier version that was kept.
 func TestAPageThatIsNotToBeKeptLeadsOnWithoutBeingAsked(t *testing.T) {
 	t.Parallel()
 	const link = `<a href="/a">a</a>`
@@ -406,11 +409,11 @@ func TestPDFsThatCannotBeReadAreCountedByCause(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
 	}
-	pdftext.Read(t.Context(), pdftest.Write("", pdftest.Text("Words"))) // compiles PDFium, which may take longer than a stage has in tests
+	pdftext.Read(t.Context(), testutil.WritePDF("", testutil.PDFText("Words"))) // compiles PDFium, which may take longer than a stage has in tests
 	for body, counter := range map[string]string{
-		"<html>Not found</html>":                          "unread_broken",
-		string(pdftest.Write("A scan", pdftest.Page{})):   "unread_no_text",
-		string(pdftest.Write("A", pdftest.Text("Words"))): "",
+		"<html>Not found</html>":                                  "unread_broken",
+		string(testutil.WritePDF("A scan", testutil.PDFPage{})):   "unread_no_text",
+		string(testutil.WritePDF("A", testutil.PDFText("Words"))): "",
 	} {
 		in := page(body)
 		in.Header.Set("Content-Type", "application/pdf")

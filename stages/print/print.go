@@ -4,6 +4,7 @@ package print
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,7 +16,9 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/xmlschema"
+	"golang.org/x/term"
 )
 
 // Options of the stage.
@@ -35,7 +38,7 @@ func init() {
 		if err != nil {
 			out.Writer = os.Stdout
 		}
-		return &stage{json: o.Format == "json", out: bufio.NewWriter(out)}, nil
+		return &stage{json: o.Format == "json", out: bufio.NewWriter(out), columns: columnsOf(out.Writer)}, nil
 	})
 }
 
@@ -43,17 +46,34 @@ func init() {
 type Output struct{ io.Writer }
 
 type stage struct {
-	json bool
-	mu   sync.Mutex
-	out  *bufio.Writer
+	json    bool
+	columns int // of a terminal; 0: lines have no end
+	mu      sync.Mutex
+	out     *bufio.Writer
+}
+
+// columnsOf returns how many columns a terminal has; 0 if it is none.
+func columnsOf(w io.Writer) int {
+	file, isFile := w.(*os.File)
+	if !isFile {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
 }
 
 var _ pipeline.Processor = (*stage)(nil)
 
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
-	line, err := s.line(it.Value)
+	line, isJSON, err := s.line(it.Value)
 	if err != nil {
 		return err
+	}
+	if line = terminal.Visible(line); !isJSON { // which is the same text then, and stays a line
+		line = terminal.Wrap(line, s.columns)
 	}
 	if err := s.write(line); err != nil {
 		return fmt.Errorf("write to standard output: %w", err)
@@ -64,22 +84,32 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 func (s *stage) write(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.out.WriteString(terminal.Visible(line) + "\n"); err != nil { // in JSON that is the same text
+	if _, err := s.out.WriteString(line + "\n"); err != nil {
 		return err
 	}
 	return s.out.Flush()
 }
 
-func (s *stage) line(value any) (string, error) {
+func (s *stage) line(value any) (line string, isJSON bool, err error) {
 	if s.json {
 		line, err := json.Marshal(value)
-		return string(line), err
+		return string(line), true, err
 	}
-	return text(value), nil
+	line, isJSON = text(value)
+	return line, isJSON, nil
 }
 
-// text says in a line what a value is.
-func text(value any) string {
+// text says in a line what a value is. What is said in JSON is to stay a line.
+func text(value any) (line string, isJSON bool) {
+	line = sentence(value)
+	if line != "" {
+		return line, false
+	}
+	return structured(value)
+}
+
+// sentence says what a value is that is of a kind of its own; empty for others.
+func sentence(value any) string {
 	switch v := value.(type) {
 	case webrace.Request:
 		return v.URL
@@ -93,6 +123,27 @@ func text(value any) string {
 		return terminal.Line(v.Error())
 	case fmt.Stringer:
 		return terminal.Line(v.String())
+	case string, []byte:
+		return terminal.Line(fmt.Sprintf("%s", v))
 	}
-	return terminal.Line(fmt.Sprint(value))
+	return ""
+}
+
+// structured says what a record is, or another value of fields, as JSON in a line, by the names of its kind.
+func structured(value any) (line string, isJSON bool) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	_, isRecord := value.(codec.Record)
+	if !isRecord {
+		_, header, _, err := codec.Encode(value)
+		if err != nil { // it is no plain data
+			return terminal.Line(fmt.Sprint(value)), false
+		}
+		value = header
+	}
+	if err := encoder.Encode(value); err != nil {
+		return terminal.Line(fmt.Sprint(value)), false
+	}
+	return strings.TrimSuffix(text.String(), "\n"), true
 }

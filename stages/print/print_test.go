@@ -30,6 +30,8 @@ var kinds = []any{
 	&pipeline.Failure{Stage: "fetch", Value: webrace.Request{URL: "https://a.org/"}, Err: errors.New("broken"), Attempts: 3},
 	webrace.FieldHeading,
 	"plain",
+	map[string]any{"price": 12.5, "name": "tea & <b>", "tags": []any{"a", "b"}},
+	pipeline.List{map[string]any{"n": 1}},
 }
 
 func TestConformance(t *testing.T) {
@@ -51,6 +53,8 @@ func TestAPersonReadsALine(t *testing.T) {
 		"stage fetch: broken",
 		"heading",
 		"plain",
+		`{"name":"tea & <b>","price":12.5,"tags":["a","b"]}`,
+		`{"items":[{"kind":"record","value":{"n":1}}]}`,
 	}, "\n") + "\n"
 	if shown.String() != want {
 		t.Errorf("shown\n%s\nwant\n%s", &shown, want)
@@ -90,7 +94,7 @@ func TestHostileTextDoesNotReachTheTerminal(t *testing.T) {
 		&webrace.Document{Title: hostile, MediaType: hostile}, &xmlschema.ACI{Title: hostile, Summary: hostile},
 		&pipeline.Failure{Err: errors.New(hostile)}, hostile, said(hostile),
 	} {
-		line := text(v)
+		line, _ := text(v)
 		if strings.ContainsAny(line, "\x1b\r\n\u009b\u202e\x00") {
 			t.Errorf("%T is shown as %q", v, line)
 		}

@@ -35,11 +35,11 @@ func BenchmarkRecords(b *testing.B) {
 	began := cpu()
 	for b.Loop() {
 		g := pipeline.NewGraph("records")
-		g.Add("read-file", readfile.Options{Paths: []string{in}, Format: "lines", Separator: ",", MaxLength: 1 << 20})
+		g.Add("read-file", readfile.Options{Paths: []string{in}, Format: "jsonl", Separator: ",", MaxLength: 1 << 20})
 		g.Add("map", mapping.Options{Set: map[string]string{"slow": "took > 200", "level": "upper(level)"}})
 		g.Add("route", route.Options{Routes: []route.Port{{Name: "failed", When: "status >= 400"}}})
 		for _, name := range []string{"failed", "fine"} {
-			g.AddType(name, "write-file", writefile.Options{Format: "lines", Path: filepath.Join(dir, name)})
+			g.AddType(name, "write-file", writefile.Options{Format: "jsonl", Path: filepath.Join(dir, name)})
 		}
 		g.Wire("read-file > map > route", "route.failed > failed", "route.other > fine")
 		if err := g.Check(); err != nil {

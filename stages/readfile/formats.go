@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/webrace/webrace/internal/recordjson"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/recordjson"
 )
 
 // errEnd says that a file has been read to its end.
@@ -77,11 +77,11 @@ func orNil(line string, err error) (any, error) { return line, err }
 
 // more reports whether the next entry has been read from the file already, so that it can be waited for.
 func (o Options) more(in *bufio.Reader) bool {
-	if o.Format != "text" && o.Format != "lines" {
+	if o.Format != "text" && o.Format != "jsonl" {
 		return false
 	}
 	read, _ := in.Peek(in.Buffered())
-	if o.Format == "lines" {
+	if o.Format == "jsonl" {
 		read = bytes.TrimLeft(read, " \t\r\n") // lines without anything are no entries
 	}
 	return bytes.IndexByte(read, '\n') >= 0

@@ -18,6 +18,7 @@ import (
 // positions remembers how far files have been read, in a file of its own.
 type positions struct {
 	path string // empty: nothing is remembered
+	dry  bool   // nor what is read now
 
 	mu    sync.Mutex
 	files map[string]position
@@ -39,13 +40,15 @@ type place struct {
 // is open.
 const saveEvery = 256
 
-func openPositions(path string) (*positions, error) {
-	p := &positions{path: path, files: make(map[string]position)}
+func openPositions(path string, dry bool) (*positions, error) {
+	p := &positions{path: path, dry: dry, files: make(map[string]position)}
 	if path == "" {
 		return p, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+	if !dry {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -73,7 +76,7 @@ func (p *positions) of(path string, beginning []byte) *place {
 }
 
 func (p *positions) save(path string, at position) error {
-	if p.path == "" {
+	if p.path == "" || p.dry {
 		return nil
 	}
 	p.mu.Lock()

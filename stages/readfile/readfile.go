@@ -20,7 +20,7 @@ import (
 // Options of the stage.
 type Options struct {
 	Paths     []string      `toml:"paths" doc:"files to read, one after the other; *, ? and [ ] match names, and - is standard input"`
-	Format    string        `toml:"format" doc:"text: a text a line; lines: JSON a line; csv: a record a row, whose fields the first row names; xml: a record for each element that record selects" enum:"text,lines,csv,xml"`
+	Format    string        `toml:"format" doc:"text: a text a line; jsonl: JSON a line; csv: a record a row, whose fields the first row names; xml: a record for each element that record selects" enum:"text,jsonl,csv,xml" deprecated:"lines=jsonl"`
 	Record    string        `toml:"record" doc:"with xml: which elements are records: a name, or a path of names such as channel/item, from the root on if it begins with /; * is any name, and prefixes do not count"`
 	Separator string        `toml:"separator" doc:"with csv: what stands between the cells of a row"`
 	MaxLength pipeline.Size `toml:"max_length" doc:"of a line, row or record; longer ones are left out"`
@@ -97,7 +97,7 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	if err != nil {
 		return err
 	}
-	positions, err := openPositions(s.options.Positions)
+	positions, err := openPositions(s.options.Positions, s.env.Dry)
 	if err != nil {
 		return fmt.Errorf("read the positions: %w", err)
 	}
@@ -137,7 +137,7 @@ type entry struct {
 const mostAtOnce = 64
 
 // follow emits what a goroutine reads, which is not waited for: nothing interrupts the opening of a pipe that
-// nobody writes to, nor a read of a terminal.
+// no process writes to, nor a read of a terminal.
 func (s *stage) follow(ctx context.Context, path string, positions *positions, out pipeline.Emitter) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

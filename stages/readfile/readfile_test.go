@@ -48,7 +48,7 @@ func try(t *testing.T, o Options) *stagetest.Result {
 }
 
 func TestConformance(t *testing.T) {
-	for format, line := range map[string]string{"text": "a\n", "lines": "{\"a\":1}\n", "csv": "a,b\n", "xml": "<a b='c'/>\n"} {
+	for format, line := range map[string]string{"text": "a\n", "jsonl": "{\"a\":1}\n", "csv": "a,b\n", "xml": "<a b='c'/>\n"} {
 		t.Run(format, func(t *testing.T) {
 			path := file(t, strings.Repeat(line, 500))
 			o := with(func(o *Options) {
@@ -76,8 +76,8 @@ func TestFormats(t *testing.T) {
 		"no UTF-8":      {"text", "\xffa\n", []any{"\uFFFDa"}, 0},
 		"long lines":    {"text", "a\n" + long + "\nb\n" + long, []any{"a", "b"}, 2},
 		"zipped":        {"text", zipped("one\n") + zipped("two\n"), []any{"one", "two"}, 0},
-		"JSON":          {"lines", "{\"a\":1,\"b\":[\"x\"]}\n\n5\nnull\n", []any{r{"a": 1.0, "b": []any{"x"}}, r{"value": 5.0}, r{"value": nil}}, 0},
-		"bad JSON":      {"lines", "{\"a\"\n{}\n{} {}\n", []any{r{}}, 2},
+		"JSON":          {"jsonl", "{\"a\":1,\"b\":[\"x\"]}\n\n5\nnull\n", []any{r{"a": 1.0, "b": []any{"x"}}, r{"value": 5.0}, r{"value": nil}}, 0},
+		"bad JSON":      {"jsonl", "{\"a\"\n{}\n{} {}\n", []any{r{}}, 2},
 		"CSV":           {"csv", "a,b\n1,\"x\ny\"\n2\n", []any{r{"a": "1", "b": "x\ny"}, r{"a": "2"}}, 0},
 		"bad CSV":       {"csv", "a,b\n1,2,3\n4,5\"6\n7,8\n", []any{r{"a": "7", "b": "8"}}, 2},
 		"CSV, a header": {"csv", "a,b\n", nil, 0},
@@ -215,7 +215,7 @@ func FuzzFormats(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, format := range []string{"text", "lines", "csv"} {
+		for _, format := range []string{"text", "jsonl", "csv"} {
 			in, _, err := unpacked(strings.NewReader(text))
 			if err != nil {
 				continue

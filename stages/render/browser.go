@@ -243,7 +243,7 @@ var flags = map[string]any{
 	"disable-dev-shm-usage":                              true, // it is small in containers
 	"password-store":                                     "basic",
 	"use-mock-keychain":                                  true,
-	// A page in a window that nobody sees runs like one in front.
+	// A page in a window that is not shown runs like one in front.
 	"disable-background-timer-throttling":    true,
 	"disable-backgrounding-occluded-windows": true,
 	"disable-renderer-backgrounding":         true,

@@ -17,7 +17,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
-	"github.com/webrace/webrace/stages/fetch"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // wrapped is a browser that notes its process, so that a test can kill it.
@@ -139,7 +139,7 @@ func TestEndingARunEndsItsBrowsers(t *testing.T) {
 	loading := make(chan struct{})
 	var once sync.Once
 	lent := &pipeline.Resources{}
-	pipeline.Provide[fetch.Parter](lent, parter(func(ctx context.Context, r fetch.PartRequest) (*fetch.Part, error) {
+	pipeline.Provide[httpclient.SubresourceFetcher](lent, fetcher(func(ctx context.Context, r httpclient.SubresourceRequest) (*httpclient.Subresource, error) {
 		once.Do(func() { close(loading) })
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -168,10 +168,12 @@ func TestEndingARunEndsItsBrowsers(t *testing.T) {
 	}
 }
 
-// parter gets parts as a function does.
-type parter func(context.Context, fetch.PartRequest) (*fetch.Part, error)
+// fetcher gets subresources as a function does.
+type fetcher func(context.Context, httpclient.SubresourceRequest) (*httpclient.Subresource, error)
 
-func (p parter) Part(ctx context.Context, r fetch.PartRequest) (*fetch.Part, error) { return p(ctx, r) }
+func (p fetcher) Subresource(ctx context.Context, r httpclient.SubresourceRequest) (*httpclient.Subresource, error) {
+	return p(ctx, r)
+}
 
 func TestWhatIsMissingIsSaidAtTheStart(t *testing.T) {
 	o := local(t)
@@ -215,8 +217,8 @@ func TestConformance(t *testing.T) {
 		t.Skip("it starts many browsers")
 	}
 	lent := &pipeline.Resources{}
-	pipeline.Provide[fetch.Parter](lent, parter(func(context.Context, fetch.PartRequest) (*fetch.Part, error) {
-		return &fetch.Part{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/javascript"}}, Body: []byte("1")}, nil
+	pipeline.Provide[httpclient.SubresourceFetcher](lent, fetcher(func(context.Context, httpclient.SubresourceRequest) (*httpclient.Subresource, error) {
+		return &httpclient.Subresource{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/javascript"}}, Body: []byte("1")}, nil
 	}))
 	page := func(body string) *webrace.Document {
 		return &webrace.Document{

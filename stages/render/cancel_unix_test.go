@@ -17,7 +17,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/subprocess"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/stages/fetch"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // within fails the test if f does not end, and shows where it is.
@@ -121,7 +121,7 @@ func TestARunEndsAlthoughItsBrowserHangs(t *testing.T) {
 	defer cancel()
 	asked := make(chan struct{}, 1)
 	lent := &pipeline.Resources{}
-	pipeline.Provide[fetch.Parter](lent, parter(func(ctx context.Context, r fetch.PartRequest) (*fetch.Part, error) {
+	pipeline.Provide[httpclient.SubresourceFetcher](lent, fetcher(func(ctx context.Context, r httpclient.SubresourceRequest) (*httpclient.Subresource, error) {
 		select {
 		case asked <- struct{}{}:
 		default:

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/sharedbuffer"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/fetch"
 )
@@ -92,6 +92,7 @@ type results struct {
 	documents map[string]webrace.Document // by path
 	bodies    map[string]string
 	links     []webrace.Links
+	failures  []string // of pages with steps
 	counters  map[string]int64
 	log       string
 }
@@ -125,7 +126,7 @@ func runWith(t *testing.T, fetchOptions fetch.Options, o Options, s *site, paths
 		t.Fatal(err)
 	}
 	got := &results{documents: make(map[string]webrace.Document), bodies: make(map[string]string)}
-	var log sharedbuffer.Buffer
+	var log testutil.Buffer
 	var env *pipeline.Env
 	g := pipeline.NewGraph("test")
 	request, document, links := pipeline.KindOf[webrace.Request](), pipeline.KindOf[*webrace.Document](), pipeline.KindOf[*webrace.Links]()
@@ -149,6 +150,11 @@ func runWith(t *testing.T, fetchOptions fetch.Options, o Options, s *site, paths
 	g.Connect("fetch", "", "render")
 	g.Connect("render", "", "documents")
 	g.Connect("render", portRedirects, "links")
+	if len(o.Steps) > 0 {
+		g.AddStage("failures", pipeline.Spec{Type: "failures", Summary: "s", In: pipeline.Kinds(pipeline.KindOf[*pipeline.Failure]()), Needs: pipeline.NoParts},
+			func(*pipeline.Env) (any, error) { return &taker{site: s.URL, into: got}, nil })
+		g.Connect("render", "errors", "failures")
+	}
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -194,6 +200,8 @@ func (k *taker) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter
 		k.into.bodies[path] = string(v.Body)
 	case *webrace.Links:
 		k.into.links = append(k.into.links, *v)
+	case *pipeline.Failure:
+		k.into.failures = append(k.into.failures, strings.TrimPrefix(v.Err.Error(), k.site))
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/webrace/webrace/internal/subprocess"
 )
 
 // watchPause is the time between two looks at what a browser needs.
@@ -22,7 +24,7 @@ func (b *browser) watchMemory(ctx context.Context, p *page) (stop func()) {
 				return
 			case <-ticker.C:
 			}
-			if memoryOf(b.group.ID()) > int64(b.options.MaxMemory) {
+			if subprocess.Memory(b.group)[0] > int64(b.options.MaxMemory) {
 				p.count("over_memory", 1)
 				p.change(func() { p.hog = true })
 				b.broken.Store(true)

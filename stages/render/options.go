@@ -29,6 +29,13 @@ type Options struct {
 	Idle     pipeline.Duration `toml:"idle" doc:"how long a page must have loaded nothing to be ready"`
 	Timeout  pipeline.Duration `toml:"timeout" doc:"the longest that a page may take; what there is by then is its text"`
 
+	Steps []Step `toml:"steps" doc:"what is done on pages that are ready, one step after the other, before they are read"`
+
+	Requests bool `toml:"requests" doc:"what scripts ask for by GET (XMLHttpRequest and fetch) is among the links of the page, within the limits that all links have"`
+
+	Screenshot    string        `toml:"screenshot" doc:"what a rendered page looks like after its steps is stored with a new version, as PNG: view is what is seen before it is scrolled, page all of it, up to 10,000 pixels of height. What load leaves out is not seen: for a page as its readers see it, it has stylesheet and image as well" enum:"none,view,page"`
+	MaxScreenshot pipeline.Size `toml:"max_screenshot" doc:"the largest screenshot; the page goes on without one that is larger"`
+
 	Browser   string        `toml:"browser" doc:"the program that is the browser; empty: chromium or chrome, as found in PATH"`
 	Sandbox   bool          `toml:"sandbox" doc:"run the browser in its sandbox; root cannot"`
 	Pages     int           `toml:"pages" doc:"how many pages a browser renders before it is replaced"`
@@ -40,7 +47,7 @@ var defaults = Options{
 	EmptyOnly: true, EmptyText: 256,
 	Load: []string{"script", "xhr", "fetch"}, MaxRequests: 100, MaxBytes: 32e6, MaxPage: 8e6,
 	Keep: pipeline.Duration(10 * time.Minute), Idle: pipeline.Duration(500 * time.Millisecond), Timeout: pipeline.Duration(30 * time.Second),
-	Sandbox: true, Pages: 100, MaxMemory: 1 << 30,
+	Screenshot: showNothing, MaxScreenshot: 4e6, Sandbox: true, Pages: 100, MaxMemory: 1 << 30,
 }
 
 // loadable are the words of the option load.
@@ -53,6 +60,7 @@ func (o Options) Validate() error {
 		value  int64
 	}{
 		{"empty_text", int64(o.EmptyText)}, {"max_bytes", int64(o.MaxBytes)}, {"max_page", int64(o.MaxPage)},
+		{"max_screenshot", int64(o.MaxScreenshot)},
 		{"idle", int64(o.Idle)}, {"timeout", int64(o.Timeout)}, {"pages", int64(o.Pages)}, {"max_memory", int64(o.MaxMemory)},
 	} {
 		if n.value <= 0 {
@@ -76,7 +84,10 @@ func (o Options) Validate() error {
 			return &pipeline.OptionError{Option: "rules", Err: fmt.Errorf("%q: a page is rendered (allow) or not (deny)", rule.Text())}
 		}
 	}
-	return o.validateWords()
+	if err := o.validateWords(); err != nil {
+		return err
+	}
+	return o.validateSteps()
 }
 
 func (o Options) validateWords() error {

@@ -51,6 +51,8 @@ type page struct {
 	quietAt time.Time // since when nothing is pending
 	next    string    // where a script wanted to go
 	changed chan struct{}
+
+	requested []string // what its scripts asked for
 }
 
 func (s *stage) newPage(d *webrace.Document) *page {
@@ -84,7 +86,15 @@ func (b *browser) load(ctx context.Context, p *page) (r *result, err error) {
 	}
 	watching := b.watchMemory(limited, p)
 	defer watching()
-	if err = p.run(); err != nil {
+	err = p.interact(p.run())
+	if step := (*StepError)(nil); errors.As(err, &step) {
+		if limited.Err() != nil || p.isGone() { // it may be busy with the page, and would be long in closing it
+			b.broken.Store(true)
+			b.kill()
+		}
+		return nil, err
+	}
+	if err != nil {
 		b.broken.Store(true) // it is busy with the page, or has lost it
 		if errors.Is(err, context.DeadlineExceeded) {
 			p.count("timeouts", 1)
@@ -94,13 +104,16 @@ func (b *browser) load(ctx context.Context, p *page) (r *result, err error) {
 	if err == nil {
 		r, err = p.capture(tab)
 	}
+	if err == nil {
+		r.screenshot = p.screenshot(tab, b)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.hog:
 		return nil, fmt.Errorf("%w: it needs more memory than it may (option max_memory)", errPage)
 	case err == nil:
-		r.next = p.next
+		r.next, r.requested = p.next, slices.Clone(p.requested)
 	}
 	return r, err
 }
@@ -134,7 +147,7 @@ func (p *page) prepare(c *chromedp.Context) error {
 		{network.SetBypassServiceWorker.Method, network.SetBypassServiceWorkerParams{Bypass: yes}},
 		{network.SetCacheDisabled.Method, network.SetCacheDisabledParams{CacheDisabled: yes}},
 		{emulation.SetFocusEmulationEnabled.Method, emulation.SetFocusEmulationEnabledParams{Enabled: yes}},
-		{emulation.SetDeviceMetricsOverride.Method, emulation.SetDeviceMetricsOverrideParams{Width: 1280, Height: 1024, DeviceScaleFactor: 1}},
+		{emulation.SetDeviceMetricsOverride.Method, emulation.SetDeviceMetricsOverrideParams{Width: viewWidth, Height: viewHeight, DeviceScaleFactor: 1}},
 		{cdpfetch.Enable.Method, cdpfetch.EnableParams{}},
 	} {
 		if err == nil {
@@ -225,8 +238,13 @@ func (p *page) run() error {
 	case got.ErrorText != "":
 		return fmt.Errorf("%w: %s", errPage, got.ErrorText)
 	}
+	return p.until(p.wait)
+}
+
+// until waits until look says that there is nothing to wait for, which it is asked whenever something changes.
+func (p *page) until(look func() (time.Duration, error)) error {
 	for {
-		wait, err := p.wait()
+		wait, err := look()
 		if err != nil || wait == 0 {
 			return err
 		}
@@ -256,24 +274,33 @@ const selectorPause = 100 * time.Millisecond
 // wait returns how long to wait before looking again, 0 if the page is ready.
 func (p *page) wait() (time.Duration, error) {
 	p.mu.Lock()
-	ready, gone, pending, quiet := p.ready, p.gone, p.pending, time.Since(p.quietAt)
+	ready, gone := p.ready, p.gone
 	p.mu.Unlock()
-	idle := time.Duration(p.options.Idle)
 	switch {
-	case gone:
-		return 0, fmt.Errorf("%w: its process died", errPage)
-	case !ready:
-		return idle, nil
-	case p.options.Selector != "":
+	case !gone && !ready:
+		return time.Duration(p.options.Idle), nil
+	case !gone && p.options.Selector != "":
 		found, err := p.selected()
 		if found || err != nil {
 			return 0, err
 		}
 		return selectorPause, nil
-	case pending > 0:
+	}
+	return p.idle()
+}
+
+// idle returns how long to wait until the page will have loaded nothing for long enough.
+func (p *page) idle() (time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	idle := time.Duration(p.options.Idle)
+	switch {
+	case p.gone:
+		return 0, fmt.Errorf("%w: its process died", errPage)
+	case p.pending > 0:
 		return idle, nil
 	}
-	return max(0, idle-quiet), nil
+	return max(0, idle-time.Since(p.quietAt)), nil
 }
 
 // allowed says whether a page may load from a URL.

@@ -36,7 +36,7 @@ func (p *pool) take(ctx context.Context) (*browser, error) {
 		case !b.crashed():
 			return b, nil
 		}
-		b.stop() // it died while nobody used it
+		b.stop() // it died while it was idle
 	}
 }
 

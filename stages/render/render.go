@@ -3,24 +3,26 @@
 //
 // The browser, a headless Chromium, never touches the network. Each request that a page makes is stopped
 // and answered by the pipeline's fetch stage, under the same rules as the pages: robots.txt, the address
-// guard, limits, and the turns of the host; the page itself is answered with what was fetched already. What
+// guard, limits, and the slots of the host; the page itself is answered with what was fetched already. What
 // is not stopped that way leads nowhere: the browser knows no names and has a proxy that does not exist. A
 // page gets a profile of its own, so that it learns nothing from others, and a browser that crashes, hangs
 // or grows is killed and replaced. No process and no file is left behind when the stage is closed.
 //
-// A page that cannot be rendered is passed on as it was fetched: rendering never loses a document.
+// A page that cannot be rendered is passed on as it was fetched: rendering never loses a document. One on which a step
+// cannot be done fails instead, with the step: as it was fetched, it would pass for a change.
 package render
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/stages/fetch"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // portRedirects is where pages go that scripts lead to.
@@ -49,7 +51,8 @@ type stage struct {
 	options Options
 	env     *pipeline.Env
 	rules   *scope.Rules
-	parter  fetch.Parter
+	fetcher httpclient.SubresourceFetcher
+	steps   []numberedStep
 	pool    *pool
 }
 
@@ -65,19 +68,23 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{options: o, env: env, rules: rules, pool: newPool(o, env)}, nil
+	steps, err := numberSteps(o.Steps)
+	if err != nil {
+		return nil, err
+	}
+	return &stage{options: o, env: env, rules: rules, steps: steps, pool: newPool(o, env)}, nil
 }
 
 // Open finds the fetch stage, and starts a browser, so that one that is missing or does not work is told of
 // before anything is fetched.
 func (s *stage) Open(ctx context.Context) (err error) {
-	s.parter, err = pipeline.Peer[fetch.Parter](s.env, s.options.Fetch)
+	s.fetcher, err = pipeline.Peer[httpclient.SubresourceFetcher](s.env, s.options.Fetch)
 	if err != nil { // a program may lend one instead
-		lent, notLent := pipeline.Resource[fetch.Parter](s.env)
+		lent, notLent := pipeline.Resource[httpclient.SubresourceFetcher](s.env)
 		if notLent != nil {
 			return err
 		}
-		s.parter = lent
+		s.fetcher = lent
 	}
 	if !s.options.Sandbox {
 		s.env.Logger.Warn("the browser runs without its sandbox (option sandbox): a page that breaks out of it has the rights of this program")
@@ -108,11 +115,15 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		s.count("passed", 1)
 		return out.Emit(ctx, it)
 	}
-	it.Learn(webrace.Learned(forgetValidators))
+	it.Learn(webrace.Learned((*webrace.Visit).ForgetValidators)) // the same HTML says nothing of what its scripts load
 	result, err := s.render(ctx, d)
+	var step *StepError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &step):
+		s.count("failed_steps", 1)
+		return fmt.Errorf("%s: %w", d.URL, step)
 	case err != nil:
 		s.count("failed", 1)
 		s.env.Logger.Debug("a page is passed on as it was fetched", "url", d.URL, "error", err)
@@ -130,10 +141,6 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	s.count("rendered", 1)
 	return out.Emit(ctx, it.With(rendered(d, result)))
 }
-
-// forgetValidators makes the next visit fetch the page: that its HTML is the same says nothing of what its
-// scripts load.
-func forgetValidators(v *webrace.Visit) { v.ETag, v.LastModified = "", "" }
 
 // attempts is how often a page is loaded whose browser crashes.
 const attempts = 2
@@ -168,6 +175,9 @@ type result struct {
 	html      []byte
 	truncated bool
 	next      string // where a script wanted to go; empty if nowhere
+	requested []string
+
+	screenshot *webrace.Screenshot
 }
 
 // contentType is that of every rendered page.
@@ -177,6 +187,7 @@ const contentType = "text/html; charset=utf-8"
 func rendered(d *webrace.Document, r *result) *webrace.Document {
 	n := *d
 	n.Body, n.Truncated, n.Rendered = r.html, r.truncated, true
+	n.Requested, n.Screenshot = r.requested, r.screenshot
 	n.MediaType, n.Header = "text/html", d.Header.Clone()
 	if n.Header == nil {
 		n.Header = make(http.Header)

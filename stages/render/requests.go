@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 
 	"github.com/webrace/webrace/internal/urlnorm"
-	"github.com/webrace/webrace/stages/fetch"
+	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
 // answer answers a request of the page, or fails it.
@@ -22,25 +22,44 @@ func (p *page) answer(e *cdpfetch.EventRequestPaused) {
 		p.fulfill(e, http.StatusOK, pageHeader(p.doc.Header), p.doc.Body)
 		return
 	}
+	p.note(e)
 	url, reason := p.refuse(e)
 	if reason != "" {
 		p.fail(e, reason)
 		return
 	}
 	defer p.change(func() { p.pending-- })
-	part, err := p.parter.Part(p.ctx, fetch.PartRequest{
-		URL: url, Header: partHeader(e.Request.Headers), Limit: p.left() + 1, Keep: p.keep(e.ResourceType),
+	got, err := p.fetcher.Subresource(p.ctx, httpclient.SubresourceRequest{
+		URL: url, Header: subresourceHeader(e.Request.Headers), Limit: p.left() + 1, Keep: p.keep(e.ResourceType),
 		Secret: p.doc.Secret, Reach: p.doc.Reach,
 	})
 	switch {
 	case err != nil:
 		p.fail(e, refusal(p.ctx, err))
-	case part.Truncated || !p.spend(len(part.Body)):
+	case got.Truncated || !p.spend(len(got.Body)):
 		p.fail(e, "bytes")
 	default:
 		p.count("requests", 1)
-		p.count("bytes", int64(len(part.Body)))
-		p.fulfill(e, part.Status, responseHeader(part.Header), part.Body)
+		p.count("bytes", int64(len(got.Body)))
+		p.fulfill(e, got.Status, responseHeader(got.Header), got.Body)
+	}
+}
+
+// note keeps the URL of data that a script asks for by GET, be it allowed to load it or not. There are no more than it
+// may load.
+func (p *page) note(e *cdpfetch.EventRequestPaused) {
+	data := e.ResourceType == network.ResourceTypeXHR || e.ResourceType == network.ResourceTypeFetch
+	if !p.options.Requests || !data || e.Request.Method != http.MethodGet {
+		return
+	}
+	url, err := urlnorm.Parse(e.Request.URL)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.requested) < p.options.MaxRequests && !slices.Contains(p.requested, url) {
+		p.requested = append(p.requested, url)
 	}
 }
 
@@ -70,7 +89,7 @@ func (p *page) refuse(e *cdpfetch.EventRequestPaused) (url, reason string) {
 		return "", "url"
 	case e.ResourceType == network.ResourceTypeDocument && p.isMain(e):
 		p.change(func() {
-			if p.next == "" && url != p.doc.URL {
+			if p.next == "" && url != p.doc.URL && e.Request.Method == http.MethodGet {
 				p.next = url
 			}
 		})
@@ -93,18 +112,18 @@ func (p *page) refuse(e *cdpfetch.EventRequestPaused) (url, reason string) {
 	return url, reason
 }
 
-// refusal returns the reason for which a part was not got.
+// refusal returns the reason for which a subresource was not got.
 func refusal(ctx context.Context, err error) string {
 	switch {
 	case ctx.Err() != nil:
 		return "time"
-	case errors.Is(err, fetch.ErrRobots):
+	case errors.Is(err, httpclient.ErrRobots):
 		return "robots"
-	case errors.Is(err, fetch.ErrResting):
+	case errors.Is(err, httpclient.ErrResting):
 		return "resting"
-	case errors.Is(err, fetch.ErrSecret):
+	case errors.Is(err, httpclient.ErrSecret):
 		return "secret"
-	case fetch.IsRefusal(err):
+	case httpclient.IsRefusal(err):
 		return "address"
 	}
 	return "network"
@@ -188,7 +207,7 @@ func responseHeader(header http.Header) (entries []*cdpfetch.HeaderEntry) {
 // passed are the fields of a request that servers decide by; the others are those of fetch.
 var passed = []string{"Accept", "Origin", "X-Requested-With"}
 
-func partHeader(asked network.Headers) http.Header {
+func subresourceHeader(asked network.Headers) http.Header {
 	header := make(http.Header)
 	for name, value := range asked {
 		text, ok := value.(string)

@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 	"github.com/webrace/webrace/xmlschema"
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/stagetest"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -53,14 +54,14 @@ func TestAConditionThatCannotBeEvaluatedFailsTheItem(t *testing.T) {
 }
 
 func TestPortsAreThoseOfTheOptions(t *testing.T) {
-	config := `version = 1
+	text := `version = 1
 [pipeline.p]
 flow = ["lines > r", "r.b > drop", "r.other > print"]
 [pipeline.p.stage.r]
 type = "route"
 ports = [{ name = "a", when = "url == ''" }]
 `
-	_, err := pipeline.Parse("p.toml", []byte(config), pipeline.LoadOptions{})
+	_, err := config.Parse("p.toml", []byte(text), config.LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), `has no output port "b"`) {
 		t.Errorf("got %v", err)
 	}

@@ -13,8 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
 // Options of the stage. Exactly one of every, share and first says how.

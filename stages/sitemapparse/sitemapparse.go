@@ -16,10 +16,10 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
-	"github.com/webrace/webrace/internal/linkset"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/sitemap"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/linkset"
 )
 
 // Options of the stage.
@@ -100,7 +100,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return nil
 }
 
-// notStored makes the next visit ask for the sitemap anew: nobody keeps what a 304 would confirm, or what
+// notStored makes the next visit ask for the sitemap anew: what a 304 would confirm is not kept, nor what
 // would answer another crawl that comes here in the same round. The digest tells whether it changed.
 func notStored(digest webrace.Digest) webrace.Learned {
 	return func(v *webrace.Visit) {
@@ -150,7 +150,7 @@ func (s *stage) list(d *webrace.Document, found *document) ([]*webrace.Links, er
 	s.count("invalid", set.Invalid)
 	s.count("over_limit", set.Over)
 	s.count("other_host", otherHost)
-	return set.Links(d), nil
+	return set.Links(d, webrace.ViaSitemap), nil
 }
 
 // mostSaid is of how many sitemaps it is said that they are cut; the others are counted.

@@ -150,7 +150,7 @@ func TestTimesOfChangeGoWithTheURLs(t *testing.T) {
 		t.Errorf("changed %v, want %v; counters %v", got, want, r.Counters)
 	}
 	if l := try(t, defaults, fetched(here, "text/xml", urlset("/a"))).Out["links"][0].(*webrace.Links); l.Changed != nil {
-		t.Errorf("times that nobody told: %v", l.Changed)
+		t.Errorf("times that the sitemap does not say: %v", l.Changed)
 	}
 }
 

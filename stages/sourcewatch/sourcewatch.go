@@ -61,8 +61,8 @@ type stage struct {
 
 	mu     sync.Mutex
 	states map[string]map[string]*state // by crawl and URD: of those alone whose start failed last
-	again  []string                     // crawls to look at again, because a notice of theirs was dealt with
-	bell   chan struct{}                // capacity 1
+	again  []string                     // crawls to check again, because a notice of theirs was dealt with
+	signal chan struct{}                // capacity 1
 }
 
 var _ pipeline.Source = (*stage)(nil)
@@ -72,7 +72,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{options: o, env: env, now: time.Now, states: make(map[string]map[string]*state), bell: make(chan struct{}, 1)}
+	s := &stage{options: o, env: env, now: time.Now, states: make(map[string]map[string]*state), signal: make(chan struct{}, 1)}
 	if s.frontier, err = dir.Frontier(); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	return s, err
 }
 
-// Run looks at all crawls, and then at each that has news, until the run drains, or, unless it is continuous,
+// Run checks all crawls, and then each whose status changes, until the run drains, or, unless it is continuous,
 // nothing crawls in this process any more.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	if err := s.load(ctx); err != nil {
@@ -88,26 +88,26 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	}
 	crawling, stop := context.WithCancel(ctx)
 	defer stop()
-	news, failed := make(chan []frontier.Standing), make(chan error, 1)
+	changed, failed := make(chan []frontier.CrawlStatus), make(chan error, 1)
 	var listener sync.WaitGroup
 	defer listener.Wait()
 	defer stop() // before waiting
-	listener.Go(func() { failed <- s.env.Try(func() error { return s.listen(crawling, news) }) })
+	listener.Go(func() { failed <- s.env.Try(func() error { return s.listen(crawling, changed) }) })
 
-	err := s.lookAtAll(ctx, out)
+	err := s.checkAll(ctx, out)
 	upstream := s.env.Upstream
 	if s.env.Continuous {
 		upstream = nil
 	}
 	for err == nil {
 		select {
-		case standings := <-news:
-			err = s.lookAt(ctx, standings, out)
-		case <-s.bell:
-			err = s.lookAgain(ctx, out)
+		case statuses := <-changed:
+			err = s.checkEach(ctx, statuses, out)
+		case <-s.signal:
+			err = s.checkAgain(ctx, out)
 		case err = <-failed:
 		case <-upstream:
-			return s.lookAtAll(ctx, out)
+			return s.checkAll(ctx, out)
 		case <-ctx.Done():
 			return nil
 		}
@@ -118,32 +118,32 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	return err
 }
 
-// listen passes on how crawls stand that have news.
-func (s *stage) listen(ctx context.Context, news chan<- []frontier.Standing) error {
+// listen passes on the statuses of crawls that change.
+func (s *stage) listen(ctx context.Context, changed chan<- []frontier.CrawlStatus) error {
 	for cursor := uint64(0); ; {
-		standings, next, err := s.frontier.NextStandings(ctx, s.options.Pipeline, cursor)
+		statuses, next, err := s.frontier.WaitStatus(ctx, s.options.Pipeline, cursor)
 		if err != nil {
 			return err
 		}
 		cursor = next
 		select {
-		case news <- standings:
+		case changed <- statuses:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-func (s *stage) lookAtAll(ctx context.Context, out pipeline.Emitter) error {
-	standings, err := s.frontier.Standings(s.options.Pipeline)
+func (s *stage) checkAll(ctx context.Context, out pipeline.Emitter) error {
+	statuses, err := s.frontier.CrawlStatuses(s.options.Pipeline)
 	if err != nil {
 		return err
 	}
-	return s.lookAt(ctx, standings, out)
+	return s.checkEach(ctx, statuses, out)
 }
 
-// lookAgain looks at the crawls of which a notice has been dealt with: what became of them meanwhile waited.
-func (s *stage) lookAgain(ctx context.Context, out pipeline.Emitter) error {
+// checkAgain checks the crawls of which a notice has been dealt with: what became of them meanwhile waited.
+func (s *stage) checkAgain(ctx context.Context, out pipeline.Emitter) error {
 	s.mu.Lock()
 	again := make(map[string]bool, len(s.again))
 	for _, crawl := range s.again {
@@ -151,35 +151,35 @@ func (s *stage) lookAgain(ctx context.Context, out pipeline.Emitter) error {
 	}
 	s.again = nil
 	s.mu.Unlock()
-	standings, err := s.frontier.Standings(s.options.Pipeline)
+	statuses, err := s.frontier.CrawlStatuses(s.options.Pipeline)
 	if err != nil {
 		return err
 	}
-	var some []frontier.Standing
-	for _, standing := range standings {
-		if again[standing.Crawl] {
-			some = append(some, standing)
+	var some []frontier.CrawlStatus
+	for _, status := range statuses {
+		if again[status.Crawl] {
+			some = append(some, status)
 		}
 	}
-	return s.lookAt(ctx, some, out)
+	return s.checkEach(ctx, some, out)
 }
 
-func (s *stage) lookAt(ctx context.Context, standings []frontier.Standing, out pipeline.Emitter) error {
-	for _, standing := range standings {
-		if err := s.look(ctx, standing, out); err != nil {
-			return fmt.Errorf("look at crawl %s: %w", standing.Crawl, err)
+func (s *stage) checkEach(ctx context.Context, statuses []frontier.CrawlStatus, out pipeline.Emitter) error {
+	for _, status := range statuses {
+		if err := s.check(ctx, status, out); err != nil {
+			return fmt.Errorf("look at crawl %s: %w", status.Crawl, err)
 		}
 	}
 	return nil
 }
 
-// look finds out how the start of a crawl fares, and tells the owners of its URDs what there is to tell.
-func (s *stage) look(ctx context.Context, standing frontier.Standing, out pipeline.Emitter) error {
-	urds, err := s.urds(ctx, standing.Crawl)
+// check finds out how the start of a crawl fares, and tells the owners of its URDs what there is to tell.
+func (s *stage) check(ctx context.Context, status frontier.CrawlStatus, out pipeline.Emitter) error {
+	urds, err := s.urds(ctx, status.Crawl)
 	if err != nil {
 		return err
 	}
-	if err := s.forgetOthers(ctx, standing.Crawl, urds); err != nil || len(urds) == 0 {
+	if err := s.forgetOthers(ctx, status.Crawl, urds); err != nil || len(urds) == 0 {
 		return err
 	}
 	crawl := urds[0].Crawl // start and secret of all of them are the same
@@ -189,9 +189,9 @@ func (s *stage) look(ctx context.Context, standing frontier.Standing, out pipeli
 	}
 	for _, urd := range urds {
 		if visit.Error != "" {
-			err = s.failed(ctx, standing, urd, visit.Error, out)
+			err = s.failed(ctx, status, urd, visit.Error, out)
 		} else {
-			err = s.answered(ctx, standing.Crawl, urd, out)
+			err = s.answered(ctx, status.Crawl, urd, out)
 		}
 		if err != nil {
 			return err
@@ -211,27 +211,27 @@ func (s *stage) urds(ctx context.Context, crawl string) (urds []control.URD, err
 }
 
 // failed counts a round that has ended without a document of its start, once.
-func (s *stage) failed(ctx context.Context, standing frontier.Standing, urd control.URD, reason string, out pipeline.Emitter) error {
-	if standing.Pending > 0 {
+func (s *stage) failed(ctx context.Context, status frontier.CrawlStatus, urd control.URD, reason string, out pipeline.Emitter) error {
+	if status.Pending > 0 {
 		return nil // it may still be tried again
 	}
 	s.mu.Lock()
-	st := s.stateOf(standing.Crawl, urd.ID)
+	st := s.stateOf(status.Crawl, urd.ID)
 	if st.pending {
 		s.mu.Unlock()
 		return nil
 	}
-	counted := st.count(standing.Round)
+	counted := st.count(status.Round)
 	next := *st
 	s.mu.Unlock()
 	switch {
 	case !next.told && next.failures >= s.options.Rounds:
 		next.told = true
-		return s.tell(ctx, standing.Crawl, urd, next, &webrace.Notice{
+		return s.emitNotice(ctx, status.Crawl, urd, next, &webrace.Notice{
 			ID: noticeID(urd.ID, webrace.SourceFailing, next.since), State: webrace.SourceFailing, Reason: reason, Failures: next.failures,
 		}, out)
 	case counted:
-		return s.save(ctx, standing.Crawl, urd.ID, next)
+		return s.save(ctx, status.Crawl, urd.ID, next)
 	}
 	return nil
 }
@@ -249,13 +249,13 @@ func (s *stage) answered(ctx context.Context, crawl string, urd control.URD, out
 	if !last.told {
 		return s.save(ctx, crawl, urd.ID, state{})
 	}
-	return s.tell(ctx, crawl, urd, state{}, &webrace.Notice{
+	return s.emitNotice(ctx, crawl, urd, state{}, &webrace.Notice{
 		ID: noticeID(urd.ID, webrace.SourceRecovered, last.since), State: webrace.SourceRecovered, Failures: last.failures,
 	}, out)
 }
 
-// tell emits a notice. Once it has been dealt with, the state is the next one.
-func (s *stage) tell(ctx context.Context, crawl string, urd control.URD, next state, n *webrace.Notice, out pipeline.Emitter) error {
+// emitNotice emits a notice. Once it has been dealt with, the state is the next one.
+func (s *stage) emitNotice(ctx context.Context, crawl string, urd control.URD, next state, n *webrace.Notice, out pipeline.Emitter) error {
 	n.Owner, n.URD, n.URI, n.At = urd.Owner, urd.ID, urd.Crawl.Start, s.now().UTC().Truncate(time.Second)
 	s.mu.Lock()
 	s.states[crawl][urd.ID].pending = true
@@ -269,22 +269,23 @@ func (s *stage) tell(ctx context.Context, crawl string, urd control.URD, next st
 			}
 			return
 		}
-		// It stays pending until that is durable, so that nobody tells it meanwhile.
+		// It stays pending until that is durable, so that it is not emitted again meanwhile.
 		if err := s.save(context.WithoutCancel(ctx), crawl, urd.ID, next); err != nil {
 			s.env.Logger.Error("not noted that an owner was told of their source; they may be told again", "urd", urd.ID, "error", err)
 			return
 		}
 		s.env.Counter(string(n.State)).Add(1)
-		s.ring(crawl)
+		s.requestCheck(crawl)
 	}))
 }
 
-func (s *stage) ring(crawl string) {
+// requestCheck has a crawl checked again.
+func (s *stage) requestCheck(crawl string) {
 	s.mu.Lock()
 	s.again = append(s.again, crawl)
 	s.mu.Unlock()
 	select {
-	case s.bell <- struct{}{}:
+	case s.signal <- struct{}{}:
 	default:
 	}
 }

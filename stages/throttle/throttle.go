@@ -12,9 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
-	"github.com/webrace/webrace/internal/shelf"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	"github.com/webrace/webrace/pipeline/pending"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
 // Options of the stage.
@@ -73,18 +74,17 @@ type stage struct {
 	options Options
 	env     *pipeline.Env
 	key     *expression.Key
-	shelf   *shelf.Shelf
+	pending *pending.Queue
 	added   chan struct{} // an item has come
 
-	mu    sync.Mutex
-	lanes map[string]*lane
-	due   lanes // those in which somebody waits
-	idle  lanes // the others, while their last items count
+	mu     sync.Mutex
+	queues map[string]*keyQueue
+	due    queueHeap // those in which items wait
+	idle   queueHeap // the others, while their last items count
 }
 
-// lane is the line of a key. A lane that nobody waits in is kept until its rate would let a whole burst pass,
-// and then forgotten.
-type lane struct {
+// keyQueue is the queue of a key. An empty one is kept until its rate would let a whole burst pass, and then forgotten.
+type keyQueue struct {
 	key     string
 	waiting []pipeline.Held
 	full    time.Time // when a whole burst may pass again
@@ -99,16 +99,16 @@ var (
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
 	key, err := expression.CompileKey(o.Key)
-	return &stage{options: o, env: env, key: key, shelf: shelf.New(o.Waiting), added: make(chan struct{}, 1), lanes: make(map[string]*lane)}, err
+	return &stage{options: o, env: env, key: key, pending: pending.New(o.Waiting), added: make(chan struct{}, 1), queues: make(map[string]*keyQueue)}, err
 }
 
-// Process puts the item in its lane.
+// Process puts the item in the queue of its key.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
 	key, err := s.key.Of(it)
 	if err != nil {
 		return err
 	}
-	if err := s.shelf.Take(ctx, func() {}); err != nil {
+	if err := s.pending.Take(ctx, func() {}); err != nil {
 		return err
 	}
 	s.enqueue("k"+key, pipeline.Keep(it))
@@ -119,7 +119,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 	return nil
 }
 
-// overflow is the lane of those for whose key there is none; no key is called so.
+// overflow is the queue of the items for whose key there is none; no key is called so.
 const overflow = ""
 
 func (s *stage) enqueue(key string, held pipeline.Held) {
@@ -127,41 +127,41 @@ func (s *stage) enqueue(key string, held pipeline.Held) {
 	defer s.mu.Unlock()
 	now := time.Now()
 	s.forget(now)
-	if _, known := s.lanes[key]; !known && len(s.lanes) >= s.options.MaxKeys {
+	if _, known := s.queues[key]; !known && len(s.queues) >= s.options.MaxKeys {
 		key = overflow
 		s.env.Counter("shared_keys").Add(1)
 	}
-	l := s.lanes[key]
+	q := s.queues[key]
 	switch {
-	case l == nil:
-		l = &lane{key: key}
-		s.lanes[key] = l
-	case len(l.waiting) == 0:
-		heap.Remove(&s.idle, l.place)
+	case q == nil:
+		q = &keyQueue{key: key}
+		s.queues[key] = q
+	case len(q.waiting) == 0:
+		heap.Remove(&s.idle, q.place)
 	}
-	l.waiting = append(l.waiting, held)
-	if len(l.waiting) == 1 {
-		l.at = s.allowed(l)
-		heap.Push(&s.due, l)
+	q.waiting = append(q.waiting, held)
+	if len(q.waiting) == 1 {
+		q.at = s.allowed(q)
+		heap.Push(&s.due, q)
 	}
-	if l.at.After(now) {
+	if q.at.After(now) {
 		s.env.Counter("delayed").Add(1)
 	}
 }
 
-// allowed says when the next item of a lane may pass.
-func (s *stage) allowed(l *lane) time.Time {
-	return l.full.Add(-time.Duration(s.options.Burst-1) * s.options.interval())
+// allowed says when the next item of a queue may pass.
+func (s *stage) allowed(q *keyQueue) time.Time {
+	return q.full.Add(-time.Duration(s.options.Burst-1) * s.options.interval())
 }
 
-// forget removes the lanes whose past does not matter any more.
+// forget removes the queues whose past does not matter any more.
 func (s *stage) forget(now time.Time) {
 	for len(s.idle) > 0 && !s.idle[0].at.After(now) {
-		delete(s.lanes, heap.Pop(&s.idle).(*lane).key)
+		delete(s.queues, heap.Pop(&s.idle).(*keyQueue).key)
 	}
 }
 
-// next returns the item whose turn has come, or when there will be one: the zero time if nobody waits.
+// next returns the item whose turn has come, or when there will be one: the zero time if none waits.
 func (s *stage) next(now time.Time) (held pipeline.Held, found bool, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,39 +169,40 @@ func (s *stage) next(now time.Time) (held pipeline.Held, found bool, at time.Tim
 	if len(s.due) == 0 {
 		return held, false, at
 	}
-	l := s.due[0]
-	if l.at.After(now) {
-		return held, false, l.at
+	q := s.due[0]
+	if q.at.After(now) {
+		return held, false, q.at
 	}
-	held, l.waiting = l.waiting[0], l.waiting[1:]
-	if l.full.Before(now) {
-		l.full = now
+	held, q.waiting[0] = q.waiting[0], pipeline.Held{} // the queue outlives its items
+	q.waiting = q.waiting[1:]
+	if q.full.Before(now) {
+		q.full = now
 	}
-	l.full = l.full.Add(s.options.interval())
-	if len(l.waiting) > 0 {
-		l.at = s.allowed(l)
+	q.full = q.full.Add(s.options.interval())
+	if len(q.waiting) > 0 {
+		q.at = s.allowed(q)
 		heap.Fix(&s.due, 0)
 		return held, true, at
 	}
 	heap.Pop(&s.due)
-	l.at = l.full
-	heap.Push(&s.idle, l)
+	q.at, q.waiting = q.full, nil
+	heap.Push(&s.idle, q)
 	return held, true, at
 }
 
-// all takes everybody who waits.
+// all takes all items that wait.
 func (s *stage) all() (waiting []pipeline.Held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.due) > 0 {
-		l := heap.Pop(&s.due).(*lane)
-		waiting = append(waiting, l.waiting...)
-		delete(s.lanes, l.key)
+		q := heap.Pop(&s.due).(*keyQueue)
+		waiting = append(waiting, q.waiting...)
+		delete(s.queues, q.key)
 	}
 	return waiting
 }
 
-// Release lets items pass, one at a time, until nobody waits and nobody will come.
+// Release lets items pass, one at a time, until none waits and none will come.
 func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline.Emitter) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -210,7 +211,7 @@ func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline
 		held, found, at := s.next(time.Now())
 		switch {
 		case found:
-			s.shelf.Free(1)
+			s.pending.Free(1)
 			if err := pipeline.EmitGroup(ctx, out, "", held.Item.Value, held.Item.Meta, []pipeline.Held{held}); err != nil {
 				return s.giveBack(ended, err)
 			}
@@ -248,14 +249,14 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// giveBack lets go of all that wait, until nobody comes any more: they were not dealt with.
+// giveBack lets go of all that wait, until none comes any more: they were not dealt with.
 func (s *stage) giveBack(ended <-chan struct{}, why error) error {
 	for over := ended == nil; ; {
 		waiting := s.all()
 		for _, held := range waiting {
 			held.Done(why)
 		}
-		s.shelf.Free(len(waiting))
+		s.pending.Free(len(waiting))
 		s.env.Counter("given_back").Add(int64(len(waiting)))
 		if over {
 			return nil
@@ -268,23 +269,23 @@ func (s *stage) giveBack(ended <-chan struct{}, why error) error {
 	}
 }
 
-// lanes is a heap of those whose time comes first.
-type lanes []*lane
+// queueHeap is a heap of the queues whose time comes first.
+type queueHeap []*keyQueue
 
-func (l lanes) Len() int           { return len(l) }
-func (l lanes) Less(i, j int) bool { return l[i].at.Before(l[j].at) }
-func (l lanes) Swap(i, j int) {
-	l[i], l[j] = l[j], l[i]
-	l[i].place, l[j].place = i, j
+func (h queueHeap) Len() int           { return len(h) }
+func (h queueHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h queueHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
 }
-func (l *lanes) Push(x any) {
-	one := x.(*lane)
-	one.place = len(*l)
-	*l = append(*l, one)
+func (h *queueHeap) Push(x any) {
+	one := x.(*keyQueue)
+	one.place = len(*h)
+	*h = append(*h, one)
 }
-func (l *lanes) Pop() any {
-	last := len(*l) - 1
-	one := (*l)[last]
-	*l = (*l)[:last]
+func (h *queueHeap) Pop() any {
+	last := len(*h) - 1
+	one := (*h)[last]
+	*h = (*h)[:last]
 	return one
 }

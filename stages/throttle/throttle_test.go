@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
@@ -121,15 +123,39 @@ func TestKeysAreForgotten(t *testing.T) {
 				break
 			}
 		}
-		if len(s.lanes) != 1000 {
-			t.Errorf("%d lanes", len(s.lanes))
+		if len(s.queues) != 1000 {
+			t.Errorf("%d queues", len(s.queues))
 		}
 		time.Sleep(time.Second)
 		s.next(time.Now())
-		if len(s.lanes) != 0 || len(s.idle) != 0 || len(s.due) != 0 {
-			t.Errorf("%d lanes, %d idle and %d due are left", len(s.lanes), len(s.idle), len(s.due))
+		if len(s.queues) != 0 || len(s.idle) != 0 || len(s.due) != 0 {
+			t.Errorf("%d queues, %d idle and %d due are left", len(s.queues), len(s.idle), len(s.due))
 		}
 	})
+}
+
+// The rate of a key outlives its items, for as long as a period: these must be gone by then.
+func TestWhatHasPassedIsNotKept(t *testing.T) {
+	t.Parallel()
+	impl, err := newStage(with(func(o *Options) { o.Key, o.Period = "meta.key", pipeline.Duration(time.Hour) }), pipeline.NewEnv("p", "s", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := impl.(*stage)
+	value := &[]byte{1}
+	passed := weak.Make(value)
+	if err := s.Process(t.Context(), &pipeline.Item{Value: value}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, _ := s.next(time.Now()); !found || len(s.queues) != 1 {
+		t.Fatal("it does not pass, or its key is forgotten")
+	}
+	value = nil
+	runtime.GC()
+	if passed.Value() != nil {
+		t.Error("an item that has passed is still in memory")
+	}
+	runtime.KeepAlive(s)
 }
 
 func TestADrainGivesBackWhatWaits(t *testing.T) {

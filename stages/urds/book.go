@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/cron"
 	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -27,6 +28,8 @@ type book struct {
 type wish struct {
 	owner string
 	crawl webrace.Crawl
+	times schedule.Times // nil: it asks by its timing
+	since time.Time      // times up to then do not count
 }
 
 // crawl is one that URDs want, or wanted.
@@ -84,14 +87,36 @@ func (b *book) setOpen(c *crawl, open bool) {
 	c.open = open
 }
 
-// add takes in a URD. One that names no timing has that of the options.
-func (b *book) add(urd control.URD) *crawl {
+// add takes in a URD, the times of which count from since on. One that names neither times nor timing has the timing of
+// the options.
+func (b *book) add(urd control.URD, since time.Time) *crawl {
+	w := wish{owner: urd.Owner, since: since}
+	if urd.At != "" {
+		w.times, urd.Crawl.Timing = timesOf(urd)
+	}
 	urd.Crawl.Timing = cmp.Or(urd.Crawl.Timing, time.Duration(b.options.Timing))
-	b.urds[urd.ID] = wish{urd.Owner, urd.Crawl}
+	w.crawl = urd.Crawl
+	b.urds[urd.ID] = w
 	c := b.crawl(urd.Crawl.ID)
 	c.wanted[urd.ID] = urd.Crawl
 	return c
 }
+
+// timesOf returns the times of a URD that has some, and the timing that its crawl has of them for pages that are no
+// start: half of what lies between two of them at least, so that a page that was visited late in one round is due in
+// the next.
+func timesOf(urd control.URD) (schedule.Times, time.Duration) {
+	e, err := cron.Parse(urd.At)
+	if err != nil { // it was read when the URD was stored, by a release that knew more
+		return never{}, 0
+	}
+	return e, e.Shortest() / 2
+}
+
+// never is at no time.
+type never struct{}
+
+func (never) Next(time.Time) time.Time { return time.Time{} }
 
 // remove takes out a URD, if it is there. Its crawl stays known, as a round of it may be open.
 func (b *book) remove(id string) {
@@ -101,7 +126,7 @@ func (b *book) remove(id string) {
 	}
 }
 
-// wanted counts the crawls that somebody wants.
+// wanted counts the crawls that a URD wants.
 func (b *book) wanted() (n int) {
 	for _, c := range b.crawls {
 		if len(c.wanted) > 0 {
@@ -134,5 +159,7 @@ func (c *crawl) merged() webrace.Crawl {
 // requestOf is what a URD asks of the agenda.
 func (b *book) requestOf(id string) schedule.Request {
 	u := b.urds[id]
-	return schedule.Request{ID: id, Owner: u.owner, Target: u.crawl.ID, Timing: u.crawl.Timing, Urgency: u.crawl.Urgency}
+	return schedule.Request{
+		ID: id, Owner: u.owner, Target: u.crawl.ID, Timing: u.crawl.Timing, Urgency: u.crawl.Urgency, Times: u.times, Since: u.since,
+	}
 }

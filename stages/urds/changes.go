@@ -9,7 +9,7 @@ import (
 )
 
 // changed takes up what was changed since a point: a URD that is new, or asks for something else, is due at
-// once, as is one that a check was asked for.
+// once, as is one that a check was asked for. One that names times waits for them.
 func (r *rounds) changed(ctx context.Context, from, to control.Point) error {
 	now := time.Now()
 	if from.Quotas != to.Quotas {
@@ -53,9 +53,15 @@ func (r *rounds) revise(ctx context.Context, from, to control.Point, now time.Ti
 			r.agenda.Remove(revision.ID)
 			continue
 		}
-		c := r.book.add(*revision.URD)
+		var since time.Time
+		if revision.URD.At != "" {
+			if since, err = r.control.TimesSince(ctx, revision.ID); err != nil {
+				return err
+			}
+		}
+		c := r.book.add(*revision.URD, since)
 		r.agenda.Put(r.book.requestOf(revision.ID), now)
-		if revision.URD.Interest > from.Revision {
+		if revision.URD.At == "" && revision.URD.Interest > from.Revision {
 			r.agenda.CheckNow(revision.ID, now)
 		}
 		if c.open {

@@ -30,7 +30,7 @@ type rounds struct {
 type failures struct {
 	mu     sync.Mutex
 	crawls []string
-	bell   chan struct{} // capacity 1
+	signal chan struct{} // capacity 1
 }
 
 func (f *failures) add(crawl string) {
@@ -38,7 +38,7 @@ func (f *failures) add(crawl string) {
 	f.crawls = append(f.crawls, crawl)
 	f.mu.Unlock()
 	select {
-	case f.bell <- struct{}{}:
+	case f.signal <- struct{}{}:
 	default:
 	}
 }
@@ -51,10 +51,10 @@ func (f *failures) take() []string {
 	return all
 }
 
-// news is what happens outside of the stage.
-type news struct {
-	changed   *control.Point
-	standings []frontier.Standing
+// event is what happens outside of the stage.
+type event struct {
+	changed  *control.Point
+	statuses []frontier.CrawlStatus
 }
 
 func (s *stage) runContinuously(ctx context.Context, out pipeline.Emitter) error {
@@ -64,13 +64,13 @@ func (s *stage) runContinuously(ctx context.Context, out pipeline.Emitter) error
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	happened := make(chan news)
+	happened := make(chan event)
 	var listeners sync.WaitGroup
 	defer listeners.Wait()
 	defer stop(nil) // before waiting
 	listen := func(to func() error) { listeners.Go(func() { stop(s.env.Try(to)) }) }
 	listen(func() error { return r.listenToChanges(ctx, from, happened) })
-	listen(func() error { return r.listenToStandings(ctx, happened) })
+	listen(func() error { return r.listenToStatuses(ctx, happened) })
 	if err := r.run(ctx, from, happened); err != nil && ctx.Err() == nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *stage) runContinuously(ctx context.Context, out pipeline.Emitter) error
 
 // newRounds reads what people ask for, and how it stands.
 func (s *stage) newRounds(ctx context.Context, out pipeline.Emitter) (*rounds, control.Point, error) {
-	r := &rounds{stage: s, out: out, failures: failures{bell: make(chan struct{}, 1)}, agenda: schedule.New(schedule.Options{
+	r := &rounds{stage: s, out: out, failures: failures{signal: make(chan struct{}, 1)}, agenda: schedule.New(schedule.Options{
 		Policy: schedule.Policies[s.options.Policy], AtOnce: s.options.Rounds, Quota: s.options.Quota,
 	})}
 	from, err := s.control.Now(ctx)
@@ -111,37 +111,41 @@ func (r *rounds) begin(ctx context.Context, from control.Point) error {
 	if err := r.setQuotas(ctx, now); err != nil {
 		return err
 	}
-	standings, err := r.frontier.Standings(r.env.Pipeline)
+	statuses, err := r.frontier.CrawlStatuses(r.env.Pipeline)
 	if err != nil {
 		return err
 	}
-	stood := make(map[string]frontier.Standing, len(standings))
-	for _, s := range standings {
+	stood := make(map[string]frontier.CrawlStatus, len(statuses))
+	for _, s := range statuses {
 		stood[s.Crawl] = s
+	}
+	since, err := r.control.AllTimesSince(ctx)
+	if err != nil {
+		return err
 	}
 	for urd, err := range r.control.Query(ctx, r.options.Query) {
 		if err != nil {
 			return err
 		}
 		if r.book.chosen(urd) {
-			r.enter(urd, stood, now)
+			r.enter(urd, stood, since[urd.ID], now)
 		}
 	}
-	for _, s := range standings {
+	for _, s := range statuses {
 		if c := r.book.crawls[s.Crawl]; c != nil && !c.open && r.ledger.cost(s) > 0 {
 			r.account(s, visitOf(s, now), now)
 		}
 	}
 	r.count()
 	if len(r.book.urds) == 0 {
-		r.env.Logger.Warn("no URD to crawl for; waiting for one", "xpath", r.options.Query, "ids", r.options.IDs)
+		r.env.Logger.Info("no URD to crawl for; waiting for one", "xpath", r.options.Query, "ids", r.options.IDs)
 	}
 	return r.control.Copied(ctx, from.Revision)
 }
 
 // visitOf is the visit that the last round of a crawl was. Of one that began ahead of now, because the clock was
 // set back since, nothing is known of when that was: the next one is due at once.
-func visitOf(s frontier.Standing, now time.Time) schedule.Visit {
+func visitOf(s frontier.CrawlStatus, now time.Time) schedule.Visit {
 	v := schedule.Visit{Began: s.Started, Interval: s.Interval}
 	if schedule.Ahead(s.Started, now) {
 		v.Began = time.Unix(0, 0)
@@ -149,8 +153,8 @@ func visitOf(s frontier.Standing, now time.Time) schedule.Visit {
 	return v
 }
 
-// enter enters a URD when the run begins.
-func (r *rounds) enter(urd control.URD, stood map[string]frontier.Standing, now time.Time) {
+// enter enters a URD when the run begins, the times of which count from since on.
+func (r *rounds) enter(urd control.URD, stood map[string]frontier.CrawlStatus, since, now time.Time) {
 	id := urd.Crawl.ID
 	c := r.book.crawls[id]
 	s := stood[id]
@@ -165,7 +169,10 @@ func (r *rounds) enter(urd control.URD, stood map[string]frontier.Standing, now 
 		}
 		r.ledger.know(id, s.Requests)
 	}
-	r.book.add(urd)
+	if schedule.Ahead(since, now) {
+		since = now
+	}
+	r.book.add(urd, since)
 	r.agenda.Put(r.book.requestOf(urd.ID), now)
 	switch {
 	case s.Pending > 0 && !c.open:
@@ -173,16 +180,16 @@ func (r *rounds) enter(urd control.URD, stood map[string]frontier.Standing, now 
 		c.round = s.Round - 1
 		r.agenda.Resume(id)
 		c.resume = true
-	case s.Round == 0:
+	case s.Round == 0 && urd.At == "":
 		return
 	}
-	if urd.Interest > r.ledger.openedFor(id) || urd.CheckAsked.After(s.Started) {
+	if urd.At == "" && urd.Interest > r.ledger.openedFor(id) || urd.CheckAsked.After(s.Started) {
 		r.agenda.CheckNow(urd.ID, now)
 	}
 }
 
 // run opens rounds until the run drains.
-func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan news) error {
+func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan event) error {
 	for _, c := range r.book.toResume() {
 		if err := r.emit(ctx, c, 0); err != nil {
 			return err
@@ -197,22 +204,22 @@ func (r *rounds) run(ctx context.Context, at control.Point, happened <-chan news
 				return err
 			}
 		}
-		r.tellNext(next)
+		r.showNext(next)
 		timer := time.NewTimer(r.wait(next))
 		var err error
 		select {
-		case n := <-happened:
-			if n.changed != nil {
-				err = r.changed(ctx, at, *n.changed)
-				at = *n.changed
+		case e := <-happened:
+			if e.changed != nil {
+				err = r.changed(ctx, at, *e.changed)
+				at = *e.changed
 			}
-			r.ended(n.standings, time.Now())
-		case <-r.failures.bell:
+			r.ended(e.statuses, time.Now())
+		case <-r.failures.signal:
 			r.notOpened(r.failures.take(), time.Now())
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			r.tellNext(time.Time{})
+			r.showNext(time.Time{})
 			return nil
 		}
 		timer.Stop()
@@ -239,11 +246,14 @@ func (r *rounds) watchClock(now time.Time) {
 	r.latest = at
 }
 
+// lookAgain is how long the clock may be put forward, or the machine sleep, before that is noticed.
+const lookAgain = time.Minute
+
 // wait is how long nothing has to be done, if nothing happens.
 func (r *rounds) wait(next time.Time) time.Duration {
 	wait := time.Duration(1<<63 - 1)
 	if !next.IsZero() {
-		wait = time.Until(next)
+		wait = min(time.Until(next), lookAgain)
 	}
 	if r.ledger.dirty() {
 		wait = min(wait, writeEvery)
@@ -251,8 +261,8 @@ func (r *rounds) wait(next time.Time) time.Duration {
 	return wait
 }
 
-// tellNext shows how many rounds are open, and when the next one is due, for whoever watches the run.
-func (r *rounds) tellNext(next time.Time) {
+// showNext shows how many rounds are open, and when the next one is due, to operators who watch the run.
+func (r *rounds) showNext(next time.Time) {
 	at := int64(0)
 	if !next.IsZero() {
 		at = next.UnixMilli()
@@ -295,8 +305,8 @@ func (r *rounds) notOpened(ids []string, now time.Time) {
 }
 
 // ended takes note of rounds that have ended, and charges for them.
-func (r *rounds) ended(standings []frontier.Standing, now time.Time) {
-	for _, s := range standings {
+func (r *rounds) ended(statuses []frontier.CrawlStatus, now time.Time) {
+	for _, s := range statuses {
 		c := r.book.crawls[s.Crawl]
 		if c == nil || !c.open || s.Pending > 0 || s.Round <= c.round {
 			continue
@@ -308,7 +318,7 @@ func (r *rounds) ended(standings []frontier.Standing, now time.Time) {
 }
 
 // account charges the owners of a crawl for a visit, which is no longer under way.
-func (r *rounds) account(s frontier.Standing, v schedule.Visit, now time.Time) {
+func (r *rounds) account(s frontier.CrawlStatus, v schedule.Visit, now time.Time) {
 	v.Cost = r.ledger.cost(s)
 	owners, share := r.agenda.Visited(s.Crawl, v, now)
 	r.ledger.charge(s, owners, share)
@@ -316,7 +326,7 @@ func (r *rounds) account(s frontier.Standing, v schedule.Visit, now time.Time) {
 
 // listenToChanges passes on that something was changed, once every copy of the URDs has it: what is opened
 // for a URD is matched with it.
-func (r *rounds) listenToChanges(ctx context.Context, at control.Point, happened chan<- news) error {
+func (r *rounds) listenToChanges(ctx context.Context, at control.Point, happened chan<- event) error {
 	for {
 		next, err := r.control.NextChange(ctx, at)
 		if err == nil {
@@ -327,22 +337,22 @@ func (r *rounds) listenToChanges(ctx context.Context, at control.Point, happened
 		}
 		at = next
 		select {
-		case happened <- news{changed: &next}:
+		case happened <- event{changed: &next}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-func (r *rounds) listenToStandings(ctx context.Context, happened chan<- news) error {
+func (r *rounds) listenToStatuses(ctx context.Context, happened chan<- event) error {
 	for cursor := uint64(0); ; {
-		standings, next, err := r.frontier.NextStandings(ctx, r.env.Pipeline, cursor)
+		statuses, next, err := r.frontier.WaitStatus(ctx, r.env.Pipeline, cursor)
 		if err != nil {
 			return err
 		}
 		cursor = next
 		select {
-		case happened <- news{standings: standings}:
+		case happened <- event{statuses: statuses}:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

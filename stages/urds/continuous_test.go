@@ -33,7 +33,9 @@ func TestTheLedgerChargesEachRequestOnce(t *testing.T) {
 	l := open()
 	l.know("c", 10) // were made before anything was charged
 	l.know("c", 99)
-	stood := func(requests uint64) frontier.Standing { return frontier.Standing{Crawl: "c", Requests: requests} }
+	stood := func(requests uint64) frontier.CrawlStatus {
+		return frontier.CrawlStatus{Crawl: "c", Requests: requests}
+	}
 	if got := l.cost(stood(14)); got != 4 {
 		t.Errorf("it cost %v, want 4", got)
 	}
@@ -118,7 +120,7 @@ func TestARoundThatCannotBeOpenedIsTriedAgainWhenTheNextOneIsDue(t *testing.T) {
 		t.Fatalf("seeds %+v, want one with the timing of the options", seeds)
 	}
 	r.failures.add(ann.Crawl.ID)
-	<-r.failures.bell
+	<-r.failures.signal
 	r.notOpened(r.failures.take(), now)
 	if due, next := r.agenda.Due(now); len(due) > 0 || !next.Equal(r.book.crawls[ann.Crawl.ID].opened.Add(time.Hour)) {
 		t.Errorf("due %v, next %v", due, next)
@@ -136,8 +138,8 @@ func TestARoundEndsOnce(t *testing.T) {
 	r, out := newTestRounds(t, f, Options{Query: defaults.Query, Timing: defaults.Timing, Policy: "fixed"})
 	now, id := time.Now(), ann.Crawl.ID
 	r.openDue(t, now)
-	first := []frontier.Standing{{Crawl: id, Round: 1, Requests: 5}}
-	for _, s := range [][]frontier.Standing{{{Crawl: id, Round: 1, Pending: 2, Requests: 3}}, first, first, {{Crawl: "of nobody", Round: 3}}} {
+	first := []frontier.CrawlStatus{{Crawl: id, Round: 1, Requests: 5}}
+	for _, s := range [][]frontier.CrawlStatus{{{Crawl: id, Round: 1, Pending: 2, Requests: 3}}, first, first, {{Crawl: "of nobody", Round: 3}}} {
 		r.ended(s, now)
 	}
 	if c := r.book.crawls[id]; c.open || r.book.open != 0 || c.round != 1 || r.ledger.usage["ann"] != 5 {
@@ -242,11 +244,11 @@ func TestAContinuousRunEndsWithItsContext(t *testing.T) {
 
 func TestFailuresWaitForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := failures{bell: make(chan struct{}, 1)}
+		f := failures{signal: make(chan struct{}, 1)}
 		for range 3 {
 			f.add("c")
 		}
-		<-f.bell
+		<-f.signal
 		if all := f.take(); len(all) != 3 || len(f.take()) != 0 {
 			t.Errorf("took %v", all)
 		}
@@ -316,7 +318,7 @@ func TestARoundIsDueAtOnceWhenTheClockWasSetBack(t *testing.T) {
 			for _, seed := range out.take() {
 				got = append(got, seed.URL)
 				c := r.book.crawls[seed.Crawl.ID]
-				r.ended([]frontier.Standing{{Crawl: seed.Crawl.ID, Round: c.round + 1}}, now)
+				r.ended([]frontier.CrawlStatus{{Crawl: seed.Crawl.ID, Round: c.round + 1}}, now)
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
@@ -327,7 +329,7 @@ func TestARoundIsDueAtOnceWhenTheClockWasSetBack(t *testing.T) {
 			wantDue("at first", now, "https://a.org/")
 		} else {
 			wantDue("at first, while the round is resumed", now)
-			r.ended([]frontier.Standing{{Crawl: ahead.Crawl.ID, Round: 1}}, now)
+			r.ended([]frontier.CrawlStatus{{Crawl: ahead.Crawl.ID, Round: 1}}, now)
 		}
 		wantDue("later", now.Add(time.Hour))
 		wantDue("a month later", now.Add(31*24*time.Hour), "https://a.org/", "https://b.org/")

@@ -66,14 +66,14 @@ func (l *ledger) know(crawl string, requests uint64) {
 }
 
 // cost is how many requests a crawl made that were not charged yet.
-func (l *ledger) cost(s frontier.Standing) float64 {
+func (l *ledger) cost(s frontier.CrawlStatus) float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return float64(max(int64(s.Requests)-l.cursors[requestsOf+s.Crawl], 0))
 }
 
 // charge notes that owners paid a share each for the requests of a crawl.
-func (l *ledger) charge(s frontier.Standing, owners []string, share float64) {
+func (l *ledger) charge(s frontier.CrawlStatus, owners []string, share float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.set(requestsOf+s.Crawl, int64(s.Requests))

@@ -28,7 +28,7 @@ type Options struct {
 	Query string   `toml:"xpath" doc:"which URDs, as an XPath expression on each"`
 	IDs   []string `toml:"ids" doc:"only the URDs with these ids; empty for all"`
 
-	Timing pipeline.Duration `toml:"timing" doc:"in a continuous run: the longest interval between two visits of a start, for URDs that name none"`
+	Timing pipeline.Duration `toml:"timing" doc:"in a continuous run: the longest interval between two visits of a start, for URDs that name none and no times"`
 	Policy string            `toml:"policy" doc:"in a continuous run: visit starts as often as their URDs say (fixed), up to eight times as often if they change (adaptive), or as they say, those of urgency 3, 2 and 1 in the proportion 8:3:1 while not all can be served" enum:"fixed,adaptive,urgency-first"`
 	Quota  int               `toml:"quota" doc:"in a continuous run: how many requests a day the crawls of an owner may cost who was given no quota; 0 is no limit"`
 	Rounds int               `toml:"rounds" doc:"in a continuous run: how many rounds may be open at once; 0 is no limit"`
@@ -45,7 +45,7 @@ func init() {
 		Summary: "starts the crawls of the stored URDs",
 		Doc: "URDs with the same start, scope and credentials share a crawl, as deep and as urgent as the most demanding of them. " +
 			"A URD whose URI ends in * starts none: its owner is told of what others' crawls bring. " +
-			"In a continuous run, it starts a round whenever one is due by timing, or was asked for, as far as the owners' quotas allow.",
+			"In a continuous run, it starts a round whenever one is due by timing, at the times that a URD names (at), or was asked for, as far as the owners' quotas allow.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the start of each crawl"}},
 	}, defaults, newStage)
 }
@@ -143,8 +143,8 @@ func (s *stage) crawls(ctx context.Context) ([]webrace.Crawl, error) {
 		}
 	}
 	s.env.Level("urds").Store(int64(len(chosen)))
-	if len(chosen) == 0 {
-		s.env.Logger.Warn("no URD to crawl for", "xpath", s.options.Query, "ids", s.options.IDs)
+	if len(chosen) == 0 { // which is as it should be where another source starts crawls
+		s.env.Logger.Info("no URD to crawl for", "xpath", s.options.Query, "ids", s.options.IDs)
 	}
 	return control.Crawls(chosen), nil
 }

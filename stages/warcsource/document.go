@@ -18,7 +18,7 @@ func (r *reading) document(rec *warc.Record) (*webrace.Document, error) {
 	if !holdsDocument(rec) {
 		return nil, nil
 	}
-	url, err := urlnorm.Parse(rec.URL())
+	url, err := urlnorm.ParseMarked(rec.URL())
 	if err != nil {
 		return nil, &warc.DamagedError{Reason: err.Error()}
 	}

@@ -93,6 +93,7 @@ type stage struct {
 
 var (
 	_ pipeline.Source  = (*stage)(nil)
+	_ pipeline.Opener  = (*stage)(nil)
 	_ pipeline.Checker = (*stage)(nil)
 )
 
@@ -115,6 +116,12 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Open refuses to read where there is nothing to be read.
+func (s *stage) Open(context.Context) error {
+	_, err := find(s.options.Paths)
+	return err
 }
 
 // Check finds out whether the files are there and can be read.
@@ -164,7 +171,7 @@ func find(paths []string) (files []string, err error) {
 			}
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no WARC file at %s", path)
+			return nil, fmt.Errorf("there is no WARC file at %s: say where there are some by the option paths (in the shipped pipeline: WEBRACE_ARCHIVE=…)", path)
 		}
 		for _, name := range found {
 			if name, err = filepath.Abs(name); err != nil {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
 )
 
 // aggregate is one field of the record of a window: what is computed, and of what.

@@ -17,9 +17,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
-	"github.com/webrace/webrace/internal/shelf"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	"github.com/webrace/webrace/pipeline/pending"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
 // Options of the stage. One of size and count says what a window is.
@@ -71,11 +72,13 @@ func (o Options) Validate() error {
 		return &pipeline.OptionError{Option: option, Err: fmt.Errorf(format, args...)}
 	}
 	switch {
+	case o.Size < 0:
+		return fault("size", "%v is negative", o.Size)
 	case (o.Size > 0) == (o.Count > 0):
 		return fault("size", "exactly one of size and count must be set")
 	case o.Count < 0 || o.Step < 0:
 		return fault("count", "must not be negative, nor step")
-	case o.Slide > o.Size, o.Slide > 0 && o.Size/o.Slide > mostOverlaps:
+	case o.Slide < 0, o.Slide > o.Size, o.Slide > 0 && o.Size/o.Slide > mostOverlaps:
 		return fault("slide", "must be 0s, or at most size and not less than a thousandth of it")
 	case o.Step > o.Count, o.Step > 0 && o.Count/o.Step > mostOverlaps:
 		return fault("step", "must be 0, or at most count and not less than a thousandth of it")
@@ -125,8 +128,8 @@ type stage struct {
 	options    Options
 	key        *expression.Key
 	aggregates []aggregate
-	keeps      bool // items take places on the shelf
-	shelf      *shelf.Shelf
+	keeps      bool // items take places of the queue
+	pending    *pending.Queue
 	windows    *windows
 }
 
@@ -149,7 +152,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		return nil, err
 	}
 	key, err := expression.CompileKey(o.Key)
-	s := &stage{options: o, key: key, aggregates: all, shelf: shelf.New(o.MaxItems), windows: newWindows(o, all, env)}
+	s := &stage{options: o, key: key, aggregates: all, pending: pending.New(o.MaxItems), windows: newWindows(o, all, env)}
 	s.keeps = o.Hold
 	for _, a := range all {
 		s.keeps = s.keeps || a.function == "collect"
@@ -176,15 +179,15 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 	places := 0
 	if s.keeps {
 		places = 1
-		if err := s.shelf.Take(ctx, s.windows.closeOldest); err != nil {
+		if err := s.pending.Take(ctx, s.windows.closeOldest); err != nil {
 			return err
 		}
 	}
 	if s.windows.add(key, arguments, it, places, time.Now()) {
-		s.shelf.Wake()
+		s.pending.Wake()
 	}
 	if s.keeps {
-		s.shelf.Put(s.windows.closeOldest)
+		s.pending.Put(s.windows.closeOldest)
 	}
 	return nil
 }
@@ -193,11 +196,11 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 func (s *stage) Hurry() {
 	if s.options.Hold {
 		s.windows.closeAll()
-		s.shelf.Wake()
+		s.pending.Wake()
 	}
 }
 
 // Release emits the records of windows as they are closed.
 func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline.Emitter) error {
-	return s.shelf.Release(ctx, ended, out, s.windows)
+	return s.pending.Release(ctx, ended, out, s.windows)
 }

@@ -220,6 +220,8 @@ func TestOptionsAreValidated(t *testing.T) {
 		{"count", func(o *Options) { o.Size, o.Step = second, -1 }},
 		{"slide", func(o *Options) { o.Size, o.Slide = second, 2*second }},
 		{"slide", func(o *Options) { o.Size, o.Slide = second, 1 }},
+		{"slide", func(o *Options) { o.Size, o.Slide = second, -1 }},
+		{"size", func(o *Options) { o.Count, o.Size = 1, -second }},
 		{"step", func(o *Options) { o.Count, o.Step = 1, 2 }},
 		{"step", func(o *Options) { o.Count, o.Step = 1_000_000, 1 }},
 		{"period", func(o *Options) { o.Count, o.Period = 1, 0 }},

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webrace/webrace/internal/shelf"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/pending"
 )
 
 // window is one that is open.
@@ -15,7 +15,7 @@ type window struct {
 	from   time.Time
 	closes time.Time // when it is closed, full or not
 	items  int
-	places int // that leave the shelf with it
+	places int // of the queue, which are given back with it
 	held   []pipeline.Held
 	accs   []accumulator
 	place  int // in the heap
@@ -36,7 +36,7 @@ type windows struct {
 	mu    sync.Mutex
 	lines map[string]*line
 	due   byTime
-	ready []shelf.Parcel
+	ready []pending.Item
 }
 
 func newWindows(o Options, all []aggregate, env *pipeline.Env) *windows {
@@ -160,7 +160,7 @@ func (ws *windows) close(w *window, why string, now time.Time) {
 	if why == "limit" {
 		ws.env.Counter("closed_early").Add(1)
 	}
-	ws.ready = append(ws.ready, shelf.Parcel{Value: record, Group: w.held, Size: w.places})
+	ws.ready = append(ws.ready, pending.Item{Value: record, Group: w.held, Size: w.places})
 }
 
 // stamp writes a time as records have it: a text that sorts as the time does, to the millisecond.
@@ -177,7 +177,7 @@ func (ws *windows) closeUntil(now time.Time) {
 }
 
 // Due returns the records of the windows that are over.
-func (ws *windows) Due(now time.Time, everything bool) (ready []shelf.Parcel, next time.Time) {
+func (ws *windows) Due(now time.Time, everything bool) (ready []pending.Item, next time.Time) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.closeUntil(now)

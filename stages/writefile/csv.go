@@ -9,8 +9,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/webrace/webrace/internal/expression"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/expression"
 )
 
 // row writes the fields of a value as a row of CSV, behind a row of their names if it is the first. It returns
@@ -18,7 +18,7 @@ import (
 // is empty; one that is no column is left out. A row is always one line, so that one which a crash cut off can
 // be told: ends of lines become spaces.
 func row(value any, columns []string, first bool) (row []byte, known []string, err error) {
-	fields := pipeline.Fields(value, columns...)
+	fields := codec.Fields(value, columns...)
 	if columns == nil {
 		columns = slices.Sorted(maps.Keys(fields))
 	}
@@ -59,9 +59,25 @@ func truncateToLines(path string) error {
 	if !cutOff(path) {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	return os.Truncate(path, int64(bytes.LastIndexByte(text, '\n')+1))
+	defer file.Close()
+	end, err := file.Seek(0, io.SeekEnd)
+	part := make([]byte, 64<<10)
+	for err == nil && end > 0 { // from the end, since a file may be larger than memory
+		part = part[:min(int64(len(part)), end)]
+		end -= int64(len(part))
+		if _, err = file.ReadAt(part, end); err == nil {
+			if last := bytes.LastIndexByte(part, '\n'); last >= 0 {
+				end += int64(last) + 1
+				break
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return file.Truncate(end)
 }

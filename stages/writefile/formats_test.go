@@ -37,7 +37,7 @@ func TestFormats(t *testing.T) {
 		"csv of documents": {
 			Options{Format: "csv", Columns: []string{"url", "status"}}, "", []any{&webrace.Document{URL: "u", Status: 200}}, "url,status\nu,200\n", 0,
 		},
-		"lists": {Options{Format: "lines"}, "", []any{pipeline.List{1, row(1, 2)}, pipeline.List{}, 2}, "1\n{\"a\":1,\"b\":2}\n2\n", 0},
+		"lists": {Options{Format: "jsonl"}, "", []any{pipeline.List{1, row(1, 2)}, pipeline.List{}, 2}, "1\n{\"a\":1,\"b\":2}\n2\n", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,6 +86,24 @@ func unzipped(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestALastLineWithoutItsEndIsCutOff(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out.csv")
+	for _, whole := range []string{"", "a,b\n", "a\n" + strings.Repeat("b\n", 64<<10)} {
+		for _, cut := range []int{0, 1, 64<<10 - 1, 64 << 10, 200_000} {
+			if err := os.WriteFile(path, []byte(whole+strings.Repeat("x", cut)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := truncateToLines(path); err != nil {
+				t.Fatal(err)
+			}
+			if left, err := os.ReadFile(path); err != nil || string(left) != whole {
+				t.Errorf("%d bytes are left of %d behind which %d were cut off: %v", len(left), len(whole), cut, err)
+			}
+		}
+	}
 }
 
 // TestACompressedFileIsMendedAfterACrash cuts a file off at every byte, as a crash may.
@@ -169,14 +187,16 @@ func TestAnOldFileMakesRoomForAnother(t *testing.T) {
 
 func TestOptionsOfFormatsAreValidated(t *testing.T) {
 	for option, o := range map[string]Options{
-		"columns":       {Format: "lines", Columns: []string{"a"}},
+		"columns ":      {Format: "parquet", Columns: []string{"a", "a"}},
+		"gzip ":         {Format: "parquet", Gzip: true},
+		"columns":       {Format: "jsonl", Columns: []string{"a"}},
 		"gzip":          {Format: "xml", Gzip: true},
 		"rotate_size":   {Format: "xml", RotateSize: 1},
 		"rotate_period": {Format: "xml", RotatePeriod: 1},
 	} {
 		o.Path = "out"
 		var fault *pipeline.OptionError
-		if err := o.Validate(); !errors.As(err, &fault) || fault.Option != option || strings.HasSuffix(err.Error(), ": ") {
+		if err := o.Validate(); !errors.As(err, &fault) || fault.Option != strings.TrimSpace(option) || strings.HasSuffix(err.Error(), ": ") {
 			t.Errorf("got %v, want a fault of %s", err, option)
 		}
 	}

@@ -21,7 +21,11 @@ func (s *stage) rotate(now time.Time) error {
 		return nil
 	}
 	err := s.file.Close()
-	if err == nil {
+	switch {
+	case err != nil:
+	case s.options.Format == "parquet":
+		err = s.completeParquet(now)
+	default:
 		err = os.Rename(s.options.Path, aside(s.options.Path, now))
 	}
 	s.size = 0
@@ -52,7 +56,7 @@ func aside(path string, now time.Time) string {
 	}
 }
 
-// compressed returns a member of a gzip file. A file of many is one to whoever reads it.
+// compressed returns a member of a gzip file. A file of many is one to its readers.
 func compressed(lines []byte) []byte {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)

@@ -1,5 +1,5 @@
 // Package writefile is the stage that writes what it is given to a file: a JSON value a line, texts, rows of
-// CSV, or one XML document of annotations. Lines are appended, so a run that is repeated adds to what was
+// CSV or Parquet, or one XML document of annotations. Lines are appended, so a run that is repeated adds to what was
 // there, and a line that a crash cut off spoils none but itself; they may be compressed, and a file that has
 // become large or old makes room for another. An XML document is written anew, beside the old one, which it
 // replaces only when it is complete.
@@ -17,19 +17,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webrace/webrace/internal/expression"
-	"github.com/webrace/webrace/internal/recordjson"
 	"github.com/webrace/webrace/internal/writable"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
+	"github.com/webrace/webrace/stages/internal/recordjson"
+	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // Options of the stage.
 type Options struct {
 	Path   string `toml:"path" doc:"the file to write"`
-	Format string `toml:"format" doc:"lines: a JSON value a line; text: a text a line; csv: a record a row; xml: one document of annotations" enum:"lines,text,csv,xml"`
+	Format string `toml:"format" doc:"jsonl: a JSON value a line; text: a text a line; csv: a record a row; parquet: likewise, in a file that is made when the run ends or rotate says so; xml: one document of annotations" enum:"jsonl,text,csv,parquet,xml" deprecated:"lines=jsonl"`
 
-	Columns      []string          `toml:"columns" doc:"with csv: the fields that are written; empty: those in the file's first row, or of the first record"`
+	Columns      []string          `toml:"columns" doc:"with csv and parquet: the fields that are written; empty: those in the file's first row, or of the first record, and with parquet those of all records"`
 	Gzip         bool              `toml:"gzip" doc:"compress what is written"`
 	RotateSize   pipeline.Size     `toml:"rotate_size" doc:"a file that is larger is put aside under a name with the time, and a new one begun; 0 never does so"`
 	RotatePeriod pipeline.Duration `toml:"rotate_period" doc:"likewise a file that has been written to for longer; 0s never does so"`
@@ -38,12 +39,14 @@ type Options struct {
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "write-file",
-		Summary: "writes what it is given to a file, as JSON lines, text, CSV or XML",
+		Summary: "writes what it is given to a file, as JSON lines, text, CSV, Parquet or XML",
 		Doc: "Lines are appended and are on disk before their items are acknowledged. Of a list, as `batch` makes it, each element is a line. " +
-			"XML takes annotations only; the document replaces the file of that name when the run ends.",
-		In:    pipeline.Kinds(pipeline.KindOf[any]()),
-		Batch: pipeline.Batch{Count: 256, Period: pipeline.Duration(100 * time.Millisecond)},
-	}, Options{Format: "lines"}, func(o Options, _ *pipeline.Env) (any, error) { return &stage{options: o}, nil })
+			"XML takes annotations only; the document replaces the file of that name when the run ends. Rows of Parquet are gathered in a file beside it, which has " +
+			"the name with .part, until a file is made of them; one that has the name is put aside then. A column is of booleans, of numbers or of texts if all its values are, or else of JSON.",
+		In:     pipeline.Kinds(pipeline.KindOf[any]()),
+		Effect: "write it to a file",
+		Batch:  pipeline.Batch{Count: 256, Period: pipeline.Duration(100 * time.Millisecond)},
+	}, Options{Format: "jsonl"}, func(o Options, _ *pipeline.Env) (any, error) { return &stage{options: o}, nil })
 }
 
 // NeededParts says that all of an item is written; of CSV with columns, these.
@@ -60,8 +63,11 @@ func (o Options) Validate() error {
 	if o.Path == "" {
 		return &pipeline.OptionError{Option: "path", Err: errors.New("is not set: name the file to write")}
 	}
-	if o.Format != "csv" && len(o.Columns) > 0 {
-		return &pipeline.OptionError{Option: "columns", Err: errors.New(`goes with format = "csv"`)}
+	if o.Format != "csv" && o.Format != "parquet" && len(o.Columns) > 0 {
+		return &pipeline.OptionError{Option: "columns", Err: errors.New(`goes with format = "csv" and "parquet"`)}
+	}
+	if o.Format == "parquet" {
+		return o.validateParquet()
 	}
 	if o.Format != "xml" {
 		return nil
@@ -69,6 +75,18 @@ func (o Options) Validate() error {
 	for option, set := range map[string]bool{"gzip": o.Gzip, "rotate_size": o.RotateSize > 0, "rotate_period": o.RotatePeriod > 0} {
 		if set {
 			return &pipeline.OptionError{Option: option, Err: errors.New(`does not go with format = "xml", which is one document`)}
+		}
+	}
+	return nil
+}
+
+func (o Options) validateParquet() error {
+	if o.Gzip {
+		return &pipeline.OptionError{Option: "gzip", Err: errors.New(`does not go with format = "parquet", which is compressed by itself`)}
+	}
+	for i, name := range o.Columns {
+		if name == "" || slices.Contains(o.Columns[:i], name) {
+			return &pipeline.OptionError{Option: "columns", Err: fmt.Errorf("%q is empty, or stands twice", name)}
 		}
 	}
 	return nil
@@ -138,8 +156,8 @@ func (s *stage) part() string { return s.options.Path + ".part" }
 func (s *stage) Check(context.Context) error {
 	path := s.options.Path
 	err := writable.File(path)
-	if s.options.Format == "xml" && err == nil {
-		err = writable.Dir(filepath.Dir(path)) // where the document stands until it is complete
+	if (s.options.Format == "xml" || s.options.Format == "parquet") && err == nil {
+		err = writable.Dir(filepath.Dir(path)) // where it stands until it is complete
 	}
 	if err != nil {
 		return &pipeline.OptionError{Option: "path", Err: err}
@@ -164,6 +182,11 @@ func (s *stage) begin() error {
 	switch {
 	case s.options.Format == "xml":
 		path, mode, head = s.part(), os.O_TRUNC, xmlHead
+	case s.options.Format == "parquet":
+		path = s.part()
+		if err := truncateToLines(path); err != nil {
+			return fmt.Errorf("mend %s: %w", path, err)
+		}
 	case s.options.Gzip:
 		if err := truncateToMembers(path); err != nil {
 			return fmt.Errorf("mend %s: %w", path, err)
@@ -229,11 +252,14 @@ func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline
 			ids = append(ids, aci.ID)
 		}
 		var err error
-		if s.options.Format == "csv" {
+		switch s.options.Format {
+		case "csv":
 			var line []byte
 			line, columns, err = row(value, columns, s.size == 0 && len(lines) == 0)
 			lines = append(lines, line...)
-		} else {
+		case "parquet":
+			lines, err = s.appendRow(lines, value)
+		default:
 			lines, err = s.encode(lines, value)
 		}
 		if err != nil {
@@ -304,7 +330,7 @@ func (s *stage) encode(lines []byte, value any) ([]byte, error) {
 	}
 	aci, ok := value.(*xmlschema.ACI)
 	if !ok {
-		return nil, fmt.Errorf("XML takes annotations, got %T; use format = \"lines\"", value)
+		return nil, fmt.Errorf("XML takes annotations, got %T; use format = \"jsonl\"", value)
 	}
 	// a canonical annotation names its namespace, which here the root has
 	return append(lines, strings.Replace(string(aci.Canonical()), ` xmlns="`+xmlschema.Namespace+`"`, "", 1)...), nil
@@ -326,6 +352,8 @@ func (s *stage) Close() error {
 	err := errors.Join(s.failed, s.file.Close())
 	s.file = nil
 	switch {
+	case err == nil && s.options.Format == "parquet":
+		return s.completeParquet(time.Now())
 	case !xml:
 		return err
 	case err != nil:

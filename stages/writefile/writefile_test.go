@@ -42,7 +42,7 @@ func content(t *testing.T, path string) string {
 func TestConformance(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "down", "file")
 	for format, inputs := range map[string][]any{
-		"lines": {1, "two", aci("a", "t")}, "xml": {aci("a", "t"), aci("b", "t")},
+		"jsonl": {1, "two", aci("a", "t")}, "xml": {aci("a", "t"), aci("b", "t")},
 	} {
 		t.Run(format, func(t *testing.T) {
 			stagetest.Run(t, stagetest.Case{Type: "write-file", Options: Options{Path: path + "." + format, Format: format}, Inputs: inputs})
@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestLinesAreAppended(t *testing.T) {
-	o := Options{Path: filepath.Join(t.TempDir(), "out.jsonl"), Format: "lines"}
+	o := Options{Path: filepath.Join(t.TempDir(), "out.jsonl"), Format: "jsonl"}
 	try(t, o, 1, "two")
 	try(t, o)
 	try(t, o, map[string]int{"three": 3})
@@ -61,7 +61,7 @@ func TestLinesAreAppended(t *testing.T) {
 }
 
 func TestALineCutOffByACrashSpoilsNoOther(t *testing.T) {
-	o := Options{Path: filepath.Join(t.TempDir(), "out.jsonl"), Format: "lines"}
+	o := Options{Path: filepath.Join(t.TempDir(), "out.jsonl"), Format: "jsonl"}
 	if err := os.WriteFile(o.Path, []byte("1\n{\"half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestALineCutOffByACrashSpoilsNoOther(t *testing.T) {
 
 func TestLinesAreInTheFileWhenTheyAreAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	s := &stage{options: Options{Path: path, Format: "lines"}}
+	s := &stage{options: Options{Path: path, Format: "jsonl"}}
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestADocumentThatCannotBeCompletedReplacesNothing(t *testing.T) {
 }
 
 func TestAGroupIsWrittenWholeOrNotAtAll(t *testing.T) {
-	o := Options{Path: filepath.Join(t.TempDir(), "out"), Format: "lines"}
+	o := Options{Path: filepath.Join(t.TempDir(), "out"), Format: "jsonl"}
 	got := try(t, o, 1, func() {})
 	if len(got.Failures) != 2 || content(t, o.Path) != "" {
 		t.Errorf("%d failures, file %q", len(got.Failures), content(t, o.Path))
@@ -201,7 +201,7 @@ func TestAGroupIsWrittenWholeOrNotAtAll(t *testing.T) {
 	if len(got.Failures) != 2 || strings.Contains(content(t, o.Path), "<aci ") {
 		t.Errorf("%d failures, file %q", len(got.Failures), content(t, o.Path))
 	}
-	if !strings.Contains(got.Failures[0].Error(), `use format = "lines"`) {
+	if !strings.Contains(got.Failures[0].Error(), `use format = "jsonl"`) {
 		t.Errorf("it says %v", got.Failures[0])
 	}
 }
@@ -212,7 +212,7 @@ func TestAPipeIsWrittenToAsWell(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	got := try(t, Options{Path: fmt.Sprintf("/dev/fd/%d", write.Fd()), Format: "lines"}, "hello")
+	got := try(t, Options{Path: fmt.Sprintf("/dev/fd/%d", write.Fd()), Format: "jsonl"}, "hello")
 	write.Close()
 	var line string
 	if err := json.NewDecoder(read).Decode(&line); err != nil || line != "hello" || len(got.Failures) != 0 {
@@ -222,10 +222,10 @@ func TestAPipeIsWrittenToAsWell(t *testing.T) {
 
 func TestAPathIsNeeded(t *testing.T) {
 	var fault *pipeline.OptionError
-	if err := (Options{Format: "lines"}).Validate(); !errors.As(err, &fault) || fault.Option != "path" {
+	if err := (Options{Format: "jsonl"}).Validate(); !errors.As(err, &fault) || fault.Option != "path" {
 		t.Errorf("got %v", err)
 	}
-	if err := (Options{Path: "out", Format: "lines"}).Validate(); err != nil {
+	if err := (Options{Path: "out", Format: "jsonl"}).Validate(); err != nil {
 		t.Error(err)
 	}
 }
@@ -235,7 +235,7 @@ func TestAPathThatCannotBeMadeIsAnError(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"lines", "xml"} {
+	for _, format := range []string{"jsonl", "xml"} {
 		s := &stage{options: Options{Path: filepath.Join(file, "below"), Format: format}}
 		if err := s.Open(t.Context()); err == nil {
 			t.Errorf("%s: opened", format)

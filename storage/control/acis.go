@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/webrace/webrace/storage/internal/nanos"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -66,7 +67,7 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 		return Stored{}, err
 	}
 	if stored.Added > 0 {
-		s.told.ring()
+		s.told.Broadcast()
 	}
 	return stored, nil
 }
@@ -80,7 +81,7 @@ func (s *Store) ReplaceACI(ctx context.Context, a *xmlschema.ACI) error {
 	}
 	return s.write(ctx, "replace ACI "+a.ID, func(tx *sql.Tx) error {
 		known, err := affected(tx.ExecContext(ctx, "UPDATE aci SET xml = ?, nodes = ?, urd = ?, owner = ?, url = ?, version = ?, time = ? WHERE id = ?",
-			r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos(r.UpdateTime), r.ID))
+			r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos.Of(r.UpdateTime), r.ID))
 		if err == nil && !known {
 			err = ErrNotFound
 		}
@@ -125,7 +126,7 @@ func (f *Filter) condition() (c condition, err error) {
 		}
 	}
 	if !f.Since.IsZero() {
-		c.and("time >= ?", nanos(f.Since))
+		c.and("time >= ?", nanos.Of(f.Since))
 	}
 	if f.XPath != "" {
 		err = c.matches(f.XPath, aciTable)
@@ -134,7 +135,7 @@ func (f *Filter) condition() (c condition, err error) {
 }
 
 func decodeStoredACI(r record) (a ACI, err error) {
-	a.Seq, a.Retrieved = r.number, moment(r.second)
+	a.Seq, a.Retrieved = r.number, nanos.Time(r.second)
 	a.ACI, err = decodeACI(r.document)
 	return a, err
 }
@@ -145,13 +146,13 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 	var taken []ACI
 	err := s.write(ctx, "take ACIs of "+owner, func(tx *sql.Tx) error {
 		taken = nil
-		waiting, err := tx.QueryContext(ctx, "UPDATE aci SET retrieved = ? WHERE owner = ? AND retrieved = 0 RETURNING xml, seq", nanos(now), owner)
+		waiting, err := tx.QueryContext(ctx, "UPDATE aci SET retrieved = ? WHERE owner = ? AND retrieved = 0 RETURNING xml, seq", nanos.Of(now), owner)
 		if err != nil {
 			return err
 		}
 		defer waiting.Close()
 		for waiting.Next() {
-			r := record{second: nanos(now)}
+			r := record{second: nanos.Of(now)}
 			if err := waiting.Scan(&r.document, &r.number); err != nil {
 				return err
 			}
@@ -175,7 +176,7 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 // there is at least one, or the context ends.
 func (s *Store) NextACIs(ctx context.Context, after int64, limit int) ([]ACI, error) {
 	for {
-		news := s.told.next() // before looking, so that nothing slips in between
+		news := s.told.Next() // before looking, so that nothing slips in between
 		var found []ACI
 		for a, err := range s.ACIs(ctx, Filter{After: after, Limit: limit}) {
 			if err != nil {

@@ -33,7 +33,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 }
 
 func (s *Store) copyTo(ctx context.Context, path string) error {
-	empty, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // for nobody else to read, whatever SQLite thinks
+	empty, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // for its owner alone to read, whatever SQLite thinks
 	if err != nil {
 		return err
 	}

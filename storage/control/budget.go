@@ -19,10 +19,10 @@ type Budget struct {
 // DefaultBudget is that of everyone whom no other was given. [Store.SetBudget] of no owner changes it.
 var DefaultBudget = Budget{URDs: 10_000, Keywords: 100_000}
 
-// nobody stands for those who were given no budget of their own.
-const nobody = ""
+// noOwner has the budget of owners who were given none of their own.
+const noOwner = ""
 
-// Budget returns that of an owner: their own, or else that of nobody, the owner "".
+// Budget returns that of an owner: their own, or else that of the owner "".
 func (s *Store) Budget(ctx context.Context, owner string) (Budget, error) {
 	b := DefaultBudget
 	err := s.readers.QueryRowContext(ctx, "SELECT alerts, urds, keywords FROM budget WHERE owner IN (?, '') ORDER BY owner DESC", owner).Scan(&b.Alerts, &b.URDs, &b.Keywords)
@@ -33,7 +33,7 @@ func (s *Store) Budget(ctx context.Context, owner string) (Budget, error) {
 }
 
 // SetBudget gives an owner, who need have no URDs yet, a budget of their own; nil takes it back. What the
-// owner has already stays. The owner "" is everyone who has none of their own.
+// owner has already stays. The owner "" stands for all owners without one of their own.
 func (s *Store) SetBudget(ctx context.Context, owner string, b *Budget) error {
 	if b != nil && min(b.Alerts, b.URDs, b.Keywords) < 0 {
 		return fmt.Errorf("set budget of %q to %+v: it takes numbers of 0, for no limit, or more", owner, *b)
@@ -56,7 +56,7 @@ func (b budgets) of(owner string) Budget {
 	if own, given := b[owner]; given {
 		return own
 	}
-	if own, given := b[nobody]; given {
+	if own, given := b[noOwner]; given {
 		return own
 	}
 	return DefaultBudget
@@ -129,7 +129,7 @@ func readHoldings(ctx context.Context, tx *sql.Tx, owners []string) (map[string]
 	return all, found.Err()
 }
 
-// spending watches what the owners of one transaction have, so that none ends beyond their budget. Nil watches nobody.
+// spending watches what the owners of one transaction have, so that none ends beyond their budget. Nil watches none.
 type spending struct {
 	ctx     context.Context
 	tx      *sql.Tx
@@ -177,7 +177,7 @@ func (s *spending) add(owner string, more holding) {
 	now.urds, now.keywords = now.urds+more.urds, now.keywords+more.keywords
 }
 
-// check returns an error if an owner has more than before, and more than they may have. Who is beyond a
+// check returns an error if an owner has more than before, and more than they may have. An owner who is beyond a
 // budget that was lowered may change what they have, and remove of it.
 func (s *spending) check() error {
 	if s == nil {

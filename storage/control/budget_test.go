@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -83,7 +84,7 @@ func ownersACI(id int, owner string) *xmlschema.ACI {
 // annotations are taken and removed, and the store is opened anew.
 func TestBudgetsAgreeWithAModel(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	for seed := range testutil.Seeds(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 3))
@@ -295,7 +296,7 @@ func TestURDsBeyondABudgetAreRefusedAllTogether(t *testing.T) {
 }
 
 // An owner whose budget was used up while the clock was a year ahead does not wait for that year to come. A clock
-// that is corrected about midnight gives nobody another budget.
+// that is corrected about midnight gives no owner another budget.
 func TestClockSetBackRenewsBudgetsOnce(t *testing.T) {
 	t.Parallel()
 	now := &clock{now: time.Date(2026, 1, 2, 20, 0, 0, 0, time.UTC)}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // Point is a point in the history of what people ask for. Each of its numbers only grows, so two points
@@ -19,7 +21,7 @@ type Point struct {
 const readPoint = `SELECT sum(value) FILTER (WHERE name = 'revision'), sum(value) FILTER (WHERE name = 'checks'),
 	sum(value) FILTER (WHERE name = 'quotas') FROM counter`
 
-// Now returns the point at which the history is: the zero Point when nothing was ever added. Who reads it
+// Now returns the point at which the history is: the zero Point when nothing was ever added. A caller that reads it
 // before the URDs, and goes on from there with [Store.NextChange], misses nothing.
 func (s *Store) Now(ctx context.Context) (p Point, err error) {
 	err = s.readers.QueryRowContext(ctx, readPoint).Scan(&p.Revision, &p.Checks, &p.Quotas)
@@ -33,7 +35,7 @@ func (s *Store) Now(ctx context.Context) (p Point, err error) {
 // added, changed or removed, a check asked for, or a quota set. It returns the point that was reached.
 func (s *Store) NextChange(ctx context.Context, after Point) (Point, error) {
 	for {
-		changed := s.changed.next() // before looking, so that nothing slips in between
+		changed := s.changed.Next() // before looking, so that nothing slips in between
 		if now, err := s.Now(ctx); err != nil || now != after {
 			return now, err
 		}
@@ -52,10 +54,10 @@ func (s *Store) CheckNow(ctx context.Context, id string) error {
 		if err := tx.QueryRowContext(ctx, count("checks")).Scan(&number); err != nil {
 			return err
 		}
-		return mustAffect(tx.ExecContext(ctx, "UPDATE urd SET check_time = ?, check_number = ? WHERE id = ?", nanos(time.Now()), number, id))
+		return mustAffect(tx.ExecContext(ctx, "UPDATE urd SET check_time = ?, check_number = ? WHERE id = ?", nanos.Of(time.Now()), number, id))
 	})
 	if err == nil {
-		s.changed.ring()
+		s.changed.Broadcast()
 	}
 	return err
 }

@@ -161,7 +161,7 @@ func TestQuotasAndUsageAreKept(t *testing.T) {
 	if got := gather(t, s.Owners(ctx)); !slices.Equal(got, []control.Owner{{"costas", 1, 0}, {"eleni", 2, 50}, {"zoe", 0, 7}}) {
 		t.Errorf("owners %+v", got)
 	}
-	for owner, want := range map[string]int{"eleni": 50, "costas": 0, "nobody": 0} {
+	for owner, want := range map[string]int{"eleni": 50, "costas": 0, "stranger": 0} {
 		if got, err := s.Quota(ctx, owner); err != nil || got != want {
 			t.Errorf("quota of %s is %d, %v", owner, got, err)
 		}

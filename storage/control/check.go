@@ -11,13 +11,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // UnreadableSecret is the kind of damage that only the key file can mend with which a secret was written.
 const UnreadableSecret = "unreadable secret"
 
 // Check verifies the database itself, its tables, and that everything in them is what the XML says, while
-// nobody writes. Each damage is reported and, if asked, repaired: what is derived is derived again, and
+// no other call writes. Each damage is reported and, if asked, repaired: what is derived is derived again, and
 // what cannot be read is set aside as a dead letter, so that nothing is lost for good. Only pages that are
 // damaged cannot be repaired so: that takes a backup.
 func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) error {
@@ -117,7 +118,7 @@ func (c *checker) setAside(tx *sql.Tx, kind string, xml []byte, cause error) err
 		return err
 	}
 	_, err = tx.ExecContext(c.ctx, "INSERT INTO dead_letter ("+letterColumns+") VALUES ('fsck-'||lower(hex(randomblob(8))), ?, '', 'fsck', ?, 1, ?, ?, 0)",
-		nanos(time.Now()), cause.Error(), kind, item)
+		nanos.Of(time.Now()), cause.Error(), kind, item)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/webrace/webrace/storage/internal/nanos"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -206,10 +207,10 @@ func rederiveACI(have storedACI) (want storedACI, err error) {
 	doc, err := encode(have.xml)
 	want = storedACI{
 		seq: have.seq, xml: have.xml, nodes: doc.nodes, id: a.ID, urd: a.URD, owner: a.Owner, url: a.URI,
-		version: a.Docbase.Version, time: nanos(a.UpdateTime), retrieved: have.retrieved,
+		version: a.Docbase.Version, time: nanos.Of(a.UpdateTime), retrieved: have.retrieved,
 	}
 	if a.Expired { // which counts as retrieved
-		want.retrieved = cmp.Or(have.retrieved, nanos(time.Now()))
+		want.retrieved = cmp.Or(have.retrieved, nanos.Of(time.Now()))
 	}
 	return want, err
 }

@@ -29,12 +29,14 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/webrace/webrace/internal/broadcast"
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/private"
 )
 
 // ErrNotFound says that nothing is stored under an id.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound = credentials.ErrNotFound
 
 // Options of a store; the zero value is right for a single machine.
 type Options struct {
@@ -60,7 +62,8 @@ type Store struct {
 	helping sync.Mutex
 
 	rotating       sync.Mutex              // held while the key of secrets is replaced
-	secretVersions versions                // how often each was set or removed
+	secretVersions versions                // how often each was set, removed, or found to be another where it comes from
+	readings       credentials.Readings    // of secrets that come from elsewhere
 	budgets        atomic.Pointer[budgets] // as they are stored; nil when that has to be read
 	prepared       sync.Map                // of the readers' statements, by their text
 
@@ -68,8 +71,8 @@ type Store struct {
 	generation generation.Generation // that is durable
 	reached    *generation.File      // says so beside the database
 
-	told    bell // rings when ACIs were added
-	changed bell // rings when something a [Point] counts has changed
+	told    broadcast.Cond // when ACIs were added
+	changed broadcast.Cond // when something a [Point] counts has changed
 	copies  copies
 }
 

@@ -3,9 +3,11 @@ package control
 import (
 	"context"
 	"sync"
+
+	"github.com/webrace/webrace/internal/broadcast"
 )
 
-// Copy is somebody's copy in memory of the URD base, such as what documents are matched with. Who acts on
+// Copy is a copy in memory of the URD base, such as what a stage matches documents with. A caller that acts on
 // a change can wait until all copies have it: [Store.Copied].
 type Copy struct {
 	of       *copies
@@ -15,7 +17,7 @@ type Copy struct {
 type copies struct {
 	mu    sync.Mutex
 	open  map[*Copy]struct{}
-	moved bell
+	moved broadcast.Cond
 }
 
 // Keep says that there is a copy of the base as it was at a revision, until it is closed.
@@ -35,7 +37,7 @@ func (c *Copy) At(revision int64) {
 	c.of.mu.Lock()
 	c.revision = revision
 	c.of.mu.Unlock()
-	c.of.moved.ring()
+	c.of.moved.Broadcast()
 }
 
 // Close says that there is no copy any more. Closing twice does no harm.
@@ -43,13 +45,13 @@ func (c *Copy) Close() {
 	c.of.mu.Lock()
 	delete(c.of.open, c)
 	c.of.mu.Unlock()
-	c.of.moved.ring()
+	c.of.moved.Broadcast()
 }
 
 // Copied waits until every copy of the base that is kept in this process is of this revision, or a later one.
 func (s *Store) Copied(ctx context.Context, revision int64) error {
 	for {
-		moved := s.copies.moved.next() // before looking, so that nothing slips in between
+		moved := s.copies.moved.Next() // before looking, so that nothing slips in between
 		if s.copies.allAt(revision) {
 			return nil
 		}

@@ -17,12 +17,14 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // CrawlOf returns the crawl that a URD starts, as if it were the only one to want it; false when it starts
 // none, because its URI is a prefix or because the source comes to us by itself.
 //
-// The id is a hash of the start, the scope and the credentials, so URDs that agree on these share a crawl.
+// The id is a hash of the start, the scope and the credentials, so URDs that agree on these share a crawl. How the
+// start is asked, if not by a plain GET, is part of it, as its mark ([urlnorm.Marked]).
 func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
 	if _, prefix := u.Prefix(); prefix || u.Method == xmlschema.MethodPush {
 		return webrace.Crawl{}, false, nil
@@ -31,6 +33,7 @@ func CrawlOf(u *xmlschema.URD) (webrace.Crawl, bool, error) {
 	if err != nil {
 		return webrace.Crawl{}, false, fmt.Errorf("start: %w", err)
 	}
+	start = urlnorm.Marked(start, u.Request.Mark())
 	crawl := crawlOf(u, "", start)
 	crawl.ID = crawlID(u.Protocol, start, string(crawl.Scope), u.Login, u.Secret, u.Group)
 	return crawl, true, nil
@@ -50,11 +53,36 @@ func crawlOf(u *xmlschema.URD, id, start string) webrace.Crawl {
 		ID:      id,
 		Start:   start,
 		Scope:   webrace.Scope(cmp.Or(u.Scope, xmlschema.ScopeHost)),
-		Secret:  u.Secret,
+		Secret:  secretOf(u),
 		Levels:  u.Depth,
 		Urgency: u.Urgency,
 		Timing:  u.Timing,
 	}
+}
+
+// secretOf names the credentials that a URD's documents are of: those of the source, or else the first that its request
+// names.
+func secretOf(u *xmlschema.URD) string {
+	if named := u.Request.Secrets(); u.Secret == "" && len(named) > 0 {
+		return named[0]
+	}
+	return u.Secret
+}
+
+// RequestOf returns how the start of a crawl is asked, nil by a plain GET; or [ErrNotFound] when no URD wants the
+// crawl any more.
+func (s *Store) RequestOf(ctx context.Context, crawl string) (*httprequest.Request, error) {
+	u, err := one(rows(ctx, s, "read the request of crawl "+crawl, func(r *sql.Rows) (*xmlschema.URD, error) {
+		var nodes []byte
+		if err := r.Scan(&nodes); err != nil {
+			return nil, err
+		}
+		return xmlschema.StoredURD(nodes)
+	}, "SELECT nodes FROM urd WHERE crawl = ? LIMIT 1", crawl), "crawl "+crawl)
+	if err != nil {
+		return nil, err
+	}
+	return u.Request, nil
 }
 
 // crawlID hashes the fields, each with its length, so that no two lists of fields run together.

@@ -27,12 +27,15 @@ func (s *Store) SetCursor(ctx context.Context, follower string, position int64) 
 // DropCursor forgets the position of a follower, which is 0 then. That there is none does no harm.
 func (s *Store) DropCursor(ctx context.Context, follower string) error {
 	return s.write(ctx, "drop cursor "+follower, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM cursor WHERE name = ?", follower)
+		_, err := tx.ExecContext(ctx, dropCursor, follower)
 		return err
 	})
 }
 
-const setCursor = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position"
+const (
+	setCursor  = "INSERT INTO cursor VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position"
+	dropCursor = "DELETE FROM cursor WHERE name = ?"
+)
 
 // Cursors returns the positions of all followers whose names begin so, by the rest of the name.
 func (s *Store) Cursors(ctx context.Context, prefix string) (map[string]int64, error) {

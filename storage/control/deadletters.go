@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // DeadLetter is an item that a stage gave up on, kept so that it can be looked at and replayed.
@@ -37,7 +39,7 @@ func (s *Store) PutDeadLetter(ctx context.Context, l DeadLetter) (id string, err
 		_, err := tx.ExecContext(ctx, `INSERT INTO dead_letter (`+letterColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET time = excluded.time, pipeline = excluded.pipeline, stage = excluded.stage,
 				error = excluded.error, attempts = excluded.attempts, kind = excluded.kind, item = excluded.item, replay = excluded.replay`,
-			l.ID, nanos(l.Time), l.Pipeline, l.Stage, l.Error, l.Attempts, l.Kind, l.Item, l.Replay)
+			l.ID, nanos.Of(l.Time), l.Pipeline, l.Stage, l.Error, l.Attempts, l.Kind, l.Item, l.Replay)
 		return err
 	})
 	return l.ID, err
@@ -83,6 +85,6 @@ func (s *Store) DeleteDeadLetter(ctx context.Context, id string) error {
 func scanLetter(r *sql.Rows) (l DeadLetter, err error) {
 	var at int64
 	err = r.Scan(&l.ID, &at, &l.Pipeline, &l.Stage, &l.Error, &l.Attempts, &l.Kind, &l.Item, &l.Replay)
-	l.Time = moment(at)
+	l.Time = nanos.Time(at)
 	return l, err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/webrace/webrace/storage/internal/nanos"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -34,7 +35,7 @@ func encodeRow(a *xmlschema.ACI) (r row, err error) {
 	}
 	r.ACI = a
 	if a.Expired {
-		r.retrieved = nanos(time.Now())
+		r.retrieved = nanos.Of(time.Now())
 	}
 	r.document, err = encodeACI(a)
 	return r, err
@@ -129,7 +130,7 @@ func (e *emission) add(r *row) error {
 		_, err := e.withhold.ExecContext(e.ctx, r.ID, r.Owner, e.allowance.day, r.Relevance, r.xml)
 		return err
 	}
-	if _, err := e.insert.ExecContext(e.ctx, r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos(r.UpdateTime), r.retrieved, r.ID); err != nil {
+	if _, err := e.insert.ExecContext(e.ctx, r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos.Of(r.UpdateTime), r.retrieved, r.ID); err != nil {
 		return err
 	}
 	e.stored.Added++

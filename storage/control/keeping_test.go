@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/storage/control"
-	"github.com/webrace/webrace/storage/room"
+	"github.com/webrace/webrace/storage/diskspace"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -125,7 +125,7 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	retry := func(ctx context.Context, transaction func() error) error {
 		for {
 			err := transaction()
-			if !room.IsFull(err) {
+			if !diskspace.IsFull(err) {
 				return err
 			}
 			if failures++; failures%3 == 0 { // there is room again

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/webrace/webrace/internal/likeness"
+	"github.com/webrace/webrace/internal/simhash"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -111,7 +111,7 @@ func (m *mirrors) add(r *row) (bool, error) {
 	}
 	seq, err := m.find(m.sameText, p.text, r, p.document, func(uint64) bool { return true })
 	if err == nil && seq == 0 {
-		seq, err = m.find(m.sameMatched, p.matched, r, p.document, func(of uint64) bool { return likeness.Alike(of, r.Docbase.Likeness) })
+		seq, err = m.find(m.sameMatched, p.matched, r, p.document, func(of uint64) bool { return simhash.Alike(of, r.Docbase.Likeness) })
 	}
 	if err != nil || seq == 0 {
 		return false, err

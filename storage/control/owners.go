@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Owner is somebody who has URDs, a quota, or a budget of their own.
+// Owner has URDs, a quota, or a budget of their own.
 type Owner struct {
 	Name  string
 	URDs  int
@@ -54,7 +54,7 @@ func (s *Store) SetQuota(ctx context.Context, owner string, requests int) error 
 		return err
 	})
 	if err == nil {
-		s.changed.ring()
+		s.changed.Broadcast()
 	}
 	return err
 }

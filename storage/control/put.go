@@ -51,7 +51,7 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 		return nil, err
 	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Effect != Unchanged }) {
-		s.changed.ring()
+		s.changed.Broadcast()
 	}
 	return changes, nil
 }
@@ -60,7 +60,7 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error { return deleteURD(ctx, tx, id) })
 	if err == nil {
-		s.changed.ring()
+		s.changed.Broadcast()
 	}
 	return err
 }
@@ -78,6 +78,9 @@ func deleteURD(ctx context.Context, tx *sql.Tx, id string) error {
 		if _, err := tx.ExecContext(ctx, part, n); err != nil {
 			return err
 		}
+	}
+	if _, err := tx.ExecContext(ctx, dropCursor, timesCursor+id); err != nil {
+		return err
 	}
 	if err := tx.QueryRowContext(ctx, count("revision")).Scan(&revision); err != nil {
 		return err

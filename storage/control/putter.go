@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/webrace/webrace/storage/internal/nanos"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -86,10 +87,10 @@ func prepare(given *xmlschema.URD) (*xmlschema.URD, error) {
 	u := *given
 	u.LastCheck = time.Time{}
 	if u.Owner == "" {
-		return nil, errors.New("it has no owner, and nobody to tell: give it an owner attribute, or import it with --owner")
+		return nil, errors.New("it has no owner to tell: give it an owner attribute, or import it with --owner")
 	}
 	if u.ID == "" {
-		u.ID = xmlschema.DeriveID(u.Owner, u.URI, u.InterestHash())
+		u.ID = xmlschema.DeriveID(u.Owner, u.Source(), u.InterestHash())
 	}
 	return &u, nil
 }
@@ -203,7 +204,27 @@ func (p *putter) put(g *given, was stored) (Effect, error) {
 	for _, key := range g.keys {
 		p.keys = append(p.keys, keyRow{key, n})
 	}
+	if err == nil {
+		err = p.keepTimes(g, was)
+	}
 	return effect, err
+}
+
+// keepTimes notes since when the times of a URD count, if these are new.
+func (p *putter) keepTimes(g *given, was stored) error {
+	before := ""
+	if bytes.Contains(was.xml, []byte(` at="`)) {
+		if u, err := decodeURD(was.xml); err == nil {
+			before = u.At
+		}
+	}
+	switch g.At {
+	case before:
+		return nil
+	case "":
+		return p.exec(dropCursor, timesCursor+g.ID)
+	}
+	return p.exec(setCursor, timesCursor+g.ID, nanos.Of(time.Now()))
 }
 
 // change writes over a URD that is stored, all but its keywords.
@@ -242,7 +263,7 @@ func effectOf(g *given, was stored) (effect Effect, interest int64, err error) {
 }
 
 // matchedAlike reports whether a URD concerns the same documents as before, and gives the same annotations
-// of them: if only its urgency or timing changed, nobody needs to be told again.
+// of them: if only its urgency or timing changed, its owner is not told again.
 func matchedAlike(before, now *xmlschema.URD, crawl string) bool {
 	was, _, err := CrawlOf(before)
 	return err == nil && was.ID == crawl && before.URI == now.URI && before.Depth == now.Depth &&

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 )
 
 // errSkip is returned by a scan function for a row that is not among the results.
@@ -99,19 +98,4 @@ func first[T any](limit int, results iter.Seq2[T, error]) iter.Seq2[T, error] {
 			}
 		}
 	}
-}
-
-// nanos and moment keep the zero time zero.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func moment(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
 }

@@ -58,7 +58,7 @@ func (s *Store) scanners(ctx context.Context) (scanners []*sql.Tx, last int64, d
 		return nil, 0, done, err
 	}
 	scanners = append(scanners, tx)
-	at, last, err := standing(ctx, tx)
+	at, last, err := pointAt(ctx, tx)
 	if err != nil || last < 4*scanChunk || runtime.GOMAXPROCS(0) < 2 || !s.helping.TryLock() {
 		return scanners, last, done, err
 	}
@@ -68,7 +68,7 @@ func (s *Store) scanners(ctx context.Context) (scanners []*sql.Tx, last int64, d
 		return scanners, last, done, err
 	}
 	scanners = append(scanners, tx)
-	seen, _, err := standing(ctx, tx)
+	seen, _, err := pointAt(ctx, tx)
 	if err == nil && seen != at { // something was written in between
 		err = tx.Rollback()
 		scanners = scanners[:1]
@@ -76,8 +76,8 @@ func (s *Store) scanners(ctx context.Context) (scanners []*sql.Tx, last int64, d
 	return scanners, last, done, err
 }
 
-// standing begins what a transaction sees: two that are at the same point have the same URDs.
-func standing(ctx context.Context, tx *sql.Tx) (at Point, last int64, err error) {
+// pointAt begins what a transaction sees, and returns its point: two that are at the same point have the same URDs.
+func pointAt(ctx context.Context, tx *sql.Tx) (at Point, last int64, err error) {
 	err = tx.QueryRowContext(ctx, readPoint).Scan(&at.Revision, &at.Checks, &at.Quotas)
 	if err == nil {
 		err = tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM urd").Scan(&last)

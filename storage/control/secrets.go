@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,17 +13,22 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/storage/internal/nanos"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // SecretInfo is what may be told of a secret.
 type SecretInfo struct {
 	Name    string
-	Kind    Kind
-	Bounds  Bounds
-	Key     string // the id of the key that it is encrypted under
+	Kind    credentials.Kind
+	Bounds  credentials.Bounds
+	Origin  credentials.Origin // where it comes from; zero if it is stored
+	Key     string             // the id of the key that it is encrypted under
 	Created time.Time
 	Changed time.Time
+
+	Unreadable bool // with the key file as it is; its origin is not known then
 }
 
 // SecretInUseError says that URDs refer to a secret.
@@ -41,24 +45,32 @@ func (e *SecretInUseError) Error() string {
 	return fmt.Sprintf("secret %s is that of URDs %s%s: change or remove these first", e.Name, strings.Join(named, ", "), more)
 }
 
+var _ credentials.Source = (*Store)(nil)
+
 func (s *Store) keyFile() string { return filepath.Join(filepath.Dir(s.path), KeyFile) }
 
-// SetSecret stores a secret under a name, in place of one that has it. It makes the key file if that is
-// not there, unless there are secrets, whose key it would have to be.
-func (s *Store) SetSecret(ctx context.Context, name string, secret Secret) error {
+// SetSecret stores a secret under a name, in place of one that has it; of one that comes from elsewhere, where that is.
+// It makes the key file if that is not there, unless there are secrets, whose key it would have to be.
+func (s *Store) SetSecret(ctx context.Context, name string, secret credentials.Secret) error {
 	if name == "" || len(name) > 256 || strings.ContainsAny(name, " \t\r\n") {
 		return fmt.Errorf("set secret %q: a name has 1 to 256 characters, and no white space", name)
 	}
-	if secret.v == nil {
+	if secret.Kind() == "" {
 		return fmt.Errorf("set secret %s: it is empty", name)
 	}
-	defer s.secretVersions.next(name)
+	if err := secret.Origin().Check(); err != nil {
+		return fmt.Errorf("set secret %s: %w", name, err)
+	}
+	defer s.changedSecret(name)
 	return s.write(ctx, "set secret "+name, func(tx *sql.Tx) error {
 		keys, err := s.keys(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return seal(ctx, tx, keys[0], name, secret.v(), time.Now())
+		if err := forgetSession(ctx, tx, name); err != nil {
+			return err
+		}
+		return seal(ctx, tx, keys[0], name, secret, time.Now())
 	})
 }
 
@@ -83,29 +95,50 @@ func (s *Store) keys(ctx context.Context, tx *sql.Tx) ([]secretKey, error) {
 }
 
 // seal stores a secret. Its name, kind and bounds are bound to what is encrypted, so that one row is never
-// taken for another, nor a secret sent where it was not meant for.
-func seal(ctx context.Context, tx *sql.Tx, k secretKey, name string, v secretValue, now time.Time) error {
-	plain, err := json.Marshal([2]string{v.name, v.value})
+// taken for another, nor a secret sent where it was not meant for. Its origin is encrypted itself: who can write the
+// database alone, without the key, cannot have a command run.
+func seal(ctx context.Context, tx *sql.Tx, k secretKey, name string, secret credentials.Secret, now time.Time) error {
+	plain, err := plainSecret(secret)
 	if err != nil {
 		return err
 	}
-	sealed, err := k.seal(plain, boundTo(name, v.kind, v.bounds))
+	sealed, err := k.seal(plain, boundTo(name, secret.Kind(), secret.Bounds()))
 	if err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO secret (name, kind, key, sealed, created, changed, bounds) VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)
 		ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, sealed = excluded.sealed, changed = excluded.changed, bounds = excluded.bounds`,
-		name, string(v.kind), k.id, sealed, nanos(now), v.bounds.text())
+		name, string(secret.Kind()), k.id, sealed, nanos.Of(now), boundsText(secret.Bounds()))
 	return err
 }
 
 // boundTo has no bounds where there are none, as in stores of before there were any.
-func boundTo(name string, kind Kind, b Bounds) string {
+func boundTo(name string, kind credentials.Kind, b credentials.Bounds) string {
 	all := "webrace secret\x00" + string(kind) + "\x00" + name
-	if text := b.text(); text != "" {
+	if text := boundsText(b); text != "" {
 		all += "\x00" + text
 	}
 	return all
+}
+
+// boundsText is how bounds are stored: the hosts, and before them whether plain http is allowed.
+func boundsText(b credentials.Bounds) string {
+	words := b.Hosts
+	if b.Insecure {
+		words = append([]string{plainHTTP}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+// plainHTTP is no host, because of its slashes.
+const plainHTTP = "http://"
+
+func parseBounds(text string) (b credentials.Bounds) {
+	b.Hosts = strings.Fields(text)
+	if len(b.Hosts) > 0 && b.Hosts[0] == plainHTTP {
+		b.Hosts, b.Insecure = b.Hosts[1:], true
+	}
+	return b
 }
 
 // sealedSecret is a secret as it is stored.
@@ -120,29 +153,25 @@ func scanSecret(r *sql.Rows) (s sealedSecret, err error) {
 	var created, changed int64
 	var bounds string
 	err = r.Scan(&s.Name, &s.Kind, &s.Key, &created, &changed, &s.sealed, &bounds)
-	s.Created, s.Changed, s.Bounds = moment(created), moment(changed), parseBounds(bounds)
+	s.Created, s.Changed, s.Bounds = nanos.Time(created), nanos.Time(changed), parseBounds(bounds)
 	return s, err
 }
 
-func (s sealedSecret) open(keys []secretKey) (Secret, error) {
+func (s sealedSecret) open(keys []secretKey) (credentials.Secret, error) {
 	i := slices.IndexFunc(keys, func(k secretKey) bool { return k.id == s.Key })
 	if i < 0 {
-		return Secret{}, fmt.Errorf("it is encrypted under key %s, and the key file has key %s: that is another store's, or an older one", s.Key, keys[0].id)
+		return credentials.Secret{}, fmt.Errorf("it is encrypted under key %s, and the key file has key %s: that is another store's, or an older one", s.Key, keys[0].id)
 	}
 	plain, err := keys[i].open(s.sealed, boundTo(s.Name, s.Kind, s.Bounds))
 	if err != nil {
-		return Secret{}, err
+		return credentials.Secret{}, err
 	}
-	var parts [2]string
-	if err := json.Unmarshal(plain, &parts); err != nil {
-		return Secret{}, errors.New("what was encrypted is not a secret") // the cause would quote it
-	}
-	secret, err := NewSecret(s.Kind, parts[0], parts[1])
+	secret, err := parsePlainSecret(s.Kind, plain)
 	return secret.Within(s.Bounds), err
 }
 
-// SecretVersion counts how often the secret of a name was set and removed since the store was opened: who
-// keeps it in memory reads it again when that has changed.
+// SecretVersion counts how often the secret of a name was set and removed, and found to be another where it comes from,
+// since the store was opened: who keeps it in memory reads it again when that has changed.
 func (s *Store) SecretVersion(name string) uint64 { return s.secretVersions.of(name) }
 
 // versions counts the changes of what has a name.
@@ -166,30 +195,40 @@ func (v *versions) next(name string) {
 	v.byName[name]++
 }
 
-// Secret returns the secret of a name, or [ErrNotFound].
-func (s *Store) Secret(ctx context.Context, name string) (Secret, error) {
+// kept returns what is stored under a name, or [ErrNotFound]. A secret that comes from elsewhere has no value.
+func (s *Store) kept(ctx context.Context, name string) (credentials.Secret, error) {
 	doing := "read secret " + name
 	sealed, err := one(rows(ctx, s, doing, scanSecret, "SELECT "+secretColumns+" FROM secret WHERE name = ?", name), "secret "+name)
 	if err != nil {
-		return Secret{}, err
+		return credentials.Secret{}, err
 	}
 	keys, err := readKeys(s.keyFile())
 	if err != nil {
-		return Secret{}, fmt.Errorf("%s: %w", doing, err)
+		return credentials.Secret{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	secret, err := sealed.open(keys)
 	if err != nil {
-		return Secret{}, fmt.Errorf("%s: %w", doing, err)
+		return credentials.Secret{}, fmt.Errorf("%s: %w", doing, err)
 	}
 	return secret, nil
 }
 
 // Secrets returns what may be told of all secrets, by name.
 func (s *Store) Secrets(ctx context.Context) iter.Seq2[SecretInfo, error] {
+	keys := sync.OnceValues(func() ([]secretKey, error) { return readKeys(s.keyFile()) })
 	return rows(ctx, s, "list secrets", func(r *sql.Rows) (SecretInfo, error) {
 		sealed, err := scanSecret(r)
-		return sealed.SecretInfo, err
-	}, "SELECT "+secretColumns+" FROM secret ORDER BY name")
+		if err != nil {
+			return SecretInfo{}, err
+		}
+		var secret credentials.Secret
+		known, wrong := keys()
+		if wrong == nil {
+			secret, wrong = sealed.open(known)
+		}
+		sealed.Origin, sealed.Unreadable = secret.Origin(), wrong != nil // which fsck explains
+		return sealed.SecretInfo, nil
+	}, "SELECT "+secretColumns+" FROM secret WHERE kind <> ? ORDER BY name", string(credentials.KindSession))
 }
 
 // UnknownSecrets returns the names that URDs refer to and that no secret has, each once and sorted.
@@ -202,8 +241,10 @@ func (s *Store) UnknownSecrets(ctx context.Context, urds []*xmlschema.URD) (name
 		known[info.Name] = true
 	}
 	for _, u := range urds {
-		if u.Secret != "" && !known[u.Secret] {
-			names = append(names, u.Secret)
+		for _, name := range u.Secrets() {
+			if !known[name] {
+				names = append(names, name)
+			}
 		}
 	}
 	slices.Sort(names)
@@ -219,11 +260,11 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 	}
 	if !force {
 		var users []string
-		for u, err := range s.Query(ctx, "/urd[uri/@secret]") {
+		for u, err := range s.Query(ctx, "/urd[uri/@secret or request]") {
 			if err != nil {
 				return err
 			}
-			if u.Secret == name {
+			if slices.Contains(u.Secrets(), name) {
 				users = append(users, u.ID)
 			}
 		}
@@ -231,8 +272,11 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 			return &SecretInUseError{Name: name, URDs: users}
 		}
 	}
-	defer s.secretVersions.next(name)
+	defer s.changedSecret(name)
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
+		if err := forgetSession(ctx, tx, name); err != nil {
+			return err
+		}
 		return mustAffect(tx.ExecContext(ctx, "DELETE FROM secret WHERE name = ?", name))
 	})
 }
@@ -290,11 +334,11 @@ func reseal(ctx context.Context, tx *sql.Tx, keys []secretKey) (n int, err error
 	for _, sealed := range all {
 		secret, err := sealed.open(keys)
 		if err == nil {
-			err = seal(ctx, tx, keys[0], sealed.Name, secret.v(), sealed.Changed)
+			err = seal(ctx, tx, keys[0], sealed.Name, secret, sealed.Changed)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("secret %s: %w", sealed.Name, err)
 		}
 	}
-	return len(all), nil
+	return len(slices.DeleteFunc(all, func(s sealedSecret) bool { return s.Kind == credentials.KindSession })), nil
 }

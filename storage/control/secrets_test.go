@@ -2,12 +2,9 @@ package control_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -23,67 +21,11 @@ import (
 // hush is what must never be seen.
 const hush = "hush-6f1d"
 
-func secret(t *testing.T, kind control.Kind, name, value string) control.Secret {
+func secret(t *testing.T, kind credentials.Kind, name, value string) credentials.Secret {
 	t.Helper()
-	s, err := control.NewSecret(kind, name, value)
+	s, err := credentials.NewSecret(kind, name, value)
 	ok(t, err)
 	return s
-}
-
-func TestASecretIsNeverPrinted(t *testing.T) {
-	t.Parallel()
-	s := secret(t, control.KindBasic, "user-"+hush, hush)
-	holder := struct {
-		Public  control.Secret
-		private control.Secret
-		Pointer *control.Secret
-		Any     any
-	}{s, s, &s, s}
-	var said []string
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%t"} {
-		said = append(said, fmt.Sprintf(verb, s), fmt.Sprintf(verb, &s), fmt.Sprintf(verb, holder), fmt.Sprintf(verb, []control.Secret{s}))
-	}
-	var logged bytes.Buffer
-	for _, handler := range []slog.Handler{slog.NewTextHandler(&logged, nil), slog.NewJSONHandler(&logged, nil)} {
-		slog.New(handler).Info("x", "secret", s, "pointer", &s, "holder", holder, "group", slog.GroupValue(slog.Any("in", s)))
-	}
-	asJSON, err := json.Marshal(holder)
-	ok(t, err)
-	asKey, err := json.Marshal(map[string]any{"a": []any{s, &s}})
-	ok(t, err)
-	asXML, err := xml.Marshal(struct {
-		XMLName xml.Name       `xml:"x"`
-		Element control.Secret `xml:"e"`
-		Attr    control.Secret `xml:"a,attr"`
-	}{Element: s, Attr: s})
-	ok(t, err)
-	said = append(said, logged.String(), string(asJSON), string(asKey), string(asXML), s.String(), fmt.Sprint(s), fmt.Errorf("e: %v", s).Error())
-	for _, text := range said {
-		if strings.Contains(text, hush) || strings.Contains(text, fmt.Sprintf("%x", hush)) {
-			t.Errorf("said %s", text)
-		}
-	}
-	if got := fmt.Sprintf("%s %#v", s, s); got != "[redacted] [redacted]" {
-		t.Error(got)
-	}
-	if name, value := s.Reveal(); name != "user-"+hush || value != hush {
-		t.Error("it was not revealed")
-	}
-}
-
-func TestNonsenseIsNoSecretAndIsNotQuoted(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		kind        control.Kind
-		name, value string
-	}{
-		{"other", "", hush}, {control.KindBasic, "", hush}, {control.KindBasic, "a:b", hush}, {control.KindBearer, "a", hush}, {control.KindBearer, "", ""},
-		{control.KindHeader, "", hush}, {control.KindHeader, "a b", hush}, {control.KindCookie, "", hush + "\r\nHost: x"},
-	} {
-		if _, err := control.NewSecret(c.kind, c.name, c.value); err == nil || strings.Contains(err.Error(), hush) {
-			t.Errorf("%v: %v", c.kind, err)
-		}
-	}
 }
 
 func TestSecretsAreKeptEncrypted(t *testing.T) {
@@ -93,11 +35,11 @@ func TestSecretsAreKeptEncrypted(t *testing.T) {
 	ctx := t.Context()
 	keyFile := filepath.Join(filepath.Dir(path), control.KeyFile)
 	if _, err := os.Stat(keyFile); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("there is a key that nobody needed: %v", err)
+		t.Errorf("there is a key that was not needed: %v", err)
 	}
-	all := map[string]control.Secret{
-		"a": secret(t, control.KindBasic, "eleni", hush), "b": secret(t, control.KindBearer, "", hush),
-		"c": secret(t, control.KindHeader, "X-Key", hush), "d": secret(t, control.KindCookie, "", "session="+hush),
+	all := map[string]credentials.Secret{
+		"a": secret(t, credentials.KindBasic, "eleni", hush), "b": secret(t, credentials.KindBearer, "", hush),
+		"c": secret(t, credentials.KindHeader, "X-Key", hush), "d": secret(t, credentials.KindCookie, "", "session="+hush),
 	}
 	for name, value := range all {
 		ok(t, s.SetSecret(ctx, name, value))
@@ -125,7 +67,7 @@ func TestSecretsAreKeptEncrypted(t *testing.T) {
 		}
 	}
 	infos := gather(t, s.Secrets(ctx))
-	if len(infos) != 4 || infos[0].Name != "a" || infos[0].Kind != control.KindBasic || infos[0].Created.IsZero() || strings.Contains(fmt.Sprintf("%+v", infos), hush) {
+	if len(infos) != 4 || infos[0].Name != "a" || infos[0].Kind != credentials.KindBasic || infos[0].Created.IsZero() || strings.Contains(fmt.Sprintf("%+v", infos), hush) {
 		t.Errorf("infos %+v", infos)
 	}
 	if _, err := s.Secret(ctx, "none"); !errors.Is(err, control.ErrNotFound) || !strings.Contains(err.Error(), "none") {
@@ -144,8 +86,8 @@ func TestTheWrongKeyFileIsNamed(t *testing.T) {
 	keyFile := filepath.Join(filepath.Dir(path), control.KeyFile)
 	s := openAt(t, path)
 	ctx := t.Context()
-	ok(t, s.SetSecret(ctx, "bank", secret(t, control.KindBearer, "", hush)))
-	ok(t, s.SetSecret(ctx, "shop", secret(t, control.KindBearer, "", "other")))
+	ok(t, s.SetSecret(ctx, "bank", secret(t, credentials.KindBearer, "", hush)))
+	ok(t, s.SetSecret(ctx, "shop", secret(t, credentials.KindBearer, "", "other")))
 	right, err := os.ReadFile(keyFile)
 	ok(t, err)
 	key := gather(t, s.Secrets(ctx))[0].Key
@@ -176,7 +118,7 @@ func TestTheWrongKeyFileIsNamed(t *testing.T) {
 		}
 	}
 	ok(t, os.Remove(keyFile))
-	if err := s.SetSecret(ctx, "new", secret(t, control.KindBearer, "", "x")); err == nil || !strings.Contains(err.Error(), "restore it") {
+	if err := s.SetSecret(ctx, "new", secret(t, credentials.KindBearer, "", "x")); err == nil || !strings.Contains(err.Error(), "restore it") {
 		t.Errorf("a second key beside one that is lost: %v", err)
 	}
 	ok(t, os.WriteFile(keyFile, []byte(tampered), 0o600))
@@ -202,7 +144,7 @@ func TestRotationLosesNothing(t *testing.T) {
 	s := openAt(t, path)
 	ctx := t.Context()
 	for n := range 5 {
-		ok(t, s.SetSecret(ctx, fmt.Sprint("s", n), secret(t, control.KindBearer, "", fmt.Sprint(hush, n))))
+		ok(t, s.SetSecret(ctx, fmt.Sprint("s", n), secret(t, credentials.KindBearer, "", fmt.Sprint(hush, n))))
 	}
 	old, err := os.ReadFile(keyFile)
 	ok(t, err)
@@ -237,7 +179,7 @@ func TestRotationLosesNothing(t *testing.T) {
 	next := "webrace-key-1 0123456789abcdef " + strings.Repeat("B", 43) + "=\n"
 	ok(t, os.WriteFile(keyFile, append([]byte(next), rotated...), 0o600))
 	readable("interrupted")
-	ok(t, s.SetSecret(ctx, "s0", secret(t, control.KindBearer, "", hush+"0")))
+	ok(t, s.SetSecret(ctx, "s0", secret(t, credentials.KindBearer, "", hush+"0")))
 	readable("set after an interruption")
 	if _, err := s.RotateKey(ctx); err != nil {
 		t.Fatal(err)
@@ -256,7 +198,7 @@ func TestASecretInUseIsNotDeleted(t *testing.T) {
 	if err != nil || !slices.Equal(unknown, []string{"bank", "shop"}) {
 		t.Errorf("unknown: %v, %v", unknown, err)
 	}
-	ok(t, s.SetSecret(ctx, "bank", secret(t, control.KindBearer, "", hush)))
+	ok(t, s.SetSecret(ctx, "bank", secret(t, credentials.KindBearer, "", hush)))
 	var used *control.SecretInUseError
 	if err := s.DeleteSecret(ctx, "bank", false); !errors.As(err, &used) || !slices.Equal(used.URDs, []string{"a"}) || !strings.Contains(err.Error(), "URDs a:") {
 		t.Errorf("deleting what is used: %v", err)
@@ -270,27 +212,14 @@ func TestASecretInUseIsNotDeleted(t *testing.T) {
 	}
 }
 
-func TestBoundsAreNormalizedAndWhatIsTooWideIsRefused(t *testing.T) {
-	t.Parallel()
-	b, err := control.NewBounds([]string{"Example.ORG:443", "example.org", "*.Example.org", "bücher.example:8443"}, true)
-	if want := []string{"*.example.org", "example.org", "xn--bcher-kva.example:8443"}; err != nil || !slices.Equal(b.Hosts, want) || !b.Insecure {
-		t.Errorf("%+v, %v", b, err)
-	}
-	for _, host := range []string{"", "*.", "*", "*.org", "*.co.uk", "*.github.io", "*.10.0.0.1", "*.example.org:8443", "a b", "https://a.example", "a.example/x", "user@a.example", "a..*"} {
-		if b, err := control.NewBounds([]string{host}, false); err == nil {
-			t.Errorf("%q is taken for %v", host, b.Hosts)
-		}
-	}
-}
-
 func TestTheBoundsOfASecretCannotBeWidenedInTheDatabase(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "control.db")
 	s := openAt(t, path)
-	bounds, err := control.NewBounds([]string{"a.example"}, false)
+	bounds, err := credentials.NewBounds([]string{"a.example"}, false)
 	ok(t, err)
-	ok(t, s.SetSecret(ctx, "bank", secret(t, control.KindBearer, "", hush).Within(bounds)))
+	ok(t, s.SetSecret(ctx, "bank", secret(t, credentials.KindBearer, "", hush).Within(bounds)))
 	before := s.SecretVersion("bank")
 	got, err := s.Secret(ctx, "bank")
 	ok(t, err)
@@ -309,7 +238,7 @@ func TestTheBoundsOfASecretCannotBeWidenedInTheDatabase(t *testing.T) {
 			t.Errorf("with the bounds %q it can be read", text)
 		}
 	}
-	ok(t, s.SetSecret(ctx, "bank", secret(t, control.KindBearer, "", hush)))
+	ok(t, s.SetSecret(ctx, "bank", secret(t, credentials.KindBearer, "", hush)))
 	if s.SecretVersion("bank") == before {
 		t.Error("its version is that of before it was set anew")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/nanos"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -49,6 +50,26 @@ func (s *Store) ByCrawl(ctx context.Context, ids ...string) iter.Seq2[URD, error
 	return s.urds(ctx, "read URDs of crawls", "crawl IN (SELECT value FROM json_each(?))", list(ids))
 }
 
+// timesCursor is what the cursors begin with that hold since when the times of a URD count.
+const timesCursor = "urd/times/"
+
+// TimesSince returns since when the times count at which a URD asks for its source ([xmlschema.URD] At): since it was
+// given them. It is zero for a URD that has none.
+func (s *Store) TimesSince(ctx context.Context, id string) (time.Time, error) {
+	at, err := s.Cursor(ctx, timesCursor+id)
+	return nanos.Time(at), err
+}
+
+// AllTimesSince returns the same of all URDs that have times, by id.
+func (s *Store) AllTimesSince(ctx context.Context) (map[string]time.Time, error) {
+	cursors, err := s.Cursors(ctx, timesCursor)
+	since := make(map[string]time.Time, len(cursors))
+	for id, at := range cursors {
+		since[id] = nanos.Time(at)
+	}
+	return since, err
+}
+
 // Query returns the URDs that an XPath expression selects something in, each taken as a document of its
 // own, in the order in which they were first added: /urd[@owner='eleni' and keywords/keyword/@key='ibm'].
 func (s *Store) Query(ctx context.Context, expression string) iter.Seq2[URD, error] {
@@ -75,13 +96,13 @@ func decodeStoredURD(r record) (u URD, err error) {
 
 // complete adds what is stored beside a URD.
 func (u *URD) complete(r record) {
-	u.Revision, u.Interest, u.CheckAsked = r.number, r.second, moment(r.third)
+	u.Revision, u.Interest, u.CheckAsked = r.number, r.second, nanos.Time(r.third)
 	if r.crawl != "" {
 		u.Crawl = crawlOf(u.URD, r.crawl, cmp.Or(r.start, u.URI))
 	}
 }
 
-// Revision returns the revision of the URD base: 0 when nothing was ever added. Who reads it before the
+// Revision returns the revision of the URD base: 0 when nothing was ever added. A caller that reads it before the
 // URDs, and follows [Store.Revised] from there, misses nothing.
 func (s *Store) Revision(ctx context.Context) (int64, error) {
 	var revision int64

@@ -15,6 +15,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -374,6 +375,7 @@ func TestInterestIsOfTheChangeThatMattersToAnnotations(t *testing.T) {
 		{"added", func() {}, true},
 		{"urgency", func() { u.Urgency = 3 }, false},
 		{"timing", func() { u.Timing = time.Hour }, false},
+		{"times", func() { u.Timing, u.At = 0, "0 8 * * *" }, false},
 		{"threshold", func() { u.Keywords.Threshold = 1 }, true},
 		{"keyword", func() { u.Keywords.Keywords[0].Weight = 5 }, true},
 		{"scope of change", func() { u.Change = xmlschema.ChangePage }, true},
@@ -393,5 +395,55 @@ func TestInterestIsOfTheChangeThatMattersToAnnotations(t *testing.T) {
 		if stored.Interest != want {
 			t.Errorf("after %s the interest is of revision %d, want %d", step.name, stored.Interest, want)
 		}
+	}
+}
+
+// The times of a URD count since it was given them, whatever else of it is changed, and as long as it has them.
+func TestTimesCountSinceTheyWereGiven(t *testing.T) {
+	t.Parallel()
+	s, ctx := open(t), t.Context()
+	long := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	u := urd("a/b", "eleni", "http://a.example/")
+	backdated := func() { ok(t, s.SetCursor(ctx, "urd/times/a/b", long.UnixNano())) }
+	for _, step := range []struct {
+		name   string
+		change func()
+		want   string
+	}{
+		{"none", func() {}, "none"},
+		{"given", func() { u.At = "0 8 * * *" }, "now"},
+		{"kept", func() {
+			backdated()
+			u.Urgency, u.Keywords = 3, xmlschema.NewKeywords(xmlschema.Keyword{Key: ` at="x"`})
+		}, "long ago"},
+		{"changed", func() { u.At = "0 9 * * *" }, "now"},
+		{"the same again", backdated, "long ago"},
+		{"taken away", func() { u.At = "" }, "none"},
+		{"given again", func() { u.At = "0 9 * * *" }, "now"},
+	} {
+		step.change()
+		began := time.Now()
+		put(t, s, u)
+		since, err := s.TimesSince(ctx, "a/b")
+		ok(t, err)
+		all, err := s.AllTimesSince(ctx)
+		ok(t, err)
+		got := "none"
+		switch {
+		case since.Equal(long):
+			got = "long ago"
+		case !since.Before(began.Round(0)) && !since.After(time.Now()):
+			got = "now"
+		case !since.IsZero():
+			got = since.String()
+		}
+		if got != step.want || !all["a/b"].Equal(since) {
+			t.Errorf("%s: they count since %s, want %s; all: %v", step.name, got, step.want, all)
+		}
+	}
+	ok(t, s.Check(ctx, false, func(f fsck.Finding) { t.Errorf("found %v", f) }))
+	ok(t, s.Delete(ctx, "a/b"))
+	if all, err := s.AllTimesSince(ctx); len(all) > 0 || err != nil {
+		t.Errorf("of a URD that is removed: %v, %v", all, err)
 	}
 }

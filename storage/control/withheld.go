@@ -56,7 +56,7 @@ type Notice struct {
 func (s *Store) Notices(ctx context.Context, owner string) (notices []Notice, err error) {
 	const due = "FROM withheld WHERE owner = ?1 AND day NOT IN (SELECT day FROM notice WHERE owner = ?1) GROUP BY day ORDER BY day"
 	const doing = "read notices"
-	var some bool // asked first, because hardly ever there is one, and reading waits for nobody
+	var some bool // asked first, because hardly ever there is one, and reading waits for no writer
 	if err := s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 "+due+")", owner).Scan(&some); err != nil {
 		return nil, s.explain(doing, err)
 	}
@@ -183,9 +183,9 @@ func (a *allowance) spend(owner string) {
 }
 
 // trimWithheld removes ACIs that were withheld on a day before a time, and says how many. Those of their ids
-// that come again are judged anew: nobody was told of them.
+// that come again are judged anew: their owners were not told of them.
 func trimWithheld(ctx context.Context, tx *sql.Tx, before time.Time) (int, error) {
-	result, err := tx.ExecContext(ctx, "DELETE FROM withheld WHERE id IN (SELECT id FROM withheld WHERE day < ? LIMIT ?)", dayOf(before), ageingBatch)
+	result, err := tx.ExecContext(ctx, "DELETE FROM withheld WHERE id IN (SELECT id FROM withheld WHERE day < ? LIMIT ?)", dayOf(before), expireBatch)
 	if err != nil {
 		return 0, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // changes are what a group of steps changes in one queue. Records are read once and written once,
@@ -21,7 +22,7 @@ type changes struct {
 	crawls   map[*crawl]struct{}
 	families map[uint64]*family
 	hits     map[*scope.Rule]struct{} // that changed
-	lanes    map[laneID]stretch       // that got items, and where
+	queues   map[hostQueueID]stretch  // that got items, and where
 	altered  []spot                   // where items were that are gone, or say less than before
 	timed    bool                     // something was parked or delayed, or ceased to be
 	before   counters
@@ -32,14 +33,14 @@ type changes struct {
 	startVisited []*crawl
 }
 
-type laneID struct {
+type hostQueueID struct {
 	host  hostID
 	level level
 }
 
-// spot is where an item is in the lanes.
+// spot is where an item is in the host queues.
 type spot struct {
-	laneID
+	hostQueueID
 	order   uint64
 	changed int64 // as is listed now; 0: as before
 }
@@ -57,7 +58,7 @@ func newChanges(q *Queue) *changes {
 		crawls:   map[*crawl]struct{}{},
 		families: map[uint64]*family{},
 		hits:     map[*scope.Rule]struct{}{},
-		lanes:    map[laneID]stretch{},
+		queues:   map[hostQueueID]stretch{},
 	}
 }
 
@@ -73,7 +74,7 @@ func (c *changes) begin() {
 	clear(c.crawls)
 	clear(c.families)
 	clear(c.hits)
-	clear(c.lanes)
+	clear(c.queues)
 	c.writes.reset()
 	c.timed, c.before, c.startVisited = false, c.q.count, nil
 	c.wanted, c.wantedHosts, c.altered = c.wanted[:0], c.wantedHosts[:0], c.altered[:0]
@@ -178,40 +179,11 @@ func (c *changes) host(id hostID) (*hostRecord, error) {
 	return h, nil
 }
 
-// enqueue puts an item into its host's lane, where the order of the queue wants it.
-func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
-	h, err := c.host(host)
-	if err != nil {
-		return err
-	}
-	order := c.nextOrder(rec, &it)
-	if rec.place.kind == nowhere {
-		c.q.count.queued++
-	}
-	rec.place = place{kind: inLane, level: at, order: order}
-	rec.dirty = true
-	it.alone, it.aside = rec.alone(), 0
-	h.items[at]++
-	h.dirty = true
-	if h.parked == 0 {
-		c.ready(laneID{host, at}, stretch{order, order})
-		if h.items[at] == 1 {
-			if err := c.set(c.q.keys.ready(at, host), nil); err != nil {
-				return err
-			}
-		}
-	}
-	c.writes.open(c.q.keys.item(host, at, order))
-	c.writes.data = it.append(c.writes.data)
-	c.writes.close()
-	return nil
-}
-
 // delay puts an item aside until it is due.
 func (c *changes) delay(rec *record, it item, at level, due time.Time) error {
 	c.q.count.delayed++
 	it.alone, it.aside = coming{}, c.q.store.now().UnixNano()
-	rec.place = place{kind: delayed, level: at, order: c.nextOrder(rec, &it), due: nanos(due)}
+	rec.place = place{kind: delayed, level: at, order: c.nextOrder(rec, &it), due: nanos.Of(due)}
 	rec.dirty = true
 	c.timed = true
 	return c.set(c.q.keys.timed(kindDelayed, rec.place.due, rec.place.order), it.encode())
@@ -225,7 +197,7 @@ func (c *changes) dequeue(rec *record, host hostID) error {
 		c.q.count.delayed--
 		c.timed = true
 		return c.remove(c.q.keys.timed(kindDelayed, at.due, at.order))
-	case inLane:
+	case inHostQueue:
 		h, err := c.host(host)
 		if err != nil {
 			return err
@@ -237,48 +209,13 @@ func (c *changes) dequeue(rec *record, host hostID) error {
 				return err
 			}
 		}
-		c.altered = append(c.altered, spot{laneID: laneID{host, at.level}, order: at.order})
+		c.altered = append(c.altered, spot{hostQueueID: hostQueueID{host, at.level}, order: at.order})
 		return c.remove(c.q.keys.item(host, at.level, at.order))
 	}
 	return nil
 }
 
-// joined lets the item of a queued URL, which others have come to now, not say how one crawl came to it; and say
-// when the page was changed, if that is listed.
-func (c *changes) joined(rec *record, cand *candidate, others bool) error {
-	if rec.place.kind != inLane || !others && cand.changed == 0 {
-		return nil
-	}
-	key := c.q.keys.item(cand.host, rec.place.level, rec.place.order)
-	var value []byte
-	if rec.dirty { // else it was not written in this group; to look is slow
-		value = c.writes.last(key)
-	}
-	if value == nil {
-		var err error
-		if value, err = c.q.store.get(key); err != nil || value == nil {
-			return err
-		}
-	}
-	it, err := decodeItem(value)
-	if err != nil {
-		return err
-	}
-	before := it
-	if others {
-		it.alone = coming{}
-	}
-	if cand.changed != 0 {
-		it.changed = cand.changed
-	}
-	if it == before {
-		return nil
-	}
-	c.altered = append(c.altered, spot{laneID{cand.host, rec.place.level}, rec.place.order, cand.changed})
-	return c.set(key, it.encode())
-}
-
-// forget leaves the URL in no queue: nobody waits for it any more.
+// forget leaves the URL in no queue: no crawl waits for it any more.
 func (c *changes) forget(rec *record) {
 	if rec.place.kind != nowhere {
 		c.q.count.queued--
@@ -301,7 +238,8 @@ func (c *changes) await(cr *crawl, m *mark, queued bool) {
 }
 
 func (c *changes) set(key, value []byte) error { c.writes.set(key, value); return nil }
-func (c *changes) remove(key []byte) error     { c.writes.delete(key); return nil }
+
+func (c *changes) remove(key []byte) error { c.writes.delete(key); return nil }
 
 // noteTime notes that something is written now, to the second: what is past when it is read again.
 func (c *changes) noteTime() {

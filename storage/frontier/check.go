@@ -14,7 +14,7 @@ import (
 // The kinds of damage that Check finds.
 const (
 	damagedValue   = "damaged value"
-	strayItem      = "stray item"          // its URL is queued elsewhere, or nobody waits for it
+	strayItem      = "stray item"          // its URL is queued elsewhere, or no crawl waits for it
 	misplacedItem  = "misplaced item"      // its URL says that it is queued where there is nothing
 	lostItem       = "lost item"           // a URL that is queued nowhere, though crawls wait for it
 	wrongItem      = "wrong item"          // it says how a crawl came to its URL, and is wrong
@@ -78,13 +78,13 @@ type check struct {
 	crawls  uint32           // how many there are
 	pending map[uint32]int64 // URLs that each waits for
 	total   counters         // as found
-	items   uint64           // sound ones in lanes
-	claims  uint64           // URLs that say they are in a lane
+	items   uint64           // sound ones in host queues
+	claims  uint64           // URLs that say they are in a host queue
 }
 
 func (c *check) run() error {
 	for _, part := range []func() error{
-		c.countCrawls, c.lanes, c.delays, c.urls, c.lostItems, c.failures, c.hosts, c.strayHosts, c.crawlCounts, c.totals,
+		c.countCrawls, c.hostQueues, c.delays, c.urls, c.lostItems, c.failures, c.hosts, c.strayHosts, c.crawlCounts, c.totals,
 	} {
 		if err := part(); err != nil {
 			return err
@@ -151,8 +151,8 @@ func (c *check) countCrawls() error {
 	})
 }
 
-// lanes holds every item against what its URL says.
-func (c *check) lanes() error {
+// hostQueues holds every item against what its URL says.
+func (c *check) hostQueues() error {
 	return c.each(kindItem, func(key, value []byte) error {
 		it, err := decodeItem(value)
 		if err != nil {
@@ -162,7 +162,7 @@ func (c *check) lanes() error {
 		if host != it.host() || at >= levels {
 			return c.found(strayItem, it.url, c.removing(key), "it lies under another host or urgency")
 		}
-		sound, err := c.item(key, it, place{kind: inLane, level: at, order: order})
+		sound, err := c.item(key, it, place{kind: inHostQueue, level: at, order: order})
 		if sound {
 			c.items++
 		}
@@ -236,7 +236,7 @@ func (c *check) awaited(rec *record) bool {
 func (c *check) queuedAt(p place, it *item) (bool, error) {
 	var key []byte
 	switch p.kind {
-	case inLane:
+	case inHostQueue:
 		key = c.keys.item(it.host(), p.level, p.order)
 	case delayed:
 		key = c.keys.timed(kindDelayed, p.due, p.order)
@@ -304,7 +304,7 @@ func (c *check) addPending(rec *record) {
 		}
 	}
 	switch rec.place.kind {
-	case inLane:
+	case inHostQueue:
 		c.total.queued++
 		c.claims++
 	case delayed:

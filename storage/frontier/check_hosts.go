@@ -31,7 +31,7 @@ func (c *check) hosts() error {
 			return nil
 		}
 		rec, err := c.store.readRecord(c.keys, it.id)
-		if err == nil && rec != nil && rec.place == (place{kind: inLane, level: at, order: lastNumber(key)}) {
+		if err == nil && rec != nil && rec.place == (place{kind: inHostQueue, level: at, order: lastNumber(key)}) {
 			count[at]++
 		}
 		return nil
@@ -83,7 +83,7 @@ func (c *check) waits(id hostID, h *hostRecord) (bool, error) {
 	if there, err := c.has(key); there || err != nil {
 		return true, err
 	}
-	if h.parked == never { // somebody wanted it left alone
+	if h.parked == never { // it was paused
 		name, err := c.nameOf(id)
 		if err != nil {
 			return true, err

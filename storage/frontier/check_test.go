@@ -141,7 +141,7 @@ func TestEachDamageIsFoundAndRepaired(t *testing.T) {
 			_, it := d.item()
 			d.set(d.k.item(7, 2, 999), it.encode())
 		}, strayItem, 0},
-		"an item that nobody waits for": {func(d *damaged) {
+		"an item that no crawl waits for": {func(d *damaged) {
 			_, it := d.item()
 			d.changeRecord(it.id, func(r *record) {
 				for i := range r.marks {
@@ -189,7 +189,7 @@ func TestEachDamageIsFoundAndRepaired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := atRest(t)
-			before, err := d.s.Standings("p")
+			before, err := d.s.CrawlStatuses("p")
 			d.must(err)
 			c.damage(d)
 			if got := d.check(false); !slices.Contains(got, c.want) {
@@ -214,7 +214,7 @@ func (d *damaged) changeHost(id hostID, change func(*hostRecord)) {
 }
 
 // wantAll works off everything that is not delayed, and expects that no more is lost than must be.
-func (d *damaged) wantAll(before []Standing, lost int) {
+func (d *damaged) wantAll(before []CrawlStatus, lost int) {
 	d.t.Helper()
 	d.opt.Wait = 2 * time.Hour
 	d.now = func() time.Time { return time.Unix(2e9, 0) }

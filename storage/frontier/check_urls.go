@@ -43,7 +43,7 @@ func (c *check) urls() error {
 
 func urlName(id urlID) string { return fmt.Sprintf("URL %x", id[:]) }
 
-// queued checks that a URL is queued if and only if a crawl waits for it. Whether its item is in its lane
+// queued checks that a URL is queued if and only if a crawl waits for it. Whether its item is in its host queue
 // is for lostItems to find.
 func (c *check) queued(id urlID, rec *record) error {
 	awaited, lost := c.awaited(rec), false
@@ -75,7 +75,7 @@ func (c *check) lose(id urlID, rec *record) error {
 	return c.found(lostItem, urlName(id), c.saving(id, rec), "it is queued nowhere; it is accepted again when a page leads to it")
 }
 
-// lostItems looks for the URLs that say they are in a lane and are not. Every sound item belongs to one
+// lostItems looks for the URLs that say they are in a host queue and are not. Every sound item belongs to one
 // URL, so that there are none when there are as many items as URLs that say so.
 func (c *check) lostItems() error {
 	if c.claims == c.items {
@@ -116,14 +116,14 @@ func (c *check) lostItems() error {
 	return nil
 }
 
-// claimants reads some URLs that say they are in a lane, and returns the key to go on from.
+// claimants reads some URLs that say they are in a host queue, and returns the key to go on from.
 func (c *check) claimants(from []byte, batch map[urlID]*record) (rest []byte, err error) {
 	err = c.store.scan(from, c.keys.end(kindSeen), func(key, value []byte) (bool, error) {
 		if len(batch) == searched {
 			rest = slices.Clone(key)
 			return false, nil
 		}
-		if rec, err := decodeRecord(value); err == nil && rec.place.kind == inLane {
+		if rec, err := decodeRecord(value); err == nil && rec.place.kind == inHostQueue {
 			batch[urlID(key[3:])] = rec
 		}
 		return true, c.ctx.Err()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // A clock that ran ahead and was put right leaves times behind that are still to come. Those that say when
@@ -97,7 +98,7 @@ func (m *clockMending) next() error {
 func (m *clockMending) crawls(c *changes) error {
 	for _, cr := range m.q.crawls.all() {
 		p := cr.now.Load()
-		if cr.pending.Load() == 0 || !isAhead(nanos(p.started), m.now) {
+		if cr.pending.Load() == 0 || !isAhead(nanos.Of(p.started), m.now) {
 			continue
 		}
 		next := *p
@@ -136,7 +137,7 @@ func (m *clockMending) host(c *changes, key, value []byte) error {
 	}
 	id := hostID(lastNumber(key))
 	h, err := c.host(id)
-	if err != nil || !m.wrong(nanos(h.notBefore), h.reported) {
+	if err != nil || !m.wrong(nanos.Of(h.notBefore), h.reported) {
 		return err
 	}
 	m.found.Hosts++
@@ -176,7 +177,7 @@ func (m *clockMending) wrong(due, set int64) bool {
 // visit counts a visit. It stays as it is, and is no reason not to ask: see [Lease.answers].
 func (m *clockMending) visit(_ *changes, _, value []byte) error {
 	r := newReaderUpTo(visitSchema, value)
-	if isAhead(nanos(r.time()), m.now) {
+	if isAhead(nanos.Of(r.time()), m.now) {
 		m.found.URLs++
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/schedule"
-	"github.com/webrace/webrace/internal/sharedbuffer"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 const year = 365 * 24 * time.Hour
@@ -271,10 +271,10 @@ func (f *clockFixture) forgetWhenItWasSet() {
 	f.q.treated = newCache[hostID, *hostRecord](treatedHosts)
 }
 
-// A queue that nobody listens to says it in the log.
+// A queue without a listener says it in the log.
 func TestClockSetBackIsLogged(t *testing.T) {
 	t.Parallel()
-	var log sharedbuffer.Buffer
+	var log testutil.Buffer
 	at := &clock{time.Unix(1e9, 0).UTC()}
 	s, err := Open("frontier", Options{FS: vfs.NewMem(), Now: at.now, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {

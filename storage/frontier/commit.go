@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/webrace/webrace/internal/pace"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/groupcommit"
 )
 
 // A group of steps shares one fsync. It has as many steps at most, and none that would begin beyond so many URLs
@@ -37,102 +36,51 @@ func (s step) call(err error) {
 	s.queue.calls.Done()
 }
 
-// committer gathers steps and commits them in groups.
+// committer commits steps in groups.
 type committer struct {
 	db     *pebble.DB
-	bell   chan struct{} // capacity 1: there are steps, or it is closed
-	exited chan struct{}
+	groups *groupcommit.Committer[step]
 
 	generation generation.Generation
 	reached    *generation.File // says which generation is durable
 
-	mu     sync.Mutex
-	steps  []step
-	closed bool
-	err    error // the fault that ended it
+	mu  sync.Mutex
+	err error // the fault that ended it
 }
 
 func (c *committer) start(db *pebble.DB) {
 	c.db = db
-	c.bell, c.exited = make(chan struct{}, 1), make(chan struct{})
-	go c.run()
+	c.groups = groupcommit.Start(groupcommit.Limit[step]{
+		Changes: groupSize, Room: groupURLs, Takes: func(s step) int { return s.urls },
+	}, c.commit)
 }
 
-// submit hands in a step and never waits. A step that comes too late is refused: nobody calls it back.
+// submit hands in a step and never waits. A step that comes too late is refused, and not called back.
 func (c *committer) submit(s step) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err != nil {
-		return c.err
+	if err := c.failure(); err != nil {
+		return err
 	}
-	if c.closed {
+	if !c.groups.Add(s) {
 		return ErrClosed
 	}
-	c.steps = append(c.steps, s)
-	poke(c.bell)
 	return nil
 }
 
-// close commits what was handed in and ends the goroutine.
+// close commits what was handed in.
 func (c *committer) close() error {
+	c.groups.Close()
+	return c.failure()
+}
+
+func (c *committer) failure() error {
 	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	poke(c.bell)
-	<-c.exited
+	defer c.mu.Unlock()
 	return c.err
-}
-
-func (c *committer) run() {
-	defer close(c.exited)
-	for range c.bell {
-		for group := c.next(); len(group) > 0; group = c.next() {
-			began := time.Now()
-			c.commit(group)
-			if !c.full() {
-				pace.Rest(began, len(group))
-			}
-		}
-		c.mu.Lock()
-		over := c.closed && len(c.steps) == 0
-		c.mu.Unlock()
-		if over {
-			return
-		}
-	}
-}
-
-func (c *committer) full() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, full := c.group()
-	return c.closed || full
-}
-
-// group returns how many steps the next group has, and whether it cannot have more.
-func (c *committer) group() (n int, full bool) {
-	urls := 0
-	for n < len(c.steps) && n < groupSize && urls < groupURLs {
-		urls += c.steps[n].urls
-		n++
-	}
-	return n, n == groupSize || urls >= groupURLs
-}
-
-func (c *committer) next() []step {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n, _ := c.group()
-	group := c.steps[:n:n]
-	if c.steps = c.steps[n:]; len(c.steps) == 0 {
-		c.steps = nil // lets go of the array
-	}
-	return group
 }
 
 // commit makes a group of steps durable, shows it to the takers and calls back.
 func (c *committer) commit(group []step) {
-	err := c.err
+	err := c.failure()
 	var written map[*Queue]*changes
 	if err == nil {
 		written, err = c.write(group)
@@ -197,10 +145,10 @@ func (c *committer) write(group []step) (written map[*Queue]*changes, err error)
 	return written, nil
 }
 
-// poke tells whoever waits on the bell, and never waits itself.
-func poke(bell chan struct{}) {
+// notify wakes the goroutine that waits for a signal, or the next one that does, and never waits itself.
+func notify(signal chan struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case signal <- struct{}{}:
 	default:
 	}
 }

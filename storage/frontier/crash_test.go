@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // ledger notes what the frontier promised.
@@ -93,7 +94,7 @@ func (l *ledger) work(f *fixture, t *testing.T) {
 func TestPromisesHoldThroughPowerLossUnderLoad(t *testing.T) {
 	t.Parallel()
 	const workers, leases = 4, 16
-	for seed := range uint64(6) {
+	for seed := range testutil.Seeds(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 2))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // crawl is a crawl that the queue has ever been told to start.
@@ -204,7 +205,7 @@ func (r *registry) await(c *crawl, n int64) {
 // earlier release knows of when it was written.
 func (r *registry) latest() (at int64) {
 	for _, c := range r.all() {
-		at = max(at, nanos(c.now.Load().started), nanos(c.history.visited))
+		at = max(at, nanos.Of(c.now.Load().started), nanos.Of(c.history.visited))
 	}
 	return at
 }

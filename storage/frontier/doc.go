@@ -24,7 +24,7 @@
 //
 // Hosts take turns within an urgency, also where more are busy than the window in memory holds; a host's
 // URLs go in the [Order] of the queue, which may change from run to run; and urgencies 3, 2 and 1 share in
-// the proportion 8:3:1. A host that waits holds nobody else up, and its turn comes while others are busy.
+// the proportion 8:3:1. A host that waits holds no other up, and its turn comes while others are busy.
 //
 // A run with an end asks for every page of a round. One that goes on and on asks for the starts of its
 // crawls in each round, and for other pages as often as they change, within bounds that follow from the

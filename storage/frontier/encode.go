@@ -5,7 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/webrace/webrace/internal/frontcode"
+	"github.com/webrace/webrace/storage/internal/frontcode"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // schema is the first byte of every value. A later layout of a value takes another, and the reader of
@@ -23,7 +24,7 @@ func newWriterOf(schema byte, size int) writer { return append(make(writer, 0, s
 func (w *writer) uint(n uint64)    { *w = binary.AppendUvarint(*w, n) }
 func (w *writer) int(n int64)      { *w = binary.AppendVarint(*w, n) }
 func (w *writer) text(s string)    { w.uint(uint64(len(s))); *w = append(*w, s...) }
-func (w *writer) time(t time.Time) { w.int(nanos(t)) }
+func (w *writer) time(t time.Time) { w.int(nanos.Of(t)) }
 func (w *writer) fixed(b []byte)   { *w = append(*w, b...) }
 
 func (w *writer) flag(b bool) {
@@ -122,7 +123,7 @@ func (r *reader) fixed(n int) []byte {
 }
 
 func (r *reader) text() string    { return string(r.fixed(r.count(1))) }
-func (r *reader) time() time.Time { return fromNanos(r.int()) }
+func (r *reader) time() time.Time { return nanos.Time(r.int()) }
 func (r *reader) flag() bool      { return r.small(1) == 1 }
 
 func (r *reader) words() []uint64 {
@@ -146,19 +147,4 @@ func (r *reader) list() []string {
 	}
 	r.rest = rest
 	return list
-}
-
-// nanos is t in nanoseconds since 1970, and 0 for the zero time.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func fromNanos(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
 }

@@ -2,8 +2,9 @@ package frontier
 
 import (
 	"context"
-	"fmt"
 	"iter"
+	"slices"
+	"sync"
 
 	"github.com/webrace/webrace"
 )
@@ -18,37 +19,54 @@ type Failure struct {
 // Failed goes through the URLs that gave no document, in no particular order. It ends at the first error,
 // which it yields.
 func (q *Queue) Failed(ctx context.Context) iter.Seq2[Failure, error] {
-	return q.store.failed(ctx, q.keys)
+	return q.store.gaveNone(ctx, q.keys)
 }
 
-// Failures returns the first of a pipeline's URLs that gave no document, in no particular order and at
-// most limit of them (0 is no limit), and how many there are. The pipeline's queue may be open or not; one
-// that never had a queue has no failures.
-func (s *Store) Failures(ctx context.Context, pipeline string, limit int) (first []Failure, total int, err error) {
-	k, known, err := s.knownKeys(pipeline)
-	if err != nil || !known {
-		return nil, 0, err
-	}
-	value, err := s.get(k.start(kindMeta))
-	if err != nil || value == nil {
-		return nil, 0, err
-	}
-	count, err := decodeCounters(value)
-	if err != nil {
-		return nil, 0, fmt.Errorf("counters of pipeline %s: %w", pipeline, err)
-	}
-	for f, err := range s.failed(ctx, k) {
-		if err != nil {
-			return nil, 0, err
-		}
-		if first = append(first, f); len(first) == limit {
-			break
-		}
-	}
-	return first, int(count.failed), nil
+// mostFailures is how many of a run's failures are kept, to be shown when it has ended.
+const mostFailures = 64
+
+// failures counts the visits of a run that gave no document, and keeps the first of their URLs.
+type failures struct {
+	mu    sync.Mutex
+	total int
+	first []Failure // no URL twice
 }
 
-func (s *Store) failed(ctx context.Context, k keys) iter.Seq2[Failure, error] {
+func (f *failures) note(failed Failure) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.total++
+	i := slices.IndexFunc(f.first, func(known Failure) bool { return known.URL == failed.URL })
+	if i >= 0 {
+		f.first[i] = failed
+		return
+	}
+	if len(f.first) < mostFailures {
+		f.first = append(f.first, failed)
+	}
+}
+
+func (f *failures) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.total
+}
+
+// LastFailures returns the first URLs that gave no document in the last run of a pipeline since the store was opened,
+// and how many visits of it gave none. The run has ended: its queue is closed.
+func (s *Store) LastFailures(pipeline string) (first []Failure, total int) {
+	s.mu.Lock()
+	f := s.failed[pipeline]
+	s.mu.Unlock()
+	if f == nil {
+		return nil, 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.first), f.total
+}
+
+func (s *Store) gaveNone(ctx context.Context, k keys) iter.Seq2[Failure, error] {
 	return func(yield func(Failure, error) bool) {
 		next := k.start(kindFailed)
 		for {

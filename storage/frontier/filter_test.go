@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage/fsck"
 )
 
@@ -289,7 +290,7 @@ func TestAFilterIsReadOnce(t *testing.T) {
 // accepted is what a map says is new.
 func TestOffersAgreeWithAMap(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(12) {
+	for seed := range testutil.Seeds(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 6))

@@ -63,9 +63,9 @@ func TestAFrontierOfTheFirstReleaseIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		standings, err := s.Standings(name)
-		if err != nil || len(standings) == 0 || standings[0].Round == 0 {
-			t.Errorf("standings: %+v, %v", standings, err)
+		statuses, err := s.CrawlStatuses(name)
+		if err != nil || len(statuses) == 0 || statuses[0].Round == 0 {
+			t.Errorf("statuses: %+v, %v", statuses, err)
 		}
 		err = s.scan(q.keys.start(kindVisit), q.keys.end(kindVisit), func(_, value []byte) (bool, error) {
 			v, err := decodeVisit(value)

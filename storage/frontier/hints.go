@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // Hint is what others say of when a page changes, where that decides whether it is asked for.
@@ -25,13 +26,13 @@ func (h Hint) String() string {
 func (l *Lease) Hint() Hint { return l.hint }
 
 // answers reports whether what was stored at a visit answers without a request. Of a document that is known
-// by its digest alone, such as a sitemap, nothing was stored: who comes to it later would not get its links, unless the
-// visit has them.
+// by its digest alone, such as a sitemap, nothing was stored: a crawl that comes to it later would not get its links,
+// unless the visit has them.
 func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
 	if v == nil || v.At.IsZero() || v.Version == 0 && v.Links == nil && v.Digest != (webrace.Digest{}) {
 		return false
 	}
-	if isAhead(nanos(v.At), now) { // the clock was set back since: nothing says how old it is
+	if isAhead(nanos.Of(v.At), now) { // the clock was set back since: nothing says how old it is
 		return false
 	}
 	fresh, start := l.q.opt.Fresh, false
@@ -48,7 +49,7 @@ func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
 	switch {
 	case now.Sub(v.At) < fresh:
 		return true
-	case start: // somebody asked for exactly that, and how often
+	case start: // a URD asks for exactly that, and says how often
 		return false
 	}
 	longest := l.q.revisits(l.served).Max

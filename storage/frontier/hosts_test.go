@@ -321,8 +321,8 @@ func TestAHostWithManyURLsKeepsAFewInMemory(t *testing.T) {
 	f.q.mu.Lock()
 	defer f.q.mu.Unlock()
 	for _, h := range f.q.window.hosts {
-		for i := range h.lanes {
-			if n := len(h.lanes[i].items); n > prefetch {
+		for i := range h.queues {
+			if n := len(h.queues[i].items); n > prefetch {
 				t.Errorf("%d items are in memory", n)
 			}
 		}

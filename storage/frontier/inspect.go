@@ -6,6 +6,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // Stats are the figures of a queue. The second group counts from the start of this run.
@@ -17,6 +18,7 @@ type Stats struct {
 	Due     int // URLs that the crawls of this run wait for: once Take has said io.EOF, what was deferred. A URL counts for each crawl
 
 	Done    int          // visits completed
+	NoDoc   int          // visits of this run that gave no document
 	Refused [reasons]int // by [Reason]
 	Leased  int          // out now
 	Hosts   int          // in memory
@@ -30,6 +32,7 @@ func (q *Queue) Stats() Stats {
 	c := q.shown
 	s := Stats{
 		Known: int(c.known), Queued: int(c.queued), Delayed: int(c.delayed), Failed: int(c.failed),
+		NoDoc:  q.failures.count(),
 		Due:    int(q.crawls.pending.Load()),
 		Done:   int(c.done - q.first.done),
 		Leased: len(q.leases), Hosts: len(q.window.hosts), Waiting: len(q.window.waiting),
@@ -58,20 +61,22 @@ type Explanation struct {
 	URL     string // as it is asked for: the spelling by which it is known
 	Secret  string // the name of the credentials it is fetched with; empty for none
 	State   State
-	Came    []Came         // the crawls that ever came to it
+	Reached []Reached      // the crawls that ever came to it
 	Visit   *webrace.Visit // the last one; nil when there was none
 	Due     time.Time      // of a delayed one
 	Host    time.Time      // when its host may be asked again; zero for at once
 	HostWhy string         // it is left alone until then; empty for the usual pause
 	Paused  bool           // its host is
+	Lister  string         // the sitemap, or robots.txt, by which it was found last; empty if it was by no such
 	Moved   string         // where it was redirected to at its last visit; empty when it was not
 	Gate    scope.Explanation
 	Refused Reason // why it would be refused, were it found on the start page of a crawl; 0 when a crawl would accept it
 }
 
-// Came says how a crawl last came to a URL.
-type Came struct {
+// Reached says how a crawl last came to a URL.
+type Reached struct {
 	Crawl    string
+	Start    string // where the crawl begins
 	Round    int    // the last round that came to it
 	Current  bool   // this is the crawl's last round
 	Distance int    // the least in that round
@@ -148,10 +153,10 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 	switch {
 	case q.leases[id] != nil:
 		e.State = Leased
-	case rec.place.kind == inLane:
+	case rec.place.kind == inHostQueue:
 		e.State = Queued
 	case rec.place.kind == delayed:
-		e.State, e.Due = Delayed, fromNanos(rec.place.due)
+		e.State, e.Due = Delayed, nanos.Time(rec.place.due)
 	case rec.failed:
 		e.State = Failed
 	case e.Visit == nil:
@@ -165,7 +170,10 @@ func (q *Queue) describe(e *Explanation, id urlID, rec *record) (err error) {
 			return err
 		}
 		p := cr.now.Load()
-		e.Came = append(e.Came, Came{p.ID, int(m.round), m.round == p.number, int(m.distance), m.queued, p.landing.url})
+		e.Reached = append(e.Reached, Reached{p.ID, p.Start, int(m.round), m.round == p.number, int(m.distance), m.queued, p.landing.url})
+	}
+	if e.Lister, err = q.listerOf(id, e.URL, rec, e.Visit); err != nil {
+		return err
 	}
 	if e.Visit != nil {
 		e.Visit.Shown, err = q.shownTo(rec.marks)
@@ -209,3 +217,32 @@ func (q *Queue) refusal(url string, h *hostRecord, isNew bool) (Reason, error) {
 	}
 	return q.crowded(url)
 }
+
+// LastVisit returns what the last visit of a URL with some credentials left behind, or, if it was redirected,
+// that of where it led in the end; nil if there was none. The pipeline's queue may be open or not.
+func (s *Store) LastVisit(pipeline, secret, url string) (*webrace.Visit, error) {
+	k, known, err := s.knownKeys(pipeline)
+	if err != nil || !known {
+		return nil, err
+	}
+	var last *webrace.Visit
+	for range maxHops {
+		rec, spelling, err := s.find(k, secret, url)
+		if err != nil || rec == nil {
+			return last, err
+		}
+		visit, err := s.readVisit(k, identify(secret, spelling))
+		if err != nil || visit == nil {
+			return last, err
+		}
+		last = visit
+		if visit.Error != "" || !isRedirect(visit.Status) || rec.redirect == "" {
+			break
+		}
+		url = rec.redirect
+	}
+	return last, nil
+}
+
+// maxHops is how many redirects in a row LastVisit follows, which may lead in a circle.
+const maxHops = 10

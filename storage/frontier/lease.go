@@ -1,8 +1,10 @@
 package frontier
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -10,18 +12,6 @@ import (
 
 	"github.com/webrace/webrace"
 )
-
-// Outcome says how the work on a URL ended.
-type Outcome struct {
-	Err     error     // why it failed; nil when it did not
-	RetryAt time.Time // not zero: it failed, and is to be tried again then, if attempts are left
-	Forget  bool      // it failed because what the last visit left behind is of no use: that is forgotten
-
-	// NotAsked says, with RetryAt, that nobody was asked: that is no attempt.
-	NotAsked bool
-
-	Learned []webrace.Learned // applied, in order, to the visit of what did not fail
-}
 
 // Lease is a URL that was handed out. It holds one of its host's slots until Release, and keeps the URL
 // from being handed out again until Done.
@@ -58,16 +48,89 @@ type served struct {
 // began, or is fresh. A stored answer may be that there is no document: then Visit.Status says why.
 func (l *Lease) Request() webrace.Request { return l.request }
 
+// Take returns the next URL to fetch, and waits for one if need be. It returns [io.EOF] once the queue
+// is sealed, no lease is out, and nothing is due any more for the crawls started in this run; what is
+// delayed by more than the option Wait stays for the next one.
+func (q *Queue) Take(ctx context.Context) (*Lease, error) {
+	defer notify(q.signal) // another taker may find more, or the same end
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		q.mu.Lock()
+		l, until, err := q.try(q.store.now())
+		q.mu.Unlock()
+		if l != nil || err != nil {
+			return l, err
+		}
+		q.sleep(ctx, until)
+	}
+}
+
+// try returns a lease, or when to try again.
+func (q *Queue) try(now time.Time) (*Lease, int64, error) {
+	q.watchClock(now)
+	q.window.wake(now)
+	q.bringBack(now)
+	for {
+		if q.err != nil {
+			return nil, 0, q.err
+		}
+		if q.store.readOnly {
+			return nil, 0, ErrReadOnly
+		}
+		if q.mending || len(q.leases) >= q.opt.MaxLeases {
+			return nil, never, nil
+		}
+		loaded, err := q.window.fill(now)
+		if err != nil {
+			return nil, 0, err
+		}
+		next := q.window.pick(now)
+		switch {
+		case next != nil:
+			if l, err := q.takeFrom(next, now); l != nil || err != nil {
+				return l, 0, err
+			}
+		case !loaded:
+			until, err := q.nothing(now)
+			return nil, until, err
+		}
+	}
+}
+
+// bringBack asks for the hosts and items that are due, so that what waited gets its turn while others
+// are busy.
+func (q *Queue) bringBack(now time.Time) {
+	if q.timer <= now.UnixNano() && !q.waking && q.err == nil {
+		q.waking = true
+		q.later(q.wakeStep(now))
+	}
+}
+
+// takeFrom leases the next item of a host queue, unless it turns out that it is not to be handed out.
+func (q *Queue) takeFrom(from *hostQueue, now time.Time) (*Lease, error) {
+	var l *Lease
+	it, ok, err := q.window.pop(from)
+	if ok {
+		if l, err = q.lease(from, it, now); l != nil {
+			q.window.rotate(from)
+		}
+	}
+	q.window.settle(from.host, now)
+	return l, err
+}
+
 // lease hands out an item, or returns nil when it is not to be handed out: it is out already, is no
-// longer queued here, or nobody in this run waits for it.
-func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
+// longer queued here, or no crawl of this run waits for it.
+func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error) {
 	if out := q.leases[it.id]; out != nil {
 		if at := (again{from.level, it.order}); !slices.Contains(out.again, at) {
 			out.again = append(out.again, at)
 		}
 		return nil, nil
 	}
-	at := place{kind: inLane, level: from.level, order: it.order}
+	at := place{kind: inHostQueue, level: from.level, order: it.order}
 	rec, err := q.recordOf(&it.item, at)
 	if err != nil || rec == nil || rec.place != at {
 		return nil, err
@@ -83,24 +146,7 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 		q.later(l.refusal(by))
 		return nil, nil
 	}
-	var visit *webrace.Visit
-	if rec.visited() {
-		if visit, err = q.store.readVisit(q.keys, it.id); err != nil {
-			return nil, err
-		}
-	}
-	if visit != nil {
-		if visit.Shown, err = q.shownTo(rec.marks); err != nil {
-			return nil, err
-		}
-	}
-	secret := l.served[0].crawl.now.Load().Secret
-	gone := q.gone(secret, it.url, visit)
-	l.request = webrace.Request{
-		URL: it.url, From: it.from, Redirects: it.redirects, Secret: secret, Visit: visit,
-		Stored: !gone && l.answers(visit, from.host, now),
-	}
-	if l.request.Reach, err = q.reach(within); err != nil {
+	if err := l.describe(within, from.host, now); err != nil {
 		return nil, err
 	}
 	q.leases[it.id] = l
@@ -109,7 +155,7 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 		l.ended.Store(true)
 		q.later(l.ending(&ending{dropped: true}, nil))
 		return nil, nil
-	case l.request.Stored && isRedirect(visit.Status) && rec.redirect != "":
+	case l.request.Stored && isRedirect(l.request.Visit.Status) && rec.redirect != "":
 		l.ended.Store(true)
 		q.later(l.forward(rec.redirect))
 		return nil, nil
@@ -117,6 +163,30 @@ func (q *Queue) lease(from *lane, it queued, now time.Time) (*Lease, error) {
 	l.slot = true
 	from.host.inflight++
 	return l, nil
+}
+
+// describe fills in what to fetch for the crawls within whose levels it lies, with what the last visit left behind.
+func (l *Lease) describe(within []mark, on *host, now time.Time) (err error) {
+	q := l.q
+	var visit *webrace.Visit
+	if l.record.visited() {
+		if visit, err = q.store.readVisit(q.keys, l.item.id); err != nil {
+			return err
+		}
+	}
+	if visit != nil {
+		if visit.Shown, err = q.shownTo(l.record.marks); err != nil {
+			return err
+		}
+	}
+	secret := l.served[0].crawl.now.Load().Secret
+	gone := q.gone(secret, l.item.url, visit)
+	l.request = webrace.Request{
+		URL: l.item.url, From: l.item.from, Redirects: l.item.redirects, Secret: secret, Visit: visit,
+		Stored: !gone && l.answers(visit, on, now),
+	}
+	l.request.Reach, err = q.reach(within)
+	return err
 }
 
 // recordOf returns the record of the URL of an item in the window: if the item says all of it, without
@@ -127,10 +197,6 @@ func (q *Queue) recordOf(it *item, at place) (*record, error) {
 	}
 	return q.store.readRecord(q.keys, it.id)
 }
-
-func isRedirect(status int) bool { return status >= 300 && status <= 399 && status != 304 }
-
-func isPermanent(status int) bool { return status == 301 || status == 308 }
 
 // serve notes the crawls that wait for a URL. It returns the marks of those within whose levels it lies,
 // and whether any was started in this run.
@@ -153,8 +219,8 @@ func (l *Lease) serve(rec *record) (within []mark, active bool, err error) {
 }
 
 // gone reports whether the document that answered at a visit was removed since, and takes from the visit
-// what would let the server confirm it. What else the visit knows stays: by it, whoever saw the document is
-// not told of it again.
+// what would let the server confirm it. What else the visit knows stays: by it, an owner who was told of the
+// document is not told again.
 func (q *Queue) gone(secret, url string, v *webrace.Visit) bool {
 	if v == nil || v.Version == 0 || q.opt.Gone == nil || !q.opt.Gone(secret, url) {
 		return false
@@ -206,13 +272,73 @@ func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
 	return list, nil
 }
 
+// nothing says when to look again while there is nothing to take: io.EOF for never.
+func (q *Queue) nothing(now time.Time) (until int64, err error) {
+	until = q.nextTime()
+	if q.sealed && len(q.leases) == 0 && q.steps == 0 && q.nothingBy(until, now) {
+		return 0, io.EOF
+	}
+	return until, nil
+}
+
+// nothingBy reports whether a sealed queue whose next URL is due then ends, as soon as no lease is out.
+func (q *Queue) nothingBy(until int64, now time.Time) bool {
+	return until == never || q.crawls.pending.Load() == 0 || time.Duration(until-now.UnixNano()) > max(q.opt.Wait, 0)
+}
+
+// nextTime returns when a host or an item is due that is not now; never when there is none.
+func (q *Queue) nextTime() int64 {
+	until := q.timer
+	if q.waking {
+		until = never // its end notifies
+	}
+	if len(q.window.waiting) > 0 {
+		until = min(until, q.window.waiting[0].notBefore.UnixNano())
+	}
+	return until
+}
+
+// sleep returns when something changed, at the time until, or when the context ends.
+func (q *Queue) sleep(ctx context.Context, until int64) {
+	var due <-chan time.Time
+	if until != never {
+		timer := time.NewTimer(time.Unix(0, until).Sub(q.store.now()))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-q.signal:
+	case <-due:
+	case <-ctx.Done():
+	}
+}
+
+// Starved reports whether only leases that are out keep the queue from handing out another URL, or from its end: as
+// many are out as may be, or as a host that has URLs allows, or nothing is left to be handed out in this run.
+func (q *Queue) Starved() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.err != nil || q.steps > 0 || q.waking || len(q.leases) == 0 {
+		return false
+	}
+	now := q.store.now()
+	ready, blocked := q.window.look(now)
+	switch {
+	case len(q.leases) >= q.opt.MaxLeases, blocked:
+		return true
+	case ready:
+		return false
+	}
+	return q.sealed && q.nothingBy(q.nextTime(), now)
+}
+
 // Release frees the host's slot, while the work on what it answered goes on, and says how the host wants
 // to be treated. Only the first call counts; Done releases what was not.
 func (l *Lease) Release(r webrace.HostReport) {
 	l.q.mu.Lock()
 	l.release(r)
 	l.q.mu.Unlock()
-	poke(l.q.bell)
+	notify(l.q.signal)
 }
 
 // release wants the queue's lock.
@@ -257,6 +383,18 @@ func (q *Queue) saveStep(h *host) step {
 	}
 }
 
+// Outcome says how the work on a URL ended.
+type Outcome struct {
+	Err     error     // why it failed; nil when it did not
+	RetryAt time.Time // not zero: it failed, and is to be tried again then, if attempts are left
+	Forget  bool      // it failed because what the last visit left behind is of no use: that is forgotten
+
+	// NotAsked says, with RetryAt, that no server was asked: that is no attempt.
+	NotAsked bool
+
+	Learned []webrace.Learned // applied, in order, to the visit of what did not fail
+}
+
 // Done ends the lease. The visit is written in one step with taking the URL off the queue, and done is
 // called when that is durable; it must not block. A URL that failed keeps its last visit, but for the
 // count of attempts and the error. One that did not fail may still have learned that there is no
@@ -282,6 +420,9 @@ func (l *Lease) learn(o Outcome) *ending {
 		v = *l.request.Visit
 		v.Baseline = slices.Clone(v.Baseline)
 	}
+	if lister := l.item.lister(); lister != "" {
+		v.Lister = lister
+	}
 	if o.Err == nil && o.RetryAt.IsZero() {
 		if !l.request.Stored || v.Version > 0 && v.Status < 400 { // a stored answer that there is no document stays one
 			v.Attempts, v.Error = 0, ""
@@ -296,7 +437,7 @@ func (l *Lease) learn(o Outcome) *ending {
 		return &ending{failed: true, notAsked: true, retryAt: o.RetryAt}
 	}
 	if o.Forget {
-		v = webrace.Visit{Attempts: v.Attempts}
+		v = webrace.Visit{Attempts: v.Attempts, Lister: v.Lister}
 	}
 	v.Attempts++
 	v.Error = "failed"
@@ -305,3 +446,7 @@ func (l *Lease) learn(o Outcome) *ending {
 	}
 	return &ending{visit: &v, failed: true, retryAt: o.RetryAt}
 }
+
+func isRedirect(status int) bool { return status >= 300 && status <= 399 && status != 304 }
+
+func isPermanent(status int) bool { return status == 301 || status == 308 }

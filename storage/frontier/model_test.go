@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // The oracle keeps in plain maps what the frontier promises.
@@ -144,6 +145,7 @@ func (r *run) offer() {
 	for range 1 + r.rng.IntN(5) {
 		if u := r.someURL(); !slices.Contains(links.URLs, u) {
 			links.URLs = append(links.URLs, u)
+			links.Scores = append(links.Scores, uint8(r.rng.IntN(256)))
 		}
 	}
 	want := Offered{}
@@ -267,7 +269,7 @@ func (r *run) crash() {
 // order, and however often power is lost.
 func TestTheFrontierAgreesWithItsModel(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(40) {
+	for seed := range testutil.Seeds(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := &run{

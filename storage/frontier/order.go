@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/webrace/webrace"
 )
 
 // Order says which URL of a host comes next, among those of one urgency. Hosts take turns in any order.
@@ -34,7 +36,8 @@ const (
 	discovered = 1<<rankShift - 1
 )
 
-// nextOrder returns where a URL is queued next. One that was queued already keeps the score it had.
+// nextOrder returns where a URL is queued next. One that was queued already keeps the score it had, unless there is a
+// better one.
 func (c *changes) nextOrder(rec *record, it *item) uint64 {
 	c.q.count.order++
 	number := c.q.count.order
@@ -43,9 +46,12 @@ func (c *changes) nextOrder(rec *record, it *item) uint64 {
 		return discovered - number
 	case BestFirst:
 		rank := uint64(math.MaxUint8 - it.score)
-		if it.score == 0 && rec.place.kind != nowhere {
+		switch {
+		case rec.place.kind != nowhere && it.score == 0:
 			rank = rec.place.order >> rankShift
-		} else if it.score == 0 {
+		case rec.place.kind != nowhere:
+			rank = min(rank, rec.place.order>>rankShift)
+		case it.score == 0:
 			rank = uint64(math.MaxUint8 - guess(rec, it.url))
 		}
 		return rank<<rankShift | number
@@ -53,7 +59,32 @@ func (c *changes) nextOrder(rec *record, it *item) uint64 {
 	return number
 }
 
-// guess is the score of a URL of which nobody said how promising it is: near the start, high up in the
+// scoreOf returns how promising a link is; 0 if that is not known, or decides nothing.
+func (q *Queue) scoreOf(l *webrace.Links, i int) uint8 {
+	if q.opt.Order != BestFirst {
+		return 0
+	}
+	return l.ScoreOf(i)
+}
+
+// raise moves a URL that waits in its host queue to where a better score wants it. One that waits for its time after a
+// failure keeps the score it has.
+func (c *changes) raise(rec *record, cand *candidate) error {
+	if cand.score == 0 || rec.place.kind != inHostQueue || uint64(math.MaxUint8-cand.score) >= rec.place.order>>rankShift {
+		return nil
+	}
+	key, it, err := c.queued(rec, cand.host)
+	if err != nil || key == nil {
+		return err
+	}
+	if err := c.dequeue(rec, cand.host); err != nil {
+		return err
+	}
+	it.score = cand.score
+	return c.enqueue(rec, it, cand.host, rec.place.level)
+}
+
+// guess is the score of a URL of which no stage said how promising it is: near the start, high up in the
 // tree of the site and without a query is better.
 func guess(rec *record, url string) uint8 {
 	distance := uint32(math.MaxUint8)
@@ -70,12 +101,12 @@ func guess(rec *record, url string) uint8 {
 	return uint8(max(score, 1))
 }
 
-// stretch is a part of a lane, from the first order up to and including the last.
+// stretch is a part of a host queue, from the first order up to and including the last.
 type stretch struct{ first, last uint64 }
 
 var everywhere = stretch{0, math.MaxUint64}
 
-// mostStretches is how many parts of a lane are told apart; what lies between them is read again else.
+// mostStretches is how many parts of a host queue are told apart; what lies between them is read again else.
 const mostStretches = 8
 
 // join adds one to a sorted list of stretches that do not overlap.
@@ -98,10 +129,10 @@ func join(list []stretch, s stretch) []stretch {
 	return list
 }
 
-// ready notes that a lane got items that may be taken.
-func (c *changes) ready(id laneID, where stretch) {
-	if s, ok := c.lanes[id]; ok {
+// ready notes that a host queue got items that may be taken.
+func (c *changes) ready(id hostQueueID, where stretch) {
+	if s, ok := c.queues[id]; ok {
 		where = stretch{min(s.first, where.first), max(s.last, where.last)}
 	}
-	c.lanes[id] = where
+	c.queues[id] = where
 }

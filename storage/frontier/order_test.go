@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // score offers urls at a distance of one from the start of a crawl.
@@ -26,7 +27,7 @@ func TestTheNewestDiscoveryComesFirstInDepthFirstOrder(t *testing.T) {
 	for i := range 60 {
 		l := f.take()
 		got = append(got, l.Request().URL)
-		if i < 20 { // each page has a link that nobody knew
+		if i < 20 { // each page has a link that was not known
 			f.links(l, fmt.Sprintf("http://a/new%d", i))
 		}
 		f.done(l)
@@ -61,6 +62,66 @@ func TestTheBestComesFirstAndThenWhatWasDiscoveredFirst(t *testing.T) {
 	}
 }
 
+// TestABetterScoreRaisesAURLThatWaits is what importance needs, which adds up while a URL waits: a score that is no
+// better leaves it where it is, and one that was offered with it before does not reach the disk.
+func TestABetterScoreRaisesAURLThatWaits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Order: BestFirst})
+	f.seed(1)
+	f.score("urgency-1", 100, "http://a/first", "http://a/second", "http://a/third")
+	f.score("urgency-1", 150, "http://a/fourth")
+	f.score("urgency-1", 90, "http://a/first") // no better
+	f.score("urgency-1", 200, "http://a/third")
+	f.score("urgency-1", 0, "http://a/third") // not known
+	f.score("urgency-1", 120, "http://a/third")
+	f.wantURL(f.take(), "http://a/third")
+	f.score("urgency-1", 255, "http://a/third") // while it is out
+	f.score("urgency-1", 160, "http://a/second")
+	before := f.q.Stats().Queued
+	f.score("urgency-1", 160, "http://a/second")
+	f.score("urgency-1", 150, "http://a/second", "http://a/fourth")
+	if after := f.q.Stats().Queued; after != before {
+		t.Errorf("%d URLs are queued, and were %d before", after, before)
+	}
+	for _, want := range []string{"second", "fourth", "first"} {
+		f.wantURL(f.take(), "http://a/"+want)
+	}
+	f.none()
+}
+
+// TestAScoreThatIsKnownDoesNotReachTheDisk holds offers to being decided in memory: those of a score that the URL was
+// offered with, and in other orders those of any.
+func TestAScoreThatIsKnownDoesNotReachTheDisk(t *testing.T) {
+	t.Parallel()
+	for order, want := range map[Order]int{BestFirst: 1, BreadthFirst: 0} {
+		f := newFixture(t, QueueOptions{Order: order})
+		f.seed(1)
+		f.score("urgency-1", 100, "http://a/1")
+		for score, candidates := range map[uint8]int{100: 0, 0: 0, 101: want} {
+			l := &webrace.Links{
+				From: "http://x/", Reach: []webrace.Reach{{Crawl: "urgency-1"}}, Via: webrace.ViaLink, URLs: []string{"http://a/1"}, Scores: []uint8{score},
+			}
+			if o := f.q.newOffer(l, 0); len(o.candidates) != candidates {
+				t.Errorf("%s, offered with %d after 100: %d candidates, want %d", order, score, len(o.candidates), candidates)
+			}
+		}
+	}
+}
+
+// TestURLsOfOneSetHaveScoresOfTheirOwn includes a set that has fewer scores than URLs, as another program may write it.
+func TestURLsOfOneSetHaveScoresOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Order: BestFirst})
+	f.seed(1)
+	f.offer(webrace.Links{
+		From: "http://x/", Reach: []webrace.Reach{{Crawl: "urgency-1"}}, Via: webrace.ViaLink, Score: 100,
+		URLs: []string{"http://a/10", "http://a/200", "http://a/100"}, Scores: []uint8{10, 200},
+	})
+	for _, want := range []string{"200", "100", "10"} {
+		f.wantURL(f.take(), "http://a/"+want)
+	}
+}
+
 func TestATryKeepsItsScore(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, QueueOptions{Order: BestFirst})
@@ -84,7 +145,7 @@ func TestTheOrderMayChangeFromRunToRun(t *testing.T) {
 		t.Skip("runs a crawl in every order: not in short mode")
 	}
 	t.Parallel()
-	for seed := range uint64(12) {
+	for seed := range testutil.Seeds(12) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		f := newFixture(t, QueueOptions{Window: 1 + rng.IntN(3), Repeats: 10})
 		want, got := map[string]bool{}, map[string]bool{}

@@ -49,6 +49,22 @@ func (s *Store) Paused(pipeline string) (hosts []string, err error) {
 	return hosts, err
 }
 
+// HostURLs returns how many URLs of a host a pipeline has ever accepted, and how many of them wait.
+func (s *Store) HostURLs(pipeline, host string) (known, queued int, err error) {
+	k, _, err := s.knownKeys(pipeline)
+	if err != nil {
+		return 0, 0, err
+	}
+	h, err := s.readHost(k, hostOf(strings.ToLower(host)))
+	if err != nil {
+		return 0, 0, fmt.Errorf("host %s in the frontier of %s: %w", host, pipeline, err)
+	}
+	for _, n := range h.items {
+		queued += int(n)
+	}
+	return max(int(h.known), queued), queued, nil
+}
+
 // onHost does something to a host of a pipeline's queue, which is opened for that if need be.
 func (s *Store) onHost(ctx context.Context, what, pipeline, host string, do func(*Queue, context.Context, string) error) error {
 	fail := func(err error) error { return fmt.Errorf("%s %s in the frontier of %s: %w", what, host, pipeline, err) }
@@ -56,7 +72,7 @@ func (s *Store) onHost(ctx context.Context, what, pipeline, host string, do func
 	if !ok || name != strings.ToLower(host) {
 		return fail(errors.New("it is not the name of a host"))
 	}
-	if err := s.Look(pipeline, QueueOptions{}, func(q *Queue) error { return do(q, ctx, name) }); err != nil {
+	if err := s.View(pipeline, QueueOptions{}, func(q *Queue) error { return do(q, ctx, name) }); err != nil {
 		return fail(err)
 	}
 	return nil
@@ -113,8 +129,8 @@ func (w *window) pause(id hostID, now time.Time) {
 		return
 	}
 	h.paused = true
-	for i := range h.lanes {
-		h.lanes[i].items, h.lanes[i].unread, h.lanes[i].known = nil, nil, false
+	for i := range h.queues {
+		h.queues[i].items, h.queues[i].unread, h.queues[i].known = nil, nil, false
 	}
 	w.settle(h, now)
 }
@@ -140,9 +156,9 @@ func (q *Queue) resume(ctx context.Context, name string) error {
 
 // drop takes the URLs of a host off the queue, some in each step.
 func (q *Queue) drop(ctx context.Context, host hostID) (dropped int, err error) {
-	lanes := [2][]byte{q.keys.item(host, 0, 0), q.keys.item(host, levels, 0)}
+	queues := [2][]byte{q.keys.item(host, 0, 0), q.keys.item(host, levels, 0)}
 	delays := [2][]byte{q.keys.start(kindDelayed), q.keys.end(kindDelayed)}
-	for _, part := range [][2][]byte{lanes, delays} {
+	for _, part := range [][2][]byte{queues, delays} {
 		for next := part[0]; next != nil; {
 			var n int
 			var rest []byte

@@ -59,6 +59,12 @@ func TestAPausedHostWaitsUntilItIsResumed(t *testing.T) {
 		f.reopen()
 		f.start(seeding, false)
 		f.none()
+		if known, queued, err := f.s.HostURLs("p", "A"); known < 20 || queued != 20 || err != nil {
+			t.Errorf("of 20 URLs that wait %d are counted, of %d that are known: %v", queued, known, err)
+		}
+		if known, queued, err := f.s.HostURLs("p", "c"); known != 0 || queued != 0 || err != nil {
+			t.Errorf("of a host that nobody crawls there are %d and %d URLs, %v", known, queued, err)
+		}
 		f.must(f.s.Resume(t.Context(), "p", "a"))
 		f.must(f.s.Resume(t.Context(), "p", "a"))
 		if got := f.drain(); len(got) != 20 {
@@ -116,7 +122,7 @@ func TestDropTakesAHostOffTheQueue(t *testing.T) {
 		if open {
 			left++
 		}
-		s := f.standing("urgency-1")
+		s := f.status("urgency-1")
 		if stats := f.q.Stats(); stats.Delayed != left-1 || stats.Due != left || stats.Queued != left || s.Pending != left {
 			t.Errorf("after the drop %+v, %+v", stats, s)
 		}
@@ -124,7 +130,7 @@ func TestDropTakesAHostOffTheQueue(t *testing.T) {
 			t.Errorf("why: %+v, %v", why, err)
 		}
 		if o := f.offer(webrace.Links{From: "http://x/", Reach: []webrace.Reach{{Crawl: "urgency-1"}}, Via: webrace.ViaLink, URLs: []string{"http://a/700", "http://a/more"}}); o.Accepted != 1 {
-			t.Errorf("after the drop: %+v, want the page that nobody came to accepted", o)
+			t.Errorf("after the drop: %+v, want the page that no crawl came to accepted", o)
 		}
 	}
 }
@@ -194,8 +200,8 @@ func TestAReadOnlyStoreIsReadAndNotChanged(t *testing.T) {
 	if why, err := q.Why("http://a/1"); err != nil || why[0].State != Queued || q.Stats().Queued != 5 {
 		t.Errorf("why: %+v, %v", why, err)
 	}
-	if all, err := s.Standings("p"); err != nil || len(all) != 1 {
-		t.Errorf("standings: %v, %v", all, err)
+	if all, err := s.CrawlStatuses("p"); err != nil || len(all) != 1 {
+		t.Errorf("statuses: %v, %v", all, err)
 	}
 	_, startErr := q.Start(t.Context(), seeding, true)
 	_, takeErr := q.Take(t.Context())

@@ -1,10 +1,8 @@
 package frontier
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -22,18 +20,20 @@ type QueueOptions struct {
 	MaxLeases int           // how many URLs may be out at once; 0: 1024
 	Wait      time.Duration // how long a delay Take waits for once sealed, the rest is deferred; 0: a minute, negative: none
 	Redirects int           // the longest chain of redirects; 0: 10
-	Window    int           // hosts of each urgency in memory at once; 0: 4096
-	Repeats   int           // URLs remembered to answer repeats from memory; 0: in three quarters of what the store's Cache takes
-	HostURLs  int           // URLs of a host ever accepted at most; 0: 1,000,000, negative: no limit
-	CrawlURLs int           // URLs that a crawl ever comes to at most; 0 or negative: no limit
-	Order     Order         // of the URLs of a host; empty: BreadthFirst. It may change from run to run
+	// SitemapLevels is how many levels further than a sitemap lies what it lists; 0: on its own, but below the start.
+	SitemapLevels int
+	Window        int   // hosts of each urgency in memory at once; 0: 4096
+	Repeats       int   // URLs remembered to answer repeats from memory; 0: in half of what the store's Cache takes
+	HostURLs      int   // URLs of a host ever accepted at most; 0: 1,000,000, negative: no limit
+	CrawlURLs     int   // URLs that a crawl ever comes to at most; 0 or negative: no limit
+	Order         Order // of the URLs of a host; empty: BreadthFirst. It may change from run to run
 	// Gate is what every URL is held against, with the rules of the configuration; nil lets all pass. The
 	// queue adds the rules that were added to it ([Queue.AddRule]).
 	Gate *scope.Gate
 	// Dropped is told why a URL that was queued is refused when its turn comes. It must not block.
 	Dropped func(Reason)
-	// Landings says which redirects of a start its crawl follows out of its scope; empty: Permanent.
-	Landings Landings
+	// StartRedirects says which redirects of a start its crawl follows out of its scope; empty: Permanent.
+	StartRedirects StartRedirects
 	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
 	// that a page which one crawl had fetched before the next was started is not fetched again for it. With
 	// the zero time each round counts from its own start.
@@ -56,7 +56,7 @@ type QueueOptions struct {
 	// nil: the store's logger is.
 	ClockSetBack func(ClockSetBack)
 	// Gone says that nothing is stored any more of a URL whose last visit left a document. Then no stored
-	// answer is handed out, and no validators by which a server would confirm what nobody has. It is asked
+	// answer is handed out, and no validators by which a server would confirm what is not there. It is asked
 	// of URLs that are handed out again, and must not block. nil: never.
 	Gone func(secret, url string) bool
 }
@@ -78,8 +78,8 @@ func (o QueueOptions) withDefaults() QueueOptions {
 	if o.Order == "" {
 		o.Order = BreadthFirst
 	}
-	if o.Landings == "" {
-		o.Landings = Permanent
+	if o.StartRedirects == "" {
+		o.StartRedirects = Permanent
 	}
 	if o.Continuous {
 		o.Began = time.Time{}
@@ -94,10 +94,11 @@ type Queue struct {
 	keys     keys
 	opt      QueueOptions
 	crawls   registry
-	seen     *repeats
+	seen     *recent
 	refused  [reasons]atomic.Int64
-	bell     chan struct{}  // capacity 1: something changed for those who take
+	signal   chan struct{}  // capacity 1: something changed for the callers of Take
 	calls    sync.WaitGroup // steps handed in and not yet called back
+	failures failures       // of this run
 
 	// The committer's. The filter has a lock of its own.
 	count    counters
@@ -166,11 +167,11 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 	}
 	q := &Queue{
 		store: s, pipeline: pipeline, keys: k, opt: o,
-		bell:    make(chan struct{}, 1),
+		signal:  make(chan struct{}, 1),
 		leases:  map[urlID]*Lease{},
 		reaches: newCache[string, []webrace.Reach](1 << 13),
 	}
-	q.seen = newRepeats(o.Repeats)
+	q.seen = newRecent(o.Repeats)
 	q.treated = newCache[hostID, *hostRecord](treatedHosts)
 	q.families = newCache[uint64, *family](knownFamilies)
 	q.work = newChanges(q)
@@ -200,7 +201,7 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 // Close writes what was handed in and forgets the rest: leases that are out are handed out again when
 // the queue is next opened.
 func (q *Queue) Close() error {
-	q.end()
+	q.fail(ErrClosed)
 	q.calls.Wait()
 	err := q.fault()
 	q.closeFilter(err)
@@ -209,12 +210,10 @@ func (q *Queue) Close() error {
 	if q.store.queues[q.pipeline] == q {
 		delete(q.store.queues, q.pipeline)
 		q.store.ran[q.pipeline] = q.ran()
+		q.store.failed[q.pipeline] = &q.failures
 	}
 	return err
 }
-
-// end takes nothing further.
-func (q *Queue) end() { q.fail(ErrClosed) }
 
 // fault returns the error that ended the queue, if it was not closed.
 func (q *Queue) fault() error {
@@ -231,140 +230,7 @@ func (q *Queue) Seal() {
 	q.mu.Lock()
 	q.sealed = true
 	q.mu.Unlock()
-	poke(q.bell)
-}
-
-// Take returns the next URL to fetch, and waits for one if need be. It returns [io.EOF] once the queue
-// is sealed, no lease is out, and nothing is due any more for the crawls started in this run; what is
-// delayed by more than the option Wait stays for the next one.
-func (q *Queue) Take(ctx context.Context) (*Lease, error) {
-	defer poke(q.bell) // whoever else takes may find more, or the same end
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		q.mu.Lock()
-		l, until, err := q.try(q.store.now())
-		q.mu.Unlock()
-		if l != nil || err != nil {
-			return l, err
-		}
-		q.sleep(ctx, until)
-	}
-}
-
-// sleep returns when something changed, at the time until, or when the context ends.
-func (q *Queue) sleep(ctx context.Context, until int64) {
-	var due <-chan time.Time
-	if until != never {
-		timer := time.NewTimer(time.Unix(0, until).Sub(q.store.now()))
-		defer timer.Stop()
-		due = timer.C
-	}
-	select {
-	case <-q.bell:
-	case <-due:
-	case <-ctx.Done():
-	}
-}
-
-// try returns a lease, or when to try again.
-func (q *Queue) try(now time.Time) (*Lease, int64, error) {
-	q.watchClock(now)
-	q.window.wake(now)
-	q.bringBack(now)
-	for {
-		if q.err != nil {
-			return nil, 0, q.err
-		}
-		if q.store.readOnly {
-			return nil, 0, ErrReadOnly
-		}
-		if q.mending || len(q.leases) >= q.opt.MaxLeases {
-			return nil, never, nil
-		}
-		loaded, err := q.window.fill(now)
-		if err != nil {
-			return nil, 0, err
-		}
-		lane := q.window.pick(now)
-		switch {
-		case lane != nil:
-			if l, err := q.takeFrom(lane, now); l != nil || err != nil {
-				return l, 0, err
-			}
-		case !loaded:
-			until, err := q.nothing(now)
-			return nil, until, err
-		}
-	}
-}
-
-// bringBack asks for the hosts and items that are due, so that those who waited get their turn while others
-// are busy.
-func (q *Queue) bringBack(now time.Time) {
-	if q.timer <= now.UnixNano() && !q.waking && q.err == nil {
-		q.waking = true
-		q.later(q.wakeStep(now))
-	}
-}
-
-// takeFrom leases the next item of a lane, unless it turns out that it is not to be handed out.
-func (q *Queue) takeFrom(from *lane, now time.Time) (*Lease, error) {
-	var l *Lease
-	it, ok, err := q.window.pop(from)
-	if ok {
-		if l, err = q.lease(from, it, now); l != nil {
-			q.window.rotate(from)
-		}
-	}
-	q.window.settle(from.host, now)
-	return l, err
-}
-
-// nothing says when to look again while there is nothing to take: io.EOF for never.
-func (q *Queue) nothing(now time.Time) (until int64, err error) {
-	until = q.nextTime()
-	if q.sealed && len(q.leases) == 0 && q.steps == 0 && q.nothingBy(until, now) {
-		return 0, io.EOF
-	}
-	return until, nil
-}
-
-// nothingBy reports whether a sealed queue whose next URL is due then ends, as soon as no lease is out.
-func (q *Queue) nothingBy(until int64, now time.Time) bool {
-	return until == never || q.crawls.pending.Load() == 0 || time.Duration(until-now.UnixNano()) > max(q.opt.Wait, 0)
-}
-
-// Starved reports whether only leases that are out keep the queue from handing out another URL, or from its end: as
-// many are out as may be, or as a host that has URLs allows, or nothing is left to be handed out in this run.
-func (q *Queue) Starved() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.err != nil || q.steps > 0 || q.waking || len(q.leases) == 0 {
-		return false
-	}
-	now := q.store.now()
-	ready, blocked := q.window.look(now)
-	switch {
-	case len(q.leases) >= q.opt.MaxLeases, blocked:
-		return true
-	case ready:
-		return false
-	}
-	return q.sealed && q.nothingBy(q.nextTime(), now)
-}
-
-// nextTime returns when a host or an item is due that is not now; never when there is none.
-func (q *Queue) nextTime() int64 {
-	until := q.timer
-	if q.waking {
-		until = never // its end rings the bell
-	}
-	if len(q.window.waiting) > 0 {
-		until = min(until, q.window.waiting[0].notBefore.UnixNano())
-	}
-	return until
+	notify(q.signal)
 }
 
 // submit hands a step to the committer.
@@ -412,7 +278,7 @@ func (q *Queue) settled(steps []step, written *changes, err error) {
 		q.err = err
 	}
 	q.mu.Unlock()
-	poke(q.bell)
+	notify(q.signal)
 }
 
 // show makes what was written visible to the window.
@@ -424,7 +290,7 @@ func (q *Queue) show(written *changes) (err error) {
 		q.window.altered(at)
 	}
 	now := q.store.now()
-	for id, where := range written.lanes {
+	for id, where := range written.queues {
 		if err := q.window.arrived(id, where, now); err != nil {
 			return err
 		}
@@ -450,11 +316,12 @@ func (q *Queue) renew(written *changes) {
 	}
 }
 
+// fail ends the queue: it takes and gives nothing further.
 func (q *Queue) fail(err error) {
 	q.mu.Lock()
 	if q.err == nil {
 		q.err = err
 	}
 	q.mu.Unlock()
-	poke(q.bell)
+	notify(q.signal)
 }

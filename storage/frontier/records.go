@@ -50,7 +50,7 @@ type placeKind uint8
 
 const (
 	nowhere placeKind = iota
-	inLane
+	inHostQueue
 	delayed
 )
 
@@ -149,14 +149,15 @@ func (rec *record) decode(value []byte) error {
 
 func (r *reader) number() uint32 { return uint32(r.small(math.MaxUint32)) }
 
-// item is a URL to hand out. Who waits for it is in the URL's record, so that an offer that joins it
+// item is a URL to hand out. Which crawls wait for it is in the URL's record, so that an offer that joins it
 // leaves the item alone.
 type item struct {
 	id        urlID
 	url       string
 	from      string
 	redirects int
-	score     uint8 // 0: nobody said; of a new item alone, the key of one on disk holds it
+	sitemaps  int   // how many of them in a row led here, each listed by the one before; robots.txt counts as one
+	score     uint8 // 0: not known; of a new item alone, the key of one on disk holds it
 	alone     coming
 	changed   int64 // when the page was, as a sitemap or feed lists it, in seconds since 1970; 0: nothing does
 	aside     int64 // when it was put aside, of a delayed one, in nanoseconds since 1970; 0: not known
@@ -167,7 +168,7 @@ type item struct {
 // out. Zero: not so.
 type coming struct{ crawl, round, distance uint32 }
 
-// alone returns how the only crawl came to the URL that waits in its lane, if there is nothing else to know.
+// alone returns how the only crawl came to the URL that waits in its host queue, if there is nothing else to know.
 func (r *record) alone() coming {
 	if len(r.marks) != 1 {
 		return coming{}
@@ -190,11 +191,12 @@ func (c coming) record(at place) *record {
 }
 
 // Schemas of items: one that says how a crawl came to it, one that also says, after that, what is listed of it,
-// and one that says, after both, when it was put aside.
+// one that says, after both, when it was put aside, and one that says, after all, how many sitemaps led to it.
 const (
 	aloneSchema  = 2
 	listedSchema = 3
-	itemSchema   = 4
+	asideSchema  = 4
+	itemSchema   = 5
 )
 
 func (it *item) host() hostID {
@@ -207,8 +209,10 @@ func (it *item) encode() []byte { return it.append(nil) }
 func (it *item) append(to []byte) []byte {
 	w := writer(to)
 	switch {
-	case it.aside != 0:
+	case it.sitemaps != 0:
 		w = append(w, itemSchema)
+	case it.aside != 0:
+		w = append(w, asideSchema)
 	case it.changed != 0:
 		w = append(w, listedSchema)
 	case it.alone != (coming{}):
@@ -224,8 +228,11 @@ func (it *item) append(to []byte) []byte {
 	if w[len(to)] >= listedSchema {
 		w.uint(uint64(it.changed))
 	}
-	if w[len(to)] == itemSchema {
+	if w[len(to)] >= asideSchema {
 		w.uint(uint64(it.aside))
+	}
+	if w[len(to)] == itemSchema {
+		w.uint(uint64(it.sitemaps))
 	}
 	w.fixed(it.id[:])
 	w.uint(uint64(it.redirects))
@@ -248,8 +255,13 @@ func decodeItem(value []byte) (item, error) {
 			r.fail()
 		}
 	}
+	if r.schema >= asideSchema {
+		if it.aside = int64(r.small(math.MaxInt64)); it.aside == 0 && r.schema == asideSchema {
+			r.fail()
+		}
+	}
 	if r.schema == itemSchema {
-		if it.aside = int64(r.small(math.MaxInt64)); it.aside == 0 {
+		if it.sitemaps = int(r.small(math.MaxInt32)); it.sitemaps == 0 {
 			r.fail()
 		}
 	}

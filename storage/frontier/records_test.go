@@ -80,12 +80,13 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	t.Parallel()
 	want := webrace.Visit{At: time.Unix(1, 2).UTC(), Status: 200, ETag: "e", Version: 3, Baseline: []uint64{1, 2}, Interval: 5}
 	latest := encodeVisit(&want)
-	fourth := append([]byte{4}, latest[1:len(latest)-2]...) // without two flags
-	third := append([]byte{3}, fourth[1:len(fourth)-2]...)  // nor two times
-	second := append([]byte{2}, third[1:len(third)-2]...)   // nor two empty texts
+	fifth := append([]byte{5}, latest[1:len(latest)-2]...) // without an empty text, and numbers
+	fourth := append([]byte{4}, fifth[1:len(fifth)-2]...)  // nor two flags
+	third := append([]byte{3}, fourth[1:len(fourth)-2]...) // nor two times
+	second := append([]byte{2}, third[1:len(third)-2]...)  // nor two empty texts
 	interval := len(second) - 1
 	first := append([]byte{1}, second[1:interval]...)
-	for i, value := range [][]byte{first, second, third, fourth, latest} {
+	for i, value := range [][]byte{first, second, third, fourth, fifth, latest} {
 		want := want
 		if i == 0 {
 			want.Interval = 0
@@ -95,7 +96,8 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		}
 	}
 	want.Canonical, want.Refresh, want.Expires, want.Listed = "http://a/", "http://b/", time.Unix(7, 0).UTC(), time.Unix(8, 0).UTC()
-	want.Links, want.Likeness, want.Titled = []string{"http://a/1", "http://a/2"}, 1<<63, 7
+	want.Numbers = []webrace.Told{{URD: 1 << 63, Number: -12.5, Met: true}, {URD: 1}}
+	want.Links, want.Likeness, want.Titled, want.Lister = []string{"http://a/1", "http://a/2"}, 1<<63, 7, "http://a/sitemap.xml"
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

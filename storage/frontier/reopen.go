@@ -4,7 +4,7 @@ import "errors"
 
 // Reopen closes the queue and opens it anew with other options, as the same run: the crawls that were started
 // in it go on, what it counted counts on, and it stays sealed if it was. The rounds that it opens count from
-// when they did. Whoever takes must have ended their leases and wait for the new queue. After an error the
+// when they did. The callers of Take must have ended their leases and wait for the new queue. After an error the
 // queue is closed.
 func (q *Queue) Reopen(o QueueOptions) (*Queue, error) {
 	o.Began, o.Continuous = q.opt.Began, q.opt.Continuous

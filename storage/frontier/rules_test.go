@@ -14,6 +14,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 func gateOf(t *testing.T, rules ...string) *scope.Gate {
@@ -190,7 +191,7 @@ func TestHitsAreExactThroughCrashes(t *testing.T) {
 		}
 		return append(links, "http://a.org/a0", fmt.Sprintf("http://a.org/trusted%d", n%7))
 	}
-	for seed := range uint64(4) {
+	for seed := range testutil.Seeds(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 5))

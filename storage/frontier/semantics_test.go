@@ -36,7 +36,7 @@ func TestDepthCountsLevelsOfPages(t *testing.T) {
 
 func TestARedirectStaysAtItsLevelAndASitemapGoesFurther(t *testing.T) {
 	t.Parallel()
-	for via, want := range map[webrace.Via]int{webrace.ViaRedirect: 0, webrace.ViaLink: 1, webrace.ViaSitemap: 1} {
+	for via, want := range map[webrace.Via]int{webrace.ViaRedirect: 0, webrace.ViaLink: 1, webrace.ViaSitemap: 1, webrace.ViaRobots: 1, webrace.ViaFeed: 1} {
 		f := newFixture(t, QueueOptions{})
 		f.start(crawlOf("a.org"), true)
 		l := f.take()
@@ -72,7 +72,7 @@ func TestTheDoorRefusesByReason(t *testing.T) {
 		{"too deep for one", webrace.Links{URLs: []string{"http://a.org/2"}, Reach: []webrace.Reach{{Crawl: "domain", Distance: 1}, {Crawl: "host", Distance: 1}}}, accepted},
 		{"too deep", webrace.Links{URLs: []string{"http://a.org/3"}, Reach: []webrace.Reach{{Crawl: "host", Distance: 1}}}, Depth},
 		{"denied", webrace.Links{URLs: []string{"http://a.org/private/x"}, Reach: reach}, Rule},
-		{"of nobody", webrace.Links{URLs: []string{"http://a.org/4"}, Reach: []webrace.Reach{{Crawl: "stranger"}}}, Unknown},
+		{"of an unknown crawl", webrace.Links{URLs: []string{"http://a.org/4"}, Reach: []webrace.Reach{{Crawl: "stranger"}}}, Unknown},
 		{"of an empty reach", webrace.Links{URLs: []string{"http://a.org/4"}}, Unknown},
 		{"no URL", webrace.Links{URLs: []string{"mailto:me@a.org"}, Reach: reach}, Invalid},
 		{"a tenth redirect", webrace.Links{URLs: []string{"http://a.org/5"}, Reach: reach, Via: webrace.ViaRedirect, Redirects: 10}, accepted},

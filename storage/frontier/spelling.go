@@ -26,7 +26,7 @@ func (r *record) spelling() string {
 	return r.redirect
 }
 
-// isRespelling reports whether a server, or a page, sends whoever asks for one spelling of a URL to another.
+// isRespelling reports whether a server, or a page, sends a client that asks for one spelling of a URL to another.
 func isRespelling(l *webrace.Links, url, identity string) bool {
 	return (l.Via == webrace.ViaRedirect || l.Via == webrace.ViaRefresh) && url != l.From && urlnorm.Identity(l.From) == identity
 }

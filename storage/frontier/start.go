@@ -9,6 +9,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
 // Round is one pass of a crawl over its pages.
@@ -107,7 +108,7 @@ func (s *start) apply(ch *changes) error {
 	next.scope = s.scope
 	if opens {
 		next.landing, next.started = landing{}, s.q.opt.Began
-		if now := s.q.store.now(); next.started.IsZero() || isAhead(nanos(next.started), now) {
+		if now := s.q.store.now(); next.started.IsZero() || isAhead(nanos.Of(next.started), now) {
 			next.started = now
 		}
 	}
@@ -129,7 +130,7 @@ func (s *start) apply(ch *changes) error {
 }
 
 // offer queues the start. Nothing but the rules and the lists of what is blocked can refuse it: it lies
-// within its own scope and depth, and whoever names a page knows what it looks like.
+// within its own scope and depth, and an owner who names a page knows what it looks like.
 func (s *start) offer(ch *changes, cr *crawl) error {
 	why, by := s.q.opt.Gate.Admit(s.crawl.Start)
 	ch.hit(by, 1)

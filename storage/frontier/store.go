@@ -13,6 +13,7 @@ import (
 
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/private"
+	"github.com/webrace/webrace/storage/internal/readonly"
 )
 
 // ErrClosed is the error of everything that is asked of a closed queue or store.
@@ -55,6 +56,7 @@ type Store struct {
 	mu     sync.Mutex
 	queues map[string]*Queue     // the open ones
 	ran    map[string][]ranCrawl // by pipeline: of the queue that was closed last
+	failed map[string]*failures  // the same
 	closed bool
 }
 
@@ -74,7 +76,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.FS = private.Disk
 	}
 	if o.ReadOnly {
-		o.FS = unlocked{o.FS}
+		o.FS = readonly.FS{FS: o.FS}
 	}
 	db, err := pebble.Open(dir, pebbleOptions(o))
 	if fsck.IsDamage(err) {
@@ -83,8 +85,8 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
 	}
-	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, queues: map[string]*Queue{}, ran: map[string][]ranCrawl{}}
-	s.repeats = int(o.Cache * 3 / 4 / repeatBytes)
+	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, news: news{of: map[string]*crawlNews{}}, queues: map[string]*Queue{}, ran: map[string][]ranCrawl{}, failed: map[string]*failures{}}
+	s.repeats = int(o.Cache / 2 / repeatBytes)
 	err = s.checkFormat()
 	if err == nil {
 		err = s.checkGeneration()
@@ -95,7 +97,6 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
 	}
-	s.news.start()
 	s.committer.start(db)
 	return s, nil
 }
@@ -129,7 +130,7 @@ func (s *Store) Close() error {
 	}
 	s.mu.Unlock()
 	for _, q := range open {
-		q.end()
+		q.fail(ErrClosed)
 	}
 	err := s.committer.close()
 	s.news.close()
@@ -213,25 +214,4 @@ func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool
 		more, err = visit(it.Key(), it.Value())
 	}
 	return errors.Join(err, it.Close())
-}
-
-// logger passes on what pebble has to complain about, and leaves out what it tells of its own work.
-type logger struct {
-	*slog.Logger
-	fatal func(error)
-}
-
-func (l logger) Infof(string, ...any) {}
-
-func (l logger) Errorf(f string, args ...any) {
-	l.Error("frontier database", "error", fmt.Sprintf(f, args...))
-}
-
-// Fatalf must not return: pebble calls it when it cannot go on.
-func (l logger) Fatalf(f string, args ...any) {
-	err := fmt.Errorf("frontier database: "+f, args...)
-	if l.fatal != nil {
-		l.fatal(err)
-	}
-	panic(err)
 }

@@ -5,18 +5,16 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/webrace/webrace/storage/internal/pebblelog"
 )
 
 // pebbleOptions are for keys that come in no order at all, most of which are never looked up again. Most of the CPU
 // time goes into merging tables: few and large ones cost less.
 func pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
-		FS:       o.FS,
-		ReadOnly: o.ReadOnly,
-		Logger:   logger{o.Logger, o.Fatal},
-		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
-			o.Logger.Error("frontier database is damaged", "file", i.Path) // who reads it gets an error: that is no end
-		}},
+		FS:                    o.FS,
+		ReadOnly:              o.ReadOnly,
 		CacheSize:             o.Cache,
 		MemTableSize:          uint64(min(max(o.Cache/4, 4<<20), 16<<20)), // of which there are up to three
 		L0CompactionThreshold: 8,
@@ -24,6 +22,7 @@ func pebbleOptions(o Options) *pebble.Options {
 		FormatMajorVersion:    pebble.FormatNewest,
 		Filters:               map[string]pebble.FilterPolicy{bloomFilter.Name(): bloomFilter}, // of earlier releases
 	}
+	pebblelog.Set(p, "frontier database", o.Logger, o.Fatal)
 	last := len(p.Levels) - 1
 	for i := range last {
 		p.Levels[i].FilterPolicy = sparseFilter{bloomFilter, "webrace.upper", string(kindItem)}
@@ -36,7 +35,7 @@ var bloomFilter = bloom.FilterPolicy(10)
 
 // sparseFilter leaves out kinds of keys that are never looked up in vain, and says of all those that they may be there:
 // items are read in their order, and a URL's record that is looked up lies in the last level if in no other, since the
-// queue's own filter knows the new ones. Who does not know a filter's name does without it.
+// queue's own filter knows the new ones. A program that does not know a filter's name does without it.
 type sparseFilter struct {
 	pebble.FilterPolicy
 	name string

@@ -2,16 +2,18 @@ package frontier
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/frontcode"
 	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/internal/frontcode"
 )
 
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
-// until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document.
-const visitSchema = 5
+// until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
+// the sitemap that lists it, and no numbers.
+const visitSchema = 6
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it.
 func encodeVisit(v *webrace.Visit) []byte {
@@ -39,6 +41,13 @@ func encodeVisit(v *webrace.Visit) []byte {
 	if v.Likeness != 0 {
 		w.uint(v.Likeness)
 		w.uint(v.Titled)
+	}
+	w.text(v.Lister)
+	w.uint(uint64(len(v.Numbers)))
+	for _, n := range v.Numbers {
+		w.uint(n.URD)
+		w.uint(math.Float64bits(n.Number))
+		w.flag(n.Met)
 	}
 	return w
 }
@@ -69,7 +78,18 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 			v.Likeness, v.Titled = r.uint(), r.uint()
 		}
 	}
+	if r.schema > 5 {
+		v.Lister = r.text()
+		v.Numbers = r.numbers()
+	}
 	return v, r.done()
+}
+
+func (r *reader) numbers() (all []webrace.Told) {
+	for range min(r.uint(), webrace.MostNumbers) {
+		all = append(all, webrace.Told{URD: r.uint(), Number: math.Float64frombits(r.uint()), Met: r.flag()})
+	}
+	return all
 }
 
 // deepest is how many times the timing of its crawl passes at most between two visits of a page that is

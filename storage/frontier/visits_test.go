@@ -207,34 +207,36 @@ func TestAVisitThatLearnsOfNoDocumentIsListed(t *testing.T) {
 	}
 }
 
-func TestFailuresOfAPipelineAreReadWhetherItsQueueIsOpenOrNot(t *testing.T) {
+func TestTheFailuresOfTheLastRunAreThoseOfNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, QueueOptions{})
-	for i := range 5 {
+	for i := range mostFailures + 2 {
 		f.start(crawlOf(fmt.Sprintf("h%d.org", i)), true)
 		f.finish(f.take(), Outcome{Err: errors.New("broken")})
 	}
-	for range 2 {
-		for limit, want := range map[int]int{0: 5, 3: 3, 9: 5} {
-			first, total, err := f.s.Failures(t.Context(), "p", limit)
-			if err != nil || len(first) != want || total != 5 {
-				t.Errorf("limit %d: got %d of %d: %v", limit, len(first), total, err)
-			}
-			for _, failure := range first {
-				if failure.Visit.Error != "broken" {
-					t.Errorf("limit %d: %+v", limit, failure)
-				}
-			}
-		}
+	if n := f.q.Stats().NoDoc; n != mostFailures+2 {
+		t.Errorf("%d visits gave no document", n)
+	}
+	for _, want := range []int{mostFailures + 2, 0} {
 		if err := f.q.Close(); err != nil {
 			t.Fatal(err)
 		}
+		first, total := f.s.LastFailures("p")
+		if total != want || len(first) != min(want, mostFailures) {
+			t.Errorf("got %d of %d, want %d", len(first), total, want)
+		}
+		for _, failure := range first {
+			if failure.Visit.Error != "broken" {
+				t.Errorf("%+v", failure)
+			}
+		}
+		var err error
+		if f.q, err = f.s.Queue("p", f.opt); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if first, total, err := f.s.Failures(t.Context(), "unheard of", 1); first != nil || total != 0 || err != nil {
-		t.Errorf("of no pipeline: %v, %d, %v", first, total, err)
-	}
-	if names, err := f.s.Pipelines(); err != nil || len(names) != 1 {
-		t.Errorf("asking made a pipeline: %v, %v", names, err)
+	if first, total := f.s.LastFailures("unheard of"); first != nil || total != 0 {
+		t.Errorf("of no pipeline: %v, %d", first, total)
 	}
 }
 

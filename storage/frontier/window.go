@@ -5,9 +5,30 @@ import (
 	"time"
 )
 
-// The window is the part of the frontier that is in memory: the hosts that URLs are taken from now, and
-// a few items of each. Everything beyond lies on disk, where a ready key stands for each host and level
-// with items. All its methods want the queue's lock.
+// The window is the workbench of BUbiNG (Boldi, Marino, Santini and Vigna, "BUbiNG: Massive Crawling for the Masses",
+// ACM TWEB 12(2), 2018) over the back queues of Mercator (Najork and Heydon, "High-Performance Web Crawling", SRC
+// Research Report 173, 2001): each host has a queue at each level of urgency; memory holds some of the hosts and the
+// first items of their queues, the disk holds all.
+//
+//   - On disk, a ready key stands for each host queue with items. fill scans these keys in their order, which is that
+//     of the hosts' hashes, and loads what it finds while there is room; it goes on where it stopped (next). A host
+//     queue that gets its first items is loaded at once when the scan is through (ended) and there is room; else it is
+//     missed, and another scan follows as soon as there is room. So each host queue is loaded, or a scan will find it.
+//   - A host in the window is in the rings, to be asked; or in a heap by the time when it may be asked again (waiting);
+//     or its leases take all its slots. One that waits for long, or for whose place others are ready, is parked: it
+//     leaves the window for the disk, where its key is that time. It stays until that is written (parking), and until
+//     what was last reported of it is (saving).
+//   - Within a level, host queues take turns: round robin. One that had its turn of items leaves the window if others
+//     are ready that there is no room for (rotate), and the scan comes back to it after all of those.
+//   - Between levels, pick is smooth weighted round robin, as nginx balances servers with: each level that has a free
+//     host gains its weight in credit, and the one with the most is taken and pays the sum of the weights. So each has
+//     its share without bursts, and a level without free hosts saves nothing up.
+//
+// What becomes durable is told to the window after its commit (arrived, altered): it never has an item before the disk
+// has. Of a host queue it has the next items, and the stretches of orders that are yet to be read (unread).
+
+// window is the part of the frontier that is in memory: the hosts that URLs are taken from now, and a few items of
+// each. All its methods want the queue's lock.
 type window struct {
 	store *Store
 	keys  keys
@@ -20,9 +41,9 @@ type window struct {
 }
 
 const (
-	prefetch  = 16               // items of a lane read at once
+	prefetch  = 16               // items of a host queue read at once
 	loadChunk = 64               // hosts loaded at once
-	turn      = 2 * prefetch     // items after which a lane makes room for another, if there is one
+	turn      = 2 * prefetch     // items after which a host queue makes room for another, if there is one
 	parkAfter = 10 * time.Second // a host that waits longer leaves its place in the window to another
 )
 
@@ -41,12 +62,12 @@ type host struct {
 	why       string // it waits until then, if not for the usual pause
 	reported  int64  // when that was said
 	listings  listings
-	lanes     [levels]lane
+	queues    [levels]hostQueue
 	index     int // in the heap of waiting hosts; -1 when not there
 }
 
-// lane is what a host has at one level, in the order of the queue.
-type lane struct {
+// hostQueue is what a host has at one level, in the order of the queue.
+type hostQueue struct {
 	host   *host
 	level  level
 	loaded bool // counts in its ring's loaded
@@ -57,27 +78,27 @@ type lane struct {
 	items  []queued
 }
 
-// queued is an item with its place in its lane.
+// queued is an item with its place in its host queue.
 type queued struct {
 	item
 	order uint64
 }
 
-// ring is where the lanes of one level take turns.
+// ring is where the host queues of one level take turns.
 type ring struct {
-	lanes  []*lane
+	queues []*hostQueue
 	credit int
-	loaded int // lanes in the window
+	loaded int // host queues in the window
 
 	next   uint64 // the host to go on loading from
 	ended  bool   // all ready keys were passed
 	missed bool   // since then, or before next, a host became ready that there was no room for
 }
 
-func (l *lane) dry() bool { return len(l.items) == 0 && len(l.unread) == 0 }
+func (l *hostQueue) dry() bool { return len(l.items) == 0 && len(l.unread) == 0 }
 
 // forget leaves the items in memory to be read anew.
-func (l *lane) forget() {
+func (l *hostQueue) forget() {
 	if n := len(l.items); n > 0 {
 		l.unread = join(l.unread, stretch{l.items[0].order, l.items[n-1].order})
 		l.items = nil
@@ -102,8 +123,8 @@ func (w *window) look(now time.Time) (ready, blocked bool) {
 
 // empty reports whether nothing of the host waits to be handed out, as far as the window knows.
 func (h *host) empty() bool {
-	for i := range h.lanes {
-		if !h.lanes[i].dry() {
+	for i := range h.queues {
+		if !h.queues[i].dry() {
 			return false
 		}
 	}
@@ -115,28 +136,28 @@ func (h *host) idle() bool {
 	return h.empty() && h.inflight == 0 && h.saving == 0 && !h.parking
 }
 
-// arrived tells the window that a lane on disk got items. One that is not in the window takes no room that
+// arrived tells the window that a host queue on disk got items. One that is not in the window takes no room that
 // others wait for.
-func (w *window) arrived(id laneID, where stretch, now time.Time) error {
+func (w *window) arrived(id hostQueueID, where stretch, now time.Time) error {
 	h, r := w.hosts[id.host], &w.rings[id.level]
 	if h != nil && h.paused {
 		return nil
 	}
-	if (h == nil || !h.lanes[id.level].loaded) && (r.loaded >= w.size || !r.ended || r.missed) {
+	if (h == nil || !h.queues[id.level].loaded) && (r.loaded >= w.size || !r.ended || r.missed) {
 		r.missed = true
 		if h != nil {
-			h.lanes[id.level].known = false
+			h.queues[id.level].known = false
 		}
 		return nil
 	}
-	if h == nil || !h.lanes[id.level].known {
+	if h == nil || !h.queues[id.level].known {
 		where = everywhere
 	}
 	return w.load(id, where, now)
 }
 
-// load brings a lane into the window, or what is new of it.
-func (w *window) load(id laneID, where stretch, now time.Time) error {
+// load brings a host queue into the window, or what is new of it.
+func (w *window) load(id hostQueueID, where stretch, now time.Time) error {
 	h := w.hosts[id.host]
 	if h == nil {
 		rec, err := w.store.readHost(w.keys, id.host)
@@ -150,12 +171,12 @@ func (w *window) load(id laneID, where stretch, now time.Time) error {
 		if !isAhead(rec.reported, now) {
 			h.notBefore, h.why, h.reported = rec.notBefore, rec.why, rec.reported
 		}
-		for i := range h.lanes {
-			h.lanes[i].host, h.lanes[i].level = h, level(i)
+		for i := range h.queues {
+			h.queues[i].host, h.queues[i].level = h, level(i)
 		}
 		w.hosts[h.id] = h
 	}
-	l := &h.lanes[id.level]
+	l := &h.queues[id.level]
 	if n := len(l.items); n > 0 && where.first <= l.items[n-1].order {
 		l.forget() // the new ones come before them
 	}
@@ -169,17 +190,17 @@ func (w *window) load(id laneID, where stretch, now time.Time) error {
 	return nil
 }
 
-// unload makes room for another lane in the ring; the lane's host may stay for the sake of others.
-func (w *window) unload(l *lane) {
+// unload makes room for another host queue in the ring; the host queue's host may stay for the sake of others.
+func (w *window) unload(l *hostQueue) {
 	if l.loaded {
 		l.loaded = false
 		w.rings[l.level].loaded--
 	}
 }
 
-// rotate has a lane leave the window that had its turn, if others are ready that there is no room for. It
+// rotate has a host queue leave the window that had its turn, if others are ready that there is no room for. It
 // gets the next one when all of those had theirs.
-func (w *window) rotate(l *lane) {
+func (w *window) rotate(l *hostQueue) {
 	if l.taken++; l.taken < turn || l.dry() || !l.loaded || !w.full(l.level) {
 		return
 	}
@@ -197,9 +218,9 @@ func (w *window) full(at level) bool {
 // settle puts a host where it belongs after anything about it changed: into the rings, among those who
 // wait, or out of the window.
 func (w *window) settle(h *host, now time.Time) {
-	for i := range h.lanes {
-		if h.lanes[i].dry() {
-			w.unload(&h.lanes[i])
+	for i := range h.queues {
+		if h.queues[i].dry() {
+			w.unload(&h.queues[i])
 		}
 	}
 	switch {
@@ -209,18 +230,18 @@ func (w *window) settle(h *host, now time.Time) {
 	case h.notBefore.After(now):
 		w.wait(h, now)
 	default:
-		for i := range h.lanes {
-			if l := &h.lanes[i]; !l.inRing && !l.dry() {
+		for i := range h.queues {
+			if l := &h.queues[i]; !l.inRing && !l.dry() {
 				l.inRing = true
-				w.rings[i].lanes = append(w.rings[i].lanes, l)
+				w.rings[i].queues = append(w.rings[i].queues, l)
 			}
 		}
 	}
 }
 
 func (w *window) drop(h *host) {
-	for i := range h.lanes {
-		w.unload(&h.lanes[i])
+	for i := range h.queues {
+		w.unload(&h.queues[i])
 	}
 	if h.index >= 0 {
 		heap.Remove(&w.waiting, h.index)
@@ -245,7 +266,7 @@ func (w *window) wait(h *host, now time.Time) {
 // crowded reports whether other hosts wait for the place of this one.
 func (w *window) crowded(h *host) bool {
 	for i := range w.rings {
-		if h.lanes[i].loaded && w.full(level(i)) {
+		if h.queues[i].loaded && w.full(level(i)) {
 			return true
 		}
 	}
@@ -274,7 +295,7 @@ func (w *window) fill(now time.Time) (loaded bool, err error) {
 }
 
 // fillRing loads what comes next at a level. Where nothing does, and hosts were missed behind it, it begins
-// anew: nobody would look for them else.
+// anew: nothing else looks for them.
 func (w *window) fillRing(at level, now time.Time) (loaded bool, err error) {
 	r := &w.rings[at]
 	for {
@@ -290,7 +311,7 @@ func (w *window) fillRing(at level, now time.Time) (loaded bool, err error) {
 			return false, err
 		}
 		for _, id := range ids {
-			if err := w.load(laneID{id, at}, everywhere, now); err != nil {
+			if err := w.load(hostQueueID{id, at}, everywhere, now); err != nil {
 				return false, err
 			}
 		}
@@ -300,7 +321,7 @@ func (w *window) fillRing(at level, now time.Time) (loaded bool, err error) {
 	}
 }
 
-// readyHosts reads up to n hosts that are ready at a level and whose lane is not in the window.
+// readyHosts reads up to n hosts that are ready at a level and whose host queue is not in the window.
 func (w *window) readyHosts(at level, n int) (ids []hostID, err error) {
 	r := &w.rings[at]
 	r.ended = true
@@ -312,7 +333,7 @@ func (w *window) readyHosts(at level, n int) (ids []hostID, err error) {
 			return false, nil
 		}
 		id := hostID(lastNumber(key))
-		if h := w.hosts[id]; h == nil || !h.lanes[at].loaded {
+		if h := w.hosts[id]; h == nil || !h.queues[at].loaded {
 			ids = append(ids, id)
 		}
 		return true, nil
@@ -320,15 +341,15 @@ func (w *window) readyHosts(at level, n int) (ids []hostID, err error) {
 	return ids, err
 }
 
-// pick takes the lane out of the rings whose turn it is, or returns nil when no host is free.
-func (w *window) pick(now time.Time) *lane {
+// pick takes the host queue out of the rings whose turn it is, or returns nil when no host is free.
+func (w *window) pick(now time.Time) *hostQueue {
 	best, total := -1, 0
 	for i := range w.rings {
 		r := &w.rings[i]
-		for len(r.lanes) > 0 && (r.lanes[0].dry() || !r.lanes[0].host.free(now)) {
+		for len(r.queues) > 0 && (r.queues[0].dry() || !r.queues[0].host.free(now)) {
 			r.shift()
 		}
-		if len(r.lanes) == 0 {
+		if len(r.queues) == 0 {
 			r.credit = 0
 			continue
 		}
@@ -345,16 +366,16 @@ func (w *window) pick(now time.Time) *lane {
 	return w.rings[best].shift()
 }
 
-func (r *ring) shift() *lane {
-	l := r.lanes[0]
-	r.lanes[0] = nil
-	r.lanes = r.lanes[1:]
+func (r *ring) shift() *hostQueue {
+	l := r.queues[0]
+	r.queues[0] = nil
+	r.queues = r.queues[1:]
 	l.inRing = false
 	return l
 }
 
-// pop takes the next item out of a lane, read from disk if need be.
-func (w *window) pop(l *lane) (it queued, ok bool, err error) {
+// pop takes the next item out of a host queue, read from disk if need be.
+func (w *window) pop(l *hostQueue) (it queued, ok bool, err error) {
 	if err := w.read(l); err != nil || len(l.items) == 0 {
 		return queued{}, false, err
 	}
@@ -363,8 +384,8 @@ func (w *window) pop(l *lane) (it queued, ok bool, err error) {
 	return it, true, nil
 }
 
-// read sees to it that the next items of a lane are in memory, if there are any.
-func (w *window) read(l *lane) error {
+// read sees to it that the next items of a host queue are in memory, if there are any.
+func (w *window) read(l *hostQueue) error {
 	for len(l.items) == 0 && len(l.unread) > 0 {
 		if err := w.readStretch(l); err != nil {
 			return err
@@ -373,7 +394,7 @@ func (w *window) read(l *lane) error {
 	return nil
 }
 
-func (w *window) readStretch(l *lane) error {
+func (w *window) readStretch(l *hostQueue) error {
 	s := &l.unread[0]
 	start, end := w.keys.item(l.host.id, l.level, s.first), append(w.keys.item(l.host.id, l.level, s.last), 0)
 	l.items = make([]queued, 0, prefetch)
@@ -395,13 +416,13 @@ func (w *window) readStretch(l *lane) error {
 	return err
 }
 
-// altered tells the window that an item it may have is gone from its lane, or says too much or too little.
+// altered tells the window that an item it may have is gone from its host queue, or says too much or too little.
 func (w *window) altered(at spot) {
 	h := w.hosts[at.host]
 	if h == nil {
 		return
 	}
-	items := h.lanes[at.level].items
+	items := h.queues[at.level].items
 	for i := range items {
 		if items[i].order == at.order {
 			items[i].alone = coming{}
@@ -419,8 +440,8 @@ func (w *window) restart(now time.Time) {
 		r.next, r.ended, r.missed = 0, false, false
 	}
 	for _, h := range w.hosts {
-		for i := range h.lanes {
-			h.lanes[i].known, h.lanes[i].items, h.lanes[i].unread = true, nil, []stretch{everywhere}
+		for i := range h.queues {
+			h.queues[i].known, h.queues[i].items, h.queues[i].unread = true, nil, []stretch{everywhere}
 		}
 		w.settle(h, now)
 	}

@@ -1,4 +1,4 @@
-// Package fsck is what the checks of the stores have in common: how damage is told.
+// Package fsck is what the checks of the stores have in common: how damage is reported.
 package fsck
 
 import (
@@ -11,7 +11,7 @@ import (
 
 // Finding is one thing that is not as it must be.
 type Finding struct {
-	Store    string // frontier, objects, control or fulltext
+	Store    string // frontier, objects, control, fulltext, queues or quads
 	Kind     string // what is wrong, in a few fixed words: "stranded host"
 	Where    string // the file, URL or id that it is about; empty for the whole store
 	Detail   string // what was found and what was expected, or what is lost
@@ -33,7 +33,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// Error says that a store cannot be used as it is. Whoever returns it has changed nothing.
+// Error says that a store cannot be used as it is. The call that returns it has changed nothing.
 type Error struct {
 	Finding
 	Mend string // what its owner can do
@@ -74,7 +74,7 @@ func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
 }
 
-// Tell tells how far a check is, if its context has who wants to know.
+// Tell reports how far a check is, if its context has a listener.
 func Tell(ctx context.Context, p Progress) {
 	if tell, ok := ctx.Value(progressKey{}).(func(Progress)); ok {
 		tell(p)

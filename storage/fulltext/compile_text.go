@@ -152,8 +152,8 @@ func (b *builder) addPhrase(sources *[]*source, r rank, words []term) error {
 	return err
 }
 
-// near finds words that stand one after the other in a document as they do in the query, though nobody
-// asked for a phrase; nil if there are none. In bodies, looking for each pair would cost more than all the
+// near finds words that stand one after the other in a document as they do in the query, though the query
+// is no phrase; nil if there are none. In bodies, looking for each pair would cost more than all the
 // rest: phrases that matter have a heading.
 func (b *builder) near(all allOf) (search.Searcher, error) {
 	var sources []*source

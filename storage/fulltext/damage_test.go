@@ -136,6 +136,49 @@ func TestADamagedIndexIsRefusedWithAClearError(t *testing.T) {
 	}
 }
 
+// TestATornRootEndsNoProcess cuts the file that says which segments there are, at each of its pages: the library that
+// maps it into memory reads pages which are no longer there. What opens works as if nothing had happened.
+func TestATornRootEndsNoProcess(t *testing.T) {
+	s := filled(t)
+	sound := t.TempDir()
+	copyAtOneMoment(t, filepath.Join(sound, "index"), s.path)
+	want, err := s.Count()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(sound, "index", "store", "root.bolt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for size := info.Size() - int64(os.Getpagesize()); size > 0; size -= int64(os.Getpagesize()) {
+		dir := filepath.Join(t.TempDir(), "copy")
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(sound, "index"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(filepath.Join(dir, "store", "root.bolt"), size); err != nil {
+			t.Fatal(err)
+		}
+		opened, err := Open(dir, Options{})
+		if err != nil {
+			if refused++; !errors.Is(err, ErrCorrupt) {
+				t.Errorf("cut to %d bytes: %v", size, err)
+			}
+			continue
+		}
+		n, err := opened.Count()
+		if n != want || err != nil {
+			t.Errorf("cut to %d bytes, it has %d documents of %d: %v", size, n, want, err)
+		}
+		if err := errors.Join(opened.Index(t.Context(), []Document{{URL: "http://a.example/", Body: "more"}}), opened.Close()); err != nil {
+			t.Errorf("cut to %d bytes: %v", size, err)
+		}
+	}
+	if refused == 0 {
+		t.Error("no cut was noticed: the test tests nothing")
+	}
+}
+
 func eachSegment(dir string, do func(path string) error) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "store", "*.zap"))
 	if len(paths) == 0 {

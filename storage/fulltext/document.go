@@ -11,7 +11,7 @@ import (
 // FromDocument returns what is indexed of a document; false when it has no text, unless an earlier version may
 // have had some, whose place it takes.
 func FromDocument(d *webrace.Document) (Document, bool, error) {
-	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, extract.Options{MaxLinks: 1})
+	r, err := extract.Text(d.Body, d.Header, d.MediaType, d.URL)
 	if err != nil {
 		return Document{}, false, err
 	}

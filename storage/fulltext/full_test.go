@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/webrace/webrace/internal/smalldisk"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // bulky returns documents whose index takes some hundred kilobytes.
@@ -33,7 +33,7 @@ func TestAChangeThatFindsTheDiskFullIsMadeWhenThereIsRoom(t *testing.T) {
 	}
 	t.Parallel()
 	const megabytes = 6
-	disk := smalldisk.New(t, megabytes)
+	disk := testutil.NewDisk(t, megabytes)
 	path := filepath.Join(disk.Path, "fulltext")
 	failures := 0
 	retry := func(_ context.Context, change func() error) error {
@@ -76,7 +76,7 @@ func TestAChangeThatFindsTheDiskFullIsMadeWhenThereIsRoom(t *testing.T) {
 
 func TestAFullDiskIsToldAndWhatWasIndexedIsStillFound(t *testing.T) {
 	t.Parallel()
-	disk := smalldisk.New(t, 4)
+	disk := testutil.NewDisk(t, 4)
 	s, err := Open(filepath.Join(disk.Path, "fulltext"), Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 // Package fulltext is the search index over the object cache. It only finds: texts stay in the cache,
 // and fragments of them are made from there with [Fragment]. It can be rebuilt from the cache at any
-// time, so whoever feeds it keeps a cursor into the cache and advances it after [Store.Index] returned.
+// time, so the stage that feeds it keeps a cursor into the cache and advances it after [Store.Index] returned.
 //
 // What it guarantees: the index is a function of the cache alone. When [Store.Index] returns, the latest
 // versions of its documents' URLs survive kill -9 and are found, whatever was indexed before, in whatever
@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,7 +37,7 @@ import (
 
 var (
 	// ErrCorrupt says that the index cannot be read. Remove its directory, and index again from the first version on.
-	ErrCorrupt = errors.New("full-text index is damaged (webrace-store fsck --repair removes it, webrace-run search builds it anew)")
+	ErrCorrupt = errors.New("full-text index is damaged (webrace-store search --rebuild makes it anew)")
 	// ErrFormat says that another release made the index. Remove its directory, and index again.
 	ErrFormat = errors.New("full-text index has another format (webrace-store search --rebuild makes it anew)")
 	// ErrOutdated is the ErrFormat of an older release.
@@ -179,9 +180,10 @@ func create(dir string) error {
 // 2,000 of them for one: it merged nearly every batch with what was there.
 var mergePlan = map[string]any{"FloorSegmentFileSize": 1 << 20}
 
-// openIndex opens an index that is there. Its files are read by libraries that panic at some kinds of
-// damage.
+// openIndex opens an index that is there. Its files are read by libraries that panic at some kinds of damage, and that
+// fault where a file which they have mapped into memory is shorter than it says.
 func openIndex(dir string, readOnly bool) (ix bleve.Index, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			ix, err = nil, fmt.Errorf("%w: %v", ErrCorrupt, p)

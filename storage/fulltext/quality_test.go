@@ -93,7 +93,7 @@ var known = map[string]string{
 
 func TestTheBestPagesOfRealDocumentationAreAmongTheFirst(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a lot to compute, and nobody beside it: not in short mode")
+		t.Skip("a lot to compute, in one goroutine: not in short mode")
 	}
 	t.Parallel()
 	s, err := Open(filepath.Join(t.TempDir(), "fulltext"), Options{})

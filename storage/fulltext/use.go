@@ -62,7 +62,7 @@ func (s *Store) attempt(fill func(*bleve.Batch) error) error {
 	if err := s.reopen(); err != nil {
 		return err
 	}
-	batch := s.index.NewBatch() // only who writes replaces the index
+	batch := s.index.NewBatch() // only a writer replaces the index
 	s.counter.begin()
 	err := fill(batch)
 	if err == nil && batch.Size() > 0 {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // stored is a cache: the words of each version of each URL. As of real documents, a first version without
@@ -90,7 +92,7 @@ func answers(t *testing.T, s *Store) string {
 // one that is made at once, and with the plain rule of what it is to hold.
 func TestWhateverComesTheIndexIsTheOneThatIsRebuilt(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(8) {
+	for seed := range testutil.Seeds(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 1))

@@ -102,33 +102,32 @@ func (a *adoption) insert(c *commit, v *salvaged, last *entry) {
 		c.counts.urls++
 		c.latest[e.View()] = &e
 	case last.Number < e.Number:
-		c.set(olderKey(last.View(), last.Number), encodeEntry(last))
+		c.setEntry(olderKey(last.View(), last.Number), last)
 		c.latest[e.View()] = &e
 	default:
-		c.set(olderKey(e.View(), e.Number), encodeEntry(&e))
+		c.setEntry(olderKey(e.View(), e.Number), &e)
 	}
 	c.set(linksKey(e.Seq), encodeLinks(v.links))
 	c.set(logKey(e.Seq), encodeLog(e.View(), e.Number))
-	a.live[e.record.segment] += e.record.length + e.metaLength
+	a.live[e.record.segment] += e.whole().length
 	a.took++
 }
 
 // known gives a version that the index has its place here, if that which it knows is lost.
 func (a *adoption) known(c *commit, e *entry, key []byte, v *salvaged) error {
-	length := e.record.length + e.metaLength
 	switch {
 	case e.record == v.record:
-		a.live[e.record.segment] += length
+		a.live[e.record.segment] += e.whole().length
 		return nil
-	case e.Digest != v.Digest || (location{e.record.segment, e.record.offset, length}).within(a.files):
+	case e.Digest != v.Digest || e.whole().within(a.files):
 		return nil
 	}
-	c.bury(location{e.record.segment, e.record.offset, length})
-	e.record, e.metaLength = v.record, v.metaLength
-	a.live[e.record.segment] += v.record.length + v.metaLength
+	c.bury(e.whole())
+	e.record, e.shotLength, e.metaLength, e.Screenshot = v.record, v.shotLength, v.metaLength, v.Screenshot
+	a.live[e.record.segment] += e.whole().length
 	a.took++
 	if c.latest[e.View()] != e {
-		c.set(key, encodeEntry(e))
+		c.setEntry(key, e)
 	}
 	p, err := c.body(e.Digest)
 	if err == nil && p != nil && v.payload != nil && !p.record.within(a.files) {

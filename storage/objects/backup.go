@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -19,7 +18,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 	if err := s.users.enter(); err != nil {
 		return err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	fsys := s.options.FS
 	if _, err := fsys.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
@@ -84,9 +83,3 @@ func (s *Store) copySegment(to string, k indexedSegment, sealed bool) error {
 	}
 	return copyPrefix(fsys, copied, file, k.state.size)
 }
-
-// unlocked is a file system for an index that nobody changes. It takes no lock, because the lock is a file
-// that read-only media cannot make.
-type unlocked struct{ vfs.FS }
-
-func (unlocked) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/setaside"
@@ -19,6 +20,7 @@ const (
 	damageOrder          = "versions without a latest one"
 	damageLost           = "lost version"
 	damageMeta           = "lost meta-info"
+	damageScreenshot     = "lost screenshot"
 	damageBody           = "body not indexed"
 	damageNoLog          = "version without log entry"
 	damageNoLinks        = "version without links"
@@ -38,8 +40,8 @@ const (
 // Check verifies what is stored: that the index agrees with itself and with the segments, and that each
 // record it names begins where it should, and is the one it should be. With repair it makes good what
 // can be: a version whose body or meta-info is lost is removed, so that the next visit fetches it anew,
-// and its number is not used again. Nobody else may use the store meanwhile. The error is for what kept
-// the check from working.
+// and its number is not used again. The caller sees to it that the store is not used meanwhile. The error is
+// for what kept the check from working.
 func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) error {
 	return s.check(ctx, repair, false, report)
 }
@@ -53,7 +55,7 @@ func (s *Store) check(ctx context.Context, repair, deep bool, report fsck.Report
 	if err := s.users.enter(); err != nil {
 		return err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	if repair && s.options.ReadOnly {
 		return fmt.Errorf("repair: %w", ErrReadOnly)
 	}
@@ -64,7 +66,7 @@ func (s *Store) check(ctx context.Context, repair, deep bool, report fsck.Report
 
 func (s *Store) newCheck(ctx context.Context, repair, deep bool, report fsck.Report) *check {
 	return &check{store: s, ctx: ctx, repair: repair, deep: deep, report: report,
-		readable: map[uint32]int64{}, cut: map[uint32]bool{}, bodies: map[webrace.Digest]error{}, found: map[webrace.Digest]bool{}, ours: map[webrace.Digest]bool{}}
+		readable: map[uint32]int64{}, cut: map[uint32]bool{}, bodies: newBodyCache[error](verifiedBodies), found: map[webrace.Digest]bool{}, ours: map[webrace.Digest]bool{}}
 }
 
 func (c *check) run() error {
@@ -91,14 +93,14 @@ type check struct {
 	slowly    bool       // looks at every version one by one
 	screening *screening // nil where that is to be done
 
-	readable map[uint32]int64         // of each segment of the index, how much of it can be read
-	cut      map[uint32]bool          // segments that are missing or short
-	bodies   map[webrace.Digest]error // what verifying some bodies came to
-	found    map[webrace.Digest]bool  // bodies that the index did not have, and a version's record has
-	ours     map[webrace.Digest]bool  // bodies whose counts are wrong because of repairs, to be put right without a word
-	live     map[uint32]int64         // bytes in use, of each segment
-	ends     map[uint32]int64         // where the last record in use ends
-	counts   counters                 // as they should be
+	readable map[uint32]int64                      // of each segment of the index, how much of it can be read
+	cut      map[uint32]bool                       // segments that are missing or short
+	bodies   *simplelru.LRU[webrace.Digest, error] // what verifying some bodies came to
+	found    map[webrace.Digest]bool               // bodies that the index did not have, and a version's record has
+	ours     map[webrace.Digest]bool               // bodies whose counts are wrong because of repairs, to be put right without a word
+	live     map[uint32]int64                      // bytes in use, of each segment
+	ends     map[uint32]int64                      // where the last record in use ends
+	counts   counters                              // as they should be
 }
 
 // damage reports something, and repairs it if asked to. Repairs go through the committer, and see and
@@ -207,7 +209,7 @@ func (c *check) unindexedBodies() error {
 			}
 			c.ours[e.Digest] = true
 			if c.repair {
-				delete(c.bodies, e.Digest)
+				c.bodies.Remove(e.Digest)
 			}
 		}
 		return nil

@@ -17,6 +17,7 @@ func (c *check) references() error {
 		for _, e := range k.all() {
 			c.counts.versions++
 			c.counts.seq = max(c.counts.seq, e.Seq)
+			c.alive(e.shot())
 			c.alive(e.meta())
 		}
 		return nil

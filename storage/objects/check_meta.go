@@ -8,21 +8,30 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// metaLost finds that the record with the meta-info of a version is lost, where all else is there. Repaired, it is
-// made again of the response and of the links in the index, and both are written anew, for they lie one behind the
-// other.
+// metaLost finds that the record with the meta-info of a version is lost, where its body is there. Repaired, it is made
+// again of the response and of the links in the index.
 func (c *check) metaLost(e *entry, where string) error {
-	lost := c.metaRecord(e)
+	return c.besides(e, damageMeta, where, c.metaRecord(e), (*commit).describe)
+}
+
+// screenshotLost finds that the screenshot of a version is lost. Repaired, the version is one without.
+func (c *check) screenshotLost(e *entry, where string) error {
+	return c.besides(e, damageScreenshot, where, c.screenshotRecord(e), (*commit).undress)
+}
+
+// besides reports, and repairs, that a record of a version is lost besides that of its response, if it is. All are
+// written anew then, for they lie one behind the other.
+func (c *check) besides(e *entry, kind, where string, lost error, mend func(*commit, *entry, []byte) error) error {
 	if lost == nil {
 		return nil
 	}
 	c.mended = true
-	err := c.damage(damageMeta, where, lost.Error(), func(r *removal) error {
+	err := c.damage(kind, where, lost.Error(), func(r *removal) error {
 		found, key, err := r.find(e.View(), e.Number)
 		if err != nil || found == nil {
 			return err
 		}
-		if err = r.describe(found, key); errors.Is(err, ErrCorrupt) { // the response is damaged too
+		if err = mend(r.commit, found, key); errors.Is(err, ErrCorrupt) { // the response is damaged too
 			return r.unlink(found, key)
 		}
 		*e = *found
@@ -32,6 +41,19 @@ func (c *check) metaLost(e *entry, where string) error {
 		err = c.measure()
 	}
 	return err
+}
+
+// undress writes the records of a version anew, but for its screenshot.
+func (c *commit) undress(e *entry, key []byte) error {
+	own, err := c.store.segments.read(e.record)
+	if err != nil {
+		return err
+	}
+	meta, err := c.store.segments.read(e.meta())
+	if err != nil {
+		return err
+	}
+	return c.writeAgain(e, key, moved{own: own, meta: meta})
 }
 
 // describe writes the records of a version anew, with meta-info as it can be known.
@@ -44,18 +66,30 @@ func (c *commit) describe(e *entry, key []byte) error {
 	if err != nil {
 		return err
 	}
-	as := compressionOf(meta)
-	if raw, err = c.store.recompress(bytes.Clone(raw), as); err != nil {
+	var shot []byte
+	if _, err := c.store.screenshot(e); err == nil {
+		if shot, err = c.store.segments.read(e.shot()); err != nil {
+			return err
+		}
+	}
+	return c.writeAgain(e, key, moved{own: raw, shot: shot, meta: meta})
+}
+
+// writeAgain writes the records of a version anew, as they are to be.
+func (c *commit) writeAgain(e *entry, key []byte, m moved) (err error) {
+	as := c.store.compression()
+	if m, err = c.store.recompressed(m, as); err != nil {
 		return err
 	}
 	from := e.record
-	at, err := c.append(append(raw, meta...), 2, as)
+	e.shotLength, e.metaLength, e.Screenshot = int64(len(m.shot)), int64(len(m.meta)), len(m.shot) > 0
+	at, err := c.append(m.all(), e.records(), as)
 	if err != nil {
 		return err
 	}
-	e.record, e.metaLength = location{at.segment, at.offset, int64(len(raw))}, int64(len(meta))
+	e.record = location{at.segment, at.offset, int64(len(m.own))}
 	if c.latest[e.View()] != e {
-		c.set(key, encodeEntry(e))
+		c.setEntry(key, e)
 	}
 	p, err := c.body(e.Digest)
 	if err == nil && p != nil && p.record == from {

@@ -51,10 +51,10 @@ func (c *check) order(k *known) error {
 	return c.damage(damageOrder, k.url, fmt.Sprintf("%d versions", len(all)), func(r *removal) error {
 		newest := slices.MaxFunc(all, func(a, b entry) int { return cmp.Compare(a.Number, b.Number) })
 		for _, e := range all {
-			r.set(olderKey(k.url, e.Number), encodeEntry(&e))
+			r.setEntry(olderKey(k.url, e.Number), &e)
 		}
 		r.batch.Delete(olderKey(k.url, newest.Number), nil)
-		r.set(latestKey(k.url), encodeEntry(&newest))
+		r.setEntry(latestKey(k.url), &newest)
 		return nil
 	})
 }
@@ -75,6 +75,9 @@ func (c *check) version(e *entry) error {
 		})
 	}
 	if err := c.metaLost(e, where); err != nil {
+		return err
+	}
+	if err := c.screenshotLost(e, where); err != nil {
 		return err
 	}
 	url, number, ok, err := c.logged(e.Seq)
@@ -143,13 +146,28 @@ func (c *check) metaRecord(e *entry) error {
 	return err
 }
 
-// body says why the body of a version cannot be read, if so. Only so many answers are kept.
-func (c *check) body(e *entry) error {
-	if err, known := c.bodies[e.Digest]; known {
-		return err
+// screenshotRecord says why the screenshot of a version cannot be read, if so and if it has one.
+func (c *check) screenshotRecord(e *entry) error {
+	if e.shotLength == 0 {
+		return nil
 	}
-	if len(c.bodies) >= 1<<16 {
-		clear(c.bodies)
+	r, err := c.record(e.shot(), nil)
+	if err == nil {
+		err = e.pictured(r)
+	}
+	if err == nil && c.deep {
+		err = picture(r)
+	}
+	return err
+}
+
+// verifiedBodies is how many answers a check remembers. A body whose answer is forgotten is read again.
+const verifiedBodies = 1 << 16
+
+// body says why the body of a version cannot be read, if so.
+func (c *check) body(e *entry) error {
+	if err, known := c.bodies.Get(e.Digest); known {
+		return err
 	}
 	p, ok, err := get(c.store, payloadKey(e.Digest), decodePayload)
 	if err == nil && !ok {
@@ -158,7 +176,7 @@ func (c *check) body(e *entry) error {
 	if err == nil {
 		err = c.responseAt(p.record, e.Digest)
 	}
-	c.bodies[e.Digest] = err
+	c.bodies.Add(e.Digest, err)
 	return err
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/webrace/webrace/internal/zstdframe"
+	"github.com/webrace/webrace/internal/warc"
 )
 
 // Compression is that of the records of a segment: each is a member or a frame of its own, so that it can be read by
@@ -44,14 +44,14 @@ func (c Compression) extension() string {
 // magic begins every record.
 func (c Compression) magic() []byte {
 	if c == Zstd {
-		return zstdframe.Magic
+		return warc.ZstdMagic
 	}
 	return []byte{0x1f, 0x8b, 0x08}
 }
 
 // compressionOf is that of a record that begins like this.
 func compressionOf(record []byte) Compression {
-	if bytes.HasPrefix(record, zstdframe.Magic) {
+	if bytes.HasPrefix(record, warc.ZstdMagic) {
 		return Zstd
 	}
 	return Gzip
@@ -108,7 +108,7 @@ func (c *compressor) compress(out *bytes.Buffer, parts ...[]byte) {
 type decompressor struct {
 	gzip  gzip.Reader
 	zstd  *zstd.Decoder // nil until it is needed
-	frame zstdframe.Reader
+	frame warc.FrameReader
 	input bytes.Reader
 }
 

@@ -24,7 +24,7 @@ type CollectOptions struct {
 	// Verdict judges versions, some hundred at a time; those of one URL come one behind the other, the
 	// oldest first. Nil keeps all, so that only segments are rewritten.
 	Verdict func(context.Context, []Version) ([]Verdict, error)
-	// Confirm is asked for each group that is about to go, when nobody can come to hold one of them any
+	// Confirm is asked for each group that is about to go, when no caller can come to hold one of them any
 	// more: Get, Latest, Body and Pin already say that they are gone. What it says false of is taken
 	// back. Nil confirms all.
 	Confirm func(context.Context, []Version) (stillRemove []bool, err error)
@@ -58,7 +58,7 @@ func (s *Store) Collect(ctx context.Context, o CollectOptions) (Collected, error
 	if err := s.users.enter(); err != nil {
 		return Collected{}, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	if s.options.ReadOnly {
 		return Collected{}, fmt.Errorf("collect garbage: %w", ErrReadOnly)
 	}
@@ -139,7 +139,7 @@ func (c *collection) judge(ctx context.Context, spare *oldest) error {
 	}
 	err := c.store.walk(ctx, "", func(k *known) error {
 		for _, e := range k.all() {
-			if batch = append(batch, candidate{e.Version, e.record.length + e.metaLength}); len(batch) >= doomedAtOnce {
+			if batch = append(batch, candidate{e.Version, e.whole().length}); len(batch) >= doomedAtOnce {
 				if err := flush(); err != nil {
 					return err
 				}
@@ -156,7 +156,7 @@ func (c *collection) judge(ctx context.Context, spare *oldest) error {
 	return err
 }
 
-// verdicts are Keep for what is too young, whoever would say otherwise.
+// verdicts are Keep for what is too young, whatever the caller of Collect would say.
 func (c *collection) verdicts(ctx context.Context, batch []candidate) ([]Verdict, error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -205,8 +205,8 @@ func (c *collection) excess() int64 {
 	return int64(stats.SegmentBytes-stats.DeadBytes) - c.options.MaxBytes
 }
 
-// remove takes candidates out of the store, in this order: from now on nobody can come to hold them; does
-// anybody already; remove the others.
+// remove takes candidates out of the store, in this order: from now on no caller can come to hold
+// them; does one already; remove the others.
 func (c *collection) remove(ctx context.Context, candidates []candidate) error {
 	for group := range slices.Chunk(candidates, doomedAtOnce) {
 		var going []candidate

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // A power cut at each sync of a collection loses nothing that stays, and leaves nothing that is gone by
 // half, and no file of no index.
 func TestPowerLossWhileCollecting(t *testing.T) {
-	for at := range 40 {
+	for at := range testutil.Seeds(40) {
 		fs := vfs.NewCrashableMem()
 		rng := rand.New(rand.NewPCG(uint64(at), 1))
 		var crashed *vfs.MemFS
@@ -25,7 +27,7 @@ func TestPowerLossWhileCollecting(t *testing.T) {
 			if !armed || crashed != nil {
 				return
 			}
-			if syncs++; syncs > at {
+			if syncs++; syncs > int(at) {
 				crashed = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: []int{0, 50, 100}[at%3], RNG: rng})
 			}
 		}}, Options{SegmentSize: 6000})

@@ -196,7 +196,7 @@ func TestWhatIsPinnedYoungOrWaitedForStays(t *testing.T) {
 	sound(t, s)
 }
 
-// Who has to know what was removed is told even if a crash comes in between, until they have taken it.
+// The caller that has to know what was removed is told even if a crash comes in between, until it has taken that.
 func TestWhatWasRemovedIsToldUntilItWasTaken(t *testing.T) {
 	mem := vfs.NewMem()
 	s := open(t, mem, Options{})

@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/pace"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/groupcommit"
 )
 
 // A group shares one sync of the segment and one of the index: with 64 writes a sync costs each of them
@@ -38,7 +38,7 @@ func (s *Store) commitLoop() {
 			}
 		}
 		if !s.full() {
-			pace.Rest(began, len(group))
+			groupcommit.Rest(began, len(group))
 		}
 	}
 }
@@ -108,9 +108,8 @@ func (s *Store) settle(group []*write, counts counters, err error) {
 	}
 	grown := counts.seq > s.durable.seq
 	s.durable = counts
-	if grown && !s.closing {
-		close(s.news)
-		s.news = make(chan struct{})
+	if grown {
+		s.news.Broadcast()
 	}
 }
 
@@ -172,19 +171,18 @@ func (c *commit) keep(w *write) error {
 		}
 		return nil
 	}
-	at, err := c.append(w.buffer.Bytes(), 2, w.compression)
-	if err != nil {
-		return err
-	}
-	at.length = w.record
-	if err := c.refer(w, at); err != nil {
-		return err
-	}
-	e := &entry{Version: w.version, record: at, metaLength: int64(w.buffer.Len()) - w.record}
+	e := &entry{Version: w.version, shotLength: w.shot, metaLength: int64(w.buffer.Len()) - w.record - w.shot}
 	e.Changed = false
+	if e.record, err = c.append(w.buffer.Bytes(), e.records(), w.compression); err != nil {
+		return err
+	}
+	e.record.length = w.record
+	if err := c.refer(w, e.record); err != nil {
+		return err
+	}
 	c.latest[e.View()] = e
 	if last != nil {
-		c.set(olderKey(last.View(), last.Number), encodeEntry(last))
+		c.setEntry(olderKey(last.View(), last.Number), last)
 	} else {
 		c.counts.urls++
 	}
@@ -282,7 +280,7 @@ func (c *commit) finish() error {
 	}
 	for url, e := range c.latest {
 		if e != nil {
-			c.set(latestKey(url), encodeEntry(e))
+			c.setEntry(latestKey(url), e)
 		} else {
 			c.batch.Delete(latestKey(url), nil)
 		}
@@ -311,6 +309,22 @@ func (s *Store) publish(batch *pebble.Batch) error {
 		return fmt.Errorf("write %s: %w", generation.FileName, err)
 	}
 	return nil
+}
+
+// setEntry has the index know a version.
+func (c *commit) setEntry(key []byte, e *entry) {
+	if e.shotLength > 0 {
+		c.need(formatScreenshots)
+	}
+	c.set(key, encodeEntry(e))
+}
+
+// need has releases that do not know this format refuse the store from this batch on.
+func (c *commit) need(format uint64) {
+	if c.store.format < format {
+		c.store.format = format
+		c.set(formatKey, encodeNumber(format))
+	}
 }
 
 // set puts a value into the batch, which is in memory and takes everything.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // promise is a version that was acknowledged, and so must outlive a power cut.
@@ -24,7 +26,7 @@ type promise struct {
 // some or all of what was not synced, and demands every acknowledged version back, with its body, and
 // a store that goes on.
 func TestPowerLossLosesNothingAcknowledged(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range testutil.Seeds(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 1))
@@ -85,7 +87,11 @@ func liveUntilPowerCut(t *testing.T, s *Store, fs *vfs.MemFS, rng *rand.Rand, li
 				if waits {
 					done = nil
 				}
-				v, err := s.Put(page(url, body), done)
+				d := page(url, body)
+				if i%3 == 0 {
+					withShot(d, pictureOf(body, 200))
+				}
+				v, err := s.Put(d, done)
 				close(ready)
 				if err != nil {
 					t.Error(err)
@@ -115,10 +121,13 @@ func checkPromises(t *testing.T, s *Store, kept []promise, numbers map[string]in
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Digest != p.version.Digest || v.Seq != p.version.Seq {
+		if v.Digest != p.version.Digest || v.Seq != p.version.Seq || v.Screenshot != p.version.Screenshot {
 			t.Fatalf("kept %+v, promised %+v", v, p.version)
 		}
 		wantBody(t, s, v, p.body)
+		if v.Screenshot {
+			wantScreenshot(t, s, v, pictureOf(p.body, 200))
+		}
 		if _, err := s.Links(v); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +266,7 @@ func TestDamageIsReportedAndContained(t *testing.T) {
 	}
 }
 
-// After a failed sync nobody knows what is on the disk: what waits fails, nothing more is accepted, and
+// After a failed sync it is not known what is on the disk: what waits fails, nothing more is accepted, and
 // opening the store again finds everything that was acknowledged, and what else is whole.
 func TestAFailedWriteFailsTheStoreAndReopeningRecovers(t *testing.T) {
 	mem := vfs.NewMem()

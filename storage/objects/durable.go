@@ -22,7 +22,7 @@ func (s *Store) AwaitDurable(ctx context.Context) error {
 	if err := s.users.enter(); err != nil {
 		return err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	s.mu.Lock()
 	if s.accepted <= s.durable.seq {
 		s.mu.Unlock()

@@ -55,7 +55,7 @@ func waiting(s *Store) int {
 	return len(s.waiters)
 }
 
-// accept puts a page, which nobody is told the fate of.
+// accept puts a page, and does not wait for what becomes of it.
 func accept(t *testing.T, s *Store, url, body string) Version {
 	t.Helper()
 	v, err := s.Put(page(url, body), nil)
@@ -130,7 +130,7 @@ func TestAwaitDurableSaysWhatNeverWillBeDurable(t *testing.T) {
 	}
 }
 
-// Closing makes all that was accepted durable, also for those who wait for it.
+// Closing makes all that was accepted durable, also for the callers that wait for it.
 func TestClosingAnswersThoseWhoAwaitDurability(t *testing.T) {
 	disk := newSlowDisk()
 	s := open(t, disk, Options{})

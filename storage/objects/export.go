@@ -2,11 +2,13 @@ package objects
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/webrace/webrace"
 )
 
@@ -18,11 +20,11 @@ type Export struct {
 	offset   int64
 	compress *compressor // of gzip, which every tool reads
 	buffer   bytes.Buffer
-	bodies   map[webrace.Digest]*payload // that are in the file
+	bodies   *simplelru.LRU[webrace.Digest, *payload] // that are in the file
 }
 
-// maxBodies is how many bodies an export remembers. After so many it begins anew, and writes a body again
-// rather than need memory for all of them.
+// maxBodies is how many bodies an export remembers: those that were written or referred to last. It writes a body
+// again rather than need memory for all of them.
 const maxBodies = 1 << 17
 
 // Exported is a version as it was written.
@@ -31,16 +33,24 @@ type Exported struct {
 	Revisit        bool  // that record refers to one before it
 	Body           []byte
 	Header         http.Header
+	Screenshot     *ExportedRecord // nil for none
+}
+
+// ExportedRecord is a further record of a version as it was written.
+type ExportedRecord struct {
+	URI            string
+	Digest         webrace.Digest // of its block
+	Offset, Length int64          // in the file, compressed
 }
 
 // NewExport begins a file of that name, as its first record says.
 func (s *Store) NewExport(out io.Writer, name string) (*Export, error) {
-	e := &Export{store: s, out: out, compress: s.compressor(Gzip), bodies: map[webrace.Digest]*payload{}}
+	e := &Export{store: s, out: out, compress: s.compressor(Gzip), bodies: newBodyCache[*payload](maxBodies)}
 	e.compress.append(&e.buffer, infoRecord(name, s.options.Now()))
 	return e, e.flush()
 }
 
-// Write appends the records of a version: its response, or a revisit, and its meta-info.
+// Write appends the records of a version: its response, or a revisit, its screenshot and its meta-info.
 func (e *Export) Write(v Version) (Exported, error) {
 	written, err := e.write(v)
 	if err != nil {
@@ -58,6 +68,12 @@ func (e *Export) write(v Version) (Exported, error) {
 	if err != nil {
 		return Exported{}, err
 	}
+	var shot *webrace.Screenshot
+	if v.Screenshot {
+		if shot, err = e.store.Screenshot(v); err != nil {
+			return Exported{}, err
+		}
+	}
 	number, view := [2]string{versionField, strconv.Itoa(v.Number)}, [2]string{viewField, v.Secret}
 	response := &record{
 		kind: typeResponse, id: newRecordID(), date: v.FetchedAt, content: contentHTTP,
@@ -70,20 +86,33 @@ func (e *Export) write(v Version) (Exported, error) {
 	if v.Truncated {
 		response.fields = append(response.fields, [2]string{"WARC-Truncated", "length"})
 	}
-	held := e.bodies[v.Digest]
-	if held != nil {
+	held, revisit := e.bodies.Get(v.Digest)
+	if revisit {
 		makeRevisit(response, held)
 	} else {
-		if len(e.bodies) >= maxBodies {
-			clear(e.bodies)
-		}
-		e.bodies[v.Digest] = &payload{id: response.id, date: v.FetchedAt, url: v.URL}
+		e.bodies.Add(v.Digest, &payload{id: response.id, date: v.FetchedAt, url: v.URL})
 	}
 	e.compress.append(&e.buffer, response)
-	written := Exported{Offset: e.offset, Length: int64(e.buffer.Len()), Revisit: held != nil, Body: body, Header: header}
+	written := Exported{Offset: e.offset, Length: int64(e.buffer.Len()), Revisit: revisit, Body: body, Header: header}
+	if shot != nil {
+		r := screenshotRecord(&v, shot, response.id.String())
+		e.compress.append(&e.buffer, r)
+		written.Screenshot = &ExportedRecord{URI: r.fields[0][1], Digest: sha256.Sum256(shot.PNG),
+			Offset: e.offset + written.Length, Length: int64(e.buffer.Len()) - written.Length}
+	}
 	xml := meta.Canonical()
 	e.compress.append(&e.buffer, metaRecord(&v, xml, response.id.String()))
 	return written, e.flush()
+}
+
+// newBodyCache returns a cache of what is known of bodies. When it is full, the one that was not looked at for longest
+// goes.
+func newBodyCache[V any](size int) *simplelru.LRU[webrace.Digest, V] {
+	cache, err := simplelru.NewLRU[webrace.Digest, V](size, nil)
+	if err != nil {
+		panic(err) // of a size below 1
+	}
+	return cache
 }
 
 func (e *Export) flush() error {

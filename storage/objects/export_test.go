@@ -23,13 +23,23 @@ func TestAnExportRemembersBoundedlyManyBodies(t *testing.T) {
 	if err != nil || !again.Revisit || again.Offset <= first.Offset || again.Offset+again.Length > int64(out.Len()) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	for i := range maxBodies {
-		e.bodies[[32]byte{0: 1, 1: byte(i), 2: byte(i >> 8), 3: byte(i >> 16)}] = nil
+	fill := func(n int) { // with other bodies, so that those before them are forgotten
+		for i := range n {
+			e.bodies.Add([32]byte{0: 1, 1: byte(i), 2: byte(i >> 8), 3: byte(i >> 16)}, nil)
+		}
+	}
+	fill(maxBodies - 1)
+	if in, err := e.Write(mustLatest(t, s, home+"2")); err != nil || !in.Revisit {
+		t.Errorf("a body is forgotten while there is room: %+v, %v", in, err)
 	}
 	put(t, s, page(home+"3", "three"))
-	if _, err := e.Write(mustLatest(t, s, home+"3")); err != nil || len(e.bodies) != 1 {
-		t.Errorf("%d bodies are remembered, %v", len(e.bodies), err)
+	if _, err := e.Write(mustLatest(t, s, home+"3")); err != nil || e.bodies.Len() != maxBodies {
+		t.Errorf("%d bodies are remembered, want %d: %v", e.bodies.Len(), maxBodies, err)
 	}
+	if in, err := e.Write(mustLatest(t, s, home+"2")); err != nil || !in.Revisit {
+		t.Errorf("the body that was referred to last is forgotten when the cache is full: %+v, %v", in, err)
+	}
+	fill(maxBodies)
 	if in, err := e.Write(mustLatest(t, s, home+"2")); err != nil || in.Revisit {
 		t.Errorf("a body that is forgotten is referred to: %+v, %v", in, err)
 	}

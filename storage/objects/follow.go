@@ -16,7 +16,7 @@ func (s *Store) Last() uint64 {
 	if s.users.enter() != nil {
 		return last
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: logKey(0), UpperBound: logKey(last + 1)})
 	if err != nil {
 		return last
@@ -41,7 +41,7 @@ func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, err
 			return nil, err
 		}
 		s.mu.Lock()
-		news, last := s.news, s.durable.seq
+		news, last := s.news.Next(), s.durable.seq
 		s.mu.Unlock()
 		if last > after {
 			versions, err := s.logged(ctx, after, last, max)
@@ -53,7 +53,7 @@ func (s *Store) Next(ctx context.Context, after uint64, max int) ([]Version, err
 		if err := s.users.enter(); err != nil {
 			return nil, err
 		}
-		s.users.leave()
+		s.users.Leave()
 		select {
 		case <-news:
 		case <-ctx.Done():
@@ -66,7 +66,7 @@ func (s *Store) logged(ctx context.Context, after, last uint64, max int) ([]Vers
 	if err := s.users.enter(); err != nil {
 		return nil, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: logKey(after + 1), UpperBound: logKey(last + 1)})
 	if err != nil {
 		return nil, fmt.Errorf("follow object cache: %w", err)
@@ -101,7 +101,7 @@ func (s *Store) Cursor(name string) (uint64, error) {
 	if err := s.users.enter(); err != nil {
 		return 0, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	seq, _, err := get(s, cursorKey(name), decodeNumber)
 	if err != nil {
 		return 0, fmt.Errorf("cursor %s: %w", name, err)
@@ -115,7 +115,7 @@ func (s *Store) SetCursor(name string, seq uint64, sync bool) error {
 	if err := s.users.enter(); err != nil {
 		return err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	if s.options.ReadOnly {
 		return fmt.Errorf("set cursor %s: %w", name, ErrReadOnly)
 	}

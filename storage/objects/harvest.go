@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/frontcode"
+	"github.com/webrace/webrace/storage/internal/frontcode"
 )
 
 // harvest gathers what an index lacks from whole segments, however much that is: in the index itself, under keys that

@@ -10,6 +10,7 @@ import (
 
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/pebblelog"
 )
 
 // The index is what makes segments a store, and without it their records belong to nothing. So a store that is
@@ -40,11 +41,8 @@ func openIndex(dir string, o Options) (*pebble.DB, error) {
 		CacheSize:          o.CacheBytes,
 		MemTableSize:       4 << 20,
 		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             indexLogger{o.Logger, o.Fatal},
-		EventListener: &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
-			o.Logger.Error("object cache index is damaged", "file", i.Path) // who reads it gets an error: that is no end
-		}},
 	}
+	pebblelog.Set(options, "object cache index", o.Logger, o.Fatal)
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
 	}

@@ -20,7 +20,7 @@ import (
 //	c/<name>            the cursor of a follower
 //	s/<number4>         a segment: how far it is valid
 //	x/<number4>         a segment of which nothing is alive, until its file is removed
-//	r/<url>             a URL of which versions were removed, until who has to know was told
+//	r/<url>             a URL of which versions were removed, until the listener of removals was told
 var (
 	formatKey     = []byte("f")
 	countersKey   = []byte("n")

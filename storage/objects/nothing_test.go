@@ -24,6 +24,7 @@ type kept struct {
 	body    string
 	own     location // of its record
 	whole   location // of the record with its body
+	shot    location // of its screenshot; of no length without one
 }
 
 // grown makes a store in dir, and copies it halfway to older. It returns what it holds in the end.
@@ -33,7 +34,11 @@ func grown(t *testing.T, dir, older string) (all []kept) {
 	step := func(from, to int) {
 		for i := from; i < to; i++ {
 			put(t, s, page(fmt.Sprint(home, i), fmt.Sprint("body ", i)))
-			put(t, s, page(fmt.Sprint(home, i%3, "/versions"), fmt.Sprint("version ", i)))
+			v := page(fmt.Sprint(home, i%3, "/versions"), fmt.Sprint("version ", i))
+			if i%2 == 0 {
+				withShot(v, pictureOf(v.URL, 50))
+			}
+			put(t, s, v)
 		}
 		put(t, s, page(fmt.Sprint(home, "again/", from), fmt.Sprint("body ", from))) // a revisit
 	}
@@ -101,7 +106,7 @@ func holdings(t *testing.T, s *Store) (all []kept) {
 			if err != nil {
 				return err
 			}
-			all = append(all, kept{e.Version, string(body), e.record, p.record})
+			all = append(all, kept{e.Version, string(body), e.record, p.record, e.shot()})
 		}
 		return nil
 	})
@@ -330,6 +335,11 @@ func mustBringBack(t *testing.T, dir string, all []kept, original, damaged map[s
 		}
 		if body, _, err := s.Body(v); err != nil || string(body) != k.body {
 			t.Errorf("version %d of %s has another body: %v", v.Number, v.URL, err)
+		}
+		if v.Screenshot {
+			wantScreenshot(t, s, v, pictureOf(v.URL, 50))
+		} else if !asItWas(k.shot, original, damaged) {
+			v.Screenshot = k.version.Screenshot // it is lost
 		}
 		v.Seq, v.ValidatedAt = k.version.Seq, k.version.ValidatedAt
 		if v != k.version {

@@ -11,13 +11,14 @@
 //     validation.
 //   - What is asked for with credentials is kept apart from what others are shown at the same URL, and no
 //     list of documents or versions of a URL has it: see [View].
-//   - A body is stored once, however many URLs and versions have it.
+//   - A body is stored once, however many URLs and versions have it. A screenshot is stored with the version that it
+//     came with, or that is not stored at all.
 //   - [Store.Collect] removes only what it was told to, and nothing that is pinned. What it removes is
 //     gone as a whole, also after a power cut: a version, its links, its place in the log and, with the
 //     last reference, its body. A body stays as long as any version has it.
 //   - The log of versions has no holes a follower could fall into: when [Store.Next] hands out a
 //     sequence number, every smaller one is durable.
-//   - Nobody ever deletes a file by hand: records that a crash left behind the last indexed one are indexed
+//   - No file is ever to be deleted by hand: records that a crash left behind the last indexed one are indexed
 //     on open, a torn one is moved to a file of its own (seg-….at-OFFSET.set-aside), and the run goes on.
 //   - Nothing is removed because the index does not know it. An index that is lost, damaged or older than the
 //     segments is refused, with an [fsck.Error], and [Mend] makes it again of the records. What a repair
@@ -114,6 +115,7 @@ type Version struct {
 	FetchedAt   time.Time      // when it was first received
 	ValidatedAt time.Time      // when it was last known to be current
 	Truncated   bool           // a limit cut the body
+	Screenshot  bool           // what the page looked like is stored with it
 	Changed     bool           // the Put that returned this made it: always false when read
 }
 

@@ -20,6 +20,7 @@ type write struct {
 	reused  *payload      // of a body that is stored already
 	buffer  *bytes.Buffer // the compressed records of a new version; nil for a validation
 	record  int64         // how many bytes of buffer are the response or revisit record
+	shot    int64         // and how many behind them that of the screenshot
 	links   []byte        // encoded
 
 	compression Compression // of buffer
@@ -45,7 +46,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	if err := s.users.enter(); err != nil {
 		return Version{}, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	if err := checkDocument(d); err != nil {
 		return Version{}, fmt.Errorf("store %.200q: %w", d.URL, err)
 	}
@@ -62,7 +63,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	s.deciding.RLock()
 	defer s.deciding.RUnlock()
 	view := View(d.Secret, d.URL)
-	defer s.urls.lock([]byte(view))()
+	defer s.urls.Lock([]byte(view))()
 	latest, known, err := s.latest(view, d.Visit == nil)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
@@ -77,7 +78,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
-	defer s.digests.lock(digest[:])()
+	defer s.digests.Lock(digest[:])()
 	held, err := s.held(digest)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
@@ -85,7 +86,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	w := &write{done: done, version: Version{
 		URL: d.URL, Secret: d.Secret, Number: max(latest.Number, highest) + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
 		Charset: d.Charset, Language: d.Language, Size: int64(len(d.Body)), FetchedAt: at, ValidatedAt: at,
-		Truncated: d.Truncated, Changed: true,
+		Truncated: d.Truncated, Screenshot: d.Screenshot != nil, Changed: true,
 	}}
 	s.writeRecords(w, d, held)
 	return s.enqueue(w)
@@ -97,13 +98,13 @@ func (s *Store) Touch(url string, at time.Time, done func(error)) (Version, erro
 	if err := s.users.enter(); err != nil {
 		return Version{}, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	if err := s.room(); err != nil {
 		return Version{}, fmt.Errorf("validate %s: %w", shown(url), err)
 	}
 	s.deciding.RLock()
 	defer s.deciding.RUnlock()
-	defer s.urls.lock([]byte(url))()
+	defer s.urls.Lock([]byte(url))()
 	latest, known, err := s.latest(url, false)
 	if err == nil && !known {
 		err = ErrNotFound
@@ -147,7 +148,7 @@ func checkDocument(d *webrace.Document) error {
 			return errors.New("a normalized URL has no spaces and no control characters")
 		}
 	}
-	return nil
+	return checkScreenshot(d.Screenshot)
 }
 
 // latest returns the latest version of a URL, which is likely new or not, durable or not; the URL's stripe must be
@@ -194,7 +195,7 @@ func (s *Store) held(digest webrace.Digest) (*payload, error) {
 }
 
 // writeRecords makes the records of a new version: its response, or a revisit record when its body is
-// held already, and its meta-info.
+// held already, its screenshot and its meta-info.
 func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 	v := &w.version
 	meta := encodeMeta(d, v)
@@ -229,6 +230,10 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 	w.compression = c.compression
 	c.append(w.buffer, response)
 	w.record = int64(w.buffer.Len())
+	if d.Screenshot != nil {
+		c.append(w.buffer, screenshotRecord(v, d.Screenshot, response.id.String()))
+		w.shot = int64(w.buffer.Len()) - w.record
+	}
 	c.append(w.buffer, metaRecord(v, meta, response.id.String()))
 }
 
@@ -301,7 +306,7 @@ func (s *Store) expect(w *write) {
 	}
 }
 
-// room waits until the queue can take more. It is asked before anything is decided, so that nobody who
+// room waits until the queue can take more. It is asked before anything is decided, so that no call that
 // waits for the committer holds what the committer waits for.
 func (s *Store) room() error {
 	s.mu.Lock()

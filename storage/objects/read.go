@@ -20,7 +20,7 @@ func (s *Store) Get(url string, number int) (Version, error) {
 	if err := s.users.enter(); err != nil {
 		return Version{}, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	e, err := s.entry(url, number)
 	return e.Version, err
 }
@@ -76,7 +76,7 @@ func (s *Store) Versions(url string) ([]Version, error) {
 	if err := s.users.enter(); err != nil {
 		return nil, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	entries, err := s.history(url)
 	if err != nil {
 		return nil, fmt.Errorf("versions of %s: %w", shown(url), err)
@@ -150,7 +150,7 @@ func (s *Store) Views(ctx context.Context, prefix string) iter.Seq2[Version, err
 			yield(Version{}, err)
 			return
 		}
-		defer s.users.leave()
+		defer s.users.Leave()
 		if err := s.list(ctx, prefix, yield); err != nil {
 			yield(Version{}, fmt.Errorf("list %s: %w", shown(prefix), err))
 		}
@@ -197,7 +197,7 @@ func (s *Store) Body(v Version) ([]byte, http.Header, error) {
 	if err := s.users.enter(); err != nil {
 		return nil, nil, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	var body []byte
 	var header http.Header
 	err := s.whereItIs(func() (err error) { body, header, err = s.body(v); return err })
@@ -282,7 +282,7 @@ func (s *Store) Meta(v Version) (xmlschema.Meta, error) {
 	if err := s.users.enter(); err != nil {
 		return xmlschema.Meta{}, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	var r *parsedRecord
 	err := s.whereItIs(func() error {
 		e, err := s.entry(v.View(), v.Number)
@@ -308,7 +308,7 @@ func (s *Store) Links(v Version) ([]string, error) {
 	if err := s.users.enter(); err != nil {
 		return nil, err
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	links, ok, err := get(s, linksKey(v.Seq), decodeLinks)
 	if err == nil && (!ok || s.holds.isGoing(v.key())) {
 		err = ErrNotFound

@@ -168,8 +168,10 @@ func (s *Store) checkFormat() error {
 	case n > format:
 		return fmt.Errorf("%w: %d, and this release reads up to %d", ErrFormat, n, format)
 	case !ok || n < s.formatNeeded(): // format 1 knew no tombstones: all it holds reads the same
-		return s.db.Set(formatKey, encodeNumber(s.formatNeeded()), pebble.Sync)
+		s.format = s.formatNeeded()
+		return s.db.Set(formatKey, encodeNumber(s.format), pebble.Sync)
 	}
+	s.format = n
 	return nil
 }
 

@@ -91,7 +91,7 @@ func (s *Store) untold() (urls []string, err error) {
 
 // exclusively has the committer do a job of its own, in one batch of the index, while no Put or Touch is
 // between its decision and its place in the queue. So what a job sees in the index, together with what
-// is queued, is all that anybody has decided upon.
+// is queued, is all that was decided upon.
 func (s *Store) exclusively(job func(*commit) error) error {
 	return s.do(&write{job: job, exclusive: true})
 }
@@ -167,6 +167,7 @@ func (r *removal) drop(e *entry, key []byte) error {
 	if err := r.unlink(e, key); err != nil {
 		return err
 	}
+	r.bury(e.shot())
 	r.bury(e.meta())
 	return r.release(e)
 }

@@ -27,12 +27,13 @@ const (
 	rewrittenAtOnce = 8
 )
 
-// resident is a live record of a segment, or a pair of them: the response of a version and its meta-info.
+// resident is a live record of a segment, or those of a version: its response, screenshot and meta-info.
 type resident struct {
 	versionKey                // of the version whose records they are; number is 0 for a body that outlives its version
 	digest     webrace.Digest // of the body
-	at         location       // with the metadata record, if it has one
+	at         location       // with all records of the version, if it is one
 	own        int64          // of its length, that of the response or revisit record
+	shot       int64          // and that of the screenshot
 }
 
 func (c *collection) rewriteAll(ctx context.Context) error {
@@ -96,9 +97,7 @@ func (s *Store) residents(ctx context.Context, segments []uint32) (map[uint32][]
 	err := s.walk(ctx, "", func(k *known) error {
 		for _, e := range k.all() {
 			if list, ok := found[e.record.segment]; ok {
-				at := e.record
-				at.length += e.metaLength
-				found[at.segment] = append(list, resident{e.key(), e.Digest, at, e.record.length})
+				found[e.record.segment] = append(list, resident{e.key(), e.Digest, e.whole(), e.record.length, e.shotLength})
 			}
 		}
 		return nil
@@ -177,14 +176,11 @@ func (s *Store) move(records []resident) error {
 	all, as := make([]moved, len(records)), s.compression()
 	for i, r := range records {
 		p, err := s.segments.read(r.at)
-		if err == nil && r.own > r.at.length {
-			err = fmt.Errorf("%w: a record of %d bytes within %d", ErrCorrupt, r.own, r.at.length)
+		if err == nil && r.own+r.shot > r.at.length {
+			err = fmt.Errorf("%w: records of %d bytes within %d", ErrCorrupt, r.own+r.shot, r.at.length)
 		}
 		if err == nil {
-			all[i].own, err = s.recompress(p[:r.own:r.own], as)
-		}
-		if err == nil && r.own < r.at.length {
-			all[i].meta, err = s.recompress(p[r.own:], as)
+			all[i], err = s.recompressed(moved{p[:r.own], p[r.own : r.own+r.shot], p[r.own+r.shot:]}, as)
 		}
 		if err != nil {
 			return err
@@ -203,7 +199,23 @@ func (s *Store) move(records []resident) error {
 }
 
 // moved are the records of a resident as they are written anew.
-type moved struct{ own, meta []byte }
+type moved struct{ own, shot, meta []byte }
+
+// all are the records one behind the other.
+func (m *moved) all() []byte { return slices.Concat(m.own, m.shot, m.meta) }
+
+// recompressed returns records as they are in that compression.
+func (s *Store) recompressed(m moved, as Compression) (_ moved, err error) {
+	for _, record := range []*[]byte{&m.own, &m.shot, &m.meta} {
+		if len(*record) == 0 {
+			continue
+		}
+		if *record, err = s.recompress(*record, as); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
 
 // recompress returns a record in another compression, and as it is if it has that.
 func (s *Store) recompress(record []byte, as Compression) ([]byte, error) {
@@ -244,23 +256,23 @@ func (c *commit) move(r resident, m moved, as Compression) error {
 	switch {
 	case e == nil && p == nil:
 		return nil
-	case e == nil: // its version was removed meanwhile, and with it the meta-info
-		m.meta, r.at.length = nil, r.own
+	case e == nil: // its version was removed meanwhile, and with it what else was stored of it
+		m, r.at.length = moved{own: m.own}, r.own
 	}
 	records := uint64(1)
 	if e != nil {
-		records = 2
+		records = e.records()
 	}
-	to, err := c.append(append(m.own[:len(m.own):len(m.own)], m.meta...), records, as)
+	to, err := c.append(m.all(), records, as)
 	if err != nil {
 		return err
 	}
 	to.length = int64(len(m.own))
 	c.bury(r.at)
 	if e != nil {
-		e.record, e.metaLength = to, int64(len(m.meta))
+		e.record, e.shotLength, e.metaLength = to, int64(len(m.shot)), int64(len(m.meta))
 		if c.latest[r.url] != e {
-			c.set(key, encodeEntry(e))
+			c.setEntry(key, e)
 		}
 	}
 	if p != nil {

@@ -79,18 +79,27 @@ func fieldOr(fields map[string]string, name, likely string) string {
 	return strings.ToLower(likely)
 }
 
+// show takes the record that follows a version's record as its screenshot, if it is that.
+func (s *salvaged) show(r *scanned) bool {
+	if s.shotLength > 0 || r.at.offset != s.meta().offset || s.pictured(r.parsedRecord) != nil {
+		return false
+	}
+	s.shotLength, s.Screenshot = r.at.length, true
+	return true
+}
+
 // describe takes from the metadata record that follows a version's record what it says, and reports whether it is that
-// of the version.
+// of the version. What lies between them and is no record was a screenshot: a check says that it is lost.
 func (s *salvaged) describe(r *scanned) (bool, error) {
-	f := r.fields
-	if f["warc-type"] != typeMetadata || f["warc-target-uri"] != s.URL || f[strings.ToLower(viewField)] != s.Secret ||
-		f[strings.ToLower(versionField)] != strconv.Itoa(s.Number) || r.at.offset != s.record.offset+s.record.length {
+	between := r.at.offset - s.meta().offset
+	if r.fields["warc-type"] != typeMetadata || r.fields["warc-target-uri"] != s.URL || !s.named(r.parsedRecord) || between < 0 {
 		return false, nil
 	}
 	m, err := decodeMeta(r.block)
 	if err != nil {
 		return false, err
 	}
-	s.metaLength, s.links = r.at.length, m.Links
+	s.shotLength += between
+	s.metaLength, s.links, s.Screenshot = r.at.length, m.Links, s.shotLength > 0
 	return true, nil
 }

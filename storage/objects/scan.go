@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/webrace/webrace/internal/zstdframe"
+	"github.com/webrace/webrace/internal/warc"
 )
 
 // scanner reads the records of a segment without an index: one gzip member or zstd frame after the other, and over what
@@ -61,7 +61,7 @@ func (s *scanner) here() (*scanned, error) {
 }
 
 func (s *scanner) read(in *counted) (*parsedRecord, error) {
-	head, _ := in.in.Peek(len(zstdframe.Magic)) // reading says what is wrong
+	head, _ := in.in.Peek(len(warc.ZstdMagic)) // reading says what is wrong
 	inflated, err := s.begin(in, compressionOf(head))
 	if err != nil {
 		return nil, err
@@ -114,10 +114,10 @@ func (s *scanner) skip() error {
 			s.at += int64(i)
 			return nil
 		}
-		if n < len(zstdframe.Magic) {
+		if n < len(warc.ZstdMagic) {
 			break
 		}
-		s.at += int64(n - len(zstdframe.Magic) + 1)
+		s.at += int64(n - len(warc.ZstdMagic) + 1)
 	}
 	s.at = s.end
 	return nil

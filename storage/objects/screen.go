@@ -55,7 +55,7 @@ func (s *suspects[T]) has(v T) bool {
 // sound reports whether nothing is wrong with a version and what belongs to it.
 func (c *check) sound(e *entry) bool {
 	s := c.screening
-	return s != nil && e.meta().offset+e.metaLength <= s.extents[e.record.segment] && !s.versions.has(e.Seq) && !s.bodies.has(e.Digest)
+	return s != nil && e.record.offset+e.whole().length <= s.extents[e.record.segment] && !s.versions.has(e.Seq) && !s.bodies.has(e.Digest)
 }
 
 // soundEntry reports whether what is kept under a sequence number belongs to a version.

@@ -32,6 +32,7 @@ type recordKind uint8
 
 const (
 	ofVersion recordKind = iota // a response or revisit
+	ofShot
 	ofMeta
 	ofBody // the response that holds a body
 )
@@ -85,12 +86,14 @@ func (s *screener) expect(group map[uint32]bool) (all []expected, bodies []webra
 	err = s.eachVersion(func(e *entry) {
 		number := strconv.Itoa(e.Number)
 		own := expected{at: e.record, kind: ofVersion, version: e.Seq}
+		shot := expected{at: e.shot(), kind: ofShot, version: e.Seq}
 		meta := expected{at: e.meta(), kind: ofMeta, version: e.Seq}
 		if group[e.record.segment] {
 			own.sum = s.sum(e.URL, number, e.Secret, formatDigest(e.Digest))
 			meta.sum = s.sum(e.URL, number, e.Secret)
+			shot.sum = meta.sum
 		}
-		if !add(own) || !add(meta) {
+		if !add(own) || e.shotLength > 0 && !add(shot) || !add(meta) {
 			s.found.versions.add(e.Seq)
 		}
 	})
@@ -263,7 +266,7 @@ func (v *verifier) record(compressed []byte, all []expected) {
 		ok = ok && whole && strconv.Itoa(len(block)) == said.length
 	}
 	for i, e := range all {
-		if !ok || !v.is(e, &said) || v.deep && !v.deeply(e, block) {
+		if !ok || !v.is(e, &said) || v.deep && !v.deeply(e, &said, block) {
 			v.suspect(all[i:i+1], v.bodies)
 		}
 	}
@@ -274,6 +277,9 @@ func (v *verifier) is(e expected, h *said) bool {
 	switch e.kind {
 	case ofVersion:
 		return (h.kind == typeResponse || h.kind == typeRevisit) && v.sum(h.url, h.version, h.view, h.digest) == e.sum
+	case ofShot:
+		page, _, ok := ScreenshotOf(h.url)
+		return ok && h.kind == typeResource && v.sum(page, h.version, h.view) == e.sum
 	case ofMeta:
 		return h.kind == typeMetadata && v.sum(h.url, h.version, h.view) == e.sum
 	}
@@ -281,8 +287,10 @@ func (v *verifier) is(e expected, h *said) bool {
 }
 
 // deeply reports whether the block of a record is what it is to be.
-func (v *verifier) deeply(e expected, block []byte) bool {
+func (v *verifier) deeply(e expected, h *said, block []byte) bool {
 	switch e.kind {
+	case ofShot:
+		return IsPNG(block) && blockDigest(block) == h.block
 	case ofMeta:
 		_, err := decodeMeta(block)
 		return err == nil
@@ -294,7 +302,7 @@ func (v *verifier) deeply(e expected, block []byte) bool {
 }
 
 // said is what the header of a record says, as this package writes it.
-type said struct{ kind, url, version, view, digest, length string }
+type said struct{ kind, url, version, view, digest, block, length string }
 
 // parse takes the header of a record off; rest is what follows.
 func (h *said) parse(raw []byte) (rest []byte, ok bool) {
@@ -320,6 +328,8 @@ func (h *said) parse(raw []byte) (rest []byte, ok bool) {
 			h.view = string(value)
 		case "WARC-Payload-Digest":
 			h.digest = string(value)
+		case "WARC-Block-Digest":
+			h.block = string(value)
 		case "Content-Length":
 			h.length = string(value)
 		}

@@ -45,7 +45,11 @@ func TestACheckFindsWhatIsFoundOneByOne(t *testing.T) {
 		defer s.Close()
 		for i := range 30 {
 			put(t, s, page(fmt.Sprint(home, i), fmt.Sprint("body ", i%25)))
-			put(t, s, page(home+"often", fmt.Sprint("version ", i)))
+			often := page(home+"often", fmt.Sprint("version ", i))
+			if i%2 == 0 {
+				withShot(often, pictureOf("often", 200))
+			}
+			put(t, s, often)
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		found, times := 0, 40

@@ -15,9 +15,9 @@ import (
 // this is for people, who know another.
 func (s *Store) Spelling(secret, url string) string {
 	if err := s.users.enter(); err != nil {
-		return url // whoever reads it is told
+		return url // the reader is told
 	}
-	defer s.users.leave()
+	defer s.users.Leave()
 	if _, ok, err := s.find(View(secret, url), 0); ok || err != nil {
 		return url
 	}

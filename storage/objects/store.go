@@ -5,21 +5,24 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/broadcast"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/locks"
+	"github.com/webrace/webrace/storage/internal/readonly"
 )
 
-// format is the version of the directory's layout; see [Open]. A store without segments of zstd has the one before.
+// format is the version of the directory's layout; see [Open]. A store has the first that knows all that is in it.
 const (
-	format     = formatZstd
-	formatZstd = 3
-	formatGzip = 2
+	format            = formatScreenshots
+	formatScreenshots = 4
+	formatZstd        = 3
+	formatGzip        = 2
 )
 
 // Store is an object cache. Its methods may be called from many goroutines.
@@ -27,21 +30,22 @@ type Store struct {
 	options  Options
 	db       *pebble.DB
 	segments segments // the committer's own, but for read
+	format   uint64   // that the index says it has; the committer's own
 	buffers  *sync.Pool
 	archive  atomic.Uint32 // the Compression of new records
 	compress map[Compression]*sync.Pool
-	users    gate
+	users    users
 
 	generation generation.Generation // that the index has reached; the committer's own
 	reached    *generation.File      // says so beside the index
 
-	urls    stripes // held while the next version of a URL is decided
-	digests stripes // held while it is decided whether a body is new
+	urls    locks.Stripes // held while the next version of a URL is decided
+	digests locks.Stripes // held while it is decided whether a body is new
 
 	deciding   sync.RWMutex // held by Put and Touch from what they read to their place in the queue
 	holds      holds
 	collecting sync.Mutex    // held by a collection
-	unlinking  sync.RWMutex  // held to unlink a segment; shared by who needs those that an index names
+	unlinking  sync.RWMutex  // held to unlink a segment; shared by readers of those that an index names
 	moves      atomic.Uint64 // counts what was published of records that moved, or went
 
 	mu        sync.Mutex
@@ -54,8 +58,8 @@ type Store struct {
 	failed    error
 	accepted  uint64 // the last sequence number given out
 	durable   counters
-	news      chan struct{} // closed, and replaced, when durable.seq grows
-	waiters   []waiter      // callers of AwaitDurable
+	news      broadcast.Cond // when durable.seq grows, and at the end
+	waiters   []waiter       // callers of AwaitDurable
 	versions  map[string]pendingVersion
 	payloads  map[webrace.Digest]pendingPayload
 	committer sync.WaitGroup
@@ -96,7 +100,7 @@ func openStore(dir string, o Options, mend bool) (*Store, error) {
 		}
 	}
 	if o.ReadOnly {
-		o.FS = unlocked{o.FS}
+		o.FS = readonly.FS{FS: o.FS}
 	} else if err := makeDir(o.FS, dir); err != nil {
 		return nil, err
 	}
@@ -114,9 +118,8 @@ func openStore(dir string, o Options, mend bool) (*Store, error) {
 		buffers:  &sync.Pool{New: func() any { return new(bytes.Buffer) }},
 		segments: segments{fs: o.FS, dir: dir, limit: o.SegmentSize, sealed: map[uint32]*segmentState{}},
 		holds:    newHolds(),
-		urls:     newStripes(),
-		digests:  newStripes(),
-		news:     make(chan struct{}),
+		urls:     locks.NewStripes(),
+		digests:  locks.NewStripes(),
 		versions: map[string]pendingVersion{},
 		payloads: map[webrace.Digest]pendingPayload{},
 	}
@@ -139,16 +142,16 @@ func openStore(dir string, o Options, mend bool) (*Store, error) {
 // Close makes everything accepted durable, answers it, and ends waiting followers. A second call returns
 // [ErrClosed]. It waits for calls under way, including a List whose loop still runs.
 func (s *Store) Close() error {
-	if !s.users.close() {
+	if !s.users.Close() {
 		return ErrClosed
 	}
 	s.mu.Lock()
 	s.closing = true
-	close(s.news)
+	s.news.Broadcast()
 	s.work.Broadcast()
 	s.space.Broadcast()
 	s.mu.Unlock()
-	s.users.wait()
+	s.users.Wait()
 	s.committer.Wait()
 	if err := errors.Join(s.segments.close(), s.db.Close(), s.reached.Close()); err != nil {
 		return fmt.Errorf("close object cache: %w", err)
@@ -174,7 +177,7 @@ func (s *Store) Compress(compression Compression) error {
 		return nil
 	}
 	if compression == Zstd {
-		if err := s.do(&write{job: func(c *commit) error { c.set(formatKey, encodeNumber(formatZstd)); return nil }}); err != nil {
+		if err := s.do(&write{job: func(c *commit) error { c.need(formatZstd); return nil }}); err != nil {
 			return err
 		}
 	}
@@ -238,25 +241,4 @@ func getFrom[T any](r pebble.Reader, key []byte, decode func([]byte) (T, error))
 	defer closer.Close()
 	v, err := decode(value)
 	return v, err == nil, err
-}
-
-// indexLogger passes pebble's errors on; its news of compactions is of no interest to anyone.
-type indexLogger struct {
-	log   *slog.Logger
-	fatal func(error)
-}
-
-func (l indexLogger) Infof(string, ...any) {}
-
-func (l indexLogger) Errorf(f string, args ...any) {
-	l.log.Error("object cache index", "error", fmt.Sprintf(f, args...))
-}
-
-// Fatalf must not return: pebble calls it when it cannot go on.
-func (l indexLogger) Fatalf(f string, args ...any) {
-	err := fmt.Errorf("object cache index: "+f, args...)
-	if l.fatal != nil {
-		l.fatal(err)
-	}
-	panic(err)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/webrace/webrace/storage/internal/setaside"
 )
 
-// A crash may come after records were synced, and before the index names them. They were acknowledged to nobody, so
+// A crash may come after records were synced, and before the index names them. They were not acknowledged, so
 // they could go; but nothing tells them from records that the index has lost. So whole records are indexed, whatever
 // they are, and only what is no whole record is taken off, and kept in a file of its own beside the segment. A crash
 // leaves no more behind the index than one group of writes: if there is more, the index is an older one.
 
-// tailRecords is how many records a tail is looked at for: a group has two for each write, and so has a batch of
-// records that move.
-const tailRecords = 2 * max(groupWrites, movedRecords)
+// tailRecords is how many records a tail is looked at for: a group has up to three for each write, and so has a batch
+// of records that move.
+const tailRecords = 3 * max(groupWrites, movedRecords)
 
 // tail is what lies behind the records that the index knows, in the last segment and those after it.
 type tail struct {
@@ -36,8 +36,8 @@ type extent struct {
 	info             int64 // of these bytes, those of the record that a segment begins with
 }
 
-// recoverTail indexes what is whole of the tail, and sets the rest aside. Who only reads is told if the index is
-// an older one, and else sees nothing of it.
+// recoverTail indexes what is whole of the tail, and sets the rest aside. A store that is only read is refused if its
+// index is an older one, and else sees nothing of the tail.
 func (s *Store) recoverTail() error {
 	t, err := s.readTail()
 	if err != nil || len(t.extents) == 0 || s.options.ReadOnly {
@@ -179,15 +179,19 @@ func (s *Store) cut(segment uint32, size int64) error {
 	return truncate(s.options.FS, path, size)
 }
 
-// pairs makes versions of records that lie one behind the other. A version without meta-info is one whose response
-// outlives it, for the body; or, if what follows is no record, one whose meta-info is damaged.
+// pairs makes versions of records that lie one behind the other: a pair, with a screenshot between them or not. A
+// version without meta-info is one whose response outlives it, for the body; or, if what follows is no record, one
+// whose meta-info is damaged.
 type pairs struct {
 	add  func(*salvaged) error
-	last *salvaged // whose metadata record may follow
+	last *salvaged // whose screenshot or metadata record may follow
 }
 
 func (p *pairs) next(r *scanned) error {
 	if p.last != nil {
+		if p.last.show(r) {
+			return nil
+		}
 		mine, err := p.last.describe(r)
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			return err
@@ -213,6 +217,6 @@ func (p *pairs) end(next int64) error {
 	if p.last = nil; last == nil {
 		return nil
 	}
-	last.torn = last.metaLength == 0 && next > last.record.offset+last.record.length
+	last.torn = last.metaLength == 0 && next > last.meta().offset
 	return p.add(last)
 }

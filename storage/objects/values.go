@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/frontcode"
+	"github.com/webrace/webrace/storage/internal/frontcode"
 	"github.com/webrace/webrace/storage/internal/generation"
 )
 
@@ -23,15 +23,33 @@ type location struct {
 }
 
 // entry is what the index knows of a version. Its records lie one behind the other: the response or
-// revisit record at record, the metadata record right after it.
+// revisit record at record, that of its screenshot, if it has one, and the metadata record.
 type entry struct {
 	Version
 	record     location
+	shotLength int64 // 0 without a screenshot
 	metaLength int64
 }
 
+func (e *entry) shot() location {
+	return location{e.record.segment, e.record.offset + e.record.length, e.shotLength}
+}
+
 func (e *entry) meta() location {
-	return location{e.record.segment, e.record.offset + e.record.length, e.metaLength}
+	return location{e.record.segment, e.record.offset + e.record.length + e.shotLength, e.metaLength}
+}
+
+// whole is where all records of the version lie.
+func (e *entry) whole() location {
+	return location{e.record.segment, e.record.offset, e.record.length + e.shotLength + e.metaLength}
+}
+
+// records is how many they are.
+func (e *entry) records() uint64 {
+	if e.shotLength > 0 {
+		return 3
+	}
+	return 2
 }
 
 // payload is what the index knows of a body: the response record that holds it, and how often it is
@@ -75,6 +93,9 @@ func encodeEntry(e *entry) []byte {
 	w.bool(e.Truncated)
 	w.location(e.record)
 	w.uint(uint64(e.metaLength))
+	if e.shotLength > 0 {
+		w.uint(uint64(e.shotLength))
+	}
 	return w
 }
 
@@ -95,6 +116,10 @@ func decodeEntry(url string, value []byte) (entry, error) {
 	e.Truncated = r.bool()
 	e.record = r.location()
 	e.metaLength = r.size()
+	if len(r.rest) > 0 { // of a store of format 4
+		e.shotLength = r.size()
+	}
+	e.Screenshot = e.shotLength > 0
 	return e, r.end("version")
 }
 

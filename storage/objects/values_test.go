@@ -12,9 +12,9 @@ import (
 
 func TestValuesReadBackAsWritten(t *testing.T) {
 	when := time.Date(1969, 7, 20, 20, 17, 40, 999, time.UTC)
-	e := entry{record: location{7, 1 << 40, 12}, metaLength: 34}
+	e := entry{record: location{7, 1 << 40, 12}, shotLength: 1 << 33, metaLength: 34}
 	e.Version = Version{URL: "u", Number: 3, Seq: 1 << 60, Status: 404, MediaType: "a/b", Charset: "c", Language: "el",
-		Size: 5, FetchedAt: when, Truncated: true}
+		Size: 5, FetchedAt: when, Truncated: true, Screenshot: true}
 	e.Digest[31] = 9
 	gotEntry, err1 := decodeEntry("u", encodeEntry(&e))
 	p := payload{location{1, 2, 3}, 4, 5, newRecordID(), when, "http://x"}
@@ -50,6 +50,8 @@ func TestPrefixEndsBehindEveryKeyThatHasIt(t *testing.T) {
 // FuzzValues: what any decoder accepts, it reads as the same again after it was encoded.
 func FuzzValues(f *testing.F) {
 	e := entry{Version: Version{Number: 1, Seq: 2, MediaType: "text/html", FetchedAt: noon}}
+	f.Add(encodeEntry(&e))
+	e.shotLength = 5
 	f.Add(encodeEntry(&e))
 	f.Add(encodePayload(&payload{date: noon, url: "http://x"}))
 	f.Add(encodeSegment(&segmentState{1, 2, 3, 4}))

@@ -5,7 +5,7 @@ import "strings"
 // viewSeparator is in no URL, and sorts behind the byte that ends a URL within a key.
 const viewSeparator = "\x01"
 
-// View names what a URL shows to who asks with the credentials of that name, which is another document than
+// View names what a URL shows to a request with the credentials of that name, which is another document than
 // what it shows to others. Wherever the store takes a URL, it takes a view as well; without credentials, that
 // is the URL.
 func View(secret, url string) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/storage/fsck"
 )
 
-// keepView stores a page as it is shown to who asks with credentials, and waits until it is durable.
+// keepView stores a page as it is shown to a request with credentials, and waits until it is durable.
 func keepView(t *testing.T, s *Store, secret, url, body string) Version {
 	t.Helper()
 	durable := make(chan error, 1)

@@ -19,8 +19,8 @@ import (
 
 // strictRecord is what an independent, strict reader found in a segment.
 type strictRecord struct {
-	kind, id, url, refersTo, date, refersToDate, digest string
-	block                                               []byte
+	kind, id, url, refersTo, concurrentTo, date, refersToDate, digest string
+	block                                                             []byte
 }
 
 // readStrictly reads all segments of dir with another implementation, which fails at the first violation
@@ -49,7 +49,7 @@ func readStrictly(t *testing.T, dir string) []strictRecord {
 				t.Fatalf("%s at %d: %v", name, at, rec)
 			}
 			h := rec.WarcHeader()
-			one := strictRecord{kind: rec.Type().String(), id: rec.RecordId(), url: h.Get("WARC-Target-URI"), refersTo: h.GetId("WARC-Refers-To"),
+			one := strictRecord{kind: rec.Type().String(), id: rec.RecordId(), url: h.Get("WARC-Target-URI"), refersTo: h.GetId("WARC-Refers-To"), concurrentTo: h.GetId("WARC-Concurrent-To"),
 				date: h.Get("WARC-Date"), refersToDate: h.Get("WARC-Refers-To-Date"), digest: h.Get("WARC-Payload-Digest")}
 			raw, err := rec.Block().RawBytes()
 			if err == nil {

@@ -13,23 +13,47 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// PrintACIs shows what the owner of a URD was told, for a person, the most relevant first.
-func PrintACIs(ctx context.Context, w io.Writer, store *control.Store, urd string) error {
-	var told []control.ACI
-	for aci, err := range store.ACIs(ctx, control.Filter{URD: urd}) {
-		if err != nil {
-			return err
+// mostACIs is how many annotations a command shows that was not asked for them.
+const mostACIs = 10
+
+// PrintNews shows what owners were told since the annotation of a number, for a person: the most relevant, and where
+// the others are.
+func PrintNews(ctx context.Context, w io.Writer, store *control.Store, urds []*xmlschema.URD, after int64) error {
+	for _, urd := range urds {
+		var news []control.ACI
+		before := 0
+		for aci, err := range store.ACIs(ctx, control.Filter{URD: urd.ID}) {
+			switch {
+			case err != nil:
+				return err
+			case aci.Seq > after:
+				news = append(news, aci)
+			default:
+				before++
+			}
 		}
-		told = append(told, aci)
-	}
-	if len(told) == 0 {
-		fmt.Fprintf(w, "nothing to tell about URD %s\n", urd)
-	}
-	SortByRelevance(told)
-	for _, aci := range told {
-		PrintACI(w, aci.ACI)
+		printNews(Prose(w), urd, news, before)
 	}
 	return nil
+}
+
+func printNews(w io.Writer, urd *xmlschema.URD, news []control.ACI, before int) {
+	list := "webrace-store aci list --owner " + urd.Owner
+	if len(news) == 0 {
+		told := ""
+		if before > 0 {
+			told = fmt.Sprintf("; of %s they were told before: %s", Count(before, "page"), list)
+		}
+		fmt.Fprintf(w, "nothing new for %s at %s%s\n", urd.Owner, urd.URI, told)
+		return
+	}
+	SortByRelevance(news)
+	for _, aci := range news[:min(len(news), mostACIs)] {
+		PrintACI(w, aci.ACI)
+	}
+	if more := len(news) - mostACIs; more > 0 {
+		fmt.Fprintf(w, "     … and %d more: %s\n", more, list)
+	}
 }
 
 // SortByRelevance puts the most relevant first, and leaves equal ones in the order of their arrival.
@@ -39,6 +63,7 @@ func SortByRelevance(acis []control.ACI) {
 
 // PrintACI shows one annotation: how relevant what is, and why.
 func PrintACI(w io.Writer, a *xmlschema.ACI) {
+	w = Prose(w)
 	title := a.Title
 	if title == "" {
 		title = "(no title)"

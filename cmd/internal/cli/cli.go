@@ -8,14 +8,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/internal/terminal"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/finding"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/fulltext"
 	"github.com/webrace/webrace/xmlschema"
 	"golang.org/x/term"
 )
@@ -54,7 +56,7 @@ func Wrongf(format string, args ...any) error { return Wrong(fmt.Errorf(format, 
 // Main runs a command, reports its error on stderr and returns the exit status.
 func Main(root *cobra.Command) int { return Execute(context.Background(), root, os.Stderr) }
 
-// Execute is Main for a command whose errors go elsewhere, as to whoever asked another process for it.
+// Execute is Main for a command whose errors go elsewhere, as to the process that asked this one to run it.
 func Execute(ctx context.Context, root *cobra.Command, stderr io.Writer) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	stdout, stderr := visible(root.OutOrStdout()), visible(stderr)
@@ -62,9 +64,8 @@ func Execute(ctx context.Context, root *cobra.Command, stderr io.Writer) int {
 	defer Exact(stderr)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return Wrongf("%w\nrun '%s --help' for what it understands", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(wrongFlag)
+	Helpful(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return OK
@@ -88,7 +89,10 @@ func visible(w io.Writer) io.Writer {
 // Exact returns where an output of a command leads, for what a terminal is to obey, and for bytes that are asked for
 // as they are. Nothing of what was read from the web may be in the former unless [terminal.Visible] has seen it.
 func Exact(w io.Writer) io.Writer {
-	if t, ok := w.(*terminal.Writer); ok {
+	if t, ok := w.(*terminal.Wrapper); ok {
+		return Exact(t.Unwrap())
+	}
+	if t, ok := w.(interface{ Exact() io.Writer }); ok {
 		return t.Exact()
 	}
 	return w
@@ -98,12 +102,13 @@ func status(err error) int {
 	var exit *Error
 	var locked *storage.LockedError
 	var damaged *fsck.Error
-	var findings pipeline.Findings
+	var findings finding.List
 	var problems xmlschema.Problems
 	switch {
 	case errors.As(err, &exit):
 		return exit.Status
-	case errors.As(err, &locked), errors.As(err, &damaged), pebble.IsCorruptionError(err), errors.Is(err, syscall.ENOSPC):
+	case errors.As(err, &locked), errors.As(err, &damaged), errors.Is(err, fulltext.ErrCorrupt), errors.Is(err, fulltext.ErrFormat),
+		pebble.IsCorruptionError(err), errors.Is(err, syscall.ENOSPC):
 		return Environment
 	case errors.As(err, &findings), errors.As(err, &problems):
 		return Usage
@@ -113,14 +118,20 @@ func status(err error) int {
 
 // Report writes an error for a person. Findings come with the lines that they are about.
 func Report(w io.Writer, err error) {
-	var findings pipeline.Findings
+	var findings finding.List
 	if errors.As(err, &findings) {
-		findings.Format(Exact(w), IsTerminal(w))
+		WriteFindings(w, findings)
 		return
 	}
 	var problems xmlschema.Problems
+	w = Prose(w)
 	if errors.As(err, &problems) && problems[0].Line > 0 {
-		fmt.Fprintln(w, err) // a place in a file a line
+		for line := range strings.SplitSeq(err.Error(), "\n") { // a place in a file a line
+			if IsTerminal(w) {
+				line = "error: " + line
+			}
+			fmt.Fprintln(w, line)
+		}
 		return
 	}
 	fmt.Fprintln(w, "error:", err)
@@ -132,6 +143,34 @@ func Report(w io.Writer, err error) {
 	}
 }
 
+// WriteFindings writes what is wrong with a configuration for a person, on a terminal like all errors there.
+func WriteFindings(w io.Writer, findings finding.List) {
+	if IsTerminal(w) {
+		findings.FormatOn(Exact(w), Columns(w))
+		return
+	}
+	findings.Format(w, false)
+}
+
+// narrowest is the least that lines are broken to.
+const narrowest = 40
+
+// Columns returns how many columns text for a person may take: those of a terminal, and 0, without an end, elsewhere.
+func Columns(w any) int {
+	if !IsTerminal(w) {
+		return 0
+	}
+	return max(Width(w), narrowest)
+}
+
+// Prose returns what text for a person is written to, in whole lines: a terminal gets them broken between words.
+func Prose(w io.Writer) io.Writer {
+	if _, ok := w.(*terminal.Wrapper); ok || !IsTerminal(w) {
+		return w
+	}
+	return &terminal.Wrapper{Out: w, Columns: Columns(w)}
+}
+
 // Count writes a number of things: 1 page, 2 pages.
 func Count[N int | int64](n N, thing string) string {
 	if n == 1 {
@@ -140,11 +179,10 @@ func Count[N int | int64](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// IsTerminal reports whether somebody is looking at what is written to w, here or at the other end of a
-// socket.
+// IsTerminal reports whether w is a terminal, here or at the other end of a socket.
 func IsTerminal(w any) bool {
 	switch f := w.(type) {
-	case *terminal.Writer:
+	case interface{ Unwrap() io.Writer }:
 		return IsTerminal(f.Unwrap())
 	case *os.File:
 		return term.IsTerminal(int(f.Fd()))
@@ -154,11 +192,10 @@ func IsTerminal(w any) bool {
 	return false
 }
 
-// Width returns how many columns somebody sees who is looking at what is written to w; 80 when that is not
-// known.
+// Width returns how many columns the terminal w has; 80 when that is not known.
 func Width(w any) int {
 	switch f := w.(type) {
-	case *terminal.Writer:
+	case interface{ Unwrap() io.Writer }:
 		return Width(f.Unwrap())
 	case *os.File:
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {

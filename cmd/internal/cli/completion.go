@@ -7,16 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 )
 
 // CompletePipelines completes the names of the pipelines that the configuration has.
-func (p *Place) CompletePipelines(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-	config, err := p.Load(pipeline.LoadOptions{Run: []string{}})
+func (g *Globals) CompletePipelines(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	loaded, err := g.Load(config.LoadOptions{Run: []string{}})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var names []string
-	for _, known := range config.Pipelines {
+	for _, known := range loaded.Pipelines {
 		if !slices.Contains(given, known.Name) {
 			names = append(names, cobra.CompletionWithDesc(known.Name, known.Title))
 		}
@@ -27,8 +28,8 @@ func (p *Place) CompletePipelines(_ *cobra.Command, given []string, _ string) ([
 // CompleteTypes completes the names of stage types.
 func CompleteTypes(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for _, typ := range pipeline.Types() {
-		if spec, _ := pipeline.Lookup(typ); len(given) == 0 {
+	for _, typ := range pipeline.DefaultRegistry.Types() {
+		if spec, _ := pipeline.DefaultRegistry.Lookup(typ); len(given) == 0 {
 			names = append(names, cobra.CompletionWithDesc(typ, spec.Summary))
 		}
 	}
@@ -37,29 +38,29 @@ func CompleteTypes(_ *cobra.Command, given []string, _ string) ([]string, cobra.
 
 // CompleteSet completes STAGE.OPTION= of the pipelines that are named before it; of all, if none is. What
 // cannot be loaded completes nothing.
-func (p *Place) CompleteSet(_ *cobra.Command, given []string, begun string) ([]string, cobra.ShellCompDirective) {
+func (g *Globals) CompleteSet(_ *cobra.Command, given []string, begun string) ([]string, cobra.ShellCompDirective) {
 	const nothing = cobra.ShellCompDirectiveNoFileComp
-	config, err := p.Load(pipeline.LoadOptions{Run: []string{}})
+	loaded, err := g.Load(config.LoadOptions{Run: []string{}})
 	if err != nil || strings.Contains(begun, "=") {
 		return nil, nothing
 	}
-	var o pipeline.LoadOptions
-	for _, known := range config.Pipelines {
+	var o config.LoadOptions
+	for _, known := range loaded.Pipelines {
 		if slices.Contains(given, known.Name) { // others are URLs, or misspelt
 			o.Run = append(o.Run, known.Name)
 		}
 	}
-	if config, err = p.Load(o); err != nil {
+	if loaded, err = g.Load(o); err != nil {
 		return nil, nothing
 	}
 	var all []string
-	for _, known := range config.Pipelines {
-		graph, err := config.Graph(known.Name)
+	for _, known := range loaded.Pipelines {
+		graph, err := loaded.Graph(known.Name)
 		if err != nil {
 			continue // it is not among those named
 		}
 		for _, stage := range graph.Stages {
-			for _, option := range slices.Concat(pipeline.Options(stage.Spec.Type), pipeline.CommonOptions()) {
+			for _, option := range slices.Concat(config.Options(nil, stage.Spec.Type), config.CommonOptions()) {
 				if option.Name == "type" || strings.Contains(option.Name, "[") {
 					continue
 				}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,16 +13,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/terminal"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/pipeline/finding"
 	"github.com/webrace/webrace/storage"
-	"github.com/webrace/webrace/storage/room"
+	"github.com/webrace/webrace/storage/diskspace"
 )
 
 // DefaultConfig is read when no other configuration is named, if it exists.
 const DefaultConfig = "pipelines.toml"
 
-// Place says where the configuration and the data are. Every command understands its flags.
-type Place struct {
+// Globals are the flags that every command understands: where the configuration and the data are.
+type Globals struct {
 	Config  string
 	Data    string
 	Memory  string
@@ -30,61 +32,64 @@ type Place struct {
 
 	WorkDir string       // where relative names of files begin; empty for the working directory of this process
 	Shared  *storage.Dir // the data directory that this process has open, for a command run on behalf of another
+
+	Notes func() io.Writer // where a directory that is made is told of; nil: nowhere
 }
 
 // Path returns the name of a file, as it was given, as this process can use it.
-func (p *Place) Path(name string) string {
-	if p.WorkDir == "" || filepath.IsAbs(name) {
+func (g *Globals) Path(name string) string {
+	if g.WorkDir == "" || filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(p.WorkDir, name)
+	return filepath.Join(g.WorkDir, name)
 }
 
 // AddFlags adds --config and --data to a command and its subcommands.
-func (p *Place) AddFlags(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&p.Config, "config", "", "the `FILE` that declares the pipelines (default pipelines.toml, or the shipped one where there is none)")
-	c.PersistentFlags().StringVar(&p.Data, "data", "", "the data `DIR`ectory (default as the configuration says)")
+func (g *Globals) AddFlags(c *cobra.Command) {
+	c.PersistentFlags().StringVar(&g.Config, "config", "", "the `FILE` that declares the pipelines (default pipelines.toml, or the shipped one where there is none)")
+	c.PersistentFlags().StringVar(&g.Data, "data", "", "the data `DIR`ectory (default as the configuration says)")
 }
 
 // Load reads the configuration. Without one in the working directory it is the shipped one.
-func (p *Place) Load(o pipeline.LoadOptions) (*pipeline.Config, error) {
-	o.Data, o.Memory = p.Data, cmp.Or(p.Memory, os.Getenv("WEBRACE_MEMORY"))
-	if p.Config != "" {
-		return p.file(p.Path(p.Config), o)
+func (g *Globals) Load(o config.LoadOptions) (*config.Config, error) {
+	o.Data, o.Memory = g.Data, cmp.Or(g.Memory, os.Getenv("WEBRACE_MEMORY"))
+	if g.Config != "" {
+		return g.file(g.Path(g.Config), o)
 	}
-	if _, err := os.Stat(p.Path(DefaultConfig)); p.Shipped || errors.Is(err, fs.ErrNotExist) {
-		return pipeline.Parse("shipped "+DefaultConfig, webrace.Pipelines, o)
+	if _, err := os.Stat(g.Path(DefaultConfig)); g.Shipped || errors.Is(err, fs.ErrNotExist) {
+		o.Beside = webrace.PipelineTests
+		return config.Parse("shipped "+DefaultConfig, webrace.Pipelines, o)
 	}
-	return p.file(p.Path(DefaultConfig), o)
+	return g.file(g.Path(DefaultConfig), o)
 }
 
-func (p *Place) file(path string, o pipeline.LoadOptions) (*pipeline.Config, error) {
-	config, err := pipeline.Load(path, o)
-	var findings pipeline.Findings
+func (g *Globals) file(path string, o config.LoadOptions) (*config.Config, error) {
+	loaded, err := config.Load(path, o)
+	var findings finding.List
 	if err != nil && !errors.As(err, &findings) {
 		return nil, Wrong(err)
 	}
-	return config, err
+	return loaded, err
 }
 
 // DataDir returns the data directory without checking any pipeline.
-func (p *Place) DataDir() (string, error) {
-	if p.Data != "" {
-		return p.Data, nil
+func (g *Globals) DataDir() (string, error) {
+	if g.Data != "" {
+		return g.Data, nil
 	}
-	config, err := p.Load(pipeline.LoadOptions{Run: []string{}})
+	loaded, err := g.Load(config.LoadOptions{Run: []string{}})
 	if err != nil {
 		return "", err
 	}
-	return config.Data, nil
+	return loaded.Data, nil
 }
 
 // OpenStores opens the data directory.
-func (p *Place) OpenStores() (*Stores, error) {
-	if p.Shared != nil {
-		return &Stores{Dir: p.Shared, shared: true}, nil
+func (g *Globals) OpenStores() (*Stores, error) {
+	if g.Shared != nil {
+		return &Stores{Dir: g.Shared, shared: true}, nil
 	}
-	path, err := p.DataDir()
+	path, err := g.DataDir()
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +124,8 @@ func (s *Stores) Close() error {
 func OpenDir(path string) (*storage.Dir, error) { return OpenDirWaiting(path, nil, 0) }
 
 // OpenDirWaiting is OpenDir, but what is written waits for room, and the caches of the stores have so many bytes.
-func OpenDirWaiting(path string, w *room.Watch, caches int64) (*storage.Dir, error) {
-	o := storage.Options{Room: w, Caches: caches, Fatal: func(err error) { fatal(err, w) }}
+func OpenDirWaiting(path string, w *diskspace.Watch, caches int64) (*storage.Dir, error) {
+	o := storage.Options{DiskSpace: w, Caches: caches, Fatal: func(err error) { fatal(err, w) }}
 	dir, err := storage.Open(path, o)
 	if w == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
 		o.ReadOnly = true
@@ -128,6 +133,12 @@ func OpenDirWaiting(path string, w *room.Watch, caches int64) (*storage.Dir, err
 			return readable, nil
 		}
 	}
+	return dir, opening(err)
+}
+
+// OpenCopyWaiting opens a copy of a data directory, made in the directory to, as OpenDirWaiting opens the original.
+func OpenCopyWaiting(path, to string, w *diskspace.Watch, caches int64) (*storage.Dir, error) {
+	dir, err := storage.OpenCopy(path, to, storage.Options{DiskSpace: w, Caches: caches, Fatal: func(err error) { fatal(err, w) }})
 	return dir, opening(err)
 }
 
@@ -141,8 +152,8 @@ func opening(err error) error {
 }
 
 // fatal ends the program at once when a store cannot go on.
-func fatal(err error, w *room.Watch) {
-	if w != nil && w.Closed() { // somebody would not wait for room
+func fatal(err error, w *diskspace.Watch) {
+	if w != nil && w.Closed() { // the user would not wait for room
 		fmt.Fprintf(os.Stderr, "\nerror: interrupted while the disk was full\n%s\n", nothingLost)
 		os.Exit(Interrupted)
 	}

@@ -11,28 +11,28 @@ import (
 )
 
 // OpenExisting opens the data directory if there is one: a name that is misspelt must not make another.
-func (p *Place) OpenExisting() (*Stores, error) {
-	if p.Shared != nil {
-		return p.OpenStores()
+func (g *Globals) OpenExisting() (*Stores, error) {
+	if g.Shared != nil {
+		return g.OpenStores()
 	}
-	if _, err := p.existing(); err != nil {
+	if _, err := g.existing(); err != nil {
 		return nil, err
 	}
-	return p.OpenStores()
+	return g.OpenStores()
 }
 
 // OpenToLook is OpenExisting for a command that changes nothing: it opens the directory for reading alone, unless that
 // has to be brought up to date first.
-func (p *Place) OpenToLook() (*Stores, error) {
-	if p.Shared != nil {
-		return p.OpenStores()
+func (g *Globals) OpenToLook() (*Stores, error) {
+	if g.Shared != nil {
+		return g.OpenStores()
 	}
-	path, err := p.existing()
+	path, err := g.existing()
 	if err != nil {
 		return nil, err
 	}
 	if !storage.UpToDate(path) {
-		return p.OpenStores()
+		return g.OpenStores()
 	}
 	scratch, err := os.MkdirTemp("", "webrace-look-")
 	if err != nil {
@@ -45,30 +45,45 @@ func (p *Place) OpenToLook() (*Stores, error) {
 	return &Stores{Dir: dir, scratch: scratch}, nil
 }
 
-// OpenToFill is OpenExisting for what may come before the first run: it makes the directory that the
-// configuration names, but not one that --data names.
-func (p *Place) OpenToFill() (*Stores, error) {
-	if p.Data != "" {
-		return p.OpenExisting()
+// OpenToFill is OpenExisting for what may come before the first run: it makes the directory, and says so, because a
+// name that is misspelt makes another. It takes none that holds something else.
+func (g *Globals) OpenToFill() (*Stores, error) {
+	if g.Shared != nil {
+		return g.OpenStores()
 	}
-	return p.OpenStores()
+	path, err := g.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if !isNew {
+		if err := isDataDir(path); err != nil {
+			return nil, err
+		}
+	}
+	stores, err := g.OpenStores()
+	if err == nil && isNew && g.Notes != nil {
+		fmt.Fprintf(g.Notes(), "made the data directory %s\n", path)
+	}
+	return stores, err
 }
 
 // existing is where the data directory is.
-func (p *Place) existing() (path string, err error) {
-	if path, err = p.DataDir(); err == nil {
+func (g *Globals) existing() (path string, err error) {
+	if path, err = g.DataDir(); err == nil {
 		err = isDataDir(path)
 	}
 	return path, err
 }
 
-// isDataDir refuses what is not there, and what holds something else. An empty directory will do: somebody
-// has made it for this.
+// isDataDir refuses what is not there, and what holds something else. An empty directory will do: it
+// was made for this.
 func isDataDir(path string) error {
 	entries, err := os.ReadDir(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Wrongf("there is no data directory %s: webrace-run makes it when it first runs; check --data and the configuration's data, or make it with mkdir", path)
+		return Wrongf("there is no data directory %s: the first run makes it, and so does webrace-store urd add; check --data and the configuration's data", path)
 	case err != nil:
 		return Wrong(fmt.Errorf("open data directory: %w", err))
 	}

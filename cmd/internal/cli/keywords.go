@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -55,7 +56,7 @@ func CheckInterest(u *xmlschema.URD) (warnings []string, err error) {
 func interestWarnings(u *xmlschema.URD) ([]match.Warning, error) {
 	_, found, err := match.Compile(annotate.Profile(u))
 	if err != nil {
-		return nil, errors.Unwrap(err) // without the name of the profile
+		return nil, cmp.Or(errors.Unwrap(err), err) // without the name of the profile, if it can be told apart
 	}
 	advised := len(u.Advice()) > 0
 	return slices.DeleteFunc(found, func(w match.Warning) bool { return advised && w.Keyword == "" && !w.Useless }), nil
@@ -66,6 +67,9 @@ func Interest(u *xmlschema.URD) string {
 	about := keywordsOf(u)
 	for _, r := range u.Rules() {
 		about += "; " + r.String()
+	}
+	if r := u.When(); r != nil {
+		about += "; when " + r.When
 	}
 	return about
 }

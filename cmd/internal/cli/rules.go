@@ -1,18 +1,20 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// ParseRules reads what a flag names of a page: a rule with its language before it, css:, xpath: or regex:,
-// or without, if it is a selector of CSS.
+// ParseRules reads what a flag names of a page: a rule with its language before it, css:, xpath:, jq:, sparql: or
+// regex:, or without, if it is a selector of CSS.
 func ParseRules(flag string, args []string) (rules []xmlschema.Rule, err error) {
 	for _, arg := range args {
-		r := selection.Rule{Language: selection.CSS, Text: arg}
+		r := selection.Rule{Ignore: flag == "--ignore", Language: selection.CSS, Text: arg}
 		for _, language := range selection.Languages {
 			if text, ok := strings.CutPrefix(arg, string(language)+":"); ok {
 				r.Language, r.Text = language, text
@@ -24,4 +26,19 @@ func ParseRules(flag string, args []string) (rules []xmlschema.Rule, err error) 
 		rules = append(rules, xmlschema.Rule{Language: string(r.Language), Text: r.Text})
 	}
 	return rules, nil
+}
+
+// SetWhen gives the first rule that selects a condition on its number; an empty one is none.
+func SetWhen(u *xmlschema.URD, when string) error {
+	if when == "" {
+		return nil
+	}
+	if len(u.Select) == 0 {
+		return errors.New("--when is on the number in a --select: say which")
+	}
+	if err := annotate.CheckWhen(when); err != nil {
+		return fmt.Errorf("--when: %w", err)
+	}
+	u.Select[0].When = when
+	return nil
 }

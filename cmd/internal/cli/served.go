@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/urds"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -79,6 +79,9 @@ func unobeyed(u *xmlschema.URD) (faults []xmlschema.Fault) {
 	if u.Timing != 0 {
 		warn("uri/@timing", "timing is not obeyed: a URI that ends in * starts no crawl")
 	}
+	if u.At != "" {
+		warn("uri/@at", "at is not obeyed: a URI that ends in * starts no crawl")
+	}
 	if u.Secret != "" {
 		warn("uri/@secret", "no request is made with the secret: a URI that ends in * starts no crawl")
 	}
@@ -90,13 +93,13 @@ func unobeyed(u *xmlschema.URD) (faults []xmlschema.Fault) {
 
 // chooses reports whether a pipeline of the configuration starts crawls for the URD. Without a configuration that can
 // be read, none does.
-func (p *Place) chooses(u *xmlschema.URD) bool {
-	config, err := p.Load(pipeline.LoadOptions{})
+func (g *Globals) chooses(u *xmlschema.URD) bool {
+	loaded, err := g.Load(config.LoadOptions{})
 	if err != nil {
 		return false
 	}
-	for _, info := range config.Pipelines {
-		graph, err := config.Graph(info.Name)
+	for _, info := range loaded.Pipelines {
+		graph, err := loaded.Graph(info.Name)
 		if err != nil {
 			continue
 		}

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // ReadURDs reads a document of URDs, all or none: one problem refuses the file. A URD that names no owner gets the
 // given one; without one it is refused, as is one that nothing would serve.
-func (p *Place) ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings []string, err error) {
-	decoder := p.NewURDDecoder(r, name, func(u *xmlschema.URD) []xmlschema.Fault {
+func (g *Globals) ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD, warnings []string, err error) {
+	decoder := g.NewURDDecoder(r, name, func(u *xmlschema.URD) []xmlschema.Fault {
 		if u.Owner = cmp.Or(u.Owner, owner); u.Owner == "" {
 			return []xmlschema.Fault{{Message: fmt.Sprintf("the URD of %s names no owner: give one by --owner", u.URI)}}
 		}
@@ -32,13 +33,13 @@ func (p *Place) ReadURDs(r io.Reader, name, owner string) (urds []*xmlschema.URD
 
 // NewURDDecoder returns a decoder of a document of URDs that refuses what could be stored and would do nothing: what
 // nothing serves, starts at which no crawl can begin, interests that no page can meet; and what more finds.
-func (p *Place) NewURDDecoder(r io.Reader, name string, more func(*xmlschema.URD) []xmlschema.Fault) *xmlschema.Decoder {
+func (g *Globals) NewURDDecoder(r io.Reader, name string, more func(*xmlschema.URD) []xmlschema.Fault) *xmlschema.Decoder {
 	return xmlschema.NewDecoder(r, xmlschema.Name(name), xmlschema.Check(func(u *xmlschema.URD) []xmlschema.Fault {
-		faults := append(more(u), unserved(u, p.chooses)...)
+		faults := append(more(u), unserved(u, g.chooses)...)
 		if len(faults) == 0 {
 			faults = startFaults(u)
 		}
-		return append(faults, interestFaults(u)...)
+		return append(append(faults, interestFaults(u)...), whenFaults(u)...)
 	}))
 }
 
@@ -46,6 +47,20 @@ func (p *Place) NewURDDecoder(r io.Reader, name string, more func(*xmlschema.URD
 func startFaults(u *xmlschema.URD) []xmlschema.Fault {
 	if _, _, err := control.CrawlOf(u); err != nil {
 		return []xmlschema.Fault{{About: "uri", Message: err.Error()}}
+	}
+	return nil
+}
+
+// whenFaults says what is wrong with the condition on a number.
+func whenFaults(u *xmlschema.URD) []xmlschema.Fault {
+	for i, r := range u.Select {
+		if r.When == "" {
+			continue
+		}
+		if err := annotate.CheckWhen(r.When); err != nil {
+			about := fmt.Sprintf("selection/select[%d]/@when", i+1)
+			return []xmlschema.Fault{{About: about, Message: fmt.Sprintf("when: %v", err), Hint: ""}}
+		}
 	}
 	return nil
 }

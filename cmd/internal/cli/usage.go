@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/webrace/webrace/internal/suggest"
 )
 
 // Strict makes every command of a tree answer wrong arguments with [Usage] and a word on what to do. A
@@ -44,19 +46,34 @@ func miscounted(c *cobra.Command, args []string, check cobra.PositionalArgs) err
 	return fmt.Errorf("%s needs another argument", c.CommandPath())
 }
 
+// wrongFlag says what is wrong with a flag, and which may have been meant.
+func wrongFlag(c *cobra.Command, err error) error {
+	meant := ""
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := suggest.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			meant = fmt.Sprintf(" (did you mean --%s?)", near)
+		}
+	}
+	return Wrongf("%w%s\nrun '%s --help' for what it understands", err, meant, c.CommandPath())
+}
+
 func onlySubcommands(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
 	message := "%s has no subcommand %q"
-	if near := nearest(c, args[0]); near != "" {
+	if near := suggestion(c, args[0]); near != "" {
 		return Wrongf(message+"; did you mean %s?", c.CommandPath(), args[0], near)
 	}
 	return Wrongf(message+"\nrun '%s --help' for what it has", c.CommandPath(), args[0], c.CommandPath())
 }
 
-// nearest returns the subcommand that was probably meant, or "".
-func nearest(c *cobra.Command, typed string) string {
+// suggestion returns the subcommand that was probably meant, or "": like cobra, and unlike internal/suggest, it also
+// takes the beginning of a name for the whole.
+func suggestion(c *cobra.Command, typed string) string {
 	for _, c.SuggestionsMinimumDistance = range []int{1, 2} {
 		if near := c.SuggestionsFor(typed); len(near) > 0 {
 			return near[0]

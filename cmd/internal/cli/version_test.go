@@ -17,15 +17,15 @@ func TestVersionTellsCommitAndModules(t *testing.T) {
 			{Path: "example.org/local", Version: "v0.0.0", Replace: &debug.Module{Path: "../local"}},
 		},
 	}
-	want := fmt.Sprintf(`devel, go1.26.0 %s/%s
-commit abc of 2026-11-21T12:00:00Z, with changes
-  example.org/shout v1.2.0
-  example.org/local v0.0.0 => ../local 
-`, runtime.GOOS, runtime.GOARCH)
-	if got := version(info); got != want {
+	line := fmt.Sprintf("devel, go1.26.0 %s/%s, commit abc of 2026-11-21T12:00:00Z, with changes\n", runtime.GOOS, runtime.GOARCH)
+	if got := version(info, false); got != line {
+		t.Errorf("%s\nwant the line %s", got, line)
+	}
+	want := line + "  example.org/shout v1.2.0\n  example.org/local v0.0.0 => ../local \n"
+	if got := version(info, true); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
-	if got := version(nil); got == "" {
+	if got := version(nil, false); got == "" {
 		t.Error("a build without information has no version at all")
 	}
 }

@@ -94,7 +94,7 @@ func lost(ctx context.Context, err error) error {
 }
 
 // inputs reads standard input when it is asked for, and not before: what the command does not read is for
-// somebody else. It reads beside what the owner sends, because the command may end without it.
+// the next program. It reads beside what the owner sends, because the command may end without it.
 type inputs struct {
 	in      io.Reader
 	conn    net.Conn

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -183,6 +184,20 @@ func TestAnotherReleaseIsRefusedClearly(t *testing.T) {
 	_, err := client.Run(t.Context(), mine, Request{})
 	if err == nil || !strings.Contains(err.Error(), "another release") {
 		t.Errorf("%v, want that it is of another release", err)
+	}
+}
+
+// What a command may do, such as name a program that is run for a secret, is for those who can open the socket.
+func TestCommandsAreTakenAtASocketAlone(t *testing.T) {
+	s := httptest.NewServer(&Server{Run: func(context.Context, Call) int { t.Error("a command is run"); return 0 }, Logger: slog.New(slog.DiscardHandler)})
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &Client{In: neverRead{t}, Out: io.Discard, Err: io.Discard}
+	if _, err := client.Run(t.Context(), conn, Request{Args: []string{"secret", "list"}}); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("over TCP: %v", err)
 	}
 }
 

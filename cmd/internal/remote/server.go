@@ -24,7 +24,8 @@ type Call struct {
 	Out, Err io.Writer
 }
 
-// Server runs commands for clients.
+// Server runs commands for clients that come by a unix socket, which the user of this process alone can connect to: a
+// command may do whatever that user may, such as name a program that is run for a secret. It refuses all others.
 type Server struct {
 	// Run runs a command and returns the status it ends with. Its context ends when the client is gone.
 	Run    func(context.Context, Call) (status int)
@@ -44,6 +45,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != Protocol {
 		w.Header().Set("Upgrade", Protocol)
 		http.Error(w, "speak "+Protocol, http.StatusUpgradeRequired)
+		return
+	}
+	if address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); !ok || address.Network() != "unix" {
+		http.Error(w, "commands are taken at the socket of the data directory alone", http.StatusForbidden)
 		return
 	}
 	s.calls.Add(1)
@@ -211,7 +216,7 @@ type stream struct {
 	screen     Screen
 }
 
-// IsTerminal reports whether somebody is looking at it.
+// IsTerminal reports whether it is a terminal at the client.
 func (s *stream) IsTerminal() bool { return s.screen.Terminal }
 
 // Width returns how many columns they see, 0 if that is not known.

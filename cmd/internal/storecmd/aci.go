@@ -12,13 +12,13 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-func newACI(place *cli.Place) *cobra.Command {
+func newACI(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{Use: "aci", Short: "what owners were told: list, query, take"}
-	c.AddCommand(newACIList(place), newACIQuery(place), newACITake(place))
+	c.AddCommand(newACIList(globals), newACIQuery(globals), newACITake(globals))
 	return c
 }
 
-func newACIList(place *cli.Place) *cobra.Command {
+func newACIList(globals *cli.Globals) *cobra.Command {
 	var filter aciFilter
 	var format aciFormat
 	var withheld bool
@@ -35,9 +35,9 @@ func newACIList(place *cli.Place) *cobra.Command {
 				return err
 			}
 			if withheld {
-				return writeWithheld(c, place, filter, format)
+				return writeWithheld(c, globals, filter, format)
 			}
-			return writeACIs(c, place, filter, format)
+			return writeACIs(c, globals, filter, format)
 		},
 	}
 	filter.addFlags(c)
@@ -48,7 +48,7 @@ func newACIList(place *cli.Place) *cobra.Command {
 	return c
 }
 
-func newACIQuery(place *cli.Place) *cobra.Command {
+func newACIQuery(globals *cli.Globals) *cobra.Command {
 	var filter aciFilter
 	var format aciFormat
 	c := &cobra.Command{
@@ -59,7 +59,7 @@ func newACIQuery(place *cli.Place) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			filter.xpath = args[0]
-			return writeACIs(c, place, filter, format)
+			return writeACIs(c, globals, filter, format)
 		},
 	}
 	filter.addFlags(c)
@@ -67,7 +67,7 @@ func newACIQuery(place *cli.Place) *cobra.Command {
 	return c
 }
 
-func newACITake(place *cli.Place) *cobra.Command {
+func newACITake(globals *cli.Globals) *cobra.Command {
 	var owner string
 	var format aciFormat
 	c := &cobra.Command{
@@ -79,7 +79,7 @@ func newACITake(place *cli.Place) *cobra.Command {
 			if owner == "" {
 				return cli.Wrongf("take needs --owner: whose annotations are taken")
 			}
-			return withControl(place, func(store *control.Store) error {
+			return withControl(globals, func(store *control.Store) error {
 				taken, err := store.Take(c.Context(), owner)
 				if err != nil {
 					return err
@@ -139,12 +139,12 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("--since %s: write a day as 2026-01-31, a time as 2026-01-31T08:00:00Z, or how long ago as 24h or 7d", text)
 }
 
-func writeACIs(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat) error {
+func writeACIs(c *cobra.Command, globals *cli.Globals, f aciFilter, format aciFormat) error {
 	filter, err := f.filter(time.Now())
 	if err != nil {
 		return err
 	}
-	return lookIntoControl(place, func(store *control.Store) error {
+	return lookIntoControl(globals, func(store *control.Store) error {
 		n := 0
 		err := format.print(c, counted(&n, store.ACIs(c.Context(), filter)))
 		if n == 0 && err == nil {
@@ -155,11 +155,11 @@ func writeACIs(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat
 }
 
 // writeWithheld writes what was withheld: the latest day first, and of each the most relevant.
-func writeWithheld(c *cobra.Command, place *cli.Place, f aciFilter, format aciFormat) error {
+func writeWithheld(c *cobra.Command, globals *cli.Globals, f aciFilter, format aciFormat) error {
 	if f.since != "" || f.url != "" {
 		return cli.Wrongf("--withheld goes with --owner alone")
 	}
-	return lookIntoControl(place, func(store *control.Store) error {
+	return lookIntoControl(globals, func(store *control.Store) error {
 		n := 0
 		err := format.print(c, counted(&n, store.Withheld(c.Context(), f.owner)))
 		if n == 0 && err == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// viewACI is an annotation as a JSON line.
-func viewACI(a control.ACI) xmlschema.Record {
+// jsonOfACI is an annotation as a JSON line.
+func jsonOfACI(a control.ACI) xmlschema.Record {
 	r := a.Record()
 	r.Retrieved = a.Retrieved
 	return r
@@ -21,7 +21,7 @@ func writeACILines(w io.Writer, acis iter.Seq2[control.ACI, error]) error {
 	encoder := newEncoder(buffer)
 	for aci, err := range acis {
 		if err == nil {
-			err = encoder.Encode(viewACI(aci))
+			err = encoder.Encode(jsonOfACI(aci))
 		}
 		if err != nil {
 			buffer.Flush()

@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,13 +14,13 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-func newCache(place *cli.Place) *cobra.Command {
-	c := &cobra.Command{Use: "cache", Short: "what was fetched: ls, cat, meta, versions, diff, export, import, stats"}
-	c.AddCommand(newCacheLs(place), newCacheCat(place), newCacheMeta(place), newCacheVersions(place), newCacheDiff(place), newCacheExport(place), newCacheImport(place), newCacheStats(place))
+func newCache(globals *cli.Globals) *cobra.Command {
+	c := &cobra.Command{Use: "cache", Short: "what was fetched: ls, cat, meta, versions, diff, screenshot, export, import, stats"}
+	c.AddCommand(newCacheLs(globals), newCacheCat(globals), newCacheMeta(globals), newCacheVersions(globals), newCacheDiff(globals), newCacheScreenshot(globals), newCacheExport(globals), newCacheImport(globals), newCacheStats(globals))
 	return c
 }
 
-func newCacheLs(place *cli.Place) *cobra.Command {
+func newCacheLs(globals *cli.Globals) *cobra.Command {
 	versions := listing[objects.Version]{
 		header: []string{"url", "version", "status", "bytes", "digest"},
 		row:    func(v objects.Version) []any { return []any{v.URL, v.Number, v.Status, v.Size, v.Digest} },
@@ -35,7 +36,7 @@ func newCacheLs(place *cli.Place) *cobra.Command {
 			if len(args) == 1 {
 				prefix = args[0]
 			}
-			return lookIntoObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(globals, func(store *objects.Store) error {
 				n, err := versions.print(c, false, store.Shown(c.Context(), secret, prefix))
 				if n == 0 && err == nil {
 					note(c, "%s", nothingListed(secret, prefix))
@@ -58,7 +59,7 @@ func nothingListed(secret, prefix string) string {
 	return fmt.Sprintf("nothing in the object cache begins with %q%s", prefix, asShown(secret))
 }
 
-func newCacheVersions(place *cli.Place) *cobra.Command {
+func newCacheVersions(globals *cli.Globals) *cobra.Command {
 	versions := listing[objects.Version]{
 		header: []string{"version", "status", "bytes", "digest", "fetched", "validated"},
 		row: func(v objects.Version) []any {
@@ -76,7 +77,7 @@ func newCacheVersions(place *cli.Place) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return lookIntoObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(globals, func(store *objects.Store) error {
 				all, err := store.Versions(objects.View(secret, store.Spelling(secret, url)))
 				if err != nil {
 					return missing(err)
@@ -95,9 +96,32 @@ func withSecret(c *cobra.Command, secret *string) {
 	c.Flags().StringVar(secret, "secret", "", "what was asked for with the credentials of this `NAME`")
 }
 
+// withVersion lets a command look at another version of a document than the latest, which is 0.
+func withVersion(c *cobra.Command, version *int) {
+	c.Flags().IntVar(version, "version", 0, "of which version (default the latest)")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if *version < 0 {
+			return cli.Wrongf("--version %d: versions are numbered from 1", *version)
+		}
+		return nil
+	}
+}
+
 // missing says what to do about a URL that is not in the cache.
 func missing(err error) error {
 	return hinting(err, objects.ErrNotFound, "webrace-store why URL says why, cache ls PREFIX shows what there is")
+}
+
+// versionOf returns a version of a document, the latest for 0. One that is not there is told from a document that is
+// not.
+func versionOf(store *objects.Store, view string, version int) (objects.Version, error) {
+	v, err := store.Get(view, version)
+	if version > 0 && errors.Is(err, objects.ErrNotFound) {
+		if _, none := store.Versions(view); none == nil {
+			return v, hinting(err, objects.ErrNotFound, "webrace-store cache versions URL lists those that there are")
+		}
+	}
+	return v, missing(err)
 }
 
 // part is what of a document is wanted.
@@ -107,7 +131,7 @@ type part struct {
 	secret            string
 }
 
-func newCacheCat(place *cli.Place) *cobra.Command {
+func newCacheCat(globals *cli.Globals) *cobra.Command {
 	var p part
 	c := &cobra.Command{
 		Use:     "cat URL",
@@ -122,13 +146,10 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 			if p.text && p.header {
 				return cli.Wrongf("choose --text or --header")
 			}
-			if p.version < 0 {
-				return cli.Wrongf("--version %d: versions are numbered from 1", p.version)
-			}
-			return lookIntoObjects(place, func(store *objects.Store) error {
-				version, err := store.Get(objects.View(p.secret, store.Spelling(p.secret, url)), p.version)
+			return lookIntoObjects(globals, func(store *objects.Store) error {
+				version, err := versionOf(store, objects.View(p.secret, store.Spelling(p.secret, url)), p.version)
 				if err != nil {
-					return missing(err)
+					return err
 				}
 				out := c.OutOrStdout()
 				if p.raw {
@@ -138,7 +159,7 @@ func newCacheCat(place *cli.Place) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().IntVar(&p.version, "version", 0, "which version (default the latest)")
+	withVersion(c, &p.version)
 	c.Flags().BoolVar(&p.text, "text", false, "what a reader sees of it, as plain text, instead of the body")
 	c.Flags().BoolVar(&p.header, "header", false, "the status and the HTTP header instead of the body")
 	c.Flags().BoolVar(&p.raw, "raw", false, "let a terminal obey what is written; elsewhere it is written as it is anyway")
@@ -155,7 +176,7 @@ func (p part) write(w io.Writer, store *objects.Store, v objects.Version) error 
 	case p.header:
 		return writeHeader(w, v.Status, header)
 	case p.text:
-		return writeText(w, v.URL, extract.ContentType(header, v.MediaType), body)
+		return writeText(w, v, header, body)
 	}
 	_, err = w.Write(body)
 	return err
@@ -173,8 +194,8 @@ func writeHeader(w io.Writer, status int, header http.Header) error {
 	return nil
 }
 
-func writeText(w io.Writer, url, contentType string, body []byte) error {
-	r, err := extract.Document(body, contentType, url, extract.Options{MaxLinks: 1})
+func writeText(w io.Writer, v objects.Version, header http.Header, body []byte) error {
+	r, err := extract.Text(body, header, v.MediaType, v.URL)
 	if err != nil {
 		return err
 	}
@@ -186,14 +207,14 @@ func writeText(w io.Writer, url, contentType string, body []byte) error {
 	return nil
 }
 
-func newCacheStats(place *cli.Place) *cobra.Command {
+func newCacheStats(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "stats",
 		Short:   "count what the object cache holds",
 		Example: "  webrace-store cache stats",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return lookIntoObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(globals, func(store *objects.Store) error {
 				s := store.Stats()
 				out := newRows(c.OutOrStdout(), nil, false)
 				for _, line := range []struct {

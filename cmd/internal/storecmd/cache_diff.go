@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/textdiff"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -20,13 +21,14 @@ type diffFlags struct {
 	context          int
 }
 
-func newCacheDiff(place *cli.Place) *cobra.Command {
+func newCacheDiff(globals *cli.Globals) *cobra.Command {
 	var flags diffFlags
 	c := &cobra.Command{
 		Use:   "diff URL [V1 V2]",
 		Short: "show what a reader sees changed between two versions of a URL, the latest two by default",
 		Long: `diff compares the texts of two versions, a block of text a line, in the format of
-diff -u. As with diff, the exit status is 0 when they are equal, 1 when they differ,
+diff -u. Of JSON a line is a leaf with its path, and what merely has another number in
+its list is equal; of a table it is a row, and the cells that changed stand behind @@. As with diff, the exit status is 0 when they are equal, 1 when they differ,
 and 2 when they cannot be compared, for example because there is no such version.`,
 		Example: `  webrace-store cache diff https://example.org/
   webrace-store cache diff https://example.org/ 3 7 --words`,
@@ -41,7 +43,7 @@ and 2 when they cannot be compared, for example because there is no such version
 			if err != nil {
 				return err
 			}
-			return lookIntoObjects(place, func(store *objects.Store) error {
+			return lookIntoObjects(globals, func(store *objects.Store) error {
 				return flags.run(c, store, objects.View(flags.secret, store.Spelling(flags.secret, url)), numbers)
 			})
 		},
@@ -78,7 +80,7 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 	}
 	switch {
 	case f.json:
-		err = newEncoder(c.OutOrStdout()).Encode(d.view())
+		err = newEncoder(c.OutOrStdout()).Encode(d.json())
 	case len(d.changes) > 0:
 		_, err = io.WriteString(cli.Exact(c.OutOrStdout()), d.format(f, cli.IsTerminal(c.OutOrStdout())))
 	}
@@ -101,30 +103,39 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 		numbers = [2]int{all[len(all)-2].Number, all[len(all)-1].Number}
 	}
 	var d difference
+	json := !f.raw
 	for i, number := range numbers {
 		var err error
 		if d.versions[i], err = store.Get(url, number); err != nil {
 			return nil, err
 		}
-		if d.lines[i], err = f.linesOf(store, d.versions[i]); err != nil {
+		var mediaType string
+		if d.lines[i], mediaType, err = f.linesOf(store, d.versions[i]); err != nil {
 			return nil, err
 		}
+		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
 	}
-	d.changes, d.minimal = textdiff.Diff(d.lines[0], d.lines[1])
+	if json {
+		d.changes, d.minimal = textdiff.Diff(formats.WithoutIndexes(d.lines[0]), formats.WithoutIndexes(d.lines[1]))
+	}
+	if len(d.changes) == 0 { // as of lists that have one another's elements
+		d.changes, d.minimal = textdiff.Diff(d.lines[0], d.lines[1])
+	}
 	return &d, nil
 }
 
-func (f diffFlags) linesOf(store *objects.Store, v objects.Version) ([]string, error) {
+// linesOf returns the lines of a version, and the media type that they were read as.
+func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, mediaType string, err error) {
 	body, header, err := store.Body(v)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if f.raw {
-		return strings.SplitAfter(string(body), "\n"), nil
+		return strings.SplitAfter(string(body), "\n"), "", nil
 	}
-	r, err := extract.Document(body, extract.ContentType(header, v.MediaType), v.URL, extract.Options{MaxLinks: 1})
+	r, err := extract.Text(body, header, v.MediaType, v.URL)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return textdiff.Lines(r.Text), nil
+	return textdiff.Lines(r.Text), r.MediaType, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/internal/textdiff"
 	"github.com/webrace/webrace/storage/objects"
@@ -15,6 +16,7 @@ type difference struct {
 	lines    [2][]string
 	changes  []textdiff.Change
 	minimal  bool
+	table    bool // lines are rows
 }
 
 // differenceJSON is what cache diff --json writes.
@@ -36,16 +38,16 @@ type changeJSON struct {
 	Added    []string `json:"added"`
 }
 
-func (d *difference) view() differenceJSON {
-	view := differenceJSON{URL: d.versions[0].URL, From: d.versions[0].Number, To: d.versions[1].Number,
+func (d *difference) json() differenceJSON {
+	v := differenceJSON{URL: d.versions[0].URL, From: d.versions[0].Number, To: d.versions[1].Number,
 		Equal: len(d.changes) == 0, Minimal: d.minimal, Changes: []changeJSON{}}
 	for _, c := range d.changes {
-		view.Changes = append(view.Changes, changeJSON{
+		v.Changes = append(v.Changes, changeJSON{
 			FromLine: c.A + 1, Removed: append([]string{}, d.lines[0][c.A:c.AEnd]...),
 			ToLine: c.B + 1, Added: append([]string{}, d.lines[1][c.B:c.BEnd]...),
 		})
 	}
-	return view
+	return v
 }
 
 // marks are put around what was removed and added.
@@ -98,7 +100,7 @@ type diffWriter struct {
 }
 
 func (w *diffWriter) hunk(h textdiff.Hunk) {
-	fmt.Fprintf(w, "%s@@ -%s +%s @@%s\n", w.place, lineRange(h.A, h.AEnd), lineRange(h.B, h.BEnd), w.end)
+	fmt.Fprintf(w, "%s@@ -%s +%s @@%s%s\n", w.place, lineRange(h.A, h.AEnd), lineRange(h.B, h.BEnd), w.end, w.cells(h))
 	at := h.A
 	for _, c := range h.Changes {
 		w.lines(" ", "", w.difference.lines[0][at:c.A])
@@ -106,6 +108,29 @@ func (w *diffWriter) hunk(h textdiff.Hunk) {
 		at = c.AEnd
 	}
 	w.lines(" ", "", w.difference.lines[0][at:h.AEnd])
+}
+
+// mostCells is how many cells are shown of a hunk.
+const mostCells = 3
+
+// cells returns the cells that changed in the rows of a hunk that took the place of as many others.
+func (w *diffWriter) cells(h textdiff.Hunk) string {
+	var all []string
+	for _, c := range h.Changes {
+		if !w.table || c.AEnd-c.A != c.BEnd-c.B {
+			continue
+		}
+		for i := range c.AEnd - c.A {
+			all = append(all, formats.ChangedCells(w.difference.lines[0][c.A+i], w.difference.lines[1][c.B+i])...)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return ""
+	case len(all) > mostCells:
+		all = append(all[:mostCells], "…")
+	}
+	return " " + strings.Join(all, ", ")
 }
 
 // lineRange writes lines as diff -u does: the first and how many, where it is not one.

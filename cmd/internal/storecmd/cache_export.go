@@ -23,7 +23,7 @@ type exportFlags struct {
 	selection  archive.Selection
 }
 
-func newCacheExport(place *cli.Place) *cobra.Command {
+func newCacheExport(globals *cli.Globals) *cobra.Command {
 	var flags exportFlags
 	c := &cobra.Command{
 		Use:   "export [PREFIX] --warc FILE | --wacz FILE",
@@ -47,7 +47,7 @@ and not before. cache import reads WARC files back.`,
 					return cli.Wrong(err)
 				}
 			}
-			return lookIntoObjects(place, func(store *objects.Store) error { return flags.run(c, place, store) })
+			return lookIntoObjects(globals, func(store *objects.Store) error { return flags.run(c, globals, store) })
 		},
 	}
 	f := c.Flags()
@@ -58,18 +58,18 @@ and not before. cache import reads WARC files back.`,
 	return c
 }
 
-func (f exportFlags) run(c *cobra.Command, place *cli.Place, store *objects.Store) error {
+func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.Store) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
 	progress := newProgress(c)
 	f.selection.Progress = func(n int) {
 		if n%64 == 0 {
-			progress.show("exporting: %s", plural(n, "version"))
+			progress.show("exporting: %s", cli.Count(n, "version"))
 		}
 	}
 	to := f.warc + f.wacz
 	if to != "-" {
-		to = place.Path(to)
+		to = globals.Path(to)
 	}
 	n := 0
 	err := writeWhole(c, to, func(out io.Writer) (err error) {
@@ -90,7 +90,7 @@ func (f exportFlags) run(c *cobra.Command, place *cli.Place, store *objects.Stor
 		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: nothing was exported")}
 	}
 	if err == nil {
-		note(c, "exported %s", plural(n, "version"))
+		note(c, "exported %s%s", cli.Count(n, "version"), map[bool]string{false: " to " + f.warc + f.wacz}[to == "-"])
 	}
 	return err
 }
@@ -113,20 +113,5 @@ func writeWhole(c *cobra.Command, path string, write func(io.Writer) error) erro
 		out := bufio.NewWriterSize(c.OutOrStdout(), 1<<20)
 		return errors.Join(write(out), out.Flush())
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return cli.Wrong(err)
-	}
-	out := bufio.NewWriterSize(file, 1<<20)
-	err = write(out)
-	if err == nil {
-		err = errors.Join(out.Flush(), file.Chmod(0o644), file.Sync())
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		os.Remove(file.Name())
-	}
-	return err
+	return cli.WriteWhole(path, 0o644, write)
 }

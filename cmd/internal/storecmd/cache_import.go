@@ -3,7 +3,6 @@ package storecmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"os/signal"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/stages/normalize"
 	"github.com/webrace/webrace/storage/objects/archive"
 )
@@ -25,7 +23,7 @@ type importJSON struct {
 // mostSkipped is how many skipped records are listed one by one.
 const mostSkipped = 1000
 
-func newCacheImport(place *cli.Place) *cobra.Command {
+func newCacheImport(globals *cli.Globals) *cobra.Command {
 	var asJSON bool
 	o := archive.Options{Extract: normalize.Extraction()}
 	c := &cobra.Command{
@@ -45,10 +43,10 @@ the status is 2.`,
 			defer stop()
 			paths, given := make([]string, len(files)), map[string]string{}
 			for i, file := range files {
-				paths[i] = place.Path(file)
+				paths[i] = globals.Path(file)
 				given[paths[i]] = file
 			}
-			dir, err := place.OpenToFill()
+			dir, err := globals.OpenToFill()
 			if err != nil {
 				return err
 			}
@@ -78,7 +76,7 @@ the status is 2.`,
 				return err
 			}
 			if n := len(result.Refused); n > 0 {
-				return cli.Wrongf("%s not imported", plural(n, "file"))
+				return cli.Wrongf("%s not imported", cli.Count(n, "file"))
 			}
 			return nil
 		},
@@ -126,32 +124,4 @@ func (r importJSON) print(c *cobra.Command, asJSON bool) error {
 		}
 	}
 	return out.flush()
-}
-
-// progress is a line on a terminal that says how far something is.
-type progress struct {
-	c     *cobra.Command
-	shown bool
-}
-
-// newProgress returns one that says nothing unless somebody is looking.
-func newProgress(c *cobra.Command) *progress {
-	if !cli.IsTerminal(c.ErrOrStderr()) {
-		c = nil
-	}
-	return &progress{c: c}
-}
-
-func (p *progress) show(format string, args ...any) {
-	if p.c != nil {
-		p.shown = true
-		fmt.Fprint(cli.Exact(p.c.ErrOrStderr()), "\r\x1b[K"+terminal.Line(fmt.Sprintf(format, args...)))
-	}
-}
-
-func (p *progress) clear() {
-	if p.shown {
-		fmt.Fprint(cli.Exact(p.c.ErrOrStderr()), "\r\x1b[K")
-		p.shown = false
-	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// metaView is the meta-information of a version as JSON, with the names that it has as XML.
-type metaView struct {
+// metaJSON is the meta-information of a version as JSON, with the names that it has as XML.
+type metaJSON struct {
 	URL          string        `json:"url"`
 	Version      int           `json:"version"`
 	IP           string        `json:"ip,omitempty"`
@@ -28,8 +28,8 @@ type headerField struct {
 	Value string `json:"value"`
 }
 
-func viewMeta(version int, m *xmlschema.Meta) metaView {
-	v := metaView{
+func jsonOfMeta(version int, m *xmlschema.Meta) metaJSON {
+	v := metaJSON{
 		URL: m.URL, Version: version, IP: m.IP, Status: m.Status, Size: m.Size, ETag: m.ETag, LastModified: m.LastModified,
 		Fetched: moment(m.Fetched), Header: []headerField{}, Links: append([]string{}, m.Links...),
 	}
@@ -39,7 +39,7 @@ func viewMeta(version int, m *xmlschema.Meta) metaView {
 	return v
 }
 
-func newCacheMeta(place *cli.Place) *cobra.Command {
+func newCacheMeta(globals *cli.Globals) *cobra.Command {
 	var secret string
 	var version int
 	var asJSON bool
@@ -54,27 +54,24 @@ func newCacheMeta(place *cli.Place) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if version < 0 {
-				return cli.Wrongf("--version %d: versions are numbered from 1", version)
-			}
-			return lookIntoObjects(place, func(store *objects.Store) error {
-				v, err := store.Get(objects.View(secret, store.Spelling(secret, url)), version)
+			return lookIntoObjects(globals, func(store *objects.Store) error {
+				v, err := versionOf(store, objects.View(secret, store.Spelling(secret, url)), version)
 				if err != nil {
-					return missing(err)
+					return err
 				}
 				meta, err := store.Meta(v)
 				if err != nil {
 					return err
 				}
 				if asJSON {
-					return newEncoder(c.OutOrStdout()).Encode(viewMeta(v.Number, &meta))
+					return newEncoder(c.OutOrStdout()).Encode(jsonOfMeta(v.Number, &meta))
 				}
 				_, err = fmt.Fprintf(c.OutOrStdout(), "%s\n", meta.Canonical())
 				return err
 			})
 		},
 	}
-	c.Flags().IntVar(&version, "version", 0, "of which version (default the latest)")
+	withVersion(c, &version)
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	withSecret(c, &secret)
 	return c

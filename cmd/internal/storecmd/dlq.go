@@ -5,27 +5,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/storage/control"
 )
 
-func newDLQ(place *cli.Place) *cobra.Command {
+func newDLQ(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dlq",
 		Short: "what stages gave up on (dead letters): list, show, replay, purge",
 	}
-	c.AddCommand(newDLQList(place), newDLQShow(place), newDLQReplay(place), newDLQPurge(place))
+	c.AddCommand(newDLQList(globals), newDLQShow(globals), newDLQReplay(globals), newDLQPurge(globals))
 	return c
 }
 
 const listLetters = "webrace-store dlq list shows what there is"
 
-// letterView is a dead letter as a JSON line.
-type letterView struct {
+// letterJSON is a dead letter as a JSON line.
+type letterJSON struct {
 	ID       string          `json:"id"`
 	Time     string          `json:"time"`
 	Pipeline string          `json:"pipeline"`
@@ -34,34 +39,98 @@ type letterView struct {
 	Error    string          `json:"error"`
 	Replay   bool            `json:"replay"`
 	Kind     string          `json:"kind"`
+	URL      string          `json:"url,omitempty"`
 	Item     json.RawMessage `json:"item"`
 }
 
-func viewLetter(l control.DeadLetter) any {
+func jsonOfLetter(l control.DeadLetter) any {
 	item := json.RawMessage(l.Item)
 	if !json.Valid(item) {
 		item = json.RawMessage("null")
 	}
-	return letterView{l.ID, moment(l.Time), l.Pipeline, l.Stage, l.Attempts, l.Error, l.Replay, l.Kind, item}
+	return letterJSON{l.ID, moment(l.Time), l.Pipeline, l.Stage, l.Attempts, l.Error, l.Replay, l.Kind, itemOf(l).subject(), item}
 }
 
 var letterListing = listing[control.DeadLetter]{
-	header: []string{"id", "time", "pipeline", "stage", "attempts", "replay", "error"},
+	header: []string{"id", "time", "pipeline", "stage", "attempts", "replay", "error", "url"},
 	row: func(l control.DeadLetter) []any {
-		return []any{l.ID, l.Time, l.Pipeline, l.Stage, l.Attempts, l.Replay, l.Error}
+		return []any{l.ID, l.Time, l.Pipeline, l.Stage, l.Attempts, l.Replay, l.Error, itemOf(l).subject()}
 	},
-	view: viewLetter,
+	json: jsonOfLetter,
+	screen: &view[control.DeadLetter]{
+		header: []string{"id", "age", "stage", "url", "reason"},
+		row: func(l control.DeadLetter) []any {
+			return []any{l.ID, age(time.Since(l.Time)), l.Stage, itemOf(l).subject(), reasonOf(l)}
+		},
+	},
 }
 
-func newDLQList(place *cli.Place) *cobra.Command {
+// reasonOf says in a line why a stage gave up: the outermost error, and whether another try has been asked for.
+func reasonOf(l control.DeadLetter) string {
+	reason, _, _ := strings.Cut(l.Error, "\n")
+	if l.Replay {
+		reason += " (to be replayed)"
+	}
+	return reason
+}
+
+// age is a time that has passed, in the largest unit that there is one of.
+func age(d time.Duration) string {
+	for _, unit := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d >= unit.of {
+			return fmt.Sprintf("%d%s", d/unit.of, unit.name)
+		}
+	}
+	return fmt.Sprintf("%ds", max(d, 0)/time.Second)
+}
+
+// letterItem is the item of a dead letter.
+type letterItem struct {
+	value any    // nil if it cannot be read
+	kind  string // its name, or that of its Go type if it cannot be read
+	meta  map[string]string
+}
+
+// itemOf reads the item of a dead letter, which is written as the Go value that it was.
+func itemOf(l control.DeadLetter) letterItem {
+	item := letterItem{kind: l.Kind}
+	var written struct {
+		Value json.RawMessage   `json:"value"`
+		Meta  map[string]string `json:"meta"`
+	}
+	typ, known := codec.GoType(l.Kind)
+	if json.Unmarshal(l.Item, &written) != nil || !known {
+		return item
+	}
+	value := reflect.New(typ)
+	if json.Unmarshal(written.Value, value.Interface()) != nil {
+		return item
+	}
+	item.value, item.meta = value.Elem().Interface(), written.Meta
+	item.kind = codec.Kind(item.value)
+	return item
+}
+
+// subject names what the item is about; empty if it does not say.
+func (i letterItem) subject() string {
+	if i.value == nil {
+		return ""
+	}
+	return codec.Subject(i.value)
+}
+
+func newDLQList(globals *cli.Globals) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "list",
-		Short:   "list dead letters, oldest first: id, time, pipeline, stage, attempts, whether to be replayed, error",
+		Short:   "list dead letters, oldest first: id, time, pipeline, stage, attempts, whether to be replayed, error, URL",
 		Example: "  webrace-store dlq list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return lookIntoControl(place, func(store *control.Store) error {
+			return lookIntoControl(globals, func(store *control.Store) error {
 				n, err := letterListing.print(c, asJSON, store.DeadLetters(c.Context()))
 				if n == 0 && err == nil {
 					note(c, "no dead letters")
@@ -74,14 +143,14 @@ func newDLQList(place *cli.Place) *cobra.Command {
 	return c
 }
 
-func newDLQShow(place *cli.Place) *cobra.Command {
+func newDLQShow(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show ID",
 		Short:   "show all there is to know of a dead letter, its item included",
 		Example: "  webrace-store dlq show 3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return lookIntoControl(place, func(store *control.Store) error {
+			return lookIntoControl(globals, func(store *control.Store) error {
 				letter, err := store.DeadLetter(c.Context(), args[0])
 				if err != nil {
 					return hinting(err, control.ErrNotFound, listLetters)
@@ -93,30 +162,54 @@ func newDLQShow(place *cli.Place) *cobra.Command {
 }
 
 func showLetter(w io.Writer, l control.DeadLetter) error {
-	fmt.Fprintf(w, "%s: stage %s of pipeline %s gave up at %s after %s\n", l.ID, l.Stage, l.Pipeline, moment(l.Time), plural(l.Attempts, "attempt"))
+	out := w
+	w = cli.Prose(w)
+	fmt.Fprintf(w, "%s: stage %s of pipeline %s gave up at %s after %s\n", l.ID, l.Stage, l.Pipeline, moment(l.Time), cli.Count(l.Attempts, "attempt"))
 	if l.Replay {
 		fmt.Fprintf(w, "  to be processed again when webrace-run %s runs next\n", l.Pipeline)
 	}
 	for cause := range strings.Lines(l.Error) {
 		fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(cause, "\n"))
 	}
-	fmt.Fprintf(w, "%s:\n", l.Kind)
-	var item bytes.Buffer
-	if err := json.Indent(&item, l.Item, "", "  "); err != nil {
-		item.Write(l.Item) // shown as it is
+	return itemOf(l).show(out, l.Item)
+}
+
+// show writes the item by the names of its kind; as it is stored if it is of no kind that is known here.
+func (i letterItem) show(w io.Writer, stored []byte) error {
+	header, body := json.RawMessage(stored), []byte(nil)
+	if i.value != nil {
+		var err error
+		if _, header, body, err = codec.Encode(i.value); err != nil {
+			header = stored
+		}
 	}
-	_, err := fmt.Fprintln(w, item.String())
+	for _, name := range slices.Sorted(maps.Keys(i.meta)) {
+		fmt.Fprintf(w, "  %s: %s\n", name, i.meta[name])
+	}
+	var shown bytes.Buffer
+	if err := json.Indent(&shown, header, "", "  "); err != nil {
+		shown.Write(header)
+	}
+	fmt.Fprintf(w, "%s:\n%s\n", i.kind, &shown)
+	if len(body) == 0 {
+		return nil
+	}
+	if utf8.Valid(body) {
+		_, err := fmt.Fprintf(w, "body:\n%s\n", bytes.TrimSuffix(body, []byte("\n")))
+		return err
+	}
+	_, err := fmt.Fprintf(w, "body: %s\n", cli.Count(len(body), "byte"))
 	return err
 }
 
-func newDLQReplay(place *cli.Place) *cobra.Command {
+func newDLQReplay(globals *cli.Globals) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:     "replay ID… | --all",
 		Short:   "have dead letters processed again, at their stages, when their pipelines run next",
 		Example: "  webrace-store dlq replay --all",
 		RunE: func(c *cobra.Command, ids []string) error {
-			return withLetters(c, place, ids, all, func(store *control.Store, letters []control.DeadLetter) error {
+			return withLetters(c, globals, ids, all, func(store *control.Store, letters []control.DeadLetter) error {
 				return replay(c, store, letters)
 			})
 		},
@@ -136,24 +229,24 @@ func replay(c *cobra.Command, store *control.Store, letters []control.DeadLetter
 	if err := store.MarkReplay(c.Context(), ids...); err != nil {
 		return err
 	}
-	note(c, "%s to be processed again by the next webrace-run %s", plural(len(ids), "item"), strings.Join(pipelines, " "))
+	note(c, "%s to be processed again by the next webrace-run %s", cli.Count(len(ids), "item"), strings.Join(pipelines, " "))
 	return nil
 }
 
-func newDLQPurge(place *cli.Place) *cobra.Command {
+func newDLQPurge(globals *cli.Globals) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:     "purge ID… | --all",
 		Short:   "forget dead letters for good",
 		Example: "  webrace-store dlq purge 3 4",
 		RunE: func(c *cobra.Command, ids []string) error {
-			return withLetters(c, place, ids, all, func(store *control.Store, letters []control.DeadLetter) error {
+			return withLetters(c, globals, ids, all, func(store *control.Store, letters []control.DeadLetter) error {
 				for _, l := range letters {
 					if err := store.DeleteDeadLetter(c.Context(), l.ID); err != nil {
 						return err
 					}
 				}
-				note(c, "%s purged", plural(len(letters), "dead letter"))
+				note(c, "%s purged", cli.Count(len(letters), "dead letter"))
 				return nil
 			})
 		},
@@ -164,11 +257,11 @@ func newDLQPurge(place *cli.Place) *cobra.Command {
 
 // withLetters runs f on the letters that are named, or on all. One that is not there stops it before
 // anything is done.
-func withLetters(c *cobra.Command, place *cli.Place, ids []string, all bool, f func(*control.Store, []control.DeadLetter) error) error {
+func withLetters(c *cobra.Command, globals *cli.Globals, ids []string, all bool, f func(*control.Store, []control.DeadLetter) error) error {
 	if all == (len(ids) > 0) {
 		return cli.Wrongf("name dead letters by their ids, or take --all; %s", listLetters)
 	}
-	return withControl(place, func(store *control.Store) error {
+	return withControl(globals, func(store *control.Store) error {
 		letters, err := chooseLetters(c, store, ids)
 		if err != nil {
 			return err

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 )
 
-func newExplain(place *cli.Place) *cobra.Command {
+func newExplain(globals *cli.Globals) *cobra.Command {
 	var secret string
 	c := &cobra.Command{
 		Use:   "explain URL OWNER",
@@ -32,8 +32,8 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 			if err != nil {
 				return err
 			}
-			return lookIntoDir(place, func(dir *storage.Dir) error {
-				return withFrontiers(c, place, dir, func(queues frontiers) error {
+			return lookIntoDir(globals, func(dir *storage.Dir) error {
+				return withFrontiers(c, globals, dir, func(queues frontiers) error {
 					p, err := lookUp(dir, queues, secret, url)
 					if err != nil {
 						return err
@@ -47,7 +47,7 @@ not meant. webrace-run try does the same with a page that is not stored.`,
 		},
 	}
 	withSecret(c, &secret)
-	settingsFlag(c, place)
+	settingsFlag(c, globals)
 	return c
 }
 
@@ -104,7 +104,7 @@ func (p *page) mentionViews(c *cobra.Command, dir *storage.Dir) error {
 
 // explain goes through the URDs of an owner.
 func (p *page) explain(c *cobra.Command, owner string) error {
-	w := c.OutOrStdout()
+	w := cli.Prose(c.OutOrStdout())
 	p.describe(w)
 	var urds []control.URD
 	for urd, err := range p.control.ByOwner(c.Context(), owner) {
@@ -142,7 +142,7 @@ func (p *page) lookAtParts(ctx context.Context, urds []control.URD) error {
 		}
 	}
 	p.looked = make(map[string]annotate.Looked)
-	for i, looked := range annotate.Parts(ctx, interests, p.parts()) {
+	for i, looked := range annotate.Parts(ctx, interests, p.parts) {
 		p.looked[ids[i]] = looked
 	}
 	return ctx.Err()
@@ -153,7 +153,7 @@ func (p *page) describe(w io.Writer) {
 	fmt.Fprintln(w, p.url+asShown(p.secret))
 	if p.stored == nil {
 		fmt.Fprintln(w, "  not in the object cache")
-		for _, s := range p.standings {
+		for _, s := range p.statuses {
 			fmt.Fprintf(w, "  %s: %s%s\n", s.pipeline, s.state(), removed(s))
 		}
 		return
@@ -183,7 +183,7 @@ func asShown(secret string) string {
 }
 
 // removed says of a URL that is not in the object cache that it was.
-func removed(s standing) string {
+func removed(s urlStatus) string {
 	if s.Visit == nil || s.Visit.Version == 0 {
 		return ""
 	}

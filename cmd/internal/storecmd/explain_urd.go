@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,9 +10,9 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/annotate"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -55,11 +56,17 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 		return ctx.Err()
 	}
 	why, alert := i.Worth(text, nil)
-	silence := ""
+	silence, err := p.unmet(ctx, i, say, told)
+	if err != nil {
+		return err
+	}
 	if asked && alert != nil {
-		var err error
-		if silence, err = p.silence(ctx, u, alert, told); err != nil {
+		kept, err := p.keptBack(ctx, u, alert, told)
+		if err != nil {
 			return err
+		}
+		if silence = cmp.Or(kept, silence); silence == "" {
+			silence = p.silence(u, told)
 		}
 	}
 	result := why.String()
@@ -78,6 +85,38 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 	return nil
 }
 
+// unmet says how the number on which a URD has a condition stands to it, and returns why there is no alert of the
+// version at hand because of it; empty if that is not why.
+func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string, ...any), told []control.ACI) (string, error) {
+	when := i.Number()
+	if when == nil {
+		return "", nil
+	}
+	number, found, err := when.Number(ctx, p.parts, p.Language, selection.NewBudget())
+	if err != nil {
+		return "no alert: its number cannot be looked at: " + err.Error(), ctx.Err()
+	}
+	var last *webrace.Told
+	for _, s := range p.statuses {
+		if last = s.Visit.ToldTo(when.URD); last != nil {
+			break
+		}
+	}
+	say("%s", when.Explain(number, found, last))
+	if p.toldOfThisVersion(told) {
+		return "", nil
+	}
+	switch tell, next, _ := when.Judge(number, found, last, selection.NewBudget()); {
+	case tell:
+		return "", nil
+	case !found:
+		return "no alert: there is no number in what it selects", nil
+	case next.Met:
+		return "no further alert: the owner was told that number", nil
+	}
+	return "no alert: the number does not meet the condition", nil
+}
+
 // part returns the text of the part of the page that a URD looks at and what to call it, and says how much of
 // the page that is, and which of the rules match nothing. A fault, if there is one, says why nothing is looked
 // at.
@@ -87,14 +126,21 @@ func (p *page) part(ctx context.Context, i *annotate.Interest, say func(string, 
 	}
 	part, known := p.looked[i.ID]
 	if !known { // it is not asked, and takes nothing from the others
-		part.Part, part.Err = i.Part(ctx, p.parts(), selection.NewBudget())
+		part.Part, part.Err = i.Part(ctx, p.parts, selection.NewBudget())
 	}
 	if part.Err != nil {
 		return nil, "", "its part of the page cannot be looked at: " + part.Err.Error()
 	}
-	say("it looks at part of the page: %d of %s", len(part.Text.Blocks), plural(len(p.Text.Blocks), "block"))
+	if i.AsksForData() {
+		say("it looks at what the page says as RDF: %s", cli.Count(len(part.Text.Blocks), "block"))
+	} else {
+		say("it looks at part of the page: %d of %s", len(part.Text.Blocks), cli.Count(len(p.Text.Blocks), "block"))
+	}
 	for _, r := range part.Unmatched {
 		say("  %s matches nothing", r)
+	}
+	for _, problem := range part.Problems {
+		say("  what it says as RDF cannot all be read: %s", problem)
 	}
 	if len(part.Text.Blocks) == 0 {
 		return nil, "", "what it selects is not on the page"
@@ -126,8 +172,9 @@ func (p *page) toldOfThisVersion(told []control.ACI) bool {
 	return slices.ContainsFunc(told, func(a control.ACI) bool { return a.URI == p.url && a.Docbase.Version == p.version.Number })
 }
 
-// silence says why a page that is worth an alert to a URD has none in its latest version; empty when it has.
-func (p *page) silence(ctx context.Context, u control.URD, worth *match.Alert, told []control.ACI) (string, error) {
+// keptBack says why an alert of the latest version that a pipeline has made is not among those that the owner was told;
+// empty if it is, or none was made.
+func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, told []control.ACI) (string, error) {
 	if p.toldOfThisVersion(told) {
 		return "", nil
 	}
@@ -147,20 +194,27 @@ func (p *page) silence(ctx context.Context, u control.URD, worth *match.Alert, t
 			return "no alert: it was withheld, because the owner had been sent what their budget allows a day", nil
 		}
 	}
+	return "", nil
+}
+
+// silence says why a page that is worth an alert to a URD has none in its latest version; empty when it has.
+func (p *page) silence(u control.URD, told []control.ACI) string {
 	shown, visited := p.shown(u)
 	switch {
+	case p.toldOfThisVersion(told):
+		return ""
 	case visited && shown.Revision < u.Interest:
-		return "no alert yet: the URD was added or changed after the page was last matched; the next visit matches it anew", nil
+		return "no alert yet: the URD was added or changed after the page was last matched; the next visit matches it anew"
 	case visited && shown.Version < p.version.Number:
-		return "no alert yet: this version was stored for another crawl, and is matched at the next visit", nil
+		return "no alert yet: this version was stored for another crawl, and is matched at the next visit"
 	case len(told) > 0 && u.Change == xmlschema.ChangeAdded:
-		return "no further alert: what was added since the owner was told is not relevant by itself", nil
+		return "no further alert: what was added since the owner was told is not relevant by itself"
 	case u.Change == xmlschema.ChangeFirst:
-		return "no alert: the URD asks for pages when they are first seen", nil
+		return "no alert: the URD asks for pages when they are first seen"
 	case !visited:
-		return "no alert: no pipeline has visited the page, which was imported", nil
+		return "no alert: no pipeline has visited the page, which was imported"
 	case u.Change == xmlschema.ChangeAdded && p.version.Number > 1:
-		return "no alert: the page was seen before without one, and what was added since is not relevant by itself", nil
+		return "no alert: the page was seen before without one, and what was added since is not relevant by itself"
 	}
-	return "no alert is stored: it has been removed, or was lost (webrace-store dlq list shows what failed)", nil
+	return "no alert is stored: it has been removed, or was lost (webrace-store dlq list shows what failed)"
 }

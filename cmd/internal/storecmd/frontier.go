@@ -10,14 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-func newFrontier(place *cli.Place) *cobra.Command {
+func newFrontier(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{Use: "frontier", Short: "what is to be fetched: stats, failed, rules, and hosts: pause, resume, drop"}
-	c.AddCommand(newFrontierStats(place), newFrontierFailed(place), newFrontierRules(place))
-	c.AddCommand(newFrontierHost(place)...)
+	c.AddCommand(newFrontierStats(globals), newFrontierFailed(globals), newFrontierRules(globals))
+	c.AddCommand(newFrontierHost(globals)...)
 	return c
 }
 
@@ -36,10 +37,10 @@ var statsListing = listing[queueStats]{
 	row: func(s queueStats) []any {
 		return []any{s.Pipeline, s.Known, s.Queued, s.Delayed, s.Failed, strings.Join(s.Paused, " ")}
 	},
-	view: func(s queueStats) any { return s },
+	json: func(s queueStats) any { return s },
 }
 
-func newFrontierStats(place *cli.Place) *cobra.Command {
+func newFrontierStats(globals *cli.Globals) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "stats [PIPELINE]",
@@ -47,7 +48,7 @@ func newFrontierStats(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store frontier stats --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withFrontier(c, place, lookIntoDir, args, func(store *frontier.Store, names []string) error {
+			return withFrontier(c, globals, lookIntoDir, args, func(store *frontier.Store, names []string) error {
 				_, err := statsListing.print(c, asJSON, statsOf(store, names))
 				return err
 			})
@@ -61,7 +62,7 @@ func statsOf(store *frontier.Store, names []string) iter.Seq2[queueStats, error]
 	return func(yield func(queueStats, error) bool) {
 		for _, name := range names {
 			var s frontier.Stats
-			err := store.Look(name, frontier.QueueOptions{}, func(queue *frontier.Queue) error {
+			err := store.View(name, frontier.QueueOptions{}, func(queue *frontier.Queue) error {
 				s = queue.Stats()
 				return nil
 			})
@@ -74,19 +75,41 @@ func statsOf(store *frontier.Store, names []string) iter.Seq2[queueStats, error]
 	}
 }
 
-var failedListing = listing[frontier.Failure]{
-	header: []string{"url", "status", "attempts", "error"},
-	row:    func(f frontier.Failure) []any { return []any{f.URL, f.Visit.Status, f.Visit.Attempts, f.Visit.Error} },
+// failedURL is a URL that gave no document in a pipeline.
+type failedURL struct {
+	frontier.Failure
+	pipeline string
 }
 
-func newFrontierFailed(place *cli.Place) *cobra.Command {
+var failedListing = listing[failedURL]{
+	header: []string{"url", "status", "attempts", "error", "pipeline"},
+	row: func(f failedURL) []any {
+		return []any{f.URL, f.Visit.Status, f.Visit.Attempts, f.Visit.Error, f.pipeline}
+	},
+	screen: &view[failedURL]{
+		header: []string{"url", "pipeline", "status", "unanswered", "reason"},
+		row: func(f failedURL) []any {
+			return []any{f.URL, f.pipeline, orNone(f.Visit.Status, ""), orNone(f.Visit.Attempts, "×"), ofURL(f.Visit.Error, f.URL)}
+		},
+	},
+}
+
+// orNone writes a number that says nothing if it is 0.
+func orNone(n int, unit string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n) + unit
+}
+
+func newFrontierFailed(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "failed [PIPELINE]",
-		Short:   "list the URLs that gave no document: URL, last status, times in a row without any answer, error",
+		Short:   "list the URLs that gave no document: URL, last status (0 if there was no answer), times in a row without any answer, error, pipeline",
 		Example: "  webrace-store frontier failed webrace",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withFrontier(c, place, lookIntoDir, args, func(store *frontier.Store, names []string) error {
+			return withFrontier(c, globals, lookIntoDir, args, func(store *frontier.Store, names []string) error {
 				n, err := failedListing.print(c, false, failuresOf(c.Context(), store, names))
 				if n == 0 && err == nil {
 					note(c, "every URL that was visited gave a document")
@@ -97,20 +120,20 @@ func newFrontierFailed(place *cli.Place) *cobra.Command {
 	}
 }
 
-func failuresOf(ctx context.Context, store *frontier.Store, names []string) iter.Seq2[frontier.Failure, error] {
-	return func(yield func(frontier.Failure, error) bool) {
+func failuresOf(ctx context.Context, store *frontier.Store, names []string) iter.Seq2[failedURL, error] {
+	return func(yield func(failedURL, error) bool) {
 		for _, name := range names {
 			more := true
-			err := store.Look(name, frontier.QueueOptions{}, func(queue *frontier.Queue) error {
+			err := store.View(name, frontier.QueueOptions{}, func(queue *frontier.Queue) error {
 				for failure, err := range queue.Failed(ctx) {
-					if more = yield(failure, err) && err == nil; !more {
+					if more = yield(failedURL{failure, name}, err) && err == nil; !more {
 						break
 					}
 				}
 				return nil
 			})
 			if err != nil && more {
-				more = yield(frontier.Failure{}, err)
+				more = yield(failedURL{}, err)
 			}
 			if !more {
 				return
@@ -120,8 +143,8 @@ func failuresOf(ctx context.Context, store *frontier.Store, names []string) iter
 }
 
 // withFrontier runs f on the frontier and the pipelines that are wanted: the one that is named, or all.
-func withFrontier(c *cobra.Command, place *cli.Place, open opening, wanted []string, f func(*frontier.Store, []string) error) error {
-	return open(place, func(dir *storage.Dir) error {
+func withFrontier(c *cobra.Command, globals *cli.Globals, open opening, wanted []string, f func(*frontier.Store, []string) error) error {
+	return open(globals, func(dir *storage.Dir) error {
 		store, err := dir.Frontier()
 		if err != nil {
 			return err
@@ -147,5 +170,5 @@ func unknownPipeline(name string, names []string) error {
 	if len(names) == 0 {
 		return errors.New("no pipeline has crawled yet")
 	}
-	return fmt.Errorf("pipeline %s has not crawled; there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("pipeline %s has not crawled; there are %s", name, suggest.Choices(name, names))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 )
@@ -14,11 +15,13 @@ import (
 type collection struct {
 	Versions int   `json:"versions"` // removed
 	Bodies   int   `json:"bodies"`
-	Kept     int   `json:"kept"` // about to go, and kept for somebody
+	Kept     int   `json:"kept"` // about to go, and kept for an owner
 	Expired  int   `json:"expired"`
 	Trimmed  int   `json:"trimmed"`
 	Segments int   `json:"segments"` // rewritten
 	Freed    int64 `json:"freed"`    // bytes on disk
+	Contexts int   `json:"contexts"` // of the quad store, removed
+	Quads    int   `json:"quads"`    // that these said
 }
 
 // gcFlags are how long things are kept.
@@ -28,7 +31,7 @@ type gcFlags struct {
 	dry, asJSON, setAside             bool
 }
 
-func newGC(place *cli.Place) *cobra.Command {
+func newGC(globals *cli.Globals) *cobra.Command {
 	var f gcFlags
 	c := &cobra.Command{
 		Use:   "gc",
@@ -44,12 +47,12 @@ The stage gc of webrace-run does the same, again and again with --continuous.`,
 			if f.dry && f.maxSize > 0 {
 				return cli.Wrongf("--dry-run says what would go for its age: it does not know --max-size")
 			}
-			return withDir(place, func(dir *storage.Dir) error { return f.run(c, dir) })
+			return withDir(globals, func(dir *storage.Dir) error { return f.run(c, dir) })
 		},
 	}
 	c.Flags().TextVar(&f.retention, "retention", pipeline.Duration(0), "keep versions that an annotation speaks of for this `TIME` since they were last current, as 90d; 0s for good")
 	c.Flags().TextVar(&f.unmatched, "retention-unmatched", pipeline.Duration(0), "keep other versions for this `TIME`")
-	c.Flags().TextVar(&f.annotations, "retention-annotations", pipeline.Duration(0), "let annotations that nobody took expire after this `TIME`, and remove them after it again")
+	c.Flags().TextVar(&f.annotations, "retention-annotations", pipeline.Duration(0), "let annotations that no owner took expire after this `TIME`, and remove them after it again")
 	c.Flags().TextVar(&f.maxSize, "max-size", pipeline.Size(0), "let the oldest versions go above this `SIZE` of documents on disk, as 10GB")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "say what would go for its age, and remove nothing")
 	c.Flags().BoolVar(&f.setAside, "set-aside", false, "also remove what crashes and repairs have set aside (*.set-aside)")
@@ -73,7 +76,7 @@ func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) error {
 		if f.asJSON {
 			return newEncoder(c.OutOrStdout()).Encode(map[string]int64{"versions": int64(versions), "bytes": bytes})
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "%s would be removed, of %d bytes before compression\n", cli.Count(versions, "version"), bytes)
+		_, err = fmt.Fprintf(cli.Prose(c.OutOrStdout()), "%s would be removed, of %s before compression\n", cli.Count(versions, "version"), terminal.Size(bytes))
 		return err
 	}
 	done, err := dir.Collect(c.Context(), f.retain())
@@ -85,13 +88,14 @@ func (f *gcFlags) run(c *cobra.Command, dir *storage.Dir) error {
 		if err != nil {
 			return err
 		}
-		note(c, "%.1f MB that were set aside are removed", float64(bytes)/1e6)
+		note(c, "%s that were set aside are removed", terminal.Size(bytes))
 	}
 	if f.asJSON {
 		return newEncoder(c.OutOrStdout()).Encode(collection{
 			done.Versions, done.Bodies, done.Kept, done.Expired, done.Trimmed, done.Segments, done.Freed,
+			done.Quads.Contexts, done.Quads.Quads,
 		})
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), done)
+	_, err = fmt.Fprintln(cli.Prose(c.OutOrStdout()), done)
 	return err
 }

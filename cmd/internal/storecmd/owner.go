@@ -1,59 +1,113 @@
 package storecmd
 
 import (
-	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"iter"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/cmd/internal/remote"
-	"github.com/webrace/webrace/pipeline/admin"
-	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
 )
 
-// Answer returns what runs a command for another process over a data directory that this one has open.
-func Answer(dir *storage.Dir) func(context.Context, remote.Call) int {
-	return func(ctx context.Context, call remote.Call) int {
-		root := newRoot(&cli.Place{Shared: dir, WorkDir: call.Dir})
-		root.SetArgs(call.Args)
-		root.SetIn(call.In)
-		root.SetOut(call.Out)
-		root.SetErr(call.Err)
-		return cli.Execute(ctx, root, call.Err)
+func newOwner(globals *cli.Globals) *cobra.Command {
+	c := &cobra.Command{Use: "owner", Short: "who asked for something, and how much they may cause, have and be sent: list, quota, budget"}
+	c.AddCommand(newOwnerList(globals), newOwnerQuota(globals), newOwnerBudget(globals))
+	return c
+}
+
+// ownerUsage is an owner, and how many requests they used today; those that served several owners count
+// as fractions. So many annotations were withheld from them today.
+type ownerUsage struct {
+	control.Owner
+	used     float64
+	withheld int
+}
+
+var ownerListing = listing[ownerUsage]{
+	header: []string{"owner", "urds", "quota", "used today", "withheld today"},
+	row: func(o ownerUsage) []any {
+		return []any{o.Name, o.URDs, o.Quota, strconv.FormatFloat(o.used, 'f', 1, 64), o.withheld}
+	},
+}
+
+func withUsage(owners iter.Seq2[control.Owner, error], used map[string]float64, withheld map[string]int) iter.Seq2[ownerUsage, error] {
+	return func(yield func(ownerUsage, error) bool) {
+		for o, err := range owners {
+			if !yield(ownerUsage{o, used[o.Name], withheld[o.Name]}, err) {
+				return
+			}
+		}
 	}
 }
 
-// askOwner has the process that owns the data directory run the command, if there is one that answers. The
-// command is not run here then: what it returns says with which status it ended. Whatever else keeps the
-// owner from being asked, the command finds out for itself.
-func askOwner(c *cobra.Command, place *cli.Place, args []string) error {
-	data, err := place.DataDir()
-	if err != nil {
-		return nil
+func newOwnerList(globals *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "list owners: name, number of URDs, requests a day (0 is no limit), those used today (UTC), and annotations withheld today",
+		Example: "  webrace-store owner list",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return lookIntoControl(globals, func(store *control.Store) error {
+				now := time.Now().UTC()
+				used, err := store.Usage(c.Context(), now.Format(time.DateOnly))
+				if err != nil {
+					return err
+				}
+				withheld, err := store.WithheldOn(c.Context(), now)
+				if err != nil {
+					return err
+				}
+				n, err := ownerListing.print(c, false, withUsage(store.Owners(c.Context()), used, withheld))
+				if n == 0 && err == nil {
+					note(c, noURDs)
+				}
+				return err
+			})
+		},
 	}
-	conn, err := admin.Dial(c.Context(), filepath.Join(data, storage.SocketName))
-	if err != nil {
-		return nil
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	client := remote.Client{In: c.InOrStdin(), Out: cli.Exact(c.OutOrStdout()), Err: cli.Exact(c.ErrOrStderr())} // the owner knows what is a terminal
-	status, err := client.Run(c.Context(), conn, remote.Request{
-		Args: args, Dir: dir, Stdin: screen(c.InOrStdin()), Stdout: screen(c.OutOrStdout()), Stderr: screen(c.ErrOrStderr()),
-	})
-	if err != nil {
-		return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("ask the process that has %s open: %w", data, err)}
-	}
-	return &cli.Error{Status: status}
 }
 
-func screen(stream any) remote.Screen {
-	if !cli.IsTerminal(stream) {
-		return remote.Screen{}
+func newOwnerQuota(globals *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use:     "quota NAME [N]",
+		Short:   "say, or with N set, how many requests a day an owner may cause; 0 is no limit",
+		Example: "  webrace-store owner quota eleni 5000",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return lookIntoControl(globals, func(store *control.Store) error {
+					quota, err := store.Quota(c.Context(), args[0])
+					if err == nil {
+						_, err = fmt.Fprintln(c.OutOrStdout(), quota)
+					}
+					return err
+				})
+			}
+			requests, err := strconv.Atoi(args[1])
+			if err != nil || requests < 0 {
+				return cli.Wrongf("%s: a quota is a number of requests a day, 0 for no limit", args[1])
+			}
+			return fillControl(globals, func(store *control.Store) error {
+				before, err := store.Quota(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if err := store.SetQuota(c.Context(), args[0], requests); err != nil {
+					return err
+				}
+				note(c, "%s may cause %s (before: %s)", args[0], requestsADay(requests), requestsADay(before))
+				return noteOwner(c, store, args[0])
+			})
+		},
 	}
-	return remote.Screen{Terminal: true, Columns: cli.Width(stream)}
+}
+
+// requestsADay writes a quota.
+func requestsADay(n int) string {
+	if n == 0 {
+		return "requests without a limit"
+	}
+	return cli.Count(n, "request") + " a day"
 }

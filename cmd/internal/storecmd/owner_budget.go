@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -8,7 +9,7 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-func newOwnerBudget(place *cli.Place) *cobra.Command {
+func newOwnerBudget(globals *cli.Globals) *cobra.Command {
 	var change control.Budget
 	var others, reset bool
 	c := &cobra.Command{
@@ -30,9 +31,9 @@ URDs beyond are refused when they are added; what an owner has already stays.`,
 			}
 			set := func(store *control.Store) error { return setBudget(c, store, owner, change, reset) }
 			if f := c.Flags(); reset || f.Changed("alerts") || f.Changed("urds") || f.Changed("keywords") {
-				return fillControl(place, set)
+				return fillControl(globals, set)
 			}
-			return lookIntoControl(place, func(store *control.Store) error {
+			return lookIntoControl(globals, func(store *control.Store) error {
 				b, err := store.Budget(c.Context(), owner)
 				if err != nil {
 					return err
@@ -71,7 +72,14 @@ func setBudget(c *cobra.Command, store *control.Store, owner string, change cont
 		if given("alerts") || given("urds") || given("keywords") {
 			return cli.Wrongf("--reset takes the whole budget back: give no numbers with it")
 		}
-		return store.SetBudget(c.Context(), owner, nil)
+		if err := store.SetBudget(c.Context(), owner, nil); err != nil {
+			return err
+		}
+		b, err := store.Budget(c.Context(), owner)
+		if err == nil {
+			note(c, "%s again: %s", whose(owner), allowed(b))
+		}
+		return err
 	}
 	b, err := store.Budget(c.Context(), owner)
 	if err != nil {
@@ -85,7 +93,51 @@ func setBudget(c *cobra.Command, store *control.Store, owner string, change cont
 			*part.to = *part.from
 		}
 	}
-	return store.SetBudget(c.Context(), owner, &b)
+	if err := store.SetBudget(c.Context(), owner, &b); err != nil {
+		return err
+	}
+	note(c, "%s: %s", whose(owner), allowed(b))
+	return noteOwner(c, store, owner)
+}
+
+// whose says who is given a budget; all others if that is none.
+func whose(owner string) string {
+	if owner == "" {
+		return "owners without a budget of their own may have"
+	}
+	return owner + " may have"
+}
+
+// allowed says what a budget allows.
+func allowed(b control.Budget) string {
+	number := func(n int, what string) string {
+		if n == 0 {
+			return what + "s without a limit"
+		}
+		return cli.Count(n, what)
+	}
+	alerts := number(b.Alerts, "annotation")
+	if b.Alerts > 0 {
+		alerts += " a day"
+	}
+	return fmt.Sprintf("%s, %s, %s", alerts, number(b.URDs, "URD"), number(b.Keywords, "keyword"))
+}
+
+// noteOwner says of an owner that there are no URDs of that name; none ("") are all others.
+func noteOwner(c *cobra.Command, store *control.Store, name string) error {
+	if name == "" {
+		return nil
+	}
+	for o, err := range store.Owners(c.Context()) {
+		if err != nil {
+			return err
+		}
+		if o.Name == name && o.URDs > 0 {
+			return nil
+		}
+	}
+	note(c, "%s has no URDs: webrace-store owner list shows who has", name)
+	return nil
 }
 
 // noteWithheld tells an owner, once for each day, that annotations were withheld from them.
@@ -93,7 +145,7 @@ func noteWithheld(c *cobra.Command, store *control.Store, owner string) error {
 	notices, err := store.Notices(c.Context(), owner)
 	for _, n := range notices {
 		note(c, "%s: withheld beyond the budget of %s so far: %s; the most relevant, of %d: %s %s",
-			n.Day.Format(time.DateOnly), owner, plural(n.Count, "annotation"), n.Best.Relevance, n.Best.URI, oneLine(n.Best.Title))
+			n.Day.Format(time.DateOnly), owner, cli.Count(n.Count, "annotation"), n.Best.Relevance, n.Best.URI, oneLine(n.Best.Title))
 	}
 	if len(notices) > 0 {
 		note(c, "webrace-store aci list --withheld --owner %s shows them", owner)

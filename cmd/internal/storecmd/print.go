@@ -7,10 +7,10 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
 )
@@ -19,13 +19,24 @@ import (
 type listing[T any] struct {
 	header []string
 	row    func(T) []any
-	view   func(T) any // nil where there is no --json
+	json   func(T) any // nil where there is no --json
+	screen *view[T]    // what a terminal shows instead of header and row; nil: the same
+}
+
+// view is how a kind of thing is listed for a person.
+type view[T any] struct {
+	header []string
+	row    func(T) []any
 }
 
 // print lists what a sequence yields, up to its first error, and returns how many there were. Rows have a
 // tab between their fields; on a terminal they are aligned under the header.
 func (l listing[T]) print(c *cobra.Command, asJSON bool, values iter.Seq2[T, error]) (n int, err error) {
-	out := newRows(c.OutOrStdout(), l.header, asJSON)
+	header, row := l.header, l.row
+	if l.screen != nil && cli.IsTerminal(c.OutOrStdout()) {
+		header, row = l.screen.header, l.screen.row
+	}
+	out := newRows(c.OutOrStdout(), header, asJSON)
 	for v, err := range values {
 		if err != nil {
 			out.flush()
@@ -33,9 +44,9 @@ func (l listing[T]) print(c *cobra.Command, asJSON bool, values iter.Seq2[T, err
 		}
 		n++
 		if asJSON {
-			err = out.json.Encode(l.view(v))
+			err = out.json.Encode(l.json(v))
 		} else {
-			err = out.row(l.row(v)...)
+			err = out.row(row(v)...)
 		}
 		if err != nil {
 			return n, err
@@ -44,22 +55,44 @@ func (l listing[T]) print(c *cobra.Command, asJSON bool, values iter.Seq2[T, err
 	return n, out.flush()
 }
 
-// rows writes lines, and says nothing until the first.
+// rows writes lines; for a terminal it gathers them, to align them under their header. Without any it says nothing.
 type rows struct {
-	w      io.Writer
+	w      *bufio.Writer
 	json   *json.Encoder
-	flush  func() error
+	screen bool // a terminal
 	header []string
+	table  [][]string // gathered
+	width  int
 }
 
 func newRows(w io.Writer, header []string, asJSON bool) *rows {
 	buffer := bufio.NewWriter(w)
-	r := &rows{w: buffer, json: newEncoder(buffer), flush: buffer.Flush}
-	if cli.IsTerminal(w) && !asJSON {
-		aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		r.w, r.flush, r.header = aligned, aligned.Flush, header
+	return &rows{w: buffer, json: newEncoder(buffer), screen: cli.IsTerminal(w) && !asJSON, header: header, width: cli.Columns(w)}
+}
+
+// WriteTable writes rows as all commands here do: aligned under a header on a terminal, with tabs between the fields
+// elsewhere.
+func WriteTable(w io.Writer, header []string, fields [][]any) error {
+	out := newRows(w, header, false)
+	for _, row := range fields {
+		if err := out.row(row...); err != nil {
+			return err
+		}
 	}
-	return r
+	return out.flush()
+}
+
+// flush writes what was gathered.
+func (r *rows) flush() error {
+	if len(r.table) > 0 {
+		var header []string
+		for _, name := range r.header {
+			header = append(header, strings.ToUpper(name))
+		}
+		r.w.WriteString(terminal.Table(header, r.table, r.width)) // Flush has its error
+		r.table, r.header = nil, nil
+	}
+	return r.w.Flush()
 }
 
 func newEncoder(w io.Writer) *json.Encoder {
@@ -69,19 +102,29 @@ func newEncoder(w io.Writer) *json.Encoder {
 }
 
 func (r *rows) row(fields ...any) error {
-	if r.header != nil {
-		header := strings.ToUpper(strings.Join(r.header, "\t"))
-		r.header = nil
-		if _, err := fmt.Fprintln(r.w, header); err != nil {
-			return err
-		}
-	}
 	texts := make([]string, len(fields))
 	for i, f := range fields {
-		texts[i] = field(f)
+		if texts[i] = field(f); r.screen {
+			texts[i] = shortened(f, texts[i])
+		}
+	}
+	if r.screen {
+		r.table = append(r.table, texts)
+		return nil
 	}
 	_, err := fmt.Fprintln(r.w, strings.Join(texts, "\t"))
 	return err
+}
+
+// shownDigits is how many digits of a digest a person needs to tell it from others.
+const shownDigits = 12
+
+// shortened is a field as a person reads it.
+func shortened(value any, text string) string {
+	if _, isDigest := value.(webrace.Digest); isDigest && text != "" {
+		return strings.TrimPrefix(text, "sha256:")[:shownDigits]
+	}
+	return text
 }
 
 // field writes one field of a row. No text brings tabs or lines of its own, nor what a terminal would obey, to
@@ -97,14 +140,6 @@ func field(value any) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// plural counts things: 1 URD, 2 URDs.
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
 
 // moment is a time as programs read it; empty for never.
 func moment(t time.Time) string {

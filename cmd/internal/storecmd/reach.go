@@ -15,14 +15,14 @@ import (
 // reach is what the stores know of who is asked about a URL, as it is shown to who asks with some credentials
 // or with none: that is for those who gave them.
 type reach struct {
-	url       string
-	secret    string // the name of the credentials
-	standings []standing
+	url      string
+	secret   string // the name of the credentials
+	statuses []urlStatus
 }
 
 // reachOf finds the reach of a URL.
 func (f frontiers) reachOf(secret, url string) (*reach, error) {
-	all, err := f.standingsOf(secret, url)
+	all, err := f.statusesOf(secret, url)
 	return &reach{url, secret, all}, err
 }
 
@@ -34,7 +34,7 @@ func (r *reach) concerns(u control.URD) bool {
 	if u.Crawl.ID == "" {
 		return false
 	}
-	if _, _, came := cameTo(r.standings, u.Crawl.ID); came {
+	if _, _, came := cameTo(r.statuses, u.Crawl.ID); came {
 		return true
 	}
 	return inScope(u.Crawl, r.url)
@@ -47,24 +47,28 @@ func inScope(crawl webrace.Crawl, url string) bool {
 
 // asks reports whether the URD is asked about the URL when that is fetched, and says why.
 func (r *reach) asks(u control.URD) (bool, string) {
-	const private = "it was fetched with credentials, and is for those who gave them"
+	private := "it was fetched with credentials, and is for those who gave them"
+	if r.secret == "" {
+		private = "it was asked for by a request of a URD's own, and is for those who make it"
+	}
+	isPrivate := r.secret != "" || urlnorm.IsMarked(r.url)
 	prefix, watches := u.Prefix()
-	at, came, ok := cameTo(r.standings, u.Crawl.ID)
+	at, came, ok := cameTo(r.statuses, u.Crawl.ID)
 	switch {
 	case watches && !urlnorm.HasPrefix(r.url, prefix):
 		return false, "it does not lie under what the URD watches"
-	case watches && r.secret != "":
+	case watches && isPrivate:
 		return false, "it lies under what the URD watches, but " + private
 	case watches:
 		return true, "it lies under what the URD watches"
-	case ok && at.nobody:
+	case ok && at.unmatched:
 		return false, fmt.Sprintf("its crawl came to it on level %d in pipeline %s, which has no stage keyword-filter", level(came.Distance), at.pipeline)
 	case ok && came.Waiting && !at.shownTo(u.Crawl.ID) && within(came.Distance, u.Crawl.Levels):
 		return false, fmt.Sprintf("its crawl came to it on level %d, and it %s (pipeline %s)", level(came.Distance), at.state(), at.pipeline)
 	case ok && within(came.Distance, u.Crawl.Levels):
 		return true, fmt.Sprintf("its crawl came to it on level %d", level(came.Distance))
 	}
-	if everyone, found := r.everyone(); found && r.secret == "" {
+	if everyone, found := r.everyone(); found && !isPrivate {
 		return true, fmt.Sprintf("pipeline %s asks everyone (keyword-filter.audience)", everyone.pipeline)
 	}
 	switch {
@@ -91,7 +95,7 @@ func othersSee(secret string) string {
 }
 
 // shownTo reports whether a crawl was shown the URL in an earlier round.
-func (s standing) shownTo(crawl string) bool {
+func (s urlStatus) shownTo(crawl string) bool {
 	if s.Visit == nil {
 		return false
 	}
@@ -100,37 +104,37 @@ func (s standing) shownTo(crawl string) bool {
 }
 
 // everyone returns where the URL was fetched for everyone.
-func (r *reach) everyone() (standing, bool) {
-	i := slices.IndexFunc(r.standings, func(s standing) bool { return s.everyone && s.Visit != nil })
+func (r *reach) everyone() (urlStatus, bool) {
+	i := slices.IndexFunc(r.statuses, func(s urlStatus) bool { return s.everyone && s.Visit != nil })
 	if i < 0 {
-		return standing{}, false
+		return urlStatus{}, false
 	}
-	return r.standings[i], true
+	return r.statuses[i], true
 }
 
 // notReached says why the crawl of a URD did not come to a page within its scope.
 func (r *reach) notReached(u control.URD) string {
-	for _, s := range r.standings {
+	for _, s := range r.statuses {
 		if s.State == frontier.Unseen && s.Refused == frontier.Rule {
 			return fmt.Sprintf("its crawl does not come to it: the rule %q of pipeline %s denies it", s.Gate.Rule.Text(), s.pipeline)
 		}
 	}
-	nobody := "no page of it leads here"
+	reason := "no page of it leads here"
 	switch n := u.Crawl.Levels; {
 	case n == 1:
 		return "its crawl does not come to it: it fetches the start page alone (depth 1)"
 	case n == 2:
-		nobody = "its start page does not lead here"
+		reason = "its start page does not lead here"
 	case n > 2:
-		nobody = fmt.Sprintf("no page on its first %d levels leads here", n-1)
+		reason = fmt.Sprintf("no page on its first %d levels leads here", n-1)
 	}
-	return "its crawl did not come to it: it has not run since the URD was added, or " + nobody
+	return "its crawl did not come to it: it has not run since the URD was added, or " + reason
 }
 
 // shown returns what the URD was last shown of the URL: the version, and as of which revision of the URDs
 // that was matched; false where the URL was never visited for it.
 func (r *reach) shown(u control.URD) (shown webrace.Shown, visited bool) {
-	if at, _, ok := cameTo(r.standings, u.Crawl.ID); ok {
+	if at, _, ok := cameTo(r.statuses, u.Crawl.ID); ok {
 		if at.Visit == nil {
 			return webrace.Shown{}, false
 		}
@@ -138,7 +142,7 @@ func (r *reach) shown(u control.URD) (shown webrace.Shown, visited bool) {
 		return shown, true
 	}
 	var last *webrace.Visit
-	for _, s := range r.standings {
+	for _, s := range r.statuses {
 		if s.Visit != nil && (last == nil || s.Visit.At.After(last.At)) {
 			last = s.Visit
 		}

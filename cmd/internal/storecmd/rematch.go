@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -24,7 +24,7 @@ type rematchFlags struct {
 	json        bool
 }
 
-func newRematch(place *cli.Place) *cobra.Command {
+func newRematch(globals *cli.Globals) *cobra.Command {
 	var flags rematchFlags
 	c := &cobra.Command{
 		Use:   "rematch OWNER",
@@ -33,7 +33,7 @@ func newRematch(place *cli.Place) *cobra.Command {
 as if none of them had been seen before, and lists what its owner would be told, in the
 order in which it came. With --all-versions the versions of a document are gone through as they
 came, and each is matched as the URD says: what was added, the whole page, or pages when
-first seen. Nothing is stored, and nobody is told.
+first seen. Nothing is stored, and no owner is told.
 
 A URD is asked about a document as in a pipeline: its crawl came to it within its depth,
 or it lies under the prefix that the URD watches. Where a crawl has never run, as that of
@@ -50,7 +50,7 @@ for another interest or of another version; or "new".`,
   webrace-store rematch eleni --urd u1 --all-versions --json
   webrace-store rematch eleni --secret bank`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return flags.run(c, place, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return flags.run(c, globals, args[0]) },
 	}
 	f := c.Flags()
 	f.StringArrayVar(&flags.urds, "urd", nil, "only the URD with this `ID`, as often as needed")
@@ -63,7 +63,7 @@ for another interest or of another version; or "new".`,
 	return c
 }
 
-func (f *rematchFlags) run(c *cobra.Command, place *cli.Place, owner string) error {
+func (f *rematchFlags) run(c *cobra.Command, globals *cli.Globals, owner string) error {
 	if f.limit < 0 {
 		return cli.Wrongf("--limit %d: it is 0, for all, or more", f.limit)
 	}
@@ -77,8 +77,8 @@ func (f *rematchFlags) run(c *cobra.Command, place *cli.Place, owner string) err
 			return cli.Wrong(err)
 		}
 	}
-	return lookIntoDir(place, func(dir *storage.Dir) error {
-		return withFrontiers(c, place, dir, func(queues frontiers) error {
+	return lookIntoDir(globals, func(dir *storage.Dir) error {
+		return withFrontiers(c, globals, dir, func(queues frontiers) error {
 			store, err := dir.Control()
 			if err != nil {
 				return err
@@ -87,7 +87,7 @@ func (f *rematchFlags) run(c *cobra.Command, place *cli.Place, owner string) err
 			if err != nil {
 				return err
 			}
-			asked, err := f.interests(c, place, store, owner)
+			asked, err := f.interests(c, globals, store, owner)
 			if err != nil {
 				return err
 			}
@@ -101,8 +101,8 @@ func (f *rematchFlags) run(c *cobra.Command, place *cli.Place, owner string) err
 }
 
 // interests returns what is to be matched again.
-func (f *rematchFlags) interests(c *cobra.Command, place *cli.Place, store *control.Store, owner string) (all []*rematched, err error) {
-	urds, err := f.requests(c, place, store, owner)
+func (f *rematchFlags) interests(c *cobra.Command, globals *cli.Globals, store *control.Store, owner string) (all []*rematched, err error) {
+	urds, err := f.requests(c, globals, store, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +123,9 @@ func (f *rematchFlags) interests(c *cobra.Command, place *cli.Place, store *cont
 	return all, nil
 }
 
-func (f *rematchFlags) requests(c *cobra.Command, place *cli.Place, store *control.Store, owner string) (all []control.URD, err error) {
+func (f *rematchFlags) requests(c *cobra.Command, globals *cli.Globals, store *control.Store, owner string) (all []control.URD, err error) {
 	if f.draft != "" {
-		return readDraft(c, place, f.draft, owner)
+		return readDraft(c, globals, f.draft, owner)
 	}
 	for urd, err := range store.ByOwner(c.Context(), owner) {
 		if err != nil {
@@ -147,9 +147,9 @@ func (f *rematchFlags) requests(c *cobra.Command, place *cli.Place, store *contr
 }
 
 // readDraft reads URDs that are not stored, or not as they stand there.
-func readDraft(c *cobra.Command, place *cli.Place, path, owner string) (all []control.URD, err error) {
+func readDraft(c *cobra.Command, globals *cli.Globals, path, owner string) (all []control.URD, err error) {
 	flags := importFlags{owner: owner, format: "xml"}
-	urds, err := flags.read(c, place, path)
+	urds, err := flags.read(c, globals, path)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func readDraft(c *cobra.Command, place *cli.Place, path, owner string) (all []co
 			return nil, cli.Wrongf("%s: %s: %w", path, ordinal(i, u), err)
 		}
 		if u.ID == "" {
-			u.ID = xmlschema.DeriveID(u.Owner, u.URI, u.InterestHash())
+			u.ID = xmlschema.DeriveID(u.Owner, u.Source(), u.InterestHash())
 		}
 		all = append(all, control.URD{URD: u, Crawl: crawl})
 	}

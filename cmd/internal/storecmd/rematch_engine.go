@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
-	"github.com/webrace/webrace/internal/likeness"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/simhash"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
@@ -135,7 +136,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		for i := range asked {
 			interests[i] = asked[i].Interest
 		}
-		parts := annotate.Parts(ctx, interests, document.parts())
+		parts := annotate.Parts(ctx, interests, document.parts)
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
@@ -145,6 +146,13 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			}
 			since := states[i].version
 			alert := states[i].show(interest.Interest, v.Number, parts[i].Text)
+			states[i].gone(interest.Interest, document, parts[i].Text)
+			if alert != nil {
+				var err error
+				if alert, err = states[i].count(ctx, interest.Interest, document, alert); err != nil {
+					return true, err
+				}
+			}
 			if alert == nil || v.FetchedAt.Before(r.since) {
 				continue
 			}
@@ -172,6 +180,7 @@ func unlessGone(err error) error {
 type seen struct {
 	version  int // the last; 0 for none
 	baseline match.Baseline
+	told     *webrace.Told // the number; nil for none
 }
 
 // show matches a version, as the URD says of one it has seen before, and returns the alert.
@@ -190,6 +199,42 @@ func (s *seen) show(i *annotate.Interest, version int, text *webrace.Text) *matc
 	}
 	_, alert := i.Worth(text, added)
 	return alert
+}
+
+// count returns the alert if the number of a version, compared with the one that was told last, meets the condition of
+// the URD, or that has none. The error is that of the context.
+func (s *seen) count(ctx context.Context, i *annotate.Interest, d *stored, alert *match.Alert) (*match.Alert, error) {
+	when := i.Number()
+	if when == nil {
+		return alert, nil
+	}
+	number, found, err := when.Number(ctx, d.parts, d.Language, selection.NewBudget())
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	tell, next, err := when.Judge(number, found, s.told, selection.NewBudget())
+	if err != nil {
+		return nil, nil // as in a pipeline, which counts it
+	}
+	if found || s.told != nil {
+		s.told = &next
+	}
+	if !tell {
+		return nil, nil
+	}
+	return alert, nil
+}
+
+// gone notes, as a pipeline does, that the part of a version has no text any more: a number that comes back with it
+// is told of again. Of a page without any text only what it says as data is looked at.
+func (s *seen) gone(i *annotate.Interest, d *stored, part *webrace.Text) {
+	when := i.Number()
+	if when == nil || s.told == nil || len(part.Blocks) > 0 || len(d.Text.Blocks) == 0 && !i.AsksForData() {
+		return
+	}
+	if _, next, err := when.Judge(0, false, s.told, selection.NewBudget()); err == nil {
+		s.told = &next
+	}
 }
 
 // asked returns the URDs that are asked about a URL: those that a pipeline asks, and those whose crawl would
@@ -224,7 +269,7 @@ func (r *rematch) ran(i *rematched) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		_, _, ran := cameTo(start.standings, i.urd.Crawl.ID)
+		_, _, ran := cameTo(start.statuses, i.urd.Crawl.ID)
 		i.ran = &ran
 	}
 	return *i.ran, nil
@@ -304,7 +349,7 @@ func (m *mirrors) add(aci *xmlschema.ACI) bool {
 		}
 	}
 	for _, first := range m.matched[d.Matched] {
-		if likeness.Alike(first.likeness, d.Likeness) && first.lists(aci.URI) {
+		if simhash.Alike(first.likeness, d.Likeness) && first.lists(aci.URI) {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/annotate"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/xmlschema"
 )
 

@@ -3,16 +3,19 @@ package storecmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/suggest"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
 )
 
-func newScope(place *cli.Place) *cobra.Command {
+func newScope(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "scope",
 		Short: "which URLs are taken, also while pipelines run: add, rm, list",
@@ -22,16 +25,18 @@ func newScope(place *cli.Place) *cobra.Command {
   webrace-store scope add trust path /archive/ --first --comment "no trap, asked 21 November"
   webrace-store scope rm 1 --pipeline webrace`,
 	}
-	c.AddCommand(newScopeAdd(place), newScopeRemove(place), newScopeList(place))
+	c.AddCommand(newScopeAdd(globals), newScopeRemove(globals), newScopeList(globals))
 	return c
 }
 
-func newScopeAdd(place *cli.Place) *cobra.Command {
+func newScopeAdd(globals *cli.Globals) *cobra.Command {
 	var pipeline, comment string
 	var first bool
 	c := &cobra.Command{
-		Use:     "add allow|deny|trust KIND PATTERN",
-		Short:   "add a rule, of the form that frontier.rules have, behind those that were added before",
+		Use:   "add allow|deny|trust KIND PATTERN",
+		Short: "add a rule, of the form that frontier.rules have, behind those that were added before",
+		Long: "add adds a rule to the pipelines that have crawled; before the first crawl, to all that can; with --pipeline, to\n" +
+			"that one in any case. It holds from now on, also while pipelines run.",
 		Example: "  webrace-store scope add deny path /calendar/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,13 +47,24 @@ func newScopeAdd(place *cli.Place) *cobra.Command {
 			if r, err := scope.ParseRule(line); err != nil || r == nil {
 				return cli.Wrongf("%q is no rule: %v", line, err)
 			}
-			return eachQueue(c, place, pipeline, func(ctx context.Context, q queue) error {
-				r, err := scope.ParseRule(line) // one for each queue: they count their hits
-				if err != nil {
+			var names []string
+			err := fillDir(globals, func(dir *storage.Dir) error {
+				if err := makeQueues(globals, dir, pipeline); err != nil {
 					return err
 				}
-				return q.AddRule(ctx, r, first)
+				return inEachQueue(c, globals, dir, pipeline, func(ctx context.Context, q queue) error {
+					names = append(names, q.pipeline)
+					r, err := scope.ParseRule(line) // one for each queue: they count their hits
+					if err != nil {
+						return err
+					}
+					return q.AddRule(ctx, r, first)
+				})
 			})
+			if err == nil {
+				note(c, "added to %s: %s", suggest.And(names), line)
+			}
+			return err
 		},
 	}
 	pipelineFlag(c, &pipeline)
@@ -57,7 +73,7 @@ func newScopeAdd(place *cli.Place) *cobra.Command {
 	return c
 }
 
-func newScopeRemove(place *cli.Place) *cobra.Command {
+func newScopeRemove(globals *cli.Globals) *cobra.Command {
 	var pipeline string
 	c := &cobra.Command{
 		Use:     "rm RULE|NUMBER",
@@ -65,18 +81,23 @@ func newScopeRemove(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store scope rm 2",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			removed := false
+			var names []string
 			wanted := strings.Join(args, " ")
-			err := eachQueue(c, place, pipeline, func(ctx context.Context, q queue) error {
+			err := eachQueue(c, globals, withDir, pipeline, func(ctx context.Context, q queue) error {
 				text, err := q.ruleText(wanted)
 				if err != nil || text == "" {
 					return err
 				}
 				one, err := q.RemoveRule(ctx, text)
-				removed = removed || one
+				if one {
+					names = append(names, q.pipeline+": "+text)
+				}
 				return err
 			})
-			if err == nil && !removed {
+			switch {
+			case err == nil && len(names) > 0:
+				note(c, "removed from %s", suggest.And(names))
+			case err == nil:
 				err = fmt.Errorf("no rule %q was added: webrace-store scope list shows those that were; others are in the configuration", wanted)
 			}
 			return err
@@ -122,21 +143,21 @@ var rulesListing = listing[rule]{
 		}
 		return []any{r.Pipeline, r.Number, r.Hits, from, r.Rule, r.Comment}
 	},
-	view: func(r rule) any { return r },
+	json: func(r rule) any { return r },
 }
 
-func newScopeList(place *cli.Place) *cobra.Command {
+func newScopeList(globals *cli.Globals) *cobra.Command {
 	var pipeline string
-	c := listRules(place, "list", "scope list --pipeline webrace", cobra.NoArgs, func([]string) string { return pipeline })
+	c := listRules(globals, "list", "scope list --pipeline webrace", cobra.NoArgs, func([]string) string { return pipeline })
 	pipelineFlag(c, &pipeline)
 	return c
 }
 
-func newFrontierRules(place *cli.Place) *cobra.Command {
-	return listRules(place, "rules [PIPELINE]", "frontier rules webrace --json", cobra.MaximumNArgs(1), func(args []string) string { return strings.Join(args, "") })
+func newFrontierRules(globals *cli.Globals) *cobra.Command {
+	return listRules(globals, "rules [PIPELINE]", "frontier rules webrace --json", cobra.MaximumNArgs(1), func(args []string) string { return strings.Join(args, "") })
 }
 
-func listRules(place *cli.Place, use, example string, args cobra.PositionalArgs, pipeline func(args []string) string) *cobra.Command {
+func listRules(globals *cli.Globals, use, example string, args cobra.PositionalArgs, pipeline func(args []string) string) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     use,
@@ -145,7 +166,7 @@ func listRules(place *cli.Place, use, example string, args cobra.PositionalArgs,
 		Args:    args,
 		RunE: func(c *cobra.Command, args []string) error {
 			var list []rule
-			err := eachQueue(c, place, pipeline(args), func(_ context.Context, q queue) error {
+			err := eachQueue(c, globals, lookIntoDir, pipeline(args), func(_ context.Context, q queue) error {
 				all, added := q.Rules()
 				for i, r := range all {
 					list = append(list, rule{q.pipeline, i + 1, r.Hits(), i < added, r.Text(), r.Comment()})
@@ -163,7 +184,7 @@ func listRules(place *cli.Place, use, example string, args cobra.PositionalArgs,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines")
-	settingsFlag(c, place)
+	settingsFlag(c, globals)
 	return c
 }
 
@@ -172,25 +193,70 @@ func pipelineFlag(c *cobra.Command, pipeline *string) {
 }
 
 // eachQueue runs f on the queue of a pipeline, or on those of all.
-func eachQueue(c *cobra.Command, place *cli.Place, pipeline string, f func(context.Context, queue) error) error {
-	return withDir(place, func(dir *storage.Dir) error {
-		return withFrontiers(c, place, dir, func(all frontiers) error {
-			var names []string
-			found := false
-			for _, q := range all {
-				names = append(names, q.pipeline)
-				if pipeline != "" && q.pipeline != pipeline {
-					continue
-				}
-				found = true
-				if err := f(c.Context(), q); err != nil {
-					return err
-				}
+func eachQueue(c *cobra.Command, globals *cli.Globals, open opening, pipeline string, f func(context.Context, queue) error) error {
+	return open(globals, func(dir *storage.Dir) error { return inEachQueue(c, globals, dir, pipeline, f) })
+}
+
+func inEachQueue(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, pipeline string, f func(context.Context, queue) error) error {
+	return withFrontiers(c, globals, dir, func(all frontiers) error {
+		var names []string
+		found := false
+		for _, q := range all {
+			names = append(names, q.pipeline)
+			if pipeline != "" && q.pipeline != pipeline {
+				continue
 			}
-			if !found {
-				return unknownPipeline(pipeline, names)
+			found = true
+			if err := f(c.Context(), q); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		if !found {
+			return unknownPipeline(pipeline, names)
+		}
+		return nil
 	})
+}
+
+// makeQueues makes the queue of a pipeline that has not crawled yet; where none is named and none has crawled, those of
+// all pipelines that can, as far as they are set up.
+func makeQueues(globals *cli.Globals, dir *storage.Dir, pipeline string) error {
+	store, err := dir.Frontier()
+	if err != nil {
+		return err
+	}
+	known, err := store.Pipelines()
+	if err != nil || pipeline == "" && len(known) > 0 || slices.Contains(known, pipeline) {
+		return err
+	}
+	names := []string{pipeline}
+	if pipeline == "" {
+		loaded, err := globals.Load(config.LoadOptions{Run: []string{}})
+		if err != nil {
+			return err
+		}
+		names = nil
+		for _, p := range loaded.Pipelines {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range names {
+		m, o, err := configured(globals, name)
+		switch {
+		case pipeline != "" && err != nil:
+			return err
+		case pipeline != "" && !m.crawls:
+			return cli.Wrongf("pipeline %s has no stage frontier, whose rules these are", pipeline)
+		case err != nil || !m.crawls:
+			continue
+		}
+		queue, err := store.Queue(name, o)
+		if err != nil {
+			return err
+		}
+		if err := queue.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

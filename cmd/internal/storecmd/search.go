@@ -54,7 +54,7 @@ type searchOptions struct {
 	fragmentsOf *fulltext.Highlighter
 }
 
-func newSearch(place *cli.Place) *cobra.Command {
+func newSearch(globals *cli.Globals) *cobra.Command {
 	o := new(searchOptions)
 	c := &cobra.Command{
 		Use:   "search WORDS…",
@@ -76,12 +76,12 @@ func newSearch(place *cli.Place) *cobra.Command {
 				return cli.Wrongf("choose --secret or --rebuild: what was fetched with credentials is in no index")
 			}
 			if o.rebuild {
-				return withDir(place, func(dir *storage.Dir) error { return rebuildIndex(c, dir) })
+				return withDir(globals, func(dir *storage.Dir) error { return rebuildIndex(c, dir) })
 			}
 			if err := o.read(c, words); err != nil {
 				return err
 			}
-			return o.look(c, place)
+			return o.look(c, globals)
 		},
 	}
 	o.addFlags(c.Flags())
@@ -142,9 +142,9 @@ func (o *searchOptions) read(c *cobra.Command, words []string) error {
 }
 
 // look searches a directory that is opened for reading alone, unless its index has to be brought up to date first.
-func (o *searchOptions) look(c *cobra.Command, place *cli.Place) error {
+func (o *searchOptions) look(c *cobra.Command, globals *cli.Globals) error {
 	var outdated string
-	err := lookIntoDir(place, func(dir *storage.Dir) (err error) {
+	err := lookIntoDir(globals, func(dir *storage.Dir) (err error) {
 		if o.secret == "" {
 			outdated, err = dir.FulltextOutdated()
 		}
@@ -157,7 +157,7 @@ func (o *searchOptions) look(c *cobra.Command, place *cli.Place) error {
 		return err
 	}
 	note(c, "%s: the full-text index is brought up to date first", outdated)
-	return withDir(place, func(dir *storage.Dir) error { return o.search(c, dir) })
+	return withDir(globals, func(dir *storage.Dir) error { return o.search(c, dir) })
 }
 
 func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
@@ -179,7 +179,7 @@ func (o *searchOptions) search(c *cobra.Command, dir *storage.Dir) error {
 	if err := o.print(c, dir, results); err != nil {
 		return err
 	}
-	note(c, "%s", o.place(results))
+	note(c, "%s", o.shownOf(results))
 	return nil
 }
 
@@ -212,18 +212,18 @@ func pointed(err error) error {
 	return fmt.Errorf("%w\n  %s\n  %s^", err, wrong.Query, strings.Repeat(" ", wrong.Column-1))
 }
 
-// place says which hits of all were shown, and how to see more.
-func (o *searchOptions) place(r fulltext.Results) string {
+// shownOf says which hits of all were shown, and how to see more.
+func (o *searchOptions) shownOf(r fulltext.Results) string {
 	from, to := o.query.From+1, o.query.From+len(r.Hits)
-	place := fmt.Sprintf("%d to %d of %d", from, to, r.Total)
+	shown := fmt.Sprintf("%d to %d of %d", from, to, r.Total)
 	switch {
 	case uint64(to) >= r.Total:
 	case o.query.From%o.query.Size == 0:
-		place += fmt.Sprintf("; --page %d shows more", o.query.From/o.query.Size+2)
+		shown += fmt.Sprintf("; --page %d shows more", o.query.From/o.query.Size+2)
 	default:
-		place += fmt.Sprintf("; --from %d shows more", to)
+		shown += fmt.Sprintf("; --from %d shows more", to)
 	}
-	return place
+	return shown
 }
 
 func (o *searchOptions) sayWhyNothing(c *cobra.Command, dir *storage.Dir, index *fulltext.Store, total uint64) error {
@@ -236,9 +236,9 @@ func (o *searchOptions) sayWhyNothing(c *cobra.Command, dir *storage.Dir, index 
 	case n == 0:
 		note(c, "nothing is indexed yet: webrace-run search fills the index")
 	case total > 0:
-		note(c, "no more than %s found by %s", plural(int(total), "document"), o.query.Text)
+		note(c, "no more than %s found by %s", cli.Count(int(total), "document"), o.query.Text)
 	default:
-		note(c, "none of %s is found by %s%s", plural(int(n), "document"), o.query.Text, o.didYouMean(c, index))
+		note(c, "none of %s is found by %s%s", cli.Count(int(n), "document"), o.query.Text, o.didYouMean(c, index))
 		if behind, err := dir.Unsearchable(); err == nil && behind > 0 && o.secret == "" {
 			note(c, "%s not indexed yet: webrace-run search brings the index up to date", are(int(behind), "stored version"))
 		}
@@ -250,7 +250,7 @@ func are(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " is"
 	}
-	return plural(n, noun) + " are"
+	return cli.Count(n, noun) + " are"
 }
 
 // didYouMean suggests another query if there is one; a suggestion that fails is none.
@@ -282,7 +282,7 @@ func rebuildIndex(c *cobra.Command, dir *storage.Dir) error {
 	}
 	n, err := index.Count()
 	if err == nil {
-		note(c, "%s indexed", plural(int(n), "document"))
+		note(c, "%s indexed", cli.Count(int(n), "document"))
 	}
 	return err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/fulltext"
@@ -21,8 +20,8 @@ import (
 // shownFragments is how many parts of a text are shown.
 const shownFragments = 2
 
-// hitView is a hit as a JSON line.
-type hitView struct {
+// hitJSON is a hit as a JSON line.
+type hitJSON struct {
 	URL        string   `json:"url"`
 	Title      string   `json:"title"`
 	Version    int      `json:"version"`
@@ -34,14 +33,14 @@ type hitView struct {
 	Fragments  []string `json:"fragments"`
 }
 
-// facetsView is the JSON line behind the hits.
-type facetsView struct {
+// facetsJSON is the JSON line behind the hits.
+type facetsJSON struct {
 	Total  uint64                 `json:"total"`
-	Facets map[string][]countView `json:"facets"`
+	Facets map[string][]countJSON `json:"facets"`
 	Others map[string]int         `json:"others,omitempty"`
 }
 
-type countView struct {
+type countJSON struct {
 	Value string `json:"value"`
 	Count int    `json:"count"`
 }
@@ -91,11 +90,7 @@ func (o *searchOptions) fragments(cache *objects.Store, hit fulltext.Hit, marks 
 	if err != nil {
 		return nil, err
 	}
-	body, header, err := cache.Body(version)
-	if err != nil {
-		return nil, err
-	}
-	r, err := extract.Document(body, extract.ContentType(header, version.MediaType), hit.URL, extract.Options{MaxLinks: 1})
+	r, err := read(cache, version)
 	if err != nil {
 		return nil, err
 	}
@@ -125,17 +120,17 @@ func (p jsonHits) hit(h fulltext.Hit, fragments []string) error {
 	if fragments == nil {
 		fragments = []string{}
 	}
-	return newEncoder(p.w).Encode(hitView{
+	return newEncoder(p.w).Encode(hitJSON{
 		h.URL, h.Title, h.Version, h.Superseded, moment(h.Date), h.Language, h.Type, h.Score, fragments,
 	})
 }
 
 func (p jsonHits) facets(r fulltext.Results) error {
-	view := facetsView{Total: r.Total, Facets: map[string][]countView{}, Others: map[string]int{}}
+	view := facetsJSON{Total: r.Total, Facets: map[string][]countJSON{}, Others: map[string]int{}}
 	for name, facet := range r.Facets {
-		view.Facets[name] = []countView{}
+		view.Facets[name] = []countJSON{}
 		for _, c := range facet.Counts {
-			view.Facets[name] = append(view.Facets[name], countView(c))
+			view.Facets[name] = append(view.Facets[name], countJSON(c))
 		}
 		if facet.Others > 0 {
 			view.Others[name] = facet.Others

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"golang.org/x/text/width"
-
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/storage/fulltext"
 )
@@ -18,7 +16,7 @@ const (
 	plain         = "\x1b[0m"
 )
 
-// screenHits shows hits to somebody at a terminal, of which w is an exact writer.
+// screenHits shows hits on a terminal, of which w is an exact writer.
 type screenHits struct {
 	w     io.Writer
 	width int
@@ -52,7 +50,7 @@ func (p *screenHits) hit(h fulltext.Hit, fragments []string) error {
 		lines = append(lines, indent+dim+cut(strings.Join(about, " · "), p.width-len(indent))+plain)
 	}
 	for _, fragment := range fragments {
-		for _, line := range wrap(fragment, p.width-len(indent)) {
+		for _, line := range terminal.Fill(fragment, p.width-len(indent), p.width-len(indent)) {
 			lines = append(lines, indent+line)
 		}
 	}
@@ -69,17 +67,16 @@ func (p *screenHits) facets(r fulltext.Results) error {
 		}
 		var values []string
 		for _, c := range facet.Counts {
-			values = append(values, fmt.Sprintf("%s\u00a0%s%d%s", terminal.Line(c.Value), bold, c.Count, notBold))
+			values = append(values, fmt.Sprintf("%s %s%d%s", terminal.Line(c.Value), bold, c.Count, notBold))
 		}
 		if facet.Others > 0 {
-			values = append(values, fmt.Sprintf("others\u00a0%s%d%s", bold, facet.Others, notBold))
+			values = append(values, fmt.Sprintf("others %s%d%s", bold, facet.Others, notBold))
 		}
-		for i, line := range wrap(strings.Join(values, "   "), p.width-indent) {
+		for i, line := range terminal.FillWith(values, "   ", p.width-indent, p.width-indent) {
 			label := ""
 			if i == 0 {
 				label = name
 			}
-			line = strings.ReplaceAll(line, "\u00a0", " ")
 			if _, err := fmt.Fprintf(p.w, "%-*s%s\n", indent, label, line); err != nil {
 				return err
 			}
@@ -88,51 +85,16 @@ func (p *screenHits) facets(r fulltext.Results) error {
 	return nil
 }
 
-// wrap cuts a text between words into lines that are at most so wide. What is bold takes no room.
-func wrap(text string, columns int) (lines []string) {
-	line, used := "", 0
-	for i, word := range strings.Split(text, " ") {
-		n := columnsOf(strings.NewReplacer(bold, "", notBold, "").Replace(word))
-		switch {
-		case i == 0:
-			line, used = word, n
-		case used+1+n > columns && strings.TrimSpace(line) != "":
-			lines = append(lines, strings.TrimRight(line, " "))
-			line, used = word, n
-		case line == "":
-			line, used = word, n
-		default:
-			line, used = line+" "+word, used+1+n
-		}
-	}
-	return append(lines, line)
-}
-
 // cut shortens a text to so many columns.
 func cut(text string, columns int) string {
-	if columnsOf(text) <= columns {
+	if terminal.Columns(text) <= columns {
 		return text
 	}
 	used := 1 // for the dots
 	for i, r := range text {
-		if used += columnsOfRune(r); used > columns {
+		if used += terminal.ColumnsOf(r); used > columns {
 			return strings.TrimRight(text[:i], " ") + "…"
 		}
 	}
 	return text
-}
-
-func columnsOf(text string) (n int) {
-	for _, r := range text {
-		n += columnsOfRune(r)
-	}
-	return n
-}
-
-func columnsOfRune(r rune) int {
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }

@@ -3,6 +3,7 @@ package storecmd
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,60 +14,90 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage/control"
 	"golang.org/x/term"
+
+	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/internal/secretfile"
 )
 
-func newSecret(place *cli.Place) *cobra.Command {
+func newSecret(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secret",
 		Short: "what sources want to see before they show documents: set, list, remove, rotate",
-		Long: `Secrets are kept encrypted, under a key in the file secrets.key of the data directory.
+		Long: `Secrets are kept encrypted, under a key in the file secrets.key of the data directory; with --from-file
+and --from-command it is kept where they come from, and they are read from there.
 A URD names one with secret="NAME", and its crawl presents it: to the hosts that --host names, or else to
 the host at which the crawl begins, and by https alone unless --insecure. No command ever shows one.`,
 	}
-	c.AddCommand(newSecretSet(place), newSecretList(place), newSecretRm(place), newSecretRotate(place))
+	c.AddCommand(newSecretSet(globals), newSecretList(globals), newSecretRm(globals), newSecretRotate(globals))
 	return c
 }
 
-// maxSecret is the most bytes of a secret that are read.
-const maxSecret = 64 << 10
-
-func newSecretSet(place *cli.Place) *cobra.Command {
+func newSecretSet(globals *cli.Globals) *cobra.Command {
 	var kind, user, header string
 	var hosts []string
 	var insecure bool
-	secretOf := func(value string) (control.Secret, error) {
+	var form formFlags
+	var from originFlags
+	secretOf := func(value string) (credentials.Secret, error) {
 		if user != "" && header != "" {
-			return control.Secret{}, cli.Wrongf("--user is for --kind basic, --header for --kind header: a secret is one of them")
+			return credentials.Secret{}, cli.Wrongf("--user is for --kind basic, --header for --kind header: a secret is one of them")
 		}
-		bounds, err := control.NewBounds(hosts, insecure)
+		bounds, err := credentials.NewBounds(hosts, insecure)
 		if err != nil {
-			return control.Secret{}, cli.Wrong(err)
+			return credentials.Secret{}, cli.Wrong(err)
 		}
-		if value, err = cookiesOf(control.Kind(kind), value, bounds); err != nil {
-			return control.Secret{}, cli.Wrong(err)
+		if value, err = cookiesOf(credentials.Kind(kind), value, bounds); err != nil {
+			return credentials.Secret{}, cli.Wrong(err)
 		}
-		secret, err := control.NewSecret(control.Kind(kind), user+header, value)
+		if secret, ok, err := form.secret(credentials.Kind(kind), value); ok || err != nil {
+			if err != nil {
+				return credentials.Secret{}, cli.Wrong(err)
+			}
+			if len(bounds.Hosts) == 0 {
+				bounds.Hosts = secret.Bounds().Hosts
+			}
+			return secret.Within(bounds), nil
+		}
+		secret, err := credentials.NewSecret(credentials.Kind(kind), user+header, value)
 		if err != nil {
-			return control.Secret{}, cli.Wrong(err)
+			return credentials.Secret{}, cli.Wrong(err)
 		}
 		return secret.Within(bounds), nil
 	}
 	c := &cobra.Command{
 		Use:   "set NAME --kind basic --user USER",
-		Short: "store a secret, read from a terminal without showing it, or from standard input",
+		Short: "store a secret, read from a terminal without showing it, or from standard input; or where it comes from",
 		Example: `  webrace-store secret set bank --kind basic --user eleni
   pass show api/token | webrace-store secret set api --kind bearer
+  webrace-store secret set api --kind bearer --from-command 'pass show api/token'
+  webrace-store secret set hook --kind bearer --from-file /run/secrets/hook
   webrace-store secret set feed --kind header --header X-Api-Key --host api.example.org < key.txt
-  webrace-store secret set forum --kind cookie --host forum.example.org < cookies.txt`,
+  webrace-store secret set forum --kind cookie --host forum.example.org < cookies.txt
+  webrace-store secret set club --kind form --page https://club.example.org/login --field user=eleni --password password --success css:.logout`,
 		Args: cobra.ExactArgs(1),
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			if _, err := secretOf("any"); err != nil { // before one is typed in vain
 				return err
 			}
+			if from.given() {
+				if _, err := from.origin(globals); err != nil {
+					return err
+				}
+				return askElsewhere(c, args)
+			}
 			return promptSecret(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			value, err := readSecret(c.InOrStdin())
+			origin, err := from.origin(globals)
+			if err != nil {
+				return err
+			}
+			var value string
+			if origin.IsZero() {
+				value, err = readSecret(c.InOrStdin())
+			} else {
+				value, err = readOrigin(c.Context(), origin, credentials.Kind(kind))
+			}
 			if err != nil {
 				return err
 			}
@@ -74,21 +105,45 @@ func newSecretSet(place *cli.Place) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return fillControl(place, func(store *control.Store) error {
-				if err := store.SetSecret(c.Context(), args[0], secret); err != nil {
+			return fillControl(globals, func(store *control.Store) error {
+				replaces, err := isStored(c.Context(), store, args[0])
+				if err != nil {
 					return err
 				}
-				note(c, "secret %s is stored", args[0])
+				if err := store.SetSecret(c.Context(), args[0], secret.From(origin)); err != nil {
+					return err
+				}
+				instead := ""
+				if replaces {
+					instead = ", in place of the one of that name"
+				}
+				if origin.IsZero() {
+					note(c, "secret %s is stored%s", args[0], instead)
+				} else {
+					note(c, "where secret %s comes from is stored%s: %s, which was tried", args[0], instead, origin)
+				}
 				return nil
 			})
 		},
 	}
-	c.Flags().StringVar(&kind, "kind", string(control.KindBasic), "basic (user and password), bearer (token), header, or cookie (a Cookie field, or a cookies.txt of a browser)")
+	c.Flags().StringVar(&kind, "kind", string(credentials.KindBasic), "basic (user and password), bearer (token), header, cookie (a Cookie field, or a cookies.txt of a browser), or form (filled in to log in)")
 	c.Flags().StringVar(&user, "user", "", "whose password it is, for --kind basic")
 	c.Flags().StringVar(&header, "header", "", "the `NAME` of the header field, for --kind header")
+	form.register(c)
+	from.register(c)
 	c.Flags().StringSliceVar(&hosts, "host", nil, "a `HOST` that it may be sent to, or *.DOMAIN; repeatable (default: where the crawl begins)")
-	c.Flags().BoolVar(&insecure, "insecure", false, "send it by plain http as well, where anybody on the way can read it")
+	c.Flags().BoolVar(&insecure, "insecure", false, "send it by plain http as well, where it can be read on the way")
 	return c
+}
+
+// isStored reports whether there is a secret of a name.
+func isStored(ctx context.Context, store *control.Store, name string) (bool, error) {
+	for s, err := range store.Secrets(ctx) {
+		if err != nil || s.Name == name {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // promptSecret reads the secret from a terminal without showing it, before the process that owns the data
@@ -103,6 +158,11 @@ func promptSecret(c *cobra.Command, args []string) error {
 		}
 		c.SetIn(bytes.NewReader(value))
 	}
+	return askElsewhere(c, args)
+}
+
+// askElsewhere has the process run the command that owns the data directory, if there is one.
+func askElsewhere(c *cobra.Command, args []string) error {
 	if ask := c.Root().PersistentPreRunE; ask != nil {
 		return ask(c, args)
 	}
@@ -111,25 +171,25 @@ func promptSecret(c *cobra.Command, args []string) error {
 
 // readSecret reads standard input, without the end of its line.
 func readSecret(in io.Reader) (string, error) {
-	content, err := io.ReadAll(io.LimitReader(in, maxSecret+1))
+	content, err := io.ReadAll(io.LimitReader(in, secretfile.Max+1))
 	if err != nil {
 		return "", fmt.Errorf("read secret: %w", err)
 	}
-	if len(content) > maxSecret {
-		return "", cli.Wrongf("the secret on standard input is larger than %d KB", maxSecret>>10)
+	if len(content) > secretfile.Max {
+		return "", cli.Wrongf("the secret on standard input is larger than %d KB", secretfile.Max>>10)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r"), nil
 }
 
 var secretListing = listing[control.SecretInfo]{
-	header: []string{"name", "kind", "created", "changed", "hosts"},
+	header: []string{"name", "kind", "created", "changed", "hosts", "origin"},
 	row: func(s control.SecretInfo) []any {
-		return []any{s.Name, string(s.Kind), s.Created, s.Changed, placesOf(s.Bounds)}
+		return []any{s.Name, string(s.Kind), s.Created, s.Changed, placesOf(s.Bounds), originOf(s.Origin, s.Unreadable)}
 	},
 }
 
 // placesOf says where a secret may be sent.
-func placesOf(b control.Bounds) string {
+func placesOf(b credentials.Bounds) string {
 	places := cmp.Or(strings.Join(b.Hosts, ","), "where the crawl begins")
 	if b.Insecure {
 		places += ", also by http"
@@ -137,14 +197,14 @@ func placesOf(b control.Bounds) string {
 	return places
 }
 
-func newSecretList(place *cli.Place) *cobra.Command {
+func newSecretList(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "list the names of secrets: name, kind, created, changed, where they may be sent",
+		Short:   "list the names of secrets: name, kind, created, changed, where they may be sent, where they come from",
 		Example: "  webrace-store secret list",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return lookIntoControl(place, func(store *control.Store) error {
+			return lookIntoControl(globals, func(store *control.Store) error {
 				n, err := secretListing.print(c, false, store.Secrets(c.Context()))
 				if n == 0 && err == nil {
 					note(c, "no secrets")
@@ -155,7 +215,7 @@ func newSecretList(place *cli.Place) *cobra.Command {
 	}
 }
 
-func newSecretRm(place *cli.Place) *cobra.Command {
+func newSecretRm(globals *cli.Globals) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:     "rm NAME",
@@ -163,11 +223,19 @@ func newSecretRm(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store secret rm bank",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return withControl(place, func(store *control.Store) error {
-				err := store.DeleteSecret(c.Context(), args[0], force)
+			return withControl(globals, func(store *control.Store) error {
+				err := store.DeleteSecret(c.Context(), args[0], false)
 				var used *control.SecretInUseError
-				if errors.As(err, &used) {
+				if errors.As(err, &used) && force {
+					err = store.DeleteSecret(c.Context(), args[0], true)
+				} else if used != nil {
 					return fmt.Errorf("%w, or take --force", err)
+				}
+				switch {
+				case err == nil && used != nil:
+					note(c, "secret %s is removed; what these URDs start is not asked for any more: %s", args[0], strings.Join(used.URDs, ", "))
+				case err == nil:
+					note(c, "secret %s is removed", args[0])
 				}
 				return hinting(err, control.ErrNotFound, "webrace-store secret list shows what there is")
 			})
@@ -177,17 +245,17 @@ func newSecretRm(place *cli.Place) *cobra.Command {
 	return c
 }
 
-func newSecretRotate(place *cli.Place) *cobra.Command {
+func newSecretRotate(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rotate",
 		Short:   "encrypt all secrets under a new key, and forget the old one",
 		Example: "  webrace-store secret rotate",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return withControl(place, func(store *control.Store) error {
+			return withControl(globals, func(store *control.Store) error {
 				n, err := store.RotateKey(c.Context())
 				if err == nil {
-					note(c, "%s under a new key", plural(n, "secret"))
+					note(c, "%s under a new key", cli.Count(n, "secret"))
 				}
 				return err
 			})

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/internal/credentials"
 )
 
 // cookiesOf turns what browsers and curl keep in a cookies.txt into the value of a Cookie field. Other
 // values stay as they are.
-func cookiesOf(kind control.Kind, value string, bounds control.Bounds) (string, error) {
-	if kind != control.KindCookie || !strings.Contains(value, "\t") {
+func cookiesOf(kind credentials.Kind, value string, bounds credentials.Bounds) (string, error) {
+	if kind != credentials.KindCookie || !strings.Contains(value, "\t") {
 		return value, nil
 	}
 	if len(bounds.Hosts) == 0 {
@@ -26,7 +26,7 @@ func cookiesOf(kind control.Kind, value string, bounds control.Bounds) (string, 
 // domain, whether hosts under it are meant, a path, whether https is wanted, when it expires (0: with the
 // session), a name and a value, with tabs between; those that begin with # are comments, but for
 // #HttpOnly_.
-func cookieField(file string, bounds control.Bounds, now time.Time) (string, error) {
+func cookieField(file string, bounds credentials.Bounds, now time.Time) (string, error) {
 	var field []string
 	for i, line := range strings.Split(file, "\n") {
 		line = strings.TrimPrefix(strings.TrimSuffix(line, "\r"), "#HttpOnly_")
@@ -52,7 +52,7 @@ func cookieField(file string, bounds control.Bounds, now time.Time) (string, err
 }
 
 // wanted reports whether a cookie of a domain goes to one of the hosts.
-func wanted(bounds control.Bounds, domain string, under bool) bool {
+func wanted(bounds credentials.Bounds, domain string, under bool) bool {
 	domain = strings.ToLower(strings.TrimPrefix(domain, "."))
 	if bounds.Admit(domain) {
 		return true

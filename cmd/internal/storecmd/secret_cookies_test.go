@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/internal/credentials"
 )
 
 const cookiesTxt = "# Netscape HTTP Cookie File\n\n" +
@@ -24,19 +24,19 @@ func TestOfACookiesTxtThoseOfTheHostsAreTaken(t *testing.T) {
 		"*.example.org":          "session=abc; token=def; other=that host's alone",
 		"elsewhere.example":      "",
 	} {
-		bounds, err := control.NewBounds([]string{host}, false)
+		bounds, err := credentials.NewBounds([]string{host}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := cookiesOf(control.KindCookie, cookiesTxt, bounds)
+		got, err := cookiesOf(credentials.KindCookie, cookiesTxt, bounds)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", host, got, err, want)
 		}
 	}
-	if _, err := cookiesOf(control.KindCookie, cookiesTxt, control.Bounds{}); err == nil || !strings.Contains(err.Error(), "--host") {
+	if _, err := cookiesOf(credentials.KindCookie, cookiesTxt, credentials.Bounds{}); err == nil || !strings.Contains(err.Error(), "--host") {
 		t.Errorf("without a host: %v", err)
 	}
-	if got, err := cookiesOf(control.KindCookie, "a=1; b=2", control.Bounds{}); got != "a=1; b=2" || err != nil {
+	if got, err := cookiesOf(credentials.KindCookie, "a=1; b=2", credentials.Bounds{}); got != "a=1; b=2" || err != nil {
 		t.Errorf("a Cookie field becomes %q, %v", got, err)
 	}
 }
@@ -44,7 +44,7 @@ func TestOfACookiesTxtThoseOfTheHostsAreTaken(t *testing.T) {
 func FuzzCookieField(f *testing.F) {
 	f.Add(cookiesTxt)
 	f.Add("a\tTRUE\t/\tTRUE\tx\tb\tc")
-	bounds := control.Bounds{Hosts: []string{"*.example.org"}}
+	bounds := credentials.Bounds{Hosts: []string{"*.example.org"}}
 	f.Fuzz(func(t *testing.T, file string) {
 		got, err := cookieField(file, bounds, time.Unix(0, 0))
 		if err != nil && got != "" || err == nil && !strings.Contains(got, "=") {

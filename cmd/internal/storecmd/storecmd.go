@@ -1,12 +1,17 @@
 // Package storecmd is what webrace-store does, apart from its main function: the process that owns a data
 // directory runs the same commands for those who ask it.
 //
-// What it prints for programs is stable: fields between tabs, JSON lines with --json, or XML. Somebody at
-// a terminal gets the same aligned under a header, or a readable text. That there is nothing to print is
+// What it prints for programs is stable: fields between tabs, JSON lines with --json, or XML. On a
+// terminal the same is aligned under a header, or is a text to be read. That there is nothing to print is
 // said on stderr, and is no error.
+//
+// A command is in the file of its name: cache export in cache_export.go; the short ones of a group share the
+// group's, as owner quota owner.go.
 package storecmd
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	_ "github.com/webrace/webrace/stages/all" // the configuration names them
@@ -15,14 +20,14 @@ import (
 // New returns the command with its subcommands, for arguments. If a process has the data directory open, and
 // answers, it is asked to run the command.
 func New(args []string) *cobra.Command {
-	place := new(cli.Place)
-	root := newRoot(place)
+	globals := new(cli.Globals)
+	root := newRoot(globals)
 	root.SetArgs(args)
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return askOwner(c, place, args) }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return askOwner(c, globals, args) }
 	return root
 }
 
-func newRoot(place *cli.Place) *cobra.Command {
+func newRoot(globals *cli.Globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "webrace-store",
 		Short: "look into the stores of a data directory, and change them",
@@ -30,12 +35,13 @@ func newRoot(place *cli.Place) *cobra.Command {
   webrace-store aci list --owner eleni --since 24h
   webrace-store explain https://example.org/news eleni`,
 	}
-	place.AddFlags(root)
+	globals.AddFlags(root)
+	globals.Notes = func() io.Writer { return cli.Prose(root.ErrOrStderr()) }
 	root.AddCommand(
-		newURD(place), newACI(place), newOwner(place), newSecret(place), newCache(place),
-		newSearch(place), newExplain(place), newRematch(place), newWhy(place),
-		newFrontier(place), newScope(place), newDLQ(place), newGC(place),
-		newFsck(place), newBackup(place), newRestore(place),
+		newURD(globals), newACI(globals), newOwner(globals), newSecret(globals), newCache(globals),
+		newSearch(globals), newQuads(globals), newExplain(globals), newRematch(globals), newWhy(globals),
+		newFrontier(globals), newScope(globals), newDLQ(globals), newGC(globals),
+		newFsck(globals), newBackup(globals), newRestore(globals),
 	)
 	cli.Versioned(root)
 	cli.Strict(root)

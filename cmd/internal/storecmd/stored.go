@@ -13,7 +13,8 @@ type stored struct {
 	*extract.Result
 	version   objects.Version
 	body      []byte
-	undecoded string // why its body is not taken out of its content encodings; empty if it is
+	undecoded string              // why its body is not taken out of its content encodings; empty if it is
+	parts     *selection.Document // what rules are applied to
 }
 
 func read(cache *objects.Store, version objects.Version) (*stored, error) {
@@ -21,17 +22,14 @@ func read(cache *objects.Store, version objects.Version) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := extract.Document(body, extract.ContentType(header, version.MediaType), version.URL, extract.Options{MaxLinks: 1})
+	r, err := extract.Text(body, header, version.MediaType, version.URL)
 	if err != nil {
 		return nil, err
 	}
 	r.Canonical = r.CanonicalOf(header, version.URL, urlnorm.Rules{})
-	return &stored{r, version, body, oneLine(header.Get(webrace.UndecodedField))}, nil
-}
-
-// parts returns what rules are applied to.
-func (s *stored) parts() *selection.Document {
-	return selection.Open(s.body, s.MediaType, s.Charset, s.Text)
+	return &stored{
+		r, version, body, oneLine(header.Get(webrace.UndecodedField)), selection.Open(version.URL, body, r.MediaType, r.Charset, r.Text),
+	}, nil
 }
 
 // document returns the version as it flowed through a pipeline.

@@ -13,11 +13,11 @@ import (
 )
 
 // opening opens the data directory for f: withDir, or lookIntoDir.
-type opening func(place *cli.Place, f func(*storage.Dir) error) error
+type opening func(globals *cli.Globals, f func(*storage.Dir) error) error
 
 // withDir runs f on the data directory, which must be there.
-func withDir(place *cli.Place, f func(*storage.Dir) error) error {
-	dir, err := place.OpenExisting()
+func withDir(globals *cli.Globals, f func(*storage.Dir) error) error {
+	dir, err := globals.OpenExisting()
 	if err != nil {
 		return err
 	}
@@ -25,8 +25,8 @@ func withDir(place *cli.Place, f func(*storage.Dir) error) error {
 }
 
 // lookIntoDir runs f on the data directory, which must be there and is not changed.
-func lookIntoDir(place *cli.Place, f func(*storage.Dir) error) error {
-	dir, err := place.OpenToLook()
+func lookIntoDir(globals *cli.Globals, f func(*storage.Dir) error) error {
+	dir, err := globals.OpenToLook()
 	if err != nil {
 		return err
 	}
@@ -34,18 +34,18 @@ func lookIntoDir(place *cli.Place, f func(*storage.Dir) error) error {
 }
 
 // lookIntoObjects runs f on the object cache, which is not changed.
-func lookIntoObjects(place *cli.Place, f func(*objects.Store) error) error {
-	return lookIntoDir(place, func(dir *storage.Dir) error { return onObjects(dir, f) })
+func lookIntoObjects(globals *cli.Globals, f func(*objects.Store) error) error {
+	return lookIntoDir(globals, func(dir *storage.Dir) error { return onObjects(dir, f) })
 }
 
 // lookIntoControl runs f on the control store, which is not changed.
-func lookIntoControl(place *cli.Place, f func(*control.Store) error) error {
-	return lookIntoDir(place, func(dir *storage.Dir) error { return onControl(dir, f) })
+func lookIntoControl(globals *cli.Globals, f func(*control.Store) error) error {
+	return lookIntoDir(globals, func(dir *storage.Dir) error { return onControl(dir, f) })
 }
 
 // withControl runs f on the control store.
-func withControl(place *cli.Place, f func(*control.Store) error) error {
-	return withDir(place, func(dir *storage.Dir) error { return onControl(dir, f) })
+func withControl(globals *cli.Globals, f func(*control.Store) error) error {
+	return withDir(globals, func(dir *storage.Dir) error { return onControl(dir, f) })
 }
 
 func onControl(dir *storage.Dir, f func(*control.Store) error) error {
@@ -56,17 +56,18 @@ func onControl(dir *storage.Dir, f func(*control.Store) error) error {
 	return f(store)
 }
 
-// fillControl runs f on the control store of a data directory that may be new.
-func fillControl(place *cli.Place, f func(*control.Store) error) error {
-	dir, err := place.OpenToFill()
+// fillDir runs f on the data directory, which may be new.
+func fillDir(globals *cli.Globals, f func(*storage.Dir) error) error {
+	dir, err := globals.OpenToFill()
 	if err != nil {
 		return err
 	}
-	store, err := dir.Control()
-	if err != nil {
-		return closing(dir, err)
-	}
-	return closing(dir, f(store))
+	return closing(dir, f(dir.Dir))
+}
+
+// fillControl runs f on the control store of a data directory that may be new.
+func fillControl(globals *cli.Globals, f func(*control.Store) error) error {
+	return fillDir(globals, func(dir *storage.Dir) error { return onControl(dir, f) })
 }
 
 func onObjects(dir *storage.Dir, f func(*objects.Store) error) error {
@@ -95,14 +96,14 @@ func hinting(err, sentinel error, hint string) error {
 
 // normal returns a URL as it is written in the stores.
 func normal(url string) (string, error) {
-	normalized, err := urlnorm.Parse(url)
+	normalized, err := urlnorm.ParseMarked(url)
 	if err != nil {
 		return "", cli.Wrongf("%q is no http or https URL: write it in full, as https://example.org/", url)
 	}
 	return normalized, nil
 }
 
-// note says something about the output to whoever reads it.
+// note says something about the output on stderr.
 func note(c *cobra.Command, format string, args ...any) {
-	fmt.Fprintf(c.ErrOrStderr(), format+"\n", args...)
+	fmt.Fprintf(cli.Prose(c.ErrOrStderr()), format+"\n", args...)
 }

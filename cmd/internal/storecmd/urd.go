@@ -13,25 +13,25 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-func newURD(place *cli.Place) *cobra.Command {
+func newURD(globals *cli.Globals) *cobra.Command {
 	c := &cobra.Command{Use: "urd", Short: "what people asked for: add, list, remove, import, export, lint, check, query"}
 	c.AddCommand(
-		newURDAdd(place), newURDList(place), newURDRm(place),
-		newURDImport(place), newURDExport(place), newURDLint(place), newURDCheck(place), newURDQuery(place),
+		newURDAdd(globals), newURDList(globals), newURDRm(globals),
+		newURDImport(globals), newURDExport(globals), newURDLint(globals), newURDCheck(globals), newURDQuery(globals),
 	)
 	return c
 }
 
 const listURDs = "webrace-store urd list shows what there is"
 
-func newURDRm(place *cli.Place) *cobra.Command {
+func newURDRm(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm ID…",
 		Short:   "remove URDs, or none if one is not there; what their owners were told stays",
 		Example: "  webrace-store urd rm u42",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return withControl(place, func(store *control.Store) error { return removeURDs(c, store, ids) })
+			return withControl(globals, func(store *control.Store) error { return removeURDs(c, store, ids) })
 		},
 	}
 }
@@ -51,14 +51,14 @@ func removeURDs(c *cobra.Command, store *control.Store, ids []string) error {
 	return nil
 }
 
-func newURDCheck(place *cli.Place) *cobra.Command {
+func newURDCheck(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:     "check ID…",
 		Short:   "make the starts of URDs due now, for a continuous run; none if one is not there",
 		Example: "  webrace-store urd check u42",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return withControl(place, func(store *control.Store) error { return checkURDs(c, store, ids) })
+			return withControl(globals, func(store *control.Store) error { return checkURDs(c, store, ids) })
 		},
 	}
 }
@@ -82,7 +82,7 @@ func checkURDs(c *cobra.Command, store *control.Store, ids []string) error {
 	return nil
 }
 
-func newURDExport(place *cli.Place) *cobra.Command {
+func newURDExport(globals *cli.Globals) *cobra.Command {
 	var owner string
 	c := &cobra.Command{
 		Use:     "export",
@@ -90,7 +90,7 @@ func newURDExport(place *cli.Place) *cobra.Command {
 		Example: "  webrace-store urd export --owner eleni > eleni.xml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return lookIntoControl(place, func(store *control.Store) error {
+			return lookIntoControl(globals, func(store *control.Store) error {
 				return writeURDs(c, urdsOf(c, store, owner), noURDs)
 			})
 		},
@@ -99,7 +99,7 @@ func newURDExport(place *cli.Place) *cobra.Command {
 	return c
 }
 
-func newURDQuery(place *cli.Place) *cobra.Command {
+func newURDQuery(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "query XPATH",
 		Short: "write the URDs that an XPath expression selects something in",
@@ -111,7 +111,7 @@ writes those that it selects something in as an XML document.`,
 			if err := checkXPath(args[0]); err != nil {
 				return err
 			}
-			return lookIntoControl(place, func(store *control.Store) error {
+			return lookIntoControl(globals, func(store *control.Store) error {
 				return writeURDs(c, store.Query(c.Context(), args[0]), "no URD is selected")
 			})
 		},
@@ -161,14 +161,14 @@ func writeURDs(c *cobra.Command, urds iter.Seq2[control.URD, error], remark stri
 const noURDs = "no URDs: webrace-store urd add and urd import store them"
 
 // openInput opens a file, or standard input for -, and says what to call it in messages.
-func openInput(c *cobra.Command, place *cli.Place, path string) (file io.ReadCloser, name string, err error) {
+func openInput(c *cobra.Command, globals *cli.Globals, path string) (file io.ReadCloser, name string, err error) {
 	if path == "-" {
 		return io.NopCloser(c.InOrStdin()), "stdin", nil
 	}
-	if info, err := os.Stat(place.Path(path)); err == nil && info.IsDir() {
+	if info, err := os.Stat(globals.Path(path)); err == nil && info.IsDir() {
 		return nil, "", cli.Wrongf("%s is a directory", path)
 	}
-	opened, err := os.Open(place.Path(path))
+	opened, err := os.Open(globals.Path(path))
 	if err != nil {
 		return nil, "", cli.Wrong(err)
 	}

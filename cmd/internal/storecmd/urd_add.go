@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/cron"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -20,6 +22,7 @@ type urdFlags struct {
 	threshold      int
 	selects        []string
 	ignores        []string
+	when           string
 	nonfilter      bool
 	change         string
 	remember       int
@@ -28,9 +31,10 @@ type urdFlags struct {
 	scope          string
 	urgency        int
 	timing         time.Duration
+	at             string
 }
 
-func newURDAdd(place *cli.Place) *cobra.Command {
+func newURDAdd(globals *cli.Globals) *cobra.Command {
 	var flags urdFlags
 	c := &cobra.Command{
 		Use:   "add --url URL --owner OWNER [--keyword WORD:WEIGHT]…",
@@ -41,6 +45,7 @@ added, changed or known already. A URL that ends in * starts no crawl: its owner
 told of whatever others' crawls bring from under it.`,
 		Example: `  webrace-store urd add --url https://example.org/ --owner eleni --keyword ibm:3 --keyword "annual report:5" --depth 3
   webrace-store urd add --url https://example.org/jobs --owner eleni --nonfilter --timing 1h
+  webrace-store urd add --url https://example.org/rates --owner eleni --nonfilter --at "0 8 * * 1-5 Europe/Athens"
   webrace-store urd add --url https://example.org/boat --owner eleni --nonfilter --select '#price' --ignore 'regex:\d+ readers'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -55,7 +60,7 @@ told of whatever others' crawls bring from under it.`,
 			for _, warning := range append(urd.Advice(), warnings...) {
 				note(c, "warning: %s", warning)
 			}
-			return fillControl(place, func(store *control.Store) error { return putURDs(c, store, []*xmlschema.URD{urd}) })
+			return fillControl(globals, func(store *control.Store) error { return putURDs(c, store, []*xmlschema.URD{urd}) })
 		},
 	}
 	f := c.Flags()
@@ -65,8 +70,9 @@ told of whatever others' crawls bring from under it.`,
 	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "tell of pages with this `WORD[:WEIGHT]`, 1 to 5, as often as needed")
 	f.StringVar(&flags.match, "match", xmlschema.MatchAny, "how many of the keywords a page must have: any or all")
 	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant a page must be to be told of, 0 to 100")
-	f.StringArrayVar(&flags.selects, "select", nil, "look at this part of a page alone, by `[css:|xpath:|regex:]RULE`, as often as needed")
-	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of a page out, by `[css:|xpath:|regex:]RULE`, as often as needed")
+	f.StringArrayVar(&flags.selects, "select", nil, "look at this part of a page alone, by `[css:|xpath:|jq:|sparql:|regex:]RULE`, as often as needed")
+	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of a page out, by `[css:|xpath:|jq:|regex:]RULE`, as often as needed")
+	f.StringVar(&flags.when, "when", "", "tell only if the number in the first --select meets this condition, as 'number < 100 or change < -0.05'")
 	f.BoolVar(&flags.nonfilter, "nonfilter", false, "tell of any change")
 	f.StringVar(&flags.change, "change", xmlschema.ChangeAdded, "what is matched when a page changes: what was added, the whole page, or pages when first seen (added, page, first)")
 	f.IntVar(&flags.remember, "remember", 0, "of how many versions of a page the text counts as known, 1 to 8 (default: 1 without keywords, with --select, or with --change page; otherwise 5)")
@@ -75,6 +81,7 @@ told of whatever others' crawls bring from under it.`,
 	f.StringVar(&flags.secret, "secret", "", "ask with the credentials of this name (webrace-store secret)")
 	f.IntVar(&flags.urgency, "urgency", xmlschema.DefaultUrgency, "1 to 3, 3 the most urgent")
 	f.DurationVar(&flags.timing, "timing", 0, "the longest time between visits of the start, as 10m (default: left to the schedule)")
+	atFlag(f, &flags.at, "ask for the start at these times, and no others")
 	return c
 }
 
@@ -113,12 +120,37 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 	if urd.Ignore, err = cli.ParseRules("--ignore", f.ignores); err != nil {
 		return nil, err
 	}
+	if err := cli.SetWhen(urd, f.when); err != nil {
+		return nil, err
+	}
+	if urd.At, err = timesOf(f.at, f.timing); err != nil {
+		return nil, err
+	}
 	urd.Change, urd.Depth, urd.Scope, urd.Urgency, urd.Timing, urd.Remember = f.change, f.depth, f.scope, f.urgency, f.timing, f.remember
 	if err := urd.Validate(); err != nil {
 		return nil, err
 	}
 	_, _, err = control.CrawlOf(urd)
 	return urd, err
+}
+
+// atFlag is the flag of the times at which sources are asked.
+func atFlag(f *pflag.FlagSet, at *string, purpose string) {
+	f.StringVar(at, "at", "", purpose+": a cron `LINE` and a time zone (default UTC), as \"0 8 * * 1-5 Europe/Athens\"")
+}
+
+// timesOf returns the times of a flag as URDs have them.
+func timesOf(at string, timing time.Duration) (string, error) {
+	if at == "" {
+		return "", nil
+	}
+	if _, err := cron.Parse(at); err != nil {
+		return "", fmt.Errorf("--at %q names no times: %w", at, err)
+	}
+	if timing != 0 {
+		return "", errors.New("--at says at which times a source is asked, and --timing how often: leave one of them out")
+	}
+	return cron.Normal(at), nil
 }
 
 // putURDs stores URDs, prints what became of each, and sums up.
@@ -149,7 +181,7 @@ func putURDs(c *cobra.Command, store *control.Store, urds []*xmlschema.URD) erro
 		return err
 	}
 	if len(urds) != 1 {
-		note(c, "%s: %d added, %d changed, %d unchanged", plural(len(urds), "URD"), effects[control.Added], effects[control.Changed], effects[control.Unchanged])
+		note(c, "%s: %d added, %d changed, %d unchanged", cli.Count(len(urds), "URD"), effects[control.Added], effects[control.Changed], effects[control.Unchanged])
 	}
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/cron"
 	"github.com/webrace/webrace/internal/schedule"
-	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/urds"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
@@ -38,30 +39,58 @@ type checks struct {
 	now      time.Time
 	frontier *frontier.Store // nil: nothing was ever crawled
 	crawls   map[string]stood
-	timings  map[string]time.Duration // of each crawl, the shortest that a URD names; 0 for none
+	asked    map[string][]asker          // how each crawl is asked for
+	times    map[string]*cron.Expression // by their lines
+	due      map[string]time.Time        // when each crawl is, as far as that was found out
+	options  urds.Options                // of a pipeline that has none
+}
+
+// asker is how URDs ask for their crawl: at times that count since then, or by their timing, 0 for that of the stage.
+type asker struct {
+	times  *cron.Expression
+	since  time.Time
+	timing time.Duration
+}
+
+// next is when a crawl is due that stood so.
+func (a asker) next(s frontier.CrawlStatus, o urds.Options) time.Time {
+	switch {
+	case a.times != nil && s.Started.After(a.since):
+		return a.times.Next(s.Started)
+	case a.times != nil:
+		return a.times.Next(a.since)
+	case s.Round == 0:
+		return time.Time{}
+	}
+	timing := cmp.Or(a.timing, time.Duration(o.Timing))
+	return s.Started.Add(schedule.Policies[o.Policy].Interval(timing, s.Interval))
 }
 
 // stood is how a crawl stands in a pipeline, and what that makes of timings.
 type stood struct {
-	frontier.Standing
+	frontier.CrawlStatus
 	pipeline string
 	options  urds.Options
 }
 
-func readChecks(c *cobra.Command, place *cli.Place, dir *storage.Dir, store *control.Store) (*checks, error) {
-	k := &checks{now: time.Now(), crawls: map[string]stood{}, timings: map[string]time.Duration{}}
-	if _, err := os.Stat(dir.Path("frontier")); errors.Is(err, fs.ErrNotExist) {
-		return k, nil
+func readChecks(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, store *control.Store) (*checks, error) {
+	k := &checks{
+		now: time.Now(), crawls: map[string]stood{}, asked: map[string][]asker{}, times: map[string]*cron.Expression{}, due: map[string]time.Time{},
+		options: urds.Defaults(),
+	}
+	since, err := store.AllTimesSince(c.Context())
+	if err != nil {
+		return nil, err
 	}
 	for urd, err := range store.All(c.Context()) {
 		if err != nil {
 			return nil, err
 		}
-		if t := k.timings[urd.Crawl.ID]; urd.Timing > 0 && (t == 0 || urd.Timing < t) {
-			k.timings[urd.Crawl.ID] = urd.Timing
-		}
+		k.ask(urd, since[urd.ID])
 	}
-	var err error
+	if _, err := os.Stat(dir.Path("frontier")); errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
 	if k.frontier, err = dir.Frontier(); err != nil {
 		return nil, err
 	}
@@ -70,13 +99,13 @@ func readChecks(c *cobra.Command, place *cli.Place, dir *storage.Dir, store *con
 		return nil, err
 	}
 	for _, name := range pipelines {
-		standings, err := k.frontier.Standings(name)
+		standings, err := k.frontier.CrawlStatuses(name)
 		if err != nil {
 			return nil, err
 		}
-		options := scheduleOf(place, name)
+		options := scheduleOf(globals, name)
 		for _, s := range standings {
-			if before, known := k.crawls[s.Crawl]; s.Round > 0 && (!known || before.last().Before(stood{Standing: s}.last())) {
+			if before, known := k.crawls[s.Crawl]; s.Round > 0 && (!known || before.last().Before(stood{CrawlStatus: s}.last())) {
 				k.crawls[s.Crawl] = stood{s, name, options}
 			}
 		}
@@ -84,14 +113,55 @@ func readChecks(c *cobra.Command, place *cli.Place, dir *storage.Dir, store *con
 	return k, nil
 }
 
+// ask takes in how a URD asks. Of those that name the same times, the first that is due is that whose times count for
+// longest.
+func (k *checks) ask(urd control.URD, since time.Time) {
+	a := asker{timing: urd.Timing}
+	if urd.At != "" {
+		if k.times[urd.At] == nil {
+			times, err := cron.Parse(urd.At)
+			if err != nil {
+				return // it is never due
+			}
+			k.times[urd.At] = times
+		}
+		a = asker{times: k.times[urd.At], since: since}
+	}
+	asked := k.asked[urd.Crawl.ID]
+	for i, other := range asked {
+		if other.times == a.times && other.timing == a.timing {
+			if a.since.Before(other.since) {
+				asked[i].since = a.since
+			}
+			return
+		}
+	}
+	k.asked[urd.Crawl.ID] = append(asked, a)
+}
+
+// next is when a crawl is due as the most demanding of its URDs asks; zero for at once.
+func (k *checks) next(crawl string, s frontier.CrawlStatus, o urds.Options) time.Time {
+	first, known := k.due[crawl]
+	if known {
+		return first
+	}
+	for i, a := range k.asked[crawl] {
+		if at := a.next(s, o); i == 0 || at.Before(first) {
+			first = at
+		}
+	}
+	k.due[crawl] = first
+	return first
+}
+
 // scheduleOf returns how a pipeline is configured to come back; as it is by default, if it is not configured any more.
-func scheduleOf(place *cli.Place, name string) urds.Options {
+func scheduleOf(globals *cli.Globals, name string) urds.Options {
 	options := urds.Defaults()
-	config, err := place.Load(pipeline.LoadOptions{Run: []string{name}})
+	loaded, err := globals.Load(config.LoadOptions{Run: []string{name}})
 	if err != nil {
 		return options
 	}
-	graph, err := config.Graph(name)
+	graph, err := loaded.Graph(name)
 	if err != nil {
 		return options
 	}
@@ -118,14 +188,15 @@ func (k *checks) of(urd control.URD) (c checked, err error) {
 	}
 	s, known := k.crawls[urd.Crawl.ID]
 	if !known {
-		return checked{Outcome: "never checked", Due: true}, nil
+		c.Outcome, c.Next = "never checked", k.next(urd.Crawl.ID, frontier.CrawlStatus{}, k.options)
+		c.Due = !c.Next.After(k.now) || !urd.CheckAsked.IsZero()
+		return c, nil
 	}
 	c.Last = s.last()
 	if c.Outcome, err = k.outcome(urd, s); err != nil {
 		return c, err
 	}
-	timing := cmp.Or(k.timings[urd.Crawl.ID], time.Duration(s.options.Timing))
-	c.Next = s.Started.Add(schedule.Policies[s.options.Policy].Interval(timing, s.Interval))
+	c.Next = k.next(urd.Crawl.ID, s.CrawlStatus, s.options)
 	c.Due = s.Pending > 0 || !c.Next.After(k.now) || urd.CheckAsked.After(s.Started) || schedule.Ahead(s.Started, k.now)
 	return c, nil
 }

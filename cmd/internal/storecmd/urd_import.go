@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/interests"
+	"github.com/webrace/webrace/cmd/internal/urdimport"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -16,12 +16,13 @@ import (
 type importFlags struct {
 	owner, format string
 	timing        time.Duration
+	at            string
 	depth         int
 	keywords      []string
 	skipBad       bool
 }
 
-func newURDImport(place *cli.Place) *cobra.Command {
+func newURDImport(globals *cli.Globals) *cobra.Command {
 	var flags importFlags
 	c := &cobra.Command{
 		Use:   "import FILE",
@@ -35,17 +36,18 @@ is not taken over, and said.`,
   webrace-store urd import bookmarks.txt --owner eleni --keyword ibm:4 --depth 2`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			urds, err := flags.read(c, place, args[0])
+			urds, err := flags.read(c, globals, args[0])
 			if err != nil {
 				return err
 			}
-			return fillControl(place, func(store *control.Store) error { return putURDs(c, store, urds) })
+			return fillControl(globals, func(store *control.Store) error { return putURDs(c, store, urds) })
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&flags.owner, "owner", "", "the owner of URDs that name none")
 	f.StringVar(&flags.format, "format", "", "what the file is: xml, urls, opml or changedetection (default: as it looks)")
 	f.DurationVar(&flags.timing, "timing", 0, "the longest time between visits where the file names none; not for XML")
+	atFlag(f, &flags.at, "ask at these times where the file names neither times nor an interval; not for XML")
 	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages (of feeds: 2, with their entries); not for XML")
 	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "a further keyword of each, as `WORD[:WEIGHT]`; not for XML")
 	f.BoolVar(&flags.skipBad, "skip-bad", false, "pass over entries that make no URD; not for XML")
@@ -53,8 +55,8 @@ is not taken over, and said.`,
 }
 
 // read reads the URDs of a file, and says what is to be said of it.
-func (f *importFlags) read(c *cobra.Command, place *cli.Place, path string) ([]*xmlschema.URD, error) {
-	file, name, err := openInput(c, place, path)
+func (f *importFlags) read(c *cobra.Command, globals *cli.Globals, path string) ([]*xmlschema.URD, error) {
+	file, name, err := openInput(c, globals, path)
 	if err != nil {
 		return nil, err
 	}
@@ -63,19 +65,19 @@ func (f *importFlags) read(c *cobra.Command, place *cli.Place, path string) ([]*
 	format := f.format
 	if format == "" {
 		head, _ := in.Peek(4096) // an error is met again
-		if format = interests.Detect(head); format != interests.XML {
+		if format = urdimport.Detect(head); format != urdimport.XML {
 			note(c, "%s: taken for %s; --format says otherwise", name, formatNames[format])
 		}
 	}
-	if format != interests.XML {
+	if format != urdimport.XML {
 		return f.foreign(c, in, name, format)
 	}
-	for _, flag := range []string{"timing", "depth", "keyword", "skip-bad"} {
+	for _, flag := range []string{"timing", "at", "depth", "keyword", "skip-bad"} {
 		if c.Flags().Changed(flag) {
 			return nil, cli.Wrongf("%s: --%s is not for XML, where each URD says so itself", name, flag)
 		}
 	}
-	urds, warnings, err := place.ReadURDs(in, name, f.owner)
+	urds, warnings, err := globals.ReadURDs(in, name, f.owner)
 	for _, w := range warnings {
 		note(c, "%s", w)
 	}
@@ -91,7 +93,7 @@ func (f *importFlags) feedDepth(c *cobra.Command) int {
 }
 
 var formatNames = map[string]string{
-	interests.URLs: "a list of URLs", interests.OPML: "OPML", interests.ChangeDetection: "watches of changedetection.io",
+	urdimport.URLs: "a list of URLs", urdimport.OPML: "OPML", urdimport.ChangeDetection: "watches of changedetection.io",
 }
 
 // foreign reads a file of another program.
@@ -106,8 +108,12 @@ func (f *importFlags) foreign(c *cobra.Command, in io.Reader, name, format strin
 	if err != nil {
 		return nil, cli.Wrong(err)
 	}
-	r, err := interests.Read(in, format, interests.Defaults{
-		Owner: f.owner, Timing: f.timing, Depth: f.depth, Feeds: f.feedDepth(c), Keywords: keywords,
+	at, err := timesOf(f.at, f.timing)
+	if err != nil {
+		return nil, cli.Wrong(err)
+	}
+	r, err := urdimport.Read(in, format, urdimport.Defaults{
+		Owner: f.owner, Timing: f.timing, At: at, Depth: f.depth, Feeds: f.feedDepth(c), Keywords: keywords,
 	})
 	if err != nil {
 		return nil, cli.Wrongf("%s: %w", name, err)
@@ -119,7 +125,7 @@ func (f *importFlags) foreign(c *cobra.Command, in io.Reader, name, format strin
 		note(c, "%s: %s", name, p)
 	}
 	if len(r.Problems) > 0 && !f.skipBad {
-		return nil, cli.Wrongf("%s: %s, and nothing was stored; --skip-bad stores the others", name, plural(len(r.Problems), "problem"))
+		return nil, cli.Wrongf("%s: %s, and nothing was stored; --skip-bad stores the others", name, cli.Count(len(r.Problems), "problem"))
 	}
 	return r.URDs, nil
 }

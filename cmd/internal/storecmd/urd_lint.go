@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-func newURDLint(place *cli.Place) *cobra.Command {
+func newURDLint(globals *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE",
 		Short: "say what is wrong with an XML document of URDs (- reads standard input), and what is probably not meant",
@@ -19,18 +19,18 @@ wrong, what nothing would serve, and what can never alert. It also checks annota
 meta-information, and documents of the papers.`,
 		Example: "  webrace-store urd lint interests.xml",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return lintURDs(c, place, args[0]) },
+		RunE:    func(c *cobra.Command, args []string) error { return lintURDs(c, globals, args[0]) },
 	}
 }
 
-func lintURDs(c *cobra.Command, place *cli.Place, path string) error {
-	file, name, err := openInput(c, place, path)
+func lintURDs(c *cobra.Command, globals *cli.Globals, path string) error {
+	file, name, err := openInput(c, globals, path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	ownerless := 0
-	decoder := place.NewURDDecoder(file, name, func(u *xmlschema.URD) []xmlschema.Fault {
+	decoder := globals.NewURDDecoder(file, name, func(u *xmlschema.URD) []xmlschema.Fault {
 		if u.Owner == "" {
 			ownerless++
 		}
@@ -50,7 +50,7 @@ func lintURDs(c *cobra.Command, place *cli.Place, path string) error {
 	if err := listProblems(c, name, decoder); err != nil {
 		return err
 	}
-	note(c, "%s: %s, nothing wrong", name, plural(read, what))
+	note(c, "%s: %s, nothing wrong", name, cli.Count(read, what))
 	if what != "URD" {
 		note(c, "there is no URD in it: urd import would refuse it")
 	}
@@ -74,10 +74,10 @@ func listProblems(c *cobra.Command, name string, decoder *xmlschema.Decoder) err
 		return cli.Wrong(err)
 	}
 	for _, p := range append(problems, decoder.Warnings()...) {
-		fmt.Fprintln(c.OutOrStdout(), p)
+		fmt.Fprintln(cli.Prose(c.OutOrStdout()), p)
 	}
 	if len(problems) > 0 {
-		return cli.Wrongf("%s: %s", name, plural(len(problems), "problem"))
+		return cli.Wrongf("%s: %s", name, cli.Count(len(problems), "problem"))
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// urdView is a URD as a JSON line; urd export writes all there is to know of it.
-type urdView struct {
+// urdJSON is a URD as a JSON line; urd export writes all there is to know of it.
+type urdJSON struct {
 	ID          string        `json:"id"`
 	Owner       string        `json:"owner"`
 	URI         string        `json:"uri"`
@@ -21,48 +21,50 @@ type urdView struct {
 	Scope       string        `json:"scope"`
 	Urgency     int           `json:"urgency"`
 	Timing      string        `json:"timing,omitempty"`
+	At          string        `json:"at,omitempty"`
 	Threshold   int           `json:"threshold"`
 	Match       string        `json:"match,omitempty"`
-	Keywords    []keywordView `json:"keywords"`
+	Keywords    []keywordJSON `json:"keywords"`
 	Crawl       string        `json:"crawl,omitempty"`
 	Revision    int64         `json:"revision"`
-	Select      []ruleView    `json:"select,omitempty"`
-	Ignore      []ruleView    `json:"ignore,omitempty"`
+	Select      []ruleJSON    `json:"select,omitempty"`
+	Ignore      []ruleJSON    `json:"ignore,omitempty"`
 	LastCheck   string        `json:"last_check,omitempty"`
 	Outcome     string        `json:"outcome,omitempty"`
 	Next        string        `json:"next,omitempty"` // or now
 }
 
-type ruleView struct {
+type ruleJSON struct {
 	Language string `json:"language"`
 	Rule     string `json:"rule"`
+	When     string `json:"when,omitempty"` // the condition on its number
 }
 
-func viewRules(rules []xmlschema.Rule) (views []ruleView) {
+func jsonOfRules(rules []xmlschema.Rule) (views []ruleJSON) {
 	for _, r := range rules {
-		views = append(views, ruleView{r.Language, r.Text})
+		views = append(views, ruleJSON{r.Language, r.Text, r.When})
 	}
 	return views
 }
 
-type keywordView struct {
+type keywordJSON struct {
 	Key    string `json:"key"`
 	Weight int    `json:"weight"`
 }
 
-func viewURD(u urdChecked) any {
-	v := urdView{
+func jsonOfURD(u urdChecked) any {
+	v := urdJSON{
 		ID: u.ID, Owner: u.Owner, URI: u.URI, Protocol: u.Protocol, ProcessType: u.ProcessType, Change: u.Change, Remember: u.Remember,
-		Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
-		Keywords: []keywordView{}, Crawl: u.Crawl.ID, Revision: u.Revision,
-		Select: viewRules(u.Select), Ignore: viewRules(u.Ignore),
+		Depth: u.Depth, Scope: u.Scope, Urgency: u.Urgency, At: u.At, Threshold: u.Keywords.Threshold, Match: u.Keywords.Match,
+		Keywords: []keywordJSON{}, Crawl: u.Crawl.ID, Revision: u.Revision,
+		Select: jsonOfRules(u.Select), Ignore: jsonOfRules(u.Ignore),
 		LastCheck: moment(u.Last), Outcome: u.Outcome, Next: u.next(),
 	}
 	if u.Timing > 0 {
 		v.Timing = u.Timing.String()
 	}
 	for k := range u.Keywords.All() {
-		v.Keywords = append(v.Keywords, keywordView{k.Key, k.Weight})
+		v.Keywords = append(v.Keywords, keywordJSON{k.Key, k.Weight})
 	}
 	return v
 }
@@ -78,10 +80,10 @@ var urdListing = listing[urdChecked]{
 	row: func(u urdChecked) []any {
 		return []any{u.ID, u.Owner, u.URI, u.Depth, u.Keywords.Threshold, cli.Interest(u.URD.URD), u.Last, u.Outcome, u.next()}
 	},
-	view: viewURD,
+	json: jsonOfURD,
 }
 
-func newURDList(place *cli.Place) *cobra.Command {
+func newURDList(globals *cli.Globals) *cobra.Command {
 	var owner, selection string
 	var asJSON bool
 	c := &cobra.Command{
@@ -94,12 +96,12 @@ func newURDList(place *cli.Place) *cobra.Command {
 			if err := checkSelection(selection); err != nil {
 				return err
 			}
-			return lookIntoDir(place, func(dir *storage.Dir) error {
+			return lookIntoDir(globals, func(dir *storage.Dir) error {
 				store, err := dir.Control()
 				if err != nil {
 					return err
 				}
-				n, err := printURDs(c, place, dir, store, owner, selection, asJSON)
+				n, err := printURDs(c, globals, dir, store, owner, selection, asJSON)
 				if n == 0 && err == nil {
 					note(c, noURDs)
 				}
@@ -113,11 +115,11 @@ func newURDList(place *cli.Place) *cobra.Command {
 	return c
 }
 
-func printURDs(c *cobra.Command, place *cli.Place, dir *storage.Dir, store *control.Store, owner, selection string, asJSON bool) (int, error) {
+func printURDs(c *cobra.Command, globals *cli.Globals, dir *storage.Dir, store *control.Store, owner, selection string, asJSON bool) (int, error) {
 	if selection != "" {
 		return printValues(c, selection, asJSON, urdsOf(c, store, owner), func(u control.URD) (string, []byte) { return u.ID, u.Canonical() })
 	}
-	checks, err := readChecks(c, place, dir, store)
+	checks, err := readChecks(c, globals, dir, store)
 	if err != nil {
 		return 0, err
 	}

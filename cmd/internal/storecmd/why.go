@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-func newWhy(place *cli.Place) *cobra.Command {
+func newWhy(globals *cli.Globals) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "why URL",
@@ -29,67 +29,41 @@ asked itself.`,
 			if err != nil {
 				return err
 			}
-			return lookIntoDir(place, func(dir *storage.Dir) error {
-				return withFrontiers(c, place, dir, func(queues frontiers) error { return why(c, dir, queues, url, asJSON) })
+			return lookIntoDir(globals, func(dir *storage.Dir) error {
+				return withFrontiers(c, globals, dir, func(queues frontiers) error { return why(c, dir, queues, url, asJSON) })
 			})
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON lines, one for each pipeline")
-	settingsFlag(c, place)
+	settingsFlag(c, globals)
 	return c
 }
 
 func why(c *cobra.Command, dir *storage.Dir, queues frontiers, url string, asJSON bool) error {
-	all, err := queues.standings(url)
+	all, err := queues.statuses(url)
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
-		note(c, "nothing was crawled yet, so nobody came to %s", url)
+		note(c, "nothing was crawled yet, so no crawl came to %s", url)
 		return nil
-	}
-	starts, err := startsOf(c, dir, all)
-	if err != nil {
-		return err
 	}
 	encoder := newEncoder(c.OutOrStdout())
 	for _, s := range all {
-		a, err := answerTo(c.Context(), dir, queues, s, starts)
+		a, err := answerTo(c.Context(), dir, queues, s)
 		if err != nil {
 			return err
 		}
 		if asJSON {
 			err = encoder.Encode(a)
 		} else {
-			a.print(c.OutOrStdout(), time.Now())
+			a.print(cli.Prose(c.OutOrStdout()), time.Now())
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// startsOf returns where the crawls that came to a URL began, as far as there are URDs of them.
-func startsOf(c *cobra.Command, dir *storage.Dir, all []standing) (map[string]string, error) {
-	store, err := dir.Control()
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, s := range all {
-		for _, came := range s.Came {
-			ids = append(ids, came.Crawl)
-		}
-	}
-	starts := map[string]string{}
-	for urd, err := range store.ByCrawl(c.Context(), ids...) {
-		if err != nil {
-			return nil, err
-		}
-		starts[urd.Crawl.ID] = urd.Crawl.Start
-	}
-	return starts, nil
 }
 
 // answer is all that is known of a URL in one pipeline.
@@ -103,6 +77,7 @@ type answer struct {
 	Refusal   string           `json:"refusal,omitempty"` // the same, for a person
 	Rule      *decidingRule    `json:"rule,omitempty"`
 	Crawls    []cameFrom       `json:"crawls,omitempty"`
+	Lister    string           `json:"lister,omitempty"` // the sitemap, or robots.txt, by which it was found
 	Status    int              `json:"status,omitempty"`
 	At        *time.Time       `json:"at,omitempty"` // of the last answer
 	Error     string           `json:"error,omitempty"`
@@ -147,8 +122,8 @@ type answeredVersion struct {
 }
 
 // answerTo gathers what is known of a URL in one pipeline.
-func answerTo(ctx context.Context, dir *storage.Dir, queues frontiers, s standing, starts map[string]string) (*answer, error) {
-	a := s.answer(starts)
+func answerTo(ctx context.Context, dir *storage.Dir, queues frontiers, s urlStatus) (*answer, error) {
+	a := s.answer()
 	var err error
 	if s.Visit != nil {
 		if a.Document, err = documentOf(dir, objects.View(s.Secret, s.URL), s.Visit); err != nil {
@@ -162,10 +137,10 @@ func answerTo(ctx context.Context, dir *storage.Dir, queues frontiers, s standin
 }
 
 // answer returns what the frontier knows.
-func (s standing) answer(starts map[string]string) *answer {
+func (s urlStatus) answer() *answer {
 	a := &answer{
 		Pipeline: s.pipeline, URL: s.URL, Secret: s.Secret, State: string(s.State), Because: s.state(), Refusal: s.refused(),
-		Due: instant(s.Due), HostAt: instant(s.Host), HostWhy: s.HostWhy, Paused: s.Paused, gated: s.gated(),
+		Due: instant(s.Due), HostAt: instant(s.Host), HostWhy: s.HostWhy, Paused: s.Paused, Lister: s.Lister, gated: s.gated(),
 	}
 	if a.Refusal != "" {
 		a.Refused = s.Refused.String()
@@ -173,8 +148,8 @@ func (s standing) answer(starts map[string]string) *answer {
 	if r := s.Gate.Rule; r != nil {
 		a.Rule = &decidingRule{s.Gate.Number, r.Text(), r.Comment()}
 	}
-	for _, c := range s.Came {
-		a.Crawls = append(a.Crawls, cameFrom{c.Crawl, starts[c.Crawl], level(c.Distance), c.Round, c.Current, c.Waiting, c.Landing})
+	for _, c := range s.Reached {
+		a.Crawls = append(a.Crawls, cameFrom{c.Crawl, c.Start, level(c.Distance), c.Round, c.Current, c.Waiting, c.Landing})
 	}
 	if v := s.Visit; v != nil {
 		a.Status, a.At, a.Error, a.Attempts, a.Interval = v.Status, instant(v.At), oneLine(v.Error), v.Attempts, v.Interval.Seconds()
@@ -194,15 +169,15 @@ func instant(t time.Time) *time.Time {
 const longestChain = 20
 
 // chain returns where a URL is redirected to, and from there on, as it was found at the last visits.
-func (f frontiers) chain(ctx context.Context, s standing) (chain []string, err error) {
+func (f frontiers) chain(ctx context.Context, s urlStatus) (chain []string, err error) {
 	for s.Moved != "" && s.redirected() && len(chain) < longestChain && ctx.Err() == nil {
 		chain = append(chain, s.Moved)
-		next, err := f.standings(s.Moved)
+		next, err := f.statuses(s.Moved)
 		if err != nil {
 			return nil, err
 		}
 		at := s
-		s = standing{}
+		s = urlStatus{}
 		for _, n := range next {
 			if n.pipeline == at.pipeline && n.Secret == at.Secret {
 				s = n
@@ -241,6 +216,6 @@ func documentOf(dir *storage.Dir, view string, v *webrace.Visit) (*answeredVersi
 }
 
 // gated reports whether the URL is refused whatever crawl comes to it.
-func (s standing) gated() bool {
+func (s urlStatus) gated() bool {
 	return s.Refused >= frontier.Rule && s.Refused <= frontier.TrapFarDates
 }

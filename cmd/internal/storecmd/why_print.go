@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/storage/frontier"
 )
 
@@ -30,10 +31,17 @@ func (a *answer) lines(now time.Time) (lines []string) {
 	for _, c := range a.Crawls {
 		lines = append(lines, c.sentence())
 	}
+	add(a.Lister != "", "listed by %s", a.Lister)
 	if a.At != nil {
 		lines = append(lines, a.lastAnswer())
 	}
-	add(a.Attempts > 0, "failed %s in a row: %s", plural(a.Attempts, "time"), a.Error)
+	if a.Attempts > 0 {
+		line := fmt.Sprintf("failed %s in a row", cli.Count(a.Attempts, "time"))
+		if s := frontier.State(a.State); s != frontier.Delayed && s != frontier.Failed { // else it is said why
+			line += ": " + ofURL(a.Error, a.URL)
+		}
+		lines = append(lines, line)
+	}
 	if d := a.Document; d != nil {
 		add(d.Truncated && d.Undecoded == "", "a limit cut what is stored (fetch.max_body)")
 		add(d.Undecoded != "", "its body is not all decoded: %s", d.Undecoded)

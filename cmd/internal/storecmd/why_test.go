@@ -26,7 +26,7 @@ func TestWhyTellsEveryState(t *testing.T) {
 		of   frontier.Explanation
 		want string
 	}{
-		"never offered":   {frontier.Explanation{State: frontier.Unseen}, "never accepted: no page that was fetched leads to it"},
+		"never offered":   {frontier.Explanation{State: frontier.Unseen}, "never accepted: nothing that was fetched leads to it"},
 		"no crawl":        {frontier.Explanation{State: frontier.Unseen, Refused: frontier.Unknown}, "never accepted: no crawl was ever started"},
 		"invalid":         {frontier.Explanation{State: frontier.Unseen, Refused: frontier.Invalid}, "never accepted: it has no host"},
 		"rule":            {frontier.Explanation{State: frontier.Unseen, Refused: frontier.Rule, Gate: scope.Explanation{Rule: rule, Number: 3}}, "rule 3, \"deny path /x\", denies it\n  of rule 3 is said: asked"},
@@ -56,12 +56,12 @@ func TestWhyTellsEveryState(t *testing.T) {
 		"missing":         {frontier.Explanation{State: frontier.Failed, Visit: visit(404, "404 Not Found")}, "last answer at 2026-11-21T11:00:00Z: status 404"},
 		"redirected":      {frontier.Explanation{State: frontier.Completed, Visit: visit(301, ""), Moved: "http://a.example/y"}, "moved for good (status 301)"},
 		"dropped":         {frontier.Explanation{State: frontier.Dropped}, "taken off the queue"},
-		"fetched":         {frontier.Explanation{State: frontier.Completed, Visit: visit(200, ""), Came: []frontier.Came{{Crawl: "c", Round: 2, Distance: 1}}}, "fetched\n  at level 2 of the crawl from http://a.example/, in an earlier round"},
+		"fetched":         {frontier.Explanation{State: frontier.Completed, Visit: visit(200, ""), Reached: []frontier.Reached{{Crawl: "c", Start: "http://a.example/", Round: 2, Distance: 1}}}, "fetched\n  at level 2 of the crawl from http://a.example/, in an earlier round"},
 		"of credentials":  {frontier.Explanation{State: frontier.Queued, Secret: "intranet"}, "p (with credentials intranet): waits"},
 		"fetched, denied": {frontier.Explanation{State: frontier.Completed, Refused: frontier.TrapDepth, Visit: visit(200, "")}, "it is not accepted any more: it looks like a trap"},
 	} {
 		tt.of.URL = "http://a.example/x"
-		a := standing{"p", matching{}, tt.of}.answer(map[string]string{"c": "http://a.example/"})
+		a := urlStatus{"p", matching{}, tt.of}.answer()
 		var text strings.Builder
 		a.print(&text, now)
 		if !strings.Contains(text.String(), tt.want) {
@@ -76,7 +76,7 @@ func TestWhyTellsEveryState(t *testing.T) {
 		}
 	}
 	for r := frontier.Rule; r < frontier.Repeat; r++ {
-		if (standing{Explanation: frontier.Explanation{Refused: r, Gate: scope.Explanation{Rule: rule}}}).refused() == "" {
+		if (urlStatus{Explanation: frontier.Explanation{Refused: r, Gate: scope.Explanation{Rule: rule}}}).refused() == "" {
 			t.Errorf("nothing is said of what is refused as %s", r)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package watch shows people what a running process does: its stages as a table that is always up to date,
 // and the items that pass a place, a line each. It draws; where the figures and the items come from is the
-// business of whoever uses it.
+// business of the caller.
 package watch
 
 import (

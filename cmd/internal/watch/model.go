@@ -47,7 +47,7 @@ func New(ctx context.Context, source Source, only []string, interval time.Durati
 	return m
 }
 
-// Err returns why the model ended on its own; nil if somebody wanted it to.
+// Err returns why the model ended on its own; nil if the user ended it.
 func (m *Model) Err() error { return m.err }
 
 // Tables returns what was last shown.
@@ -109,8 +109,8 @@ func (m *Model) update(msg message) command {
 	return nil
 }
 
-// take shows the next snapshot, and arranges for the one after it. Where nobody answers any more, that is
-// the end.
+// take shows the next snapshot, and arranges for the one after it. Where the process does not answer any more, that
+// is the end.
 func (m *Model) take(s snapshot) command {
 	if s.err != nil {
 		m.err = s.err

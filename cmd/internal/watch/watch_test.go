@@ -300,7 +300,7 @@ func TestAnItemIsDescribedByWhatSaysMost(t *testing.T) {
 	}
 }
 
-// typed is what somebody types, a piece at a time.
+// typed is what a user types, a piece at a time.
 type typed chan string
 
 func (t typed) Read(p []byte) (int, error) {

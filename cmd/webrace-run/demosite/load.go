@@ -38,6 +38,14 @@ var forms = map[string]form{
 	".txt":  {contentType: "text/plain; charset=utf-8"},
 	".xml":  {contentType: "application/xml"},
 	".png":  {contentType: "image/png"},
+
+	".ttl":    {contentType: "text/turtle; charset=utf-8"},
+	".trig":   {contentType: "application/trig"},
+	".nq":     {contentType: "application/n-quads"},
+	".jsonld": {contentType: "application/ld+json"},
+	".atom":   {contentType: "application/atom+xml"},
+	".nt":     {contentType: "text/plain"},      // as servers say that do not know it
+	".rdf":    {contentType: "application/xml"}, // likewise
 }
 
 // exceptions are the resources that differ from others whose names end like theirs.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -51,8 +52,8 @@ type Store interface {
 	AddUsage(ctx context.Context, day string, usage map[string]float64, cursors map[string]int64) error
 	Usage(ctx context.Context, day string) (map[string]float64, error)
 
-	SetSecret(ctx context.Context, name string, secret control.Secret) error
-	Secret(ctx context.Context, name string) (control.Secret, error)
+	SetSecret(ctx context.Context, name string, secret credentials.Secret) error
+	Secret(ctx context.Context, name string) (credentials.Secret, error)
 	Secrets(ctx context.Context) iter.Seq2[control.SecretInfo, error]
 	DeleteSecret(ctx context.Context, name string, force bool) error
 	RotateKey(ctx context.Context) (int, error)

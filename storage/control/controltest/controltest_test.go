@@ -61,7 +61,7 @@ func (p piecemeal) Put(ctx context.Context, urds []*xmlschema.URD) (changes []co
 	return changes, nil
 }
 
-// seizing lets anybody replace anything.
+// seizing lets any owner replace anything.
 type seizing struct{ *control.Store }
 
 func (s seizing) Put(ctx context.Context, urds []*xmlschema.URD) ([]control.Change, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -418,7 +419,7 @@ func secretsAreKept(s *session) {
 	user := urd("a", "eleni", "http://a.example/")
 	user.Secret = "bank"
 	s.put(user)
-	secret, err := control.NewSecret(control.KindBasic, "eleni", "hush")
+	secret, err := credentials.NewSecret(credentials.KindBasic, "eleni", "hush")
 	s.ok(err)
 	s.ok(s.store.SetSecret(s.ctx, "bank", secret))
 	n, err := s.store.RotateKey(s.ctx)
@@ -428,7 +429,7 @@ func secretsAreKept(s *session) {
 	got, err := s.store.Secret(s.ctx, "bank")
 	s.ok(err)
 	name, value := got.Reveal()
-	s.must(got.Kind() == control.KindBasic && name == "eleni" && value == "hush", "the secret is another")
+	s.must(got.Kind() == credentials.KindBasic && name == "eleni" && value == "hush", "the secret is another")
 	infos := all(s, s.store.Secrets(s.ctx))
 	s.must(len(infos) == 1 && infos[0].Name == "bank" && !infos[0].Created.IsZero(), "infos: %+v", infos)
 	var used *control.SecretInUseError

@@ -23,7 +23,7 @@ type Backend interface {
 // Store is a frontier of several pipelines; the methods are those of [frontier.Store].
 type Store interface {
 	Queue(pipeline string, o frontier.QueueOptions) (Queue, error)
-	Standings(pipeline string) ([]frontier.Standing, error)
+	CrawlStatuses(pipeline string) ([]frontier.CrawlStatus, error)
 	Pause(ctx context.Context, pipeline, host string) error
 	Resume(ctx context.Context, pipeline, host string) error
 	Drop(ctx context.Context, pipeline, host string) (int, error)

@@ -122,7 +122,7 @@ func (l brokenLease) Done(o frontier.Outcome, done func(error)) {
 	l.Lease.Done(o, done)
 }
 
-// handsOutTwice gives every fifth lease to the next one who asks as well.
+// handsOutTwice gives every fifth lease to the next caller as well.
 func handsOutTwice() func(context.Context, Queue) (Lease, error) {
 	var last Lease
 	n := 0

@@ -80,7 +80,7 @@ var guarantees = []guarantee{
 			}
 		}
 	}},
-	{"whoever comes later in a round is served from the store", func(s *session) {
+	{"a crawl that comes later in a round is served from the store", func(s *session) {
 		s.options.Began = s.at
 		s.kill(0)
 		s.seed(crawlOf("a.org"))
@@ -228,7 +228,7 @@ var guarantees = []guarantee{
 	{"standings say what a crawl cost and waits for", func(s *session) {
 		s.seed(crawlOf("a.org"), "http://b.org/")
 		s.kill(0)
-		all, err := s.store.Standings(pipeline)
+		all, err := s.store.CrawlStatuses(pipeline)
 		s.must(err, "standings")
 		if len(all) != 1 || all[0].Requests != 1 || all[0].Pending != 1 || all[0].Round != 1 || all[0].Visited.IsZero() {
 			s.failf("standings are %+v, want one request and one URL pending in the first round", all)

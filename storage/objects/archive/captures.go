@@ -36,6 +36,7 @@ type capture struct {
 	url    uint64 // of the target
 	digest uint64 // of the payload; 0 when it has none
 	id     uint64 // of the record, or of the one that a revisit refers to; 0 for none
+	self   uint64 // of the record
 	file   int32
 	kind   kind
 }
@@ -139,6 +140,9 @@ func (im *importer) note(file int32, rec *warc.Record) {
 		im.left[rec.Type+" records"]++
 		return
 	}
+	if im.noteScreenshot(file, rec) {
+		return
+	}
 	url := strings.ToLower(rec.URL())
 	if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
 		im.left["what is not of the web"]++
@@ -150,7 +154,8 @@ func (im *importer) note(file int32, rec *warc.Record) {
 		return
 	}
 	c := capture{place: rec.Place, date: at.UnixNano(), url: hashOf(rec.URL()), digest: hashOf(rec.Field("WARC-Payload-Digest")), file: file, kind: k}
-	if c.id = hashOf(rec.ID()); k == revisit {
+	c.self = hashOf(rec.ID())
+	if c.id = c.self; k == revisit {
 		c.id = hashOf(rec.RefersTo())
 	}
 	im.captures = append(im.captures, c)

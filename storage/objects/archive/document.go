@@ -16,7 +16,7 @@ import (
 // document makes of a record what is to be stored; nil when nothing is, because it is not to be or, with
 // a reason, because it cannot be. The error is of reading a file.
 func (im *importer) document(rec *warc.Record, c capture) (d *webrace.Document, reason string, err error) {
-	url, err := urlnorm.Parse(rec.URL())
+	url, err := urlnorm.ParseMarked(rec.URL())
 	if err != nil {
 		return nil, err.Error(), nil
 	}
@@ -98,7 +98,7 @@ func (im *importer) original(rec *warc.Record, c capture) (*warc.Response, error
 		}
 	}
 	url, at := strings.Trim(rec.Field("WARC-Refers-To-Target-URI"), "<>"), rec.Field("WARC-Refers-To-Date")
-	if normalized, err := urlnorm.Parse(url); err == nil {
+	if normalized, err := urlnorm.ParseMarked(url); err == nil {
 		url = normalized
 	}
 	if r, err := im.writer.stored(url, at); r != nil || err != nil {

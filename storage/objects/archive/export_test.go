@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -25,11 +26,12 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// crawled stores documents as a crawl does: three versions of one, the last like the first, a copy of it
-// elsewhere, and one that is no page.
+// crawled stores documents as a crawl does: three versions of one, the last like the first, two of them with
+// screenshots, a copy of it elsewhere, and one that is no page.
 func crawled(t testing.TB) *objects.Store {
 	s := openStore(t)
 	first := `<title>Start</title><a href="next">n</a><p>one`
+	shots := map[int]*webrace.Screenshot{0: {PNG: []byte("\x89PNG\r\n\x1a\n first")}, 2: {PNG: []byte("\x89PNG\r\n\x1a\n again"), Whole: true}}
 	for i, d := range []struct{ url, mediaType, body string }{
 		{home, "text/html", first}, {home, "text/html", "<title>Two</title>" + strings.Repeat("x", 5000)}, {home, "text/html", first},
 		{home + "copy", "text/html", first}, {"http://b.example/data?b=1&a=2", "text/plain", "data"},
@@ -41,7 +43,7 @@ func crawled(t testing.TB) *objects.Store {
 		}
 		done := make(chan error, 1)
 		_, err = s.Put(&webrace.Document{URL: d.url, Outcome: webrace.Fetched, Status: 200, Header: header, MediaType: x.MediaType, Charset: x.Charset,
-			Origin: netip.MustParseAddr("10.0.0.9"), Body: []byte(d.body), Links: x.Links, At: time.Date(2026, 1, 1+i, 0, 0, 0, 123456789, time.UTC)}, func(err error) { done <- err })
+			Origin: netip.MustParseAddr("10.0.0.9"), Body: []byte(d.body), Links: x.Links, Screenshot: shots[i], At: time.Date(2026, 1, 1+i, 0, 0, 0, 123456789, time.UTC)}, func(err error) { done <- err })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +102,7 @@ func TestWhatIsExportedIsImportedEqual(t *testing.T) {
 	if err != nil || n != 5 {
 		t.Fatal(n, err)
 	}
-	want := []string{"warcinfo", "response", "metadata", "response", "metadata", "revisit", "metadata", "revisit", "metadata", "response", "metadata"}
+	want := []string{"warcinfo", "response", "resource", "metadata", "response", "metadata", "revisit", "resource", "metadata", "revisit", "metadata", "response", "metadata"}
 	if kinds := strict(t, out.Bytes()); !slices.Equal(kinds, want) {
 		t.Errorf("records %v", kinds)
 	}
@@ -134,8 +136,12 @@ func describe(t testing.TB, s *objects.Store, url string) (all []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		shot, err := s.Screenshot(v)
+		if err != nil && !errors.Is(err, objects.ErrNoScreenshot) {
+			t.Fatal(err)
+		}
 		v.Seq, v.ValidatedAt = 0, time.Time{} // are of the store
-		all = append(all, fmt.Sprintf("%+v %s %v %v %s", v, body, header, links, meta.IP))
+		all = append(all, fmt.Sprintf("%+v %s %v %v %s %v", v, body, header, links, meta.IP, shot))
 	}
 	return all
 }
@@ -217,7 +223,8 @@ func TestAWACZDescribesWhatIsInIt(t *testing.T) {
 func checkIndex(t *testing.T, index, records []byte) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(string(index)), "\n")
-	if !slices.IsSorted(lines) || len(lines) != 5 || !strings.HasPrefix(lines[4], "example,b)/data?a=2&b=1 20260105000000 {") {
+	if !slices.IsSorted(lines) || len(lines) != 7 || !strings.HasPrefix(lines[4], "example,b)/data?a=2&b=1 20260105000000 {") ||
+		!strings.HasPrefix(lines[5], "urn:fullPage:http://a.example/ 20260103000000 {") || !strings.HasPrefix(lines[6], "urn:view:http://a.example/ 20260101000000 {") {
 		t.Fatalf("index %q", lines)
 	}
 	for _, line := range lines {
@@ -232,6 +239,9 @@ func checkIndex(t *testing.T, index, records []byte) {
 		want := "response"
 		if entry.Mime == "warc/revisit" {
 			want = "revisit"
+		}
+		if strings.HasPrefix(entry.URL, "urn:") {
+			want = "resource"
 		}
 		if !slices.Equal(kinds, []string{want}) || entry.Status != "200" || entry.Filename != "data.warc.gz" || !strings.HasPrefix(entry.Digest, "sha256:") {
 			t.Errorf("%s: %v", line, kinds)

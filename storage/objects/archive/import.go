@@ -30,10 +30,12 @@ type importer struct {
 	files   []string
 	writer  *writer
 
-	captures  []capture
-	originals originals
-	main      source // reads the files from the beginning to the end
-	side      source // reads what is out of order, and what revisits refer to
+	captures    []capture
+	screenshots []screenshot // until it is known of which captures they are
+	originals   originals
+	shown       map[int]screenshot // of captures
+	main        source             // reads the files from the beginning to the end
+	side        source             // reads what is out of order, and what revisits refer to
 
 	starts    []int64 // of the files, if they were one behind the other
 	size      int64   // of all files
@@ -52,6 +54,7 @@ func (im *importer) run() error {
 		return err
 	}
 	im.originals = findOriginals(im.captures)
+	im.pairScreenshots()
 	for slot, index := range inOrder(im.captures) {
 		if err := im.ctx.Err(); err != nil {
 			return err
@@ -100,6 +103,9 @@ func (im *importer) take(slot, index int) error {
 		return err
 	case d != nil:
 		im.documents++
+		if d.Screenshot, err = im.screenshotOf(index); err != nil {
+			return err
+		}
 		if reason, err = im.writer.put(d); err != nil {
 			return err
 		}

@@ -121,29 +121,24 @@ func (w *wacz) records(ctx context.Context, store *objects.Store, s Selection) (
 	return n, err
 }
 
-// note keeps a version's line of the index, and that of the list of pages where it is one.
+// note keeps a version's lines of the index, and that of the list of pages where it is one.
 func (w *wacz) note(v objects.Version, e objects.Exported) error {
 	w.number++
 	mediaType := v.MediaType
 	if e.Revisit {
 		mediaType = "warc/revisit"
 	}
-	line, err := json.Marshal(struct {
-		URL      string `json:"url"`
-		Mime     string `json:"mime,omitempty"`
-		Status   string `json:"status"`
-		Digest   string `json:"digest"`
-		Length   string `json:"length"`
-		Offset   string `json:"offset"`
-		Filename string `json:"filename"`
-	}{v.URL, mediaType, strconv.Itoa(v.Status), v.Digest.String(), strconv.FormatInt(e.Length, 10), strconv.FormatInt(e.Offset, 10), waczRecords})
-	if err != nil {
+	if err := w.noteRecord(surt(v.URL), v.FetchedAt, indexLine{
+		URL: v.URL, Mime: mediaType, Status: strconv.Itoa(v.Status), Digest: v.Digest.String(), Length: e.Length, Offset: e.Offset,
+	}); err != nil {
 		return err
 	}
-	key := surt(v.URL) + " " + v.FetchedAt.UTC().Format("20060102150405")
-	unique := binary.BigEndian.AppendUint64(append([]byte("c"+key), 0), w.number)
-	if err := w.lines.Set(unique, []byte(key+" "+string(line)+"\n"), pebble.NoSync); err != nil {
-		return err
+	if s := e.Screenshot; s != nil { // found by its own URI, as browsertrix has it
+		if err := w.noteRecord(s.URI, v.FetchedAt, indexLine{
+			URL: s.URI, Mime: "image/png", Status: "200", Digest: s.Digest.String(), Length: s.Length, Offset: s.Offset,
+		}); err != nil {
+			return err
+		}
 	}
 	if v.MediaType != "text/html" && v.MediaType != "application/xhtml+xml" {
 		return nil
@@ -151,8 +146,30 @@ func (w *wacz) note(v objects.Version, e objects.Exported) error {
 	return w.notePage(v, e)
 }
 
+// indexLine is what a line of the index says of a record.
+type indexLine struct {
+	URL      string `json:"url"`
+	Mime     string `json:"mime,omitempty"`
+	Status   string `json:"status"`
+	Digest   string `json:"digest"`
+	Length   int64  `json:"length,string"`
+	Offset   int64  `json:"offset,string"`
+	Filename string `json:"filename"`
+}
+
+func (w *wacz) noteRecord(key string, at time.Time, l indexLine) error {
+	l.Filename = waczRecords
+	line, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	key += " " + at.UTC().Format("20060102150405")
+	unique := binary.BigEndian.AppendUint64(append([]byte("c"+key), 0), w.number)
+	return w.lines.Set(unique, []byte(key+" "+string(line)+"\n"), pebble.NoSync)
+}
+
 func (w *wacz) notePage(v objects.Version, e objects.Exported) error {
-	r, err := extract.Document(e.Body, extract.ContentType(e.Header, v.MediaType), v.URL, extract.Options{MaxLinks: 1})
+	r, err := extract.Text(e.Body, e.Header, v.MediaType, v.URL)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Store interface {
 	Body(v objects.Version) ([]byte, http.Header, error)
 	Meta(v objects.Version) (xmlschema.Meta, error)
 	Links(v objects.Version) ([]string, error)
+	Screenshot(v objects.Version) (*webrace.Screenshot, error)
 	Next(ctx context.Context, after uint64, max int) ([]objects.Version, error)
 	Last() uint64
 	Cursor(name string) (uint64, error)
@@ -175,7 +176,9 @@ func remove(chosen func(objects.Version) bool) func(context.Context, []objects.V
 
 func givesBack(t TB, p Place) {
 	s := open(t, p)
-	v := put(t, s, page(home, "body"))
+	d := page(home, "body")
+	d.Screenshot = &webrace.Screenshot{PNG: []byte("\x89PNG\r\n\x1a\n and more"), Whole: true}
+	v := put(t, s, d)
 	if v.Number != 1 || v.Seq != 1 || !v.Changed || v.Size != 4 || v.Status != 200 || !v.FetchedAt.Equal(noon) {
 		t.Errorf("put: %+v", v)
 	}
@@ -187,6 +190,9 @@ func givesBack(t TB, p Place) {
 		t.Errorf("latest is %+v, %v; want %+v", got, err, v)
 	}
 	wantBody(t, s, v, "body")
+	if shot, err := s.Screenshot(v); err != nil || string(shot.PNG) != string(d.Screenshot.PNG) || !shot.Whole {
+		t.Errorf("screenshot %+v, %v", shot, err)
+	}
 	if _, err := s.Latest(home + "other"); !errors.Is(err, objects.ErrNotFound) {
 		t.Errorf("what was never stored: %v", err)
 	}

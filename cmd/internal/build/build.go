@@ -1,0 +1,208 @@
+// Package build builds a webrace-run that has stages of other modules in it.
+//
+// The source of webrace stays as it is, be it a checkout or the module cache: Go's -overlay lays one more
+// file beside the main package, which imports the plugins, and -modfile takes the place of its go.mod. So
+// what is built is webrace-run itself, with what the plugins need decided by Go as always.
+package build
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Module is the path of webrace's module.
+const Module = "github.com/webrace/webrace"
+
+// Build says what to build.
+type Build struct {
+	With    []string // "example.org/shout@v1.2.0", or a directory that holds a module
+	Replace []string // "MODULE=DIRECTORY" or "MODULE=MODULE@VERSION", as in a go.mod
+	Source  string   // a checkout of webrace, or a version of it
+	Output  string   // the program that is written
+
+	Log io.Writer // where the output of the go command goes
+}
+
+// plugin is a package that registers stages.
+type plugin struct {
+	path    string // to import
+	version string // of its module; empty for one in a directory
+	dir     string
+}
+
+// Run builds. The error has what the go command said.
+func (b Build) Run(ctx context.Context) error {
+	if len(b.With) == 0 {
+		return errors.New("name what to build with: --with example.org/shout@v1.2.0, or --with ./shout")
+	}
+	source, err := b.source(ctx)
+	if err != nil {
+		return err
+	}
+	var plugins []plugin
+	for _, with := range b.With {
+		p, err := b.plugin(ctx, with)
+		if err != nil {
+			return fmt.Errorf("--with %s: %w", with, err)
+		}
+		plugins = append(plugins, p)
+	}
+	output, err := filepath.Abs(b.Output)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "webrace-build-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	w := workDir{Build: b, source: source, dir: work, mod: filepath.Join(work, "go.mod")}
+	if err := w.prepare(ctx, plugins); err != nil {
+		return err
+	}
+	return w.build(ctx, output)
+}
+
+// source returns the directory that webrace is built from.
+func (b Build) source(ctx context.Context) (string, error) {
+	if info, err := os.Stat(b.Source); err == nil && info.IsDir() {
+		return filepath.Abs(b.Source)
+	}
+	var module struct{ Dir, Error string }
+	text, err := b.goCommand(ctx, "", "mod", "download", "-json", Module+"@"+b.Source)
+	if json.Unmarshal(text, &module) == nil && module.Error != "" {
+		err = errors.New(module.Error)
+	}
+	if err != nil {
+		return "", fmt.Errorf("get the source of webrace %s: %w; name a checkout with --source DIR", b.Source, err)
+	}
+	return module.Dir, nil
+}
+
+func (b Build) plugin(ctx context.Context, with string) (plugin, error) {
+	if path, version, found := strings.Cut(with, "@"); found {
+		return plugin{path: path, version: version}, nil
+	}
+	dir, err := filepath.Abs(with)
+	if err != nil {
+		return plugin{}, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		return plugin{}, fmt.Errorf("%s holds no go.mod; for a module that is not here, say which version: %s@latest", dir, with)
+	}
+	text, err := b.goCommand(ctx, dir, "mod", "edit", "-json")
+	if err != nil {
+		return plugin{}, err
+	}
+	var mod struct{ Module struct{ Path string } }
+	if err := json.Unmarshal(text, &mod); err != nil {
+		return plugin{}, fmt.Errorf("read %s: %w", filepath.Join(dir, "go.mod"), err)
+	}
+	return plugin{path: mod.Module.Path, dir: dir}, nil
+}
+
+// goCommand runs the go command and returns what it writes to standard output.
+func (b Build) goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, "go", args...)
+	var out, said bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr = dir, &out, io.MultiWriter(&said, b.Log)
+	// It needs what the person's Go needs, and nothing of webrace's, such as the token of the admin page.
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WEBRACE_") })
+	c.Env = append(env, "GOWORK=off", "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"))
+	if err := c.Run(); err != nil {
+		return out.Bytes(), fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
+	}
+	return out.Bytes(), nil
+}
+
+// workDir is a directory with what one build needs beside the source.
+type workDir struct {
+	Build
+	source, dir, mod string
+}
+
+// prepare writes the go.mod, the file that imports the plugins, and the overlay that puts it in its place.
+func (w workDir) prepare(ctx context.Context, plugins []plugin) error {
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(w.source, name))
+		if err != nil {
+			return fmt.Errorf("%s is no source of webrace: %w", w.source, err)
+		}
+		if err := os.WriteFile(filepath.Join(w.dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	var imports strings.Builder
+	imports.WriteString("package main\n\nimport (\n")
+	for _, p := range plugins {
+		fmt.Fprintf(&imports, "\t_ %q\n", p.path)
+		if p.dir != "" {
+			w.Replace = append(w.Replace, p.path+"="+p.dir)
+		}
+	}
+	imports.WriteString(")\n")
+	main := filepath.Join(w.dir, "plugins.go")
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
+		filepath.Join(w.source, "cmd", "webrace-run", "plugins_of_this_build.go"): main,
+	}})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(
+		os.WriteFile(main, []byte(imports.String()), 0o600),
+		os.WriteFile(filepath.Join(w.dir, "overlay.json"), overlay, 0o600),
+	); err != nil {
+		return err
+	}
+	return w.require(ctx, plugins)
+}
+
+// require makes the plugins requirements of the module.
+func (w workDir) require(ctx context.Context, plugins []plugin) error {
+	edit := []string{"mod", "edit"}
+	for _, replace := range w.Replace {
+		old, by, found := strings.Cut(replace, "=")
+		if !found {
+			return fmt.Errorf("--replace %s: it is MODULE=DIRECTORY or MODULE=MODULE@VERSION", replace)
+		}
+		if strings.HasPrefix(by, ".") {
+			absolute, err := filepath.Abs(by)
+			if err != nil {
+				return err
+			}
+			by = absolute
+		}
+		edit = append(edit, "-replace="+old+"="+by)
+	}
+	var get []string
+	for _, p := range plugins {
+		if p.dir != "" {
+			edit = append(edit, "-require="+p.path+"@v0.0.0")
+		} else {
+			get = append(get, p.path+"@"+p.version)
+		}
+	}
+	if _, err := w.goCommand(ctx, "", append(edit, w.mod)...); err != nil {
+		return err
+	}
+	if get == nil {
+		return nil
+	}
+	_, err := w.goCommand(ctx, w.source, append([]string{"get", "-modfile=" + w.mod}, get...)...)
+	return err
+}
+
+func (w workDir) build(ctx context.Context, output string) error {
+	_, err := w.goCommand(ctx, w.source, "build", "-modfile="+w.mod, "-overlay="+filepath.Join(w.dir, "overlay.json"),
+		"-buildvcs=false", "-o", output, "./cmd/webrace-run")
+	return err
+}

@@ -1,0 +1,59 @@
+package storecmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/remote"
+	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/storage"
+)
+
+// Answer returns what runs a command for another process over a data directory that this one has open.
+func Answer(dir *storage.Dir) func(context.Context, remote.Call) int {
+	return func(ctx context.Context, call remote.Call) int {
+		root := newRoot(&cli.Globals{Shared: dir, WorkDir: call.Dir})
+		root.SetArgs(call.Args)
+		root.SetIn(call.In)
+		root.SetOut(call.Out)
+		root.SetErr(call.Err)
+		return cli.Execute(ctx, root, call.Err)
+	}
+}
+
+// askOwner has the process that owns the data directory run the command, if there is one that answers. The
+// command is not run here then: what it returns says with which status it ended. Whatever else keeps the
+// owner from being asked, the command finds out for itself.
+func askOwner(c *cobra.Command, globals *cli.Globals, args []string) error {
+	data, err := globals.DataDir()
+	if err != nil {
+		return nil
+	}
+	conn, err := admin.Dial(c.Context(), filepath.Join(data, storage.SocketName))
+	if err != nil {
+		return nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	client := remote.Client{In: c.InOrStdin(), Out: cli.Exact(c.OutOrStdout()), Err: cli.Exact(c.ErrOrStderr())} // the owner knows what is a terminal
+	status, err := client.Run(c.Context(), conn, remote.Request{
+		Args: args, Dir: dir, Stdin: screen(c.InOrStdin()), Stdout: screen(c.OutOrStdout()), Stderr: screen(c.ErrOrStderr()),
+	})
+	if err != nil {
+		return &cli.Error{Status: cli.Environment, Err: fmt.Errorf("ask the process that has %s open: %w", data, err)}
+	}
+	return &cli.Error{Status: status}
+}
+
+func screen(stream any) remote.Screen {
+	if !cli.IsTerminal(stream) {
+		return remote.Screen{}
+	}
+	return remote.Screen{Terminal: true, Columns: cli.Width(stream)}
+}

@@ -1,0 +1,76 @@
+package storecmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/internal/rdf/rdfshow"
+	"github.com/webrace/webrace/storage/quads"
+)
+
+type quadStatsJSON struct {
+	Contexts   int64  `json:"contexts"`
+	Quads      int64  `json:"quads"`
+	Provenance int64  `json:"provenance"`
+	Terms      int64  `json:"terms"`
+	Revision   uint64 `json:"revision"`
+	Bytes      int64  `json:"bytes"`
+}
+
+func newQuadsStats(globals *cli.Globals) *cobra.Command {
+	var void, asJSON bool
+	var limits queryLimits
+	c := &cobra.Command{
+		Use:   "stats",
+		Short: "count contexts, quads, terms and bytes; or what is said, by class and property",
+		Long: `stats counts what the store holds. --void describes what is said in the Vocabulary of
+Interlinked Datasets, as Turtle: how many triples there are, and how many things of each
+class and triples of each property.`,
+		Example: `  webrace-store quads stats
+  webrace-store quads stats --void`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if void && asJSON {
+				return cli.Wrongf("choose --void, which is Turtle, or --json")
+			}
+			if err := limits.check(); err != nil {
+				return err
+			}
+			return lookIntoQuads(c, globals, func(ctx context.Context, s *quads.Snapshot) error {
+				if !void {
+					return printQuadStats(c, s.Stats(), asJSON)
+				}
+				triples, err := s.Describe(ctx, limits.limits())
+				if err != nil {
+					return limits.ended(err)
+				}
+				return rdfshow.Write(c.OutOrStdout(), rdf.Turtle, each(triples))
+			})
+		},
+	}
+	c.Flags().BoolVar(&void, "void", false, "describe what is said, as Turtle")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	limits.addFlags(c.Flags())
+	return c
+}
+
+func printQuadStats(c *cobra.Command, s quads.Stats, asJSON bool) error {
+	if asJSON {
+		return newEncoder(c.OutOrStdout()).Encode(quadStatsJSON(s))
+	}
+	out := newRows(c.OutOrStdout(), nil, false)
+	for _, line := range []struct {
+		what string
+		n    any
+	}{
+		{"contexts", s.Contexts}, {"quads", s.Quads}, {"quads about contexts", s.Provenance}, {"terms", s.Terms},
+		{"revision", s.Revision}, {"bytes", s.Bytes},
+	} {
+		if err := out.row(line.what, line.n); err != nil {
+			return err
+		}
+	}
+	return out.flush()
+}

@@ -1,0 +1,239 @@
+package urdimport
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace/xmlschema"
+)
+
+func read(t *testing.T, format, content string) *Result {
+	t.Helper()
+	r, err := Read(strings.NewReader(content), format, Defaults{Owner: "eleni", Depth: 1, Feeds: 2, Timing: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// said writes what requests say, and the notes.
+func said(r *Result) (urds, problems, warnings []string) {
+	for _, u := range r.URDs {
+		s := fmt.Sprintf("%s %s %v", u.Protocol, u.URI, u.Timing)
+		for k := range u.Keywords.All() {
+			s += fmt.Sprintf(" %s=%d", k.Key, k.Weight)
+		}
+		urds = append(urds, s)
+	}
+	for _, n := range r.Problems {
+		problems = append(problems, n.String())
+	}
+	for _, n := range r.Warnings {
+		warnings = append(warnings, n.String())
+	}
+	return urds, problems, warnings
+}
+
+func want(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s are\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestListsOfURLs(t *testing.T) {
+	t.Parallel()
+	urds, problems, _ := said(read(t, URLs, "\ufeff# mine\r\n\r\nhttps://a.example/\r\n  https://b.example/x ibm:4, annual report , c++:9:2\r\nftp://c.example/\nd.example\nhttp://e.example/*\nhttp://f.example/ ibm:7\n"))
+	want(t, "URDs", urds, "http https://a.example/ 1h0m0s", "http https://b.example/x 1h0m0s ibm=4 annual report=3 c++:9=2", "http http://e.example/* 1h0m0s")
+	if len(problems) != 3 || !strings.HasPrefix(problems[0], "5:1: ") || !strings.HasPrefix(problems[1], "6:1: ") || !strings.Contains(problems[2], "weight") {
+		t.Errorf("problems %q", problems)
+	}
+}
+
+func TestOutlinesOfFeedReaders(t *testing.T) {
+	t.Parallel()
+	r := read(t, OPML, `<?xml version="1.0" encoding="ISO-8859-7"?>
+<opml version="2.0"><head><title>x</title></head><body>
+<outline text="News"><outline text="a" type="rss" xmlUrl="http://a.example/feed?x=1&amp;y=2" htmlUrl="http://a.example/"/>
+ <outline text="deeper"><outline type="link" url="https://b.example/"/></outline></outline>
+<outline text="c" xmlUrl="feed://c.example/"/>
+</body></opml>`)
+	urds, problems, warnings := said(r)
+	want(t, "URDs", urds, "feed http://a.example/feed?x=1&y=2 1h0m0s", "http https://b.example/ 1h0m0s")
+	want(t, "warnings", warnings, "1:1: 2 folders are not taken over: URDs have none")
+	if len(problems) != 1 || !strings.HasPrefix(problems[0], "5:1: ") {
+		t.Errorf("problems %q", problems)
+	}
+}
+
+const watches = `{"note": "x", "settings": {"requests": {"time_between_check": {"weeks": null, "hours": 3}}, "application": {"password": "s3cret"}},
+ "watching": {
+  "b-2": {"url": "https://b.example/", "time_between_check": {"days": "1", "minutes": 30}, "time_between_check_use_default": false,
+    "trigger_text": ["In Stock", "/sold.*/i", "!!"], "include_filters": [".price", "xpath:/html//td", "//th", "jq:.x", "json:$.a[*]['b c'][0]..d", "json:$[?@.x]", "a[", ""],
+    "subtractive_selectors": [".ad"], "ignore_text": ["Read by (", "/\\d+ readers/i", "/x/k"], "extract_text": ["/EUR [0-9.]+/", "/(?<=a)b/"], "notification_urls": ["mailto://user:s3cret@x"], "headers": {"Cookie": "s3cret", "Host": "s3cret", "User-Agent": "s3cret", "content-type": "a/b"}, "tags": []},
+  "a-1": {"url": "https://a.example/", "title": "A", "time_between_check": {"days": 9}, "time_between_check_use_default": true, "processor": "restock_diff", "fetch_backend": "html_webdriver", "method": "PUT"},
+  "c-3": {"url": "https://c.example/", "paused": true},
+  "d-4": {"url": 5},
+  "e-5": {"title": "x"},
+  "f-6": {"url": "{{ something }}"}}}`
+
+func TestWatchesOfChangeDetection(t *testing.T) {
+	t.Parallel()
+	urds, problems, warnings := said(read(t, ChangeDetection, watches))
+	want(t, "URDs", urds, "http https://a.example/ 3h0m0s", "http https://b.example/ 24h30m0s In Stock=3")
+	var rules []string
+	for _, r := range read(t, ChangeDetection, watches).URDs[1].Rules() {
+		rules = append(rules, r.String())
+	}
+	want(t, "rules", rules, `select css ".price"`, `select xpath "/html//td"`, `select xpath "//th"`, `select jq ".x"`,
+		`select jq ".["a"]? | .[]? | .["b c"]? | .[0]? | .. | select(type == "object" and has("d")) | .["d"]"`, `select regex "EUR [0-9.]+"`,
+		`ignore css ".ad"`, `ignore regex "(?i).*Read by \(.*"`, `ignore regex "(?i)\d+ readers"`)
+	want(t, "warnings", warnings,
+		"watching.a-1: https://a.example/: not taken over: method, processor, fetch_backend",
+		"watching.b-2: Cookie holds credentials in clear: keep them in the secret store, and write ${secret:NAME} for them",
+		`watching.b-2: https://b.example/: not taken over: trigger_text "/sold.*/i", trigger_text "!!", notification_urls, include_filters "json:$[?@.x]", include_filters "a[", extract_text "/(?<=a)b/", ignore_text "/x/k", headers.Host, headers.User-Agent`,
+		"watching.c-3: https://c.example/ is paused there, and was left out")
+	if len(problems) != 3 || !strings.HasPrefix(problems[0], "watching.d-4: ") || !strings.HasPrefix(problems[2], "watching.f-6: ") {
+		t.Errorf("problems %q", problems)
+	}
+	if all := fmt.Sprint(problems, warnings); strings.Contains(all, "s3cret") {
+		t.Errorf("a secret is told: %s", all)
+	}
+	for _, form := range []string{`{"x-1": {"url": "https://a.example/"}}`, `{"url": "https://a.example/", "uuid": "x"}`} {
+		if urds, _, _ := said(read(t, ChangeDetection, form)); !slices.Equal(urds, []string{"http https://a.example/ 1h0m0s"}) {
+			t.Errorf("%s gives %q", form, urds)
+		}
+	}
+}
+
+// What is probably not meant is said of the first entry alone: a list may have a million.
+func TestAdviceIsGivenOnce(t *testing.T) {
+	t.Parallel()
+	_, problems, warnings := said(read(t, URLs, "http://a.example/ tea:1\nhttp://b.example/ tea:1\nhttp://ann:s3cret@c.example/\n"))
+	want(t, "problems", problems)
+	if len(warnings) != 2 || !strings.HasPrefix(warnings[0], "1:1: this can never alert") || !strings.HasPrefix(warnings[1], "3:1: the URI holds credentials in clear") {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
+func TestWhatCannotBeReadIsSaidWithItsPlace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ format, content, want string }{
+		{ChangeDetection, "{\n \"watching\": [,]}", "2:15: "},
+		{ChangeDetection, "[]", "1:1: this is no url-watches.json of changedetection.io: the document is a JSON array, which it is not there"},
+		{ChangeDetection, `{"watching": {"a": {"url": "https://a.example/"}}, "settings": {"requests": "x"}}`, "settings.requests is a JSON string"},
+		{OPML, "<opml>\n<outline></opml>", "2:"},
+		{OPML, "<html></html>", "1:1: this is no OPML document"},
+		{OPML, strings.Repeat("<outline>", 70), "nested more than 64 deep"},
+		{"csv", "", "format \"csv\""},
+	} {
+		if _, err := Read(strings.NewReader(c.content), c.format, Defaults{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: %v, want %s", c.format, c.content, err, c.want)
+		}
+	}
+}
+
+func TestRequestsOfChangeDetection(t *testing.T) {
+	t.Parallel()
+	r := read(t, ChangeDetection, `{
+  "a": {"url": "https://a.example/", "method": "POST", "body": "{\"q\": 1}", "headers": {"content-type": "application/json", "x-key": "${secret:k}", "X-Key": "s3cret"}},
+  "b": {"url": "https://b.example/", "method": "GET", "headers": {}, "body": ""},
+  "c": {"url": "https://c.example/", "method": "GET", "body": "x"},
+  "d": {"url": "https://d.example/", "method": "POST", "body": "{{ now }}"},
+  "e": {"url": "https://e.example/", "headers": {"Accept": "application/json"}, "body": null}}`)
+	_, problems, warnings := said(r)
+	want(t, "problems", problems)
+	want(t, "warnings", warnings, "a: https://a.example/: not taken over: headers.x-key", "c: https://c.example/: not taken over: body",
+		"d: https://d.example/: not taken over: method, body")
+	var requests []string
+	for _, u := range r.URDs {
+		if q := u.Request; q != nil {
+			requests = append(requests, fmt.Sprint(u.URI, " ", q.Method, " ", q.Type, " ", q.Header, " ", q.Body))
+		}
+	}
+	want(t, "requests", requests, `https://a.example/ POST application/json [{X-Key s3cret}] {"q": 1}`, "https://e.example/ GET  [{Accept application/json}] ")
+}
+
+// When changedetection.io looks at a page becomes times where a cron expression can say it, and is named where not.
+func TestWindowsOfChangeDetection(t *testing.T) {
+	t.Parallel()
+	const workdays = `"monday": {"enabled": true, %[1]s}, "tuesday": {"enabled": true, %[1]s}, "wednesday": {"enabled": true, %[1]s},
+		"thursday": {"enabled": true, %[1]s}, "friday": {"enabled": true, %[1]s}`
+	window := func(start string, hours, minutes int) string {
+		return fmt.Sprintf(`"start_time": %q, "duration": {"hours": "%d", "minutes": %d}`, start, hours, minutes)
+	}
+	on := func(zone, days, window string) string {
+		return fmt.Sprintf(`"time_schedule_limit": {"enabled": true, "timezone": %q, %s}`, zone, fmt.Sprintf(days, window))
+	}
+	whole := on("", workdays+`, "saturday": {"enabled": true, %[1]s}, "sunday": {"enabled": true, %[1]s}`, window("00:00", 24, 0))
+	for _, c := range []struct{ watch, want, lost string }{
+		{`"time_between_check": {"hours": 3}, ` + on("Europe/Athens", workdays, window("08:00", 1, 0)), "0 8 * * 1-5 Europe/Athens", ""},
+		{`"time_between_check": {"minutes": 30}, ` + on("", workdays, window("09:00", 8, 0)), "0,30 9-16 * * 1-5 Asia/Tokyo", ""}, // the zone of the settings
+		{`"time_between_check": {"minutes": 15}, ` + on("UTC", workdays, window("0:00", 24, 0)), "*/15 * * * 1-5 UTC", ""},
+		{`"time_between_check": {"hours": 2}, ` + on("UTC", `"sunday": {"enabled": true, %s}`, window("22:30", 3, 30)), "30 22 * * 0 UTC", "time_schedule_limit"},
+		{`"time_between_check": {"minutes": 40}, ` + on("UTC", workdays, window("8:00", 2, 0)), "", "time_schedule_limit"},
+		{`"time_between_check": {"days": 2}, ` + on("UTC", workdays, window("8:00", 2, 0)), "", "time_schedule_limit"},
+		{`"time_between_check": {"hours": 2}, ` + on("Mars/Olympus", workdays, window("8:00", 2, 0)), "", "time_schedule_limit"},
+		{`"time_between_check": {"hours": 2}, ` + on("UTC", workdays, window("late", 2, 0)), "", "time_schedule_limit"},
+		{`"time_between_check": {"hours": 2}, ` + whole, "2h0m0s", ""},
+		{`"time_between_check": {"hours": 2}, "time_schedule_limit": {"enabled": true, "monday": 5}`, "", "time_schedule_limit"},
+		{`"time_between_check": {"hours": 2}, "time_schedule_limit": null`, "2h0m0s", ""},
+		{`"time_between_check_use_default": true, ` + on("UTC", workdays, window("8:00", 1, 0)), "0 12,18 * * 6 Asia/Tokyo", ""}, // all of the settings
+	} {
+		r := read(t, ChangeDetection, `{"settings": {"application": {"timezone": "Asia/Tokyo"}, "requests": {"time_between_check": {"hours": 6},
+			"time_schedule_limit": {"enabled": true, "saturday": {"enabled": true, `+window("12:00", 10, 0)+`}}}},
+			"watching": {"a": {"url": "https://a.example/", `+c.watch+`}}}`)
+		_, problems, warnings := said(r)
+		if len(r.URDs) != 1 {
+			t.Fatalf("%s gives %v", c.watch, problems)
+		}
+		if got := r.URDs[0].At; c.lost == "" && got != c.want && (got != "" || r.URDs[0].Timing.String() != c.want) {
+			t.Errorf("%s: at %q, timing %v, want %s", c.watch, got, r.URDs[0].Timing, c.want)
+		}
+		if all := fmt.Sprint(warnings); strings.Contains(all, "time_schedule_limit") != (c.lost != "") {
+			t.Errorf("%s: warned %s", c.watch, all)
+		}
+	}
+}
+
+func TestDetect(t *testing.T) {
+	t.Parallel()
+	for head, format := range map[string]string{
+		"": URLs, "https://a.example/": URLs, "# x": URLs, "\ufeff {": ChangeDetection, "<?xml version='1.0'?><!-- x --><OPML>": OPML,
+		"<urds xmlns=": XML, "\xff\xfe<\x00": XML,
+	} {
+		if got := Detect([]byte(head)); got != format {
+			t.Errorf("%q is taken for %s", head, got)
+		}
+	}
+}
+
+// Whatever the file: what comes out can be stored, and every note has a place.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("https://a.example/ ibm:4, x\nnonsense"))
+	f.Add([]byte(`<opml><outline xmlUrl="http://a.example/"/></opml>`))
+	f.Add([]byte(watches))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		Detect(content)
+		for _, format := range []string{URLs, OPML, ChangeDetection} {
+			r, err := Read(bytes.NewReader(content), format, Defaults{Owner: "o", Depth: 1, Feeds: 2, Keywords: []xmlschema.Keyword{{Key: "x"}}})
+			if err != nil {
+				continue
+			}
+			for _, u := range r.URDs {
+				if err := u.Validate(); err != nil {
+					t.Fatalf("%+v: %v", u, err)
+				}
+			}
+			for _, n := range slices.Concat(r.Problems, r.Warnings) {
+				if n.Message == "" || n.Path == "" && (n.Line < 1 || n.Column < 1) {
+					t.Fatalf("note %+v", n)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,471 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"iter"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/config"
+	"github.com/webrace/webrace/storage/quads"
+)
+
+const seeAlso = "<http://www.w3.org/2000/01/rdf-schema#seeAlso>"
+
+// rdfSite is the descriptions of audio plugins (LV2) that Debian's packages bring: Turtle, in which manifests name the
+// rest by rdfs:seeAlso, C headers among it. nginx serves a copy of them without media types.
+type rdfSite struct {
+	realSite
+	root  string
+	start []string // URLs of the manifests
+}
+
+// startRDFSite serves the folders that are wanted.
+func startRDFSite(t *testing.T, wanted func(folder string) bool) rdfSite {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a crawl of a whole site: not in short mode")
+	}
+	const installed = "/usr/lib/lv2"
+	for name, folder := range map[string]string{
+		"lv2-dev": "core.lv2", "lsp-plugins-lv2": "lsp-plugins.lv2", "calf-plugins": "calf.lv2", "x42-plugins": "fil4.lv2", "swh-lv2": "amp-swh.lv2",
+	} {
+		if _, err := os.Stat(filepath.Join(installed, folder)); err != nil {
+			t.Skipf("%s is not installed: apt-get install %s", name, name)
+		}
+	}
+	if _, err := exec.LookPath("rapper"); err != nil {
+		t.Skip("rapper is not installed: apt-get install raptor2-utils")
+	}
+	root := t.TempDir()
+	var manifests []string
+	err := filepath.WalkDir(installed, func(path string, entry fs.DirEntry, err error) error {
+		within, _ := filepath.Rel(installed, path)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && within != "." && !wanted(within):
+			return fs.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(root, within), 0o755)
+		case filepath.Ext(path) == ".so": // as large as all the rest, and nothing leads there
+			return nil
+		case entry.Name() == "manifest.ttl":
+			manifests = append(manifests, within)
+		}
+		body, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(root, within), body, 0o644)
+	})
+	if err != nil || len(manifests) == 0 {
+		t.Fatalf("%d manifests, %v", len(manifests), err)
+	}
+	site := rdfSite{realSite: serveAs(t, root, `types {} default_type "";`), root: root}
+	for _, m := range manifests {
+		site.start = append(site.start, site.base+"/"+m)
+	}
+	return site
+}
+
+// settings are those of a crawl from all manifests.
+func (s rdfSite) settings(t *testing.T, more ...string) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "start")
+	writeFile(t, path, strings.Join(s.start, "\n"))
+	return append([]string{"fetch.allow_networks=loopback", "lines.path=" + path, "lines.depth=0"}, more...)
+}
+
+// crawl is webrace-run over the site.
+func (s rdfSite) crawl(t *testing.T, data string, set ...string) *exec.Cmd {
+	t.Helper()
+	args := []string{"multicrawler", "--data", data, "--config", "../../pipelines.toml"}
+	for _, setting := range s.settings(t, set...) {
+		args = append(args, "--set", setting)
+	}
+	return exec.Command("webrace-run", args...)
+}
+
+// rapper returns what rapper reads of a document as N-Triples, and false if that is no Turtle.
+func (s rdfSite) rapper(t *testing.T, address string) ([]byte, bool) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.Command("rapper", "-q", "-i", "turtle", "-o", "ntriples", filepath.Join(s.root, u.Path), address).Output()
+	var refused *exec.ExitError
+	if err != nil && !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	return said, err == nil
+}
+
+// truth is what rapper reads of all that rdfs:seeAlso leads to from the manifests.
+type truth struct {
+	said   map[string][]byte // N-Triples, by URL
+	silent map[string]bool   // what is no Turtle
+}
+
+// path is what a server is asked for.
+func (s rdfSite) path(address string) string { return strings.TrimPrefix(address, s.base) }
+
+func (s rdfSite) walkByRapper(t *testing.T) truth {
+	t.Helper()
+	all := truth{map[string][]byte{}, map[string]bool{}}
+	queue := slices.Clone(s.start)
+	for len(queue) > 0 {
+		address := queue[0]
+		queue = queue[1:]
+		if all.silent[address] || all.said[address] != nil {
+			continue
+		}
+		said, ok := s.rapper(t, address)
+		if !ok {
+			all.silent[address] = true
+			continue
+		}
+		all.said[address] = said
+		for line := range bytes.Lines(said) {
+			if _, object, ok := bytes.Cut(line, []byte(" "+seeAlso+" <"+s.base+"/")); ok {
+				next, _, _ := strings.Cut(s.base+"/"+strings.TrimSuffix(strings.TrimSpace(string(object)), "> ."), "#")
+				queue = append(queue, next)
+			}
+		}
+	}
+	return all
+}
+
+// documents returns the paths of all.
+func (s rdfSite) documents(all truth) map[string]bool {
+	paths := map[string]bool{}
+	for address := range all.said {
+		paths[s.path(address)] = true
+	}
+	for address := range all.silent {
+		paths[s.path(address)] = true
+	}
+	return paths
+}
+
+// TestRealQuads crawls all, and again, and once more after one file was edited.
+func TestRealQuads(t *testing.T) {
+	t.Parallel()
+	site := startRDFSite(t, func(string) bool { return true })
+	all := site.walkByRapper(t)
+	want := site.documents(all)
+	data := t.TempDir()
+
+	crawl, path := site.crawl(t, data), filepath.Join(t.TempDir(), "report.json")
+	crawl.Args = append(crawl.Args, "--report", path)
+	mustSucceed(t, crawl)
+	asked := site.mustAsk(t, want, 0, "200")
+	var report struct{ Pages, Links, Errors int }
+	readJSON(t, path, &report)
+	if report.Pages != len(want) || report.Links < len(want)-len(site.start) || report.Errors != 0 {
+		t.Errorf("it reports %+v of %d documents, to which %d starts lead", report, len(want), len(site.start))
+	}
+	mustBeTurtle(t, data, all)
+	n := site.mustSayAsRapper(t, data, all)
+	t.Logf("%d manifests lead to %d documents: %d contexts, %d quads, %d documents are no RDF", len(site.start), len(want), len(all.said), n, len(all.silent))
+	if len(all.silent) < 20 || len(want) < 500 {
+		t.Errorf("that is not what the packages hold")
+	}
+	before := digests(t, exportQuads(t, data))
+
+	// It is asked for again and nothing has changed.
+	revision := revisionOf(t, data)
+	mustSucceed(t, site.crawl(t, data, "frontier.fresh=0s"))
+	asked = site.mustAsk(t, want, asked, "304")
+	if again := revisionOf(t, data); again != revision {
+		t.Errorf("a crawl of what has not changed has written quads: revision %d became %d", revision, again)
+	}
+
+	// One file is edited.
+	edited := slices.MaxFunc(slices.Collect(maps.Keys(all.said)), func(a, b string) int {
+		return len(all.said[a]) - len(all.said[b])
+	})
+	site.edit(t, edited)
+	seen := site.crawlBeside(t, data, edited)
+	after := digests(t, exportQuads(t, data))
+	if want := []uint64{before[edited], after[edited]}; !slices.Equal(seen.states, want) || want[0] == want[1] {
+		t.Errorf("a reader beside sees %x, and not %x: before and after", seen.states, want)
+	}
+	all.said[edited], _ = site.rapper(t, edited)
+	site.mustSayAsRapper(t, data, all)
+	delete(before, edited)
+	delete(after, edited)
+	if !maps.Equal(before, after) {
+		t.Error("a context has changed whose document has not")
+	}
+	requests, _ := site.requests(t, asked)
+	if len(requests["200"]) != 1 || requests["200"][site.path(edited)] != 1 || len(requests["304"]) != len(want)-1 {
+		t.Errorf("%d documents were fetched anew and %d were confirmed, want 1 and %d", len(requests["200"]), len(requests["304"]), len(want)-1)
+	}
+	t.Logf("%s was edited; a reader beside looked %d times and saw %d states", site.path(edited), seen.reads, len(seen.states))
+}
+
+// mustAsk wants each document asked for once since some requests, and answered with a status. It returns how many
+// requests there were.
+func (s rdfSite) mustAsk(t *testing.T, want map[string]bool, since int, status string) (total int) {
+	t.Helper()
+	requests, total := s.requests(t, since)
+	var wrong []string
+	for path := range want {
+		if n := requests[status][path]; n != 1 {
+			wrong = append(wrong, fmt.Sprintf("%s was answered %s %d times, want once", path, status, n))
+		}
+	}
+	for other, paths := range requests {
+		for path := range paths {
+			if other != status || !want[path] {
+				wrong = append(wrong, fmt.Sprintf("%s was asked for and answered %s", path, other))
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		t.Fatalf("%d are wrong:\n%.2000s", len(wrong), strings.Join(wrong, "\n"))
+	}
+	return total
+}
+
+// mustBeTurtle wants all that says something to be known as Turtle, though no server said so.
+func mustBeTurtle(t *testing.T, data string, all truth) {
+	t.Helper()
+	const query = "SELECT ?page ?format { GRAPH <" + quads.ProvenanceGraph + "> { ?page <http://purl.org/dc/terms/format> ?format } }"
+	out, err := exec.Command("webrace-store", "quads", "query", query, "--data", data).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := 0
+	for line := range strings.Lines(string(out)) {
+		page, format, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if all.said[page] == nil {
+			continue
+		}
+		if known++; format != string(rdf.Turtle) {
+			t.Errorf("%s is Turtle, and taken for %s", page, format)
+		}
+	}
+	if known != len(all.said) {
+		t.Errorf("the format of %d documents is known, want %d", known, len(all.said))
+	}
+}
+
+// exportQuads writes all quads of a data directory to a file.
+func exportQuads(t *testing.T, data string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "quads.nq")
+	mustSucceed(t, exec.Command("webrace-store", "quads", "export", "--data", data, "--output", path))
+	return path
+}
+
+func revisionOf(t *testing.T, data string) (revision uint64) {
+	t.Helper()
+	var stats struct{ Revision uint64 }
+	out, err := exec.Command("webrace-store", "quads", "stats", "--data", data, "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &stats); err != nil {
+		t.Fatal(err)
+	}
+	return stats.Revision
+}
+
+// mustSayAsRapper wants each context to say what rapper reads of its document, and none to say more. It returns how
+// many quads they say.
+func (s rdfSite) mustSayAsRapper(t *testing.T, data string, all truth) (count int) {
+	t.Helper()
+	seen := 0
+	for context, got := range contexts(t, exportQuads(t, data)) {
+		said, known := all.said[context]
+		if !known {
+			t.Errorf("%s says %d triples, and is no RDF", context, len(got))
+			continue
+		}
+		seen++
+		count += len(got)
+		var want []rdf.Quad
+		for q, err := range rdf.Parse(t.Context(), bytes.NewReader(said), rdf.NTriples, rdf.Options{KeepLabels: true}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, q)
+		}
+		if d := rdftest.Isomorphic(want, got); d != "" {
+			t.Errorf("%s does not say what rapper reads:\n%.2000s", context, d)
+		}
+	}
+	if seen != len(all.said) {
+		t.Errorf("%d contexts say something, want %d", seen, len(all.said))
+	}
+	return count
+}
+
+// contexts yields what each URL says, by an export.
+func contexts(t *testing.T, path string) iter.Seq2[string, []rdf.Quad] {
+	return func(yield func(string, []rdf.Quad) bool) {
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		var graph webrace.Term
+		var says []rdf.Quad
+		provenance := rdf.NewIRI(quads.ProvenanceGraph)
+		for q, err := range rdf.Parse(t.Context(), file, rdf.NQuads, rdf.Options{KeepLabels: true, Limits: rdf.Limits{Triples: -1}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q.Graph != graph {
+				if len(says) > 0 && graph != provenance && !yield(rdf.Value(graph), says) {
+					return
+				}
+				graph, says = q.Graph, nil
+			}
+			q.Graph = ""
+			says = append(says, q)
+		}
+		if len(says) > 0 && graph != provenance {
+			yield(rdf.Value(graph), says)
+		}
+	}
+}
+
+var digestSeed = maphash.MakeSeed()
+
+// digests returns one of what each URL says, and of what is said of it, by an export. The order of the lines does not
+// count.
+func digests(t *testing.T, path string) map[string]uint64 {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	sums := map[string]uint64{}
+	lines := bufio.NewScanner(file)
+	for lines.Buffer(nil, 1<<20); lines.Scan(); {
+		line := strings.TrimSuffix(lines.Text(), " .")
+		graph := line[strings.LastIndexByte(line, '<'):]
+		if graph == "<"+quads.ProvenanceGraph+">" {
+			graph, _, _ = strings.Cut(line, " ")
+		}
+		sums[strings.Trim(graph, "<>")] += maphash.String(digestSeed, line)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return sums
+}
+
+// edit changes thousands of statements of a document.
+func (s rdfSite) edit(t *testing.T, address string) {
+	t.Helper()
+	path := filepath.Join(s.root, s.path(address))
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.ReplaceAll(body, []byte("lv2:default"), []byte("lv2:maximum"))
+	if n := bytes.Count(body, []byte("lv2:default")); n < 500 {
+		t.Fatalf("only %d statements of %s change", n, path)
+	}
+	if err := os.WriteFile(path, append(changed, "\n# edited\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sight is what a reader saw of a context.
+type sight struct {
+	reads  int
+	states []uint64 // as in digests, each that differs from the one before
+}
+
+// crawlBeside crawls the site once more, in this process, and has a reader look at a context all the time.
+func (s rdfSite) crawlBeside(t *testing.T, data, context string) (seen sight) {
+	t.Helper()
+	names := []string{"multicrawler"}
+	globals := cli.Globals{Config: "../../pipelines.toml", Data: data}
+	loaded, err := globals.Load(config.LoadOptions{Run: names, Set: s.settings(t, "frontier.fresh=0s")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := newOutput(t.Output(), "text", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := cli.OpenDir(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	store, err := dir.Quads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen.look(t, store, context)
+	session := &session{dir: dir, out: out, admin: admin.New()}
+	runs, err := session.start(t.Context(), loaded, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		waitAll(runs)
+	}()
+	for running(ended) {
+		seen.look(t, store, context)
+	}
+	seen.look(t, store, context)
+	if _, err := session.results(runs, false); err != nil {
+		t.Error(err)
+	}
+	return seen
+}
+
+// look reads one state of a context, with what is known of it.
+func (s *sight) look(t *testing.T, store *quads.Store, address string) {
+	t.Helper()
+	now, err := store.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer now.Close()
+	var sum uint64
+	for _, graph := range []webrace.Term{rdf.NewIRI(address), rdf.NewIRI(quads.ProvenanceGraph)} {
+		for q, err := range now.Quads(context.Background(), graph) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q.Graph == rdf.NewIRI(address) || q.Subject == rdf.NewIRI(address) {
+				sum += maphash.String(digestSeed, fmt.Sprintf("%s %s %s %s", q.Subject, q.Predicate, q.Object, q.Graph))
+			}
+		}
+	}
+	s.reads++
+	if n := len(s.states); n == 0 || s.states[n-1] != sum {
+		s.states = append(s.states, sum)
+	}
+}

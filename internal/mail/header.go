@@ -1,0 +1,134 @@
+// Package mail takes mail apart: a message into its header and body (RFC 5322), a body into its parts
+// (RFC 2046), a part into the bytes that were encoded for the journey (RFC 2045, RFC 2047).
+//
+// It gives what net/mail, mime/multipart, mime/quotedprintable and encoding/base64 give wherever these give
+// something, and goes on where they give up: nothing is an error here. What breaks a rule is taken for text.
+// Time and memory are linear in the input.
+package mail
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"strings"
+
+	"github.com/webrace/webrace/internal/charsets"
+)
+
+// Header is what matters of the header of a message or part: of each field the first, unfolded.
+type Header struct {
+	Subject          string // decoded, in valid UTF-8
+	ContentType      string
+	TransferEncoding string
+	Language         string // Content-Language
+}
+
+// longestField is how many bytes of a field are kept. Gigantic ones have no meaning, but cost time.
+const longestField = 16 << 10
+
+// Split returns the header and the body of a message or part. The header ends at an empty line, or before a
+// line that can be none of a header; so what has no header at all is all body.
+func Split(message []byte) (h Header, body []byte) {
+	var fields [4][]byte
+	var field *[]byte // what a folded line goes on with; nil if that does not matter
+	begun := false
+	rest := message
+	for len(rest) > 0 {
+		line, next := cutLine(rest)
+		name, value, isField := cutField(line)
+		switch {
+		case len(line) == 0:
+			return newHeader(fields), next
+		case line[0] == ' ' || line[0] == '\t':
+			if !begun {
+				return newHeader(fields), rest
+			}
+			add(field, line)
+		case isField:
+			begun, field = true, nil
+			if i := index(name); i >= 0 && fields[i] == nil {
+				field = &fields[i]
+				*field = []byte{}
+			}
+			add(field, value)
+		case !begun && isEnvelope(line):
+		default:
+			return newHeader(fields), rest
+		}
+		rest = next
+	}
+	return newHeader(fields), nil
+}
+
+// add appends a line to a field that matters.
+func add(field *[]byte, line []byte) {
+	line = bytes.Trim(line, " \t")
+	if field == nil || len(*field)+len(line) >= longestField {
+		return
+	}
+	if len(*field) > 0 {
+		*field = append(*field, ' ')
+	}
+	*field = append(*field, line...)
+}
+
+var names = [4]string{"subject", "content-type", "content-transfer-encoding", "content-language"}
+
+// index returns which of the fields that matter this is, -1 if it is none.
+func index(name []byte) int {
+	for i, n := range names {
+		if len(n) == len(name) && strings.EqualFold(n, string(name)) {
+			return i
+		}
+	}
+	return -1
+}
+
+func newHeader(fields [4][]byte) Header {
+	return Header{Subject: text(fields[0]), ContentType: string(fields[1]), TransferEncoding: string(fields[2]), Language: string(fields[3])}
+}
+
+// cutField cuts a line into the name and the value of a field. White space before the colon is obsolete, but
+// has to be understood.
+func cutField(line []byte) (name, value []byte, ok bool) {
+	name, value, ok = bytes.Cut(line, []byte(":"))
+	name = bytes.TrimRight(name, " \t")
+	for _, c := range name {
+		ok = ok && '!' <= c && c <= '~'
+	}
+	return name, value, ok && len(name) > 0
+}
+
+// isEnvelope reports whether a line is what mail boxes put before a message.
+func isEnvelope(line []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(line, []byte(">")), []byte("From "))
+}
+
+// cutLine cuts off the first line, and takes away its end.
+func cutLine(b []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(b, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), rest
+}
+
+// text decodes a field that people read. Words that cannot be decoded are left as they are.
+func text(field []byte) string {
+	utf8, _, err := charsets.ToUTF8(field, "")
+	if err != nil {
+		utf8 = field
+	}
+	decoder := mime.WordDecoder{CharsetReader: inUTF8}
+	decoded, err := decoder.DecodeHeader(string(utf8))
+	if err != nil {
+		decoded = string(utf8)
+	}
+	return strings.ToValidUTF8(decoded, "\ufffd")
+}
+
+func inUTF8(charset string, r io.Reader) (io.Reader, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	b, _, err = charsets.ToUTF8(b, "text/plain; charset="+charset)
+	return bytes.NewReader(b), err
+}

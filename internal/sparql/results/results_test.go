@@ -1,0 +1,291 @@
+package results_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/sparql/results"
+)
+
+const awkward = "tab\there \"quoted\", a\\b\r\nnew line <&>' \u2028 \u00e9 \U0001F30D \x7f"
+
+// solutions have each kind of term, and unbound places.
+var solutions = &results.Results{
+	Vars: []string{"s", "näme", "o"},
+	Rows: [][]webrace.Term{
+		{rdf.NewIRI("http://example.org/a?b&c'd"), rdf.NewBlank("b0"), rdf.NewString(awkward)},
+		{rdf.NewLangString(awkward, "de-AT"), rdf.NewTyped("4", rdf.XSDInteger), rdf.NewTyped("5.5", rdf.XSDDecimal)},
+		{rdf.NewString("\uFEFF\uFFFD\uFFFC"), rdf.NewTyped("1.0E6", rdf.XSDDouble), ""},
+		{rdf.NewTyped("x", rdf.XSDInteger), rdf.NewTyped("1.", rdf.XSDDecimal), rdf.NewTyped("a7", "http://t/")},
+		{"", "", ""},
+		{rdf.NewTyped("true", rdf.XSDBoolean), rdf.NewString("true"), rdf.NewString("")},
+	},
+}
+
+func write(t testing.TB, f results.Format, r *results.Results) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if r.Boolean != nil {
+		if err := results.WriteBoolean(&b, f, *r.Boolean); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	w, err := results.NewWriter(&b, f, r.Vars)
+	for _, row := range r.Rows {
+		err = errors.Join(err, w.Write(row))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// texts returns solutions as CSV has them.
+func texts(r *results.Results) *results.Results {
+	plain := &results.Results{Vars: r.Vars}
+	for _, row := range r.Rows {
+		var terms []webrace.Term
+		for _, t := range row {
+			switch {
+			case rdf.KindOf(t) == rdf.Blank:
+				terms = append(terms, t)
+			case rdf.Value(t) == "": // an empty text is as one that is unbound
+				terms = append(terms, "")
+			default:
+				terms = append(terms, rdf.NewString(rdf.Value(t)))
+			}
+		}
+		plain.Rows = append(plain.Rows, terms)
+	}
+	return plain
+}
+
+func TestWhatIsWrittenReadsBackTheSame(t *testing.T) {
+	t.Parallel()
+	yes, no := true, false
+	for _, want := range []*results.Results{
+		solutions,
+		{Vars: []string{"a"}},
+		{Vars: []string{"a"}, Rows: [][]webrace.Term{{""}, {rdf.NewString("x")}, {""}}},
+		{Rows: [][]webrace.Term{{}, {}}}, // SELECT * without a variable
+		{},
+		{Boolean: &yes},
+		{Boolean: &no},
+	} {
+		for _, f := range results.Formats {
+			if f == results.CSV && want.Boolean != nil {
+				if err := results.WriteBoolean(new(bytes.Buffer), f, true); err == nil {
+					t.Error("CSV has a boolean")
+				}
+				continue
+			}
+			written := write(t, f, want)
+			got, err := results.Read(bytes.NewReader(written), f)
+			if err != nil {
+				t.Errorf("%s is not read back: %v\n%s", f, err, written)
+				continue
+			}
+			expected := want
+			if f == results.CSV {
+				expected = texts(want)
+			}
+			if !same(got, expected) {
+				t.Errorf("%s is read back as %+v, want %+v\n%s", f, got, expected, written)
+			}
+		}
+	}
+}
+
+// same compares results; no variables or rows are as none.
+func same(a, b *results.Results) bool {
+	if len(a.Vars) != len(b.Vars) || len(a.Rows) != len(b.Rows) || !reflect.DeepEqual(a.Boolean, b.Boolean) {
+		return false
+	}
+	for i := range a.Rows {
+		if len(a.Rows[i])+len(b.Rows[i]) > 0 && !reflect.DeepEqual(a.Rows[i], b.Rows[i]) {
+			return false
+		}
+	}
+	return len(a.Vars) == 0 || reflect.DeepEqual(a.Vars, b.Vars)
+}
+
+func TestFormsAreThoseOfTheRecommendations(t *testing.T) {
+	t.Parallel()
+	r := &results.Results{Vars: []string{"x", "y"}, Rows: [][]webrace.Term{
+		{rdf.NewIRI("http://a/"), rdf.NewTyped("-4", rdf.XSDInteger)},
+		{"", rdf.NewLangString("a,\"b\"\x01\uFFFE", "en")},
+	}}
+	for f, want := range map[results.Format]string{
+		results.JSON: `{"head":{"vars":["x","y"]},"results":{"bindings":[
+{"x":{"type":"uri","value":"http://a/"},"y":{"type":"literal","value":"-4","datatype":"` + rdf.XSDInteger + `"}},
+{"y":{"type":"literal","value":"a,\"b\"\u0001` + "\uFFFE" + `","xml:lang":"en"}}
+]}}
+`,
+		results.XML: `<?xml version="1.0"?>
+<sparql xmlns="http://www.w3.org/2005/sparql-results#">
+<head><variable name="x"/><variable name="y"/></head>
+<results>
+<result><binding name="x"><uri>http://a/</uri></binding><binding name="y"><literal datatype="` + rdf.XSDInteger +
+			`">-4</literal></binding></result>
+<result><binding name="y"><literal xml:lang="en">a,&quot;b&quot;` + "\uFFFD\uFFFD" + `</literal></binding></result>
+</results>
+</sparql>
+`,
+		results.CSV: "x,y\r\nhttp://a/,-4\r\n,\"a,\"\"b\"\"\x01\uFFFE\"\r\n",
+		results.TSV: "?x\t?y\n<http://a/>\t-4\n\t\"a,\\\"b\\\"\\u0001\uFFFE\"@en\n",
+	} {
+		if got := string(write(t, f, r)); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", f, got, want)
+		}
+	}
+}
+
+func TestWrongResultsAreErrorsWithLineAndColumn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		format results.Format
+		text   string
+		want   string
+	}{
+		{results.JSON, ``, "line 1, column 1: not JSON: unexpected end"},
+		{results.JSON, "{\n\"head\":{\"vars\":[\"x\"]},\n\"results\":{\"bindings\":[{\"y\":", "line 3, column 28: the variable y is not"},
+		{results.JSON, `{"head":{},"boolean":1}`, `"boolean" is true or false`},
+		{results.JSON, `{"head":{}}`, `neither "results"`},
+		{results.JSON, `{"head":{"vars":["x","x"]}}`, "named twice"},
+		{results.JSON, `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"a b"}}]}}`, `"a b" is no IRI`},
+		{results.JSON, `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"triple"}}]}}`, "uri, bnode or literal"},
+		{results.JSON, `{"head":{},"boolean":true} x`, "after the end"},
+		{results.JSON, `{"head":{"vars":["x"]},"results":{"bindings":[`, "unexpected end"},
+		{results.XML, `<sparql/>`, "the root is"},
+		{results.XML, "<sparql xmlns='http://www.w3.org/2005/sparql-results#'>\n<head/></x>", "line 2, column 12: not XML"},
+		{results.XML, `<sparql xmlns='http://www.w3.org/2005/sparql-results#'><head/></sparql>`, "neither results"},
+		{results.XML, `<sparql xmlns='http://www.w3.org/2005/sparql-results#'><results><result><binding name="x"/>`, "not in the head"},
+		{results.XML, `<!DOCTYPE a [<!ENTITY b "c">]><sparql xmlns='http://www.w3.org/2005/sparql-results#'><boolean>&b;</boolean>`,
+			"not XML"},
+		{results.CSV, "a,b\r\nx\r\n", "line 2, column 1: a solution has 1 fields"},
+		{results.CSV, "a\n\"x", "line 2, column 1: a quotation mark has no end"},
+		{results.CSV, "a\nx\"y", "line 2, column 2"},
+		{results.CSV, "a\n\"x\"y", "line 2, column 4"},
+		{results.CSV, "a,a\n", "before"},
+		{results.TSV, "a\n", "as ?name"},
+		{results.TSV, "?a\t?b\n1\tfoo\n", "line 2, column 3: \"foo\" is no term"},
+		{results.TSV, "?a\n\"\\x\"\n", `\x is no escape`},
+		{results.TSV, "?a\n<a b>\n", "no IRI"},
+	} {
+		_, err := results.Read(strings.NewReader(c.text), c.format)
+		var wrong *rdf.SyntaxError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %q: %v, want %s", c.format, c.text, err, c.want)
+		}
+	}
+}
+
+// A reader of JSON or XML must not take a part for the whole.
+func TestAPartIsNotTakenForTheWhole(t *testing.T) {
+	t.Parallel()
+	for _, f := range []results.Format{results.JSON, results.XML} {
+		whole := write(t, f, solutions)
+		for n := range len(bytes.TrimSpace(whole)) {
+			if _, err := results.Read(bytes.NewReader(whole[:n]), f); err == nil {
+				t.Fatalf("%s is read without its last %d bytes", f, len(whole)-n)
+			}
+		}
+	}
+}
+
+func TestHeadMayStandBehindResultsInJSON(t *testing.T) {
+	t.Parallel()
+	const text = `{"results":{"bindings":[{"a":{"value":"1","type":"literal"}}]},"more":[{"x":[1]}],"head":{"link":[],"vars":["a"]}}`
+	got, err := results.Read(strings.NewReader(text), results.JSON)
+	want := &results.Results{Vars: []string{"a"}, Rows: [][]webrace.Term{{rdf.NewString("1")}}}
+	if err != nil || !same(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// counter counts what is written to it, and can break.
+type counter struct{ calls, bytes, limit int }
+
+var errFull = errors.New("no room")
+
+func (c *counter) Write(b []byte) (int, error) {
+	c.calls++
+	c.bytes += len(b)
+	if c.limit > 0 && c.bytes > c.limit {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+func TestRowsAreWrittenAsTheyCome(t *testing.T) { // not parallel: it counts allocations
+	for _, f := range results.Formats {
+		var c counter
+		w, err := results.NewWriter(&c, f, []string{"a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := []webrace.Term{rdf.NewString(strings.Repeat("x", 100))}
+		kept := testing.AllocsPerRun(2000, func() { err = errors.Join(err, w.Write(row)) })
+		if err != nil || c.calls < 5 || c.calls > 100 {
+			t.Errorf("%s: 2,000 rows of 100 bytes are written in %d calls, %v", f, c.calls, err)
+		}
+		if kept > 1 { // the text of XML
+			t.Errorf("%s allocates %f times a row", f, kept)
+		}
+	}
+	c := counter{limit: 1000}
+	w, _ := results.NewWriter(&c, results.TSV, []string{"a"})
+	for range 3000 {
+		w.Write([]webrace.Term{`"a text"`})
+	}
+	if calls := c.calls; !errors.Is(w.Close(), errFull) || c.calls != calls {
+		t.Error("a writer goes on after an error")
+	}
+	w, _ = results.NewWriter(&c, results.TSV, []string{"a"})
+	if w.Write(nil) == nil || w.Close() == nil {
+		t.Error("a solution without the terms of all variables is written")
+	}
+}
+
+// The files of the W3C suites that have results are read, and read the same when they are written again.
+func TestW3CResultFiles(t *testing.T) {
+	t.Parallel()
+	dir := rdftest.Suite(t, "rdf-tests/sparql")
+	formats := map[string]results.Format{".srj": results.JSON, ".srx": results.XML, ".csv": results.CSV, ".tsv": results.TSV}
+	n := 0
+	for _, pattern := range []string{"sparql10/*/*.srx", "sparql11/*/*.sr[xj]", "sparql11/*/*.[ct]sv"} {
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			f := formats[filepath.Ext(file)]
+			body, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := results.Read(bytes.NewReader(body), f)
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			again, err := results.Read(bytes.NewReader(write(t, f, got)), f)
+			if err != nil || !same(got, again) {
+				t.Errorf("%s: is read back as %+v, %v, want %+v", file, again, err, got)
+			}
+			n++
+		}
+	}
+	if n < 80 {
+		t.Errorf("%d files of results, want at least 80", n)
+	}
+}

@@ -1,0 +1,131 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace/pipeline/finding"
+)
+
+func TestFindingsAreShownForPeopleAndForPrograms(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("x.toml", []byte("version = 1\n\tversoin = 2\n"), LoadOptions{Registry: configRegistry()})
+	var found finding.List
+	if !errors.As(err, &found) || len(found) != 1 {
+		t.Fatalf("findings: %v", err)
+	}
+	if want := `x.toml:2:2: nothing reads "versoin" (did you mean version?)`; err.Error() != want {
+		t.Errorf("error %q, want %q", err, want)
+	}
+	var out bytes.Buffer
+	if err := found.Format(&out, true); err != nil {
+		t.Fatal(err)
+	}
+	want := "\x1b[1mx.toml:2:2:\x1b[0m \x1b[31mnothing reads \"versoin\" (did you mean version?)\x1b[0m\n" +
+		"    2 | \tversoin = 2\n      | \t\x1b[31m^^^^^^^\x1b[0m\n"
+	if out.String() != want {
+		t.Errorf("coloured:\n%q\nwant:\n%q", out.String(), want)
+	}
+	text, err := json.Marshal(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `[{"pos":{"file":"x.toml","line":2,"column":2},"code":"unknown-key","message":"nothing reads \"versoin\"","hint":"version","source_line":"\tversoin = 2"}]`; string(text) != want {
+		t.Errorf("JSON %s, want %s", text, want)
+	}
+	var one finding.Finding
+	if !errors.As(error(found), &one) || one.Code != finding.CodeUnknownKey {
+		t.Errorf("a finding cannot be found in the findings: %+v", one)
+	}
+}
+
+func TestAFileThatIsNotThereIsSaidSo(t *testing.T) {
+	t.Parallel()
+	if _, err := Load(filepath.Join(t.TempDir(), "none.toml"), LoadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want one that says that the file does not exist", err)
+	}
+}
+
+func TestParseIncludesNothing(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("x.toml", []byte("version = 1\ninclude = '/dev/null'"), LoadOptions{Registry: configRegistry()})
+	if err == nil || !strings.Contains(err.Error(), "x.toml:2:1: only a file can include others") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestGraphOfAConfigurationIsFoundByName(t *testing.T) {
+	t.Parallel()
+	source := "version = 1\n[pipeline.crawl]\nflow = 'urds > print'\n[pipeline.search]\ntitle = 'x'\nflow = 'urds > print'\n"
+	o := LoadOptions{Registry: configRegistry(), Run: []string{"search", "search"}, Data: "elsewhere"}
+	c, err := Parse("x.toml", []byte(source), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Data != "elsewhere" {
+		t.Errorf("data directory %q, want the one that overrides", c.Data)
+	}
+	if g, err := c.Graph("search"); err != nil || g.Name != "search" || g.Title != "x" || len(g.Stages) != 2 {
+		t.Errorf("graph %+v, %v", g, err)
+	}
+	for name, want := range map[string]string{
+		"crawl": `pipeline "crawl" was not among those to be run`,
+		"serch": `there is no pipeline "serch"; there are crawl, search (did you mean search?)`,
+	} {
+		if _, err := c.Graph(name); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// Decoding a stage must leave alone what the type's defaults hold, and what other stages have.
+func TestOptionsOfOneStageAreNotThoseOfAnother(t *testing.T) {
+	t.Parallel()
+	r := configRegistry()
+	source := `version = 1
+[defaults.fetch]
+headers.From = "me"
+realm.home.user = "me"
+[pipeline.a]
+flow = "urds > fetch, fetch2 > print"
+stage.fetch = { headers = { Accept = "x", Own = "1" }, hosts = ["b"], realm.home.password = "p" }
+stage.fetch2 = { type = "fetch" }
+`
+	for range 2 {
+		c, err := Parse("x.toml", []byte(source), LoadOptions{Registry: r, Set: []string{"fetch.headers.Set=1", "fetch.hosts=c"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := c.Graph("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, two := stageOf(g, "fetch").Options.(fetchOptions), stageOf(g, "fetch2").Options.(fetchOptions)
+		if len(one.Headers) != 4 || one.Headers["Accept"] != "x" || one.Hosts[0] != "c" || one.Realms["home"].Password.Reveal() != "p" || one.Realms["home"].User != "me" {
+			t.Errorf("first stage: %+v", one)
+		}
+		if len(two.Headers) != 2 || two.Headers["Accept"] != "*/*" || two.Hosts[0] != "a.example" || !two.Realms["home"].Password.IsZero() {
+			t.Errorf("second stage: %+v", two)
+		}
+	}
+	if defaults := r.Defaults("fetch").(fetchOptions); len(defaults.Headers) != 1 || defaults.Hosts[0] != "a.example" {
+		t.Errorf("defaults of the type: %+v", defaults)
+	}
+}
+
+func TestAnEmptyListOfPipelinesChecksNone(t *testing.T) {
+	t.Parallel()
+	src := []byte("version = 1\ndata = \"d\"\n[pipeline.wrong]\nflow = [\"nothing > of > this\"]\n")
+	config, err := Parse("pipelines.toml", src, LoadOptions{Registry: configRegistry(), Run: []string{}})
+	if err != nil || config.Data != "d" {
+		t.Errorf("got %+v, %v", config, err)
+	}
+	if _, err := Parse("pipelines.toml", src, LoadOptions{Registry: configRegistry()}); err == nil {
+		t.Error("nothing was found wrong when all were to be checked")
+	}
+}

@@ -1,0 +1,197 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+// opened returns a stage at work, outside a run.
+func opened(t *testing.T, o Options) *stage {
+	t.Helper()
+	impl, err := newStage(o, pipeline.NewEnv("p", "shout", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := impl.(*stage)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// gathered keeps the texts that a stage emits.
+type gathered struct{ texts chan string }
+
+func (g gathered) Emit(_ context.Context, it *pipeline.Item) error {
+	g.texts <- it.Value.(string)
+	return nil
+}
+func (g gathered) EmitTo(ctx context.Context, _ string, it *pipeline.Item) error {
+	return g.Emit(ctx, it)
+}
+
+// TestNoItemWaitsForOneThatIsSlow has a process hold an item until all the others have come through: none of them may
+// have been given to that process.
+func TestNoItemWaitsForOneThatIsSlow(t *testing.T) {
+	t.Parallel()
+	const others = 60
+	s := opened(t, options("work", func(o *Options) { o.Processes, o.InFlight = 3, 1 }))
+	told := filepath.Join(t.TempDir(), "told")
+	work, out := make(chan string), gathered{make(chan string, others+1)}
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for text := range work {
+				if err := s.Process(t.Context(), &pipeline.Item{Value: text}, out); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work <- "hold " + told
+	for i := range others {
+		work <- fmt.Sprint(i)
+	}
+	for range others {
+		if text := <-out.texts; strings.HasPrefix(text, "hold") {
+			t.Fatalf("%q came through before it was told to, or has failed", text)
+		}
+	}
+	if err := os.WriteFile(told, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	close(work)
+	workers.Wait()
+	if text := <-out.texts; text != "hold "+told {
+		t.Errorf("%q came last", text)
+	}
+}
+
+// A program that has worked, and cannot be started any more, is tried less and less often.
+func TestThePauseDoublesAlsoAfterAProgramThatHasWorked(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.Symlink(os.Args[0], program); err != nil {
+		t.Skip(err)
+	}
+	s := opened(t, options("work", func(o *Options) { o.Command = []string{program} }))
+	process := func(text string) error {
+		return s.Process(t.Context(), &pipeline.Item{Value: text}, gathered{make(chan string, 1)})
+	}
+	if err := process("a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := process("crash"); err == nil || !strings.Contains(err.Error(), "no such file") {
+			t.Errorf("without a program item %d ends with %v", i, err)
+		}
+	}
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	if sl := s.pool.slots[0]; sl.pause < 4*firstPause {
+		t.Errorf("after %d failures the pause is %v", sl.failures, sl.pause)
+	}
+}
+
+// TestTheProcessWithTheFewestItemsGetsTheNext counts what a pool lends.
+func TestTheProcessWithTheFewestItemsGetsTheNext(t *testing.T) {
+	t.Parallel()
+	s := opened(t, options("work", func(o *Options) { o.Processes, o.InFlight = 3, 4 }))
+	var lent []*slot
+	take := func() *slot {
+		sl, _, err := s.pool.take(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lent = append(lent, sl)
+		return sl
+	}
+	of := make(map[*slot]int)
+	for range 12 {
+		of[take()]++
+	}
+	for _, n := range of {
+		if n != 4 {
+			t.Errorf("12 items are shared as %v", of)
+		}
+	}
+	freed := lent[5]
+	s.pool.give(freed)
+	s.pool.give(freed)
+	lent[5] = nil // of the two that were given back one is
+	if sl := take(); sl != freed {
+		t.Error("another than the one that had room was lent")
+	}
+	for _, sl := range lent[:11] {
+		if sl != nil {
+			s.pool.give(sl)
+		}
+	}
+}
+
+// TestAnItemHasItsProcessForItself holds that an item that is repeated comes to a process that has no other, and that
+// none comes to it then, however many want one.
+func TestAnItemHasItsProcessForItself(t *testing.T) {
+	t.Parallel()
+	s := opened(t, options("work", func(o *Options) { o.Processes, o.InFlight = 2, 4 }))
+	var items sync.WaitGroup
+	var mu sync.Mutex
+	has := make(map[*slot]int)
+	for i := range 400 {
+		items.Go(func() {
+			alone := i%5 == 0
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if i%7 == 0 { // it may give up at any moment
+				go cancel()
+			}
+			sl, _, err := s.pool.take(ctx, alone)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			if has[sl]++; alone && has[sl] > 1 {
+				t.Errorf("an item that is to be alone has %d others beside it", has[sl]-1)
+			}
+			if has[sl] > 4 {
+				t.Errorf("%d items in flight", has[sl])
+			}
+			mu.Unlock()
+			mu.Lock()
+			has[sl]--
+			s.pool.give(sl)
+			mu.Unlock()
+		})
+	}
+	items.Wait()
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	for _, sl := range s.pool.slots {
+		if sl.items != 0 || sl.alone || sl.reserved != nil || len(s.pool.waiting) > 0 {
+			t.Errorf("when all is done, a slot is left with %d items, alone %t, reserved %t", sl.items, sl.alone, sl.reserved != nil)
+		}
+	}
+}
+
+func TestAnItemThatIsFatalFailsAloneAmongSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	got, failures, err := together(t, options("work", func(o *Options) { o.Processes, o.InFlight = 3, 4 }), "crash")
+	if len(got) != 20 || len(failures) != 1 || err != nil {
+		t.Errorf("of 20 others %d came through; failures %q, %v", len(got), failures, err)
+	}
+}

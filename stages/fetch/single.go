@@ -1,0 +1,110 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpclient"
+)
+
+// redirectsOfOne is how many redirects in a row are followed for one document.
+const redirectsOfOne = 10
+
+// Single asks for single documents as the stage does, with all that it guarantees, but outside any pipeline:
+// redirects are followed, a host that is asked more than once is left its pauses, and nothing is tried again. It
+// is not safe for concurrent use, but for subresources.
+type Single struct {
+	*stage
+	pauses map[string]time.Time // until when hosts rest
+}
+
+var _ httpclient.SubresourceFetcher = (*Single)(nil)
+
+// NewSingle makes one, which has to be closed. Where secrets are stored it finds among what is lent, as the stage
+// does; nil lends nothing.
+func NewSingle(o Options, lent *pipeline.Resources) (*Single, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	made, err := newStage(o, pipeline.NewEnv("one", "fetch", lent))
+	if err != nil {
+		return nil, err
+	}
+	s := made.(*stage)
+	s.limiter.shared.Store(true)
+	return &Single{s, make(map[string]time.Time)}, nil
+}
+
+// Get returns the document that a request leads to, at the URL where it was found, with a body of its own.
+func (a *Single) Get(ctx context.Context, r webrace.Request) (*webrace.Document, error) {
+	for range redirectsOfOne + 1 {
+		host, _ := scope.Host(r.URL)
+		if err := sleepUntil(ctx, a.pauses[host]); err != nil {
+			return nil, err
+		}
+		document, next, report, err := a.ask(ctx, r)
+		if errors.Is(err, webrace.ErrNotAsked) { // the host rests from its robots.txt
+			next, err = r.URL, nil
+		}
+		if err != nil || document != nil {
+			return document, err
+		}
+		a.pauses[host], r.URL = report.NotBefore, next
+	}
+	return nil, fmt.Errorf("more than %d redirects in a row, the last to %s", redirectsOfOne, r.URL)
+}
+
+// Withheld reports whether a host was asked without the credentials of a request, because they are not for it.
+func (a *Single) Withheld() bool { return a.env.Counter("credentials_withheld").Load() > 0 }
+
+// ask makes one request. It returns the document, or where a redirect leads.
+func (a *Single) ask(ctx context.Context, r webrace.Request) (document *webrace.Document, next string, report webrace.HostReport, err error) {
+	end := pipeline.ProcessOne(ctx, a.stage, r, func(port string, value any) error {
+		switch v := value.(type) {
+		case *webrace.Document:
+			own := *v
+			own.Body = bytes.Clone(v.Body)
+			document = &own
+		case *webrace.Links:
+			if port == portRedirects {
+				next = v.URLs[0]
+			}
+		}
+		return nil
+	})
+	report, _ = end.Note.(webrace.HostReport)
+	switch {
+	case end.Err != nil:
+		return nil, "", report, end.Err
+	case document != nil || next != "":
+		return document, next, report, nil
+	}
+	return nil, "", report, fmt.Errorf("%s gave no document: %s", r.URL, learned(end).Error)
+}
+
+// learned returns the visit as it is after a request.
+func learned(end pipeline.Alone) (v webrace.Visit) {
+	for _, what := range end.Learned {
+		if learn, ok := what.(webrace.Learned); ok {
+			learn(&v)
+		}
+	}
+	return v
+}
+
+func sleepUntil(ctx context.Context, at time.Time) error {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,111 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+func getSingle(ctx context.Context, o Options, url string) (*webrace.Document, error) {
+	a, err := NewSingle(o, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return a.Get(ctx, webrace.Request{URL: url})
+}
+
+func TestOneDocumentIsFetchedOutsideAnyPipeline(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/from":
+			http.Redirect(w, r, "/to", http.StatusFound)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, strings.Repeat("x", 2000))
+		}
+	})
+	o := local()
+	o.MaxBody = 1000
+	d, err := getSingle(t.Context(), o, url+"/from")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.URL != url+"/to" || d.MediaType != "text/html" || len(d.Body) != 1000 || !d.Truncated || d.Status != 200 {
+		t.Errorf("document %+v", d)
+	}
+}
+
+func TestADocumentThatCannotBeHadIsAnErrorThatSaysWhy(t *testing.T) {
+	t.Parallel()
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private")
+		case "/round":
+			http.Redirect(w, r, "/round", http.StatusFound)
+		case "/astray":
+			http.Redirect(w, r, "/private", http.StatusFound)
+		case "/busy":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	o := local()
+	o.Robots = true
+	stranger := o
+	stranger.AllowNetworks = nil
+	for _, c := range []struct {
+		o          Options
+		path, want string
+	}{
+		{o, "/gone", "/gone gave no document: 404 Not Found"},
+		{o, "/private", "refused by robots.txt: Disallow: /private"},
+		{o, "/astray", "/private gave no document: refused by robots.txt"},
+		{o, "/busy", "503 Service Unavailable"},
+		{o, "/round", "more than 10 redirects in a row"},
+		{stranger, "/", "allow_networks=loopback"},
+		{Options{}, "/", "must be more than 0"},
+	} {
+		if _, err := getSingle(t.Context(), c.o, url+c.path); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.path, err, c.want)
+		}
+	}
+}
+
+func TestAHostThatARedirectLeadsBackToIsLeftItsPause(t *testing.T) {
+	t.Parallel()
+	const pause = 300 * time.Millisecond
+	var asked []time.Time
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nCrawl-delay: 0.3")
+		case "/from":
+			asked = append(asked, time.Now())
+			http.Redirect(w, r, "/to", http.StatusFound)
+		case "/to":
+			asked = append(asked, time.Now())
+		}
+	})
+	o := local()
+	o.Robots = true
+	if _, err := getSingle(t.Context(), o, url+"/from"); err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 2 || asked[1].Sub(asked[0]) < pause {
+		t.Errorf("asked at %v", asked)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := getSingle(ctx, o, url+"/from"); err != context.Canceled {
+		t.Errorf("after the end: %v", err)
+	}
+}

@@ -1,0 +1,50 @@
+package amount
+
+import (
+	"strings"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
+)
+
+// format is how a language writes numbers.
+type format struct {
+	decimal rune // parts decimals
+	spaces  bool // thousands are parted by spaces
+}
+
+var unknown = format{decimal: point}
+
+// formats are those of the languages that were asked for last: a page may call its language what it likes.
+var formats = func() *lru.Cache[string, format] {
+	cache, err := lru.New[string, format](256)
+	if err != nil {
+		panic(err) // its size is not positive
+	}
+	return cache
+}()
+
+// longestTag is that of a language, and more.
+const longestTag = 64
+
+// formatOf asks the CLDR, as golang.org/x/text has it, how a language writes a number.
+func formatOf(tag string) format {
+	if tag == "" || len(tag) > longestTag {
+		return unknown
+	}
+	if f, known := formats.Get(tag); known {
+		return f
+	}
+	f := unknown
+	if parsed, err := language.Parse(tag); err == nil {
+		written := message.NewPrinter(parsed).Sprint(number.Decimal(1234567.5))
+		if strings.HasSuffix(written, ",5") {
+			f.decimal = comma
+		}
+		f.spaces = strings.ContainsAny(written, "\u00a0\u202f\u2009 ")
+	}
+	formats.Add(tag, f)
+	return f
+}

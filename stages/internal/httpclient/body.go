@@ -1,0 +1,107 @@
+package httpclient
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/webrace/webrace/internal/contentcoding"
+)
+
+// wireSlack is by how much an encoded body may exceed the limit of the decoded one before it is cut.
+const wireSlack = 64 << 10
+
+// read takes the body off the connection and out of its encodings, as far as it is in them: what is not is kept as it
+// came, and what ends too early, or is damaged, up to there; a.Broken says why. Before it takes more memory than there
+// is room for it calls more. The error is of that or of the connection.
+func (a *Response) read(response *http.Response, limit int, more func(bytes int) error) (err error) {
+	var encodings []string
+	if encodings, a.Broken = contentcoding.Names(response.Header["Content-Encoding"]); a.Broken != nil {
+		a.Broken = fmt.Errorf("%w: left as it is", a.Broken)
+	}
+	wire := &contentcoding.Limited{From: response.Body, Left: limit + 1}
+	if len(encodings) > 0 {
+		wire.Left += wireSlack
+	}
+	layers := contentcoding.Open(wire, encodings)
+	defer layers.Release()
+	var poor error
+	may := func(bytes int) error {
+		poor = more(bytes)
+		return poor
+	}
+	hint := sizeHint(response.ContentLength, len(encodings)) + 1 // a full one would have to grow to find the end
+	if err = may(hint); err != nil {
+		return err
+	}
+	a.buffer = newBuffer(hint)
+	for again := true; again; {
+		a.Truncated, err = a.buffer.fill(layers, limit, may)
+		undone := error(nil)
+		if err != nil {
+			undone = layers.Undo()
+		}
+		if again = undone != nil; again {
+			a.Broken, a.buffer.bytes = undone, a.buffer.bytes[:0]
+		}
+	}
+	switch {
+	case err == nil:
+	case poor != nil:
+		a.Release()
+		return poor
+	case wire.Err != nil:
+		a.Release()
+		return fmt.Errorf("body broken off: %w", wire.Err)
+	default:
+		a.Truncated = true
+		if !wire.Cut() && !errors.Is(err, contentcoding.ErrTooLong) {
+			a.Broken = fmt.Errorf("it is damaged (%s: %w): kept as far as it could be decoded", strings.Join(encodings, ", "), err)
+		}
+	}
+	a.Body = a.buffer.bytes
+	return nil
+}
+
+// sizeHint says how large a buffer to begin with: a length is only believed up to a point, because
+// sending a large one costs nothing.
+func sizeHint(contentLength int64, layers int) int {
+	const believed = 512 << 10
+	size := max(0, min(contentLength, believed))
+	if layers > 0 {
+		size *= 4 // as text mostly grows
+	}
+	return int(min(size, believed))
+}
+
+// drain reads the rest of a small body, so that the connection can be used again.
+func drain(response *http.Response) {
+	if response.ContentLength <= drainable && !response.Close && response.StatusCode != http.StatusSwitchingProtocols {
+		_, _ = io.CopyN(io.Discard, response.Body, drainable)
+	}
+}
+
+// MediaType returns the type that a Content-Type header names, in lower case and without parameters;
+// nothing if it names none.
+func MediaType(contentType string) string {
+	name, _, _ := strings.Cut(contentType, ";")
+	name = strings.ToLower(strings.Trim(name, " \t"))
+	top, sub, _ := strings.Cut(name, "/")
+	if !isToken(top) || !isToken(sub) {
+		return ""
+	}
+	return name
+}
+
+// isToken says whether s is a token (RFC 9110, section 5.6.2).
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,199 @@
+// Package annotate turns what an owner asked for into a profile to match documents with, and what was
+// matched into the annotation that the owner is told: URD in, ACI out.
+//
+// An annotation can be stored whatever the page says: texts of a page are cut to a length, and characters
+// that XML cannot carry are replaced.
+package annotate
+
+import (
+	"cmp"
+	"math"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/formats"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+const (
+	// SummaryBytes is the longest summary of an annotation, unless its alert was asked for another.
+	SummaryBytes = 300
+	// TitleBytes is the longest title of an annotation: a page may call itself a book.
+	TitleBytes = 500
+	// MostExplained is how many keywords an annotation explains, those that matter most: a request may
+	// have more than can be stored with each of its annotations.
+	MostExplained = 100
+)
+
+// Profile returns what a request wants to be told of. A request for any change has an empty profile,
+// which every document that has something new to look at meets.
+func Profile(u *xmlschema.URD) match.Profile {
+	p := match.Profile{ID: u.ID, Threshold: u.Keywords.Threshold}
+	if u.AnyChange() {
+		p.Threshold = match.AnyRelevance
+		return p
+	}
+	if p.Threshold == 0 {
+		p.Threshold = match.AnyRelevance
+	}
+	p.Group = group(u.Keywords.Match, u.Keywords.Keywords, u.Keywords.Groups)
+	return p
+}
+
+// Selection returns the part of a page that a request looks at; nil for all of it.
+func Selection(u *xmlschema.URD) (*selection.Selection, error) { return selection.Compile(u.Rules()) }
+
+func group(mode string, keywords []xmlschema.Keyword, groups []xmlschema.Group) match.Group {
+	g := match.Group{Match: modes[mode]}
+	for _, k := range keywords {
+		g.Keywords = append(g.Keywords, match.Keyword{
+			Key: k.Key, Weight: k.Weight, Exact: k.Exact, Substring: k.Match == xmlschema.MatchSubstring,
+		})
+	}
+	for _, sub := range groups {
+		g.Groups = append(g.Groups, group(sub.Match, sub.Keywords, sub.Groups))
+	}
+	return g
+}
+
+var modes = map[string]match.Mode{
+	xmlschema.MatchAny: match.Any, xmlschema.MatchAll: match.All, xmlschema.MatchNone: match.None,
+}
+
+// ACI returns the annotation that an alert on a document makes for the owner of a request, who had seen a version
+// of the document before, or none (0). Its id is the same whenever the same version is matched for the same
+// interest, so that an owner is told of it once.
+func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document, since int) *xmlschema.ACI {
+	interest := u.InterestHash()
+	docbase := xmlschema.Docbase{
+		Digest: d.Digest.String(), Version: d.Version, Since: since, Secret: d.Secret,
+		Likeness: a.Shown.Likeness, Shown: a.Shown.Text, Matched: xmlschema.MatchedID(u.ID, interest, a.Matched),
+	}
+	return &xmlschema.ACI{
+		ID:         xmlschema.ACIID(u.ID, interest, d.URL, docbase),
+		URD:        u.ID,
+		Owner:      u.Owner,
+		URI:        d.URL,
+		Title:      clean(d.Title, TitleBytes),
+		Extension:  extension(d.URL, d.MediaType),
+		Format:     format(d.MediaType),
+		Relevance:  a.Relevance,
+		UpdateTime: d.At.UTC().Truncate(time.Second),
+		FileSize:   len(d.Body),
+		Urgency:    u.Urgency,
+		Docbase:    docbase,
+		Summary:    clean(a.Summary, len(a.Summary)),
+		Explain:    Explain(a.Explanation),
+	}
+}
+
+// BodyAlert is the alert for a request for any change on a document without text: its body is what matters.
+func BodyAlert(u *xmlschema.URD, d *webrace.Document, summary string) match.Alert {
+	return match.Alert{
+		ID: u.ID, Relevance: 100, Matched: d.Digest, Summary: summary,
+		Explanation: match.Explanation{Profile: u.ID, Reason: match.Alerts, Relevance: 100, Threshold: match.AnyRelevance},
+	}
+}
+
+// clean returns at most so many bytes of a text, without control characters and what is no character.
+func clean(text string, most int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case r == '\uFFFE' || r == '\uFFFF':
+			return utf8.RuneError
+		}
+		return r
+	}, text[:min(len(text), most)])
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// Explain returns how a relevance came about, as it is written in an annotation: the keywords that count,
+// not those that only set a condition.
+func Explain(e match.Explanation) *xmlschema.Explain {
+	x := &xmlschema.Explain{Relevance: e.Relevance, Threshold: max(e.Threshold, 0)}
+	for _, k := range e.Keywords {
+		if k.Weight == 0 {
+			continue
+		}
+		x.Keywords = append(x.Keywords, xmlschema.KeywordShare{
+			Key: k.Key, Weight: k.Weight,
+			Title: hits(k, webrace.FieldTitle), Heading: hits(k, webrace.FieldHeading),
+			Body: hits(k, webrace.FieldBody), Navigation: hits(k, webrace.FieldNavigation),
+			Saturation: rounded(k.Saturation), Share: rounded(k.Saturation * float64(k.Weight) / 5),
+		})
+	}
+	if len(x.Keywords) > MostExplained {
+		slices.SortStableFunc(x.Keywords, func(a, b xmlschema.KeywordShare) int { return cmp.Compare(b.Share, a.Share) })
+		x.Keywords = x.Keywords[:MostExplained]
+	}
+	return x
+}
+
+func hits(k match.KeywordExplanation, f webrace.Field) int {
+	if k.Hits == nil {
+		return 0
+	}
+	return k.Hits[f]
+}
+
+// rounded keeps three decimals: more would only make two annotations differ that say the same.
+func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
+
+// extension is what the document's name ends in, or what its media type is usually called.
+func extension(address, mediaType string) string {
+	if u, err := url.Parse(address); err == nil {
+		ext := strings.ToLower(strings.TrimPrefix(path.Ext(u.Path), "."))
+		if ext != "" && len(ext) <= 8 && strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789") == "" {
+			return ext
+		}
+	}
+	switch mediaType {
+	case "text/html", "application/xhtml+xml":
+		return "html"
+	case "text/plain":
+		return "txt"
+	case formats.CSV.MediaType():
+		return "csv"
+	case formats.Markdown.MediaType():
+		return "md"
+	case "message/rfc822", "message/global":
+		return "eml"
+	}
+	switch {
+	case strings.HasSuffix(mediaType, "xml"):
+		return "xml"
+	case formats.IsJSON(mediaType):
+		return "json"
+	}
+	return ""
+}
+
+func format(mediaType string) string {
+	switch {
+	case mediaType == "text/html", mediaType == "application/xhtml+xml":
+		return xmlschema.FormatHTML
+	case strings.HasPrefix(mediaType, "text/"), strings.HasSuffix(mediaType, "xml"), formats.IsJSON(mediaType):
+		return xmlschema.FormatText
+	case strings.HasPrefix(mediaType, "multipart/"), strings.HasPrefix(mediaType, "message/"):
+		return xmlschema.FormatMultipart
+	case mediaType == "":
+		return xmlschema.FormatUnknown
+	}
+	return xmlschema.FormatBinary
+}

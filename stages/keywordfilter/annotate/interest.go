@@ -1,0 +1,114 @@
+package annotate
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// Interest is a request made ready to be tried on documents one by one, for those who want to know what each
+// is worth to it and why. What it finds is what the index of all requests would find.
+type Interest struct {
+	*xmlschema.URD
+	Warnings []string // what of it is probably not meant
+
+	profile *match.Compiled
+	rules   *selection.Selection
+	when    *When // nil without a condition on a number
+	index   match.Index
+}
+
+// NewInterest compiles a request.
+func NewInterest(u *xmlschema.URD) (*Interest, error) {
+	profile, doubts, err := match.Compile(Profile(u))
+	if err != nil {
+		return nil, err
+	}
+	i := &Interest{URD: u, Warnings: warnings(u, doubts), profile: profile}
+	if i.rules, err = Selection(u); err != nil {
+		return nil, err
+	}
+	if i.when, err = NewWhen(u); err != nil {
+		return nil, err
+	}
+	i.index.Add(profile)
+	return i, nil
+}
+
+// warnings says what of a request is probably not meant. That it can never alert is said once.
+func warnings(u *xmlschema.URD, doubts []match.Warning) []string {
+	all := u.Advice()
+	for _, doubt := range doubts {
+		if doubt.Keyword != "" || !slices.ContainsFunc(all, func(a string) bool { return strings.Contains(a, "can never alert") }) {
+			all = append(all, doubt.String())
+		}
+	}
+	return all
+}
+
+// Selects reports whether the request looks at part of a document only.
+func (i *Interest) Selects() bool { return i.rules != nil }
+
+// AsksForData reports whether the request asks what a document says as RDF.
+func (i *Interest) AsksForData() bool { return i.rules.AsksForData() }
+
+// Part returns what the request looks at of a document, all of it unless it selects, within the budget of its owner.
+// An error is that of the context, or says why its rules cannot be applied to the document, and then it looks at
+// nothing.
+func (i *Interest) Part(ctx context.Context, d *selection.Document, budget *selection.Budget) (*selection.Part, error) {
+	return i.rules.Apply(ctx, d, budget)
+}
+
+// Number returns the condition of the request on a number; nil if it has none.
+func (i *Interest) Number() *When { return i.when }
+
+// Looked is what a request looks at of a document, or why its rules cannot be applied to it.
+type Looked struct {
+	*selection.Part
+	Err error
+}
+
+// Parts returns what requests of one owner look at of a document, within one budget, which they spend in the order in
+// which keyword-filter does.
+func Parts(ctx context.Context, requests []*Interest, d *selection.Document) []Looked {
+	order := make([]int, len(requests))
+	for i := range order {
+		order[i] = i
+	}
+	rules := func(i int) string { return requests[i].rules.Key() }
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(rules(a), rules(b)) })
+	budget := selection.NewBudget()
+	all := make([]Looked, len(requests))
+	for k, i := range order {
+		if k > 0 && rules(i) == rules(order[k-1]) {
+			all[i] = all[order[k-1]]
+			continue
+		}
+		all[i].Part, all[i].Err = requests[i].Part(ctx, d, budget)
+	}
+	return all
+}
+
+// Worth returns what a text is worth to the request, and the alert if it gives rise to one. If added is not
+// nil, the request is shown only the blocks that are new, as Baseline.Update returns them.
+func (i *Interest) Worth(text *webrace.Text, added []bool) (match.Explanation, *match.Alert) {
+	options := match.Options{
+		Recipients: []match.Recipient{{ID: i.ID, OnlyAdded: added != nil}}, Added: added, Summary: SummaryBytes,
+	}
+	for alert := range i.index.Match(text, options) {
+		return alert.Explanation, &alert
+	}
+	if i.AnyChange() && len(text.Blocks) == 0 && i.rules == nil {
+		alert := BodyAlert(i.URD, &webrace.Document{Text: text}, "")
+		return alert.Explanation, &alert
+	}
+	return match.Explain(i.profile, text, options), nil
+}
+
+// Marks returns where a text has the keywords of the request.
+func (i *Interest) Marks(text *webrace.Text) []match.Mark { return match.Marks(i.profile, text) }

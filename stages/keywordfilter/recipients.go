@@ -1,0 +1,224 @@
+package keywordfilter
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// asked returns the URDs that are asked about a document, and those that are asked about parts of it: those with the
+// same rules one after the other.
+func (a *audience) asked(d *webrace.Document) (wholes []asking, parts []*partGroup) {
+	r := recipients{audience: a, document: d, all: a.wholes}
+	byRules := make(map[string]*recipients)
+	var all []*selection.Selection
+	for crowd, s := range a.crowds(d) {
+		r.ask(crowd.members, s)
+		if crowd.parts == nil || s.allSeen(d, crowd.parts.newest) {
+			continue
+		}
+		for rules, part := range crowd.parts.byRules.All() {
+			if byRules[rules] == nil {
+				byRules[rules], all = &recipients{audience: a, document: d, all: a.parts}, append(all, part.rules)
+			}
+			byRules[rules].ask(part.members, s)
+		}
+	}
+	slices.SortFunc(all, func(x, y *selection.Selection) int { return strings.Compare(x.Key(), y.Key()) })
+	for _, rules := range all {
+		for _, asking := range byRules[rules.Key()].sorted() {
+			parts = append(parts, &partGroup{rules, asking})
+		}
+	}
+	return r.sorted(), parts
+}
+
+// crowds yields the crowds that are asked about a document: those whose crawls came to it, and those who watch
+// prefixes on its site; or everyone. What was fetched with credentials is for those who gave them.
+func (a *audience) crowds(d *webrace.Document) iter.Seq2[crowd, crowdState] {
+	return func(yield func(crowd, crowdState) bool) {
+		private := a.isPrivate(d)
+		if a.everyone && !private {
+			yield(a.all, matchedBefore(d.Visit))
+			return
+		}
+		for _, reach := range d.Reach {
+			if crawl, known := a.crawls.Get(reach.Crawl); known && !yield(crawl, shownBefore(reach, d.Visit)) {
+				return
+			}
+		}
+		if private {
+			return
+		}
+		for _, site := range slices.Compact([]string{urlnorm.Origin(d.URL), ""}) {
+			if watching, known := a.prefixes.Get(site); known && !yield(watching, matchedBefore(d.Visit)) {
+				return
+			}
+		}
+	}
+}
+
+// crowdState is how a crowd stands to a document: how far it is from the start of their crawl, and what they were shown
+// of it last; of those who have no crawl, distances are 0, and all have been shown what was matched last.
+type crowdState struct {
+	distance int
+	shown    webrace.Shown // of version 0 if that was nothing
+}
+
+// isPrivate reports whether the document was fetched with credentials, or by a request that may hold some: then it is
+// for those who gave them.
+func (a *audience) isPrivate(d *webrace.Document) bool {
+	return d.Secret != "" || urlnorm.IsMarked(d.URL) || slices.ContainsFunc(d.Reach, func(r webrace.Reach) bool {
+		crawl, _ := a.crawls.Get(r.Crawl)
+		return crawl.private
+	})
+}
+
+// matchedBefore returns the state of those with whom every document is matched.
+func matchedBefore(v *webrace.Visit) (s crowdState) {
+	if v != nil {
+		s.shown.Version, s.shown.Revision = v.Version, v.Revision
+	}
+	return s
+}
+
+// shownBefore returns the state of a crawl.
+func shownBefore(reach webrace.Reach, v *webrace.Visit) crowdState {
+	s := crowdState{distance: reach.Distance}
+	if v != nil {
+		s.shown, _ = v.ShownTo(reach.Crawl)
+	}
+	return s
+}
+
+// allSeen reports whether all whose interests are no newer than a revision have been shown the version at hand.
+func (s crowdState) allSeen(d *webrace.Document, newest int64) bool {
+	return s.shown.Version > 0 && s.shown.Version == d.Version && newest <= s.shown.Revision && s.shown.Distance <= s.distance
+}
+
+// recipients gathers the URDs that ask about a document: those of many crowds that are asked one by one together, in
+// lists by what they have seen, and each larger crowd by itself.
+type recipients struct {
+	*audience
+	document *webrace.Document
+	all      profiles // with the profiles of those who are few
+	lists    []asking
+	crowds   []asking
+}
+
+// asking is URDs that a document is matched with. What is new to those who have seen a version of it is the same for
+// all of them: they have all seen the same, and remember the same number of versions.
+type asking struct {
+	seenVersions      // 0 where they do not matter: all who ask are shown all of it
+	whole        bool // there may be some who are shown all of it if its text has changed
+	match.Asking
+}
+
+// ask adds members of a crowd.
+func (r *recipients) ask(m members, s crowdState) {
+	if m.many != nil {
+		r.crowds = append(r.crowds, r.askMany(m.many.view, s)...)
+		return
+	}
+	for _, urd := range m.few.All() {
+		if s.asks(urd, r.document.URL) {
+			r.askOne(urd, s.seen(urd))
+		}
+	}
+}
+
+// asks reports whether a URD of the crowd is asked about a document: if that lies within the levels of its crawl, or
+// under the prefix that it watches.
+func (s crowdState) asks(urd *control.URD, url string) bool {
+	under, watches := urd.Prefix()
+	return webrace.Reach{Distance: s.distance}.Within(urd.Crawl.Levels) && (!watches || urlnorm.HasPrefix(url, under))
+}
+
+// seen returns the version that a URD of the crowd was shown, or none (0): if the URD is since then as it is now, and
+// the document lay within its levels.
+func (s crowdState) seen(urd *control.URD) int {
+	if s.shown.Revision < urd.Interest || !(webrace.Reach{Distance: s.shown.Distance}).Within(urd.Crawl.Levels) {
+		return 0
+	}
+	return s.shown.Version
+}
+
+// askOne adds a URD that has seen a version, or none (0).
+func (r *recipients) askOne(urd *control.URD, seen int) {
+	to, concerned := recipient(urd, seen, r.document)
+	if !concerned {
+		return
+	}
+	var kind asking
+	if seen > 0 {
+		kind.seenVersions, kind.whole = seenVersions{seen, urd.Remembers(r.remember)}, !to.OnlyAdded
+	}
+	i := slices.IndexFunc(r.lists, func(l asking) bool { return l.seenVersions == kind.seenVersions && l.whole == kind.whole })
+	if i < 0 {
+		kind.View = r.all.view
+		i, r.lists = len(r.lists), append(r.lists, kind)
+	}
+	r.lists[i].Recipients = append(r.lists[i].Recipients, to)
+}
+
+// recipient returns what part of a document a URD is shown that has seen a version of it, or none (0):
+// all of it if none, otherwise what its scope of change says; false if that is nothing.
+func recipient(urd *control.URD, seen int, d *webrace.Document) (match.Recipient, bool) {
+	switch {
+	case seen == 0:
+		return match.Recipient{ID: urd.ID}, true
+	case seen == d.Version || urd.Change == xmlschema.ChangeFirst:
+		return match.Recipient{}, false
+	}
+	return match.Recipient{ID: urd.ID, OnlyAdded: urd.Change != xmlschema.ChangePage}, true
+}
+
+// askMany returns those with an index of their own; none if the summaries of the index rule all of them out.
+func (r *recipients) askMany(v *match.View, s crowdState) (all []asking) {
+	o := s.options(r.document)
+	if !v.MayConcern(o) || o.Unseen && !v.AnyUnseen(o) {
+		return nil
+	}
+	if o.Seen == 0 || o.Unseen {
+		return []asking{{Asking: match.Asking{View: v, Options: o}}}
+	}
+	remembered := v.Remembers()
+	for remember := range match.MostBaselineVersions + 1 {
+		if o.Remember = remembered & (1 << remember); o.Remember != 0 {
+			all = append(all, asking{seenVersions{s.shown.Version, remember}, v.Has(match.ChangePage), match.Asking{View: v, Options: o}})
+		}
+	}
+	return all
+}
+
+// options are what makes of a match with everyone of a crowd the same.
+func (s crowdState) options(d *webrace.Document) match.Options {
+	o := match.Options{Everyone: true, URL: urlnorm.Identity(d.URL), Distance: s.distance}
+	if s.shown.Version > 0 {
+		o.Seen, o.SeenDistance, o.Unseen = s.shown.Revision, s.shown.Distance, s.shown.Version == d.Version
+	}
+	return o
+}
+
+// sorted returns all who ask, those who know the same one after the other.
+func (r *recipients) sorted() []asking {
+	return slices.SortedStableFunc(slices.Values(append(r.lists, r.crowds...)), func(x, y asking) int {
+		return cmp.Or(cmp.Compare(x.last, y.last), cmp.Compare(x.remember, y.remember))
+	})
+}
+
+// seen returns the version of a document that a URD which is asked has seen, or none (0).
+func (a *audience) seen(urd *control.URD, d *webrace.Document) int {
+	if _, isPrefix := urd.Prefix(); isPrefix || a.everyone && !a.isPrivate(d) {
+		return matchedBefore(d.Visit).seen(urd)
+	}
+	return shownBefore(webrace.Reach{Crawl: urd.Crawl.ID}, d.Visit).seen(urd)
+}

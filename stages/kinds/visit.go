@@ -1,0 +1,113 @@
+package kinds
+
+import (
+	"time"
+
+	"github.com/webrace/webrace"
+)
+
+type reach struct {
+	Crawl    string `json:"crawl"`
+	Distance int    `json:"distance"`
+}
+
+func encodeReach(list []webrace.Reach) []reach {
+	return convert(list, func(r webrace.Reach) reach { return reach(r) })
+}
+
+func decodeReach(list []reach) []webrace.Reach {
+	return convert(list, func(r reach) webrace.Reach { return webrace.Reach(r) })
+}
+
+type crawl struct {
+	ID      string  `json:"id,omitzero"`
+	Start   string  `json:"start,omitzero"`
+	Scope   string  `json:"scope,omitzero"`
+	Secret  string  `json:"secret,omitzero"`
+	Levels  int     `json:"levels,omitzero"`
+	Urgency int     `json:"urgency,omitzero"`
+	Timing  seconds `json:"timing_s,omitzero"`
+}
+
+func encodeCrawl(c *webrace.Crawl) *crawl {
+	if c == nil {
+		return nil
+	}
+	return &crawl{c.ID, c.Start, string(c.Scope), c.Secret, c.Levels, c.Urgency, seconds(c.Timing)}
+}
+
+func decodeCrawl(c *crawl) *webrace.Crawl {
+	if c == nil {
+		return nil
+	}
+	return &webrace.Crawl{
+		ID: c.ID, Start: c.Start, Scope: webrace.Scope(c.Scope), Secret: c.Secret,
+		Levels: c.Levels, Urgency: c.Urgency, Timing: time.Duration(c.Timing),
+	}
+}
+
+type shown struct {
+	Crawl    string `json:"crawl"`
+	Distance int    `json:"distance,omitzero"`
+	Version  int    `json:"version,omitzero"`
+	Revision int64  `json:"revision,omitzero"`
+}
+
+// told is the number in a document that the owner of a URD was told last, or that was there first.
+type told struct {
+	URD    hash    `json:"urd"`
+	Number float64 `json:"number"`
+	Met    bool    `json:"met,omitzero"`
+}
+
+type visit struct {
+	At           time.Time      `json:"at,omitzero"`
+	Status       int            `json:"status,omitzero"`
+	ETag         string         `json:"etag,omitzero"`
+	LastModified string         `json:"last_modified,omitzero"`
+	Expires      time.Time      `json:"expires,omitzero"`
+	Listed       time.Time      `json:"listed,omitzero"`
+	Digest       webrace.Digest `json:"digest,omitzero"`
+	Version      int            `json:"version,omitzero"`
+	Canonical    string         `json:"canonical,omitzero"`
+	Refresh      string         `json:"refresh,omitzero"`
+	Links        []string       `json:"links,omitzero"`
+	Likeness     hash           `json:"likeness,omitzero"`
+	Titled       hash           `json:"titled,omitzero"`
+	Lister       string         `json:"lister,omitzero"`
+	Shown        []shown        `json:"shown,omitzero"`
+	Revision     int64          `json:"revision,omitzero"`
+	Baseline     []hash         `json:"baseline,omitzero"`
+	Numbers      []told         `json:"numbers,omitzero"`
+	Interval     seconds        `json:"interval_s,omitzero"`
+	Attempts     int            `json:"attempts,omitzero"`
+	Error        string         `json:"error,omitzero"`
+}
+
+func encodeVisit(v *webrace.Visit) *visit {
+	if v == nil {
+		return nil
+	}
+	return &visit{
+		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
+		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: seconds(v.Interval),
+		Attempts: v.Attempts, Error: v.Error,
+		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
+		Numbers:  convert(v.Numbers, func(n webrace.Told) told { return told{hash(n.URD), n.Number, n.Met} }),
+		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
+	}
+}
+
+func decodeVisit(v *visit) *webrace.Visit {
+	if v == nil {
+		return nil
+	}
+	return &webrace.Visit{
+		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
+		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: time.Duration(v.Interval),
+		Attempts: v.Attempts, Error: v.Error,
+		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
+		Numbers:  convert(v.Numbers, func(n told) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
+		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),
+	}
+}

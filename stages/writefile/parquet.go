@@ -1,0 +1,241 @@
+package writefile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
+)
+
+// A file of Parquet can be read when its end has been written, and not be added to. So rows are gathered as lines of
+// JSON in a file beside it, durable before their items are acknowledged as those of other formats, until a file is
+// made of them: when the run ends, or there are enough. What a crash has left there, the next run goes on with. The
+// file that is made takes the name of the option, and one of that name is put aside.
+
+// mostColumns is how many columns a file has at most; fields beyond are left out.
+const mostColumns = 1000
+
+// rowsInGroup is how many rows are in memory when a file is made.
+const rowsInGroup = 20_000
+
+// completeParquet makes a file of the rows that were gathered, and forgets them.
+func (s *stage) completeParquet(now time.Time) error {
+	rows, path := s.part(), s.options.Path
+	if s.size == 0 {
+		return os.Remove(rows)
+	}
+	draft := path + ".new"
+	columns, err := columnsOf(rows, s.options.Columns)
+	if err == nil {
+		err = writeParquet(draft, rows, columns)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s of %s: %w", path, rows, err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		if err := os.Rename(path, aside(path, now)); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return err
+	}
+	return errors.Join(syncDir(filepath.Dir(path)), os.Remove(rows))
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = dir.Sync() // some systems have no such thing
+	return dir.Close()
+}
+
+// appendRow adds a row to those that are gathered: a record, or the fields of another value.
+func (s *stage) appendRow(lines []byte, value any) ([]byte, error) {
+	if record, ok := value.(pipeline.Record); ok {
+		return s.encoder.Append(lines, record)
+	}
+	kind, fields, _, err := codec.Encode(value, s.options.Columns...)
+	if err == nil && (len(fields) < len("{}") || fields[0] != '{' || string(fields) == "{}") {
+		err = fmt.Errorf("parquet takes records, and what has fields, got %s", kind)
+	}
+	return append(lines, fields...), err
+}
+
+// column is one of a file.
+type column struct {
+	name string
+	kind columnKind
+}
+
+// columnKind is what all values of a column are.
+type columnKind int8
+
+const (
+	nothing columnKind = iota // null everywhere
+	boolean
+	number
+	text
+	mixed // written as JSON, as lists and objects are
+)
+
+// kindOf tells a value of JSON by how it begins.
+func kindOf(value json.RawMessage) columnKind {
+	switch value[0] {
+	case 'n':
+		return nothing
+	case 't', 'f':
+		return boolean
+	case '"':
+		return text
+	case '{', '[':
+		return mixed
+	}
+	return number
+}
+
+func (k columnKind) with(other columnKind) columnKind {
+	switch {
+	case k == nothing || k == other:
+		return other
+	case other == nothing:
+		return k
+	}
+	return mixed
+}
+
+// node is the column's place in the schema: it may be null in any row.
+func (k columnKind) node() parquet.Node {
+	switch k {
+	case boolean:
+		return parquet.Optional(parquet.Leaf(parquet.BooleanType))
+	case number:
+		return parquet.Optional(parquet.Leaf(parquet.DoubleType))
+	case mixed:
+		return parquet.Optional(parquet.JSON())
+	}
+	return parquet.Optional(parquet.String())
+}
+
+// value writes a value of JSON as one of the column.
+func (k columnKind) value(raw json.RawMessage) (parquet.Value, error) {
+	if len(raw) == 0 || kindOf(raw) == nothing {
+		return parquet.NullValue(), nil
+	}
+	switch k {
+	case boolean:
+		return parquet.BooleanValue(raw[0] == 't'), nil
+	case number:
+		var n float64
+		err := json.Unmarshal(raw, &n)
+		return parquet.DoubleValue(n), err
+	case mixed:
+		return parquet.ByteArrayValue(raw), nil
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return parquet.ByteArrayValue([]byte(s)), err
+}
+
+// columnsOf finds out what the columns of the rows in a file are, in the order of Parquet's schemas: sorted. If there
+// are wanted ones it is these.
+func columnsOf(path string, wanted []string) ([]column, error) {
+	kinds := make(map[string]columnKind)
+	for _, name := range wanted {
+		kinds[name] = nothing
+	}
+	err := eachRow(path, func(row map[string]json.RawMessage) error {
+		for name, value := range row {
+			before, known := kinds[name]
+			if !known && (wanted != nil || len(kinds) >= mostColumns) || name == "" {
+				continue
+			}
+			kinds[name] = before.with(kindOf(value))
+		}
+		return nil
+	})
+	var columns []column
+	for name, kind := range kinds {
+		columns = append(columns, column{name, kind})
+	}
+	slices.SortFunc(columns, func(a, b column) int { return bytes.Compare([]byte(a.name), []byte(b.name)) })
+	if err == nil && len(columns) == 0 {
+		err = errors.New("its rows have no fields")
+	}
+	return columns, err
+}
+
+// writeParquet makes a file of rows, durable when it returns.
+func writeParquet(path, rows string, columns []column) (err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err == nil {
+			err = file.Sync()
+		}
+		err = errors.Join(err, file.Close())
+	}()
+	group := make(parquet.Group, len(columns))
+	for _, c := range columns {
+		group[c.name] = c.kind.node()
+	}
+	out := bufio.NewWriterSize(file, 1<<20)
+	w := parquet.NewGenericWriter[any](out, parquet.NewSchema("webrace", group), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowsInGroup))
+	one := make([]parquet.Row, 1)
+	err = eachRow(rows, func(fields map[string]json.RawMessage) error {
+		row := one[0][:0]
+		for i, c := range columns {
+			value, err := c.kind.value(fields[c.name])
+			if err != nil {
+				return fmt.Errorf("column %s: %w", c.name, err)
+			}
+			defined := 1
+			if value.IsNull() {
+				defined = 0
+			}
+			row = append(row, value.Level(0, defined, i))
+		}
+		one[0] = row
+		_, err := w.WriteRows(one)
+		return err
+	})
+	return errors.Join(err, w.Close(), out.Flush())
+}
+
+// eachRow calls f for each row that was gathered.
+func eachRow(path string, f func(row map[string]json.RawMessage) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	d := json.NewDecoder(bufio.NewReaderSize(file, 1<<20))
+	for {
+		var row map[string]json.RawMessage
+		err := d.Decode(&row)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = f(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,448 @@
+package frontier
+
+import (
+	"math"
+	"slices"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/internal/urlnorm"
+)
+
+// Offered says what came of the URLs of one offer. Each is counted once.
+type Offered struct {
+	Accepted int
+	Refused  [reasons]int // by [Reason]
+	Landed   int          // crawls whose start led there, out of its scope
+}
+
+// Offer queues the URLs that a document points to, and never waits: done is called once, with what came
+// of them, as soon as that is durable, and at once when it is known already. It must not block.
+//
+// A URL is accepted if that adds a crawl to those that came to it in the current round, or lowers the
+// distance of one. While it is queued, an offer joins it and there is still one request; while it is
+// leased, it is queued again for the newcomers. All URLs of an offer become durable together.
+func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
+	if done == nil {
+		done = func(Offered, error) {}
+	}
+	o := q.newOffer(l, q.sitemapsTo(l))
+	o.lendHits()
+	if len(o.candidates) == 0 && o.redirect == nil && len(o.hits) == 0 {
+		q.note(&o.result)
+		done(o.result, nil)
+		return
+	}
+	q.submit(step{
+		urls: len(o.candidates), wants: o.wants, apply: o.apply,
+		after: func() error {
+			q.seen.remember(o.candidates)
+			q.note(&o.result)
+			return nil
+		},
+		done: func(err error) { done(o.result, err) },
+	})
+}
+
+// offer is the URLs of a document that are not refused yet.
+type offer struct {
+	q          *Queue
+	candidates []candidate
+	redirect   *redirect
+	result     Offered
+	from       urlID // the document that points to them
+	hits       hits  // of rules, to be counted with it
+}
+
+// candidate is a URL, and at which distance which crawls come to it.
+type candidate struct {
+	item             // under the spelling that was found, and once it is accepted, under the one that is known
+	identity  string // of all spellings
+	root      urlID  // of the identity
+	secret    string
+	host      hostID
+	hash      fingerprint // among the repeats
+	start     bool        // of a crawl
+	trusted   bool        // by a rule, or as a start: it is held against no trap
+	respelled bool        // another spelling was redirected to this one
+	bids      []bid
+}
+
+type bid struct {
+	crawl    *crawl
+	distance uint32
+	round    uint32 // in which it was judged; known once the offer is applied
+	lands    bool   // the start of the crawl leads here, wherever that is
+}
+
+// redirect is where a URL was redirected to. It is kept, because no document is stored that could tell
+// the crawls that come to the URL later in the round.
+type redirect struct {
+	from   urlID
+	target string
+}
+
+// admitted is a URL that some crawls may follow, before it is known whether they have come to it.
+type admitted struct {
+	url, identity, host string
+	hash                fingerprint
+	bids                []bid
+	trusted             bool // by a rule: whatever it looks like
+	respelled           bool // another spelling was redirected to this one
+	changed             int64
+	score               uint8
+	by                  *scope.Rule // that decided; nil for none
+}
+
+// newOffer refuses what it can without asking the disk, and returns the rest. All that the frontier accepts comes this
+// way, but for the starts of crawls. Most links are repeats, so what only a new URL needs comes last. So many sitemaps
+// in a row lead to them.
+func (q *Queue) newOffer(l *webrace.Links, sitemaps int) *offer {
+	o := &offer{q: q}
+	var room [128]admitted
+	for secret, bids := range q.bids(l, sitemaps) {
+		if l.Via == webrace.ViaRedirect && len(l.URLs) == 1 && len(bids) > 0 {
+			o.redirect = &redirect{identify(secret, l.From), l.URLs[0]}
+		}
+		o.from = identify(secret, l.From)
+		list := room[:0]
+		for i, url := range l.URLs {
+			a, why := q.admit(l, url, bids)
+			o.hits.add(a.by)
+			a.changed, a.score = q.listed(l, i), q.scoreOf(l, i)
+			if why != accepted {
+				o.result.Refused[why]++
+				continue
+			}
+			list = append(list, a)
+		}
+		list, known := q.seen.without(list)
+		o.result.Refused[Repeat] += known
+		o.add(l, secret, list, sitemaps)
+	}
+	return o
+}
+
+// bids returns what the crawls that came to a document bid for its links, apart for each secret: what
+// is fetched with different credentials has nothing to do with each other. A document has one.
+func (q *Queue) bids(l *webrace.Links, sitemaps int) map[string][]bid {
+	further := q.levelsTo(l.Via, sitemaps)
+	bySecret := make(map[string][]bid, 1)
+	for _, r := range l.Reach {
+		cr := q.crawls.get(r.Crawl)
+		if cr == nil || r.Distance < 0 || r.Distance > math.MaxInt32 {
+			continue
+		}
+		if p := cr.now.Load(); p.number > 0 {
+			distance := uint32(r.Distance + further)
+			if l.Via == webrace.ViaSitemap { // a page that the start lists is no start
+				distance = max(distance, 1)
+			}
+			b := bid{crawl: cr, distance: distance, lands: r.Distance == 0 && q.lands(l)}
+			bySecret[p.Secret] = append(bySecret[p.Secret], b)
+		}
+	}
+	if len(bySecret) == 0 {
+		bySecret[""] = nil
+	}
+	return bySecret
+}
+
+// admit holds one URL against everything that can be known of it without its record.
+func (q *Queue) admit(l *webrace.Links, url string, bids []bid) (admitted, Reason) {
+	host, ok := scope.Host(url)
+	switch {
+	case !ok:
+		return admitted{}, Invalid
+	case l.Via.SameLevel() && l.Redirects > q.opt.Redirects:
+		return admitted{}, Redirects
+	case len(bids) == 0:
+		return admitted{}, Unknown
+	}
+	refusal, by := q.opt.Gate.Admit(url)
+	if refusal != scope.Pass {
+		return admitted{by: by}, reasonOf(refusal)
+	}
+	within, why := withinBounds(bids, url)
+	if len(within) == 0 {
+		return admitted{by: by}, why
+	}
+	trusted := by != nil && by.Verdict() == scope.Trusted
+	identity := urlnorm.Identity(url)
+	return admitted{
+		url: url, identity: identity, host: host, hash: q.seen.hash(identity),
+		bids: within, trusted: trusted, respelled: isRespelling(l, url, identity), by: by,
+	}, accepted
+}
+
+// withinBounds returns the bids whose crawls may follow url: all of them, mostly, and then no new list.
+func withinBounds(bids []bid, url string) (admitted []bid, why Reason) {
+	admitted = bids
+	for i, b := range bids {
+		w := b.crawl.now.Load().admits(url, int(b.distance))
+		if w == Scope && b.lands {
+			w = accepted
+		}
+		switch {
+		case w != accepted && len(admitted) == len(bids):
+			admitted = slices.Clone(bids[:i])
+		case w == accepted && len(admitted) < i:
+			admitted = append(admitted, b)
+		}
+		why = max(why, w)
+	}
+	return admitted, why
+}
+
+// add makes candidates of the URLs that are perhaps new, but for those that are no document or look like
+// those of a trap. Where a start leads to on its own level is as good a document as the start.
+func (o *offer) add(l *webrace.Links, secret string, list []admitted, sitemaps int) {
+	redirects := 0
+	if l.Via.SameLevel() {
+		redirects = l.Redirects
+	}
+	o.candidates = slices.Grow(o.candidates, len(list))
+	for _, a := range list {
+		if !a.trusted {
+			judge := o.q.opt.Gate.Judge
+			if slices.ContainsFunc(a.bids, func(b bid) bool { return b.distance == 0 }) || canBeSitemap(l.Via, a.url) {
+				judge = o.q.opt.Gate.JudgeLanding
+			}
+			if why := judge(a.url); why != scope.Pass {
+				o.result.Refused[reasonOf(why)]++
+				continue
+			}
+		}
+		o.candidates = append(o.candidates, candidate{
+			item:     item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, sitemaps: sitemaps, score: a.score, changed: a.changed},
+			identity: a.identity, secret: secret, host: hostOf(a.host), hash: a.hash, trusted: a.trusted, respelled: a.respelled, bids: a.bids,
+		})
+		c := &o.candidates[len(o.candidates)-1]
+		if c.root = c.id; c.identity != c.url {
+			c.root = identify(secret, c.identity)
+		}
+	}
+}
+
+func (o *offer) wants(ch *changes) {
+	if o.redirect != nil {
+		ch.want(o.redirect.from)
+	}
+	o.q.needFilter()
+	for i := range o.candidates {
+		c := &o.candidates[i]
+		isNew := ch.want(c.root)
+		if c.id != c.root {
+			isNew = ch.want(c.id) && isNew
+		}
+		if isNew {
+			ch.wantHost(c.host)
+		}
+	}
+}
+
+func (o *offer) apply(ch *changes) error {
+	if r := o.redirect; r != nil {
+		rec, err := ch.record(r.from)
+		if err != nil {
+			return err
+		}
+		if len(rec.marks) > 0 && rec.redirect != r.target {
+			rec.redirect, rec.dirty = r.target, true
+		}
+	}
+	for i := range o.candidates {
+		why, err := ch.accept(&o.candidates[i])
+		if err != nil {
+			return err
+		}
+		if why == accepted || why == Repeat {
+			if err := o.land(ch, &o.candidates[i]); err != nil {
+				return err
+			}
+		}
+		switch why {
+		case accepted:
+			o.result.Accepted++
+			continue
+		case Repeat:
+		default:
+			o.candidates[i].bids = nil // no crawl has come to it: there is nothing to remember
+		}
+		o.result.Refused[why]++
+	}
+	ch.countHits(o.hits)
+	return nil
+}
+
+// accept queues a URL for the crawls that come to it newly, or nearer, and says why when none does.
+func (c *changes) accept(cand *candidate) (Reason, error) {
+	rec, says, err := c.known(cand)
+	if err != nil {
+		return 0, err
+	}
+	wanted, _, err := c.q.waitedFor(rec)
+	if err != nil {
+		return 0, err
+	}
+	if len(rec.marks) == 0 {
+		if why, err := c.admitNew(cand); why != accepted || err != nil {
+			return why, err
+		}
+	}
+	news, full := c.mark(rec, cand)
+	if says != nil && len(rec.marks) > 0 {
+		says.spell(rec, cand.url)
+	}
+	switch {
+	case !news && full:
+		return CrawlFull, nil
+	case !news:
+		if err := c.raise(rec, cand); err != nil {
+			return 0, err
+		}
+		return Repeat, c.joined(rec, cand, false)
+	}
+	rec.dirty = true
+	_, at, err := c.q.waitedFor(rec)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case rec.place.kind == inHostQueue && (at < rec.place.level || !wanted):
+		// It is more urgent now, or may have been passed over because no crawl of this run wanted it.
+		if err := c.dequeue(rec, cand.host); err != nil {
+			return 0, err
+		}
+	case rec.place.kind != nowhere:
+		if err := c.raise(rec, cand); err != nil {
+			return 0, err
+		}
+		return accepted, c.joined(rec, cand, true)
+	}
+	return accepted, c.enqueue(rec, cand.item, cand.host, at)
+}
+
+// mark notes in the record of a URL the crawls that come to it. It reports whether one comes newly, or nearer, and
+// whether one was left out because it has come to as many URLs as it may.
+func (c *changes) mark(rec *record, cand *candidate) (news, full bool) {
+	for i := range cand.bids {
+		b := &cand.bids[i]
+		b.round = b.crawl.now.Load().number
+		m := rec.mark(b.crawl.number)
+		if m == nil {
+			if !c.q.hasRoom(b.crawl, cand.start) {
+				full = true
+				continue
+			}
+			m = rec.addMark(b.crawl.number)
+			b.crawl.known.Add(1)
+		}
+		if m.round == b.round && m.distance <= b.distance {
+			continue
+		}
+		news = true
+		if !m.queued && m.round != b.round || b.distance < m.distance {
+			m.distance = b.distance
+		}
+		m.round = b.round
+		c.await(b.crawl, m, true)
+	}
+	return news, full
+}
+
+// waitedFor reports whether a crawl of this run waits for a URL, and the level of the most urgent crawl
+// that does, of this run or not.
+func (q *Queue) waitedFor(rec *record) (now bool, at level, err error) {
+	at = levelOf(1)
+	for _, m := range rec.marks {
+		if !m.queued {
+			continue
+		}
+		cr, err := q.crawls.numbered(m.crawl)
+		if err != nil {
+			return false, 0, err
+		}
+		now = now || cr.active.Load()
+		at = min(at, levelOf(cr.now.Load().Urgency))
+	}
+	return now, at, nil
+}
+
+// joined lets the item of a queued URL, which others have come to now, not say how one crawl came to it; and say
+// when the page was changed, if that is listed.
+func (c *changes) joined(rec *record, cand *candidate, others bool) error {
+	if rec.place.kind != inHostQueue || !others && cand.changed == 0 {
+		return nil
+	}
+	key, it, err := c.queued(rec, cand.host)
+	if err != nil || key == nil {
+		return err
+	}
+	before := it
+	if others {
+		it.alone = coming{}
+	}
+	if cand.changed != 0 {
+		it.changed = cand.changed
+	}
+	if it == before {
+		return nil
+	}
+	c.altered = append(c.altered, spot{hostQueueID{cand.host, rec.place.level}, rec.place.order, cand.changed})
+	return c.set(key, it.encode())
+}
+
+// queued returns the item of a URL in its host queue, and its key; nil if it is not there.
+func (c *changes) queued(rec *record, host hostID) (key []byte, it item, err error) {
+	key = c.q.keys.item(host, rec.place.level, rec.place.order)
+	var value []byte
+	if rec.dirty { // else it was not written in this group; to look is slow
+		value = c.writes.last(key)
+	}
+	if value == nil {
+		if value, err = c.q.store.get(key); err != nil || value == nil {
+			return nil, it, err
+		}
+	}
+	it, err = decodeItem(value)
+	return key, it, err
+}
+
+// enqueue puts an item into its host queue, where the order of the queue wants it.
+func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
+	h, err := c.host(host)
+	if err != nil {
+		return err
+	}
+	order := c.nextOrder(rec, &it)
+	if rec.place.kind == nowhere {
+		c.q.count.queued++
+	}
+	rec.place = place{kind: inHostQueue, level: at, order: order}
+	rec.dirty = true
+	it.alone, it.aside = rec.alone(), 0
+	h.items[at]++
+	h.dirty = true
+	if h.parked == 0 {
+		c.ready(hostQueueID{host, at}, stretch{order, order})
+		if h.items[at] == 1 {
+			if err := c.set(c.q.keys.ready(at, host), nil); err != nil {
+				return err
+			}
+		}
+	}
+	c.writes.open(c.q.keys.item(host, at, order))
+	c.writes.data = it.append(c.writes.data)
+	c.writes.close()
+	return nil
+}
+
+// note adds to the totals of this run.
+func (q *Queue) note(o *Offered) {
+	for i, n := range o.Refused {
+		if n > 0 {
+			q.refused[i].Add(int64(n))
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// ErrReadOnly is the error of every change to a store that was opened with ReadOnly, and of taking URLs.
+// It is an fs.ErrPermission.
+var ErrReadOnly = fmt.Errorf("frontier is opened read-only: %w", fs.ErrPermission)
+
+// Backup writes a copy of the store, as it stands now, to a directory that does not exist yet and opens
+// as a store. The store may be in use; what was promised before the call is in the copy. Files that do
+// not change any more are shared with the copy where the file system can.
+func (s *Store) Backup(ctx context.Context, to string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.reads.RLock()
+	defer s.reads.RUnlock()
+	if s.shut {
+		return ErrClosed
+	}
+	if err := s.db.Checkpoint(to, pebble.WithFlushedWAL()); err != nil {
+		return fmt.Errorf("back up the frontier to %s: %w", to, err)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+// Package pebblelog writes what pebble reports to the log of a store, and ends the program where pebble cannot go on.
+package pebblelog
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/diskspace"
+)
+
+// Set lets a database report to log under its name. Fatal is called when the database can no longer keep its promises,
+// as on a full disk, and must not return; nil panics. Nothing that was promised is lost, because it is in the
+// database's own log. The file system of the options has to be set before.
+func Set(o *pebble.Options, name string, log *slog.Logger, fatal func(error)) {
+	l := logger{log, name, fatal}
+	o.Logger = l
+	o.EventListener = &pebble.EventListener{BackgroundError: l.failed, DataCorruption: l.damaged}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	o.FS = logSystem{o.FS, l.end}
+}
+
+type logger struct {
+	log   *slog.Logger
+	name  string
+	fatal func(error)
+}
+
+// Infof leaves out the news of compactions, which concern no user.
+func (l logger) Infof(string, ...any) {}
+
+func (l logger) Errorf(f string, args ...any) { l.log.Error(l.name, "error", fmt.Sprintf(f, args...)) }
+
+// Fatalf must not return: pebble calls it when it cannot go on.
+func (l logger) Fatalf(f string, args ...any) { l.end(fmt.Errorf(f, args...)) }
+
+func (l logger) end(err error) {
+	err = fmt.Errorf("%s: %w", l.name, err)
+	if l.fatal != nil {
+		l.fatal(err)
+	}
+	panic(err)
+}
+
+// failed hears of a flush or compaction that failed. Pebble repeats it at once, without end, so on a full disk that no
+// [diskspace.Watch] waits for it would take a processor for as long as the disk is full.
+func (l logger) failed(err error) {
+	if diskspace.IsFull(err) {
+		l.end(err)
+	}
+	l.Errorf("background error: %s", err)
+}
+
+// damaged hears of a damaged table. Its readers get an error, so the database goes on.
+func (l logger) damaged(i pebble.DataCorruptionInfo) {
+	l.log.Error(l.name+" is damaged", "file", i.Path)
+}

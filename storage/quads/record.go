@@ -1,0 +1,260 @@
+package quads
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/rdf"
+)
+
+var errDamaged = errors.New("damaged")
+
+// counts are what a step changes of the whole store.
+type counts struct {
+	next       uint64 // number of a term
+	contexts   int64
+	quads      int64
+	provenance int64
+	terms      int64
+	revision   uint64
+}
+
+func (c counts) stats(bytes uint64) Stats {
+	return Stats{Contexts: c.contexts, Quads: c.quads, Provenance: c.provenance, Terms: c.terms, Revision: c.revision, Bytes: int64(bytes)}
+}
+
+const countsVersion = 1
+
+func (c counts) encode() []byte {
+	value := []byte{countsVersion}
+	for _, n := range []uint64{c.next, uint64(c.contexts), uint64(c.quads), uint64(c.provenance), uint64(c.terms), c.revision} {
+		value = binary.AppendUvarint(value, n)
+	}
+	return value
+}
+
+func decodeCounts(value []byte) (c counts, err error) {
+	r, err := newReader(value, countsVersion)
+	if err != nil {
+		return c, fmt.Errorf("what is counted: %w", err)
+	}
+	c.next, c.contexts, c.quads, c.provenance, c.terms = r.uint(), int64(r.uint()), int64(r.uint()), int64(r.uint()), int64(r.uint())
+	c.revision = r.uint()
+	return c, r.done()
+}
+
+const recordVersion = 1
+
+// The flags of a record.
+const (
+	isDated = 1 << iota
+	isImported
+	hasURL // the URL is not the IRI of the context
+)
+
+// contextTerm is the context that a document is: the IRI of its URL.
+func contextTerm(url string) webrace.Term { return rdf.NewIRI(rdf.EscapeIRI(url)) }
+
+// encode leaves out a URL that is an IRI: it is the term of the key.
+func (r *Record) encode() []byte {
+	flags := byte(0)
+	if !r.At.IsZero() {
+		flags |= isDated
+	}
+	if r.Imported {
+		flags |= isImported
+	}
+	if !rdf.ValidIRI(r.URL) {
+		flags |= hasURL
+	}
+	value := append([]byte{recordVersion, flags}, r.Digest[:]...)
+	value = append(value, r.fingerprint[:]...)
+	value = binary.AppendUvarint(value, uint64(r.Version))
+	value = binary.AppendUvarint(value, uint64(r.Seen))
+	value = binary.AppendUvarint(value, uint64(r.Quads))
+	if flags&isDated != 0 {
+		value = binary.AppendVarint(value, r.At.Unix())
+		value = binary.AppendUvarint(value, uint64(r.At.Nanosecond()))
+	}
+	value = appendString(value, r.MediaType)
+	value = binary.AppendUvarint(value, uint64(len(r.Problems)))
+	for _, p := range r.Problems {
+		value = appendString(value, p)
+	}
+	if flags&hasURL != 0 {
+		value = appendString(value, r.URL)
+	}
+	return value
+}
+
+// decodeRecord reads the record of a context by its IRI.
+func decodeRecord(iri string, value []byte) (rec Record, err error) {
+	r, err := newReader(value, recordVersion)
+	if err != nil {
+		return rec, err
+	}
+	rec.URL = iri
+	flags := r.bytes(1)[0]
+	rec.Imported = flags&isImported != 0
+	copy(rec.Digest[:], r.bytes(len(rec.Digest)))
+	copy(rec.fingerprint[:], r.bytes(len(rec.fingerprint)))
+	rec.Version, rec.Seen, rec.Quads = int(r.uint()), int(r.uint()), int(r.uint())
+	if flags&isDated != 0 {
+		seconds := r.int()
+		rec.At = time.Unix(seconds, int64(r.uint())).UTC()
+	}
+	rec.MediaType = r.string()
+	for n := r.uint(); n > 0 && r.err == nil; n-- {
+		rec.Problems = append(rec.Problems, r.string())
+	}
+	if flags&hasURL != 0 {
+		rec.URL = r.string()
+	}
+	return rec, r.done()
+}
+
+// same reports whether two records say the same.
+func (r *Record) same(o *Record) bool {
+	return r.Context == o.Context && r.Quads == o.Quads && r.Imported == o.Imported && r.Seen == o.Seen &&
+		r.fingerprint == o.fingerprint && slices.Equal(r.Problems, o.Problems)
+}
+
+// Has reports whether a version of the document was looked at, or a later one, and nothing is lost of what that says.
+// What was imported stands for all versions.
+func (r *Record) Has(version int) bool {
+	lost := r.Version > 0 && r.fingerprint == [16]byte{} // the check found so
+	return r.Imported || version <= max(r.Version, r.Seen) && !lost
+}
+
+// The predicates of provenance.
+const (
+	dcterms     = "http://purl.org/dc/terms/"
+	modified    = webrace.Term("<" + dcterms + "modified>")
+	mediaFormat = webrace.Term("<" + dcterms + "format>")
+	identifier  = webrace.Term("<" + dcterms + "identifier>")
+	versionInfo = webrace.Term("<http://www.w3.org/2002/07/owl#versionInfo>")
+	triples     = webrace.Term("<http://rdfs.org/ns/void#triples>")
+)
+
+// provenance returns what the provenance graph says of a context: what is known of its document, and how many quads it
+// says if anything is. It is all in the record.
+func (r *Record) provenance() (all []webrace.Triple) {
+	say := func(known bool, predicate, object webrace.Term) {
+		if known {
+			all = append(all, webrace.Triple{Subject: contextTerm(r.URL), Predicate: predicate, Object: object})
+		}
+	}
+	say(!r.At.IsZero(), modified, rdf.NewTyped(r.At.UTC().Format(time.RFC3339Nano), rdf.XSD+"dateTime"))
+	say(r.MediaType != "", mediaFormat, rdf.NewString(r.MediaType))
+	say(r.Digest != webrace.Digest{}, identifier, rdf.NewString(r.Digest.String()))
+	say(r.Version > 0, versionInfo, rdf.NewString(strconv.Itoa(r.Version)))
+	say(len(all) > 0, triples, rdf.NewTyped(strconv.Itoa(r.Quads), rdf.XSDInteger))
+	return all
+}
+
+// read takes a triple of the provenance graph into the record, and reports whether it is one that this package writes:
+// another changes nothing. Quads becomes what the triple says.
+func (r *Record) read(t webrace.Triple) bool {
+	next, text := *r, rdf.Value(t.Object)
+	var err error
+	switch t.Predicate {
+	case modified:
+		next.At, err = time.Parse(time.RFC3339Nano, text)
+		next.At = next.At.UTC()
+	case mediaFormat:
+		next.MediaType = text
+	case identifier:
+		err = next.Digest.UnmarshalText([]byte(text))
+	case versionInfo:
+		next.Version, err = strconv.Atoi(text)
+		next.Seen = next.Version
+	case triples:
+		next.Quads, err = strconv.Atoi(text)
+		if err == nil && next.Quads >= 0 {
+			r.Quads = next.Quads
+			return true
+		}
+		return false
+	}
+	if err != nil || !slices.Contains(next.provenance(), t) {
+		return false
+	}
+	*r = next
+	return true
+}
+
+func appendString(value []byte, s string) []byte {
+	return append(binary.AppendUvarint(value, uint64(len(s))), s...)
+}
+
+// reader reads a value; its first error stays.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+func newReader(value []byte, version byte) (reader, error) {
+	if len(value) == 0 || value[0] != version {
+		return reader{}, fmt.Errorf("%w: it begins with %.1x, and not with the version %d", errDamaged, value, version)
+	}
+	return reader{rest: value[1:]}, nil
+}
+
+func (r *reader) fail() {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: it ends too soon", errDamaged)
+	}
+	r.rest = nil
+}
+
+func (r *reader) uint() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+func (r *reader) int() int64 {
+	n, size := binary.Varint(r.rest)
+	if size <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return n
+}
+
+// bytes returns n bytes, zeros if there are fewer.
+func (r *reader) bytes(n int) []byte {
+	if len(r.rest) < n {
+		r.fail()
+		return make([]byte, n)
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) string() string {
+	n := r.uint()
+	if n > uint64(len(r.rest)) {
+		r.fail()
+		return ""
+	}
+	return string(r.bytes(int(n)))
+}
+
+func (r *reader) done() error {
+	if r.err == nil && len(r.rest) > 0 {
+		return fmt.Errorf("%w: %d bytes follow", errDamaged, len(r.rest))
+	}
+	return r.err
+}

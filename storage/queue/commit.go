@@ -1,0 +1,176 @@
+package queue
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/groupcommit"
+)
+
+// A group of changes shares one sync. It has as many at most, and none that would begin beyond so many bytes.
+const (
+	groupSize  = 256
+	groupBytes = 4 << 20
+)
+
+// change puts a record, or removes one if it has no value.
+type change struct {
+	queue    *Queue
+	sequence uint64
+	value    []byte
+	size     int64
+	nothing  bool        // it changes nothing: whoever submits it waits for those before it
+	done     func(error) // once durable; must not block; may be nil
+}
+
+// committer commits changes in groups, in the order of their submission.
+type committer struct {
+	db     *pebble.DB
+	groups *groupcommit.Committer[change]
+
+	generation generation.Generation
+	reached    *generation.File // says which generation is durable
+
+	mu      sync.Mutex
+	keeping bool     // removals wait
+	kept    []change // these
+	closed  bool
+	err     error // the fault that ended it
+}
+
+func (c *committer) start(db *pebble.DB) {
+	c.db = db
+	c.groups = groupcommit.Start(groupcommit.Limit[change]{
+		Changes: groupSize, Room: groupBytes, Takes: func(ch change) int { return len(ch.value) },
+	}, c.commit)
+}
+
+// submit hands in a change and never waits. One that comes too late is refused, and not called back.
+func (c *committer) submit(ch change) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return c.err
+	}
+	if c.keeping && !c.closed && ch.value == nil && !ch.nothing {
+		c.kept = append(c.kept, ch)
+		return nil
+	}
+	if !c.groups.Add(ch) {
+		return ErrClosed
+	}
+	return nil
+}
+
+// keep lets removals wait, or lets those go on that have waited, of records that were durable before.
+func (c *committer) keep(keeping bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.keeping = keeping; !keeping {
+		c.groups.Add(c.kept...)
+		c.kept = nil
+	}
+}
+
+// close commits what was handed in.
+func (c *committer) close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.keep(false)
+	c.groups.Close()
+	return c.failure()
+}
+
+func (c *committer) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// commit makes a group durable, shows what was put to the takers, and calls back.
+func (c *committer) commit(group []change) {
+	err := c.failure()
+	if err == nil {
+		err = c.write(group)
+	}
+	if err != nil {
+		c.mu.Lock()
+		c.err = err
+		c.mu.Unlock()
+	}
+	byQueue := make(map[*Queue][]change)
+	for _, ch := range group {
+		byQueue[ch.queue] = append(byQueue[ch.queue], ch)
+	}
+	for q, changes := range byQueue {
+		q.committed(changes, err)
+	}
+	for _, ch := range group {
+		if ch.done != nil {
+			ch.done(err)
+		}
+	}
+}
+
+func (c *committer) write(group []change) (err error) {
+	batch := c.db.NewBatch()
+	defer batch.Close()
+	after := make(map[*Queue]state)
+	for _, ch := range group {
+		if ch.nothing {
+			continue
+		}
+		s, seen := after[ch.queue]
+		if !seen {
+			s = ch.queue.onDisk
+		}
+		key := keyOfRecord(ch.queue.number, ch.sequence)
+		if ch.value != nil {
+			err = batch.Set(key, ch.value, nil)
+			s.records, s.bytes = s.records+1, s.bytes+ch.size
+		} else {
+			err = batch.Delete(key, nil)
+			s.records, s.bytes = s.records-1, s.bytes-ch.size
+		}
+		if err != nil {
+			return err
+		}
+		after[ch.queue] = s
+	}
+	for q, s := range after {
+		if err := batch.Set(keyOf(stateKey, q.number), s.encode(), nil); err != nil {
+			return err
+		}
+	}
+	if batch.Empty() {
+		return nil
+	}
+	if err := c.publish(batch); err != nil {
+		return err
+	}
+	for q, s := range after {
+		q.onDisk = s
+	}
+	return nil
+}
+
+// publish commits a batch as the next generation.
+func (c *committer) publish(batch *pebble.Batch) error {
+	next := c.generation
+	next.Commits++
+	if err := batch.Set([]byte(generationKey), encodeGeneration(next), nil); err != nil {
+		return err
+	}
+	if err := batch.Commit(pebble.Sync); err != nil {
+		return fmt.Errorf("commit to the queues: %w", err)
+	}
+	c.generation = next
+	if err := c.reached.Write(next); err != nil {
+		return fmt.Errorf("count a commit to the queues: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,399 @@
+// Package queue keeps durable first-in-first-out queues of records: what stands between two stages of a pipeline that
+// are not to wait for each other, or that run at different times.
+//
+// It guarantees, for every queue:
+//
+//   - A record whose Put has called back without an error is there after a kill and after a power loss, until it is
+//     taken and done.
+//   - A record whose Done has called back without an error is never handed out again.
+//   - A record is out once at a time. One that is out when the process ends is handed out again.
+//   - Records are handed out in the order in which they were put, but for those that were given back: these come
+//     again when they are due.
+//   - A queue takes no more bytes than it was told, what it holds beside what is out included.
+//
+// All queues of a data directory are in one Pebble database, and share its syncs: see committer.
+package queue
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/internal/broadcast"
+	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/pebblelog"
+	"github.com/webrace/webrace/storage/internal/private"
+	"github.com/webrace/webrace/storage/internal/readonly"
+)
+
+// Errors that callers tell from others.
+var (
+	// ErrClosed is the error of everything that is asked of a closed queue or store.
+	ErrClosed = errors.New("queue is closed")
+	// ErrReadOnly is the error of every change to a store that was opened with ReadOnly. It is an fs.ErrPermission.
+	ErrReadOnly = fmt.Errorf("queues are opened read-only: %w", fs.ErrPermission)
+)
+
+// format is the version of the layout of the whole database.
+const format = 1
+
+// Keys of the database. Numbers are big-endian, so that records are in the order in which they were put.
+const (
+	formatKey     = "f" // the version of the layout
+	generationKey = "g" // how many commits there were
+	nameKey       = "n" // n<name>: the number of a queue
+	stateKey      = "s" // s<number>: how many records it has, and how large they are
+	recordKey     = "r" // r<number><sequence>: a record
+
+	namesEnd = "o" // behind all names
+)
+
+const (
+	numberSize   = 4
+	sequenceSize = 8
+)
+
+// Options are the options of a store. The zero value works.
+type Options struct {
+	FS     vfs.FS       // nil: the disk
+	Logger *slog.Logger // nil: slog.Default()
+	Cache  int64        // bytes of the block cache; 0: 8 MiB
+	// ReadOnly opens a store that is there and changes nothing, on read-only media as well.
+	ReadOnly bool
+	// Fatal is called when the database can no longer keep its promises, as on a full disk, and must not
+	// return: to end there loses nothing that was promised. Nil panics.
+	Fatal func(error)
+}
+
+// Store holds the queues of a data directory.
+type Store struct {
+	db       *pebble.DB
+	dir      string
+	fs       vfs.FS
+	readOnly bool
+
+	committer committer
+
+	reads sync.RWMutex // held to read from the database, so that no read is under way when it closes
+	shut  bool
+
+	changed broadcast.Cond
+	mu      sync.Mutex
+	queues  map[string]*Queue // the open ones
+	keeping int               // backups under way
+	closed  bool
+}
+
+// Open opens the queues in dir, which is made if need be. The caller sees to it that one process has it open;
+// pebble's own lock refuses a second one.
+func Open(dir string, o Options) (*Store, error) {
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Cache == 0 {
+		o.Cache = 8 << 20
+	}
+	if o.FS == nil {
+		o.FS = private.Disk
+	}
+	if o.ReadOnly {
+		o.FS = readonly.FS{FS: o.FS}
+	}
+	db, err := pebble.Open(dir, pebbleOptions(o))
+	if fsck.IsDamage(err) {
+		return nil, refusal("damaged database", dir, err.Error(), "begins empty ones")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open queues %s: %w", dir, err)
+	}
+	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, queues: make(map[string]*Queue)}
+	err = s.checkFormat()
+	if err == nil {
+		err = s.checkGeneration()
+	}
+	if pebble.IsCorruptionError(err) {
+		err = refusal("damaged database", dir, err.Error(), "begins empty ones")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open queues %s: %w", dir, err), db.Close())
+	}
+	s.committer.start(db)
+	return s, nil
+}
+
+// pebbleOptions are for records that are written, read once, and deleted soon after.
+func pebbleOptions(o Options) *pebble.Options {
+	p := &pebble.Options{
+		FS: o.FS, ReadOnly: o.ReadOnly, CacheSize: o.Cache, MemTableSize: 8 << 20, FormatMajorVersion: pebble.FormatNewest,
+	}
+	pebblelog.Set(p, "database of queues", o.Logger, o.Fatal)
+	return p
+}
+
+// refusal is the error of queues that cannot be used as they are.
+func refusal(kind, where, detail, repair string) error {
+	return &fsck.Error{
+		Finding: fsck.Finding{Store: "queues", Kind: kind, Where: where, Detail: detail},
+		Mend:    "webrace-store restore BACKUP --only queues brings them back from a backup, webrace-store fsck --repair " + repair,
+	}
+}
+
+func (s *Store) checkFormat() error {
+	value, err := s.get([]byte(formatKey))
+	if err != nil {
+		return err
+	}
+	if value == nil && s.readOnly {
+		return nil
+	}
+	if value == nil {
+		return s.db.Set([]byte(formatKey), []byte{format}, pebble.Sync)
+	}
+	if len(value) != 1 || value[0] > format {
+		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
+	}
+	return nil
+}
+
+// checkGeneration refuses a database that has lost commits.
+func (s *Store) checkGeneration() error {
+	path := s.fs.PathJoin(s.dir, generation.FileName)
+	value, err := s.get([]byte(generationKey))
+	if err != nil {
+		return err
+	}
+	have, err := decodeGeneration(value)
+	if err != nil {
+		return err
+	}
+	wrong, err := generation.Compare(s.fs, path, have)
+	if err != nil {
+		return err
+	}
+	if wrong != "" {
+		return refusal(generation.Older, s.dir, wrong, "goes on with them as they are")
+	}
+	if s.readOnly {
+		return nil
+	}
+	if value == nil {
+		have = generation.Generation{ID: generation.NewID(), Commits: 1}
+		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebble.Sync); err != nil {
+			return err
+		}
+	}
+	s.committer.generation = have
+	s.committer.reached, err = generation.Create(s.fs, path, have)
+	return err
+}
+
+func encodeGeneration(g generation.Generation) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte{1}, g.ID[:]...), g.Commits)
+}
+
+func decodeGeneration(value []byte) (g generation.Generation, err error) {
+	switch {
+	case value == nil:
+		return g, nil
+	case len(value) != 1+len(g.ID)+8 || value[0] != 1:
+		return g, fmt.Errorf("%w: the record that counts commits is %x", errDamaged, value)
+	}
+	copy(g.ID[:], value[1:])
+	g.Commits = binary.BigEndian.Uint64(value[1+len(g.ID):])
+	return g, nil
+}
+
+// Close writes what was handed in, and closes every queue. What is out is handed out again when the store is next
+// opened.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	var open []*Queue
+	for _, q := range s.queues {
+		open = append(open, q)
+	}
+	s.mu.Unlock()
+	s.changed.Broadcast()
+	for _, q := range open {
+		q.shut(ErrClosed)
+	}
+	err := s.committer.close()
+	s.reads.Lock()
+	defer s.reads.Unlock()
+	s.shut = true
+	return errors.Join(err, s.db.Close(), s.committer.reached.Close())
+}
+
+// Queue opens the queue of a name, which is made if there is none. It is one caller's until that closes it. During a
+// backup it is opened when that is over.
+func (s *Store) Queue(ctx context.Context, name string, o QueueOptions) (*Queue, error) {
+	if s.readOnly {
+		return nil, ErrReadOnly
+	}
+	for {
+		next := s.changed.Next()
+		q, busy, err := s.tryOpen(name, o)
+		if !busy {
+			return q, err
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("open queue %s while queues are backed up: %w", name, ctx.Err())
+		}
+	}
+}
+
+func (s *Store) tryOpen(name string, o QueueOptions) (q *Queue, busy bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, false, ErrClosed
+	case s.queues[name] != nil:
+		return nil, false, fmt.Errorf("queue %s is in use already: give each stage a queue of its own", name)
+	case s.keeping > 0:
+		return nil, true, nil
+	}
+	number, err := s.numberOf(name)
+	if err != nil {
+		return nil, false, fmt.Errorf("open queue %s: %w", name, err)
+	}
+	if q, err = newQueue(s, name, number, o); err != nil {
+		return nil, false, fmt.Errorf("open queue %s: %w", name, err)
+	}
+	s.queues[name] = q
+	return q, false, nil
+}
+
+// numberOf returns the number of a queue, which a new one gets.
+func (s *Store) numberOf(name string) (uint32, error) {
+	value, err := s.get([]byte(nameKey + name))
+	if err != nil {
+		return 0, err
+	}
+	if len(value) == numberSize {
+		return binary.BigEndian.Uint32(value), nil
+	}
+	if value != nil {
+		return 0, fmt.Errorf("%w: its number is %x", errDamaged, value)
+	}
+	last := uint32(0)
+	err = s.scan([]byte(nameKey), []byte(namesEnd), func(_, value []byte) (bool, error) {
+		if len(value) == numberSize {
+			last = max(last, binary.BigEndian.Uint32(value))
+		}
+		return true, nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return last + 1, s.db.Set([]byte(nameKey+name), binary.BigEndian.AppendUint32(nil, last+1), pebble.Sync)
+}
+
+// Held is what a queue holds on disk.
+type Held struct {
+	Name    string
+	Records int64
+	Bytes   int64
+}
+
+// Held lists what all queues hold, open or not, by name.
+func (s *Store) Held() (all []Held, err error) {
+	err = s.scan([]byte(nameKey), []byte(namesEnd), func(key, value []byte) (bool, error) {
+		held := Held{Name: string(key[len(nameKey):])}
+		if len(value) == numberSize {
+			state, err := s.state(binary.BigEndian.Uint32(value))
+			if err != nil {
+				return false, err
+			}
+			held.Records, held.Bytes = state.records, state.bytes
+		}
+		all = append(all, held)
+		return true, nil
+	})
+	return all, err
+}
+
+// KeepDone keeps on disk what is done, or dropped, until release is called: in a backup of several stores, what was
+// done while the others were copied has to be in the copy of the queues.
+func (s *Store) KeepDone() (release func()) {
+	s.mu.Lock()
+	s.keeping++
+	s.committer.keep(true)
+	s.mu.Unlock()
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		if s.keeping--; s.keeping == 0 {
+			s.committer.keep(false)
+		}
+		s.mu.Unlock()
+		s.changed.Broadcast()
+	})
+}
+
+// Backup writes a copy of the store, as it stands now, to a directory that does not exist yet and opens as a store. The
+// store may be in use; what was promised before the call is in the copy.
+func (s *Store) Backup(ctx context.Context, to string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.reads.RLock()
+	defer s.reads.RUnlock()
+	if s.shut {
+		return ErrClosed
+	}
+	if err := s.db.Checkpoint(to, pebble.WithFlushedWAL()); err != nil {
+		return fmt.Errorf("back up the queues to %s: %w", to, err)
+	}
+	return nil
+}
+
+// get returns a copy of the value of key, or nil when there is none.
+func (s *Store) get(key []byte) ([]byte, error) {
+	s.reads.RLock()
+	defer s.reads.RUnlock()
+	if s.shut {
+		return nil, ErrClosed
+	}
+	value, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	value = append([]byte{}, value...)
+	return value, closer.Close()
+}
+
+// scan calls visit for each key from start on and before end, until it returns false. Key and value are valid during
+// the call alone.
+func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool, err error)) error {
+	s.reads.RLock()
+	defer s.reads.RUnlock()
+	if s.shut {
+		return ErrClosed
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: start, UpperBound: end})
+	if err != nil {
+		return err
+	}
+	more := true
+	for ok := it.First(); ok && more && err == nil; ok = it.Next() {
+		more, err = visit(it.Key(), it.Value())
+	}
+	return errors.Join(err, it.Close())
+}
