@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -368,9 +369,12 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	q := openQueue(t, s, "q", QueueOptions{})
 	const n, size = 60, 1 << 20
 	done := make(chan error, n)
+	random := rand.NewChaCha8([32]byte{}) // what the database cannot compress, and so free the disk of
 	go func() {
 		for i := range n {
-			body := append(fmt.Appendf(nil, "%02d", i), bytes.Repeat([]byte{byte(i)}, size)...)
+			body := fmt.Appendf(nil, "%02d", i)
+			body = append(body, make([]byte, size)...)
+			random.Read(body[2:])
 			if err := q.Put(context.Background(), Patience{}, Record{Body: body}, func(err error) { done <- err }); err != nil {
 				done <- err
 			}
