@@ -43,7 +43,18 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 	}
 	t.Parallel()
 	disk := testutil.NewDisk(t, 20)
-	watch := diskspace.New(diskspace.Options{Dir: disk.Path, Reserve: 2 << 20, Poll: 5 * time.Millisecond})
+	paused := make(chan struct{}, 1) // also when the pause is over at once, as files that were done with go
+	watch := diskspace.New(diskspace.Options{
+		Dir: disk.Path, Reserve: 2 << 20, Poll: 5 * time.Millisecond,
+		Notify: func(s diskspace.State) {
+			if s.Paused {
+				select {
+				case paused <- struct{}{}:
+				default:
+				}
+			}
+		},
+	})
 	defer watch.Close()
 	dir := filepath.Join(disk.Path, "quads")
 	s, err := Open(dir, Options{FS: watch.FS(vfs.Default)})
@@ -57,9 +68,7 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 			}
 		}
 	}()
-	for !watch.State().Paused {
-		time.Sleep(time.Millisecond)
-	}
+	<-paused
 	disk.Resize(200)
 	for n := range contexts {
 		must(t, <-done)

@@ -363,7 +363,18 @@ func TestAStoreThatIsOlderOrReadOnlyIsRefused(t *testing.T) {
 func TestAFullDiskIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	disk := testutil.NewDisk(t, 40)
-	watch := diskspace.New(diskspace.Options{Dir: disk.Path, Reserve: 4 << 20, Poll: 5 * time.Millisecond})
+	paused := make(chan struct{}, 1) // also when the pause is over at once, as files that were done with go
+	watch := diskspace.New(diskspace.Options{
+		Dir: disk.Path, Reserve: 4 << 20, Poll: 5 * time.Millisecond,
+		Notify: func(s diskspace.State) {
+			if s.Paused {
+				select {
+				case paused <- struct{}{}:
+				default:
+				}
+			}
+		},
+	})
 	defer watch.Close()
 	s := open(t, filepath.Join(disk.Path, "queues"), Options{FS: watch.FS(vfs.Default)})
 	q := openQueue(t, s, "q", QueueOptions{})
@@ -380,9 +391,7 @@ func TestAFullDiskIsWaitedFor(t *testing.T) {
 			}
 		}
 	}()
-	for !watch.State().Paused {
-		time.Sleep(time.Millisecond)
-	}
+	<-paused
 	disk.Resize(400)
 	for range n {
 		if err := <-done; err != nil {
