@@ -36,9 +36,10 @@ func TestAStartIsAskedAtTheTimesOfItsURD(t *testing.T) {
 	f := newFixture(t)
 	f.put(t, "ann", "https://a.org/", at("30 8 * * *"))
 	r, out := newTestRounds(t, f, defaults)
-	day := time.Now().UTC().Truncate(24 * time.Hour)
+	const often = 10 * time.Minute
+	begin := time.Now().UTC().Truncate(often).Add(often) // at whatever time of the day the test runs
 	asked := 0
-	for now := day.Add(24 * time.Hour); now.Before(day.Add(4 * 24 * time.Hour)); now = now.Add(10 * time.Minute) {
+	for now := begin; now.Before(begin.Add(3 * 24 * time.Hour)); now = now.Add(often) {
 		if starts := r.ask(t, out, now); len(starts) > 0 {
 			asked++
 			if now.Hour() != 8 || now.Minute() != 30 {
