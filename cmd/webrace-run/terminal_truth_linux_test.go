@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -58,10 +59,12 @@ lines.urls = ["http://a.example/"]
 write-file.path = "${WEBRACE_SET_NOWHERE}"
 `)
 	writeFile(t, filepath.Join(dir, "rows.csv"), "price,name\n12,tea\n3,salt\n")
+	fails := strings.Join(strings.Fields(onTerminal(t, 80, dir, "webrace-run", "fails")), " ")
+	mustSay(t, fails, "item kept as a dead letter:", "item kept as a dead letter, again:", "21 items could not be processed", "21 errors")
+	if n := strings.Count(fails, "warning: stage map: "+w.URL+"/"); n != 1 || strings.Contains(fails, "level=") {
+		t.Errorf("%d documents are named, want the first that failed:\n%s", n, fails)
+	}
 	mustSayInTurn(t, 80, dir,
-		said{"webrace-run fails", []string{
-			"warning: stage map: " + w.URL + "/: item kept as a dead letter:", "item kept as a dead letter, again:", "21 items could not be processed", "21 errors",
-		}, []string{"level=", "stage map: " + w.URL + "/page"}},
 		said{"webrace-store dlq list", []string{"ID AGE STAGE URL REASON", "s map " + w.URL + "/ evaluate:", w.URL + "/page/19"}, nil},
 		said{"webrace-run rows", []string{`{"name":"tea","price":"12"}`, "2 items written to out.jsonl"}, nil},
 		said{"webrace-run check", []string{"unset not set up: environment variable WEBRACE_SET_NOWHERE is not set", "rows 3 stages, nothing in the way"}, nil},
