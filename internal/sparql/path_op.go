@@ -2,29 +2,28 @@ package sparql
 
 import "slices"
 
-// pathOp finds the ends of paths of any length, breadth first (section 18.4, ALP).
+// pathOp finds the ends of paths of any length.
 type pathOp struct {
 	x *execution
 	bindings
 	walk     walker
-	path     *path
+	path     *path // ?, * or +
 	subject  variable
 	object   variable
 	from, to ID // constants, where there is no variable
 	graph    graphPlace
 	free     bool // whether both ends are variables
 
-	starts []ID // that are still to be begun from; only if neither end is bound
-	ends   []ID // that were reached from start
-	start  ID
-	back   bool
-	at     int
-	kept   int
+	starts  []ID // that are still to be begun from; only if neither end is bound
+	kept    int  // bytes of these
+	start   ID
+	back    bool
+	end     ID       // the only one that counts, if it is bound as well
+	reached *closure // from start; nil: nothing, or nothing more
 }
 
 func (o *pathOp) open() {
 	o.forget()
-	o.starts = nil
 	o.walk.graphs = o.graph.current(o.row)
 	from, to := o.from, o.to
 	if o.subject != 0 {
@@ -33,19 +32,21 @@ func (o *pathOp) open() {
 	if o.object != 0 {
 		to = o.row[o.object]
 	}
+	o.back, o.end = from == 0, 0
 	switch {
 	case o.free && (from != 0 && !o.isNode(from) || to != 0 && !o.isNode(to)):
 	case from != 0:
-		o.back = false
-		o.reach(from, to)
+		o.end = to
+		o.begin(from)
 	case to != 0:
-		o.back = true
-		o.reach(to, 0)
+		o.begin(to)
 	default:
 		o.back = false
 		o.starts = o.allStarts()
 	}
 }
+
+func (o *pathOp) begin(start ID) { o.start, o.reached = start, o.walk.closure(o.path, o.back, start) }
 
 // isNode reports whether a term is in the graph. That of a variable has to be, also for a path of no length; that of a
 // constant has not (section 9.3).
@@ -59,21 +60,17 @@ func (o *pathOp) isNode(id ID) bool {
 }
 
 func (o *pathOp) forget() {
+	o.finish()
 	o.x.keep(-o.kept)
-	o.ends, o.at, o.kept = nil, 0, 0
+	o.starts, o.kept = nil, 0
 }
 
-// reach collects the ends of the paths from a node, or that one end if it is given.
-func (o *pathOp) reach(from, to ID) {
-	o.start = from
-	o.walk.step(o.path, o.back, from, func(end ID) bool {
-		if to != 0 && end != to {
-			return true
-		}
-		o.ends = append(o.ends, end)
-		o.kept += 8
-		return o.x.keep(8) && to == 0
-	})
+// finish is the end of what is reached from one start.
+func (o *pathOp) finish() {
+	if o.reached != nil {
+		o.reached.close()
+		o.reached = nil
+	}
 }
 
 // allStarts returns where paths may begin: at any node if they may be of no length.
@@ -102,21 +99,22 @@ func (o *pathOp) allStarts() []ID {
 func (o *pathOp) next() bool {
 	o.undo()
 	for o.x.step() {
-		if o.at == len(o.ends) {
+		if o.reached == nil {
 			if len(o.starts) == 0 {
 				o.forget()
 				return false
 			}
-			start := o.starts[0]
+			o.begin(o.starts[0])
 			o.starts = o.starts[1:]
-			o.x.keep(-8 * len(o.ends))
-			o.kept -= 8 * len(o.ends)
-			o.ends, o.at = o.ends[:0], 0
-			o.reach(start, 0)
+		}
+		to, found := o.reached.next()
+		if !found || to == o.end {
+			o.finish() // it comes once
+		}
+		if !found || o.end != 0 && to != o.end {
 			continue
 		}
-		from, to := o.start, o.ends[o.at]
-		o.at++
+		from := o.start
 		if o.back {
 			from, to = to, from
 		}
@@ -160,7 +158,14 @@ func (w *walker) step(p *path, back bool, from ID, to func(ID) bool) bool {
 	case pathSequence:
 		return w.sequence(p.parts, back, from, to)
 	default:
-		return w.closure(p, back, from, to)
+		c := w.closure(p, back, from)
+		defer c.close()
+		for end, found := c.next(); found; end, found = c.next() {
+			if !to(end) {
+				return false
+			}
+		}
+		return w.x.err == nil
 	}
 }
 
@@ -192,37 +197,53 @@ func (w *walker) sequence(parts []*path, back bool, from ID, to func(ID) bool) b
 	return w.step(first, back, from, func(middle ID) bool { return w.sequence(rest, back, middle, to) })
 }
 
-// closure goes along ?, * and +.
-func (w *walker) closure(p *path, back bool, from ID, to func(ID) bool) bool {
-	visited := map[ID]bool{}
-	defer func() { w.x.keep(-40 * len(visited)) }()
-	queue := []ID{from}
-	going := true
-	visit := func(id ID) bool {
-		if visited[id] {
-			return true
-		}
-		visited[id] = true
-		if !w.x.keep(40) {
-			going = false
-			return false
-		}
-		if p.op != pathZeroOrOne {
-			queue = append(queue, id)
-		}
-		going = to(id)
-		return going
-	}
-	if p.op != pathOneOrMore {
-		visited[from] = true
-		if !w.x.keep(40) || !to(from) {
-			return false
-		}
-	}
-	for len(queue) > 0 && going && w.x.step() {
-		next := queue[0]
-		queue = queue[1:]
-		w.step(p.parts[0], back, next, visit)
-	}
-	return going && w.x.err == nil
+// closure is what ?, * and + lead to from a node, breadth first (section 18.4, ALP). It goes on from an end no sooner
+// than the next one is asked for: what was asked of that end meanwhile has left a cursor near.
+type closure struct {
+	walk    *walker
+	path    *path
+	back    bool
+	visited map[ID]bool
+	found   []ID // these, in the order in which they were visited
+	at      int  // so many of them were returned
 }
+
+const visitedBytes = 48 // about what is kept of a node that was visited
+
+func (w *walker) closure(p *path, back bool, from ID) *closure {
+	c := &closure{walk: w, path: p, back: back, visited: map[ID]bool{}}
+	if p.op == pathOneOrMore {
+		c.goOn(from)
+	} else {
+		c.visit(from)
+	}
+	return c
+}
+
+// next returns an end that was not returned before, if there is one.
+func (c *closure) next() (end ID, found bool) {
+	if !c.walk.x.step() {
+		return 0, false
+	}
+	if c.at == 1 || c.at > 1 && c.path.op != pathZeroOrOne {
+		c.goOn(c.found[c.at-1])
+	}
+	if c.at == len(c.found) || c.walk.x.err != nil {
+		return 0, false
+	}
+	c.at++
+	return c.found[c.at-1], true
+}
+
+func (c *closure) goOn(from ID) { c.walk.step(c.path.parts[0], c.back, from, c.visit) }
+
+func (c *closure) visit(id ID) bool {
+	if c.visited[id] {
+		return true
+	}
+	c.visited[id] = true
+	c.found = append(c.found, id)
+	return c.walk.x.keep(visitedBytes)
+}
+
+func (c *closure) close() { c.walk.x.keep(-visitedBytes * len(c.found)) }
