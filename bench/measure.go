@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -71,19 +73,40 @@ type usage struct {
 // runProcess runs a command to its end. What it used is known also when it ended with an [exec.ExitError].
 func runProcess(c *exec.Cmd) (usage, error) {
 	began := time.Now()
-	err := c.Run()
+	if err := c.Start(); err != nil {
+		return usage{}, fmt.Errorf("run %s: %w", c.Path, err)
+	}
+	peak := peakOf(c.Process)
+	err := c.Wait()
 	wall := time.Since(began)
 	if err != nil {
 		err = fmt.Errorf("run %s: %w", c.Path, err)
 	}
 	state := c.ProcessState
-	if state == nil { // it did not even start
-		return usage{}, err
-	}
-	return usage{
-		cost:    cost{CPU: state.UserTime() + state.SystemTime(), Wall: wall},
-		PeakRSS: state.SysUsage().(*syscall.Rusage).Maxrss * 1024,
-	}, err
+	return usage{cost: cost{CPU: state.UserTime() + state.SystemTime(), Wall: wall}, PeakRSS: <-peak}, err
+}
+
+// peakOf returns, once the process has ended, how many bytes of memory it had at most, as it is seen every 10 ms. What
+// the system says of a process that was waited for begins with that of its parent, and this one holds a lot.
+func peakOf(p *os.Process) <-chan int64 {
+	peak := make(chan int64, 1)
+	go func() {
+		most := int64(0)
+		for {
+			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid))
+			_, rest, found := strings.Cut(string(status), "VmHWM:")
+			if err != nil || !found { // it has ended
+				peak <- most
+				return
+			}
+			var kilobytes int64
+			if _, err := fmt.Sscan(rest, &kilobytes); err == nil {
+				most = max(most, kilobytes<<10)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	return peak
 }
 
 func cpuOf(c cost) time.Duration  { return c.CPU }
