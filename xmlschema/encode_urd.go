@@ -3,8 +3,8 @@ package xmlschema
 import (
 	"slices"
 
-	"github.com/webrace/webrace/internal/cron"
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/xmlschema/cron"
 )
 
 // Encode returns what is stored of the request: its canonical form, and that as the table which [BuildTable] makes

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/webrace/webrace/internal/cron"
+	"github.com/webrace/webrace/xmlschema/cron"
 )
 
 // maxURI is the most characters of a URI, and maxKey of a keyword.

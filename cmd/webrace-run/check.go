@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/credentials"
-	"github.com/webrace/webrace/internal/writable"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/finding"
+	"github.com/webrace/webrace/stages/writefile/writable"
 	"github.com/webrace/webrace/storage"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/sparql"
-	"github.com/webrace/webrace/internal/sparql/results"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 var update = flag.Bool("update", false, "write the answers of testdata/cases.txt anew")

@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/rdf/rdftest"
 	"github.com/webrace/webrace/internal/sparql"
-	"github.com/webrace/webrace/internal/sparql/results"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 var suites = map[string]int{

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // RevisitOptions say when a page is worth another visit; the intervals, in a run that goes on and on.

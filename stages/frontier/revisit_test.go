@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 func TestRevisitsGoByTheOptions(t *testing.T) {

@@ -2,7 +2,7 @@ package keywordfilter
 
 import (
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/textdiff"
+	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/sparql"
-	"github.com/webrace/webrace/internal/sparql/results"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 // format is how an answer is written: as solutions or a boolean, or as a graph.

@@ -8,7 +8,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf/rdfshow"
 	"github.com/webrace/webrace/internal/sparql"
-	"github.com/webrace/webrace/internal/sparql/results"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 // writeResults writes what a query answers, and counts solutions or triples.

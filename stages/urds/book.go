@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/cron"
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/schedule"
 	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/cron"
 )
 
 // book holds the URDs that the stage runs for, and their crawls.

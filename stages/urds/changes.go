@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // changed takes up what was changed since a point: a URD that is new, or asks for something else, is due at

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // rounds opens the rounds of a continuous run. One goroutine owns it.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/schedule"
 	"github.com/webrace/webrace/xmlschema"
 )
 

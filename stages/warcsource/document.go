@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
-	"github.com/webrace/webrace/internal/warc"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // document returns what a record holds, if it holds a document that is asked for.

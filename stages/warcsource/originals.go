@@ -9,7 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/webrace/webrace/internal/warc"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // originals finds the records whose bodies revisits repeat. The files are read for it when the first revisit

@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/webrace/webrace/internal/warc"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // position is where a record is in its file, as one growing number: the offset at which reading can begin,

@@ -20,10 +20,10 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
-	"github.com/webrace/webrace/internal/warc"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // Options of the stage.

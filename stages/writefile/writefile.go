@@ -17,11 +17,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webrace/webrace/internal/writable"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/expression"
 	"github.com/webrace/webrace/stages/internal/recordjson"
 	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
+	"github.com/webrace/webrace/stages/writefile/writable"
 	"github.com/webrace/webrace/xmlschema"
 )
 

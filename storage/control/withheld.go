@@ -6,7 +6,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // An owner is sent as many ACIs a day as their budget allows, in the order of arrival. How many that were is

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/storage/internal/nanos"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // A clock that ran ahead and was put right leaves times behind that are still to come. Those that say when

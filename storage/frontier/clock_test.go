@@ -14,8 +14,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/internal/testutil"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 const year = 365 * 24 * time.Hour

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // answered is the outcome of a request that brought a document.

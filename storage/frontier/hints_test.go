@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // watched is a frontier that goes on and on, with a clock of its own, and a site of a start and pages that a

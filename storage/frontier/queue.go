@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // QueueOptions are the options of one pipeline's queue. The zero value works.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 func TestAnUnfinishedRoundIsResumedAndNothingDoneIsAskedAgain(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/storage/internal/frontcode"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/webrace/webrace/internal/warc"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // Compression is that of the records of a segment: each is a member or a frame of its own, so that it can be read by

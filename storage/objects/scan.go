@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/webrace/webrace/internal/warc"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // scanner reads the records of a segment without an index: one gzip member or zstd frame after the other, and over what

@@ -6,7 +6,7 @@ import (
 
 	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/terminal"
-	"github.com/webrace/webrace/internal/textdiff"
+	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/objects"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webrace/webrace/internal/textdiff"
+	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/objects"
 )
 

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/internal/cron"
-	"github.com/webrace/webrace/internal/schedule"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/stages/urds"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/schedule"
+	"github.com/webrace/webrace/xmlschema/cron"
 )
 
 // checked is how the start of a URD was last checked, and when it is due again.

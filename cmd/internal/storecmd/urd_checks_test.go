@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/internal/cron"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/cron"
 )
 
 // A crawl is due as the first of its URDs says, and those that name the same times are one for it.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webrace/webrace/internal/cron"
+	"github.com/webrace/webrace/xmlschema/cron"
 )
 
 // windows are the hours of the week in which changedetection.io looks at a watch (time_schedule_limit): on each day

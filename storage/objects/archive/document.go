@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
-	"github.com/webrace/webrace/internal/warc"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // document makes of a record what is to be stored; nil when nothing is, because it is not to be or, with

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/webrace/webrace/internal/warc"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // Import reads WARC files into an object cache. A file that cannot be read, or holds no record at all, is refused, and

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/warc"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // screenshot is a record that holds what a page looked like.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/webrace/webrace/internal/warc"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // source reads records of files at their places. It goes on from where it is, and does not seek, when what

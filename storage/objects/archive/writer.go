@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/warc"
 	"github.com/webrace/webrace/storage/objects"
+	"github.com/webrace/webrace/storage/objects/warc"
 )
 
 // writer stores documents, whose versions have the order of their dates, and counts them.

@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 // Page says how a page changes.

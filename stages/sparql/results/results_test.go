@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/rdf/rdftest"
-	"github.com/webrace/webrace/internal/sparql/results"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 const awkward = "tab\there \"quoted\", a\\b\r\nnew line <&>' \u2028 \u00e9 \U0001F30D \x7f"

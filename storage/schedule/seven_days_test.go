@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webrace/webrace/internal/schedule"
+	"github.com/webrace/webrace/storage/schedule"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/sparql/results"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 // What is read is written, and reads back the same: of XML and CSV, but for what they have no place for.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/sparql/results"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 var benchRow = []webrace.Term{rdf.NewIRI("http://example.org/event/12"), rdf.NewLangString("Wetter am Bodensee", "de"),

@@ -9,8 +9,8 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/sparql/results"
 	"github.com/webrace/webrace/internal/testutil"
+	"github.com/webrace/webrace/stages/sparql/results"
 )
 
 // readByRdflib reads a file in each format that is named as its suffix, and writes a line a term: the variable, and
