@@ -1,9 +1,9 @@
-// Package hashtable maps 64-bit hashes to small numbers. It is for tables that are filled anew for each
-// page: clearing a Go map and filling it again takes several times as long.
+// Package hashtable has two maps for which Go's own are too slow: a [Table] that is filled anew for each page, and a
+// [Map] whose states stay as they were.
 package hashtable
 
-// Table maps hashes to numbers from 0 on, by open addressing. The zero value is empty. The hashes must be
-// well mixed in their lower bits.
+// Table maps 64-bit hashes to numbers from 0 on, by open addressing: clearing a Go map and filling it again takes
+// several times as long. The zero value is empty. The hashes must be well mixed in their lower bits.
 type Table struct {
 	entries []entry // a power of two of them, at most half of them taken
 	taken   int

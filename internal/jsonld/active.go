@@ -1,7 +1,7 @@
 package jsonld
 
 import (
-	"github.com/webrace/webrace/internal/hamt"
+	"github.com/webrace/webrace/internal/hashtable"
 )
 
 // definition is what a context says about a term (JSON-LD 1.1 API, section 4.1). It does not change once it is made.
@@ -51,7 +51,7 @@ var containerOf = map[string]containers{
 // active is an active context. Contexts have many terms, and are changed in few below many nodes: so terms are in a
 // persistent map, and a change costs no copy.
 type active struct {
-	terms     hamt.Map[*definition]
+	terms     hashtable.Map[*definition]
 	protected int // how many terms are protected
 
 	base      string // what relative IRIs are resolved against; empty for nothing

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/hamt"
+	"github.com/webrace/webrace/internal/hashtable"
 )
 
 // Index holds profiles by ID, and finds those that a page may concern by the words in it. Changes are
@@ -30,10 +30,10 @@ type Index struct {
 
 // View is an index as it was at one moment. It does not change.
 type View struct {
-	names    hamt.Map[named] // by ID
-	segments []liveSegment   // the oldest first
-	open     bool            // the last segment is still added to
-	number   uint64          // a random one of this state's alone
+	names    hashtable.Map[named] // by ID
+	segments []liveSegment        // the oldest first
+	open     bool                 // the last segment is still added to
+	number   uint64               // a random one of this state's alone
 }
 
 // named is a profile of the index.

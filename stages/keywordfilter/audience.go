@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/webrace/webrace/internal/hamt"
+	"github.com/webrace/webrace/internal/hashtable"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/urlnorm"
@@ -23,17 +23,17 @@ type audience struct {
 	remember int // the option of the stage
 	mostFew  int // members of a crowd that are asked one by one
 	urds     urds
-	whens    hamt.Map[*annotate.When] // of those URDs that have a condition on a number
+	whens    hashtable.Map[*annotate.When] // of those URDs that have a condition on a number
 
-	wholes   profiles        // of those who look at whole pages, but for crowds of many
-	parts    profiles        // of the others, but for crowds of many
-	crawls   hamt.Map[crowd] // by crawl
-	prefixes hamt.Map[crowd] // by the site that the prefix begins with, "" if that is not a whole one
-	all      crowd           // if all URDs are asked; then both indexes have all profiles
+	wholes   profiles             // of those who look at whole pages, but for crowds of many
+	parts    profiles             // of the others, but for crowds of many
+	crawls   hashtable.Map[crowd] // by crawl
+	prefixes hashtable.Map[crowd] // by the site that the prefix begins with, "" if that is not a whole one
+	all      crowd                // if all URDs are asked; then both indexes have all profiles
 }
 
 // urds are URDs by id.
-type urds = hamt.Map[*control.URD]
+type urds = hashtable.Map[*control.URD]
 
 func newAudience(o Options) *audience {
 	return &audience{

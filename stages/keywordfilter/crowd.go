@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webrace/webrace/internal/hamt"
+	"github.com/webrace/webrace/internal/hashtable"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/urlnorm"
@@ -47,7 +47,7 @@ func (p profiles) after(added []*match.Compiled) profiles {
 
 // parts are the members of a crowd who look at parts of pages, by their rules.
 type parts struct {
-	byRules hamt.Map[part]
+	byRules hashtable.Map[part]
 	newest  int64 // the latest revision of an interest that ever was among them
 }
 

@@ -1,4 +1,4 @@
-package hamt
+package hashtable
 
 import (
 	"math/bits"

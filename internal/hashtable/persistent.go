@@ -1,25 +1,26 @@
-// Package hamt has a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001) as a persistent map: its states are
-// values, a change gives a further state and leaves those before it as they were, with which it shares nearly
-// everything. So any number of goroutines can read a state while another makes the next.
-package hamt
+package hashtable
 
 import (
 	"hash/maphash"
 	"iter"
 )
 
-// Map is a map from strings. The zero value is empty and only to be read; Editable makes the state to
-// change. A state must not be changed by two goroutines at once, nor read while it is changed.
+// Map is a persistent map from strings, a hash array mapped trie (Bagwell, Ideal Hash Trees, 2001): its states are
+// values, a change gives a further state and leaves those before it as they were, with which it shares nearly
+// everything. So any number of goroutines can read a state while another makes the next.
+//
+// The zero value is empty and only to be read; Editable makes the state to change. A state must not be changed by two
+// goroutines at once, nor read while it is changed.
 type Map[V any] struct {
-	trie  trie[*entry[V]]
+	trie  trie[*leaf[V]]
 	count int
 }
 
-// entry is in a list of those whose keys have the same hash.
-type entry[V any] struct {
+// leaf is in a list of those whose keys have the same hash.
+type leaf[V any] struct {
 	key   string
 	value V
-	next  *entry[V]
+	next  *leaf[V]
 }
 
 var seed = maphash.MakeSeed()
@@ -43,18 +44,18 @@ func (m Map[V]) Get(key string) (value V, ok bool) {
 
 // Set gives a key a value.
 func (m *Map[V]) Set(key string, value V) {
-	m.trie.set(maphash.String(seed, key), func(list *entry[V]) *entry[V] {
+	m.trie.set(maphash.String(seed, key), func(list *leaf[V]) *leaf[V] {
 		rest := list.without(key)
 		if rest.len() == list.len() {
 			m.count++
 		}
-		return &entry[V]{key, value, rest}
+		return &leaf[V]{key, value, rest}
 	})
 }
 
 // Delete removes a key, if it is there.
 func (m *Map[V]) Delete(key string) {
-	m.trie.set(maphash.String(seed, key), func(list *entry[V]) *entry[V] {
+	m.trie.set(maphash.String(seed, key), func(list *leaf[V]) *leaf[V] {
 		rest := list.without(key)
 		if rest.len() < list.len() {
 			m.count--
@@ -66,7 +67,7 @@ func (m *Map[V]) Delete(key string) {
 // All returns the keys and values, in no particular order.
 func (m Map[V]) All() iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
-		m.trie.root.each(func(list *entry[V]) bool {
+		m.trie.root.each(func(list *leaf[V]) bool {
 			for ; list != nil; list = list.next {
 				if !yield(list.key, list.value) {
 					return false
@@ -77,7 +78,7 @@ func (m Map[V]) All() iter.Seq2[string, V] {
 	}
 }
 
-func (e *entry[V]) len() (n int) {
+func (e *leaf[V]) len() (n int) {
 	for ; e != nil; e = e.next {
 		n++
 	}
@@ -85,7 +86,7 @@ func (e *entry[V]) len() (n int) {
 }
 
 // without returns the list without a key; it is not changed in place.
-func (e *entry[V]) without(key string) *entry[V] {
+func (e *leaf[V]) without(key string) *leaf[V] {
 	switch {
 	case e == nil:
 		return nil
@@ -94,5 +95,5 @@ func (e *entry[V]) without(key string) *entry[V] {
 	case e.next == nil:
 		return e
 	}
-	return &entry[V]{e.key, e.value, e.next.without(key)}
+	return &leaf[V]{e.key, e.value, e.next.without(key)}
 }

@@ -1,4 +1,4 @@
-package hamt
+package hashtable
 
 import (
 	"fmt"
@@ -107,9 +107,9 @@ func hasKey(m map[string]int, key string) bool { _, ok := m[key]; return ok }
 // TestKeysWithTheSameHashAreKeptApart looks at the list that such keys are in.
 func TestKeysWithTheSameHashAreKeptApart(t *testing.T) {
 	t.Parallel()
-	var list *entry[int]
+	var list *leaf[int]
 	for i, key := range []string{"a", "b", "c"} {
-		list = &entry[int]{key, i, list.without(key)}
+		list = &leaf[int]{key, i, list.without(key)}
 	}
 	before := list
 	list = list.without("b").without("x")
