@@ -7,7 +7,6 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/htmltext"
-	"github.com/webrace/webrace/internal/mail"
 )
 
 const (
@@ -30,12 +29,12 @@ func isMail(mediaType string) bool {
 // parts of plain text and HTML. What is no mail, whatever it was sent as, is read as plain text.
 func (x *extraction) mail(body []byte, contentType string) {
 	m := message{extraction: x, parts: mailParts}
-	m.entity(mail.Header{ContentType: contentType}, body, 0)
+	m.entity(mailHeader{ContentType: contentType}, body, 0)
 	x.take(&x.text)
 }
 
 // entity reads a message or part whose body is given as it was sent.
-func (m *message) entity(h mail.Header, body []byte, depth int) {
+func (m *message) entity(h mailHeader, body []byte, depth int) {
 	if depth > mailNesting || m.parts == 0 {
 		return
 	}
@@ -44,12 +43,12 @@ func (m *message) entity(h mail.Header, body []byte, depth int) {
 		m.Language = language([]byte(h.Language))
 	}
 	media := mediaType(h.ContentType)
-	body = mail.Decode(body, h.TransferEncoding)
+	body = decodeTransfer(body, h.TransferEncoding)
 	switch {
 	case strings.HasPrefix(media, "multipart/"):
 		m.multipart(media, h.ContentType, body, depth)
 	case isMail(media):
-		h, body := mail.Split(body)
+		h, body := splitMail(body)
 		m.subject(h.Subject)
 		m.entity(h, body, depth+1)
 	case media == "" || media == "text/plain":
@@ -63,8 +62,8 @@ func (m *message) entity(h mail.Header, body []byte, depth int) {
 // the others say. A body that has no parts is text.
 func (m *message) multipart(media, contentType string, body []byte, depth int) {
 	var parts [][]byte
-	if boundary := mail.Boundary(contentType, body); boundary != "" {
-		parts = mail.Parts(body, boundary, m.parts)
+	if boundary := boundaryOf(contentType, body); boundary != "" {
+		parts = splitParts(body, boundary, m.parts)
 	}
 	if len(parts) == 0 {
 		m.plainPart(body, "")
@@ -83,7 +82,7 @@ func (m *message) multipart(media, contentType string, body []byte, depth int) {
 }
 
 func (m *message) part(part []byte, within string, depth int) {
-	h, body := mail.Split(part)
+	h, body := splitMail(part)
 	if h.ContentType == "" && within == "multipart/digest" {
 		h.ContentType = "message/rfc822"
 	}

@@ -1,10 +1,4 @@
-// Package mail takes mail apart: a message into its header and body (RFC 5322), a body into its parts
-// (RFC 2046), a part into the bytes that were encoded for the journey (RFC 2045, RFC 2047).
-//
-// It gives what net/mail, mime/multipart, mime/quotedprintable and encoding/base64 give wherever these give
-// something, and goes on where they give up: nothing is an error here. What breaks a rule is taken for text.
-// Time and memory are linear in the input.
-package mail
+package extract
 
 import (
 	"bytes"
@@ -15,8 +9,13 @@ import (
 	"github.com/webrace/webrace/internal/charsets"
 )
 
-// Header is what matters of the header of a message or part: of each field the first, unfolded.
-type Header struct {
+// A message is taken apart into its header and body (RFC 5322), a body into its parts (RFC 2046), a part into the bytes
+// that were encoded for the journey (RFC 2045, RFC 2047), by functions that give what net/mail, mime/multipart,
+// mime/quotedprintable and encoding/base64 give wherever these give something, and go on where they give up: nothing is
+// an error here. What breaks a rule is taken for text. Time and memory are linear in the input.
+
+// mailHeader is what matters of the header of a message or part: of each field the first, unfolded.
+type mailHeader struct {
 	Subject          string // decoded, in valid UTF-8
 	ContentType      string
 	TransferEncoding string
@@ -26,9 +25,9 @@ type Header struct {
 // longestField is how many bytes of a field are kept. Gigantic ones have no meaning, but cost time.
 const longestField = 16 << 10
 
-// Split returns the header and the body of a message or part. The header ends at an empty line, or before a
+// splitMail returns the header and the body of a message or part. The header ends at an empty line, or before a
 // line that can be none of a header; so what has no header at all is all body.
-func Split(message []byte) (h Header, body []byte) {
+func splitMail(message []byte) (h mailHeader, body []byte) {
 	var fields [4][]byte
 	var field *[]byte // what a folded line goes on with; nil if that does not matter
 	begun := false
@@ -38,30 +37,30 @@ func Split(message []byte) (h Header, body []byte) {
 		name, value, isField := cutField(line)
 		switch {
 		case len(line) == 0:
-			return newHeader(fields), next
+			return newMailHeader(fields), next
 		case line[0] == ' ' || line[0] == '\t':
 			if !begun {
-				return newHeader(fields), rest
+				return newMailHeader(fields), rest
 			}
-			add(field, line)
+			addToField(field, line)
 		case isField:
 			begun, field = true, nil
-			if i := index(name); i >= 0 && fields[i] == nil {
+			if i := mailField(name); i >= 0 && fields[i] == nil {
 				field = &fields[i]
 				*field = []byte{}
 			}
-			add(field, value)
+			addToField(field, value)
 		case !begun && isEnvelope(line):
 		default:
-			return newHeader(fields), rest
+			return newMailHeader(fields), rest
 		}
 		rest = next
 	}
-	return newHeader(fields), nil
+	return newMailHeader(fields), nil
 }
 
-// add appends a line to a field that matters.
-func add(field *[]byte, line []byte) {
+// addToField appends a line to a field that matters.
+func addToField(field *[]byte, line []byte) {
 	line = bytes.Trim(line, " \t")
 	if field == nil || len(*field)+len(line) >= longestField {
 		return
@@ -72,11 +71,11 @@ func add(field *[]byte, line []byte) {
 	*field = append(*field, line...)
 }
 
-var names = [4]string{"subject", "content-type", "content-transfer-encoding", "content-language"}
+var mailFields = [4]string{"subject", "content-type", "content-transfer-encoding", "content-language"}
 
-// index returns which of the fields that matter this is, -1 if it is none.
-func index(name []byte) int {
-	for i, n := range names {
+// mailField returns which of the fields that matter this is, -1 if it is none.
+func mailField(name []byte) int {
+	for i, n := range mailFields {
 		if len(n) == len(name) && strings.EqualFold(n, string(name)) {
 			return i
 		}
@@ -84,8 +83,8 @@ func index(name []byte) int {
 	return -1
 }
 
-func newHeader(fields [4][]byte) Header {
-	return Header{Subject: text(fields[0]), ContentType: string(fields[1]), TransferEncoding: string(fields[2]), Language: string(fields[3])}
+func newMailHeader(fields [4][]byte) mailHeader {
+	return mailHeader{Subject: mailText(fields[0]), ContentType: string(fields[1]), TransferEncoding: string(fields[2]), Language: string(fields[3])}
 }
 
 // cutField cuts a line into the name and the value of a field. White space before the colon is obsolete, but
@@ -110,13 +109,13 @@ func cutLine(b []byte) (line, rest []byte) {
 	return bytes.TrimSuffix(line, []byte("\r")), rest
 }
 
-// text decodes a field that people read. Words that cannot be decoded are left as they are.
-func text(field []byte) string {
+// mailText decodes a field that people read. Words that cannot be decoded are left as they are.
+func mailText(field []byte) string {
 	utf8, _, err := charsets.ToUTF8(field, "")
 	if err != nil {
 		utf8 = field
 	}
-	decoder := mime.WordDecoder{CharsetReader: inUTF8}
+	decoder := mime.WordDecoder{CharsetReader: charsetReader}
 	decoded, err := decoder.DecodeHeader(string(utf8))
 	if err != nil {
 		decoded = string(utf8)
@@ -124,7 +123,7 @@ func text(field []byte) string {
 	return strings.ToValidUTF8(decoded, "\ufffd")
 }
 
-func inUTF8(charset string, r io.Reader) (io.Reader, error) {
+func charsetReader(charset string, r io.Reader) (io.Reader, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err

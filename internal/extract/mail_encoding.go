@@ -1,4 +1,4 @@
-package mail
+package extract
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Decode returns what a body was before it was encoded for the journey. A body in an encoding that is not
+// decodeTransfer returns what a body was before it was encoded for the journey. A body in an encoding that is not
 // known is returned as it is, not copied.
-func Decode(body []byte, transferEncoding string) []byte {
+func decodeTransfer(body []byte, transferEncoding string) []byte {
 	switch strings.ToLower(strings.TrimSpace(transferEncoding)) {
 	case "base64":
 		return decodeBase64(body)

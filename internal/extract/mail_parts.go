@@ -1,4 +1,4 @@
-package mail
+package extract
 
 import (
 	"bytes"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Parts returns the parts of a multipart body, each with its header, at most as many as are wanted. What is
+// splitParts returns the parts of a multipart body, each with its header, at most as many as are wanted. What is
 // before the first delimiter and after the last is not for eyes. A last part that is not ended is one
 // nevertheless; a body in which no delimiter is found has no parts.
-func Parts(body []byte, boundary string, most int) (parts [][]byte) {
+func splitParts(body []byte, boundary string, most int) (parts [][]byte) {
 	delimiter := []byte("--" + boundary)
 	start := -1
 	for i := 0; len(parts) < most; {
@@ -53,9 +53,9 @@ func withoutLineEnd(b []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 }
 
-// Boundary returns what separates the parts of a body: by its content type, or else by its first line that
+// boundaryOf returns what separates the parts of a body: by its content type, or else by its first line that
 // looks like a delimiter, if one like it ends the parts. It is empty if there is none.
-func Boundary(contentType string, body []byte) string {
+func boundaryOf(contentType string, body []byte) string {
 	if _, parameters, err := mime.ParseMediaType(contentType); err == nil && parameters["boundary"] != "" {
 		return parameters["boundary"]
 	}

@@ -1,4 +1,4 @@
-package mail_test
+package extract
 
 import (
 	"bytes"
@@ -6,42 +6,40 @@ import (
 	"io"
 	"mime/multipart"
 	"mime/quotedprintable"
-	netmail "net/mail"
+	"net/mail"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/webrace/webrace/internal/mail"
 )
 
-func TestHeader(t *testing.T) {
+func TestMailHeader(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, in string
-		want     mail.Header
+		want     mailHeader
 		body     string
 	}{
-		{"empty", "", mail.Header{}, ""},
+		{"empty", "", mailHeader{}, ""},
 		{"fields in any case, lines of any end", "SUBJECT: a\r\ncontent-type: text/html\nContent-Transfer-Encoding:base64\nContent-Language:\tel\n\nb\n",
-			mail.Header{Subject: "a", ContentType: "text/html", TransferEncoding: "base64", Language: "el"}, "b\n"},
-		{"folded", "Subject: a\r\n b\n\t c \nX: y\n z\n\nd", mail.Header{Subject: "a b c"}, "d"},
-		{"the first of two counts, also an empty one", "Subject:\nSubject: b\n c\n\nd", mail.Header{}, "d"},
-		{"encoded words", "Subject: =?utf-8?q?caf=C3=A9?= =?iso-8859-7?B?4eLj?= =?koi8-r?q?=D1?= x\n\n", mail.Header{Subject: "caféαβγя x"}, ""},
-		{"encoded words that are none", "Subject: =?utf-8?x?a?= =?utf-8?b?!?= =?a\n\n", mail.Header{Subject: "=?utf-8?x?a?= =?utf-8?b?!?= =?a"}, ""},
-		{"an unknown encoding", "Subject: =?nosuch?q?a=E9?=\n\n", mail.Header{Subject: "aé"}, ""},
-		{"bytes beyond ASCII", "Subject: caf\xe9 und K\xe4se\n\n", mail.Header{Subject: "café und Käse"}, ""},
-		{"encoded word of broken bytes", "Subject: =?utf-8?q?a=FFb?=\n\n", mail.Header{Subject: "a\ufffdb"}, ""},
-		{"as in a mail box", "From a@b Sat Nov 21\nSubject: a\n\nb", mail.Header{Subject: "a"}, "b"},
-		{"none", "Dear all,\n\nb: c\n", mail.Header{}, "Dear all,\n\nb: c\n"},
-		{"none, but white space", " a\nSubject: b\n", mail.Header{}, " a\nSubject: b\n"},
-		{"no empty line after it", "Subject: a\nDear all,\nb: c", mail.Header{Subject: "a"}, "Dear all,\nb: c"},
-		{"no body", "Subject: a", mail.Header{Subject: "a"}, ""},
-		{"an empty one", "\r\na: b", mail.Header{}, "a: b"},
-		{"white space before the colon", "Subject : a\n\nb", mail.Header{Subject: "a"}, "b"},
+			mailHeader{Subject: "a", ContentType: "text/html", TransferEncoding: "base64", Language: "el"}, "b\n"},
+		{"folded", "Subject: a\r\n b\n\t c \nX: y\n z\n\nd", mailHeader{Subject: "a b c"}, "d"},
+		{"the first of two counts, also an empty one", "Subject:\nSubject: b\n c\n\nd", mailHeader{}, "d"},
+		{"encoded words", "Subject: =?utf-8?q?caf=C3=A9?= =?iso-8859-7?B?4eLj?= =?koi8-r?q?=D1?= x\n\n", mailHeader{Subject: "caféαβγя x"}, ""},
+		{"encoded words that are none", "Subject: =?utf-8?x?a?= =?utf-8?b?!?= =?a\n\n", mailHeader{Subject: "=?utf-8?x?a?= =?utf-8?b?!?= =?a"}, ""},
+		{"an unknown encoding", "Subject: =?nosuch?q?a=E9?=\n\n", mailHeader{Subject: "aé"}, ""},
+		{"bytes beyond ASCII", "Subject: caf\xe9 und K\xe4se\n\n", mailHeader{Subject: "café und Käse"}, ""},
+		{"encoded word of broken bytes", "Subject: =?utf-8?q?a=FFb?=\n\n", mailHeader{Subject: "a\ufffdb"}, ""},
+		{"as in a mail box", "From a@b Sat Nov 21\nSubject: a\n\nb", mailHeader{Subject: "a"}, "b"},
+		{"none", "Dear all,\n\nb: c\n", mailHeader{}, "Dear all,\n\nb: c\n"},
+		{"none, but white space", " a\nSubject: b\n", mailHeader{}, " a\nSubject: b\n"},
+		{"no empty line after it", "Subject: a\nDear all,\nb: c", mailHeader{Subject: "a"}, "Dear all,\nb: c"},
+		{"no body", "Subject: a", mailHeader{Subject: "a"}, ""},
+		{"an empty one", "\r\na: b", mailHeader{}, "a: b"},
+		{"white space before the colon", "Subject : a\n\nb", mailHeader{Subject: "a"}, "b"},
 	} {
-		h, body := mail.Split([]byte(c.in))
+		h, body := splitMail([]byte(c.in))
 		if h != c.want || string(body) != c.body {
 			t.Errorf("%s: %q\n got %+v, %q\nwant %+v, %q", c.name, c.in, h, body, c.want, c.body)
 		}
@@ -50,13 +48,13 @@ func TestHeader(t *testing.T) {
 
 func TestGiganticFieldsAreCutOff(t *testing.T) {
 	t.Parallel()
-	h, body := mail.Split([]byte("Subject: " + strings.Repeat("a\n b", 1<<18) + "\n\nc"))
+	h, body := splitMail([]byte("Subject: " + strings.Repeat("a\n b", 1<<18) + "\n\nc"))
 	if len(h.Subject) > 32<<10 || string(body) != "c" {
 		t.Errorf("%d bytes of a subject, body %.20q", len(h.Subject), body)
 	}
 }
 
-func TestParts(t *testing.T) {
+func TestMailParts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, in string
@@ -72,19 +70,19 @@ func TestParts(t *testing.T) {
 		{"no delimiter", "a\n -b\n--c\n", nil},
 	} {
 		var got []string
-		for _, p := range mail.Parts([]byte(c.in), "b", 10) {
+		for _, p := range splitParts([]byte(c.in), "b", 10) {
 			got = append(got, string(p))
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.name, c.in, got, c.want)
 		}
 	}
-	if n := len(mail.Parts(bytes.Repeat([]byte("--b\na\n"), 100), "b", 10)); n != 10 {
+	if n := len(splitParts(bytes.Repeat([]byte("--b\na\n"), 100), "b", 10)); n != 10 {
 		t.Errorf("%d parts, where 10 were wanted", n)
 	}
 }
 
-func TestBoundary(t *testing.T) {
+func TestMailBoundary(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ contentType, body, want string }{
 		{`multipart/mixed; boundary="a b"`, "", "a b"},
@@ -96,13 +94,13 @@ func TestBoundary(t *testing.T) {
 		{"multipart/mixed", "--a\nx\n", ""},
 		{"multipart/mixed", "x", ""},
 	} {
-		if got := mail.Boundary(c.contentType, []byte(c.body)); got != c.want {
+		if got := boundaryOf(c.contentType, []byte(c.body)); got != c.want {
 			t.Errorf("%q %q: %q, want %q", c.contentType, c.body, got, c.want)
 		}
 	}
 }
 
-func TestDecode(t *testing.T) {
+func TestTransferDecoding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ encoding, in, want string }{
 		{"", "a=41", "a=41"},
@@ -116,7 +114,7 @@ func TestDecode(t *testing.T) {
 		{"QUOTED-PRINTABLE", "caf=C3=A9 =3d=3D a=\r\nb=  \nc=", "café == abc"},
 		{"quoted-printable", "a=b=4=XY=\rz==41", "a=b=4=XY=\rz=A"},
 	} {
-		if got := mail.Decode([]byte(c.in), c.encoding); string(got) != c.want {
+		if got := decodeTransfer([]byte(c.in), c.encoding); string(got) != c.want {
 			t.Errorf("%s: %q is %q, want %q", c.encoding, c.in, got, c.want)
 		}
 	}
@@ -133,11 +131,11 @@ func FuzzHeaderIsThatOfNetMail(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, message []byte) {
-		h, body := mail.Split(message)
+		h, body := splitMail(message)
 		if !utf8.ValidString(h.Subject) || !bytes.HasSuffix(message, body) {
 			t.Fatalf("subject %q, body %q", h.Subject, body)
 		}
-		m, err := netmail.ReadMessage(bytes.NewReader(message))
+		m, err := mail.ReadMessage(bytes.NewReader(message))
 		if err != nil || bytes.Contains(message, []byte("\r\r")) || bytes.Contains(message, []byte("\n:")) || bytes.HasPrefix(message, []byte(":")) {
 			return // net/mail lets two carriage returns end a line sometimes, and passes over a field without a name
 		}
@@ -168,7 +166,7 @@ func FuzzPartsAreThoseOfMimeMultipart(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		const most = 50
-		got := mail.Parts(body, "b", most)
+		got := splitParts(body, "b", most)
 		if len(got) > most {
 			t.Fatalf("%d parts", len(got))
 		}
@@ -192,7 +190,7 @@ func FuzzPartsAreThoseOfMimeMultipart(f *testing.F) {
 			want = append(want, content)
 		}
 		for i, part := range got {
-			_, got[i] = mail.Split(part)
+			_, got[i] = splitMail(part)
 		}
 		if !slices.EqualFunc(got, want, bytes.Equal) {
 			t.Fatalf("parts of %q are %q, want %q", body, got, want)
@@ -205,11 +203,11 @@ func FuzzDecodeIsThatOfTheLibrary(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got := mail.Decode(body, "base64")
+		got := decodeTransfer(body, "base64")
 		if want, err := base64.StdEncoding.DecodeString(string(body)); err == nil && !bytes.Equal(got, want) {
 			t.Fatalf("base64: %q is %q, want %q", body, got, want)
 		}
-		got = mail.Decode(body, "quoted-printable")
+		got = decodeTransfer(body, "quoted-printable")
 		if len(got) > len(body) {
 			t.Fatalf("%d bytes from %d", len(got), len(body))
 		}
