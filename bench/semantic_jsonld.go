@@ -10,7 +10,7 @@ import (
 
 	"github.com/webrace/webrace/internal/jsonld"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 const (
@@ -186,7 +186,7 @@ func (j *jsonldBench) sameAnswer(body []byte) error {
 	if len(ours) == 0 {
 		return fmt.Errorf("it says nothing")
 	}
-	if difference := rdftest.Isomorphic(rivals, ours); difference != "" {
+	if difference := testutil.Isomorphic(rivals, ours); difference != "" {
 		return fmt.Errorf("the answers differ: %s", difference)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/internal/transform"
 )
 
@@ -172,7 +172,7 @@ func (s *semanticBench) sameAsRapper(syntax rdf.Syntax, name string, triples []w
 	if err := errors.Join(err, rapperErr); err != nil {
 		return err
 	}
-	if difference := rdftest.Isomorphic(rapper, ours); difference != "" {
+	if difference := testutil.Isomorphic(rapper, ours); difference != "" {
 		return fmt.Errorf("rapper reads something else: %s", difference)
 	}
 	return nil

@@ -22,7 +22,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline/admin"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage/quads"
@@ -312,7 +312,7 @@ func (s rdfSite) mustSayAsRapper(t *testing.T, data string, all truth) (count in
 			}
 			want = append(want, q)
 		}
-		if d := rdftest.Isomorphic(want, got); d != "" {
+		if d := testutil.Isomorphic(want, got); d != "" {
 			t.Errorf("%s does not say what rapper reads:\n%.2000s", context, d)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdfshow"
 	"github.com/webrace/webrace/internal/transform"
 )
 
@@ -43,7 +42,7 @@ func (f *tryFlags) showGraph(c *cobra.Command, globals *cli.Globals) error {
 	if err != nil {
 		return err
 	}
-	if err := rdfshow.Write(c.OutOrStdout(), rdf.Turtle, triplesOf(graph)); err != nil {
+	if err := rdf.WriteTriples(c.OutOrStdout(), rdf.Turtle, triplesOf(graph)); err != nil {
 		return err
 	}
 	return sayProblems(c, d, graph, mediaType)

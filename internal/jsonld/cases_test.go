@@ -7,7 +7,7 @@ import (
 
 	"github.com/webrace/webrace/internal/jsonld"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // caseContexts are what the documents in testdata name.
@@ -76,7 +76,7 @@ func TestDocuments(t *testing.T) {
 				}
 				want = append(want, q)
 			}
-			if difference := rdftest.Isomorphic(want, got); difference != "" {
+			if difference := testutil.Isomorphic(want, got); difference != "" {
 				t.Error(difference)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // FuzzToRDF reads a document under a context of its own URL. Whatever the two are:
@@ -54,7 +54,7 @@ func FuzzToRDF(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			if difference := rdftest.Isomorphic(got, again); difference != "" {
+			if difference := testutil.Isomorphic(got, again); difference != "" {
 				t.Fatalf("%s: %s", name, difference)
 			}
 		}

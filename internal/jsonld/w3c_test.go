@@ -12,7 +12,7 @@ import (
 
 	"github.com/webrace/webrace/internal/jsonld"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // w3cCase is an entry of the manifest.
@@ -35,7 +35,7 @@ type w3cCase struct {
 // TestW3C runs the suite of "Deserialize JSON-LD to RDF". The tests for JSON-LD 1.0 alone are left out.
 func TestW3C(t *testing.T) {
 	t.Parallel()
-	dir := rdftest.Suite(t, "json-ld-api/tests")
+	dir := testutil.W3CSuite(t, "json-ld-api/tests")
 	var manifest struct {
 		BaseIRI  string    `json:"baseIri"`
 		Sequence []w3cCase `json:"sequence"`
@@ -106,7 +106,7 @@ func (c w3cCase) check(t *testing.T, dir string, got []rdf.Quad, err error) {
 		}
 		want = append(want, q)
 	}
-	if difference := rdftest.Isomorphic(want, got); difference != "" {
+	if difference := testutil.Isomorphic(want, got); difference != "" {
 		t.Errorf("%s: %s", c.Name, difference)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // What is written is read by another program as it was meant: by rapper, of Debian's raptor2-utils.
@@ -54,7 +54,7 @@ func TestRapperReadsWhatIsWritten(t *testing.T) {
 			t.Errorf("%s: %v in what rapper writes", name, err)
 			continue
 		}
-		if d := rdftest.Isomorphic(quads, got); d != "" {
+		if d := testutil.Isomorphic(quads, got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // The suites of the W3C, every test of their manifests.
@@ -27,8 +27,8 @@ func TestW3C(t *testing.T) {
 	} {
 		t.Run(suite.folder, func(t *testing.T) {
 			t.Parallel()
-			dir := rdftest.Suite(t, "rdf-tests/rdf/rdf11/"+suite.folder)
-			cases := rdftest.Manifest(t, filepath.Join(dir, "manifest.ttl"))
+			dir := testutil.W3CSuite(t, "rdf-tests/rdf/rdf11/"+suite.folder)
+			cases := testutil.W3CManifest(t, filepath.Join(dir, "manifest.ttl"))
 			passed := 0
 			for _, c := range cases {
 				passed += w3c(t, c, suite.syntax)
@@ -39,8 +39,8 @@ func TestW3C(t *testing.T) {
 }
 
 // w3c returns 1 if a test passes.
-func w3c(t *testing.T, c rdftest.Case, syntax rdf.Syntax) int {
-	body := rdftest.Read(t, c.Action)
+func w3c(t *testing.T, c testutil.W3CCase, syntax rdf.Syntax) int {
+	body := testutil.W3CRead(t, c.Action)
 	got, err := read(bytes.NewReader(body), syntax, c.Base(c.Action))
 	_, name, _ := strings.Cut(c.Type, "#")
 	switch {
@@ -53,12 +53,12 @@ func w3c(t *testing.T, c rdftest.Case, syntax rdf.Syntax) int {
 		t.Errorf("%s: %v in\n%s", c.Name, err, body)
 		return 0
 	case c.Result != "":
-		want, err := read(bytes.NewReader(rdftest.Read(t, c.Result)), rdf.NQuads, "")
+		want, err := read(bytes.NewReader(testutil.W3CRead(t, c.Result)), rdf.NQuads, "")
 		if err != nil {
 			t.Errorf("%s: the expected result: %v", c.Name, err)
 			return 0
 		}
-		if d := rdftest.Isomorphic(want, got); d != "" {
+		if d := testutil.Isomorphic(want, got); d != "" {
 			t.Errorf("%s: %s\nin %s", c.Name, d, body)
 			return 0
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // readBack sees that quads which were written in a syntax are read again as they were.
@@ -33,7 +33,7 @@ func readBack(t testing.TB, quads []rdf.Quad, syntax rdf.Syntax, prefixes map[st
 	if err != nil {
 		t.Fatalf("%s is not read back: %v\n%s", syntax, err, text)
 	}
-	if d := rdftest.Isomorphic(want, got); d != "" && !strings.HasPrefix(d, "the blank nodes are too many") {
+	if d := testutil.Isomorphic(want, got); d != "" && !strings.HasPrefix(d, "the blank nodes are too many") {
 		t.Fatalf("%s is read back otherwise: %s\n%s", syntax, d, text)
 	}
 }

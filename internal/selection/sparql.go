@@ -12,6 +12,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/sparql"
 	"github.com/webrace/webrace/internal/transform"
 )
@@ -28,7 +29,7 @@ const (
 )
 
 // sparqlRules read a rule. Vocabularies are known by the prefixes of RDFa's initial context.
-var sparqlRules = sparql.Rules{Prefixes: transform.RDFaPrefixes, Means: plainIRI}
+var sparqlRules = sparql.Rules{Prefixes: rdf.KnownPrefixes, Means: plainIRI}
 
 // parseSPARQL reads a query.
 func parseSPARQL(source string) (*sparql.Query, error) {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
 	"github.com/webrace/webrace/internal/sparql"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/stages/sparql/results"
 )
 
@@ -41,9 +41,9 @@ func TestW3C(t *testing.T) {
 	for name, want := range suites {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := rdftest.Suite(t, "rdf-tests/sparql/"+name)
+			dir := testutil.W3CSuite(t, "rdf-tests/sparql/"+name)
 			passed := 0
-			for _, c := range rdftest.Manifest(t, filepath.Join(dir, "manifest.ttl")) {
+			for _, c := range testutil.W3CManifest(t, filepath.Join(dir, "manifest.ttl")) {
 				if problem := runCase(t, c); problem != "" {
 					t.Errorf("%s: %s", c.Name, problem)
 				} else {
@@ -58,12 +58,12 @@ func TestW3C(t *testing.T) {
 }
 
 // runCase returns what is wrong.
-func runCase(t *testing.T, c rdftest.Case) string {
+func runCase(t *testing.T, c testutil.W3CCase) string {
 	file := c.Action
 	if rdf.KindOf(file) == rdf.Blank {
 		file = c.Graph.One(c.Action, qt+"query")
 	}
-	query, err := sparql.Parse(string(rdftest.Read(t, file)), rdf.Value(file))
+	query, err := sparql.Parse(string(testutil.W3CRead(t, file)), rdf.Value(file))
 	switch kind := c.Type[strings.LastIndexByte(c.Type, '#')+1:]; {
 	case strings.HasPrefix(kind, "NegativeSyntaxTest"):
 		if err == nil {
@@ -89,7 +89,7 @@ func runCase(t *testing.T, c rdftest.Case) string {
 	}
 	switch answer.Form {
 	case sparql.Ask:
-		if want := strings.Contains(string(rdftest.Read(t, c.Result)), "true"); want != answer.Boolean {
+		if want := strings.Contains(string(testutil.W3CRead(t, c.Result)), "true"); want != answer.Boolean {
 			return fmt.Sprintf("is %v", answer.Boolean)
 		}
 		return ""
@@ -103,13 +103,13 @@ func runCase(t *testing.T, c rdftest.Case) string {
 			}
 			got = append(got, rdf.Quad{Triple: triple})
 		}
-		return rdftest.Isomorphic(readTurtle(t, c.Result, "r"), got)
+		return testutil.Isomorphic(readTurtle(t, c.Result, "r"), got)
 	}
 }
 
 func readTurtle(t *testing.T, file webrace.Term, blank string) (quads []rdf.Quad) {
 	t.Helper()
-	body := strings.NewReader(string(rdftest.Read(t, file)))
+	body := strings.NewReader(string(testutil.W3CRead(t, file)))
 	for q, err := range rdf.Parse(t.Context(), body, rdf.Turtle, rdf.Options{Base: rdf.Value(file), Blank: blank}) {
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -136,7 +136,7 @@ var formats = map[string]results.Format{
 }
 
 // compareSolutions compares what was computed, written in the format of the file and read back, with the file.
-func compareSolutions(t *testing.T, c rdftest.Case, computed *sparql.Results) string {
+func compareSolutions(t *testing.T, c testutil.W3CCase, computed *sparql.Results) string {
 	format, isFormat := formats[filepath.Ext(rdf.Value(c.Result))]
 	body := &bytes.Buffer{}
 	w, err := results.NewWriter(body, cmp.Or(format, results.JSON), computed.Vars)
@@ -162,13 +162,13 @@ func compareSolutions(t *testing.T, c rdftest.Case, computed *sparql.Results) st
 				got[i]["·"] = rdf.NewTyped(fmt.Sprint(i+1), rdf.XSDInteger)
 			}
 		}
-		return rdftest.Isomorphic(asQuads(want), asQuads(got))
+		return testutil.Isomorphic(asQuads(want), asQuads(got))
 	}
-	want := readResults(t, bytes.NewReader(rdftest.Read(t, c.Result)), format)
-	if c.Graph.One(c.Node, rdftest.MF+"resultCardinality") == rdf.NewIRI(rdftest.MF+"LaxCardinality") {
+	want := readResults(t, bytes.NewReader(testutil.W3CRead(t, c.Result)), format)
+	if c.Graph.One(c.Node, testutil.ManifestNS+"resultCardinality") == rdf.NewIRI(testutil.ManifestNS+"LaxCardinality") {
 		want, got = distinct(want), distinct(got)
 	}
-	return rdftest.Isomorphic(asQuads(want), asQuads(got))
+	return testutil.Isomorphic(asQuads(want), asQuads(got))
 }
 
 func readResults(t *testing.T, r io.Reader, format results.Format) (all []solution) {

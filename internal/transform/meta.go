@@ -82,7 +82,7 @@ func metaProperty(name string, schemas map[string]string, openly bool) (string, 
 	}
 	namespace, known := openGraph[prefix]
 	if prefix == "og" {
-		namespace, known = RDFaPrefixes[prefix]
+		namespace, known = rdf.KnownPrefixes[prefix]
 	}
 	return propertyIn(namespace, rest, known)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // TestRDFaAsRapperReadsIt compares what random elements with RDFa say with what librdfa finds in them. Left out is
@@ -43,7 +43,7 @@ func TestRDFaAsRapperReadsIt(t *testing.T) {
 			want = append(want, q)
 		}
 		g := document(t, page.String(), "application/xhtml+xml", Options{})
-		if d := rdftest.Isomorphic(want, quadsOf(g.Triples)); d != "" || len(want) < 50 {
+		if d := testutil.Isomorphic(want, quadsOf(g.Triples)); d != "" || len(want) < 50 {
 			t.Errorf("seed %d, %d triples: %s\n%s", seed, len(want), d, page.String())
 		}
 	}

@@ -249,7 +249,7 @@ func (r *rdfa) declare(t *tag, local *evaluation) error {
 		return nil
 	}
 	for prefix, iri := range own {
-		if known, ok := RDFaPrefixes[prefix]; ok && known != iri {
+		if known, ok := rdf.KnownPrefixes[prefix]; ok && known != iri {
 			r.warned("PrefixRedefinition")
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 const at = "http://example.org/dir/page"
@@ -97,7 +97,7 @@ func TestWhatDocumentsSay(t *testing.T) {
 		{"a picture", "image/png", "\x89PNG", ""},
 	} {
 		g := document(t, c.body, c.contentType, Options{})
-		if d := rdftest.Isomorphic(turtle(t, []byte(prefixes+c.want), at), quadsOf(g.Triples)); d != "" || !g.Whole || len(g.Problems) > 0 {
+		if d := testutil.Isomorphic(turtle(t, []byte(prefixes+c.want), at), quadsOf(g.Triples)); d != "" || !g.Whole || len(g.Problems) > 0 {
 			t.Errorf("%s: %s\nwhole %v, problems %q", c.name, d, g.Whole, g.Problems)
 		}
 	}
@@ -109,7 +109,7 @@ func TestPagesAsInThePaper(t *testing.T) {
 		Options{Page: true})
 	want := `<> dct:title 'A page'; dct:references <x%20y?z>; foaf:mbox <mailto:a@b.c>; foaf:depiction <i.png>.
 		<x%20y?z> rdfs:label 'to x'. <mailto:a@b.c> rdfs:label 'me'. <i.png> rdfs:label 'I'.`
-	if d := rdftest.Isomorphic(turtle(t, []byte(prefixes+want), at), quadsOf(g.Triples)); d != "" {
+	if d := testutil.Isomorphic(turtle(t, []byte(prefixes+want), at), quadsOf(g.Triples)); d != "" {
 		t.Error(d)
 	}
 }

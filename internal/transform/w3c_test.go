@@ -11,8 +11,8 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
 	"github.com/webrace/webrace/internal/sparql"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // quadsOf returns a graph as the comparison wants it.
@@ -71,14 +71,14 @@ func suiteVocabularies(t *testing.T, file string) map[string]Vocabulary {
 // has none, of an item within what it refers to: the page is read, and the problem told with its place.
 func TestW3CMicrodata(t *testing.T) {
 	t.Parallel()
-	dir := rdftest.Suite(t, "microdata-rdf/tests")
+	dir := testutil.W3CSuite(t, "microdata-rdf/tests")
 	vocabularies := suiteVocabularies(t, filepath.Join(dir, "test-registry.json"))
 	passed := 0
-	manifest := rdftest.Manifest(t, filepath.Join(dir, "manifest.ttl"))[0].Graph // whose entries are no list
-	entries := manifest.All(rdf.NewIRI(rdftest.FileIRI(filepath.Join(dir, "manifest.ttl"))), rdftest.MF+"entries")
+	manifest := testutil.W3CManifest(t, filepath.Join(dir, "manifest.ttl"))[0].Graph // whose entries are no list
+	entries := manifest.All(rdf.NewIRI(testutil.FileIRI(filepath.Join(dir, "manifest.ttl"))), testutil.ManifestNS+"entries")
 	for _, c := range entries {
-		file := filepath.Base(rdf.Value(manifest.One(c, rdftest.MF+"action")))
-		result := manifest.One(c, rdftest.MF+"result")
+		file := filepath.Base(rdf.Value(manifest.One(c, testutil.ManifestNS+"action")))
+		result := manifest.One(c, testutil.ManifestNS+"result")
 		url := "http://w3c.github.io/microdata-rdf/tests/" + file
 		page, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
@@ -100,7 +100,7 @@ func TestW3CMicrodata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := rdftest.Isomorphic(turtle(t, want, url), quadsOf(g.Triples)); d != "" || !g.Whole || len(g.Problems) > 0 {
+		if d := testutil.Isomorphic(turtle(t, want, url), quadsOf(g.Triples)); d != "" || !g.Whole || len(g.Problems) > 0 {
 			t.Errorf("%s: %s\nwhole %v, problems %q", file, d, g.Whole, g.Problems)
 			continue
 		}
@@ -133,7 +133,7 @@ func rdfaTestVocabulary() map[string]Vocabulary {
 // that by isomorphism.
 func TestW3CRDFa(t *testing.T) {
 	t.Parallel()
-	root := rdftest.Suite(t, "rdfa/test-suite")
+	root := testutil.W3CSuite(t, "rdfa/test-suite")
 	manifest, err := os.ReadFile(filepath.Join(root, "manifest.jsonld"))
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func (c rdfaCase) run(t *testing.T, root string) bool {
 	}
 	broken := map[string]bool{"0281": true, "0282": true} // two brackets around an IRI, which is another page's
 	if want, err := os.ReadFile(file + ".ttl"); err == nil && !broken[c.Num] && c.ExpectedResults && c.QueryParam != "rdfagraph=processor" {
-		if d := rdftest.Isomorphic(turtle(t, want, url), quadsOf(got)); d != "" {
+		if d := testutil.Isomorphic(turtle(t, want, url), quadsOf(got)); d != "" {
 			t.Errorf("%s: %s", c.Num, d)
 			return false
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // Namespaces of the manifest of the protocol's tests.
@@ -26,10 +26,10 @@ const (
 // Of the protocol's tests, those of updates are left out: updates are refused, in whatever way they come.
 func TestW3CProtocol(t *testing.T) {
 	t.Parallel()
-	dir := rdftest.Suite(t, "rdf-tests/sparql/sparql11/protocol")
+	dir := testutil.W3CSuite(t, "rdf-tests/sparql/sparql11/protocol")
 	const most = 20
 	ran := 0
-	for _, c := range rdftest.Manifest(t, filepath.Join(dir, "manifest.ttl")) {
+	for _, c := range testutil.W3CManifest(t, filepath.Join(dir, "manifest.ttl")) {
 		id := rdf.Value(c.Node)
 		id = id[strings.LastIndexByte(id, '#')+1:]
 		if strings.HasPrefix(id, "update_") {
@@ -41,7 +41,7 @@ func TestW3CProtocol(t *testing.T) {
 		}
 		t.Run(id, func(t *testing.T) {
 			e := serving(t, defaults, dataOf(t, c))
-			connection := c.Graph.One(c.Node, rdftest.MF+"action")
+			connection := c.Graph.One(c.Node, testutil.ManifestNS+"action")
 			for _, r := range c.Graph.List(c.Graph.One(connection, ht+"requests")) {
 				tryRequest(t, e, c.Graph, r)
 			}
@@ -53,11 +53,11 @@ func TestW3CProtocol(t *testing.T) {
 }
 
 // dataOf returns the graphs that a test presumes, as N-Quads.
-func dataOf(t *testing.T, c rdftest.Case) string {
+func dataOf(t *testing.T, c testutil.W3CCase) string {
 	var all strings.Builder
 	for _, data := range c.Graph.All(c.Node, ut+"graphData") {
 		name := rdf.Value(c.Graph.One(data, label))
-		for line := range strings.Lines(string(rdftest.Read(t, c.Graph.One(data, ut+"graph")))) {
+		for line := range strings.Lines(string(testutil.W3CRead(t, c.Graph.One(data, ut+"graph")))) {
 			if triple, ok := strings.CutSuffix(strings.TrimSpace(line), "."); ok {
 				all.WriteString(triple + " <" + name + "> .\n")
 			}
@@ -67,7 +67,7 @@ func dataOf(t *testing.T, c rdftest.Case) string {
 }
 
 // tryRequest sends a request of the manifest, and compares the answer with what is expected.
-func tryRequest(t *testing.T, e *endpoint, g *rdftest.Graph, request webrace.Term) {
+func tryRequest(t *testing.T, e *endpoint, g *testutil.W3CGraph, request webrace.Term) {
 	t.Helper()
 	one := func(node webrace.Term, property string) string { return rdf.Value(g.One(node, property)) }
 	body := g.One(request, ht+"body")
@@ -98,7 +98,7 @@ func tryRequest(t *testing.T, e *endpoint, g *rdftest.Graph, request webrace.Ter
 		t.Fatal(err)
 	}
 	want := g.One(request, ht+"resp")
-	classes := g.All(want, rdftest.MF+"expectedStatus")
+	classes := g.All(want, testutil.ManifestNS+"expectedStatus")
 	if !slices.ContainsFunc(classes, func(class webrace.Term) bool {
 		return strings.HasSuffix(rdf.Value(class), "StatusCode"+string(rune('0'+answer.StatusCode/100))+"xx")
 	}) {
@@ -109,10 +109,10 @@ func tryRequest(t *testing.T, e *endpoint, g *rdftest.Graph, request webrace.Ter
 		"boolean": {"application/sparql-results+json", "application/sparql-results+xml"},
 		"tabular": {"application/sparql-results+json", "application/sparql-results+xml", "text/csv", "text/tab-separated-values"},
 		"RDF":     {"text/turtle", "application/n-triples", "application/rdf+xml"},
-	}[one(want, rdftest.MF+"expectedFormat")]; kinds != nil && !slices.Contains(kinds, media) {
+	}[one(want, testutil.ManifestNS+"expectedFormat")]; kinds != nil && !slices.Contains(kinds, media) {
 		t.Errorf("it is %s, and may be %q", media, kinds)
 	}
-	if expected := one(want, rdftest.MF+"expectedBoolean"); expected != "" {
+	if expected := one(want, testutil.ManifestNS+"expectedBoolean"); expected != "" {
 		var result struct{ Boolean *bool }
 		if err := json.Unmarshal(got, &result); err != nil || result.Boolean == nil || *result.Boolean != (expected == "true") {
 			t.Errorf("answered %s, want %s", got, expected)
@@ -139,7 +139,7 @@ var (
 
 func TestW3CServiceDescription(t *testing.T) {
 	t.Parallel()
-	dir := rdftest.Suite(t, "rdf-tests/sparql/sparql11/service-description")
+	dir := testutil.W3CSuite(t, "rdf-tests/sparql/sparql11/service-description")
 	e := serving(t, defaults, said)
 	answer := get(t, e.url, "Accept", "text/turtle")
 	var graph []rdf.Quad
@@ -150,7 +150,7 @@ func TestW3CServiceDescription(t *testing.T) {
 		}
 	}
 	ran := 0
-	for _, c := range rdftest.Manifest(t, filepath.Join(dir, "manifest.ttl")) {
+	for _, c := range testutil.W3CManifest(t, filepath.Join(dir, "manifest.ttl")) {
 		id := rdf.Value(c.Node)
 		id = id[strings.LastIndexByte(id, '#')+1:]
 		ran++

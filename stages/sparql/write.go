@@ -1,12 +1,12 @@
 package sparql
 
 import (
+	"github.com/webrace/webrace/internal/rdf"
 	"io"
 	"iter"
 	"net/http"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/rdf/rdfshow"
 	"github.com/webrace/webrace/internal/sparql"
 	"github.com/webrace/webrace/stages/sparql/results"
 )
@@ -39,7 +39,7 @@ func writeResults(w io.Writer, f format, r *sparql.Results, rows *int64) error {
 func writeGraph(w io.Writer, f format, triples iter.Seq2[webrace.Triple, error], n *int64) error {
 	to := &failing{w: w}
 	var reading error
-	err := rdfshow.Write(to, f.graph, func(yield func(webrace.Triple, error) bool) {
+	err := rdf.WriteTriples(to, f.graph, func(yield func(webrace.Triple, error) bool) {
 		for t, err := range triples {
 			*n++
 			if reading = err; !yield(t, err) {

@@ -14,7 +14,6 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdfshow"
 	"github.com/webrace/webrace/internal/sparql"
 	"github.com/webrace/webrace/stages/sparql/results"
 	"github.com/webrace/webrace/storage/quads"
@@ -74,7 +73,7 @@ func (f *queryFlags) answer(ctx context.Context, c *cobra.Command, s *quads.Snap
 	n := 0
 	switch {
 	case format.graph != "":
-		err = rdfshow.Write(to, format.graph, counted(&n, r.Triples()))
+		err = rdf.WriteTriples(to, format.graph, counted(&n, r.Triples()))
 	case r.Form == sparql.Ask && format.solutions == "":
 		_, err = fmt.Fprintln(to, r.Boolean)
 	case r.Form == sparql.Ask:

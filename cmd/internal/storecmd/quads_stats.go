@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdfshow"
 	"github.com/webrace/webrace/storage/quads"
 )
 
@@ -46,7 +45,7 @@ class and triples of each property.`,
 				if err != nil {
 					return limits.ended(err)
 				}
-				return rdfshow.Write(c.OutOrStdout(), rdf.Turtle, each(triples))
+				return rdf.WriteTriples(c.OutOrStdout(), rdf.Turtle, each(triples))
 			})
 		},
 	}

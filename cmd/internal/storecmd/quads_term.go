@@ -3,7 +3,6 @@ package storecmd
 import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdfshow"
 )
 
 // textOf writes a term as an IRI, a text, or a blank node with its _: in front.
@@ -18,7 +17,7 @@ func textOf(t webrace.Term) string {
 func shownOf(t webrace.Term) string {
 	switch {
 	case rdf.KindOf(t) == rdf.IRI:
-		return rdfshow.Short(rdf.Value(t))
+		return rdf.ShortIRI(rdf.Value(t))
 	case rdf.Language(t) != "":
 		return rdf.Value(t) + " @" + rdf.Language(t)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/stages/sparql/results"
 )
 
@@ -259,7 +259,7 @@ func TestRowsAreWrittenAsTheyCome(t *testing.T) { // not parallel: it counts all
 // The files of the W3C suites that have results are read, and read the same when they are written again.
 func TestW3CResultFiles(t *testing.T) {
 	t.Parallel()
-	dir := rdftest.Suite(t, "rdf-tests/sparql")
+	dir := testutil.W3CSuite(t, "rdf-tests/sparql")
 	formats := map[string]results.Format{".srj": results.JSON, ".srx": results.XML, ".csv": results.CSV, ".tsv": results.TSV}
 	n := 0
 	for _, pattern := range []string{"sparql10/*/*.srx", "sparql11/*/*.sr[xj]", "sparql11/*/*.[ct]sv"} {

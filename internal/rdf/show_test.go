@@ -1,4 +1,4 @@
-package rdfshow_test
+package rdf_test
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdfshow"
 )
 
 func triple(i int) webrace.Triple {
@@ -17,13 +16,13 @@ func triple(i int) webrace.Triple {
 
 // Prefixes are those that are needed, also where there are more triples than are looked at; after an error nothing more
 // is written.
-func TestWrite(t *testing.T) {
+func TestWriteTriples(t *testing.T) {
 	t.Parallel()
 	wrong := errors.New("wrong")
 	for _, n := range []int{0, 1, 999, 1000, 1001, 2500} {
 		for _, fails := range []bool{false, true} {
 			var b strings.Builder
-			err := rdfshow.Write(&b, rdf.Turtle, func(yield func(webrace.Triple, error) bool) {
+			err := rdf.WriteTriples(&b, rdf.Turtle, func(yield func(webrace.Triple, error) bool) {
 				for i := range n {
 					if !yield(triple(i), nil) {
 						return
@@ -51,7 +50,7 @@ func TestShort(t *testing.T) {
 		"http://schema.org/name": "schema:name", "http://purl.org/rss/1.0/item": "rss:item", "http://a/b": "http://a/b",
 		"http://schema.org/": "http://schema.org/", "urn:x": "urn:x", "": "",
 	} {
-		if got := rdfshow.Short(iri); got != want {
+		if got := rdf.ShortIRI(iri); got != want {
 			t.Errorf("%q is %q, want %q", iri, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package rdftest_test
+package testutil_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/rdf"
-	"github.com/webrace/webrace/internal/rdf/rdftest"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 func quads(t *testing.T, turtle string) []rdf.Quad {
@@ -61,7 +61,7 @@ func TestIsomorphic(t *testing.T) {
 		if b != "" && !strings.HasSuffix(b, "}") && !strings.HasSuffix(b, ".\n") {
 			b += " ."
 		}
-		if d := rdftest.Isomorphic(quads(t, a), quads(t, b)); (d == "") != c.same {
+		if d := testutil.Isomorphic(quads(t, a), quads(t, b)); (d == "") != c.same {
 			t.Errorf("%s\nand\n%s\ndiffer in %q", a, b, d)
 		}
 	}
@@ -77,7 +77,7 @@ func TestIsomorphicEnds(t *testing.T) {
 		}
 		return b.String()
 	}
-	if rdftest.Isomorphic(quads(t, rings(40, 6)), quads(t, rings(20, 12))) == "" {
+	if testutil.Isomorphic(quads(t, rings(40, 6)), quads(t, rings(20, 12))) == "" {
 		t.Error("forty rings of six are taken for twenty of twelve")
 	}
 }

@@ -1,5 +1,4 @@
-// Package rdftest is what tests of RDF need: whether two graphs are the same, and the test suites of the W3C.
-package rdftest
+package testutil
 
 import (
 	"fmt"
