@@ -2,7 +2,6 @@ package sparql_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -11,10 +10,9 @@ import (
 
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/sparql"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/stages/sparql/results"
 )
-
-var update = flag.Bool("update", false, "write the answers of testdata/cases.txt anew")
 
 // TestCases holds the answers of testdata/cases.txt over testdata/data.trig: each case has a name, a query and, behind
 // a line of dashes, its answer.
@@ -42,14 +40,12 @@ func TestCases(t *testing.T) {
 		query, want, _ := strings.Cut(rest, "---\n")
 		got := answer(t, query, data)
 		fmt.Fprintf(anew, "=== %s\n%s---\n%s", name, query, got)
-		if got != want && !*update {
+		if got != want && !testutil.Update() {
 			t.Errorf("%s:\n%sis\n%swant\n%s", name, query, got, want)
 		}
 	}
-	if *update {
-		if err := os.WriteFile("testdata/cases.txt", []byte(anew.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if testutil.Update() {
+		testutil.Golden(t, "testdata/cases.txt", anew.String())
 	}
 }
 
