@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
+	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -125,12 +127,21 @@ func reachedNow(ctx context.Context, dir *storage.Dir) (s reached, err error) {
 	return s, err
 }
 
-// tell shows what the owners of URDs were told since.
+// tell shows what the owners of URDs were told since. Of a start that gave no answer nothing new is known, which is no
+// news either: why it gave none is said in its own place.
 func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD, since reached) error {
 	store, err := dir.Control()
 	if err != nil {
 		return err
 	}
+	failed, err := failedStarts(dir, "crawl")
+	if err != nil {
+		return err
+	}
+	urds = slices.DeleteFunc(slices.Clone(urds), func(u *xmlschema.URD) bool {
+		crawl, _, err := control.CrawlOf(u)
+		return err == nil && failed[crawl.Start]
+	})
 	return cli.PrintNews(c.Context(), c.OutOrStdout(), store, urds, since.annotation)
 }
 

@@ -35,6 +35,24 @@ func someStartMustAnswer(dir *storage.Dir, reports []*pipeline.Report) error {
 	return nil
 }
 
+// failedStarts returns the starts that gave no answer in the last run of a pipeline.
+func failedStarts(dir *storage.Dir, pipeline string) (map[string]bool, error) {
+	store, err := dir.Frontier()
+	if err != nil {
+		return nil, err
+	}
+	failed := map[string]bool{}
+	for start, err := range store.LastStarts(pipeline) {
+		if err != nil {
+			return nil, err
+		}
+		if start.Failed != "" {
+			failed[start.Crawl.Start] = true
+		}
+	}
+	return failed, nil
+}
+
 // noStartAnswered says so, and why.
 func noStartAnswered(reasons []string) string {
 	said := "the start could not be asked"

@@ -136,6 +136,7 @@ func terminalSteps(s *site) []said {
 		said{crawl + s.URL + "/ --keyword tea:5", []string{"nothing new for", "they were told before", "1 URL gave"}, []string{"why: tea"}},
 		said{crawl + s.URL + "/leaf --depth 1", nil, []string{"404"}},
 		said{crawl + "http://127.0.0.1:9/ --set frontier.wait=0s", []string{"connection refused", "the start could not be asked"}, []string{"/none"}},
+		said{crawl + "http://127.0.0.1:9/ --set frontier.wait=0s -k tea", []string{"the start could not be asked"}, []string{"nothing new"}},
 		said{"webrace-store frontier pause a.example", []string{"a.example is paused in crawl"}, nil},
 		said{"webrace-store frontier resume a.example", []string{"a.example is asked again in crawl"}, nil},
 		said{"webrace-store scope add deny path /x/", []string{"added to crawl: deny path /x/"}, nil},
