@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/internal/terminal"
@@ -191,36 +190,12 @@ func Describe(r *pipeline.Registry, typ string, columns int) (string, error) {
 		about = append(about, terminal.Definition{Term: "gives at errors", Text: "the items that it failed on, in place of what on_error says, where the port leads somewhere"})
 	}
 	b.WriteString("\n")
-	if columns == 0 {
-		return b.String() + inColumns(about, Options(r, typ)), nil
-	}
 	b.WriteString(terminal.Definitions(about, 2, columns))
 	if options := Options(r, typ); len(options) > 0 {
 		b.WriteString("\noptions\n" + listOptions(options, columns))
 	}
 	b.WriteString("\noptions of every stage\n" + listOptions(CommonOptions(), columns))
 	return b.String(), nil
-}
-
-// inColumns lists what there is to say of a stage type in columns as wide as they have to be.
-func inColumns(about []terminal.Definition, own []OptionInfo) string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, d := range about {
-		fmt.Fprintf(w, "  %s\t%s\n", d.Term, d.Text)
-	}
-	list := func(title string, options []OptionInfo) {
-		if len(options) > 0 {
-			fmt.Fprintf(w, "\n%s\n", title)
-		}
-		for _, o := range options {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", o.Name, o.Type, o.Default, o.doc())
-		}
-	}
-	list("options", own)
-	list("options of every stage", CommonOptions())
-	w.Flush() // a builder takes all
-	return b.String()
 }
 
 // listOptions lists options with their types, defaults and what they are for. A default that takes more than a third

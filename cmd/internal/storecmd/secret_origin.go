@@ -19,7 +19,7 @@ type originFlags struct{ file, command string }
 
 func (f *originFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.file, "from-file", "", "the `FILE` that holds the secret: it is not copied, and read again when the secret is refused")
-	c.Flags().StringVar(&f.command, "from-command", "", "the `'COMMAND ARGUMENT…'` that prints the secret, which no shell reads: run when it is wanted, and again when it is refused")
+	c.Flags().StringVar(&f.command, "from-command", "", "the `COMMAND`, with its arguments, that prints the secret; no shell reads it: run when it is wanted, and again when it is refused")
 }
 
 // given reports whether there is an origin.
