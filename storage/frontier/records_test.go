@@ -79,11 +79,14 @@ func FuzzRecords(f *testing.F) {
 func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	t.Parallel()
 	want := webrace.Visit{At: time.Unix(1, 2).UTC(), Status: 200, ETag: "e", Version: 3, Baseline: []uint64{1, 2}, Interval: 5}
-	latest := encodeVisit(&want)
-	fifth := append([]byte{5}, latest[1:len(latest)-2]...) // without an empty text, and numbers
-	fourth := append([]byte{4}, fifth[1:len(fifth)-2]...)  // nor two flags
-	third := append([]byte{3}, fourth[1:len(fourth)-2]...) // nor two times
-	second := append([]byte{2}, third[1:len(third)-2]...)  // nor two empty texts
+	fifth := encodeVisit(&want)
+	if fifth[0] != 5 {
+		t.Errorf("a visit that needs no later schema is written in schema %d", fifth[0])
+	}
+	latest := append(append([]byte{6}, fifth[1:]...), 0, 0) // with an empty text, and no numbers
+	fourth := append([]byte{4}, fifth[1:len(fifth)-2]...)   // without two flags
+	third := append([]byte{3}, fourth[1:len(fourth)-2]...)  // nor two times
+	second := append([]byte{2}, third[1:len(third)-2]...)   // nor two empty texts
 	interval := len(second) - 1
 	first := append([]byte{1}, second[1:interval]...)
 	for i, value := range [][]byte{first, second, third, fourth, fifth, latest} {

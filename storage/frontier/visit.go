@@ -15,9 +15,14 @@ import (
 // the sitemap that lists it, and no numbers.
 const visitSchema = 6
 
-// encodeVisit leaves out Reach: the marks of the URL's record hold it.
+// encodeVisit leaves out Reach: the marks of the URL's record hold it. What neither a sitemap lists nor a number was
+// told of is written in schema 5, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
-	w := newWriterOf(visitSchema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline)+len(v.Canonical)+len(v.Refresh))
+	schema := byte(visitSchema)
+	if v.Lister == "" && len(v.Numbers) == 0 {
+		schema = 5
+	}
+	w := newWriterOf(schema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline)+len(v.Canonical)+len(v.Refresh))
 	w.time(v.At)
 	w.int(int64(v.Status))
 	w.text(v.ETag)
@@ -41,6 +46,9 @@ func encodeVisit(v *webrace.Visit) []byte {
 	if v.Likeness != 0 {
 		w.uint(v.Likeness)
 		w.uint(v.Titled)
+	}
+	if schema < 6 {
+		return w
 	}
 	w.text(v.Lister)
 	w.uint(uint64(len(v.Numbers)))
