@@ -123,11 +123,17 @@ func (p *process) waitUntilServed(w *world, n int) {
 	})
 }
 
-// reload asks the process that has the data directory to read its configuration again.
+// reload asks the process that has the data directory to read its configuration again. A process makes its socket once
+// its pipelines have started, which may be after their first requests.
 func (w *world) reload() string {
 	w.t.Helper()
+	socket := filepath.Join(w.data, storage.SocketName)
+	waitFor(w.t, func() bool {
+		conn, err := admin.Dial(w.t.Context(), socket)
+		return err == nil && conn.Close() == nil
+	}, func() string { return "nothing answers at " + socket })
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return admin.Dial(ctx, filepath.Join(w.data, storage.SocketName))
+		return admin.Dial(ctx, socket)
 	}}}
 	defer client.CloseIdleConnections()
 	answer, err := client.Post("http://webrace/reload", "", nil)
