@@ -204,6 +204,43 @@ func TestAHostThatDrainedWhileItWaitsIsNotAskedEarly(t *testing.T) {
 	})
 }
 
+// A host that is put aside while others are before it in their turns is known once only when it comes back: else its
+// URLs are handed out twice, and to more at once than it allows.
+func TestAHostThatWasPutAsideInTheMiddleOfItsTurnComesBackOnce(t *testing.T) {
+	inBubble(t, QueueOptions{Wait: time.Minute}, func(t *testing.T, f *fixture) {
+		f.seed(1, pages("a", 8)...)
+		f.q.Seal()
+		l := f.hold()
+		l.Release(webrace.HostReport{Parallel: 2})
+		f.done(l)
+		first, second := f.hold(), f.hold()
+		first.Release(webrace.HostReport{}) // so the host is among those whose turn comes
+		second.Release(webrace.HostReport{NotBefore: time.Now().Add(20 * time.Second)})
+		f.done(first)
+		f.done(second)
+		synctest.Wait()
+		if s := f.q.Stats(); s.Hosts != 0 {
+			t.Fatalf("stats: %+v, want the host to be put aside", s)
+		}
+		time.Sleep(20 * time.Second)
+		var out []*Lease
+		for range 2 {
+			out = append(out, f.hold())
+		}
+		synctest.Wait() // what was put aside is back
+		f.none()
+		for _, l := range out {
+			f.done(l)
+		}
+		if urls := f.drain(); len(urls) != 3 {
+			t.Errorf("then came %q, want the 3 that are left of 8", urls)
+		}
+		if s := f.q.Stats(); s.Due != 0 || s.Queued != 0 || s.Done != s.Known {
+			t.Errorf("stats: %+v, want each done once and nothing left", s)
+		}
+	})
+}
+
 func TestASealedQueueWaitsForShortDelaysAndDefersLongOnes(t *testing.T) {
 	inBubble(t, QueueOptions{Wait: 10 * time.Second}, func(t *testing.T, f *fixture) {
 		f.seed(1, slices.Concat(pages("a", 5), pages("b", 5))...)

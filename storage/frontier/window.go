@@ -239,9 +239,12 @@ func (w *window) settle(h *host, now time.Time) {
 	}
 }
 
+// drop has a host leave the window. What the rings still have of it is dry, so that pick leaves it out.
 func (w *window) drop(h *host) {
 	for i := range h.queues {
-		w.unload(&h.queues[i])
+		l := &h.queues[i]
+		w.unload(l)
+		l.items, l.unread = nil, nil
 	}
 	if h.index >= 0 {
 		heap.Remove(&w.waiting, h.index)
