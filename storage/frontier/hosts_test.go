@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // seed queues urls for a crawl of the given urgency.
@@ -363,5 +365,82 @@ func TestAHostWithManyURLsKeepsAFewInMemory(t *testing.T) {
 				t.Errorf("%d items are in memory", n)
 			}
 		}
+	}
+}
+
+// Whatever hosts ask for, and however few of them are in memory: each URL is handed out once, none before its host may
+// be asked again, and no more of a host at once than it allows.
+func TestHostsAreAskedOnlyAsTheyAllow(t *testing.T) {
+	const hosts, each = 6, 30
+	for seed := range testutil.Seeds(30) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		inBubble(t, QueueOptions{Window: 1 + int(seed%8), Wait: time.Hour}, func(t *testing.T, f *fixture) {
+			var urls []string
+			for i := range hosts {
+				urls = append(urls, pages(string(rune('a'+i)), each)...)
+			}
+			f.seed(1, urls...)
+			f.q.Seal()
+			parallel, inFlight, notBefore := map[string]int{}, map[string]int{}, map[string]time.Time{}
+			taken := map[string]bool{}
+			var out []*Lease
+			answer := func() {
+				i := rng.IntN(len(out))
+				l := out[i]
+				out = slices.Delete(out, i, i+1)
+				host := hostName(l)
+				var report webrace.HostReport
+				switch rng.IntN(4) {
+				case 0:
+					report.Parallel = 1 + rng.IntN(3)
+					parallel[host] = report.Parallel
+				case 1:
+					report.NotBefore = time.Now().Add(time.Duration(rng.IntN(int(3 * parkAfter))))
+					if report.NotBefore.After(notBefore[host]) {
+						notBefore[host] = report.NotBefore
+					}
+				}
+				inFlight[host]--
+				l.Release(report)
+				f.done(l)
+				if rng.IntN(4) == 0 { // nobody takes anything meanwhile
+					time.Sleep(time.Duration(rng.IntN(int(3 * parkAfter))))
+				}
+			}
+			for {
+				if len(out) > 0 && rng.IntN(2) == 0 {
+					answer()
+					continue
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 2*3*parkAfter)
+				l, err := f.q.Take(ctx)
+				cancel()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil && len(out) == 0 {
+					t.Fatal(err)
+				}
+				if err != nil { // it waits for an answer
+					answer()
+					continue
+				}
+				host, url := hostName(l), l.Request().URL
+				inFlight[host]++
+				switch {
+				case taken[url]:
+					t.Fatalf("seed %d: %s is handed out again", seed, url)
+				case inFlight[host] > max(parallel[host], 1):
+					t.Fatalf("seed %d: %s is number %d in flight, want at most %d", seed, url, inFlight[host], max(parallel[host], 1))
+				case time.Now().Before(notBefore[host]):
+					t.Fatalf("seed %d: %s comes %v early", seed, url, time.Until(notBefore[host]))
+				}
+				taken[url] = true
+				out = append(out, l)
+			}
+			if s := f.q.Stats(); len(taken) != len(urls) || s.Due != 0 || s.Queued != 0 {
+				t.Errorf("seed %d: %d of %d URLs were taken; stats: %+v", seed, len(taken), len(urls), s)
+			}
+		})
 	}
 }
