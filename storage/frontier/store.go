@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/internal/readonly"
 )
@@ -186,15 +187,7 @@ func (s *Store) get(key []byte) ([]byte, error) {
 	if s.shut {
 		return nil, ErrClosed
 	}
-	value, closer, err := s.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	value = append([]byte{}, value...)
-	return value, closer.Close()
+	return pebbledb.Get(s.db, key)
 }
 
 // scan calls visit for each key from start on and before end, until it returns false. Key and value are
@@ -205,13 +198,5 @@ func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool
 	if s.shut {
 		return ErrClosed
 	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: start, UpperBound: end})
-	if err != nil {
-		return err
-	}
-	more := true
-	for ok := it.First(); ok && more && err == nil; ok = it.Next() {
-		more, err = visit(it.Key(), it.Value())
-	}
-	return errors.Join(err, it.Close())
+	return pebbledb.Scan(s.db, start, end, visit)
 }

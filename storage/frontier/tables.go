@@ -6,7 +6,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 
-	"github.com/webrace/webrace/storage/internal/pebblelog"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // pebbleOptions are for keys that come in no order at all, most of which are never looked up again. Most of the CPU
@@ -22,7 +22,7 @@ func pebbleOptions(o Options) *pebble.Options {
 		FormatMajorVersion:    pebble.FormatNewest,
 		Filters:               map[string]pebble.FilterPolicy{bloomFilter.Name(): bloomFilter}, // of earlier releases
 	}
-	pebblelog.Set(p, "frontier database", o.Logger, o.Fatal)
+	pebbledb.Report(p, "frontier database", o.Logger, o.Fatal)
 	last := len(p.Levels) - 1
 	for i := range last {
 		p.Levels[i].FilterPolicy = sparseFilter{bloomFilter, "webrace.upper", string(kindItem)}

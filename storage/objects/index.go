@@ -10,7 +10,7 @@ import (
 
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
-	"github.com/webrace/webrace/storage/internal/pebblelog"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // The index is what makes segments a store, and without it their records belong to nothing. So a store that is
@@ -42,7 +42,7 @@ func openIndex(dir string, o Options) (*pebble.DB, error) {
 		MemTableSize:       4 << 20,
 		FormatMajorVersion: pebble.FormatNewest,
 	}
-	pebblelog.Set(options, "object cache index", o.Logger, o.Fatal)
+	pebbledb.Report(options, "object cache index", o.Logger, o.Fatal)
 	for i := range options.Levels {
 		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
 	}

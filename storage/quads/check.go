@@ -9,6 +9,7 @@ import (
 
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // The kinds of damage that Check finds.
@@ -91,7 +92,7 @@ func (c *check) tell(all ...*damage) {
 
 // each goes through the keys that begin with a byte.
 func (c *check) each(kind byte, step string, visit func(key, value []byte) error) error {
-	return scan(c.store.db, []byte{kind}, []byte{kind + 1}, func(key, value []byte) (bool, error) {
+	return pebbledb.Scan(c.store.db, []byte{kind}, []byte{kind + 1}, func(key, value []byte) (bool, error) {
 		if c.read++; c.read%(1<<12) == 0 {
 			fsck.Tell(c.ctx, fsck.Progress{Store: "quads", Step: step, Done: c.read})
 			if err := c.ctx.Err(); err != nil {

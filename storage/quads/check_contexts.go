@@ -9,6 +9,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // contexts holds the records against what the contexts say, and the provenance against the records. A record that is
@@ -73,7 +74,7 @@ func (c *check) context(n id, quads int, record, provenance *damage) error {
 	if err != nil {
 		return err
 	}
-	value, err := get(c.store.db, keyOfID(contextKey, n))
+	value, err := pebbledb.Get(c.store.db, keyOfID(contextKey, n))
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ type owned struct {
 // provenanceOf returns what the provenance graph says of a context.
 func (c *check) provenanceOf(n id) (own []owned, err error) {
 	lower := appendID(appendID(cspo.start(), provenanceID), n)
-	err = scan(c.store.db, lower, after(lower), func(key, _ []byte) (bool, error) {
+	err = pebbledb.Scan(c.store.db, lower, after(lower), func(key, _ []byte) (bool, error) {
 		if len(key) != quadSize {
 			return true, nil // told of already
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 var checkSeed = maphash.MakeSeed()
@@ -72,7 +73,7 @@ func (c *check) mendLexicon() error {
 			return nil // told of already
 		}
 		n, text := idOf(value), string(key[1:])
-		have, err := get(c.store.db, keyOfID(idKey, n))
+		have, err := pebbledb.Get(c.store.db, keyOfID(idKey, n))
 		switch {
 		case err != nil:
 			return err
@@ -93,7 +94,7 @@ func (c *check) mendLexicon() error {
 			return nil
 		}
 		text := append([]byte{termKey}, lexicalKey(webrace.Term(value))...)
-		have, err := get(c.store.db, text)
+		have, err := pebbledb.Get(c.store.db, text)
 		switch {
 		case err != nil || bytes.Equal(have, key[1:]):
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // findings checks a store, and returns the kinds of damage.
@@ -44,7 +45,7 @@ type damaging struct {
 // key returns the first key of a kind for which want holds, and its value.
 func (d damaging) key(kind byte, want func(key, value []byte) bool) (k, v []byte) {
 	d.t.Helper()
-	must(d.t, scan(d.s.db, []byte{kind}, []byte{kind + 1}, func(key, value []byte) (bool, error) {
+	must(d.t, pebbledb.Scan(d.s.db, []byte{kind}, []byte{kind + 1}, func(key, value []byte) (bool, error) {
 		if want == nil || want(key, value) {
 			k, v = bytes.Clone(key), bytes.Clone(value)
 		}

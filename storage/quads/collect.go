@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // Collected says what a collection of garbage removed.
@@ -85,7 +86,7 @@ func (s *Store) collectTerms(ctx context.Context, c *Collected) error {
 	}
 	defer used.close()
 	var unused []id
-	err = scan(snapshot.state, []byte{idKey}, []byte{idKey + 1}, func(key, _ []byte) (bool, error) {
+	err = pebbledb.Scan(snapshot.state, []byte{idKey}, []byte{idKey + 1}, func(key, _ []byte) (bool, error) {
 		if err := checkKey(key, idKeySize); err != nil {
 			return false, err
 		}

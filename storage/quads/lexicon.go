@@ -14,6 +14,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // lexicon gives ids to terms, and remembers the terms that were asked for last.
@@ -236,7 +237,7 @@ func setTerm(b *pebble.Batch, t webrace.Term, n id) error {
 
 // findTerm returns the id of a term, 0 if it has none.
 func findTerm(r pebble.Reader, t webrace.Term) (id, error) {
-	value, err := get(r, append([]byte{termKey}, lexicalKey(t)...))
+	value, err := pebbledb.Get(r, append([]byte{termKey}, lexicalKey(t)...))
 	if err != nil || value == nil {
 		return 0, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/sparql"
 	"github.com/webrace/webrace/internal/testutil"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // Random replacements and removals leave what a map would hold.
@@ -451,7 +452,7 @@ var manyWords = func() (text string) {
 // wordsByHand looks at all literals.
 func wordsByHand(t *testing.T, s *Snapshot, query string) (ids []sparql.ID) {
 	t.Helper()
-	must(t, scan(s.state, keyOfID(idKey, newID(rdf.Literal, 0)), keyOfID(idKey, newID(rdf.Blank, 0)), func(key, value []byte) (bool, error) {
+	must(t, pebbledb.Scan(s.state, keyOfID(idKey, newID(rdf.Literal, 0)), keyOfID(idKey, newID(rdf.Blank, 0)), func(key, value []byte) (bool, error) {
 		literal := webrace.Term(value)
 		if d := rdf.Datatype(literal); d != rdf.XSDString && d != rdf.LangString {
 			return true, nil

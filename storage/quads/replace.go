@@ -15,6 +15,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // Replace makes a context say a graph and nothing else, in one step: readers see the state before or after. What is not
@@ -288,7 +289,7 @@ func (w *writer) difference(wanted []quad) (change Change, err error) {
 	}
 	var added, removed []quad
 	lower := appendID(cspo.start(), e.ids[0])
-	err = scan(e.store.db, lower, after(lower), func(key, _ []byte) (bool, error) {
+	err = pebbledb.Scan(e.store.db, lower, after(lower), func(key, _ []byte) (bool, error) {
 		if err := checkKey(key, quadSize); err != nil {
 			return false, err
 		}

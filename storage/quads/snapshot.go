@@ -13,6 +13,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/sparql"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 var (
@@ -73,7 +74,7 @@ func (s *Snapshot) Context(url string) (r Record, found bool, err error) {
 	if err != nil || n == 0 {
 		return r, false, err
 	}
-	value, err := get(s.state, keyOfID(contextKey, n))
+	value, err := pebbledb.Get(s.state, keyOfID(contextKey, n))
 	if err != nil || value == nil {
 		return r, false, err
 	}
@@ -88,7 +89,7 @@ func (s *Snapshot) Context(url string) (r Record, found bool, err error) {
 func (s *Snapshot) Contexts(ctx context.Context, prefix string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		start := rdf.EscapeIRI(prefix)
-		err := scan(s.state, []byte{contextKey}, []byte{contextKey + 1}, func(key, value []byte) (bool, error) {
+		err := pebbledb.Scan(s.state, []byte{contextKey}, []byte{contextKey + 1}, func(key, value []byte) (bool, error) {
 			if err := errors.Join(ctx.Err(), checkKey(key, idKeySize)); err != nil {
 				return false, err
 			}
@@ -117,7 +118,7 @@ func (s *Snapshot) Graphs(ctx context.Context) (graphs []id, err error) {
 	if s.counts.provenance > 0 {
 		graphs = append(graphs, provenanceID)
 	}
-	err = scan(s.state, []byte{contextKey}, []byte{contextKey + 1}, func(key, value []byte) (bool, error) {
+	err = pebbledb.Scan(s.state, []byte{contextKey}, []byte{contextKey + 1}, func(key, value []byte) (bool, error) {
 		if err := errors.Join(ctx.Err(), checkKey(key, idKeySize)); err != nil {
 			return false, err
 		}
@@ -154,7 +155,7 @@ func (s *Snapshot) quads(ctx context.Context, in webrace.Term, yield func(rdf.Qu
 		lower = appendID(lower, n)
 	}
 	read := 0
-	return scan(s.state, lower, after(lower), func(key, _ []byte) (bool, error) {
+	return pebbledb.Scan(s.state, lower, after(lower), func(key, _ []byte) (bool, error) {
 		if read++; read%256 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}

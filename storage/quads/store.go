@@ -15,6 +15,7 @@ import (
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/locks"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/internal/readonly"
 )
@@ -278,30 +279,4 @@ func (s *Store) Stats() (Stats, error) {
 }
 
 // get returns a copy of the value of a key, nil when there is none.
-func (s *Store) get(key []byte) ([]byte, error) { return get(s.db, key) }
-
-func get(r pebble.Reader, key []byte) ([]byte, error) {
-	value, closer, err := r.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	value = append([]byte{}, value...)
-	return value, closer.Close()
-}
-
-// scan calls visit for each key from start on and before end, until it returns false. Key and value are valid during
-// the call alone.
-func scan(r pebble.Reader, start, end []byte, visit func(key, value []byte) (more bool, err error)) error {
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: start, UpperBound: end})
-	if err != nil {
-		return err
-	}
-	more := true
-	for ok := it.First(); ok && more && err == nil; ok = it.Next() {
-		more, err = visit(it.Key(), it.Value())
-	}
-	return errors.Join(err, it.Error(), it.Close())
-}
+func (s *Store) get(key []byte) ([]byte, error) { return pebbledb.Get(s.db, key) }

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 
 	"github.com/webrace/webrace/storage/internal/groupcommit"
-	"github.com/webrace/webrace/storage/internal/pebblelog"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // pebbleOptions are for keys that are many, small and without values, of which a step writes a few hundred.
@@ -22,7 +22,7 @@ func (s *Store) pebbleOptions(o Options) *pebble.Options {
 		FormatMajorVersion:    pebble.FormatNewest,
 		WALMinSyncInterval:    s.syncer.between,
 	}
-	pebblelog.Set(p, "quad database", o.Logger, o.Fatal)
+	pebbledb.Report(p, "quad database", o.Logger, o.Fatal)
 	for i := range p.Levels {
 		p.TargetFileSizes[i] = 4 << 20 // the filter of a table is read, and takes its place in the cache, as a whole
 		p.Levels[i].FilterPolicy = termFilter{bloom.FilterPolicy(10)}

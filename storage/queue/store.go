@@ -29,7 +29,7 @@ import (
 	"github.com/webrace/webrace/internal/broadcast"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
-	"github.com/webrace/webrace/storage/internal/pebblelog"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/internal/readonly"
 )
@@ -134,7 +134,7 @@ func pebbleOptions(o Options) *pebble.Options {
 	p := &pebble.Options{
 		FS: o.FS, ReadOnly: o.ReadOnly, CacheSize: o.Cache, MemTableSize: 8 << 20, FormatMajorVersion: pebble.FormatNewest,
 	}
-	pebblelog.Set(p, "database of queues", o.Logger, o.Fatal)
+	pebbledb.Report(p, "database of queues", o.Logger, o.Fatal)
 	return p
 }
 
@@ -368,15 +368,7 @@ func (s *Store) get(key []byte) ([]byte, error) {
 	if s.shut {
 		return nil, ErrClosed
 	}
-	value, closer, err := s.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	value = append([]byte{}, value...)
-	return value, closer.Close()
+	return pebbledb.Get(s.db, key)
 }
 
 // scan calls visit for each key from start on and before end, until it returns false. Key and value are valid during
@@ -387,13 +379,5 @@ func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool
 	if s.shut {
 		return ErrClosed
 	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: start, UpperBound: end})
-	if err != nil {
-		return err
-	}
-	more := true
-	for ok := it.First(); ok && more && err == nil; ok = it.Next() {
-		more, err = visit(it.Key(), it.Value())
-	}
-	return errors.Join(err, it.Close())
+	return pebbledb.Scan(s.db, start, end, visit)
 }

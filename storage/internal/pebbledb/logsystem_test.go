@@ -1,4 +1,4 @@
-package pebblelog
+package pebbledb
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestALogThatCannotBeWrittenEndsTheProgramWithAWord(t *testing.T) {
 		}))
 		ended := make(chan error, 100)
 		o := &pebble.Options{FS: disk, MemTableSize: 64 << 10}
-		Set(o, "database of a test", slog.New(slog.DiscardHandler), func(err error) { ended <- err; select {} }) // never returns
+		Report(o, "database of a test", slog.New(slog.DiscardHandler), func(err error) { ended <- err; select {} }) // never returns
 		db, err := pebble.Open("db", o)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestADirectoryThatMayNotBeWrittenIsRefusedWhenItIsOpened(t *testing.T) {
 		return nil
 	}))
 	o := &pebble.Options{FS: disk}
-	Set(o, "database of a test", slog.New(slog.DiscardHandler), func(err error) { t.Error("it ends:", err) })
+	Report(o, "database of a test", slog.New(slog.DiscardHandler), func(err error) { t.Error("it ends:", err) })
 	if _, err := pebble.Open("db", o); !errors.Is(err, syscall.EACCES) {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package pebblelog
+package pebbledb
 
 import (
 	"github.com/cockroachdb/pebble/v2/vfs"

@@ -1,5 +1,6 @@
-// Package pebblelog writes what pebble reports to the log of a store, and ends the program where pebble cannot go on.
-package pebblelog
+// Package pebbledb is what stores over pebble share: a database reports to the log of its store, and ends the program
+// where it cannot go on; and reading.
+package pebbledb
 
 import (
 	"fmt"
@@ -11,10 +12,10 @@ import (
 	"github.com/webrace/webrace/storage/diskspace"
 )
 
-// Set lets a database report to log under its name. Fatal is called when the database can no longer keep its promises,
+// Report lets a database report to log under its name. Fatal is called when the database can no longer keep its promises,
 // as on a full disk, and must not return; nil panics. Nothing that was promised is lost, because it is in the
 // database's own log. The file system of the options has to be set before.
-func Set(o *pebble.Options, name string, log *slog.Logger, fatal func(error)) {
+func Report(o *pebble.Options, name string, log *slog.Logger, fatal func(error)) {
 	l := logger{log, name, fatal}
 	o.Logger = l
 	o.EventListener = &pebble.EventListener{BackgroundError: l.failed, DataCorruption: l.damaged}
