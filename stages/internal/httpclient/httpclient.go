@@ -23,6 +23,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/httpwire"
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
@@ -230,9 +231,12 @@ func (c *Client) askBy(ctx context.Context, by *choice, t Target, fields http.He
 		url.Opaque = "//" + t.Host + t.Path
 		a.Origin, err = c.transports.proxies.tunnels[by.number].check(ctx, t)
 	}
-	reused := false
+	reused, connections := false, 0
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		reused = info.Reused
+		if connections++; connections > 1 {
+			refuseReused(info)
+		}
 		if way != forwarded {
 			a.Origin = addressOf(info.Conn.RemoteAddr())
 		}
@@ -255,6 +259,15 @@ func (c *Client) askBy(ctx context.Context, by *choice, t Target, fields http.He
 		return nil, refusedBy(response.StatusCode)
 	}
 	return response, nil
+}
+
+// refuseReused closes a connection that was used before, so that the request goes on to a new one. A transport makes a
+// request again whose connection ended without an answer, on each connection to the host that nothing uses: a server
+// that hangs up would be asked as often.
+func refuseReused(info httptrace.GotConnInfo) {
+	if _, isHTTP1 := info.Conn.(*httpwire.Conn); isHTTP1 && info.Reused {
+		info.Conn.Close()
+	}
 }
 
 // emptyRequest is there to be copied: a request is given its context by copying it.

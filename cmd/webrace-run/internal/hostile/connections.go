@@ -39,8 +39,8 @@ func (e Expect) saying(url, what string) Expect {
 	return e
 }
 
-// atMost returns the expectation with a bound of requests instead of a number: a client may repeat a request
-// on its own whose connection, used before, ended without a word.
+// atMost returns the expectation with a bound of requests instead of a number: a client may repeat a request once whose
+// connection, used before, ended without a word.
 func (e Expect) atMost(requests int) Expect {
 	e.Asked, e.AtMost = 0, requests
 	return e
@@ -69,12 +69,12 @@ var connections = []Case{
 	{
 		Name: "hangs-up", Does: "takes the request and closes the connection", Options: once,
 		Lay:    func(s *Site) { s.raw(bad, func(net.Conn) {}) },
-		Expect: fails("EOF").atMost(70),
+		Expect: fails("EOF").atMost(2),
 	},
 	{
 		Name: "resets", Does: "takes the request and resets the connection", Options: once,
 		Lay:    func(s *Site) { s.raw(bad, reset("")) },
-		Expect: fails("reset").atMost(70),
+		Expect: fails("reset").atMost(2),
 	},
 	{
 		Name: "resets-in-header", Does: "resets the connection in the middle of the header", Options: once,
