@@ -12,8 +12,8 @@ import (
 	"github.com/webrace/webrace/storage/diskspace"
 )
 
-// Report lets a database report to log under its name. Fatal is called when the database can no longer keep its promises,
-// as on a full disk, and must not return; nil panics. Nothing that was promised is lost, because it is in the
+// Report lets a database report to log under its name. Fatal is called when the database can no longer keep its
+// promises, as on a full disk, and must not return; nil panics. Nothing that was promised is lost, because it is in the
 // database's own log. The file system of the options has to be set before.
 func Report(o *pebble.Options, name string, log *slog.Logger, fatal func(error)) {
 	l := logger{log, name, fatal}
