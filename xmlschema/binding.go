@@ -135,6 +135,10 @@ func (b *binding) empty() {
 
 func (b *binding) problem(message string) { b.d.problem(b.n, b.n.at, "", message, "") }
 
+func (b *binding) lacks(attribute string) {
+	b.problem(fmt.Sprintf("<%s> needs the attribute %s", b.n.name, attribute))
+}
+
 func (b *binding) at(a *attribute, message, hint string) {
 	b.d.problem(b.n, a.at, "/@"+a.name, message, hint)
 }

@@ -50,7 +50,7 @@ func (b *binding) mustAttr(name string) string {
 	a := b.attr(name)
 	switch {
 	case a == nil:
-		b.problem(fmt.Sprintf("<%s> has no attribute %s", b.n.name, name))
+		b.lacks(name)
 		return ""
 	case trim(a.value) == "":
 		b.at(a, name+" is empty", "")

@@ -198,7 +198,7 @@ func (b *binding) key() string {
 	a := b.attr("key")
 	switch {
 	case a == nil:
-		b.problem(fmt.Sprintf("<%s> has no attribute key", b.n.name))
+		b.lacks("key")
 		return ""
 	case trim(a.value) == "":
 		b.at(a, "key is empty", "")
