@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/user"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -127,8 +126,7 @@ func reachedNow(ctx context.Context, dir *storage.Dir) (s reached, err error) {
 	return s, err
 }
 
-// tell shows what the owners of URDs were told since. Of a start that gave no answer nothing new is known, which is no
-// news either: why it gave none is said in its own place.
+// tell shows what the owners of URDs were told since.
 func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD, since reached) error {
 	store, err := dir.Control()
 	if err != nil {
@@ -138,11 +136,10 @@ func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD, since reach
 	if err != nil {
 		return err
 	}
-	urds = slices.DeleteFunc(slices.Clone(urds), func(u *xmlschema.URD) bool {
-		crawl, _, err := control.CrawlOf(u)
-		return err == nil && failed[crawl.Start]
+	return cli.PrintNews(c.Context(), c.OutOrStdout(), store, urds, since.annotation, func(u *xmlschema.URD) bool {
+		crawl, starts, err := control.CrawlOf(u)
+		return err == nil && starts && failed[crawl.ID]
 	})
-	return cli.PrintNews(c.Context(), c.OutOrStdout(), store, urds, since.annotation)
 }
 
 // shownPages is how many pages a crawl names that looks for nothing.

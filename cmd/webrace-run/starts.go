@@ -35,7 +35,7 @@ func someStartMustAnswer(dir *storage.Dir, reports []*pipeline.Report) error {
 	return nil
 }
 
-// failedStarts returns the starts that gave no answer in the last run of a pipeline.
+// failedStarts returns the ids of the crawls whose starts gave no answer in the last run of a pipeline.
 func failedStarts(dir *storage.Dir, pipeline string) (map[string]bool, error) {
 	store, err := dir.Frontier()
 	if err != nil {
@@ -47,7 +47,7 @@ func failedStarts(dir *storage.Dir, pipeline string) (map[string]bool, error) {
 			return nil, err
 		}
 		if start.Failed != "" {
-			failed[start.Crawl.Start] = true
+			failed[start.Crawl.ID] = true
 		}
 	}
 	return failed, nil

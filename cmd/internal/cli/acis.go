@@ -17,8 +17,8 @@ import (
 const mostACIs = 10
 
 // PrintNews shows what owners were told since the annotation of a number, for a person: the most relevant, and where
-// the others are.
-func PrintNews(ctx context.Context, w io.Writer, store *control.Store, urds []*xmlschema.URD, after int64) error {
+// the others are. That there is nothing new is not known, and not said, of a URD whose start gave no answer.
+func PrintNews(ctx context.Context, w io.Writer, store *control.Store, urds []*xmlschema.URD, after int64, unanswered func(*xmlschema.URD) bool) error {
 	for _, urd := range urds {
 		var news []control.ACI
 		before := 0
@@ -32,7 +32,9 @@ func PrintNews(ctx context.Context, w io.Writer, store *control.Store, urds []*x
 				before++
 			}
 		}
-		printNews(Prose(w), urd, news, before)
+		if len(news) > 0 || !unanswered(urd) {
+			printNews(Prose(w), urd, news, before)
+		}
 	}
 	return nil
 }
