@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -18,8 +17,7 @@ func W3CSuite(t testing.TB, path string) (dir string) {
 	t.Helper()
 	root := os.Getenv("WEBRACE_W3C")
 	if root == "" {
-		_, file, _, _ := runtime.Caller(0)
-		root = filepath.Join(filepath.Dir(file), "../../../shared/w3c")
+		root = filepath.Join(repository(t), "../shared/w3c")
 	}
 	dir, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(path)))
 	if err != nil {
@@ -29,6 +27,26 @@ func W3CSuite(t testing.TB, path string) (dir string) {
 		t.Skipf("the W3C suite %s is not there (WEBRACE_W3C=DIR names the folder of the suites): %v", path, err)
 	}
 	return dir
+}
+
+// repository returns the folder of go.mod, above the package that is tested. A program that is built with -trimpath, as
+// .ci/run does, does not know where its source lies.
+func repository(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the package that is tested")
+		}
+		dir = parent
+	}
 }
 
 // W3CCase is a test of a manifest.
