@@ -50,6 +50,9 @@ func RawEnd(name string, src []byte, i int) int {
 // used by two goroutines at once.
 type References struct{ scanner Scanner }
 
+// XML has the references that are decoded from now on be those of XML.
+func (r *References) XML() { r.scanner.XHTML = true }
+
 // Append appends b to dst with its character references decoded, by the rule of attributes or by that of text.
 func (r *References) Append(dst, b []byte, attribute bool) []byte {
 	return r.scanner.appendDecoded(dst, b, attribute, dropNUL)

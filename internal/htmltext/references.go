@@ -7,13 +7,15 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/webrace/webrace/internal/xmltoken"
 )
 
 // longestReference is the length of the longest name of a character reference, with its semicolon.
 const longestReference = 32
 
 // appendDecoded appends b with its character references decoded (section 13.2.5.72), by the stricter
-// rule of attributes if it is one: "?a=1&copy=2" holds no copyright sign.
+// rule of attributes if it is one: "?a=1&copy=2" holds no copyright sign. A page of XML has the rule of XML.
 func (s *Scanner) appendDecoded(dst, b []byte, attribute bool, n nul) []byte {
 	for {
 		amp := bytes.IndexByte(b, '&')
@@ -33,6 +35,10 @@ func (s *Scanner) appendDecoded(dst, b []byte, attribute bool, n nul) []byte {
 // reference appends the character that b, the bytes after an ampersand, refers to, and returns how many
 // of them it takes; 0 if it is no reference.
 func (s *Scanner) reference(dst, b []byte, attribute bool) ([]byte, int) {
+	if s.XHTML {
+		meaning, length := xmltoken.Reference(b)
+		return append(dst, meaning...), length
+	}
 	if len(b) > 0 && b[0] == '#' {
 		return numeric(dst, b)
 	}

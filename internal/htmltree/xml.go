@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/webrace/webrace/internal/xmltoken"
 )
 
 // ParseXML returns the tree of a document of XML, which many feeds are only nearly. So it is cut into
@@ -21,6 +23,7 @@ func parseXML(body []byte, declarations bool) (*html.Node, error) {
 	b := newBuilder()
 	t := newTokens(body)
 	t.isXML, t.cdata = true, true
+	t.references.XML()
 	for b.nodes <= MaxNodes {
 		switch t.next() {
 		case noToken:
@@ -63,10 +66,10 @@ func (b *builder) xmlElement(tag string, declarations bool) *html.Node {
 		case key == "":
 		case prefix == "xmlns" || prefix == "" && local == "xmlns":
 			if declarations {
-				n.Attr = append(n.Attr, html.Attribute{Key: key, Val: html.UnescapeString(value)})
+				n.Attr = append(n.Attr, html.Attribute{Key: key, Val: string(xmltoken.Decode([]byte(value)))})
 			}
 		default:
-			n.Attr = append(n.Attr, html.Attribute{Namespace: prefix, Key: local, Val: html.UnescapeString(value)})
+			n.Attr = append(n.Attr, html.Attribute{Namespace: prefix, Key: local, Val: string(xmltoken.Decode([]byte(value)))})
 		}
 	}
 	return n

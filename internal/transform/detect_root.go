@@ -2,11 +2,11 @@ package transform
 
 import (
 	"bytes"
-	"html"
 	"strings"
 
 	"github.com/webrace/webrace/internal/htmltext"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/internal/xmltoken"
 )
 
 const (
@@ -39,7 +39,7 @@ func Root(body []byte) (namespace, name string) {
 			_, body = docType(body[1:])
 		default:
 			name, space, _ := root(body)
-			return html.UnescapeString(space), name
+			return string(xmltoken.Decode([]byte(space))), name
 		}
 	}
 }

@@ -32,8 +32,8 @@ func (t *transformation) xmlFeed(text []byte) error {
 	if err := feedBounds.Check(text); err != nil {
 		return &limitError{"depth", err.Error()}
 	}
-	body := text
-	if rest := bytes.TrimLeft(text, white); bytes.HasPrefix(rest, []byte("<?xml")) { // it says which encoding the text was in
+	body := xmltoken.EscapeBare(text)
+	if rest := bytes.TrimLeft(body, white); bytes.HasPrefix(rest, []byte("<?xml")) { // it says which encoding the text was in
 		body = behind(rest, "?>")
 	}
 	err := t.feed(body)

@@ -10,6 +10,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/jsonld"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/internal/xmltoken"
 )
 
 func (t *transformation) jsonldOptions(base string) jsonld.Options {
@@ -65,7 +66,7 @@ func (p *page) script(n *html.Node) error {
 		if before, section, ok := strings.Cut(text, open); ok {
 			text = before + strings.Repeat(" ", len(open)) + strings.Replace(section, end, strings.Repeat(" ", len(end)), 1)
 		} else {
-			text = html.UnescapeString(text)
+			text = string(xmltoken.Decode([]byte(text)))
 		}
 	}
 	for q, err := range jsonld.ToRDF(p.ctx, []byte(text), p.jsonldOptions(p.baseIRI)) {

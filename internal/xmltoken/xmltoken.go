@@ -1,13 +1,12 @@
 // Package xmltoken reads XML token by token, well-formed or not: many feeds are not. What breaks a rule is
 // taken for text where it may be text, and passed over elsewhere; nothing is an error. On well-formed
 // documents the text and the tags are those of encoding/xml, with two liberties: references to the
-// entities of HTML and to characters of windows-1252 mean what they mean there. No other entity is
-// expanded, so that no document grows. Time is linear in the input.
+// entities of HTML and to characters of windows-1252 mean what they mean there, with their semicolon. No
+// other entity is expanded, so that no document grows. Time is linear in the input.
 package xmltoken
 
 import (
 	"bytes"
-	"html"
 	"iter"
 )
 
@@ -83,7 +82,7 @@ func (r *Reader) text(rest []byte) Kind {
 	if n := bytes.IndexByte(rest[1:], '<'); n >= 0 {
 		end = 1 + n
 	}
-	r.Text = decode(rest[:end])
+	r.Text = Decode(rest[:end])
 	r.pos += end
 	return Text
 }
@@ -143,7 +142,7 @@ func (r *Reader) Attributes() iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		for i := 0; ; {
 			key, value, next := attribute(r.attributes, i)
-			if key == nil || !yield(key, decode(value)) {
+			if key == nil || !yield(key, Decode(value)) {
 				return
 			}
 			i = next
@@ -216,13 +215,6 @@ func documentType(b []byte) int {
 		i += n + len(end)
 	}
 	return 0
-}
-
-func decode(b []byte) []byte {
-	if bytes.IndexByte(b, '&') < 0 {
-		return b
-	}
-	return []byte(html.UnescapeString(string(b)))
 }
 
 // name returns the name at the beginning of b.

@@ -46,6 +46,7 @@ func TestTokens(t *testing.T) {
 		{"names keep their case", `<pubDate isPermaLink="x"/>`, `<pubDate isPermaLink=x|></pubDate>`},
 		{"> and < in values and line ends around", "<a\r\n\tx='<b>'\n>y</a\n>", "<a x=<b>|>y</a>"},
 		{"references", "<a x='&lt;&#65;&quot;'>&amp;&#x41;&eacute;&#150;&own;</a>", `<a x=<A"|>&Aé–&own;</a>`},
+		{"bare ampersands", "<a x='?a&copy=1&region=2&amp;lt=3&sect'>Q&A &notit; &; &#; &#x; &amp &#65 &#12a; &no thing; &longer-than-it-is-wise;</a>", "<a x=?a&copy=1&region=2&lt=3&sect|>Q&A &notit; &; &#; &#x; &amp &#65 &#12a; &no thing; &longer-than-it-is-wise;</a>"},
 		{"CDATA", "<a><![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>", "<a><b>&amp;]]></a>"},
 		{"comments end at --> alone", "<a><!-->x--!>y--->z</a>", "<a>z</a>"},
 		{"instructions end at ?>", `<?xml version="1.0"?><a><?php if (a>b) ?>x</a>`, "<a>x</a>"},

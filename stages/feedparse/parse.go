@@ -34,7 +34,7 @@ func (s *stage) parse(d *webrace.Document, k kind) ([]entry, error) {
 	if err := bounds.Check(text); err != nil {
 		return nil, err
 	}
-	text = withoutDeclaration(text)
+	text = xmltoken.EscapeBare(withoutDeclaration(text))
 	if k == atomKind {
 		return s.atom(text)
 	}

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/webrace/webrace/internal/xmltoken"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // opml reads the outlines of an OPML document, at any depth: xmlUrl is a feed, url or htmlUrl alone a page.
 func (r *reader) opml(content []byte) error {
-	d := xml.NewDecoder(bytes.NewReader(content))
+	d := xml.NewDecoder(bytes.NewReader(xmltoken.EscapeBare(content)))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
 	depth, folders := 0, 0
 	root := ""

@@ -61,9 +61,11 @@ func TestOutlinesOfFeedReaders(t *testing.T) {
 <outline text="News"><outline text="a" type="rss" xmlUrl="http://a.example/feed?x=1&amp;y=2" htmlUrl="http://a.example/"/>
  <outline text="deeper"><outline type="link" url="https://b.example/"/></outline></outline>
 <outline text="c" xmlUrl="feed://c.example/"/>
+<outline text="Q&A" xmlUrl="http://d.example/feed?x=1&copy=2&region=3"/>
 </body></opml>`)
 	urds, problems, warnings := said(r)
-	want(t, "URDs", urds, "feed http://a.example/feed?x=1&y=2 1h0m0s", "http https://b.example/ 1h0m0s")
+	want(t, "URDs", urds, "feed http://a.example/feed?x=1&y=2 1h0m0s", "http https://b.example/ 1h0m0s",
+		"feed http://d.example/feed?x=1&copy=2&region=3 1h0m0s")
 	want(t, "warnings", warnings, "1:1: 2 folders are not taken over: URDs have none")
 	if len(problems) != 1 || !strings.HasPrefix(problems[0], "5:1: ") {
 		t.Errorf("problems %q", problems)
