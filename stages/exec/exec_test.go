@@ -160,6 +160,7 @@ func TestAProgramThatCannotWorkIsFoundOutAtOnce(t *testing.T) {
 		"wrong abi":      "it speaks version 99 of the protocol, and this is version 1",
 		"refuse":         "it refuses to work: there is no option 'volme'",
 		"drift":          `set takes = ["aci"]`,
+		"asks amiss":     `it asks for the field "bdy", which text does not have (did you mean body?)`,
 		"not ready":      "it was not ready within 500ms",
 		"no greeting":    `its first frame is of the type "done", not ready`,
 		"no json":        "its first frame is no JSON",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // newest is the version of the protocol that this host speaks; it understands the one before it, too.
@@ -137,19 +138,48 @@ func (p *progSpec) fits(o Options) error {
 	if p.Gives != nil && !slices.Equal(outputs(said), outputs(o.Gives)) {
 		wrong = append(wrong, fault("gives", "it gives something else than the stage is declared to: set gives = [%s]", strings.Join(outputs(said), ", ")))
 	}
+	if err := p.knownFields(o.Takes); err != nil {
+		wrong = append(wrong, err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Options)) {
 		if p.Options == nil || slices.Contains(p.Options, name) {
 			continue
 		}
 		hint := "it has none"
-		if near := suggest.Nearest(name, p.Options); near != "" {
-			hint = "did you mean " + near + "?"
-		} else if len(p.Options) > 0 {
-			hint = "there are " + strings.Join(sorted(p.Options), ", ")
+		if len(p.Options) > 0 {
+			hint = didYouMean(name, sorted(p.Options))
 		}
 		wrong = append(wrong, fault("options."+name, "it has no option %q (%s)", name, hint))
 	}
 	return errors.Join(wrong...)
+}
+
+// knownFields refuses a field that no value has of the kinds that the program is given, unless one of these has fields of
+// its own.
+func (p *progSpec) knownFields(takes []string) error {
+	var names []string
+	for _, kind := range takes {
+		info, err := codec.Named(kind)
+		if err != nil || len(info.Fields) == 0 {
+			return nil
+		}
+		for _, f := range info.Fields {
+			names = append(names, f.Name)
+		}
+	}
+	for _, name := range p.Fields {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("it asks for the field %q, which %s does not have (%s)", name, strings.Join(takes, " or "), didYouMean(name, names))
+		}
+	}
+	return nil
+}
+
+func didYouMean(name string, names []string) string {
+	if near := suggest.Nearest(name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "there are " + suggest.Choices(name, names)
 }
 
 func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }

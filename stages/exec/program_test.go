@@ -76,6 +76,11 @@ var spoils = map[string]func(peer){
 		p.write(`{"type":"ready","abi":1,"spec":{"takes":["aci"],"gives":[{"kind":"text"},{"port":"x","kind":"links"}]}}`)
 		p.read()
 	},
+	"asks amiss": func(p peer) {
+		p.read()
+		p.write(`{"type":"ready","abi":1,"spec":{"fields":["bdy"]}}`)
+		p.read()
+	},
 	"refuse value": func(p peer) {
 		p.read()
 		p.write(`{"type":"error","error":"volume is 11 at most","option":"volume"}`)
@@ -123,6 +128,9 @@ func program(mode string) {
 	if mode == "ignores SIGTERM" {
 		signal.Ignore(syscall.SIGTERM)
 	}
+	if mode == "works on the newest first" {
+		p.newestFirst(hello)
+	}
 	for {
 		header, body, err := readFrame(p.in, 1<<30)
 		if err != nil && mode == "ignores SIGTERM" {
@@ -138,7 +146,52 @@ func program(mode string) {
 		if err := json.Unmarshal(header, &m); err != nil {
 			panic(err)
 		}
+		if dies := deaths[mode]; dies != nil && dies() {
+			os.Exit(3)
+		}
 		p.work(m.ID, string(body), hello)
+	}
+}
+
+var hadItems int // by this process
+
+// deaths say whether a process dies at the item that has come, whatever that is.
+var deaths = map[string]func() bool{
+	"dies at its tenth":  func() bool { hadItems++; return hadItems == 10 },
+	"dies at its second": func() bool { hadItems++; return hadItems == 2 },
+	"dies at each tenth of all": func() bool {
+		f, err := os.OpenFile(os.Getenv("COUNT"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			panic(err)
+		}
+		defer f.Close()
+		fmt.Fprint(f, "x")
+		info, err := f.Stat()
+		return err != nil || info.Size()%10 == 0
+	},
+}
+
+// newestFirst works on the items as they come, each time on the one that came last.
+func (p peer) newestFirst(hello map[string]any) {
+	type item struct {
+		id   uint64
+		text string
+	}
+	came := make(chan item, 100)
+	go func() {
+		for {
+			m, body := p.read()
+			came <- item{uint64(m["id"].(float64)), string(body)}
+		}
+	}()
+	for stack := []item{<-came}; ; {
+		for len(came) > 0 || len(stack) == 0 {
+			stack = append(stack, <-came)
+		}
+		last := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		time.Sleep(50 * time.Millisecond)
+		p.work(last.id, last.text, hello)
 	}
 }
 

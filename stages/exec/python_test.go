@@ -112,7 +112,7 @@ func TestPythonChecksItsOptions(t *testing.T) {
 // another one writes with it.
 func TestPythonReadsItemsHoweverTheyAreWritten(t *testing.T) {
 	o := python(t, "from webrace_stage import stage\n@stage(takes='any')\ndef echo(item, options):\n"+
-		"    yield item.change(was=[item.kind, item.title, item.get('value'), item.body.decode()])\necho.run()\n")
+		"    yield item.change(was=[item.kind, item.get('title'), item.get('value'), item.body.decode()])\necho.run()\n")
 	c := osexec.Command(o.Command[0], o.Command[1:]...)
 	c.Env = append(os.Environ(), "PYTHONPATH="+o.Env["PYTHONPATH"].Reveal(), "PYTHONDONTWRITEBYTECODE=1")
 	items := []string{
@@ -141,5 +141,41 @@ func TestPythonReadsItemsHoweverTheyAreWritten(t *testing.T) {
 	short := `{"type":"emit","id":7,"keep":true,"set":{"was":["document","\u03a9",null,"body"]}}`
 	if want := []string{emit, done, short, done, emit, done, emit, done, other, done}; !slices.Equal(said[1:], want) {
 		t.Errorf("it said\n%s\nwant\n%s", strings.Join(said[1:], "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestPythonKnowsNoFieldThatThereIsNot has a stage look at fields of an item: what it sees, or the error that the item
+// fails with.
+func TestPythonKnowsNoFieldThatThereIsNot(t *testing.T) {
+	record := map[string]any{"price": int64(7), "unit price": "a", "kind": "shoe"}
+	for _, c := range []struct {
+		item         any
+		look, fields string
+		want, fails  string
+	}{
+		{page("a"), "item.titel", "None", "", "AttributeError: a document has no field 'titel' (did you mean title?)"},
+		{page("a"), "item['titel']", "None", "", "a document has no field 'titel' (did you mean title?)"},
+		{page("a"), "item.charset, item.visit, item.get('titel'), item.version", "None", "('', None, None, 0)", ""},
+		{page("a"), "item.url", "['title']", "", "AttributeError: the stage has not asked for 'url': add it to its fields=['title']"},
+		{page("a"), "item.get('url')", "['title']", "", "the stage has not asked for 'url'"},
+		{page("a"), "item.body", "['title']", "", "AttributeError: the stage has not asked for 'body'"},
+		{page("a"), "item.body, item.title", "['title', 'body']", `(b'<p>hi\xff', 'γειά')`, ""},
+		{record, "item.price, item['unit price'], item['kind'], item.kind, item.get('colour'), item.get('colour', 'red')", "None", "(7, 'a', 'shoe', 'record', None, 'red')", ""},
+		{record, "item.prize", "None", "", "AttributeError: a record has no field 'prize' (did you mean price?)"},
+		{record, "'price' in item, 'prize' in item", "None", "(True, False)", ""},
+		{record, "options.volme", "None", "", "AttributeError: there is no option 'volme' (did you mean volume?)"},
+		{record, "new('links', urlz=[])", "None", "", "AttributeError: a links has no field 'urlz' (did you mean urls?)"},
+		{"text", "item.body, item.titel", "None", "", "AttributeError: a text has no field 'titel' (there are none)"},
+	} {
+		o := python(t, "from webrace_stage import new, stage\n@stage(takes='any', gives='text', options={'volume': 1}, fields="+c.fields+")\n"+
+			"def look(item, options):\n    yield new('text', body=str(("+c.look+")))\nlook.run()\n")
+		o.Takes, o.Gives = []string{"any"}, []Output{{Kind: "text"}}
+		got := try(t, o, c.item)
+		switch {
+		case c.fails == "" && (len(got.Out[""]) != 1 || got.Out[""][0] != c.want):
+			t.Errorf("%s is %q, want %q; failures %v", c.look, got.Out[""], c.want, got.Failures)
+		case c.fails != "" && (len(got.Failures) != 1 || !strings.Contains(got.Failures[0].Error(), c.fails)):
+			t.Errorf("%s: failures %v, want %q; out %q", c.look, got.Failures, c.fails, got.Out[""])
+		}
 	}
 }

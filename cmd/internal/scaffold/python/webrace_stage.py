@@ -30,27 +30,39 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _decode = json.JSONDecoder().raw_decode
 _item_begins = re.compile(rb'\{"type":"item","id":(\d+),"kind":"([^"\\]*)","value":').match  # as webrace writes it
 
-# What a field is where it is left out, for the kinds there were when this file was written.
+# What a field is where it is left out, for the kinds there were when this file was written; None has no zero value.
+# Kinds that are not here have fields of their own, as records do.
 EMPTY = {
     "aci": {
         "id": "", "urd": "", "owner": "", "uri": "", "title": "", "extension": "", "format": "", "relevance": 0,
-        "file_size": 0, "urgency": 0, "docbase": {}, "expired": False, "summary": "",
-        "also": {}, "values": {},
+        "file_size": 0, "urgency": 0, "update_time": None, "docbase": {}, "expired": False, "retrieved": None,
+        "summary": "", "explain": None, "also": {}, "values": {},
+    },
+    "bytes": {},
+    "collected": {
+        "versions": 0, "bodies": 0, "bytes": 0, "kept": 0, "segments": 0, "freed": 0, "expired": 0, "trimmed": 0,
+        "contexts": 0, "quads": 0, "terms": 0,
     },
     "document": {
-        "url": "", "reach": [], "outcome": "", "status": 0, "header": {}, "origin": "", "took_s": 0, "media_type": "",
+        "url": "", "reach": [], "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
+        "took_s": 0, "media_type": "", "screenshot": None,
         "secret": "", "redirects": 0, "rendered": False, "requested": [], "truncated": False, "charset": "",
         "language": "", "title": "", "text": "", "blocks": [], "links": [],
         "graph": "", "graph_whole": False, "graph_problems": [], "canonical": "", "likeness": "",
         "digest": "", "version": 0,
         "changed": False,
     },
-    "failure": {"stage": "", "error": "", "attempts": 0, "kind": ""},
+    "failure": {"stage": "", "error": "", "attempts": 0, "kind": "", "value": None},
     "links": {
         "from": "", "reach": [], "via": "", "redirects": 0, "permanent": False, "score": 0, "urls": [], "changed": [],
         "scores": [], "anchors": [], "text": "", "blocks": [],
     },
-    "request": {"url": "", "reach": [], "from": "", "redirects": 0, "secret": "", "stored": False},
+    "list": {"items": []},
+    "notice": {"id": "", "state": "", "owner": "", "urd": "", "uri": "", "reason": "", "failures": 0, "at": None},
+    "request": {
+        "url": "", "crawl": None, "reach": [], "from": "", "redirects": 0, "secret": "", "stored": False, "visit": None,
+    },
+    "text": {},
 }
 
 
@@ -65,17 +77,30 @@ class Retry(Exception):
 class Item:
     """A value that came in: its fields are attributes, its body is bytes.
 
-    A field that was left out is its zero value ("", 0, False, an empty list), or None where it has none.
+    A field that was left out is its zero value ("", 0, False, an empty list), or None where it has none. A name that
+    no field of the kind has, and one that the stage has not asked for by fields=[...], raises AttributeError. The
+    fields of a record are its own: item.get("price") is for one that it may lack, and item["unit price"], which
+    raises KeyError, for names that are no attributes.
     """
 
     def __init__(self, kind, body=b"", **fields):
         self.kind, self.body, self.fields = kind, body, fields
 
     @classmethod
-    def _of(cls, kind, body, unread):
+    def _of(cls, kind, body, unread, asked=()):
         """Return an item whose fields are read when the first of them is asked for."""
         item = cls.__new__(cls)
-        item.kind, item.body, item.__unread = kind, body, unread
+        item.kind, item.__unread, item.__asked = kind, unread, asked
+        if not asked or "body" in asked:
+            item.body = body
+        return item
+
+    def _as_given_to(self, stage):
+        """Return the item as a stage is given it, which has asked for some fields."""
+        if not stage.fields or self.kind not in EMPTY:
+            return self
+        item = Item._of(self.kind, self.body, b"", stage.fields)
+        item.fields = {name: value for name, value in self.fields.items() if name in stage.fields}
         return item
 
     def __getattr__(self, name):
@@ -83,16 +108,34 @@ class Item:
             value = _decode(self.__dict__.pop("_Item__unread").decode("utf-8"))[0]
             self.fields = value if isinstance(value, dict) else {"value": value}
             return self.fields
-        if name == "fields" or name.startswith("__"):
+        if name == "fields" or name.startswith("_"):
             raise AttributeError(name)
-        return self.get(name.rstrip("_"))  # item.from_ is the field "from"
+        try:
+            return self[name.rstrip("_")]  # item.from_ is the field "from"
+        except LookupError as e:
+            raise AttributeError(e.args[0]) from None
 
-    def get(self, name):
-        """Return a field by its name."""
+    def __getitem__(self, name):
         if name in self.fields:
             return self.fields[name]
-        empty = EMPTY.get(self.kind, {}).get(name)
+        known = EMPTY.get(self.kind, self.fields)
+        asked = self.__dict__.get("_Item__asked")
+        if asked and name not in asked and (name in known or name == "body"):
+            raise LookupError("the stage has not asked for %r: add it to its fields=%r" % (name, asked))
+        if name not in known:
+            raise KeyError("a %s has no field %r (%s)" % (self.kind, name, _meant(name, known)))
+        empty = known[name]
         return empty.copy() if isinstance(empty, (list, dict)) else empty
+
+    def __contains__(self, name):
+        return name in self.fields
+
+    def get(self, name, default=None):
+        """Return a field by its name, or the default if there is no such field."""
+        try:
+            return self[name]
+        except KeyError:
+            return default
 
     def keep(self, port=""):
         """Return the item as it came, to be yielded."""
@@ -110,6 +153,9 @@ class Item:
 def new(kind, port="", body=b"", **fields):
     """Return a new value of a kind, to be yielded."""
     value = {name.rstrip("_"): value for name, value in fields.items()}
+    for name in value:
+        if kind in EMPTY and name not in EMPTY[kind]:
+            raise AttributeError("a %s has no field %r (%s)" % (kind, name, _meant(name, EMPTY[kind])))
     return Output({"kind": kind, "value": value}, _bytes(body), port)
 
 
@@ -142,6 +188,9 @@ class Options:
     def __init__(self, values):
         self.__dict__.update(values)
 
+    def __getattr__(self, name):
+        raise AttributeError("there is no option %r (%s)" % (name, _meant(name, self.__dict__)))
+
 
 class Stage:
     """A function that is given items and yields what comes of them."""
@@ -155,7 +204,7 @@ class Stage:
 
     def __call__(self, item, **options):
         """Process one item, as a test does, and return the list of what it yields."""
-        return list(self.function(item, Options(self.check(options))) or ())
+        return list(self.function(item._as_given_to(self), Options(self.check(options))) or ())
 
     def count(self, name, n=1):
         """Add to a counter, which the report of the run shows."""
@@ -165,9 +214,7 @@ class Stage:
         """Return the options with their defaults, or raise OptionError for one that there is not."""
         for name, value in given.items():
             if name not in self.options:
-                near = difflib.get_close_matches(name, self.options, 1)
-                hint = "did you mean %s?" % near[0] if near else "there are " + (", ".join(self.options) or "none")
-                raise OptionError(name, "there is no option %r (%s)" % (name, hint))
+                raise OptionError(name, "there is no option %r (%s)" % (name, _meant(name, self.options)))
             default = self.options[name]
             if default is not None and not _fits(value, default):
                 raise OptionError(name, "option %r takes something like %r, not %r" % (name, default, value))
@@ -177,7 +224,7 @@ class Stage:
         """Work for webrace, until it closes our standard input."""
         sink = sys.stdout.buffer
         sys.stdout = sys.stderr
-        frames = _frames(sys.stdin.fileno(), sink.flush)
+        frames = _frames(sys.stdin.fileno())
         for hello, _ in frames:
             try:
                 options = Options(self.check(_parsed(hello).get("options") or {}))
@@ -186,16 +233,17 @@ class Stage:
                 sink.flush()
                 return
             _write(sink, {"type": "ready", "abi": ABI, "spec": self.spec()})
+            sink.flush()
             break
         for header, body in frames:
             begins = _item_begins(header)
             if begins:
                 id, kind = begins.groups()
-                self._work(id, Item._of(kind.decode("utf-8"), body, header[begins.end():]), options, sink)
+                self._work(id, Item._of(kind.decode("utf-8"), body, header[begins.end():], self.fields), options, sink)
                 continue
             header = _parsed(header)
             if header.get("type") == "item":
-                item, value = Item(header["kind"], body), header.get("value")
+                item, value = Item._of(header["kind"], body, b"", self.fields), header.get("value")
                 item.fields = value if isinstance(value, dict) else {"value": value}
                 self._work(b"%d" % header["id"], item, options, sink)
 
@@ -227,6 +275,7 @@ class Stage:
             _write(sink, {**end, "id": int(id)})
         else:
             _write_frame(sink, b'{"type":"done","id":' + id + b'}')
+        sink.flush()  # the time of the next item runs from when this one is answered
 
 
 def stage(takes="document", gives="document", options=None, fields=None):
@@ -237,6 +286,12 @@ def stage(takes="document", gives="document", options=None, fields=None):
     one; it is given all if none are named, and less is faster.
     """
     return lambda function: Stage(function, takes, gives, options, fields)
+
+
+def _meant(name, names):
+    """Return what was probably meant by a name that is none of some."""
+    near = difflib.get_close_matches(str(name), names, 1)
+    return "did you mean %s?" % near[0] if near else "there are " + (", ".join(names) or "none")
 
 
 def _fits(value, default):
@@ -251,8 +306,8 @@ def _bytes(body):
     return body.encode("utf-8") if isinstance(body, str) else bytes(body)
 
 
-def _frames(fd, before_waiting):
-    """Yield headers and bodies until the input ends. What was written goes out before we wait for more."""
+def _frames(fd):
+    """Yield headers and bodies until the input ends."""
     buffer, at = b"", 0
     while True:
         if len(buffer) - at >= 8:
@@ -262,7 +317,6 @@ def _frames(fd, before_waiting):
                 at = end
                 yield buffer[start:start + head], buffer[start + head:end]
                 continue
-        before_waiting()
         chunks, missing = [buffer[at:]], 1
         if len(chunks[0]) >= 8:
             missing = end - at - len(chunks[0])
