@@ -18,7 +18,7 @@ type call struct {
 	size    int64
 	count   map[string]int64
 	err     error // the program's own
-	lost    error // a *lostError, if the process was lost meanwhile
+	lost    *lostError
 }
 
 // output is one thing that an item yielded.
@@ -30,11 +30,12 @@ type output struct {
 // untouched reports whether it is the item as it came.
 func (o output) untouched() bool { return o.Keep && len(o.Set) == 0 && !o.Body && len(o.Meta) == 0 }
 
-// lostError says that the process was lost while it had an item. The culprit is the one that is known to be
-// the reason.
+// lostError says that the process was lost while it had an item.
 type lostError struct {
 	err     error
-	culprit bool
+	alone   bool // it had no other then
+	first   bool // nor had it answered one before
+	culprit bool // it had no other, and was given up for the time that it took
 }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -129,7 +130,7 @@ func (p *process) unregister(id uint64) {
 	p.watch()
 }
 
-func (c *call) finish(lost error) {
+func (c *call) finish(lost *lostError) {
 	c.lost = lost
 	close(c.done)
 }
@@ -175,9 +176,9 @@ func (p *process) overdue() {
 	}
 }
 
-// fail gives the process up: it is killed, and all that it had is lost. culprit is the call that is to
-// blame, or 0. Of several reasons the first holds.
-func (p *process) fail(err error, culprit uint64) {
+// fail gives the process up: it is killed, and all that it had is lost. late is the call that has had its time, or 0.
+// Of several reasons the first holds.
+func (p *process) fail(err error, late uint64) {
 	p.mu.Lock()
 	if p.err != nil {
 		p.mu.Unlock()
@@ -193,8 +194,9 @@ func (p *process) fail(err error, culprit uint64) {
 	if !leaving && !errors.Is(err, errClosed) {
 		p.stage.loggerAt(p.place).Warn("program lost", "error", err, "items", len(calls))
 	}
+	alone := len(calls) == 1
 	for id, c := range calls {
-		c.finish(&lostError{err: reason, culprit: id == culprit})
+		c.finish(&lostError{err: reason, alone: alone, first: alone && !p.answered.Load(), culprit: alone && id == late})
 	}
 }
 

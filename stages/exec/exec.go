@@ -5,8 +5,8 @@
 //
 // What an item yields is passed on when the program says that it is done with it, and not before: an item
 // that fails has emitted nothing. A program that dies, hangs or breaks the protocol is killed with all that
-// it has started, and started again after a pause. The item that it hung at fails; the others that it had
-// are given to the new process one at a time, so that one that is fatal to it fails alone. Standard error
+// it has started, and started again after a pause. The items that it had are given to the new process one at
+// a time, so that one that it dies of or hangs at fails alone, and none fails for another. Standard error
 // is logged line by line, and its last lines are part of the error.
 package exec
 

@@ -154,8 +154,8 @@ func (p *progSpec) fits(o Options) error {
 	return errors.Join(wrong...)
 }
 
-// knownFields refuses a field that no value has of the kinds that the program is given, unless one of these has fields of
-// its own.
+// knownFields refuses a field that no value has of the kinds that the program is given, unless one of these has fields
+// of its own.
 func (p *progSpec) knownFields(takes []string) error {
 	var names []string
 	for _, kind := range takes {

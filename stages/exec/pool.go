@@ -12,19 +12,22 @@ import (
 
 // pool has the processes, and lends them to items: the one that has the fewest items gets the next, so that one that is
 // slow keeps no item waiting that another has room for. A process that is lost is replaced, after a pause that doubles
-// as long as its successors do nothing but die; meanwhile the others get all items.
+// as long as its successors do nothing but die; meanwhile the others get all items. What it had is repeated where it
+// was lost, one item at a time, so that the one at fault, or one that is slow, takes no other process with it or holds
+// it up.
 type pool struct {
 	mu      sync.Mutex
 	slots   []*slot
 	next    int       // the slot that is looked at first, so that equals take turns
-	waiting []*waiter // items without a process, the oldest first
+	waiting []*waiter // items without a process, in the order in which they are given one
 	closed  bool
 }
 
-// slot is where a process runs, and those that come after it. All but stage and place is the pool's, under its mu.
+// slot is where a process runs, and those that come after it. All but the first fields is the pool's, under its mu.
 type slot struct {
-	stage *stage
-	place place
+	stage  *stage
+	place  place
+	number int // among the slots
 
 	process  *process // nil before the first; it may be lost
 	launch   *launch  // under way
@@ -33,8 +36,8 @@ type slot struct {
 	err      error // why the last of them has
 
 	items    int
-	alone    bool    // its item has the process for itself
-	reserved *waiter // an item that is to have it for itself once it is free
+	alone    bool // its item has the process for itself
+	expected int  // items that wait to have it for themselves: it gets no others
 }
 
 type launch struct {
@@ -42,16 +45,16 @@ type launch struct {
 	err  error
 }
 
-// waiter is an item that waits for a process.
+// waiter is an item that wants a process. All but given is the pool's, under its mu.
 type waiter struct {
-	alone    bool // it is to have the process for itself
-	reserved *slot
-	failures []int // of each slot when it came
-	given    chan grant
+	slot      *slot // whose process it has; nil while it has none
+	home      *slot // that it waits to have for itself, after it was lost there; nil: it waits for any
+	suspected bool  // it has been lost without others beside it
+	failures  []int // of each slot when it began to wait
+	given     chan grant
 }
 
 type grant struct {
-	slot    *slot
 	process *process
 	err     error
 }
@@ -63,64 +66,97 @@ const (
 
 var errClosed = errors.New("the stage is closed")
 
+func newWaiter() *waiter { return &waiter{given: make(chan grant, 1)} }
+
 func (p *pool) fill(s *stage) {
 	for range s.options.Processes {
 		for _, at := range s.options.places() {
-			p.slots = append(p.slots, &slot{stage: s, place: at})
+			p.slots = append(p.slots, &slot{stage: s, place: at, number: len(p.slots)})
 		}
 	}
 }
 
-// take returns a process that lives and has room, and its slot, which the caller gives back. If all are lost it waits
-// until one has been replaced; the error says why none could be.
-func (p *pool) take(ctx context.Context, alone bool) (*slot, *process, error) {
-	w := &waiter{alone: alone, given: make(chan grant, 1)}
+// take returns a process that lives and has room, which the caller gives back: for an item that still has one, which
+// was lost, the process that comes after that, for itself. If all are lost it waits until one has been replaced; the
+// error says why none could be.
+func (p *pool) take(ctx context.Context, w *waiter) (*process, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, nil, errClosed
+		return nil, errClosed
 	}
-	for _, sl := range p.slots {
-		w.failures = append(w.failures, sl.failures)
-	}
+	p.enqueue(w)
 	p.revive()
-	p.waiting = append(p.waiting, w)
 	p.assign()
 	p.mu.Unlock()
 	select {
 	case g := <-w.given:
-		return g.slot, g.process, g.err
+		return g.process, g.err
 	case <-ctx.Done():
 		p.abandon(w)
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
 // give takes back what take has lent.
-func (p *pool) give(sl *slot) {
+func (p *pool) give(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	sl.items--
-	sl.alone = false
-	p.assign()
+	if w.slot != nil {
+		w.free()
+		p.assign()
+	}
 }
 
 // abandon forgets an item that waits no longer.
 func (p *pool) abandon(w *waiter) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.waiting = slices.DeleteFunc(p.waiting, func(other *waiter) bool { return other == w })
-	w.reserve(nil)
-	p.mu.Unlock()
-	select {
-	case g := <-w.given: // meanwhile
-		if g.slot != nil {
-			p.give(g.slot)
-		}
-	default:
+	w.await(nil)
+	if w.slot != nil { // it was given one meanwhile
+		w.free()
+	}
+	p.assign()
+}
+
+// enqueue has an item wait. One that is suspected is the first that the process is given which comes after the one that
+// it was lost with: if that is lost too, nothing that was before it can be the reason. p.mu is held, as in all that
+// follows.
+func (p *pool) enqueue(w *waiter) {
+	w.failures = w.failures[:0]
+	for _, sl := range p.slots {
+		w.failures = append(w.failures, sl.failures)
+	}
+	if lost := w.slot; lost != nil {
+		w.free()
+		w.await(lost)
+	}
+	if w.suspected {
+		p.waiting = slices.Insert(p.waiting, 0, w)
+	} else {
+		p.waiting = append(p.waiting, w)
 	}
 }
 
-// assign gives processes to the items that wait, as far as there are any. p.mu is held, as in all that follows.
+// free gives back the slot that the item has.
+func (w *waiter) free() {
+	w.slot.items--
+	w.slot.alone = false
+	w.slot = nil
+}
+
+// await has the item wait for a slot that it is to have for itself, or, with nil, for any.
+func (w *waiter) await(sl *slot) {
+	if w.home != nil {
+		w.home.expected--
+	}
+	if w.home = sl; sl != nil {
+		sl.expected++
+	}
+}
+
+// assign gives processes to the items that wait, as far as there are any.
 func (p *pool) assign() {
 	if len(p.waiting) == 0 {
 		return
@@ -131,23 +167,30 @@ func (p *pool) assign() {
 	}
 }
 
-// serve reports whether an item has been given a process, or an error.
+// serve reports whether an item has been given a process, or an error. One that waits for a process that could not be
+// started again waits for another.
 func (p *pool) serve(w *waiter) bool {
+	if w.home != nil && !w.home.lives() && w.home.failures > w.failures[w.home.number] {
+		if other := p.freest(func(*slot) bool { return true }); other != nil {
+			w.await(other)
+		}
+	}
 	sl := p.freest(func(sl *slot) bool {
-		free := sl.reserved == nil || sl.reserved == w
-		return free && !sl.alone && sl.items < sl.stage.options.InFlight && !(w.alone && sl.items > 0)
+		if w.home != nil {
+			return sl == w.home && sl.items == 0
+		}
+		return sl.expected == 0 && !sl.alone && sl.items < sl.stage.options.InFlight
 	})
 	if sl != nil {
-		w.reserve(nil)
 		sl.items++
-		sl.alone = w.alone
-		w.given <- grant{slot: sl, process: sl.process}
+		sl.alone = w.home != nil
+		w.await(nil)
+		w.slot = sl
+		w.given <- grant{process: sl.process}
 		return true
 	}
-	if w.alone && (w.reserved == nil || !w.reserved.lives()) {
-		w.reserve(p.freest(func(sl *slot) bool { return sl.reserved == nil }))
-	}
 	if err := p.hopeless(w); err != nil {
+		w.await(nil)
 		w.given <- grant{err: err}
 		return true
 	}
@@ -165,16 +208,6 @@ func (p *pool) freest(willDo func(*slot) bool) (found *slot) {
 	}
 	p.next = (p.next + 1) % len(p.slots)
 	return found
-}
-
-// reserve makes the item the next that the slot is given to, instead of the one that it has waited for.
-func (w *waiter) reserve(sl *slot) {
-	if w.reserved != nil {
-		w.reserved.reserved = nil
-	}
-	if w.reserved = sl; sl != nil {
-		sl.reserved = w
-	}
 }
 
 // hopeless returns why no process could be started since the item came, at any place; nil if one lives, or is still

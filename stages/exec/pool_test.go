@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -112,14 +113,14 @@ func TestThePauseDoublesAlsoAfterAProgramThatHasWorked(t *testing.T) {
 func TestTheProcessWithTheFewestItemsGetsTheNext(t *testing.T) {
 	t.Parallel()
 	s := opened(t, options("work", func(o *Options) { o.Processes, o.InFlight = 3, 4 }))
-	var lent []*slot
+	var lent []*waiter
 	take := func() *slot {
-		sl, _, err := s.pool.take(t.Context(), false)
-		if err != nil {
+		w := newWaiter()
+		if _, err := s.pool.take(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}
-		lent = append(lent, sl)
-		return sl
+		lent = append(lent, w)
+		return w.slot
 	}
 	of := make(map[*slot]int)
 	for range 12 {
@@ -130,17 +131,18 @@ func TestTheProcessWithTheFewestItemsGetsTheNext(t *testing.T) {
 			t.Errorf("12 items are shared as %v", of)
 		}
 	}
-	freed := lent[5]
-	s.pool.give(freed)
-	s.pool.give(freed)
-	lent[5] = nil // of the two that were given back one is
+	freed := lent[5].slot
+	for i, of := 0, 2; of > 0; i++ {
+		if lent[i].slot == freed {
+			s.pool.give(lent[i])
+			of--
+		}
+	}
 	if sl := take(); sl != freed {
 		t.Error("another than the one that had room was lent")
 	}
-	for _, sl := range lent[:11] {
-		if sl != nil {
-			s.pool.give(sl)
-		}
+	for _, w := range lent {
+		s.pool.give(w) // for those that were given back it does nothing
 	}
 }
 
@@ -160,30 +162,42 @@ func TestAnItemHasItsProcessForItself(t *testing.T) {
 			if i%7 == 0 { // it may give up at any moment
 				go cancel()
 			}
-			sl, _, err := s.pool.take(ctx, alone)
-			if err != nil {
+			w := newWaiter()
+			defer s.pool.give(w)
+			if _, err := s.pool.take(ctx, w); err != nil {
 				return
 			}
-			mu.Lock()
-			if has[sl]++; alone && has[sl] > 1 {
-				t.Errorf("an item that is to be alone has %d others beside it", has[sl]-1)
+			if alone { // it was lost there
+				lost := w.slot
+				w.suspected = i%2 == 0
+				if _, err := s.pool.take(ctx, w); err != nil {
+					return
+				}
+				if w.slot != lost {
+					t.Error("an item that was lost is repeated in another process, which lives, than the one in the place of its own")
+				}
 			}
-			if has[sl] > 4 {
-				t.Errorf("%d items in flight", has[sl])
+			mu.Lock()
+			defer mu.Unlock()
+			if has[w.slot]++; alone && has[w.slot] > 1 {
+				t.Errorf("an item that is to be alone has %d others beside it", has[w.slot]-1)
+			}
+			if has[w.slot] > 4 {
+				t.Errorf("%d items in flight", has[w.slot])
 			}
 			mu.Unlock()
+			runtime.Gosched()
 			mu.Lock()
-			has[sl]--
-			s.pool.give(sl)
-			mu.Unlock()
+			has[w.slot]--
+			s.pool.give(w)
 		})
 	}
 	items.Wait()
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	for _, sl := range s.pool.slots {
-		if sl.items != 0 || sl.alone || sl.reserved != nil || len(s.pool.waiting) > 0 {
-			t.Errorf("when all is done, a slot is left with %d items, alone %t, reserved %t", sl.items, sl.alone, sl.reserved != nil)
+		if sl.items != 0 || sl.alone || sl.expected != 0 || len(s.pool.waiting) > 0 {
+			t.Errorf("when all is done, a slot is left with %d items, alone %t, expected by %d", sl.items, sl.alone, sl.expected)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,32 +80,35 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return s.emit(ctx, it, out, answer.outputs)
 }
 
-// do has an item processed. One that was in flight when its process was lost gets one more chance, with a process for
-// itself: if that is lost as well, it is known why.
+// do has an item processed. One that was lost with its process is repeated, with a process for itself. That costs it
+// none of its tries if others were beside it; it fails once it has been lost by itself, and then again with a process
+// that had done nothing else.
 func (s *stage) do(ctx context.Context, it *pipeline.Item) (*call, error) {
-	answer, err := s.once(ctx, it, false)
-	if lost, ok := errors.AsType[*lostError](err); !ok || lost.culprit {
-		return answer, err
-	}
-	s.env.Counter("repeated").Add(1)
-	return s.once(ctx, it, true)
-}
-
-func (s *stage) once(ctx context.Context, it *pipeline.Item, alone bool) (*call, error) {
-	sl, p, err := s.pool.take(ctx, alone)
-	if err != nil {
-		return nil, err
-	}
-	defer s.pool.give(sl)
-	c, err := p.send(it)
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-c.done:
-		return c, c.lost
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	w := newWaiter()
+	defer s.pool.give(w)
+	for {
+		p, err := s.pool.take(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		c, err := p.send(it)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		lost := c.lost
+		switch {
+		case lost == nil:
+			return c, nil
+		case lost.culprit, lost.first && w.suspected:
+			return nil, lost
+		}
+		w.suspected = w.suspected || lost.alone
+		s.env.Counter("repeated").Add(1)
 	}
 }
 
