@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -20,6 +21,7 @@ import (
 func newConformance(globals *cli.Globals) *cobra.Command {
 	var set []string
 	var items string
+	var patience time.Duration
 	c := &cobra.Command{
 		Use:   "conformance PIPELINE STAGE",
 		Short: "try whether a stage keeps what every stage owes to its pipelines",
@@ -29,10 +31,14 @@ nothing emitted but what is declared; closed twice without harm; and more. It is
 meant for programs (type exec). What the stage does besides, it does.
 
 It is tried on samples of the kinds that it takes, or on those of --items: a JSON
-object a line, with kind, value and, if it is text, body.`,
-		Example: "  webrace-run conformance news shout",
+object a line, with kind, value and, if it is text, body. A run may have some twenty
+of them in work when it is told to end: --patience is for a stage that needs its time.`,
+		Example: "  webrace-run conformance news shout\n  webrace-run conformance news translate --patience 5m",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if patience <= 0 {
+				return cli.Wrongf("--patience %v: it is the longest to wait for the stage, as 30s or 5m", patience)
+			}
 			stage, err := loadStage(globals, args[0], args[1], set)
 			if err != nil {
 				return err
@@ -41,7 +47,7 @@ object a line, with kind, value and, if it is text, body.`,
 			if err != nil {
 				return err
 			}
-			broken := stagetest.Check(stagetest.Case{Type: stage.Spec.Type, Options: stage.Options, Inputs: inputs})
+			broken := stagetest.Check(stagetest.Case{Type: stage.Spec.Type, Options: stage.Options, Inputs: inputs, Patience: patience})
 			for _, violation := range broken {
 				fmt.Fprintln(cli.Prose(c.OutOrStdout()), violation)
 			}
@@ -53,6 +59,7 @@ object a line, with kind, value and, if it is text, body.`,
 		},
 	}
 	c.Flags().StringArrayVar(&set, "set", nil, "override an option: `STAGE.OPTION=VALUE`, as often as needed")
+	c.Flags().DurationVar(&patience, "patience", 10*time.Second, "the longest that the stage may take over a run, its end, or anything else")
 	c.Flags().StringVar(&items, "items", "", "try it on the items of a `FILE`")
 	return c
 }
