@@ -71,6 +71,9 @@ func (e *emitter) Emit(ctx context.Context, it *Item) error {
 }
 
 func (e *emitter) EmitTo(ctx context.Context, port string, it *Item) error {
+	if f, rejected := it.Value.(*Failure); rejected && port == errorsPort {
+		return e.reject(ctx, it.With(f.Value), f.Err)
+	}
 	if e.lease == nil {
 		return e.produce(ctx, it, port)
 	}
@@ -79,6 +82,24 @@ func (e *emitter) EmitTo(ctx context.Context, port string, it *Item) error {
 		return err
 	}
 	return e.send(ctx, it, port, o)
+}
+
+// reject leaves an item to the stage's error policy; see [Reject].
+func (e *emitter) reject(ctx context.Context, it *Item, why error) error {
+	if e.lease == nil {
+		if err := e.admit(ctx, it); err != nil {
+			return err
+		}
+		return e.produced(it, e.node.failed(it, why, 1, e))
+	}
+	if it.lease == nil {
+		it.lease = e.lease
+	}
+	e.emitted++ // which cannot be taken back
+	if err := e.flush(ctx); err != nil {
+		return err
+	}
+	return e.node.failed(it, why, 1, e)
 }
 
 func (e *emitter) outlet(port string) (*outlet, error) {
@@ -144,6 +165,22 @@ func (e *emitter) done() {
 // produce sends an item that descends from none, once the valve lets it. Unless it brings a lease, it gets
 // one.
 func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
+	if err := e.admit(ctx, it); err != nil {
+		return err
+	}
+	o := e.def
+	if port != "" {
+		var err error
+		if o, err = e.outlet(port); err != nil {
+			return e.produced(it, err)
+		}
+	}
+	e.node.taps.see(it, port)
+	return e.produced(it, e.fanOut(ctx, it, o))
+}
+
+// admit waits until an item that descends from none may go, and makes its lease one of the run.
+func (e *emitter) admit(ctx context.Context, it *Item) error {
 	r := e.node.run
 	if it.lease == nil {
 		it.lease = newLease(nil)
@@ -165,18 +202,13 @@ func (e *emitter) produce(ctx context.Context, it *Item, port string) error {
 		it.lease.done(context.Canceled)
 		return context.Canceled
 	}
-	o := e.def
-	if port != "" {
-		var err error
-		if o, err = e.outlet(port); err != nil {
-			r.flight.done()
-			return err
-		}
-	}
 	it.lease.from = e.node // the lease is what pass has counted
 	r.follow(it.lease)
-	e.node.taps.see(it, port)
-	err = e.fanOut(ctx, it, o)
+	return nil
+}
+
+// produced ends the part of a producer in an item that was admitted.
+func (e *emitter) produced(it *Item, err error) error {
 	it.lease.done(err)
 	if e.as == open {
 		e.node.gave()
@@ -216,12 +248,17 @@ func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {
 		n.stats.dropped.Add(1)
 		return nil
 	}
-	of := it.lease // the next stage may have ended the item before the second branch gets it
 	if e.several {
 		e.sent++
 	} else {
 		n.stats.out.Add(1)
 	}
+	return e.spread(ctx, it, o)
+}
+
+// spread is fanOut of what is not counted as given.
+func (e *emitter) spread(ctx context.Context, it *Item, o *outlet) error {
+	of := it.lease // the next stage may have ended the item before the second branch gets it
 	for _, target := range o.targets {
 		of.fork()
 		if target.offer(it) {

@@ -98,6 +98,9 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) (unhandled e
 	failure := it.With(&Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried})
 	n.taps.see(failure, errorsPort)
 	if port, ok := n.ports[errorsPort]; ok {
+		if _, isSource := n.impl.(Source); isSource { // it has counted an error, and no item
+			return out.spread(n.run.ctx, failure, port)
+		}
 		return out.fanOut(n.run.ctx, failure, port)
 	}
 	switch n.stage.Common.OnError {

@@ -44,6 +44,9 @@ func (r *Run) revive(letter DeadLetterRecord) (_ any, _ *node, err error) {
 	if to == nil {
 		return nil, nil, fmt.Errorf("pipeline %s has no stage %q any more", r.graph.Name, letter.Stage)
 	}
+	if _, isSource := to.impl.(Source); isSource {
+		return nil, nil, fmt.Errorf("stage %s is a source, which takes nothing: mend what it reads, and it reads that anew; then purge the letter", letter.Stage)
+	}
 	for _, kind := range to.stage.Spec.In {
 		if kind.String() != letter.Kind && !kind.IsAny() {
 			continue

@@ -25,7 +25,7 @@ type totals struct {
 
 	items    int64 // that sources gave
 	noURDs   bool  // a stage that starts the crawls of URDs found none
-	failed   int64 // that stages failed on
+	failed   int64 // that stages failed on, or sources could not read
 	read     int64 // documents of archives
 	broken   int64 // records of archives
 	indexed  int64
@@ -86,9 +86,8 @@ func (t *totals) add(r *pipeline.Report) {
 		t.NotModified += c["not_modified"]
 		t.Fresh += c["fresh"]
 		t.Errors += c["failures"] + s.Errors
-		if s.In > 0 {
-			t.failed += s.Errors
-		} else {
+		t.failed += s.Errors
+		if s.In == 0 {
 			t.items += s.Out
 		}
 		if n, counted := c["urds"]; counted {
