@@ -91,7 +91,7 @@ func TestAnOfferThatLowersADistanceIsAcceptedAndServedWithoutARequest(t *testing
 func TestEachPageIsFetchedOnceARoundHoweverManyLinksLeadThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.page("/", "/", "/#part", "/a", "/b", "/a?", "/./a", "/c/../a")
+	w.page("/", "/", "/#part", "/a", "/b", "/a?utm_source=x", "/./a", "/c/../a")
 	w.page("/a", "/", "/a", "/b")
 	w.page("/b", "/a", "/", "/b#x")
 	w.run(these(w.asks("ann", "/", depth(0))))

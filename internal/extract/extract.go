@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"mime"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/pdftext"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
@@ -98,10 +98,13 @@ const (
 // Total returns how many references were refused.
 func (r Refused) Total() int { return r.Scheme + r.Invalid + r.NoFollow + r.Page + r.Limit }
 
-// ContentType returns the type to extract a document as: that which it was sent with, or else the media
+// ContentType returns the type to extract a document as: that which it was sent with, if it is one, or else the media
 // type that is known of it. A caller that extracts a document again has to ask here, or would see another text.
 func ContentType(header http.Header, mediaType string) string {
-	return cmp.Or(header.Get("Content-Type"), mediaType)
+	if sent := header.Get("Content-Type"); mediatype.Of(sent) != "" {
+		return sent
+	}
+	return mediaType
 }
 
 // Text extracts what [Document] does of a stored document, whose links the caller does not need: at most one of these
@@ -111,7 +114,7 @@ func Text(body []byte, header http.Header, mediaType, url string) (*Result, erro
 }
 
 // Document extracts text and links of the document at the given URL. The content type is that of the
-// HTTP header; when it is empty the type is guessed from the body. The error is for a URL that is none.
+// HTTP header; when it names none, the type is guessed from the body. The error is for a URL that is none.
 func Document(body []byte, contentType, url string, opts Options) (*Result, error) {
 	return DocumentContext(context.Background(), body, contentType, url, opts)
 }
@@ -123,12 +126,12 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 	if err != nil {
 		return nil, fmt.Errorf("extract document: %w", err)
 	}
-	sniffed := contentType == ""
+	sniffed := mediatype.Of(contentType) == ""
 	if sniffed {
 		contentType = http.DetectContentType(body)
 		contentType, _, _ = strings.Cut(contentType, ";") // its charset is a guess, and ours is better
 	}
-	r := &Result{MediaType: mediaType(contentType), Text: &webrace.Text{}}
+	r := &Result{MediaType: mediatype.Of(contentType), Text: &webrace.Text{}}
 	if isMail(r.MediaType) { // its parts have encodings of their own
 		x := begin(r, base, opts)
 		defer x.release()
@@ -180,15 +183,6 @@ var readers = map[string]func(*extraction, []byte){
 	"text/xml":              (*extraction).xml,
 	"application/xml":       (*extraction).xml,
 	"application/feed+json": (*extraction).jsonFeed,
-}
-
-// mediaType returns the type in a Content-Type header, also in one that is not quite well-formed.
-func mediaType(contentType string) string {
-	if t, _, err := mime.ParseMediaType(contentType); err == nil {
-		return t
-	}
-	t, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(t))
 }
 
 // extraction is the work on one document; its memory is reused for the next.

@@ -130,7 +130,7 @@ func TestMediaTypes(t *testing.T) {
 		{"image/png", "image/png", ""},
 		{"image/svg+xml", "image/svg+xml", ""},
 		{"application/pdf", "application/pdf", ""},
-		{"nonsense", "nonsense", ""},
+		{"nonsense", "text/html", ""},
 	} {
 		r := document(t, page, c.contentType, extract.Options{})
 		if r.MediaType != c.media || render(r.Text) != c.text || (len(r.Links) > 0) != (c.text == "xz") {

@@ -7,6 +7,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/mediatype"
 )
 
 const (
@@ -42,7 +43,7 @@ func (m *message) entity(h mailHeader, body []byte, depth int) {
 	if m.Language == "" {
 		m.Language = language([]byte(h.Language))
 	}
-	media := mediaType(h.ContentType)
+	media := mediatype.Of(h.ContentType)
 	body = decodeTransfer(body, h.TransferEncoding)
 	switch {
 	case strings.HasPrefix(media, "multipart/"):

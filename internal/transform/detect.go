@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/rdf"
 )
 
@@ -30,7 +31,7 @@ const head = 3 << 10
 // Turtle, a line that is a statement, and JSON with a context; else by the header, whose aliases it knows; and where
 // that says nothing in particular, by the extension of the URL's path. Bytes are scanned, nothing is parsed.
 func MediaType(body []byte, contentType, address string) string {
-	header := parsedType(contentType)
+	header := mediatype.Of(contentType)
 	if known, ok := aliases[header]; ok {
 		header = known
 	}
@@ -45,7 +46,7 @@ func MediaType(body []byte, contentType, address string) string {
 		return byExtension[extension]
 	}
 	if header == "" || generic[header] {
-		if sniffed := parsedType(http.DetectContentType(body)); header == "" || sniffed != "application/octet-stream" {
+		if sniffed := mediatype.Of(http.DetectContentType(body)); header == "" || sniffed != "application/octet-stream" {
 			return sniffed
 		}
 	}

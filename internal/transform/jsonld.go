@@ -9,6 +9,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/jsonld"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/xmltoken"
 )
@@ -40,7 +41,7 @@ func (p *page) scripts() error {
 			continue
 		}
 		typ, _ := attr(n, "type")
-		if parsedType(strings.Trim(typ, white)) != typeJSONLD || n.FirstChild == nil || strings.Trim(n.FirstChild.Data, white) == "" {
+		if mediatype.Of(strings.Trim(typ, white)) != typeJSONLD || n.FirstChild == nil || strings.Trim(n.FirstChild.Data, white) == "" {
 			continue
 		}
 		p.part("JSON-LD", func() error { return p.script(n) })

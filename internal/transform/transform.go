@@ -23,6 +23,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/jsonld"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/rdf"
 )
 
@@ -115,7 +116,7 @@ type transformation struct {
 
 // read reads a document of whatever type.
 func (t *transformation) read(body []byte) {
-	mediaType := parsedType(t.contentType)
+	mediaType := mediatype.Of(t.contentType)
 	if vague(mediaType) {
 		mediaType = MediaType(body, t.contentType, t.url)
 	}
@@ -158,19 +159,10 @@ func (t *transformation) rdf(text []byte, syntax rdf.Syntax) error {
 
 // withCharset returns a media type with the encoding that a header says, if it says one.
 func withCharset(mediaType, contentType string) string {
-	if _, parameters, err := mime.ParseMediaType(contentType); err == nil && parameters["charset"] != "" {
+	if _, parameters, err := mime.ParseMediaType(contentType); err == nil && mediatype.Of(contentType) != "" && parameters["charset"] != "" {
 		return mime.FormatMediaType(mediaType, map[string]string{"charset": parameters["charset"]})
 	}
 	return mediaType
-}
-
-// parsedType returns the media type in a Content-Type header, also in one that is not quite well-formed.
-func parsedType(contentType string) string {
-	if t, _, err := mime.ParseMediaType(contentType); err == nil {
-		return t
-	}
-	t, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(t))
 }
 
 // blankOf returns what the blank nodes of the document at a URL begin with.

@@ -56,6 +56,10 @@ func TestRules(t *testing.T) {
 		{all, "http://h/?", "http://h/"},
 		{Rules{Strip: []string{"sid"}}, "http://h/?b&SID=1&a&sidx", "http://h/?b&a&sidx"},
 		{Rules{Sort: true}, "http://h/?b&a", "http://h/?a&b"},
+		{Rules{Strip: []string{"sid"}}, "http://h/?", "http://h/?"},
+		{Rules{Strip: []string{"sid"}}, "http://h/?&&a=&", "http://h/?&&a=&"},
+		{Rules{Strip: []string{"sid"}}, "http://h/?a&&sid=1&b", "http://h/?a&&b"},
+		{Rules{Strip: []string{"sid"}}, "http://h/?sid=1&&", "http://h/"},
 	} {
 		if got := c.rules.Apply(c.in); got != c.want {
 			t.Errorf("%+v: %s became %s, want %s", c.rules, c.in, got, c.want)

@@ -16,7 +16,7 @@ type Rules struct {
 	Index []string
 	// Sessions removes what names the session of a visitor: ;jsessionid=…, PHPSESSID=…, /(S(…))/.
 	Sessions bool
-	// Sort puts the parameters of a query in order; equal names keep theirs.
+	// Sort puts the parameters of a query in order, without those that are empty; equal names keep theirs.
 	Sort bool
 }
 
@@ -57,23 +57,28 @@ func (r *Rules) Apply(u string) string {
 	if slash >= hostEnd(address) && slices.Contains(r.Index, address[slash+1:]) {
 		address = address[:slash+1]
 	}
-	if has && (len(r.Strip) > 0 || r.Sort || r.Sessions) {
-		query = r.query(query)
-		has = query != ""
-	}
 	if !has {
+		return address
+	}
+	if query, has = r.query(query); !has {
 		return address
 	}
 	return address + "?" + query
 }
 
-func (r *Rules) query(query string) string {
-	params := strings.Split(query, "&")
-	params = slices.DeleteFunc(params, func(p string) bool { return p == "" || matchesName(r.Strip, name(p)) || r.Sessions && isSession(p) })
+// query returns what is left of a query, and whether anything is. Where no parameter is removed it stays as it was
+// linked, with those that are empty: it is the server's affair what "?" and "&&" mean to it.
+func (r *Rules) query(query string) (left string, has bool) {
+	all := strings.Split(query, "&")
+	isEmpty := func(p string) bool { return p == "" }
+	params := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return matchesName(r.Strip, name(p)) || r.Sessions && isSession(p) })
+	if r.Sort || len(params) < len(all) && !slices.ContainsFunc(params, func(p string) bool { return !isEmpty(p) }) {
+		params = slices.DeleteFunc(params, isEmpty)
+	}
 	if r.Sort {
 		slices.SortStableFunc(params, func(a, b string) int { return strings.Compare(name(a), name(b)) })
 	}
-	return strings.Join(params, "&")
+	return strings.Join(params, "&"), len(params) > 0
 }
 
 func name(param string) string {

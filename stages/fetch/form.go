@@ -10,6 +10,7 @@ import (
 
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/stages/internal/httpclient"
@@ -70,7 +71,7 @@ func samePage(a, b string) bool {
 }
 
 func isHTML(a *httpclient.Response) bool {
-	switch httpclient.MediaType(a.Header.Get("Content-Type")) {
+	switch mediatype.Of(a.Header.Get("Content-Type")) {
 	case "text/html", "application/xhtml+xml":
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/httpclient"
@@ -52,7 +53,7 @@ func isCompressedSitemap(url, mediaType string) bool {
 // ignored ends a request whose answer is of a type that is not taken.
 func (x *exchange) ignored(a *httpclient.Response) {
 	x.count("ignored_types")
-	is := httpclient.MediaType(a.Header.Get("Content-Type"))
+	is := mediatype.Of(a.Header.Get("Content-Type"))
 	because := "no pattern takes it"
 	if _, pattern := x.media.Take(is); pattern != "" {
 		because = pattern

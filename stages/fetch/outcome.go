@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/httpclient"
 	"github.com/webrace/webrace/stages/internal/netguard"
@@ -117,7 +118,7 @@ func (x *exchange) notModified(ctx context.Context, a *httpclient.Response, out 
 func (x *exchange) document(a *httpclient.Response) *webrace.Document {
 	return &webrace.Document{
 		URL: x.req.URL, Reach: x.req.Reach, Visit: x.req.Visit, Status: a.Status, Header: a.Header, Origin: a.Origin,
-		At: a.At, Took: a.Took, MediaType: httpclient.MediaType(a.Header.Get("Content-Type")), Redirects: x.req.Redirects,
+		At: a.At, Took: a.Took, MediaType: mediatype.Of(a.Header.Get("Content-Type")), Redirects: x.req.Redirects,
 		Secret: x.req.Secret,
 	}
 }

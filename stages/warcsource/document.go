@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/storage/objects/warc"
@@ -41,10 +42,9 @@ func (r *reading) document(rec *warc.Record) (*webrace.Document, error) {
 	if response.Truncated {
 		r.env.Counter("truncated").Add(1)
 	}
-	mediaType, _, _ := strings.Cut(cmp.Or(response.Header.Get("Content-Type"), response.MediaType), ";")
 	return &webrace.Document{
 		URL: url, Outcome: webrace.Fetched, Status: response.Status, Header: response.Header, Origin: response.Origin, At: at,
-		MediaType: strings.ToLower(strings.TrimSpace(mediaType)), Body: response.Body, Truncated: response.Truncated,
+		MediaType: cmp.Or(mediatype.Of(response.Header.Get("Content-Type")), mediatype.Of(response.MediaType)), Body: response.Body, Truncated: response.Truncated,
 		Digest: sha256.Sum256(response.Body),
 	}, nil
 }

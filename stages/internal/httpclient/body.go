@@ -82,26 +82,3 @@ func drain(response *http.Response) {
 		_, _ = io.CopyN(io.Discard, response.Body, drainable)
 	}
 }
-
-// MediaType returns the type that a Content-Type header names, in lower case and without parameters;
-// nothing if it names none.
-func MediaType(contentType string) string {
-	name, _, _ := strings.Cut(contentType, ";")
-	name = strings.ToLower(strings.Trim(name, " \t"))
-	top, sub, _ := strings.Cut(name, "/")
-	if !isToken(top) || !isToken(sub) {
-		return ""
-	}
-	return name
-}
-
-// isToken says whether s is a token (RFC 9110, section 5.6.2).
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
-			return false
-		}
-	}
-	return s != ""
-}

@@ -119,33 +119,6 @@ func TestAReaderThatGivesNothingIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestMediaTypes(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"text/html": "text/html", "Text/HTML;charset=x": "text/html", " text/html\t; a": "text/html", "application/rss+xml": "application/rss+xml",
-		"": "", "text": "", "text/": "", "/html": "", "text/html/x": "", "text html": "", "text/ht ml": "", "téxt/html": "", ";": "",
-	} {
-		if got := MediaType(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func FuzzMediaType(f *testing.F) {
-	for _, s := range []string{"text/html; charset=utf-8", "a/b", "", ";/"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := MediaType(s)
-		if got == "" {
-			return
-		}
-		if got != strings.ToLower(got) || strings.Count(got, "/") != 1 || strings.ContainsAny(got, "; \t\r\n") || MediaType(got) != got {
-			t.Errorf("%q: %q", s, got)
-		}
-	})
-}
-
 // FuzzDecode holds whatever claims to be encoded to the limit, and to the standard library's opinion of
 // a valid gzip stream; what is called whole is decoded, or as it came.
 func FuzzDecode(f *testing.F) {

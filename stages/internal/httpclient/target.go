@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/internal/contentcoding"
+	"github.com/webrace/webrace/internal/mediatype"
 )
 
 // Target is a URL as a request needs it.
@@ -74,7 +75,7 @@ func (t Target) Origin() string { return t.Scheme + "://" + t.Host }
 
 // ignores reports whether the body of a response is left where it is, for what it is.
 func (t Target) ignores(a *Response) bool {
-	return t.Takes != nil && contentcoding.HasDocument(a.Status) && !t.Takes(MediaType(a.Header.Get("Content-Type")))
+	return t.Takes != nil && contentcoding.HasDocument(a.Status) && !t.Takes(mediatype.Of(a.Header.Get("Content-Type")))
 }
 
 // requestURL returns the URL for net/http such that the path goes out as it is. Reading it with net/url

@@ -15,7 +15,7 @@ type Options struct {
 	StripParams   bool `toml:"strip_tracking" doc:"remove the query parameters that only tell who followed a link"`
 	StripSessions bool `toml:"strip_sessions" doc:"remove what names the session of a visitor: ;jsessionid=…, PHPSESSID=…, /(S(…))/"`
 	FoldIndex     bool `toml:"fold_index" doc:"take index.html and its like for their directory"`
-	SortQuery     bool `toml:"sort_query" doc:"put the parameters of a query in order"`
+	SortQuery     bool `toml:"sort_query" doc:"put the parameters of a query in order, without those that are empty"`
 }
 
 // Defaults are the options that stages have unless they are told otherwise.
