@@ -26,7 +26,8 @@ type BatchProcessor interface {
 }
 
 // Source produces items until it is exhausted (nil) or fails. ctx ends when the run drains: Run then
-// stops producing and returns nil.
+// stops producing and returns nil. After an error Run may be called again ([RetryFirst]): it goes on where it stands,
+// as it would after a crash, while items that it has given before may still be in work.
 type Source interface {
 	Run(ctx context.Context, out Emitter) error
 }
