@@ -116,7 +116,7 @@ func TestDataDemoShowsWhoSaysWhat(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(formats), "\n"); len(lines) < 8 || strings.Count(formats, "\t0\n") != len(lines)-1 {
 		t.Errorf("not eight formats, or not one with a problem:\n%s", formats)
 	}
-	place := "JSON-LD: line 14, column 3: loading document failed: this is no JSON: there is ']' where a value is expected"
+	place := "JSON-LD: line 14, column 3: loading document failed: this is no JSON: there is ']' where a value is expected (a comma behind the last value, which the option lenient allows)"
 	if got := saidBehind(t, said, "What could not be read. The rest of that page counts:"); got != at+"regatta.html\t1\t"+place+"\n" {
 		t.Errorf("problems:\n%s", got)
 	}

@@ -57,9 +57,12 @@ func (e *emitter) nodes(nodes []*node) {
 		if e.ended() {
 			return
 		}
-		if n.isNode() {
-			e.node(n, e.subject(n))
+		if !n.isNode() {
+			e.note(n.at, leftOut, unowned, "")
+			continue
 		}
+		e.at = n.at
+		e.node(n, e.subject(n))
 	}
 }
 
@@ -79,10 +82,18 @@ func (e *emitter) resource(id string) webrace.Term {
 		}
 		return e.blanks[id]
 	}
-	if e.name(id, "bytes of an IRI"); e.err != nil || !isIRI(id) {
+	if e.name(id, "bytes of an IRI"); e.err != nil {
 		return ""
 	}
-	return rdf.NewIRI(id)
+	iri, ok := e.iri(id)
+	if !ok {
+		e.note(e.at, leftOut, "what is said by a name that is no absolute IRI", id)
+		return ""
+	}
+	if len(iri) > len(id) {
+		e.name(iri, "bytes of an IRI")
+	}
+	return rdf.NewIRI(iri)
 }
 
 // name counts an IRI or a language, of which a document can have many terms though it writes it once, in a context.
@@ -104,11 +115,17 @@ func (e *emitter) within(n, limit int, what string) {
 }
 
 // predicate returns the term of a property; empty if it is not well-formed, as a blank node is not.
-func (e *emitter) predicate(iri string) webrace.Term {
+func (e *emitter) predicate(prop *property) webrace.Term {
+	iri := prop.iri
 	term, ok := e.predicates[iri]
 	if !ok {
+		if len(prop.values) > 0 {
+			e.at = prop.values[0].at
+		}
 		if !strings.HasPrefix(iri, "_:") {
 			term = e.resource(iri)
+		} else {
+			e.note(e.at, leftOut, "a property is a blank node", iri)
 		}
 		e.predicates[iri] = term
 	}
@@ -143,7 +160,7 @@ func (e *emitter) node(n *node, subject webrace.Term) {
 	}
 	e.nodes(n.included)
 	for _, prop := range n.reverse {
-		predicate := e.predicate(prop.iri)
+		predicate := e.predicate(&prop)
 		for _, v := range prop.values {
 			from := e.subject(v)
 			e.quad(from, predicate, subject)
@@ -151,7 +168,7 @@ func (e *emitter) node(n *node, subject webrace.Term) {
 		}
 	}
 	for _, prop := range n.props {
-		predicate := e.predicate(prop.iri)
+		predicate := e.predicate(&prop)
 		for _, v := range prop.values {
 			if e.ended() {
 				return
@@ -249,12 +266,22 @@ func (e *emitter) literal(n *node) webrace.Term {
 		} else {
 			standard = rdf.XSDDouble
 		}
+		if strings.HasSuffix(lexicalForm, "INF") {
+			e.note(n.value.at, readAs, "a number that no double can hold is infinite", n.value.text)
+		}
 	}
 	e.within(len(lexicalForm), e.limits.Literal, "bytes of a literal")
 	e.name(datatype, "bytes of an IRI")
 	e.name(n.language, "bytes of a language tag")
+	if e.ended() || !e.isLanguage(n.language) {
+		return ""
+	}
+	if n.has&hasDirection != 0 && e.direction == "" {
+		e.note(e.at, leftOut, "the direction of a text, for which RDF has no place", n.direction)
+	}
+	datatype, ok := e.datatype(datatype)
 	switch {
-	case e.ended(), datatype != "" && !isIRI(datatype), n.language != "" && !isLanguage(n.language):
+	case !ok:
 		return ""
 	case n.has&hasDirection != 0 && e.direction == "i18n-datatype":
 		return rdf.NewTyped(lexicalForm, "https://www.w3.org/ns/i18n#"+strings.ToLower(n.language)+"_"+n.direction)
@@ -266,10 +293,28 @@ func (e *emitter) literal(n *node) webrace.Term {
 	return rdf.NewTyped(lexicalForm, datatype)
 }
 
+func (e *emitter) datatype(name string) (iri string, ok bool) {
+	if name == "" {
+		return "", true
+	}
+	if iri, ok = e.iri(name); !ok {
+		e.note(e.at, leftOut, "a value whose datatype is no absolute IRI", name)
+	}
+	return iri, ok
+}
+
+func (e *emitter) isLanguage(tag string) bool {
+	ok := tag == "" || isLanguage(tag)
+	if !ok {
+		e.note(e.at, leftOut, "a text in what is no language", tag)
+	}
+	return ok
+}
+
 // compound yields a text with a direction as a blank node.
 func (e *emitter) compound(subject, predicate webrace.Term, n *node) {
 	e.name(n.language, "bytes of a language tag")
-	if e.ended() || n.language != "" && !isLanguage(n.language) {
+	if e.ended() || !e.isLanguage(n.language) {
 		return
 	}
 	literal := e.newBlank()

@@ -113,11 +113,16 @@ func (m *mapped) apply(n *node) *node {
 			n.index = m.index
 		}
 	case m.d.container&inID != 0:
+		id, _ := m.expandIRI(m.a, m.index, true, false)
 		if n.has&hasID == 0 && n.isNode() {
 			n.has |= hasID
-			n.id, _ = m.expandIRI(m.a, m.index, true, false)
+			n.id = id
+		} else if id != n.id {
+			m.note(n.at, leftOut, "the key is not the id of what it has, which has another or can have none", m.index)
 		}
-	case m.d.container&inType != 0 && n.isNode():
+	case m.d.container&inType != 0 && !n.isNode():
+		m.note(n.at, leftOut, "the key is no type of what it has, which can have none", m.index)
+	case m.d.container&inType != 0:
 		n.has |= hasType
 		n.typeList = true
 		n.types = append([]string{m.iri}, n.types...)
@@ -132,6 +137,7 @@ func (m *mapped) indexProperty(n *node) {
 	}
 	iri, ok := m.expandIRI(m.a, m.d.index, false, true)
 	if !ok {
+		m.note(m.at.at, leftOut, "the property of an index stands for nothing", m.d.index)
 		return
 	}
 	index := m.expandValue(m.a, m.d.index, &value{kind: text, at: m.at.at, text: m.index})

@@ -9,9 +9,10 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// Error says why a document, or a context that it names, is no JSON-LD.
+// Error says why a document, or a context that it names, is no JSON-LD; or what of one that is read is left out, or
+// read as something else than is written.
 type Error struct {
-	Code         string // the standard's word for it (JSON-LD 1.1 API, section 9.6.2), as "invalid local context"
+	Code         string // the standard's word for it (JSON-LD 1.1 API, section 9.6.2), as "invalid local context"; or "left out", "read as"
 	Says         string // what is wrong
 	Context      string // the URL of the context in which it is wrong; empty for the document itself
 	Line, Column int    // where, in that text, from 1; columns count characters
@@ -49,6 +50,9 @@ type watch struct {
 	steps int
 	about *source
 	at    int32 // where, in that text, the algorithm is
+
+	escape, lenient bool // as the options say
+	notes           notes
 }
 
 // source is a text that values were read from.
@@ -82,11 +86,15 @@ func (w *watch) fail(v *value, code, format string, args ...any) {
 }
 
 func (w *watch) failAt(at int32, code, says string) {
+	panic(failure{w.errorAt(at, code, says)})
+}
+
+func (w *watch) errorAt(at int32, code, says string) *Error {
 	line, column := w.position(at)
 	if len(says) > maxSays {
 		says = strings.ToValidUTF8(says[:maxSays], "") + "…"
 	}
-	panic(failure{&Error{Code: code, Says: says, Context: w.about.url, Line: line, Column: column}})
+	return &Error{Code: code, Says: says, Context: w.about.url, Line: line, Column: column}
 }
 
 // maxSays is how long a message can be, which quotes the document.

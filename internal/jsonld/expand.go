@@ -85,6 +85,7 @@ func (p *processor) expand(a *active, property string, v *value, fromMap bool) e
 		return p.expandObject(a, property, v, fromMap)
 	}
 	if property == "" || property == "@graph" {
+		p.note(v.at, leftOut, unowned, "")
 		return expanded{}
 	}
 	if d := a.term(property); d != nil && d.context != nil {
@@ -252,6 +253,7 @@ func (x *expansion) members(a *active, v *value) {
 		iri, ok := x.expandIRI(a, key, false, true)
 		switch {
 		case !ok:
+			x.unknownKey(a, key, &items[i])
 		case iri == "@nest":
 			if x.property == "@reverse" {
 				x.fail(&items[i], "invalid reverse property map", "@nest cannot be in @reverse")
@@ -261,10 +263,25 @@ func (x *expansion) members(a *active, v *value) {
 			x.keyword(a, iri, &items[i])
 		case strings.Contains(iri, ":"):
 			x.entry(a, key, iri, &items[i])
+		default:
+			x.unknownKey(a, key, &items[i])
 		}
 	}
 	for _, i := range nests {
 		x.nested(a, keys[i], &items[i])
+	}
+}
+
+// unknownKey tells of a key that stands for nothing, unless a context says so of it.
+func (x *expansion) unknownKey(a *active, key string, v *value) {
+	switch {
+	case a.term(key) != nil:
+	case looksLikeKeyword(key):
+		x.note(v.at, leftOut, "a key looks like a keyword, and is none", key)
+	case a.pristine():
+		x.note(v.at, leftOut, "there is no @context that says what keys stand for", "")
+	default:
+		x.note(v.at, leftOut, "no @context says what a key stands for", key)
 	}
 }
 
@@ -292,10 +309,9 @@ func (x *expansion) finish() expanded {
 	free := x.property == "" || x.property == "@graph"
 	switch {
 	case n.has&hasValue != 0:
-		if !x.finishValue() || free {
+		if !x.finishValue() {
 			return expanded{}
 		}
-		return one(n)
 	case n.has&(hasSet|hasList) != 0:
 		if rest := n.has &^ hasIndex; rest != hasSet && rest != hasList || len(n.props) > 0 {
 			x.fail(x.of, "invalid set or list object", "beside @set or @list there can be @index alone")
@@ -303,10 +319,14 @@ func (x *expansion) finish() expanded {
 		if n.has&hasSet != 0 {
 			return x.set
 		}
-		if free {
-			return expanded{}
-		}
-	case n.has == hasLanguage && len(n.props) == 0, free && n.isEmpty(), free && n.has == hasID && len(n.props) == 0:
+	case n.has == hasLanguage && len(n.props) == 0:
+		x.note(n.at, leftOut, "a language without a value says nothing", "")
+		return expanded{}
+	case free && n.isEmpty(), free && n.has == hasID && len(n.props) == 0:
+		return expanded{}
+	}
+	if free && !n.isNode() {
+		x.note(n.at, leftOut, unowned, "")
 		return expanded{}
 	}
 	return one(n)
@@ -331,8 +351,15 @@ func (x *expansion) finishValue() bool {
 			"@value is a string, a number, true, false or null, not %s", n.value.kind)
 	case n.has&hasLanguage != 0 && !n.value.isString():
 		x.fail(n.value, "invalid language-tagged value", "only a string has a language, not %s", n.value.kind)
-	case n.has&hasType != 0 && (n.typeList || len(n.types) != 1 || !isIRI(n.types[0])):
-		x.fail(x.of, "invalid typed value", "the type of a value is one IRI")
+	case n.has&hasType != 0:
+		x.at = n.at
+		single := !n.typeList && len(n.types) == 1
+		if single {
+			_, single = x.iri(n.types[0])
+		}
+		if !single {
+			x.fail(x.of, "invalid typed value", "the type of a value is one IRI")
+		}
 	}
 	return true
 }

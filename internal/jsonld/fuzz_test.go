@@ -14,7 +14,8 @@ import (
 
 // FuzzToRDF reads a document under a context of its own URL. Whatever the two are:
 //   - it says the same if the keys of all objects stand in another order, and if no context is compiled to be shared,
-//   - what it says is well-formed N-Quads.
+//   - what it says is well-formed N-Quads, also where IRIs are percent-encoded and what is no JSON is passed over,
+//   - what is JSON is read as strictly if more than that may be.
 func FuzzToRDF(f *testing.F) {
 	for _, seed := range fuzzSeeds {
 		f.Add(seed[0], seed[1])
@@ -37,6 +38,15 @@ func FuzzToRDF(f *testing.F) {
 		contexts := NewContexts(map[string][]byte{fuzzContext: []byte(contextBody)})
 		got, err := say(t.Context(), body, contexts, true)
 		wellFormed(t, got)
+		o := Options{Base: "https://example.org/d/", Contexts: contexts, Limits: fuzzLimits, Lenient: true, Told: func(*Error) {}}
+		leniently, errLeniently := collect(t.Context(), body, o)
+		strictly, errStrictly := collect(t.Context(), body, Options{Base: o.Base, Contexts: contexts, Limits: fuzzLimits})
+		if errStrictly == nil && (errLeniently != nil || testutil.Isomorphic(strictly, leniently) != "") {
+			t.Fatalf("leniently it says %v (%v), not %v", leniently, errLeniently, strictly)
+		}
+		o.Escape = true
+		escaped, _ := collect(t.Context(), body, o)
+		wellFormed(t, escaped)
 		for name, other := range map[string]func() ([]rdf.Quad, error){
 			"without compiled contexts": func() ([]rdf.Quad, error) { return say(t.Context(), body, contexts, false) },
 			"with its keys reversed": func() ([]rdf.Quad, error) {
@@ -83,6 +93,16 @@ func say(ctx context.Context, body string, contexts *Contexts, compiled bool) (q
 		}
 	})
 	return quads, err
+}
+
+func collect(ctx context.Context, body string, o Options) (quads []rdf.Quad, err error) {
+	for q, err := range ToRDF(ctx, []byte(body), o) {
+		if err != nil {
+			return quads, err
+		}
+		quads = append(quads, q)
+	}
+	return quads, nil
 }
 
 func wellFormed(t *testing.T, quads []rdf.Quad) {

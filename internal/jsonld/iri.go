@@ -25,6 +25,7 @@ func (p *processor) expandIRIWith(a *active, s string, relative, vocab bool, l *
 	if d := a.term(s); d != nil && (vocab || isKeyword(d.iri)) {
 		return d.iri, d.iri != ""
 	}
+	s = p.trimmed(s)
 	if colon := strings.IndexByte(s, ':'); colon > 0 {
 		prefix, suffix := s[:colon], s[colon+1:]
 		if prefix == "_" || strings.HasPrefix(suffix, "//") {

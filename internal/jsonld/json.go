@@ -124,7 +124,7 @@ func same(a, b *value) bool {
 }
 
 // reader reads JSON (RFC 8259). Bytes that are no UTF-8 become U+FFFD, and so do halves of surrogate pairs. Of a key
-// that an object has twice, the last value counts, as in browsers.
+// that an object has twice, the last value counts, as in browsers. All of this is told.
 type reader struct {
 	*watch
 	body  string
@@ -154,7 +154,9 @@ func (r *reader) space() {
 		case ' ', '\t', '\n', '\r':
 			r.at++
 		default:
-			return
+			if !r.lenient || !r.passOver() {
+				return
+			}
 		}
 	}
 }
@@ -167,7 +169,7 @@ func (r *reader) want(expected string) {
 		found = fmt.Sprintf("there is %q", c)
 	}
 	r.failAt(int32(r.at), "loading document failed",
-		fmt.Sprintf("this is no JSON: %s where %s is expected", found, expected))
+		fmt.Sprintf("this is no JSON: %s where %s is expected%s", found, expected, r.hint()))
 }
 
 func (r *reader) value() value {
@@ -223,7 +225,9 @@ func (r *reader) array() *container {
 			if r.space(); r.end(']') {
 				break
 			}
-			r.expect(',', `"," or "]"`)
+			if r.expect(',', `"," or "]"`); r.endAfterComma(']') {
+				break
+			}
 		}
 	}
 	r.depth++
@@ -251,26 +255,29 @@ func (r *reader) object() *container {
 			if r.space(); r.end('}') {
 				break
 			}
-			r.expect(',', `"," or "}"`)
+			if r.expect(',', `"," or "}"`); r.endAfterComma('}') {
+				break
+			}
 		}
 	}
 	r.depth++
 	if len(r.stack) == base {
 		return nil
 	}
-	c := newObject(r.keys[first:], r.stack[base:])
+	c := r.newObject(r.keys[first:], r.stack[base:])
 	r.keys, r.stack = r.keys[:first], r.stack[:base]
 	return c
 }
 
 // newObject copies keys and values. Of a key that is there twice the last value is kept, where the first was.
-func newObject(keys []string, items []value) *container {
+func (r *reader) newObject(keys []string, items []value) *container {
 	c := &container{keys: make([]string, 0, len(keys)), items: make([]value, 0, len(items))}
 	if len(keys) >= manyKeys {
 		c.index = make(map[string]int32, len(keys))
 	}
 	for i, key := range keys {
 		if before := c.find(key); before >= 0 {
+			r.note(items[i].at, leftOut, "of a key that an object has twice, the first value", key)
 			c.items[before] = items[i]
 			continue
 		}
@@ -342,12 +349,19 @@ func (r *reader) string() string {
 			if decoded != nil {
 				s = string(append(decoded, s...))
 			}
-			return strings.ToValidUTF8(s, "\ufffd")
+			valid := strings.ToValidUTF8(s, "\ufffd")
+			if len(valid) != len(s) || valid != s {
+				r.note(int32(start), readAs, "bytes that are no UTF-8 are U+FFFD", "")
+			}
+			return valid
 		case c == '\\':
 			decoded = append(decoded, r.body[start:r.at]...)
 			r.at++
 			decoded = r.escape(decoded)
 			start = r.at
+		case c < ' ' && r.lenient:
+			r.note(int32(r.at), readAs, "a control character in a string is not escaped", string(c))
+			r.at++
 		case c < ' ':
 			r.want("a character of a string (control characters are escaped)")
 		default:
@@ -380,6 +394,7 @@ func (r *reader) escape(decoded []byte) []byte {
 		}
 		r.at = before // it is no second half, but a character of its own
 	}
+	r.note(int32(r.at), readAs, "half of a pair of surrogates is U+FFFD", "")
 	return utf8.AppendRune(decoded, utf8.RuneError)
 }
 

@@ -24,7 +24,16 @@ type Options struct {
 	// Direction says what becomes of the base direction of a text: nothing if empty; else "i18n-datatype" or
 	// "compound-literal".
 	Direction string
-	Limits    Limits
+	// Escape is to percent-encode what no IRI can have, as a space or a brace, and to pass over white space around a
+	// reference, as other syntaxes do in pages. The standard leaves out all that is said by such an IRI.
+	Escape bool
+	// Lenient is to read what pages have in their scripts and is no JSON: comments, control characters, the marks of a
+	// section of text (CDATA), and a comma behind the last value.
+	Lenient bool
+	// Told, if set, is told of what says nothing in RDF and is left out, and of what is read as something else than is
+	// written: each thing once, with its place.
+	Told   func(*Error)
+	Limits Limits
 }
 
 // Limits are how much a document may ask for. A field of zero is the default, a negative one is no limit. A document
@@ -51,12 +60,12 @@ func (l Limits) withDefaults() Limits {
 // of graphs are kept. The first error is the last thing that is yielded: an [Error], a [rdf.LimitError], or that of
 // ctx, which is looked at every 1,000 steps. What was yielded before an error is not all that the document says.
 //
-// What is no well-formed RDF is left out, as the standard says: relative IRIs without a base, and blank nodes as
-// properties.
+// What is no well-formed RDF is left out, as the standard says, and told: relative IRIs without a base, blank nodes as
+// properties, keys that stand for nothing.
 func ToRDF(ctx context.Context, body []byte, o Options) iter.Seq2[rdf.Quad, error] {
 	return func(yield func(rdf.Quad, error) bool) {
 		limits := o.Limits.withDefaults()
-		w := &watch{ctx: ctx, about: &source{body: string(body)}}
+		w := &watch{ctx: ctx, about: &source{body: string(body)}, escape: o.Escape, lenient: o.Lenient, notes: notes{tell: o.Told}}
 		var nodes []*node
 		err := catch(func() {
 			if len(body) > math.MaxInt32 {
@@ -71,6 +80,7 @@ func ToRDF(ctx context.Context, body []byte, o Options) iter.Seq2[rdf.Quad, erro
 			}
 			err = e.err
 		}
+		w.noteMore()
 		if err != nil {
 			yield(rdf.Quad{}, err)
 		}

@@ -11,6 +11,7 @@ func (x *expansion) keyword(a *active, keyword string, v *value) {
 	if (bit == hasReverse && x.hasReverse || bit != hasReverse && n.has&bit != 0) && bit != hasIncluded && bit != hasType {
 		x.fail(v, "colliding keywords", "the object has %s twice, or a term that stands for it", keyword)
 	}
+	x.at = v.at
 	switch bit {
 	case hasID:
 		x.wantString(v, "invalid @id value", keyword)
@@ -39,6 +40,7 @@ func (x *expansion) keyword(a *active, keyword string, v *value) {
 		n.index = v.text
 	case hasList:
 		if x.property == "" || x.property == "@graph" {
+			x.note(v.at, leftOut, unowned, "")
 			return
 		}
 		n.list = x.expand(a, x.property, v, false).nodes
@@ -49,7 +51,8 @@ func (x *expansion) keyword(a *active, keyword string, v *value) {
 		x.reversed(a, v)
 		return
 	default:
-		return // a keyword that means nothing here
+		x.note(v.at, leftOut, "a keyword means nothing here", keyword)
+		return
 	}
 	n.has |= bit
 }
@@ -76,6 +79,8 @@ func (x *expansion) types(v *value) {
 		x.wantString(&values[i], "invalid type value", "@type")
 		if iri, ok := x.expandIRI(x.typeScope, values[i].text, true, true); ok {
 			n.types = append(n.types, iri)
+		} else {
+			x.note(values[i].at, leftOut, "a type stands for nothing", values[i].text)
 		}
 	}
 }

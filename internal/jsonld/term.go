@@ -36,6 +36,7 @@ func (p *processor) defineTerm(a *active, l *local, term string) {
 	p.apply(1)
 	p.checkTermName(term, v)
 	if looksLikeKeyword(term) && term != "@type" {
+		p.note(v.at, leftOut, "a term looks like a keyword, and is none", term)
 		return
 	}
 	before := a.term(term)
@@ -135,6 +136,7 @@ func (p *processor) defineReverse(a *active, l *local, d *definition, v, reverse
 		p.fail(reverse, "invalid IRI mapping", "@reverse is an IRI, not %s", reverse.kind)
 	}
 	if looksLikeKeyword(reverse.text) {
+		p.note(reverse.at, leftOut, "a term stands for what looks like a keyword, and is none", reverse.text)
 		return nil
 	}
 	iri, ok := p.expandIRIWith(a, reverse.text, false, true, l)
@@ -198,6 +200,7 @@ func (p *processor) defineIRI(a *active, l *local, d *definition, term string, v
 
 func (p *processor) defineByID(a *active, l *local, d *definition, term string, id *value, simple bool) bool {
 	if !isKeyword(id.text) && looksLikeKeyword(id.text) {
+		p.note(id.at, leftOut, "a term stands for what looks like a keyword, and is none", id.text)
 		return false
 	}
 	iri, ok := p.expandIRIWith(a, id.text, false, true, l)

@@ -14,16 +14,17 @@ import (
 	"github.com/webrace/webrace/internal/xmltoken"
 )
 
-func (t *transformation) jsonldOptions(base string) jsonld.Options {
+func (t *transformation) jsonldOptions(base string, told func(error)) jsonld.Options {
 	return jsonld.Options{
-		Base: base, Blank: strings.TrimPrefix(t.blank, "_:"), Contexts: t.options.Contexts,
-		Limits: t.limits.Limits,
+		Base: base, Blank: strings.TrimPrefix(t.blank, "_:"), Contexts: t.options.Contexts, Escape: true, Lenient: t.options.Lenient,
+		Told: func(e *jsonld.Error) { told(e) }, Limits: t.limits.Limits,
 	}
 }
 
 // jsonLD reads a document of JSON-LD.
 func (t *transformation) jsonLD(text []byte) error {
-	for q, err := range jsonld.ToRDF(t.ctx, text, t.jsonldOptions(t.url)) {
+	told := func(e error) { t.problem(e.Error()) }
+	for q, err := range jsonld.ToRDF(t.ctx, text, t.jsonldOptions(t.url, told)) {
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,8 @@ func (p *page) script(n *html.Node) error {
 			text = string(xmltoken.Decode([]byte(text)))
 		}
 	}
-	for q, err := range jsonld.ToRDF(p.ctx, []byte(text), p.jsonldOptions(p.baseIRI)) {
+	told := func(e error) { p.problem("JSON-LD: " + p.inPage(n, e).Error()) }
+	for q, err := range jsonld.ToRDF(p.ctx, []byte(text), p.jsonldOptions(p.baseIRI, told)) {
 		if err != nil {
 			return p.inPage(n, err)
 		}

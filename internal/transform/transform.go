@@ -33,6 +33,7 @@ type Options struct {
 	Roles bool // also the roles that elements have, which most pages say for screen readers (Role Attribute 1.0)
 
 	Contexts *jsonld.Contexts // of JSON-LD; nil for those that are built in
+	Lenient  bool             // JSON-LD may have comments, control characters, marks of CDATA, and a comma behind the last value
 
 	// Vocabularies are what is known of vocabularies, by what the IRIs of their terms begin with: for properties of
 	// Microdata, and of RDFa where the page names the vocabulary. Of schema.org's, additionalType is known.

@@ -25,6 +25,8 @@ type Options struct {
 	Page  bool `toml:"page" doc:"also say the title, the addresses, the images and the links of pages"`
 	Roles bool `toml:"roles" doc:"also say the roles of elements, which most pages name for screen readers alone"`
 
+	Lenient bool `toml:"lenient" doc:"also read JSON-LD that is not quite JSON: with comments, control characters in texts, marks of CDATA, or a comma behind the last value; each is among the problems"`
+
 	Contexts map[string]pipeline.File `toml:"contexts" doc:"contexts of JSON-LD by their URL, each a file; that of schema.org is built in, and none is ever fetched"`
 
 	MaxTriples     int               `toml:"max_triples" doc:"triples of a document; with more, it is not whole"`
@@ -66,7 +68,7 @@ func init() {
 		Doc: "Of pages it reads JSON-LD, Microdata, RDFa 1.1, Open Graph and Dublin Core in `meta`, and microformats. It goes by the media type, " +
 			"which `detect` in front of it finds out. A document of RDF that is malformed, cut or exceeds a limit is not whole, and says so; in a page each script stands alone. " +
 			"What a document says is of its own URL: names of graphs in it are dropped. A document that has a graph already which is not whole, because a stage in front of this one, such as `xslt`, could not read it, passes as it came. `triples` counts them, `silent` documents that say nothing, " +
-			"`unwhole` those that are not whole, `problems` parts that could not be read, and `exceeded_…` documents that exceed a limit.",
+			"`unwhole` those that are not whole, `problems` what could not be read, was left out, or was read as something else than is written, and `exceeded_…` documents that exceed a limit.",
 		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs: pipeline.NoParts, // of a body it makes use, but cache need not read those of documents that were not fetched anew
 		Out: []pipeline.Port{{
@@ -99,7 +101,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		contexts[url] = text
 	}
 	s.options = transform.Options{
-		Page: o.Page, Roles: o.Roles, Contexts: jsonld.NewContexts(contexts),
+		Page: o.Page, Roles: o.Roles, Lenient: o.Lenient, Contexts: jsonld.NewContexts(contexts),
 		Limits: transform.Limits{
 			Limits: jsonld.Limits{
 				Limits:      rdf.Limits{Triples: o.MaxTriples, Literal: int(o.MaxLiteral), IRI: int(o.MaxIRI), Depth: o.MaxDepth},

@@ -98,6 +98,24 @@ func TestContextsAndLimitsAreTheOptions(t *testing.T) {
 	}
 }
 
+func TestLenientIsAnOption(t *testing.T) {
+	t.Parallel()
+	said := &webrace.Document{
+		URL: "http://example.org/a", Outcome: webrace.Fetched, MediaType: "application/ld+json", Body: []byte(`{"http://example.org/p": ["Nina",]}`),
+	}
+	for _, lenient := range []bool{false, true} {
+		o := defaults()
+		o.Lenient = lenient
+		r := stagetest.Try(t, stagetest.Case{Type: "transform", Options: o, Inputs: []any{said}})
+		if len(r.Failures) > 0 || len(r.Out[""]) != 1 {
+			t.Fatalf("%v, %d documents", r.Failures, len(r.Out[""]))
+		}
+		if g := r.Out[""][0].(*webrace.Document).Graph; g.Whole != lenient || len(g.Problems) != 1 {
+			t.Errorf("lenient %v: %+v", lenient, g)
+		}
+	}
+}
+
 func TestOptionsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for option, set := range map[string]func(*Options){
