@@ -19,15 +19,44 @@ import (
 // microformatsNS is where the IRIs of types and properties of microformats are, which have none of their own.
 const microformatsNS = "http://microformats.org/profile/"
 
-// roots are the classes of items: others that look like one, as h-full, are names of styles.
-var roots = func() map[string]bool {
+// firstRoots are the classes of items of the first microformats.
+var firstRoots = set("adr geo hentry hfeed hnews hproduct hrecipe hresume hreview hreview-aggregate vcard vevent")
+
+// heights are classes that look like those of items, and are what libraries of styles (Tailwind, Bootstrap, Tachyons)
+// call heights: pages have them on hundreds of elements.
+var heights = set("h-auto h-dvh h-fit h-full h-inherit h-lh h-lvh h-max h-min h-px h-screen h-svh")
+
+func set(words string) map[string]bool {
 	all := make(map[string]bool)
-	for class := range strings.FieldsSeq("h-adr h-card h-entry h-event h-feed h-geo h-item h-listing h-news h-product h-recipe h-resume " +
-		"h-review h-review-aggregate adr geo hentry hfeed hnews hproduct hrecipe hresume hreview hreview-aggregate vcard vevent") {
-		all[class] = true
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
 	}
 	return all
-}()
+}
+
+// isRoot reports whether a class is that of items: h- and words of lower-case letters with hyphens between, of which
+// the first can have digits if another follows, as that of a vendor (microformats2 parsing, "parse for microformats").
+func isRoot(class string) bool {
+	name, second := strings.CutPrefix(class, "h-")
+	if !second || heights[class] {
+		return firstRoots[class]
+	}
+	first := true
+	for word := range strings.SplitSeq(name, "-") {
+		for _, c := range []byte(word) {
+			switch {
+			case '0' <= c && c <= '9' && first && len(word) < len(name): // of a vendor
+			case c < 'a' || 'z' < c:
+				return false
+			}
+		}
+		if word == "" {
+			return false
+		}
+		first = false
+	}
+	return true
+}
 
 // microformats reads the items of a page. It is the last part that asks elements for their numbers: the library wants
 // its own.
@@ -173,7 +202,7 @@ func (m *items) item(item *microformats.Microformat) (webrace.Term, error) {
 	subject := m.newBlank()
 	m.subjects[key] = subject
 	for _, typ := range item.Type {
-		if !roots[typ] {
+		if !isRoot(typ) {
 			continue
 		}
 		if err := m.add(subject, typeTerm, rdf.NewIRI(microformatsNS+typ)); err != nil {
@@ -205,14 +234,8 @@ func (m *items) item(item *microformats.Microformat) (webrace.Term, error) {
 }
 
 // linked are the properties whose values are addresses.
-var linked = func() map[string]bool {
-	all := make(map[string]bool)
-	for name := range strings.FieldsSeq("url uid photo logo video audio sound key email impp syndication featured attach in-reply-to like-of " +
-		"repost-of bookmark-of follow-of read-of listen-of watch-of checkin") {
-		all[name] = true
-	}
-	return all
-}()
+var linked = set("url uid photo logo video audio sound key email impp syndication featured attach in-reply-to like-of " +
+	"repost-of bookmark-of follow-of read-of listen-of watch-of checkin")
 
 // timed are the properties whose values are times: a telephone number looks like a year.
 var timed = map[string]bool{

@@ -189,7 +189,7 @@ func namesProperty(name string) bool {
 // namesRoot reports whether a class is that of an item of microformats.
 func namesRoot(class string) bool {
 	for word := range strings.FieldsSeq(class) {
-		if roots[word] {
+		if isRoot(word) {
 			return true
 		}
 	}
