@@ -111,7 +111,7 @@ func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
 		return
 	}
 	joint := newJoint(group, func(i int, err error) { group[i].lease.done(err) })
-	out.begin(joint)
+	out.begin(joint, 0)
 	call := func() error { return p.ProcessBatch(n.run.ctx, group, out) }
 	err := n.guarded(call)
 	if some, ok := err.(*GroupError); ok && len(some.Errs) == len(group) {

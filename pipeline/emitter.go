@@ -10,8 +10,10 @@ import (
 // emitter is a worker's way out. It belongs to one goroutine.
 type emitter struct {
 	node    *node
-	lease   *lease // what new items join; nil in a source, and in what a keeper releases
-	emitted int    // since the current item came in
+	lease   *lease       // what new items join; nil in a source, and in what a keeper releases
+	branch  branch       // of the item that came in
+	emitted int          // since the current item came in
+	made    map[part]int // of these, those of other leases than that of the call
 	def     *outlet
 	sampler sampler
 	timed   bool // the call is timed, from began on
@@ -39,10 +41,11 @@ func (n *node) newProducer(as openness, stop <-chan struct{}) *emitter {
 	return &emitter{node: n, as: as, stop: stop}
 }
 
-// begin prepares for a call of the stage that is for this lease; returned and end close it, the first one before
-// its items are ended.
-func (e *emitter) begin(l *lease) {
-	e.lease, e.emitted = l, 0
+// begin prepares for a call of the stage that is for a branch of this lease; returned and end close it, the first one
+// before its items are ended.
+func (e *emitter) begin(l *lease, b branch) {
+	e.lease, e.branch, e.emitted = l, b.unsent(), 0
+	clear(e.made)
 	if e.timed = e.sampler.begin(); e.timed {
 		e.began = time.Now()
 	}
@@ -92,10 +95,7 @@ func (e *emitter) reject(ctx context.Context, it *Item, why error) error {
 		}
 		return e.produced(it, e.node.failed(it, why, 1, e))
 	}
-	if it.lease == nil {
-		it.lease = e.lease
-	}
-	e.emitted++ // which cannot be taken back
+	it = e.identified(it) // which counts it, as it cannot be taken back
 	if err := e.flush(ctx); err != nil {
 		return err
 	}
@@ -113,10 +113,7 @@ func (e *emitter) outlet(port string) (*outlet, error) {
 // send puts the item on every branch of the port. An item without a lease joins that of the item being
 // processed.
 func (e *emitter) send(ctx context.Context, it *Item, port string, o *outlet) error {
-	e.emitted++
-	if it.lease == nil {
-		it.lease = e.lease
-	}
+	it = e.identified(it)
 	e.node.taps.see(it, port)
 	if e.several {
 		if err := e.flush(ctx); err != nil {
@@ -130,6 +127,45 @@ func (e *emitter) send(ctx context.Context, it *Item, port string, o *outlet) er
 		}
 	}
 	return e.fanOut(ctx, it, o)
+}
+
+// part is one of the items that are made of those of a lease.
+type part struct {
+	lease  *lease
+	branch branch
+}
+
+// identified gives an item its lease, if it has none: that of the call. Of several that a call makes of one item, each
+// but the first is given a key of its own, see [KeyOf].
+func (e *emitter) identified(it *Item) *Item {
+	if it.lease == nil {
+		it.lease, it.branch = e.lease, e.branch
+	}
+	n, of := e.emitted, e.branch
+	e.emitted++
+	if it.lease != e.lease {
+		of = it.branch.unsent()
+		n = e.before(part{it.lease, of})
+	}
+	switch {
+	case n == 0, it.branch != of && !it.branch.sent(): // it is the first, or has a key of its own by Branch
+	case it.branch.sent(): // others may read it
+		it = it.branched(of.nth(e.node.branch, n))
+	default:
+		it.branch = of.nth(e.node.branch, n)
+	}
+	it.send()
+	return it
+}
+
+// before returns how often the call has emitted a part of another lease, and counts it.
+func (e *emitter) before(p part) int {
+	if e.made == nil {
+		e.made = make(map[part]int)
+	}
+	n := e.made[p]
+	e.made[p] = n + 1
+	return n
 }
 
 // flush sends what was kept back.
@@ -153,9 +189,10 @@ func (e *emitter) done() {
 	e.last = nil
 	e.sent++
 	if more := len(e.to.targets) - 1; more > 0 {
-		of.alive.Add(int64(more))
+		of.alive.Add(int32(more))
 	}
-	for _, target := range e.to.targets {
+	for i, target := range e.to.targets {
+		it := e.to.item(it, i)
 		if !target.offer(it) {
 			_ = e.held(e.node.run.ctx, it, target) // which does not fail
 		}
@@ -202,6 +239,7 @@ func (e *emitter) admit(ctx context.Context, it *Item) error {
 		it.lease.done(context.Canceled)
 		return context.Canceled
 	}
+	it.send()
 	it.lease.from = e.node // the lease is what pass has counted
 	r.follow(it.lease)
 	return nil
@@ -259,8 +297,9 @@ func (e *emitter) fanOut(ctx context.Context, it *Item, o *outlet) error {
 // spread is fanOut of what is not counted as given.
 func (e *emitter) spread(ctx context.Context, it *Item, o *outlet) error {
 	of := it.lease // the next stage may have ended the item before the second branch gets it
-	for _, target := range o.targets {
+	for i, target := range o.targets {
 		of.fork()
+		it := o.item(it, i)
 		if target.offer(it) {
 			continue
 		}

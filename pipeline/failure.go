@@ -30,6 +30,7 @@ type DeadLetterRecord struct {
 	Kind     string            // of the value
 	Value    []byte            // the value as JSON
 	Meta     map[string]string // the item's
+	Key      string            // the item's, see [KeyOf]
 }
 
 // attempts is how often a stage with on_error = "retry" is called for one item; pauses lie between.
@@ -95,7 +96,8 @@ func (n *node) failed(it *Item, err error, tried int, out *emitter) (unhandled e
 	if trace := it.lease.trace(); trace != nil {
 		trace.Failed(n.name, err)
 	}
-	failure := it.With(&Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried})
+	failure := it.Branch(n.name + "." + errorsPort).With(&Failure{Stage: n.name, Value: it.Value, Err: err, Attempts: tried})
+	failure.send()
 	n.taps.see(failure, errorsPort)
 	if port, ok := n.ports[errorsPort]; ok {
 		if _, isSource := n.impl.(Source); isSource { // it has counted an error, and no item
@@ -134,7 +136,7 @@ func (n *node) bury(it *Item, err error, tried int) error {
 	}
 	letter := DeadLetterRecord{
 		Time: time.Now(), Pipeline: n.run.graph.Name, Stage: n.name, Errors: chain(err), Attempts: tried,
-		Kind: fmt.Sprintf("%T", it.Value), Value: value, Meta: it.Meta,
+		Kind: fmt.Sprintf("%T", it.Value), Value: value, Meta: it.Meta, Key: KeyOf(it),
 	}
 	if putErr := store.Put(n.run.ctx, letter); putErr != nil {
 		return n.stopRun(errors.Join(err, fmt.Errorf("keep the dead letter: %w", putErr)))

@@ -22,6 +22,8 @@ type Log[T any] struct {
 	// Value makes the value to emit of an entry. Nil says that there is nothing to emit any more: what the
 	// entry was about has been removed.
 	Value func(context.Context, T) (any, error)
+	// From says where an entry comes from, see [Item.From]; nil: its number in the log that this stage follows.
+	From func(T) (place string, number uint64)
 	// Cursor and SetCursor read and write the position of this follower.
 	Cursor    func(context.Context) (uint64, error)
 	SetCursor func(context.Context, uint64) error
@@ -75,7 +77,7 @@ func Follow[T any](ctx context.Context, env *Env, log Log[T], out Emitter) (err 
 			if err != nil {
 				return fmt.Errorf("read entry %d: %w", after, err)
 			}
-			if err := emitEntry(ctx, env, after, value, progress, out); err != nil {
+			if err := emitEntry(ctx, env, log, entry, value, progress, out); err != nil {
 				return err
 			}
 		}
@@ -111,17 +113,22 @@ func nextWithin[T any](ctx context.Context, log Log[T], after uint64) ([]T, erro
 	return log.Next(ctx, after, followBatch)
 }
 
-func emitEntry(ctx context.Context, env *Env, seq uint64, value any, p *Progress, out Emitter) error {
+func emitEntry[T any](ctx context.Context, env *Env, log Log[T], entry T, value any, p *Progress, out Emitter) error {
+	seq := log.Seq(entry)
 	p.Begin(seq)
 	if value == nil {
 		return p.End(ctx, seq, true)
+	}
+	place, number := env.Pipeline+"/"+env.Stage, seq
+	if log.From != nil {
+		place, number = log.From(entry)
 	}
 	return out.Emit(ctx, NewItem(value, func(o Outcome) {
 		// The cursor is saved also while the run drains: what is done is done.
 		if err := p.End(context.WithoutCancel(ctx), seq, o.Err == nil); err != nil {
 			env.Logger.Error("cursor not saved; entries will be read again", "error", err)
 		}
-	}))
+	}).From(place, number))
 }
 
 // Progress knows how far a source has come whose entries end in any order: everything up to a position has

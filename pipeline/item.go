@@ -12,7 +12,8 @@ type Item struct {
 	Value any
 	Meta  map[string]string
 
-	lease *lease
+	lease  *lease
+	branch branch
 }
 
 // NewItem returns an item with a lease of its own: end is called once, when every item made from this
@@ -28,7 +29,7 @@ func NewItem(value any, end func(Outcome)) *Item {
 
 // With returns an item of the same lease and meta data that carries another value.
 func (it *Item) With(value any) *Item {
-	return &Item{Value: value, Meta: it.Meta, lease: it.lease}
+	return &Item{Value: value, Meta: it.Meta, lease: it.lease, branch: it.branch.unsent()}
 }
 
 // WithMeta returns a copy of the item with one more meta entry; the original is left alone.
@@ -38,7 +39,7 @@ func (it *Item) WithMeta(key, value string) *Item {
 		meta = make(map[string]string, 1)
 	}
 	meta[key] = value
-	return &Item{Value: it.Value, Meta: meta, lease: it.lease}
+	return &Item{Value: it.Value, Meta: meta, lease: it.lease, branch: it.branch.unsent()}
 }
 
 // Hold keeps the item's lease open after Process has returned, until the returned function is called,

@@ -82,14 +82,19 @@ func Keep(it *Item) Held { return Held{it, it.Hold()} }
 // everything made from the value has been dealt with: each then has the outcome that the value had. So a
 // crash before that repeats all of them. What a stage behind says with [Item.Release] is told to the item that it
 // is about: to the only one, or to those whose lease says so ([Concerner]). A stage that takes the group apart
-// again does so by [Members]. EmitGroup is for [Keeper.Release] alone, whose emitter belongs to no item.
+// again does so by [Members]. Its key is made of theirs ([KeyOf]): a stage that makes several groups of the same items
+// keeps each by [Item.Branch]. EmitGroup is for [Keeper.Release] alone, whose emitter belongs to no item.
 func EmitGroup(ctx context.Context, out Emitter, port string, value any, meta map[string]string, group []Held) error {
 	members := make([]*Item, len(group))
 	for i, held := range group {
 		members[i] = held.Item
 	}
 	joint := newJoint(members, func(i int, err error) { group[i].Done(err) })
-	return out.EmitTo(ctx, port, &Item{Value: value, Meta: meta, lease: joint})
+	it := &Item{Value: value, Meta: meta, lease: joint}
+	if port != "" { // the same items may come to another port as well
+		it.branch = it.branch.named(port)
+	}
+	return out.EmitTo(ctx, port, it)
 }
 
 // Drain ends the run gently for a reason, which its report tells: see [Run.Drain]. It may be called from [Opener.Open]

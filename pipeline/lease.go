@@ -23,7 +23,8 @@ type Outcome struct {
 // lease counts the items alive that descend from one [Lease], its origin. Each fork is an item on an edge or a hold;
 // when the last is done, the origin gets the outcome, exactly once.
 type lease struct {
-	alive  atomic.Int64
+	alive  atomic.Int32
+	beyond atomic.Bool                // it may go beyond the run's memory, at a stage or several
 	origin Lease                      // gets the outcome: of a queue, an [ending], a *joint; nil if none is to
 	from   *node                      // whose run waits for it; nil outside one
 	state  atomic.Pointer[leaseState] // nil as long as there is nothing to say
@@ -54,7 +55,7 @@ func newLeased(value any, meta map[string]string) *Item {
 // queued reports whether the lease is a queue's, which can hand it out again.
 func (l *lease) queued() bool {
 	switch lease := l.origin.(type) {
-	case nil, ending, *alone:
+	case nil, ending, *placed, *replayed, *alone:
 		return false
 	case *joint:
 		return lease.queued
@@ -82,6 +83,7 @@ type leaseState struct {
 
 	mu       sync.Mutex
 	outcome  Outcome
+	key      string // of an item whose source says nothing of it; made when it is asked for
 	cleanups []cleanup
 	released bool
 }

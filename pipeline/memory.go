@@ -44,9 +44,8 @@ type memoryWait struct {
 
 // memoryHeld is what a lease has taken from a budget.
 type memoryHeld struct {
-	from   atomic.Pointer[Memory] // nil: it has taken nothing
-	bytes  atomic.Int64
-	beyond atomic.Bool // it may go beyond the budget, at a stage or several
+	from  atomic.Pointer[Memory] // nil: it has taken nothing
+	bytes atomic.Int64
 }
 
 // NewMemory returns a budget of so many bytes.
@@ -107,7 +106,7 @@ func (h *memoryHeld) end(l *lease) {
 	if m == nil {
 		return
 	}
-	if h.beyond.Load() {
+	if l.beyond.Load() {
 		m.endBeyond(l)
 	}
 	m.giveBack(h.bytes.Load())
@@ -209,7 +208,7 @@ func (m *Memory) next() int {
 	for i, w := range m.waits[first:] {
 		if other := m.beyond[w.at]; holds(w) && (other == nil || other == w.lease) {
 			m.beyond[w.at] = w.lease
-			w.lease.memory.beyond.Store(true)
+			w.lease.beyond.Store(true)
 			m.used.Add(w.bytes)
 			return first + i
 		}

@@ -45,6 +45,7 @@ type node struct {
 	busy      atomic.Int32 // calls under way, each with an item or a group
 	producing atomic.Bool  // a source runs, which may wait for as long as it likes: nothing is in work for that
 	taps      taps
+	branch    branch     // of the items that a call makes of one, besides the first
 	check     *partCheck // nil: the stage needs no parts; set when the nodes are wired
 }
 
@@ -52,6 +53,7 @@ type node struct {
 type outlet struct {
 	targets []*inbox
 	nodes   []*node // the nodes behind the targets, which have to be told of the end
+	meet    bool    // some of them lead to the same stage, which is to know the items that come by one from those of another
 }
 
 // running is a source under way, or the Release of a keeper.
@@ -70,6 +72,7 @@ func newNode(r *Run, stage *Stage) (*node, error) {
 // prepareNode returns a node whose stage is still to be made.
 func prepareNode(r *Run, stage *Stage) *node {
 	n := &node{run: r, name: stage.Name, stage: stage, ports: make(map[string]*outlet), external: make(map[*node]bool)}
+	n.branch = branch(0).named(stage.Name)
 	n.env = &Env{
 		Pipeline: r.graph.Name, Stage: stage.Name, Workers: n.workers(),
 		Logger:     r.logger.With("stage", stage.Name),

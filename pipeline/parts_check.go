@@ -112,7 +112,7 @@ func (n *node) complete(group []*Item, out *emitter) []*Item {
 			return false
 		}
 		one := []*Item{it}
-		out.begin(it.lease)
+		out.begin(it.lease, it.branch)
 		err = n.afterError(err, one, out, func() error { return err })
 		out.returned(one)
 		out.end()

@@ -86,7 +86,7 @@ func (n *node) takeBehind(g *valve, out *emitter) (ended bool) {
 		}
 		switch {
 		case err == nil:
-			out.lease = it.lease
+			out.lease, out.emitted = it.lease, 0
 			if err := out.Emit(n.run.ctx, it); err != nil {
 				it.lease.done(err)
 			} else {

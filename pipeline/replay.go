@@ -79,7 +79,7 @@ func (r *Run) startReplays(replays []replay) {
 	for _, p := range replays {
 		r.work(func() {
 			defer r.replayEnded(p.to, producer)
-			lease := p.to.newLease(ending(func(o Outcome) { r.replayed(p.letter, o) }))
+			lease := p.to.newLease(&replayed{r, p.letter})
 			if !p.to.in.put(&Item{Value: p.value, Meta: p.letter.Meta, lease: lease}, r.drainCtx.Done(), nil) {
 				lease.done(r.drainCtx.Err())
 			}
@@ -95,11 +95,19 @@ func (r *Run) replayEnded(to, producer *node) {
 	}
 }
 
-func (r *Run) replayed(letter DeadLetterRecord, o Outcome) {
+// replayed is the lease of a letter.
+type replayed struct {
+	run    *Run
+	letter DeadLetterRecord
+}
+
+func (*replayed) Item() *Item { return nil }
+
+func (l *replayed) Done(o Outcome) {
 	if o.Err != nil {
 		return
 	}
-	if err := r.options.DeadLetters.Replayed(context.WithoutCancel(r.ctx), letter.ID); err != nil {
-		r.logger.Error("replayed dead letter not forgotten", "id", letter.ID, "error", err)
+	if err := l.run.options.DeadLetters.Replayed(context.WithoutCancel(l.run.ctx), l.letter.ID); err != nil {
+		l.run.logger.Error("replayed dead letter not forgotten", "id", l.letter.ID, "error", err)
 	}
 }

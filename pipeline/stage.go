@@ -43,8 +43,8 @@ type Queue interface {
 	Seal()
 }
 
-// Lease is one item on loan from a queue. The runtime calls Done exactly once, when everything made from
-// the item has been dealt with; it must not wait for a disk.
+// Lease is one item on loan from a queue, which says by [Item.From] where it comes from. The runtime calls Done exactly
+// once, when everything made from the item has been dealt with; it must not wait for a disk.
 type Lease interface {
 	Item() *Item
 	Done(Outcome)

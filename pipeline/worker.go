@@ -87,7 +87,7 @@ func (n *node) callUntilError(p Processor, taken []*Item, next *int, out *emitte
 	for ctx := n.run.ctx; *next < len(taken); *next++ {
 		it := taken[*next]
 		n.taps.see(it, TapInput)
-		out.begin(it.lease)
+		out.begin(it.lease, it.branch)
 		calling = true
 		if err := p.Process(ctx, it, out); err != nil {
 			return err

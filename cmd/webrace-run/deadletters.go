@@ -26,10 +26,11 @@ func openDeadLetters(dir *storage.Dir) (pipeline.DeadLetters, error) {
 type stored struct {
 	Value json.RawMessage   `json:"value"`
 	Meta  map[string]string `json:"meta,omitempty"`
+	Key   string            `json:"key,omitempty"`
 }
 
 func (d deadLetters) Put(ctx context.Context, r pipeline.DeadLetterRecord) error {
-	item, err := json.Marshal(stored{r.Value, r.Meta})
+	item, err := json.Marshal(stored{r.Value, r.Meta, r.Key})
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (d deadLetters) Replays(ctx context.Context, name string) ([]pipeline.DeadL
 		records = append(records, pipeline.DeadLetterRecord{
 			ID: letter.ID, Time: letter.Time, Pipeline: letter.Pipeline, Stage: letter.Stage,
 			Errors: strings.Split(letter.Error, "\n"), Attempts: letter.Attempts, Kind: letter.Kind,
-			Value: item.Value, Meta: item.Meta,
+			Value: item.Value, Meta: item.Meta, Key: item.Key,
 		})
 	}
 	return records, nil

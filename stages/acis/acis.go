@@ -62,7 +62,10 @@ func (s *stage) log() pipeline.Log[control.ACI] {
 			last, err := s.store.LastACI(ctx)
 			return uint64(last), err
 		},
-		Seq:   func(a control.ACI) uint64 { return uint64(a.Seq) },
+		Seq: func(a control.ACI) uint64 { return uint64(a.Seq) },
+		From: func(a control.ACI) (string, uint64) {
+			return "annotation " + a.ID + " " + a.URI + " " + a.Docbase.Digest, uint64(a.Docbase.Version)
+		},
 		Value: func(_ context.Context, a control.ACI) (any, error) { return a.ACI, nil },
 		Cursor: func(ctx context.Context) (uint64, error) {
 			at, err := s.store.Cursor(ctx, cursor)

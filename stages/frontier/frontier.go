@@ -436,7 +436,9 @@ var (
 	_ pipeline.Concerner = (*lease)(nil)
 )
 
-func (l *lease) Item() *pipeline.Item { return &pipeline.Item{Value: l.lease.Request()} }
+func (l *lease) Item() *pipeline.Item {
+	return (&pipeline.Item{Value: l.lease.Request()}).From(l.lease.Name())
+}
 
 // Release frees the URL's host.
 func (l *lease) Release(note any) {

@@ -75,9 +75,12 @@ func (s *stage) Lag(ctx context.Context) (int64, error) { return s.log().Lag(ctx
 func (s *stage) log() pipeline.Log[objects.Version] {
 	cursor := s.env.Pipeline + "/" + s.env.Stage
 	return pipeline.Log[objects.Version]{
-		Next:      s.store.Next,
-		Last:      func(context.Context) (uint64, error) { return s.store.Last(), nil },
-		Seq:       func(v objects.Version) uint64 { return v.Seq },
+		Next: s.store.Next,
+		Last: func(context.Context) (uint64, error) { return s.store.Last(), nil },
+		Seq:  func(v objects.Version) uint64 { return v.Seq },
+		From: func(v objects.Version) (string, uint64) {
+			return "document " + objects.View(v.Secret, v.URL), uint64(v.Number)
+		},
 		Value:     s.document,
 		MaxLag:    time.Duration(s.options.MaxLag),
 		Cursor:    func(context.Context) (uint64, error) { return s.store.Cursor(cursor) },

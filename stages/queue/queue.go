@@ -219,6 +219,9 @@ func (s *stage) count(q *queue.Queue) {
 	s.env.Level("oldest_seconds").Store(age)
 }
 
+// keyEntry is where the meta data of a record keep the key of its item.
+const keyEntry = "webrace.key"
+
 // Put takes an item, and holds it until it is durable.
 func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 	if err := checkCodec(it.Value); err != nil {
@@ -230,7 +233,7 @@ func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 	}
 	done := it.Hold()
 	patience := queue.Patience{Stop: s.env.Draining(), Exceed: s.env.Reloading()}
-	err = s.queue.Put(ctx, patience, queue.Record{Kind: kind, Meta: it.Meta, Header: header, Body: body}, done)
+	err = s.queue.Put(ctx, patience, queue.Record{Kind: kind, Meta: it.WithMeta(keyEntry, pipeline.KeyOf(it)).Meta, Header: header, Body: body}, done)
 	switch {
 	case errors.Is(err, queue.ErrStopped):
 		s.env.Counter("given_back").Add(1)
@@ -272,8 +275,21 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 			s.unreadable(err)
 			continue
 		}
-		return &lease{stage: s, lease: l, item: &pipeline.Item{Value: value, Meta: r.Meta}}, nil
+		return &lease{stage: s, lease: l, item: s.item(value, r.Meta, l.Number())}, nil
 	}
+}
+
+// item returns an item as it was put, with the key that it had. What an earlier release has put has its number.
+func (s *stage) item(value any, meta map[string]string, number uint64) *pipeline.Item {
+	it := &pipeline.Item{Value: value, Meta: meta}
+	key, has := meta[keyEntry]
+	if !has {
+		return it.From("queue "+s.options.name(s.env), number)
+	}
+	if delete(meta, keyEntry); len(meta) == 0 {
+		it.Meta = nil
+	}
+	return it.From(key, 0)
 }
 
 // Seal says that nothing more will come.

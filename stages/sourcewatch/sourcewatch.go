@@ -276,7 +276,7 @@ func (s *stage) emitNotice(ctx context.Context, crawl string, urd control.URD, n
 		}
 		s.env.Counter(string(n.State)).Add(1)
 		s.requestCheck(crawl)
-	}))
+	}).From("notice "+n.ID, 0))
 }
 
 // requestCheck has a crawl checked again.

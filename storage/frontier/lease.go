@@ -48,6 +48,15 @@ type served struct {
 // began, or is fresh. A stored answer may be that there is no document: then Visit.Status says why.
 func (l *Lease) Request() webrace.Request { return l.request }
 
+// Name says what the lease is, whenever the URL is handed out: the URL for a crawl, and the round.
+func (l *Lease) Name() (request string, round uint64) {
+	request = l.request.Secret + " " + l.request.URL
+	if len(l.served) > 0 {
+		request, round = fmt.Sprintf("crawl %d: %s", l.served[0].crawl.number, request), uint64(l.served[0].round)
+	}
+	return request, round
+}
+
 // Take returns the next URL to fetch, and waits for one if need be. It returns [io.EOF] once the queue
 // is sealed, no lease is out, and nothing is due any more for the crawls started in this run; what is
 // delayed by more than the option Wait stays for the next one.

@@ -19,6 +19,9 @@ type Lease struct {
 // Record returns the record, whose memory is the caller's.
 func (l *Lease) Record() Record { return l.entry.record }
 
+// Number returns the number that the record was given when it was put, which no other of the queue has.
+func (l *Lease) Number() uint64 { return l.entry.sequence }
+
 // Done removes the record. It does not wait for the disk: done, which may be nil, is called when the record is gone for
 // good, or could not be removed and will be handed out again by another process.
 func (l *Lease) Done(done func(error)) {
