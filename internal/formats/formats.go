@@ -28,13 +28,14 @@ type Limits struct {
 	Columns  int           // of a row
 	Links    int           // URLs
 	Markdown int           // bytes of Markdown, whose reader cannot be interrupted
+	Work     int           // steps
 	Inflated int64         // bytes that the parts of an archive have together, of those that are read
 	Time     time.Duration // for a spreadsheet, whose rows may be longer than what is written of them
 }
 
 // Default are the limits of [Read].
 var Default = Limits{
-	Text: 16 << 20, Depth: 256, Columns: 16_384, Links: 10_000, Markdown: 1 << 20, Inflated: 64 << 20, Time: 20 * time.Second,
+	Text: 16 << 20, Depth: 256, Columns: 16_384, Links: 10_000, Markdown: 1 << 20, Work: 1 << 28, Inflated: 64 << 20, Time: 20 * time.Second,
 }
 
 // Document is what a document gave.

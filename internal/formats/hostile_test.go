@@ -16,6 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	goldmarkhtml "github.com/yuin/goldmark/renderer/html"
+
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/pdftext"
 	"github.com/webrace/webrace/internal/testutil"
@@ -23,7 +27,7 @@ import (
 
 func TestHostileFormatsEndWithinTheLimits(t *testing.T) {
 	t.Parallel()
-	limits := Limits{Text: 1 << 20, Depth: 64, Columns: 100, Links: 10, Markdown: 64 << 10, Inflated: 4 << 20, Time: 5 * time.Second}
+	limits := Limits{Text: 1 << 20, Depth: 64, Columns: 100, Links: 10, Markdown: 64 << 10, Work: 1 << 24, Inflated: 4 << 20, Time: 5 * time.Second}
 	deep := strings.Repeat("[", 1_000_000)
 	rows := strings.Repeat("1,2,3\n", 1_000_000)
 	sheet := `<office:spreadsheet><table:table table:name="S">`
@@ -68,13 +72,15 @@ func TestHostileFormatsEndWithinTheLimits(t *testing.T) {
 			t.Errorf("%s takes %v", c.name, took)
 		}
 	}
+	limits.Work = Default.Work
 	for name, source := range map[string]string{
 		"quotations": strings.Repeat(">", 60_000) + "a\n>b", "lists": strings.Repeat("- ", 30_000) + "a", "brackets": strings.Repeat("[", 60_000), "images": strings.Repeat("![", 20_000) + strings.Repeat("](x)", 4000),
 		"stars": strings.Repeat("*a **b ", 8000), "too long": strings.Repeat("word ", 100_000), "cells": strings.Repeat("|", 30_000) + "\n" + strings.Repeat("|-", 15_000), "ticks": strings.Repeat("`a``", 15_000), "no end of front matter": "---\n" + strings.Repeat("a: b\n", 10_000),
 	} {
 		began := time.Now()
 		page, unread := limits.html([]byte(source))
-		if (unread.Cause == pdftext.TooLong) != (len(source) > limits.Markdown) || len(page) == 0 {
+		tooMuch := strings.Contains(" stars ticks images ", " "+name+" ") || len(source) > limits.Markdown
+		if (unread.Cause == pdftext.TooLong) != tooMuch || len(page) == 0 {
 			t.Errorf("%s: %+v, %d bytes", name, unread, len(page))
 		}
 		if took := time.Since(began); took > time.Minute {
@@ -364,15 +370,52 @@ func FuzzXML(f *testing.F) {
 	})
 }
 
+// plainMarkdown is the library as it is, which counts nothing.
+var plainMarkdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe()))
+
 func FuzzMarkdown(f *testing.F) {
 	f.Add([]byte("---\ntitle: a\n---\n# b\n\n* c\n  > d\n\n|a|\n|-|\n|b|\n[x]: y \"z\"\n"))
+	f.Add([]byte("[a]: b 'c'\n[d]: <e>\n\n[a] ![d](f \"g\") *h **i** j* ~~k~~ `l` <m n=\"o\"> www.p.q r@s.t\n\n|a|`b\\|`|\n|-|-|\n|c\n"))
 	f.Fuzz(func(t *testing.T, source []byte) {
-		page, _ := HTML(source)
+		page, unread := HTML(source)
 		if again, _ := HTML(source); !bytes.Equal(page, again) || !bytes.HasPrefix(page, []byte(`<html lang="`)) {
 			t.Fatalf("%q, then %q", page, again)
 		}
 		if title, language, rest := frontMatter(source); !bytes.HasSuffix(source, rest) || strings.Contains(title+language, "\n") {
 			t.Fatalf("%q, %q, %q", title, language, rest)
 		}
+		_, _, rest := frontMatter(source)
+		var want bytes.Buffer
+		if err := plainMarkdown.Convert(shallow(rest), &want); err != nil || unread.Cause == "" && !bytes.HasSuffix(page, want.Bytes()) {
+			t.Fatalf("%q, want %q, %v", page, want.Bytes(), err)
+		}
+		little := Limits{Markdown: 1 << 20, Work: 1 << 15}
+		if cut, _ := little.html(source); len(cut) > len(page)+len(source) {
+			t.Fatalf("%q, cut %q", page, cut)
+		}
 	})
+}
+
+// What is before the cut is what the library makes of that, and the cut is where a line ends.
+func TestHostileMarkdownIsCutWhereALineBegins(t *testing.T) {
+	t.Parallel()
+	limits := Default
+	limits.Work = 1 << 20
+	for name, source := range map[string]string{
+		"rows":       "# a\n\n" + strings.Repeat("|a", 100) + "\n" + strings.Repeat("|-", 100) + "\n" + strings.Repeat("|b\n", 10_000),
+		"paragraphs": strings.Repeat("*a* [b](c)\n\n", 10_000),
+		"entries":    strings.Repeat("- a\n", 10_000),
+		"one line":   "# a\n\n" + strings.Repeat("[a](", 10_000),
+	} {
+		page, unread := limits.html([]byte(source))
+		var lines int
+		if _, err := fmt.Sscanf(unread.Reason, "only its first %d lines are read", &lines); err != nil || unread.Cause != pdftext.TooLong || lines == 0 {
+			t.Fatalf("%s: %+v", name, unread)
+		}
+		before := strings.Join(strings.SplitAfter(source, "\n")[:lines], "")
+		var want bytes.Buffer
+		if err := plainMarkdown.Convert([]byte(before), &want); err != nil || !bytes.HasSuffix(page, want.Bytes()) || want.Len() == 0 {
+			t.Errorf("%s: %d lines are %d bytes, want %d", name, lines, len(page), want.Len())
+		}
+	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // markdown is CommonMark with what GitHub adds: tables, tasks, plain addresses as links. HTML within is HTML.
-var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe()))
+var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM, counted{}), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe()))
 
 // HTML returns the page that Markdown in UTF-8 means: without what it says of itself at its beginning, of which title
 // and language become those of the page. What is longer than the limit is left out, and said.
@@ -31,9 +31,16 @@ func (l Limits) html(source []byte) (page []byte, unread pdftext.Unread) {
 	if title != "" {
 		out.WriteString("<title>" + html.EscapeString(title) + "</title>\n")
 	}
-	if err := markdown.Convert(shallow(source), &out); err != nil { // a bytes.Buffer has no errors
-		unread = pdftext.Unread{Cause: pdftext.Broken, Reason: err.Error()}
+	source = shallow(source)
+	most := l.Work
+	page, cutAt := convert(source, most)
+	for cutAt >= 0 {
+		unread = pdftext.Unread{Cause: pdftext.TooLong, Reason: fmt.Sprintf("only its first %d lines are read: what is behind them takes too much work", bytes.Count(source[:cutAt], []byte("\n")))}
+		source = source[:cutAt]
+		most += most / 8 // the end of the document, which is another now, takes some
+		page, cutAt = convert(source, most)
 	}
+	out.Write(page)
 	return out.Bytes(), unread
 }
 

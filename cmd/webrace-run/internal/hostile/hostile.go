@@ -41,7 +41,7 @@ type Expect struct {
 
 // Cases returns all there are, by name.
 func Cases() []Case {
-	all := slices.Concat(connections, lengths, headers, codings, statuses, redirects, traps, links, markup, charsets, robotsTxts, tlsServers, http2Servers, dying, feeds, pdfs)
+	all := slices.Concat(connections, lengths, headers, codings, statuses, redirects, traps, links, markup, charsets, robotsTxts, tlsServers, http2Servers, dying, feeds, documents)
 	slices.SortFunc(all, func(a, b Case) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -7,21 +7,29 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// pdf is a case of a site that has a file for a PDF, whose text cannot be read for a reason, or not whole.
-func pdf(name, does, counter string, file []byte) Case {
+// unread is a case of a site that has a document whose text cannot be read for a reason, or not whole.
+func unread(name, does, path, mediaType, counter string, document []byte) Case {
 	return Case{
 		Name: name, Does: does,
-		Lay:    func(s *Site) { s.handle("/bad.pdf", body("application/pdf", file)) },
-		Expect: Expect{Counters: some{"pages": 1, "normalize." + counter: 1}, Why: says{"/bad.pdf": "its text was not read, or not whole"}, Asked: 1},
+		Lay:    func(s *Site) { s.handle(path, body(mediaType, document)) },
+		Expect: Expect{Counters: some{"pages": 1, "normalize." + counter: 1}, Why: says{path: "its text was not read, or not whole"}, Asked: 1},
 	}
 }
 
-var pdfs = []Case{
+func pdf(name, does, counter string, file []byte) Case {
+	return unread(name, does, "/bad.pdf", "application/pdf", counter, file)
+}
+
+var documents = []Case{
 	pdf("pdf-cut", "has the first half of a PDF", "unread_broken", wholePDF[:len(wholePDF)/2]),
 	pdf("pdf-encrypted", "has a PDF that needs a password", "unread_encrypted", encryptedPDF()),
 	pdf("pdf-mislabelled", "has a page in HTML for a PDF", "unread_broken", []byte("<html><p>No such file")),
 	pdf("pdf-of-a-million-pages", "has a PDF that says it has a million pages", "unread_over_limit", bytes.ReplaceAll(wholePDF, []byte("/Count 1"), []byte("/Count 1000000"))),
 	pdf("pdf-of-itself", "has a PDF whose pages are within one another", "unread_broken", bytes.ReplaceAll(wholePDF, []byte("/Kids [3 0 R ]"), []byte("/Kids [1 0 R ]"))),
+	unread("markdown-table", "has a table in Markdown whose rows are to be filled up: 28 kB mean 16 million cells", "/bad.md", "text/markdown", "unread_over_limit",
+		[]byte(strings.Repeat("|a", 4000)+"\n"+strings.Repeat("|-", 4000)+"\n"+strings.Repeat("|a\n", 4000))),
+	unread("markdown-definitions", "has 60,000 definitions of links in Markdown", "/bad.md", "text/markdown", "unread_over_limit",
+		[]byte(strings.Repeat("[definition]: x\n", 60_000))),
 }
 
 var wholePDF = testutil.WritePDF("A file", testutil.PDFText("Some words"))

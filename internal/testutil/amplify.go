@@ -1,0 +1,121 @@
+package testutil
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Construct is something of which a document can have much: of about so many bytes.
+type Construct struct {
+	Name string
+	Grow func(size int) []byte
+}
+
+// Repeated returns a construct of a unit again and again, in which %d is its number, within what begins and ends it.
+func Repeated(name, begin, unit, end string) Construct {
+	return Construct{name, func(size int) []byte {
+		var b strings.Builder
+		b.WriteString(begin)
+		for i := 0; b.Len() < size-len(end); i++ {
+			b.WriteString(strings.ReplaceAll(unit, "%d", strconv.Itoa(i)))
+		}
+		return []byte(b.String() + end)
+	}}
+}
+
+const (
+	small, large = 128 << 10, 1 << 20
+	// mostLive is how much memory a document of a megabyte may take, beside itself.
+	mostLive = 64 << 20
+	// tolerance is by how much time and memory may grow faster than a document: for a machine that is busy, and for
+	// tables that double.
+	tolerance = 3
+	// leastTime and leastMade are too little to be compared.
+	leastTime, leastMade = 250 * time.Millisecond, 32 << 20
+)
+
+// Amplify reads a construct of 128 KiB and one of a megabyte, and fails where time or memory grows faster than the
+// document, or takes more than 64 MiB. Read reports whether a limit was reached. With -v it tells what was measured.
+// No other test may run meanwhile.
+func Amplify(t *testing.T, c Construct, read func(body []byte) (over bool)) {
+	t.Helper()
+	before, after := measure(c.Grow(small), read), measure(c.Grow(large), read)
+	t.Logf("%-28s %v; %v", c.Name, before, after)
+	const most = tolerance * large / small
+	if after.time > leastTime && after.time > most*before.time {
+		t.Errorf("%s: eight times as much takes %v instead of %v", c.Name, after.time, before.time)
+	}
+	if after.made > leastMade && after.made > most*before.made {
+		t.Errorf("%s: eight times as much makes %d MiB instead of %d MiB", c.Name, after.made>>20, before.made>>20)
+	}
+	if after.live > mostLive {
+		t.Errorf("%s: a megabyte takes %d MiB of memory", c.Name, after.live>>20)
+	}
+}
+
+// cost is what reading a document took.
+type cost struct {
+	time time.Duration // of a processor
+	made uint64        // bytes that were allocated
+	live uint64        // the most of them at once, as the garbage collector saw
+	over bool
+}
+
+func (c cost) String() string {
+	limit := ""
+	if c.over {
+		limit = ", over the limit"
+	}
+	return fmt.Sprintf("%v, %d MiB made, %d MiB at once%s", c.time.Round(time.Millisecond), c.made>>20, c.live>>20, limit)
+}
+
+func measure(body []byte, read func([]byte) bool) (c cost) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // so that what is alive is seen often
+	runtime.GC()
+	var most atomic.Uint64
+	base := liveHeap()
+	var watching atomic.Bool
+	watching.Store(true)
+	defer watching.Store(false)
+	watchHeap(func(live uint64) bool {
+		for seen := most.Load(); live > seen && !most.CompareAndSwap(seen, live); seen = most.Load() {
+		}
+		return watching.Load()
+	})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := threadTime()
+	c.over = read(body)
+	c.time = threadTime() - began
+	runtime.ReadMemStats(&after)
+	c.made = after.TotalAlloc - before.TotalAlloc
+	if seen := most.Load(); seen > base {
+		c.live = seen - base
+	}
+	return c
+}
+
+// watchHeap calls f after each garbage collection with what that has left, until f returns false.
+func watchHeap(f func(live uint64) bool) {
+	type sentinel [64]byte // large enough to lie in no block with others
+	runtime.AddCleanup(new(sentinel), func(f func(uint64) bool) {
+		if f(liveHeap()) {
+			watchHeap(f)
+		}
+	}, f)
+}
+
+func liveHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
