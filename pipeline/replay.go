@@ -2,11 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 
 	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // replay is a dead letter that goes through its stage once more.
@@ -56,7 +56,7 @@ func (r *Run) revive(letter DeadLetterRecord) (_ any, _ *node, err error) {
 			typ = named // a stage that takes anything gets what it was given, and not a map of its fields
 		}
 		value := reflect.New(typ)
-		if err := json.Unmarshal(letter.Value, value.Interface()); err != nil {
+		if err := recordjson.Unmarshal(letter.Value, value.Interface()); err != nil {
 			return nil, nil, fmt.Errorf("decode %s: %w", letter.Kind, err)
 		}
 		return value.Elem().Interface(), to, nil

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/webrace/webrace/pipeline/internal/flow"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // Codec says how the values of a Go type are written. A value is a header, which is JSON, and for some types a body,
@@ -96,11 +97,11 @@ func encodeError(v any, err error) error {
 }
 
 // Decode turns a header and a body back into a value. A header may be empty: every field of it is zero then. A value of
-// the kind [JSON] becomes what encoding/json makes of it.
+// the kind [JSON] becomes what encoding/json makes of it, with numbers as records have them (package number).
 func Decode(kind string, header json.RawMessage, body []byte) (any, error) {
 	if kind == JSON {
 		var v any
-		if err := json.Unmarshal(header, &v); err != nil {
+		if err := recordjson.Unmarshal(header, &v); err != nil {
 			return nil, fmt.Errorf("decode json: %w", err)
 		}
 		return v, nil
@@ -111,7 +112,7 @@ func Decode(kind string, header json.RawMessage, body []byte) (any, error) {
 	}
 	h := reflect.New(k.header)
 	if len(header) > 0 {
-		if err := json.Unmarshal(header, h.Interface()); err != nil {
+		if err := recordjson.Unmarshal(header, h.Interface()); err != nil {
 			return nil, fmt.Errorf("decode %s: %w", kind, err)
 		}
 	}

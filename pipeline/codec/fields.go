@@ -1,7 +1,6 @@
 package codec
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline/internal/options"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // Field describes a field of a kind: how an expression, a fixture and a stage in another language know it.
@@ -66,8 +66,9 @@ func (k *entry) open() bool { return k.header == reflect.TypeFor[Record]() }
 
 // Fields returns fields of a value under the names that its codec gives them, those that are zero
 // included, and the body as a string under [Body]; only those named, if any are. Structs become maps, lists
-// []any, and times stay [time.Time]; anything else is a string, a boolean, an int, a uint64 or a float64. A
-// map with string keys is its own fields; a value without a codec or fields is the field "value".
+// []any, and times stay [time.Time]; anything else is a string, a boolean, an int, a uint64 or a float64, or
+// a number of a record. A map with string keys is its own fields; a value without a codec or fields is the field
+// "value".
 //
 // It costs little where few fields are asked for: what is large is not touched before.
 func Fields(v any, only ...string) map[string]any {
@@ -160,7 +161,7 @@ func setPlain(v any, set map[string]json.RawMessage) (any, error) {
 	}
 	for name, raw := range set {
 		var value any
-		if err := json.Unmarshal(raw, &value); err != nil {
+		if err := recordjson.Unmarshal(raw, &value); err != nil {
 			return nil, fmt.Errorf("set %s: %w", name, err)
 		}
 		changed[name] = value
@@ -277,7 +278,7 @@ func reread(m json.Marshaler) any {
 		return nil
 	}
 	var v any
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&v); err != nil {
+	if err := recordjson.Unmarshal(text, &v); err != nil {
 		return nil
 	}
 	return v

@@ -99,7 +99,7 @@ func compile(text string, s *scope, l limits) (*Program, error) {
 	if err != nil {
 		return nil, positioned(text, err)
 	}
-	env, options := s.env(), append(functions(), expr.MaxNodes(mostNodes), expr.Patch(bounded{}))
+	env, options := s.env(), append(functions(), expr.MaxNodes(mostNodes), expr.Patch(bounded{}), expr.Patch(exact{}))
 	if l != (limits{}) {
 		env[limiterName] = types.TypeOf((*limiter)(nil))
 		options = append(options, limited()...)
@@ -227,7 +227,7 @@ func (p *Program) asBool(result any) (bool, error) {
 	return holds, nil
 }
 
-// Text evaluates the expression as a key: the result as text, "" for nil.
+// Text evaluates the expression as a text: "" for nil.
 func (p *Program) Text(value any, meta map[string]string) (string, error) {
 	result, err := p.Value(value, meta)
 	if err != nil {
@@ -298,7 +298,7 @@ type nearError struct {
 func (e *nearError) Error() string { return e.at.Error() }
 func (e *nearError) Unwrap() error { return e.at }
 
-// Text writes a result as a text: "" for nothing, numbers in decimals, lists and maps as JSON.
+// Text writes a result as a text: "" for nothing, numbers as they were written, lists and maps as JSON.
 func Text(result any) string {
 	switch r := result.(type) {
 	case nil:
@@ -311,6 +311,8 @@ func Text(result any) string {
 		return strconv.Itoa(r)
 	case float64:
 		return strconv.FormatFloat(r, 'f', -1, 64)
+	case json.Number:
+		return r.String()
 	case time.Time:
 		return r.Format(time.RFC3339Nano)
 	case fmt.Stringer:

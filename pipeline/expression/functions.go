@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -12,7 +11,6 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
-	"github.com/expr-lang/expr/vm/runtime"
 )
 
 // errTooLong is the error of an expression that builds a string without end.
@@ -41,7 +39,7 @@ var functionNames = namesOfFunctions()
 
 func namesOfFunctions() []string {
 	names := slices.Clone(builtin.Names)
-	for _, f := range own {
+	for _, f := range slices.Concat(own, replacing) {
 		names = append(names, f.name)
 	}
 	slices.Sort(names)
@@ -54,7 +52,7 @@ func isFunction(name string) bool {
 }
 
 func functions() []expr.Option {
-	options := []expr.Option{expr.Function(boundedAdd, add)}
+	options := numberFunctions()
 	for _, f := range own {
 		options = append(options, expr.Function(f.name, f.call, f.typ))
 	}
@@ -119,13 +117,10 @@ func join(args ...any) (any, error) {
 const boundedAdd = "_add"
 
 func add(args ...any) (any, error) {
-	if len(args) != 2 {
-		return nil, errors.New("an addition has two operands")
-	}
 	a, ok := args[0].(string)
 	b, too := args[1].(string)
 	if !ok || !too {
-		return runtime.Add(args[0], args[1]), nil
+		return sum(args...)
 	}
 	if len(a) > math.MaxInt-len(b) || len(a)+len(b) > mostText {
 		return nil, errTooLong

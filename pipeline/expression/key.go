@@ -1,6 +1,9 @@
 package expression
 
-import "github.com/webrace/webrace/pipeline"
+import (
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/number"
+)
 
 // Key is the expression of an option `key`: items for which it gives the same belong together. Without one, it
 // is nil, all do.
@@ -53,10 +56,18 @@ func KeyParts(text string) []pipeline.Part {
 	return key.Parts()
 }
 
-// Of is the key of an item as text; "" for a nil result, and without an expression.
+// Of is the key of an item as text; "" for a nil result, and without an expression. Numbers that are equal have one
+// key, however they are written.
 func (k *Key) Of(it *pipeline.Item) (string, error) {
 	if k == nil {
 		return "", nil
 	}
-	return k.program.Text(it.Value, it.Meta)
+	result, err := k.program.Value(it.Value, it.Meta)
+	if err != nil {
+		return "", err
+	}
+	if key, isNumber := number.Key(result); isNumber {
+		return key, nil
+	}
+	return Text(canonical(result)), nil
 }

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func lookUp(names []string, value any, meta map[string]string, env map[string]an
 // whole returns a value as expressions see it: a text, a list, or a map of fields.
 func whole(value any) any {
 	switch v := value.(type) {
-	case nil, string, bool, int, float64, map[string]any, []string:
+	case nil, string, bool, int, float64, json.Number, map[string]any, []string:
 		return v
 	case []any:
 		all := make([]any, len(v))

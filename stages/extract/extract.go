@@ -28,7 +28,7 @@ func init() {
 		Type:    "extract",
 		Summary: "makes records of pages and of JSON, by selectors of CSS and XPath and programs of jq",
 		Doc: "`fields = { price = \"css:.price | number\", more = \"css:a.more@href | url | all\" }` takes a number out of the first element of the " +
-			"class, and all addresses that links lead to, relative to what the page declares to be its base. Of JSON, `price = \"jq:.price\"` takes the value as it is (a whole number of more than 18 digits as text, which loses none); `rows = \"jq:.items[]\"` gives a record for each. A field for which there is nothing is null, or an empty list. Every record " +
+			"class, and all addresses that links lead to, relative to what the page declares to be its base. Of JSON, `price = \"jq:.price\"` takes the value as it is (a number with all its digits); `rows = \"jq:.items[]\"` gives a record for each. A field for which there is nothing is null, or an empty list. Every record " +
 			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
 			"`incomplete` counts records without what is required.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),

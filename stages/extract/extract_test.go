@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -100,7 +101,7 @@ func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
 	for text, want := range map[string]any{
 		"7": 7, "007": 7, "$ 1,234.56": 1234.56, "1.234,56 €": 1234.56, "12,5 %": 12.5, "1,234": 1234, "1.5": 1.5, "1.234.567": 1234567, "1,234,567": 1234567,
 		"1\u00a0234,5": 1234.5, "1'234'567.5": 1234567.5, "-3": -3, "−3 °C": -3, "A-3": 3, "from 10 to 20": 10, "v1.": 1, "none": nil, "": nil, ".": nil,
-		"99999999999999999999": 1e20,
+		"99999999999999999999": json.Number("99999999999999999999"), "1.234.567.890.123.456.789,50": json.Number("1234567890123456789.5"), "1.10": 1.1, "0.00": 0, "-0": 0, "00.5": 0.5,
 	} {
 		if got := number(text, ""); got != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
@@ -213,7 +214,7 @@ func TestFormatsOfJSONGiveRecords(t *testing.T) {
 		want   []any
 	}{
 		{"", map[string]string{"names": "jq:.items[].name | all", "next": "jq:.next | url", "count": "jq:.items | length", "none": "jq:.none", "text": "jq:.items[0].n | text", "id": "jq:.id", "large": "jq:.large"},
-			[]any{pipeline.Record{"url": "http://a.example/api", "names": []any{"Bolt", "Nut"}, "next": "http://a.example/p2", "count": 2, "none": nil, "text": "3", "id": "12345678901234567890", "large": 1e300}}},
+			[]any{pipeline.Record{"url": "http://a.example/api", "names": []any{"Bolt", "Nut"}, "next": "http://a.example/p2", "count": 2, "none": nil, "text": "3", "id": json.Number("12345678901234567890"), "large": json.Number("1e300")}}},
 		{"jq:.items[]", map[string]string{"name": "jq:.name", "price": "jq:.price | number", "tags": "jq:.tags"}, []any{
 			pipeline.Record{"url": "http://a.example/api", "name": "Bolt", "price": 12.5, "tags": nil}, pipeline.Record{"url": "http://a.example/api", "name": "Nut", "price": nil, "tags": []any{"a"}}}},
 	} {

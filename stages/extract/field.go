@@ -14,6 +14,7 @@ import (
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/suggest"
+	numbers "github.com/webrace/webrace/pipeline/number"
 	"github.com/webrace/webrace/stages/internal/amount"
 )
 
@@ -151,18 +152,9 @@ func (f field) one(d *webrace.Document, search *selection.Search, at selection.F
 func plain(value any) any {
 	switch v := value.(type) {
 	case json.Number:
-		if whole, err := strconv.Atoi(v.String()); err == nil {
-			return whole
-		}
-		if !strings.ContainsAny(v.String(), ".eE") { // as an id, of which a float would lose digits
-			return v.String()
-		}
-		if f, err := v.Float64(); err == nil {
-			return f
-		}
-		return v.String()
+		return numberOf(v.String())
 	case *big.Int:
-		return v.String()
+		return numberOf(v.String())
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil
@@ -191,14 +183,28 @@ func reference(d *webrace.Document, text string) string {
 	return string(charsets.EncodeQuery([]byte(text), d.Charset))
 }
 
-// number returns the first number in a text of a language, an int if it is whole; nil if there is none.
+// number returns the first number in a text of a language, without zeros that say nothing; nil if there is none.
 func number(text, language string) any {
-	n, found := amount.First(text, language)
-	switch {
-	case !found:
+	digits, found := amount.First(text, language)
+	if !found {
 		return nil
-	case n == math.Trunc(n) && math.Abs(n) < 1<<53:
-		return int(n)
+	}
+	sign, digits := digits[:len(digits)-len(strings.TrimPrefix(digits, "-"))], strings.TrimLeft(strings.TrimPrefix(digits, "-"), "0")
+	if digits == "" || digits[0] == '.' {
+		digits = "0" + digits
+	}
+	key, _ := numbers.Key(json.Number(sign + digits))
+	return numberOf(key)
+}
+
+// numberOf returns a number as one of a record, an int if it is one; its text if there is no such number.
+func numberOf(text string) any {
+	if whole, err := strconv.Atoi(text); err == nil {
+		return whole
+	}
+	n, err := numbers.Of(text)
+	if err != nil {
+		return text
 	}
 	return n
 }

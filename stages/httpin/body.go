@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/number"
+	"github.com/webrace/webrace/pipeline/recordjson"
 	"github.com/webrace/webrace/stages/internal/seed"
 )
 
@@ -93,8 +95,8 @@ func records(body []byte) (values []any, err error) {
 func addRecords(values []any, raw json.RawMessage) ([]any, error) {
 	if raw[0] != '[' {
 		var record pipeline.Record
-		if err := json.Unmarshal(raw, &record); err != nil || record == nil {
-			return values, fmt.Errorf("%.40q is no object of JSON", raw)
+		if err := recordjson.Unmarshal(raw, &record); err != nil || record == nil {
+			return values, notObject(raw, err)
 		}
 		return append(values, record), nil
 	}
@@ -112,6 +114,14 @@ func addRecords(values []any, raw json.RawMessage) ([]any, error) {
 		}
 	}
 	return values, nil
+}
+
+// notObject says why what was sent is no record.
+func notObject(raw []byte, err error) error {
+	if errors.Is(err, number.ErrRange) {
+		return err
+	}
+	return fmt.Errorf("%.40q is no object of JSON", raw)
 }
 
 // starts reads a URL a line. Empty lines, and those that begin with #, are left out.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/stages/internal/recordjson"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // errEnd says that a file has been read to its end.

@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/expression"
+	"github.com/webrace/webrace/pipeline/number"
 )
 
 // aggregate is one field of the record of a window: what is computed, and of what.
@@ -76,7 +77,7 @@ func (a aggregate) argument(it *pipeline.Item) (any, error) {
 	if t, ok := value.(time.Time); ok {
 		value = t.UTC().Format(time.RFC3339Nano)
 	}
-	_, isNumber := number(value)
+	_, isNumber := float(value)
 	_, isText := value.(string)
 	_, isBool := value.(bool)
 	switch {
@@ -96,9 +97,9 @@ func (a aggregate) argument(it *pipeline.Item) (any, error) {
 // accumulator is what an aggregate has come to in one window.
 type accumulator struct {
 	n     int
-	whole int     // the sum of the integers
-	real  float64 // the sum of the other numbers
-	reals bool
+	whole int64   // the sum of the whole numbers, as long as it fits
+	real  float64 // the sum of the others
+	reals bool    // there are others
 	value any
 	list  []any
 }
@@ -111,13 +112,7 @@ func (acc *accumulator) add(function string, value any) {
 			acc.n--
 		}
 	case "sum", "mean":
-		if whole, ok := value.(int); ok {
-			acc.whole += whole
-			return
-		}
-		f, _ := number(value)
-		acc.real += f
-		acc.reals = true
+		acc.sum(value)
 	case "min":
 		if acc.n == 1 || compare(value, acc.value) < 0 {
 			acc.value = value
@@ -137,6 +132,19 @@ func (acc *accumulator) add(function string, value any) {
 	}
 }
 
+// sum adds a number, exactly if it is whole.
+func (acc *accumulator) sum(value any) {
+	if n, whole := number.Whole(value); whole {
+		if sum := acc.whole + n; (sum > acc.whole) == (n > 0) {
+			acc.whole = sum
+			return
+		}
+	}
+	f, _ := float(value)
+	acc.real += f
+	acc.reals = true
+}
+
 func (acc *accumulator) result(function string) any {
 	switch function {
 	case "count":
@@ -145,7 +153,7 @@ func (acc *accumulator) result(function string) any {
 		if acc.reals {
 			return acc.real + float64(acc.whole)
 		}
-		return acc.whole
+		return int(acc.whole)
 	case "mean":
 		return (acc.real + float64(acc.whole)) / float64(acc.n)
 	case "collect":
@@ -154,27 +162,21 @@ func (acc *accumulator) result(function string) any {
 	return acc.value
 }
 
-// number returns the value of a number.
-func number(v any) (float64, bool) {
-	switch n := v.(type) {
-	case int:
-		return float64(n), true
-	case int64:
-		return float64(n), true
-	case uint64:
-		return float64(n), true
-	case float64:
-		return n, true
-	case time.Duration:
-		return n.Seconds(), true
+// float returns the value of a number, or a duration in seconds.
+func float(v any) (float64, bool) {
+	if d, ok := v.(time.Duration); ok {
+		return d.Seconds(), true
 	}
-	return 0, false
+	return number.Float(v)
 }
 
 // compare orders numbers, and behind them texts.
 func compare(a, b any) int {
-	x, xIsNumber := number(a)
-	y, yIsNumber := number(b)
+	if order, ok := number.Compare(a, b); ok {
+		return order
+	}
+	x, xIsNumber := float(a)
+	y, yIsNumber := float(b)
 	switch {
 	case xIsNumber && yIsNumber:
 		return cmp.Compare(x, y)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/expression"
-	"github.com/webrace/webrace/stages/internal/recordjson"
+	"github.com/webrace/webrace/pipeline/recordjson"
 	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 	"github.com/webrace/webrace/stages/writefile/writable"
 	"github.com/webrace/webrace/xmlschema"

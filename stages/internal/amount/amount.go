@@ -14,22 +14,24 @@ import (
 	"unicode/utf8"
 )
 
-// Read returns the first number in a text beside which a currency stands, by its sign, code or name; the first number
-// if there is none, and false if there is no number at all. Language is that of the text, as a BCP 47 tag; "" if it is
-// not known: then a point parts decimals, and a comma thousands.
+// Read returns the value of the first number in a text beside which a currency stands, by its sign, code or name; of
+// the first number if there is none, and false if there is no number at all. Language is that of the text, as a BCP 47
+// tag; "" if it is not known: then a point parts decimals, and a comma thousands.
 func Read(text, language string) (float64, bool) {
-	return read(text, language, true)
+	plain, found := read(text, language, true)
+	n, _ := strconv.ParseFloat(plain, 64) // of digits alone: it can only be too large
+	return n, found
 }
 
-// First is Read without regard to currencies.
-func First(text, language string) (float64, bool) {
+// First is Read without regard to currencies, and returns the digits: "-1234.50".
+func First(text, language string) (string, bool) {
 	return read(text, language, false)
 }
 
 // longest is how much of a text is looked at, in bytes: a number stands at the beginning, or the selection is wrong.
 const longest = 4096
 
-func read(text, language string, currencies bool) (first float64, found bool) {
+func read(text, language string, currencies bool) (first string, found bool) {
 	s := &scanner{runes: []rune(text[:min(len(text), longest)]), format: formatOf(language)}
 	for {
 		n, ok := s.next()
@@ -60,27 +62,26 @@ func (s *scanner) at(i int) rune {
 }
 
 // next reads the number that comes next.
-func (s *scanner) next() (float64, bool) {
+func (s *scanner) next() (string, bool) {
 	s.start = s.end
 	for digit(s.at(s.start)) < 0 {
 		if s.start++; s.start >= len(s.runes) {
-			return 0, false
+			return "", false
 		}
 	}
 	groups, separators := s.groups()
 	decimal := decimalOf(groups, separators, s.format)
 	var plain strings.Builder
+	if s.negative() {
+		plain.WriteByte('-')
+	}
 	for i, group := range groups {
 		if i > 0 && i == decimal {
 			plain.WriteByte('.')
 		}
 		plain.WriteString(group)
 	}
-	n, _ := strconv.ParseFloat(plain.String(), 64) // of digits alone: it can only be too large
-	if s.negative() {
-		n = -n
-	}
-	return n, true
+	return plain.String(), true
 }
 
 // What stands between the digits of a number.

@@ -8,7 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/pipeline/number"
 )
+
+// deepestWritten is how many values within values are written here: encoding/json finds those that have no end.
+const deepestWritten = 100
 
 // Encoder writes one value after the other, as records are that are alike. The zero value is ready; it is for one
 // goroutine.
@@ -52,6 +57,8 @@ func appendValue(b []byte, v any, depth int) ([]byte, bool) {
 	case bool:
 		return strconv.AppendBool(b, v), true
 	case float64:
+		return appendFloat(b, v)
+	case json.Number:
 		return appendNumber(b, v)
 	case int:
 		return strconv.AppendInt(b, int64(v), 10), true
@@ -83,7 +90,7 @@ func appendObject(b []byte, m map[string]any, depth int) ([]byte, bool) {
 }
 
 func appendFields(b []byte, m map[string]any, names []string, depth int) (_ []byte, ok bool) {
-	if depth == deepest {
+	if depth == deepestWritten {
 		return b, false
 	}
 	b = append(b, '{')
@@ -103,7 +110,7 @@ func appendFields(b []byte, m map[string]any, names []string, depth int) (_ []by
 }
 
 func appendList(b []byte, list []any, depth int) (_ []byte, ok bool) {
-	if depth == deepest {
+	if depth == deepestWritten {
 		return b, false
 	}
 	b = append(b, '[')
@@ -148,14 +155,18 @@ var escapes = func() (all [utf8.RuneSelf]bool) {
 	return all
 }()
 
-// appendNumber writes a number as encoding/json does, as ES6 has it.
-func appendNumber(b []byte, f float64) ([]byte, bool) {
-	size := math.Abs(f)
-	switch {
-	case f == math.Trunc(f) && size < 1e15 && (f != 0 || !math.Signbit(f)):
-		return strconv.AppendInt(b, int64(f), 10), true
-	case size >= 1e-6 && size < 1e21:
-		return strconv.AppendFloat(b, f, 'f', -1, 64), true
+// appendFloat leaves to encoding/json what is not finite.
+func appendFloat(b []byte, f float64) ([]byte, bool) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return appendOther(b, f)
 	}
-	return appendOther(b, f)
+	return number.Append(b, f), true
+}
+
+// appendNumber writes a number as it was read.
+func appendNumber(b []byte, n json.Number) ([]byte, bool) {
+	if !number.Valid(string(n)) {
+		return appendOther(b, n)
+	}
+	return append(b, n...), true
 }
