@@ -296,6 +296,7 @@ type Visit struct {
 	Shown        []Shown       // every crawl that ever came here, sorted by crawl
 	Revision     int64         // the revision of the URD base it was matched at
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
+	Reading      int           // the revision of how text is read at which Baseline was made
 	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
 	Attempts     int           // failed attempts in a row

@@ -27,6 +27,11 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
+// Revision counts the changes of what is taken for the text of a document whose bytes are the same. What was
+// remembered of texts of an earlier revision is not compared with those of a later one: no page has changed by it.
+// At 1, what is in noscript is text, and ampersands in XML that begin no reference are themselves.
+const Revision = 1
+
 // DefaultMaxLinks is how many different links a document may have if [Options] does not say.
 const DefaultMaxLinks = 10_000
 
@@ -41,6 +46,7 @@ type Options struct {
 	Forms          bool          // also the addresses that forms are sent to
 	Anchors        bool          // also what links are called
 	IgnoreNoFollow bool          // follow what the page asks not to follow
+	Scripts        bool          // as a reader sees it whose scripts run: without what is in noscript
 	RobotsName     string        // what the page calls us by, where it asks something of robots; empty means DefaultRobotsName
 	Requested      []string      // what scripts of a page of HTML asked for: links behind those in it
 	Rules          urlnorm.Rules // normalization of links beyond the standard
@@ -160,7 +166,7 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 			read = (*extraction).plain
 		}
 	}
-	if read == nil && strings.HasSuffix(r.MediaType, "+xml") && r.MediaType != "image/svg+xml" {
+	if read == nil && strings.HasSuffix(r.MediaType, "+xml") {
 		read = (*extraction).xml
 	}
 	if read == nil {
@@ -183,6 +189,7 @@ var readers = map[string]func(*extraction, []byte){
 	"text/xml":              (*extraction).xml,
 	"application/xml":       (*extraction).xml,
 	"application/feed+json": (*extraction).jsonFeed,
+	mediaTypeSVG:            (*extraction).svg,
 }
 
 // extraction is the work on one document; its memory is reused for the next.
@@ -255,7 +262,8 @@ func (x *extraction) obey(s *htmltext.Scanner) {
 
 // scan reads HTML, with the links that are wanted.
 func (x *extraction) scan(body []byte, o htmltext.Options) *htmltext.Scanner {
-	o.Images, o.Forms, o.Anchors, o.RobotsName = x.opts.Images, x.opts.Forms, x.opts.Anchors, robotsName(x.opts.RobotsName)
+	o.Images, o.Forms, o.Anchors, o.Scripts = x.opts.Images, x.opts.Forms, x.opts.Anchors, x.opts.Scripts
+	o.RobotsName = robotsName(x.opts.RobotsName)
 	o.MaxLinks = min(x.opts.MaxLinks, 1<<24) * candidatesPerLink
 	x.scanner.Options = o
 	x.scanner.Scan(body)

@@ -9,9 +9,17 @@ import (
 	"github.com/webrace/webrace/internal/xmltoken"
 )
 
+const mediaTypeSVG = "image/svg+xml"
+
+// svg reads a drawing, whose text is its own, as in pages; but it may have links.
+func (x *extraction) svg(body []byte) {
+	x.xml(body)
+	x.Text = &webrace.Text{}
+}
+
 // xml reads feeds and any other XML, well-formed or not, and leaves sitemaps to their reader. It keeps no tree.
 func (x *extraction) xml(body []byte) {
-	d := xmlDocument{extraction: x}
+	d := xmlDocument{extraction: x, xlink: "xlink:href"}
 	r := xmltoken.NewReader(body)
 	for {
 		switch r.Next() {
@@ -29,7 +37,7 @@ func (x *extraction) xml(body []byte) {
 				return
 			}
 			d.start(r)
-			if d.root == "html" {
+			if d.root == "html" && x.MediaType != mediaTypeSVG {
 				x.xhtml(body)
 				return
 			}
@@ -55,6 +63,7 @@ func (x *extraction) sitemap(body []byte) {
 type xmlDocument struct {
 	*extraction
 	root    string // its first element
+	xlink   string // the attribute href of XLink, by the prefix that was declared last
 	element string // the innermost element, if no tag has ended since it began
 	attrs   map[string]string
 	text    []byte
@@ -68,8 +77,12 @@ func (d *xmlDocument) start(r *xmltoken.Reader) {
 		if d.attrs == nil {
 			d.attrs = make(map[string]string)
 		}
-		if name := strings.ToLower(string(key)); d.attrs[name] == "" { // of two the first counts
+		name := strings.ToLower(string(key))
+		if d.attrs[name] == "" { // of two the first counts
 			d.attrs[name] = string(value)
+		}
+		if prefix, ok := strings.CutPrefix(name, "xmlns:"); ok && string(value) == nsXLink {
+			d.xlink = prefix + ":href"
 		}
 	}
 	if d.root == "" {
@@ -81,6 +94,28 @@ func (d *xmlDocument) start(r *xmltoken.Reader) {
 	}
 	if d.isFeed() && (d.element == "link" || d.element == "atom:link") {
 		d.atomLink()
+	} else if !d.isFeed() {
+		d.xLink()
+	}
+}
+
+const nsXLink = "http://www.w3.org/1999/xlink"
+
+// xLink handles the link of XLink, which any element may be; in drawings it is that of an anchor, and the others are
+// parts of the drawing.
+func (d *xmlDocument) xLink() {
+	href := d.attrs[d.xlink]
+	_, local, prefixed := strings.Cut(d.element, ":")
+	if !prefixed {
+		local = d.element
+	}
+	if isDrawing := d.root == "svg" || strings.HasSuffix(d.root, ":svg"); isDrawing && local != "a" {
+		return
+	} else if isDrawing && d.attrs["href"] != "" { // as SVG 2 has it
+		href = d.attrs["href"]
+	}
+	if href = strings.TrimSpace(href); href != "" {
+		d.link([]byte(href))
 	}
 }
 

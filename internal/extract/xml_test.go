@@ -26,6 +26,29 @@ func TestXMLIsReadByTheRulesOfXML(t *testing.T) {
 	}
 }
 
+func TestLinksOfXLink(t *testing.T) {
+	t.Parallel()
+	const svg, article = "image/svg+xml", "application/xml"
+	for _, c := range []struct{ name, mediaType, in, want string }{
+		{"of a drawing", svg, `<svg xmlns:xlink="http://www.w3.org/1999/xlink"><a xlink:href="/b"><text>b</text></a><image xlink:href="c.png"/></svg>`, "http://example.com/b"},
+		{"of SVG 2", svg, `<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:a href="/b" xlink:href="/c"/></s:svg>`, "http://example.com/b"},
+		{"of a text", article, `<article><p xlink:href="/b?x=1&amp;y=2">b</p><e xlink:href=""/></article>`, "http://example.com/b?x=1&y=2"},
+		{"of another prefix", article, `<a xmlns:l="http://www.w3.org/1999/xlink" l:href="/b"><c other:href="/d"/></a>`, "http://example.com/b"},
+		{"none of a feed", "application/rss+xml", `<rss><channel><title xlink:href="/b">t</title></channel></rss>`, ""},
+	} {
+		r, err := extract.Document([]byte(c.in), c.mediaType, "http://example.com/a", extract.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Links, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if c.mediaType == svg && len(r.Text.Blocks) > 0 {
+			t.Errorf("%s: text %q", c.name, r.Text.Bytes)
+		}
+	}
+}
+
 // FuzzXML wants, besides what holds of any document, the words that encoding/xml finds where it finds
 // nothing wrong.
 func FuzzXML(f *testing.F) {

@@ -10,7 +10,7 @@ import (
 
 // attributes are the values that the scanner may need of one start tag, as written; nil when absent.
 type attributes struct {
-	href, src, action, rel, content, name, httpEquiv, lang, xmlLang []byte
+	href, src, action, rel, content, name, httpEquiv, lang, xmlLang, xlink []byte
 }
 
 // read reads the attributes of the tag from i on and returns where the tag ends, -1 if it does not,
@@ -57,6 +57,8 @@ func (a *attributes) named(name []byte) *[]byte {
 		return &a.lang
 	case "xml:lang":
 		return &a.xmlLang
+	case "xlink:href":
+		return &a.xlink
 	}
 	return nil
 }

@@ -56,6 +56,7 @@ const (
 	elemFooter
 	elemAside
 	elemTemplate
+	elemNoScript
 	elemSVG
 	elemMath
 	elemTitle
@@ -96,7 +97,8 @@ var elements = build(
 	each(element{heading: endsHeading, breakout: true}, "blockquote dl hr ol p pre table ul"),
 	each(element{heading: opensHeading, breakout: true}, "h1 h2 h3"),
 	each(element{heading: closesHeading, breakout: true}, "h4 h5 h6"),
-	each(element{raw: rawSkipped, flow: joins}, "style noscript noembed noframes"),
+	each(element{raw: rawSkipped, flow: joins}, "style noembed noframes"),
+	each(element{raw: rawSkipped, flow: joins, id: elemNoScript}, "noscript"),
 	each(element{raw: rawScript, flow: joins}, "script"),
 	each(element{raw: rawShown}, "xmp"),
 	each(element{raw: rawRest}, "plaintext"),

@@ -26,10 +26,11 @@ func CommentEnd(src []byte, i int) int { return commentEnd(src, i) }
 // CDATAEnd returns where the content of the CDATA section that starts at i ends, and the place after the section.
 func CDATAEnd(src []byte, i int) (end, next int) { return cdataEnd(src, i) }
 
-// IsRaw reports whether the content of an element of HTML, whose name is in lower case, has no tags.
+// IsRaw reports whether the content of an element of HTML, whose name is in lower case, has no tags where no scripts
+// run.
 func IsRaw(name string) bool {
 	switch name {
-	case "script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext":
+	case "script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext":
 		return true
 	}
 	return false

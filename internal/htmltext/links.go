@@ -107,12 +107,13 @@ func (s *Scanner) robots(content []byte) {
 // stays for longer is there to be read.
 const dwell = 15
 
-// refresh handles the content of a meta refresh.
+// refresh handles the content of a meta refresh. One in noscript is a link: it sends away those who have no scripts,
+// but what the page says is often there all the same.
 func (s *Scanner) refresh(content []byte) {
 	target, seconds, ok := refreshTarget(content)
 	switch {
 	case !ok:
-	case seconds <= dwell && s.Refresh == nil:
+	case seconds <= dwell && s.Refresh == nil && s.noScript == 0:
 		s.Refresh = target
 	default:
 		s.found(Refresh, target, false)

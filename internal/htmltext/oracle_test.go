@@ -64,7 +64,7 @@ var (
 		style sub sup template time tt u var wbr mi mn mo ms mtext mrow msup msub mfrac msqrt semantics annotation`)
 	spacing = set(`audio button canvas embed iframe img input math object picture progress select source svg textarea
 		track video`)
-	rawNames     = set("script style noscript noembed noframes iframe")
+	rawNames     = set("script style noembed noframes iframe")
 	svgPoints    = set("title desc foreignobject")
 	mathPoints   = set("mi mn mo ms mtext")
 	sections     = set("nav footer aside")
@@ -185,7 +185,7 @@ func (o *oracle) text(z *html.Tokenizer) {
 	o.buf.WriteString(strings.ReplaceAll(text, "\x00", ""))
 }
 
-// start says whether the tag stands in foreign content, where no text is raw.
+// start says whether the content of the element is not raw, as in foreign content.
 func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 	o.rawTag = ""
 	b, more := z.TagName()
@@ -212,6 +212,9 @@ func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 		}
 		o.flow(name)
 		if name == "a" {
+			if _, ok := attr["href"]; !ok && attr["xlink:href"] != "" {
+				attr["href"] = attr["xlink:href"]
+			}
 			o.link(name, attr)
 		}
 		return true
@@ -237,7 +240,7 @@ func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 		}
 		o.refield()
 	}
-	return false
+	return name == "noscript" // whose content has tags where no scripts run
 }
 
 func (o *oracle) end(z *html.Tokenizer) {

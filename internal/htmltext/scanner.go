@@ -28,6 +28,7 @@ type Options struct {
 	Forms    bool // also the addresses that forms are sent to
 	XHTML    bool // the page is XML: any element may close itself, CDATA sections stand anywhere
 	Anchors  bool // also the texts of anchors
+	Scripts  bool // the reader's scripts run: what is in noscript is not shown
 	MaxLinks int  // the most links gathered; the rest is counted in Skipped; 0 is no limit
 
 	RobotsName string // in lower case: whose meta elements count beside those for all robots; empty for none
@@ -89,6 +90,7 @@ type Scanner struct {
 	heading  bool
 	inside   [3]int // how many nav, footer and aside elements are open
 	template int    // how many template elements are open
+	noScript int    // how many noscript elements are open, whose content is shown
 	foreign  []id   // the open elements that decide whether foreign content is being read
 	entered  bool   // the last of these holds HTML, and has none yet: it is foreign itself
 	anchor   int    // the number of the link whose anchor is open, plus 1; 0 for none, and unless Anchors are wanted
@@ -203,6 +205,9 @@ func (s *Scanner) startTag(el *element, i int) {
 	if s.inForeign() && s.foreignStart(el, s.src[name:i], selfClosing) {
 		s.separate(el.flow)
 		if el.id == elemA {
+			if s.attrs.href == nil { // as SVG 2 has it
+				s.attrs.href = s.attrs.xlink
+			}
 			s.element(el)
 		}
 		return
@@ -216,7 +221,7 @@ func (s *Scanner) startTag(el *element, i int) {
 		return
 	}
 	s.open(el)
-	if el.raw != notRaw {
+	if el.raw != notRaw && (el.id != elemNoScript || s.Scripts) {
 		s.rawText(el)
 	}
 }
@@ -226,6 +231,8 @@ func (s *Scanner) open(el *element) {
 	switch el.id {
 	case elemTemplate:
 		s.template++
+	case elemNoScript:
+		s.noScript++
 	case elemSVG, elemMath:
 		s.enter(el.id)
 	default:
@@ -247,6 +254,8 @@ func (s *Scanner) endTag(el *element, i int) {
 	switch el.id {
 	case elemTemplate:
 		s.template = max(0, s.template-1)
+	case elemNoScript:
+		s.noScript = max(0, s.noScript-1)
 	case elemA:
 		s.endAnchor()
 	default:

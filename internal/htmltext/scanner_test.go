@@ -102,7 +102,8 @@ func TestText(t *testing.T) {
 		{"any heading's end tag ends a heading", "<h1>a</h3>b", "heading:a|b"},
 		{"a heading left open ends at the next paragraph", "<div><h2>a</div><p>b", "heading:a|b"},
 		{"a stray end tag of a section ends nothing", "</nav><nav>a</footer>b</nav>c", "navigation:a|navigation:b|c"},
-		{"scripts and styles", "a<script>if(a<b)'</p>'</script>b<style>p{}</style>c<noscript><p>x</noscript>d", "abcd"},
+		{"scripts and styles", "a<script>if(a<b)'</p>'</script>b<style>p{}</style>c", "abc"},
+		{"what is for readers without scripts", "a<noscript>b<p>c</p></noscript>d<noscript>e", "ab|c|de"},
 		{"script in upper case with space in its end tag", "a<SCRIPT>x</Script\n>b", "ab"},
 		{"script without an end", "a<script>b</scrip", "a"},
 		{"script hidden in a comment", "<script><!--<script></script>x--></script>b", "b"},
@@ -178,7 +179,9 @@ func TestLinks(t *testing.T) {
 		{"NUL and line ends", "<a href=\"a\x00b\r\nc\rd\">", []string{"a\ufffdb\nc\nd"}},
 		{"all elements", `<area href=a><iframe src=b></iframe><frame src=c><img src=d><form action=e>`, []string{"a", "b", "c", "d", "e"}},
 		{"alternates, no style sheets", `<link rel="x Alternate" href=a><link rel="alternate stylesheet" href=b><link rel=stylesheet href=c><link href=d>`, []string{"a"}},
-		{"not in comments, scripts, templates, noscript", `<!--<a href=a>--><script>"<a href=b>"</script><template><a href=c></template><noscript><a href=d></noscript>`, nil},
+		{"not in comments, scripts, templates", `<!--<a href=a>--><script>"<a href=b>"</script><template><a href=c></template>`, nil},
+		{"for readers without scripts", `<noscript><a href=a></noscript><a href=b>`, []string{"a", "b"}},
+		{"in drawings", `<a xlink:href=a><svg><a xlink:href=b /><a href=c xlink:href=d /><g xlink:href=e /></svg>`, []string{"b", "c"}},
 		{"in SVG", `<svg><a href=x><text>y</text></a></svg>`, []string{"x"}},
 		{"a tag cut off is none", `<a href=x><a href="y"`, []string{"x"}},
 	} {
@@ -265,7 +268,8 @@ func TestHeadOfThePage(t *testing.T) {
 		{"<meta http-equiv=refresh content='5'>", head{}},
 		{"<meta http-equiv=refresh content='x;url=y'>", head{}},
 		{"<meta http-equiv=refresh content='1x;url=y'>", head{}},
-		{"<noscript><meta http-equiv=refresh content='0;url=x'></noscript>", head{}},
+		{"<noscript><meta http-equiv=refresh content='0;url=x'></noscript>", head{Dwells: "x"}},
+		{"<noscript></noscript><meta http-equiv=refresh content='0;url=x'>", head{Refresh: "x"}},
 		{"<template><base href=x><meta name=robots content=none></template>", head{}},
 	} {
 		s := everything()
@@ -282,6 +286,16 @@ func TestHeadOfThePage(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s\n got %+v\nwant %+v", c.in, got, c.want)
 		}
+	}
+}
+
+func TestNoScriptIsHiddenFromReadersWithScripts(t *testing.T) {
+	t.Parallel()
+	s := everything()
+	s.Scripts = true
+	s.Scan([]byte("a<noscript><p>b<a href=c></noscript>d<noscript><meta http-equiv=refresh content='0;url=x'></noscript>"))
+	if got := string(s.Text.Bytes); got != "ad" || len(s.Links) > 0 || s.Refresh != nil {
+		t.Errorf("%q, %d links, sent to %q", got, len(s.Links), s.Refresh)
 	}
 }
 

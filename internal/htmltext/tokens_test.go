@@ -84,7 +84,8 @@ var tokenCases = []struct{ name, in, text, links string }{
 	{"style: a comment hides nothing", "a<style><!--</style>b-->", "ab-->", ""},
 	{"style: references and NUL", "a<style>&lt;\x00</style>b", "ab", ""},
 	{"xmp: tags are text", "<xmp><p>&amp;\x00</xm></xmp>a", "<p>&amp;\ufffd</xm>|a", ""},
-	{"noscript, noembed, noframes, iframe", "a<noscript><p></noscript>b<noembed><p></noembed>c<noframes><p></noframes>d<iframe><p></iframe>e", "abcd e", ""},
+	{"noscript: its content has tags", "a<noscript>b<i>c</i></noscript>d<noscript><noembed><b></noembed></noscript>e", "abcde", ""},
+	{"noembed, noframes, iframe", "ab<noembed><p></noembed>c<noframes><p></noframes>d<iframe><p></iframe>e", "abcd e", ""},
 	{"plaintext: to the end, references and all", "a<plaintext>b&amp;\x00</plaintext><p>c", "a|b&amp;\ufffd</plaintext><p>c", ""},
 	{"plaintext: as an end tag it is a tag", "a</plaintext>b", "a|b", ""},
 

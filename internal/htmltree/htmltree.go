@@ -169,7 +169,7 @@ func Parse(body []byte) (*html.Node, error) {
 
 // characters reads a text.
 func (b *builder) characters(text string) {
-	if top := b.top(); b.body == nil && (top == b.root || top == b.head || top.Data == "html") {
+	if top := b.top(); b.body == nil && (top == b.root || top == b.head || top.Data == "html" || top.Data == "noscript") {
 		if strings.TrimSpace(text) == "" {
 			return
 		}

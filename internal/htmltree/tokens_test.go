@@ -66,6 +66,9 @@ func oracle(page string) (w written) {
 			token := z.Token()
 			raw = htmltext.IsRaw(token.Data)
 			w.tag("start", token.Data, token.Attr)
+			if token.Data == "noscript" { // no scripts run
+				z.NextIsNotRawText()
+			}
 		case html.EndTagToken:
 			raw = false
 			w.tag("end", z.Token().Data, nil)

@@ -183,7 +183,7 @@ func (s *Search) write(all *strings.Builder, h hit) {
 }
 
 var (
-	hidden = htmltree.Names("script style template noscript")
+	hidden = htmltree.Names("script style template")
 	inline = htmltree.Names("a abbr b bdi bdo cite code data em font i kbd mark q s small span strong sub sup time u var wbr")
 )
 

@@ -77,7 +77,7 @@ func outline(root *html.Node) string {
 
 func standardOutline(t *testing.T, body []byte) string {
 	t.Helper()
-	root, err := html.Parse(bytes.NewReader(body))
+	root, err := html.ParseWithOptions(bytes.NewReader(body), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		t.Fatal(err)
 	}

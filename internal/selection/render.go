@@ -149,7 +149,7 @@ func (r *renderer) children(n *html.Node, kept bool) {
 // shown; these text that is not shown; and these text with references.
 var (
 	literal = htmltree.Names("xmp plaintext")
-	unseen  = htmltree.Names("script style noscript noembed noframes iframe")
+	unseen  = htmltree.Names("script style noembed noframes iframe")
 	decoded = htmltree.Names("title textarea")
 )
 

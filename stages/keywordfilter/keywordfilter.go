@@ -26,6 +26,7 @@ import (
 	"sync/atomic"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
@@ -158,7 +159,10 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if err != nil {
 		return err
 	}
-	n := s.newNovelty(d)
+	n, err := s.newNovelty(d)
+	if err != nil {
+		return err
+	}
 	m := &matching{stage: s, audience: a, document: d, item: it.With(d), out: out}
 	if len(d.Text.Blocks) == 0 {
 		if err = m.matchBody(ctx); err == nil {
@@ -182,7 +186,7 @@ func (a *audience) learned(baseline match.Baseline) webrace.Learned {
 	return func(v *webrace.Visit) {
 		v.Revision = a.revision
 		if baseline != nil {
-			v.Baseline = baseline
+			v.Baseline, v.Reading = baseline, extract.Revision
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
 	"github.com/webrace/webrace/storage/objects"
@@ -132,6 +134,24 @@ func TestOnAnUnchangedDocumentOnlyNewerRequestsAreMatched(t *testing.T) {
 		t.Errorf("of a stored document: %+v", aci)
 	}
 	f.mustTell(f.match(unchanged(newer.visit, reached(0, eleni))))
+}
+
+// An earlier release took no text from noscript, and remembered none. On the page nothing of it is new.
+func TestWhatIsOnlyReadOtherwiseIsNoNews(t *testing.T) {
+	f := newFixture(t)
+	eleni := f.urd("eleni", start, "ibm")
+	const silent = "<noscript><p>ibm</noscript>"
+	first := f.match(f.fetched(html("about", silent), nil, reached(0, eleni)))
+	asOfOld, _ := match.Baseline(nil).Update(f.fetched(html("about"), nil, nil).Text)
+	first.visit.Baseline, first.visit.Reading = asOfOld, 0
+	second := f.mustTell(f.match(f.fetched(html("about", silent, "more"), &first.visit, reached(0, eleni))))
+	if second.visit.Reading != extract.Revision {
+		t.Errorf("the visit is of revision %d", second.visit.Reading)
+	}
+	third := f.mustTell(f.match(f.fetched(html("about", silent, "more of ibm"), &second.visit, reached(0, eleni))), "eleni")
+	if third.Counters["recalled"] != 0 {
+		t.Error("the versions of a visit that needs no other reading are read again")
+	}
 }
 
 func TestACrawlThatNewlyComesToADocumentIsShownAllOfIt(t *testing.T) {

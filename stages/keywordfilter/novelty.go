@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
 )
@@ -23,13 +24,30 @@ type novelty struct {
 // seenVersions are versions of a document that a URD knows: so many, up to one of them.
 type seenVersions struct{ last, remember int }
 
-func (s *stage) newNovelty(d *webrace.Document) *novelty {
+func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
 	n := &novelty{stage: s, document: d, visit: baselineOf(d.Visit), known: make(map[seenVersions][]bool)}
+	if err := n.readAgain(); err != nil {
+		return nil, err
+	}
 	n.versions = n.visit.Versions()
 	var added []bool
 	n.next, added = n.visit.Remember(match.MostBaselineVersions, d.Text)
 	n.known[seenVersions{0, n.versions}] = added
-	return n
+	return n, nil
+}
+
+// readAgain makes the baseline of the last visit anew out of the stored versions if a release made it that read texts
+// otherwise: what is only read differently is no news. Of versions that were removed the baseline is all there is.
+func (n *novelty) readAgain() error {
+	v := n.document.Visit
+	if v == nil || v.Version == 0 || len(v.Baseline) == 0 || v.Reading == extract.Revision {
+		return nil
+	}
+	again, err := n.stored(v.Version, n.visit.Versions())
+	if err == nil && len(again) > 0 {
+		n.visit = again
+	}
+	return err
 }
 
 func baselineOf(v *webrace.Visit) match.Baseline {

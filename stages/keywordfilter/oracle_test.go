@@ -200,9 +200,18 @@ func (w *world) left(d *webrace.Document) *webrace.Visit {
 	}
 	v.Digest, v.Version = d.Digest, d.Version
 	v.Tell(w.told)
-	w.audience.learned(w.stage.newNovelty(w.text(d)).next)(&v)
+	w.audience.learned(w.novelty(w.text(d)).next)(&v)
 	v.Shown = shown(v, d.Reach)
 	return &v
+}
+
+func (w *world) novelty(d *webrace.Document) *novelty {
+	w.Helper()
+	n, err := w.stage.newNovelty(d)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return n
 }
 
 func (w *world) text(d *webrace.Document) *webrace.Document {
@@ -242,7 +251,7 @@ func (w *world) compare(d *webrace.Document) {
 	it := pipeline.NewItem(d, func(pipeline.Outcome) {})
 	with := w.text(d)
 	w.told = nil
-	o := oracle{w, with, w.stage.newNovelty(with), history{stage: w.stage, document: with, budget: selection.NewBudget()}, it.With(with), map[sight]*shownText{}}
+	o := oracle{w, with, w.novelty(with), history{stage: w.stage, document: with, budget: selection.NewBudget()}, it.With(with), map[sight]*shownText{}}
 	for _, u := range w.base {
 		if err := o.ask(u, want); err != nil {
 			w.Fatal(err)

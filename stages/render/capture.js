@@ -12,6 +12,8 @@
     }
   };
   flatten(document);
+  // What is for readers without scripts is not shown to those who have them.
+  for (const element of document.querySelectorAll("noscript")) element.remove();
   // Links are relative to where scripts say that the page is.
   if (!document.querySelector("base[href]") && document.baseURI !== PAGE && document.head) {
     const base = document.createElement("base");

@@ -45,7 +45,7 @@ func looksEmpty(d *webrace.Document, little int) bool {
 	if !bytes.Contains(d.Body, []byte("<script")) && !bytes.Contains(bytes.ToLower(d.Body), []byte("<script")) {
 		return false
 	}
-	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, extract.Options{})
+	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, extract.Options{Scripts: true})
 	if err != nil || r.Text == nil {
 		return false
 	}

@@ -83,13 +83,14 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	if fifth[0] != 5 {
 		t.Errorf("a visit that needs no later schema is written in schema %d", fifth[0])
 	}
-	latest := append(append([]byte{6}, fifth[1:]...), 0, 0) // with an empty text, and no numbers
-	fourth := append([]byte{4}, fifth[1:len(fifth)-2]...)   // without two flags
-	third := append([]byte{3}, fourth[1:len(fourth)-2]...)  // nor two times
-	second := append([]byte{2}, third[1:len(third)-2]...)   // nor two empty texts
+	sixth := append(append([]byte{6}, fifth[1:]...), 0, 0) // with an empty text, and no numbers
+	latest := append(append([]byte{7}, sixth[1:]...), 0)   // and read as of old
+	fourth := append([]byte{4}, fifth[1:len(fifth)-2]...)  // without two flags
+	third := append([]byte{3}, fourth[1:len(fourth)-2]...) // nor two times
+	second := append([]byte{2}, third[1:len(third)-2]...)  // nor two empty texts
 	interval := len(second) - 1
 	first := append([]byte{1}, second[1:interval]...)
-	for i, value := range [][]byte{first, second, third, fourth, fifth, latest} {
+	for i, value := range [][]byte{first, second, third, fourth, fifth, sixth, latest} {
 		want := want
 		if i == 0 {
 			want.Interval = 0
@@ -101,6 +102,7 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	want.Canonical, want.Refresh, want.Expires, want.Listed = "http://a/", "http://b/", time.Unix(7, 0).UTC(), time.Unix(8, 0).UTC()
 	want.Numbers = []webrace.Told{{URD: 1 << 63, Number: -12.5, Met: true}, {URD: 1}}
 	want.Links, want.Likeness, want.Titled, want.Lister = []string{"http://a/1", "http://a/2"}, 1<<63, 7, "http://a/sitemap.xml"
+	want.Reading = 1
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

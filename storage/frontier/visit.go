@@ -12,15 +12,18 @@ import (
 
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
-// the sitemap that lists it, and no numbers.
-const visitSchema = 6
+// the sitemap that lists it, and no numbers, 6 not how its text was read.
+const visitSchema = 7
 
-// encodeVisit leaves out Reach: the marks of the URL's record hold it. What neither a sitemap lists nor a number was
-// told of is written in schema 5, which earlier releases read.
+// encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
+// has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
-	schema := byte(visitSchema)
-	if v.Lister == "" && len(v.Numbers) == 0 {
-		schema = 5
+	schema := byte(5)
+	switch {
+	case v.Reading != 0:
+		schema = visitSchema
+	case v.Lister != "" || len(v.Numbers) > 0:
+		schema = 6
 	}
 	w := newWriterOf(schema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline)+len(v.Canonical)+len(v.Refresh))
 	w.time(v.At)
@@ -57,6 +60,9 @@ func encodeVisit(v *webrace.Visit) []byte {
 		w.uint(math.Float64bits(n.Number))
 		w.flag(n.Met)
 	}
+	if schema > 6 {
+		w.int(int64(v.Reading))
+	}
 	return w
 }
 
@@ -89,6 +95,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	if r.schema > 5 {
 		v.Lister = r.text()
 		v.Numbers = r.numbers()
+	}
+	if r.schema > 6 {
+		v.Reading = int(r.int())
 	}
 	return v, r.done()
 }
