@@ -13,6 +13,8 @@ import (
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/expression"
+	"github.com/webrace/webrace/pipeline/number"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // expect compares what left a port with one expectation.
@@ -191,6 +193,13 @@ func matches(want, got any) (string, error) {
 
 // within reports whether what is wanted is there: the same, or a table all of whose entries are.
 func within(want, got any) bool {
+	if order, areNumbers := number.Compare(want, got); areNumbers {
+		return order == 0
+	}
+	if list, ok := want.([]any); ok {
+		other, ok := got.([]any)
+		return ok && slices.EqualFunc(list, other, same)
+	}
 	table, ok := want.(map[string]any)
 	if !ok {
 		return reflect.DeepEqual(want, got)
@@ -207,6 +216,13 @@ func within(want, got any) bool {
 	return true
 }
 
+// same is within for what is in lists, whose tables are to have no other entries.
+func same(want, got any) bool {
+	table, isTable := want.(map[string]any)
+	other, areTables := got.(map[string]any)
+	return within(want, got) && (!isTable || areTables && len(table) == len(other))
+}
+
 // normalized returns fields as JSON has them.
 func normalized(fields map[string]any) (map[string]any, error) {
 	v, err := normalizedValue(fields)
@@ -217,7 +233,7 @@ func normalized(fields map[string]any) (map[string]any, error) {
 func normalizedValue(v any) (n any, err error) {
 	text, err := json.Marshal(v)
 	if err == nil {
-		err = json.Unmarshal(text, &n)
+		err = recordjson.Unmarshal(text, &n)
 	}
 	return n, err
 }

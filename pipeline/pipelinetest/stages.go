@@ -11,6 +11,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // source emits values.
@@ -169,7 +170,7 @@ func carried(from any, kind string) map[string]any {
 	}
 	_, header, _, err := codec.Encode(from)
 	var had map[string]any
-	if err != nil || json.Unmarshal(header, &had) != nil {
+	if err != nil || recordjson.Unmarshal(header, &had) != nil {
 		return fields
 	}
 	for _, f := range named.Fields {

@@ -4,6 +4,7 @@
 package recordjson
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -100,6 +101,12 @@ func (d *Decoder) decode(text, came string) (any, error) {
 		d.fields = min(len(m), 1000)
 	}
 	return v, nil
+}
+
+// IsInvalidText reports whether JSON has bytes that are not UTF-8, or halves of surrogate pairs, for which its value
+// gets U+FFFD.
+func IsInvalidText(text []byte) bool {
+	return !utf8.Valid(text) || bytes.IndexByte(text, '\\') >= 0 && halfPair(string(text)) >= 0
 }
 
 // Unmarshal is json.Unmarshal, but that values of any type have the numbers of [Decoder].

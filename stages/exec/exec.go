@@ -63,7 +63,8 @@ func init() {
 		Type:    "exec",
 		Summary: "has a program of yours do the work, in any language",
 		Doc: "The program gets items on its standard input and answers on its standard output (docs/plugins.md). It takes and gives " +
-			"what takes and gives say; a program that says otherwise of itself is not started.",
+			"what takes and gives say; a program that says otherwise of itself is not started. The counter `invalid_text` says how many values " +
+			"had text that is no Unicode, in whose place they have U+FFFD.",
 		In:      pipeline.Kinds(pipeline.KindOf[any]()),
 		Workers: 32, NeedsLater: true,
 	}, defaults, newStage)

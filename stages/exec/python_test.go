@@ -3,6 +3,7 @@ package exec
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	osexec "os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/recordjson"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
@@ -177,5 +179,48 @@ func TestPythonKnowsNoFieldThatThereIsNot(t *testing.T) {
 		case c.fails != "" && (len(got.Failures) != 1 || !strings.Contains(got.Failures[0].Error(), c.fails)):
 			t.Errorf("%s: failures %v, want %q; out %q", c.look, got.Failures, c.fails, got.Out[""])
 		}
+	}
+}
+
+const copies = `
+from webrace_stage import new, stage
+
+@stage(takes="record", gives={"": "record"})
+def copies(item, options):
+    yield item.keep()
+    yield item.change(text="\ud834" if item.get("half") else "x")
+    yield new("record", **{"id": item.id, "price": item.price, "list": [item.list, {"n": item.list[0], 7: True}], "sum": item.price + 1, "text": str(item.price)})
+
+copies.run()
+`
+
+// Numbers leave a program as they came, also where it makes another record of them.
+func TestPythonExactNumbers(t *testing.T) {
+	o := python(t, copies)
+	o.Takes, o.Gives = []string{"record"}, []Output{{Kind: "record"}}
+	var a, b pipeline.Record
+	if err := recordjson.Unmarshal([]byte(`{"id":2882429806056571124,"price":1.10,"list":[0.12345678901234567890,1e-7,7,1.5,18446744073709551615]}`), &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := recordjson.Unmarshal([]byte(`{"id":1,"price":0.5,"list":[1],"half":true}`), &b); err != nil {
+		t.Fatal(err)
+	}
+	got := try(t, o, b, a)
+	var written []string
+	for _, v := range got.Out[""] {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written = append(written, string(text))
+	}
+	want := []string{
+		`{"half":true,"id":1,"list":[1],"price":0.5}`, `{"half":true,"id":1,"list":[1],"price":0.5,"text":"` + "\uFFFD" + `"}`, `{"id":1,"list":[[1],{"7":true,"n":1}],"price":0.5,"sum":1.5,"text":"0.5"}`,
+		`{"id":2882429806056571124,"list":[0.12345678901234567890,1e-7,7,1.5,18446744073709551615],"price":1.10}`,
+		`{"id":2882429806056571124,"list":[0.12345678901234567890,1e-7,7,1.5,18446744073709551615],"price":1.10,"text":"x"}`,
+		`{"id":2882429806056571124,"list":[[0.12345678901234567890,1e-7,7,1.5,18446744073709551615],{"7":true,"n":0.12345678901234567890}],"price":1.10,"sum":2.1,"text":"1.10"}`,
+	}
+	if !slices.Equal(written, want) || got.Counters["invalid_text"] != 1 {
+		t.Errorf("got\n%s\nwant\n%s\nfailures %v, counters %v", strings.Join(written, "\n"), strings.Join(want, "\n"), got.Failures, got.Counters)
 	}
 }

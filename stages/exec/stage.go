@@ -2,7 +2,9 @@ package exec
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 type stage struct {
@@ -147,6 +150,9 @@ func (s *stage) value(input any, o output) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no port %q: gives does not have it", o.Port)
 	}
+	if recordjson.IsInvalidText(o.Value) || slices.ContainsFunc(slices.Collect(maps.Values(o.Set)), isInvalid) {
+		s.env.Counter("invalid_text").Add(1)
+	}
 	value := input
 	var err error
 	switch {
@@ -170,6 +176,8 @@ func (s *stage) value(input any, o output) (any, error) {
 	}
 	return value, nil
 }
+
+func isInvalid(field json.RawMessage) bool { return recordjson.IsInvalidText(field) }
 
 // Close ends the processes: it closes their input, waits, and then makes them end.
 func (s *stage) Close() error {

@@ -2,15 +2,18 @@ package window
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/recordjson"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
@@ -120,6 +123,38 @@ func TestAggregates(t *testing.T) {
 		if !reflect.DeepEqual(r[name], want) {
 			t.Errorf("%s is %#v, want %#v", name, r[name], want)
 		}
+	}
+}
+
+// Whole numbers are summed exactly, numbers compared as what they stand for, and one that is kept stays as it came.
+func TestAggregatesOfNumbers(t *testing.T) {
+	o := with(func(o *Options) {
+		o.Count, o.Key = 10, "k"
+		o.Aggregate = map[string]string{"sum": "sum id", "most": "max id", "least": "min price", "prices": "sum price", "all": "collect price"}
+	})
+	var inputs []any
+	for _, text := range []string{`{"k":1,"id":2882429806056571124,"price":1.10}`, `{"k":1.0,"id":2882429806056571125,"price":1.2}`, `{"k":1e0,"id":3,"price":1.100}`, `{"k":2,"id":9223372036854775807,"price":1}`, `{"k":2,"id":1,"price":1}`} {
+		var r pipeline.Record
+		if err := recordjson.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, r)
+	}
+	got := stagetest.Try(t, stagetest.Case{Type: "window", Options: o, Inputs: inputs})
+	var records []string
+	for _, v := range got.Out[""] {
+		r := v.(pipeline.Record)
+		delete(r, "from")
+		delete(r, "to")
+		text, _ := json.Marshal(r)
+		records = append(records, string(text))
+	}
+	want := []string{
+		`{"all":[1,1],"closed":"end","key":"2","least":1,"most":9223372036854775807,"prices":2,"sum":9223372036854776000}`,
+		`{"all":[1.10,1.2,1.100],"closed":"end","key":"1","least":1.10,"most":2882429806056571125,"prices":3.4,"sum":5764859612113142252}`,
+	}
+	if slices.Sort(records); !slices.Equal(records, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(records, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/number"
 )
 
 // A file of Parquet can be read when its end has been written, and not be added to. So rows are gathered as lines of
@@ -87,7 +88,9 @@ type columnKind int8
 const (
 	nothing columnKind = iota // null everywhere
 	boolean
-	number
+	whole    // numbers without a fraction, which are float64 as well
+	decimals // numbers that a float64 tells from all others, as those before
+	large    // whole numbers, of which some are an int64 alone
 	text
 	mixed // written as JSON, as lists and objects are
 )
@@ -104,15 +107,32 @@ func kindOf(value json.RawMessage) columnKind {
 	case '{', '[':
 		return mixed
 	}
-	return number
+	return kindOfNumber(json.Number(value))
+}
+
+// kindOfNumber tells in which column a number keeps its value. There is none for one that is longer.
+func kindOfNumber(n json.Number) columnKind {
+	_, isWhole := number.Whole(n)
+	f, _ := number.Float(n)
+	switch order, _ := number.Compare(n, f); {
+	case order == 0 && isWhole:
+		return whole
+	case order == 0:
+		return decimals
+	case isWhole:
+		return large
+	}
+	return mixed
 }
 
 func (k columnKind) with(other columnKind) columnKind {
 	switch {
 	case k == nothing || k == other:
 		return other
-	case other == nothing:
+	case other == nothing || other == whole && (k == decimals || k == large):
 		return k
+	case k == whole && (other == decimals || other == large):
+		return other
 	}
 	return mixed
 }
@@ -122,8 +142,10 @@ func (k columnKind) node() parquet.Node {
 	switch k {
 	case boolean:
 		return parquet.Optional(parquet.Leaf(parquet.BooleanType))
-	case number:
+	case whole, decimals:
 		return parquet.Optional(parquet.Leaf(parquet.DoubleType))
+	case large:
+		return parquet.Optional(parquet.Int(64))
 	case mixed:
 		return parquet.Optional(parquet.JSON())
 	}
@@ -138,10 +160,12 @@ func (k columnKind) value(raw json.RawMessage) (parquet.Value, error) {
 	switch k {
 	case boolean:
 		return parquet.BooleanValue(raw[0] == 't'), nil
-	case number:
-		var n float64
-		err := json.Unmarshal(raw, &n)
-		return parquet.DoubleValue(n), err
+	case whole, decimals:
+		f, _ := number.Float(json.Number(raw))
+		return parquet.DoubleValue(f), nil
+	case large:
+		n, _ := number.Whole(json.Number(raw))
+		return parquet.Int64Value(n), nil
 	case mixed:
 		return parquet.ByteArrayValue(raw), nil
 	}

@@ -1,6 +1,7 @@
 package writefile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,7 +92,15 @@ func TestParquetHoldsWhatItIsGiven(t *testing.T) {
 			nil, []any{row("b", true, "n", 1.5, "t", "x"), row("b", nil, "n", 2.0), row("t", "ü\n")},
 			[]string{"b BOOLEAN", "n DOUBLE", "t STRING"}, []string{"b=true n=1.5 t=x", "n=2", "t=ü\n"},
 		},
-		"mixed":     {nil, []any{row("a", 1.0), row("a", "x"), row("a", []any{1.0})}, []string{"a JSON"}, []string{"a=1", `a="x"`, "a=[1]"}},
+		"mixed": {nil, []any{row("a", 1.0), row("a", "x"), row("a", []any{1.0})}, []string{"a JSON"}, []string{"a=1", `a="x"`, "a=[1]"}},
+		"large": {
+			nil, []any{row("a", json.Number("2882429806056571124"), "b", json.Number("1.10")), row("a", 7.0, "b", json.Number("1e3")), row("a", json.Number("1.0"), "b", 0.25)},
+			[]string{"a INT(64,true)", "b DOUBLE"}, []string{"a=2882429806056571124 b=1.1", "a=7 b=1000", "a=1 b=0.25"},
+		},
+		"longer": {
+			nil, []any{row("a", json.Number("18446744073709551615"), "b", json.Number("2882429806056571124")), row("a", 1.5, "b", json.Number("1.50"))},
+			[]string{"a JSON", "b JSON"}, []string{"a=18446744073709551615 b=2882429806056571124", "a=1.5 b=1.50"},
+		},
 		"null":      {nil, []any{row("a", nil)}, []string{"a STRING"}, []string{""}},
 		"columns":   {[]string{"c", "a"}, []any{row("a", 1.0, "b", 2.0)}, []string{"a DOUBLE", "c STRING"}, []string{"a=1"}},
 		"lists":     {nil, []any{pipeline.List{row("a", 1.0), row("a", 2.0)}}, []string{"a DOUBLE"}, []string{"a=1", "a=2"}},

@@ -42,7 +42,7 @@ func init() {
 		Summary: "writes what it is given to a file, as JSON lines, text, CSV, Parquet or XML",
 		Doc: "Lines are appended and are on disk before their items are acknowledged. Of a list, as `batch` makes it, each element is a line. " +
 			"XML takes annotations only; the document replaces the file of that name when the run ends. Rows of Parquet are gathered in a file beside it, which has " +
-			"the name with .part, until a file is made of them; one that has the name is put aside then. A column is of booleans, of numbers or of texts if all its values are, or else of JSON.",
+			"the name with .part, until a file is made of them; one that has the name is put aside then. A column is of booleans, of numbers or of texts if all its values are, or else of JSON; numbers are doubles, or integers of 64 bits where a double would change one, or else JSON.",
 		In:     pipeline.Kinds(pipeline.KindOf[any]()),
 		Effect: "write it to a file",
 		Batch:  pipeline.Batch{Count: 256, Period: pipeline.Duration(100 * time.Millisecond)},

@@ -27,7 +27,7 @@ ABI = 1
 LENGTHS = struct.Struct("<II")
 KEEP = {"keep": True}
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_decode = json.JSONDecoder().raw_decode
+_decode = json.JSONDecoder(parse_float=lambda text: _number(text)).raw_decode
 _item_begins = re.compile(rb'\{"type":"item","id":(\d+),"kind":"([^"\\]*)","value":').match  # as webrace writes it
 
 # What a field is where it is left out, for the kinds there were when this file was written; None has no zero value.
@@ -72,6 +72,25 @@ class Retry(Exception):
     def __init__(self, message, after_s=60):
         super().__init__(message)
         self.after_s = after_s
+
+
+class Number(float):
+    """A number of a record that a float is written otherwise than: it computes as one, and leaves as it came (.text)."""
+
+    __slots__ = ("text",)
+    seen = False  # there are any, which are to be written
+
+    def __repr__(self):
+        return self.text
+
+
+def _number(text):
+    number = float(text)
+    if repr(number) == text:
+        return number
+    number, Number.seen = Number(number), True
+    number.text = text
+    return number
 
 
 class Item:
@@ -334,7 +353,18 @@ def _parsed(header):
 
 
 def _write(sink, header, body=b""):
-    _write_frame(sink, _encode(header).encode("utf-8"), body)
+    _write_frame(sink, (_written(header) if Number.seen else _encode(header)).encode("utf-8"), body)
+
+
+def _written(value):
+    """Return the JSON of a value, with each Number as it came."""
+    if isinstance(value, Number):
+        return value.text
+    if isinstance(value, dict):  # whose names may be other than texts
+        return "{" + ",".join(_encode({name: 0})[1:-2] + _written(part) for name, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_written, value)) + "]"
+    return _encode(value)
 
 
 def _write_frame(sink, head, body=b""):
