@@ -56,14 +56,14 @@ func equal(p, q *parsed, same bool) (int, error) {
 		return 0, nil
 	case p.kind < integer || q.kind < integer: // one of them is no literal
 		return 1, nil
+	case p.kind == langText || q.kind == langText:
+		return 1, nil // a text with a language is no value of any other datatype, and this is not the same one
 	case p.kind >= illTyped || q.kind >= illTyped:
 		return 0, ErrType
 	case p.kind >= duration && q.kind >= duration: // of any of the three types
 		return p.span.compare(q.span), nil
 	case p.kind != q.kind:
 		return 1, nil
-	case p.kind == langText:
-		return 1, nil // not the same term
 	default:
 		return less(p, q)
 	}

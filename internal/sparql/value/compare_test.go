@@ -60,6 +60,10 @@ func TestComparisons(t *testing.T) {
 		{`"a"`, "=", `"a"@en`, "false"},
 		{`"a"@en`, "=", `"a"@en`, "true"},
 		{`"a"@en`, "!=", `"a"@fr`, "true"},
+		{`"a"@en`, "=", `"a"^^<http://t/>`, "false"},
+		{`"a"^^<http://t/>`, "!=", `"a"@en`, "true"},
+		{`"x"^^xsd:integer`, "=", `"x"@en`, "false"},
+		{`"a"@en`, "=", "1", "false"},
 		{`"a"@en`, "<", `"b"@en`, ""},
 		{`"a"`, "<", `"b"@en`, ""},
 		{`"1"`, "=", "1", "false"}, // both types are known, and their values are not the same

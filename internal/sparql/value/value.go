@@ -4,7 +4,8 @@
 // A literal of a datatype that is known here has a value: strings, language-tagged strings, booleans, all numbers of
 // XML Schema, dates and times, durations. Two such values are equal or not, even of different types ("1" is not 1);
 // with a literal of an unknown datatype, or one whose text its datatype does not have ("x"^^xsd:integer), only the same
-// term is known to be equal, and all else is [ErrType] (RDFterm-equal, section 17.4.1.7). Numbers, strings, booleans,
+// term is known to be equal, a text with a language is known not to be, and all else is [ErrType] (RDFterm-equal,
+// section 17.4.1.7). Numbers, strings, booleans,
 // dates and times of one type have an order; dates and times without a timezone are taken as of UTC (the implicit
 // timezone).
 //
