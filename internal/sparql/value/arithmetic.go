@@ -6,7 +6,8 @@ import (
 )
 
 // Arithmetic computes a + b, a - b, a * b or a / b. Derived types of integers are promoted to xsd:integer; a quotient
-// of integers is a decimal (section 17.3).
+// of integers is a decimal (section 17.3). Dates, times and durations are added and subtracted as in
+// XPath, and durations multiplied and divided.
 func Arithmetic(op byte, a, b webrace.Term) (webrace.Term, error) {
 	if n, ok := computeSmall(op, a, b); ok {
 		return Integer(n), nil
@@ -14,6 +15,9 @@ func Arithmetic(op byte, a, b webrace.Term) (webrace.Term, error) {
 	var p, q parsed
 	parse(a, &p)
 	parse(b, &q)
+	if !p.numeric() || !q.numeric() {
+		return computeTime(op, &p, &q)
+	}
 	if err := p.compute(op, &q); err != nil {
 		return "", err
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// casts are the constructor functions of section 17.5. What a text says may have white space around it, as in XPath.
+// casts are the constructor functions of section 17.5, and those of XPath for dates, times of day and durations. What a
+// text says may have white space around it, as in XPath.
 var casts = map[string]func(*parsed) (webrace.Term, error){
 	rdf.XSDBoolean: castBoolean,
 	rdf.XSDInteger: castInteger,
@@ -16,7 +17,13 @@ var casts = map[string]func(*parsed) (webrace.Term, error){
 	xsdFloat:       func(p *parsed) (webrace.Term, error) { return castFloat(p, float) },
 	rdf.XSDDouble:  func(p *parsed) (webrace.Term, error) { return castFloat(p, double) },
 	rdf.XSDString:  castString,
-	xsdDateTime:    castDateTime,
+	xsdDateTime:    func(p *parsed) (webrace.Term, error) { return castMoment(p, dateTime, parseDateTime) },
+
+	rdf.XSD + "date":              func(p *parsed) (webrace.Term, error) { return castMoment(p, date, parseDate) },
+	rdf.XSD + "time":              func(p *parsed) (webrace.Term, error) { return castMoment(p, timeOfDay, parseTimeOfDay) },
+	rdf.XSD + "duration":          func(p *parsed) (webrace.Term, error) { return castDuration(p, "duration") },
+	rdf.XSD + "yearMonthDuration": func(p *parsed) (webrace.Term, error) { return castDuration(p, "yearMonthDuration") },
+	rdf.XSD + "dayTimeDuration":   func(p *parsed) (webrace.Term, error) { return castDuration(p, "dayTimeDuration") },
 }
 
 // trimmed is a text as the lexical form of another type.
@@ -144,23 +151,42 @@ func castString(p *parsed) (webrace.Term, error) {
 		if p.kind < dateTime || p.kind >= illTyped {
 			return "", ErrType
 		}
-		b = append(b, p.text...) // dates, times and durations, which SPARQL does not cast
+		b = append(b, p.text...) // dates, times and durations are as they are written
 	}
 	return webrace.Term(append(b, '"')), nil
 }
 
-func castDateTime(p *parsed) (webrace.Term, error) {
-	at, ok := p.at, p.kind == dateTime
-	if p.kind == text {
-		at, ok = parseDateTime(p.trimmed())
+// castMoment gives a date, a time of day, or both: of a dateTime the part that is asked for, of a date its midnight.
+func castMoment(p *parsed, to kind, parse func(string) (moment, bool)) (webrace.Term, error) {
+	at, ok := p.at, p.kind == to || p.kind == dateTime || p.kind == date && to == dateTime
+	switch {
+	case p.kind == text:
+		at, ok = parse(p.trimmed())
+	case to == date:
+		at.local, at.nanos = at.local-at.clock(), 0
 	}
 	if !ok {
 		return "", ErrType
 	}
-	return at.term(), nil
+	return at.term(to), nil
 }
 
-func (m moment) term() webrace.Term {
-	var buffer [96]byte
-	return webrace.Term(typed(m.appendDateTime(append(buffer[:0], '"')), xsdDateTime))
+// castDuration gives a duration: of another one the months or the seconds, if the type has only them.
+func castDuration(p *parsed, name string) (webrace.Term, error) {
+	to, d, ok := parseDuration(name, p.trimmed())
+	if p.lasting() {
+		d, ok = p.span, true
+	} else if p.kind != text {
+		ok = false
+	}
+	if !ok {
+		return "", ErrType
+	}
+	switch to {
+	case yearMonthDuration:
+		d.seconds, d.nanos = 0, 0
+	case dayTimeDuration:
+		d.months = 0
+	}
+	return d.term(to)
 }

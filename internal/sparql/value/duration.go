@@ -2,7 +2,6 @@ package value
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 )
 
@@ -79,23 +78,4 @@ func (s *scanner) seconds(d *span, parts *int) int64 {
 // compare orders by months, then by seconds; only durations of one ordered type are asked which is less.
 func (d span) compare(o span) int {
 	return cmp.Or(cmp.Compare(d.months, o.months), cmp.Compare(d.seconds, o.seconds), cmp.Compare(d.nanos, o.nanos))
-}
-
-// appendOffset appends the xsd:dayTimeDuration of a timezone: PT0S, -PT8H, PT5H30M.
-func appendOffset(b []byte, minutes int64) []byte {
-	if minutes == 0 {
-		return append(b, "PT0S"...)
-	}
-	if minutes < 0 {
-		b = append(b, '-')
-		minutes = -minutes
-	}
-	b = append(b, "PT"...)
-	if hours := minutes / 60; hours != 0 {
-		b = append(strconv.AppendInt(b, hours, 10), 'H')
-	}
-	if minutes %= 60; minutes != 0 {
-		b = append(strconv.AppendInt(b, minutes, 10), 'M')
-	}
-	return b
 }

@@ -49,7 +49,7 @@ func DateTime(t time.Time) webrace.Term {
 		nanos:  int32(t.Nanosecond() / 1e6 * 1e6),
 		offset: int16(offset / 60),
 		zoned:  true,
-	}.term()
+	}.term(dateTime)
 }
 
 // dated takes a literal apart that has a date.
@@ -129,8 +129,7 @@ func timezone(args []webrace.Term, _ *Env) (webrace.Term, error) {
 	if p.kind < dateTime || p.kind > timeOfDay || !p.at.zoned {
 		return "", ErrType
 	}
-	b := append(make([]byte, 0, 80), '"')
-	return webrace.Term(typed(appendOffset(b, int64(p.at.offset)), xsdDayTime)), nil
+	return span{seconds: int64(p.at.offset) * 60}.term(dayTimeDuration)
 }
 
 // tz gives the timezone as it is written.

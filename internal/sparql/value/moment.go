@@ -278,6 +278,10 @@ func (m moment) clock() int64 { return m.local - floorDiv(m.local, secondsOfDay)
 
 // appendDateTime appends the canonical form of an xsd:dateTime, in its own timezone.
 func (m moment) appendDateTime(b []byte) []byte {
+	return m.appendZone(m.appendClock(append(m.appendDate(b), 'T')))
+}
+
+func (m moment) appendDate(b []byte) []byte {
 	year, month, day := m.date()
 	if year < 0 {
 		b = append(b, '-')
@@ -288,16 +292,19 @@ func (m moment) appendDateTime(b []byte) []byte {
 	}
 	b = strconv.AppendInt(b, year, 10)
 	b = appendTwo(append(b, '-'), month)
-	b = appendTwo(append(b, '-'), day)
+	return appendTwo(append(b, '-'), day)
+}
+
+func (m moment) appendClock(b []byte) []byte {
 	clock := m.clock()
-	b = appendTwo(append(b, 'T'), clock/3600)
+	b = appendTwo(b, clock/3600)
 	b = appendTwo(append(b, ':'), clock/60%60)
 	b = appendTwo(append(b, ':'), clock%60)
 	if m.nanos != 0 {
 		b = append(b, '.')
 		b = appendFraction(b, m.nanos)
 	}
-	return m.appendZone(b)
+	return b
 }
 
 // appendZone appends a timezone as texts have it: Z, -08:00, nothing.

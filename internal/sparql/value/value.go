@@ -28,7 +28,6 @@ var ErrType = errors.New("type error: the operator or function is not defined fo
 const (
 	xsdFloat    = rdf.XSD + "float"
 	xsdDateTime = rdf.XSD + "dateTime"
-	xsdDayTime  = rdf.XSD + "dayTimeDuration"
 )
 
 // Terms of the two booleans.
