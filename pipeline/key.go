@@ -10,10 +10,10 @@ import (
 	"maps"
 )
 
-// KeyOf returns what identifies an item to the world outside: some forty hexadecimal digits that are the same
+// KeyOf returns what identifies an item to the world outside: forty hexadecimal digits that are the same
 // whenever the item comes again, after a retry, a crash, through a queue that is on disk or as a dead letter that is
-// replayed, so that a receiver which remembers keys gets each item once. No other item has them, if its value is the
-// same.
+// replayed, so that a receiver which remembers keys gets each item once. No other item has them, even if it has the
+// same value.
 //
 // The key is made of what the source, or the queue, says by [Item.From]. An item that is made of another has the key
 // of that; of several, each has one of its own by its place among them, so they must be emitted in an order that
@@ -30,6 +30,23 @@ func KeyOf(it *Item) string {
 		return digest(uint64(of), key)
 	}
 	return key
+}
+
+// KeysOf returns keys for the values of a list, each for itself: those of the items that the list was made of, so that
+// they are the same in whatever lists these come again, or else that of the list and the place in it.
+func KeysOf(it *Item, values int) []string {
+	keys, members, of := make([]string, values), Members(it), it.branch.unsent()
+	for i := range keys {
+		switch {
+		case len(members) != values:
+			keys[i] = digest(uint64(i), KeyOf(it), "value")
+		case of == 0:
+			keys[i] = KeyOf(members[i])
+		default:
+			keys[i] = digest(uint64(of), KeyOf(members[i]))
+		}
+	}
+	return keys
 }
 
 // From says where the item comes from, and so its key: see [KeyOf]. The place is what a source goes on reading after

@@ -2,6 +2,7 @@ package httpin
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
@@ -103,7 +104,7 @@ func (s *stage) take(r *http.Request) *reply {
 	if a != nil {
 		return a
 	}
-	d := newDelivery(values, r.Header.Get("Content-Type"), release)
+	d := newDelivery(values, s.nameOf(r), r.Header.Get("Content-Type"), release)
 	select {
 	case s.arrived <- d:
 	case <-s.ended:
@@ -130,6 +131,16 @@ func (s *stage) take(r *http.Request) *reply {
 	case <-ctx.Done():
 		return late(r, fmt.Sprintf("not dealt with in %v; it goes on", s.options.Timeout))
 	}
+}
+
+// nameOf says which request it is: by its Idempotency-Key, if the sender gives it one, so that what is sent again is
+// the same.
+func (s *stage) nameOf(r *http.Request) string {
+	name := r.Header.Get("Idempotency-Key")
+	if name == "" {
+		name = rand.Text()
+	}
+	return s.env.Pipeline + "/" + s.env.Stage + " " + name
 }
 
 // late is the answer to a request whose time is over.
@@ -195,7 +206,8 @@ func (s *stage) mayCome(r *http.Request) bool {
 
 // delivery is what a request brings.
 type delivery struct {
-	values      []any // that are not given yet: what is, is the pipeline's alone, which may be done with it before the rest
+	values      []any  // that are not given yet: what is, is the pipeline's alone, which may be done with it before the rest
+	name        string // of the request
 	contentType string
 	release     func() // of the bytes of the body, which are the items' from then on
 
@@ -208,9 +220,9 @@ type delivery struct {
 	gone   bool // the run has ended, or will not have it
 }
 
-func newDelivery(values []any, contentType string, release func()) *delivery {
+func newDelivery(values []any, name, contentType string, release func()) *delivery {
 	d := &delivery{
-		values: values, contentType: contentType, release: release,
+		values: values, name: name, contentType: contentType, release: release,
 		emitted: make(chan struct{}), done: make(chan struct{}), left: len(values),
 	}
 	if len(values) == 0 {
@@ -236,7 +248,7 @@ func (d *delivery) emit(ctx context.Context, out pipeline.Emitter) error {
 
 // item takes a value out.
 func (d *delivery) item(i int) *pipeline.Item {
-	it := pipeline.NewItem(d.values[i], func(o pipeline.Outcome) { d.end(i, o) })
+	it := pipeline.NewItem(d.values[i], func(o pipeline.Outcome) { d.end(i, o) }).From(d.name, uint64(i))
 	d.values[i] = nil
 	if d.contentType != "" {
 		it.Meta = map[string]string{"content_type": d.contentType}

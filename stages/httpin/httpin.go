@@ -50,7 +50,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "http-in",
 		Summary: "takes records, bytes or URLs that come as HTTP requests",
-		Doc: "POST or PUT. The answer is JSON, and says how many items the request gave, and what went wrong with which. The stage goes on until the run is told " +
+		Doc: "POST or PUT. The answer is JSON, and says how many items the request gave, and what went wrong with which. A sender that may send a request again gives it a field Idempotency-Key: then its items have the same keys. The stage goes on until the run is told " +
 			"to end; what has been taken by then is dealt with and answered. The counters `requests`, `answered`, `failed`, `bad`, `refused` (without a token), `limited` " +
 			"(429 and 503) and `late` say what became of requests; `in_flight` is how many there are. TLS is for a proxy in front of it.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[any](), Doc: "what came, of the kind that the format says"}},

@@ -110,7 +110,7 @@ func TestWhatIsGivenIsNotKept(t *testing.T) {
 	t.Parallel()
 	value := &[]byte{1}
 	given := weak.Make(value)
-	d := newDelivery([]any{value, "another"}, "", func() {})
+	d := newDelivery([]any{value, "another"}, "r", "", func() {})
 	value = nil
 	if err := d.emit(t.Context(), nowhere{}); err != nil {
 		t.Fatal(err)

@@ -21,10 +21,10 @@ const bulkFilter = "errors,items.*.status,items.*.error.type,items.*.error.reaso
 
 // document is a value on its way to an index.
 type document struct {
-	item  int    // of the group, that it belongs to
-	key   string // that identifies it
-	lines []byte // action and source
-	err   error  // why it was not taken when it was last sent
+	item   int // of the group, that it belongs to
+	parcel delivery.Parcel
+	lines  []byte // action and source
+	err    error  // why it was not taken when it was last sent
 }
 
 // deliverBulk sends a group by the bulk API of OpenSearch and Elasticsearch: each value is a document with an id of its
@@ -83,8 +83,10 @@ func (s *stage) giveUp(counter string, left []document, why error, failed []erro
 // documents makes documents of the values of a group. What cannot be written is an error of its item.
 func (s *stage) documents(its []*pipeline.Item, failed []error) (all []document) {
 	for i, it := range its {
-		for _, value := range delivery.Values([]*pipeline.Item{it}) {
-			d, err := s.document(it.With(value))
+		parcels, err := s.parcels(it)
+		failed[i] = err
+		for _, p := range parcels {
+			d, err := s.document(p)
 			if err != nil {
 				failed[i] = errors.Join(failed[i], err)
 				continue
@@ -96,24 +98,13 @@ func (s *stage) documents(its []*pipeline.Item, failed []error) (all []document)
 	return all
 }
 
-func (s *stage) document(it *pipeline.Item) (d document, err error) {
-	if d.key, err = delivery.Key(it.Value); err != nil {
-		return d, err
-	}
-	id := d.key
-	if s.id != nil {
-		if id, err = s.id.Text(it.Value, it.Meta); err != nil {
-			return d, fmt.Errorf("option id: %w", err)
-		}
-		if id == "" {
-			return d, errors.New("option id: it gives nothing for the item, and a document needs an id")
-		}
-	}
-	action, err := json.Marshal(map[string]any{s.options.Action: map[string]string{"_index": s.options.Index, "_id": id}})
+func (s *stage) document(p delivery.Parcel) (d document, err error) {
+	d.parcel = p
+	action, err := json.Marshal(map[string]any{s.options.Action: map[string]string{"_index": s.options.Index, "_id": p.Key}})
 	if err != nil {
 		return d, err
 	}
-	source, err := delivery.JSON(it.Value)
+	source, err := delivery.JSON(p.Value)
 	if err == nil && !bytes.HasPrefix(source, []byte("{")) {
 		err = fmt.Errorf("%.40q is no object of JSON, as documents of an index are", source)
 	}
@@ -123,12 +114,12 @@ func (s *stage) document(it *pipeline.Item) (d document, err error) {
 
 func bulkMessage(documents []document) message {
 	m := message{mediaType: "application/x-ndjson", items: len(documents)}
-	keys := make([]string, len(documents))
+	parcels := make([]delivery.Parcel, len(documents))
 	for i, d := range documents {
-		keys[i] = d.key
+		parcels[i] = d.parcel
 		m.body = append(m.body, d.lines...)
 	}
-	m.key = delivery.Digest(keys...)
+	m.key = delivery.Together(parcels)
 	return m
 }
 

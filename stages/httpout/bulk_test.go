@@ -104,8 +104,8 @@ func (n notes) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter)
 type gives []any
 
 func (g gives) Run(ctx context.Context, out pipeline.Emitter) error {
-	for _, v := range g {
-		if err := out.Emit(ctx, &pipeline.Item{Value: v}); err != nil {
+	for i, v := range g {
+		if err := out.Emit(ctx, (&pipeline.Item{Value: v}).From("gives", uint64(i))); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func TestBulkFailsItemByItem(t *testing.T) {
 		return 201, ""
 	})
 	o := c.options()
-	o.ID = "n"
+	o.Key = "n"
 	report, result := run(t, o, "", numbered(5)...)
 	var failed []string
 	for _, f := range result.Failures {

@@ -36,7 +36,7 @@ type Options struct {
 	Format      string                     `toml:"format" doc:"json: a request for each item; array, jsonl (lines of JSON), xml (annotations): one for each group; bulk: one for each group, by the API _bulk of OpenSearch and Elasticsearch, which the url ends with" enum:"json,array,jsonl,xml,bulk" deprecated:"lines=jsonl" meant:"ndjson=jsonl"`
 	Index       string                     `toml:"index" doc:"with bulk: the index or data stream that documents go to"`
 	Action      string                     `toml:"action" doc:"with bulk: index puts a document in the place of one with its id, create leaves that alone, as data streams want it" enum:"index,create"`
-	ID          string                     `toml:"id" doc:"with bulk: an expression that gives the id of a document; empty: a digest of the item, so that what is sent twice is there once"`
+	Key         string                     `toml:"key" deprecated:"id" doc:"an expression that gives the key of an item: its Idempotency-Key or, with bulk, the id of its document; empty: that of the item, which is the same whenever it is sent again, and no other's"`
 	Body        string                     `toml:"body" doc:"what to send in place of JSON: a Go text/template, with the item as . and the function json, as in {\"text\": {{json .Title}}}"`
 	ContentType string                     `toml:"content_type" doc:"the media type of the body, if not that of the format"`
 	Headers     map[string]pipeline.Secret `toml:"headers" doc:"further header fields: headers.X-Key = \"${file:/run/secrets/key}\""`
@@ -91,6 +91,9 @@ func (o Options) Validate() error {
 	if err := o.validateBulk(); err != nil {
 		return err
 	}
+	if _, err := o.compileKey(); err != nil {
+		return err
+	}
 	if o.Body != "" && o.Format != "json" {
 		return &pipeline.OptionError{Option: "body", Err: fmt.Errorf("takes the place of JSON, not of %s", o.Format)}
 	}
@@ -122,7 +125,7 @@ func (o Options) Validate() error {
 // validateBulk refuses options of bulk requests that are missing, wrong, or without meaning.
 func (o Options) validateBulk() error {
 	if o.Format != "bulk" {
-		for option, set := range map[string]bool{"index": o.Index != "", "id": o.ID != "", "action": o.Action != defaults.Action && o.Action != ""} {
+		for option, set := range map[string]bool{"index": o.Index != "", "action": o.Action != defaults.Action && o.Action != ""} {
 			if set {
 				return &pipeline.OptionError{Option: option, Err: errors.New(`goes with format = "bulk"`)}
 			}
@@ -135,27 +138,26 @@ func (o Options) validateBulk() error {
 	if o.Method == http.MethodPatch {
 		return &pipeline.OptionError{Option: "method", Err: errors.New("of bulk requests is POST or PUT")}
 	}
-	_, err := o.compileID()
-	return err
+	return nil
 }
 
-func (o Options) compileID() (*expression.Program, error) {
-	if o.ID == "" {
+func (o Options) compileKey() (*expression.Program, error) {
+	if o.Key == "" {
 		return nil, nil
 	}
-	id, err := expression.Compile(o.ID)
+	key, err := expression.Compile(o.Key)
 	if err != nil {
-		return nil, &pipeline.OptionError{Option: "id", Err: err}
+		return nil, &pipeline.OptionError{Option: "key", Err: err}
 	}
-	return id, nil
+	return key, nil
 }
 
-// CheckNames refuses an id that names what nothing that comes has.
+// CheckNames refuses a key that names what nothing that comes has.
 func (o Options) CheckNames(given []pipeline.Kind) error {
-	if o.ID == "" || slices.ContainsFunc(given, pipeline.KindOf[pipeline.List]().Accepts) {
+	if o.Key == "" || slices.ContainsFunc(given, pipeline.KindOf[pipeline.List]().Accepts) {
 		return nil // of what is in lists it is not known
 	}
-	return expression.CheckNames("id", o.ID, given)
+	return expression.CheckNames("key", o.Key, given)
 }
 
 func (o Options) target() (*url.URL, error) {
@@ -203,7 +205,7 @@ type stage struct {
 	env      *pipeline.Env
 	to       *url.URL
 	body     *template.Template  // nil: the format's
-	id       *expression.Program // of bulk; nil: a digest
+	key      *expression.Program // nil: that of the item
 	secrets  delivery.Secrets
 	client   *http.Client
 	receiver *receiver
@@ -226,7 +228,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if s.body, err = o.template(); err != nil {
 		return nil, err
 	}
-	if s.id, err = o.compileID(); err != nil {
+	if s.key, err = o.compileKey(); err != nil {
 		return nil, err
 	}
 	if o.Secret != "" || o.SignSecret != "" {
@@ -280,7 +282,11 @@ func groupError(failed []error) error {
 }
 
 func (s *stage) deliverAll(ctx context.Context, its []*pipeline.Item) error {
-	messages, err := s.messages(delivery.Values(its))
+	parcels, err := s.parcels(its...)
+	if err != nil {
+		return err
+	}
+	messages, err := s.messages(parcels)
 	if err != nil {
 		return err
 	}

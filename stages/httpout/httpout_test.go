@@ -125,8 +125,7 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 		"index":            func(o *Options) { o.Format = "bulk" },
 		"index ":           func(o *Options) { o.Format, o.Index = "bulk", "Pages" },
 		"index  ":          func(o *Options) { o.Index = "pages" },
-		"id":               func(o *Options) { o.ID = "url" },
-		"id ":              func(o *Options) { o.Format, o.Index, o.ID = "bulk", "pages", "url +" },
+		"key":              func(o *Options) { o.Key = "url +" },
 		"action":           func(o *Options) { o.Action = "create" },
 		"method":           func(o *Options) { o.Format, o.Index, o.Method = "bulk", "pages", "PATCH" },
 		"body  ":           func(o *Options) { o.Format, o.Index, o.Body = "bulk", "pages", "x" },
@@ -148,5 +147,44 @@ func TestNonsenseIsRefusedBeforeARun(t *testing.T) {
 	}
 	if err := s.(pipeline.Opener).Open(t.Context()); err == nil || !strings.Contains(err.Error(), "WEBRACE_WEBHOOK") {
 		t.Errorf("an example is sent to: %v", err)
+	}
+}
+
+func keysOf(h *hook) (keys []string) {
+	for _, d := range h.received() {
+		keys = append(keys, d.header.Get("Idempotency-Key"))
+	}
+	return keys
+}
+
+// Equal items are two, and a list that is sent as one has a key of its own.
+func TestEqualItemsHaveKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"json", "array"} {
+		h := newHook(t)
+		o := h.quick()
+		o.Format = format
+		same := pipeline.Record{"a": "b"}
+		run(t, o, pipeline.Stop, same, same, pipeline.List{same, same})
+		run(t, o, pipeline.Stop, same, same, pipeline.List{same, same})
+		keys := keysOf(h)
+		half := len(keys) / 2
+		first, again := slices.Sorted(slices.Values(keys[:half])), slices.Sorted(slices.Values(keys[half:]))
+		if want := map[string]int{"json": 4, "array": 1}[format]; half != want || len(slices.Compact(slices.Clone(first))) != half || !slices.Equal(first, again) {
+			t.Errorf("%s: keys %q, and when all comes again %q", format, first, again)
+		}
+	}
+}
+
+// The option key says which items are one, and what gives none is an error of its item.
+func TestAKeyThatIsAnExpression(t *testing.T) {
+	t.Parallel()
+	h := newHook(t)
+	o := h.quick()
+	o.Key = "order"
+	_, result := run(t, o, "", pipeline.Record{"order": "o-7"}, pipeline.Record{"order": ""}, pipeline.Record{"order": "a\nb"}, pipeline.List{pipeline.Record{"order": "8"}})
+	if keys := slices.Sorted(slices.Values(keysOf(h))); !slices.Equal(keys, []string{"8", "o-7"}) || len(result.Failures) != 2 ||
+		!strings.Contains(result.Failures[0].Error(), "option key: ") || !strings.Contains(result.Failures[1].Error(), "option key: ") {
+		t.Errorf("keys %q, failures %v", keys, result.Failures)
 	}
 }

@@ -2,9 +2,13 @@ package httpout
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"text/template"
 
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -29,15 +33,36 @@ func (o Options) template() (*template.Template, error) {
 	return template.New("body").Funcs(functions).Option("missingkey=error").Parse(o.Body)
 }
 
+// parcels returns what some items bring, each with its key: what the option key gives, if it is set.
+func (s *stage) parcels(its ...*pipeline.Item) ([]delivery.Parcel, error) {
+	parcels := delivery.Parcels(its...)
+	if s.key == nil {
+		return parcels, nil
+	}
+	for i, p := range parcels {
+		key, err := s.key.Text(p.Value, p.Meta)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("option key: %w", err)
+		case key == "":
+			return nil, errors.New("option key: it gives nothing for the item, which cannot be told from others then")
+		case s.options.Format != "bulk" && !httpguts.ValidHeaderFieldValue(key):
+			return nil, fmt.Errorf("option key: %.100q holds characters that a header field cannot", key)
+		}
+		parcels[i].Key = key
+	}
+	return parcels, nil
+}
+
 // messages makes of some values what is to be sent.
-func (s *stage) messages(values []any) ([]message, error) {
-	if s.options.Format != "json" && len(values) > 0 {
-		m, err := s.message(values)
+func (s *stage) messages(parcels []delivery.Parcel) ([]message, error) {
+	if s.options.Format != "json" && len(parcels) > 0 {
+		m, err := s.message(parcels)
 		return []message{m}, err
 	}
-	all := make([]message, 0, len(values))
-	for _, v := range values {
-		m, err := s.message([]any{v})
+	all := make([]message, 0, len(parcels))
+	for i := range parcels {
+		m, err := s.message(parcels[i : i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -46,11 +71,12 @@ func (s *stage) messages(values []any) ([]message, error) {
 	return all, nil
 }
 
-func (s *stage) message(values []any) (m message, err error) {
-	if m.key, err = delivery.Keys(values); err != nil {
-		return m, err
+func (s *stage) message(parcels []delivery.Parcel) (m message, err error) {
+	values := make([]any, len(parcels))
+	for i, p := range parcels {
+		values[i] = p.Value
 	}
-	m.items = len(values)
+	m.key, m.items = delivery.Together(parcels), len(parcels)
 	switch format := s.options.Format; {
 	case s.body != nil:
 		m.mediaType = "application/json"

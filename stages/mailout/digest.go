@@ -24,7 +24,7 @@ type Digest struct {
 	Annotations []*xmlschema.ACI
 	Notices     []*webrace.Notice
 
-	values []any // all of it, in order
+	parcels []delivery.Parcel // all of it, in order
 }
 
 // First is what the mail is about first of all.
@@ -39,7 +39,7 @@ func (d *Digest) First() string {
 }
 
 // More is how many things the mail tells besides the first.
-func (d *Digest) More() int { return len(d.values) - 1 }
+func (d *Digest) More() int { return len(d.parcels) - 1 }
 
 func verb(n *webrace.Notice) string {
 	switch n.State {
@@ -52,26 +52,26 @@ func verb(n *webrace.Notice) string {
 }
 
 // digestsOf sorts values by owner, in the order in which these first come.
-func digestsOf(values []any) ([]*Digest, error) {
+func digestsOf(parcels []delivery.Parcel) ([]*Digest, error) {
 	var all []*Digest
 	byOwner := make(map[string]*Digest)
-	of := func(owner string, v any) *Digest {
+	of := func(owner string, p delivery.Parcel) *Digest {
 		d := byOwner[owner]
 		if d == nil {
 			d = &Digest{Owner: owner}
 			byOwner[owner] = d
 			all = append(all, d)
 		}
-		d.values = append(d.values, v)
+		d.parcels = append(d.parcels, p)
 		return d
 	}
-	for _, v := range values {
-		switch v := v.(type) {
+	for _, p := range parcels {
+		switch v := p.Value.(type) {
 		case *xmlschema.ACI:
-			d := of(v.Owner, v)
+			d := of(v.Owner, p)
 			d.Annotations = append(d.Annotations, v)
 		case *webrace.Notice:
-			d := of(v.Owner, v)
+			d := of(v.Owner, p)
 			d.Notices = append(d.Notices, v)
 		default:
 			return nil, fmt.Errorf("takes annotations and notices, got %T", v)
@@ -141,10 +141,6 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := delivery.Keys(d.values)
-	if err != nil {
-		return nil, err
-	}
 	m := gomail.NewMsg()
 	if err := m.From(s.options.From); err != nil {
 		return nil, err
@@ -153,7 +149,7 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 		return nil, err
 	}
 	m.Subject(oneLine(subject.String()))
-	m.SetMessageIDWithValue(key + "@" + s.domain())
+	m.SetMessageIDWithValue(delivery.Together(d.parcels) + "@" + s.domain())
 	m.SetDateWithValue(time.Now())
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation responder answers it
 	if s.options.Unsubscribe != "" {

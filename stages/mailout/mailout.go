@@ -189,7 +189,7 @@ func (s *stage) Check(ctx context.Context) error {
 
 // Process mails an annotation, a notice, or a list of these.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	digests, err := digestsOf(delivery.Values([]*pipeline.Item{it}))
+	digests, err := digestsOf(delivery.Parcels(it))
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 			to = s.options.DefaultTo
 		}
 		if to == "" {
-			s.env.Counter("no_address").Add(int64(len(d.values)))
+			s.env.Counter("no_address").Add(int64(len(d.parcels)))
 			continue
 		}
 		m, err := s.compose(d, to)
@@ -210,7 +210,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 			return fmt.Errorf("mail to %s: %w", d.Owner, err)
 		}
 		s.env.Counter("mails").Add(1)
-		s.env.Counter("mailed").Add(int64(len(d.values)))
+		s.env.Counter("mailed").Add(int64(len(d.parcels)))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
+	"github.com/webrace/webrace/stages/internal/delivery"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -213,7 +214,7 @@ func FuzzASubjectIsOneField(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title string) {
 		s := &stage{options: Options{From: "a@b.org", Subject: defaultSubject}}
 		s.templates, _, _ = s.options.templates()
-		d, err := digestsOf([]any{aci("a", "eleni", title)})
+		d, err := digestsOf(delivery.Parcels(&pipeline.Item{Value: aci("a", "eleni", title)}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -160,6 +160,9 @@ func (ws *windows) close(w *window, why string, now time.Time) {
 	if why == "limit" {
 		ws.env.Counter("closed_early").Add(1)
 	}
+	if len(w.held) > 0 && ws.options.Size > ws.options.Slide { // other windows may have the same items
+		w.held[0].Item = w.held[0].Item.Branch(stamp(w.from))
+	}
 	ws.ready = append(ws.ready, pending.Item{Value: record, Group: w.held, Size: w.places})
 }
 

@@ -1,9 +1,8 @@
 // Package delivery says what items are to the world outside: how they are written, and by which key a
 // receiver knows that it has got one before.
 //
-// It guarantees: a value has the same key in every process and after every restart, and another one as soon
-// as what it says differs; an annotation's key holds its id and the version that it speaks of, and nothing
-// that changes while it waits.
+// It guarantees: a value has the key of its item ([pipeline.KeyOf]), which is the same whenever the item comes again;
+// an annotation's key holds its id and the version that it speaks of, and nothing that changes while it waits.
 package delivery
 
 import (
@@ -41,32 +40,51 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Key identifies a value.
-func Key(v any) (string, error) {
-	switch v := v.(type) {
-	case *xmlschema.ACI:
-		return Digest(v.ID, v.URI, v.Docbase.Digest, fmt.Sprint(v.Docbase.Version)), nil
-	case *webrace.Notice:
-		return Digest("notice", v.ID), nil
-	}
-	written, err := JSON(v)
-	return Digest(string(written)), err
+// Parcel is a value on its way.
+type Parcel struct {
+	Value any
+	Key   string            // by which a receiver knows it
+	Meta  map[string]string // of its item
 }
 
-// Keys identifies a list of values, in their order. That of a single one is its own.
-func Keys(values []any) (string, error) {
-	keys := make([]string, len(values))
-	for i, v := range values {
-		key, err := Key(v)
-		if err != nil {
-			return "", err
+// Parcels are the values of some items, one after the other; what the stage batch has put together is taken apart.
+func Parcels(its ...*pipeline.Item) []Parcel {
+	var all []Parcel
+	for _, it := range its {
+		list, ok := it.Value.(pipeline.List)
+		if !ok {
+			all = append(all, Parcel{it.Value, key(it.Value, func() string { return pipeline.KeyOf(it) }), it.Meta})
+			continue
 		}
-		keys[i] = key
+		keys := pipeline.KeysOf(it, len(list))
+		for i, v := range list {
+			all = append(all, Parcel{v, key(v, func() string { return keys[i] }), it.Meta})
+		}
 	}
-	if len(keys) == 1 {
-		return keys[0], nil
+	return all
+}
+
+// key returns the key of a value that says itself which it is, or else that of its item.
+func key(v any, item func() string) string {
+	switch v := v.(type) {
+	case *xmlschema.ACI:
+		return Digest(v.ID, v.URI, v.Docbase.Digest, fmt.Sprint(v.Docbase.Version))
+	case *webrace.Notice:
+		return Digest("notice", v.ID)
 	}
-	return Digest(keys...), nil
+	return item()
+}
+
+// Together is the key of some values that are sent as one. That of a single one is its own.
+func Together(parcels []Parcel) string {
+	if len(parcels) == 1 {
+		return parcels[0].Key
+	}
+	keys := make([]string, len(parcels))
+	for i, p := range parcels {
+		keys[i] = p.Key
+	}
+	return Digest(keys...)
 }
 
 // Digest is a key of some strings, of which none runs into the next.
@@ -77,20 +95,6 @@ func Digest(parts ...string) string {
 		_, _ = io.WriteString(h, p)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:20])
-}
-
-// Values are the values of some items, one after the other; what the stage batch has put together is taken
-// apart.
-func Values(its []*pipeline.Item) []any {
-	var all []any
-	for _, it := range its {
-		if list, ok := it.Value.(pipeline.List); ok {
-			all = append(all, list...)
-		} else {
-			all = append(all, it.Value)
-		}
-	}
-	return all
 }
 
 // Secrets are what the program lends to its stages to identify themselves with. The zero value has none.
