@@ -1,7 +1,11 @@
 package expression
 
 import (
+	"regexp"
+	"strings"
+
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/pipeline/number"
 )
 
@@ -56,18 +60,66 @@ func KeyParts(text string) []pipeline.Part {
 	return key.Parts()
 }
 
-// Of is the key of an item as text; "" for a nil result, and without an expression. Numbers that are equal have one
-// key, however they are written.
+// Missing is the value of a key that is a field which the item does not have. One that is null is nil.
+type Missing struct{}
+
+// String is that of a text which is not there.
+func (Missing) String() string { return "" }
+
+// Of tells the keys of items apart: it is the same for those that are equal. 7 and "7" are not, nor are null, "" and a
+// field that there is not; but numbers are that are written in other ways. It is "" without an expression.
 func (k *Key) Of(it *pipeline.Item) (string, error) {
-	if k == nil {
-		return "", nil
-	}
-	result, err := k.program.Value(it.Value, it.Meta)
-	if err != nil {
-		return "", err
-	}
-	if key, isNumber := number.Key(result); isNumber {
-		return key, nil
-	}
-	return Text(canonical(result)), nil
+	identity, _, err := k.Value(it)
+	return identity, err
 }
+
+// Value returns what [Key.Of] does, and the key itself.
+func (k *Key) Value(it *pipeline.Item) (identity string, value any, err error) {
+	if k == nil {
+		return "", "", nil
+	}
+	value, err = k.program.Value(it.Value, it.Meta)
+	if err != nil {
+		return "", nil, err
+	}
+	if key, isNumber := number.Key(value); isNumber {
+		return key, value, nil
+	}
+	const mark = "\x00" // of what could be taken for a number, or for a text
+	switch v := value.(type) {
+	case string:
+		if number.Valid(v) || strings.HasPrefix(v, mark) {
+			return mark + `"` + v, v, nil
+		}
+		return v, v, nil
+	case nil:
+		if !k.program.isGiven(it.Value) {
+			return mark, Missing{}, nil
+		}
+		return mark + "null", nil, nil
+	}
+	return mark + Text(canonical(value)), value, nil
+}
+
+// isGiven reports whether the field is there that the expression names, unless it is more than a name.
+func (p *Program) isGiven(value any) bool {
+	if !isPath.MatchString(p.text) {
+		return true
+	}
+	fields, isRecord := value.(pipeline.Record)
+	path := strings.Split(strings.TrimSpace(p.text), ".")
+	if !isRecord {
+		fields = codec.Fields(value, path[0])
+	}
+	var at any = fields
+	for _, name := range path {
+		within, _ := at.(map[string]any)
+		var ok bool
+		if at, ok = within[name]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+var isPath = regexp.MustCompile(`^\s*[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*\s*$`)

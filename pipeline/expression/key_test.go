@@ -2,8 +2,10 @@ package expression
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace/pipeline"
 )
@@ -52,5 +54,28 @@ func TestPartsAreThoseThatTheFieldsTellOf(t *testing.T) {
 	}
 	if got := KeyParts(""); got == nil || len(got) != 0 {
 		t.Errorf("no key needs %#v", got)
+	}
+}
+
+func TestKeysOfWhatIsAlike(t *testing.T) {
+	t.Parallel()
+	key, err := CompileKey("a.b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]any{}
+	for _, value := range []any{nil, "", 7, "7", true, "true", "null", "\x00null", "\x00", "\x00\"7", []any{}, "[]", map[string]any{}, time.Unix(7, 0)} {
+		identity, got, err := key.Value(&pipeline.Item{Value: pipeline.Record{"a": map[string]any{"b": value}}})
+		if err != nil || !reflect.DeepEqual(got, value) {
+			t.Errorf("%#v is %#v, %v", value, got, err)
+		}
+		if before, known := seen[identity]; known {
+			t.Errorf("%#v and %#v have the same key %q", before, value, identity)
+		}
+		seen[identity] = value
+	}
+	identity, got, err := key.Value(&pipeline.Item{Value: pipeline.Record{"a": map[string]any{"c": 1}}})
+	if before, known := seen[identity]; err != nil || got != any(Missing{}) || known {
+		t.Errorf("what is missing has the key %q, as %#v; it is %#v, %v", identity, before, got, err)
 	}
 }

@@ -89,6 +89,7 @@ type stage struct {
 // list is one that is being filled.
 type list struct {
 	key      string
+	name     string // what the key is as a text
 	values   pipeline.List
 	held     []pipeline.Held
 	bytes    int
@@ -109,7 +110,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 
 // Process puts the item into its list.
 func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	key, err := s.key.Of(it)
+	key, value, err := s.key.Value(it)
 	if err != nil {
 		return err
 	}
@@ -120,12 +121,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitt
 	if err := s.pending.Take(ctx, s.closeOldest); err != nil {
 		return err
 	}
-	s.add(key, bytes, it)
+	s.add(key, expression.Text(value), bytes, it)
 	s.pending.Put(s.closeOldest)
 	return nil
 }
 
-func (s *stage) add(key string, bytes int, it *pipeline.Item) {
+func (s *stage) add(key, name string, bytes int, it *pipeline.Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.open[key]
@@ -134,7 +135,7 @@ func (s *stage) add(key string, bytes int, it *pipeline.Item) {
 		l = nil
 	}
 	if l == nil {
-		l = s.begin(key)
+		l = s.begin(key, name)
 	}
 	l.values = append(l.values, it.Value)
 	l.held = append(l.held, pipeline.Keep(it))
@@ -145,11 +146,11 @@ func (s *stage) add(key string, bytes int, it *pipeline.Item) {
 }
 
 // begin opens a list. Who holds s.mu may call it.
-func (s *stage) begin(key string) *list {
+func (s *stage) begin(key, name string) *list {
 	if len(s.open) >= s.options.MaxKeys {
 		s.completeOldest()
 	}
-	l := &list{key: key, due: time.Now().Add(time.Duration(s.options.Period))}
+	l := &list{key: key, name: name, due: time.Now().Add(time.Duration(s.options.Period))}
 	s.open[key] = l
 	s.order = append(s.order, l)
 	if s.oldest() == l {
@@ -164,7 +165,7 @@ func (s *stage) complete(l *list, why string) {
 	l.complete = true
 	var meta map[string]string
 	if s.key != nil {
-		meta = map[string]string{"key": l.key}
+		meta = map[string]string{"key": l.name}
 	}
 	s.ready = append(s.ready, pending.Item{Value: l.values, Meta: meta, Group: l.held, Size: len(l.held)})
 	l.values, l.held = nil, nil

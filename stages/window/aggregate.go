@@ -2,6 +2,7 @@ package window
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,9 @@ type aggregate struct {
 }
 
 var functions = []string{"count", "sum", "mean", "min", "max", "first", "last", "collect"}
+
+// computing are those of them that need numbers, or what has an order.
+var computing = []string{"sum", "mean", "min", "max"}
 
 // reserved are the fields that every record of a window has.
 var reserved = []string{"key", "from", "to", "closed"}
@@ -64,6 +68,9 @@ func parseAggregate(name, text string) (a aggregate, err error) {
 	return a, err
 }
 
+// errNothing is the error of an item that has nothing of what is to be summed.
+var errNothing = errors.New("the item has no such field, or it is null")
+
 // argument evaluates what is to be added for an item. An item that has none is an error, before anything is
 // added.
 func (a aggregate) argument(it *pipeline.Item) (any, error) {
@@ -81,6 +88,8 @@ func (a aggregate) argument(it *pipeline.Item) (any, error) {
 	_, isText := value.(string)
 	_, isBool := value.(bool)
 	switch {
+	case value == nil && slices.Contains(computing, a.function):
+		return nil, errNothing
 	case a.function == "count" && !isBool:
 		err = fmt.Errorf("count counts where a condition holds, not %T", value)
 	case (a.function == "sum" || a.function == "mean") && !isNumber:

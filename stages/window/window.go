@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/pipeline/expression"
 	"github.com/webrace/webrace/pipeline/pending"
 	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
@@ -27,6 +28,8 @@ import (
 type Options struct {
 	Size      pipeline.Duration `toml:"size" doc:"the length of a window of time, by the clock: windows of 1h begin at full hours (UTC)"`
 	Slide     pipeline.Duration `toml:"slide" doc:"with size: a window begins each so often; 0s is size, so that windows do not overlap"`
+	Time      string            `toml:"time" doc:"with size: an expression, the time of an item by which it is counted, as in RFC 3339, a date, or in seconds since 1970; empty: when it comes"`
+	Lateness  pipeline.Duration `toml:"lateness" doc:"with time: how long a window waits for items after one came that is as late as its end, by their time"`
 	Count     int               `toml:"count" doc:"the items of a window that is not of time"`
 	Step      int               `toml:"step" doc:"with count: a window begins after so many items; 0 is count"`
 	Period    pipeline.Duration `toml:"period" doc:"with count: the longest that a window waits for its items"`
@@ -46,16 +49,24 @@ func init() {
 		Type:    "window",
 		Summary: "sums up the items of each window of time, or of so many",
 		Doc: "A record has the fields of `aggregate`, and `key`, `from` and `to`, and `closed`: \"time\", \"count\", \"period\", \"end\" or, " +
-			"when there was no room for more or a queue could hand out nothing before, \"limit\". A window without items gives no record. Behind " +
+			"when there was no room for more or a queue could hand out nothing before, \"limit\". A window without items gives no record. An item " +
+			"that has nothing of what is summed is left out, and counted as `skipped`. With `time`, an item whose windows are over goes to `late`, " +
+			"and is counted so. Behind " +
 			"a queue such as `frontier`, which hands out only so much before it is acknowledged, use short windows, or `hold = false`.",
-		In:  pipeline.Kinds(pipeline.KindOf[any]()),
-		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "the record of a window"}},
+		In: pipeline.Kinds(pipeline.KindOf[any]()),
+		Out: []pipeline.Port{
+			{Kind: pipeline.KindOf[pipeline.Record](), Doc: "the record of a window"},
+			latePort,
+		},
 	}, defaults, newStage)
 }
 
 // NeededParts returns what the key and the aggregates need.
 func (o Options) NeededParts() []pipeline.Part {
 	parts := expression.KeyParts(o.Key)
+	if at, err := expression.Compile(o.Time); o.Time != "" && err == nil {
+		parts = append(parts, expression.Parts(at)...)
+	}
 	all, _ := parseAggregates(o.Aggregate) // what is wrong with them, Validate says
 	for _, a := range all {
 		parts = append(parts, expression.Parts(a.of)...)
@@ -80,6 +91,10 @@ func (o Options) Validate() error {
 		return fault("count", "must not be negative, nor step")
 	case o.Slide < 0, o.Slide > o.Size, o.Slide > 0 && o.Size/o.Slide > mostOverlaps:
 		return fault("slide", "must be 0s, or at most size and not less than a thousandth of it")
+	case o.Time != "" && o.Size == 0:
+		return fault("time", "is for windows of size")
+	case o.Lateness < 0, o.Lateness > 0 && o.Time == "":
+		return fault("lateness", "must be 0s, or with time more than that")
 	case o.Step > o.Count, o.Step > 0 && o.Count/o.Step > mostOverlaps:
 		return fault("step", "must be 0, or at most count and not less than a thousandth of it")
 	case o.Period <= 0:
@@ -93,6 +108,9 @@ func (o Options) Validate() error {
 	}
 	if _, err := parseAggregates(o.Aggregate); err != nil {
 		return &pipeline.OptionError{Option: "aggregate", Err: err}
+	}
+	if _, err := o.timeOf(); err != nil {
+		return &pipeline.OptionError{Option: "time", Err: err}
 	}
 	_, err := expression.CompileKey(o.Key)
 	return err
@@ -109,12 +127,15 @@ func (o Options) Holds() pipeline.Holding {
 // Ports says which fields the record of a window has.
 func (o Options) Ports() []pipeline.Port {
 	fields := slices.AppendSeq(slices.Clone(reserved), maps.Keys(o.Aggregate))
-	return []pipeline.Port{{Kind: pipeline.RecordOf(fields...), Doc: "the record of a window"}}
+	return []pipeline.Port{{Kind: pipeline.RecordOf(fields...), Doc: "the record of a window"}, latePort}
 }
 
 // CheckNames refuses a key and aggregates that name what nothing that comes has.
 func (o Options) CheckNames(given []pipeline.Kind) error {
 	all := []error{expression.CheckKey(o.Key, given)}
+	if o.Time != "" {
+		all = append(all, expression.CheckNames("time", o.Time, given))
+	}
 	for _, name := range slices.Sorted(maps.Keys(o.Aggregate)) {
 		if a, err := parseAggregate(name, o.Aggregate[name]); err == nil && a.of != nil {
 			before := strings.Index(o.Aggregate[name], a.of.String())
@@ -127,6 +148,7 @@ func (o Options) CheckNames(given []pipeline.Kind) error {
 type stage struct {
 	options    Options
 	key        *expression.Key
+	time       *expression.Program // nil: items are counted when they come
 	aggregates []aggregate
 	keeps      bool // items take places of the queue
 	pending    *pending.Queue
@@ -151,8 +173,12 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	at, err := o.timeOf()
+	if err != nil {
+		return nil, err
+	}
 	key, err := expression.CompileKey(o.Key)
-	s := &stage{options: o, key: key, aggregates: all, pending: pending.New(o.MaxItems), windows: newWindows(o, all, env)}
+	s := &stage{options: o, key: key, time: at, aggregates: all, pending: pending.New(o.MaxItems), windows: newWindows(o, all, env)}
 	s.keeps = o.Hold
 	for _, a := range all {
 		s.keeps = s.keeps || a.function == "collect"
@@ -160,36 +186,64 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	return s, err
 }
 
-// Process adds the item to its windows.
-func (s *stage) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
-	key, err := s.key.Of(it)
-	if err != nil {
-		return err
-	}
-	key = strings.Clone(key) // of a value that may be borrowed
-	arguments := make([]any, len(s.aggregates))
-	for i, a := range s.aggregates {
-		var wrong error
-		arguments[i], wrong = a.argument(it)
-		err = errors.Join(err, wrong)
+// Process adds the item to the windows that it belongs to.
+func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emitter) error {
+	a, err := s.arrival(it)
+	if errors.Is(err, errNothing) {
+		s.windows.env.Counter("skipped").Add(1)
+		return nil
 	}
 	if err != nil {
 		return err
 	}
-	places := 0
 	if s.keeps {
-		places = 1
+		a.places = 1
 		if err := s.pending.Take(ctx, s.windows.closeOldest); err != nil {
 			return err
 		}
 	}
-	if s.windows.add(key, arguments, it, places, time.Now()) {
+	sooner, late := s.windows.add(a, time.Now())
+	switch {
+	case sooner:
 		s.pending.Wake()
+	case late:
+		s.pending.Free(a.places)
+		s.windows.env.Counter("late").Add(1)
+		return out.EmitTo(ctx, latePort.Name, it)
 	}
 	if s.keeps {
 		s.pending.Put(s.windows.closeOldest)
 	}
 	return nil
+}
+
+// arrival evaluates what the item says to its windows.
+func (s *stage) arrival(it *pipeline.Item) (a arrival, err error) {
+	key, value, err := s.key.Value(it)
+	if err != nil {
+		return a, err
+	}
+	a = arrival{item: it, key: strings.Clone(key), value: codec.Own(value)} // of a value that may be borrowed
+	if s.time != nil {
+		if a.at, err = timeOf(s.time, it); err != nil {
+			return a, err
+		}
+	}
+	a.arguments = make([]any, len(s.aggregates))
+	nothing := false
+	for i, aggregate := range s.aggregates {
+		var wrong error
+		a.arguments[i], wrong = aggregate.argument(it)
+		if wrong == errNothing {
+			nothing = true
+			continue
+		}
+		err = errors.Join(err, wrong)
+	}
+	if err == nil && nothing {
+		err = errNothing
+	}
+	return a, err
 }
 
 // Hurry closes all windows that hold items: a queue waits for these.

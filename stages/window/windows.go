@@ -2,16 +2,19 @@ package window
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/expression"
 	"github.com/webrace/webrace/pipeline/pending"
 )
 
 // window is one that is open.
 type window struct {
 	key    string
+	value  any // that has this key
 	from   time.Time
 	closes time.Time // when it is closed, full or not
 	items  int
@@ -37,14 +40,27 @@ type windows struct {
 	lines map[string]*line
 	due   byTime
 	ready []pending.Item
+
+	latest time.Time // of the items, where these say their time
 }
 
 func newWindows(o Options, all []aggregate, env *pipeline.Env) *windows {
 	return &windows{options: o, aggregates: all, env: env, lines: make(map[string]*line)}
 }
 
-// add puts an item into all windows that it belongs to, and reports whether something is due earlier now.
-func (ws *windows) add(key string, arguments []any, it *pipeline.Item, places int, now time.Time) (sooner bool) {
+// arrival is what an item says to its windows.
+type arrival struct {
+	item      *pipeline.Item
+	key       string
+	value     any // that has this key
+	arguments []any
+	at        time.Time // the time that it says, if windows are of that
+	places    int       // of the queue, which it takes
+}
+
+// add puts an item into all windows that it belongs to, and reports whether something is due earlier now. If all of
+// them are over it comes too late.
+func (ws *windows) add(a arrival, now time.Time) (sooner, late bool) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	ws.closeUntil(now)
@@ -53,61 +69,92 @@ func (ws *windows) add(key string, arguments []any, it *pipeline.Item, places in
 	if len(ws.due) > 0 {
 		first = ws.due[0].closes
 	}
-	l := ws.lines[key]
-	if l == nil {
-		l = new(line)
-		ws.lines[key] = l
+	its := ws.of(a, now)
+	if len(its) == 0 {
+		return false, true
 	}
-	if ws.options.Count > 0 {
-		ws.beginByCount(l, key, now)
-	} else {
-		ws.beginByTime(l, key, now)
-	}
-	for _, w := range l.open {
+	for _, w := range its {
 		w.items++
 		for i := range w.accs {
-			w.accs[i].add(ws.aggregates[i].function, arguments[i])
+			w.accs[i].add(ws.aggregates[i].function, a.arguments[i])
 		}
 		if ws.options.Hold {
-			w.held = append(w.held, pipeline.Keep(it))
+			w.held = append(w.held, pipeline.Keep(a.item))
 		}
 	}
-	l.open[len(l.open)-1].places += places // which is closed last
-	if oldest := l.open[0]; ws.options.Count > 0 && oldest.items >= ws.options.Count {
+	its[len(its)-1].places += a.places // which is closed last
+	if oldest := its[0]; ws.options.Count > 0 && oldest.items >= ws.options.Count {
 		ws.close(oldest, "count", now)
 	}
+	if a.at.After(ws.latest) && !a.at.After(now) { // one from the future closes nothing: its clock is wrong
+		ws.latest = a.at
+		ws.closeUntil(now)
+	}
 	ws.makeRoom(now)
-	return len(ws.ready) > before || len(ws.due) > 0 && (first.IsZero() || ws.due[0].closes.Before(first))
+	return len(ws.ready) > before || len(ws.due) > 0 && (first.IsZero() || ws.due[0].closes.Before(first)), false
+}
+
+// of returns the windows of an item, those that are closed first at the beginning; none if it comes too late.
+func (ws *windows) of(a arrival, now time.Time) []*window {
+	l := ws.lines[a.key]
+	if l == nil {
+		l = new(line)
+	}
+	if ws.options.Count == 0 {
+		return ws.beginByTime(l, a, now)
+	}
+	ws.beginByCount(l, a, now)
+	return l.open
+}
+
+// clock returns until when windows are over: by the time that items say, that of the latest, less what others may be
+// late.
+func (ws *windows) clock(now time.Time) time.Time {
+	if ws.options.Time == "" {
+		return now
+	}
+	return ws.latest.Add(-time.Duration(ws.options.Lateness))
 }
 
 // beginByCount opens a window if the last began long enough ago. All items between are in one at least.
-func (ws *windows) beginByCount(l *line, key string, now time.Time) {
+func (ws *windows) beginByCount(l *line, a arrival, now time.Time) {
 	if len(l.open) == 0 || l.seen >= ws.options.Step {
-		ws.begin(l, key, now, now.Add(time.Duration(ws.options.Period)))
+		ws.begin(l, len(l.open), a, now, now.Add(time.Duration(ws.options.Period)))
 		l.seen = 0
 	}
 	l.seen++
 }
 
-// beginByTime opens the windows of this moment that are not open yet.
-func (ws *windows) beginByTime(l *line, key string, now time.Time) {
+// beginByTime opens the windows of a moment that are neither open yet nor over, and returns all that are open.
+func (ws *windows) beginByTime(l *line, a arrival, now time.Time) (its []*window) {
 	size, slide := time.Duration(ws.options.Size), time.Duration(ws.options.Slide)
-	last := now.UTC().Truncate(slide)
+	at, over := now, ws.clock(now)
+	if ws.options.Time != "" {
+		at = a.at
+	}
+	last := at.UTC().Truncate(slide)
 	from := last
-	for from.Add(size - slide).After(now) {
+	for from.Add(size - slide).After(at) {
 		from = from.Add(-slide)
 	}
-	if n := len(l.open); n > 0 && !l.open[n-1].from.Before(from) {
-		from = l.open[n-1].from.Add(slide)
-	}
 	for ; !from.After(last); from = from.Add(slide) {
-		ws.begin(l, key, from, from.Add(size))
+		if !from.Add(size).After(over) {
+			continue
+		}
+		i, open := slices.BinarySearchFunc(l.open, from, func(w *window, from time.Time) int { return w.from.Compare(from) })
+		if !open {
+			ws.begin(l, i, a, from, from.Add(size))
+		}
+		its = append(its, l.open[i])
 	}
+	return its
 }
 
-func (ws *windows) begin(l *line, key string, from, closes time.Time) {
-	w := &window{key: key, from: from, closes: closes, accs: make([]accumulator, len(ws.aggregates))}
-	l.open = append(l.open, w)
+// begin opens a window, as number i of its line.
+func (ws *windows) begin(l *line, i int, a arrival, from, closes time.Time) {
+	w := &window{key: a.key, value: a.value, from: from, closes: closes, accs: make([]accumulator, len(ws.aggregates))}
+	l.open = slices.Insert(l.open, i, w)
+	ws.lines[a.key] = l
 	heap.Push(&ws.due, w)
 }
 
@@ -150,10 +197,13 @@ func (ws *windows) close(w *window, why string, now time.Time) {
 		delete(ws.lines, w.key)
 	}
 	to := now
-	if why == "time" {
+	if why == "time" || ws.options.Time != "" {
 		to = w.closes
 	}
-	record := pipeline.Record{"from": stamp(w.from), "to": stamp(to), "closed": why, "key": w.key}
+	record := pipeline.Record{"from": stamp(w.from), "to": stamp(to), "closed": why}
+	if _, missing := w.value.(expression.Missing); !missing {
+		record["key"] = w.value
+	}
 	for i, a := range ws.aggregates {
 		record[a.name] = w.accs[i].result(a.function)
 	}
@@ -170,7 +220,7 @@ func (ws *windows) close(w *window, why string, now time.Time) {
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 func (ws *windows) closeUntil(now time.Time) {
-	for len(ws.due) > 0 && !ws.due[0].closes.After(now) {
+	for over := ws.clock(now); len(ws.due) > 0 && !ws.due[0].closes.After(over); {
 		why := "time"
 		if ws.options.Count > 0 {
 			why = "period"
@@ -187,7 +237,7 @@ func (ws *windows) Due(now time.Time, everything bool) (ready []pending.Item, ne
 	for everything && len(ws.due) > 0 {
 		ws.close(ws.due[0], "end", now)
 	}
-	if len(ws.due) > 0 {
+	if len(ws.due) > 0 && ws.options.Time == "" { // by the time that items say, they close windows
 		next = ws.due[0].closes
 	}
 	ready, ws.ready = ws.ready, nil
