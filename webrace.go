@@ -143,7 +143,7 @@ type Document struct {
 	Rendered  bool          // Body is what a browser made of the page
 	Requested []string      // of a rendered page: what its scripts asked for, absolute and normalized, which are links as those in Body
 	Body      []byte        // decompressed, unless Header says why not; valid until the item's lease ends; nil unless fetched
-	Truncated bool          // a limit cut the body, or its compressed form ended early: never taken for complete
+	Truncated bool          // a limit cut the body, or it ended early: never taken for complete
 
 	Screenshot *Screenshot // of a page that was rendered now: what it looks like, if that was wanted; nil once it is stored
 
@@ -164,7 +164,8 @@ type Document struct {
 }
 
 // UndecodedField is the field of a document's header in which fetch says why its body, or the end of it, is not taken
-// out of its content encodings. It is stored with the header; what a server sends by that name is left out.
+// out of its content encodings, or did not come. It is stored with the header; what a server sends by that name is left
+// out.
 const UndecodedField = "Webrace-Undecoded"
 
 // What a document may come without. A server that confirms the stored version sends none of them, and a document
@@ -364,6 +365,10 @@ var ErrNotStored = errors.New("what was stored of it is gone")
 // ErrNotAsked, wrapped in the error with which a stage sends a request back, says that nobody was asked: the
 // host is to be left alone for now. It is no failed attempt, and the visit knows nothing of it.
 var ErrNotAsked = errors.New("the host was not asked")
+
+// ErrAnswered, wrapped in the error with which a stage sends a request back, says that the host gave an answer that may
+// pass. It is a failed attempt; after the last one the answer is what came of the request, as the stage has learned it.
+var ErrAnswered = errors.New("an answer of the moment")
 
 // Learned is a change that a stage wants recorded in the visit of the request it works for, once that
 // request is done: stages hand it to their item, the frontier applies it.

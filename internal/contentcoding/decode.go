@@ -91,26 +91,38 @@ func isTrailing(err error) bool {
 // isNone says whether a body that could not be decoded was not encoded so at all. DEFLATE and brotli have no mark: a
 // few bytes of anything may be decoded.
 func (l *layer) isNone() bool {
+	marked, early := l.isMarked(), errors.Is(l.fault, io.ErrUnexpectedEOF)
 	switch {
 	case l.from.over:
 		return false
-	case !l.gave:
+	case !l.gave && !early:
 		return true
-	case l.isMarked():
+	case marked:
 		return false
 	}
-	return !errors.Is(l.fault, io.ErrUnexpectedEOF) || isText(l.from.kept)
+	return !early || isText(l.from.kept) || l.isTooShort()
 }
 
+// isMarked reports whether the body begins as what is encoded so does.
 func (l *layer) isMarked() bool {
 	switch d := l.decoder.(type) {
 	case *brotliDecoder:
 		return false
 	case *deflateDecoder:
-		return d.Reader == io.Reader(d.zlib)
+		return l.start == nil && d.Reader == io.Reader(d.zlib)
+	case *gzipDecoder:
+		return bytes.HasPrefix(l.from.kept, gzipMagic)
 	}
-	return true
+	return bytes.HasPrefix(l.from.kept, zstdMagic) || l.gave // a frame may be skipped before the first
 }
+
+// isTooShort reports whether the body ends within what would be its mark.
+func (l *layer) isTooShort() bool {
+	_, isBrotli := l.decoder.(*brotliDecoder)
+	return !isBrotli && len(l.from.kept) < len(zstdMagic)
+}
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // isText says whether a body is text, by the bytes that the MIME Sniffing standard calls binary.
 func isText(b []byte) bool {

@@ -54,6 +54,7 @@ type Options struct {
 	Timeout        pipeline.Duration `toml:"timeout" doc:"the longest that a whole request may take"`
 	MaxHeader      pipeline.Size     `toml:"max_header" doc:"the largest header of an answer"`
 	MaxBody        pipeline.Size     `toml:"max_body" doc:"the largest body, decompressed; what is longer is cut and marked as truncated"`
+	Incomplete     string            `toml:"incomplete" doc:"what becomes of a body that ends before its length, its last chunk or the end of its content encoding: refuse asks again, as after a failure of the network, keep takes what came and marks it as truncated" enum:"refuse,keep"`
 
 	CredentialOptions
 
@@ -76,6 +77,7 @@ var defaults = Options{
 	Timeout:         pipeline.Duration(time.Minute),
 	MaxHeader:       256 << 10,
 	MaxBody:         8e6,
+	Incomplete:      "refuse",
 	IdleConnections: 256,
 
 	MediaOptions:      MediaOptions{MimeTypes: notRead},
@@ -309,7 +311,7 @@ func (x *exchange) get(ctx context.Context, out pipeline.Emitter) error {
 	if err != nil {
 		return err
 	}
-	x.target.Takes, x.target.Memory = x.takes(x.req), memory
+	x.target.Takes, x.target.Memory, x.target.KeepIncomplete = x.takes(x.req), memory, x.options.Incomplete == "keep"
 	answer, err := x.once(ctx)
 	switch {
 	case err != nil:

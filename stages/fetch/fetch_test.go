@@ -211,7 +211,7 @@ func TestStatusesAreOutcomes(t *testing.T) {
 		404: {"404 Not Found", false},
 		410: {"410 Gone", false},
 		403: {"403 Forbidden", true},
-		500: {"500 Internal Server Error", true},
+		501: {"501 Not Implemented", true},
 		799: {"799", true},
 	} {
 		url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })

@@ -282,11 +282,6 @@ func TestEncodingsThatGiveNothingAreCut(t *testing.T) {
 func TestWhatIsNotDecodedIsKept(t *testing.T) {
 	t.Parallel()
 	page := bytes.Repeat([]byte("all work and no play "), 100)
-	noise := make([]byte, 3000)
-	for i := range noise {
-		noise[i] = byte(i * i >> 3)
-	}
-	large := bytes.Repeat(noise, 3)
 	const whole, cut = false, true
 	for name, c := range map[string]struct {
 		encoding string
@@ -302,12 +297,7 @@ func TestWhatIsNotDecodedIsKept(t *testing.T) {
 		"no deflate":              {"deflate", page, nil, whole, "not encoded with deflate"},
 		"gzip called brotli":      {"br", clienttest.Encode(t, "gzip", page), nil, whole, "not encoded with br"},
 		"gzip called zstd":        {"zstd", clienttest.Encode(t, "gzip", page), nil, whole, "not encoded with zstd"},
-		"truncated gzip":          {"gzip", short(clienttest.Encode(t, "gzip", page)), page, cut, "damaged (gzip: unexpected EOF)"},
-		"truncated deflate":       {"deflate", short(clienttest.Encode(t, "deflate", page)), page, cut, "damaged (deflate: unexpected EOF)"},
-		"truncated large brotli":  {"br", short(clienttest.Encode(t, "br", large)), large, cut, "damaged (br: unexpected EOF)"},
-		"truncated zstd":          {"zstd", short(clienttest.Encode(t, "zstd", page)), nil, whole, "unexpected EOF"},
 		"begun gzip":              {"gzip", []byte{0x1f}, nil, whole, "not encoded with gzip"},
-		"begun second member":     {"gzip", append(clienttest.Encode(t, "gzip", page), "\x1f\x8b\x08\x00\x00"...), page, cut, "damaged"},
 		"begun deflate":           {"deflate", []byte{0x78}, nil, whole, "not encoded with deflate"},
 		"wrong checksum":          {"gzip", flip(clienttest.Encode(t, "gzip", page)), page, cut, "damaged (gzip: gzip: invalid checksum)"},
 		"one encoding too few":    {"gzip, br", clienttest.Encode(t, "gzip", page), page, whole, "not encoded with br"},

@@ -1,10 +1,12 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,14 +32,32 @@ func (x *exchange) handleResponse(ctx context.Context, a *httpclient.Response, o
 	case isRedirect(a):
 		return x.redirected(ctx, a, out)
 	default:
-		x.count("status_" + strconv.Itoa(a.Status))
-		x.end(a, x.statusError(a), func(v *webrace.Visit) {
-			if a.Status == http.StatusNotFound || a.Status == http.StatusGone {
-				v.ForgetValidators()
-			}
-		})
+		return x.noDocument(a)
 	}
 	return nil
+}
+
+// noDocument records a status that is what came of the request, unless it is one of the moment and is asked for again.
+func (x *exchange) noDocument(a *httpclient.Response) error {
+	x.count("status_" + strconv.Itoa(a.Status))
+	now := time.Now()
+	again := x.isGet() && slices.Contains(x.options.Retry, a.Status)
+	var asked askedBack
+	if again {
+		if asked = x.retryAfter(a, now); asked.wait > 0 {
+			x.crawlDelay = max(x.crawlDelay, asked.wait) // the whole host is left alone
+		}
+	}
+	x.end(a, x.statusError(a), func(v *webrace.Visit) {
+		if a.Status == http.StatusNotFound || a.Status == http.StatusGone {
+			v.ForgetValidators()
+		}
+	})
+	if !again {
+		return nil
+	}
+	wait := cmp.Or(asked.wait, x.options.backoff(x.attempts()))
+	return pipeline.Retry(fmt.Errorf("fetch %s: %s: %w", x.req.URL, httpclient.StatusText(a.Status), webrace.ErrAnswered), now.Add(wait))
 }
 
 // postpone leaves a host alone that asks for it, and comes back to the URL later.
@@ -45,10 +65,7 @@ func (x *exchange) postpone(a *httpclient.Response) error {
 	x.count("status_" + strconv.Itoa(a.Status))
 	now := time.Now()
 	asked := x.retryAfter(a, now)
-	wait := asked.wait
-	if wait == 0 {
-		wait = x.options.backoff(x.attempts())
-	}
+	wait := cmp.Or(asked.wait, x.options.backoff(x.attempts()))
 	report := x.hostPolicy(a.Origin, a.Took, x.crawlDelay, now)
 	if asked.wait > 0 || a.Status == http.StatusTooManyRequests {
 		report.NotBefore = later(report.NotBefore, now.Add(wait))
@@ -85,8 +102,13 @@ func (x *exchange) fetched(ctx context.Context, a *httpclient.Response, out pipe
 	if a.Truncated {
 		x.count("truncated")
 	}
-	if a.Broken != nil {
+	switch {
+	case errors.Is(a.Broken, httpclient.ErrIncomplete):
+		x.count("incomplete")
+	case a.Broken != nil:
 		x.count("undecodable")
+	}
+	if a.Broken != nil {
 		a.Header.Set(webrace.UndecodedField, a.Broken.Error())
 	}
 	expires := expiry(a.Header, a.At)

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -19,6 +20,7 @@ type PolitenessOptions struct {
 	MaxCrawlDelay pipeline.Duration `toml:"max_crawl_delay" doc:"the longest Crawl-delay of a robots.txt that is kept; a longer one is reported and cut to this"`
 	MaxRetryAfter pipeline.Duration `toml:"max_retry_after" doc:"the longest Retry-After that is kept"`
 
+	Retry           []int             `toml:"retry" doc:"statuses of the moment, after which a URL is tried again in the round: when Retry-After says, or else after backoff, as often as frontier.attempts lets; the last answer is what came of it. So are 429 and 503, whatever is said here, and what is asked by more than a GET is not"`
 	Backoff         pipeline.Duration `toml:"backoff" doc:"how long a URL waits after it failed, if the host does not say; four times as long after each further failure"`
 	MaxBackoff      pipeline.Duration `toml:"max_backoff" doc:"where that ends"`
 	CircuitFailures int               `toml:"circuit_failures" doc:"failures in a row after which a host is taken for dead, and asked by one request at a time to see whether it lives; 0 never does"`
@@ -32,6 +34,7 @@ var defaultPoliteness = PolitenessOptions{
 	PerHost:         1,
 	MaxCrawlDelay:   pipeline.Duration(time.Minute),
 	MaxRetryAfter:   pipeline.Duration(time.Hour),
+	Retry:           []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout},
 	Backoff:         pipeline.Duration(2 * time.Second),
 	MaxBackoff:      pipeline.Duration(10 * time.Minute),
 	CircuitFailures: 5,
@@ -56,6 +59,11 @@ func (o PolitenessOptions) validate() error {
 	} {
 		if d.value < d.least {
 			return wrong(d.option, "%v is less than %v", time.Duration(d.value), time.Duration(d.least))
+		}
+	}
+	for _, status := range o.Retry {
+		if status < 400 || status > 599 {
+			return wrong("retry", "%d is no status of an error, which are 400 to 599", status)
 		}
 	}
 	switch {

@@ -32,6 +32,7 @@ func NewSingle(o Options, lent *pipeline.Resources) (*Single, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	o.Retry = nil
 	made, err := newStage(o, pipeline.NewEnv("one", "fetch", lent))
 	if err != nil {
 		return nil, err

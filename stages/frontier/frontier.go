@@ -464,7 +464,10 @@ func (l *lease) Done(o pipeline.Outcome) {
 	if o.Err != nil && o.RetryAt.IsZero() {
 		return
 	}
-	outcome := frontier.Outcome{Err: o.Err, RetryAt: o.RetryAt, Forget: errors.Is(o.Err, webrace.ErrNotStored), NotAsked: errors.Is(o.Err, webrace.ErrNotAsked)}
+	outcome := frontier.Outcome{
+		Err: o.Err, RetryAt: o.RetryAt, Forget: errors.Is(o.Err, webrace.ErrNotStored),
+		NotAsked: errors.Is(o.Err, webrace.ErrNotAsked), Answered: errors.Is(o.Err, webrace.ErrAnswered),
+	}
 	for _, what := range o.Learned {
 		if learned, ok := what.(webrace.Learned); ok {
 			outcome.Learned = append(outcome.Learned, learned)

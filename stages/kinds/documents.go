@@ -95,7 +95,7 @@ type document struct {
 	Redirects int                 `json:"redirects,omitzero" doc:"how many redirects in a row led here"`
 	Rendered  bool                `json:"rendered,omitzero" part:"body" doc:"the body is what a browser made of the page"`
 	Requested []string            `json:"requested,omitzero" part:"body" doc:"what the scripts of a rendered page asked for; they are links of it"`
-	Truncated bool                `json:"truncated,omitzero" part:"body" doc:"a limit cut the body, or its compressed form ended early"`
+	Truncated bool                `json:"truncated,omitzero" part:"body" doc:"a limit cut the body, or it ended early"`
 
 	Screenshot *screenshot `json:"screenshot,omitzero" doc:"of a rendered page, until it is stored: png, in base 64, and whole where it shows more than is seen before the page is scrolled"`
 

@@ -14,10 +14,11 @@ type ending struct {
 	changed  bool           // it found a new document
 	failed   bool
 	retryAt  time.Time
-	notAsked bool // that is no attempt
-	dropped  bool // no crawl came to the URL: it lies beyond the levels of all who waited for it
-	refused  bool // nor did any come to it in this round: it may be offered again
-	hits     hits // of rules, to be counted with it
+	notAsked bool    // that is no attempt
+	last     *ending // what came of the URL, if no attempt is left
+	dropped  bool    // no crawl came to the URL: it lies beyond the levels of all who waited for it
+	refused  bool    // nor did any come to it in this round: it may be offered again
+	hits     hits    // of rules, to be counted with it
 
 	proof    *proof   // of what was listed for it; nil: there is none
 	listings listings // of the host, with that
@@ -92,16 +93,20 @@ func (c *changes) end(l *Lease, e *ending) error {
 	if err := c.dequeue(rec, l.host); err != nil {
 		return err
 	}
+	if !e.notAsked {
+		rec.tries++
+	}
+	again := held && !e.retryAt.IsZero() && rec.tries < c.q.opt.Attempts
+	if !again && e.last != nil {
+		*e = *e.last
+	}
 	if err := c.visited(l, rec, e); err != nil {
 		return err
 	}
 	if err := c.proved(l, e); err != nil {
 		return err
 	}
-	if !e.notAsked {
-		rec.tries++
-	}
-	if held && !e.retryAt.IsZero() && rec.tries < c.q.opt.Attempts {
+	if again {
 		return c.delay(rec, l.item, rec.place.level, e.retryAt)
 	}
 	for _, s := range l.served {

@@ -401,6 +401,10 @@ type Outcome struct {
 	// NotAsked says, with RetryAt, that no server was asked: that is no attempt.
 	NotAsked bool
 
+	// Answered says, with RetryAt, that the server gave an answer that may pass. At the last attempt it did not fail:
+	// what was learned is what came of the URL.
+	Answered bool
+
 	Learned []webrace.Learned // applied, in order, to the visit of what did not fail
 }
 
@@ -448,12 +452,16 @@ func (l *Lease) learn(o Outcome) *ending {
 	if o.Forget {
 		v = webrace.Visit{Attempts: v.Attempts, Lister: v.Lister}
 	}
+	e := &ending{visit: &v, failed: true, retryAt: o.RetryAt}
+	if o.Answered {
+		e.last = l.learn(Outcome{Learned: o.Learned})
+	}
 	v.Attempts++
 	v.Error = "failed"
 	if o.Err != nil {
 		v.Error = o.Err.Error()
 	}
-	return &ending{visit: &v, failed: true, retryAt: o.RetryAt}
+	return e
 }
 
 func isRedirect(status int) bool { return status >= 300 && status <= 399 && status != 304 }

@@ -1,6 +1,7 @@
 package httpclient
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +14,14 @@ import (
 // wireSlack is by how much an encoded body may exceed the limit of the decoded one before it is cut.
 const wireSlack = 64 << 10
 
+// ErrIncomplete is of a body that ends before its length, its last chunk or the end of its encoding.
+var ErrIncomplete = errors.New("it ends early")
+
 // read takes the body off the connection and out of its encodings, as far as it is in them: what is not is kept as it
-// came, and what ends too early, or is damaged, up to there; a.Broken says why. Before it takes more memory than there
-// is room for it calls more. The error is of that or of the connection.
-func (a *Response) read(response *http.Response, limit int, more func(bytes int) error) (err error) {
+// came, and what is damaged up to there; a.Broken says why. One that ends early is kept like that if keep says so, and
+// something of it came. Before it takes more memory than there is room for it calls more. The error is of that, of the
+// connection or of a body that ends early.
+func (a *Response) read(response *http.Response, limit int, keep func() bool, more func(bytes int) error) (err error) {
 	var encodings []string
 	if encodings, a.Broken = contentcoding.Names(response.Header["Content-Encoding"]); a.Broken != nil {
 		a.Broken = fmt.Errorf("%w: left as it is", a.Broken)
@@ -52,9 +57,12 @@ func (a *Response) read(response *http.Response, limit int, more func(bytes int)
 	case poor != nil:
 		a.Release()
 		return poor
-	case wire.Err != nil:
-		a.Release()
-		return fmt.Errorf("body broken off: %w", wire.Err)
+	case wire.Err != nil || errors.Is(err, io.ErrUnexpectedEOF) && !wire.Cut():
+		if len(a.buffer.bytes) == 0 || !keep() {
+			a.Release()
+			return fmt.Errorf("body broken off: %w", cmp.Or(wire.Err, err))
+		}
+		a.Truncated, a.Broken = true, fmt.Errorf("%w (%w): kept as far as it came", ErrIncomplete, cmp.Or(wire.Err, err))
 	default:
 		a.Truncated = true
 		if !wire.Cut() && !errors.Is(err, contentcoding.ErrTooLong) {

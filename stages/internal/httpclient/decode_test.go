@@ -21,7 +21,7 @@ func decode(body []byte, encodings []string, limit int) (text []byte, truncated 
 		Header: http.Header{"Content-Encoding": encodings}, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(body)),
 	}
 	a := &Response{}
-	if err := a.read(response, limit, func(int) error { return nil }); err != nil {
+	if err := a.read(response, limit, func() bool { return true }, func(int) error { return nil }); err != nil {
 		return nil, false, err
 	}
 	defer a.Release()

@@ -181,7 +181,8 @@ func (c *Client) exchange(ctx context.Context, giveUp func(), watch *stopwatch, 
 	case contentcoding.HasDocument(a.Status) && !a.Ignored:
 		pace := c.paces.watch(response.Body, giveUp)
 		response.Body, watch.pace = pace, pace
-		err = a.read(response, limit, func(bytes int) error {
+		keep := func() bool { return t.KeepIncomplete && ctx.Err() == nil }
+		err = a.read(response, limit, keep, func(bytes int) error {
 			if t.Memory.has(bytes) {
 				return nil
 			}

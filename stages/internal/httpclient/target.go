@@ -24,6 +24,8 @@ type Target struct {
 
 	Takes  func(mediaType string) bool // whose responses' bodies are read; nil for all
 	Memory *Reservation                // for the body; nil without limit
+
+	KeepIncomplete bool // a body that ends early is kept as far as it came: [ErrIncomplete]; else that is an error
 }
 
 // ErrTarget is the error for a URL that cannot be asked for.

@@ -78,12 +78,17 @@ var statuses = []Case{
 		Expect: Expect{Counters: some{"errors": 1, "fetch.status_503": 2}, Why: says{bad: "503 Service Unavailable"}, Asked: 2},
 	},
 	{
-		Name: "broken-for-ever", Does: "answers 500 whenever it is asked",
+		Name: "broken-for-ever", Does: "answers 500 whenever it is asked", Slow: true, Options: []string{"frontier.attempts=2"},
 		Lay:    turns(status(500)),
-		Expect: Expect{Counters: some{"errors": 1, "fetch.status_500": 1}, Why: says{bad: "gave no document: 500 Internal Server Error"}, Asked: 1},
+		Expect: Expect{Counters: some{"errors": 1, "fetch.status_500": 2}, Why: says{bad: "gave no document: 500 Internal Server Error"}, Asked: 2},
 	},
 	{
-		Name: "broken-by-turns", Does: "has the page, then answers 500, by turns",
+		Name: "broken-for-a-moment", Does: "answers 500 and 502 before it has the page", Slow: true, Options: []string{"fetch.backoff=100ms"},
+		Lay:    turns(status(500), status(502), fine),
+		Expect: Expect{Counters: some{"pages": 1, "fetch.status_500": 1, "fetch.status_502": 1}, Why: says{bad: "crawl: fetched"}, Asked: 3},
+	},
+	{
+		Name: "broken-by-turns", Does: "has the page, then answers 500, by turns", Options: once,
 		Lay:    turns(page("<p>up and down"), status(500)),
 		Expect: fetched(),
 		Again: &Expect{
