@@ -1,14 +1,15 @@
 // Package readfile is the stage that reads files, compressed or not: a text a line, or a record for each line of
-// JSON, row of CSV or element of XML, of which no more than one is in memory. With a file of positions it goes on,
-// in the next run, where it left off: what had not been dealt with is read again, and what has been added to a file
-// is read then. A file of another beginning is another file.
+// JSON, row of CSV or element of XML, of which no more than one is in memory. What cannot be read is left to the error
+// policy, with its place, and the rest is read. With a file of positions the stage goes on, in the next run, where it
+// left off: what had not been dealt with is read again, and what has been added to a file is read then.
+//
+// A file is known by its device and inode, by its name, or, if it has been compressed or copied, by its content, and is
+// the same as long as it holds what has been read of it: all bytes before the position have the same checksum.
 package readfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,12 +20,15 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Paths     []string      `toml:"paths" doc:"files to read, one after the other; *, ? and [ ] match names, and - is standard input"`
-	Format    string        `toml:"format" doc:"text: a text a line; jsonl: JSON a line; csv: a record a row, whose fields the first row names; xml: a record for each element that record selects" enum:"text,jsonl,csv,xml" deprecated:"lines=jsonl"`
-	Record    string        `toml:"record" doc:"with xml: which elements are records: a name, or a path of names such as channel/item, from the root on if it begins with /; * is any name, and prefixes do not count"`
-	Separator string        `toml:"separator" doc:"with csv: what stands between the cells of a row"`
-	MaxLength pipeline.Size `toml:"max_length" doc:"of a line, row or record; longer ones are left out"`
-	Positions string        `toml:"positions" doc:"a file that remembers how far the others have been read; empty: each run reads all"`
+	Paths      []string      `toml:"paths" doc:"files to read, one after the other; *, ? and [ ] match names, and - is standard input"`
+	Format     string        `toml:"format" doc:"text: a text a line; jsonl: JSON a line; csv: a record a row, whose fields the first row names; xml: a record for each element that record selects" enum:"text,jsonl,csv,xml" deprecated:"lines=jsonl"`
+	Record     string        `toml:"record" doc:"with xml: which elements are records: a name, or a path of names such as channel/item, from the root on if it begins with /; * is any name, and prefixes do not count"`
+	Separator  string        `toml:"separator" doc:"with csv: what stands between the cells of a row"`
+	MaxLength  pipeline.Size `toml:"max_length" doc:"of a line, row or record; longer ones are left out"`
+	LazyQuotes bool          `toml:"lazy_quotes" doc:"with csv: a quote within a cell is one, and no mistake"`
+	Positions  string        `toml:"positions" doc:"a file that remembers how far the others have been read, also under another name or compressed; empty: each run reads all"`
+	Unfinished string        `toml:"unfinished" doc:"what becomes of a last line without an end: wait leaves it until it has one, take takes it; empty: it waits with positions or follow. At the end of a compressed file it is taken" enum:"wait,take"`
+	Follow     bool          `toml:"follow" doc:"in a continuous run, wait for what is added to the files, and for new ones that the paths match"`
 }
 
 var defaults = Options{Format: "text", Separator: ",", MaxLength: 1 << 20}
@@ -35,8 +39,10 @@ func init() {
 		Summary: "reads texts or records from files",
 		Doc: "Files may be compressed by gzip. JSON that is no object is the field `value` of a record. Of XML, the attributes of an element and " +
 			"the elements in it are its fields, by their names without prefixes; several of one name are a list, and text beside them is the field " +
-			"`text`. What cannot be read is left out, reported, and counted by `bad_records`; but XML that is not well-formed cannot be read on, and " +
-			"is an error with line and column.",
+			"`text`. What cannot be read goes to the port `errors`, or by `on_error` to the dead letters, with file, line and byte, and is counted by " +
+			"`bad_records`: a line that is no JSON, a row of CSV that has not as many cells as the first. The second column of a name is NAME_2. A file that " +
+			"cannot be read on, such as a damaged .gz or XML that is not well-formed, is told likewise, and the files behind it are read. With `positions`, a " +
+			"file that is renamed, compressed or copied and truncated goes on, and one that holds something else is read from its beginning.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record; with format = \"text\" a text"}},
 	}, defaults, newStage)
 }
@@ -75,13 +81,28 @@ func (o Options) Validate() error {
 		return fault("max_length", "must be more than 0")
 	case o.Positions != "" && slices.Contains(o.Paths, "-"):
 		return fault("positions", "standard input has none")
+	case o.LazyQuotes && o.Format != "csv":
+		return fault("lazy_quotes", "is for format = \"csv\" alone")
+	case o.Unfinished != "" && o.Format == "xml":
+		return fault("unfinished", "is for lines: a document has an end")
 	}
 	return nil
 }
 
+// waits reports whether a last line without an end is left until it has one.
+func (o Options) waits() bool {
+	if o.Unfinished == "" {
+		return o.Positions != "" || o.Follow
+	}
+	return o.Unfinished == "wait"
+}
+
 type stage struct {
-	options Options
-	env     *pipeline.Env
+	options   Options
+	env       *pipeline.Env
+	positions *positions
+	all       []*target         // that are read now
+	told      map[string]string // what was wrong with files when that was told
 }
 
 var (
@@ -89,169 +110,50 @@ var (
 	_ pipeline.Porter = Options{}
 )
 
-func newStage(o Options, env *pipeline.Env) (any, error) { return &stage{o, env}, nil }
+func newStage(o Options, env *pipeline.Env) (any, error) {
+	return &stage{options: o, env: env, told: make(map[string]string)}, nil
+}
 
-// Run emits what is in the files. A pattern may match nothing; a file that is named must be there.
-func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
-	paths, err := s.paths()
+// following reports whether the stage waits for more when it has read all.
+func (s *stage) following() bool { return s.options.Follow && s.env.Continuous }
+
+// remembers reports whether files are known again.
+func (s *stage) remembers() bool { return s.options.Positions != "" || s.following() }
+
+// Run emits what is in the files, and what is added to them if they are followed.
+func (s *stage) Run(ctx context.Context, out pipeline.Emitter) (err error) {
+	if s.positions, err = openPositions(s.options.Positions, s.env.Dry, s.env.Logger); err != nil {
+		return fmt.Errorf("read the positions %s: %w", s.options.Positions, err)
+	}
+	defer func() { s.saved(s.positions.rest(true)) }()
+	if s.following() {
+		return s.keepReading(ctx, out)
+	}
+	all, err := s.targets()
 	if err != nil {
 		return err
 	}
-	positions, err := openPositions(s.options.Positions, s.env.Dry)
-	if err != nil {
-		return fmt.Errorf("read the positions: %w", err)
+	for _, t := range all {
+		if t.missing != nil {
+			return fmt.Errorf("read %s: %w", t.path, t.missing)
+		}
 	}
-	for _, path := range paths {
-		if err := s.follow(ctx, path, positions, out); err != nil {
-			return fmt.Errorf("read %s: %w", path, err)
+	return s.readAll(ctx, all, out)
+}
+
+// readAll reads what has not been read of files, one after the other.
+func (s *stage) readAll(ctx context.Context, all []*target, out pipeline.Emitter) error {
+	s.saved(s.positions.rest(false))
+	if s.remembers() {
+		s.recognize(all)
+	}
+	for _, t := range all {
+		if t.missing != nil || t.copied || t.known != nil && t.known.unchanged(t.info) {
+			continue
+		}
+		if err := s.follow(ctx, t, out); err != nil {
+			return fmt.Errorf("read %s: %w", t.path, err)
 		}
 	}
 	return nil
-}
-
-func (s *stage) paths() (all []string, err error) {
-	for _, pattern := range s.options.Paths {
-		if pattern == "-" || !strings.ContainsAny(pattern, "*?[") {
-			all = append(all, pattern)
-			continue
-		}
-		matched, err := filepath.Glob(pattern)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, matched...)
-	}
-	return all, nil
-}
-
-// entry is one of a file, or why there are no more.
-type entry struct {
-	number uint64 // from 1, those that are bad included
-	value  any
-	bad    error
-	err    error
-}
-
-// mostAtOnce is how many entries the goroutine that reads hands over at once: one by one that costs more than to read
-// them. None waits for one that has not come.
-const mostAtOnce = 64
-
-// follow emits what a goroutine reads, which is not waited for: nothing interrupts the opening of a pipe that
-// no process writes to, nor a read of a terminal.
-func (s *stage) follow(ctx context.Context, path string, positions *positions, out pipeline.Emitter) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	entries := make(chan []entry)
-	var place *place
-	opened := make(chan struct{})
-	go func() {
-		defer close(entries)
-		err := s.env.Try(func() error {
-			return s.read(path, func(beginning []byte) {
-				place = positions.of(path, beginning)
-				close(opened)
-			}, func(some []entry) bool { return send(ctx, entries, some) })
-		})
-		if err != nil {
-			send(ctx, entries, []entry{{err: err}})
-		}
-	}()
-	for {
-		select {
-		case some, more := <-entries:
-			if !more {
-				return nil
-			}
-			for _, e := range some {
-				if e.err != nil {
-					return e.err
-				}
-				<-opened // before the first entry
-				if err := s.emit(ctx, path, place, e, out); err != nil {
-					return err
-				}
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-func send(ctx context.Context, entries chan<- []entry, some []entry) bool {
-	select {
-	case entries <- some:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// read reads a file; opened is told its first bytes, before take is called for the entries, some at a time, until it
-// says stop.
-func (s *stage) read(path string, opened func(beginning []byte), take func([]entry) bool) error {
-	in := os.Stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in = file
-	}
-	source, beginning, err := unpacked(in)
-	if err != nil {
-		return err
-	}
-	opened(beginning)
-	next := s.options.reader(source)
-	var some []entry
-	defer func() {
-		if len(some) > 0 {
-			take(some)
-		}
-	}()
-	for number := uint64(1); ; number++ {
-		value, err := next()
-		e := entry{number: number, value: value}
-		if err != nil {
-			var bad *badRecord
-			switch {
-			case errors.Is(err, errEnd):
-				return nil
-			case !errors.As(err, &bad):
-				return err
-			}
-			e.bad = bad
-		}
-		if some = append(some, e); len(some) < mostAtOnce && s.options.more(source) {
-			continue
-		}
-		taken := take(some)
-		if some = nil; !taken {
-			return nil
-		}
-	}
-}
-
-// emit passes on an entry that has not been dealt with in a run before.
-func (s *stage) emit(ctx context.Context, path string, place *place, e entry, out pipeline.Emitter) error {
-	if e.number <= place.after {
-		return nil
-	}
-	if e.bad == nil && s.options.Positions == "" {
-		return out.Emit(ctx, &pipeline.Item{Value: e.value})
-	}
-	place.progress.Begin(e.number)
-	ended := func(o pipeline.Outcome) {
-		if err := place.progress.End(context.WithoutCancel(ctx), e.number, o.Err == nil); err != nil {
-			s.env.Logger.Error("position not saved; records will be read again", "file", path, "error", err)
-		}
-	}
-	if e.bad != nil {
-		s.env.Counter("bad_records").Add(1)
-		s.env.Logger.Warn("record left out", "file", path, "record", e.number, "error", e.bad)
-		ended(pipeline.Outcome{})
-		return nil
-	}
-	return out.Emit(ctx, pipeline.NewItem(e.value, ended))
 }

@@ -39,6 +39,11 @@ func zipped(text string) string {
 	return b.String()
 }
 
+func stageOf(o Options) *stage {
+	s, _ := newStage(o, pipeline.NewEnv("p", "s", nil))
+	return s.(*stage)
+}
+
 func try(t *testing.T, o Options) *stagetest.Result {
 	t.Helper()
 	if err := o.Validate(); err != nil {
@@ -78,7 +83,7 @@ func TestFormats(t *testing.T) {
 		"zipped":        {"text", zipped("one\n") + zipped("two\n"), []any{"one", "two"}, 0},
 		"JSON":          {"jsonl", "{\"a\":1,\"b\":[\"x\"]}\n\n5\nnull\n", []any{r{"a": 1.0, "b": []any{"x"}}, r{"value": 5.0}, r{"value": nil}}, 0},
 		"bad JSON":      {"jsonl", "{\"a\"\n{}\n{} {}\n", []any{r{}}, 2},
-		"CSV":           {"csv", "a,b\n1,\"x\ny\"\n2\n", []any{r{"a": "1", "b": "x\ny"}, r{"a": "2"}}, 0},
+		"CSV":           {"csv", "a,b\n1,\"x\ny\"\n2\n", []any{r{"a": "1", "b": "x\ny"}}, 1},
 		"bad CSV":       {"csv", "a,b\n1,2,3\n4,5\"6\n7,8\n", []any{r{"a": "7", "b": "8"}}, 2},
 		"CSV, a header": {"csv", "a,b\n", nil, 0},
 		"nothing":       {"csv", "", nil, 0},
@@ -111,18 +116,18 @@ func TestPatternsMatchFilesInOrder(t *testing.T) {
 	if got := try(t, o); !reflect.DeepEqual(got.Out[""], []any{"a.txt", "b.txt", "c.csv"}) {
 		t.Errorf("got %v", got.Out)
 	}
-	s := &stage{with(func(o *Options) { o.Paths = []string{filepath.Join(dir, "none")} }), pipeline.NewEnv("p", "s", nil)}
+	s := stageOf(with(func(o *Options) { o.Paths = []string{filepath.Join(dir, "none")} }))
 	if err := s.Run(t.Context(), emitted(nil)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
 
 func TestARowWithoutEndIsAnError(t *testing.T) {
-	s := &stage{with(func(o *Options) {
+	got := try(t, with(func(o *Options) {
 		o.Paths, o.Format, o.MaxLength = []string{file(t, "a\n\""+strings.Repeat("x\n", 1_000_000))}, "csv", 100
-	}), pipeline.NewEnv("p", "s", nil)}
-	if err := s.Run(t.Context(), emitted(nil)); err == nil || !strings.Contains(err.Error(), "a quote without its other half") {
-		t.Errorf("got %v", err)
+	}))
+	if len(got.Failures) != 1 || !strings.Contains(got.Failures[0].Error(), "line 2") || !strings.Contains(got.Failures[0].Error(), "a quote without its other half") {
+		t.Errorf("got %v", got.Failures)
 	}
 }
 
@@ -216,11 +221,11 @@ func FuzzFormats(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, format := range []string{"text", "jsonl", "csv"} {
-			in, _, err := unpacked(strings.NewReader(text))
+			in, err := contentOf(strings.NewReader(text))
 			if err != nil {
 				continue
 			}
-			next := with(func(o *Options) { o.Format, o.MaxLength = format, 64 }).reader(in)
+			next := with(func(o *Options) { o.Format, o.MaxLength = format, 64 }).reader(in, new(opened), false)
 			for n := 0; ; n++ {
 				_, err := next()
 				var bad *badRecord

@@ -29,8 +29,9 @@ type elements struct {
 	open    []string // the names of elements
 }
 
-func (o Options) elements(in *bufio.Reader) func() (any, error) {
-	m := &measured{in: bufio.NewReader(decoded(in)), most: int64(o.MaxLength), line: 1}
+// elements reads content that is UTF-8 by now: see [decoded].
+func (o Options) elements(in *content) reader {
+	m := &measured{in: in, behind: make([]byte, 0, 4<<10), most: int64(o.MaxLength), line: 1}
 	e := &elements{path: pathOf(o.Record), most: int64(o.MaxLength), in: m, decoder: xml.NewDecoder(m)}
 	e.decoder.Entity = xml.HTMLEntity
 	e.decoder.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 by now
@@ -84,8 +85,10 @@ func (e *elements) wrong(err error) error {
 
 // record reads the element whose start tag was read last.
 func (e *elements) record(start xml.StartElement) (any, error) {
-	line, from, depth := e.in.line, e.in.read, len(e.open)
+	from, depth := e.in.read, len(e.open)
 	e.in.cut = false
+	e.in.passed()
+	at := e.in.in.mark
 	stack := []*element{newElement(start)} // nil once it is too long, of which nothing is kept
 	for {
 		token, err := e.token()
@@ -116,8 +119,10 @@ func (e *elements) record(start xml.StartElement) (any, error) {
 				stack[len(stack)-1].add(t.Name.Local, last.value())
 			case inside:
 			case stack == nil:
-				return nil, &badRecord{fmt.Errorf("line %d: the element %s is longer than %s", line, t.Name.Local, pipeline.Size(e.most))}
+				e.in.passed()
+				return nil, &badRecord{fmt.Errorf("the element %s is longer than %s", t.Name.Local, pipeline.Size(e.most)), at, ""}
 			default:
+				e.in.passed()
 				return stack[0].record(), nil
 			}
 		}
@@ -207,13 +212,19 @@ func (p path) selects(open []string) bool {
 	return true
 }
 
+// declarationBytes are enough for what a document says of its encoding.
+const declarationBytes = 256
+
 var declaredEncoding = regexp.MustCompile(`^<\?xml\s[^>]*encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']`)
+
+// decode makes UTF-8 of the content, which is a document.
+func (c *content) decode() { c.Reader = bufio.NewReaderSize(decoded(c.Reader), bufferBytes) }
 
 // decoded returns a document in UTF-8. What means nothing in its encoding becomes U+FFFD.
 func decoded(in *bufio.Reader) io.Reader {
 	first, _ := in.Peek(1) // waits for no more than there is
 	if len(first) > 0 {
-		first, _ = in.Peek(min(in.Buffered(), beginningBytes))
+		first, _ = in.Peek(min(in.Buffered(), declarationBytes))
 	}
 	if m := declaredEncoding.FindSubmatch(first); m != nil {
 		encoding, name := charset.Lookup(string(m[1]))
@@ -227,7 +238,8 @@ func decoded(in *bufio.Reader) io.Reader {
 // measured is a document that is read by a decoder, and knows where that is. It lets no more bytes of a token
 // through than there is room for: of a longer text the rest is passed over.
 type measured struct {
-	in           *bufio.Reader
+	in           *content
+	behind       []byte // the mark of the content, which have been read
 	most         int64
 	line, column int
 	read         int64 // bytes
@@ -247,6 +259,9 @@ func (m *measured) ReadByte() (byte, error) {
 			return 0, err
 		}
 		m.read++
+		if m.behind = append(m.behind, b); len(m.behind) == cap(m.behind) {
+			m.passed()
+		}
 		switch {
 		case b == '\n':
 			m.line, m.column = m.line+1, 0
@@ -262,6 +277,12 @@ func (m *measured) ReadByte() (byte, error) {
 		}
 		return b, nil
 	}
+}
+
+// passed moves the mark of the content to where the decoder is.
+func (m *measured) passed() {
+	m.in.pass(m.behind)
+	m.behind = m.behind[:0]
 }
 
 func errTooLong(most int64) error {

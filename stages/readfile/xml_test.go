@@ -20,11 +20,12 @@ type rec = pipeline.Record
 
 // elementsOf reads a document to its end, or to what is wrong with it.
 func elementsOf(text, record string, most pipeline.Size) (all []any, bad int, err error) {
-	in, _, err := unpacked(strings.NewReader(text))
+	in, err := contentOf(strings.NewReader(text))
 	if err != nil {
 		return nil, 0, err
 	}
-	next := with(func(o *Options) { o.Format, o.Record, o.MaxLength = "xml", record, most }).reader(in)
+	in.decode()
+	next := with(func(o *Options) { o.Format, o.Record, o.MaxLength = "xml", record, most }).reader(in, new(opened), false)
 	for {
 		v, err := next()
 		var left *badRecord
@@ -122,9 +123,9 @@ func TestXMLThatIsNotWellFormedSaysWhereAndKeepsWhatCameBefore(t *testing.T) {
 		}
 	}
 	path := file(t, "<r>\n</a></r>")
-	s := &stage{with(func(o *Options) { o.Paths, o.Format, o.Record = []string{path}, "xml", "a" }), pipeline.NewEnv("p", "s", nil)}
-	if err := s.Run(t.Context(), emitted(nil)); err == nil || !strings.HasPrefix(err.Error(), "read "+path+": line 2, column 4: ") {
-		t.Errorf("the stage ends with %v", err)
+	got := try(t, with(func(o *Options) { o.Paths, o.Format, o.Record = []string{path}, "xml", "a" }))
+	if len(got.Failures) != 1 || !strings.Contains(got.Failures[0].Error(), path+" cannot be read on: line 2, column 4: ") {
+		t.Errorf("the stage fails on %v", got.Failures)
 	}
 }
 
@@ -165,11 +166,12 @@ func (e *endlessly) Read(p []byte) (int, error) {
 func TestAFileOfXMLNeedsNoMoreMemoryThanARecord(t *testing.T) {
 	const size = 1 << 20
 	for _, around := range [][2]string{{"<r>", "</r>"}, {"<r><a>", "</a></r>"}} {
-		in, _, err := unpacked(io.MultiReader(strings.NewReader(around[0]), &endlessly{size}, strings.NewReader(around[1])))
+		in, err := contentOf(io.MultiReader(strings.NewReader(around[0]), &endlessly{size}, strings.NewReader(around[1])))
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := with(func(o *Options) { o.Format, o.Record, o.MaxLength = "xml", "a", 1<<10 }).reader(in)
+		in.decode()
+		e := with(func(o *Options) { o.Format, o.Record, o.MaxLength = "xml", "a", 1<<10 }).reader(in, new(opened), false)
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)

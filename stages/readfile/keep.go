@@ -1,0 +1,181 @@
+package readfile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/webrace/webrace/pipeline"
+)
+
+const (
+	lookEvery = time.Second // at the files, where no notification comes
+	keptFor   = time.Minute // a file that is named no more, after it was written to
+	mostHeld  = 500         // files that stay open
+	tailBytes = 256
+)
+
+// keepReading reads files, and then what is added to them, until the run drains.
+func (s *stage) keepReading(ctx context.Context, out pipeline.Emitter) error {
+	defer func() {
+		for _, k := range s.positions.files {
+			k.letGo()
+		}
+	}()
+	wake, stop := s.watch()
+	defer stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	seen := make(map[string]bool) // what is no regular file is read once
+	for ctx.Err() == nil {
+		all, err := s.targets()
+		if err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(t *target) bool {
+			before := seen[t.path]
+			seen[t.path] = t.info == nil && t.missing == nil
+			return before
+		})
+		if err := s.readAll(ctx, all, out); err != nil {
+			return err
+		}
+		if err := s.readLeaving(ctx, out); err != nil {
+			return err
+		}
+		s.saved(s.positions.rest(true))
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		case <-wake:
+		}
+	}
+	return nil
+}
+
+// readLeaving reads files on that have been open, and are named no more: renamed or removed, while a program writes to
+// them until it has noticed.
+func (s *stage) readLeaving(ctx context.Context, out pipeline.Emitter) error {
+	for _, k := range slices.Clone(s.positions.files) {
+		if k.taken || k.held == nil {
+			continue
+		}
+		t := &target{path: k.Path, known: k, gone: true, looked: time.Now()}
+		info, err := k.held.file.Stat()
+		if err != nil {
+			k.letGo()
+			continue
+		}
+		t.info, t.leaving = info, t.looked.Sub(info.ModTime()) > keptFor
+		if t.leaving || !k.unchanged(info) {
+			if err := s.follow(ctx, t, out); err != nil {
+				return err
+			}
+		}
+		if t.leaving {
+			k.letGo()
+		}
+	}
+	return nil
+}
+
+// watch returns a channel that says when to look: at changes in the directories of the files, as far as the system
+// notifies of them; stop ends it.
+func (s *stage) watch() (wake chan struct{}, stop func()) {
+	wake = make(chan struct{}, 1)
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		s.env.Logger.Debug("no notifications; the files are looked at every second", "error", err)
+		return wake, func() {}
+	}
+	for _, pattern := range s.options.Paths {
+		if dir := filepath.Dir(pattern); pattern != "-" && !strings.ContainsAny(dir, "*?[") {
+			if err := notify.Add(dir); err != nil {
+				s.env.Logger.Debug("no notifications; the files are looked at every second", "folder", dir, "error", err)
+			}
+		}
+	}
+	ended := make(chan struct{})
+	go s.env.Guard(func() {
+		defer close(ended)
+		for {
+			select {
+			case _, more := <-notify.Events:
+				if !more {
+					return
+				}
+				select {
+				case wake <- struct{}{}:
+				default: // it will look
+				}
+			case <-notify.Errors: // what was missed is seen within a second
+			}
+		}
+	})()
+	return wake, func() {
+		notify.Close()
+		<-ended
+	}
+}
+
+// held is a file that stays open, so that it can be read to its end when it is renamed or removed.
+type held struct {
+	file *os.File
+	tail []byte // what stands before its mark
+}
+
+func (h *held) close() {
+	if h != nil && h.file != os.Stdin {
+		h.file.Close()
+	}
+}
+
+func (k *known) letGo() {
+	k.held.close()
+	k.held = nil
+}
+
+// mayHold reports whether a file is to stay open.
+func (s *stage) mayHold(file *known) bool {
+	if !s.following() || s.options.Format == "xml" {
+		return false
+	}
+	open := 0
+	for _, k := range s.positions.files {
+		if k.held != nil {
+			open++
+		}
+	}
+	return file.held != nil || open < mostHeld
+}
+
+// remember notes what stands before an offset.
+func (h *held) remember(offset int64) error {
+	h.tail = make([]byte, min(offset, tailBytes))
+	_, err := h.file.ReadAt(h.tail, offset-int64(len(h.tail)))
+	if err == io.EOF {
+		return errReplaced // it has just become shorter
+	}
+	return err
+}
+
+// goOn returns the content from a mark on, unless the file has been truncated since: then what stands there is not what
+// was read.
+func (h *held) goOn(at mark) (*content, error) {
+	tail := make([]byte, len(h.tail))
+	if _, err := h.file.ReadAt(tail, at.Offset-int64(len(tail))); err != nil || !bytes.Equal(tail, h.tail) {
+		return nil, errReplaced
+	}
+	if _, err := h.file.Seek(at.Offset, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return &content{Reader: bufio.NewReaderSize(h.file, bufferBytes), mark: at}, nil
+}
