@@ -23,6 +23,7 @@ type Env struct {
 	resources *Resources
 	counters  *counters
 	run       *Run                   // nil outside a run
+	alone     states                 // of a stage outside a run
 	next      atomic.Pointer[reload] // that the stage is made for, as long as that is under way
 	asked     peersAsked
 	memory    struct {

@@ -42,8 +42,11 @@ var firstPause = 100 * time.Millisecond
 // What it returns is for their lease: nil if the error was taken care of.
 func (n *node) afterError(err error, its []*Item, out *emitter, again func() error) error {
 	tried := 1
+	for _, it := range its {
+		it.undoCall()
+	}
 	if n.stage.Common.OnError == RetryFirst {
-		if tried, err = n.tryAgain(err, out, again); err == nil {
+		if tried, err = n.tryAgain(err, its, out, again); err == nil {
 			return nil
 		}
 	}
@@ -59,7 +62,7 @@ func (n *node) afterError(err error, its []*Item, out *emitter, again func() err
 
 // tryAgain calls the stage again after a pause, as long as nothing has been emitted, because what has been
 // emitted cannot be taken back.
-func (n *node) tryAgain(err error, out *emitter, again func() error) (tried int, _ error) {
+func (n *node) tryAgain(err error, its []*Item, out *emitter, again func() error) (tried int, _ error) {
 	pause := firstPause
 	for tried = 1; tried < attempts && out.emitted == 0; tried++ {
 		if _, ok := asRetry(err); ok {
@@ -73,6 +76,9 @@ func (n *node) tryAgain(err error, out *emitter, again func() error) (tried int,
 		}
 		if err = n.guarded(again); err == nil {
 			break
+		}
+		for _, it := range its {
+			it.undoCall()
 		}
 	}
 	return tried, err

@@ -86,6 +86,7 @@ type leaseState struct {
 	key      string // of an item whose source says nothing of it; made when it is asked for
 	cleanups []cleanup
 	released bool
+	changes  *stateChanges // of states of stages; nil if there are none
 }
 
 // cleanup is what a stage wants to be called when the lease ends: one of the two.
@@ -170,6 +171,28 @@ func (l *lease) finish() {
 		}
 	}
 	l.memory.end(l)
+	if changes := l.changes(); changes != nil {
+		changes.end(l.outcome(), l.queued(), func(err error) {
+			if err != nil {
+				l.fail(err)
+			}
+			l.finished()
+		})
+		return
+	}
+	l.finished()
+}
+
+// changes returns what stages have written to their states; nil if nothing.
+func (l *lease) changes() (c *stateChanges) {
+	if l.state.Load() != nil {
+		l.update(func(s *leaseState) { c = s.changes })
+	}
+	return c
+}
+
+// finished tells of the outcome, once all that it depends upon is durable.
+func (l *lease) finished() {
 	outcome := l.outcome()
 	if trace := l.trace(); trace != nil {
 		trace.End(outcome)

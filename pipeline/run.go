@@ -68,6 +68,7 @@ type Run struct {
 	drained  atomic.Pointer[string] // why a stage has had it drain; nil: none has
 
 	valves valveControl // of sources and queues
+	states states       // of the stages
 
 	giving, given atomic.Int64 // items of a dry run: that were, or are about to be
 

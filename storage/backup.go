@@ -17,16 +17,18 @@ import (
 // shipped pipeline search.
 const SearchCursor = "search/objects"
 
-// Backup writes a copy of the directory to a path that does not exist yet, or is empty, while it is in use.
-// The copy has no full-text index, which can be rebuilt: see [Restore].
+// Backup writes a copy of the directory to a path that does not exist yet, or is empty, while it is in use. The copy
+// has no full-text index, which can be rebuilt: see [Restore].
 //
 // Each store is copied as it is at one moment, one after the other, in an order that makes the copies fit together. A
 // request is done in the frontier after what came of it is stored; an annotation is stored after the version that it
 // speaks of, and so are quads. So the frontier comes first, and the documents last: what is done in the copy is stored
 // in it, and what an annotation, or a context of quads, speaks of is there. Versions and annotations that were stored
-// in between are in the copy though their request is not done: it is repeated, and finds them. Garbage is not collected
-// meanwhile. Queues stand before stores and behind them: they come last, and keep what is done from the beginning on,
-// so that what one store has passed on, and another has not got yet, is there.
+// in between are in the copy though their request is not done: it is repeated, and finds them. Garbage is not
+// collected meanwhile. Queues stand before stores and behind them: they come last, and keep what is done from the
+// beginning on, so that what one store has passed on, and another has not got yet, is there. The states of stages say
+// which items have ended, as the frontier and the cursors do, and come before all; until those are copied, no item
+// ends that has written to a state, so that none has ended in them whose writes are missing.
 //
 // The key of the secrets is left out, so that who finds the copy has no secrets: see [Dir.BackupWithKey].
 func (d *Dir) Backup(ctx context.Context, to string) (*Manifest, error) {
@@ -66,16 +68,25 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 		return nil, err
 	}
 	defer release()
+	goOn, err := d.keepEnds()
+	if err != nil {
+		return nil, err
+	}
+	defer goOn()
 	for _, store := range []struct {
 		name string
 		copy copying
 	}{
+		{"states", copier(d.States)},
 		{"frontier", copier(d.Frontier)},
 		{"quads", copier(d.Quads)},
 		{"control.db", requests},
 		{"objects", copier(d.Objects)},
 		{"queues", copier(d.Queues)},
 	} {
+		if store.name == "objects" {
+			goOn() // what knows of the ends of items is copied
+		}
 		if !exists(d.Path(store.name)) {
 			continue // it was never used
 		}
@@ -106,6 +117,18 @@ func (d *Dir) keepDone() (release func(), err error) {
 		return nil, err
 	}
 	return queues.KeepDone(), nil
+}
+
+// keepEnds lets no item end that has written to a state until goOn is called.
+func (d *Dir) keepEnds() (goOn func(), err error) {
+	if !exists(d.Path("states")) {
+		return func() {}, nil
+	}
+	states, err := d.States()
+	if err != nil {
+		return nil, err
+	}
+	return states.KeepEnds(), nil
 }
 
 // secrets counts the secrets of the directory.

@@ -23,6 +23,7 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/quads"
 	"github.com/webrace/webrace/storage/queue"
+	"github.com/webrace/webrace/storage/states"
 )
 
 // Check verifies every store, and that they fit together, while nothing else uses the directory. Each
@@ -187,10 +188,11 @@ var controlFiles = []string{"control.db", "control.db-wal", "control.db-shm", "c
 // stores has each store check itself.
 func (c *check) stores() error {
 	return errors.Join(
-		checkStore(c, &c.dir.frontier, (*frontier.Store).Check, c.mendFrontier),
+		checkStore(c, &c.dir.frontier, (*frontier.Store).Check, c.mender("frontier")),
 		checkStore(c, &c.dir.objects, c.documents, c.mendObjects),
 		checkStore(c, &c.dir.control, (*control.Store).Check, c.mendControl),
-		checkStore(c, &c.dir.queues, (*queue.Store).Check, c.mendQueues),
+		checkStore(c, &c.dir.queues, (*queue.Store).Check, c.mender("queues")),
+		checkStore(c, &c.dir.states, (*states.Store).Check, c.mender("states")),
 		checkStore(c, &c.dir.quads, c.quads, c.mendQuads),
 	)
 }
@@ -241,26 +243,18 @@ func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func
 // errNoMend says that nothing but a backup helps.
 var errNoMend = errors.New("it cannot be repaired")
 
-// mendFrontier sets a frontier aside that cannot be read: crawls begin again. One that is older is gone on with.
-func (c *check) mendFrontier(refused *fsck.Error) error {
-	switch refused.Kind {
-	case generation.Older:
-		return c.setAside(filepath.Join("frontier", generation.FileName))
-	case "does not open": // for what is not in its files
-		return errNoMend
+// mender returns what sets a store aside that cannot be read, so that an empty one is begun: crawls begin again, and
+// what waited in queues, or was remembered, is lost. One that is older is gone on with.
+func (c *check) mender(store string) func(*fsck.Error) error {
+	return func(refused *fsck.Error) error {
+		switch refused.Kind {
+		case generation.Older:
+			return c.setAside(filepath.Join(store, generation.FileName))
+		case "does not open": // for what is not in its files
+			return errNoMend
+		}
+		return errors.Join(c.setAside(store), c.dir.forgetMade(store))
 	}
-	return errors.Join(c.setAside("frontier"), c.dir.forgetMade("frontier"))
-}
-
-// mendQueues sets queues aside that cannot be read: empty ones are begun. Those that are older are gone on with.
-func (c *check) mendQueues(refused *fsck.Error) error {
-	switch refused.Kind {
-	case generation.Older:
-		return c.setAside(filepath.Join("queues", generation.FileName))
-	case "does not open": // for what is not in its files
-		return errNoMend
-	}
-	return errors.Join(c.setAside("queues"), c.dir.forgetMade("queues"))
 }
 
 // quads has the quad store check itself. Where something was repaired, quads may be lost: it is filled again.

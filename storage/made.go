@@ -19,7 +19,7 @@ const madeFile = "stores"
 // storeFiles are the names of the stores in a data directory, by the names under which findings tell of them.
 var storeFiles = map[string]string{
 	"frontier": "frontier", "objects": "objects", "control": "control.db", "fulltext": "fulltext",
-	"queues": "queues", "quads": "quads",
+	"queues": "queues", "states": "states", "quads": "quads",
 }
 
 // losses say what is lost with a store.
@@ -29,6 +29,7 @@ var losses = map[string]string{
 	"control":  "URDs and annotations are lost; only a backup has them",
 	"fulltext": "webrace-run search fills it again",
 	"queues":   "what waited in queues between stages is lost; only a backup has it",
+	"states":   "what stages remembered is lost; only a backup has it",
 	"quads":    "what documents say as RDF is lost, and so is what was imported; webrace-run quads fills it again from the documents",
 }
 

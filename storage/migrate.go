@@ -95,7 +95,7 @@ func migrationUnderWay(dir string) (int, error) {
 }
 
 // stores are the names of what a data directory holds besides the files about itself.
-var stores = []string{"frontier", "objects", "control.db", "control.db-wal", "control.db-shm", "control.db-generation", "fulltext", "queues", "quads"}
+var stores = []string{"frontier", "objects", "control.db", "control.db-wal", "control.db-shm", "control.db-generation", "fulltext", "queues", "states", "quads"}
 
 // keepState makes a copy of all stores, which appears whole or not at all.
 func keepState(dir, to string) error {

@@ -16,7 +16,7 @@ import (
 )
 
 // Restorable are the names of the stores that [RestoreStore] can bring back.
-var Restorable = []string{"frontier", "objects", "control", "queues", "quads"}
+var Restorable = []string{"frontier", "objects", "control", "queues", "states", "quads"}
 
 // RestoreStore brings one store of a backup back into a data directory that is there and that no process uses.
 // Every file of the store must be as the manifest says, and the backup of the current format: a single store of an

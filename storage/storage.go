@@ -19,6 +19,7 @@
 //	quads/       what the documents say as RDF
 //	fulltext/    the search index, which can be rebuilt from objects/
 //	queues/      what waits between stages
+//	states/      what stages remember
 //	webrace.sock where the owner answers, while it runs pipelines
 package storage
 
@@ -43,6 +44,7 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/quads"
 	"github.com/webrace/webrace/storage/queue"
+	"github.com/webrace/webrace/storage/states"
 )
 
 // SocketName is the name in a data directory at which the process that owns it answers, while it runs
@@ -59,6 +61,7 @@ type Options struct {
 	Control  control.Options
 	Fulltext fulltext.Options
 	Queues   queue.Options
+	States   states.Options
 	Quads    quads.Options
 
 	// ReadOnly opens a directory that is there without changing anything in it, together with others who
@@ -101,6 +104,7 @@ type Dir struct {
 	control  lazy[*control.Store]
 	fulltext lazy[*fulltext.Store]
 	queues   lazy[*queue.Store]
+	states   lazy[*states.Store]
 	quads    lazy[*quads.Store]
 }
 
@@ -157,7 +161,7 @@ func newDir(path string, held *lock, o Options) *Dir {
 	o.Fulltext.Cache = searched{dir: d}
 	d.options = o
 	d.frontier.name, d.objects.name, d.control.name, d.fulltext.name = "frontier", "objects", "control", "fulltext"
-	d.queues.name, d.quads.name = "queues", "quads"
+	d.queues.name, d.states.name, d.quads.name = "queues", "states", "quads"
 	d.frontier.open = func() (*frontier.Store, error) {
 		path := o.place(d, "frontier", &o.Frontier.ReadOnly)
 		return frontier.Open(path, o.Frontier)
@@ -177,6 +181,10 @@ func newDir(path string, held *lock, o Options) *Dir {
 	d.queues.open = func() (*queue.Store, error) {
 		path := o.place(d, "queues", &o.Queues.ReadOnly)
 		return queue.Open(path, o.Queues)
+	}
+	d.states.open = func() (*states.Store, error) {
+		path := o.place(d, "states", &o.States.ReadOnly)
+		return states.Open(path, o.States)
 	}
 	d.quads.open = func() (*quads.Store, error) {
 		path := o.place(d, "quads", &o.Quads.ReadOnly)
@@ -203,10 +211,12 @@ func (o *Options) place(d *Dir, name string, readOnly *bool) string {
 // the caches.
 func (o *Options) share(hasQuads bool) {
 	if o.Fatal != nil {
-		o.Frontier.Fatal, o.Objects.Fatal, o.Queues.Fatal, o.Quads.Fatal = o.Fatal, o.Fatal, o.Fatal, o.Fatal
+		o.Frontier.Fatal, o.Objects.Fatal, o.Quads.Fatal = o.Fatal, o.Fatal, o.Fatal
+		o.Queues.Fatal, o.States.Fatal = o.Fatal, o.Fatal
 	}
 	o.Frontier.ReadOnly, o.Objects.ReadOnly, o.Quads.ReadOnly = o.ReadOnly, o.ReadOnly, o.ReadOnly
-	o.Control.ReadOnly, o.Fulltext.ReadOnly, o.Queues.ReadOnly = o.ReadOnly, o.ReadOnly, o.ReadOnly
+	o.Control.ReadOnly, o.Fulltext.ReadOnly = o.ReadOnly, o.ReadOnly
+	o.Queues.ReadOnly, o.States.ReadOnly = o.ReadOnly, o.ReadOnly
 	if o.Caches > 0 { // the frontier looks up each link of a page, the object cache each page
 		o.Quads.Cache = o.Caches * 3 / 8
 		others := o.Caches
@@ -220,7 +230,8 @@ func (o *Options) share(hasQuads bool) {
 		return
 	}
 	o.Frontier.FS, o.Objects.FS = o.DiskSpace.FS(disk(o.Frontier.FS)), o.DiskSpace.FS(disk(o.Objects.FS))
-	o.Queues.FS, o.Quads.FS = o.DiskSpace.FS(disk(o.Queues.FS)), o.DiskSpace.FS(disk(o.Quads.FS))
+	o.Queues.FS, o.States.FS = o.DiskSpace.FS(disk(o.Queues.FS)), o.DiskSpace.FS(disk(o.States.FS))
+	o.Quads.FS = o.DiskSpace.FS(disk(o.Quads.FS))
 	o.Control.Retry, o.Fulltext.Retry = o.DiskSpace.Do, o.DiskSpace.Do
 }
 
@@ -260,6 +271,9 @@ func (d *Dir) Control() (*control.Store, error) { return ready(d, &d.control) }
 
 // Queues returns the store of what waits between stages.
 func (d *Dir) Queues() (*queue.Store, error) { return ready(d, &d.queues) }
+
+// States returns the store of what stages remember.
+func (d *Dir) States() (*states.Store, error) { return ready(d, &d.states) }
 
 // Quads returns the store of what documents say as RDF.
 func (d *Dir) Quads() (*quads.Store, error) { return ready(d, &d.quads) }

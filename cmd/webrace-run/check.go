@@ -220,6 +220,7 @@ func (r *probedDir) openReal(path string) {
 func (r *probedDir) resources() *pipeline.Resources {
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, r.dir)
+	pipeline.Provide(resources, pipeline.StatesInMemory()) // nothing flows, so nothing is remembered
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) {
 		if r.inUse {
 			return nil, fmt.Errorf("the data directory is in use: %w", pipeline.ErrUntried)

@@ -90,6 +90,7 @@ func (s *session) start(ctx context.Context, loaded *config.Config, names []stri
 	}
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, s.dir)
+	pipeline.Provide[pipeline.OpenStates](resources, func() (pipeline.States, error) { return s.dir.States() })
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return s.dir.Control() })
 	pipeline.Provide[httprequest.Open](resources, func() (httprequest.Source, error) { return s.dir.Control() })
 	upstream := make(chan struct{})

@@ -43,6 +43,7 @@ func testStores(ctx context.Context, globals cli.Globals, path string, t config.
 	}
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, dir)
+	pipeline.Provide(resources, pipeline.StatesInMemory())
 	pipeline.Provide[credentials.Open](resources, func() (credentials.Source, error) { return dir.Control() })
 	pipeline.Provide[httprequest.Open](resources, func() (httprequest.Source, error) { return dir.Control() })
 	return resources, dir.Close, nil

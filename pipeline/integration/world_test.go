@@ -35,6 +35,12 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if dir := os.Getenv("WEBRACE_TEST_STATE"); dir != "" {
+		if err := remembers(dir); err != nil {
+			panic(err)
+		}
+		return
+	}
 	os.Exit(m.Run())
 }
 

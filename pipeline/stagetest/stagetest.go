@@ -33,7 +33,7 @@ type Case struct {
 	Type      string              // a registered stage type
 	Options   any                 // its option struct; nil for the defaults
 	Inputs    []any               // values of the kinds it takes; it must manage them without an error
-	Resources *pipeline.Resources // what it finds by pipeline.Resource; may be nil
+	Resources *pipeline.Resources // what it finds by pipeline.Resource, and states in memory if there are none; may be nil
 	Registry  *pipeline.Registry  // where the type is registered; nil: pipeline.DefaultRegistry
 	Patience  time.Duration       // how long it may take over anything; 0: 10 s
 }
@@ -82,6 +82,7 @@ func Check(c Case) []Violation {
 	if c.Registry == nil {
 		c.Registry = pipeline.DefaultRegistry
 	}
+	c.Resources = withStates(c.Resources)
 	if c.Patience == 0 {
 		c.Patience = 10 * time.Second
 	}
@@ -100,6 +101,17 @@ func Check(c Case) []Violation {
 		}
 	}
 	return s.violations
+}
+
+// withStates adds states in memory to what a stage finds, unless it finds some.
+func withStates(r *pipeline.Resources) *pipeline.Resources {
+	if r == nil {
+		r = new(pipeline.Resources)
+	}
+	if _, err := pipeline.Resource[pipeline.OpenStates](pipeline.NewEnv("stagetest", "stage", r)); err != nil {
+		pipeline.Provide(r, pipeline.StatesInMemory())
+	}
+	return r
 }
 
 // suite gathers what is wrong with one stage.

@@ -27,6 +27,7 @@ func Try(t testing.TB, c Case) *Result {
 	if c.Registry == nil {
 		c.Registry = pipeline.DefaultRegistry
 	}
+	c.Resources = withStates(c.Resources)
 	if c.Patience == 0 {
 		c.Patience = 10 * time.Second
 	}

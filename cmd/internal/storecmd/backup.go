@@ -16,8 +16,8 @@ func newBackup(globals *cli.Globals) *cobra.Command {
 		Use:     "backup DIR",
 		Short:   "write a copy of the data directory, also while it is in use",
 		Example: "  webrace-store backup /backup/webrace",
-		Long: `backup copies documents, control store, frontier, quads and queues so that they fit
-together, and a manifest with the digest of every file at the end. The full-text index
+		Long: `backup copies documents, control store, frontier, quads, queues and
+what stages remember so that they fit together, and a manifest with the digest of every file at the end. The full-text index
 is left out: after a restore, webrace-run search fills it again. So is the key of the
 secrets, unless --with-key: who has both can read them.`,
 		Args: cobra.ExactArgs(1),

@@ -21,9 +21,9 @@ func newRestore(globals *cli.Globals) *cobra.Command {
 		Long: `restore copies a backup to the data directory, and refuses it if a file is not as
 it was written. With --verify nothing is restored: the files are compared with the
 manifest, and what is in them is checked as fsck does. With --only, one store of a
-data directory that is there is replaced: frontier, objects, control, queues or
-quads. What was there is renamed to *.set-aside; fsck says where the stores do not
-fit together.`,
+data directory that is there is replaced: frontier, objects, control, queues,
+states or quads. What was there is renamed to *.set-aside; fsck says where the
+stores do not fit together.`,
 		Example: "  webrace-store --data new-data restore backup-2026-11-21\n  webrace-store restore backup-2026-11-21 --only control",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -53,7 +53,7 @@ fit together.`,
 		},
 	}
 	c.Flags().BoolVar(&verify, "verify", false, "only check whether the backup could be restored")
-	c.Flags().StringVar(&only, "only", "", "bring this `STORE` back into the data directory: frontier, objects, control, queues or quads")
+	c.Flags().StringVar(&only, "only", "", "bring this `STORE` back into the data directory: frontier, objects, control, queues, states or quads")
 	return c
 }
 
