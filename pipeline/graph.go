@@ -65,7 +65,7 @@ type Edge struct {
 type Common struct {
 	Type    string  `toml:"type" doc:"stage type; the stage's own name where it is left out"`
 	Workers int     `toml:"workers" doc:"how many items the stage works on at once; 0 takes the type's default"`
-	Key     string  `toml:"workers_key" doc:"with several workers, an expression: items for which it gives the same are worked on one after the other, in the order in which they came"`
+	Key     string  `toml:"workers_key" is:"expression" doc:"with several workers, an expression: items for which it gives the same are worked on one after the other, in the order in which they came"`
 	Buffer  int     `toml:"buffer" doc:"how many items may wait in front of the stage; 0 takes 16"`
 	OnError OnError `toml:"on_error" doc:"what becomes of an item that fails; a source that fails is run again with retry, and gives nothing more with skip" enum:"dead-letter,retry,skip,stop"`
 	Batch   Batch   `toml:"batch" doc:"how items are grouped, for stages that take them in groups"`

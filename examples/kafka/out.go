@@ -18,7 +18,7 @@ import (
 type OutOptions struct {
 	Connection
 	Topic string `toml:"topic" doc:"where items are written"`
-	Key   string `toml:"key" doc:"an expression: items of one key are in one partition, in order; empty: they have no key"`
+	Key   string `toml:"key" is:"expression" doc:"an expression: items of one key are in one partition, in order; empty: they have no key"`
 }
 
 func init() {

@@ -20,7 +20,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Key      string            `toml:"key" doc:"an expression: items for which it gives the same are of one burst"`
+	Key      string            `toml:"key" is:"expression" doc:"an expression: items for which it gives the same are of one burst"`
 	Quiet    pipeline.Duration `toml:"quiet" doc:"how long nothing of a burst must have come before its last item goes on"`
 	MaxItems int               `toml:"max_items" doc:"items kept at most; beyond it all bursts end early"`
 }

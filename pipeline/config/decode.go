@@ -157,7 +157,11 @@ func (d *decoder) entries(v *value, into reflect.Value, f options.Field, path st
 }
 
 func (d *decoder) stringValue(v *value, into reflect.Value, f options.Field, path string) {
-	text, ok := d.expanded(v, into, path)
+	expand := d.l.expand
+	if f.Expression {
+		expand = d.l.expandExpression
+	}
+	text, ok := d.expanded(v, into, path, expand)
 	if !ok {
 		return
 	}
@@ -184,13 +188,9 @@ func (d *document) beside(path string) string {
 	return filepath.Join(filepath.Dir(d.name), path)
 }
 
-func (d *decoder) expanded(v *value, into reflect.Value, path string) (string, bool) {
+func (d *decoder) expanded(v *value, into reflect.Value, path string, expand func(*value) (string, []finding.Finding)) (string, bool) {
 	if !d.expect(v, into, path, stringValue) {
 		return "", false
-	}
-	expand := d.l.expand
-	if into.Type() == reflect.TypeFor[pipeline.Secret]() {
-		expand = d.l.expandSecret
 	}
 	text, wrong := expand(v)
 	for _, f := range wrong {
@@ -205,7 +205,11 @@ func (d *decoder) text(v *value, into reflect.Value, path string) {
 	text, ok := v.text, true
 	isSize := into.Type() == reflect.TypeFor[pipeline.Size]()
 	if v.kind != timeValue && (v.kind != integerValue || !isSize) {
-		text, ok = d.expanded(v, into, path)
+		expand := d.l.expand
+		if into.Type() == reflect.TypeFor[pipeline.Secret]() {
+			expand = d.l.expandSecret
+		}
+		text, ok = d.expanded(v, into, path, expand)
 	}
 	if isSize && v.kind == integerValue {
 		n, err := strconv.ParseInt(text, 0, 64)

@@ -13,12 +13,20 @@ import (
 // environment. As in a shell, the default stands in for a variable that is not set or is empty; $${ is a
 // ${ that is meant as such. It returns findings for what it could not replace. Values of --set have
 // been through a shell already and stay as they are.
-func (l *loader) expand(v *value) (string, []finding.Finding) { return l.replace(v, false) }
+func (l *loader) expand(v *value) (string, []finding.Finding) { return l.replace(v, false, asText) }
 
 // expandSecret does the same for a value that is never shown, in which ${file:PATH} is what a file holds besides.
-func (l *loader) expandSecret(v *value) (string, []finding.Finding) { return l.replace(v, true) }
+func (l *loader) expandSecret(v *value) (string, []finding.Finding) {
+	return l.replace(v, true, asText)
+}
 
-func (l *loader) replace(v *value, hidden bool) (string, []finding.Finding) {
+// expandExpression does the same for an expression, in which what stands in for a variable is a text, and never code.
+func (l *loader) expandExpression(v *value) (string, []finding.Finding) {
+	return l.replace(v, false, asConstant)
+}
+
+// replace has what stands in for a variable written as it is in its place, of which it knows what is before.
+func (l *loader) replace(v *value, hidden bool, written func(before, set string) string) (string, []finding.Finding) {
 	if v.doc.flag {
 		return v.text, nil
 	}
@@ -35,7 +43,7 @@ func (l *loader) replace(v *value, hidden bool) (string, []finding.Finding) {
 			if problem != nil {
 				wrong = append(wrong, *problem)
 			}
-			out.WriteString(replaced)
+			out.WriteString(written(out.String(), replaced))
 			i += width
 		default:
 			out.WriteByte(rest[0])
@@ -43,6 +51,59 @@ func (l *loader) replace(v *value, hidden bool) (string, []finding.Finding) {
 		}
 	}
 	return out.String(), wrong
+}
+
+func asText(_, set string) string { return set }
+
+// asConstant writes a text within the literal that it stands in, and as one where it stands in none.
+func asConstant(before, set string) string {
+	switch quote := openIn(before); quote {
+	case comment:
+		return ""
+	case '`':
+		return strings.ReplaceAll(set, "`", "``")
+	case 0:
+		return `"` + escaped(set, '"') + `"`
+	default:
+		return escaped(set, quote)
+	}
+}
+
+func escaped(text string, quote byte) string {
+	return strings.NewReplacer(`\`, `\\`, string(quote), `\`+string(quote), "\n", `\n`, "\r", `\r`).Replace(text)
+}
+
+// comment is what is open in an expression at the beginning of which a comment has not ended.
+const comment = '/'
+
+// openIn returns the quote of the literal that is open where the beginning of an expression ends, or [comment]; 0 if
+// neither is.
+func openIn(text string) (open byte) {
+	for i := 0; i < len(text); i++ {
+		c, rest := text[i], text[i:]
+		switch {
+		case open == '`' && strings.HasPrefix(rest, "``"):
+			i++
+		case open != 0 && open != '`' && c == '\\':
+			i++
+		case open != 0 && c == open:
+			open = 0
+		case open != 0:
+		case c == '"' || c == '\'' || c == '`':
+			open = c
+		case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/*"):
+			end := "\n"
+			if rest[1] == '*' {
+				end = "*/"
+			}
+			_, behind, ended := strings.Cut(rest[2:], end)
+			if !ended {
+				return comment
+			}
+			i = len(text) - len(behind) - 1
+		}
+	}
+	return open
 }
 
 // variable returns what the ${...} at a byte of the string is replaced by, and how long it is.

@@ -51,12 +51,19 @@ func (r testReader) typed(v *value, key string, kind valueKind) *value {
 	return entry
 }
 
-func (r testReader) text(v *value, key string) string {
+func (r testReader) text(v *value, key string) string { return r.expanded(v, key, r.expand) }
+
+// expression reads an expression, in which a variable of the environment is a constant.
+func (r testReader) expression(v *value, key string) string {
+	return r.expanded(v, key, r.expandExpression)
+}
+
+func (r testReader) expanded(v *value, key string, expand func(*value) (string, []finding.Finding)) string {
 	entry := r.typed(v, key, stringValue)
 	if entry == nil {
 		return ""
 	}
-	text, wrong := r.expand(entry)
+	text, wrong := expand(entry)
 	for _, f := range wrong {
 		r.report(f)
 	}
@@ -188,7 +195,7 @@ func (r testReader) expectation(v *value) TestExpectation {
 	r.only(v, "an expectation", "from", "count", "item", "where", "that", "equals", "contains", "matches", "xpath")
 	e := TestExpectation{
 		From: r.text(v, "from"), Count: r.number(v, "count", 0, -1), Item: r.number(v, "item", 1, 0),
-		Where: r.text(v, "where"), That: r.text(v, "that"),
+		Where: r.expression(v, "where"), That: r.expression(v, "that"),
 		Equals: r.table(v, "equals"), Contains: r.table(v, "contains"), Matches: r.table(v, "matches"), XPath: r.table(v, "xpath"),
 		At: r.place(v),
 	}

@@ -99,6 +99,9 @@ func compile(text string, s *scope, l limits) (*Program, error) {
 	if err != nil {
 		return nil, positioned(text, err)
 	}
+	if err := checkConstants(tree); err != nil {
+		return nil, positioned(text, err)
+	}
 	env, options := s.env(), append(functions(), expr.MaxNodes(mostNodes), expr.Patch(bounded{}), expr.Patch(exact{}))
 	if l != (limits{}) {
 		env[limiterName] = types.TypeOf((*limiter)(nil))

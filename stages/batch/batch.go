@@ -24,7 +24,7 @@ type Options struct {
 	Count    int               `toml:"count" doc:"items in a full list"`
 	Bytes    pipeline.Size     `toml:"bytes" doc:"about how many bytes a list has at most, an item that has more alone excepted; 0 is no limit"`
 	Period   pipeline.Duration `toml:"period" doc:"the longest that the first item of a list waits"`
-	Key      string            `toml:"key" doc:"an expression: items go into one list if it gives the same for them; empty: all do"`
+	Key      string            `toml:"key" is:"expression" doc:"an expression: items go into one list if it gives the same for them; empty: all do"`
 	MaxItems int               `toml:"max_items" doc:"items kept at most, in all lists: beyond it the oldest list goes on before it is full"`
 	MaxKeys  int               `toml:"max_keys" doc:"lists open at most, of different keys: likewise"`
 }

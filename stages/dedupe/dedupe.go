@@ -22,7 +22,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Key     string            `toml:"key" doc:"an expression: items for which it gives the same are the same"`
+	Key     string            `toml:"key" is:"expression" doc:"an expression: items for which it gives the same are the same"`
 	Within  pipeline.Duration `toml:"within" doc:"how long a key is remembered after its first item; 0s is as long as there is room"`
 	MaxKeys int               `toml:"max_keys" doc:"keys that are remembered; beyond it the oldest are forgotten, and pass again (about 150 bytes each)"`
 	Path    string            `toml:"path" doc:"a file that remembers keys from run to run; empty: each run begins anew"`

@@ -36,7 +36,7 @@ type Options struct {
 	Format      string                     `toml:"format" doc:"json: a request for each item; array, jsonl (lines of JSON), xml (annotations): one for each group; bulk: one for each group, by the API _bulk of OpenSearch and Elasticsearch, which the url ends with" enum:"json,array,jsonl,xml,bulk" deprecated:"lines=jsonl" meant:"ndjson=jsonl"`
 	Index       string                     `toml:"index" doc:"with bulk: the index or data stream that documents go to"`
 	Action      string                     `toml:"action" doc:"with bulk: index puts a document in the place of one with its id, create leaves that alone, as data streams want it" enum:"index,create"`
-	Key         string                     `toml:"key" deprecated:"id" doc:"an expression that gives the key of an item: its Idempotency-Key or, with bulk, the id of its document; empty: that of the item, which is the same whenever it is sent again, and no other's"`
+	Key         string                     `toml:"key" is:"expression" deprecated:"id" doc:"an expression that gives the key of an item: its Idempotency-Key or, with bulk, the id of its document; empty: that of the item, which is the same whenever it is sent again, and no other's"`
 	Body        string                     `toml:"body" doc:"what to send in place of JSON: a Go text/template, with the item as . and the function json, as in {\"text\": {{json .Title}}}"`
 	ContentType string                     `toml:"content_type" doc:"the media type of the body, if not that of the format"`
 	Headers     map[string]pipeline.Secret `toml:"headers" doc:"further header fields: headers.X-Key = \"${file:/run/secrets/key}\""`

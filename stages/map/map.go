@@ -22,8 +22,8 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Where  string            `toml:"where" doc:"an expression: items for which it does not hold are dropped"`
-	Set    map[string]string `toml:"set" doc:"fields and the expressions that give them their values, all of the item as it came; \"meta.NAME\" sets meta data"`
+	Where  string            `toml:"where" is:"expression" doc:"an expression: items for which it does not hold are dropped"`
+	Set    map[string]string `toml:"set" is:"expression" doc:"fields and the expressions that give them their values, all of the item as it came; \"meta.NAME\" sets meta data"`
 	Record bool              `toml:"record" doc:"make a record of the fields that are set, instead of changing those of the value"`
 	Kind   string            `toml:"kind" doc:"the kind of the items, so that fields and expressions are checked when the pipeline is loaded; empty: they may be of any"`
 }

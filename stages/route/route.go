@@ -22,7 +22,7 @@ type Options struct {
 // Port is an output with a condition.
 type Port struct {
 	Name  string `toml:"name" doc:"of the port"`
-	When  string `toml:"when" doc:"an expression: items for which it holds leave here"`
+	When  string `toml:"when" is:"expression" doc:"an expression: items for which it holds leave here"`
 	XPath string `toml:"xpath" doc:"instead: XPath, true of the XML of an annotation; other values do not meet it"`
 }
 

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Every  int               `toml:"every" doc:"one of so many passes, the first of them"`
 	Share  float64           `toml:"share" doc:"so large a part passes, 0 to 1: by chance, or with key by the key"`
-	Key    string            `toml:"key" doc:"with share, an expression: of what gives the same, all or nothing passes, in every run"`
+	Key    string            `toml:"key" is:"expression" doc:"with share, an expression: of what gives the same, all or nothing passes, in every run"`
 	Seed   uint64            `toml:"seed" doc:"with share: of the chance, so that it is the same in every run, or for another choice of keys; 0 leaves it to chance"`
 	First  int               `toml:"first" doc:"so many pass in each period"`
 	Period pipeline.Duration `toml:"period" doc:"with first: the length of a period, which begins with the first that passes"`

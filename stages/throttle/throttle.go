@@ -23,7 +23,7 @@ type Options struct {
 	Count   int               `toml:"count" doc:"items that may pass in each period"`
 	Period  pipeline.Duration `toml:"period" doc:"the time in which so many may pass"`
 	Burst   int               `toml:"burst" doc:"items that may pass at once after a pause"`
-	Key     string            `toml:"key" doc:"an expression: each of its results has a rate of its own; empty: all items share one"`
+	Key     string            `toml:"key" is:"expression" doc:"an expression: each of its results has a rate of its own; empty: all items share one"`
 	Waiting int               `toml:"waiting" doc:"items that may wait, of all keys; beyond it the stages before wait as well"`
 	MaxKeys int               `toml:"max_keys" doc:"keys that are told apart at a time; beyond it others share one rate"`
 }

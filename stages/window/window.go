@@ -33,8 +33,8 @@ type Options struct {
 	Count     int               `toml:"count" doc:"the items of a window that is not of time"`
 	Step      int               `toml:"step" doc:"with count: a window begins after so many items; 0 is count"`
 	Period    pipeline.Duration `toml:"period" doc:"with count: the longest that a window waits for its items"`
-	Key       string            `toml:"key" doc:"an expression: each of its results has windows of its own; empty: all items share them"`
-	Aggregate map[string]string `toml:"aggregate" doc:"the fields of the record: count, or sum, mean, min, max, first, last or collect and an expression"`
+	Key       string            `toml:"key" is:"expression" doc:"an expression: each of its results has windows of its own; empty: all items share them"`
+	Aggregate map[string]string `toml:"aggregate" is:"expression" doc:"the fields of the record: count, or sum, mean, min, max, first, last or collect and an expression"`
 	Hold      bool              `toml:"hold" doc:"acknowledge items with the records of their windows; if not, at once: then a crash loses what is in open windows"`
 	MaxItems  int               `toml:"max_items" doc:"items that are held or collected at most; beyond it the oldest window is closed early"`
 	MaxKeys   int               `toml:"max_keys" doc:"open windows at most, of all keys; beyond it the oldest is closed early"`

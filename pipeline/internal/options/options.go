@@ -24,9 +24,11 @@ type Fields struct {
 type Field struct {
 	Name, Doc string
 	Enum      []string
-	Index     []int // for [reflect.Value.FieldByIndex]
-	Type      reflect.Type
-	Inner     *Fields // of a struct, or of the structs in a list or map
+	// Expression says that its strings hold an expression, in which a variable of the environment is a constant.
+	Expression bool
+	Index      []int // for [reflect.Value.FieldByIndex]
+	Type       reflect.Type
+	Inner      *Fields // of a struct, or of the structs in a list or map
 
 	Former      []string          // names that it had, which are deprecated
 	FormerWords map[string]string // words that those of Enum had, likewise
@@ -132,7 +134,7 @@ func (fs *Fields) add(t reflect.Type, index []int, within []reflect.Type) error 
 
 func newField(sf reflect.StructField, index []int, within []reflect.Type) (Field, error) {
 	name, _, _ := strings.Cut(sf.Tag.Get("toml"), ",")
-	f := Field{Name: name, Doc: sf.Tag.Get("doc"), Index: index, Type: sf.Type}
+	f := Field{Name: name, Doc: sf.Tag.Get("doc"), Index: index, Type: sf.Type, Expression: sf.Tag.Get("is") == "expression"}
 	if enum := sf.Tag.Get("enum"); enum != "" {
 		f.Enum = strings.Split(enum, ",")
 	}
