@@ -266,6 +266,7 @@ func (f Field) String() string {
 type Text struct {
 	Bytes  []byte
 	Blocks []Block
+	Cut    bool // a limit left out what is behind it: that may have more
 }
 
 // Block is the bytes Start to End of a text, all of one field.

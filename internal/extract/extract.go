@@ -50,6 +50,8 @@ type Options struct {
 	RobotsName     string        // what the page calls us by, where it asks something of robots; empty means DefaultRobotsName
 	Requested      []string      // what scripts of a page of HTML asked for: links behind those in it
 	Rules          urlnorm.Rules // normalization of links beyond the standard
+
+	Reserve formats.Reserve // takes memory beyond the length of the body; nil has no limit
 }
 
 // Result is what a document gave. It shares no memory with the body.
@@ -128,6 +130,24 @@ func Document(body []byte, contentType, url string, opts Options) (*Result, erro
 // DocumentContext is Document, and ends with the context's error when that ends first: a PDF may take as long as
 // [pdftext.Default] allows.
 func DocumentContext(ctx context.Context, body []byte, contentType, url string, opts Options) (*Result, error) {
+	r, err := read(ctx, body, contentType, url, opts)
+	if err != nil {
+		return nil, err
+	}
+	r.bound(formats.Default.Blocks)
+	return r, nil
+}
+
+// bound leaves out what is behind so many blocks, of a document of any type, and says whether anything is left out.
+func (r *Result) bound(most int) {
+	if t := r.Text; len(t.Blocks) > most {
+		r.Text = &webrace.Text{Bytes: t.Bytes[:t.Blocks[most-1].End], Blocks: t.Blocks[:most]}
+		r.Unread = pdftext.Unread{Cause: pdftext.TooLong, Reason: fmt.Sprintf("it has more than %d blocks of text", most)}
+	}
+	r.Text.Cut = r.Unread.Cause == pdftext.TooLong
+}
+
+func read(ctx context.Context, body []byte, contentType, url string, opts Options) (*Result, error) {
 	base, err := urlnorm.NewBase(url)
 	if err != nil {
 		return nil, fmt.Errorf("extract document: %w", err)
@@ -152,8 +172,8 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 		}
 		return r, nil
 	}
-	read := readers[r.MediaType]
-	if read == nil {
+	reader := readers[r.MediaType]
+	if reader == nil {
 		if f := formats.Of(r.MediaType, sniffed, url, body); f != formats.None {
 			x := begin(r, base, opts)
 			defer x.release()
@@ -163,13 +183,13 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 			return r, nil
 		}
 		if r.MediaType == "text/plain" {
-			read = (*extraction).plain
+			reader = (*extraction).plain
 		}
 	}
-	if read == nil && strings.HasSuffix(r.MediaType, "+xml") {
-		read = (*extraction).xml
+	if reader == nil && strings.HasSuffix(r.MediaType, "+xml") {
+		reader = (*extraction).xml
 	}
-	if read == nil {
+	if reader == nil {
 		return r, nil
 	}
 	d, err := charsets.Decode(body, contentType)
@@ -179,7 +199,7 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 	r.Charset, r.CharsetGuessed, r.CharsetWrong = d.Name, d.Guessed, d.Wrong
 	x := begin(r, base, opts)
 	defer x.release()
-	read(x, d.Text)
+	reader(x, d.Text)
 	return r, nil
 }
 

@@ -30,7 +30,7 @@ func (x *extraction) document(ctx context.Context, f formats.Format, body []byte
 		x.jsonFeed(body)
 		return nil
 	}
-	d := formats.Read(ctx, f, body)
+	d := formats.Read(ctx, f, body, x.opts.Reserve)
 	x.Title, x.Language, x.Text, x.Unread = d.Title, language([]byte(d.Language)), &d.Text, d.Unread
 	for _, url := range d.Links {
 		x.link([]byte(url))
@@ -40,9 +40,9 @@ func (x *extraction) document(ctx context.Context, f formats.Format, body []byte
 
 // markdown reads Markdown as the page that it means. Its first heading is the title of one that declares none.
 func (x *extraction) markdown(body []byte) {
-	page, unread := formats.HTML(body)
-	x.Unread = unread
+	page, unread := formats.HTML(body, x.opts.Reserve)
 	x.html(page)
+	x.Unread = unread
 	if x.Title != "" {
 		return
 	}

@@ -103,8 +103,68 @@ func TestAmplificationMarkdown(t *testing.T) {
 		repeated("quotations", "", "> a\n\n", ""),
 	} {
 		testutil.Amplify(t, c, func(body []byte) bool {
-			_, unread := HTML(body)
+			_, unread := HTML(body, nil)
 			return unread.Cause != ""
 		})
+	}
+}
+
+// TestAmplification reads each construct of the other formats. Of an archive it is the parts that are so large.
+func TestAmplification(t *testing.T) {
+	repeated, times := testutil.Repeated, strings.Repeat
+	deflated := func(name string, pack func(xml string) []byte, begin, unit, end string) testutil.Construct {
+		return testutil.Construct{Name: name, Grow: func(size int) []byte { return pack(string(repeated("", begin, unit, end).Grow(size))) }}
+	}
+	docx := func(xml string) []byte { return testutil.Zip(docxMain, "<w:document><w:body>"+xml) }
+	ods := func(xml string) []byte {
+		return testutil.ODF(ODS.MediaType(), "", `<office:spreadsheet><table:table table:name="S">`+xml)
+	}
+	odt := func(xml string) []byte { return testutil.ODF(ODT.MediaType(), "", `<office:text>`+xml) }
+	xlsx := func(xml string) []byte { return testutil.XLSXRows(xml) }
+	epub := func(xml string) []byte { return testutil.EPUB("T", xml) }
+	cell := `<table:table-cell table:number-columns-repeated="16384"><text:p>a</text:p></table:table-cell>`
+	for _, c := range []struct {
+		format Format
+		testutil.Construct
+	}{
+		{JSON, repeated("leaves", "[", "1,", "1]")},
+		{JSON, repeated("empty lists", "[", "[],", "1]")},
+		{JSON, repeated("members", "{", `"k%d":1,`, `"k":1}`)},
+		{JSON, repeated("members whose names are escaped", "{", `"\u0000%d":1,`, `"k":1}`)},
+		{JSON, repeated("leaves below long names", `{"`+times("k", 300)+`":[`, "1,", "1]}")},
+		{JSON, repeated("lists in lists", "", "[", "")},
+		{JSON, repeated("lists in lists, side by side", "[", times("[", 200)+times("]", 200)+",", "1]")},
+		{JSON, repeated("escapes", `"`, `\u0061`, `"`)},
+		{JSONLines, repeated("values", "", "1\n", "")},
+		{CSV, repeated("columns", "", "a,", "")},
+		{CSV, repeated("empty columns", "", ",", "")},
+		{CSV, repeated("rows", "a,b\n", "1,2\n", "")},
+		{CSV, repeated("rows of one", "", "1\n", "")},
+		{CSV, repeated("rows below long names", times(times("n", 90)+",", 100)+"\n", times("1,", 100)+"\n", "")},
+		{CSV, repeated("wide rows without names", times("1,", 16_000)+"\n", times("1,", 16_000)+"\n", "")},
+		{CSV, repeated("quotes", "", `"`, "")},
+		{CSV, repeated("lines in quotes", `"`, "a\n", "")},
+		{DOCX, deflated("paragraphs", docx, "", "<w:p><w:t>a</w:t></w:p>", "")},
+		{DOCX, deflated("paragraphs in paragraphs", docx, "", "<w:p><w:t>a</w:t>", "")},
+		{DOCX, deflated("attributes", docx, "<w:p", ` a%d="b"`, ">")},
+		{ODT, deflated("paragraphs", odt, "", "<text:p>a</text:p>", "")},
+		{ODT, deflated("blanks", odt, "<text:p>", "<text:s/>", "")},
+		{ODS, deflated("cells that repeat", ods, "<table:table-row>", cell, "")},
+		{ODS, deflated("rows that repeat", ods, "", `<table:table-row table:number-rows-repeated="1000000">`+cell+"</table:table-row>", "")},
+		{ODS, deflated("empty cells before one", ods, "", `<table:table-row><table:table-cell table:number-columns-repeated="16383"/><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row>`, "")},
+		{ODS, deflated("paragraphs of a cell", ods, "<table:table-row><table:table-cell>", "<text:p>a</text:p>", "")},
+		{XLSX, deflated("cells", xlsx, "", "<row>"+times("<c><v>1</v></c>", 100)+"</row>", "")},
+		{XLSX, deflated("rows", xlsx, "", "<row><c><v>1</v></c></row>", "")},
+		{XLSX, deflated("empty rows", xlsx, "", "<row/>", "")},
+		{XLSX, deflated("cells at the right", xlsx, "", `<row><c r="XFD1"><v>1</v></c></row>`, "")},
+		{XLSX, deflated("cells that merge", xlsx, "</sheetData><mergeCells>", `<mergeCell ref="A1:XFD1048576"/>`, "</mergeCells><sheetData>")},
+		{XLSX, deflated("attributes", xlsx, "<row", ` a%d="b"`, "/>")},
+		{XLSX, deflated("rows far apart", xlsx, "", `<row r="%d00"><c><v>1</v></c></row>`, "")},
+		{EPUB, deflated("paragraphs of a book", epub, "", "<p>a", "")},
+		{EPUB, deflated("elements in elements", epub, "", "<b>", "")},
+		{EPUB, deflated("attributes of an element", epub, "<p", ` a%d="b"`, ">")},
+	} {
+		c.Name = strings.TrimPrefix(c.format.MediaType(), "application/vnd.o")[:8] + " " + c.Name
+		testutil.Amplify(t, c.Construct, func(body []byte) bool { return Read(t.Context(), c.format, body, nil).Unread.Cause != "" })
 	}
 }

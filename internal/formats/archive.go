@@ -66,7 +66,11 @@ func partName(name string) string {
 // read returns a part, or what of it fits the limit; nil if there is none.
 func (a *archive) read(name string) []byte {
 	f := a.parts[partName(name)]
-	if f == nil || a.ended(a.ctx) {
+	if f == nil || a.ended() {
+		return nil
+	}
+	expected := int(min(f.UncompressedSize64, uint64(a.left)))
+	if !a.memory.take(expected) {
 		return nil
 	}
 	r, err := f.Open()
@@ -83,6 +87,9 @@ func (a *archive) read(name string) []byte {
 		a.spoil("its part %s is damaged: %v", name, err)
 	}
 	a.left -= int64(len(body))
+	if !a.memory.take(len(body) - expected) { // it said that it was less, or more
+		return nil
+	}
 	return body
 }
 

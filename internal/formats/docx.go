@@ -140,7 +140,7 @@ func (d *docx) part(name string, field webrace.Field) {
 			if local(r.Name) == "p" {
 				d.end()
 			}
-			if d.full || d.ended(d.ctx) {
+			if d.full || d.ended() {
 				return
 			}
 		case xmltoken.Text:

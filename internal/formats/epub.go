@@ -38,7 +38,7 @@ func (w *writer) epub(body []byte) {
 		if page == nil {
 			continue
 		}
-		if !w.chapter(page) || w.ended(w.ctx) {
+		if !w.chapter(page) || w.ended() {
 			return
 		}
 	}

@@ -3,19 +3,18 @@
 // URLs that it links to: of JSON a block is a leaf with its path, of a table a row with the names of its columns, of
 // other documents a paragraph or heading.
 //
-// No document is an error, and none can do harm: depth, text, rows and what an archive holds are bounded by [Limits],
-// and what is behind a limit is left out and said, with its cause. What is broken is read up to where it breaks. A
-// document gives the same text every time, unless it is so slow that the limit of time ends it.
+// No document is an error, and none can do harm: [Limits] count what is made of it while it is made, and what is behind
+// a limit is left out and said, with its cause. What is broken is read up to where it breaks. No clock is looked at, so
+// a document gives the same text on every machine.
 package formats
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/pdftext"
@@ -23,19 +22,21 @@ import (
 
 // Limits bound what one document may cost.
 type Limits struct {
-	Text     int           // bytes of text
-	Depth    int           // levels of JSON and of elements
-	Columns  int           // of a row
-	Links    int           // URLs
-	Markdown int           // bytes of Markdown, whose reader cannot be interrupted
-	Work     int           // steps
-	Inflated int64         // bytes that the parts of an archive have together, of those that are read
-	Time     time.Duration // for a spreadsheet, whose rows may be longer than what is written of them
+	Text     int   // bytes of text
+	Blocks   int   // of it: leaves, rows, paragraphs
+	Cells    int   // of tables, with the empty ones before others; one of a spreadsheet of SpreadsheetML counts as cellOfXLSX
+	Depth    int   // levels of JSON and of elements
+	Columns  int   // of a row
+	Links    int   // URLs
+	Markdown int   // bytes of Markdown
+	Work     int   // steps of its reader
+	Inflated int64 // bytes that the parts of an archive have together, of those that are read
 }
 
 // Default are the limits of [Read].
 var Default = Limits{
-	Text: 16 << 20, Depth: 256, Columns: 16_384, Links: 10_000, Markdown: 1 << 20, Work: 1 << 28, Inflated: 64 << 20, Time: 20 * time.Second,
+	Text: 16 << 20, Blocks: 1 << 18, Cells: 1 << 22, Depth: 256, Columns: 16_384, Links: 10_000,
+	Markdown: 1 << 20, Work: 1 << 28, Inflated: 64 << 20,
 }
 
 // Document is what a document gave.
@@ -48,12 +49,18 @@ type Document struct {
 	Unread   pdftext.Unread
 }
 
-// Read reads a document of a format within the default limits. JSON and tables of plain text are in UTF-8. The body is
-// not changed.
-func Read(ctx context.Context, f Format, body []byte) *Document { return Default.read(ctx, f, body) }
+// Reserve takes bytes of memory before they are made, and waits until there are any; a negative number gives back. Its
+// error is that of the caller's context. A nil Reserve has no limit.
+type Reserve func(bytes int) error
 
-func (l Limits) read(ctx context.Context, f Format, body []byte) *Document {
-	w := &writer{ctx: ctx, limits: l}
+// Read reads a document of a format within the default limits. JSON and tables of plain text are in UTF-8. The body is
+// not changed. What a document takes beyond the length of its body is reserved.
+func Read(ctx context.Context, f Format, body []byte, reserve Reserve) *Document {
+	return Default.read(ctx, f, body, reserve)
+}
+
+func (l Limits) read(ctx context.Context, f Format, body []byte, reserve Reserve) *Document {
+	w := &writer{ctx: ctx, limits: l, memory: memory{reserve: reserve, free: len(body)}}
 	if read := readers[f]; read != nil {
 		read(w, body)
 	}
@@ -77,6 +84,8 @@ type writer struct {
 	Document
 	ctx    context.Context
 	limits Limits
+	memory memory
+	cells  int    // of tables
 	over   string // the first limit that was reached
 	broken string // what could not be read
 }
@@ -119,6 +128,11 @@ func (w *writer) block(text []byte, field webrace.Field) bool {
 	case len(t.Bytes)+1+len(text) > w.limits.Text:
 		w.exceed("it has more than %d MiB of text", w.limits.Text>>20)
 		return false
+	case len(t.Blocks) >= w.limits.Blocks:
+		w.exceed("it has more than %d blocks of text", w.limits.Blocks)
+		return false
+	case !w.memory.take(len(text) + int(unsafe.Sizeof(webrace.Block{}))):
+		return false
 	case len(t.Bytes) > 0:
 		t.Bytes = append(t.Bytes, '\n')
 	}
@@ -157,15 +171,32 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// ended reports whether the caller waits no longer, or there has been time enough.
-func (w *writer) ended(ctx context.Context) bool {
-	if ctx.Err() == nil {
+// ended reports whether the caller waits no longer.
+func (w *writer) ended() bool {
+	if w.ctx.Err() == nil {
 		return false
 	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		w.refuse(pdftext.Time, "reading it was cancelled")
-	} else {
-		w.refuse(pdftext.Time, "reading it takes longer than %v: what is read up to there counts", w.limits.Time)
+	w.refuse(pdftext.Time, "reading it was cancelled")
+	return true
+}
+
+// memory is what a document may take, by steps.
+type memory struct {
+	reserve Reserve
+	free    int // bytes that are reserved, and not taken
+}
+
+// reserved is the step in which memory is reserved.
+const reserved = 1 << 20
+
+// take takes bytes, and reports whether there are any.
+func (m *memory) take(bytes int) bool {
+	if m.free -= bytes; m.free < 0 && m.reserve != nil {
+		more := max(reserved, -m.free)
+		if m.reserve(more) != nil {
+			return false
+		}
+		m.free += more
 	}
 	return true
 }

@@ -55,7 +55,7 @@ func check(t testing.TB, d *Document, l Limits) {
 
 func read(t testing.TB, f Format, body string) *Document {
 	t.Helper()
-	d := Read(t.Context(), f, []byte(body))
+	d := Read(t.Context(), f, []byte(body), nil)
 	check(t, d, Default)
 	return d
 }
@@ -141,7 +141,7 @@ func TestFormatsOfArchives(t *testing.T) {
 				t.Errorf("%s as %s: format %d", c.name, mediaType, got)
 			}
 		}
-		d := Read(t.Context(), c.format, c.body)
+		d := Read(t.Context(), c.format, c.body, nil)
 		check(t, d, Default)
 		if render(&d.Text) != c.want || d.Title != c.title || !slices.Equal(d.Links, c.links) || d.Unread.Cause != "" {
 			t.Errorf("%s: %q, links %q, %+v\n%q\nwant\n%q", c.name, d.Title, d.Links, d.Unread, render(&d.Text), c.want)
@@ -190,7 +190,7 @@ func TestFormatsAreKnownByTypeNameAndContent(t *testing.T) {
 
 func TestFormatsMarkdownIsThePageThatItMeans(t *testing.T) {
 	t.Parallel()
-	page, unread := HTML([]byte("---\ntitle: \"Read <me>\"\nlang: el\n---\n# Storm\n\n* one\n* [two](x.md)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<script>no()</script>\n"))
+	page, unread := HTML([]byte("---\ntitle: \"Read <me>\"\nlang: el\n---\n# Storm\n\n* one\n* [two](x.md)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<script>no()</script>\n"), nil)
 	for _, want := range []string{`<html lang="el"><title>Read &lt;me&gt;</title>`, "<h1>Storm</h1>", `<a href="x.md">two</a>`, "<td>1</td>", "<script>no()</script>"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %s in %s", want, page)
@@ -199,7 +199,7 @@ func TestFormatsMarkdownIsThePageThatItMeans(t *testing.T) {
 	if unread.Cause != "" {
 		t.Errorf("%+v", unread)
 	}
-	if page, _ = HTML([]byte("---\nno end\n")); !strings.Contains(string(page), "no end") {
+	if page, _ = HTML([]byte("---\nno end\n"), nil); !strings.Contains(string(page), "no end") {
 		t.Errorf("%s", page)
 	}
 }
@@ -209,7 +209,7 @@ func TestFormatsReadingEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for f, body := range map[Format][]byte{JSON: []byte(`{"a":1}`), CSV: []byte("a,b\n1,2\n3,4\n"), DOCX: testutil.DOCX("", "a"), XLSX: testutil.XLSX("S", []string{"a"})} {
-		if d := Read(ctx, f, body); d.Unread.Cause != pdftext.Time || !strings.Contains(d.Unread.Reason, "cancelled") {
+		if d := Read(ctx, f, body, nil); d.Unread.Cause != pdftext.Time || !strings.Contains(d.Unread.Reason, "cancelled") {
 			t.Errorf("format %d: %+v", f, d.Unread)
 		}
 	}

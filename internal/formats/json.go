@@ -39,7 +39,7 @@ func (w *writer) valuesOf(body []byte, numbered bool, keep *part) {
 			}
 			return
 		}
-		if w.ended(w.ctx) || !j.token(token) {
+		if w.ended() || !j.token(token) {
 			return
 		}
 	}

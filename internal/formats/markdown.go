@@ -17,10 +17,13 @@ import (
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM, counted{}), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe()))
 
 // HTML returns the page that Markdown in UTF-8 means: without what it says of itself at its beginning, of which title
-// and language become those of the page. What is longer than the limit is left out, and said.
-func HTML(source []byte) (page []byte, unread pdftext.Unread) { return Default.html(source) }
+// and language become those of the page. What is longer than a limit is left out, and said. What its reader takes is
+// reserved.
+func HTML(source []byte, reserve Reserve) (page []byte, unread pdftext.Unread) {
+	return Default.html(source, reserve)
+}
 
-func (l Limits) html(source []byte) (page []byte, unread pdftext.Unread) {
+func (l Limits) html(source []byte, reserve Reserve) (page []byte, unread pdftext.Unread) {
 	if len(source) > l.Markdown {
 		source = bytes.ToValidUTF8(source[:l.Markdown], nil)
 		unread = pdftext.Unread{Cause: pdftext.TooLong, Reason: fmt.Sprintf("only its first %d KiB are read", l.Markdown>>10)}
@@ -32,13 +35,13 @@ func (l Limits) html(source []byte) (page []byte, unread pdftext.Unread) {
 		out.WriteString("<title>" + html.EscapeString(title) + "</title>\n")
 	}
 	source = shallow(source)
-	most := l.Work
-	page, cutAt := convert(source, most)
+	most, m := l.Work, &memory{reserve: reserve}
+	page, cutAt := convert(source, most, m)
 	for cutAt >= 0 {
 		unread = pdftext.Unread{Cause: pdftext.TooLong, Reason: fmt.Sprintf("only its first %d lines are read: what is behind them takes too much work", bytes.Count(source[:cutAt], []byte("\n")))}
 		source = source[:cutAt]
 		most += most / 8 // the end of the document, which is another now, takes some
-		page, cutAt = convert(source, most)
+		page, cutAt = convert(source, most, m)
 	}
 	out.Write(page)
 	return out.Bytes(), unread

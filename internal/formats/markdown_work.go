@@ -24,6 +24,7 @@ const (
 // work counts what the library does for one document.
 type work struct {
 	source []byte
+	memory *memory
 	most   int
 	left   int
 	nodes  int      // within the block that is being read
@@ -36,7 +37,7 @@ type overWork struct{ at int }
 
 // spend takes steps for what stands somewhere in the source.
 func (w *work) spend(steps, at int) {
-	if w.left -= steps; w.left < 0 {
+	if w.left -= steps; w.left < 0 || !w.memory.take(steps/workOfByte) {
 		at = max(min(at, len(w.source)-1), 0) // where it ends, its last line is too much
 		panic(overWork{bytes.LastIndexByte(w.source[:at], '\n') + 1})
 	}
@@ -45,13 +46,13 @@ func (w *work) spend(steps, at int) {
 var workKey = parser.NewContextKey()
 
 // convert writes the page that a source means, and returns where that is to be cut if it takes too much; -1 if not.
-func convert(source []byte, most int) (page []byte, cutAt int) {
+func convert(source []byte, most int, m *memory) (page []byte, cutAt int) {
 	defer func() {
 		if over, is := recover().(overWork); is {
 			cutAt = over.at
 		}
 	}()
-	w := &work{source: source, most: most, left: most / 2}
+	w := &work{source: source, memory: m, most: most, left: most / 2}
 	pc := parser.NewContext()
 	pc.Set(workKey, w)
 	tree := markdown.Parser().Parse(&lineReader{text.NewReader(source), w}, parser.WithContext(pc))

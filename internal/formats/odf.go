@@ -105,7 +105,7 @@ func (o *odf) content(r *xmltoken.Reader, within map[string]bool) {
 			if o.close(name); within[name] {
 				inside--
 			}
-			if o.full || o.ended(o.ctx) {
+			if o.full || o.ended() {
 				return
 			}
 		case xmltoken.Text:

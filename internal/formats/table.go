@@ -68,7 +68,7 @@ func (w *writer) separated(body []byte, separator byte) {
 		case err != nil:
 			w.spoil("it is no table from byte %d on: %v", r.InputOffset(), err)
 			return
-		case w.ended(w.ctx) || !t.row(row):
+		case w.ended() || !t.row(row):
 			return
 		}
 	}
@@ -115,6 +115,9 @@ func (t *table) row(cells []string) bool {
 		t.exceed("columns behind the %dth are left out", t.limits.Columns)
 		cells = cells[:t.limits.Columns]
 	}
+	if !t.count(1 + len(cells)) {
+		return false
+	}
 	switch filled := filledCells(cells); {
 	case filled == 0:
 		return true
@@ -130,6 +133,15 @@ func (t *table) row(cells []string) bool {
 		return true
 	}
 	return t.begin(cells) && t.write(cells, t.names)
+}
+
+// count counts cells, and reports whether there is place for them.
+func (w *writer) count(cells int) bool {
+	if w.cells += cells; w.cells > w.limits.Cells {
+		w.exceed("its tables have more than %d cells", w.limits.Cells)
+		return false
+	}
+	return true
 }
 
 // end writes what is left.

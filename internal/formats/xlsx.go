@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,22 +32,20 @@ func (w *writer) xlsx(body []byte) {
 	case spreadsheets <- struct{}{}:
 		defer func() { <-spreadsheets }()
 	case <-w.ctx.Done():
-		w.ended(w.ctx)
+		w.ended()
 		return
 	}
 	if reason := a.excessive(); reason != "" {
 		w.refuse(pdftext.Memory, "%s", reason)
 		return
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, w.limits.Time)
-	defer cancel()
-	if err := w.sheets(ctx, body); err != nil && !w.ended(ctx) {
+	if err := w.sheets(body); err != nil && !w.ended() {
 		w.spoil("it is damaged: %v", err)
 	}
 }
 
 // sheets reads the sheets. The library is made for files of friends: what panics in it is damaged.
-func (w *writer) sheets(ctx context.Context, body []byte) (err error) {
+func (w *writer) sheets(body []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
@@ -74,14 +71,17 @@ func (w *writer) sheets(ctx context.Context, body []byte) (err error) {
 		if !w.block([]byte(collapse(name)), webrace.FieldHeading) {
 			return nil
 		}
-		if err := w.rows(ctx, f, name); err != nil || ctx.Err() != nil {
+		if err := w.rows(f, name); err != nil || w.ended() {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *writer) rows(ctx context.Context, f *excelize.File, sheet string) (err error) {
+// cellOfXLSX is as how many others a cell counts, or a row, which the library reads slowly.
+const cellOfXLSX = 4
+
+func (w *writer) rows(f *excelize.File, sheet string) (err error) {
 	rows, err := f.Rows(sheet)
 	if err != nil {
 		w.spoil("its sheet %q cannot be read: %v", shorten(sheet, longestName), err) // as one of charts
@@ -91,14 +91,14 @@ func (w *writer) rows(ctx context.Context, f *excelize.File, sheet string) (err 
 	t := table{writer: w}
 	defer t.end()
 	for rows.Next() {
-		if w.ended(ctx) {
+		if w.ended() {
 			return nil
 		}
 		cells, err := rows.Columns()
 		if err != nil {
 			return fmt.Errorf("sheet %q: %w", sheet, err)
 		}
-		if !t.row(cells) {
+		if len(cells) > 0 && !t.count((cellOfXLSX-1)*(1+len(cells))) || !t.row(cells) {
 			return nil
 		}
 	}

@@ -38,7 +38,7 @@ func (a *archive) excessive() string {
 		return fmt.Sprintf("it has a number format of more than %d bytes", longestFormat)
 	}
 	for _, name := range a.like("") { // in their order; any may be a sheet
-		if reason := c.rows(xmltoken.NewReader(parts[name]), a.limits.Inflated); reason != "" || a.ended(a.ctx) {
+		if reason := c.rows(xmltoken.NewReader(parts[name]), a.limits.Inflated); reason != "" || a.ended() {
 			return reason
 		}
 	}

@@ -53,13 +53,23 @@ func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 //
 // A text with the same blocks as the latest version is that version, whatever their order: added is false
 // throughout, and the baseline remains as it is. Nothing is learned until the caller keeps the result.
+//
+// That a text was cut is remembered as if it were a block. What stands in a text behind all blocks that a version had
+// which was cut, may be what was left out of that: it is not new, unless nothing of that version is there any more.
 func (b Baseline) Remember(versions int, text *webrace.Text) (next Baseline, added []bool) {
 	c := comparisons.Get().(*comparison)
 	defer comparisons.Put(c)
 	c.start(b.last(versions))
 	added = make([]bool, len(text.Blocks))
-	for i, hash := range c.hashBlocks(text) {
+	hashes := c.hashBlocks(text)
+	for i, hash := range hashes {
 		added[i] = hash != 0 && c.isNew(hash)
+	}
+	if c.knowsCut() {
+		forgetBehind(added, hashes)
+	}
+	if text.Cut {
+		c.isNew(cutMark)
 	}
 	if c.sameVersion() {
 		return b, added
@@ -100,6 +110,25 @@ func (c *comparison) isNew(hash uint64) bool {
 		return false
 	}
 	return true
+}
+
+// cutMark stands in a baseline for the place where a text was cut. No block is a NUL.
+var cutMark = hashBlock([]byte{0})
+
+// knowsCut reports whether one of the versions before was cut.
+func (c *comparison) knowsCut() bool {
+	return slices.ContainsFunc(c.known, func(n uint64) bool { return n&^ageMask == cutMark })
+}
+
+// forgetBehind makes blocks not new behind the last that was known.
+func forgetBehind(added []bool, hashes []uint64) {
+	last := len(added) - 1
+	for last >= 0 && (added[last] || hashes[last] == 0) {
+		last--
+	}
+	if last >= 0 {
+		clear(added[last:])
+	}
 }
 
 // sameVersion reports whether the text has the same blocks as the latest version.

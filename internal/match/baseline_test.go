@@ -225,3 +225,42 @@ func TestCollapsedIsNoMoreThanAFastPath(t *testing.T) {
 		t.Errorf("%d texts were told to be collapsed", told)
 	}
 }
+
+// Of a text that was cut, what comes into sight behind is not new, and what comes before is.
+func TestHostileCutsAreNoNews(t *testing.T) {
+	t.Parallel()
+	text := func(cut bool, blocks ...string) *webrace.Text {
+		made := &webrace.Text{Cut: cut}
+		for _, b := range blocks {
+			start := len(made.Bytes)
+			made.Bytes = append(append(made.Bytes, b...), '\n')
+			made.Blocks = append(made.Blocks, webrace.Block{Start: int32(start), End: int32(start + len(b))})
+		}
+		return made
+	}
+	for _, c := range []struct {
+		name        string
+		before, now *webrace.Text
+		added       []bool
+	}{
+		{"a row went, so that another came into sight", text(true, "a", "b", "c"), text(true, "b", "c", "d"), []bool{false, false, false}},
+		{"a row came before", text(true, "a", "b", "c"), text(true, "new", "a", "b"), []bool{true, false, false}},
+		{"a row came within, and others into sight", text(true, "a", "b", "c"), text(false, "a", "new", "c", "d", "e"), []bool{false, true, false, false, false}},
+		{"all is other", text(true, "a", "b"), text(true, "x", "y"), []bool{true, true}},
+		{"what was whole has grown beyond the limit", text(false, "a", "b"), text(true, "a", "b", "c"), []bool{false, false, true}},
+		{"what was whole is cut now", text(false, "a", "b", "c"), text(true, "a", "b"), []bool{false, false}},
+	} {
+		var known Baseline
+		known, _ = known.Update(c.before)
+		if again, added := known.Update(c.before); !slices.Equal(again, known) || slices.Contains(added, true) {
+			t.Errorf("%s: the same text is another version", c.name)
+		}
+		next, added := known.Update(c.now)
+		if !slices.Equal(added, c.added) {
+			t.Errorf("%s: %v, want %v", c.name, added, c.added)
+		}
+		if slices.Equal(next, known) {
+			t.Errorf("%s: it is no other version", c.name)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func (d *Document) isXML() bool {
 func (d *Document) utf8() ([]byte, error) {
 	text, _, err := charsets.ToUTF8(d.body, d.contentType)
 	if err == nil && d.markdown {
-		text, _ = formats.HTML(text)
+		text, _ = formats.HTML(text, nil)
 	}
 	return text, err
 }

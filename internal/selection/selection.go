@@ -248,6 +248,10 @@ func (s *Selection) Apply(ctx context.Context, d *Document, budget *Budget) (*Pa
 	if err != nil {
 		return nil, fmt.Errorf("select from document: %w", err)
 	}
+	if d.text.Cut && !text.Cut { // what it was made of was cut
+		cut := *text
+		cut.Cut, text = true, &cut
+	}
 	part := &Part{Text: text}
 	if s.asks {
 		part.Problems = d.problems

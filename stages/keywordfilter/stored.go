@@ -60,6 +60,7 @@ func (s *stage) recall(d *webrace.Document, number int) (r recalled, err error) 
 	if r.text, err = extract.Text(r.body, header, r.version.MediaType, r.version.URL); err != nil {
 		return fail(err)
 	}
+	r.text.Text.Cut = r.text.Text.Cut || r.version.Truncated
 	s.env.Counter("recalled").Add(1)
 	return r, nil
 }

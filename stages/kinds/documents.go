@@ -104,6 +104,7 @@ type document struct {
 	Title    string     `json:"title,omitzero" part:"text" doc:"of the document"`
 	Text     *pageText  `json:"text,omitzero" part:"text" doc:"what a reader sees"`
 	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation"`
+	Cut      bool       `json:"cut,omitzero" part:"text" doc:"a limit left out what is behind the text"`
 	Links    []string   `json:"links,omitzero" part:"links" doc:"absolute and normalized, each once, in document order"`
 
 	Graph         *triples `json:"graph,omitzero" part:"graph" doc:"what it says as RDF, a line of N-Triples each"`
@@ -127,7 +128,7 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 		Digest: d.Digest, Version: d.Version, Changed: d.Changed,
 	}
 	if d.Text != nil {
-		h.Blocks = d.Text.Blocks
+		h.Blocks, h.Cut = d.Text.Blocks, d.Text.Cut
 	}
 	if d.Graph != nil {
 		h.Graph, h.GraphWhole, h.GraphProblems = &triples{d.Graph.Triples}, d.Graph.Whole, d.Graph.Problems
@@ -140,7 +141,7 @@ func ownDocument(d *webrace.Document) *webrace.Document {
 	own := *d
 	own.Body = bytes.Clone(d.Body)
 	if d.Text != nil {
-		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks)}
+		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks), Cut: d.Text.Cut}
 	}
 	return &own
 }
@@ -167,6 +168,9 @@ func decodeDocument(h document, body []byte) (*webrace.Document, error) {
 	text, err := textOf(h.Text, h.Blocks)
 	if err != nil {
 		return nil, err
+	}
+	if text != nil {
+		text.Cut = h.Cut
 	}
 	d := &webrace.Document{
 		URL: h.URL, Reach: decodeReach(h.Reach), Visit: decodeVisit(h.Visit), Outcome: webrace.Outcome(h.Outcome), Status: h.Status,

@@ -5,6 +5,7 @@ package normalize
 
 import (
 	"context"
+	"unsafe"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
@@ -154,14 +155,23 @@ func (s *stage) read(ctx context.Context, it *pipeline.Item, d *webrace.Document
 	}
 	how := s.how()
 	how.Requested = d.Requested
+	taken := len(d.Body)
+	how.Reserve = func(bytes int) error {
+		err := s.env.Reserve(ctx, it, bytes)
+		if err == nil {
+			taken += bytes
+		}
+		return err
+	}
 	r, err := extract.DocumentContext(ctx, d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, how)
 	if err != nil {
 		return nil, err
 	}
 	if r.Text != nil { // what it did not need; or needs more, as that of an archive or of JSON with long paths
-		if err := s.env.Reserve(ctx, it, cap(r.Text.Bytes)-len(d.Body)); err != nil {
+		if err := s.env.Reserve(ctx, it, cap(r.Text.Bytes)+cap(r.Text.Blocks)*int(unsafe.Sizeof(webrace.Block{}))-taken); err != nil {
 			return nil, err
 		}
+		r.Text.Cut = r.Text.Cut || d.Truncated
 	}
 	s.failed.add(d.URL, r.Failed)
 	r.Canonical = r.CanonicalOf(d.Header, d.URL, s.extract.Rules)

@@ -16,6 +16,8 @@ const mostPaired = 32
 // in [−], and of a block that was edited some of what is around that. What came is told before what only
 // went. Blocks that moved, and white space, are no change: the result says if there is none but these.
 //
+// Behind the last block that both have, nothing came since a text that was cut, and nothing went from one that is.
+//
 // Of the blocks that the old text has not, those count as new that added says, or all if it is nil. Without
 // an old text every such block is.
 func Summary(old, now *webrace.Text, added []bool, size int) (summary string, changed bool) {
@@ -44,7 +46,23 @@ func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	for i, text := range c.now {
 		c.came = append(c.came, text != "" && !before[text] && (i >= len(added) || added[i]))
 	}
+	if old != nil && old.Cut {
+		clearBehind(c.came, c.now, before)
+	}
+	if now.Cut {
+		clearBehind(c.went, c.old, after)
+	}
 	return c
+}
+
+// clearBehind clears the marks behind the last block that the other text has, if there is one.
+func clearBehind(marks []bool, blocks []string, other map[string]bool) {
+	for i := len(blocks) - 1; i >= 0; i-- {
+		if other[blocks[i]] && blocks[i] != "" {
+			clear(marks[i:])
+			return
+		}
+	}
 }
 
 // blocks returns the blocks of a text with white space collapsed.

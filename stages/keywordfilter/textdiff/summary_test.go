@@ -136,3 +136,26 @@ func FuzzSummary(f *testing.F) {
 		}
 	})
 }
+
+func TestHostileCutsAreNoChanges(t *testing.T) {
+	t.Parallel()
+	cut := func(blocks ...string) *webrace.Text {
+		text := textOf(blocks...)
+		text.Cut = true
+		return text
+	}
+	for _, c := range []struct {
+		old, now *webrace.Text
+		want     string
+	}{
+		{cut("one", "two", "three"), cut("two", "three", "four"), "[−one]"},
+		{cut("one", "two", "three"), cut("new", "one", "two"), "«new»"},
+		{textOf("one", "two", "three"), cut("one", "two"), ""},
+		{textOf("one", "two"), cut("one", "two", "three"), "«three»"},
+		{cut("one"), cut("two"), "[−one] «two»"},
+	} {
+		if got, changed := Summary(c.old, c.now, nil, 100); got != c.want || changed != (c.want != "") {
+			t.Errorf("%q, %v, want %q", got, changed, c.want)
+		}
+	}
+}

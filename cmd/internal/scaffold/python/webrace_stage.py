@@ -47,7 +47,7 @@ EMPTY = {
         "url": "", "reach": [], "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
         "took_s": 0, "media_type": "", "screenshot": None,
         "secret": "", "redirects": 0, "rendered": False, "requested": [], "truncated": False, "charset": "",
-        "language": "", "title": "", "text": "", "blocks": [], "links": [],
+        "language": "", "title": "", "text": "", "blocks": [], "cut": False, "links": [],
         "graph": "", "graph_whole": False, "graph_problems": [], "canonical": "", "likeness": "",
         "digest": "", "version": 0,
         "changed": False,

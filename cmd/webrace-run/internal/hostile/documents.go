@@ -30,6 +30,16 @@ var documents = []Case{
 		[]byte(strings.Repeat("|a", 4000)+"\n"+strings.Repeat("|-", 4000)+"\n"+strings.Repeat("|a\n", 4000))),
 	unread("markdown-definitions", "has 60,000 definitions of links in Markdown", "/bad.md", "text/markdown", "unread_over_limit",
 		[]byte(strings.Repeat("[definition]: x\n", 60_000))),
+	unread("json-leaves", "has a list of 300,000 numbers in JSON", "/bad.json", "application/json", "unread_over_limit",
+		[]byte("["+strings.Repeat("1,", 300_000)+"1]")),
+	unread("csv-columns", "has a table of 300,000 columns", "/bad.csv", "text/csv", "unread_over_limit", []byte(strings.Repeat("a,", 300_000))),
+	unread("ods-repeats", "has a sheet whose cells and rows repeat a million times", "/bad.ods", "application/vnd.oasis.opendocument.spreadsheet", "unread_over_limit",
+		testutil.ODF("application/vnd.oasis.opendocument.spreadsheet", "", `<office:spreadsheet><table:table><table:table-row table:number-rows-repeated="1000000">`+
+			`<table:table-cell table:number-columns-repeated="1000000"><text:p>a</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`)),
+	unread("xlsx-far-cells", "has a sheet of a thousand rows with one cell each, in the last column", "/bad.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		"unread_over_limit", testutil.XLSXRows(strings.Repeat(`<row><c r="XFD1"><v>1</v></c></row>`, 1000))),
+	unread("epub-paragraphs", "has a book of 300,000 paragraphs, in a few kilobytes", "/bad.epub", "application/epub+zip", "unread_over_limit", testutil.EPUB("T", strings.Repeat("<p>a", 300_000))),
+	unread("html-blocks", "has a page of 300,000 paragraphs", "/bad", "text/html", "unread_over_limit", []byte(strings.Repeat("<p>a", 300_000))),
 }
 
 var wholePDF = testutil.WritePDF("A file", testutil.PDFText("Some words"))
