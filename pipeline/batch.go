@@ -110,12 +110,20 @@ func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
 		}
 		return
 	}
+	if n.parkAll(group...) {
+		for _, it := range group {
+			it.lease.done(nil)
+		}
+		return
+	}
 	joint := newJoint(group, func(i int, err error) { group[i].lease.done(err) })
 	out.begin(joint, 0)
-	call := func() error { return p.ProcessBatch(n.run.ctx, group, out) }
+	call := func() error { return p.ProcessBatch(n.callContext(), group, out) }
 	err := n.guarded(call)
 	if some, ok := err.(*GroupError); ok && len(some.Errs) == len(group) {
 		n.failEach(p, group, some.Errs, out)
+		err = nil
+	} else if err != nil && n.parkAll(group...) {
 		err = nil
 	} else if err != nil {
 		err = n.afterError(err, group, out, call)
@@ -128,12 +136,12 @@ func (n *node) processGroup(p BatchProcessor, group []*Item, out *emitter) {
 // failEach applies the stage's error policy to the items of a group that it failed on.
 func (n *node) failEach(p BatchProcessor, group []*Item, errs []error, out *emitter) {
 	for i, err := range errs {
-		if err == nil {
+		if err == nil || n.parkAll(group[i]) {
 			continue
 		}
 		one := group[i : i+1]
 		err = n.afterError(err, one, out, func() error {
-			err := p.ProcessBatch(n.run.ctx, one, out)
+			err := p.ProcessBatch(n.callContext(), one, out)
 			if some, ok := err.(*GroupError); ok {
 				return errors.Join(some.Errs...)
 			}

@@ -89,7 +89,7 @@ func keyFlows(sink *keys) map[string]graphOf {
 		"branches that meet": build().add("source", placedCount(6)).add("left", inc).add("right", inc).add("sink", sink).
 			chain("source", "left", "sink").chain("source", "right", "sink").chain("source", "sink"),
 		"group":      one("stage", threes{}, Common{Batch: Batch{Count: 3, Period: 1 << 50}}),
-		"groups":     one("stage", &pairs{full: make(chan []Held, 3)}),
+		"groups":     one("stage", &pairs{full: make(chan []Held)}),
 		"failures":   one("stage", fails).edge("stage", "errors", "sink"),
 		"a retry":    one("stage", again, Common{OnError: RetryFirst}),
 		"a window":   one("stage", &slides{}),
@@ -156,7 +156,7 @@ func TestKeyOfIsThatOfTheItemThatOneIsMadeOf(t *testing.T) {
 			return errors.Join(at[i].Process(ctx, it, out), out.Emit(ctx, it.With(it.Value).WithMeta("a", "b")))
 		}
 	}
-	single := &pairs{full: make(chan []Held, 1)}
+	single := &pairs{full: make(chan []Held)}
 	mustRun(t, build().add("source", placedCount(1)).add("a", look(0)).add("b", look(1)).add("keeps", single).add("c", look(2)).add("d", &at[3]).
 		chain("source", "a", "b", "keeps", "c", "d"), RunOptions{})
 	for i := range at {

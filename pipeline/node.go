@@ -38,6 +38,8 @@ type node struct {
 	sealed  bool     // the queue has been told
 	running *running // of a source or keeper that has been started
 
+	calls   atomic.Pointer[calls] // of a sink; nil: it is none
+	working *sync.WaitGroup       // its workers
 	hurried broadcast.Cond        // groups do not wait to be full any more
 	turns   atomic.Pointer[turns] // of the workers; nil if each takes what comes
 
@@ -150,6 +152,7 @@ func (n *node) start() {
 // workWith runs f in as many goroutines as the stage has workers; the result waits for them.
 func (n *node) workWith(f func()) *sync.WaitGroup {
 	var group sync.WaitGroup
+	n.working = &group
 	for range n.workers() {
 		group.Add(1)
 		n.run.work(func() {

@@ -90,6 +90,7 @@ func (r *Run) reload(ctx context.Context, g *Graph) (Change, error) {
 		err = l.reconfigure(ctx)
 	}
 	if err != nil {
+		l.giveBack()
 		return Change{}, errors.Join(err, closeAll(l.made))
 	}
 	l.commit()
@@ -134,7 +135,7 @@ func (l *reload) quiesce(ctx context.Context) error {
 	r := l.run
 	for {
 		r.hold(openToOperators)
-		err := r.flight.wait(ctx)
+		err := l.settle(ctx)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -142,7 +143,7 @@ func (l *reload) quiesce(ctx context.Context) error {
 			return fmt.Errorf("waiting for what is in flight: %s: %w", l.holding(), err)
 		}
 		r.hold(shut)
-		if r.flight.isZero() {
+		if l.isSettled() {
 			return nil
 		}
 	}
@@ -192,6 +193,7 @@ func (l *reload) commit() {
 	r := l.run
 	r.endGeneration()
 	l.stopSources()
+	parked := l.takeParked()
 	for _, n := range l.made {
 		if old := r.byName[n.name]; old != nil && old.stage.Spec.Type == n.stage.Spec.Type {
 			n.continueCounting(old)
@@ -214,6 +216,7 @@ func (l *reload) commit() {
 	for _, n := range l.gone {
 		n.taps.end(ErrTapReplaced)
 	}
+	l.handOver(parked)
 	r.startGeneration()
 }
 

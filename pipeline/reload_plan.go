@@ -16,6 +16,9 @@ type reload struct {
 	made   []*node          // new ones
 	gone   []*node          // old ones that are taken out, in the order of the flow
 	change Change
+
+	stopped []*node // sinks whose calls have been stopped
+	open    []*node // of these, those that more may come to
 }
 
 // fate is what becomes of a stage.

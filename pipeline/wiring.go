@@ -36,6 +36,7 @@ func (r *Run) wire() {
 	for _, edge := range r.graph.Edges {
 		r.byName[edge.From].connect(edge.Port, r.byName[edge.To])
 	}
+	r.findSinks()
 	r.findMeetings()
 	r.wireParts()
 	r.findExternals()

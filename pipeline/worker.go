@@ -45,6 +45,10 @@ func (n *node) handle(p Processor, taken []*Item, out *emitter) {
 		for _, it := range taken {
 			it.lease.done(ended)
 		}
+	} else if n.parkAll(taken...) {
+		for _, it := range taken {
+			it.lease.done(nil)
+		}
 	} else {
 		n.callEach(p, taken, several, out)
 	}
@@ -66,7 +70,11 @@ func (n *node) callEach(p Processor, taken []*Item, several bool, out *emitter) 
 		it := taken[next]
 		_ = out.flush(n.run.ctx) // which does not fail
 		out.several = false
-		err = n.afterError(err, taken[next:next+1], out, func() error { return p.Process(n.run.ctx, it, out) })
+		if n.parkAll(it) {
+			err = nil
+		} else {
+			err = n.afterError(err, taken[next:next+1], out, func() error { return p.Process(n.callContext(), it, out) })
+		}
 		out.returned(taken[next : next+1])
 		out.end()
 		it.lease.done(err)
@@ -84,7 +92,7 @@ func (n *node) callUntilError(p Processor, taken []*Item, next *int, out *emitte
 			}
 		}
 	}()
-	for ctx := n.run.ctx; *next < len(taken); *next++ {
+	for ctx := n.callContext(); *next < len(taken); *next++ {
 		it := taken[*next]
 		n.taps.see(it, TapInput)
 		out.begin(it.lease, it.branch)
