@@ -29,7 +29,7 @@ const (
 )
 
 // sparqlRules read a rule. Vocabularies are known by the prefixes of RDFa's initial context.
-var sparqlRules = sparql.Rules{Prefixes: rdf.KnownPrefixes, Means: plainIRI}
+var sparqlRules = sparql.Rules{Prefixes: rdf.KnownPrefixes, Means: rdf.SchemaOrg}
 
 // parseSPARQL reads a query.
 func parseSPARQL(source string) (*sparql.Query, error) {
@@ -42,24 +42,6 @@ func parseSPARQL(source string) (*sparql.Query, error) {
 		return nil, fmt.Errorf("at character %d: %s", fault.Column, fault.Says)
 	}
 	return nil, fmt.Errorf("at line %d, character %d: %s", fault.Line, fault.Column, fault.Says)
-}
-
-// schema.org has its terms at both addresses, and pages name either.
-const plainSchemaOrg, secureSchemaOrg = "http://schema.org/", "https://schema.org/"
-
-// plainIRI returns the one of two IRIs which mean the same that has a prefix.
-func plainIRI(iri string) string {
-	if name, ok := strings.CutPrefix(iri, secureSchemaOrg); ok {
-		return plainSchemaOrg + name
-	}
-	return iri
-}
-
-func plainTerm(t webrace.Term) webrace.Term {
-	if name, ok := strings.CutPrefix(string(t), "<"+secureSchemaOrg); ok {
-		return webrace.Term("<" + plainSchemaOrg + name)
-	}
-	return t
 }
 
 // graph returns what a document says, as queries are asked of it. The error is that of the context, or says why it
@@ -98,9 +80,6 @@ func (d *Document) transformed(ctx context.Context) (*sparql.Memory, error) {
 	d.problems = graph.Problems
 	if !graph.Whole {
 		return nil, fmt.Errorf("%w: %s", ErrUnread, strings.Join(graph.Problems, "; "))
-	}
-	for i, t := range graph.Triples {
-		graph.Triples[i] = webrace.Triple{Subject: plainTerm(t.Subject), Predicate: plainTerm(t.Predicate), Object: plainTerm(t.Object)}
 	}
 	slices.SortFunc(graph.Triples, compareTriples) // so that their order in the document decides nothing
 	d.triples = len(graph.Triples)

@@ -32,6 +32,9 @@ type Query struct {
 	names    []string         // of variables; empty for blank nodes and what the query itself needs
 	root     *selectNode
 	varies   bool // calls a function that does not give the same each time
+
+	elsewhere   []string // terms of schema.org that it names at https: or www: see settled
+	text, given string   // if there are any, what was read, and its base
 }
 
 // Form returns what a query asks for.
@@ -67,14 +70,23 @@ func (q *Query) WithDataset(defaults, named []webrace.Term) *Query {
 // Parse reads a query; base is what its relative IRIs are resolved against, unless it has a BASE, and may be empty.
 // What is wrong with the text is a *SyntaxError or a *LimitError.
 func Parse(text, base string) (*Query, error) {
+	return parse(text, base, nil)
+}
+
+func parse(text, base string, stands func(string) string) (*Query, error) {
 	p := newParser(text)
+	p.stands = stands
 	if base != "" {
 		var err error
 		if p.base, err = rdf.ParseBase(base); err != nil {
 			return nil, err
 		}
 	}
-	return p.read((*parser).parseQuery)
+	q, err := p.read((*parser).parseQuery)
+	if err == nil && len(q.elsewhere) > 0 {
+		q.text, q.given = text, base
+	}
+	return q, err
 }
 
 func newParser(text string) *parser {
@@ -126,6 +138,8 @@ type parser struct {
 	inAggregate bool
 
 	rules *Rules // nil: any query
+
+	stands func(iri string) string // if set, says which IRI stands for one that is written
 }
 
 type blankNode struct {
@@ -271,8 +285,10 @@ func (p *parser) resolve(iri string) webrace.Term {
 
 // means returns the term that an absolute IRI stands for.
 func (p *parser) means(iri string) webrace.Term {
-	if p.rules != nil && p.rules.Means != nil {
-		iri = p.rules.Means(iri)
+	if p.stands != nil {
+		iri = p.stands(iri)
+	} else if rdf.SchemaOrg(iri) != iri {
+		p.query.elsewhere = append(p.query.elsewhere, iri)
 	}
 	return rdf.NewIRI(iri)
 }

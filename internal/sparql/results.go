@@ -40,6 +40,10 @@ func (q *Query) Run(ctx context.Context, d Dataset, limits Limits) (*Results, er
 	if limits.Memory == 0 {
 		limits.Memory = DefaultMemory
 	}
+	q, err := q.settled(d)
+	if err != nil {
+		return nil, err
+	}
 	r := &Results{Form: q.form, query: q, ctx: ctx, dataset: d, limits: limits, deadline: time.Now().Add(limits.Time)}
 	switch q.form {
 	case Select:

@@ -13,7 +13,7 @@ type Rules struct {
 // Parse reads a rule. What is wrong with it is a *SyntaxError.
 func (r *Rules) Parse(text string) (*Query, error) {
 	p := newParser(text)
-	p.rules = r
+	p.rules, p.stands = r, r.Means
 	maps.Copy(p.prefixes, r.Prefixes)
 	q, err := p.read((*parser).parseRule)
 	if err == nil && len(q.Vars()) == 0 {

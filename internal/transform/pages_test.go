@@ -78,3 +78,29 @@ func TestLenient(t *testing.T) {
 		t.Errorf("strictly: %v, problems %q", g.Triples, g.Problems)
 	}
 }
+
+// The terms of schema.org are those at http: in all syntaxes; addresses of the site's documents are their own.
+func TestSchemaOrg(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ contentType, body string }{
+		{"text/html", `<script type=application/ld+json>{"@context":{"@vocab":"https://schema.org/"},"@id":"x","@type":"Thing","name":{"@value":"N","@type":"Text"},"url":{"@id":"https://schema.org/docs/a.html"}}</script>`},
+		{"text/html", `<p vocab=https://schema.org/ resource=x typeof=Thing><b property=name datatype=https://schema.org/Text>N</b><a property=url href=https://schema.org/docs/a.html></a>`},
+		{"text/turtle", `@prefix s: <https://schema.org/> . <x> a s:Thing ; s:name "N"^^s:Text ; s:url <https://schema.org/docs/a.html> .`},
+		{"application/n-quads", `<http://example.org/dir/x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <https://www.schema.org/Thing> .
+			<http://example.org/dir/x> <http://www.schema.org/name> "N"^^<https://schema.org/Text> .
+			<http://example.org/dir/x> <http://schema.org/url> <https://schema.org/docs/a.html> .`},
+	} {
+		for _, two := range []bool{false, true} {
+			var said []webrace.Triple
+			for _, triple := range document(t, c.body, c.contentType, Options{TwoSchemaOrgs: two}).Triples {
+				if triple.Subject == "<http://example.org/dir/x>" {
+					said = append(said, triple)
+				}
+			}
+			want := `<x> a s:Thing; s:name 'N'^^s:Text; s:url <https://schema.org/docs/a.html>.`
+			if d := testutil.Isomorphic(turtle(t, []byte(prefixes+want), at), quadsOf(said)); (d == "") == two {
+				t.Errorf("%s, two %v: %s", c.body, two, d)
+			}
+		}
+	}
+}

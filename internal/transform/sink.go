@@ -34,14 +34,16 @@ type sink struct {
 	work     int // steps in all
 	told     map[string]bool
 	exceeded func(string)
+	plain    bool // terms of schema.org are at http:
 }
 
 // mostProblems is how many problems are told of a document.
 const mostProblems = 20
 
-func newSink(l Limits, url string, exceeded func(string)) sink {
+func newSink(l Limits, url string, o Options) sink {
 	return sink{
-		limits: l, seen: make(map[webrace.Triple]struct{}), whole: true, blank: blankOf(url), told: make(map[string]bool), exceeded: exceeded,
+		limits: l, seen: make(map[webrace.Triple]struct{}), whole: true, blank: blankOf(url), told: make(map[string]bool),
+		exceeded: o.Exceeded, plain: !o.TwoSchemaOrgs,
 	}
 }
 
@@ -55,6 +57,9 @@ func (s *sink) graph() *webrace.Graph {
 // add takes a triple, unless the document said it before.
 func (s *sink) add(subject, predicate, object webrace.Term) error {
 	t := webrace.Triple{Subject: subject, Predicate: predicate, Object: object}
+	if s.plain {
+		t = webrace.Triple{Subject: rdf.SchemaOrgTerm(subject), Predicate: rdf.SchemaOrgTerm(predicate), Object: rdf.SchemaOrgTerm(object)}
+	}
 	if _, ok := s.seen[t]; ok {
 		return nil
 	}

@@ -32,6 +32,8 @@ type Options struct {
 	Page  bool // also the title, the addresses, the images and the links of a page, as the paper's MultiCrawler
 	Roles bool // also the roles that elements have, which most pages say for screen readers (Role Attribute 1.0)
 
+	TwoSchemaOrgs bool // leave the terms of schema.org where they are written to be, at https: or www, and not at http: all
+
 	Contexts *jsonld.Contexts // of JSON-LD; nil for those that are built in
 	Lenient  bool             // JSON-LD may have comments, control characters, marks of CDATA, and a comma behind the last value
 
@@ -90,7 +92,7 @@ func Document(ctx context.Context, body []byte, contentType, url string, o Optio
 		return nil, fmt.Errorf("transform document: %w", err)
 	}
 	t := &transformation{
-		sink: newSink(o.Limits.withDefaults(), url, o.Exceeded), options: o, url: url, base: base, contentType: contentType,
+		sink: newSink(o.Limits.withDefaults(), url, o), options: o, url: url, base: base, contentType: contentType,
 	}
 	if t.limits.Time > 0 {
 		var cancel context.CancelFunc

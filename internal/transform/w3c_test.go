@@ -218,7 +218,7 @@ func processorGraph(t *testing.T, text []byte, url string) (graph []webrace.Trip
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &transformation{sink: newSink(Limits{}.withDefaults(), url, nil), url: url, base: base}
+	tr := &transformation{sink: newSink(Limits{}.withDefaults(), url, Options{TwoSchemaOrgs: true}), url: url, base: base}
 	tr.ctx = t.Context()
 	p := &page{transformation: tr, text: text, base: base, baseIRI: url, textLeft: leastText}
 	if err := p.parse(); err != nil {

@@ -40,13 +40,12 @@ PREFIX owl: <http://www.w3.org/2002/07/owl#>
 PREFIX foaf: <http://xmlns.com/foaf/0.1/>
 PREFIX rss: <http://purl.org/rss/1.0/>
 PREFIX schema: <http://schema.org/>
-PREFIX schemas: <https://schema.org/>
 PREFIX dcterms: <http://purl.org/dc/terms/>
 PREFIX void: <http://rdfs.org/ns/void#>
 SELECT DISTINCT ?link {
   VALUES ?leads {
     rdfs:seeAlso rdfs:isDefinedBy owl:sameAs foaf:homepage foaf:page rss:link schema:url schema:sameAs
-    schemas:url schemas:sameAs dcterms:source void:dataDump
+    dcterms:source void:dataDump
   }
   ?thing ?leads ?link
 }`

@@ -25,6 +25,8 @@ type Options struct {
 	Page  bool `toml:"page" doc:"also say the title, the addresses, the images and the links of pages"`
 	Roles bool `toml:"roles" doc:"also say the roles of elements, which most pages name for screen readers alone"`
 
+	OneSchemaOrg bool `toml:"one_schema_org" doc:"the terms of schema.org are those at http://schema.org/, also where a document has them at https: or www, so that one query finds all"`
+
 	Lenient bool `toml:"lenient" doc:"also read JSON-LD that is not quite JSON: with comments, control characters in texts, marks of CDATA, or a comma behind the last value; each is among the problems"`
 
 	Contexts map[string]pipeline.File `toml:"contexts" doc:"contexts of JSON-LD by their URL, each a file; that of schema.org is built in, and none is ever fetched"`
@@ -39,7 +41,7 @@ type Options struct {
 
 func defaults() Options {
 	return Options{
-		MaxTriples: 100_000, MaxLiteral: 256 << 10, MaxIRI: 8 << 10, MaxDepth: 256, MaxDefinitions: 1_000_000,
+		OneSchemaOrg: true, MaxTriples: 100_000, MaxLiteral: 256 << 10, MaxIRI: 8 << 10, MaxDepth: 256, MaxDefinitions: 1_000_000,
 		Timeout: pipeline.Duration(5 * time.Second),
 	}
 }
@@ -101,7 +103,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		contexts[url] = text
 	}
 	s.options = transform.Options{
-		Page: o.Page, Roles: o.Roles, Lenient: o.Lenient, Contexts: jsonld.NewContexts(contexts),
+		Page: o.Page, Roles: o.Roles, Lenient: o.Lenient, TwoSchemaOrgs: !o.OneSchemaOrg, Contexts: jsonld.NewContexts(contexts),
 		Limits: transform.Limits{
 			Limits: jsonld.Limits{
 				Limits:      rdf.Limits{Triples: o.MaxTriples, Literal: int(o.MaxLiteral), IRI: int(o.MaxIRI), Depth: o.MaxDepth},
