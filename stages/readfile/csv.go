@@ -2,6 +2,7 @@ package readfile
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"strings"
@@ -224,4 +225,13 @@ func valid(names []string) []string {
 		names[i] = strings.ToValidUTF8(name, "\uFFFD")
 	}
 	return names
+}
+
+// rowOf writes names as a row.
+func rowOf(names []string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write(names) // to memory
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
 }

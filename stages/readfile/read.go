@@ -15,6 +15,7 @@ import (
 type entry struct {
 	at, end mark // where it begins, and what has been read with it
 	value   any
+	meta    map[string]string
 	bad     *badRecord
 }
 
@@ -93,6 +94,7 @@ func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, e
 	}
 	defer o.close()
 	next := s.options.reader(c, o, s.options.waits() && !t.leaving)
+	var meta map[string]string // of all entries
 	var some []entry
 	for {
 		e := entry{at: c.mark}
@@ -100,6 +102,10 @@ func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, e
 		if err != nil && !errors.As(err, &e.bad) {
 			break
 		}
+		if meta == nil && o.header != nil {
+			meta = map[string]string{"columns": rowOf(o.header)}
+		}
+		e.meta = meta
 		c.Records++
 		if e.end = c.mark; c.Records <= o.skip {
 			continue
@@ -225,13 +231,14 @@ func (s *stage) goTo(t *target, from start, file *os.File, o *opened) (*content,
 // emit passes on an entry. It comes from its offset in the file, whatever that is called, and from what is in the file
 // up to its end: what is written in place of that is something else.
 func (s *stage) emit(ctx context.Context, t *target, e entry, out pipeline.Emitter) error {
-	it := &pipeline.Item{Value: e.value}
+	it := &pipeline.Item{Value: e.value, Meta: e.meta}
 	if e.bad != nil {
 		it.Value = s.rejected(t, e.bad)
 	}
 	if k := t.known; k != nil {
 		number := s.positions.begin(k, e.at, e.end)
 		it = pipeline.NewItem(it.Value, func(o pipeline.Outcome) { s.saved(s.positions.end(k, number, o.Err == nil)) })
+		it.Meta = e.meta
 	}
 	if t.place != "" {
 		it.From(t.place, uint64(e.at.Offset)^uint64(e.end.Sum)<<32)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -27,13 +28,19 @@ func TestFormats(t *testing.T) {
 		want    string
 		failed  int
 	}{
-		"text":             {Options{Format: "text"}, "", []any{"one", "two\nlines"}, "one\ntwo lines\n", 0},
-		"text of another":  {Options{Format: "text"}, "", []any{1}, "", 1},
-		"csv":              {Options{Format: "csv"}, "", []any{row("x,\"y\"", 1.5), row(nil, true)}, "a,b\n\"x,\"\"y\"\"\",1.5\n,true\n", 0},
-		"csv, in one line": {Options{Format: "csv"}, "", []any{row("1\n2", []any{1})}, "a,b\n1 2,[1]\n", 0},
-		"csv, columns":     {Options{Format: "csv", Columns: []string{"b", "c"}}, "", []any{row(1, 2)}, "b,c\n2,\n", 0},
-		"csv, appended":    {Options{Format: "csv", Columns: []string{"c"}}, "b,a\n8,9\n", []any{row(1, 2)}, "b,a\n8,9\n2,1\n", 0},
-		"csv, cut off":     {Options{Format: "csv"}, "b,a\n8,\"9", []any{row(1, 2)}, "b,a\n2,1\n", 0},
+		"text":                              {Options{Format: "text"}, "", []any{"one", "two\nlines"}, "one\ntwo lines\n", 0},
+		"text of another":                   {Options{Format: "text"}, "", []any{1}, "", 1},
+		"csv":                               {Options{Format: "csv"}, "", []any{row("x,\"y\"", 1.5), row(nil, true)}, "a,b\n\"x,\"\"y\"\"\",1.5\n,true\n", 0},
+		"csv, line breaks":                  {Options{Format: "csv"}, "", []any{row("1\n2\r\n3\r", []any{1})}, "a,b\n\"1\n2\r\n3\r\",[1]\n", 0},
+		"csv, one empty":                    {Options{Format: "csv"}, "", []any{pipeline.Record{"a": ""}, pipeline.Record{"a": "x"}}, "a\n\"\"\nx\n", 0},
+		"csv, more fields":                  {Options{Format: "csv"}, "", []any{row(1, 2), pipeline.Record{"a": 3, "c": 4}, pipeline.Record{"b": 5, "c": nil}}, "a,b\n1,2\n,5\n", 1},
+		"csv, more fields than the file":    {Options{Format: "csv"}, "b\n8\n", []any{row(1, 2), pipeline.Record{"b": 5}}, "b\n8\n5\n", 1},
+		"csv, a list of which one has more": {Options{Format: "csv"}, "", []any{pipeline.List{row(1, 2), pipeline.Record{"c": 4}}, row(5, 6)}, "a,b\n5,6\n", 1},
+		"csv, columns":                      {Options{Format: "csv", Columns: []string{"b", "c"}}, "", []any{row(1, 2)}, "b,c\n2,\n", 0},
+		"csv, appended":                     {Options{Format: "csv", Columns: []string{"c"}}, "b,a\n8,9\n", []any{row(1, 2)}, "b,a\n8,9\n2,1\n", 0},
+		"csv, cut off in quotes":            {Options{Format: "csv"}, "a,b\n\"x\"\"\ny\",1\n2,\"3\n4\n", []any{row(1, 2)}, "a,b\n\"x\"\"\ny\",1\n1,2\n", 0},
+		"csv of another's quotes":           {Options{Format: "csv"}, "a,b\n5\" 6\"\" pipe,1\nx,y\n", []any{row(1, 2)}, "a,b\n5\" 6\"\" pipe,1\nx,y\n1,2\n", 0},
+		"csv, cut off":                      {Options{Format: "csv"}, "b,a\n8,\"9", []any{row(1, 2)}, "b,a\n2,1\n", 0},
 		"csv of documents": {
 			Options{Format: "csv", Columns: []string{"url", "status"}}, "", []any{&webrace.Document{URL: "u", Status: 200}}, "url,status\nu,200\n", 0,
 		},
@@ -198,6 +205,30 @@ func TestOptionsOfFormatsAreValidated(t *testing.T) {
 		var fault *pipeline.OptionError
 		if err := o.Validate(); !errors.As(err, &fault) || fault.Option != strings.TrimSpace(option) || strings.HasSuffix(err.Error(), ": ") {
 			t.Errorf("got %v, want a fault of %s", err, option)
+		}
+	}
+}
+
+// TestCSVIsMendedAfterACrash cuts a file off at every byte, as a crash may.
+func TestCSVIsMendedAfterACrash(t *testing.T) {
+	var ends []int // of rows, of which there are none within cells
+	whole := ""
+	for _, row := range []string{"a,b\n", "1,\"x\ny\"\n", "\"\"\"\n\"\"\",2\n", "\"\",\"\"\"\"\n", "3,\"\n\n\"\n", "4,5\n"} {
+		whole += row
+		ends = append(ends, len(whole))
+	}
+	for cut := range len(whole) + 1 {
+		want := 0
+		for _, end := range ends {
+			if end <= cut {
+				want = end
+			}
+		}
+		if got, err := wholeRows(iotest.OneByteReader(strings.NewReader(whole[:cut]))); err != nil || got != int64(want) {
+			t.Fatalf("cut off at %d, byte by byte: %d bytes are whole, want %d, %v", cut, got, want, err)
+		}
+		if got, err := wholeRows(strings.NewReader(whole[:cut])); err != nil || got != int64(want) {
+			t.Fatalf("cut off at %d: %d bytes are whole, want %d, %v", cut, got, want, err)
 		}
 	}
 }

@@ -30,7 +30,7 @@ type Options struct {
 	Path   string `toml:"path" doc:"the file to write"`
 	Format string `toml:"format" doc:"jsonl: a JSON value a line; text: a text a line; csv: a record a row; parquet: likewise, in a file that is made when the run ends or rotate says so; xml: one document of annotations" enum:"jsonl,text,csv,parquet,xml" deprecated:"lines=jsonl"`
 
-	Columns      []string          `toml:"columns" doc:"with csv and parquet: the fields that are written; empty: those in the file's first row, or of the first record, and with parquet those of all records"`
+	Columns      []string          `toml:"columns" doc:"with csv and parquet: the fields that are written; empty: those in the file's first row, or of the first record, in the order of the CSV that it was read from, and with parquet those of all records. Without it, a record with another field is not written to csv, but fails"`
 	Gzip         bool              `toml:"gzip" doc:"compress what is written"`
 	RotateSize   pipeline.Size     `toml:"rotate_size" doc:"a file that is larger is put aside under a name with the time, and a new one begun; 0 never does so"`
 	RotatePeriod pipeline.Duration `toml:"rotate_period" doc:"likewise a file that has been written to for longer; 0s never does so"`
@@ -192,7 +192,7 @@ func (s *stage) begin() error {
 			return fmt.Errorf("mend %s: %w", path, err)
 		}
 	case s.options.Format == "csv":
-		if err := truncateToLines(path); err != nil {
+		if err := truncateToRows(path); err != nil {
 			return fmt.Errorf("mend %s: %w", path, err)
 		}
 	case cutOff(path):
@@ -234,67 +234,68 @@ func cutOff(path string) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// ProcessBatch writes a group of values, or none of them, and waits for the disk once.
+// ProcessBatch writes a group of values, without those that cannot be, and waits for the disk once.
 func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.rotate(time.Now()); err != nil {
 		return err
 	}
-	lines := s.lines[:0]
-	var ids []string
-	columns := s.columns
-	for value := range values(its) {
-		if aci, ok := value.(*xmlschema.ACI); ok && s.options.Format == "xml" {
-			if s.written[aci.ID] || slices.Contains(ids, aci.ID) {
-				continue
+	s.lines = s.lines[:0]
+	failed := make([]error, len(its))
+	columns, ids := s.columns, []string(nil)
+	for i, it := range its {
+		before, columnsBefore, idsBefore := len(s.lines), columns, len(ids)
+		for value := range values(it) {
+			if failed[i] = s.add(value, it.Meta, &columns, &ids); failed[i] != nil {
+				s.lines, columns, ids = s.lines[:before], columnsBefore, ids[:idsBefore]
+				break
 			}
-			ids = append(ids, aci.ID)
 		}
-		var err error
-		switch s.options.Format {
-		case "csv":
-			var line []byte
-			line, columns, err = row(value, columns, s.size == 0 && len(lines) == 0)
-			lines = append(lines, line...)
-		case "parquet":
-			lines, err = s.appendRow(lines, value)
-		default:
-			lines, err = s.encode(lines, value)
-		}
-		if err != nil {
-			return err
-		}
-		lines = append(lines, '\n')
 	}
-	if s.lines = lines; cap(lines) > mostKept {
-		s.lines = nil
-	}
-	if err := s.write(lines); err != nil {
+	if err := s.write(s.lines); err != nil {
 		return err
 	}
-	s.columns = columns
+	if s.columns = columns; cap(s.lines) > mostKept {
+		s.lines = nil
+	}
 	for _, id := range ids {
 		s.written[id] = true
+	}
+	if slices.ContainsFunc(failed, func(err error) bool { return err != nil }) {
+		return &pipeline.GroupError{Errs: failed}
 	}
 	return nil
 }
 
-// values are those of the items, and of the lists among them.
-func values(its []*pipeline.Item) iter.Seq[any] {
-	return func(yield func(any) bool) {
-		for _, it := range its {
-			list, ok := it.Value.(pipeline.List)
-			if !ok && !yield(it.Value) {
-				return
-			}
-			for _, value := range list {
-				if !yield(value) {
-					return
-				}
-			}
+// add adds the line of a value to those of the group.
+func (s *stage) add(value any, meta map[string]string, columns, ids *[]string) (err error) {
+	if aci, ok := value.(*xmlschema.ACI); ok && s.options.Format == "xml" {
+		if s.written[aci.ID] || slices.Contains(*ids, aci.ID) {
+			return nil
 		}
+		*ids = append(*ids, aci.ID)
 	}
+	switch s.options.Format {
+	case "csv":
+		var line []byte
+		line, *columns, err = row(value, *columns, meta["columns"], len(s.options.Columns) > 0, s.size == 0 && len(s.lines) == 0)
+		s.lines = append(s.lines, line...)
+	case "parquet":
+		s.lines, err = s.appendRow(s.lines, value)
+	default:
+		s.lines, err = s.encode(s.lines, value)
+	}
+	s.lines = append(s.lines, '\n')
+	return err
+}
+
+// values are that of the item, or those of the list that it is.
+func values(it *pipeline.Item) iter.Seq[any] {
+	if list, ok := it.Value.(pipeline.List); ok {
+		return slices.Values(list)
+	}
+	return slices.Values([]any{it.Value})
 }
 
 func (s *stage) write(lines []byte) error {
@@ -324,13 +325,13 @@ func (s *stage) encode(lines []byte, value any) ([]byte, error) {
 	case s.options.Format == "text" && isText:
 		return append(lines, oneLine.Replace(text)...), nil
 	case s.options.Format == "text":
-		return nil, fmt.Errorf("text takes texts, got %T", value)
+		return lines, fmt.Errorf("text takes texts, got %T", value)
 	case s.options.Format != "xml":
 		return s.encoder.Append(lines, value)
 	}
 	aci, ok := value.(*xmlschema.ACI)
 	if !ok {
-		return nil, fmt.Errorf("XML takes annotations, got %T; use format = \"jsonl\"", value)
+		return lines, fmt.Errorf("XML takes annotations, got %T; use format = \"jsonl\"", value)
 	}
 	// a canonical annotation names its namespace, which here the root has
 	return append(lines, strings.Replace(string(aci.Canonical()), ` xmlns="`+xmlschema.Namespace+`"`, "", 1)...), nil

@@ -190,15 +190,15 @@ func TestADocumentThatCannotBeCompletedReplacesNothing(t *testing.T) {
 	mustBeAlone(t, path)
 }
 
-func TestAGroupIsWrittenWholeOrNotAtAll(t *testing.T) {
+func TestAnItemThatCannotBeWrittenCostsNoOther(t *testing.T) {
 	o := Options{Path: filepath.Join(t.TempDir(), "out"), Format: "jsonl"}
-	got := try(t, o, 1, func() {})
-	if len(got.Failures) != 2 || content(t, o.Path) != "" {
+	got := try(t, o, 1, func() {}, pipeline.List{2, func() {}})
+	if len(got.Failures) != 2 || content(t, o.Path) != "1\n" {
 		t.Errorf("%d failures, file %q", len(got.Failures), content(t, o.Path))
 	}
 	o = Options{Path: filepath.Join(t.TempDir(), "out"), Format: "xml"}
 	got = try(t, o, aci("a", "t"), "no annotation")
-	if len(got.Failures) != 2 || strings.Contains(content(t, o.Path), "<aci ") {
+	if len(got.Failures) != 1 || strings.Count(content(t, o.Path), "<aci ") != 1 {
 		t.Errorf("%d failures, file %q", len(got.Failures), content(t, o.Path))
 	}
 	if !strings.Contains(got.Failures[0].Error(), `use format = "jsonl"`) {
