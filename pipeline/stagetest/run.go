@@ -18,7 +18,7 @@ type trial struct {
 	mu      sync.Mutex
 	ends    []int // how often the lease of each input ended
 	wrong   []Violation
-	failure string // of the input that failed last
+	letters pipeline.DeadLettersInMemory
 }
 
 // checkRun runs the stage on its inputs to the end.
@@ -42,7 +42,7 @@ func (s *suite) checkRun() {
 	if report, err := run.Wait(); err != nil {
 		s.violated(Runs, err)
 	} else if n := report.Stages["stage"].Errors; n > 0 {
-		s.violated(Runs, fmt.Errorf("%d of its %d inputs failed: %s", n, len(s.Inputs), t.failure))
+		s.violated(Runs, fmt.Errorf("%d of its %d inputs failed: %s", n, len(s.Inputs), t.failure()))
 	}
 	for i, n := range t.ends {
 		if n != 1 && !s.isSource() {
@@ -176,7 +176,7 @@ func (t *trial) start(ctx context.Context, feeder func(*trial) pipeline.Source) 
 	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("build a pipeline with it: %w", err)
 	}
-	return g.Start(ctx, pipeline.RunOptions{Resources: t.s.Resources, DeadLetters: buried{t}})
+	return g.Start(ctx, pipeline.RunOptions{Resources: t.s.Resources, DeadLetters: &t.letters})
 }
 
 // mustEnd waits for the run, as long as its patience lasts.
@@ -264,20 +264,13 @@ func (t *trial) report() {
 	}
 }
 
-// buried takes dead letters and forgets all but why: that there were some is seen in the run's report.
-type buried struct{ t *trial }
-
-func (b buried) Put(_ context.Context, letter pipeline.DeadLetterRecord) error {
-	b.t.mu.Lock()
-	defer b.t.mu.Unlock()
-	b.t.failure = letter.Errors[0]
-	return nil
+// failure says why an input failed.
+func (t *trial) failure() string {
+	for _, letter := range t.letters.All() {
+		return letter.Errors[0]
+	}
+	return "it was dropped"
 }
-
-func (buried) Replays(context.Context, string) ([]pipeline.DeadLetterRecord, error) {
-	return nil, nil
-}
-func (buried) Replayed(context.Context, string) error { return nil }
 
 // fingerprint is a deep copy of the inputs in a form that can be compared later: pointers followed, and
 // functions and channels left out.
