@@ -3,9 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/build"
+	"github.com/webrace/webrace/cmd/internal/cli"
 )
 
 func newBuild() *cobra.Command {
@@ -19,11 +22,15 @@ Go as well. It needs the go command.`,
   webrace-run build --with ./shout --with ./whisper`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			b.Log = c.ErrOrStderr()
+			line := cli.NewProgress(c)
+			defer line.Clear()
+			b.Log = aboveProgress{c.ErrOrStderr(), line}
+			b.Step = buildProgress(c.ErrOrStderr(), line)
 			b.Source = cmp.Or(b.Source, checkout(), sourceVersion(""))
 			if err := b.Run(c.Context()); err != nil {
 				return err
 			}
+			line.Clear()
 			fmt.Fprintln(c.OutOrStdout(), b.Output)
 			return nil
 		},
@@ -33,4 +40,37 @@ Go as well. It needs the go command.`,
 	c.Flags().StringVar(&b.Source, "source", "", "the `DIRECTORY` with the source of webrace, or its version (default: the checkout we are in, or this program's version)")
 	c.Flags().StringVar(&b.Output, "output", "webrace-run", "the program to write, a `FILE`")
 	return c
+}
+
+// buildProgress says what a build is at: on a terminal in a line that is written over, elsewhere in one for each step,
+// and for what compiles every ten seconds.
+func buildProgress(w io.Writer, line *cli.Progress) func(what string, compiled int) {
+	began, last := time.Now(), time.Now()
+	return func(what string, compiled int) {
+		every := cli.ProgressEvery
+		if !line.Shows() {
+			every = 10 * time.Second
+		}
+		if compiled > 0 && time.Since(last) < every {
+			return
+		}
+		last = time.Now()
+		if compiled > 0 {
+			what = fmt.Sprintf("%s after %v, %s so far", what, time.Since(began).Round(time.Second), cli.Count(compiled, "package"))
+		}
+		if line.Show("%s", what); !line.Shows() {
+			fmt.Fprintln(w, what)
+		}
+	}
+}
+
+// aboveProgress writes lines of others where the line of progress was.
+type aboveProgress struct {
+	io.Writer
+	line *cli.Progress
+}
+
+func (a aboveProgress) Write(p []byte) (int, error) {
+	a.line.Clear()
+	return a.Writer.Write(p)
 }

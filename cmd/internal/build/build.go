@@ -29,7 +29,8 @@ type Build struct {
 	Source  string   // a checkout of webrace, or a version of it
 	Output  string   // the program that is written
 
-	Log io.Writer // where the output of the go command goes
+	Log  io.Writer                // where the output of the go command goes
+	Step func(what string, n int) // is told what is done, and of how many packages n that is compiled is the last
 }
 
 // plugin is a package that registers stages.
@@ -78,6 +79,7 @@ func (b Build) source(ctx context.Context) (string, error) {
 		return filepath.Abs(b.Source)
 	}
 	var module struct{ Dir, Error string }
+	b.Step("getting the source of webrace "+b.Source, 0)
 	text, err := b.goCommand(ctx, "", "mod", "download", "-json", Module+"@"+b.Source)
 	if json.Unmarshal(text, &module) == nil && module.Error != "" {
 		err = errors.New(module.Error)
@@ -114,7 +116,7 @@ func (b Build) plugin(ctx context.Context, with string) (plugin, error) {
 func (b Build) goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "go", args...)
 	var out, said bytes.Buffer
-	c.Dir, c.Stdout, c.Stderr = dir, &out, io.MultiWriter(&said, b.Log)
+	c.Dir, c.Stdout, c.Stderr = dir, &out, &compiled{log: io.MultiWriter(&said, b.Log), step: b.Step}
 	// It needs what the person's Go needs, and nothing of webrace's, such as the token of the admin page.
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WEBRACE_") })
 	c.Env = append(env, "GOWORK=off", "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"))
@@ -197,12 +199,44 @@ func (w workDir) require(ctx context.Context, plugins []plugin) error {
 	if get == nil {
 		return nil
 	}
+	w.Step("getting "+strings.Join(get, ", "), 0)
 	_, err := w.goCommand(ctx, w.source, append([]string{"get", "-modfile=" + w.mod}, get...)...)
 	return err
 }
 
 func (w workDir) build(ctx context.Context, output string) error {
-	_, err := w.goCommand(ctx, w.source, "build", "-modfile="+w.mod, "-overlay="+filepath.Join(w.dir, "overlay.json"),
+	w.Step("compiling webrace-run and what it needs", 0)
+	_, err := w.goCommand(ctx, w.source, "build", "-v", "-modfile="+w.mod, "-overlay="+filepath.Join(w.dir, "overlay.json"),
 		"-buildvcs=false", "-o", output, "./cmd/webrace-run")
 	return err
+}
+
+// compiled parts what the go command says: the packages that it compiles, by -v, from the rest.
+type compiled struct {
+	log  io.Writer
+	step func(what string, n int)
+	n    int
+	rest []byte // of a line
+}
+
+func (c *compiled) Write(p []byte) (int, error) {
+	c.rest = append(c.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(c.rest, []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		if isPackage(string(line)) {
+			c.n++
+			c.step("compiling "+string(line), c.n)
+		} else if _, err := c.log.Write(append(line, '\n')); err != nil {
+			return 0, err
+		}
+		c.rest = append(c.rest[:0:0], rest...)
+	}
+}
+
+// isPackage reports whether a line is the path of a package and nothing else.
+func isPackage(line string) bool {
+	return line != "" && !strings.ContainsAny(line, " \t:#") && !strings.HasPrefix(line, ".")
 }

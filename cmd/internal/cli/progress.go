@@ -1,41 +1,45 @@
-package storecmd
+package cli
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/terminal"
 )
 
-// progressEvery is how often a line changes that would change all the time.
-const progressEvery = 200 * time.Millisecond
+// ProgressEvery is how often a line changes that would change all the time.
+const ProgressEvery = 200 * time.Millisecond
 
-// progress is a line on a terminal that says how far something is.
-type progress struct {
+// Progress is a line on a terminal that says how far something is.
+type Progress struct {
 	c     *cobra.Command
 	shown bool
 }
 
-// newProgress returns one that says nothing unless stderr is a terminal.
-func newProgress(c *cobra.Command) *progress {
-	if !cli.IsTerminal(c.ErrOrStderr()) {
+// NewProgress returns one that says nothing unless stderr is a terminal.
+func NewProgress(c *cobra.Command) *Progress {
+	if !IsTerminal(c.ErrOrStderr()) {
 		c = nil
 	}
-	return &progress{c: c}
+	return &Progress{c: c}
 }
 
-func (p *progress) show(format string, args ...any) {
+// Show replaces the line.
+func (p *Progress) Show(format string, args ...any) {
 	if p.c != nil {
 		p.shown = true
-		fmt.Fprint(cli.Exact(p.c.ErrOrStderr()), "\r\x1b[K"+terminal.Line(fmt.Sprintf(format, args...)))
+		fmt.Fprint(Exact(p.c.ErrOrStderr()), "\r\x1b[K"+terminal.Line(fmt.Sprintf(format, args...)))
 	}
 }
 
-func (p *progress) clear() {
+// Clear takes the line away: what else is written there comes after.
+func (p *Progress) Clear() {
 	if p.shown {
-		fmt.Fprint(cli.Exact(p.c.ErrOrStderr()), "\r\x1b[K")
+		fmt.Fprint(Exact(p.c.ErrOrStderr()), "\r\x1b[K")
 		p.shown = false
 	}
 }
+
+// Shows reports whether there is a terminal for the line.
+func (p *Progress) Shows() bool { return p.c != nil }

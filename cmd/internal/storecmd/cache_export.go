@@ -61,10 +61,10 @@ and not before. cache import reads WARC files back.`,
 func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.Store) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
-	progress := newProgress(c)
+	progress := cli.NewProgress(c)
 	f.selection.Progress = func(n int) {
 		if n%64 == 0 {
-			progress.show("exporting: %s", cli.Count(n, "version"))
+			progress.Show("exporting: %s", cli.Count(n, "version"))
 		}
 	}
 	to := f.warc + f.wacz
@@ -85,7 +85,7 @@ func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.
 		n, err = archive.WriteWACZ(ctx, store, out, scratch, f.selection)
 		return err
 	})
-	progress.clear()
+	progress.Clear()
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: nothing was exported")}
 	}

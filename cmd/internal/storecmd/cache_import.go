@@ -55,15 +55,15 @@ the status is 2.`,
 				return closing(dir, err)
 			}
 			result := importJSON{Records: []archive.Skipped{}}
-			progress := newProgress(c)
-			o.Progress = func(done, total int64) { progress.show("importing: %d %%", 100*done/max(total, 1)) }
+			progress := cli.NewProgress(c)
+			o.Progress = func(done, total int64) { progress.Show("importing: %d %%", 100*done/max(total, 1)) }
 			o.Skipped = func(s archive.Skipped) {
 				if s.File = given[s.File]; len(result.Records) < mostSkipped {
 					result.Records = append(result.Records, s)
 				}
 			}
 			result.Imported, err = archive.Import(ctx, store, paths, o)
-			progress.clear()
+			progress.Clear()
 			if err = closing(dir, err); err != nil {
 				return importError(ctx, err)
 			}

@@ -125,8 +125,8 @@ func runFsck(c *cobra.Command, dir *storage.Dir, repair, deep bool, report func(
 // withCheckProgress shows how far a check is: on a terminal as a line that is written over, elsewhere as a log line
 // every ten seconds. What else is to be written there clears the line before.
 func withCheckProgress(c *cobra.Command) (ctx context.Context, clearLine func()) {
-	line, every, last := newProgress(c), progressEvery, time.Now()
-	if line.c == nil {
+	line, every, last := cli.NewProgress(c), cli.ProgressEvery, time.Now()
+	if !line.Shows() {
 		every = 10 * time.Second
 	}
 	return fsck.WithProgress(c.Context(), func(p fsck.Progress) {
@@ -135,14 +135,14 @@ func withCheckProgress(c *cobra.Command) (ctx context.Context, clearLine func())
 		}
 		last = time.Now()
 		switch {
-		case line.c == nil:
+		case !line.Shows():
 			slog.Info("progress", "store", p.Store, "step", p.Step, "done", p.Done, "total", p.Total)
 		case p.Total > 0:
-			line.show("checking %s: %s, %d %%", p.Store, p.Step, 100*p.Done/p.Total)
+			line.Show("checking %s: %s, %d %%", p.Store, p.Step, 100*p.Done/p.Total)
 		default:
-			line.show("checking %s: %s, %d", p.Store, p.Step, p.Done)
+			line.Show("checking %s: %s, %d", p.Store, p.Step, p.Done)
 		}
-	}), line.clear
+	}), line.Clear
 }
 
 // noteSetAside tells of what was set aside, which takes room for good.

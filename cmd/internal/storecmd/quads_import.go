@@ -57,9 +57,9 @@ func importQuads(c *cobra.Command, dir *storage.Dir, name string, in io.Reader, 
 	if err != nil {
 		return err
 	}
-	progress := newProgress(c)
-	done, err := store.Import(ctx, quadsOf(ctx, name, in, func(n int) { progress.show("importing: %s", cli.Count(n, "quad")) }))
-	progress.clear()
+	progress := cli.NewProgress(c)
+	done, err := store.Import(ctx, quadsOf(ctx, name, in, func(n int) { progress.Show("importing: %s", cli.Count(n, "quad")) }))
+	progress.Clear()
 	if err != nil {
 		return importingError(ctx, err, done)
 	}

@@ -46,16 +46,16 @@ func (t *wouldTell) json() wouldTellJSON {
 // print lists what there would be to tell, each as soon as it is found.
 func (r *rematch) print(c *cobra.Command, limit int, asJSON bool) error {
 	out := newRows(c.OutOrStdout(), nil, asJSON)
-	progress, last := newProgress(c), time.Now()
+	progress, last := cli.NewProgress(c), time.Now()
 	tick := func() {
-		if time.Since(last) >= progressEvery {
+		if time.Since(last) >= cli.ProgressEvery {
 			last = time.Now()
-			progress.show("%d URLs looked at, %d versions matched, %d to tell", r.urls, r.read, r.found)
+			progress.Show("%d URLs looked at, %d versions matched, %d to tell", r.urls, r.read, r.found)
 		}
 	}
 	told := 0
 	for t, err := range r.alerts(c.Context(), tick) {
-		progress.clear()
+		progress.Clear()
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (r *rematch) print(c *cobra.Command, limit int, asJSON bool) error {
 			break
 		}
 	}
-	progress.clear()
+	progress.Clear()
 	note(c, "%s at %s looked at: %d to tell, of which %d %s told of already", cli.Count(r.read, "version"), cli.Count(r.urls, "URL"), r.found, told, map[bool]string{true: "was", false: "were"}[told == 1])
 	return nil
 }
