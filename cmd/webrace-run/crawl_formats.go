@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strconv"
 	"time"
@@ -27,7 +28,7 @@ var outputFields = []string{
 // jsonLines writes an object a line.
 type jsonLines struct{ out *json.Encoder }
 
-func newJSONLines(out io.Writer, _ string, _ *storage.Dir) (documentWriter, error) {
+func newJSONLines(out io.Writer, _ string, _ *storage.Dir, _ bool) (documentWriter, error) {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	return jsonLines{encoder}, nil
@@ -46,7 +47,7 @@ var outputColumns = []string{
 // csvLines writes a row a document, below one of the names.
 type csvLines struct{ out *csv.Writer }
 
-func newCSVLines(out io.Writer, _ string, _ *storage.Dir) (documentWriter, error) {
+func newCSVLines(out io.Writer, _ string, _ *storage.Dir, _ bool) (documentWriter, error) {
 	w := csvLines{csv.NewWriter(out)}
 	return w, w.out.Write(outputColumns)
 }
@@ -68,20 +69,42 @@ type written struct {
 	version int
 }
 
+// storedVersions yields those that are there. One that is not was removed since, or never became durable, as when its
+// request failed.
+func storedVersions(store *objects.Store, all []written) iter.Seq2[objects.Version, error] {
+	return func(yield func(objects.Version, error) bool) {
+		for _, wanted := range all {
+			v, err := store.Get(wanted.view, wanted.version)
+			if errors.Is(err, objects.ErrNotFound) {
+				continue
+			}
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
 // warcFile writes the stored versions of documents, as they become durable: a little later than they pass.
 type warcFile struct {
 	store   *objects.Store
 	export  *objects.Export
 	waiting []written
+	answers func() (*archive.Answers, error) // nil: documents alone
+	all     []written                        // if there are answers
 }
 
-func newWARCFile(out io.Writer, name string, dir *storage.Dir) (documentWriter, error) {
+func newWARCFile(out io.Writer, name string, dir *storage.Dir, all bool) (documentWriter, error) {
 	store, err := dir.Objects()
 	if err != nil {
 		return nil, err
 	}
 	export, err := store.NewExport(out, name)
-	return &warcFile{store: store, export: export}, err
+	w := &warcFile{store: store, export: export}
+	if all && err == nil {
+		w.answers, export.Requests = dir.Answers, true
+	}
+	return w, err
 }
 
 func (w *warcFile) write(d *webrace.Document) error {
@@ -105,12 +128,14 @@ func (w *warcFile) next() error {
 	if _, err := w.export.Write(v); err != nil {
 		return err
 	}
+	if w.answers != nil {
+		w.all = append(w.all, w.waiting[0])
+	}
 	w.waiting = w.waiting[1:]
 	return nil
 }
 
-// finish writes the rest. A version that is not there was removed since, or never became durable, as when its request
-// failed.
+// finish writes the rest, and then what the documents link to that was none: only now it was asked for.
 func (w *warcFile) finish() error {
 	for len(w.waiting) > 0 {
 		if err := w.next(); errors.Is(err, objects.ErrNotFound) {
@@ -119,7 +144,14 @@ func (w *warcFile) finish() error {
 			return err
 		}
 	}
-	return nil
+	if w.answers == nil {
+		return nil
+	}
+	answers, err := w.answers()
+	if err != nil {
+		return err
+	}
+	return answers.Write(w.store, w.export, storedVersions(w.store, w.all))
 }
 
 // waczFile remembers which versions there were: a WACZ has an index, so that it can be written at the end alone.
@@ -127,11 +159,17 @@ type waczFile struct {
 	store *objects.Store
 	out   io.Writer
 	all   []written
+
+	answers func() (*archive.Answers, error) // nil: documents alone
 }
 
-func newWACZFile(out io.Writer, _ string, dir *storage.Dir) (documentWriter, error) {
+func newWACZFile(out io.Writer, _ string, dir *storage.Dir, all bool) (documentWriter, error) {
 	store, err := dir.Objects()
-	return &waczFile{store: store, out: out}, err
+	w := &waczFile{store: store, out: out}
+	if all {
+		w.answers = dir.Answers
+	}
+	return w, err
 }
 
 func (w *waczFile) write(d *webrace.Document) error {
@@ -145,16 +183,12 @@ func (w *waczFile) finish() error {
 		return fmt.Errorf("sort the index: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	_, err = archive.WriteWACZ(context.Background(), w.store, w.out, scratch, archive.Selection{Versions: func(yield func(objects.Version, error) bool) {
-		for _, wanted := range w.all {
-			v, err := w.store.Get(wanted.view, wanted.version)
-			if errors.Is(err, objects.ErrNotFound) {
-				continue
-			}
-			if !yield(v, err) {
-				return
-			}
+	selection := archive.Selection{Versions: storedVersions(w.store, w.all)}
+	if w.answers != nil {
+		if selection.Answers, err = w.answers(); err != nil {
+			return err
 		}
-	}})
+	}
+	_, err = archive.WriteWACZ(context.Background(), w.store, w.out, scratch, selection)
 	return err
 }

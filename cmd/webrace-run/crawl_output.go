@@ -26,6 +26,7 @@ type crawlOutput struct {
 	path   string
 	stdout io.Writer // for -
 	format documentFormat
+	all    bool // of an archive: also what was asked for and gave no document
 
 	file     *os.File // nil for -, and before it is open
 	out      *bufio.Writer
@@ -40,8 +41,8 @@ type documentWriter interface {
 	finish() error
 }
 
-// documentFormat makes the writer of a format.
-type documentFormat func(out io.Writer, name string, dir *storage.Dir) (documentWriter, error)
+// documentFormat makes the writer of a format. Where all is wanted, an archive also has requests and redirects.
+type documentFormat func(out io.Writer, name string, dir *storage.Dir, all bool) (documentWriter, error)
 
 // documentFormats are those of files, by how their names end.
 var documentFormats = []struct {
@@ -50,8 +51,11 @@ var documentFormats = []struct {
 }{{".jsonl", newJSONLines}, {".csv", newCSVLines}, {".warc", newWARCFile}, {".warc.gz", newWARCFile}, {".wacz", newWACZFile}}
 
 // newCrawlOutput returns what writes to a path as --output names it, without touching it; nil for none.
-func newCrawlOutput(c *cobra.Command, globals *cli.Globals, path string) (*crawlOutput, error) {
-	o := &crawlOutput{path: path, reported: c.OutOrStdout(), format: newJSONLines}
+func newCrawlOutput(c *cobra.Command, globals *cli.Globals, path string, all bool) (*crawlOutput, error) {
+	if isArchive := strings.HasSuffix(path, ".warc") || strings.HasSuffix(path, ".warc.gz") || strings.HasSuffix(path, ".wacz"); all && !isArchive {
+		return nil, cli.Wrongf("--all is for archives: name one by --output FILE.warc.gz or FILE.wacz")
+	}
+	o := &crawlOutput{path: path, all: all, reported: c.OutOrStdout(), format: newJSONLines}
 	switch path {
 	case "":
 		return nil, nil
@@ -121,7 +125,7 @@ func (o *crawlOutput) open(dir *storage.Dir) (err error) {
 		to = o.file
 	}
 	o.out = bufio.NewWriterSize(to, 1<<16)
-	o.writer, err = o.format(o.out, filepath.Base(o.path), dir)
+	o.writer, err = o.format(o.out, filepath.Base(o.path), dir, o.all)
 	return err
 }
 

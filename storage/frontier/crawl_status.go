@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/broadcast"
 )
 
@@ -24,23 +25,33 @@ type CrawlStatus struct {
 
 // CrawlStatuses returns how every crawl stands that was ever started in a pipeline, as of the last commit and
 // in the order of their ids. The pipeline's queue may be open or not; one that never had a queue has none.
-func (s *Store) CrawlStatuses(pipeline string) ([]CrawlStatus, error) {
+func (s *Store) CrawlStatuses(pipeline string) (all []CrawlStatus, err error) {
+	err = s.crawls(pipeline, func(c *crawl) { all = append(all, c.status()) })
+	return all, err
+}
+
+// Crawls returns the crawls that CrawlStatuses tells of.
+func (s *Store) Crawls(pipeline string) (all []webrace.Crawl, err error) {
+	err = s.crawls(pipeline, func(c *crawl) { all = append(all, c.now.Load().Crawl) })
+	return all, err
+}
+
+func (s *Store) crawls(pipeline string, f func(*crawl)) error {
 	k, known, err := s.knownKeys(pipeline)
 	if err != nil || !known {
-		return nil, err
+		return err
 	}
-	var all []CrawlStatus
 	err = s.scan(k.start(kindCrawl), k.end(kindCrawl), func(_, value []byte) (bool, error) {
 		c, err := decodeCrawl(value)
 		if err == nil {
-			all = append(all, c.status())
+			f(c)
 		}
 		return true, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("status of the crawls of %s: %w", pipeline, err)
+		return fmt.Errorf("status of the crawls of %s: %w", pipeline, err)
 	}
-	return all, nil
+	return nil
 }
 
 func (c *crawl) status() CrawlStatus {

@@ -221,27 +221,36 @@ func (q *Queue) refusal(url string, h *hostRecord, isNew bool) (Reason, error) {
 // LastVisit returns what the last visit of a URL with some credentials left behind, or, if it was redirected,
 // that of where it led in the end; nil if there was none. The pipeline's queue may be open or not.
 func (s *Store) LastVisit(pipeline, secret, url string) (*webrace.Visit, error) {
-	k, known, err := s.knownKeys(pipeline)
-	if err != nil || !known {
-		return nil, err
-	}
 	var last *webrace.Visit
 	for range maxHops {
-		rec, spelling, err := s.find(k, secret, url)
-		if err != nil || rec == nil {
-			return last, err
-		}
-		visit, err := s.readVisit(k, identify(secret, spelling))
+		visit, moved, err := s.LastAnswer(pipeline, secret, url)
 		if err != nil || visit == nil {
 			return last, err
 		}
-		last = visit
-		if visit.Error != "" || !isRedirect(visit.Status) || rec.redirect == "" {
+		if last = visit; moved == "" {
 			break
 		}
-		url = rec.redirect
+		url = moved
 	}
 	return last, nil
+}
+
+// LastAnswer returns what the last visit of a URL with some credentials left behind, and where it was redirected to
+// then; nil if there was none. The pipeline's queue may be open or not.
+func (s *Store) LastAnswer(pipeline, secret, url string) (visit *webrace.Visit, moved string, err error) {
+	k, known, err := s.knownKeys(pipeline)
+	if err != nil || !known {
+		return nil, "", err
+	}
+	rec, spelling, err := s.find(k, secret, url)
+	if err != nil || rec == nil {
+		return nil, "", err
+	}
+	visit, err = s.readVisit(k, identify(secret, spelling))
+	if visit != nil && visit.Error == "" && isRedirect(visit.Status) {
+		moved = rec.redirect
+	}
+	return visit, moved, err
 }
 
 // maxHops is how many redirects in a row LastVisit follows, which may lead in a circle.

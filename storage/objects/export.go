@@ -2,14 +2,17 @@ package objects
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
 )
 
 // Export writes versions as a WARC/1.1 file that stands alone: a body that is in the file already is
@@ -21,6 +24,8 @@ type Export struct {
 	compress *compressor // of gzip, which every tool reads
 	buffer   bytes.Buffer
 	bodies   *simplelru.LRU[webrace.Digest, *payload] // that are in the file
+
+	Requests bool // a version has a request record, too
 }
 
 // maxBodies is how many bodies an export remembers: those that were written or referred to last. It writes a body
@@ -29,8 +34,9 @@ const maxBodies = 1 << 17
 
 // Exported is a version as it was written.
 type Exported struct {
-	Offset, Length int64 // of its first record in the file, compressed
-	Revisit        bool  // that record refers to one before it
+	Offset, Length int64  // of its first record in the file, compressed
+	Revisit        bool   // that record refers to one before it
+	Digest         string // of its payload, as the record has it
 	Body           []byte
 	Header         http.Header
 	Screenshot     *ExportedRecord // nil for none
@@ -39,8 +45,8 @@ type Exported struct {
 // ExportedRecord is a further record of a version as it was written.
 type ExportedRecord struct {
 	URI            string
-	Digest         webrace.Digest // of its block
-	Offset, Length int64          // in the file, compressed
+	Digest         string // of its block, as the record has it
+	Offset, Length int64  // in the file, compressed
 }
 
 // NewExport begins a file of that name, as its first record says.
@@ -84,7 +90,7 @@ func (e *Export) write(v Version) (Exported, error) {
 		},
 	}
 	if v.Truncated {
-		response.fields = append(response.fields, [2]string{"WARC-Truncated", "length"})
+		response.fields = append(response.fields, [2]string{"WARC-Truncated", truncation(header)})
 	}
 	held, revisit := e.bodies.Get(v.Digest)
 	if revisit {
@@ -93,16 +99,71 @@ func (e *Export) write(v Version) (Exported, error) {
 		e.bodies.Add(v.Digest, &payload{id: response.id, date: v.FetchedAt, url: v.URL})
 	}
 	e.compress.append(&e.buffer, response)
-	written := Exported{Offset: e.offset, Length: int64(e.buffer.Len()), Revisit: revisit, Body: body, Header: header}
+	written := Exported{Offset: e.offset, Length: int64(e.buffer.Len()), Revisit: revisit, Digest: formatDigest(v.Digest), Body: body, Header: header}
 	if shot != nil {
 		r := screenshotRecord(&v, shot, response.id.String())
 		e.compress.append(&e.buffer, r)
-		written.Screenshot = &ExportedRecord{URI: r.fields[0][1], Digest: sha256.Sum256(shot.PNG),
+		written.Screenshot = &ExportedRecord{URI: r.fields[0][1], Digest: blockDigest(shot.PNG),
 			Offset: e.offset + written.Length, Length: int64(e.buffer.Len()) - written.Length}
 	}
 	xml := meta.Canonical()
 	e.compress.append(&e.buffer, metaRecord(&v, xml, response.id.String()))
+	if e.Requests {
+		e.request(v.URL, v.FetchedAt, response.id)
+	}
 	return written, e.flush()
+}
+
+// Answer is what was answered for a URL where no document was: a redirect, or that there is none.
+type Answer struct {
+	URL      string
+	Status   int
+	At       time.Time
+	Location string // of a redirect
+}
+
+// WriteAnswer appends the records of an answer, its response and its request, of what is known of them.
+func (e *Export) WriteAnswer(a Answer) (Exported, error) {
+	header := http.Header{}
+	if a.Location != "" {
+		header.Set("Location", a.Location)
+	}
+	response := &record{
+		kind: typeResponse, id: newRecordID(), date: a.At, content: contentHTTP, head: responseHead(a.Status, header, 0),
+		fields: [][2]string{{"WARC-Target-URI", a.URL}, {"WARC-Payload-Digest", blockDigest(nil)}, {reconstructedField, "true"}},
+	}
+	e.compress.append(&e.buffer, response)
+	written := Exported{Offset: e.offset, Length: int64(e.buffer.Len()), Digest: blockDigest(nil)}
+	e.request(a.URL, a.At, response.id)
+	return written, e.flush()
+}
+
+// request appends the request of a response, as every GET begins. What is asked by more than a GET is known to who asks
+// alone.
+func (e *Export) request(address string, at time.Time, response recordID) {
+	u, err := url.Parse(address)
+	if err != nil || urlnorm.IsMarked(address) {
+		return
+	}
+	e.compress.append(&e.buffer, &record{
+		kind: typeRequest, id: newRecordID(), date: at, content: contentRequest,
+		head:   []byte("GET " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n"),
+		fields: [][2]string{{"WARC-Target-URI", address}, {"WARC-Concurrent-To", response.String()}, {reconstructedField, "true"}},
+	})
+}
+
+// truncation says why a body is not whole, by the names of the standard: what is only cut has no remark in its header.
+func truncation(header http.Header) string {
+	why := header.Get(webrace.UndecodedField)
+	switch {
+	case why == "":
+		return "length"
+	case !strings.Contains(why, "ends early") && !strings.Contains(why, "broken off"):
+		return "unspecified"
+	case strings.Contains(why, "timeout") || strings.Contains(why, "deadline"):
+		return "time"
+	}
+	return "disconnect"
 }
 
 // newBodyCache returns a cache of what is known of bodies. When it is full, the one that was not looked at for longest

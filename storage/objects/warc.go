@@ -24,10 +24,12 @@ const (
 	typeResponse = "response"
 	typeRevisit  = "revisit"
 	typeMetadata = "metadata"
+	typeRequest  = "request"
 
-	contentHTTP   = "application/http;msgtype=response"
-	contentXML    = "application/xml"
-	contentFields = "application/warc-fields"
+	contentHTTP    = "application/http;msgtype=response"
+	contentRequest = "application/http;msgtype=request"
+	contentXML     = "application/xml"
+	contentFields  = "application/warc-fields"
 
 	// identicalPayload says that a revisit record's body is that of the record it refers to.
 	identicalPayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -38,6 +40,10 @@ const (
 	// These are ours, too: what was found out of a body, which need not be what its header says.
 	charsetField  = "Webrace-Charset"
 	languageField = "Webrace-Language"
+
+	// reconstructedField is ours: it says of a record of an export that its head is not what went over the network, but
+	// what is known of it.
+	reconstructedField = "Webrace-Reconstructed"
 
 	// viewField is ours: it names the credentials that a document was asked for with.
 	viewField = "Webrace-Credentials"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/storage/objects/archive"
 )
@@ -20,6 +21,7 @@ import (
 type exportFlags struct {
 	warc, wacz string
 	since      string
+	all        bool
 	selection  archive.Selection
 }
 
@@ -47,12 +49,21 @@ and not before. cache import reads WARC files back.`,
 					return cli.Wrong(err)
 				}
 			}
-			return lookIntoObjects(globals, func(store *objects.Store) error { return flags.run(c, globals, store) })
+			return lookIntoDir(globals, func(dir *storage.Dir) error {
+				if flags.all {
+					var err error
+					if flags.selection.Answers, err = dir.Answers(); err != nil {
+						return err
+					}
+				}
+				return onObjects(dir, func(store *objects.Store) error { return flags.run(c, globals, store) })
+			})
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&flags.warc, "warc", "", "write a WARC `FILE`, by custom named .warc.gz")
 	f.StringVar(&flags.wacz, "wacz", "", "write a WACZ `FILE`")
+	f.BoolVar(&flags.all, "all", false, "also the requests, and where links lead to no document: redirects, 404 and 410")
 	f.BoolVar(&flags.selection.Latest, "latest", false, "only the latest version of each URL")
 	f.StringVar(&flags.since, "since", "", "only versions fetched since this `TIME`, or so long ago: 2026-01-31, 24h")
 	return c

@@ -105,17 +105,7 @@ func (w *wacz) file(dir, name string, method uint16, write func(io.Writer) error
 
 func (w *wacz) records(ctx context.Context, store *objects.Store, s Selection) (n int, err error) {
 	err = w.file("archive", waczRecords, zip.Store, func(out io.Writer) error {
-		export, err := store.NewExport(out, waczRecords)
-		if err != nil {
-			return err
-		}
-		n, err = s.each(ctx, store, func(v objects.Version) error {
-			written, err := export.Write(v)
-			if err != nil {
-				return err
-			}
-			return w.note(v, written)
-		})
+		n, err = s.write(ctx, store, out, waczRecords, w.note, w.noteAnswer)
 		return err
 	})
 	return n, err
@@ -129,13 +119,13 @@ func (w *wacz) note(v objects.Version, e objects.Exported) error {
 		mediaType = "warc/revisit"
 	}
 	if err := w.noteRecord(surt(v.URL), v.FetchedAt, indexLine{
-		URL: v.URL, Mime: mediaType, Status: strconv.Itoa(v.Status), Digest: v.Digest.String(), Length: e.Length, Offset: e.Offset,
+		URL: v.URL, Mime: mediaType, Status: strconv.Itoa(v.Status), Digest: e.Digest, Length: e.Length, Offset: e.Offset,
 	}); err != nil {
 		return err
 	}
 	if s := e.Screenshot; s != nil { // found by its own URI, as browsertrix has it
 		if err := w.noteRecord(s.URI, v.FetchedAt, indexLine{
-			URL: s.URI, Mime: "image/png", Status: "200", Digest: s.Digest.String(), Length: s.Length, Offset: s.Offset,
+			URL: s.URI, Mime: "image/png", Status: "200", Digest: s.Digest, Length: s.Length, Offset: s.Offset,
 		}); err != nil {
 			return err
 		}
@@ -144,6 +134,14 @@ func (w *wacz) note(v objects.Version, e objects.Exported) error {
 		return nil
 	}
 	return w.notePage(v, e)
+}
+
+// noteAnswer keeps the line of the index of an answer without a document.
+func (w *wacz) noteAnswer(a objects.Answer, e objects.Exported) error {
+	w.number++
+	return w.noteRecord(surt(a.URL), a.At, indexLine{
+		URL: a.URL, Mime: "unk", Status: strconv.Itoa(a.Status), Digest: e.Digest, Length: e.Length, Offset: e.Offset,
+	})
 }
 
 // indexLine is what a line of the index says of a record.
