@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 )
@@ -121,6 +122,15 @@ func (b budget) limitFor(in inUse, room int64) int64 {
 	garbage := max(in.all/5*2, 2*garbageScanned*in.scanned)
 	enough := (in.all + garbage + limits - 1) / limits * limits
 	return min(max(enough, room), int64(b.total))
+}
+
+// keepToBudget lets a command that runs no pipeline keep to the memory that these would have.
+func keepToBudget(globals *cli.Globals) {
+	loaded, err := globals.Load(config.LoadOptions{Run: []string{}})
+	if err != nil { // which the command tells, if it needs it
+		loaded = &config.Config{}
+	}
+	budgetOf(loaded).apply(smallest)
 }
 
 // afterEachCollection calls f after every garbage collection; one call at a time.

@@ -79,6 +79,7 @@ by the options of the pipeline that has that stage, or by its defaults.`,
 				}
 				flags.source.url = args[0]
 			}
+			keepToBudget(globals)
 			if flags.graph {
 				return flags.showGraph(c, globals)
 			}

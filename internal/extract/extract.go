@@ -140,11 +140,14 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 
 // bound leaves out what is behind so many blocks, of a document of any type, and says whether anything is left out.
 func (r *Result) bound(most int) {
-	if t := r.Text; len(t.Blocks) > most {
-		r.Text = &webrace.Text{Bytes: t.Bytes[:t.Blocks[most-1].End], Blocks: t.Blocks[:most]}
+	t := r.Text
+	if len(t.Blocks) > most {
+		t.Bytes, t.Blocks, t.Cut = t.Bytes[:t.Blocks[most-1].End], t.Blocks[:most], true
+	}
+	if t.Cut {
 		r.Unread = pdftext.Unread{Cause: pdftext.TooLong, Reason: fmt.Sprintf("it has more than %d blocks of text", most)}
 	}
-	r.Text.Cut = r.Unread.Cause == pdftext.TooLong
+	t.Cut = r.Unread.Cause == pdftext.TooLong
 }
 
 func read(ctx context.Context, body []byte, contentType, url string, opts Options) (*Result, error) {
@@ -284,6 +287,7 @@ func (x *extraction) obey(s *htmltext.Scanner) {
 func (x *extraction) scan(body []byte, o htmltext.Options) *htmltext.Scanner {
 	o.Images, o.Forms, o.Anchors, o.Scripts = x.opts.Images, x.opts.Forms, x.opts.Anchors, x.opts.Scripts
 	o.RobotsName = robotsName(x.opts.RobotsName)
+	o.MaxBlocks = formats.Default.Blocks
 	o.MaxLinks = min(x.opts.MaxLinks, 1<<24) * candidatesPerLink
 	x.scanner.Options = o
 	x.scanner.Scan(body)
@@ -302,6 +306,7 @@ func (x *extraction) take(t *webrace.Text) {
 	x.Text = &webrace.Text{
 		Bytes:  append([]byte(nil), t.Bytes...),
 		Blocks: append([]webrace.Block(nil), t.Blocks...),
+		Cut:    t.Cut,
 	}
 }
 

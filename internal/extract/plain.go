@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/formats"
 )
 
 const space = " \t\n\f\r"
@@ -46,6 +47,9 @@ func (x *extraction) block(text []byte, field webrace.Field) {
 		text = bytes.ReplaceAll(text, []byte{0}, nil)
 	}
 	text = bytes.Trim(text, space)
+	if len(x.text.Blocks) > formats.Default.Blocks { // one beyond the limit tells that there is more
+		return
+	}
 	if len(text) == 0 || len(x.text.Bytes)+len(text) >= math.MaxInt32 {
 		return
 	}

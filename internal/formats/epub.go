@@ -124,7 +124,7 @@ func (w *writer) chapter(page []byte) bool {
 	if err != nil {
 		text = page
 	}
-	s := &htmltext.Scanner{Options: htmltext.Options{XHTML: true, MaxLinks: w.limits.Links}}
+	s := &htmltext.Scanner{Options: htmltext.Options{XHTML: true, MaxLinks: w.limits.Links, MaxBlocks: w.limits.Blocks + 1 - len(w.Text.Blocks)}}
 	s.Scan(text)
 	for _, b := range s.Text.Blocks {
 		if b.Field != webrace.FieldTitle && !w.block(s.Text.Slice(b), b.Field) {

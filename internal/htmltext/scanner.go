@@ -31,6 +31,8 @@ type Options struct {
 	Scripts  bool // the reader's scripts run: what is in noscript is not shown
 	MaxLinks int  // the most links gathered; the rest is counted in Skipped; 0 is no limit
 
+	MaxBlocks int // the most blocks of text; behind them, links alone are gathered; 0 is no limit
+
 	RobotsName string // in lower case: whose meta elements count beside those for all robots; empty for none
 }
 

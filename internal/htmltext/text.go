@@ -101,9 +101,12 @@ func (s *Scanner) endBlock() {
 		end--
 	}
 	start := s.block + skipSpace(text[s.block:end], 0) // a reference may have given white space
-	if start == end {
+	switch {
+	case start == end:
 		s.Text.Bytes = text[:s.block]
-	} else {
+	case s.MaxBlocks > 0 && len(s.Text.Blocks) >= s.MaxBlocks:
+		s.Text.Bytes, s.Text.Cut = text[:s.block], true
+	default:
 		s.Text.Blocks = append(s.Text.Blocks, webrace.Block{Start: int32(start), End: int32(end), Field: s.field})
 		s.Text.Bytes = append(text[:end], '\n')
 		s.block = len(s.Text.Bytes)

@@ -1,0 +1,97 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace/internal/formats"
+	"github.com/webrace/webrace/internal/pdftext"
+	"github.com/webrace/webrace/internal/testutil"
+)
+
+// TestAmplification reads each construct of pages, feeds, XML, mail and text.
+func TestAmplification(t *testing.T) {
+	repeated, times := testutil.Repeated, strings.Repeat
+	const (
+		html, xml, text, rss, mail = "text/html", "text/xml", "text/plain", "application/rss+xml", "message/rfc822"
+		feed                       = `<rss><channel>`
+		multipart                  = "Content-Type: multipart/mixed; boundary=b\n\n"
+	)
+	for _, c := range []struct {
+		contentType string
+		testutil.Construct
+	}{
+		{html, repeated("paragraphs", "", "<p>a", "")},
+		{html, repeated("cells", "<table>", "<td>a", "")},
+		{html, repeated("elements in elements", "", "<div>", "")},
+		{html, repeated("words between elements", "", "<b>a</b> ", "")},
+		{html, repeated("attributes", "<p", ` a%d="b"`, ">")},
+		{html, repeated("attributes without values", "<p", ` a`, ">")},
+		{html, repeated("links", "", `<a href="%d">a</a>`, "")},
+		{html, repeated("links to one page", "", `<a href="#%d">`, "")},
+		{html, repeated("links with anchors that do not end", "", `<a href=x>a`, "")},
+		{html, repeated("bases", "", `<base href="/%d/">`, "")},
+		{html, repeated("references", "", "&amp;", "")},
+		{html, repeated("references that are none", "", "&a", "")},
+		{html, repeated("comments", "", "<!--", "")},
+		{html, repeated("comments that end oddly", "", "<!--->--!>", "")},
+		{html, repeated("angles", "", "<", "")},
+		{html, repeated("tags that do not end", "", "<a ", "")},
+		{html, repeated("attributes that do not end", "", `<a b="`, "")},
+		{html, repeated("scripts", "", "<script>", "")},
+		{html, repeated("pictures in text", "", "<svg><title>", "")},
+		{html, repeated("titles", "", "<title>a</title>", "")},
+		{html, repeated("meta", "", "<meta name=robots content=index>", "")},
+		{html, repeated("blanks", "<p>a", " ", "")},
+		{text, repeated("lines", "", "a\n", "")},
+		{text, repeated("paragraphs of text", "", "a\n\n", "")},
+		{xml, repeated("elements of XML", "<a>", "<b>a</b>", "</a>")},
+		{xml, repeated("elements in elements of XML", "", "<a>", "")},
+		{xml, repeated("attributes of XML", "<a", ` a%d="b"`, "/>")},
+		{xml, repeated("entities", "<!DOCTYPE a [", `<!ENTITY a%d "b">`, "]><a>")},
+		{xml, repeated("CDATA", "<a>", "<![CDATA[a]]>", "</a>")},
+		{rss, repeated("items", feed, "<item><title>a</title><link>http://h/%d</link></item>", "")},
+		{rss, repeated("pages in items", feed, "<item><description>&lt;p&gt;a</description></item>", "")},
+		{rss, repeated("items in items", feed, "<item>", "")},
+		{"application/feed+json", repeated("items of JSON", `{"version":"https://jsonfeed.org/version/1.1","items":[`, `{"id":"%d","content_html":"<p>a"},`, `{}]}`)},
+		{mail, repeated("fields", "", "A%d: b\n", "\n\na")},
+		{mail, repeated("lines of a field", "Subject: a\n", " b\n", "\n\na")},
+		{mail, repeated("words in a charset", "Subject: ", "=?utf-8?q?a?= ", "\n\na")},
+		{mail, repeated("addresses", "To: ", "a@b.c, ", "\n\na")},
+		{mail, repeated("comments in addresses", "To: ", "(", "\n\na")},
+		{mail, repeated("parts", multipart, "--b\n\na\n", "--b--\n")},
+		{mail, repeated("parts in parts", "", "Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n", "")},
+		{mail, repeated("mail in mail", "", "Content-Type: message/rfc822\n\n", "")},
+		{mail, repeated("pages in mail", multipart, "--b\nContent-Type: text/html\n\n<p>a\n", "--b--\n")},
+		{mail, repeated("lines of a coding", "Content-Transfer-Encoding: quoted-printable\n\n", "=41=\n", "")},
+		{mail, repeated("lines in base 64", "Content-Transfer-Encoding: base64\n\n", "YWFhYWFhYWFh\n", "")},
+		{html, repeated("long words", "<p>", times("a", 1000)+" ", "")},
+	} {
+		testutil.Amplify(t, c.Construct, func(body []byte) bool {
+			r, err := Document(body, c.contentType, "http://h/", Options{Anchors: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Unread.Cause != ""
+		})
+	}
+}
+
+// No document has more blocks than the limit, whatever it is of.
+func TestHostileBlocksAreBounded(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 18
+	for contentType, document := range map[string]string{
+		"text/html": strings.Repeat("<p>a", most+1), "text/plain": strings.Repeat("a\n\n", most+1), "text/xml": "<a>" + strings.Repeat("<p>a</p>", most+1),
+		"application/json": "[" + strings.Repeat("1,", most) + "1]", "text/csv": strings.Repeat("1\n", most+1),
+	} {
+		r, err := Document([]byte(document), contentType, "http://h/", Options{})
+		if err != nil || len(r.Text.Blocks) != most || most != formats.Default.Blocks || !r.Text.Cut || r.Unread.Cause != pdftext.TooLong {
+			t.Errorf("%s: %d blocks, %v, %+v, %v", contentType, len(r.Text.Blocks), r.Text.Cut, r.Unread, err)
+		}
+		cut := len(document) - len(document)/most
+		if r, err = Document([]byte(document[:cut/2]), contentType, "http://h/", Options{}); err != nil || r.Text.Cut {
+			t.Errorf("%s: half of it is cut: %+v, %v", contentType, r.Unread, err)
+		}
+	}
+}
