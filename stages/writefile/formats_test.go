@@ -136,14 +136,14 @@ func TestACompressedFileIsMendedAfterACrash(t *testing.T) {
 	if err := os.WriteFile(o.Path, []byte("something else"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&stage{options: o}).Open(t.Context()); err == nil || content(t, o.Path) != "something else" {
+	if err := (&output{options: o}).Open(t.Context()); err == nil || content(t, o.Path) != "something else" {
 		t.Errorf("a file that is no gzip file was taken: %v", err)
 	}
 }
 
 func TestALargeFileMakesRoomForAnother(t *testing.T) {
 	o := Options{Path: filepath.Join(t.TempDir(), "out.csv.gz"), Format: "csv", Gzip: true, RotateSize: 1}
-	s := &stage{options: o}
+	s := &output{options: o}
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestALargeFileMakesRoomForAnother(t *testing.T) {
 func TestAnOldFileMakesRoomForAnother(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{options: Options{Path: path, Format: "text", RotatePeriod: pipeline.Duration(time.Hour)}}
+		s := &output{options: Options{Path: path, Format: "text", RotatePeriod: pipeline.Duration(time.Hour)}}
 		if err := s.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}

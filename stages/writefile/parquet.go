@@ -31,13 +31,13 @@ const mostColumns = 1000
 const rowsInGroup = 20_000
 
 // completeParquet makes a file of the rows that were gathered, and forgets them.
-func (s *stage) completeParquet(now time.Time) error {
-	rows, path := s.part(), s.options.Path
-	if s.size == 0 {
+func (o *output) completeParquet(now time.Time) error {
+	rows, path := o.part(), o.options.Path
+	if o.size == 0 {
 		return os.Remove(rows)
 	}
 	draft := path + ".new"
-	columns, err := columnsOf(rows, s.options.Columns)
+	columns, err := columnsOf(rows, o.options.Columns)
 	if err == nil {
 		err = writeParquet(draft, rows, columns)
 	}
@@ -65,11 +65,11 @@ func syncDir(path string) error {
 }
 
 // appendRow adds a row to those that are gathered: a record, or the fields of another value.
-func (s *stage) appendRow(lines []byte, value any) ([]byte, error) {
+func (o *output) appendRow(lines []byte, value any) ([]byte, error) {
 	if record, ok := value.(pipeline.Record); ok {
-		return s.encoder.Append(lines, record)
+		return o.encoder.Append(lines, record)
 	}
-	kind, fields, _, err := codec.Encode(value, s.options.Columns...)
+	kind, fields, _, err := codec.Encode(value, o.options.Columns...)
 	if err == nil && (len(fields) < len("{}") || fields[0] != '{' || string(fields) == "{}") {
 		err = fmt.Errorf("parquet takes records, and what has fields, got %s", kind)
 	}

@@ -153,7 +153,7 @@ func TestParquetAfterACrash(t *testing.T) {
 func TestParquetIsRotated(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := &stage{options: Options{Path: filepath.Join(dir, "out.parquet"), Format: "parquet", RotateSize: 20}}
+	s := &output{options: Options{Path: filepath.Join(dir, "out.parquet"), Format: "parquet", RotateSize: 20}}
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,25 +14,25 @@ import (
 )
 
 // rotate puts a file that is large or old enough aside, and begins another.
-func (s *stage) rotate(now time.Time) error {
-	large := s.options.RotateSize > 0 && s.size >= int64(s.options.RotateSize)
-	old := s.options.RotatePeriod > 0 && now.Sub(s.began) >= time.Duration(s.options.RotatePeriod)
-	if s.failed != nil || !s.regular || s.size == 0 || !large && !old {
+func (o *output) rotate(now time.Time) error {
+	large := o.options.RotateSize > 0 && o.size >= int64(o.options.RotateSize)
+	old := o.options.RotatePeriod > 0 && now.Sub(o.began) >= time.Duration(o.options.RotatePeriod)
+	if o.failed != nil || !o.regular || o.size == 0 || !large && !old {
 		return nil
 	}
-	err := s.file.Close()
+	err := o.file.Close()
 	switch {
 	case err != nil:
-	case s.options.Format == "parquet":
-		err = s.completeParquet(now)
+	case o.options.Format == "parquet":
+		err = o.completeParquet(now)
 	default:
-		err = os.Rename(s.options.Path, aside(s.options.Path, now))
+		err = os.Rename(o.options.Path, aside(o.options.Path, now))
 	}
-	s.size = 0
-	if err = errors.Join(err, s.begin()); err != nil {
-		s.failed = fmt.Errorf("put %s aside: %w", s.options.Path, err)
+	o.size = 0
+	if err = errors.Join(err, o.begin()); err != nil {
+		o.failed = fmt.Errorf("put %s aside: %w", o.options.Path, err)
 	}
-	return s.failed
+	return o.failed
 }
 
 // aside names a file that is put aside: out.jsonl.gz becomes out-20060102T150405.000.jsonl.gz, with a number

@@ -27,7 +27,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Path   string `toml:"path" doc:"the file to write"`
+	Path   string `toml:"path" doc:"the file to write; {{EXPRESSION}} stands for a value of each item, as in out/{{host}}-{{day}}.csv: none leads out of the folder"`
 	Format string `toml:"format" doc:"jsonl: a JSON value a line; text: a text a line; csv: a record a row; parquet: likewise, in a file that is made when the run ends or rotate says so; xml: one document of annotations" enum:"jsonl,text,csv,parquet,xml" deprecated:"lines=jsonl"`
 
 	Columns      []string          `toml:"columns" doc:"with csv and parquet: the fields that are written; empty: those in the file's first row, or of the first record, in the order of the CSV that it was read from, and with parquet those of all records. Without it, a record with another field is not written to csv, but fails"`
@@ -41,27 +41,36 @@ func init() {
 		Type:    "write-file",
 		Summary: "writes what it is given to a file, as JSON lines, text, CSV, Parquet or XML",
 		Doc: "Lines are appended and are on disk before their items are acknowledged. Of a list, as `batch` makes it, each element is a line. " +
+			"A path with values, which name a field or are an expression, makes a file for each; what no name of a file may have is written as %XX, and a value that is empty fails. " +
 			"XML takes annotations only; the document replaces the file of that name when the run ends. Rows of Parquet are gathered in a file beside it, which has " +
 			"the name with .part, until a file is made of them; one that has the name is put aside then. A column is of booleans, of numbers or of texts if all its values are, or else of JSON; numbers are doubles, or integers of 64 bits where a double would change one, or else JSON.",
 		In:     pipeline.Kinds(pipeline.KindOf[any]()),
 		Effect: "write it to a file",
 		Batch:  pipeline.Batch{Count: 256, Period: pipeline.Duration(100 * time.Millisecond)},
-	}, Options{Format: "jsonl"}, func(o Options, _ *pipeline.Env) (any, error) { return &stage{options: o}, nil })
+	}, Options{Format: "jsonl"}, newStage)
 }
 
-// NeededParts says that all of an item is written; of CSV with columns, these.
+// NeededParts says that all of an item is written; of CSV with columns, these, and what the path names.
 func (o Options) NeededParts() []pipeline.Part {
 	if len(o.Columns) == 0 {
 		return []pipeline.Part{pipeline.AllParts}
 	}
 	parts, _ := pipeline.PartsOfFields(o.Columns...)
-	return parts
+	path, _ := parsePath(o.Path)
+	return append(parts, path.parts()...)
 }
 
 // Validate refuses to write nowhere.
 func (o Options) Validate() error {
 	if o.Path == "" {
 		return &pipeline.OptionError{Option: "path", Err: errors.New("is not set: name the file to write")}
+	}
+	path, err := parsePath(o.Path)
+	if err == nil && o.Format == "xml" && path.varies() {
+		err = errors.New(`with format = "xml", which is one document, there is one file, and no {{…}} in its path`)
+	}
+	if err != nil {
+		return &pipeline.OptionError{Option: "path", Err: err}
 	}
 	if o.Format != "csv" && o.Format != "parquet" && len(o.Columns) > 0 {
 		return &pipeline.OptionError{Option: "columns", Err: errors.New(`goes with format = "csv" and "parquet"`)}
@@ -103,7 +112,7 @@ func (o Options) InputKinds() []pipeline.Kind {
 	return pipeline.Kinds(pipeline.KindOf[any]())
 }
 
-// CheckNames refuses columns that nothing that comes has.
+// CheckNames refuses columns, and values of the path, that nothing that comes has.
 func (o Options) CheckNames(given []pipeline.Kind) error {
 	rows := slices.Clone(given)
 	for i, kind := range rows {
@@ -113,14 +122,16 @@ func (o Options) CheckNames(given []pipeline.Kind) error {
 			return nil // lists of what is not known
 		}
 	}
-	var all []error
+	path, _ := parsePath(o.Path)
+	all := path.checkNames(rows)
 	for i, name := range o.Columns {
 		all = append(all, expression.CheckField(fmt.Sprintf("columns.%d", i), name, rows))
 	}
 	return errors.Join(all...)
 }
 
-type stage struct {
+// output is one of the files that are written.
+type output struct {
 	options Options
 
 	mu      sync.Mutex
@@ -137,26 +148,21 @@ type stage struct {
 
 const mostKept = 1 << 20 // bytes of memory that is used again
 
-var (
-	_ pipeline.BatchProcessor = (*stage)(nil)
-	_ pipeline.Opener         = (*stage)(nil)
-	_ pipeline.Closer         = (*stage)(nil)
-	_ pipeline.Checker        = (*stage)(nil)
-)
-
 const (
 	xmlHead = `<acis xmlns="` + xmlschema.Namespace + `">` + "\n"
 	xmlFoot = "</acis>\n"
 )
 
 // part is where an XML document is written until it is complete.
-func (s *stage) part() string { return s.options.Path + ".part" }
+func (o *output) part() string { return o.options.Path + rowsBeside }
+
+const rowsBeside = ".part"
 
 // Check finds out whether the file can be written. It is not made.
-func (s *stage) Check(context.Context) error {
-	path := s.options.Path
+func (o *output) Check(context.Context) error {
+	path := o.options.Path
 	err := writable.File(path)
-	if (s.options.Format == "xml" || s.options.Format == "parquet") && err == nil {
+	if (o.options.Format == "xml" || o.options.Format == "parquet") && err == nil {
 		err = writable.Dir(filepath.Dir(path)) // where it stands until it is complete
 	}
 	if err != nil {
@@ -166,32 +172,32 @@ func (s *stage) Check(context.Context) error {
 }
 
 // Open opens the file.
-func (s *stage) Open(context.Context) error {
-	if err := os.MkdirAll(filepath.Dir(s.options.Path), 0o755); err != nil {
+func (o *output) Open(context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(o.options.Path), 0o755); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.written = make(map[string]bool)
-	return s.begin()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.written = make(map[string]bool)
+	return o.begin()
 }
 
 // begin opens the file, and mends what a crash has left at its end.
-func (s *stage) begin() error {
-	path, mode, head := s.options.Path, os.O_APPEND, ""
+func (o *output) begin() error {
+	path, mode, head := o.options.Path, os.O_APPEND, ""
 	switch {
-	case s.options.Format == "xml":
-		path, mode, head = s.part(), os.O_TRUNC, xmlHead
-	case s.options.Format == "parquet":
-		path = s.part()
+	case o.options.Format == "xml":
+		path, mode, head = o.part(), os.O_TRUNC, xmlHead
+	case o.options.Format == "parquet":
+		path = o.part()
 		if err := truncateToLines(path); err != nil {
 			return fmt.Errorf("mend %s: %w", path, err)
 		}
-	case s.options.Gzip:
+	case o.options.Gzip:
 		if err := truncateToMembers(path); err != nil {
 			return fmt.Errorf("mend %s: %w", path, err)
 		}
-	case s.options.Format == "csv":
+	case o.options.Format == "csv":
 		if err := truncateToRows(path); err != nil {
 			return fmt.Errorf("mend %s: %w", path, err)
 		}
@@ -203,19 +209,19 @@ func (s *stage) begin() error {
 		return err
 	}
 	info, err := file.Stat()
-	s.file, s.regular, s.began = file, err == nil && info.Mode().IsRegular(), time.Now()
-	if s.regular {
-		s.size = info.Size()
+	o.file, o.regular, o.began = file, err == nil && info.Mode().IsRegular(), time.Now()
+	if o.regular {
+		o.size = info.Size()
 	}
-	if s.columns = s.options.Columns; s.options.Format == "csv" && s.size > 0 {
-		if s.columns, err = headerOf(path, s.options.Gzip); err != nil {
+	if o.columns = o.options.Columns; o.options.Format == "csv" && o.size > 0 {
+		if o.columns, err = headerOf(path, o.options.Gzip); err != nil {
 			return fmt.Errorf("read the header of %s: %w", path, err)
 		}
 	}
 	if head == "" {
 		return nil
 	}
-	return s.write([]byte(head))
+	return o.write([]byte(head))
 }
 
 // cutOff reports whether a crash has left the file's last line without an end.
@@ -235,32 +241,32 @@ func cutOff(path string) bool {
 }
 
 // ProcessBatch writes a group of values, without those that cannot be, and waits for the disk once.
-func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.rotate(time.Now()); err != nil {
+func (o *output) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline.Emitter) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.rotate(time.Now()); err != nil {
 		return err
 	}
-	s.lines = s.lines[:0]
+	o.lines = o.lines[:0]
 	failed := make([]error, len(its))
-	columns, ids := s.columns, []string(nil)
+	columns, ids := o.columns, []string(nil)
 	for i, it := range its {
-		before, columnsBefore, idsBefore := len(s.lines), columns, len(ids)
+		before, columnsBefore, idsBefore := len(o.lines), columns, len(ids)
 		for value := range values(it) {
-			if failed[i] = s.add(value, it.Meta, &columns, &ids); failed[i] != nil {
-				s.lines, columns, ids = s.lines[:before], columnsBefore, ids[:idsBefore]
+			if failed[i] = o.add(value, it.Meta, &columns, &ids); failed[i] != nil {
+				o.lines, columns, ids = o.lines[:before], columnsBefore, ids[:idsBefore]
 				break
 			}
 		}
 	}
-	if err := s.write(s.lines); err != nil {
+	if err := o.write(o.lines); err != nil {
 		return err
 	}
-	if s.columns = columns; cap(s.lines) > mostKept {
-		s.lines = nil
+	if o.columns = columns; cap(o.lines) > mostKept {
+		o.lines = nil
 	}
 	for _, id := range ids {
-		s.written[id] = true
+		o.written[id] = true
 	}
 	if slices.ContainsFunc(failed, func(err error) bool { return err != nil }) {
 		return &pipeline.GroupError{Errs: failed}
@@ -269,24 +275,24 @@ func (s *stage) ProcessBatch(_ context.Context, its []*pipeline.Item, _ pipeline
 }
 
 // add adds the line of a value to those of the group.
-func (s *stage) add(value any, meta map[string]string, columns, ids *[]string) (err error) {
-	if aci, ok := value.(*xmlschema.ACI); ok && s.options.Format == "xml" {
-		if s.written[aci.ID] || slices.Contains(*ids, aci.ID) {
+func (o *output) add(value any, meta map[string]string, columns, ids *[]string) (err error) {
+	if aci, ok := value.(*xmlschema.ACI); ok && o.options.Format == "xml" {
+		if o.written[aci.ID] || slices.Contains(*ids, aci.ID) {
 			return nil
 		}
 		*ids = append(*ids, aci.ID)
 	}
-	switch s.options.Format {
+	switch o.options.Format {
 	case "csv":
 		var line []byte
-		line, *columns, err = row(value, *columns, meta["columns"], len(s.options.Columns) > 0, s.size == 0 && len(s.lines) == 0)
-		s.lines = append(s.lines, line...)
+		line, *columns, err = row(value, *columns, meta["columns"], len(o.options.Columns) > 0, o.size == 0 && len(o.lines) == 0)
+		o.lines = append(o.lines, line...)
 	case "parquet":
-		s.lines, err = s.appendRow(s.lines, value)
+		o.lines, err = o.appendRow(o.lines, value)
 	default:
-		s.lines, err = s.encode(s.lines, value)
+		o.lines, err = o.encode(o.lines, value)
 	}
-	s.lines = append(s.lines, '\n')
+	o.lines = append(o.lines, '\n')
 	return err
 }
 
@@ -298,36 +304,36 @@ func values(it *pipeline.Item) iter.Seq[any] {
 	return slices.Values([]any{it.Value})
 }
 
-func (s *stage) write(lines []byte) error {
-	if s.failed != nil {
-		return s.failed
+func (o *output) write(lines []byte) error {
+	if o.failed != nil {
+		return o.failed
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	if s.options.Gzip {
+	if o.options.Gzip {
 		lines = compressed(lines)
 	}
-	n, err := s.file.Write(lines)
-	s.size += int64(n)
-	if err == nil && s.regular {
-		err = s.file.Sync()
+	n, err := o.file.Write(lines)
+	o.size += int64(n)
+	if err == nil && o.regular {
+		err = o.file.Sync()
 	}
 	if err != nil {
-		s.failed = fmt.Errorf("write %s: %w", s.options.Path, err)
+		o.failed = fmt.Errorf("write %s: %w", o.options.Path, err)
 	}
-	return s.failed
+	return o.failed
 }
 
 // encode adds a line to others.
-func (s *stage) encode(lines []byte, value any) ([]byte, error) {
+func (o *output) encode(lines []byte, value any) ([]byte, error) {
 	switch text, isText := value.(string); {
-	case s.options.Format == "text" && isText:
+	case o.options.Format == "text" && isText:
 		return append(lines, oneLine.Replace(text)...), nil
-	case s.options.Format == "text":
+	case o.options.Format == "text":
 		return lines, fmt.Errorf("text takes texts, got %T", value)
-	case s.options.Format != "xml":
-		return s.encoder.Append(lines, value)
+	case o.options.Format != "xml":
+		return o.encoder.Append(lines, value)
 	}
 	aci, ok := value.(*xmlschema.ACI)
 	if !ok {
@@ -339,26 +345,38 @@ func (s *stage) encode(lines []byte, value any) ([]byte, error) {
 
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
-// Close completes the file.
-func (s *stage) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.file == nil {
+// pause closes the file, to be opened again. Of Parquet, the rows stay where they are.
+func (o *output) pause() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file == nil {
 		return nil
 	}
-	xml := s.options.Format == "xml"
-	if xml {
-		_ = s.write([]byte(xmlFoot)) // which is what fails below
+	err := errors.Join(o.failed, o.file.Close())
+	o.file = nil
+	return err
+}
+
+// Close completes the file.
+func (o *output) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file == nil {
+		return nil
 	}
-	err := errors.Join(s.failed, s.file.Close())
-	s.file = nil
+	xml := o.options.Format == "xml"
+	if xml {
+		_ = o.write([]byte(xmlFoot)) // which is what fails below
+	}
+	err := errors.Join(o.failed, o.file.Close())
+	o.file = nil
 	switch {
-	case err == nil && s.options.Format == "parquet":
-		return s.completeParquet(time.Now())
+	case err == nil && o.options.Format == "parquet":
+		return o.completeParquet(time.Now())
 	case !xml:
 		return err
 	case err != nil:
-		return errors.Join(err, os.Remove(s.part()))
+		return errors.Join(err, os.Remove(o.part()))
 	}
-	return os.Rename(s.part(), s.options.Path)
+	return os.Rename(o.part(), o.options.Path)
 }

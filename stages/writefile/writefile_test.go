@@ -73,7 +73,7 @@ func TestALineCutOffByACrashSpoilsNoOther(t *testing.T) {
 
 func TestLinesAreInTheFileWhenTheyAreAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.jsonl")
-	s := &stage{options: Options{Path: path, Format: "jsonl"}}
+	s := &output{options: Options{Path: path, Format: "jsonl"}}
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestXMLReplacesTheOldDocumentOnlyWhenItIsComplete(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{options: Options{Path: path, Format: "xml"}}
+	s := &output{options: Options{Path: path, Format: "xml"}}
 	if err := s.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestADocumentThatCannotBeCompletedReplacesNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{options: Options{Path: path, Format: "xml"}}
+	s := &output{options: Options{Path: path, Format: "xml"}}
 	err := s.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestAPathThatCannotBeMadeIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"jsonl", "xml"} {
-		s := &stage{options: Options{Path: filepath.Join(file, "below"), Format: format}}
+		s := &output{options: Options{Path: filepath.Join(file, "below"), Format: format}}
 		if err := s.Open(t.Context()); err == nil {
 			t.Errorf("%s: opened", format)
 		}

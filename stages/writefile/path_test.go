@@ -1,0 +1,203 @@
+package writefile
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/stagetest"
+)
+
+// files returns what is in a folder, by names relative to it.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		all[filepath.ToSlash(name)] = content(t, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestAPathHasValuesOfItems(t *testing.T) {
+	r := func(host any, n int) pipeline.Record { return pipeline.Record{"host": host, "n": n} }
+	dir := t.TempDir()
+	o := Options{Path: filepath.Join(dir, "{{host}}", "{{host}}-{{n % 2}}.csv"), Format: "csv"}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	got := try(t, o, r("a", 1), r("b", 2), pipeline.List{r("a", 3), r("b", 4)}, r(nil, 5), r("", 6), pipeline.List{r("a", 7), r("", 8)}, r("../../x", 9))
+	want := map[string]string{
+		"a/a-1.csv": "host,n\na,1\na,3\n", "b/b-0.csv": "host,n\nb,2\nb,4\n",
+		"%2E.%2F..%2Fx/%2E.%2F..%2Fx-1.csv": "host,n\n../../x,9\n",
+	}
+	if all := files(t, dir); !reflect.DeepEqual(all, want) {
+		t.Errorf("got %q", all)
+	}
+	if len(got.Failures) != 3 || !strings.Contains(got.Failures[0].Error(), "{{host}}") || !strings.Contains(got.Failures[0].Error(), "is empty") {
+		t.Errorf("failures %v", got.Failures)
+	}
+}
+
+func TestADayIsAValue(t *testing.T) {
+	dir := t.TempDir()
+	try(t, Options{Path: filepath.Join(dir, "{{at[:10]}}.txt"), Format: "jsonl"}, pipeline.Record{"at": "2026-11-28T08:00:00Z"})
+	if all := files(t, dir); all["2026-11-28.txt"] == "" {
+		t.Errorf("got %q", all)
+	}
+}
+
+func TestFewFilesAreOpenAtATime(t *testing.T) {
+	dir := t.TempDir()
+	for format, ending := range map[string]string{"csv": "csv", "text": "txt", "parquet": "parquet"} {
+		o := Options{Path: filepath.Join(dir, "{{n % 120}}."+ending), Format: format}
+		if format == "text" {
+			o.Path = filepath.Join(dir, "{{value}}."+ending)
+		}
+		made, err := newStage(o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := made.(*stage)
+		if err := s.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for round := range 2 {
+			var its []*pipeline.Item
+			for n := range 120 {
+				var value any = pipeline.Record{"n": float64(n + 120*round)}
+				if format == "text" {
+					value = fmt.Sprint("x", n)
+				}
+				its = append(its, &pipeline.Item{Value: value})
+			}
+			if err := s.ProcessBatch(t.Context(), its, nil); err != nil {
+				t.Fatal(err)
+			}
+			if s.open.Len() > mostOpen {
+				t.Errorf("%d files are open", s.open.Len())
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := files(t, dir)
+	for n := range 120 {
+		if got, want := all[fmt.Sprintf("%d.csv", n)], fmt.Sprintf("n\n%d\n%d\n", n, n+120); got != want {
+			t.Fatalf("file %d has %q, want %q", n, got, want)
+		}
+		if got, want := all[fmt.Sprintf("x%d.txt", n)], fmt.Sprintf("x%d\nx%d\n", n, n); got != want {
+			t.Fatalf("text %d is %q, want %q", n, got, want)
+		}
+		rows, err := parquet.ReadFile[struct {
+			N *float64 `parquet:"n,optional"`
+		}](filepath.Join(dir, fmt.Sprintf("%d.parquet", n)))
+		if err != nil || len(rows) != 2 || *rows[1].N != float64(n+120) {
+			t.Fatalf("parquet %d has %v, %v", n, rows, err)
+		}
+	}
+	if len(all) != 3*120 {
+		t.Errorf("there are %d files", len(all))
+	}
+}
+
+// Where the system takes two names for one file, as those that differ in case, it has one header.
+func TestTwoNamesOfOneFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(dir, "a.csv"), filepath.Join(dir, "A.csv")); err != nil {
+		t.Skip("no two names of one file here:", err)
+	}
+	r := func(name string, n int) pipeline.Record { return pipeline.Record{"name": name, "n": n} }
+	for _, name := range []string{"a", "A", "a"} {
+		try(t, Options{Path: filepath.Join(dir, "{{name}}.csv"), Format: "csv"}, r(name, 1), r("A", 2), r("a", 3))
+	}
+	if got, want := content(t, filepath.Join(dir, "a.csv")), "n,name\n2,A\n1,a\n3,a\n1,A\n2,A\n3,a\n2,A\n1,a\n3,a\n"; len(got) != len(want) || strings.Count(got, "n,name") != 1 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestARotatedFileOfAPathWithValues(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Path: filepath.Join(dir, "{{host}}.csv"), Format: "csv", RotateSize: 1}
+	for n := range 2 {
+		try(t, o, pipeline.Record{"host": "a", "n": n})
+	}
+	if all := files(t, dir); len(all) != 2 || all["a.csv"] != "host,n\na,1\n" {
+		t.Errorf("got %q", all)
+	}
+}
+
+func TestRowsThatACrashHasLeftBecomeFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "old.parquet.part"), []byte("{\"host\":\"old\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	try(t, Options{Path: filepath.Join(dir, "{{host}}.parquet"), Format: "parquet"}, pipeline.Record{"host": "new"})
+	all := files(t, dir)
+	if len(all) != 2 || all["old.parquet"] == "" || all["new.parquet"] == "" {
+		t.Errorf("there are %d files", len(all))
+	}
+}
+
+func TestConformanceOfAPathWithValues(t *testing.T) {
+	o := Options{Path: filepath.Join(t.TempDir(), "{{a}}.jsonl"), Format: "jsonl"}
+	stagetest.Run(t, stagetest.Case{Type: "write-file", Options: o, Inputs: []any{pipeline.Record{"a": 1}, pipeline.Record{"a": 2}}})
+}
+
+func TestPathsAreValidated(t *testing.T) {
+	for path, format := range map[string]string{"{{a": "jsonl", "{{}}": "jsonl", "{{a +}}": "jsonl", "{{a}}.xml": "xml"} {
+		var fault *pipeline.OptionError
+		if err := (Options{Path: path, Format: format}).Validate(); !errors.As(err, &fault) || fault.Option != "path" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// FuzzNameOf wants a name of one file in one folder, on every system, and another one for each value.
+func FuzzNameOf(f *testing.F) {
+	for _, seed := range []string{"a", "..", ".", "a/b", `a\b`, "\x00", "con", "NUL.txt", "com1 .x", "a.", "a ", "%2F", "ä", "\xff", "a:b", "~", "lpt¹", "-", " "} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		name, err := nameOf(value)
+		if (err != nil) != (value == "") {
+			t.Fatalf("%q: %v", value, err)
+		}
+		if err != nil {
+			return
+		}
+		if back, err := url.PathUnescape(name); err != nil || back != value {
+			t.Errorf("%q became %q, which means %q", value, name, back)
+		}
+		stem, _, _ := strings.Cut(name, ".")
+		if filepath.Base(name) != name || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\<>:"|?*`) || name[0] == '.' ||
+			strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || isReserved(strings.TrimRight(stem, " ")) || !utf8.ValidString(name) {
+			t.Errorf("%q became %q", value, name)
+		}
+		for _, r := range name {
+			if r < ' ' || r == 0x7F {
+				t.Errorf("%q became %q", value, name)
+			}
+		}
+	})
+}
