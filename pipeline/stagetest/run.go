@@ -17,8 +17,11 @@ type trial struct {
 	s       *suite
 	mu      sync.Mutex
 	ends    []int // how often the lease of each input ended
+	ended   int   // of how many it has
 	wrong   []Violation
 	letters pipeline.DeadLettersInMemory
+
+	allEnded func() // called when the last of them has; may be nil
 }
 
 // checkRun runs the stage on its inputs to the end.
@@ -193,16 +196,21 @@ func (s *suite) mustEnd(run *pipeline.Run, rule Rule, when string) {
 	run.Cancel()
 }
 
-// feed gives each input once.
+// feed gives each input once, with the key that it has in every run.
 func (s *suite) feed(t *trial) pipeline.Source {
 	return feederFunc(func(ctx context.Context, out pipeline.Emitter) error {
 		for i, v := range s.Inputs {
 			it := pipeline.NewItem(v, func(pipeline.Outcome) {
 				t.mu.Lock()
 				defer t.mu.Unlock()
-				t.ends[i]++
+				if t.ends[i]++; t.ends[i] == 1 {
+					t.ended++
+				}
+				if t.ended == len(s.Inputs) && t.allEnded != nil {
+					t.allEnded()
+				}
 			})
-			if err := out.Emit(ctx, it); err != nil {
+			if err := out.Emit(ctx, it.From("stagetest", uint64(i))); err != nil {
 				return err
 			}
 		}

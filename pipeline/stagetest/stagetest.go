@@ -15,6 +15,7 @@
 //   - answers a value of a kind it does not take with an error, not a panic;
 //   - can be closed without having been opened, and twice;
 //   - leaves no goroutine behind;
+//   - changes nothing outside when an item comes again after a crash, if the case says what it does there;
 //   - and, if it is a queue, puts without waiting for a take, and ends when it is sealed and empty.
 package stagetest
 
@@ -36,6 +37,11 @@ type Case struct {
 	Resources *pipeline.Resources // what it finds by pipeline.Resource, and states in memory if there are none; may be nil
 	Registry  *pipeline.Registry  // where the type is registered; nil: pipeline.DefaultRegistry
 	Patience  time.Duration       // how long it may take over anything; 0: 10 s
+
+	// Effect returns what the stage has done outside, such as the rows of a table, in a form that can be compared:
+	// after its inputs have been dealt with, and after a crash that forgot so and had them come again. Nil: it does
+	// nothing there.
+	Effect func() (any, error)
 }
 
 // Rule names something that a stage owes.
@@ -53,6 +59,7 @@ const (
 	RefusesOthers      Rule = "answers a value of another kind with an error"
 	Closes             Rule = "closes twice, and without being opened"
 	LeavesNoGoroutine  Rule = "leaves no goroutine behind"
+	RepeatsNothing     Rule = "does nothing twice when an item comes again"
 	PutsWithoutWaiting Rule = "puts without waiting for a taker"
 	EndsWhenSealed     Rule = "ends when it is sealed and empty"
 )
@@ -89,7 +96,7 @@ func Check(c Case) []Violation {
 	s := &suite{Case: c}
 	s.warmUp()
 	for _, check := range []func(){
-		s.checkDescription, s.checkClosing, s.checkQueue, s.checkRun, s.checkCancelled, s.checkDrained, s.checkOtherKinds,
+		s.checkDescription, s.checkClosing, s.checkQueue, s.checkRun, s.checkCancelled, s.checkDrained, s.checkOtherKinds, s.checkRepeated,
 	} {
 		before := goroutines()
 		check()

@@ -58,8 +58,11 @@ func stored(t *testing.T, store *control.Store) (acis []*xmlschema.ACI) {
 }
 
 func TestConformance(t *testing.T) {
-	r, _, _ := opened(t, t.TempDir())
-	stagetest.Run(t, stagetest.Case{Type: "aci-emit", Inputs: []any{aci("a"), aci("b"), aci("a")}, Resources: r})
+	r, store, _ := opened(t, t.TempDir())
+	stagetest.Run(t, stagetest.Case{
+		Type: "aci-emit", Inputs: []any{aci("a"), aci("b"), aci("a")}, Resources: r,
+		Effect: func() (any, error) { return stored(t, store), nil },
+	})
 }
 
 func TestAnnotationsAreStoredOnce(t *testing.T) {

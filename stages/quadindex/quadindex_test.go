@@ -43,9 +43,13 @@ func directory(t *testing.T) (*pipeline.Resources, *quads.Store) {
 }
 
 func TestConformance(t *testing.T) {
-	resources, _ := directory(t)
+	resources, store := directory(t)
 	stagetest.Run(t, stagetest.Case{Type: "quad-index", Resources: resources, Inputs: []any{
 		said("http://example.org/a", 1, `"x"`), said("http://example.org/b", 1),
+	}, Effect: func() (any, error) {
+		a, _ := quadsOf(t, store, "http://example.org/a")
+		b, _ := quadsOf(t, store, "http://example.org/b")
+		return []quads.Record{a, b}, nil
 	}})
 }
 
