@@ -313,7 +313,7 @@ func Text(result any) string {
 	case int:
 		return strconv.Itoa(r)
 	case float64:
-		return strconv.FormatFloat(r, 'f', -1, 64)
+		return written(r)
 	case json.Number:
 		return r.String()
 	case time.Time:

@@ -51,7 +51,7 @@ var (
 
 // replacing are functions that take the place of some of the language which lose what was written.
 var replacing = []function{
-	{"string", func(args ...any) (any, error) { return written(args[0]), nil }, new(func(any) string)},
+	{"string", toString, new(func(any) string)},
 	{"fromJSON", fromJSON, new(func(string) any)},
 	{"uniq", unique, new(func(any) []any)},
 }
@@ -380,10 +380,18 @@ func listOf(v any) ([]any, error) {
 	return all, nil
 }
 
-// written writes a value as text: numbers as JSON has them.
-func written(v any) string {
-	if f, ok := v.(float64); ok && !math.IsNaN(f) && !math.IsInf(f, 0) {
-		return string(number.Append(nil, f))
+// written writes a number as JSON has it.
+func written(f float64) string {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return fmt.Sprint(f)
 	}
-	return fmt.Sprint(v)
+	return string(number.Append(nil, f))
+}
+
+// toString is the function string: numbers are written as in JSON, and anything else as in the language.
+func toString(args ...any) (any, error) {
+	if f, ok := args[0].(float64); ok {
+		return written(f), nil
+	}
+	return fmt.Sprint(args[0]), nil
 }

@@ -28,7 +28,7 @@ import (
 type Options struct {
 	Size      pipeline.Duration `toml:"size" doc:"the length of a window of time, by the clock: windows of 1h begin at full hours (UTC)"`
 	Slide     pipeline.Duration `toml:"slide" doc:"with size: a window begins each so often; 0s is size, so that windows do not overlap"`
-	Time      string            `toml:"time" doc:"with size: an expression, the time of an item by which it is counted, as in RFC 3339, a date, or in seconds since 1970; empty: when it comes"`
+	Time      string            `toml:"time" is:"expression" doc:"with size: an expression, the time of an item by which it is counted, as in RFC 3339, a date, or in seconds since 1970; empty: when it comes"`
 	Lateness  pipeline.Duration `toml:"lateness" doc:"with time: how long a window waits for items after one came that is as late as its end, by their time"`
 	Count     int               `toml:"count" doc:"the items of a window that is not of time"`
 	Step      int               `toml:"step" doc:"with count: a window begins after so many items; 0 is count"`

@@ -150,8 +150,8 @@ func TestAggregatesOfNumbers(t *testing.T) {
 		records = append(records, string(text))
 	}
 	want := []string{
-		`{"all":[1,1],"closed":"end","key":"2","least":1,"most":9223372036854775807,"prices":2,"sum":9223372036854776000}`,
-		`{"all":[1.10,1.2,1.100],"closed":"end","key":"1","least":1.10,"most":2882429806056571125,"prices":3.4,"sum":5764859612113142252}`,
+		`{"all":[1,1],"closed":"end","key":2,"least":1,"most":9223372036854775807,"prices":2,"sum":9223372036854776000}`,
+		`{"all":[1.10,1.2,1.100],"closed":"end","key":1,"least":1.10,"most":2882429806056571125,"prices":3.4,"sum":5764859612113142252}`,
 	}
 	if slices.Sort(records); !slices.Equal(records, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(records, "\n"), strings.Join(want, "\n"))

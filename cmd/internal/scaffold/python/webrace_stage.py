@@ -27,7 +27,7 @@ ABI = 1
 LENGTHS = struct.Struct("<II")
 KEEP = {"keep": True}
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_decode = json.JSONDecoder(parse_float=lambda text: _number(text)).raw_decode
+_decode = json.JSONDecoder(parse_float=lambda text: _number(text), parse_int=lambda text: _whole(text)).raw_decode
 _item_begins = re.compile(rb'\{"type":"item","id":(\d+),"kind":"([^"\\]*)","value":').match  # as webrace writes it
 
 # What a field is where it is left out, for the kinds there were when this file was written; None has no zero value.
@@ -91,6 +91,10 @@ def _number(text):
     number, Number.seen = Number(number), True
     number.text = text
     return number
+
+
+def _whole(text):
+    return int(text) if text != "-0" else _number(text)
 
 
 class Item:
