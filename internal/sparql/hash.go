@@ -1,5 +1,7 @@
 package sparql
 
+import "math"
+
 // hashTable holds the solutions of an operator that is run by itself, in a row of its own, by two of its variables.
 type hashTable struct {
 	x         *execution
@@ -20,9 +22,14 @@ type hashTable struct {
 
 // build runs the operator, unless it has been run in the same graph before.
 func (h *hashTable) build(row []ID) {
-	if h.built && (h.graph == 0 || h.in == row[h.graph]) {
-		return
+	if !h.built || h.graph != 0 && h.in != row[h.graph] {
+		h.buildWithin(row, math.MaxInt, math.MaxInt)
 	}
+}
+
+// buildWithin reports whether there were so many solutions at most, and they took so many bytes. Of more nothing is
+// kept.
+func (h *hashTable) buildWithin(row []ID, most, mostBytes int) bool {
 	h.x.keep(-h.bytes)
 	h.built, h.bytes, h.count = true, 0, 0
 	h.rows, h.next, h.first = h.rows[:0], h.next[:0], map[[2]ID]int32{}
@@ -38,7 +45,13 @@ func (h *hashTable) build(row []ID) {
 		h.count++
 		size := 8*len(h.variables) + 48
 		if h.bytes += size; !h.x.keep(size) {
-			return
+			return false
+		}
+		if h.count > most || h.bytes > mostBytes {
+			h.inner.undo()
+			h.x.keep(-h.bytes)
+			h.rows, h.built, h.bytes = nil, false, 0
+			return false
 		}
 	}
 	h.next = make([]int32, h.count)
@@ -50,6 +63,7 @@ func (h *hashTable) build(row []ID) {
 		}
 		h.first[key] = int32(i)
 	}
+	return h.x.err == nil
 }
 
 func (h *hashTable) key(of func(variable) ID) (key [2]ID) {

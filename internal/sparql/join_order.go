@@ -74,19 +74,19 @@ func composite(n node) bool {
 }
 
 // choose takes the next part out of those that wait.
-func (o *joinOrder) choose() node {
+func (o *joinOrder) choose() part {
 	best := 0
 	for i := 0; i < len(o.parts) && o.x.step(); i++ {
 		if i > 0 && o.better(&o.parts[i], &o.parts[best]) {
 			best = i
 		}
 	}
-	n := o.parts[best].node
+	chosen := o.parts[best]
 	o.parts = slices.Delete(o.parts, best, best+1)
-	for _, v := range n.binds().possible.list() {
+	for _, v := range chosen.binds().possible.list() {
 		o.possible[v]--
 	}
-	return n
+	return chosen
 }
 
 func (o *joinOrder) better(a, b *part) bool {
@@ -171,7 +171,7 @@ func (o *joinOrder) boundPlaces(n node) (shared bool, places int) {
 }
 
 // place makes a part the next level, with the conditions that can be looked at there.
-func (o *joinOrder) place(n node) {
+func (o *joinOrder) place(n part) {
 	binds := n.binds()
 	after := o.env.certain.union(binds.certain)
 	ready, waiting := split(o.waiting, func(c *condition) bool {
@@ -187,9 +187,10 @@ func (o *joinOrder) place(n node) {
 	o.env = o.env.behind(binds)
 }
 
-func (o *joinOrder) level(n node, ready []condition) operator {
+func (o *joinOrder) level(chosen part, ready []condition) operator {
+	n := chosen.node
 	if t, ok := n.(*tripleNode); ok {
-		return o.filtered(o.scan(t, o.env), ready, o.env)
+		return o.filtered(o.adaptive(t, o.scan(t, o.env), o.env, chosen.estimate), ready, o.env)
 	}
 	_, isSelect := n.(*selectNode)
 	_, isGraph := n.(*graphNode)
@@ -230,7 +231,7 @@ func (o *joinOrder) bindGraph() {
 	}
 }
 
-func (p *planner) scan(n *tripleNode, env environment) operator {
+func (p *planner) scan(n *tripleNode, env environment) *scanOp {
 	op := &scanOp{x: p.x, bindings: bindings{row: env.row}, graph: env.graph, not: p.x.idsOf(n.not)}
 	for i, one := range [...]place{n.subject, n.predicate, n.object} {
 		op.variables[i], op.constants[i] = one.variable, p.x.id(one.term)
