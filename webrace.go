@@ -99,6 +99,7 @@ type Links struct {
 	Via       Via      // how they were found
 	Redirects int      // where Via stays on the level: how many such steps in a row, this one included
 	Permanent bool     // for [ViaRedirect]: the server says that it is for good (301, 308)
+	Again     bool     // for [ViaRedirect]: other cookies go there now than when it was asked last, so that it may answer otherwise
 	Score     uint8    // how promising they are, to a crawl in the order of best-first; 0 leaves it to the frontier
 	URLs      []string // absolute, normalized, each once, in document order
 

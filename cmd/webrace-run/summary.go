@@ -138,7 +138,7 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline, all string) {
 	}
 	first, total := store.LastFailures(pipeline)
 	var lines []string
-	started := make(map[string]bool)
+	started, said := make(map[string]bool), make(map[string]bool)
 	for start, err := range store.LastStarts(pipeline) {
 		if err != nil {
 			return
@@ -147,7 +147,7 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline, all string) {
 		if start.Failed == "" || started[url] {
 			continue
 		}
-		started[url] = true
+		started[url], said[start.Failed] = true, true
 		lines = append(lines, url+": "+withoutURL(start.Failed, url))
 		if !slices.ContainsFunc(first, func(f frontier.Failure) bool { return f.URL == url }) {
 			total++ // it was refused, or is tried again in the next run
@@ -155,7 +155,11 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline, all string) {
 	}
 	slices.SortFunc(first, func(a, b frontier.Failure) int { return strings.Compare(a.URL, b.URL) })
 	for _, f := range first {
-		if !started[f.URL] {
+		switch {
+		case started[f.URL]:
+		case said[f.Visit.Error] && f.Visit.Status < 400: // a start leads there, and says so
+			total--
+		default:
 			lines = append(lines, f.URL+": "+withoutURL(f.Visit.Error, f.URL))
 		}
 	}

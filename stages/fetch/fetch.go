@@ -171,6 +171,7 @@ type stage struct {
 	limiter      *hostLimiter
 	subresources *loadingcache.Cache[*httpclient.Subresource]
 	jars         *credentials.Jars
+	cookiesSent  *sentCookies
 	broker       func() (*credentials.Broker, error) // opened by the first request with credentials
 	requests     func() (httprequest.Source, error)  // opened by the first that is no plain GET
 }
@@ -205,6 +206,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		limiter:      limiter,
 		subresources: loadingcache.New[*httpclient.Subresource](subresourcesMemory),
 		jars:         &credentials.Jars{},
+		cookiesSent:  newSentCookies(),
 		broker:       sync.OnceValues(func() (*credentials.Broker, error) { return openBroker(o, env) }),
 		requests:     sync.OnceValues(func() (httprequest.Source, error) { return openRequests(env) }),
 	}, nil
@@ -274,6 +276,8 @@ type exchange struct {
 	unauthorized string                        // why the answer says that they do not do
 	session      int                           // of an account that is logged in to by a form; 0 before that
 	asking       *asking                       // nil for a plain GET
+	sent         string                        // its cookies
+	setsCookies  bool                          // the answer does
 }
 
 // ask makes the request, if robots.txt allows it and the host has a slot for it.
@@ -340,7 +344,9 @@ func (x *exchange) once(ctx context.Context) (*httpclient.Response, error) {
 		x.target.Method, x.target.Body = x.asking.method, x.asking.body
 	}
 	began := time.Now()
-	answer, err := x.client.Get(ctx, x.target, x.fields(), int(x.options.MaxBody))
+	fields := x.fields()
+	x.sent = fields.Get("Cookie")
+	answer, err := x.client.Get(ctx, x.target, fields, int(x.options.MaxBody))
 	x.endSlot(slot, answer, err, began, x.crawlDelay)
 	return answer, err
 }

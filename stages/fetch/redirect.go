@@ -5,10 +5,56 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/stages/internal/httpclient"
 )
+
+// mostRedirected is of how many URLs that redirected it is remembered which cookies they were sent.
+const mostRedirected = 10_000
+
+// sentCookies are the cookies that URLs were sent which redirected, so that one that is redirected back to is asked
+// again once it would be sent others.
+type sentCookies struct {
+	mu    sync.Mutex
+	byURL *simplelru.LRU[string, string]
+}
+
+func newSentCookies() *sentCookies {
+	byURL, err := simplelru.NewLRU[string, string](mostRedirected, nil)
+	if err != nil {
+		panic(err) // the size is positive
+	}
+	return &sentCookies{byURL: byURL}
+}
+
+// note notes what a URL was sent, and returns what another was sent, if that redirected.
+func (s *sentCookies) note(url, cookies, to string) (sent string, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byURL.Add(url, cookies)
+	return s.byURL.Get(to)
+}
+
+// sendsOthers reports whether a URL that the request is redirected to would be sent other cookies now than when it
+// redirected itself. What came before this process is not known; then the cookies of this answer decide.
+func (x *exchange) sendsOthers(to string) bool {
+	if !x.keepsCookies() {
+		return false
+	}
+	target, err := httpclient.ParseTarget(to)
+	if err != nil {
+		return false
+	}
+	now := x.jars.Of(place(target)).Field(place(target))
+	if sent, known := x.cookiesSent.note(x.req.URL, x.sent, to); known {
+		return sent != now
+	}
+	return x.setsCookies && now != ""
+}
 
 // isRedirect says whether an answer sends its reader elsewhere. A choice of several (300) does so only
 // if it names a favourite.

@@ -298,7 +298,7 @@ func (s *stage) Put(ctx context.Context, it *pipeline.Item) error {
 		if v.Scores != nil && s.unscored.CompareAndSwap(true, false) {
 			s.env.Logger.Warn(`links come with scores, which only the order best-first looks at: set frontier.order = "best-first"`)
 		}
-		s.offer(v, it.Hold())
+		s.offer(v, it)
 		return nil
 	}
 	return fmt.Errorf("takes webrace.Request or *webrace.Links, got %T", it.Value)
@@ -370,7 +370,8 @@ func (s *stage) started(url string, round frontier.Round) {
 	}
 }
 
-func (s *stage) offer(links *webrace.Links, done func(error)) {
+func (s *stage) offer(links *webrace.Links, it *pipeline.Item) {
+	done := it.Hold()
 	s.env.Counter("offered").Add(int64(len(links.URLs)))
 	s.queue.Offer(links, func(o frontier.Offered, err error) {
 		s.env.Counter("accepted").Add(int64(o.Accepted))
@@ -383,8 +384,25 @@ func (s *stage) offer(links *webrace.Links, done func(error)) {
 			s.env.Counter("landed").Add(int64(o.Landed))
 			s.env.Logger.Info("start redirected: its crawl goes on from there", "from", links.From, "to", links.URLs[0])
 		}
+		if why := s.leadsNowhere(links, o); why != "" {
+			it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = why }))
+		}
 		done(err)
 	})
+}
+
+// leadsNowhere says why no document can come of a redirect; empty if one may.
+func (s *stage) leadsNowhere(links *webrace.Links, o frontier.Offered) string {
+	switch {
+	case links.Via != webrace.ViaRedirect:
+	case o.Circle == links.From:
+		return frontier.InACircle + ", to itself"
+	case o.Circle != "":
+		return frontier.InACircle + ": " + o.Circle
+	case o.Refused[frontier.Redirects] > 0:
+		return fmt.Sprintf("redirects further, to %s, which would be more than %d redirects in a row (frontier.redirects)", links.URLs[0], links.Redirects-1)
+	}
+	return ""
 }
 
 // Take returns the next URL that is due.

@@ -42,6 +42,7 @@ type links struct {
 	Via       string      `json:"via,omitzero" doc:"how they were found: link, redirect, refresh, canonical, sitemap, robots (a sitemap that robots.txt names) or feed"`
 	Redirects int         `json:"redirects,omitzero" doc:"how many redirects in a row, this one included"`
 	Permanent bool        `json:"permanent,omitzero" doc:"the redirect is for good"`
+	Again     bool        `json:"again,omitzero" doc:"of a redirect: other cookies go there now than when it was asked last"`
 	Score     uint8       `json:"score,omitzero" doc:"how promising they are, 0 to 255"`
 	URLs      []string    `json:"urls,omitzero" doc:"absolute and normalized, each once"`
 	Changed   []time.Time `json:"changed,omitzero" doc:"when each of the URLs was last changed, as a sitemap or feed says"`
@@ -53,7 +54,7 @@ type links struct {
 
 func encodeLinks(l *webrace.Links) (links, []byte) {
 	h := links{
-		From: l.From, Reach: encodeReach(l.Reach), Via: string(l.Via), Redirects: l.Redirects, Permanent: l.Permanent, Score: l.Score,
+		From: l.From, Reach: encodeReach(l.Reach), Via: string(l.Via), Redirects: l.Redirects, Permanent: l.Permanent, Again: l.Again, Score: l.Score,
 		URLs: l.URLs, Changed: l.Changed, Scores: convert(l.Scores, func(s uint8) uint16 { return uint16(s) }),
 		Anchors: l.Anchors, Text: (*pageText)(l.Text),
 	}
@@ -75,7 +76,7 @@ func decodeLinks(l links, _ []byte) (*webrace.Links, error) {
 	}
 	return &webrace.Links{
 		From: l.From, Reach: decodeReach(l.Reach), Via: webrace.Via(l.Via), Redirects: l.Redirects,
-		Permanent: l.Permanent, Score: l.Score, URLs: l.URLs, Changed: l.Changed,
+		Permanent: l.Permanent, Again: l.Again, Score: l.Score, URLs: l.URLs, Changed: l.Changed,
 		Scores: convert(l.Scores, func(s uint16) uint8 { return uint8(s) }), Anchors: l.Anchors, Text: text,
 	}, nil
 }

@@ -14,6 +14,7 @@ type Offered struct {
 	Accepted int
 	Refused  [reasons]int // by [Reason]
 	Landed   int          // crawls whose start led there, out of its scope
+	Circle   string       // the URLs by which a redirect leads back to where it is from, parted by commas; empty if it does not
 }
 
 // Offer queues the URLs that a document points to, and never waits: done is called once, with what came
@@ -52,6 +53,7 @@ type offer struct {
 	result     Offered
 	from       urlID // the document that points to them
 	hits       hits  // of rules, to be counted with it
+	again      bool  // a redirect may be answered otherwise than before in this round
 }
 
 // candidate is a URL, and at which distance which crawls come to it.
@@ -65,6 +67,7 @@ type candidate struct {
 	start     bool        // of a crawl
 	trusted   bool        // by a rule, or as a start: it is held against no trap
 	respelled bool        // another spelling was redirected to this one
+	again     bool        // it may answer otherwise than by the redirect that it answered in this round
 	bids      []bid
 }
 
@@ -78,8 +81,8 @@ type bid struct {
 // redirect is where a URL was redirected to. It is kept, because no document is stored that could tell
 // the crawls that come to the URL later in the round.
 type redirect struct {
-	from   urlID
-	target string
+	from        urlID
+	url, target string
 }
 
 // admitted is a URL that some crawls may follow, before it is known whether they have come to it.
@@ -98,11 +101,11 @@ type admitted struct {
 // way, but for the starts of crawls. Most links are repeats, so what only a new URL needs comes last. So many sitemaps
 // in a row lead to them.
 func (q *Queue) newOffer(l *webrace.Links, sitemaps int) *offer {
-	o := &offer{q: q}
+	o := &offer{q: q, again: l.Again}
 	var room [128]admitted
 	for secret, bids := range q.bids(l, sitemaps) {
 		if l.Via == webrace.ViaRedirect && len(l.URLs) == 1 && len(bids) > 0 {
-			o.redirect = &redirect{identify(secret, l.From), l.URLs[0]}
+			o.redirect = &redirect{identify(secret, l.From), l.From, l.URLs[0]}
 		}
 		o.from = identify(secret, l.From)
 		list := room[:0]
@@ -116,8 +119,11 @@ func (q *Queue) newOffer(l *webrace.Links, sitemaps int) *offer {
 			}
 			list = append(list, a)
 		}
-		list, known := q.seen.without(list)
-		o.result.Refused[Repeat] += known
+		if o.redirect == nil { // else it may be a circle
+			var known int
+			list, known = q.seen.without(list)
+			o.result.Refused[Repeat] += known
+		}
 		o.add(l, secret, list, sitemaps)
 	}
 	return o
@@ -216,6 +222,7 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted, sitemaps i
 		o.candidates = append(o.candidates, candidate{
 			item:     item{id: identify(secret, a.url), url: a.url, from: l.From, redirects: redirects, sitemaps: sitemaps, score: a.score, changed: a.changed},
 			identity: a.identity, secret: secret, host: hostOf(a.host), hash: a.hash, trusted: a.trusted, respelled: a.respelled, bids: a.bids,
+			again: o.again,
 		})
 		c := &o.candidates[len(o.candidates)-1]
 		if c.root = c.id; c.identity != c.url {
@@ -250,6 +257,7 @@ func (o *offer) apply(ch *changes) error {
 		if len(rec.marks) > 0 && rec.redirect != r.target {
 			rec.redirect, rec.dirty = r.target, true
 		}
+		ch.q.redirected(r.from)
 	}
 	for i := range o.candidates {
 		why, err := ch.accept(&o.candidates[i])
@@ -266,6 +274,9 @@ func (o *offer) apply(ch *changes) error {
 			o.result.Accepted++
 			continue
 		case Repeat:
+			if o.result.Circle, err = ch.circle(o.redirect, &o.candidates[i]); err != nil {
+				return err
+			}
 		default:
 			o.candidates[i].bids = nil // no crawl has come to it: there is nothing to remember
 		}
@@ -290,7 +301,12 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 			return why, err
 		}
 	}
+	cand.again = cand.again && rec.redirect != ""
 	news, full := c.mark(rec, cand)
+	if cand.again {
+		rec.redirect, rec.dirty = "", true
+		news = c.q.repeat(cand.item) || news
+	}
 	if says != nil && len(rec.marks) > 0 {
 		says.spell(rec, cand.url)
 	}
@@ -338,7 +354,7 @@ func (c *changes) mark(rec *record, cand *candidate) (news, full bool) {
 			m = rec.addMark(b.crawl.number)
 			b.crawl.known.Add(1)
 		}
-		if m.round == b.round && m.distance <= b.distance {
+		if m.round == b.round && m.distance <= b.distance && (m.queued || !cand.again) {
 			continue
 		}
 		news = true

@@ -109,9 +109,14 @@ func (c *changes) end(l *Lease, e *ending) error {
 	if again {
 		return c.delay(rec, l.item, rec.place.level, e.retryAt)
 	}
+	it := l.item
+	repeat := l.repeated()
+	if repeat != nil {
+		it = *repeat
+	}
 	for _, s := range l.served {
 		m := rec.addMark(s.crawl.number)
-		if m.round == s.round && m.distance >= s.distance {
+		if m.round == s.round && m.distance >= s.distance && repeat == nil {
 			c.await(s.crawl, m, false)
 			if e.refused {
 				m.round = 0
@@ -133,7 +138,7 @@ func (c *changes) end(l *Lease, e *ending) error {
 		if err != nil {
 			return err
 		}
-		return c.enqueue(rec, l.item, l.host, at)
+		return c.enqueue(rec, it, l.host, at)
 	}
 	c.forget(rec)
 	return nil

@@ -25,8 +25,11 @@ type Lease struct {
 	record  *record // of the URL, as of the last commit that was shown; the committer keeps it so
 	hint    Hint    // that decided whether it is asked for
 
-	slot  bool // of its host; guarded by the queue's lock
-	ended atomic.Bool
+	slot       bool // of its host; guarded by the queue's lock
+	ended      atomic.Bool
+	redirected bool  // the URL answered so; guarded by the queue's lock
+	repeat     *item // the URL is queued again as this, because it may answer otherwise by now; guarded by the queue's lock
+
 	again []again // the URL came up while it was out; guarded by the queue's lock
 	hits  hits    // of rules, by what was offered for it; guarded by the queue's lock
 }
@@ -189,13 +192,18 @@ func (l *Lease) describe(within []mark, on *host, now time.Time) (err error) {
 		}
 	}
 	secret := l.served[0].crawl.now.Load().Secret
-	gone := q.gone(secret, l.item.url, visit)
+	gone := q.gone(secret, l.item.url, visit) || l.mayAnswerOtherwise(visit)
 	l.request = webrace.Request{
 		URL: l.item.url, From: l.item.from, Redirects: l.item.redirects, Secret: secret, Visit: visit,
 		Stored: !gone && l.answers(visit, on, now),
 	}
 	l.request.Reach, err = q.reach(within)
 	return err
+}
+
+// mayAnswerOtherwise reports whether the last visit found a redirect that does not hold any more.
+func (l *Lease) mayAnswerOtherwise(v *webrace.Visit) bool {
+	return v != nil && v.Error == "" && isRedirect(v.Status) && l.record.redirect == ""
 }
 
 // recordOf returns the record of the URL of an item in the window: if the item says all of it, without

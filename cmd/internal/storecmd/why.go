@@ -3,6 +3,7 @@ package storecmd
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,10 +169,15 @@ func instant(t time.Time) *time.Time {
 // longestChain is how many redirects are followed.
 const longestChain = 20
 
-// chain returns where a URL is redirected to, and from there on, as it was found at the last visits.
+// chain returns where a URL is redirected to, and from there on, as it was found at the last visits. Of a circle it
+// ends with the first URL that comes again.
 func (f frontiers) chain(ctx context.Context, s urlStatus) (chain []string, err error) {
+	first := s.URL
 	for s.Moved != "" && s.redirected() && len(chain) < longestChain && ctx.Err() == nil {
-		chain = append(chain, s.Moved)
+		seen := s.Moved == first || slices.Contains(chain, s.Moved)
+		if chain = append(chain, s.Moved); seen {
+			break
+		}
 		next, err := f.statuses(s.Moved)
 		if err != nil {
 			return nil, err

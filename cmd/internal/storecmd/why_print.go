@@ -3,6 +3,7 @@ package storecmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,9 @@ func (a *answer) lines(now time.Time) (lines []string) {
 		add(d.Unread != "", "its text was not read, or not whole: %s", d.Unread)
 		add(d.Canonical != "", "it declares %s to be its canonical URL", d.Canonical)
 	}
-	add(len(a.Redirects) > 0, "it leads to %s", strings.Join(a.Redirects, ", then "))
+	if len(a.Redirects) > 0 && !strings.HasPrefix(a.Error, frontier.InACircle) {
+		lines = append(lines, "it leads to "+a.chain())
+	}
 	add(a.Paused, "its host is paused: webrace-store frontier resume")
 	if a.HostAt != nil && a.HostAt.After(now) {
 		add(a.HostWhy == "", "its host may be asked again at %s", moment(*a.HostAt))
@@ -64,6 +67,15 @@ func (a *answer) lines(now time.Time) (lines []string) {
 		add(r.Comment != "", "of rule %d is said: %s", r.Number, r.Comment)
 	}
 	return lines
+}
+
+// chain says where the redirects lead.
+func (a *answer) chain() string {
+	way, last := a.Redirects[:len(a.Redirects)-1], a.Redirects[len(a.Redirects)-1]
+	if last == a.URL || slices.Contains(way, last) {
+		last = "back to " + last
+	}
+	return strings.Join(append(slices.Clone(way), last), ", then ")
 }
 
 func (c cameFrom) sentence() string {

@@ -22,7 +22,7 @@ var redirects = []Case{
 	{
 		Name: "redirect-to-itself", Does: "redirects a page to itself",
 		Lay:    func(s *Site) { s.handle(bad, to(bad)) },
-		Expect: Expect{Counters: some{"fetch.redirects": 1}, Why: says{bad: "redirected elsewhere (status 302)"}, Asked: 1},
+		Expect: Expect{Counters: some{"errors": 1, "fetch.redirects": 1}, Why: says{bad: "gave no document: redirects in a circle, to itself"}, Asked: 1},
 	},
 	{
 		Name: "redirect-loop", Does: "redirects a page to another, and that back",
@@ -30,7 +30,10 @@ var redirects = []Case{
 			s.handle(bad, to("/bad-2"))
 			s.hide("/bad-2", to(bad))
 		},
-		Expect: Expect{Counters: some{"fetch.redirects": 2}, Why: says{bad: "redirected elsewhere", "/bad-2": "redirected elsewhere"}, Asked: 2},
+		Expect: Expect{
+			Counters: some{"errors": 1, "fetch.redirects": 2},
+			Why:      says{bad: "redirected elsewhere", "/bad-2": "gave no document: redirects in a circle: "}, Asked: 2,
+		},
 	},
 	{
 		Name: "redirect-chain", Does: "redirects each page to the next, without end", Options: []string{"frontier.redirects=5"},
@@ -42,8 +45,8 @@ var redirects = []Case{
 			})
 		},
 		Expect: Expect{
-			Counters: some{"fetch.redirects": 6, "frontier.refused_redirects": 1},
-			Why:      says{"/bad/5": "redirected elsewhere", "/bad/6": "never accepted"}, Asked: 6,
+			Counters: some{"errors": 1, "fetch.redirects": 6, "frontier.refused_redirects": 1},
+			Why:      says{"/bad/5": "gave no document: redirects further, to ", "/bad/6": "never accepted"}, Asked: 6,
 		},
 	},
 	{
@@ -137,7 +140,10 @@ var redirects = []Case{
 			safe.hide("/bad", to(s.URL+bad))
 			s.handle(bad, to(safe.URL+"/bad"))
 		},
-		Expect: Expect{Counters: some{"fetch.redirects": 2}, Why: says{bad: "redirected elsewhere", "other:/bad": "redirected elsewhere"}, Asked: 2},
+		Expect: Expect{
+			Counters: some{"errors": 1, "fetch.redirects": 2},
+			Why:      says{bad: "redirected elsewhere", "other:/bad": "gave no document: redirects in a circle: "}, Asked: 2,
+		},
 	},
 	{
 		Name: "everything-redirects-home", Does: "redirects 300 pages to the start",
