@@ -7,9 +7,11 @@ import (
 	"github.com/webrace/webrace/pipeline/codec"
 )
 
+const failureKind = "failure"
+
 func init() {
 	codec.Register(codec.Codec[*Failure, failureHeader]{
-		Name: "failure", Doc: "an item that a stage failed on, and why", Body: "the body of the value",
+		Name: failureKind, Doc: "an item that a stage failed on, and why", Body: "the body of the value",
 		Encode: encodeFailure, Decode: decodeFailure, Own: ownFailure,
 	})
 }

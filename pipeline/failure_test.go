@@ -241,3 +241,15 @@ func TestStagesOpenInOrderAndCloseInReverse(t *testing.T) {
 		t.Errorf("failed open: %v, %v", err, log)
 	}
 }
+
+// A failure is written as kinds.md has it by whatever writes JSON, and is read again.
+func TestAFailureIsWrittenByTheNamesOfItsKind(t *testing.T) {
+	written, err := json.Marshal([]any{&Failure{Stage: "s", Value: Record{"a": "b"}, Err: errBroken, Attempts: 2}})
+	if want := `[{"stage":"s","error":"broken","attempts":2,"kind":"record","value":{"a":"b"}}]`; err != nil || string(written) != want {
+		t.Fatalf("%s, %v, want %s", written, err, want)
+	}
+	var read []*Failure
+	if err := json.Unmarshal(written, &read); err != nil || read[0].Stage != "s" || read[0].Err.Error() != "broken" || read[0].Value.(Record)["a"] != "b" {
+		t.Errorf("read %+v, %v", read, err)
+	}
+}

@@ -2,11 +2,12 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // Processor is the interface most stages implement. Process is called once for each item, by as many
@@ -191,14 +192,20 @@ func Reject(ctx context.Context, out Emitter, it *Item, why error) error {
 	return out.EmitTo(ctx, errorsPort, it.With(&Failure{Value: it.Value, Err: why, Attempts: 1}))
 }
 
-// MarshalJSON writes the error as its text, which is all of it that survives being written.
+// MarshalJSON writes the failure by the names of its kind, as every format does. Of the error, its text is all that
+// survives being written.
 func (f *Failure) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Stage    string
-		Error    string
-		Attempts int
-		Value    any
-	}{f.Stage, f.Err.Error(), f.Attempts, f.Value})
+	_, header, _, err := codec.Encode(f)
+	return header, err
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *Failure) UnmarshalJSON(text []byte) error {
+	read, err := codec.Decode(failureKind, text, nil)
+	if err == nil {
+		*f = *read.(*Failure)
+	}
+	return err
 }
 
 // Map makes a processor of a function from one value to another: all that most stages need. A value of

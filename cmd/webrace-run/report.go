@@ -26,6 +26,7 @@ type totals struct {
 	items    int64 // that sources gave
 	noURDs   bool  // a stage that starts the crawls of URDs found none
 	failed   int64 // that stages failed on, or sources could not read
+	buried   int64 // of these, that were kept as dead letters
 	read     int64 // documents of archives
 	broken   int64 // records of archives
 	indexed  int64
@@ -87,6 +88,7 @@ func (t *totals) add(r *pipeline.Report) {
 		t.Fresh += c["fresh"]
 		t.Errors += c["failures"] + s.Errors
 		t.failed += s.Errors
+		t.buried += s.Buried
 		if s.In == 0 {
 			t.items += s.Out
 		}

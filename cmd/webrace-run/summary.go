@@ -76,7 +76,11 @@ func (t *totals) remarks() []string {
 		remarks = append(remarks, cli.Count(t.Deferred, "URL")+" left for the next run, which goes on from here")
 	}
 	if t.failed > 0 {
-		remarks = append(remarks, cli.Count(t.failed, "item")+" could not be processed; webrace-store dlq list shows what was kept of them")
+		remark := cli.Count(t.failed, "item") + " could not be processed"
+		if t.buried > 0 {
+			remark += "; webrace-store dlq list shows what was kept of them"
+		}
+		remarks = append(remarks, remark)
 	}
 	if t.broken > 0 {
 		remarks = append(remarks, cli.Count(t.broken, "broken record")+" passed over; the log says where")

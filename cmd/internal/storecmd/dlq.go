@@ -54,7 +54,7 @@ func jsonOfLetter(l control.DeadLetter) any {
 var letterListing = listing[control.DeadLetter]{
 	header: []string{"id", "time", "pipeline", "stage", "attempts", "replay", "error", "url"},
 	row: func(l control.DeadLetter) []any {
-		return []any{l.ID, l.Time, l.Pipeline, l.Stage, l.Attempts, l.Replay, l.Error, itemOf(l).subject()}
+		return []any{l.ID, l.Time, l.Pipeline, l.Stage, l.Attempts, l.Replay, strings.Join(errorsOf(l), "; "), itemOf(l).subject()}
 	},
 	json: jsonOfLetter,
 	screen: &view[control.DeadLetter]{
@@ -63,6 +63,16 @@ var letterListing = listing[control.DeadLetter]{
 			return []any{l.ID, age(time.Since(l.Time)), l.Stage, itemOf(l).subject(), reasonOf(l)}
 		},
 	},
+}
+
+// errorsOf returns the error that a stage gave up for, and of those that it wraps the ones that say something else.
+func errorsOf(l control.DeadLetter) (said []string) {
+	for line := range strings.SplitSeq(l.Error, "\n") {
+		if !slices.ContainsFunc(said, func(before string) bool { return strings.Contains(before, line) }) {
+			said = append(said, line)
+		}
+	}
+	return said
 }
 
 // reasonOf says in a line why a stage gave up: the outermost error, and whether another try has been asked for.
@@ -168,8 +178,8 @@ func showLetter(w io.Writer, l control.DeadLetter) error {
 	if l.Replay {
 		fmt.Fprintf(w, "  to be processed again when webrace-run %s runs next\n", l.Pipeline)
 	}
-	for cause := range strings.Lines(l.Error) {
-		fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(cause, "\n"))
+	for _, cause := range errorsOf(l) {
+		fmt.Fprintf(w, "  %s\n", cause)
 	}
 	return itemOf(l).show(out, l.Item)
 }
