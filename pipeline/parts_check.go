@@ -53,6 +53,16 @@ func (e *Env) Wants(port string, part Part) bool {
 	return slices.Contains(parts, part) || slices.Contains(parts, AllParts)
 }
 
+// Leads reports whether a port leads to a stage. Outside of a run it does not.
+func (e *Env) Leads(port string) bool {
+	if e.run == nil {
+		return false
+	}
+	e.run.layout.RLock()
+	defer e.run.layout.RUnlock()
+	return slices.ContainsFunc(e.run.graph.Edges, func(edge Edge) bool { return edge.From == e.Stage && edge.Port == port })
+}
+
 // missing returns an error if the value comes without a part that is needed; of a list, if one of its values does.
 func (c *partCheck) missing(value any) error {
 	if list, ok := value.(List); ok {

@@ -20,8 +20,9 @@ import (
 
 // reply is the answer to a request.
 type reply struct {
-	status int
-	after  int // seconds until another attempt makes sense; 0: it does not say
+	status   int
+	after    int  // seconds until another attempt makes sense; 0: it does not say
+	stranger bool // the sender has not shown that it may come
 
 	Items  int           `json:"items"`
 	Error  string        `json:"error,omitzero"`
@@ -44,14 +45,20 @@ func refuse(status int, format string, args ...any) *reply {
 // answer answers one request.
 func (s *stage) answer(w http.ResponseWriter, r *http.Request) {
 	s.env.Counter("requests").Add(1)
-	a := s.take(r)
+	a := s.take(http.NewResponseController(w), r)
 	if a == gone {
 		panic(http.ErrAbortHandler) // to return would answer 200
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if a.status == http.StatusRequestTimeout || a.stranger {
+		h.Set("Connection", "close") // and the rest of the body is not waited for
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	}
 	switch {
+	case a.status == http.StatusUnsupportedMediaType:
+		h.Set("Accept-Encoding", "gzip")
 	case a.status == http.StatusMethodNotAllowed:
 		h.Set("Allow", "POST, PUT")
 	case a.status == http.StatusUnauthorized:
@@ -83,8 +90,13 @@ func (s *stage) count(status int) {
 }
 
 // take takes a request, and returns what to answer.
-func (s *stage) take(r *http.Request) *reply {
-	if a := s.admit(r); a != nil {
+func (s *stage) take(w *http.ResponseController, r *http.Request) *reply {
+	may := s.mayCome(r)
+	if may {
+		prove(r)
+	}
+	if a := s.admit(r, may); a != nil {
+		a.stranger = !may
 		return a
 	}
 	select {
@@ -100,19 +112,21 @@ func (s *stage) take(r *http.Request) *reply {
 	}()
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(s.options.Timeout))
 	defer cancel()
-	values, release, a := s.receive(ctx, r)
+	d, a := s.receive(ctx, w, r)
 	if a != nil {
 		return a
 	}
-	d := newDelivery(values, s.nameOf(r), r.Header.Get("Content-Type"), release)
 	select {
 	case s.arrived <- d:
 	case <-s.ended:
-		release()
+		d.release()
 		return ending()
 	case <-ctx.Done():
-		release()
+		d.release()
 		return late(r, "the pipeline has no room for it; nothing was taken")
+	}
+	if d.wrong != nil {
+		return refuse(http.StatusBadRequest, "%v", d.wrong)
 	}
 	select {
 	case <-d.emitted:
@@ -120,7 +134,7 @@ func (s *stage) take(r *http.Request) *reply {
 		return late(r, "the pipeline has no room for it; what of it was taken goes on")
 	}
 	if s.options.Answer == "accepted" && d.refused() == nil && !s.env.Dry {
-		return &reply{status: http.StatusAccepted, Items: len(values)}
+		return &reply{status: http.StatusAccepted, Items: len(d.values)}
 	}
 	select {
 	case <-d.done:
@@ -156,14 +170,13 @@ func ending() *reply {
 }
 
 // admit refuses a request that is not for us, or not from one of ours.
-func (s *stage) admit(r *http.Request) *reply {
+func (s *stage) admit(r *http.Request, may bool) *reply {
 	switch {
 	case r.URL.Path != s.options.Path:
 		return refuse(http.StatusNotFound, "requests are taken at %s", s.options.Path)
-	case !s.mayCome(r):
-		if s.options.Token.IsZero() {
-			return refuse(http.StatusForbidden, "without a token, requests are taken from programs of this machine, and not from pages that a browser shows")
-		}
+	case !may && s.options.Token.IsZero():
+		return refuse(http.StatusForbidden, "without a token, requests are taken from programs of this machine, and not from pages that a browser shows")
+	case !may:
 		return refuse(http.StatusUnauthorized, "a token is needed: Authorization: Bearer TOKEN")
 	case r.Method != http.MethodPost && r.Method != http.MethodPut:
 		return refuse(http.StatusMethodNotAllowed, "%s brings nothing: send it by POST", r.Method)
@@ -206,6 +219,7 @@ func (s *stage) mayCome(r *http.Request) bool {
 
 // delivery is what a request brings.
 type delivery struct {
+	wrong       error  // why the only value is the whole body, which is left out; nil: it is not
 	values      []any  // that are not given yet: what is, is the pipeline's alone, which may be done with it before the rest
 	name        string // of the request
 	contentType string
@@ -235,6 +249,9 @@ func newDelivery(values []any, name, contentType string, release func()) *delive
 func (d *delivery) emit(ctx context.Context, out pipeline.Emitter) error {
 	defer close(d.emitted)
 	d.release()
+	if d.wrong != nil {
+		return pipeline.Reject(ctx, out, d.item(0), d.wrong)
+	}
 	for i := range d.values {
 		if err := out.Emit(ctx, d.item(i)); err != nil {
 			for rest := i + 1; rest < len(d.values); rest++ {

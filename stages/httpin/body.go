@@ -3,49 +3,94 @@ package httpin
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/webrace/webrace/pipeline"
-	"github.com/webrace/webrace/pipeline/number"
 	"github.com/webrace/webrace/pipeline/recordjson"
 	"github.com/webrace/webrace/stages/internal/seed"
 )
 
-// receive reads the body of a request, and returns what it brings. The bytes of the body are taken from those that may
-// be read at once, until release is called.
-func (s *stage) receive(ctx context.Context, r *http.Request) (values []any, release func(), a *reply) {
+// receive reads the body of a request, and returns what it brings, or the answer if that is nothing. The bytes of the
+// body are taken from those that may be read at once, until the delivery is released.
+func (s *stage) receive(ctx context.Context, w *http.ResponseController, r *http.Request) (*delivery, *reply) {
+	most := int64(s.options.MaxBody)
 	size := r.ContentLength
-	if size < 0 {
-		size = int64(s.options.MaxBody)
+	coding := strings.ToLower(r.Header.Get("Content-Encoding"))
+	if size < 0 || coding != "" {
+		size = most
 	}
 	if err := s.bodies.Acquire(ctx, size); err != nil {
-		return nil, nil, late(r, "there is no room for its body")
+		return nil, late(r, "there is no room for its body")
 	}
-	release = func() { s.bodies.Release(size) }
-	body, err := readAll(http.MaxBytesReader(nil, r.Body, int64(s.options.MaxBody)), r.ContentLength)
+	release := func() { s.bodies.Release(size) }
+	if until, has := ctx.Deadline(); has {
+		_ = w.SetReadDeadline(until)
+	}
+	body, err := readBody(r, coding, most)
+	if err != nil {
+		release()
+		return nil, s.unread(r, err)
+	}
+	_ = w.SetReadDeadline(time.Time{}) // from now on the connection is watched for its end
+	values, err := s.options.values(body)
+	if err != nil && !s.env.Leads("errors") {
+		release()
+		return nil, refuse(http.StatusBadRequest, "%v", err)
+	}
+	if err != nil {
+		values = []any{body}
+	}
+	d := newDelivery(values, s.nameOf(r), r.Header.Get("Content-Type"), release)
+	d.wrong = err
+	return d, nil
+}
+
+// errCoding says that a body is compressed in a way that is not read.
+var errCoding = errors.New("bodies are taken as they are, or compressed with gzip")
+
+// readBody reads a body, which has so many bytes at most, compressed and not.
+func readBody(r *http.Request, coding string, most int64) ([]byte, error) {
+	wire := http.MaxBytesReader(nil, r.Body, most)
+	switch coding {
+	case "", "identity":
+		return readAll(wire, r.ContentLength)
+	case "gzip", "x-gzip":
+		plain, err := gzip.NewReader(wire)
+		if err != nil {
+			return nil, fmt.Errorf("as gzip: %w", err)
+		}
+		body, err := readAll(io.LimitReader(plain, most+1), 0)
+		if err == nil && int64(len(body)) > most {
+			err = &http.MaxBytesError{Limit: most}
+		}
+		return body, err
+	}
+	return nil, fmt.Errorf("Content-Encoding %.40q: %w", coding, errCoding)
+}
+
+// unread is the answer to a request whose body could not be read.
+func (s *stage) unread(r *http.Request, err error) *reply {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		a = s.tooLarge()
-	case err != nil && r.Context().Err() != nil:
-		a = gone
-	case err != nil:
-		a = refuse(http.StatusBadRequest, "the body ends early: %v", err)
-	default:
-		if values, err = s.options.values(body); err != nil {
-			a = refuse(http.StatusBadRequest, "%v", err)
-		}
+		return s.tooLarge()
+	case errors.Is(err, errCoding):
+		return refuse(http.StatusUnsupportedMediaType, "%v", err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return refuse(http.StatusRequestTimeout, "the body has not come in %v (option timeout)", s.options.Timeout)
+	case r.Context().Err() != nil:
+		return gone
 	}
-	if err != nil {
-		release()
-	}
-	return values, release, a
+	return refuse(http.StatusBadRequest, "the body cannot be read: %v", err)
 }
 
 // readAll reads a body, into as much memory as its length is if that is known.
@@ -71,19 +116,18 @@ func (o Options) values(body []byte) ([]any, error) {
 
 // records reads objects of JSON: one, an array of them, or one after the other.
 func records(body []byte) (values []any, err error) {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\uFEFF"))))
-	for {
+	text := bytes.TrimPrefix(body, []byte("\uFEFF"))
+	before := len(body) - len(text)
+	for d := json.NewDecoder(bytes.NewReader(text)); err == nil; {
 		var raw json.RawMessage
-		err := d.Decode(&raw)
-		if errors.Is(err, io.EOF) {
-			break
+		if err = d.Decode(&raw); err == nil {
+			values, err = addRecords(values, raw, before+int(d.InputOffset())-len(raw))
+		} else if !errors.Is(err, io.EOF) {
+			err = fmt.Errorf("record %d, before byte %d: %w", len(values), before+int(d.InputOffset()), err)
 		}
-		if err == nil {
-			values, err = addRecords(values, raw)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("record %d, before byte %d: %w", len(values), d.InputOffset(), err)
-		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
 	}
 	if len(values) == 0 {
 		return nil, errors.New("the body holds no record: send an object of JSON, an array of them, or one a line")
@@ -91,37 +135,44 @@ func records(body []byte) (values []any, err error) {
 	return values, nil
 }
 
-// addRecords adds the object, or the objects of an array.
-func addRecords(values []any, raw json.RawMessage) ([]any, error) {
+// addRecords adds the object, or the objects of an array, that stands at a byte of the body.
+func addRecords(values []any, raw json.RawMessage, at int) ([]any, error) {
 	if raw[0] != '[' {
-		var record pipeline.Record
-		if err := recordjson.Unmarshal(raw, &record); err != nil || record == nil {
-			return values, notObject(raw, err)
+		record, err := recordOf(raw, at)
+		if err != nil {
+			return values, fmt.Errorf("record %d, %w", len(values), err)
 		}
 		return append(values, record), nil
 	}
-	var several []json.RawMessage
-	if err := json.Unmarshal(raw, &several); err != nil {
-		return values, err
-	}
-	for _, one := range several {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	_, err := d.Token()
+	for err == nil && d.More() {
+		var one json.RawMessage
+		if err = d.Decode(&one); err != nil {
+			break
+		}
+		from := at + int(d.InputOffset()) - len(one)
 		if one[0] == '[' {
-			return values, errors.New("an array within an array is no record")
+			return values, fmt.Errorf("record %d, at byte %d: an array within an array is no record", len(values), from)
 		}
-		var err error
-		if values, err = addRecords(values, one); err != nil {
-			return values, err
-		}
+		values, err = addRecords(values, one, from)
 	}
-	return values, nil
+	return values, err
 }
 
-// notObject says why what was sent is no record.
-func notObject(raw []byte, err error) error {
-	if errors.Is(err, number.ErrRange) {
-		return err
+// recordOf reads an object that a record can hold as it is.
+func recordOf(raw []byte, at int) (pipeline.Record, error) {
+	d := recordjson.Decoder{Strict: true}
+	value, err := d.Decode(string(raw))
+	var wrong *recordjson.Error
+	if errors.As(err, &wrong) {
+		return nil, fmt.Errorf("at byte %d: %w: %.200q", at+wrong.Offset, wrong.Err, raw)
 	}
-	return fmt.Errorf("%.40q is no object of JSON", raw)
+	record, isObject := value.(map[string]any)
+	if err != nil || !isObject {
+		return nil, fmt.Errorf("at byte %d: %.40q is no object of JSON", at, raw)
+	}
+	return record, nil
 }
 
 // starts reads a URL a line. Empty lines, and those that begin with #, are left out.

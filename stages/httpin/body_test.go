@@ -2,6 +2,7 @@ package httpin
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/webrace/webrace"
@@ -27,4 +28,23 @@ func FuzzBody(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a record cannot hold as it came is refused, with the record and where in the body.
+func TestRecordsThatCannotBeAsTheyCame(t *testing.T) {
+	t.Parallel()
+	for body, says := range map[string]string{
+		"{\"a\":1}\n{\"a\":\"\xff\"}":         "record 1, at byte 14: it is not UTF-8",
+		`[{"a":1},{"b":"\ud800"}]`:            `record 1, at byte 15: half of a surrogate pair`,
+		`{"a":1,"a":2}`:                       "record 0, at byte 7: the name is given twice",
+		"\uFEFF{\"a\":1e999}":                 "record 0, at byte 8: ",
+		`{"a":1}[{"a":2},[]]`:                 "record 2, at byte 16: an array within an array",
+		`{"a":{"b":1,"b":2}}` + "\n{\"a\":1}": "record 0, at byte 12: the name is given twice",
+		`{"a":1} 7`:                           "record 1, at byte 8: \"7\" is no object of JSON",
+	} {
+		values, err := records([]byte(body))
+		if err == nil || !strings.HasPrefix(err.Error(), says) || values != nil {
+			t.Errorf("%s: %v, %v", body, values, err)
+		}
+	}
 }

@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/webrace/webrace"
@@ -36,7 +35,7 @@ type Options struct {
 	MaxBody  pipeline.Size     `toml:"max_body" doc:"the largest body that is taken; a larger one gives 413"`
 	Rate     int               `toml:"rate" doc:"requests that are taken a second; others give 429; 0 sets no limit"`
 	InFlight int               `toml:"in_flight" doc:"requests that are taken at once; others give 503, and the sender tries again"`
-	Timeout  pipeline.Duration `toml:"timeout" doc:"how long a request waits to be taken and dealt with, before it is answered by 504; what has been taken goes on"`
+	Timeout  pipeline.Duration `toml:"timeout" doc:"how long a request may take: its body to come, or it is answered by 408; then to be taken and dealt with, or by 504: what has been taken goes on"`
 	Depth    int               `toml:"depth" doc:"with urls: levels of pages, 1 is the start alone, 2 the pages it links to as well, 0 has no limit"`
 	Scope    string            `toml:"scope" doc:"with urls: how far from the start links are followed" enum:"host,domain,prefix,any"`
 }
@@ -50,7 +49,7 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "http-in",
 		Summary: "takes records, bytes or URLs that come as HTTP requests",
-		Doc: "POST or PUT. The answer is JSON, and says how many items the request gave, and what went wrong with which. A sender that may send a request again gives it a field Idempotency-Key: then its items have the same keys. The stage goes on until the run is told " +
+		Doc: "POST or PUT; a body may be compressed (gzip). Text is UTF-8, and a name is given once in an object: what a record cannot hold as it came is refused by 400, with the record and the byte. What is refused so leaves at the port errors as well, if that leads somewhere. The answer is JSON, and says how many items the request gave, and what went wrong with which. A sender that may send a request again gives it a field Idempotency-Key: then its items have the same keys. The stage goes on until the run is told " +
 			"to end; what has been taken by then is dealt with and answered. The counters `requests`, `answered`, `failed`, `bad`, `refused` (without a token), `limited` " +
 			"(429 and 503) and `late` say what became of requests; `in_flight` is how many there are. TLS is for a proxy in front of it.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[any](), Doc: "what came, of the kind that the format says"}},
@@ -114,7 +113,7 @@ const (
 	answerTime    = 10 * time.Second // until the answer has been read
 	idleTime      = 2 * time.Minute  // between requests
 	longestHeader = 64 << 10         // bytes
-	mostConnected = 4096             // connections at once: others wait to be accepted
+	mostConnected = 4096             // connections at once
 	grace         = 5 * time.Second  // that an answer under way has when the stage is closed
 )
 
@@ -217,10 +216,10 @@ func (s *stage) serve() {
 	}
 	s.server = &http.Server{
 		Handler: http.HandlerFunc(s.answer), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime,
-		WriteTimeout: requestTime + time.Duration(s.options.Timeout) + answerTime, MaxHeaderBytes: longestHeader,
+		WriteTimeout: requestTime + time.Duration(s.options.Timeout) + answerTime, MaxHeaderBytes: longestHeader, ConnContext: withConnection,
 	}
 	s.serving = make(chan struct{})
-	server, listener, serving := s.server, netutil.LimitListener(s.listener, mostConnected), s.serving
+	server, listener, serving := s.server, newConnections(s.listener, mostConnected), s.serving
 	go func() {
 		defer close(serving)
 		_ = server.Serve(listener) // returns when it is closed
