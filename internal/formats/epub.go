@@ -124,12 +124,15 @@ func (w *writer) chapter(page []byte) bool {
 	if err != nil {
 		text = page
 	}
-	s := &htmltext.Scanner{Options: htmltext.Options{XHTML: true, MaxLinks: w.limits.Links, MaxBlocks: w.limits.Blocks + 1 - len(w.Text.Blocks)}}
+	s := &htmltext.Scanner{Options: htmltext.Options{XHTML: true, MaxLinks: w.limits.Links, MaxBlocks: w.limits.Blocks}}
 	s.Scan(text)
 	for _, b := range s.Text.Blocks {
 		if b.Field != webrace.FieldTitle && !w.block(s.Text.Slice(b), b.Field) {
 			return false
 		}
+	}
+	if s.Text.Cut {
+		w.exceed("it has more than %d blocks of text", w.limits.Blocks)
 	}
 	for _, l := range s.Links {
 		w.link(string(l.URL))

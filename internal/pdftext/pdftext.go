@@ -4,7 +4,7 @@
 //
 // No file is an error, and none can do harm: PDFium runs without files, network or clock, with so much memory and for
 // so long as [Limits] allow, and each file has an instance of its own. What cannot be read is said with its cause.
-// A file gives the same text every time, unless it is so slow that the limit of time ends it.
+// A file gives the same text every time, or none if it is so slow that the limit of time ends it.
 //
 // PDFium is compiled when the first PDF comes, for all that read them in the process.
 package pdftext
@@ -95,7 +95,7 @@ func Read(ctx context.Context, body []byte) *Document {
 		return unread(Engine, err.Error())
 	}
 	d := e.read(ctx, body, Default)
-	if ctx.Err() == nil && d.Unread.Cause != Engine {
+	if ctx.Err() == nil && d.Unread.Cause != Engine && d.Unread.Cause != Time {
 		latest.put(digest, d)
 	}
 	return d
