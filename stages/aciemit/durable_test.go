@@ -84,7 +84,10 @@ func TestAnAnnotationIsStoredAfterItsDocument(t *testing.T) {
 	disk := hangingDisk(t)
 	v := disk.accept(t, "https://a.org/")
 	emitted := make(chan *stagetest.Result, 1)
-	go func() { emitted <- emit(t, disk.resources, aci("a", of(v))) }()
+	go func() {
+		defer close(emitted) // also where emit ends the test
+		emitted <- emit(t, disk.resources, aci("a", of(v)))
+	}()
 	for range 100 { // others are stored meanwhile, which would take turns with it
 		if _, err := disk.annotations.PutACIs(t.Context(), []*xmlschema.ACI{aci("b")}); err != nil {
 			t.Fatal(err)
