@@ -14,7 +14,13 @@ const (
 	mostVotes = 1<<laneBits - 1 // that a lane holds
 
 	priorVotes = 3 // of the language that a text is expected to be in
-	fewVotes   = 2 // fewer decide nothing where no language is expected
+
+	// Where no language is expected, a text is in one only if two words are of its commonest, and each fifth is, and each
+	// 24th is one more than the next language has. Prose of the nine has each third; a page in two of them, no more than
+	// a small lead of one.
+	fewVotes     = 2
+	shareOfWords = 5
+	leadOfWords  = 24
 )
 
 func voteFor(l Language) votes { return 1 << (laneBits * (int(l) - 1)) }
@@ -29,11 +35,14 @@ func (v votes) of(l Language) int {
 // moreThanPrior are the bits of which lanes with more than priorVotes votes have one.
 const moreThanPrior = votes(mostVotes&^priorVotes) * (1<<0 | 1<<7 | 1<<14 | 1<<21 | 1<<28 | 1<<35 | 1<<42 | 1<<49 | 1<<56)
 
-// in returns the language of a part of a document in another language, or of none: that one, unless
+// in returns the language of a part of so many words, of a document in another language, or of none: that one, unless
 // another is clearly ahead of it.
-func (v votes) in(document Language) Language {
+func (v votes) in(document Language, words int) Language {
 	if v&moreThanPrior == 0 {
 		return document
+	}
+	if document == Unknown {
+		return clear(v.of, words)
 	}
 	best, most := document, v.of(document)+priorVotes
 	for l := English; int(l) < languages; l++ {
@@ -48,6 +57,7 @@ func (v votes) in(document Language) Language {
 type ballot struct {
 	odd, even, last votes
 	pending         int
+	words           int // that voted or not
 	counts          [languages]int
 }
 
@@ -56,10 +66,12 @@ const (
 	mostPending = 1 << laneBits // times that mostVotes fit in lanes of twice the width
 )
 
-func (b *ballot) add(v votes) {
+// add adds the votes of so many words.
+func (b *ballot) add(v votes, words int) {
 	b.odd += v & wideLanes
 	b.even += v >> laneBits & wideLanes
 	b.last += v >> (8 * laneBits)
+	b.words += words
 	if b.pending++; b.pending == mostPending {
 		b.count()
 	}
@@ -76,20 +88,34 @@ func (b *ballot) count() {
 }
 
 // winner returns the language with the most votes. The expected one is ahead by a few, and wins a tie; if
-// it is Unknown, so is the winner where there are few votes, or as many for another.
+// it is Unknown, so is the winner where there are few votes, or nearly as many for another.
 func (b *ballot) winner(expected Language) Language {
 	b.count()
-	best, most := expected, fewVotes-1
-	if expected != Unknown {
-		most = b.counts[expected] + priorVotes
+	if expected == Unknown {
+		return clear(func(l Language) int { return b.counts[l] }, b.words)
 	}
+	best, most := expected, b.counts[expected]+priorVotes
 	for l := English; int(l) < languages; l++ {
-		switch n := b.counts[l]; {
-		case n > most:
+		if n := b.counts[l]; n > most {
 			best, most = l, n
-		case n == most && expected == Unknown:
-			best = Unknown
 		}
+	}
+	return best
+}
+
+// clear returns the language that is clearly that of so many words, by the votes for each; Unknown if none is.
+func clear(votes func(Language) int, words int) Language {
+	best, most, next := Unknown, 0, 0
+	for l := English; int(l) < languages; l++ {
+		switch n := votes(l); {
+		case n > most:
+			best, most, next = l, n, most
+		case n > next:
+			next = n
+		}
+	}
+	if most < fewVotes || shareOfWords*most < words || leadOfWords*(most-next) < words {
+		return Unknown
 	}
 	return best
 }
@@ -138,7 +164,7 @@ func Detect(text []byte, expected Language) Language {
 	var b ballot
 	electorate := voters()
 	Words(text, func(_, _ int, folded []byte) bool {
-		b.add(electorate.of(Hash(folded)))
+		b.add(electorate.of(Hash(folded)), 1)
 		return true
 	})
 	return b.winner(expected)

@@ -71,6 +71,28 @@ func TestTextsOutvoteWhatTheySayOfThemselves(t *testing.T) {
 	}
 }
 
+// A text in another language has words that look like one of ours. It is not taken for that.
+func TestTextsInOtherLanguagesAreOfNone(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"Swedish":   "Alla människor är födda fria och lika i värde och rättigheter. De har utrustats med förnuft och samvete och bör handla gentemot varandra i en anda av gemenskap. Var och en är berättigad till alla de rättigheter och friheter som uttalas i denna förklaring utan åtskillnad av något slag.",
+		"Danish":    "Alle mennesker er født frie og lige i værdighed og rettigheder. De er udstyret med fornuft og samvittighed, og de bør handle mod hverandre i en broderskabets ånd. Enhver har krav på alle de rettigheder og friheder, som nævnes i denne erklæring.",
+		"Polish":    "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw. Są oni obdarzeni rozumem i sumieniem i powinni postępować wobec innych w duchu braterstwa. Każdy człowiek posiada wszystkie prawa i wolności zawarte w niniejszej Deklaracji.",
+		"Turkish":   "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar. Akıl ve vicdana sahiptirler ve birbirlerine karşı kardeşlik zihniyeti ile hareket etmelidirler. Herkes, bu Beyannamede ilan olunan tekmil haklardan ve bütün hürriyetlerden istifade edebilir.",
+		"Ukrainian": "Всі люди народжуються вільними і рівними у своїй гідності та правах. Вони наділені розумом і совістю і повинні діяти у відношенні один до одного в дусі братерства. Кожна людина повинна мати всі права і всі свободи, проголошені цією Декларацією.",
+		"Hungarian": "Minden emberi lény szabadon születik és egyenlő méltósága és joga van. Az emberek, ésszel és lelkiismerettel bírván, egymással szemben testvéri szellemben kell hogy viseltessenek.",
+		"Finnish":   "Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja oikeuksiltaan. Heille on annettu järki ja omatunto, ja heidän on toimittava toisiaan kohtaan veljeyden hengessä.",
+	} {
+		if got := Detect([]byte(text), Unknown); got != Unknown {
+			t.Errorf("%s is taken for %s", name, got)
+		}
+		var a Analyzer
+		if got := a.Analyze(&webrace.Text{Bytes: []byte(text), Blocks: []webrace.Block{{End: int32(len(text))}}}); got.Language != Unknown {
+			t.Errorf("a page in %s is taken for %s", name, got.Language)
+		}
+	}
+}
+
 func TestBallotsCountEveryVote(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -87,7 +109,7 @@ func TestBallotsCountEveryVote(t *testing.T) {
 					t.Fatalf("%d votes for %s are read as %d", n, l, v.of(l))
 				}
 			}
-			b.add(v)
+			b.add(v, 1)
 		}
 		if b.count(); b.counts != want {
 			t.Fatalf("counted %v, want %v", b.counts, want)

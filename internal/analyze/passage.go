@@ -35,12 +35,16 @@ func (a *Analyzer) poll(expected Language, known bool) {
 				votes += electorate.of(a.analysis.Surfaces[i])
 			}
 		}
-		whole.add(votes)
+		whole.add(votes, i-first)
 		passages = append(passages, passage{first: int32(first), votes: votes})
 	}
 	a.passages, a.analysis.Language = passages, whole.winner(expected)
 	for i := range passages {
-		passages[i].language = passages[i].votes.in(a.analysis.Language)
+		end := len(tokens)
+		if i+1 < len(passages) {
+			end = int(passages[i+1].first)
+		}
+		passages[i].language = passages[i].votes.in(a.analysis.Language, end-int(passages[i].first))
 	}
 }
 
