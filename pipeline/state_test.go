@@ -239,3 +239,34 @@ func TestStateWantsAPlaceAndAName(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStateBehindAGroupIsThatOfItsItems has a stage write for lists that a keeper has made: each becomes durable when
+// all that is made of the list has ended, and before the items of the list have.
+func TestStateBehindAGroupIsThatOfItsItems(t *testing.T) {
+	store, _ := newSlowStates()
+	resources := new(Resources)
+	Provide[OpenStates](resources, func() (States, error) { return store, nil })
+	var mu sync.Mutex
+	early := 0
+	numbers := count{9, func(int, Outcome) {
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		mu.Lock()
+		defer mu.Unlock()
+		if store.durable["lists"] == "" {
+			early++
+		}
+	}}
+	var state *State
+	g := build().add("numbers", numbers).add("group", &groups{emit: true}, Common{Batch: Batch{Count: 3, Period: Duration(time.Hour)}})
+	g.g.AddStage("remember", Spec{Type: "remember", In: Kinds(KindOf[any]())}, func(env *Env) (_ any, err error) {
+		state, err = env.State("lists")
+		return process(func(_ context.Context, it *Item, _ Emitter) error {
+			return state.Update(it, "lists", func(n []byte) ([]byte, error) { return append(n, 'x'), nil })
+		}), err
+	})
+	mustRun(t, g.chain("numbers", "group", "remember"), RunOptions{Resources: resources})
+	if early > 0 || len(store.durable["lists"]) < 3 {
+		t.Errorf("%d items ended before what was made of them was durable: %q", early, store.durable["lists"])
+	}
+}
