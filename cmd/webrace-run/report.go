@@ -28,7 +28,6 @@ type totals struct {
 	failed   int64 // that stages failed on, or sources could not read
 	buried   int64 // of these, that were kept as dead letters
 	read     int64 // documents of archives
-	broken   int64 // records of archives
 	indexed  int64
 	collects bool  // garbage
 	removed  int64 // versions, by that
@@ -105,7 +104,6 @@ func (t *totals) add(r *pipeline.Report) {
 			t.collects, t.removed, t.freed = true, t.removed+c["removed"], t.freed+freed
 		}
 		t.read += c["documents"]
-		t.broken += c["broken"]
 		t.queued += c["queued"]
 		if next := c["next_round"]; next > 0 && (t.next == 0 || next < t.next) {
 			t.next = next

@@ -82,9 +82,6 @@ func (t *totals) remarks() []string {
 		}
 		remarks = append(remarks, remark)
 	}
-	if t.broken > 0 {
-		remarks = append(remarks, cli.Count(t.broken, "broken record")+" passed over; the log says where")
-	}
 	if t.Fresh > t.Pages+t.NotModified {
 		remarks = append(remarks, "a document validated a moment ago is not asked for again; --set frontier.fresh=0s asks for all")
 	}

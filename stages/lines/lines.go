@@ -32,8 +32,9 @@ func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "lines",
 		Summary: "starts a crawl at each URL of a list, a file or standard input",
-		Doc:     "Each is started once, also in a continuous run: a list says nothing of when to come back. URDs do.",
-		Out:     []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the start of each crawl"}},
+		Doc: "Each is started once, also in a continuous run: a list says nothing of when to come back. URDs do. A line that is no URL goes to the port " +
+			"`errors`, or by `on_error` to the dead letters, and is counted by `bad_lines`.",
+		Out: []pipeline.Port{{Kind: pipeline.KindOf[webrace.Request](), Doc: "the start of each crawl"}},
 	}, defaults, newStage)
 }
 
@@ -86,7 +87,7 @@ func (s *stage) Check(context.Context) error {
 	return nil
 }
 
-// Run emits a seed a line. A line that is no URL is counted and reported, and the others go on.
+// Run emits a seed a line. A line that is no URL is rejected, and the others go on.
 func (s *stage) Run(ctx context.Context, out pipeline.Emitter) error {
 	for _, line := range s.options.URLs {
 		start, err := s.options.seed(line)
@@ -187,8 +188,8 @@ func (s *stage) emit(ctx context.Context, out pipeline.Emitter, l line) error {
 	if err != nil {
 		const shown = 200
 		s.env.Counter("bad_lines").Add(1)
-		s.env.Logger.Warn("line is no URL", "file", s.options.Path, "line", l.number, "text", text[:min(len(text), shown)], "error", err)
-		return nil
+		bad := pipeline.Record{"file": s.options.Path, "line": float64(l.number), "text": strings.ToValidUTF8(text[:min(len(text), shown)], "\uFFFD")}
+		return pipeline.Reject(ctx, out, &pipeline.Item{Value: bad}, fmt.Errorf("%s, line %d: it is no URL: %w", s.options.Path, l.number, err))
 	}
 	return out.Emit(ctx, &pipeline.Item{Value: start})
 }

@@ -75,6 +75,9 @@ func TestEachLineThatIsAURLIsAStart(t *testing.T) {
 			if urls := starts(t, got); !slices.Equal(urls, c.want) || got.Counters["bad_lines"] != c.bad {
 				t.Errorf("starts %q and %d bad lines, want %q and %d", urls, got.Counters["bad_lines"], c.want, c.bad)
 			}
+			if len(got.Failures) != int(c.bad) || c.bad == 3 && !strings.Contains(got.Failures[1].Error(), ", line 3: it is no URL: ") {
+				t.Errorf("failures %v", got.Failures)
+			}
 		})
 	}
 }

@@ -120,7 +120,7 @@ func (r *reading) run(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			if err := r.broken(err); err != nil {
+			if err := r.broken(ctx, err); err != nil {
 				return err
 			}
 			continue
@@ -140,15 +140,23 @@ func (r *reading) run(ctx context.Context) error {
 	return nil
 }
 
-// broken counts and reports what is broken. Any other error ends reading.
-func (r *reading) broken(err error) error {
+// broken rejects what is broken. Any other error ends reading.
+func (r *reading) broken(ctx context.Context, err error) error {
 	var broken *warc.BrokenError
 	if !errors.As(err, &broken) {
 		return fmt.Errorf("read %s: %w", r.name, err)
 	}
 	r.env.Counter("broken").Add(1)
-	r.env.Logger.Warn("record is broken", "file", r.name, "offset", broken.Offset, "reason", broken.Reason)
-	return nil
+	return r.reject(ctx, broken.Offset, "", "the record is broken: "+broken.Reason)
+}
+
+// reject leaves a record that gives no document to the error policy.
+func (r *reading) reject(ctx context.Context, offset int64, url, why string) error {
+	where := pipeline.Record{"file": r.name, "byte": float64(offset)}
+	if url != "" {
+		where["url"] = url
+	}
+	return pipeline.Reject(ctx, r.out, &pipeline.Item{Value: where}, fmt.Errorf("%s, byte %d: %s", r.name, offset, why))
 }
 
 // take emits what a record holds. The record's position counts as dealt with when that is, and at once if it
@@ -156,13 +164,15 @@ func (r *reading) broken(err error) error {
 func (r *reading) take(ctx context.Context, rec *warc.Record) error {
 	document, reading := r.document(rec)
 	if err := rec.Verify(); err != nil {
-		return r.broken(err)
+		return r.broken(ctx, err)
 	}
 	var damaged *warc.DamagedError
 	switch {
 	case errors.As(reading, &damaged):
 		r.env.Counter("undecodable").Add(1)
-		r.env.Logger.Warn("record holds no document", "file", r.name, "offset", rec.Offset, "url", rec.URL(), "reason", damaged.Reason)
+		if err := r.reject(ctx, rec.Offset, rec.URL(), "the record holds no document: "+damaged.Reason); err != nil {
+			return err
+		}
 	case reading != nil:
 		return fmt.Errorf("read %s: %w", r.name, reading)
 	}

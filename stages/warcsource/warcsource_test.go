@@ -147,6 +147,9 @@ func TestWhatIsNoDocumentIsPassedOverAndWhatIsBrokenReported(t *testing.T) {
 	if want := []string{"resource a text", "good good"}; !slices.Equal(got.said(), want) {
 		t.Errorf("got %q, want %q", got.said(), want)
 	}
+	if len(got.Failures) != 5 {
+		t.Errorf("%d are rejected, want 5: %v", len(got.Failures), got.Failures)
+	}
 	for counter, want := range map[string]int64{"documents": 2, "status_404": 1, "undecodable": 3, "broken": 2} {
 		if got.Counters[counter] != want {
 			t.Errorf("%s is %d, want %d", counter, got.Counters[counter], want)
