@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // InOptions are those of kafka-in.
@@ -181,7 +181,7 @@ func (s *source) value(r *kgo.Record) (any, error) {
 		return string(r.Value), nil
 	}
 	var record codec.Record
-	err := json.Unmarshal(r.Value, &record)
+	err := recordjson.Unmarshal(r.Value, &record)
 	if err == nil && record == nil {
 		err = errors.New("it is null, not an object")
 	}

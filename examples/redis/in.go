@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // InOptions are those of redis-in.
@@ -262,7 +262,7 @@ func (s *source) value(m redis.XMessage) (any, error) {
 		return text, nil
 	}
 	var record codec.Record
-	err := json.Unmarshal([]byte(text), &record)
+	err := recordjson.Unmarshal([]byte(text), &record)
 	if err == nil && record == nil {
 		err = errors.New("it is null, not an object")
 	}

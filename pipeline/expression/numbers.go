@@ -56,9 +56,11 @@ var replacing = []function{
 	{"uniq", unique, new(func(any) []any)},
 }
 
-// passing are functions of the language that pass on what lists and maps hold, and compute nothing with it.
+// passing are functions of the language that compute nothing with a number: they are of texts, or pass on what lists
+// and maps hold.
 var passing = []string{
 	"all", "none", "any", "one", "filter", "map", "find", "findIndex", "findLast", "findLastIndex", "count", "reduce",
+	"trim", "trimPrefix", "trimSuffix", "upper", "lower", "split", "splitAfter", "hasPrefix", "hasSuffix", "toBase64", "fromBase64",
 	"first", "last", "keys", "values", "toPairs", "fromPairs", "reverse", "concat", "flatten", "toJSON",
 }
 

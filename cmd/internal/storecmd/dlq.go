@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/pipeline/codec"
+	"github.com/webrace/webrace/pipeline/recordjson"
 	"github.com/webrace/webrace/storage/control"
 )
 
@@ -116,7 +117,7 @@ func itemOf(l control.DeadLetter) letterItem {
 		return item
 	}
 	value := reflect.New(typ)
-	if json.Unmarshal(written.Value, value.Interface()) != nil {
+	if recordjson.Unmarshal(written.Value, value.Interface()) != nil {
 		return item
 	}
 	item.value, item.meta = value.Elem().Interface(), written.Meta
