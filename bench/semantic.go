@@ -23,7 +23,7 @@ func benchSemantic(b *bench) error {
 		s.rounds = 2
 	}
 	for _, part := range []func() error{
-		func() error { return benchJSONLD(b) }, s.syntaxes, s.detect, s.pages, s.catalogue, func() error { return benchProcesses(b) },
+		func() error { return benchJSONLD(b) }, s.syntaxes, s.detect, s.pages, s.catalogue, s.rings, func() error { return benchProcesses(b) },
 	} {
 		if err := part(); err != nil {
 			return err
