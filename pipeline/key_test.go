@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -237,4 +238,21 @@ func FuzzKeyOfBranches(f *testing.F) {
 			t.Errorf("branches %d and %d of %x are %x and %x", n, m, of, a, b)
 		}
 	})
+}
+
+// What is in flight when a run is cancelled is lost if nobody waits for it.
+func TestWhatIsLostIsCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		source any
+		lost   int64
+	}{"awaited": {count{5, newOutcomes().add}, 0}, "not awaited": {count{n: 5}, 5}, "placed": {placedCount(5), 5}} {
+		run := build().add("source", c.source).add("sink", processes{&down{}}).chain("source", "sink").started(t)
+		for run.Snapshot().Stages["source"].Out < 5 {
+			runtime.Gosched()
+		}
+		run.Cancel()
+		if report, _ := run.Wait(); report.Lost != c.lost {
+			t.Errorf("%s: %d items are lost, want %d", name, report.Lost, c.lost)
+		}
+	}
 }

@@ -63,6 +63,12 @@ func (l *lease) queued() bool {
 	return true
 }
 
+// awaited reports whether somebody is told of the outcome, who brings the item again if it was not dealt with.
+func (l *lease) awaited() bool {
+	p, isPlaced := l.origin.(*placed)
+	return l.origin != nil && (!isPlaced || p.end != nil)
+}
+
 // joint returns what the lease is of, if that is a group; else nil.
 func (l *lease) joint() *joint {
 	j, _ := l.origin.(*joint)
@@ -199,6 +205,9 @@ func (l *lease) finished() {
 	}
 	l.report(outcome)
 	if l.from != nil {
+		if outcome.Err != nil && !l.awaited() {
+			l.from.run.lost.Add(1)
+		}
 		l.from.run.settle(outcome, l.queued())
 		l.from.run.flight.done()
 	}

@@ -15,6 +15,10 @@ type Report struct {
 
 	Reloads, FailedReloads int64 // see [Run.Reload]
 
+	// Lost counts the items that were in flight when the run was cancelled or failed, and whose source does not wait for
+	// their end: what it does not read again is lost.
+	Lost int64
+
 	Drained string // why a stage has ended the run, by [Env.Drain]; empty if none has
 }
 
@@ -45,7 +49,7 @@ func (r *Run) Snapshot() *Report {
 	defer r.layout.RUnlock()
 	report := &Report{
 		Pipeline: r.graph.Name, Duration: time.Since(r.started), Stages: make(map[string]StageReport, len(r.nodes)),
-		Flow: r.stageNames(), Reloads: r.reloads.Load(), FailedReloads: r.failedReloads.Load(),
+		Flow: r.stageNames(), Lost: r.lost.Load(), Reloads: r.reloads.Load(), FailedReloads: r.failedReloads.Load(),
 	}
 	if reason := r.drained.Load(); reason != nil {
 		report.Drained = *reason

@@ -70,6 +70,7 @@ type Run struct {
 	valves valveControl // of sources and queues
 	states states       // of the stages
 
+	lost          atomic.Int64 // items that were not dealt with, and whose source does not wait for their end
 	giving, given atomic.Int64 // items of a dry run: that were, or are about to be
 
 	fed bool // it is seen to that no queue starves; guarded by wiring

@@ -174,7 +174,7 @@ func (s *session) watch(runs []*pipeline.Run, signals <-chan os.Signal, ended <-
 
 // stop ends what is in flight.
 func (s *session) stop(why string, cancel func()) {
-	s.out.note("%s; what is in flight will be repeated", why)
+	s.out.note("%s; what is in flight will be repeated, where its source waits for its end", why)
 	s.room.Close()
 	cancel()
 }

@@ -36,6 +36,9 @@ func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*
 		if t.lacksURDs() {
 			remarks = append(remarks, "there is no URD to crawl for: webrace-store urd add stores one, and --urds FILE imports some")
 		}
+		if r.Lost > 0 {
+			remarks = append(remarks, cli.Count(r.Lost, "item")+" in flight had a source that does not wait for their end: what it does not read again is lost")
+		}
 		for _, line := range remarks {
 			fmt.Fprintln(w, "  "+line)
 		}

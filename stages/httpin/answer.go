@@ -133,7 +133,10 @@ func (s *stage) take(w *http.ResponseController, r *http.Request) *reply {
 	case <-ctx.Done():
 		return late(r, "the pipeline has no room for it; what of it was taken goes on")
 	}
-	if s.options.Answer == "accepted" && d.refused() == nil && !s.env.Dry {
+	if a := d.refused(); d.accepted && a != nil {
+		return a
+	}
+	if d.accepted {
 		return &reply{status: http.StatusAccepted, Items: len(d.values)}
 	}
 	select {
@@ -222,6 +225,7 @@ type delivery struct {
 	wrong       error  // why the only value is the whole body, which is left out; nil: it is not
 	values      []any  // that are not given yet: what is, is the pipeline's alone, which may be done with it before the rest
 	name        string // of the request
+	accepted    bool   // it is answered when its items are in the pipeline: nobody waits for their end
 	contentType string
 	release     func() // of the bytes of the body, which are the items' from then on
 
@@ -254,7 +258,11 @@ func (d *delivery) emit(ctx context.Context, out pipeline.Emitter) error {
 	}
 	for i := range d.values {
 		if err := out.Emit(ctx, d.item(i)); err != nil {
-			for rest := i + 1; rest < len(d.values); rest++ {
+			first := i + 1
+			if d.accepted {
+				first = i
+			}
+			for rest := first; rest < len(d.values); rest++ {
 				d.end(rest, pipeline.Outcome{Err: context.Canceled})
 			}
 			return err
@@ -265,7 +273,11 @@ func (d *delivery) emit(ctx context.Context, out pipeline.Emitter) error {
 
 // item takes a value out.
 func (d *delivery) item(i int) *pipeline.Item {
-	it := pipeline.NewItem(d.values[i], func(o pipeline.Outcome) { d.end(i, o) }).From(d.name, uint64(i))
+	end := func(o pipeline.Outcome) { d.end(i, o) }
+	if d.accepted { // nobody waits for it
+		end = nil
+	}
+	it := pipeline.NewItem(d.values[i], end).From(d.name, uint64(i))
 	d.values[i] = nil
 	if d.contentType != "" {
 		it.Meta = map[string]string{"content_type": d.contentType}

@@ -50,7 +50,7 @@ func (s *stage) receive(ctx context.Context, w *http.ResponseController, r *http
 		values = []any{body}
 	}
 	d := newDelivery(values, s.nameOf(r), r.Header.Get("Content-Type"), release)
-	d.wrong = err
+	d.wrong, d.accepted = err, s.options.Answer == "accepted" && !s.env.Dry
 	return d, nil
 }
 
