@@ -92,19 +92,22 @@ func crawl(c *cobra.Command, globals *cli.Globals, flags crawlFlags, run runFlag
 	}
 	run.set = append(run.set, limits...)
 	run.set = append(run.set, "lines.urls="+tomlList(urls), fmt.Sprintf("lines.depth=%d", flags.depth), fmt.Sprintf("lines.scope=%q", flags.scope))
-	if len(flags.keywords) > 0 {
-		run.requests = urds
-	}
 	var before reached
+	command := &commandURDs{urds: urds}
 	run.before = func(dir *storage.Dir) (err error) {
-		before, err = reachedNow(c.Context(), dir)
+		if len(flags.keywords) > 0 {
+			err = command.subscribe(c.Context(), dir, c.ErrOrStderr())
+		}
+		if err == nil {
+			before, err = reachedNow(c.Context(), dir)
+		}
 		return err
 	}
 	return runPipelines(c, globals, run, []string{"crawl"}, func(dir *storage.Dir, reports []*pipeline.Report) error {
 		if len(flags.keywords) == 0 {
 			return errors.Join(listPages(c, dir, before), flags.someSitemap(reports))
 		}
-		return errors.Join(tell(c, dir, urds, before), flags.someSitemap(reports))
+		return errors.Join(tell(c, dir, urds, before), command.takeBack(c.Context(), dir, c.ErrOrStderr()), flags.someSitemap(reports))
 	})
 }
 
@@ -209,7 +212,6 @@ func (f *crawlFlags) urds(urls []string) ([]*xmlschema.URD, error) {
 		if err := urd.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", url, err)
 		}
-		urd.ID = xmlschema.DeriveID(urd.Owner, urd.Source(), urd.InterestHash())
 		urds = append(urds, urd)
 	}
 	return urds, nil

@@ -23,7 +23,6 @@ type runFlags struct {
 	set      []string
 	urds     string
 	owner    string
-	requests []*xmlschema.URD // stored before the run, which is not restricted to them
 	before   func(dir *storage.Dir) error
 	report   string
 	log      string
@@ -217,11 +216,8 @@ func (l *launch) openData() (watch *diskspace.Watch, dir *storage.Dir, closeDir 
 	}, nil
 }
 
-// store imports the URDs that the run is to have, and restricts it to those of a file.
+// store imports the URDs of a file, and restricts the run to those.
 func (l *launch) store(ctx context.Context, dir *storage.Dir) error {
-	if _, err := importURDs(ctx, dir, l.flags.requests); err != nil {
-		return err
-	}
 	if l.flags.urds == "" {
 		return nil
 	}

@@ -24,7 +24,7 @@ func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 				k.Key, k.Weight = arg[:i], weight
 			}
 		}
-		if k.Key == "" || k.Weight < 1 || k.Weight > 5 {
+		if k.Key == "" || strings.HasSuffix(arg, ":") || strings.HasSuffix(arg, "=") || k.Weight < 1 || k.Weight > 5 {
 			return nil, fmt.Errorf("keyword %q: write WORD or WORD:WEIGHT with a weight of 1 (not important) to 5", arg)
 		}
 		keywords = append(keywords, k)
