@@ -95,7 +95,7 @@ func (p *pair) httpIn() way {
 	}
 	address := l.Addr().String()
 	l.Close()
-	return way{options: fmt.Sprintf("listen = %q\nanswer = \"accepted\"", address), strict: true, takes: func(s sent) bool { return s.left == "" }, send: func(t *testing.T, all []sent) {
+	return way{options: fmt.Sprintf("listen = %q\nanswer = \"accepted\"", address), strict: true, send: func(t *testing.T, all []sent) {
 		for _, s := range all {
 			answer, err := http.Post("http://"+address+"/", "application/json", strings.NewReader(s.record()))
 			if err != nil {
