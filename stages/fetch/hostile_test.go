@@ -347,8 +347,6 @@ func TestAServerDoesNotSayWhatHappenedHere(t *testing.T) {
 	}
 }
 
-func short(b []byte) []byte { return b[:len(b)-5] }
-
 func flip(b []byte) []byte {
 	b[len(b)-6] ^= 1
 	return b

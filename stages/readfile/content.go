@@ -79,9 +79,9 @@ var errReplaced = errors.New("another file has taken its place")
 // advance goes on to a mark of the same content, if it is the same.
 func (c *content) advance(to mark) error {
 	for c.Offset < to.Offset {
-		some, err := c.Peek(1)
+		_, err := c.Peek(1)
 		if err == nil {
-			some, _ = c.Peek(int(min(int64(c.Buffered()), to.Offset-c.Offset)))
+			some, _ := c.Peek(int(min(int64(c.Buffered()), to.Offset-c.Offset)))
 			c.pass(some)
 			_, err = c.Discard(len(some))
 		}

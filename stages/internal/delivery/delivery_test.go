@@ -56,8 +56,9 @@ func TestAKeyIsThatOfTheItem(t *testing.T) {
 	parcel := func(value any, number uint64) string {
 		return delivery.Parcels((&pipeline.Item{Value: value}).From("file", number))[0].Key
 	}
-	if parcel("a", 1) != parcel("a", 1) || parcel("a", 1) == parcel("a", 2) {
-		t.Errorf("keys %s and %s", parcel("a", 1), parcel("a", 2))
+	first, again, second := parcel("a", 1), parcel("a", 1), parcel("a", 2)
+	if first != again || first == second {
+		t.Errorf("keys %s, again %s, and %s of another", first, again, second)
 	}
 	list := delivery.Parcels((&pipeline.Item{Value: []any{"a", "a"}}).From("file", 1))
 	if list[0].Key == list[1].Key || list[0].Key == "" {
