@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/webrace/webrace/pipeline/finding"
@@ -11,8 +12,11 @@ import (
 type Holding struct {
 	Items  int      // 0 if it does not wait for a number of items
 	Option string   // that says how many
-	For    Duration // how long it waits for them
+	For    Duration // how long it waits for them; 0: it lets go of items at once, and of what it makes of them later
 }
+
+// UntilMore is [Holding.For] of a stage that keeps items until others come, however long that takes.
+const UntilMore Duration = math.MaxInt64
 
 // Holder is implemented by option structs (by value) of a [Keeper]; lint compares what it waits for with what the
 // queue before it hands out. Of the groups of a [BatchProcessor] it knows by itself.

@@ -111,6 +111,7 @@ func (o fragileOption) Ports() []Port           { o.panics("ports"); return []Po
 func (o fragileOption) InputKinds() []Kind      { o.panics("kinds"); return nil }
 func (o fragileOption) NeededParts() []Part     { o.panics("parts"); return nil }
 func (o fragileOption) Holds() Holding          { o.panics("holds"); return Holding{} }
+func (o fragileOption) Answers() Answering      { o.panics("answers"); return Answering{} }
 func (o fragileOption) CheckNames([]Kind) error { o.panics("names"); return nil }
 
 type fragileText string
@@ -173,7 +174,7 @@ func TestHostileOptions(t *testing.T) {
 		func(struct{}, *Env) (any, error) { return count{n: 1}, nil })
 	RegisterIn(r, Spec{Type: "hostile", Summary: "is hostile", In: Kinds(KindOf[int]())}, fragileOption{},
 		func(fragileOption, *Env) (any, error) { return &fragile{}, nil })
-	for _, setting := range []string{`at = "validate"`, `at = "ports"`, `at = "kinds"`, `at = "parts"`, `at = "holds"`, `at = "names"`, `text = "x"`} {
+	for _, setting := range []string{`at = "validate"`, `at = "ports"`, `at = "kinds"`, `at = "parts"`, `at = "holds"`, `at = "answers"`, `at = "names"`, `text = "x"`} {
 		text := "version = 1\n[pipeline.p]\nflow = [\"numbers > hostile\"]\n[pipeline.p.stage.hostile]\n" + setting + "\n"
 		_, err := parsed(r, text)
 		if err == nil || !strings.Contains(err.Error(), "stage hostile panicked: boom") {

@@ -181,6 +181,9 @@ func (r *Registry) NewStage(name, typ string, options any) (s *Stage, err error)
 		if l, ok := s.Options.(Lender); ok {
 			_, _ = l.Lends()
 		}
+		if a, ok := s.Options.(Answerer); ok {
+			_ = a.Answers()
+		}
 		return nil
 	})
 	return s, err

@@ -21,8 +21,8 @@ func newLint(globals *cli.Globals) *cobra.Command {
   webrace-run lint --fix                             write what is deprecated as it is written now
   webrace-run lint --config my.toml --json`,
 		Long: `lint reads pipelines.toml and what it includes. It touches neither the network nor a
-store, and no file without --fix. What is deprecated works as before, and is a
-warning.`,
+store, and no file without --fix. What works, but is deprecated or may lose or repeat
+something, is a warning.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			loaded, err := globals.Load(config.LoadOptions{})

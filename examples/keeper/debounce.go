@@ -44,6 +44,9 @@ func (o Options) Validate() error {
 	return err
 }
 
+// Holds says for how long the last item of a burst is kept, which lint compares with how long its sender waits.
+func (o Options) Holds() pipeline.Holding { return pipeline.Holding{For: o.Quiet} }
+
 type stage struct {
 	options Options
 	key     *expression.Key

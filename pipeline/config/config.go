@@ -47,7 +47,7 @@ type Config struct {
 	Includes  []string       // the patterns of files that the main one includes
 	Pipelines []PipelineInfo // sorted by name; also those that were not checked
 	Tests     []Test         // in the order of the files; none unless they were asked for
-	Warnings  finding.List   // of what works, and is to be written in another way
+	Warnings  finding.List   // of what works, and is to be written in another way, or may not be what is meant
 
 	graphs  map[string]*pipeline.Graph
 	sources map[string][]byte

@@ -72,6 +72,11 @@ func (l *loader) pipeline(name string, table *value) *pipeline.Graph {
 			f.Path = cmp.Or(f.Path, "pipeline."+name+".flow")
 			l.report(f)
 		}
+		return g
+	}
+	for _, f := range g.Warnings() {
+		f.Path = cmp.Or(f.Path, "pipeline."+name+".flow")
+		l.warnings = append(l.warnings, f)
 	}
 	return g
 }

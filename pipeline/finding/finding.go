@@ -83,6 +83,8 @@ const (
 	CodeSourceInput     Code = "source-input"     // an edge that leads to a source
 	CodeCycle           Code = "cycle"            // a cycle without a queue, or with two
 	CodeCapacity        Code = "capacity"         // a stage that waits for more than comes
+	CodeLossy           Code = "lossy"            // a source that answers before its items are kept; a warning
+	CodeTimeout         Code = "timeout"          // a stage that keeps items for longer than their sender waits; a warning
 	CodeStage           Code = "stage"            // a stage type that describes itself wrongly
 	CodeSet             Code = "set"              // a --set that cannot be understood
 	CodeDeprecated      Code = "deprecated"       // an option or a word by a name that it had; a warning

@@ -122,3 +122,43 @@ func codes(t *testing.T) (all []string) {
 	slices.Sort(all)
 	return all
 }
+
+// TestSendersThatAreAnsweredTooEarlyOrTooLate lints http-in before stages that keep items or not.
+func TestSendersThatAreAnsweredTooEarlyOrTooLate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flow, options string
+		want          finding.Code // "": none
+	}{
+		{"http-in > drop", ``, ""},
+		{"http-in > write-file", `http-in.answer = "accepted"`, finding.CodeLossy},
+		{"http-in > map > http-out", `http-in.answer = "accepted"`, finding.CodeLossy},
+		{"http-in > queue > write-file", `http-in.answer = "accepted"`, ""},
+		{"http-in > map > queue > write-file", `http-in.answer = "accepted"`, ""},
+		{"http-in > frontier > fetch > drop", `http-in = { answer = "accepted", format = "urls" }`, ""},
+		{"http-in > write-file", ``, ""},
+		{"http-in > http-out", ``, ""},
+
+		{"http-in > window > write-file", `window.size = "1h"`, finding.CodeTimeout},
+		{"http-in > window > write-file", `window.size = "10s"`, ""},
+		{"http-in > window > write-file", `window = { size = "10s", time = "at" }`, finding.CodeTimeout},
+		{"http-in > window > write-file", `window = { size = "1h", hold = false }`, ""},
+		{"http-in > window > batch > write-file", `window = { size = "1h", hold = false }, batch.period = "1h"`, ""},
+		{"http-in > window > write-file", `window.count = 100`, finding.CodeTimeout}, // or a minute
+		{"http-in > window > write-file", `window = { count = 100, period = "1s" }`, ""},
+		{"http-in > window > write-file", `window.size = "1h", http-in.timeout = "2h"`, ""},
+		{"http-in > queue > window > write-file", `window.size = "1h"`, ""},
+		{"http-in > batch > write-file", ``, ""},
+		{"http-in > map > batch > write-file", `batch.period = "1m"`, finding.CodeTimeout},
+		{"http-in > batch > write-file", `batch = { period = "1m", bytes = "1MB" }`, finding.CodeTimeout},
+		{"http-in > batch > write-file", `batch = { period = "1m", count = 1 }`, ""},
+		{"http-in > http-out", `http-out.batch = { count = 100, period = "1m" }`, finding.CodeTimeout},
+	} {
+		options := `write-file.path = "x.jsonl", http-out.url = "http://127.0.0.1:1/", map.set = { a = "1" }, ` + c.options
+		found := lint(t, "version = 1\n[pipeline.news]\nflow = [\""+c.flow+"\"]\nstage = { "+strings.TrimSuffix(options, ", ")+" }\n")
+		found = slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Code == finding.CodeUnused })
+		if got := found.Error(); c.want == "" && got != "" || c.want != "" && (len(found) != 1 || found[0].Code != c.want || !found[0].Warning) {
+			t.Errorf("%s with %s: %s, want %q", c.flow, c.options, got, c.want)
+		}
+	}
+}

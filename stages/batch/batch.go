@@ -65,8 +65,8 @@ func (o Options) Validate() error {
 
 // Holds says what a list waits for. One of bytes may be complete with any number of items.
 func (o Options) Holds() pipeline.Holding {
-	if o.Bytes > 0 {
-		return pipeline.Holding{}
+	if o.Bytes > 0 && o.Count > 1 {
+		return pipeline.Holding{For: o.Period}
 	}
 	return pipeline.Holding{Items: o.Count, Option: "count", For: o.Period}
 }

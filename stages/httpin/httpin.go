@@ -67,6 +67,14 @@ func (o Options) Ports() []pipeline.Port {
 	return []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "each record"}}
 }
 
+// Answers says how long a request waits for its items.
+func (o Options) Answers() pipeline.Answering {
+	if o.Answer == "accepted" {
+		return pipeline.Answering{Option: "answer"}
+	}
+	return pipeline.Answering{Within: o.Timeout, Option: "timeout"}
+}
+
 // shortestToken is how short a token may be: it must not be guessed.
 const shortestToken = 16
 

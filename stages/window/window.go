@@ -116,10 +116,15 @@ func (o Options) Validate() error {
 	return err
 }
 
-// Holds says what a window of items waits for. One of time waits for none.
+// Holds says what a window waits for: one of time for no number of items, and for its end by the clock or by what comes.
 func (o Options) Holds() pipeline.Holding {
-	if !o.Hold {
+	switch {
+	case !o.Hold:
 		return pipeline.Holding{}
+	case o.Time != "":
+		return pipeline.Holding{For: pipeline.UntilMore}
+	case o.Size > 0:
+		return pipeline.Holding{For: o.Size}
 	}
 	return pipeline.Holding{Items: o.Count, Option: "count", For: o.Period}
 }
