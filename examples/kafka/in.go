@@ -171,7 +171,8 @@ func (s *source) emit(ctx context.Context, r *kgo.Record, out pipeline.Emitter) 
 		end(pipeline.Outcome{})
 		return nil
 	}
-	it := pipeline.NewItem(value, end).WithMeta("topic", r.Topic).WithMeta("key", string(r.Key)).
+	place := fmt.Sprintf("%s/%s %s/%d", s.env.Pipeline, s.env.Stage, r.Topic, r.Partition)
+	it := pipeline.NewItem(value, end).From(place, uint64(r.Offset)).WithMeta("topic", r.Topic).WithMeta("key", string(r.Key)).
 		WithMeta("partition", strconv.Itoa(int(r.Partition))).WithMeta("offset", strconv.FormatInt(r.Offset, 10))
 	return out.Emit(ctx, it)
 }

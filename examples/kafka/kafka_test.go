@@ -145,13 +145,13 @@ func TestThePositionStaysBeforeWhatIsInWork(t *testing.T) {
 	produce(t, c, 20)
 	o := InOptions{Connection: c, Topics: []string{"in"}, Group: "g", Format: "text"}
 	var mu sync.Mutex
-	first, n := "", 0
+	first, key, n := "", "", 0
 	take(t, o, true, func(ctx context.Context, it *pipeline.Item) bool {
 		mu.Lock()
 		n++
 		mine := first == ""
 		if mine {
-			first = it.Meta["partition"] + "/" + it.Meta["offset"]
+			first, key = it.Meta["partition"]+"/"+it.Meta["offset"], pipeline.KeyOf(it)
 		}
 		enough := n == 20
 		mu.Unlock()
@@ -164,7 +164,11 @@ func TestThePositionStaysBeforeWhatIsInWork(t *testing.T) {
 	take(t, o, false, func(_ context.Context, it *pipeline.Item) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		again = again || it.Meta["partition"]+"/"+it.Meta["offset"] == first
+		mine := it.Meta["partition"]+"/"+it.Meta["offset"] == first
+		if same := pipeline.KeyOf(it) == key; same != mine {
+			t.Errorf("is it the record that came before: %v; has it that one's key: %v", mine, same)
+		}
+		again = again || mine
 		return again
 	})
 	if !again || !strings.HasSuffix(first, "/0") {

@@ -234,7 +234,8 @@ func (s *source) emit(ctx context.Context, m redis.XMessage, out pipeline.Emitte
 		s.entries.end(m.ID)
 		return nil
 	}
-	it := pipeline.NewItem(value, func(o pipeline.Outcome) { s.end(m.ID, o.Err) })
+	place := fmt.Sprintf("%s/%s %s %s", s.env.Pipeline, s.env.Stage, s.options.Stream, m.ID)
+	it := pipeline.NewItem(value, func(o pipeline.Outcome) { s.end(m.ID, o.Err) }).From(place, 0)
 	return out.Emit(ctx, it.WithMeta("stream", s.options.Stream).WithMeta("id", m.ID))
 }
 

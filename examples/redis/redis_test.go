@@ -228,6 +228,40 @@ func TestWhatAnotherMemberLeftIsTakenOver(t *testing.T) {
 	}
 }
 
+// TestAnEntryThatComesAgainHasItsKey has an entry in work when the run is cancelled.
+func TestAnEntryThatComesAgainHasItsKey(t *testing.T) {
+	c := server(t)
+	add(t, c, 2)
+	var mu sync.Mutex
+	first, key := "", ""
+	take(t, reading(c), true, func(ctx context.Context, it *pipeline.Item) bool {
+		mu.Lock()
+		mine := first == ""
+		if mine {
+			first, key = it.Meta["id"], pipeline.KeyOf(it)
+		} else if pipeline.KeyOf(it) == key {
+			t.Errorf("two entries have the key %s", key)
+		}
+		mu.Unlock()
+		if mine {
+			<-ctx.Done()
+		}
+		return !mine
+	})
+	again := ""
+	take(t, reading(c), false, func(_ context.Context, it *pipeline.Item) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if it.Meta["id"] == first {
+			again = pipeline.KeyOf(it)
+		}
+		return again != ""
+	})
+	if key == "" || again != key {
+		t.Errorf("entry %s had the key %s, and has %s when it comes again", first, key, again)
+	}
+}
+
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	c := server(t)
 	c.Stream = "out"
