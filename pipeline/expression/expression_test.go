@@ -126,6 +126,7 @@ func TestWhatCannotBeIsRefusedWithItsColumn(t *testing.T) {
 		`titel == "x"`:                   `column 1: there is no "titel" (did you mean title?)`,
 		`status == 200 and mediatype`:    `column 19: there is no "mediatype" (did you mean media_type?)`,
 		`hosst(url)`:                     `column 1: there is no "hosst" (did you mean host?)`,
+		`host == "a.org"`:                `column 1: there is no field "host", and the function of that name needs arguments: host(…)`,
 		`status + title`:                 `column 8: `,
 		`status and true`:                `column 8: `,
 		`upper(status)`:                  `column 7: `,

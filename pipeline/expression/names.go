@@ -69,7 +69,11 @@ func (w *walker) unknownName(source file.Source) error {
 	message := fmt.Sprintf("there is no %q", name)
 	candidates := append(slices.Sorted(maps.Keys(w.scope.names)), functionNames...)
 	near := suggest.Nearest(name, candidates)
-	if near != "" {
+	switch near {
+	case "":
+	case name:
+		message, near = fmt.Sprintf("there is no field %[1]q, and the function of that name needs arguments: %[1]s(…)", name), ""
+	default:
 		message += fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	at := &file.Error{Location: w.unknown.Location(), Message: message}
