@@ -54,8 +54,8 @@ EMPTY = {
     },
     "failure": {"stage": "", "error": "", "attempts": 0, "kind": "", "value": None},
     "links": {
-        "from": "", "reach": [], "via": "", "redirects": 0, "permanent": False, "score": 0, "urls": [], "changed": [],
-        "scores": [], "anchors": [], "text": "", "blocks": [],
+        "from": "", "reach": [], "via": "", "redirects": 0, "permanent": False, "again": False, "score": 0, "urls": [],
+        "changed": [], "scores": [], "anchors": [], "text": "", "blocks": [],
     },
     "list": {"items": []},
     "notice": {"id": "", "state": "", "owner": "", "urd": "", "uri": "", "reason": "", "failures": 0, "at": None},
