@@ -79,7 +79,7 @@ func (r *Run) findCounted() {
 	behind := make(map[*node]bool) // a queue, without being one of its own cycle
 	leads := make(map[*node]bool)  // to a queue
 	for _, q := range r.nodes {
-		if q.queue == nil {
+		if q.queue == nil || q.ends() {
 			continue
 		}
 		inside := r.reachableFrom(q)
@@ -93,7 +93,7 @@ func (r *Run) findCounted() {
 	}
 	for _, n := range r.nodes {
 		_, isSource := n.impl.(Source)
-		n.counted.Store(n.queue != nil && !behind[n] || isSource && !leads[n])
+		n.counted.Store(n.queue != nil && !n.ends() && !behind[n] || isSource && !leads[n])
 	}
 }
 

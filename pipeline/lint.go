@@ -79,6 +79,7 @@ func (l *linter) checkAll() {
 	arriving := l.arrivingKinds()
 	l.checkKinds(arriving)
 	l.checkParts()
+	l.checkShared()
 	l.checkCycles()
 	l.checkCapacities()
 	l.checkNames(arriving)
@@ -101,10 +102,11 @@ func (l *linter) checkStage(s *Stage) {
 	if err := checkPorts(l.ports[s.Name]); err != nil {
 		l.add(s.Pos, finding.CodeStage, len(s.Name), "stage %q: %v", s.Name, err)
 	}
-	if !s.IsSource() && len(l.into[s.Name]) == 0 {
-		l.add(s.Pos, finding.CodeNoInput, len(s.Name), "nothing leads to stage %q, which is no source", s.Name)
+	begins, ends := l.g.shares(s)
+	if !s.IsSource() && len(l.into[s.Name]) == 0 && !begins {
+		l.add(s.Pos, finding.CodeNoInput, len(s.Name), "nothing leads to stage %q, which is no source%s", s.Name, s.orShare("source"))
 	}
-	unwired := slices.ContainsFunc(l.ports[s.Name], func(p Port) bool { return p.Name == "" })
+	unwired := !ends && slices.ContainsFunc(l.ports[s.Name], func(p Port) bool { return p.Name == "" })
 	for _, e := range l.from[s.Name] {
 		if e.Port == "" {
 			unwired = false
@@ -112,7 +114,7 @@ func (l *linter) checkStage(s *Stage) {
 		l.checkPort(s, e)
 	}
 	if unwired {
-		l.add(s.Pos, finding.CodeUnwired, len(s.Name), "the output of stage %q leads nowhere", s.Name)
+		l.add(s.Pos, finding.CodeUnwired, len(s.Name), "the output of stage %q leads nowhere%s", s.Name, s.orShare("end"))
 	}
 	l.checkWorkersKey(s)
 	for _, p := range l.ports[s.Name] {

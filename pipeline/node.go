@@ -134,7 +134,14 @@ func (n *node) start() {
 	}
 	switch impl := n.impl.(type) {
 	case Queue:
-		n.workWith(n.put)
+		begins, ends := n.run.graph.shares(n.stage)
+		if !begins { // nothing would close its inbox
+			putting := n.workWith(n.put)
+			if ends {
+				n.thenEnd(putting)
+				return
+			}
+		}
 		if !n.ended {
 			n.run.work(n.takeAll)
 		}

@@ -136,6 +136,7 @@ type partFlow struct {
 	ports  map[string][]Port
 	edges  []Edge
 	queued map[string]bool // the stages behind a queue
+	ends   map[string]bool // queues from which other pipelines take what they may want
 	needs  func(*Stage) []Part
 	come   map[string]cases  // to each stage; nil where nothing is known
 	wanted map[string][]Part // of what comes to each stage, by itself and by those behind it
@@ -145,10 +146,11 @@ type partFlow struct {
 func (g *Graph) followParts(needs func(*Stage) []Part) *partFlow {
 	f := &partFlow{
 		stages: make(map[string]*Stage), ports: make(map[string][]Port), needs: needs,
-		come: make(map[string]cases), wanted: make(map[string][]Part),
+		come: make(map[string]cases), ends: make(map[string]bool), wanted: make(map[string][]Part),
 	}
 	for _, s := range g.Stages {
 		f.stages[s.Name] = s
+		_, f.ends[s.Name] = g.shares(s)
 		if s.Make != nil {
 			f.ports[s.Name] = s.Ports()
 		}
@@ -248,6 +250,9 @@ func (s *Stage) passes(port Port) bool {
 func (f *partFlow) backwards() {
 	for name, s := range f.stages {
 		f.wanted[name] = s.without(s.wants(f.needs(s)))
+		if f.ends[name] {
+			f.wanted[name] = []Part{AllParts}
+		}
 	}
 	for changed := true; changed; {
 		changed = false

@@ -158,6 +158,9 @@ func (l *reload) possible() error {
 	if r.drainCtx.Err() != nil {
 		return ErrEnded
 	}
+	if err := l.keepsSides(); err != nil {
+		return err
+	}
 	byName, alive := byName(l.nodes), make(map[string]bool)
 	for _, n := range l.nodes {
 		if n.isAlive() {

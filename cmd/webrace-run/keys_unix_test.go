@@ -60,32 +60,60 @@ func (l *receipts) set(closed bool, kill func()) {
 // the delivery and its end, has the key that it had.
 func TestKeysOfEqualEventsThroughKills(t *testing.T) {
 	t.Parallel()
+	const stages = `http-in.listen = %q
+map.set.seen = "'yes'"
+batch = { count = 3, period = "20ms" }
+http-out = { url = %q, allow_networks = ["loopback"], attempts = 0, backoff = "5ms", max_backoff = "20ms" }
+`
+	t.Run("one pipeline", func(t *testing.T) {
+		t.Parallel()
+		text := `version = 1
+[pipeline.pass]
+flow = ["http-in > queue > map > batch > http-out"]
+[pipeline.pass.stage]
+` + stages
+		keysThroughKills(t, text, []string{"pass"}, []string{"pass"})
+	})
+	for name, later := range map[string][]string{"a queue between two": {"put", "take"}, "one after the other": {"take"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := `version = 1
+[pipeline.put]
+flow = ["http-in > queue"]
+[pipeline.put.stage]
+queue.name = "events"
+HTTP-IN
+[pipeline.take]
+flow = ["queue > map > batch > http-out"]
+[pipeline.take.stage]
+queue.name = "events"
+`
+			in, out, _ := strings.Cut(stages, "\n")
+			keysThroughKills(t, strings.Replace(text, "HTTP-IN", in, 1)+out, []string{"put"}, later)
+		})
+	}
+}
+
+// keysThroughKills sends events to the pipelines that run first, kills them, and then kills those that run later.
+func keysThroughKills(t *testing.T, stages string, first, later []string) {
 	const different, equal = 20, 5
 	data := t.TempDir()
 	hook := &receipts{closed: true, keys: make(map[string]map[string]int), all: make(chan struct{}), events: different * equal}
 	receiver := httptest.NewServer(hook)
 	defer receiver.Close()
 	config, listen := filepath.Join(data, "pipelines.toml"), freeAddress(t)
-	text := fmt.Sprintf(`version = 1
-[pipeline.pass]
-flow = ["http-in > queue > map > batch > http-out"]
-[pipeline.pass.stage]
-http-in.listen = %q
-map.set.seen = "'yes'"
-batch = { count = 3, period = "20ms" }
-http-out = { url = %q, allow_networks = ["loopback"], attempts = 0, backoff = "5ms", max_backoff = "20ms" }
-`, listen, receiver.URL)
+	text := fmt.Sprintf(stages, listen, receiver.URL)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"pass", "--config", config, "--data", data, "--log", "text"}
-	p := startCommand(t, args...)
+	options := []string{"--config", config, "--data", data, "--log", "text"}
+	p := startCommand(t, append(first, options...)...)
 	sendEvents(t, p, "http://"+listen, different, equal)
 	_ = p.Process.Kill()
 	_ = p.Wait()
 	kills := 0
 	for over := false; !over; {
-		p := startCommand(t, args...)
+		p := startCommand(t, append(later, options...)...)
 		hook.set(false, func() { _ = p.Process.Kill() })
 		ended := make(chan error, 1)
 		go func() { ended <- p.Wait() }()

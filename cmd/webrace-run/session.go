@@ -135,7 +135,7 @@ func follows(g *pipeline.Graph) bool {
 			return true
 		}
 	}
-	return false
+	return g.Continues()
 }
 
 // watch shows progress until everything has ended, and obeys signals. It reports whether a second one

@@ -27,7 +27,7 @@ type Options struct {
 	Full     string            `toml:"full" doc:"what becomes of an item for which there is no room: wait (the stages before wait as well), drop-oldest (the oldest items that are not out are removed, and counted), fail (it goes to on_error)" enum:"wait,drop-oldest,fail"`
 	Leases   int               `toml:"leases" doc:"how many items may be out at once"`
 	Wait     pipeline.Duration `toml:"wait" doc:"how long a run that is otherwise done waits for items that are to be given out again later; the rest is left for the next run"`
-	Name     string            `toml:"name" doc:"what the queue is called in the data directory; empty: PIPELINE/STAGE. A stage that is renamed keeps its items by it"`
+	Name     string            `toml:"name" doc:"what the queue is called in the data directory; empty: PIPELINE/STAGE. A stage that is renamed keeps its items by it, and pipelines share a queue by it: one has it as its end, the other as its source"`
 }
 
 var defaults = Options{MaxBytes: 1 << 30, Full: string(queue.Wait), Leases: 256, Wait: pipeline.Duration(time.Minute)}
@@ -87,6 +87,9 @@ func (o Options) Waits() (option string) {
 	return ""
 }
 
+// Shares says under which name pipelines may share the queue.
+func (o Options) Shares() (name string) { return o.Name }
+
 type stage struct {
 	options Options
 	env     *pipeline.Env
@@ -94,7 +97,9 @@ type stage struct {
 
 	mu       sync.Mutex
 	queue    *queue.Queue // nil until it is opened
+	side     queue.Side   // that the stage has of it
 	closed   bool
+	closing  <-chan struct{}
 	stop     context.CancelFunc
 	counting sync.WaitGroup
 }
@@ -108,6 +113,7 @@ var (
 	_ pipeline.Reconfigurer = (*stage)(nil)
 	_ pipeline.Namer        = Options{}
 	_ pipeline.Lender       = Options{}
+	_ pipeline.Sharer       = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -126,7 +132,7 @@ func (s *stage) Check(context.Context) error {
 
 func (s *stage) queueOptions(o Options) queue.QueueOptions {
 	return queue.QueueOptions{
-		MaxBytes: int64(o.MaxBytes), Full: queue.Full(o.Full), Leases: o.Leases, Wait: time.Duration(o.Wait), Damaged: s.unreadable,
+		Side: s.side, MaxBytes: int64(o.MaxBytes), Full: queue.Full(o.Full), Leases: o.Leases, Wait: time.Duration(o.Wait), Damaged: s.unreadable,
 	}
 }
 
@@ -143,8 +149,14 @@ func (s *stage) unreadable(err error) {
 	s.env.Logger.Error("an item of the queue cannot be read; webrace-store fsck --repair removes it if it is damaged", "error", err)
 }
 
-// Open opens the queue.
+// Open opens the queue, or one side of it.
 func (s *stage) Open(ctx context.Context) error {
+	switch begins, ends := s.env.Shares(); {
+	case begins:
+		s.side = queue.Takes
+	case ends:
+		s.side = queue.Puts
+	}
 	store, err := s.dir.Queues()
 	if err != nil {
 		return err
@@ -156,7 +168,7 @@ func (s *stage) Open(ctx context.Context) error {
 	counting, stop := context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue, s.stop = q, stop
+	s.queue, s.closing, s.stop = q, counting.Done(), stop
 	s.count(q)
 	s.counting.Go(s.env.Guard(func() { s.keepCounting(counting, q) }))
 	return nil
@@ -186,7 +198,7 @@ func (s *stage) Close() error {
 	}
 	s.stop()
 	s.counting.Wait()
-	err := q.Close()
+	err := q.Leave(s.side)
 	s.count(q) // as it is left for the next run
 	return err
 }
@@ -211,7 +223,9 @@ func (s *stage) count(q *queue.Queue) {
 	stats := q.Stats()
 	s.env.Level("queued").Store(stats.Records)
 	s.env.Level("bytes").Store(stats.Bytes)
-	s.env.Counter("dropped").Store(stats.Dropped)
+	if s.side != queue.Takes { // whose items were never dropped
+		s.env.Counter("dropped").Store(stats.Dropped)
+	}
 	age := int64(0)
 	if !stats.Oldest.IsZero() {
 		age = int64(time.Since(stats.Oldest).Seconds())
@@ -292,8 +306,22 @@ func (s *stage) item(value any, meta map[string]string, number uint64) *pipeline
 	return it.From(key, 0)
 }
 
-// Seal says that nothing more will come.
-func (s *stage) Seal() { s.queue.Seal() }
+// Seal says that nothing more will come from this pipeline. To the source of one, more comes from others: until the last
+// one that has the queue as its end has ended, and all that could begin in this process has begun.
+func (s *stage) Seal() {
+	switch {
+	case s.side == queue.Both:
+		s.queue.Seal()
+	case s.side == queue.Takes && !s.env.Continuous:
+		s.counting.Go(s.env.Guard(func() {
+			select {
+			case <-s.env.Upstream:
+				s.queue.Seal()
+			case <-s.closing:
+			}
+		}))
+	}
+}
 
 // Starved reports whether items wait for nothing but the end of leases that are out, or the run does.
 func (s *stage) Starved() bool {

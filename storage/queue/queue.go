@@ -30,8 +30,20 @@ var (
 	ErrStopped  = errors.New("stopped while waiting for room in the queue")
 )
 
-// QueueOptions are the options of a queue.
+// Side is the side of a queue that a caller has, of one that several callers share.
+type Side uint8
+
+// The sides of a queue. There may be several callers that put, and one that takes.
+const (
+	Both Side = iota // nobody else has the queue
+	Puts
+	Takes
+)
+
+// QueueOptions are the options of a queue. Of one that is shared, each side sets what it alone makes use of.
 type QueueOptions struct {
+	Side Side
+
 	MaxBytes int64         // that it holds at most, on disk and out; 0 sets no limit
 	Full     Full          // what becomes of what does not fit; empty: Wait
 	Leases   int           // records that are out at most; 0: 256
@@ -77,6 +89,8 @@ type Queue struct {
 	pending  state // accepted and not on disk
 	dropped  int64
 	sealed   bool
+	putters  int       // callers that share the queue and put
+	taker    bool      // one that takes
 	progress time.Time // when something last went on, once it is sealed
 	err      error     // why nothing can be done any more
 }
@@ -135,10 +149,17 @@ func (c *committer) flush(q *Queue) error {
 	return <-done
 }
 
-// SetOptions changes the options of a queue in use.
+// SetOptions changes the options of a queue in use: those of the caller's side. Of several that put, the last one counts.
 func (q *Queue) SetOptions(o QueueOptions) {
 	q.mu.Lock()
-	q.options = o.withDefaults()
+	o = o.withDefaults()
+	switch o.Side {
+	case Puts:
+		o.Leases, o.Wait = q.options.Leases, q.options.Wait
+	case Takes:
+		o.MaxBytes, o.Full = q.options.MaxBytes, q.options.Full
+	}
+	q.options = o
 	q.mu.Unlock()
 	q.changed.Broadcast()
 }
@@ -387,7 +408,7 @@ func (q *Queue) tryTake(now time.Time) (l *Lease, look time.Time, err error) {
 	idle := len(q.ready) == 0 && q.pending.records == 0 && q.out == 0
 	end := q.progress.Add(q.options.Wait)
 	switch {
-	case q.sealed && idle && (len(q.again) == 0 || !now.Before(end)):
+	case q.over() && idle && (len(q.again) == 0 || !now.Before(end)):
 		return nil, look, io.EOF
 	case len(q.again) > 0 && !q.again[0].due.After(now):
 		return q.lend(heap.Pop(&q.again).(entry)), look, nil
@@ -400,7 +421,7 @@ func (q *Queue) tryTake(now time.Time) (l *Lease, look time.Time, err error) {
 	}
 	if len(q.again) > 0 {
 		look = q.again[0].due
-		if q.sealed && idle && end.Before(look) {
+		if q.over() && idle && end.Before(look) {
 			look = end
 		}
 	}
@@ -412,7 +433,10 @@ func (q *Queue) lend(e entry) *Lease {
 	return &Lease{queue: q, entry: e}
 }
 
-// Seal says that nothing more will be put.
+// over reports whether nothing more will be put.
+func (q *Queue) over() bool { return q.sealed && q.putters == 0 }
+
+// Seal says that nothing more will be put; of a queue that is shared, by others than those that have it now.
 func (q *Queue) Seal() {
 	q.mu.Lock()
 	q.sealed, q.progress = true, time.Now()
@@ -429,7 +453,7 @@ func (q *Queue) Starved() bool {
 		return false
 	}
 	nothing := len(q.ready) == 0 && q.cursor >= q.durable && len(q.again) == 0 && q.pending.records == 0
-	return q.out >= q.options.Leases || nothing && (q.sealed || q.blocked.Load() > 0)
+	return q.out >= q.options.Leases || nothing && (q.over() || q.blocked.Load() > 0)
 }
 
 // Stats is how a queue stands.
@@ -474,6 +498,7 @@ func (q *Queue) Close() error {
 		delete(q.store.queues, q.name)
 	}
 	q.store.mu.Unlock()
+	q.store.changed.Broadcast()
 	return err
 }
 

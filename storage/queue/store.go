@@ -236,8 +236,8 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.db.Close(), s.committer.reached.Close())
 }
 
-// Queue opens the queue of a name, which is made if there is none. It is one caller's until that closes it. During a
-// backup it is opened when that is over.
+// Queue opens the queue of a name, which is made if there is none. It is one caller's until that closes it, or,
+// by sides, that of several until the last one leaves it. During a backup it is opened when that is over.
 func (s *Store) Queue(ctx context.Context, name string, o QueueOptions) (*Queue, error) {
 	if s.readOnly {
 		return nil, ErrReadOnly
@@ -263,7 +263,9 @@ func (s *Store) tryOpen(name string, o QueueOptions) (q *Queue, busy bool, err e
 	case s.closed:
 		return nil, false, ErrClosed
 	case s.queues[name] != nil:
-		return nil, false, fmt.Errorf("queue %s is in use already: give each stage a queue of its own", name)
+		q = s.queues[name]
+		busy, err = q.join(o)
+		return q, busy, err
 	case s.keeping > 0:
 		return nil, true, nil
 	}
@@ -274,6 +276,7 @@ func (s *Store) tryOpen(name string, o QueueOptions) (q *Queue, busy bool, err e
 	if q, err = newQueue(s, name, number, o); err != nil {
 		return nil, false, fmt.Errorf("open queue %s: %w", name, err)
 	}
+	q.enter(o.Side)
 	s.queues[name] = q
 	return q, false, nil
 }
