@@ -55,7 +55,7 @@ func Amplify(t *testing.T, c Construct, read func(body []byte) (over bool)) {
 	if after.made > leastMade && after.made > most*before.made {
 		t.Errorf("%s: eight times as much makes %d MiB instead of %d MiB", c.Name, after.made>>20, before.made>>20)
 	}
-	if after.live > mostLive {
+	if after.live > mostLive+mostLive/8 { // what is allocated while the collector marks counts as alive
 		t.Errorf("%s: a megabyte takes %d MiB of memory", c.Name, after.live>>20)
 	}
 }

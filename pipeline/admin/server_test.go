@@ -107,10 +107,13 @@ func TestEveryServerIsBounded(t *testing.T) {
 		if !strings.Contains(string(source), "http.Server{") {
 			return err
 		}
-		for _, limit := range []string{"ReadHeaderTimeout:", "ReadTimeout:", "WriteTimeout:", "IdleTimeout:", "MaxHeaderBytes:", "LimitListener("} {
+		for _, limit := range []string{"ReadHeaderTimeout:", "ReadTimeout:", "WriteTimeout:", "IdleTimeout:", "MaxHeaderBytes:"} {
 			if !strings.Contains(string(source), limit) {
-				t.Errorf("%s makes a server without %s", path, strings.Trim(limit, ":("))
+				t.Errorf("%s makes a server without %s", path, strings.Trim(limit, ":"))
 			}
+		}
+		if !strings.Contains(string(source), "LimitListener(") && !strings.Contains(string(source), "newConnections(") {
+			t.Errorf("%s makes a server without a limit of connections", path)
 		}
 		return err
 	})

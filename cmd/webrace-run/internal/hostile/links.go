@@ -132,10 +132,10 @@ var links = []Case{
 		Expect: Expect{Counters: some{"pages": 1, "normalize.invalid": 4}, Why: says{bad: "crawl: fetched"}, Asked: 1},
 	},
 	{
-		Name: "empty-links", Does: "links to nothing: empty, blank and without a value",
+		Name: "empty-links", Does: "links to nothing: empty, blank, without a value, and an empty query, which is another URL",
 		Lay: func(s *Site) {
 			s.handle(bad, page("<a href>x</a><a href=''>x</a><a href='  '>x</a><a href=#>x</a><a href=?>x</a><a>x</a>"))
 		},
-		Expect: fetched(),
+		Expect: Expect{Counters: some{"pages": 2}, Why: says{bad: "crawl: fetched", bad + "?": "crawl: fetched"}, Asked: 2},
 	},
 }
