@@ -149,7 +149,8 @@ func (c *committer) flush(q *Queue) error {
 	return <-done
 }
 
-// SetOptions changes the options of a queue in use: those of the caller's side. Of several that put, the last one counts.
+// SetOptions changes the options of a queue in use: those of the side of the caller. Of several that put, the last one
+// counts.
 func (q *Queue) SetOptions(o QueueOptions) {
 	q.mu.Lock()
 	o = o.withDefaults()
