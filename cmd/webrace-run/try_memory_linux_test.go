@@ -11,8 +11,8 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// TestHostileBookInTry: a document that is tried takes no more memory than in a crawl, whatever it inflates to. No other
-// test runs beside it: a garbage collector that gets no processor lets more come together.
+// TestHostileBookInTry: a document that is tried takes no more memory than in a crawl, whatever it inflates to. No
+// other test runs beside it: a garbage collector that gets no processor lets more come together.
 func TestHostileBookInTry(t *testing.T) {
 	const inflated, most = 48 << 20, 400 << 20
 	file := filepath.Join(t.TempDir(), "book.epub")

@@ -306,8 +306,8 @@ func (s *stage) item(value any, meta map[string]string, number uint64) *pipeline
 	return it.From(key, 0)
 }
 
-// Seal says that nothing more will come from this pipeline. To the source of one, more comes from others: until the last
-// one that has the queue as its end has ended, and all that could begin in this process has begun.
+// Seal says that nothing more will come from this pipeline. To the source of one, more comes from others: until the
+// last one that has the queue as its end has ended, and all that could begin in this process has begun.
 func (s *stage) Seal() {
 	switch {
 	case s.side == queue.Both:

@@ -116,7 +116,8 @@ func (o Options) Validate() error {
 	return err
 }
 
-// Holds says what a window waits for: one of time for no number of items, and for its end by the clock or by what comes.
+// Holds says what a window waits for: one of time for no number of items, and for its end by the clock or by what
+// comes.
 func (o Options) Holds() pipeline.Holding {
 	switch {
 	case !o.Hold:
