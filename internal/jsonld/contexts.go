@@ -74,7 +74,7 @@ func (c *Contexts) document(url string) *document {
 		}
 		w := &watch{ctx: context.Background(), about: d.source}
 		d.err = catch(func() {
-			root := read(w, d.source.body, Limits{}.withDefaults().Depth)
+			root := read(w, d.source.body, Limits{}.withDefaults())
 			d.context = root.get("@context")
 		})
 	})

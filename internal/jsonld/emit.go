@@ -158,14 +158,11 @@ func (e *emitter) node(n *node, subject webrace.Term) {
 	if n.has&hasGraph != 0 {
 		e.namedGraph(n, subject)
 	}
-	e.nodes(n.included)
-	for _, prop := range n.reverse {
-		predicate := e.predicate(&prop)
-		for _, v := range prop.values {
-			from := e.subject(v)
-			e.quad(from, predicate, subject)
-			e.node(v, from)
-		}
+	if n.has&hasIncluded != 0 {
+		e.nodes(n.included)
+	}
+	if n.has&hasReverse != 0 {
+		e.reversed(n, subject)
 	}
 	for _, prop := range n.props {
 		predicate := e.predicate(&prop)
@@ -174,6 +171,18 @@ func (e *emitter) node(n *node, subject webrace.Term) {
 				return
 			}
 			e.value(subject, predicate, v)
+		}
+	}
+}
+
+// reversed yields what has a node as its value.
+func (e *emitter) reversed(n *node, subject webrace.Term) {
+	for _, prop := range n.reverse {
+		predicate := e.predicate(&prop)
+		for _, v := range prop.values {
+			from := e.subject(v)
+			e.quad(from, predicate, subject)
+			e.node(v, from)
 		}
 	}
 }
@@ -198,7 +207,7 @@ func (e *emitter) index(n *node, subject webrace.Term) bool {
 func (e *emitter) namedGraph(n *node, name webrace.Term) {
 	graph, no := e.graph, e.noGraph
 	e.graph, e.noGraph = name, name == ""
-	e.nodes(n.graph)
+	e.nodes(n.items)
 	e.graph, e.noGraph = graph, no
 }
 
@@ -213,7 +222,7 @@ func (e *emitter) value(subject, predicate webrace.Term, v *node) {
 		}
 		e.quad(subject, predicate, e.literal(v))
 	case v.has&hasList != 0:
-		e.list(subject, predicate, v.list)
+		e.list(subject, predicate, v.items)
 	default:
 		object := e.subject(v)
 		e.quad(subject, predicate, object)

@@ -21,11 +21,11 @@ func (x *expansion) entry(a *active, key, iri string, v *value) {
 		return
 	}
 	if d.container&inList != 0 && (result.array || result.nodes[0].has&hasList == 0) {
-		result = one(&node{has: hasList, list: result.nodes, at: v.at})
+		result = one(x.wrap(hasList, result.nodes, v.at))
 	}
 	if d.container&inGraph != 0 && d.container&(inID|inIndex) == 0 {
 		for i, n := range result.nodes {
-			result.nodes[i] = &node{has: hasGraph, graph: []*node{n}, at: n.at}
+			result.nodes[i] = x.wrap(hasGraph, []*node{n}, n.at)
 		}
 	}
 	if d.reverse {
@@ -101,7 +101,7 @@ type mapped struct {
 
 func (m *mapped) apply(n *node) *node {
 	if m.d.container&inGraph != 0 && !n.isGraph() {
-		n = &node{has: hasGraph, graph: []*node{n}, at: n.at}
+		n = m.wrap(hasGraph, []*node{n}, n.at)
 	}
 	switch {
 	case m.iri == "@none":
@@ -109,8 +109,7 @@ func (m *mapped) apply(n *node) *node {
 		m.indexProperty(n)
 	case m.d.container&inIndex != 0:
 		if n.has&hasIndex == 0 {
-			n.has |= hasIndex
-			n.index = m.index
+			n.mark(hasIndex).index = m.index
 		}
 	case m.d.container&inID != 0:
 		id, _ := m.expandIRI(m.a, m.index, true, false)
@@ -140,6 +139,7 @@ func (m *mapped) indexProperty(n *node) {
 		m.note(m.at.at, leftOut, "the property of an index stands for nothing", m.d.index)
 		return
 	}
+	m.countNode()
 	index := m.expandValue(m.a, m.d.index, &value{kind: text, at: m.at.at, text: m.index})
 	n.props = append([]property{{iri, []*node{index}}}, n.props...)
 }

@@ -26,22 +26,35 @@ const (
 	hasIncluded
 )
 
-// node is an object of an expanded document: a node object, a value object or a list object.
+// node is an object of an expanded document: a node object, a value object or a list object. A document can have
+// hundreds of thousands, so what few of them have lies apart.
 type node struct {
-	has       entries
-	id        string // empty also if it stands for nothing
+	has      entries
+	typeList bool  // @type is an array, which that of a value must not be
+	at       int32 // where it is in the document
+	value    *value
+	id       string // empty also if it stands for nothing
+	language string
+	types    []string
+	items    []*node // of a list or a graph: no object has both
+	props    []property
+	*rare    // nil if has is without what it is for
+}
+
+// rare is what few nodes have.
+type rare struct {
 	index     string
-	language  string
 	direction string
-	types     []string
-	typeList  bool // @type is an array, which that of a value must not be
-	value     *value
-	list      []*node
-	graph     []*node
 	included  []*node
-	at        int32 // where it is in the document
-	props     []property
 	reverse   []property
+}
+
+// mark adds to what a node has, and returns where that is kept.
+func (n *node) mark(what entries) *rare {
+	if n.has |= what; n.rare == nil {
+		n.rare = &rare{}
+	}
+	return n.rare
 }
 
 // property is a property of a node and values of it; a node can have the same more than once.
@@ -95,9 +108,10 @@ func (p *processor) expand(a *active, property string, v *value, fromMap bool) e
 	return one(p.expandValue(a, property, v))
 }
 
-// nodesPerTriple is how many nodes and values a document can have for each triple that it may say: those that say none
-// are no reason to keep any number in memory.
-const nodesPerTriple = 4
+// nodesPerTriple is how many nodes and values a document can have for each triple that it may say: one that says a
+// triple has a subject and an object of its own at most. Those that say none are no reason to keep any number in
+// memory.
+const nodesPerTriple = 2
 
 func (p *processor) countNode() {
 	if p.nodes++; p.nodes/nodesPerTriple > p.limits.Triples {
@@ -116,11 +130,17 @@ func (p *processor) expandArray(a *active, property string, v *value, fromMap bo
 	for i := range items {
 		item := p.expand(a, property, &items[i], fromMap)
 		if lists && item.array {
-			item = one(&node{has: hasList, list: item.nodes, at: items[i].at})
+			item = one(p.wrap(hasList, item.nodes, items[i].at))
 		}
 		result.nodes = append(result.nodes, item.nodes...)
 	}
 	return result
+}
+
+// wrap returns the list or the graph that a context makes of nodes.
+func (p *processor) wrap(as entries, nodes []*node, at int32) *node {
+	p.countNode()
+	return &node{has: as, items: nodes, at: at}
 }
 
 // expandValue is value expansion (section 5.3).
@@ -155,11 +175,12 @@ func (n *node) setLanguage(a *active, d *definition) {
 }
 
 func (n *node) setDirection(a *active, d *definition) {
-	if n.direction = a.direction; d.hasDirection {
-		n.direction = d.direction
+	direction := a.direction
+	if d.hasDirection {
+		direction = d.direction
 	}
-	if n.direction != "" {
-		n.has |= hasDirection
+	if direction != "" {
+		n.mark(hasDirection).direction = direction
 	}
 }
 

@@ -51,7 +51,9 @@ func FuzzToRDF(f *testing.F) {
 			"without compiled contexts": func() ([]rdf.Quad, error) { return say(t.Context(), body, contexts, false) },
 			"with its keys reversed": func() ([]rdf.Quad, error) {
 				var root value
-				if catch(func() { root = read(&watch{ctx: t.Context(), about: &source{body: body}}, body, 64) }) != nil {
+				if catch(func() {
+					root = read(&watch{ctx: t.Context(), about: &source{body: body}}, body, Limits{Limits: rdf.Limits{Triples: -1, Depth: 64}}.withDefaults())
+				}) != nil {
 					return got, err
 				}
 				return say(t.Context(), string(appendReversed(nil, &root)), contexts, true)
@@ -81,7 +83,7 @@ func say(ctx context.Context, body string, contexts *Contexts, compiled bool) (q
 	limits := fuzzLimits.withDefaults()
 	w := &watch{ctx: ctx, about: &source{body: body}}
 	err = catch(func() {
-		root := read(w, body, limits.Depth)
+		root := read(w, body, limits)
 		p := newProcessor(w, contexts, "https://example.org/d/", limits)
 		p.compiling = !compiled
 		e := newEmitter(w, Options{}, limits, func(q rdf.Quad, err error) bool {

@@ -98,6 +98,9 @@ func TestHostileDocuments(t *testing.T) {
 		{"a large exponent", `{"v:p": 1e999999999999999999}`, "", 1},
 		{"many triples", `[` + many(100, `{"@type": [`+many(400, `"v:a"`)+`]}`) + "]", "triples", 35_000},
 		{"more values than triples", `{"v:p": [` + many(150_000, "{}") + `], "v:q": {"@id": "relative"}}`, "triples", 0},
+		{"more values than are read", `{"v:p": {"@type": "@json", "@value": [` + many(300_000, "1") + `]}}`, "values of JSON", 0},
+		{"as many as are read", `{"v:p": {"@type": "@json", "@value": [` + many(8*35_000-10, "1") + `]}}`, "bytes of a literal", 0},
+		{"graphs of nothing", `{"@context": {"p": {"@id": "v:p", "@container": "@graph"}}, "p": [` + many(80_000, "{}") + `]}`, "triples", 0},
 		{"nesting for its form alone", `{"@context": {"n": "@nest"}, ` + nested(250, `"n": {`, `"v:p": 1`, "}") + "}", "", 1},
 		{"language maps", `{"@context": {"p": {"@id": "v:p", "@container": "@language"}}, "p": {` + many(16000, `"l%d": "x"`) + "}}",
 			"", -1},
@@ -115,7 +118,7 @@ func TestHostileDocuments(t *testing.T) {
 			err := catch(func() {
 				p := newProcessor(w, nil, "", limits.withDefaults())
 				defer func() { definitions = p.definitions }()
-				root := read(w, c.body, 256)
+				root := read(w, c.body, limits.withDefaults())
 				p.expand(&active{}, "", &root, false)
 			})
 			limit := (*rdf.LimitError)(nil)

@@ -34,9 +34,14 @@ type value struct {
 
 // container holds what an array or an object has; nil for an empty one.
 type container struct {
-	keys  []string         // of an object
-	items []value          // of an array; of an object, the value of each key
-	index map[string]int32 // of an object with many keys: where each is in keys
+	items  []value // of an array; of an object, the value of each key
+	*names         // nil for an array
+}
+
+// names are the keys of an object.
+type names struct {
+	keys  []string
+	index map[string]int32 // of many keys: where each is
 }
 
 // depthIs is what the limit of depth is about.
@@ -54,7 +59,7 @@ func (v *value) isBoolean() bool { return v.kind == trueKind || v.kind == falseK
 
 // members returns the keys of an object and their values.
 func (v *value) members() ([]string, []value) {
-	if v.container == nil {
+	if v.kind != object || v.container == nil {
 		return nil, nil
 	}
 	return v.keys, v.items
@@ -82,14 +87,15 @@ func (v *value) get(key string) *value {
 	return nil
 }
 
-func (c *container) find(key string) int {
-	if c.index != nil {
-		if i, ok := c.index[key]; ok {
+// find returns where a key is; -1 if there is none.
+func (n *names) find(key string) int {
+	if n.index != nil {
+		if i, ok := n.index[key]; ok {
 			return int(i)
 		}
 		return -1
 	}
-	for i, k := range c.keys {
+	for i, k := range n.keys {
 		if k == key {
 			return i
 		}
@@ -127,17 +133,22 @@ func same(a, b *value) bool {
 // that an object has twice, the last value counts, as in browsers. All of this is told.
 type reader struct {
 	*watch
-	body  string
-	at    int
-	limit int
-	depth int     // how much deeper values may lie
-	stack []value // of the arrays and objects that are not complete, the values
-	keys  []string
+	body   string
+	at     int
+	limits Limits
+	depth  int     // how much deeper values may lie
+	values int     // how many there are
+	stack  []value // of the arrays and objects that are not complete, the values
+	keys   []string
 }
 
+// valuesPerTriple is how many values of JSON a document can have for each triple that it may say: one that says a
+// triple has no more, with all that is said of it.
+const valuesPerTriple = 8
+
 // read returns the value that a document is.
-func read(w *watch, body string, depth int) (v value) {
-	r := reader{watch: w, body: body, limit: depth, depth: depth}
+func read(w *watch, body string, limits Limits) (v value) {
+	r := reader{watch: w, body: body, limits: limits, depth: limits.Depth}
 	r.at = len(body) - len(strings.TrimPrefix(body, "\ufeff"))
 	r.space()
 	v = r.value()
@@ -174,6 +185,9 @@ func (r *reader) want(expected string) {
 
 func (r *reader) value() value {
 	r.step(int32(r.at))
+	if r.values++; r.values/valuesPerTriple > r.limits.Triples {
+		r.exceed(fmt.Sprintf("values of JSON, %d for each triple that it may say", valuesPerTriple), valuesPerTriple*r.limits.Triples)
+	}
 	if r.at == len(r.body) {
 		r.want("a value")
 	}
@@ -209,7 +223,7 @@ func (r *reader) word(w string) bool {
 func (r *reader) enter() {
 	if r.depth--; r.depth < 0 {
 		r.watch.at = int32(r.at)
-		r.exceed(depthIs, r.limit)
+		r.exceed(depthIs, r.limits.Depth)
 	}
 	r.at++
 	r.space()
@@ -271,7 +285,7 @@ func (r *reader) object() *container {
 
 // newObject copies keys and values. Of a key that is there twice the last value is kept, where the first was.
 func (r *reader) newObject(keys []string, items []value) *container {
-	c := &container{keys: make([]string, 0, len(keys)), items: make([]value, 0, len(items))}
+	c := &container{items: make([]value, 0, len(items)), names: &names{keys: make([]string, 0, len(keys))}}
 	if len(keys) >= manyKeys {
 		c.index = make(map[string]int32, len(keys))
 	}

@@ -37,7 +37,8 @@ type Options struct {
 }
 
 // Limits are how much a document may ask for. A field of zero is the default, a negative one is no limit. A document
-// can have four nodes and values for each triple that it may say, and 64 MiB of IRIs, datatypes and languages in all.
+// can have eight values of JSON, and two nodes and values of RDF, for each triple that it may say, and 64 MiB of IRIs,
+// datatypes and languages in all.
 type Limits struct {
 	rdf.Limits
 	// Definitions is how many definitions of terms are applied, of each term wherever its context is: 1,000,000. Long
@@ -89,7 +90,7 @@ func ToRDF(ctx context.Context, body []byte, o Options) iter.Seq2[rdf.Quad, erro
 
 // expandDocument returns the expanded form of a document.
 func expandDocument(w *watch, o Options, limits Limits) []*node {
-	root := read(w, w.about.body, limits.Depth)
+	root := read(w, w.about.body, limits)
 	p := newProcessor(w, o.Contexts, o.Base, limits)
 	a := &active{base: o.Base}
 	if o.Context != "" {
@@ -97,7 +98,7 @@ func expandDocument(w *watch, o Options, limits Limits) []*node {
 	}
 	result := p.expand(a, "", &root, false)
 	if !result.array && len(result.nodes) == 1 && result.nodes[0].isGraphAlone() {
-		return result.nodes[0].graph
+		return result.nodes[0].items
 	}
 	return result.nodes
 }

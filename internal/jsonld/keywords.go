@@ -19,7 +19,7 @@ func (x *expansion) keyword(a *active, keyword string, v *value) {
 	case hasType:
 		x.types(v)
 	case hasGraph:
-		n.graph = x.expand(a, "@graph", v, false).nodes
+		n.items = x.expand(a, "@graph", v, false).nodes
 	case hasIncluded:
 		x.included(a, v)
 	case hasValue:
@@ -34,16 +34,16 @@ func (x *expansion) keyword(a *active, keyword string, v *value) {
 		if !isDirection(v) {
 			x.fail(v, "invalid base direction", `@direction is "ltr" or "rtl"`)
 		}
-		n.direction = v.text
+		n.mark(hasDirection).direction = v.text
 	case hasIndex:
 		x.wantString(v, "invalid @index value", keyword)
-		n.index = v.text
+		n.mark(hasIndex).index = v.text
 	case hasList:
 		if x.property == "" || x.property == "@graph" {
 			x.note(v.at, leftOut, unowned, "")
 			return
 		}
-		n.list = x.expand(a, x.property, v, false).nodes
+		n.items = x.expand(a, x.property, v, false).nodes
 	case hasSet:
 		x.set = x.expand(a, x.property, v, false)
 	case hasReverse:
@@ -95,7 +95,8 @@ func (x *expansion) included(a *active, v *value) {
 			x.fail(v, "invalid @included value", "what is included is a node, not a value or a list")
 		}
 	}
-	x.result.included = append(x.result.included, nodes.nodes...)
+	r := x.result.mark(hasIncluded)
+	r.included = append(r.included, nodes.nodes...)
 }
 
 // reversed expands @reverse: of its properties the object is the value.
@@ -104,7 +105,9 @@ func (x *expansion) reversed(a *active, v *value) {
 		x.fail(v, "invalid @reverse value", "@reverse is an object, not %s", v.kind)
 	}
 	for _, inner := range x.expand(a, "@reverse", v, false).nodes {
-		x.result.props = append(x.result.props, inner.reverse...)
+		if inner.has&hasReverse != 0 {
+			x.result.props = append(x.result.props, inner.reverse...)
+		}
 		for _, prop := range inner.props {
 			x.addReverse(v, prop.iri, prop.values)
 		}
@@ -117,6 +120,6 @@ func (x *expansion) addReverse(v *value, iri string, values []*node) {
 			x.fail(v, "invalid reverse property value", "the value of a reverse property is a node, not a value or a list")
 		}
 	}
-	x.result.has |= hasReverse
-	x.result.reverse = append(x.result.reverse, property{iri, values})
+	r := x.result.mark(hasReverse)
+	r.reverse = append(r.reverse, property{iri, values})
 }

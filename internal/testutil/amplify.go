@@ -16,7 +16,6 @@ import (
 type Construct struct {
 	Name string
 	Grow func(size int) []byte
-	Most uint64 // bytes of memory that a megabyte of it is known to take, where that is more than a document may; else 0
 }
 
 // Repeated returns a construct of a unit again and again, in which %d is its number, within what begins and ends it.
@@ -56,7 +55,7 @@ func Amplify(t *testing.T, c Construct, read func(body []byte) (over bool)) {
 	if after.made > leastMade && after.made > most*before.made {
 		t.Errorf("%s: eight times as much makes %d MiB instead of %d MiB", c.Name, after.made>>20, before.made>>20)
 	}
-	if after.live > max(mostLive, c.Most) {
+	if after.live > mostLive {
 		t.Errorf("%s: a megabyte takes %d MiB of memory", c.Name, after.live>>20)
 	}
 }
