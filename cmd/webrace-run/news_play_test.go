@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 type heard struct {
 	told    []string // alerts: OWNER URL: SUMMARY
 	notices []string // OWNER notice URL: STATE: REASON
+	mails   []string // OWNER: SUBJECT | TEXT
 	said    []string // what each command prints
 }
 
@@ -34,6 +36,7 @@ type newsPlay struct {
 	set    []string
 	stages []*newsStage
 	known  map[string]bool // the ids of alerts and notices that were told
+	post   *newsPost       // nil if nobody expects mails
 
 	mu      sync.Mutex
 	process *os.Process
@@ -44,7 +47,15 @@ type newsPlay struct {
 // playNews returns what came of each round of each scenario, and of one more in which nothing changes.
 func playNews(situations []*situation, set []string, dir string) (map[string][]heard, error) {
 	p := &newsPlay{data: filepath.Join(dir, "data"), dir: dir, set: set, known: make(map[string]bool)}
-	if err := p.configure(); err != nil {
+	if slices.ContainsFunc(situations, func(s *situation) bool { return s.isMailed }) {
+		post, err := newNewsPost()
+		if err != nil {
+			return nil, err
+		}
+		defer post.listener.Close()
+		p.post = post
+	}
+	if err := p.configure(situations); err != nil {
 		return nil, err
 	}
 	rounds := 1
@@ -63,8 +74,8 @@ func playNews(situations []*situation, set []string, dir string) (map[string][]h
 	return played, nil
 }
 
-// configure writes the shipped configuration, with notices that go to files.
-func (p *newsPlay) configure() error {
+// configure writes the shipped configuration, with notices that go to files, and owners who have addresses.
+func (p *newsPlay) configure(situations []*situation) error {
 	shipped, err := os.ReadFile("../../pipelines.toml")
 	if err != nil {
 		return err
@@ -82,6 +93,14 @@ flow = ["source-watch > write-file"]
 [pipeline.news.stage.write-file]
 path = '%s'
 `, filepath.Join(p.dir, "notices-of-rules.jsonl"), filepath.Join(p.dir, "notices-of-sources.jsonl"))
+	if p.post != nil {
+		text += "[pipeline.mail.stage.mail-out.to]\n"
+		for _, s := range situations {
+			for _, owner := range s.owners() {
+				text += fmt.Sprintf("%q = %q\n", owner+"@"+s.name, mailAddress(owner, s.name))
+			}
+		}
+	}
 	return os.WriteFile(filepath.Join(p.dir, "pipelines.toml"), []byte(text), 0o600)
 }
 
@@ -105,6 +124,9 @@ func (p *newsPlay) round(i int, played map[string][]heard) error {
 	}
 	for _, s := range p.stages {
 		got := all[s.name]
+		if got.mails, err = p.mailed(s); err != nil {
+			return err
+		}
 		if i < len(s.rounds) {
 			for _, c := range s.rounds[i].commands {
 				got.said = append(got.said, p.command(s, c.line))
@@ -208,6 +230,13 @@ func (p *newsPlay) watch(round int) error {
 func (p *newsPlay) run(killAt int) error {
 	args := []string{"webrace", "news", "--config", filepath.Join(p.dir, "pipelines.toml"), "--data", p.data, "--set", "fetch.allow_networks=loopback",
 		"--set", "frontier.fresh=0s", "--set", "frontier.attempts=1", "--set", "fetch.backoff=1ms", "--set", "fetch.circuit_failures=0"}
+	if p.post != nil {
+		_, port, _ := net.SplitHostPort(p.post.listener.Addr().String())
+		args = slices.Insert(args, 2, "mail")
+		for _, option := range []string{"host=127.0.0.1", "port=" + port, "tls=none", "plain=true"} {
+			args = append(args, "--set", "mail-out."+option)
+		}
+	}
 	for _, option := range p.set {
 		args = append(args, "--set", option)
 	}
@@ -286,6 +315,23 @@ func (p *newsPlay) heard() (map[string]heard, error) {
 	}
 	for _, h := range all {
 		slices.Sort(h.told)
+	}
+	return all, nil
+}
+
+// mailed returns the mails of a scenario's owners since the last call.
+func (p *newsPlay) mailed(s *newsStage) (all []string, err error) {
+	if p.post == nil {
+		return nil, nil
+	}
+	for _, owner := range s.owners() {
+		mails, err := p.post.take(mailAddress(owner, s.name))
+		if err != nil {
+			return nil, err
+		}
+		for _, said := range mails {
+			all = append(all, s.asWritten(owner+": "+said))
+		}
 	}
 	return all, nil
 }

@@ -19,12 +19,13 @@ import (
 
 // situation is a scenario of testdata/news, whose README.md has the language.
 type situation struct {
-	name    string
-	text    string // the whole file
-	pending string // why what it expects is not so yet
-	set     []string
-	files   map[string]string // that URDs are imported from
-	rounds  []newsRound
+	name     string
+	text     string // the whole file
+	pending  string // why what it expects is not so yet
+	set      []string
+	isMailed bool              // some round expects mails
+	files    map[string]string // that URDs are imported from
+	rounds   []newsRound
 }
 
 // newsRound is what holds from a round on, and what is expected of it.
@@ -32,6 +33,7 @@ type newsRound struct {
 	urds     string
 	pages    map[string]answer // by URL
 	told     []string
+	mails    []string // OWNER: SUBJECT | TEXT; nil if it does not matter
 	commands []newsCommand
 	isTold   bool
 }
@@ -129,6 +131,11 @@ func (s *situation) readSection(name, data string) error {
 	case rest == "told":
 		r.isTold = true
 		r.told, err = toldLines(data)
+	case rest == "mails":
+		if r.mails, err = toldLines(data); r.mails == nil {
+			r.mails = []string{}
+		}
+		s.isMailed = true
 	case rest == "urds":
 		r.urds = data
 	case strings.HasPrefix(rest, "$ "):
@@ -139,7 +146,7 @@ func (s *situation) readSection(name, data string) error {
 			return fmt.Errorf("%s: %w", url, err)
 		}
 	default:
-		return fmt.Errorf("after the round stands none of: told, urds, a path, http://NAME.example and a path, $ and a command")
+		return fmt.Errorf("after the round stands none of: told, mails, urds, a path, http://NAME.example and a path, $ and a command")
 	}
 	return err
 }
@@ -249,11 +256,19 @@ func toldFits(expected, told string) bool {
 	return fits(expected, told)
 }
 
+// mailFits is toldFits for a mail: OWNER: SUBJECT, or OWNER: SUBJECT | TEXT.
+func mailFits(expected, mailed string) bool {
+	if !strings.Contains(expected, " | ") {
+		expected += " | …"
+	}
+	return fits(expected, mailed)
+}
+
 // compareTold returns what was told besides what was expected, and what was not told.
-func compareTold(expected, told []string) (unexpected, missing []string) {
+func compareTold(expected, told []string, fit func(expected, told string) bool) (unexpected, missing []string) {
 	unexpected = slices.Clone(told)
 	for _, want := range expected {
-		i := slices.IndexFunc(unexpected, func(line string) bool { return toldFits(want, line) })
+		i := slices.IndexFunc(unexpected, func(line string) bool { return fit(want, line) })
 		if i < 0 {
 			missing = append(missing, want)
 		} else {
@@ -285,7 +300,7 @@ func TestTheLanguageOfScenarios(t *testing.T) {
 			t.Errorf("%q for %q: %v, want %v", c.told, c.expected, is, c.fits)
 		}
 	}
-	unexpected, missing := compareTold([]string{"ann /", "bob /"}, []string{"ann /: a", "ann /: b"})
+	unexpected, missing := compareTold([]string{"ann /", "bob /"}, []string{"ann /: a", "ann /: b"}, toldFits)
 	mustBe(t, "unexpected", unexpected, "ann /: b")
 	mustBe(t, "missing", missing, "bob /")
 

@@ -111,7 +111,8 @@ func (s *situation) owners() (all []string) {
 			all = append(all, argumentsOf(line)[0])
 		}
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // asWritten gives addresses and owners back as the scenario has them.

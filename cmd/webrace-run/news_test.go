@@ -81,8 +81,12 @@ func (s *situation) wrong(rounds []heard) string {
 		if *newsKill || i >= len(s.rounds) { // a round that is begun anew counts as one more, for notices
 			expected, told = slices.DeleteFunc(slices.Clone(expected), isNotice), got.told
 		}
-		unexpected, missing := compareTold(expected, told)
+		unexpected, missing := compareTold(expected, told, toldFits)
 		writeDifference(&b, fmt.Sprintf("round %d: told", i+1), told, unexpected, missing)
+		if want.mails != nil && !*newsKill { // a mail comes again if its server was not heard
+			unexpected, missing := compareTold(want.mails, got.mails, mailFits)
+			writeDifference(&b, fmt.Sprintf("round %d: mails", i+1), got.mails, unexpected, missing)
+		}
 		for j, command := range want.commands {
 			var missing, unexpected []string
 			for _, part := range command.says {
@@ -116,7 +120,7 @@ func (s *situation) neverNoticed(rounds []heard) []string {
 	for _, r := range rounds {
 		notices = append(notices, r.notices...)
 	}
-	_, missing := compareTold(expected, notices)
+	_, missing := compareTold(expected, notices, toldFits)
 	return missing
 }
 
@@ -148,6 +152,9 @@ func transcript(rounds []heard) string {
 		}
 		if len(r.told)+len(r.notices) == 0 {
 			fmt.Fprintln(&b, "nothing")
+		}
+		if len(r.mails) > 0 {
+			fmt.Fprintf(&b, "-- %d mails --\n%s\n", i+1, strings.Join(r.mails, "\n"))
 		}
 		for _, said := range r.said {
 			fmt.Fprintln(&b, said)
