@@ -122,7 +122,11 @@ func (b *builder) endXML(tag string) {
 	name := tag[len("</"):]
 	name = name[:strings.IndexFunc(name+">", endsName)]
 	prefix, local := qualified(name)
-	for i := len(b.open) - 1; i > 0 && b.inside(local); i-- {
+	last := 0
+	if b.inside(local) {
+		last = len(b.open) - 1
+	}
+	for i := last; i > 0; i-- {
 		if n := b.open[i]; n.Data == local && n.Namespace == prefix {
 			b.popTo(i)
 			return
