@@ -38,7 +38,7 @@ func evaluate(ctx context.Context, t table, back func(e *evaluation)) error {
 // grow makes the tree of the table, whose nodes have the same numbers.
 func (e *evaluation) grow() *xpath.Tree {
 	e.tree.Source = e
-	e.tree.Reset()
+	e.tree.Reset(e.t.nodes())
 	for n := 1; n < e.t.nodes(); n++ {
 		e.tree.Add(xpath.Kind(e.t.node(n, cellKind)), int32(e.t.node(n, cellParent)))
 	}

@@ -130,6 +130,10 @@ func (d *Document) jsonValues() ([]any, error) {
 		d.err = err
 		return nil, err
 	}
+	if formats.CountJSON(text) > mostJSONValues*min(max(len(text)>>20, 1), mostJSONShare) {
+		d.err = htmltree.ErrTooLarge
+		return nil, d.err
+	}
 	decoder := formats.Decoder(text)
 	for {
 		var value any
@@ -149,6 +153,13 @@ func (d *Document) jsonValues() ([]any, error) {
 	d.json = text
 	return d.values, nil
 }
+
+const (
+	// mostJSONValues are as many as a document of a megabyte may have: what is decoded takes many times the memory of its
+	// text. A larger document may have so many a megabyte, up to mostJSONShare times.
+	mostJSONValues = 1 << 18
+	mostJSONShare  = 4
+)
 
 func shallowerThan(value any, depth int) bool {
 	if depth < 0 {

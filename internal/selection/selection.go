@@ -303,11 +303,14 @@ func (w *work) elements(d *Document) (*webrace.Text, error) {
 
 // mark applies the rules to the tree.
 func (w *work) mark(m marks, d *Document) (selected, ignored bool) {
-	css := d.matcher(w.budget)
+	var css *matcher // made when a rule asks for it
 	for i, r := range w.rules {
 		var found []hit
 		switch {
 		case r.css != nil:
+			if css == nil {
+				css = d.matcher(w.budget)
+			}
 			css.matching(r.css).each(func(i int32) { found = append(found, hit{d.elements.nodes[i], -1}) })
 		case r.xpath != nil:
 			found = d.xpaths().evaluate(r.xpath, hit{d.root, -1}, w.budget)

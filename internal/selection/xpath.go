@@ -25,9 +25,13 @@ type paths struct {
 }
 
 func newPaths(root *html.Node) *paths {
-	p := &paths{nodes: []*html.Node{root}}
+	count := 1
+	for n := following(root, root); n != nil; n = following(n, root) {
+		count++
+	}
+	p := &paths{nodes: append(make([]*html.Node, 0, count), root)}
 	p.Source = p
-	p.Reset()
+	p.Reset(count)
 	open := []int32{0} // the node, and those that it is in
 	for n := following(root, root); n != nil; n = following(n, root) {
 		for p.nodes[open[len(open)-1]] != n.Parent {
@@ -61,7 +65,9 @@ func (p *paths) evaluate(x *xpath.Expression, from hit, budget *xpath.Budget) (f
 		}
 		number = p.numbers[from.node]
 	}
-	for _, n := range x.Nodes(&p.Tree, xpath.NewNode(number, int32(from.attr)), budget) {
+	nodes := x.Nodes(&p.Tree, xpath.NewNode(number, int32(from.attr)), budget)
+	found = make([]hit, 0, len(nodes))
+	for _, n := range nodes {
 		found = append(found, hit{p.nodes[n.Number()], int(n.Attribute())})
 	}
 	return found

@@ -99,10 +99,13 @@ func sorted(nodes []Node) []Node {
 	return nodes
 }
 
+// fewNodes are as many as a step may lead to before those are looked for that it leads to again.
+const fewNodes = 1 << 16
+
 // follow returns the nodes that a step leads to from others, which it takes back.
 func (e *evaluation) follow(from []Node, s *step) []Node {
 	to := e.take()
-	covered := int32(-1)
+	covered, most := int32(-1), fewNodes
 	for _, n := range from {
 		if (s.axis == descendant || s.axis == descendantOrSelf) && !s.positional && n.Attribute() < 0 {
 			if n.Number() < covered {
@@ -110,7 +113,10 @@ func (e *evaluation) follow(from []Node, s *step) []Node {
 			}
 			covered = e.t.places[n.Number()].end
 		}
-		to = e.walk(to, n, s)
+		if to = e.walk(to, n, s); len(to) > most { // as of following::*, which are the same of one after the other
+			to = sorted(to)
+			most = max(fewNodes, 2*len(to))
+		}
 	}
 	e.give(from)
 	if s.axis.reverse() && len(from) == 1 {

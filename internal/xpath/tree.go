@@ -1,5 +1,7 @@
 package xpath
 
+import "slices"
+
 // Kind is that of a node. The numbers are those that node tables of xmlschema are stored with.
 type Kind uint8
 
@@ -47,9 +49,9 @@ type place struct {
 	before int32 // the sibling; 0 for none
 }
 
-// Reset empties a tree but for its root, which is node 0.
-func (t *Tree) Reset() {
-	t.places = append(t.places[:0], place{kind: Root, parent: -1})
+// Reset empties a tree but for its root, which is node 0, and makes room for so many nodes.
+func (t *Tree) Reset(room int) {
+	t.places = append(slices.Grow(t.places[:0], room), place{kind: Root, parent: -1})
 }
 
 // Add adds the next node in the order of the document, below one that was added, and returns its number. It panics

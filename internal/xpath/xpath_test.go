@@ -43,7 +43,7 @@ func (d *document) Attributes(number int32) int32 { return int32(len(d.attribute
 func open(list string) *document {
 	d := &document{names: []string{""}, texts: []string{""}, attributes: [][]string{nil}}
 	d.Source = d
-	d.Reset()
+	d.Reset(1)
 	above := []int32{0}
 	for word := range strings.FieldsSeq(list) {
 		kind, name, text, attributes := Element, word, "", []string(nil)

@@ -66,7 +66,7 @@ type nodes []*xmlquery.Node
 
 func newNodes(root *xmlquery.Node) *xpath.Tree {
 	t := &xpath.Tree{}
-	t.Reset()
+	t.Reset(1)
 	s := nodes{root}
 	var add func(n *xmlquery.Node, parent int32)
 	add = func(n *xmlquery.Node, parent int32) {
