@@ -41,8 +41,8 @@ type File struct {
 type group struct {
 	agents []string // lower-case product tokens; "*" for every crawler
 	rules  []rule
-	delays map[string]time.Duration // by agent: a delay binds the agents named above it
-	closed bool                     // a rule was seen: the next user-agent line begins another group
+	delays []time.Duration // by how many agents are named above them, less one: a delay binds these
+	closed bool            // a rule was seen: the next user-agent line begins another group
 }
 
 // Parse reads the first [MaxBytes] of a robots.txt. There is no malformed file: a line that makes no sense
@@ -53,7 +53,7 @@ func Parse(body []byte) *File {
 		// Half a rule forbids or allows more than the whole one.
 		body = body[:bytes.LastIndexAny(body, "\r\n")+1]
 	}
-	c := &collector{file: &File{}}
+	c := &collector{file: &File{}, sitemaps: make(map[string]bool)}
 	grobotstxt.Parse(string(body), c)
 	return c.file
 }
@@ -70,7 +70,7 @@ func (f *File) Agent(userAgent string) *Rules {
 	for _, g := range f.groups {
 		if names(g) {
 			r.rules = append(r.rules, g.rules...)
-			r.delay = max(r.delay, g.delays[token])
+			r.delay = max(r.delay, g.delayOf(token))
 		}
 	}
 	slices.SortStableFunc(r.rules, func(a, b rule) int {
@@ -85,6 +85,14 @@ func (f *File) Agent(userAgent string) *Rules {
 		return 1
 	})
 	return r
+}
+
+// delayOf returns the longest delay that binds an agent of the group.
+func (g group) delayOf(agent string) (longest time.Duration) {
+	if first := slices.Index(g.agents, agent); first < len(g.delays) {
+		longest = slices.Max(g.delays[first:])
+	}
+	return longest
 }
 
 // Rules is what a robots.txt says to one crawler.
@@ -127,7 +135,8 @@ func (r *Rules) Sitemaps() []string { return r.sitemaps }
 
 // collector gathers a file's groups from the parser's events.
 type collector struct {
-	file *File
+	file     *File
+	sitemaps map[string]bool // that are in the file
 }
 
 var _ grobotstxt.ParseHandler = (*collector)(nil)
@@ -158,8 +167,10 @@ func (c *collector) HandleAllow(line int, value string) {
 func (c *collector) HandleDisallow(line int, value string) { c.add(line, value, false) }
 
 func (c *collector) HandleSitemap(_ int, value string) {
-	if value != "" && !slices.Contains(c.file.sitemaps, value) {
-		c.file.sitemaps = append(c.file.sitemaps, strings.Clone(value))
+	if value != "" && !c.sitemaps[value] {
+		value = strings.Clone(value)
+		c.sitemaps[value] = true
+		c.file.sitemaps = append(c.file.sitemaps, value)
 	}
 }
 
@@ -168,13 +179,9 @@ func (c *collector) HandleUnknownAction(_ int, action, value string) {
 	if g == nil || !strings.EqualFold(action, "crawl-delay") {
 		return
 	}
-	delay := parseDelay(value)
-	if g.delays == nil {
-		g.delays = make(map[string]time.Duration)
-	}
-	for _, agent := range g.agents {
-		g.delays[agent] = max(g.delays[agent], delay)
-	}
+	g.delays = append(g.delays, make([]time.Duration, len(g.agents)-len(g.delays))...)
+	last := len(g.delays) - 1
+	g.delays[last] = max(g.delays[last], parseDelay(value))
 }
 
 func (c *collector) group() *group {
