@@ -23,31 +23,26 @@ func (rec *Record) readHeader(s *stream) error {
 		return fmt.Errorf("%.20q is not a version of WARC", version)
 	}
 	rec.fields = map[string]string{}
-	last := ""
+	var last folded
 	for {
 		line, err := head.field()
 		if err != nil {
 			return err
 		}
+		if last.goesOn(line) {
+			continue
+		}
+		if _, twice := rec.fields[last.name]; !twice && last.name != "" {
+			rec.fields[last.name] = string(last.value)
+		}
 		if line == "" {
 			break
-		}
-		if line[0] == ' ' || line[0] == '\t' { // continues the line before
-			if last != "" {
-				rec.fields[last] += " " + strings.TrimSpace(line)
-			}
-			continue
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
 			return fmt.Errorf("the header line %.40q has no colon", line)
 		}
-		last = strings.ToLower(strings.TrimSpace(name))
-		if _, twice := rec.fields[last]; twice {
-			last = ""
-			continue
-		}
-		rec.fields[last] = strings.TrimSpace(value)
+		last.begin(strings.ToLower(strings.TrimSpace(name)), value)
 	}
 	rec.Type = strings.ToLower(rec.fields["warc-type"])
 	if rec.Type == "" {
@@ -59,6 +54,25 @@ func (rec *Record) readHeader(s *stream) error {
 	}
 	rec.Length = int64(length)
 	return nil
+}
+
+// folded is a field that may go on in further lines, however many.
+type folded struct {
+	name  string
+	value []byte
+}
+
+func (f *folded) begin(name, value string) {
+	f.name, f.value = name, append(f.value[:0], strings.TrimSpace(value)...)
+}
+
+// goesOn takes a line that continues the one before, and reports whether it is one.
+func (f *folded) goesOn(line string) bool {
+	if line == "" || line[0] != ' ' && line[0] != '\t' {
+		return false
+	}
+	f.value = append(append(f.value, ' '), strings.TrimSpace(line)...)
+	return true
 }
 
 // headReader reads the lines of a header, which may continue in another gzip member.

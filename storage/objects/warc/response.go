@@ -98,25 +98,26 @@ func readHTTPHead(in *bufio.Reader) (*Response, error) {
 	if r.Status, err = strconv.Atoi(code); err != nil || !strings.HasPrefix(protocol, "HTTP/") || r.Status < 100 || r.Status > 999 {
 		return nil, damagedf("%.40q is no HTTP status line", line)
 	}
-	last := ""
+	var last folded
 	for {
 		line, err := head.line()
 		if err != nil {
 			return nil, err
 		}
+		if last.goesOn(line) {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if isField := ok && strings.TrimSpace(name) != ""; !isField && line != "" {
+			continue
+		}
+		if last.name != "" {
+			r.Header[last.name] = append(r.Header[last.name], string(last.value))
+		}
 		if line == "" {
 			return r, nil
 		}
-		name, value, ok := strings.Cut(line, ":")
-		switch {
-		case line[0] == ' ' || line[0] == '\t': // continues the line before
-			if values := r.Header[last]; len(values) > 0 {
-				values[len(values)-1] += " " + strings.TrimSpace(line)
-			}
-		case ok && strings.TrimSpace(name) != "":
-			last = http.CanonicalHeaderKey(strings.TrimSpace(name))
-			r.Header[last] = append(r.Header[last], strings.TrimSpace(value))
-		}
+		last.begin(http.CanonicalHeaderKey(strings.TrimSpace(name)), value)
 	}
 }
 
