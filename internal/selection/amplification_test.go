@@ -9,8 +9,8 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// TestAmplification applies rules that look at everything to documents that have much of one thing. TestHostileRules has
-// rules that are costly themselves.
+// TestAmplification applies rules that look at everything to documents that have much of one thing. TestHostileRules
+// has rules that are costly themselves.
 func TestAmplification(t *testing.T) {
 	repeated, times := testutil.Repeated, strings.Repeat
 	const page, xml, json = "text/html", "text/xml", "application/json"
