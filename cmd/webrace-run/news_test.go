@@ -61,7 +61,7 @@ func (s *situation) judge(t *testing.T, rounds []heard) {
 	}
 	wrong := s.wrong(rounds)
 	switch {
-	case wrong == "" && s.pending != "":
+	case wrong == "" && s.pending != "" && !*newsKill: // which compares less
 		t.Errorf("it is so now: remove \"pending: %s\"", s.pending)
 	case wrong != "" && s.pending != "":
 		t.Skipf("pending: %s\n%s", s.pending, wrong)
