@@ -165,8 +165,8 @@ type Document struct {
 }
 
 // UndecodedField is the field of a document's header in which fetch says why its body, or the end of it, is not taken
-// out of its content encodings, or did not come. It is stored with the header; what a server sends by that name is left
-// out.
+// out of its content encodings, or did not come. It is stored with the header; what a server sends by that name is
+// left out.
 const UndecodedField = "Webrace-Undecoded"
 
 // What a document may come without. A server that confirms the stored version sends none of them, and a document
@@ -265,19 +265,34 @@ func (f Field) String() string {
 // Text is the visible text of a document in UTF-8, as one buffer cut into blocks. Phrases and summaries
 // never cross a block's border.
 type Text struct {
-	Bytes  []byte
-	Blocks []Block
-	Cut    bool // a limit left out what is behind it: that may have more
+	Bytes   []byte
+	Blocks  []Block
+	Entries []uint64 // of lists: by what each is known in other versions; those that are known by their content alone have the same
+	Cut     bool     // a limit left out what is behind it: that may have more
 }
 
 // Block is the bytes Start to End of a text, all of one field.
+//
+// In a list what is new is not a block but an entry: an entry of a feed, an element of JSON, a record. The blocks
+// of one are compared as one with the versions before, wherever in the list they stand.
 type Block struct {
 	Start, End int32
+	Entry      int32  // the entry that it is part of, counted from 1; 0 for none
+	Skip       uint16 // how many bytes at its beginning say only where it stands, such as the path of a leaf: they are not compared
 	Field      Field
+	Aside      bool // it is never new: a date of building, a counter of comments, what a feed says of itself
 }
 
 // Slice returns the bytes of block b.
 func (t *Text) Slice(b Block) []byte { return t.Bytes[b.Start:b.End] }
+
+// Compared returns of block b what is compared with other versions: nothing of one that stands aside.
+func (t *Text) Compared(b Block) []byte {
+	if b.Aside {
+		return nil
+	}
+	return t.Bytes[min(b.Start+int32(b.Skip), b.End):b.End]
+}
 
 // Visit is what a completed request leaves behind for the next one to the same URL. It is written once,
 // last, after every effect of the request is durable, so a request that died half-way teaches nothing.
@@ -368,8 +383,9 @@ var ErrNotStored = errors.New("what was stored of it is gone")
 // host is to be left alone for now. It is no failed attempt, and the visit knows nothing of it.
 var ErrNotAsked = errors.New("the host was not asked")
 
-// ErrAnswered, wrapped in the error with which a stage sends a request back, says that the host gave an answer that may
-// pass. It is a failed attempt; after the last one the answer is what came of the request, as the stage has learned it.
+// ErrAnswered, wrapped in the error with which a stage sends a request back, says that the host gave an answer
+// that may pass. It is a failed attempt; after the last one the answer is what came of the request, as the stage
+// has learned it.
 var ErrAnswered = errors.New("an answer of the moment")
 
 // Learned is a change that a stage wants recorded in the visit of the request it works for, once that

@@ -3,10 +3,10 @@
 // the same text and the same links whether it was just fetched or comes out of the cache.
 //
 // It reads HTML, XHTML, plain text, feeds (RSS, Atom, JSON Feed), sitemaps and other XML, mail, PDF, and what package
-// formats does: JSON, tables, Markdown, files of offices and books. Documents of other types have no text and no links,
-// which is no error. No content is an error: what is broken is read as far as it makes sense, in time linear in its
-// length, and within the limits of [Options]; PDF within those of [pdftext.Default], others within those of
-// [formats.Default], and what of them could not be read is said.
+// formats does: JSON, tables, Markdown, files of offices and books. Documents of other types have no text and no
+// links, which is no error. No content is an error: what is broken is read as far as it makes sense, in time
+// linear in its length, and within the limits of [Options]; PDF within those of [pdftext.Default], others within
+// those of [formats.Default], and what of them could not be read is said.
 package extract
 
 import (
@@ -29,8 +29,9 @@ import (
 
 // Revision counts the changes of what is taken for the text of a document whose bytes are the same. What was
 // remembered of texts of an earlier revision is not compared with those of a later one: no page has changed by it.
-// At 1, what is in noscript is text, and ampersands in XML that begin no reference are themselves.
-const Revision = 1
+// At 1, what is in noscript is text, and ampersands in XML that begin no reference are themselves; at 2, entries
+// of lists are compared as wholes.
+const Revision = 2
 
 // DefaultMaxLinks is how many different links a document may have if [Options] does not say.
 const DefaultMaxLinks = 10_000
@@ -225,6 +226,7 @@ type extraction struct {
 	opts    Options
 	scanner htmltext.Scanner
 	text    webrace.Text // being collected, for what is not HTML
+	list    feedList     // within it
 	linking
 }
 
@@ -236,7 +238,8 @@ func begin(r *Result, base *urlnorm.Base, opts Options) *extraction {
 		opts.MaxLinks = DefaultMaxLinks
 	}
 	x.Result, x.base, x.opts = r, base, opts
-	x.text = webrace.Text{Bytes: x.text.Bytes[:0], Blocks: x.text.Blocks[:0]}
+	x.text = webrace.Text{Bytes: x.text.Bytes[:0], Blocks: x.text.Blocks[:0], Entries: x.text.Entries[:0]}
+	x.list = feedList{}
 	return x
 }
 
@@ -310,6 +313,8 @@ func (x *extraction) take(t *webrace.Text) {
 		Bytes:  append([]byte(nil), t.Bytes...),
 		Blocks: append([]webrace.Block(nil), t.Blocks...),
 		Cut:    t.Cut,
+
+		Entries: append([]uint64(nil), t.Entries...),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -18,6 +19,7 @@ func IsJSONFeed(body []byte) bool {
 
 // entryJSON is an entry of a JSON Feed.
 type entryJSON struct {
+	ID          any    `json:"id"` // a string, or by mistake a number
 	URL         string `json:"url"`
 	ExternalURL string `json:"external_url"`
 	Title       string `json:"title"`
@@ -29,7 +31,10 @@ type entryJSON struct {
 // jsonFeed reads a JSON Feed, entry by entry, up to where it breaks.
 func (x *extraction) jsonFeed(body []byte) {
 	defer func() { x.take(&x.text) }()
+	x.list.isList = true
+	defer x.endList()
 	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
 	if opens(d) != json.Delim('{') {
 		return
 	}
@@ -77,6 +82,11 @@ func (x *extraction) jsonField(key json.Token, text string) {
 }
 
 func (x *extraction) jsonEntry(e entryJSON) {
+	x.begin()
+	if e.ID != nil {
+		x.named(byID, fmt.Sprint(e.ID))
+	}
+	x.named(byLink, e.URL)
 	x.block([]byte(e.Title), webrace.FieldHeading)
 	x.block([]byte(e.Summary), webrace.FieldBody)
 	if e.ContentHTML != "" { // else the same in another form

@@ -25,6 +25,7 @@ func (x *extraction) xml(body []byte) {
 		switch r.Next() {
 		case xmltoken.None:
 			d.flush()
+			x.endList()
 			x.take(&x.text)
 			return
 		case xmltoken.Text:
@@ -42,10 +43,10 @@ func (x *extraction) xml(body []byte) {
 				return
 			}
 			if r.Empty {
-				d.end()
+				d.endElement(d.element)
 			}
 		case xmltoken.End:
-			d.end()
+			d.endElement(strings.ToLower(string(r.Name)))
 		}
 	}
 }
@@ -91,11 +92,18 @@ func (d *xmlDocument) start(r *xmltoken.Reader) {
 		if base, ok := d.attrs["xml:base"]; ok {
 			d.rebase([]byte(strings.TrimSpace(base)))
 		}
+		d.list.isList = d.root == "rss" || d.root == "feed" && (d.attrs["xmlns"] == nsAtom || d.attrs["xmlns"] == nsAtomOld)
 	}
-	if d.isFeed() && (d.element == "link" || d.element == "atom:link") {
-		d.atomLink()
-	} else if !d.isFeed() {
+	switch {
+	case !d.isFeed():
 		d.xLink()
+	case isEntry(d.element):
+		d.begin()
+		d.named(byAbout, d.attrs["rdf:about"])
+	case d.element == "source":
+		d.list.source = d.list.open
+	case localName(d.element) == "link":
+		d.atomLink()
 	}
 }
 
@@ -119,10 +127,16 @@ func (d *xmlDocument) xLink() {
 	}
 }
 
-// end handles the end of an element.
-func (d *xmlDocument) end() {
+// endElement handles the end of an element.
+func (d *xmlDocument) endElement(name string) {
 	d.flush()
 	d.element, d.attrs = "", nil
+	switch {
+	case name == "source":
+		d.list.source = false
+	case d.isFeed() && isEntry(name):
+		d.end()
+	}
 }
 
 // atomLink handles the link of Atom, whose address is an attribute. Followed are the relations that lead
@@ -133,7 +147,10 @@ func (d *xmlDocument) atomLink() {
 		return
 	}
 	switch strings.TrimSpace(d.attrs["rel"]) {
-	case "", "alternate", "next", "prev-archive":
+	case "", "alternate":
+		d.named(byLink, href)
+		d.link([]byte(href))
+	case "next", "prev-archive":
 		d.link([]byte(href))
 	}
 }
@@ -147,11 +164,19 @@ func (d *xmlDocument) flush() {
 	case !d.isFeed():
 		d.block(text, webrace.FieldBody)
 	case d.element == "link":
+		d.named(byLink, string(text))
 		d.link(bytes.TrimSpace(text)) // also of what is no white space in XML, but in word processors
 	case d.element == "guid":
+		d.named(byID, string(text))
 		d.guid(bytes.TrimSpace(text))
+	case d.element == "id":
+		d.named(byID, string(text))
 	default:
+		from := len(d.extraction.text.Blocks)
 		d.feedText(text)
+		if isAside(d.element) || d.list.source {
+			d.aside(from)
+		}
 	}
 }
 

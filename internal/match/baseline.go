@@ -1,6 +1,7 @@
 package match
 
 import (
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -16,7 +17,7 @@ import (
 // It is an ascending list with one number for each distinct block: the upper 61 bits of the XXH64 hash of
 // its text, with white space collapsed, and in the lower 3 bits how many versions ago the block was last
 // seen, 0 to 7. It has at most 16,384 numbers. The blocks of a page after the 8,191st are remembered as if
-// they were one.
+// they were one. An entry of a list is one block here, and so are its blocks.
 type Baseline []uint64
 
 // BaselineVersions is how many versions of a page a baseline remembers unless it is told otherwise, and
@@ -85,6 +86,8 @@ type comparison struct {
 	places hashtable.Table // of the known blocks, and then of the fresh ones
 	hashes []uint64
 	clean  []byte
+
+	entries []entrySum // of the text
 }
 
 var comparisons = sync.Pool{New: func() any { return new(comparison) }}
@@ -196,30 +199,78 @@ func (b Baseline) last(versions int) Baseline {
 	return slices.DeleteFunc(slices.Clone(b), func(n uint64) bool { return n&ageMask >= uint64(versions) })
 }
 
-// hashBlocks returns a hash for each block, with the lower bits clear; 0 for blocks without text.
+// hashBlocks returns a hash for each block, with the lower bits clear; 0 for blocks without text, and for what is never
+// new. All blocks of an entry have one hash, which their order makes no difference to.
 func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 	hashes := c.hashes[:0]
+	c.entries = append(c.entries[:0], make([]entrySum, len(text.Entries))...)
 	var tail []byte
-	for i, block := range text.Blocks {
-		written := collapse(&c.clean, text.Slice(block))
+	units := 0 // blocks that are of no entry, and entries
+	for _, block := range text.Blocks {
+		written := collapse(&c.clean, text.Compared(block))
 		switch {
+		case block.Entry != 0:
+			e := &c.entries[block.Entry-1]
+			if !e.met {
+				e.met, e.tail = true, units >= mostBlocks-1
+				units++
+			}
+			if len(written) > 0 {
+				e.sum += xxhash.Sum64(written)
+			}
+			hashes = append(hashes, 0)
+			continue
 		case len(written) == 0:
 			hashes = append(hashes, 0)
-		case i >= mostBlocks-1:
+		case units >= mostBlocks-1:
 			tail = append(append(tail, written...), '\n')
-			hashes = append(hashes, ageMask+1) // a mark, for text that is hashed below
+			hashes = append(hashes, inTail)
 		default:
 			hashes = append(hashes, hashBlock(written))
 		}
+		units++
 	}
-	rest := hashBlock(tail)
-	for i := mostBlocks - 1; i < len(hashes); i++ {
-		if hashes[i] != 0 {
-			hashes[i] = rest
+	if len(c.entries) > 0 {
+		tail = c.hashEntries(text, hashes, tail)
+	}
+	if units >= mostBlocks {
+		rest := hashBlock(tail)
+		for i, hash := range hashes {
+			if hash == inTail {
+				hashes[i] = rest
+			}
 		}
 	}
 	c.hashes = hashes
 	return hashes
 }
 
-func hashBlock(clean []byte) uint64 { return max(xxhash.Sum64(clean)&^ageMask, ageMask+1) }
+// inTail is a mark for what is hashed with all else that is beyond the most blocks.
+const inTail = ageMask + 1
+
+// entrySum is what was found of an entry.
+type entrySum struct {
+	sum  uint64 // of the hashes of its blocks
+	met  bool   // it has blocks
+	tail bool
+}
+
+// hashEntries sets the hashes of the blocks of entries, and adds those entries to the tail that belong there.
+func (c *comparison) hashEntries(text *webrace.Text, hashes []uint64, tail []byte) []byte {
+	for i := range c.entries {
+		e := &c.entries[i]
+		both := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(c.clean[:0], text.Entries[i]), e.sum)
+		if c.clean, e.sum = both, hashBlock(both); e.tail {
+			tail = append(tail, both...)
+			e.sum = inTail
+		}
+	}
+	for i, block := range text.Blocks {
+		if block.Entry != 0 {
+			hashes[i] = c.entries[block.Entry-1].sum
+		}
+	}
+	return tail
+}
+
+func hashBlock(clean []byte) uint64 { return max(xxhash.Sum64(clean)&^ageMask, 2*(ageMask+1)) }

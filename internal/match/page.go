@@ -134,8 +134,8 @@ func (p *page) open(text *webrace.Text, added []bool) *page {
 	p.text = text
 	p.added = p.added[:0]
 	p.counts = [extents]int{len(text.Blocks), 0}
-	for i := range text.Blocks {
-		isNew := i >= len(added) || added[i]
+	for i, block := range text.Blocks {
+		isNew := i < len(added) && added[i] || i >= len(added) && (!block.Aside || block.Entry != 0)
 		p.added = append(p.added, isNew)
 		if isNew {
 			p.counts[additions]++

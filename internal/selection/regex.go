@@ -116,8 +116,9 @@ func (m *meter) ReadRune() (rune, int, error) {
 // one of the first patterns matches is kept, as blocks of the same field, or all of it if there are none;
 // and of that, what one of the others matches is cut out.
 func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool, budget *xpath.Budget) *webrace.Text {
-	out := &webrace.Text{}
+	out := &webrace.Text{Entries: text.Entries}
 	for _, block := range text.Blocks {
+		place := string(text.Bytes[block.Start:min(block.Start+int32(block.Skip), block.End)])
 		content := strings.Join(strings.Fields(string(text.Slice(block))), " ")
 		parts := []stretch{{0, len(content)}}
 		if len(kept) > 0 {
@@ -125,7 +126,13 @@ func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool
 		}
 		gaps := union(content, ignored, matched, budget)
 		for _, p := range parts {
-			appendBlock(out, without(content, p, gaps), block.Field)
+			left := without(content, p, gaps)
+			if appendBlock(out, left, block.Field) {
+				b := &out.Blocks[len(out.Blocks)-1]
+				if b.Entry, b.Aside = block.Entry, block.Aside; strings.HasPrefix(left, place) {
+					b.Skip = block.Skip
+				}
+			}
 		}
 	}
 	return out
@@ -175,9 +182,9 @@ func without(text string, s stretch, gaps []stretch) string {
 	return strings.TrimSpace(b.String())
 }
 
-func appendBlock(t *webrace.Text, content string, field webrace.Field) {
+func appendBlock(t *webrace.Text, content string, field webrace.Field) bool {
 	if content == "" {
-		return
+		return false
 	}
 	if len(t.Bytes) > 0 {
 		t.Bytes = append(t.Bytes, '\n')
@@ -185,4 +192,5 @@ func appendBlock(t *webrace.Text, content string, field webrace.Field) {
 	start := len(t.Bytes)
 	t.Bytes = append(t.Bytes, content...)
 	t.Blocks = append(t.Blocks, webrace.Block{Start: int32(start), End: int32(len(t.Bytes)), Field: field})
+	return true
 }

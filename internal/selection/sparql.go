@@ -96,7 +96,7 @@ func (w *work) solutions(d *Document, text *webrace.Text) (*webrace.Text, error)
 	if err != nil {
 		return nil, err
 	}
-	text = &webrace.Text{Bytes: slices.Clone(text.Bytes), Blocks: slices.Clone(text.Blocks)}
+	text = &webrace.Text{Bytes: slices.Clone(text.Bytes), Blocks: slices.Clone(text.Blocks), Entries: text.Entries}
 	for i, r := range w.rules {
 		if r.sparql == nil {
 			continue

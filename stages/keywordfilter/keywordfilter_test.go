@@ -154,6 +154,21 @@ func TestWhatIsOnlyReadOtherwiseIsNoNews(t *testing.T) {
 	}
 }
 
+// Of a version that was removed there is nothing but the blocks of an earlier reading, with which none can be compared.
+func TestAVersionThatCannotBeReadAgainIsTakenForKnown(t *testing.T) {
+	f := newFixture(t)
+	eleni := f.urd("eleni", start, "ibm")
+	first := f.mustTell(f.match(f.fetched(html("about ibm"), nil, reached(0, eleni))), "eleni")
+	first.visit.Baseline, _ = match.Baseline(nil).Update(f.fetched(html("about", "ibm"), nil, nil).Text)
+	first.visit.Reading = 0
+	first.visit.Version += 100 // which is not there
+	for i := range first.visit.Shown {
+		first.visit.Shown[i].Version += 100
+	}
+	second := f.mustTell(f.match(f.fetched(html("about ibm", "more"), &first.visit, reached(0, eleni))))
+	f.mustTell(f.match(f.fetched(html("about ibm", "more", "and more of ibm"), &second.visit, reached(0, eleni))), "eleni")
+}
+
 func TestACrawlThatNewlyComesToADocumentIsShownAllOfIt(t *testing.T) {
 	f := newFixture(t)
 	eleni, nikos := f.urd("eleni", start, "ibm"), f.urd("nikos", start+"other", "ibm", levels(2))

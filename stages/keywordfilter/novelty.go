@@ -37,16 +37,18 @@ func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
 }
 
 // readAgain makes the baseline of the last visit anew out of the stored versions if a release made it that read texts
-// otherwise: what is only read differently is no news. Of versions that were removed the baseline is all there is.
+// otherwise: what is only read differently is no news. If these were removed, there is nothing to compare this version
+// with, and it is taken for known.
 func (n *novelty) readAgain() error {
 	v := n.document.Visit
 	if v == nil || v.Version == 0 || len(v.Baseline) == 0 || v.Reading == extract.Revision {
 		return nil
 	}
 	again, err := n.stored(v.Version, n.visit.Versions())
-	if err == nil && len(again) > 0 {
-		n.visit = again
+	if err == nil && len(again) == 0 {
+		again, _ = again.Remember(n.visit.Versions(), n.document.Text)
 	}
+	n.visit = again
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/webrace/webrace"
 )
@@ -50,6 +51,7 @@ type links struct {
 	Anchors   []string    `json:"anchors,omitzero" part:"anchors" doc:"what each of the URLs is called where it is linked to; a list may end early"`
 	Text      *pageText   `json:"text,omitzero" part:"text" doc:"of the document that holds them, as its reader sees it"`
 	Blocks    pageBlocks  `json:"blocks,omitzero" part:"text" doc:"the parts of that text, as in a document"`
+	Entries   []hash      `json:"entries,omitzero" part:"text" doc:"the entries of lists in that text, as in a document"`
 }
 
 func encodeLinks(l *webrace.Links) (links, []byte) {
@@ -59,13 +61,13 @@ func encodeLinks(l *webrace.Links) (links, []byte) {
 		Anchors: l.Anchors, Text: (*pageText)(l.Text),
 	}
 	if l.Text != nil {
-		h.Blocks = l.Text.Blocks
+		h.Blocks, h.Entries = l.Text.Blocks, encodeEntries(l.Text)
 	}
 	return h, nil
 }
 
 func decodeLinks(l links, _ []byte) (*webrace.Links, error) {
-	text, err := textOf(l.Text, l.Blocks)
+	text, err := textOf(l.Text, l.Blocks, l.Entries)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,8 @@ type document struct {
 	Language string     `json:"language,omitzero" part:"text" doc:"BCP 47, as declared"`
 	Title    string     `json:"title,omitzero" part:"text" doc:"of the document"`
 	Text     *pageText  `json:"text,omitzero" part:"text" doc:"what a reader sees"`
-	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation"`
+	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation; of an entry of a list its number, from 1; skip, the bytes at its beginning that are not compared with other versions; aside, if it makes nothing new"`
+	Entries  []hash     `json:"entries,omitzero" part:"text" doc:"of the entries of lists in the text: by what each is known in other versions; those that are known by their content alone have the same"`
 	Cut      bool       `json:"cut,omitzero" part:"text" doc:"a limit left out what is behind the text"`
 	Links    []string   `json:"links,omitzero" part:"links" doc:"absolute and normalized, each once, in document order"`
 
@@ -129,7 +132,7 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 		Digest: d.Digest, Version: d.Version, Changed: d.Changed,
 	}
 	if d.Text != nil {
-		h.Blocks, h.Cut = d.Text.Blocks, d.Text.Cut
+		h.Blocks, h.Entries, h.Cut = d.Text.Blocks, encodeEntries(d.Text), d.Text.Cut
 	}
 	if d.Graph != nil {
 		h.Graph, h.GraphWhole, h.GraphProblems = &triples{d.Graph.Triples}, d.Graph.Whole, d.Graph.Problems
@@ -137,22 +140,26 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 	return h, d.Body
 }
 
+func encodeEntries(t *webrace.Text) []hash {
+	return convert(t.Entries, func(id uint64) hash { return hash(id) })
+}
+
 // ownDocument copies the bytes of a document, which belong to its request.
 func ownDocument(d *webrace.Document) *webrace.Document {
 	own := *d
 	own.Body = bytes.Clone(d.Body)
 	if d.Text != nil {
-		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks), Cut: d.Text.Cut}
+		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks), Entries: slices.Clone(d.Text.Entries), Cut: d.Text.Cut}
 	}
 	return &own
 }
 
 // sizeOfDocument counts what may be large.
 func sizeOfDocument(d *webrace.Document) int {
-	const header, block, link = 1 << 10, 12, 64
+	const header, block, link = 1 << 10, int(unsafe.Sizeof(webrace.Block{})), 64
 	size := header + cap(d.Body) + link*(len(d.Links)+len(d.Requested))
 	if d.Text != nil {
-		size += cap(d.Text.Bytes) + block*len(d.Text.Blocks)
+		size += cap(d.Text.Bytes) + block*len(d.Text.Blocks) + 8*len(d.Text.Entries)
 	}
 	if d.Screenshot != nil {
 		size += cap(d.Screenshot.PNG)
@@ -166,7 +173,7 @@ func sizeOfDocument(d *webrace.Document) int {
 // decodeDocument gives a document that was fetched a body even if there is nothing in it: no body at all
 // means that there was none to fetch.
 func decodeDocument(h document, body []byte) (*webrace.Document, error) {
-	text, err := textOf(h.Text, h.Blocks)
+	text, err := textOf(h.Text, h.Blocks, h.Entries)
 	if err != nil {
 		return nil, err
 	}

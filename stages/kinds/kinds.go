@@ -108,6 +108,9 @@ type block struct {
 	Start int32  `json:"start"`
 	End   int32  `json:"end"`
 	Field string `json:"field"`
+	Entry int32  `json:"entry,omitempty"`
+	Skip  uint16 `json:"skip,omitempty"`
+	Aside bool   `json:"aside,omitempty"`
 }
 
 var fieldNames = map[string]webrace.Field{
@@ -115,7 +118,7 @@ var fieldNames = map[string]webrace.Field{
 }
 
 func (b pageBlocks) MarshalJSON() ([]byte, error) {
-	return json.Marshal(convert(b, func(b webrace.Block) block { return block{b.Start, b.End, b.Field.String()} }))
+	return json.Marshal(convert(b, func(b webrace.Block) block { return block{b.Start, b.End, b.Field.String(), b.Entry, b.Skip, b.Aside} }))
 }
 
 func (b *pageBlocks) UnmarshalJSON(text []byte) error {
@@ -129,22 +132,25 @@ func (b *pageBlocks) UnmarshalJSON(text []byte) error {
 		if !ok {
 			return fmt.Errorf("a block of a text is body, title, heading or navigation, not %q", one.Field)
 		}
-		*b = append(*b, webrace.Block{Start: one.Start, End: one.End, Field: field})
+		*b = append(*b, webrace.Block{Start: one.Start, End: one.End, Entry: one.Entry, Skip: one.Skip, Field: field, Aside: one.Aside})
 	}
 	return nil
 }
 
 // textOf joins a text and its blocks, which must lie within it: a stage may have changed either.
-func textOf(t *pageText, blocks pageBlocks) (*webrace.Text, error) {
+func textOf(t *pageText, blocks pageBlocks, entries []hash) (*webrace.Text, error) {
 	if t == nil {
 		return nil, nil
 	}
 	for _, b := range blocks {
+		if b.Entry < 0 || int(b.Entry) > len(entries) {
+			return nil, fmt.Errorf("a block is of entry %d, and there are %d: where the blocks are changed, set entries as well", b.Entry, len(entries))
+		}
 		if b.Start < 0 || b.Start > b.End || int(b.End) > len(t.Bytes) {
 			return nil, fmt.Errorf("block %d to %d does not lie in a text of %d bytes: where the text is changed, set blocks as well", b.Start, b.End, len(t.Bytes))
 		}
 	}
-	return &webrace.Text{Bytes: t.Bytes, Blocks: blocks}, nil
+	return &webrace.Text{Bytes: t.Bytes, Blocks: blocks, Entries: convert(entries, func(h hash) uint64 { return uint64(h) })}, nil
 }
 
 // convert applies f to each element; nil stays nil.

@@ -19,32 +19,39 @@ const mostPaired = 32
 // Behind the last block that both have, nothing came since a text that was cut, and nothing went from one that is.
 //
 // Of the blocks that the old text has not, those count as new that added says, or all if it is nil. Without
-// an old text every such block is.
+// an old text every such block is. An entry of a list comes, goes or changes as a whole: of one that changed it is said
+// which it is, and what went and came of it.
 func Summary(old, now *webrace.Text, added []bool, size int) (summary string, changed bool) {
 	var pieces []piece
 	c := compare(old, now, added)
-	changes, _ := Diff(c.old, c.now)
+	changes, _ := Diff(keys(c.old), keys(c.now))
 	for _, change := range changes {
 		pieces = append(pieces, pair(those(c.old, c.went, change.A, change.AEnd), those(c.now, c.came, change.B, change.BEnd))...)
+		for i := change.B; i < change.BEnd; i++ {
+			if before, again := c.again[i]; again {
+				pieces = append(pieces, changedEntry(c.old[before], c.now[i]))
+			}
+		}
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.rank(), b.rank()) })
 	return summarize(pieces, size), len(pieces) > 0
 }
 
-// comparison is the blocks of two texts, and which of them the other has not.
+// comparison is the units of two texts, and which of them the other has not.
 type comparison struct {
-	old, now   []string
+	old, now   []unit
 	went, came []bool
+	again      map[int]int // entries of now that old has with another content: their numbers there; neither went nor came
 }
 
 func compare(old, now *webrace.Text, added []bool) (c comparison) {
-	c.old, c.now = blocks(old), blocks(now)
-	before, after := setOf(c.old), setOf(c.now)
-	for _, text := range c.old {
-		c.went = append(c.went, text != "" && !after[text])
+	c.old, c.now = units(old), units(now)
+	before, after := setOf(keys(c.old)), setOf(keys(c.now))
+	for _, u := range c.old {
+		c.went = append(c.went, u.key != "" && !after[u.key])
 	}
-	for i, text := range c.now {
-		c.came = append(c.came, text != "" && !before[text] && (i >= len(added) || added[i]))
+	for _, u := range c.now {
+		c.came = append(c.came, u.key != "" && !before[u.key] && (u.first >= len(added) || added[u.first]))
 	}
 	if old != nil && old.Cut {
 		clearBehind(c.came, c.now, before)
@@ -52,28 +59,55 @@ func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	if now.Cut {
 		clearBehind(c.went, c.old, after)
 	}
+	c.findAgain()
 	return c
 }
 
-// clearBehind clears the marks behind the last block that the other text has, if there is one.
-func clearBehind(marks []bool, blocks []string, other map[string]bool) {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if other[blocks[i]] && blocks[i] != "" {
+// findAgain finds the entries that have changed: those that one entry of either text is known by.
+func (c *comparison) findAgain() {
+	c.again = make(map[int]int)
+	before, after := byID(c.old), byID(c.now)
+	for i, u := range c.now {
+		old, known := before[u.id]
+		if u.entry && c.came[i] && after[u.id] == i && known && old >= 0 && c.went[old] {
+			c.again[i] = old
+			c.came[i], c.went[old] = false, false
+		}
+	}
+}
+
+// byID returns the number of the entry that is known by an id; -1 if there are several.
+func byID(all []unit) map[uint64]int {
+	numbers := make(map[uint64]int)
+	for i, u := range all {
+		if !u.entry {
+			continue
+		}
+		if _, twice := numbers[u.id]; twice {
+			numbers[u.id] = -1
+		} else {
+			numbers[u.id] = i
+		}
+	}
+	return numbers
+}
+
+// clearBehind clears the marks behind the last unit that the other text has, if there is one.
+func clearBehind(marks []bool, all []unit, other map[string]bool) {
+	for i := len(all) - 1; i >= 0; i-- {
+		if other[all[i].key] && all[i].key != "" {
 			clear(marks[i:])
 			return
 		}
 	}
 }
 
-// blocks returns the blocks of a text with white space collapsed.
-func blocks(t *webrace.Text) (all []string) {
-	if t == nil {
-		return nil
+func keys(all []unit) []string {
+	keys := make([]string, len(all))
+	for i, u := range all {
+		keys[i] = u.key
 	}
-	for _, b := range t.Blocks {
-		all = append(all, collapse(strings.ToValidUTF8(string(t.Slice(b)), "")))
-	}
-	return all
+	return keys
 }
 
 func collapse(text string) string {
@@ -88,11 +122,11 @@ func setOf(texts []string) map[string]bool {
 	return set
 }
 
-// those returns the texts from one index to another that are marked.
-func those(texts []string, marked []bool, from, to int) (chosen []string) {
+// those returns the texts of the units from one index to another that are marked.
+func those(all []unit, marked []bool, from, to int) (chosen []string) {
 	for i := from; i < to; i++ {
 		if marked[i] {
-			chosen = append(chosen, texts[i])
+			chosen = append(chosen, all[i].text)
 		}
 	}
 	return chosen

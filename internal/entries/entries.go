@@ -1,0 +1,38 @@
+// Package entries marks the entries of lists in a text, for whoever compares it with other versions of it.
+package entries
+
+import (
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/webrace/webrace"
+)
+
+// Mark makes an entry of the blocks of a text from one on, but for those that are of another already: these are
+// entries that it has within it. It is known by the list that it is of and by what it calls itself there: an id, a
+// key, an address. One without a name is known by its content alone.
+func Mark(t *webrace.Text, from int, list, name string) {
+	id, own := xxhash.Sum64String(list+"\x00"+name), int32(len(t.Entries)+1)
+	within := own // the first entry within it
+	for i := from; i < len(t.Blocks); i++ {
+		if b := &t.Blocks[i]; b.Entry == 0 {
+			b.Entry = own
+		} else {
+			within = min(within, b.Entry)
+		}
+	}
+	if name != "" {
+		for i := within; i < own; i++ {
+			t.Entries[i-1] = combine(id, t.Entries[i-1])
+		}
+	}
+	t.Entries = append(t.Entries, id)
+}
+
+func combine(a, b uint64) uint64 {
+	var both [16]byte
+	binary.LittleEndian.PutUint64(both[:8], a)
+	binary.LittleEndian.PutUint64(both[8:], b)
+	return xxhash.Sum64(both[:])
+}

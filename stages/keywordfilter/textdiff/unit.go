@@ -1,0 +1,87 @@
+package textdiff
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/webrace/webrace"
+)
+
+// unit is what of a text is new or gone as a whole: a block, or an entry of a list with all of its blocks.
+type unit struct {
+	text   string   // as it is shown
+	key    string   // by which it is the same as one of another text; empty for nothing
+	first  int      // the first of its blocks
+	entry  bool     // it is an entry
+	id     uint64   // of the entry
+	fields []string // of the entry: its blocks, but for those that stand aside
+	label  string   // which of these tells people which entry it is
+}
+
+// units returns the units of a text in the order in which they begin, with white space collapsed.
+func units(t *webrace.Text) (all []unit) {
+	if t == nil {
+		return nil
+	}
+	of := make([]int, len(t.Entries)) // its unit, counted from 1
+	for i, b := range t.Blocks {
+		compared := collapse(strings.ToValidUTF8(string(t.Compared(b)), ""))
+		if b.Entry == 0 {
+			all = append(all, unit{text: collapse(strings.ToValidUTF8(string(t.Slice(b)), "")), key: compared, first: i})
+			continue
+		}
+		if of[b.Entry-1] == 0 {
+			all = append(all, unit{first: i, entry: true, id: t.Entries[b.Entry-1]})
+			of[b.Entry-1] = len(all)
+		}
+		if compared != "" {
+			all[of[b.Entry-1]-1].add(compared, b)
+		}
+	}
+	for i := range all {
+		if u := &all[i]; u.entry {
+			u.key = "\x00" + strconv.FormatUint(u.id, 16) + "\x00" + strings.Join(slices.Sorted(slices.Values(u.fields)), "\x00")
+		}
+	}
+	return all
+}
+
+// add adds a block to an entry. A heading tells which it is, or what is called so, or else its first block.
+func (u *unit) add(field string, b webrace.Block) {
+	switch {
+	case u.text == "":
+	case b.Skip > 0: // it begins with a name
+		u.text += "; "
+	default:
+		u.text += separator
+	}
+	u.text += field
+	u.fields = append(u.fields, field)
+	name, _, _ := strings.Cut(field, ": ")
+	named := b.Field == webrace.FieldHeading || b.Field == webrace.FieldTitle || b.Skip > 0 && (name == "name" || name == "title" || name == "summary")
+	if u.label == "" || named && u.label == u.fields[0] {
+		u.label = field
+	}
+}
+
+// longestLabel is how many bytes are shown of what tells which entry has changed.
+const longestLabel = 64
+
+// changedEntry says which fields of an entry have changed since another version of it, and how: [−before] «after».
+func changedEntry(old, now unit) (p piece) {
+	before, after := setOf(old.fields), setOf(now.fields)
+	gone := func(other map[string]bool) func(string) bool { return func(field string) bool { return other[field] } }
+	went := slices.DeleteFunc(slices.Clone(old.fields), gone(after))
+	came := slices.DeleteFunc(slices.Clone(now.fields), gone(before))
+	if !slices.Contains(came, now.label) && now.label != "" {
+		p = append(p, run{same, cut(now.label, longestLabel) + ": "})
+	}
+	for i, change := range pair(went, came) {
+		if i > 0 {
+			p = append(p, run{same, "; "})
+		}
+		p = append(p, change...)
+	}
+	return p
+}
