@@ -34,19 +34,21 @@ type newsPlay struct {
 	data   string
 	dir    string // of the configuration, and of notices
 	set    []string
+	kill   bool
 	stages []*newsStage
 	known  map[string]bool // the ids of alerts and notices that were told
 	post   *newsPost       // nil if nobody expects mails
 
 	mu      sync.Mutex
 	process *os.Process
+	kills   int // so far
 	asked   int // requests of this process
 	killAt  int // the request at which it is killed; 0 for none
 }
 
 // playNews returns what came of each round of each scenario, and of one more in which nothing changes.
-func playNews(situations []*situation, set []string, dir string) (map[string][]heard, error) {
-	p := &newsPlay{data: filepath.Join(dir, "data"), dir: dir, set: set, known: make(map[string]bool)}
+func playNews(situations []*situation, set []string, kill bool, dir string) (map[string][]heard, error) {
+	p := &newsPlay{data: filepath.Join(dir, "data"), dir: dir, set: set, kill: kill, known: make(map[string]bool)}
 	if slices.ContainsFunc(situations, func(s *situation) bool { return s.isMailed }) {
 		post, err := newNewsPost()
 		if err != nil {
@@ -70,6 +72,9 @@ func playNews(situations []*situation, set []string, dir string) (map[string][]h
 		if err := p.round(i, played); err != nil {
 			return nil, fmt.Errorf("round %d: %w", i+1, err)
 		}
+	}
+	if kill && p.kills == 0 {
+		return nil, fmt.Errorf("the process was never killed")
 	}
 	return played, nil
 }
@@ -210,13 +215,13 @@ func (p *newsPlay) command(s *newsStage, line string) string {
 	return s.asWritten(string(out))
 }
 
-// watch runs the pipelines as a person would. With -kill it kills them before, twice: at a request, and a moment after
-// one was answered.
+// watch runs the pipelines as a person would. If they are to be killed, it does so before, twice: at a request, or a
+// moment after one was answered.
 func (p *newsPlay) watch(round int) error {
 	rng := rand.New(rand.NewPCG(uint64(round), 28))
 	requests := p.asked // of the run before
 	for range 2 {
-		if !*newsKill {
+		if !p.kill {
 			break
 		}
 		if err := p.run(1 + rng.IntN(max(requests, 2*len(p.stages)))); err != nil {
@@ -253,8 +258,10 @@ func (p *newsPlay) run(killAt int) error {
 	err = c.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	killed := killAt > 0 && p.asked >= killAt
-	p.killAt = 0
+	killed := err != nil && killAt > 0 && p.asked >= killAt
+	if p.killAt = 0; killed {
+		p.kills++
+	}
 	if err != nil && !killed && !strings.Contains(out.String(), "could not be asked") {
 		return fmt.Errorf("%w\n%s", err, out.String())
 	}

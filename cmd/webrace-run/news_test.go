@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	newsKill = flag.Bool("kill", false, "let TestNews kill the process within each round, twice")
+	newsKill = flag.Bool("kill", false, "let TestNews kill the process within each round, twice, as TestKilledNews does")
 	newsTold = flag.Bool("told", false, "let TestNews print what is told today, as sections of a scenario")
 )
 
@@ -19,7 +19,17 @@ var (
 //
 // All that are chosen with -run, and have the same options, are watched by one process a round. So each subtest waits
 // until all have said that they are chosen, and then for what came of them together.
-func TestNews(t *testing.T) {
+func TestNews(t *testing.T) { testNews(t, *newsKill) }
+
+// TestKilledNews plays the same, and kills the process twice within each round: the same is told.
+func TestKilledNews(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dozens of processes: not in short mode")
+	}
+	testNews(t, true)
+}
+
+func testNews(t *testing.T, kill bool) {
 	all, err := readSituations("testdata/news")
 	if err != nil {
 		t.Fatal(err)
@@ -35,11 +45,11 @@ func TestNews(t *testing.T) {
 			}
 			room.situations = append(room.situations, s)
 			t.Parallel()
-			room.play.Do(func() { room.played, room.err = playNews(room.situations, room.set, t.TempDir()) })
+			room.play.Do(func() { room.played, room.err = playNews(room.situations, room.set, kill, t.TempDir()) })
 			if room.err != nil {
 				t.Fatalf("the rounds of the scenarios with these options were not played to their end: %v", room.err)
 			}
-			s.judge(t, room.played[s.name])
+			s.judge(t, room.played[s.name], kill)
 		})
 	}
 }
@@ -54,14 +64,14 @@ type newsroom struct {
 }
 
 // judge compares what came of the rounds with what the scenario expects.
-func (s *situation) judge(t *testing.T, rounds []heard) {
+func (s *situation) judge(t *testing.T, rounds []heard, killed bool) {
 	t.Helper()
 	if *newsTold {
 		t.Log(transcript(rounds[:len(s.rounds)]))
 	}
-	wrong := s.wrong(rounds)
+	wrong := s.wrong(rounds, killed)
 	switch {
-	case wrong == "" && s.pending != "" && !*newsKill: // which compares less
+	case wrong == "" && s.pending != "" && !killed: // which compares less
 		t.Errorf("it is so now: remove \"pending: %s\"", s.pending)
 	case wrong != "" && s.pending != "":
 		t.Skipf("pending: %s\n%s", s.pending, wrong)
@@ -70,7 +80,7 @@ func (s *situation) judge(t *testing.T, rounds []heard) {
 	}
 }
 
-func (s *situation) wrong(rounds []heard) string {
+func (s *situation) wrong(rounds []heard, killed bool) string {
 	var b strings.Builder
 	for i, got := range rounds {
 		var want newsRound // after its last round nothing changes, so that nobody is told any more
@@ -78,12 +88,12 @@ func (s *situation) wrong(rounds []heard) string {
 			want = s.rounds[i]
 		}
 		expected, told := want.told, slices.Concat(got.told, got.notices)
-		if *newsKill || i >= len(s.rounds) { // a round that is begun anew counts as one more, for notices
+		if killed || i >= len(s.rounds) { // a round that is begun anew counts as one more, for notices
 			expected, told = slices.DeleteFunc(slices.Clone(expected), isNotice), got.told
 		}
 		unexpected, missing := compareTold(expected, told, toldFits)
 		writeDifference(&b, fmt.Sprintf("round %d: told", i+1), told, unexpected, missing)
-		if want.mails != nil && !*newsKill { // a mail comes again if its server was not heard
+		if want.mails != nil && !killed { // a mail comes again if its server was not heard
 			unexpected, missing := compareTold(want.mails, got.mails, mailFits)
 			writeDifference(&b, fmt.Sprintf("round %d: mails", i+1), got.mails, unexpected, missing)
 		}
@@ -101,7 +111,7 @@ func (s *situation) wrong(rounds []heard) string {
 			writeDifference(&b, fmt.Sprintf("round %d: $ %s", i+1, command.line), linesOf(got.said[j]), unexpected, missing)
 		}
 	}
-	if missing := s.neverNoticed(rounds); *newsKill {
+	if missing := s.neverNoticed(rounds); killed {
 		writeDifference(&b, "in the end: told", nil, nil, missing)
 	}
 	return b.String()
