@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/credentials"
+	"github.com/webrace/webrace/internal/descriptors"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/finding"
@@ -136,6 +137,10 @@ func (k *checker) check(ctx context.Context, loaded *config.Config) (finding.Lis
 		fmt.Fprintln(cli.Prose(k.c.ErrOrStderr()), over.note)
 	}
 	k.tell("memory", budgetOf(loaded).String())
+	if limit := descriptors.Limit(); limit < descriptors.Enough {
+		k.tell("descriptors", fmt.Sprintf("the system lets this process have %d files and connections open, which is few: "+
+			"give it %d (ulimit -n %[2]d, or LimitNOFILE=%[2]d of systemd)", limit, descriptors.Enough))
+	}
 	for _, name := range k.names {
 		if k.unset[name] != "" {
 			k.tell(name, "not set up: "+k.unset[name])

@@ -18,6 +18,7 @@ import (
 	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/connections"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 )
@@ -129,7 +130,7 @@ func serveSite(site http.Handler) (base string, stop func(), err error) {
 	if err != nil {
 		return "", nil, &cli.Error{Status: cli.Environment, Err: fmt.Errorf("serve the demo site: %w", err)}
 	}
-	return "http://" + listener.Addr().String(), admin.Serve(listener, site), nil
+	return "http://" + listener.Addr().String(), admin.Serve(listener, connections.AdmitAll(site)), nil
 }
 
 // shownAlerts is how many annotations the demo shows of each owner.

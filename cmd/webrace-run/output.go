@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/descriptors"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage/diskspace"
@@ -152,6 +153,12 @@ func (o *output) paused(disk diskspace.State) {
 		return
 	}
 	o.logger.Info(disk.String())
+}
+
+// exhausted says that a store cannot open a file, and waits until it can.
+func (o *output) exhausted(err error) {
+	o.logger.Warn("this process may have no more files open: a store waits until it may; give it more "+
+		"(ulimit -n, or LimitNOFILE= of systemd)", "limit", descriptors.Limit(), "error", err)
 }
 
 // note says something on the terminal, or in the log.

@@ -199,7 +199,7 @@ func (l *launch) openData() (watch *diskspace.Watch, dir *storage.Dir, closeDir 
 		}
 		remove = func() { os.RemoveAll(path) }
 	}
-	watch = diskspace.New(diskspace.Options{Dir: path, Notify: l.out.paused})
+	watch = diskspace.New(diskspace.Options{Dir: path, Notify: l.out.paused, Exhausted: l.out.exhausted})
 	l.out.room = watch
 	if caches := budgetOf(l.config).caches(); l.dry != nil {
 		dir, err = cli.OpenCopyWaiting(l.config.Data, path, watch, caches)

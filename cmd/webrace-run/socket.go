@@ -8,6 +8,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/remote"
 	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline/admin"
+	"github.com/webrace/webrace/pipeline/connections"
 	"github.com/webrace/webrace/storage"
 )
 
@@ -27,7 +28,7 @@ func (s *session) serveSocket() (stop func()) {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.admin)
 	mux.Handle("POST "+remote.Path, commands)
-	end := admin.Serve(listener, admin.RefuseForeign(mux)) // a tunnel may lead a browser here
+	end := admin.Serve(listener, admin.RefuseForeign(connections.AdmitAll(mux))) // a tunnel may lead a browser here
 	return func() {
 		end()
 		ctx, cancel := context.WithTimeout(context.Background(), grace)

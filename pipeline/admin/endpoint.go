@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"github.com/webrace/webrace/pipeline/connections"
 )
 
 // ErrTokenNeeded is the error of an endpoint that other machines can reach, and that has no token.
@@ -65,7 +67,10 @@ func (e *Endpoint) Guard(inner http.Handler) http.Handler {
 			http.Error(w, noName(r.Host), http.StatusMisdirectedRequest)
 		case e.token != "" && r.URL.Path == loginPath:
 			e.login(w, r)
-		case e.token == "" || isPublic(r) || e.knows(r):
+		case e.token == "" || e.knows(r):
+			connections.Admit(r)
+			inner.ServeHTTP(w, r)
+		case isPublic(r):
 			inner.ServeHTTP(w, r)
 		case wantsPage(r):
 			http.Redirect(w, r, loginPath, http.StatusSeeOther)
@@ -87,6 +92,7 @@ func (e *Endpoint) GuardPrograms(inner http.Handler) http.Handler {
 		case e.token == "" && !e.meansUs(r.Host):
 			http.Error(w, noName(r.Host), http.StatusMisdirectedRequest)
 		case e.token == "" || e.bears(r):
+			connections.Admit(r)
 			inner.ServeHTTP(w, r)
 		default:
 			refuseTokenless(w)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/net/netutil"
+	"github.com/webrace/webrace/pipeline/connections"
 )
 
 // What a connection may take. All servers of this program are made by [Serve], so that a peer that sends or reads
@@ -17,11 +17,12 @@ const (
 	answerTime    = time.Minute      // until the answer has been read; handlers of long ones set their own deadlines
 	idleTime      = 2 * time.Minute  // between requests
 	longestHeader = 64 << 10         // bytes
-	mostConnected = 256              // connections at once: others wait to be accepted
+	mostConnected = 256              // connections at once, if [connections.Process] has the room
 	grace         = 5 * time.Second  // that an answer under way has when the server stops
 )
 
-// Serve answers at a listener until stop is called, which may be called twice. Answers that go on for ever, as a
+// Serve answers at a listener until stop is called, which may be called twice. Handlers say by [connections.Admit] whose
+// connections stay open while others wait for room. Answers that go on for ever, as a
 // tap, end then: their request's context does.
 func Serve(listener net.Listener, handler http.Handler) (stop func()) {
 	return serve(listener, newServer(handler))
@@ -40,7 +41,7 @@ func serve(listener net.Listener, server *http.Server) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		server.Serve(netutil.LimitListener(listener, mostConnected)) // returns when it is closed
+		connections.Process().Serve(server, listener, mostConnected) // returns when it is closed
 	}()
 	return func() {
 		ctx, done := context.WithTimeout(context.Background(), grace)

@@ -112,7 +112,7 @@ func TestEveryServerIsBounded(t *testing.T) {
 				t.Errorf("%s makes a server without %s", path, strings.Trim(limit, ":"))
 			}
 		}
-		if !strings.Contains(string(source), "LimitListener(") && !strings.Contains(string(source), "newConnections(") {
+		if !strings.Contains(string(source), "connections.Process()") {
 			t.Errorf("%s makes a server without a limit of connections", path)
 		}
 		return err

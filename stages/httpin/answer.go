@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/connections"
 )
 
 // reply is the answer to a request.
@@ -93,7 +94,7 @@ func (s *stage) count(status int) {
 func (s *stage) take(w *http.ResponseController, r *http.Request) *reply {
 	may := s.mayCome(r)
 	if may {
-		prove(r)
+		connections.Admit(r)
 	}
 	if a := s.admit(r, may); a != nil {
 		a.stranger = !may

@@ -22,6 +22,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/connections"
 	_ "github.com/webrace/webrace/stages/kinds" // whose values it gives
 )
 
@@ -121,7 +122,7 @@ const (
 	answerTime    = 10 * time.Second // until the answer has been read
 	idleTime      = 2 * time.Minute  // between requests
 	longestHeader = 64 << 10         // bytes
-	mostConnected = 4096             // connections at once
+	mostConnected = 4096             // connections at once, if [connections.Process] has the room
 	grace         = 5 * time.Second  // that an answer under way has when the stage is closed
 )
 
@@ -224,13 +225,13 @@ func (s *stage) serve() {
 	}
 	s.server = &http.Server{
 		Handler: http.HandlerFunc(s.answer), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime,
-		WriteTimeout: requestTime + time.Duration(s.options.Timeout) + answerTime, MaxHeaderBytes: longestHeader, ConnContext: withConnection,
+		WriteTimeout: requestTime + time.Duration(s.options.Timeout) + answerTime, MaxHeaderBytes: longestHeader,
 	}
 	s.serving = make(chan struct{})
-	server, listener, serving := s.server, newConnections(s.listener, mostConnected), s.serving
+	server, listener, serving := s.server, s.listener, s.serving
 	go func() {
 		defer close(serving)
-		_ = server.Serve(listener) // returns when it is closed
+		_ = connections.Process().Serve(server, listener, mostConnected) // returns when it is closed
 	}()
 }
 

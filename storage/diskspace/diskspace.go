@@ -5,6 +5,8 @@
 // time. What it guarantees: bytes of a write that failed half-way are written once, in their place; nothing
 // is repeated that failed for another reason.
 //
+// Whoever cannot open a file because this process has no descriptor left waits and tries again alike, but others go on.
+//
 // One failure cannot be waited out: after a failed sync it is not known what of the file is on the disk,
 // so its error is returned. Some file systems take a write and find out when they sync that there is no space.
 // So writers wait already when the disk has less left than a reserve; the error of a sync is then one that
@@ -32,6 +34,8 @@ type Options struct {
 	// Notify is called when writers begin to wait, and when they go on. It must neither wait nor call the
 	// watch. It may be nil.
 	Notify func(State)
+	// Exhausted is called when a file cannot be opened for want of a descriptor, once until one can. It may be nil.
+	Exhausted func(error)
 }
 
 // State is how a disk stands.
@@ -60,6 +64,7 @@ type Watch struct {
 	mu        sync.Mutex
 	state     State
 	waiting   int
+	exhausted bool          // it was told that there are no descriptors
 	over      chan struct{} // closed at the end of the pause that there is
 	writing   int64         // bytes that were admitted and may not be on the disk yet
 	allowance int64         // bytes that may be written before it is looked again
@@ -109,13 +114,15 @@ func (w *Watch) Do(ctx context.Context, f func() error) error { return w.do(ctx,
 
 // do runs f, which writes about so many bytes.
 func (w *Watch) do(ctx context.Context, size int64, f func() error) error {
-	var failed error
-	if w.admits(size, false) {
-		if failed = w.write(size, f); !IsFull(failed) {
-			return failed
+	return w.opening(ctx, func() error {
+		var failed error
+		if w.admits(size, false) {
+			if failed = w.write(size, f); !IsFull(failed) {
+				return failed
+			}
 		}
-	}
-	return w.doWhenThereIsSpace(ctx, size, f, failed)
+		return w.doWhenThereIsSpace(ctx, size, f, failed)
+	})
 }
 
 // doWhenThereIsSpace is do after f has failed, or has not been tried for want of space.

@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// FS returns a file system that is another one, but whose writers wait for space. Removing and reading never
-// wait.
+// FS returns a file system that is another one, but whose writers wait for space, and all who open a file for a
+// descriptor. Removing and reading never wait.
 func (w *Watch) FS(inner vfs.FS) vfs.FS { return fileSystem{inner, w} }
 
 type fileSystem struct {
@@ -22,6 +22,23 @@ const small = 4096
 
 func (fs fileSystem) name(f func() error) error {
 	return fs.watch.do(context.Background(), small, f)
+}
+
+// Open waits for a descriptor, as do all that open a file.
+func (fs fileSystem) Open(name string, o ...vfs.OpenOption) (opened vfs.File, err error) {
+	err = fs.watch.opening(context.Background(), func() (err error) {
+		opened, err = fs.FS.Open(name, o...)
+		return err
+	})
+	return opened, err
+}
+
+func (fs fileSystem) OpenDir(name string) (opened vfs.File, err error) {
+	err = fs.watch.opening(context.Background(), func() (err error) {
+		opened, err = fs.FS.OpenDir(name)
+		return err
+	})
+	return opened, err
 }
 
 // file opens one by open.

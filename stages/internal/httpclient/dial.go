@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/webrace/webrace/internal/descriptors"
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
@@ -89,9 +90,29 @@ func (d *dialer) connect(ctx context.Context, network, address string, control f
 	}
 	to := net.Dialer{Control: control}
 	return d.tryEach(ctx, addrs, func(ctx context.Context, addr netip.Addr) (net.Conn, error) {
-		return to.DialContext(ctx, network, net.JoinHostPort(addr.String(), port))
+		return untilThereIsADescriptor(ctx, func() (net.Conn, error) {
+			return to.DialContext(ctx, network, net.JoinHostPort(addr.String(), port))
+		})
 	})
 }
+
+// untilThereIsADescriptor repeats a connect while this process has no descriptor for it, which is no fault of the host.
+func untilThereIsADescriptor(ctx context.Context, connect func() (net.Conn, error)) (net.Conn, error) {
+	for {
+		conn, err := connect()
+		if !descriptors.Exhausted(err) {
+			return conn, err
+		}
+		select {
+		case <-time.After(pauseWithoutDescriptor):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// pauseWithoutDescriptor is how long a connect waits that found no descriptor.
+const pauseWithoutDescriptor = 50 * time.Millisecond
 
 // tryEach tries addresses one after the other, each for its share of the time.
 func (d *dialer) tryEach(ctx context.Context, addrs []netip.Addr, dial func(context.Context, netip.Addr) (net.Conn, error)) (net.Conn, error) {

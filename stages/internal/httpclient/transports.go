@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"github.com/webrace/webrace/internal/descriptors"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -121,7 +122,7 @@ func (ts *transports) make(k kind) (*http.Transport, error) {
 		TLSHandshakeTimeout:    o.ConnectTimeout,
 		ResponseHeaderTimeout:  o.HeaderTimeout,
 		MaxResponseHeaderBytes: o.MaxHeader,
-		MaxIdleConns:           o.IdleConnections,
+		MaxIdleConns:           min(o.IdleConnections, max(1, descriptors.Limit()/6)), // see [descriptors.Enough]
 		MaxIdleConnsPerHost:    max(1, min(ts.workers, o.IdleConnections)),
 		IdleConnTimeout:        30 * time.Second,
 		DisableKeepAlives:      o.IdleConnections == 0, // MaxIdleConns takes 0 for no limit

@@ -9,10 +9,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/webrace/webrace/internal/descriptors"
 	"github.com/webrace/webrace/storage/diskspace"
 )
 
-// Report lets a database report to log under its name. Fatal is called when the database can no longer keep its
+// Report lets a database report to log under its name, and bounds the files that it keeps open. Fatal is called when the database can no longer keep its
 // promises, as on a full disk, and must not return; nil panics. Nothing that was promised is lost, because it is in the
 // database's own log. The file system of the options has to be set before.
 func Report(o *pebble.Options, name string, log *slog.Logger, fatal func(error)) {
@@ -23,7 +24,11 @@ func Report(o *pebble.Options, name string, log *slog.Logger, fatal func(error))
 		o.FS = vfs.Default
 	}
 	o.FS = logSystem{o.FS, l.end}
+	o.MaxOpenFiles = min(mostOpen, descriptors.Limit()/10) // each of five databases; the rest is for connections
 }
+
+// mostOpen is how many files a database keeps open where the system gives enough of them.
+const mostOpen = 1000
 
 type logger struct {
 	log   *slog.Logger
