@@ -21,9 +21,9 @@ const (
 	grace         = 5 * time.Second  // that an answer under way has when the server stops
 )
 
-// Serve answers at a listener until stop is called, which may be called twice. Handlers say by [connections.Admit] whose
-// connections stay open while others wait for room. Answers that go on for ever, as a
-// tap, end then: their request's context does.
+// Serve answers at a listener until stop is called, which may be called twice. Handlers tell by [connections.Admit]
+// whose connections stay open while others wait for room. Answers that go on for ever, as a tap, end then: their
+// request's context does.
 func Serve(listener net.Listener, handler http.Handler) (stop func()) {
 	return serve(listener, newServer(handler))
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/webrace/webrace/storage/diskspace"
 )
 
-// Report lets a database report to log under its name, and bounds the files that it keeps open. Fatal is called when the database can no longer keep its
-// promises, as on a full disk, and must not return; nil panics. Nothing that was promised is lost, because it is in the
-// database's own log. The file system of the options has to be set before.
+// Report lets a database report to log under its name, and bounds the files that it keeps open. Fatal is called when
+// the database can no longer keep its promises, as on a full disk, and must not return; nil panics. Nothing that was
+// promised is lost, because it is in the database's own log. The file system of the options has to be set before.
 func Report(o *pebble.Options, name string, log *slog.Logger, fatal func(error)) {
 	l := logger{log, name, fatal}
 	o.Logger = l
