@@ -319,11 +319,20 @@ type Visit struct {
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
 	Attempts     int           // failed attempts in a row
 	Error        string        // why the last attempt failed; empty when it did not
+	Refused      bool          // the last attempt was refused before there was an answer: At and Status are those of an earlier one
 }
 
 // ForgetValidators makes the next visit fetch the document whole, whether it has changed or not: a 304 would
 // confirm something else than what is stored, or what was never kept.
 func (v *Visit) ForgetValidators() { v.ETag, v.LastModified = "", "" }
+
+// Answer returns the status of the answer to the last attempt; 0 if there was none.
+func (v *Visit) Answer() int {
+	if v.Attempts > 0 || v.Refused {
+		return 0
+	}
+	return v.Status
+}
 
 // Shown says what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
 // the second is served from the store, when the visit knows the new version already: so what is new to

@@ -69,7 +69,7 @@ func (x *exchange) refuseSecret(ctx context.Context, err error) error {
 	case refusal.Paused:
 		return x.refuse("secret_paused", refusal.Why)
 	}
-	x.warn("secret "+x.req.Secret, "a page is not asked for, because its credentials cannot be used", err)
+	x.noteRefusal("secret "+x.req.Secret, "a page is not asked for, because its credentials cannot be used", err)
 	return x.refuse("secret_refused", refusal.Why)
 }
 

@@ -107,7 +107,7 @@ func runWith(t *testing.T, o Options, change func(*stage), requests ...webrace.R
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	started, err := g.Start(ctx, pipeline.RunOptions{})
+	started, err := g.Start(ctx, pipeline.RunOptions{Continuous: true}) // which logs what is refused
 	if err != nil {
 		t.Fatal(err)
 	}

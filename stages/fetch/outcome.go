@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -201,10 +202,10 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	case errors.As(err, &busy):
 		return x.postpone(busy.answer)
 	case errors.As(err, &refused):
-		x.warn("address", "the address is outside the public Internet", err)
+		x.noteRefusal("address", "the address is outside the public Internet", err)
 		return x.refuse("address_refused", err.Error())
 	case errors.As(err, &anonymous):
-		x.warn("contact", "a public server is not asked without a contact", err)
+		x.noteRefusal("contact", "a public server is not asked without a contact", err)
 		return x.refuse("contact_refused", err.Error())
 	case errors.As(err, &family):
 		return x.refuse("family_refused", err.Error())
@@ -226,13 +227,13 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 // distrust ends a request to a host with which no secure connection can be made. The next round asks anew.
 func (x *exchange) distrust(fault *httpclient.TLSFault, err error) error {
 	x.count("tls_failures")
-	x.warn("tls", "no secure connection can be made", err)
+	x.noteRefusal("tls", "no secure connection can be made", err)
 	report := webrace.HostReport{}
 	if now := time.Now(); fault.Asked {
 		report.NotBefore = now.Add(time.Duration(x.options.Delay))
 	}
 	x.release(report)
-	x.it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = err.Error() }))
+	x.learnRefusal(err.Error())
 	return nil
 }
 
@@ -240,14 +241,30 @@ func (x *exchange) distrust(fault *httpclient.TLSFault, err error) error {
 func (x *exchange) refuse(counter, because string) error {
 	x.count(counter)
 	x.release(webrace.HostReport{})
-	x.it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = because }))
+	x.learnRefusal(because)
 	return nil
 }
 
-// warn says once for each host what is refused there, and with it what would allow it.
-func (x *exchange) warn(kind, what string, err error) {
+func (x *exchange) learnRefusal(because string) {
+	x.it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error, v.Refused = because, true }))
+}
+
+// noteRefusal is warn for why a URL gives no document. A run with an end tells of those when it has ended, so that its
+// log does so only where more is wanted.
+func (x *exchange) noteRefusal(kind, what string, err error) {
+	level := slog.LevelDebug
+	if x.env.Continuous {
+		level = slog.LevelWarn
+	}
+	x.logOnce(level, kind, what, err)
+}
+
+// warn says once for each host what is wrong there, and with it what would help.
+func (x *exchange) warn(kind, what string, err error) { x.logOnce(slog.LevelWarn, kind, what, err) }
+
+func (x *exchange) logOnce(level slog.Level, kind, what string, err error) {
 	if x.warned.First(kind + " " + x.target.Host) {
-		x.env.Logger.Warn(what, "host", x.target.Host, "error", err)
+		x.env.Logger.Log(context.Background(), level, what, "host", x.target.Host, "error", err)
 	}
 }
 

@@ -119,7 +119,6 @@ type stage struct {
 	env     *pipeline.Env
 	dir     *storage.Dir
 
-	taken    atomic.Int64
 	failures atomic.Int64 // as they were counted last
 	quota    quota
 	unscored atomic.Bool   // the order does not look at scores, and the run has not been told so yet
@@ -129,11 +128,11 @@ type stage struct {
 	mu           sync.Mutex
 	queue        *frontier.Queue
 	stopWatching context.CancelFunc
-	watching     sync.WaitGroup // the files of what is blocked
+	watching     sync.WaitGroup // the files of what is blocked, and the counters
 }
 
-// countEvery is how many URLs are handed out between two updates of the counters that show a state.
-const countEvery = 32
+// countEvery is how often what shows a state is brought up to date.
+const countEvery = time.Second
 
 // startsAtOnce is how many crawls may be on their way to the disk at once: about as many as one sync serves.
 const startsAtOnce = 256
@@ -203,6 +202,20 @@ func (s *stage) use(queue *frontier.Queue, lists *lists) {
 	watching, stop := context.WithCancel(context.Background())
 	s.queue, s.stopWatching = queue, stop
 	s.watching.Go(s.env.Guard(func() { lists.watch(watching) }))
+	s.watching.Go(s.env.Guard(func() { s.keepCounting(watching, queue) }))
+}
+
+func (s *stage) keepCounting(ctx context.Context, queue *frontier.Queue) {
+	ticker := time.NewTicker(countEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			s.count(queue)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Reconfigure opens the queue anew with other options, while no URL is out: the crawls of this run go on.
@@ -281,6 +294,7 @@ func (s *stage) Close() error {
 func (s *stage) count(queue *frontier.Queue) {
 	stats := queue.Stats()
 	s.env.Level("queued").Store(int64(stats.Queued))
+	s.env.Level("not_due").Store(int64(stats.NotDue))
 	s.env.Level("deferred").Store(int64(stats.Due))
 	s.env.Level("dead").Store(int64(stats.Failed))
 	s.env.Counter("failures").Add(int64(stats.NoDoc) - s.failures.Swap(int64(stats.NoDoc)))
@@ -391,7 +405,8 @@ func (s *stage) offer(links *webrace.Links, it *pipeline.Item) {
 	})
 }
 
-// leadsNowhere says why no document can come of a redirect; empty if one may.
+// leadsNowhere says why no document can come of a redirect; empty if one may, or if it is of a page and only leaves what
+// is crawled, as links do.
 func (s *stage) leadsNowhere(links *webrace.Links, o frontier.Offered) string {
 	switch {
 	case links.Via != webrace.ViaRedirect:
@@ -401,6 +416,29 @@ func (s *stage) leadsNowhere(links *webrace.Links, o frontier.Offered) string {
 		return frontier.InACircle + ": " + o.Circle
 	case o.Refused[frontier.Redirects] > 0:
 		return fmt.Sprintf("redirects further, to %s, which would be more than %d redirects in a row (frontier.redirects)", links.URLs[0], links.Redirects-1)
+	case o.Accepted == 0 && fromStart(links):
+		switch why := refusalOf(o); why {
+		case "":
+		case frontier.Scope.String():
+			return fmt.Sprintf("redirects to %s, which lies out of the scope of its crawl (frontier.start_redirects)", links.URLs[0])
+		default:
+			return fmt.Sprintf("redirects to %s, which is refused by the frontier: %s", links.URLs[0], why)
+		}
+	}
+	return ""
+}
+
+// fromStart reports whether links lead on from the start of a crawl.
+func fromStart(links *webrace.Links) bool {
+	return slices.ContainsFunc(links.Reach, func(r webrace.Reach) bool { return r.Distance == 0 })
+}
+
+// refusalOf says why the frontier did not accept a URL; empty if it is not refused, but a repeat.
+func refusalOf(o frontier.Offered) string {
+	for reason, n := range o.Refused {
+		if why := frontier.Reason(reason); n > 0 && why != frontier.Repeat {
+			return why.String()
+		}
 	}
 	return ""
 }
@@ -414,9 +452,6 @@ func (s *stage) Take(ctx context.Context) (pipeline.Lease, error) {
 	if err != nil {
 		s.quota.settle(webrace.HostReport{})
 		return nil, err
-	}
-	if s.taken.Add(1)%countEvery == 0 {
-		s.count(s.queue)
 	}
 	if hint := l.Hint(); hint != frontier.NoHint {
 		s.env.Counter(hint.String()).Add(1)

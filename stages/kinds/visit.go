@@ -83,6 +83,7 @@ type visit struct {
 	Interval     seconds        `json:"interval_s,omitzero"`
 	Attempts     int            `json:"attempts,omitzero"`
 	Error        string         `json:"error,omitzero"`
+	Refused      bool           `json:"refused,omitzero"`
 }
 
 func encodeVisit(v *webrace.Visit) *visit {
@@ -92,7 +93,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 	return &visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: seconds(v.Interval),
-		Attempts: v.Attempts, Error: v.Error, Reading: v.Reading,
+		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
 		Numbers:  convert(v.Numbers, func(n webrace.Told) told { return told{hash(n.URD), n.Number, n.Met} }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
@@ -106,7 +107,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 	return &webrace.Visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: time.Duration(v.Interval),
-		Attempts: v.Attempts, Error: v.Error, Reading: v.Reading,
+		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
 		Numbers:  convert(v.Numbers, func(n told) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),

@@ -14,6 +14,7 @@ type Stats struct {
 	Known   int // URLs ever accepted
 	Queued  int // URLs that some crawl waits for, leased and delayed ones included
 	Delayed int // of these: tried again later
+	NotDue  int // of these, too: not to be handed out now, as far as that is known without looking for it; while no host may be asked, all
 	Failed  int // URLs that gave no document at their last visit
 	Due     int // URLs that the crawls of this run wait for: once Take has said io.EOF, what was deferred. A URL counts for each crawl
 
@@ -40,7 +41,24 @@ func (q *Queue) Stats() Stats {
 	for i := range s.Refused {
 		s.Refused[i] = int(q.refused[i].Load())
 	}
+	if s.NotDue = s.Delayed; q.idle() {
+		s.NotDue = s.Queued
+	}
 	return s
+}
+
+// idle reports whether no URL is out, and none may be handed out now.
+func (q *Queue) idle() bool {
+	if len(q.leases) > 0 || q.steps > 0 || q.waking {
+		return false
+	}
+	for i := range q.window.rings {
+		if r := &q.window.rings[i]; !r.ended || r.missed {
+			return false // hosts are yet to be looked at
+		}
+	}
+	ready, _ := q.window.look(q.store.now())
+	return !ready
 }
 
 // State says where a URL stands.

@@ -446,7 +446,7 @@ func (l *Lease) learn(o Outcome) *ending {
 	}
 	if o.Err == nil && o.RetryAt.IsZero() {
 		if !l.request.Stored || v.Version > 0 && v.Status < 400 { // a stored answer that there is no document stays one
-			v.Attempts, v.Error = 0, ""
+			v.Attempts, v.Error, v.Refused = 0, "", false
 		}
 		for _, learned := range o.Learned {
 			learned(&v)
@@ -465,7 +465,7 @@ func (l *Lease) learn(o Outcome) *ending {
 		e.last = l.learn(Outcome{Learned: o.Learned})
 	}
 	v.Attempts++
-	v.Error = "failed"
+	v.Error, v.Refused = "failed", false
 	if o.Err != nil {
 		v.Error = o.Err.Error()
 	}

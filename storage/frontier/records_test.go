@@ -103,6 +103,10 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 	want.Numbers = []webrace.Told{{URD: 1 << 63, Number: -12.5, Met: true}, {URD: 1}}
 	want.Links, want.Likeness, want.Titled, want.Lister = []string{"http://a/1", "http://a/2"}, 1<<63, 7, "http://a/sitemap.xml"
 	want.Reading = 1
+	if value := encodeVisit(&want); value[0] != 7 {
+		t.Errorf("a visit that was not refused is written in schema %d", value[0])
+	}
+	want.Refused = true
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

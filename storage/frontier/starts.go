@@ -56,4 +56,4 @@ func (s *Store) LastStarts(pipeline string) iter.Seq2[Start, error] {
 }
 
 // unanswered reports whether the last visit of a URL brought no answer: it was not asked for, or in vain.
-func unanswered(v *webrace.Visit) bool { return v.Error != "" && (v.Attempts > 0 || v.Status < 400) }
+func unanswered(v *webrace.Visit) bool { return v.Error != "" && v.Answer() < 400 }

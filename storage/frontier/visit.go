@@ -12,16 +12,18 @@ import (
 
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
-// the sitemap that lists it, and no numbers, 6 not how its text was read.
-const visitSchema = 7
+// the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused.
+const visitSchema = 8
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case v.Reading != 0:
+	case v.Refused:
 		schema = visitSchema
+	case v.Reading != 0:
+		schema = 7
 	case v.Lister != "" || len(v.Numbers) > 0:
 		schema = 6
 	}
@@ -63,6 +65,9 @@ func encodeVisit(v *webrace.Visit) []byte {
 	if schema > 6 {
 		w.int(int64(v.Reading))
 	}
+	if schema > 7 {
+		w.flag(v.Refused)
+	}
 	return w
 }
 
@@ -98,6 +103,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 6 {
 		v.Reading = int(r.int())
+	}
+	if r.schema > 7 {
+		v.Refused = r.flag()
 	}
 	return v, r.done()
 }

@@ -81,23 +81,15 @@ type failedURL struct {
 	pipeline string
 }
 
-// status is that of the answer that was no document; 0 if none came, whatever an earlier visit was answered.
-func (f failedURL) status() int {
-	if f.Visit.Attempts > 0 {
-		return 0
-	}
-	return f.Visit.Status
-}
-
 var failedListing = listing[failedURL]{
 	header: []string{"url", "status", "attempts", "error", "pipeline"},
 	row: func(f failedURL) []any {
-		return []any{f.URL, f.status(), f.Visit.Attempts, f.Visit.Error, f.pipeline}
+		return []any{f.URL, f.Visit.Answer(), f.Visit.Attempts, f.Visit.Error, f.pipeline}
 	},
 	screen: &view[failedURL]{
 		header: []string{"url", "pipeline", "status", "unanswered", "reason"},
 		row: func(f failedURL) []any {
-			return []any{f.URL, f.pipeline, orNone(f.status(), ""), orNone(f.Visit.Attempts, "×"), ofURL(f.Visit.Error, f.URL)}
+			return []any{f.URL, f.pipeline, orNone(f.Visit.Answer(), ""), orNone(f.Visit.Attempts, "×"), ofURL(f.Visit.Error, f.URL)}
 		},
 	},
 }

@@ -84,7 +84,7 @@ func ofURL(failure, url string) string { return strings.TrimPrefix(failure, "fet
 
 // redirected reports whether the last answer was a redirect.
 func (s urlStatus) redirected() bool {
-	return s.Visit != nil && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Status != 304
+	return s.Visit != nil && !s.Visit.Refused && s.Visit.Status >= 300 && s.Visit.Status <= 399 && s.Visit.Status != 304
 }
 
 // level is the level of pages that a URL at a distance from the start lies on.
