@@ -95,19 +95,19 @@ func crawl(c *cobra.Command, globals *cli.Globals, flags crawlFlags, run runFlag
 	var before reached
 	command := &commandURDs{urds: urds}
 	run.before = func(dir *storage.Dir) (err error) {
-		if len(flags.keywords) > 0 {
+		if before, err = reachedNow(c.Context(), dir); err == nil && len(flags.keywords) > 0 {
 			err = command.subscribe(c.Context(), dir, c.ErrOrStderr())
-		}
-		if err == nil {
-			before, err = reachedNow(c.Context(), dir)
 		}
 		return err
 	}
 	return runPipelines(c, globals, run, []string{"crawl"}, func(dir *storage.Dir, reports []*pipeline.Report) error {
-		if len(flags.keywords) == 0 {
+		switch {
+		case reports == nil:
+			return command.takeBack(c.Context(), dir, c.ErrOrStderr(), "the crawl could not begin", func(*xmlschema.URD) bool { return true })
+		case len(flags.keywords) == 0:
 			return errors.Join(listPages(c, dir, before), flags.someSitemap(reports))
 		}
-		return errors.Join(tell(c, dir, urds, before), command.takeBack(c.Context(), dir, c.ErrOrStderr()), flags.someSitemap(reports))
+		return errors.Join(command.tell(c, dir, before), flags.someSitemap(reports))
 	})
 }
 
@@ -131,8 +131,8 @@ func reachedNow(ctx context.Context, dir *storage.Dir) (s reached, err error) {
 	return s, err
 }
 
-// tell shows what the owners of URDs were told since.
-func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD, since reached) error {
+// tell shows what the owners of URDs were told since, and takes back those of starts that gave no answer.
+func (u *commandURDs) tell(c *cobra.Command, dir *storage.Dir, since reached) error {
 	store, err := dir.Control()
 	if err != nil {
 		return err
@@ -141,10 +141,12 @@ func tell(c *cobra.Command, dir *storage.Dir, urds []*xmlschema.URD, since reach
 	if err != nil {
 		return err
 	}
-	return cli.PrintNews(c.Context(), c.OutOrStdout(), store, urds, since.annotation, func(u *xmlschema.URD) bool {
-		crawl, starts, err := control.CrawlOf(u)
+	hasFailed := func(urd *xmlschema.URD) bool {
+		crawl, starts, err := control.CrawlOf(urd)
 		return err == nil && starts && failed[crawl.ID]
-	})
+	}
+	return errors.Join(cli.PrintNews(c.Context(), c.OutOrStdout(), store, u.urds, since.annotation, hasFailed),
+		u.takeBack(c.Context(), dir, c.ErrOrStderr(), "its start gave no answer", hasFailed))
 }
 
 // shownPages is how many pages a crawl names that looks for nothing.

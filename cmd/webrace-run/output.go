@@ -103,7 +103,7 @@ func (o *output) progress(runs []*pipeline.Run, draining bool) {
 	perSecond := float64(documents) / time.Since(o.started).Seconds()
 	disk := o.disk()
 	if !o.line {
-		facts := []any{"documents", documents, "per_second", int(perSecond), "queued", t.queued, "in_flight", t.inFlight,
+		facts := []any{"documents", documents, "per_second", int(perSecond), "queued", t.queued, "not_due", t.notDue, "in_flight", t.inFlight,
 			"errors", t.Errors, "alerts", t.Annotations, "draining", draining}
 		if draining {
 			facts = append(facts, "holding", cmp.Or(holding(runs), "the stores"))
@@ -114,7 +114,7 @@ func (o *output) progress(runs []*pipeline.Run, draining bool) {
 		o.logger.Info("progress", facts...)
 		return
 	}
-	text := fmt.Sprintf("%d documents  %.0f/s  %d queued  %d in flight  %d errors  %d alerts", documents, perSecond, t.queued, t.inFlight, t.Errors, t.Annotations)
+	text := fmt.Sprintf("%d documents  %.0f/s  %d queued%s  %d in flight  %d errors  %d alerts", documents, perSecond, t.queued, t.waiting(), t.inFlight, t.Errors, t.Annotations)
 	if draining {
 		text += "  finishing: " + cmp.Or(holding(runs), "waiting for the disk")
 	} else {

@@ -32,7 +32,8 @@ type totals struct {
 	collects bool  // garbage
 	removed  int64 // versions, by that
 	freed    int64 // bytes on disk
-	queued   int64
+	queued   int64 // that may be handed out, as far as that is known
+	notDue   int64 // that wait for their time
 	inFlight int64
 	next     int64 // when the next round is due, in milliseconds since 1970; 0 if none is
 }
@@ -104,7 +105,8 @@ func (t *totals) add(r *pipeline.Report) {
 			t.collects, t.removed, t.freed = true, t.removed+c["removed"], t.freed+freed
 		}
 		t.read += c["documents"]
-		t.queued += c["queued"]
+		t.queued += c["queued"] - c["not_due"]
+		t.notDue += c["not_due"]
 		if next := c["next_round"]; next > 0 && (t.next == 0 || next < t.next) {
 			t.next = next
 		}

@@ -75,7 +75,7 @@ func newRun(globals *cli.Globals) *cobra.Command {
 	return c
 }
 
-// after is what a command does with the stores when the pipelines have ended.
+// after is what a command does with the stores when the pipelines have ended; without reports, none could begin.
 type after func(dir *storage.Dir, reports []*pipeline.Report) error
 
 // runPipelines checks everything before it starts anything, then runs the pipelines to their end.
@@ -100,17 +100,17 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 	if err := l.store(c.Context(), dir); err != nil {
 		return err
 	}
-	if flags.before != nil {
-		if err := flags.before(dir); err != nil {
-			return err
-		}
-	}
 	if err := l.dry.begin(c.Context(), dir); err != nil {
 		return err
 	}
 	tracer, endTrace, err := l.tracing.open(l.out.logger)
 	if err != nil {
 		return err
+	}
+	if flags.before != nil {
+		if err := flags.before(dir); err != nil {
+			return errors.Join(err, endTrace())
+		}
 	}
 	s := &session{dir: dir, out: l.out, room: watch, admin: handler, continuous: flags.continuous, drainLimit: flags.drainLimit, tracer: tracer, dry: l.dry.options()}
 	if flags.output != nil {
@@ -120,15 +120,17 @@ func runPipelines(c *cobra.Command, globals *cli.Globals, flags runFlags, names 
 	reports, runErr := s.run(c.Context(), l.config, names)
 	runErr = errors.Join(runErr, endTrace())
 	if reports == nil {
-		return runErr
+		return errors.Join(runErr, then(dir, nil))
 	}
-	summarize(c.OutOrStdout(), dir, l.config, reports, l.dry != nil)
+	var unanswered unansweredStarts
+	if runErr == nil && !flags.continuous {
+		if unanswered, runErr = noStartAnswered(dir, reports); runErr != nil {
+			return runErr
+		}
+	}
+	summarize(c.OutOrStdout(), dir, l.config, reports, unanswered, l.dry != nil)
 	runErr = errors.Join(runErr, l.dry.tell(c.Context(), dir), flags.output.end(runErr))
-	failure := errors.Join(runErr, writeReport(flags.report, reports, l.dry != nil), then(dir, reports))
-	if failure != nil || flags.continuous {
-		return failure
-	}
-	return someStartMustAnswer(dir, reports)
+	return errors.Join(runErr, writeReport(flags.report, reports, l.dry != nil), then(dir, reports), unanswered.err())
 }
 
 // launch is a run that nothing has been found wrong with, and what it takes along.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -9,30 +11,66 @@ import (
 	"github.com/webrace/webrace/storage"
 )
 
-// someStartMustAnswer fails if a pipeline has crawled from starts none of which gave an answer: what was wanted was
-// not even tried. A start that answers that there is no such page is one that was asked.
-func someStartMustAnswer(dir *storage.Dir, reports []*pipeline.Report) error {
+// unansweredStarts are the starts of pipelines none of whose starts gave an answer: what was wanted of those was not
+// even tried. A start that answers that there is no such page is one that was asked.
+type unansweredStarts []pipelineStarts
+
+// pipelineStarts says why each of the starts of a pipeline gave no answer.
+type pipelineStarts struct {
+	pipeline string
+	reasons  []string // each behind its start
+}
+
+// noStartAnswered returns the starts of the pipelines that have crawled from starts none of which gave an answer.
+func noStartAnswered(dir *storage.Dir, reports []*pipeline.Report) (all unansweredStarts, err error) {
+	store, err := dir.Frontier()
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range reports {
-		store, err := dir.Frontier()
-		if err != nil {
-			return err
-		}
-		var reasons []string
+		of := pipelineStarts{pipeline: r.Pipeline}
 		for start, err := range store.LastStarts(r.Pipeline) {
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if start.Failed == "" {
-				reasons = nil
+				of.reasons = nil
 				break
 			}
-			reasons = append(reasons, start.Crawl.Start+": "+withoutURL(start.Failed, start.Crawl.Start))
+			of.reasons = append(of.reasons, start.Crawl.Start+": "+withoutURL(start.Failed, start.Crawl.Start))
 		}
-		if len(reasons) > 0 {
-			return fmt.Errorf("%s: %s", r.Pipeline, noStartAnswered(reasons))
+		if len(of.reasons) > 0 {
+			all = append(all, of)
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// has reports whether starts of a pipeline are among them, which are all of it.
+func (u unansweredStarts) has(pipeline string) bool {
+	return slices.ContainsFunc(u, func(s pipelineStarts) bool { return s.pipeline == pipeline })
+}
+
+// err says of each pipeline that it has failed, and why; nil if there is none.
+func (u unansweredStarts) err() error {
+	var all []error
+	for _, s := range u {
+		all = append(all, fmt.Errorf("%s: %s", s.pipeline, s.sentence()))
+	}
+	return errors.Join(all...)
+}
+
+func (s *pipelineStarts) sentence() string {
+	said := "the start could not be asked"
+	if len(s.reasons) > 1 {
+		said = fmt.Sprintf("none of the %d starts could be asked", len(s.reasons))
+	}
+	shown := s.reasons[:min(len(s.reasons), shownFailures)]
+	said += "\n  " + strings.Join(shown, "\n  ")
+	if more := len(s.reasons) - len(shown); more > 0 {
+		said += "\n  and " + cli.Count(more, "other")
+	}
+	return said
 }
 
 // failedStarts returns the ids of the crawls whose starts gave no answer in the last run of a pipeline.
@@ -51,18 +89,4 @@ func failedStarts(dir *storage.Dir, pipeline string) (map[string]bool, error) {
 		}
 	}
 	return failed, nil
-}
-
-// noStartAnswered says so, and why.
-func noStartAnswered(reasons []string) string {
-	said := "the start could not be asked"
-	if len(reasons) > 1 {
-		said = fmt.Sprintf("none of the %d starts could be asked", len(reasons))
-	}
-	shown := reasons[:min(len(reasons), shownFailures)]
-	said += "\n  " + strings.Join(shown, "\n  ")
-	if more := len(reasons) - len(shown); more > 0 {
-		said += "\n  and " + cli.Count(more, "other")
-	}
-	return said
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// summarize tells a person what a session did and where to look next; after a dry run there is nothing to look at.
-func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*pipeline.Report, dry bool) {
+// summarize tells a person what a session did and where to look next; after a dry run there is nothing to look at. The
+// error of the command says of unanswered starts why they are.
+func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*pipeline.Report, unanswered unansweredStarts, dry bool) {
 	w = cli.Prose(w)
 	if dry {
 		fmt.Fprintln(w, "This was a dry run: nothing was stored, sent or written.")
@@ -42,7 +43,7 @@ func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*
 		for _, line := range remarks {
 			fmt.Fprintln(w, "  "+line)
 		}
-		listFailures(w, dir, r.Pipeline, more)
+		listFailures(w, dir, r.Pipeline, unanswered.has(r.Pipeline), more)
 	}
 }
 
@@ -109,6 +110,14 @@ func filesOf(loaded *config.Config, r *pipeline.Report) (lines []string) {
 	return lines
 }
 
+// waiting says how many URLs are queued that are not due yet.
+func (t *totals) waiting() string {
+	if t.notDue == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d not due)", t.notDue)
+}
+
 // idle says what is waited for while nothing is being done: a URD, or when the next round is due.
 func (t *totals) idle(now time.Time) string {
 	if t.lacksURDs() && t.inFlight == 0 {
@@ -134,8 +143,8 @@ func (t *totals) idle(now time.Time) string {
 const shownFailures = 5
 
 // listFailures shows some of the URLs that gave no document in the run: the starts first, for what was wanted of the
-// run began there. All is where the others are to be found.
-func listFailures(w io.Writer, dir *storage.Dir, pipeline, all string) {
+// run began there, unless they are told of elsewhere. All is where the others are to be found.
+func listFailures(w io.Writer, dir *storage.Dir, pipeline string, startsTold bool, all string) {
 	store, err := dir.Frontier()
 	if err != nil {
 		return
@@ -152,7 +161,9 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline, all string) {
 			continue
 		}
 		started[url], said[start.Failed] = true, true
-		lines = append(lines, url+": "+withoutURL(start.Failed, url))
+		if !startsTold {
+			lines = append(lines, url+": "+withoutURL(start.Failed, url))
+		}
 		if !slices.ContainsFunc(first, func(f frontier.Failure) bool { return f.URL == url }) {
 			total++ // it was refused, or is tried again in the next run
 		}
@@ -161,22 +172,30 @@ func listFailures(w io.Writer, dir *storage.Dir, pipeline, all string) {
 	for _, f := range first {
 		switch {
 		case started[f.URL]:
-		case said[f.Visit.Error] && f.Visit.Status < 400: // a start leads there, and says so
+		case said[f.Visit.Error] && f.Visit.Answer() < 400: // a start leads there, and says so
 			total--
 		default:
 			lines = append(lines, f.URL+": "+withoutURL(f.Visit.Error, f.URL))
 		}
 	}
-	if len(lines) == 0 {
-		return
+	told := 0
+	if startsTold {
+		told = len(started)
 	}
-	total = max(total, len(lines))
-	fmt.Fprintf(w, "  %s gave no document:\n", cli.Count(total, "URL"))
-	for _, line := range lines[:min(len(lines), shownFailures)] {
+	shown := lines[:min(len(lines), shownFailures)]
+	switch total = max(total, told+len(lines)); {
+	case total == 0:
+		return
+	case len(shown) == 0:
+		fmt.Fprintf(w, "  %s gave no document\n", cli.Count(total, "URL"))
+	default:
+		fmt.Fprintf(w, "  %s gave no document:\n", cli.Count(total, "URL"))
+	}
+	for _, line := range shown {
 		fmt.Fprintln(w, "    "+line)
 	}
-	if total > shownFailures {
-		fmt.Fprintf(w, "    … and %d more%s\n", total-shownFailures, all)
+	if more := total - told - len(shown); more > 0 {
+		fmt.Fprintf(w, "    … and %d more%s\n", more, all)
 	}
 }
 

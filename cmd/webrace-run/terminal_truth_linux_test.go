@@ -3,9 +3,13 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/xmlschema"
 )
 
 // In a directory where nothing is, every command does what it can, and says what is missing.
@@ -100,4 +104,22 @@ func TestTerminalTellsWhyWithoutURDs(t *testing.T) {
 			"crawl: failed, and is tried again at", "connection refused", "at level 1 of the crawl from http://127.0.0.1:9/, which waits for it", "failed 1 time in a row",
 		}, []string{"fetch http://"}},
 	)
+}
+
+// What waits for its time is not said to be queued while all is idle.
+func TestTerminalTellsWhatIsNotDue(t *testing.T) {
+	t.Parallel()
+	w := newSite(t)
+	w.page("/", `<a href="/busy">busy</a> <a href="/other">other</a>`)
+	w.handle("/busy", func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Retry-After", "3600")
+		http.Error(out, "busy", http.StatusServiceUnavailable)
+	})
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "urds.xml"), string(xmlschema.URDs{w.asks("ann", "/", depth(2))}.Canonical()))
+	p, ended := atTerminal(t, dir, "webrace-run", "webrace", "--continuous", "--urds", "urds.xml", "--set", "fetch.allow_networks=loopback", "--set", "fetch.per_host=1")
+	idle := regexp.MustCompile(` 0 queued \([12] not due\) +0 in flight`)
+	waitFor(t, func() bool { return idle.MatchString(p.said()) }, func() string { return p.said()[max(0, len(p.said())-500):] })
+	p.signal(os.Interrupt)
+	p.mustEndSoundly(ended)
 }

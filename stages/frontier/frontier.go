@@ -405,8 +405,8 @@ func (s *stage) offer(links *webrace.Links, it *pipeline.Item) {
 	})
 }
 
-// leadsNowhere says why no document can come of a redirect; empty if one may, or if it is of a page and only leaves what
-// is crawled, as links do.
+// leadsNowhere says why no document can come of a redirect; empty if one may, or if it is of a page and only leaves
+// what is crawled, as links do.
 func (s *stage) leadsNowhere(links *webrace.Links, o frontier.Offered) string {
 	switch {
 	case links.Via != webrace.ViaRedirect:
