@@ -21,7 +21,7 @@ func isPDF(mediaType string, body []byte) bool {
 
 // pdf reads a PDF file. The title that it declares is text, as that of a page is.
 func (x *extraction) pdf(ctx context.Context, body []byte) {
-	d := pdftext.Read(ctx, body)
+	d := pdftext.Read(ctx, body, x.opts.Reserve)
 	x.MediaType, x.Title, x.Unread = pdftext.MediaType, d.Title, d.Unread
 	if d.Named {
 		x.block([]byte(d.Title), webrace.FieldTitle)

@@ -18,7 +18,7 @@ func compiledIn(t *testing.T, dir string) []string {
 	}
 	defer e.runtime.Close(context.Background())
 	body := testutil.WritePDF("Title", testutil.PDFText("A text"))
-	if d := e.read(t.Context(), body, Default); text(d) != "A text\n" {
+	if d := e.read(t.Context(), body, Default, nil); text(d) != "A text\n" {
 		t.Fatalf("%q (%+v)", text(d), d.Unread)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))

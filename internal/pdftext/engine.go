@@ -29,7 +29,6 @@ const wasmPage = 64 << 10
 // engine is PDFium, compiled, of which every document gets an instance of its own: it costs a few milliseconds, and
 // nothing that a document does to it outlives the document.
 type engine struct {
-	memory   int64 // of an instance, in bytes
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
 	slots    chan struct{} // one for each instance that may be at work
@@ -40,22 +39,19 @@ var started = sync.OnceValues(func() (*engine, error) { return startEngine(cache
 
 // startEngine makes an engine with a cache, and one without if that is damaged, or its disk full.
 func startEngine(cache string) (*engine, error) {
-	e, err := newEngine(Default.Memory, Default.instances(), cache)
+	e, err := newEngine(Default.instances(), cache)
 	if err != nil && cache != "" {
-		e, err = newEngine(Default.Memory, Default.instances(), "")
+		e, err = newEngine(Default.instances(), "")
 	}
 	return e, err
 }
 
 func (l Limits) instances() int { return min(runtime.GOMAXPROCS(0), l.Instances) }
 
-func newEngine(memory int64, instances int, cache string) (*engine, error) {
+func newEngine(instances int, cache string) (*engine, error) {
 	ctx := context.Background()
-	config := wazero.NewRuntimeConfig().
-		WithCloseOnContextDone(true).
-		WithMemoryLimitPages(uint32(memory / wasmPage))
-	config = withCache(config, cache)
-	e := &engine{memory: memory, runtime: wazero.NewRuntimeWithConfig(ctx, config), slots: make(chan struct{}, instances)}
+	config := withCache(wazero.NewRuntimeConfig(), cache)
+	e := &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), slots: make(chan struct{}, instances)}
 	if err := e.compile(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start PDFium: %w", err), e.runtime.Close(ctx))
 	}
@@ -67,7 +63,11 @@ func (e *engine) compile(ctx context.Context) (err error) {
 	if _, err = wasi_snapshot_preview1.Instantiate(ctx, e.runtime); err != nil {
 		return err
 	}
-	e.compiled, err = e.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), pdfiumWasm)
+	module, err := metered(pdfiumWasm, pauseFunction)
+	if err != nil {
+		return err
+	}
+	e.compiled, err = e.runtime.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), module)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,11 @@ func (e *engine) compile(ctx context.Context) (err error) {
 	exporter.ExportFunctions(env)
 	for _, f := range e.compiled.ImportedFunctions() {
 		if module, name, _ := f.Import(); module == "env" && strings.HasSuffix(name, "_CB") {
-			env.NewFunctionBuilder().WithGoModuleFunction(uncalled(name), f.ParamTypes(), f.ResultTypes()).Export(name)
+			function := uncalled(name)
+			if name == pauseFunction {
+				function = goOn
+			}
+			env.NewFunctionBuilder().WithGoModuleFunction(function, f.ParamTypes(), f.ResultTypes()).Export(name)
 		}
 	}
 	_, err = env.Instantiate(ctx)
@@ -93,17 +97,41 @@ func uncalled(name string) api.GoModuleFunc {
 	}
 }
 
+// pauseFunction is what PDFium asks a program while it draws, which nothing here has it do. So its meter can ask there.
+const pauseFunction = "IFSDK_PAUSE_NeedToPauseNow_CB"
+
+// workShare is how much an instance counts before it asks whether to go on: a millisecond or two.
+const workShare = 1 << 18
+
+// goOn lets an instance count on, as long as it may and somebody waits for it.
+func goOn(ctx context.Context, _ api.Module, stack []uint64) {
+	in := ctx.Value(instanceKey{}).(*instance)
+	in.work += workShare - int64(api.DecodeI32(stack[0]))
+	if in.ctx.Err() != nil || in.overworked() {
+		panic(errors.New("it is ended"))
+	}
+	stack[0] = workShare
+}
+
+// instanceKey is for the instance that a call in PDFium belongs to.
+type instanceKey struct{}
+
 // instance is one PDFium at work on one document. It has no files, no clock but a fake one, and no randomness, so
 // that a document gives the same text everywhere. Its methods panic with a *failure when PDFium fails.
 type instance struct {
 	ctx       context.Context
 	module    api.Module
 	functions map[string]api.Function
-	memory    int64  // the most bytes it may have
+	memory    *linearMemory
+	work      int64  // what its meter has counted
+	most      int64  // what that may count
 	scratch   uint32 // scratchSize bytes for the numbers that functions return
 }
 
 const scratchSize = 64
+
+// overworked reports whether the instance has done as much as it may.
+func (in *instance) overworked() bool { return in.work > in.most }
 
 // failure is a panic of an instance, for one reason.
 type failure struct {
@@ -111,18 +139,33 @@ type failure struct {
 	err   error
 }
 
-// start makes an instance, to be closed.
-func (e *engine) start(ctx context.Context) (*instance, error) {
-	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithName("")
-	module, err := e.runtime.InstantiateModule(ctx, e.compiled, config)
-	if err != nil {
-		return nil, err
+// start makes an instance, to be closed also if that fails.
+func (e *engine) start(ctx context.Context, most int64, memory *linearMemory) (*instance, error) {
+	in := &instance{functions: map[string]api.Function{}, memory: memory, most: most}
+	in.ctx = context.WithValue(ctx, instanceKey{}, in)
+	first := 0
+	for _, m := range e.compiled.ExportedMemories() {
+		first = int(m.Min()) * wasmPage
 	}
-	return &instance{ctx: ctx, module: module, functions: map[string]api.Function{}, memory: e.memory}, nil
+	if first > memory.most {
+		return in, fmt.Errorf("%d bytes are too few", memory.most)
+	}
+	if err := memory.hold(first); err != nil {
+		return in, err
+	}
+	config := wazero.NewModuleConfig().WithStartFunctions("_initialize").WithName("")
+	module, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(in.ctx, memory), e.compiled, config)
+	in.module = module
+	return in, err
 }
 
 // close frees the instance, also while it is broken.
-func (in *instance) close() { _ = in.module.Close(context.Background()) }
+func (in *instance) close() {
+	if in.module != nil {
+		_ = in.module.Close(context.Background())
+	}
+	in.memory.Free()
+}
 
 // call calls a function of PDFium, which returns one number or nothing.
 func (in *instance) call(name string, args ...uint64) uint64 {
@@ -137,7 +180,9 @@ func (in *instance) call(name string, args ...uint64) uint64 {
 	switch {
 	case in.ctx.Err() != nil:
 		panic(&failure{Time, in.ctx.Err()})
-	case err != nil && in.full():
+	case err != nil && in.overworked():
+		panic(&failure{TooLong, firstLine(err)})
+	case err != nil && in.memory.refused:
 		panic(&failure{Memory, firstLine(err)})
 	case err != nil:
 		panic(&failure{Broken, firstLine(err)})
@@ -181,6 +226,3 @@ func (in *instance) bytes(at uint32, size int) []byte {
 	}
 	return b
 }
-
-// full reports whether nearly all memory that the instance may have is in use: it grows by steps of a fifth.
-func (in *instance) full() bool { return int64(in.module.Memory().Size()) > in.memory/4*3 }

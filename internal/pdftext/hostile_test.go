@@ -65,15 +65,11 @@ func encrypted() []byte {
 
 func TestHostileFilesEndWithAReason(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("compiles PDFium once more, for other limits")
-	}
-	limits := Limits{Pages: 50, Text: 64 << 10, Links: 10, Memory: 64 << 20, Time: 2 * time.Second}
-	e, err := newEngine(limits.Memory, 2, "")
+	limits := Limits{Pages: 50, Text: 64 << 10, Links: 10, Memory: 64 << 20, Work: 300 << 20}
+	e, err := started()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { e.runtime.Close(context.Background()) })
 	whole := testutil.WritePDF("Title", testutil.PDFText("A text"))
 	for _, c := range []struct {
 		name   string
@@ -105,7 +101,7 @@ func TestHostileFilesEndWithAReason(t *testing.T) {
 			return testutil.WritePDF("", pages...)
 		}(), "over_limit"},
 	} {
-		d := e.read(t.Context(), c.body, limits)
+		d := e.read(t.Context(), c.body, limits, nil)
 		check(t, d)
 		t.Logf("%s: %s: %s, %d blocks", c.name, d.Unread.Cause, d.Unread.Reason, len(d.Blocks))
 		if d.Unread.Cause == "" || !strings.Contains(" "+c.causes+" ", " "+string(d.Unread.Cause)+" ") {
@@ -115,8 +111,63 @@ func TestHostileFilesEndWithAReason(t *testing.T) {
 			t.Errorf("%s: %d links, %d bytes", c.name, len(d.Links), len(text(d)))
 		}
 		// What a file did to its instance is over with it.
-		if d := e.read(t.Context(), whole, limits); d.Title != "Title" || render(d.Blocks) != "1 A text\n" {
+		if d := e.read(t.Context(), whole, limits, nil); d.Title != "Title" || render(d.Blocks) != "1 A text\n" {
 			t.Fatalf("after %s: %+v", c.name, d)
+		}
+	}
+}
+
+// pagesOf is a file of pages with contents, which share resources.
+func pagesOf(f *testutil.PDFFile, resources string, contents ...string) []byte {
+	tree := f.Reserve()
+	kids := ""
+	for _, c := range contents {
+		kids += fmt.Sprintf("%d 0 R ", f.Add(fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << %s >> >>", tree, f.Stream("", []byte(c)), resources)))
+	}
+	f.Set(tree, fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] >>", len(contents), kids))
+	return f.Bytes(f.Add(fmt.Sprintf("<< /Type /Catalog /Pages %d 0 R >>", tree)), 0)
+}
+
+// A file of which a page takes too much is read up to there, wherever that is and whatever else the machine does.
+func TestAFileIsCutAtThePageThatTakesTooMuch(t *testing.T) {
+	t.Parallel()
+	e, err := started()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := func(s string) string { return "BT /F1 9 Tf 72 700 Td (" + s + ") Tj ET " }
+	file := func(third string) []byte {
+		f := &testutil.PDFFile{}
+		form := f.Stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << "+helvetica+" >>", []byte(strings.Repeat(words("x"), 100)))
+		return pagesOf(f, helvetica+fmt.Sprintf(" /XObject << /X %d 0 R >>", form), words("one"), words("two"), third, words("four"))
+	}
+	for _, c := range []struct {
+		body   []byte
+		limits Limits
+		want   Unread
+	}{
+		{file(strings.Repeat("/X Do ", 500)), Limits{Pages: 9, Text: 1 << 20, Memory: 64 << 20, Work: 8 << 20}, Unread{TooLong, "only the first 2 of its 4 pages are read: the next takes too much work"}},
+		{file(strings.Repeat("q ", 300_000)), Limits{Pages: 9, Text: 1 << 20, Memory: 24 << 20, Work: 1 << 40}, Unread{TooLong, "only the first 2 of its 4 pages are read: the next takes too much memory"}},
+	} {
+		counts := make(chan int64)
+		for range 4 {
+			go func() {
+				r := &reading{limits: c.limits}
+				_ = r.run(t.Context(), e, c.body)
+				counts <- r.work
+			}()
+		}
+		first := <-counts
+		for range 3 {
+			if n := <-counts; n != first {
+				t.Errorf("%s: the work is %d, and another time %d", c.want.Reason, first, n)
+			}
+		}
+		if d := e.read(t.Context(), c.body, c.limits, nil); d.Unread != c.want || render(d.Blocks) != "1 one\n2 two\n" {
+			t.Errorf("%+v, want %+v", d, c.want)
+		}
+		if d := e.read(t.Context(), c.body, Default, nil); d.Unread.Cause != "" || !strings.HasSuffix(render(d.Blocks), "4 four\n") {
+			t.Errorf("within the limits: %+v", d.Unread)
 		}
 	}
 }
@@ -141,7 +192,7 @@ func openEncrypted(content string) []byte {
 
 func TestAFileThatAnybodyMayOpenIsRead(t *testing.T) {
 	t.Parallel()
-	if d := Read(t.Context(), openEncrypted("BT /F1 12 Tf 72 700 Td (open to all) Tj ET")); render(d.Blocks) != "1 open to all\n" {
+	if d := Read(t.Context(), openEncrypted("BT /F1 12 Tf 72 700 Td (open to all) Tj ET"), nil); render(d.Blocks) != "1 open to all\n" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -150,13 +201,13 @@ func TestTheCallerMayEndTheReading(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if d := Read(ctx, explodingForms()); d.Unread.Cause != Time || !strings.Contains(d.Unread.Reason, "cancelled") {
+	if d := Read(ctx, explodingForms(), nil); d.Unread.Cause != Time || !strings.Contains(d.Unread.Reason, "cancelled") {
 		t.Errorf("%+v", d.Unread)
 	}
-	if d := Read(ctx, testutil.WritePDF("", testutil.PDFText("Text"))); d.Unread.Cause != Time {
+	if d := Read(ctx, testutil.WritePDF("", testutil.PDFText("Text")), nil); d.Unread.Cause != Time {
 		t.Errorf("%+v", d)
 	}
-	if d := Read(t.Context(), testutil.WritePDF("", testutil.PDFText("Text"))); render(d.Blocks) != "1 Text\n" {
+	if d := Read(t.Context(), testutil.WritePDF("", testutil.PDFText("Text")), nil); render(d.Blocks) != "1 Text\n" {
 		t.Errorf("what was cancelled is remembered: %+v", d)
 	}
 }
@@ -164,7 +215,7 @@ func TestTheCallerMayEndTheReading(t *testing.T) {
 func TestWhatIsNoPDFDoesNotStartTheEngine(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "<html>Not found</html>", strings.Repeat(" ", header) + "%PDF-1.7"} {
-		if d := Read(t.Context(), []byte(body)); d.Unread != (Unread{Broken, "it is no PDF file"}) {
+		if d := Read(t.Context(), []byte(body), nil); d.Unread != (Unread{Broken, "it is no PDF file"}) {
 			t.Errorf("%q: %+v", body, d)
 		}
 	}

@@ -3,7 +3,7 @@ package pdftext
 import "sync"
 
 // How much the process keeps of what was read last. It is there for the stages that look at a document one after
-// another, and for files that take until the limit of time.
+// another, and for files that take much work.
 const (
 	mostKept  = 16
 	keptBytes = 4 << 20

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"unicode/utf16"
+	"unsafe"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -24,12 +25,18 @@ type line struct {
 	hyphen  bool    // a word goes on in the next line
 }
 
+// structureShare is the part of its work that a file may spend on the tree of its structure. PDFium goes through all of
+// a tree that is flat, for each page anew; behind that part, headings are those that are large.
+const structureShare = 4
+
 // readPage adds the lines and links of a page that is loaded.
 func (r *reading) readPage(page uint64, number int, tagged bool) {
 	r.readLinks(page)
 	var headings map[int32]bool
-	if tagged {
+	if tagged && r.onStructure < r.most/structureShare {
+		before := r.work
 		headings = r.headingsOf(page)
+		r.onStructure += r.work - before
 	}
 	text := r.call("FPDFText_LoadPage", page)
 	if text == 0 {
@@ -98,6 +105,9 @@ func (p *pageText) add(text []rune, at int) {
 	if p.size += len(l.text) + lineCost; p.size > p.limits.Text {
 		p.over = fmt.Sprintf("only the first %d MiB of its text are read, up to page %d of %d", p.limits.Text>>20, p.number, p.pages)
 		return
+	}
+	if err := p.taken.hold(2*p.size + (cap(p.lines)+1)*int(unsafe.Sizeof(l))); err != nil { // as lines, and as blocks
+		panic(&failure{Time, err})
 	}
 	l.page = p.number
 	p.measure(&l, p.index(at+first), p.index(at+(first+last)/2), p.index(at+last))

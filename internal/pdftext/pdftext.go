@@ -2,9 +2,9 @@
 // the blocks of text in the order in which they are drawn: paragraphs, headings, and as navigation the lines that
 // pages have in common.
 //
-// No file is an error, and none can do harm: PDFium runs without files, network or clock, with so much memory and for
-// so long as [Limits] allow, and each file has an instance of its own. What cannot be read is said with its cause.
-// A file gives the same text every time, or none if it is so slow that the limit of time ends it.
+// No file is an error, and none can do harm: PDFium runs without files, network or clock, with so much memory and work
+// as [Limits] allow, and each file has an instance of its own. What cannot be read is said with its cause. A file gives
+// the same text every time and on every machine, since its work is counted.
 //
 // PDFium is compiled when the first PDF comes, for all that read them in the process.
 package pdftext
@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
@@ -30,16 +29,28 @@ func Is(body []byte) bool { return bytes.HasPrefix(body, []byte("%PDF-")) }
 
 // Limits bound what one file may cost.
 type Limits struct {
-	Pages     int           // that are read
-	Text      int           // bytes
-	Links     int           // URLs
-	Memory    int64         // bytes that an instance of PDFium may have
-	Time      time.Duration // for one file, without the time it waits for others
-	Instances int           // files that are read at once, if there are as many processors
+	Pages     int   // that are read
+	Text      int   // bytes
+	Links     int   // URLs
+	Memory    int   // bytes that an instance of PDFium may have
+	Work      int64 // calls and rounds of loops within PDFium, for each file; it may have workPerByte more for each byte
+	Instances int   // files that are read at once, if there are as many processors
 }
 
-// Default are the limits of [Read].
-var Default = Limits{Pages: 1000, Text: 8 << 20, Links: 100_000, Memory: 128 << 20, Time: time.Minute, Instances: 4}
+// Default are the limits of [Read]. A processor does 150 to 200 million units of work in a second; a page of 4000
+// characters takes about a million.
+var Default = Limits{Pages: 1000, Text: 8 << 20, Links: 100_000, Memory: 128 << 20, Work: 128 << 20, Instances: 4}
+
+// What a file may take beside its limits in proportion to its length.
+const (
+	workPerByte   = 256
+	leastMemory   = 48 << 20 // of which PDFium takes 17 before it has read anything
+	memoryPerByte = 8
+)
+
+func (l Limits) work(body []byte) int64 { return l.Work + workPerByte*int64(len(body)) }
+
+func (l Limits) memory(body []byte) int { return min(l.Memory, leastMemory+memoryPerByte*len(body)) }
 
 // Document is what a file gave.
 type Document struct {
@@ -71,7 +82,7 @@ const (
 	Encrypted Cause = "encrypted"  // it needs a password
 	Broken    Cause = "broken"     // it is no PDF, or is damaged
 	Textless  Cause = "no_text"    // it has pages, but no text
-	Time      Cause = "time"       // it was not done in time
+	Time      Cause = "time"       // nobody waited for it any longer
 	Memory    Cause = "memory"     // it needs too much
 	TooLong   Cause = "over_limit" // what is behind a limit is left out
 	Engine    Cause = "engine"     // PDFium could not be started
@@ -82,7 +93,10 @@ const header = 1024
 
 // Read reads a file within the default limits. The body is not changed. The result is read-only: it may be another
 // caller's as well, since stages read a document one after another.
-func Read(ctx context.Context, body []byte) *Document {
+//
+// Reserve takes bytes of memory before they are made, and waits until there are any; a negative number gives back. Its
+// error is that of the context. Nil has no limit. What PDFium took is given back in the end, the text is not.
+func Read(ctx context.Context, body []byte, reserve func(bytes int) error) *Document {
 	if !bytes.Contains(body[:min(len(body), header)], []byte("%PDF-")) { // pages of errors have that type
 		return unread(Broken, "it is no PDF file")
 	}
@@ -94,8 +108,8 @@ func Read(ctx context.Context, body []byte) *Document {
 	if err != nil {
 		return unread(Engine, err.Error())
 	}
-	d := e.read(ctx, body, Default)
-	if ctx.Err() == nil && d.Unread.Cause != Engine && d.Unread.Cause != Time {
+	d := e.read(ctx, body, Default, reserve)
+	if ctx.Err() == nil && d.Unread.Cause != Engine {
 		latest.put(digest, d)
 	}
 	return d
@@ -106,34 +120,36 @@ func unread(cause Cause, reason string) *Document {
 }
 
 // read reads a file when an instance is free.
-func (e *engine) read(ctx context.Context, body []byte, limits Limits) *Document {
+func (e *engine) read(ctx context.Context, body []byte, limits Limits, reserve func(bytes int) error) *Document {
 	select {
 	case e.slots <- struct{}{}:
 		defer func() { <-e.slots }()
 	case <-ctx.Done():
 		return unread(Time, "reading it was cancelled")
 	}
-	ctx, cancel := context.WithTimeout(ctx, limits.Time)
-	defer cancel()
-	r := &reading{limits: limits}
-	if failed := r.run(ctx, e, body); failed != nil {
-		return unread(failed.cause, limits.explain(failed))
+	r := &reading{limits: limits, taken: budget{reserve: reserve}}
+	failed := r.run(ctx, e, body)
+	switch {
+	case failed == nil:
+	case failed.cause == TooLong:
+		r.cut("work")
+	case failed.cause == Memory && r.done.pages > 0:
+		r.cut("memory")
+	default:
+		return unread(failed.cause, limits.explain(failed, body))
 	}
 	return r.document()
 }
 
 // explain says for a person what a failure is.
-func (l Limits) explain(f *failure) string {
+func (l Limits) explain(f *failure, body []byte) string {
 	switch f.cause {
 	case Encrypted:
 		return "it is encrypted: its text needs a password"
 	case Time:
-		if errors.Is(f.err, context.Canceled) {
-			return "reading it was cancelled"
-		}
-		return fmt.Sprintf("reading it takes longer than %v", l.Time)
+		return "reading it was cancelled"
 	case Memory:
-		return fmt.Sprintf("reading it needs more than %d MiB of memory", l.Memory>>20)
+		return fmt.Sprintf("reading it needs more than %d MiB of memory", l.memory(body)>>20)
 	case Engine:
 		return f.err.Error()
 	}
@@ -150,11 +166,18 @@ type reading struct {
 	pages   int     // of the file
 	lines   []line  // of all pages, in order
 	size    int     // bytes of them
+	taken   budget  // for the lines
 	broken  int     // pages that cannot be read
 	outline outline // titles of chapters
-	links   []string
-	over    string // the limit that was reached
+	// onStructure is the work on the tree of the file's structure.
+	onStructure int64
+	links       []string
+	done        done
+	over        string // the limit that was reached
 }
+
+// done is how much there was when a page was done with.
+type done struct{ pages, lines, links int }
 
 // run reads the file with an instance of its own, which it closes, and returns why that failed.
 func (r *reading) run(ctx context.Context, e *engine, body []byte) (failed *failure) {
@@ -167,14 +190,15 @@ func (r *reading) run(ctx context.Context, e *engine, body []byte) (failed *fail
 			panic(p)
 		}
 	}()
-	in, err := e.start(ctx)
+	memory := &linearMemory{budget: budget{reserve: r.taken.reserve}, most: r.limits.memory(body)}
+	in, err := e.start(ctx, r.limits.work(body), memory)
+	defer in.close()
 	switch {
 	case ctx.Err() != nil:
 		return &failure{Time, ctx.Err()}
 	case err != nil:
 		return &failure{Engine, fmt.Errorf("start PDFium: %w", err)}
 	}
-	defer in.close()
 	r.instance = in
 	r.call("FPDF_InitLibrary")
 	r.scratch = r.allocate(scratchSize)
@@ -192,7 +216,7 @@ const (
 
 // open loads the file.
 func (r *reading) open(body []byte) *failure {
-	if int64(len(body)) > r.limits.Memory/2 {
+	if len(body) > r.memory.most/2 {
 		return &failure{Memory, errors.New("the file alone fills it")}
 	}
 	r.handle = r.call("FPDF_LoadMemDocument", uint64(r.store(body)), uint64(len(body)), 0)
@@ -217,16 +241,25 @@ func (r *reading) readAll() {
 			r.over = fmt.Sprintf("only the first %d of its %d pages are read", i, r.pages)
 			return
 		}
-		page := r.call("FPDF_LoadPage", r.handle, uint64(i))
-		if page == 0 {
+		if page := r.call("FPDF_LoadPage", r.handle, uint64(i)); page != 0 {
+			r.readPage(page, i+1, tagged)
+			r.call("FPDF_ClosePage", page)
+		} else {
 			r.broken++
-			continue
 		}
-		r.readPage(page, i+1, tagged)
-		r.call("FPDF_ClosePage", page)
 		if r.over != "" {
 			return
 		}
+		r.done = done{i + 1, len(r.lines), len(r.links)}
+	}
+}
+
+// cut leaves out the page that takes too much of something, and what is behind it.
+func (r *reading) cut(what string) {
+	r.lines, r.links = r.lines[:r.done.lines], r.links[:r.done.links]
+	r.over = "reading even its first page takes too much " + what
+	if r.done.pages > 0 {
+		r.over = fmt.Sprintf("only the first %d of its %d pages are read: the next takes too much %s", r.done.pages, r.pages, what)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestBlocks(t *testing.T) {
 			testutil.PDFLine{Text: "Heading", X: 72, Y: 700, Size: 10, Heading: true}, testutil.PDFLine{Text: "Large", X: 72, Y: 600, Size: 30}, testutil.PDFLine{Text: "small text of the body", X: 72, Y: 500, Size: 10})}, "Large",
 			"1 heading: Heading\n1 Large\n1 small text of the body\n"},
 	} {
-		d := Read(t.Context(), c.d.Bytes())
+		d := Read(t.Context(), c.d.Bytes(), nil)
 		if got := render(d.Blocks); got != c.want || d.Title != c.title || d.Unread != (Unread{}) || d.Pages != len(c.d.Pages) {
 			t.Errorf("%s: title %q, %d pages, %v\n got %s\nwant %s", c.name, d.Title, d.Pages, d.Unread, got, c.want)
 		}
@@ -82,7 +82,7 @@ func TestLinesThatPagesHaveInCommonAreNavigation(t *testing.T) {
 		p.Lines = append(p.Lines, testutil.PDFLine{Text: "ACME", X: 72, Y: 800, Size: 8}, testutil.PDFLine{Text: fmt.Sprintf("Page %d of 4", i+1), X: 72, Y: 30, Size: 8})
 		pages = append(pages, p)
 	}
-	d := Read(t.Context(), testutil.WritePDF("", pages...))
+	d := Read(t.Context(), testutil.WritePDF("", pages...), nil)
 	got := map[webrace.Field]int{}
 	for _, b := range d.Blocks {
 		got[b.Field]++
@@ -97,7 +97,7 @@ func TestLinesThatPagesHaveInCommonAreNavigation(t *testing.T) {
 
 func TestLinksAreThoseOfTheFile(t *testing.T) {
 	t.Parallel()
-	d := Read(t.Context(), testutil.WritePDF("", testutil.PDFPage{Links: []string{"http://a.org/x?y=z", "next.pdf"}}, testutil.PDFPage{Links: []string{"mailto:a@b.c"}}))
+	d := Read(t.Context(), testutil.WritePDF("", testutil.PDFPage{Links: []string{"http://a.org/x?y=z", "next.pdf"}}, testutil.PDFPage{Links: []string{"mailto:a@b.c"}}), nil)
 	if !slices.Equal(d.Links, []string{"http://a.org/x?y=z", "next.pdf", "mailto:a@b.c"}) {
 		t.Errorf("%q", d.Links)
 	}
@@ -110,7 +110,7 @@ func TestAChangedParagraphLeavesTheOthers(t *testing.T) {
 	second := slices.Clone(first)
 	second[6] = "The rate is 6 per cent, from May on."
 	second = slices.Insert(second, 7, "", "A paragraph that is new.")
-	before, after := Read(t.Context(), testutil.WritePDF("T", testutil.PDFText(first...))), Read(t.Context(), testutil.WritePDF("T", testutil.PDFText(second...)))
+	before, after := Read(t.Context(), testutil.WritePDF("T", testutil.PDFText(first...)), nil), Read(t.Context(), testutil.WritePDF("T", testutil.PDFText(second...)), nil)
 	var added []string
 	for _, b := range after.Blocks {
 		if !slices.Contains(before.Blocks, b) {
@@ -128,7 +128,7 @@ func TestManyAtOnceGiveWhatEachAloneGives(t *testing.T) {
 	for i := range 12 {
 		wg.Go(func() {
 			want := fmt.Sprintf("Number %d", i)
-			if d := Read(context.Background(), testutil.WritePDF(want, testutil.PDFText(want))); d.Title != want || render(d.Blocks) != "1 "+want+"\n" {
+			if d := Read(context.Background(), testutil.WritePDF(want, testutil.PDFText(want)), nil); d.Title != want || render(d.Blocks) != "1 "+want+"\n" {
 				t.Errorf("%+v", d)
 			}
 		})
@@ -185,7 +185,7 @@ func TestWordsAreThoseThatPopplerReads(t *testing.T) {
 	if err := os.WriteFile(path, body, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := words(text(Read(t.Context(), body)))
+	got := words(text(Read(t.Context(), body, nil)))
 	if want := pdftotext(t, path); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -227,7 +227,7 @@ func TestRealFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Read(t.Context(), body)
+		d := Read(t.Context(), body, nil)
 		check(t, d)
 		count := map[string]int{}
 		for _, w := range words(text(d)) {

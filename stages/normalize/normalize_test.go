@@ -409,7 +409,7 @@ func TestPDFsThatCannotBeReadAreCountedByCause(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads PDF files, which takes long where everything is raced: not in short mode")
 	}
-	pdftext.Read(t.Context(), testutil.WritePDF("", testutil.PDFText("Words"))) // compiles PDFium, which may take longer than a stage has in tests
+	pdftext.Read(t.Context(), testutil.WritePDF("", testutil.PDFText("Words")), nil) // compiles PDFium, which may take longer than a stage has in tests
 	for body, counter := range map[string]string{
 		"<html>Not found</html>":                                  "unread_broken",
 		string(testutil.WritePDF("A scan", testutil.PDFPage{})):   "unread_no_text",
