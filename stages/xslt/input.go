@@ -10,11 +10,13 @@ import (
 	"strings"
 
 	"github.com/lestrrat-go/helium"
+	"github.com/lestrrat-go/helium/sax"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/htmltree"
 	"github.com/webrace/webrace/internal/transform"
+	"github.com/webrace/webrace/internal/xmltoken"
 )
 
 const (
@@ -79,7 +81,7 @@ type malformedError struct{ err error }
 
 func (e *malformedError) Error() string { return e.err.Error() }
 
-// parse makes the tree of the document. Its error is a [*malformedError].
+// parse makes the tree of the document. Its error is a [*malformedError], or [errNodes].
 func (in *input) parse(ctx context.Context) (*helium.Document, error) {
 	text, _, err := charsets.ToUTF8(in.body, in.contentType)
 	if err != nil {
@@ -111,14 +113,87 @@ const maxDepth = 256
 // parseXML makes the tree of XML in UTF-8, whatever encoding it declares. Entities of its own are resolved, as far as
 // they make no bomb of it; those of other files are left out, as are other documents.
 func (in *input) parseXML(ctx context.Context, text []byte, depth int) (*helium.Document, error) {
+	if err := (xmltoken.Bounds{Depth: len(text), Attributes: mostAttributes, Elements: len(text)}).Check(text); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNodes, err)
+	}
 	parser := helium.NewParser().SubstituteEntities(true).MergeCDATA(true).IgnoreEncoding(true).MaxDepth(depth).BaseURI(in.url).
-		SuppressErrors(true).SuppressWarnings(true)
+		SuppressErrors(true).SuppressWarnings(true).
+		SAXHandler(&builder{TreeBuilder: helium.NewTreeBuilder(), left: mostNodes * max(len(text)>>20, 1)})
 	tree, err := parser.Parse(ctx, text)
+	if errors.Is(err, errNodes) {
+		return nil, errNodes
+	}
 	if err != nil {
 		return nil, &malformedError{placed(err)}
 	}
 	forgetSchemas(tree)
 	return tree, nil
+}
+
+const (
+	// mostNodes are as many as a document of a megabyte may have, and a larger one a megabyte: each takes some 500 bytes, in
+	// the tree and in the result. Deep ones count more often: the library looks for a node among those around it.
+	mostNodes = 1 << 17
+	asDeep    = 32
+	// mostAttributes are as many as an element may have: each is compared with those before.
+	mostAttributes = 256
+)
+
+// errNodes is the error of a document that has more nodes than its tree may.
+var errNodes = errors.New("the document has too many nodes to be transformed")
+
+// builder makes a tree, and counts its nodes while they are made: entities may make more than is written.
+type builder struct {
+	*helium.TreeBuilder
+	left  int
+	depth int
+	text  bool // was made last: what follows is of the same node
+}
+
+func (b *builder) spend(nodes int) error {
+	b.text = false
+	if b.left -= nodes * (1 + b.depth/asDeep); b.left < 0 {
+		return errNodes
+	}
+	return nil
+}
+
+func (b *builder) StartElementNS(ctx context.Context, name, prefix, uri string, namespaces []sax.Namespace, attributes []sax.Attribute) error {
+	b.depth++
+	if err := b.spend(1 + len(namespaces) + len(attributes)); err != nil {
+		return err
+	}
+	return b.TreeBuilder.StartElementNS(ctx, name, prefix, uri, namespaces, attributes)
+}
+
+func (b *builder) EndElementNS(ctx context.Context, name, prefix, uri string) error {
+	b.depth--
+	b.text = false
+	return b.TreeBuilder.EndElementNS(ctx, name, prefix, uri)
+}
+
+func (b *builder) Characters(ctx context.Context, text []byte) error {
+	if !b.text {
+		if err := b.spend(1); err != nil {
+			return err
+		}
+		b.text = true
+	}
+	return b.TreeBuilder.Characters(ctx, text)
+}
+
+func (b *builder) Comment(ctx context.Context, text []byte) error {
+	if err := b.spend(1); err != nil {
+		return err
+	}
+	return b.TreeBuilder.Comment(ctx, text)
+}
+
+func (b *builder) ProcessingInstruction(ctx context.Context, target, data string) error {
+	if err := b.spend(1); err != nil {
+		return err
+	}
+	return b.TreeBuilder.ProcessingInstruction(ctx, target, data)
 }
 
 const nsXSI = "http://www.w3.org/2001/XMLSchema-instance"

@@ -92,7 +92,7 @@ func init() {
 			"else `application/rdf+xml`. What was found out about the document before stays. HTML is given to the stylesheet as XHTML. With `grddl`, a document that no rule fits is transformed by " +
 			"the first stylesheet that it names for itself and that is listed there: nothing is fetched, and what is missing is counted (`grddl_unknown`) and logged once. " +
 			"Stylesheets are of XSLT 3.0, and stand for 1.0 and 2.0; they read no other document, no environment and no URL, and are compiled before anything flows, so `webrace-run check` finds what is wrong with them, with file and line. " +
-			"They import and include what lies in their own folder or below. A document that is not well-formed, or exceeds a limit of size, passes with a graph that is not whole and says why. " +
+			"They import and include what lies in their own folder or below. A document that is not well-formed, or exceeds a limit of size or has more than 131,072 elements, attributes and texts a megabyte, passes with a graph that is not whole and says why. " +
 			"One on which a stylesheet fails, or takes longer than `timeout`, fails. `transformed`, `malformed`, `exceeded_input`, `exceeded_output`, `exceeded_time` count documents; " +
 			"`left_behind` is how many transformations are at work still though their time is over: while there are twice as many as workers, other documents wait. " +
 			"Memory is not bounded in this process: of a stylesheet that you do not trust with what documents may hold, put the stage into a process of its own with `exec.max_memory`.",
@@ -237,8 +237,11 @@ func (s *stage) transformed(ctx context.Context, in *input, given *stylesheet) (
 	})
 	var malformed *malformedError
 	switch {
-	case errors.As(err, &malformed) && given == nil, err == nil && made.sheet == nil:
+	case given == nil && (errors.As(err, &malformed) || errors.Is(err, errNodes)), err == nil && made.sheet == nil:
 		return d, nil
+	case errors.Is(err, errNodes):
+		s.env.Counter("exceeded_input").Add(1)
+		return unread(d, err.Error()), nil
 	case errors.As(err, &malformed):
 		s.env.Counter("malformed").Add(1)
 		return unread(d, malformed.Error()), nil
