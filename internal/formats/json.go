@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -74,6 +75,16 @@ func CountJSON(text []byte) (values int) {
 		}
 	}
 	return values
+}
+
+// JSONFault says where a text is no JSON, of what its decoder says of that.
+func JSONFault(text []byte, err error) error {
+	at := len(text)
+	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+		at = min(max(int(syntax.Offset)-1, 0), at)
+	}
+	line := 1 + bytes.Count(text[:at], []byte("\n"))
+	return fmt.Errorf("line %d, column %d: %w", line, at-bytes.LastIndexByte(text[:at], '\n'), err)
 }
 
 // jsonReader is the work on a document.

@@ -28,6 +28,7 @@ type Document struct {
 	values   []any // of JSON
 	numbered bool  // their paths begin with their numbers
 	json     []byte
+	broken   error // where what follows the values is no JSON
 
 	said     *sparql.Memory // as RDF; nil before a rule asks for it
 	unsaid   error          // why it cannot be read as such

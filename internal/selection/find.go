@@ -113,6 +113,13 @@ func (s *Search) values(f *Finder, within Found) (found []Found, err error) {
 	return found, err
 }
 
+// Values returns how many values a document of JSON has, and where what follows them is no JSON, if it is not. Of one
+// of another type it has none.
+func (s *Search) Values() (n int, broken error) {
+	values, _ := s.document.jsonValues() // whose error Find returns
+	return len(values), s.document.broken
+}
+
 // below returns the elements below a node that a selector of CSS chooses. It looks for them in the whole document
 // once, unless :scope makes them others for each node.
 func (s *Search) below(f *Finder, from *html.Node) (found []Found) {

@@ -138,8 +138,8 @@ func (d *Document) jsonValues() ([]any, error) {
 	for {
 		var value any
 		if err := decoder.Decode(&value); err != nil {
-			if !errors.Is(err, io.EOF) && len(d.values) == 0 {
-				return nil, nil
+			if !errors.Is(err, io.EOF) {
+				d.broken = formats.JSONFault(text, err)
 			}
 			break
 		}

@@ -74,6 +74,7 @@ func TestAmplification(t *testing.T) {
 		{rss, repeated("extensions", "<rss version='2.0' xmlns:a='b'><channel>", "<a:b/>", "</channel></rss>")},
 		{rss, repeated("names that are used once", "<rss version='2.0' xmlns:a='b'><channel>", "<a:b%d/>", "</channel></rss>")},
 		{atom, repeated("entries of Atom", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<entry><link href='%d'/></entry>", "</feed>")},
+		{"application/feed+json", repeated("empty items", `{"version":"https://jsonfeed.org/version/1.1","items":[`, "{},", "{}]}")},
 		{atom, repeated("bases of Atom", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<entry xml:base='%d/'><link href='a'/></entry>", "</feed>")},
 	} {
 		testutil.Amplify(t, c.Construct, func(body []byte) (over bool) {

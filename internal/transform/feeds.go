@@ -2,10 +2,8 @@ package transform
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +11,14 @@ import (
 	"github.com/mmcdole/gofeed"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/xmltoken"
 )
 
 // feeds are the readers of feeds that are no RDF themselves, by media type.
 var feeds = map[string]func(*transformation, []byte) error{
-	typeRSS: (*transformation).xmlFeed, typeAtom: (*transformation).xmlFeed, typeJSONFeed: (*transformation).feed,
+	typeRSS: (*transformation).xmlFeed, typeAtom: (*transformation).xmlFeed, typeJSONFeed: (*transformation).jsonFeed,
 }
 
 const rss = "http://purl.org/rss/1.0/"
@@ -38,23 +37,17 @@ func (t *transformation) xmlFeed(text []byte) error {
 	}
 	err := t.feed(body)
 	if err != nil && limitOf(err) == "" {
-		return errors.Join(broken(text), err)
+		return errors.Join(xmltoken.Fault(text), err)
 	}
 	return err
 }
 
-// broken returns where a text is no well-formed XML, if it is none.
-func broken(text []byte) error {
-	d := xml.NewDecoder(bytes.NewReader(text))
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			line, column := d.InputPos()
-			return fmt.Errorf("line %d, column %d: %w", line, column, err)
-		}
+// jsonFeed reads a JSON Feed.
+func (t *transformation) jsonFeed(text []byte) error {
+	if formats.CountJSON(text) > feedBounds.Elements {
+		return &limitError{"depth", fmt.Sprintf("it has more than %d values, of which an object counts as two", feedBounds.Elements)}
 	}
+	return t.feed(text)
 }
 
 // feed says what a feed does, in the terms of RSS 1.0 and Dublin Core.

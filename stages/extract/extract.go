@@ -30,7 +30,8 @@ func init() {
 		Doc: "`fields = { price = \"css:.price | number\", more = \"css:a.more@href | url | all\" }` takes a number out of the first element of the " +
 			"class, and all addresses that links lead to, relative to what the page declares to be its base. Of JSON, `price = \"jq:.price\"` takes the value as it is (a number with all its digits); `rows = \"jq:.items[]\"` gives a record for each. A field for which there is nothing is null, or an empty list. Every record " +
 			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
-			"`incomplete` counts records without what is required.",
+			"`incomplete` counts records without what is required. JSON that is broken goes to the port `errors`, or by `on_error` to the dead letters, with line and column, and is counted " +
+			"by `broken`: the values before the break give records all the same.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs:   []pipeline.Part{webrace.PartBody},
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record"}},
@@ -119,6 +120,9 @@ func Fields(ctx context.Context, d *webrace.Document, fields map[string]string) 
 	if err != nil {
 		return nil, err
 	}
+	if n, broken := search.Values(); broken != nil && n == 0 {
+		return nil, fmt.Errorf("it is no JSON: %w", broken)
+	}
 	return recordOf(parsed, d, search, selection.Found{})
 }
 
@@ -134,6 +138,13 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	search, err := selection.NewSearch(ctx, selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text))
 	if err != nil {
 		return err
+	}
+	if n, broken := search.Values(); broken != nil {
+		s.env.Counter("broken").Add(1)
+		err := pipeline.Reject(ctx, out, it, fmt.Errorf("%s: it is no JSON: %w", d.URL, broken))
+		if err != nil || n == 0 {
+			return err
+		}
 	}
 	rows := []selection.Found{{}}
 	if s.rows != nil {

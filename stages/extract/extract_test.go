@@ -225,6 +225,31 @@ func TestFormatsOfJSONGiveRecords(t *testing.T) {
 	}
 }
 
+// What is no JSON is rejected with its place, and what stands before gives records.
+func TestBrokenJSONIsRejected(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		mediaType, body string
+		records         int
+		says            string
+	}{
+		{"application/json", "{\n \"a\": 1,\n}", 0, "line 3, column 1: "},
+		{"application/json", `{"a": 1`, 0, "line 1, column 8: unexpected EOF"},
+		{"application/json", `{"a": 1}]`, 1, "line 1, column 9: "},
+		{"application/x-ndjson", "{\"a\": 1}\n{\"a\": 2}\n{a}\n{\"a\": 3}\n", 2, "line 3, column 2: "},
+		{"application/json", `{"b": 1}`, 1, ""},
+	} {
+		d := page(c.body)
+		d.MediaType = c.mediaType
+		r := try(t, Options{Fields: map[string]string{"a": "jq:.a"}, Rows: "jq:."}, d)
+		if len(r.Out[""]) != c.records || (len(r.Failures) == 1) != (c.says != "") || r.Counters["broken"] != int64(len(r.Failures)) {
+			t.Errorf("%s: records %v, failures %v, counters %v", c.body, r.Out[""], r.Failures, r.Counters)
+		} else if c.says != "" && (r.Failures[0].Value != any(d) || !strings.HasPrefix(r.Failures[0].Err.Error(), "https://shop.org/dir/: it is no JSON: "+c.says)) {
+			t.Errorf("%s: %v", c.body, r.Failures[0].Err)
+		}
+	}
+}
+
 func TestHostileJQFailsItsDocumentAndIsNamed(t *testing.T) {
 	t.Parallel()
 	d := &webrace.Document{URL: "http://a.example/api", Outcome: webrace.Fetched, MediaType: "application/json", Body: []byte("{}"), Charset: "utf-8"}

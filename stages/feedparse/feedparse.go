@@ -3,8 +3,8 @@
 // on, to be kept and matched, so that its readers are told of each entry that matters to them.
 //
 // What it guarantees: no feed costs more than its limits allow, whatever it holds, since size, depth and
-// attributes are looked at before it is parsed; and one that cannot be parsed passes as it came, so that
-// normalize, which reads whatever there is, finds links in it.
+// attributes are looked at before it is parsed; and one that cannot be parsed is left to the error policy, and
+// passes as it came, so that normalize, which reads whatever there is, finds links in it.
 package feedparse
 
 import (
@@ -41,7 +41,8 @@ func init() {
 		Single:  true,
 		Summary: "reads feeds: the addresses of entries go out as links, with the times at which they changed",
 		Doc: "RSS 0.9 to 2.0, RDF, Atom and JSON Feed. The feed goes on with its links, and normalize makes its text; " +
-			"every other document, and a feed that cannot be parsed, passes as it came.",
+			"every other document, and a feed that cannot be parsed, passes as it came. The latter also goes to the port `errors`, or by `on_error` to the dead " +
+			"letters, with line and column, and is counted by `unreadable`.",
 		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs: pipeline.NoParts, Uses: []pipeline.Part{webrace.PartBody},
 		Out: []pipeline.Port{
@@ -92,7 +93,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	set, err := s.read(d, k)
 	if err != nil {
 		s.count("unreadable", 1)
-		s.env.Logger.Debug("feed cannot be parsed", "url", d.URL, "error", err)
+		if err := pipeline.Reject(ctx, out, it, fmt.Errorf("%s: the feed cannot be parsed: %w", d.URL, err)); err != nil {
+			return err
+		}
 		return out.Emit(ctx, it)
 	}
 	for _, l := range set.Links(d, webrace.ViaFeed) {

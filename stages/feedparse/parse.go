@@ -2,6 +2,8 @@ package feedparse
 
 import (
 	"bytes"
+	"cmp"
+	stdjson "encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/sitemap"
 	"github.com/webrace/webrace/internal/xmltoken"
 )
@@ -35,10 +38,15 @@ func (s *stage) parse(d *webrace.Document, k kind) ([]entry, error) {
 		return nil, err
 	}
 	text = xmltoken.EscapeBare(withoutDeclaration(text))
+	read := s.rss
 	if k == atomKind {
-		return s.atom(text)
+		read = s.atom
 	}
-	return s.rss(text)
+	entries, err := read(text)
+	if err != nil {
+		return nil, cmp.Or(xmltoken.Fault(text), err)
+	}
+	return entries, nil
 }
 
 // withoutDeclaration takes off what says which encoding the text was in.
@@ -152,8 +160,15 @@ func (s *stage) followed(links []*atom.Link) (addresses []string) {
 }
 
 func (s *stage) json(text []byte) ([]entry, error) {
-	feed, err := new(json.Parser).Parse(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if formats.CountJSON(text) > maxElements {
+		return nil, fmt.Errorf("it has more than %d values, of which an object counts as two", maxElements)
+	}
+	feed, err := new(json.Parser).Parse(bytes.NewReader(text))
 	if err != nil {
+		if wrong := stdjson.Unmarshal(text, new(stdjson.RawMessage)); wrong != nil {
+			err = formats.JSONFault(text, wrong)
+		}
 		return nil, err
 	}
 	entries := []entry{{addresses: []string{feed.HomePageURL, feed.NextURL}}}

@@ -55,7 +55,7 @@ func kindOfXML(body []byte) kind {
 func local(name []byte) string { return string(name[bytes.IndexByte(name, ':')+1:]) }
 
 // maxAttributes is the most attributes that one element of a feed may have, and maxElements the most elements
-// in all.
+// in all; of JSON the most values.
 const (
 	maxAttributes = 32
 	maxElements   = 200_000

@@ -45,7 +45,8 @@ func init() {
 		Single:  true,
 		Summary: "reads sitemaps: their URLs go out as links, with the times at which they changed",
 		Doc: "Sitemaps and indexes of sitemaps in XML, with the extensions for news, images and videos, and in plain text, also compressed with gzip. " +
-			"They are told by their media type and their first bytes, and end here; every other document passes as it came.",
+			"They are told by their media type and their first bytes, and end here; every other document passes as it came. " +
+			"One that is damaged goes to the port `errors`, or by `on_error` to the dead letters, and is counted by `unreadable`; what stands before the damage is taken.",
 		In:    pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs: pipeline.NoParts, Uses: []pipeline.Part{webrace.PartBody},
 		Out: []pipeline.Port{
@@ -86,6 +87,12 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	found := s.open(d)
 	if found == nil {
 		return out.Emit(ctx, it)
+	}
+	if found.damaged != nil {
+		s.count("unreadable", 1)
+		if err := pipeline.Reject(ctx, out, it, fmt.Errorf("%s: the sitemap cannot be read: %w", d.URL, found.damaged)); err != nil {
+			return err
+		}
 	}
 	links, err := s.list(d, found)
 	if err != nil {

@@ -2,6 +2,7 @@ package sitemapparse
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 
@@ -18,6 +19,8 @@ type document struct {
 	text []byte // in UTF-8
 	list bool   // it is plain text
 	cut  bool   // some of it is missing
+
+	damaged error // why the rest of it cannot be read
 }
 
 func (d *document) each(f func(sitemap.Entry) bool) {
@@ -42,21 +45,23 @@ func (s *stage) open(d *webrace.Document) *document {
 		if head, _ := inflate(body, sniffed); !s.is(d, head) {
 			return nil
 		}
-		var whole bool
-		body, whole = inflate(body, limit)
-		found.cut = found.cut || !whole
+		body, found.damaged = inflate(body, limit)
 	} else if !s.is(d, body) {
 		return nil
 	}
 	if len(body) > limit {
 		body, found.cut = body[:limit], true
 	}
+	if found.cut { // so its end is missing in any case
+		found.damaged = nil
+	}
 	text, _, err := charsets.ToUTF8(body, contentType)
 	if err != nil {
-		return nil
+		found.damaged = err
+		return found
 	}
 	found.text, found.list = text, !isXML(body)
-	if found.cut && found.list {
+	if found.list && (found.cut || found.damaged != nil) {
 		found.text = wholeLines(text)
 	}
 	return found
@@ -118,13 +123,14 @@ func (s *stage) isList(d *webrace.Document, body []byte) bool {
 
 func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b, 8}) }
 
-// inflate returns what a body was before it was compressed, at most so much of it, and whether that is all.
-func inflate(body []byte, limit int) (text []byte, whole bool) {
+// inflate returns what a body was before it was compressed, a byte more than the limit at most, and why that is not
+// all.
+func inflate(body []byte, limit int) ([]byte, error) {
 	layers := contentcoding.Open(&contentcoding.Limited{From: bytes.NewReader(body), Left: len(body) + 1}, []string{"gzip"})
 	defer layers.Release()
 	text, err := io.ReadAll(io.LimitReader(layers, int64(limit)+1))
-	if len(text) > limit {
-		return text[:limit], false
+	if err != nil {
+		err = fmt.Errorf("what is compressed is damaged behind byte %d of it: %w", len(text), err)
 	}
-	return text, err == nil
+	return text, err
 }

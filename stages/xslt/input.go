@@ -131,8 +131,8 @@ func (in *input) parseXML(ctx context.Context, text []byte, depth int) (*helium.
 }
 
 const (
-	// mostNodes are as many as a document of a megabyte may have, and a larger one a megabyte: each takes some 500 bytes, in
-	// the tree and in the result. Deep ones count more often: the library looks for a node among those around it.
+	// mostNodes are as many as a document of a megabyte may have, and a larger one a megabyte: each takes some 500 bytes,
+	// in the tree and in the result. Deep ones count more often: the library looks for a node among those around it.
 	mostNodes = 1 << 17
 	asDeep    = 32
 	// mostAttributes are as many as an element may have: each is compared with those before.

@@ -82,6 +82,6 @@ var feeds = []Case{
 		Lay: func(s *Site) {
 			s.handle(bad, body("application/xml", []byte("<rss>"+strings.Repeat("<a>", 1_000_000))))
 		},
-		Expect: fetched(),
+		Expect: Expect{Counters: some{"errors": 1, "pages": 1, "feed-parse.unreadable": 1}, Why: says{bad: "crawl: fetched"}, Asked: 1},
 	},
 }
