@@ -30,7 +30,8 @@ import (
 // Revision counts the changes of what is taken for the text of a document whose bytes are the same. What was
 // remembered of texts of an earlier revision is not compared with those of a later one: no page has changed by it.
 // At 1, what is in noscript is text, and ampersands in XML that begin no reference are themselves; at 2, entries
-// of lists are compared as wholes.
+// of lists are compared as wholes, lines of plain text that are records are blocks, and what looks the same is the
+// same.
 const Revision = 2
 
 // DefaultMaxLinks is how many different links a document may have if [Options] does not say.

@@ -58,7 +58,7 @@ func TestPage(t *testing.T) {
 		Links:   []string{"http://example.org/en", "http://example.org/base/y?q=1&r=2", "http://other.example/frame"},
 		Refresh: "http://example.org/base/next", Candidates: 8, Repeated: 1, Refused: extract.Refused{Scheme: 2, Invalid: 1, NoFollow: 1},
 	}
-	if got := render(r.Text); got != "title:Ein\n\t\tTitel|heading:Käse|Text y againmail\n\t\tjsbadad" {
+	if got := render(r.Text); got != "title:Ein \t\tTitel|heading:Käse|Text y againmail \t\tjsbadad" {
 		t.Errorf("text %q", got)
 	}
 	if len(r.Failed) != 1 || r.Failed[0].Reference != "http://[bad" || !errors.Is(r.Failed[0].Err, urlnorm.ErrInvalid) {
@@ -109,10 +109,10 @@ func TestLinksBeyondTheLimitAreCounted(t *testing.T) {
 	}
 }
 
-func TestPlainTextIsCutIntoParagraphs(t *testing.T) {
+func TestPlainTextIsCutIntoParagraphsAndRecords(t *testing.T) {
 	t.Parallel()
-	r := document(t, " \n\none\ntwo \r\n\t\r\n  three\r\rfour\x00 <a href=x>", "text/plain; charset=utf-8", extract.Options{})
-	if got := render(r.Text); got != "one\ntwo|three|four <a href=x>" || r.Links != nil || r.Charset != "utf-8" {
+	r := document(t, " \n\none\ntwo \r\n\t\r\n  three\r\rfour\x00 <a href=x>\n\nprose whose lines were broken by its author\nat a margin goes on", "text/plain; charset=utf-8", extract.Options{})
+	if got := render(r.Text); got != "one|two|three|four <a href=x>|prose whose lines were broken by its author\nat a margin goes on" || r.Links != nil || r.Charset != "utf-8" {
 		t.Errorf("%q %+v", got, r)
 	}
 }

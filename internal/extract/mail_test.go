@@ -18,7 +18,7 @@ var mails = []struct {
 	links                          []string
 }{
 	{"plain text", "message/rfc822", "From: a@b\r\nSubject: The  =?utf-8?q?caf=C3=A9?=\r\nContent-Language: en-GB\r\n\r\nDear all,\r\n\r\n> quoted\r\n> text\r\n-- \r\nA.",
-		"The café", "en-GB", "utf-8", "title:The café|Dear all,|> quoted\r\n> text\r\n-- \r\nA.", nil},
+		"The café", "en-GB", "utf-8", "title:The café|Dear all,|> quoted|> text|--|A.", nil},
 	{"quoted-printable in Greek", "message/global", "Subject: =?iso-8859-7?b?4eLj?=\nContent-Type: text/plain; charset=iso-8859-7\nContent-Transfer-Encoding: quoted-printable\n\n=E1=E2=\n=E3\n",
 		"αβγ", "", "iso-8859-7", "title:αβγ|αβγ", nil},
 	{"HTML in base64", "message/rfc822", "Subject: s\nContent-Type: text/html; charset=windows-1252\nContent-Transfer-Encoding: base64\n\n" +
@@ -42,7 +42,7 @@ var mails = []struct {
 	{"empty", "message/rfc822", "", "", "", "utf-8", "", nil},
 	{"binary", "message/rfc822", "Subject: s\nContent-Type: application/pdf\n\n%PDF", "s", "", "", "title:s", nil},
 	{"the boundary is not said", "multipart/mixed", "x\n--b\n\none\n--b\n\ntwo\n--b--", "", "", "utf-8", "one|two", nil},
-	{"the boundary is another", "multipart/mixed; boundary=c", "one\n\n--b\ntwo", "", "", "utf-8", "one|--b\ntwo", nil},
+	{"the boundary is another", "multipart/mixed; boundary=c", "one\n\n--b\ntwo", "", "", "utf-8", "one|--b|two", nil},
 	{"cut off", "message/rfc822", "Subject: s\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Transfer-Encoding: base64\n\nYWJjZ", "s", "", "utf-8", "title:s|abc", nil},
 	{"encodings and types nobody knows", "message/rfc822", "Subject: s\nContent-Type: text/plain; charset=nosuch; ;\nContent-Transfer-Encoding: x-uuencode\n\na\x00b", "s", "", "utf-8", "title:s|ab", nil},
 }

@@ -60,6 +60,7 @@ const (
 	elemSVG
 	elemMath
 	elemTitle
+	elemPre
 	elemForeignObject
 	elemDesc
 	elemMI // what may hold HTML within MathML, mi to annotation-xml, in this order
@@ -92,16 +93,18 @@ var elements = build(
 	each(element{flow: joins, breakout: true}, "b big code em i nobr ruby s small span strong strike sub sup tt u var"),
 	each(element{flow: spaces}, "audio button canvas input object picture progress select source track video"),
 	each(element{flow: spaces, breakout: true}, "embed"),
-	each(element{breakout: true}, "body br center dd div dt head li listing menu"),
+	each(element{breakout: true}, "body br center dd div dt head li menu"),
 	each(element{heading: endsHeading}, "article section main"),
-	each(element{heading: endsHeading, breakout: true}, "blockquote dl hr ol p pre table ul"),
+	each(element{heading: endsHeading, breakout: true}, "blockquote dl hr ol p table ul"),
+	each(element{heading: endsHeading, breakout: true, id: elemPre}, "pre"),
+	each(element{breakout: true, id: elemPre}, "listing"),
 	each(element{heading: opensHeading, breakout: true}, "h1 h2 h3"),
 	each(element{heading: closesHeading, breakout: true}, "h4 h5 h6"),
 	each(element{raw: rawSkipped, flow: joins}, "style noembed noframes"),
 	each(element{raw: rawSkipped, flow: joins, id: elemNoScript}, "noscript"),
 	each(element{raw: rawScript, flow: joins}, "script"),
-	each(element{raw: rawShown}, "xmp"),
-	each(element{raw: rawRest}, "plaintext"),
+	each(element{raw: rawShown, id: elemPre}, "xmp"),
+	each(element{raw: rawRest, id: elemPre}, "plaintext"),
 	each(element{raw: rawDecoded, flow: spaces}, "textarea"),
 	each(element{raw: rawDecoded, id: elemTitle}, "title"),
 	each(element{raw: rawSkipped, flow: spaces, id: elemFrame, attrs: true}, "iframe"),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/htmltext"
+	"github.com/webrace/webrace/internal/plaintext"
 )
 
 // word is a word of the text and the field it stands in; a mark ends each block.
@@ -70,10 +71,18 @@ var (
 	sections     = set("nav footer aside")
 	headings     = set("h1 h2 h3 h4 h5 h6")
 	heads        = set("h1 h2 h3")
+	pres         = set("pre listing xmp plaintext")
 	endsHeadings = set("article section main blockquote dl hr ol p pre table ul form nav footer aside")
 	breakouts    = set(`b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
 		listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`)
 )
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
 
 // oracle does the same job with the tokenizer of x/net/html, plainly.
 type oracle struct {
@@ -86,6 +95,7 @@ type oracle struct {
 	entered  bool // the innermost of them holds HTML, and has none yet
 	rawTag   string
 	template int
+	pre      int
 }
 
 func (o *oracle) foreign() bool {
@@ -98,11 +108,23 @@ func (o *oracle) hidden() bool {
 }
 
 func (o *oracle) flush() {
-	for w := range strings.FieldsSeq(o.buf.String()) {
+	text := strings.TrimSpace(o.buf.String())
+	o.buf.Reset()
+	if o.pre == 0 {
+		o.block(text)
+		return
+	}
+	plaintext.Blocks([]byte(text), func(start, end int) bool {
+		o.block(text[start:end])
+		return true
+	})
+}
+
+func (o *oracle) block(text string) {
+	for w := range strings.FieldsSeq(text) {
 		o.words = append(o.words, word{w, o.field})
 	}
 	o.words = append(o.words, word{mark, o.field})
-	o.buf.Reset()
 }
 
 func (o *oracle) refield() {
@@ -231,7 +253,9 @@ func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 			o.stack = append(o.stack, name)
 		}
 	case o.hidden():
+		o.pre += count(pres[name])
 	default:
+		o.pre += count(pres[name])
 		if headings[name] || endsHeadings[name] {
 			o.heading = heads[name]
 		}
@@ -258,6 +282,7 @@ func (o *oracle) end(z *html.Tokenizer) {
 		o.template = max(0, o.template-1)
 		return
 	}
+	o.pre = max(0, o.pre-count(pres[name]))
 	if o.hidden() {
 		return
 	}

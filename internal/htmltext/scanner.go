@@ -67,7 +67,9 @@ type Scanner struct {
 	Options
 
 	// Text is the visible text. Blocks neither begin nor end with white space, are never empty, and are
-	// separated by one line feed that belongs to none of them; white space within is as on the page.
+	// separated by white space that belongs to none of them; white space within is as on the page, but that a
+	// line feed is a blank where the page does not show it as the end of a line. Where it does, the text is cut as
+	// plain text is.
 	Text  webrace.Text
 	Links []Link // in document order, duplicates included
 
@@ -93,6 +95,7 @@ type Scanner struct {
 	inside   [3]int // how many nav, footer and aside elements are open
 	template int    // how many template elements are open
 	noScript int    // how many noscript elements are open, whose content is shown
+	pre      int    // how many elements are open whose lines are lines
 	foreign  []id   // the open elements that decide whether foreign content is being read
 	entered  bool   // the last of these holds HTML, and has none yet: it is foreign itself
 	anchor   int    // the number of the link whose anchor is open, plus 1; 0 for none, and unless Anchors are wanted
@@ -237,6 +240,9 @@ func (s *Scanner) open(el *element) {
 		s.noScript++
 	case elemSVG, elemMath:
 		s.enter(el.id)
+	case elemPre:
+		s.pre++
+		s.enterField(el)
 	default:
 		s.enterField(el)
 	}
@@ -260,6 +266,9 @@ func (s *Scanner) endTag(el *element, i int) {
 		s.noScript = max(0, s.noScript-1)
 	case elemA:
 		s.endAnchor()
+	case elemPre:
+		s.pre = max(0, s.pre-1)
+		s.leaveField(el)
 	default:
 		s.leaveField(el)
 	}

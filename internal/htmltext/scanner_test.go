@@ -149,7 +149,9 @@ func TestText(t *testing.T) {
 		{"semicolon by name", "a&semi;b", "a;b"},
 		{"white space by reference is trimmed", "<p>&#32;a&#10;<p>&#9;<p>b", "a|b"},
 		{"NUL is dropped from text, replaced in raw text", "a\x00b<textarea>c\x00d</textarea>", "ab c\ufffdd"},
-		{"line ends", "a\r\nb\rc\n\rd", "a\nb\nc\n\nd"},
+		{"line ends", "a\r\nb\rc\n\rd", "a b c  d"},
+		{"line ends that are seen", "a\nb<pre>c\r\nd\n\ne<i>f\n</i>g</pre><listing>h\ni</listing><xmp>j\nk</xmp>l\nm<plaintext>n\no", "a b|c|d|ef|g|h|i|j|k|l m|n|o"},
+		{"prose with its lines", "<pre>the ferry leaves at ten in the morning unless\nthe wind blows, and a ferry is no boat\n\nx</pre>", "the ferry leaves at ten in the morning unless\nthe wind blows, and a ferry is no boat|x"},
 		{"names in upper case", "<P>a</P><H1>b</H1><NAV>c</NAV>", "a|heading:b|navigation:c"},
 		{"NUL in a tag name makes it another", "a<b\x00>c", "a|c"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/plaintext"
 )
 
 // nul says what becomes of NUL characters.
@@ -107,11 +108,40 @@ func (s *Scanner) endBlock() {
 	case s.MaxBlocks > 0 && len(s.Text.Blocks) >= s.MaxBlocks:
 		s.Text.Bytes, s.Text.Cut = text[:s.block], true
 	default:
-		s.Text.Blocks = append(s.Text.Blocks, webrace.Block{Start: int32(start), End: int32(end), Field: s.field})
+		if s.pre > 0 {
+			s.addLines(start, end)
+		} else {
+			s.addBlock(start, end)
+		}
 		s.Text.Bytes = append(text[:end], '\n')
 		s.block = len(s.Text.Bytes)
 	}
 	s.begun = min(s.begun, len(s.Text.Bytes)) // the white space in which it began may be gone
+}
+
+// addBlock adds a block whose line feeds are no ends of lines.
+func (s *Scanner) addBlock(start, end int) {
+	for rest := s.Text.Bytes[start:end]; ; {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			break
+		}
+		rest[i] = ' '
+		rest = rest[i+1:]
+	}
+	s.Text.Blocks = append(s.Text.Blocks, webrace.Block{Start: int32(start), End: int32(end), Field: s.field})
+}
+
+// addLines adds the blocks of text that is shown with its lines.
+func (s *Scanner) addLines(start, end int) {
+	plaintext.Blocks(s.Text.Bytes[start:end], func(from, to int) bool {
+		if s.MaxBlocks > 0 && len(s.Text.Blocks) >= s.MaxBlocks {
+			s.Text.Cut = true
+			return false
+		}
+		s.Text.Blocks = append(s.Text.Blocks, webrace.Block{Start: int32(start + from), End: int32(start + to), Field: s.field})
+		return true
+	})
 }
 
 // beginAnchor notes that the last link is an anchor whose text follows.

@@ -15,7 +15,7 @@ import (
 // new. A nil baseline remembers nothing. It is never changed in place.
 //
 // It is an ascending list with one number for each distinct block: the upper 61 bits of the XXH64 hash of
-// its text, with white space collapsed, and in the lower 3 bits how many versions ago the block was last
+// its text in normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was last
 // seen, 0 to 7. It has at most 16,384 numbers. The blocks of a page after the 8,191st are remembered as if
 // they were one. An entry of a list is one block here, and so are its blocks.
 type Baseline []uint64
@@ -207,7 +207,7 @@ func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 	var tail []byte
 	units := 0 // blocks that are of no entry, and entries
 	for _, block := range text.Blocks {
-		written := collapse(&c.clean, text.Compared(block))
+		written := compared(&c.clean, text.Compared(block))
 		switch {
 		case block.Entry != 0:
 			e := &c.entries[block.Entry-1]

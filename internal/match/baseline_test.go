@@ -264,3 +264,32 @@ func TestHostileCutsAreNoNews(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatLooksTheSameIsNotNew(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, now string
+		isNew       bool
+	}{
+		{"Le café est ouvert", "Le cafe\u0301 est ouvert", false},
+		{"The ferry sails", "The fer\u00adry\u200b sails", false},
+		{"The ferry sails", "\u200eThe ferry \u200b sails\u200f", false},
+		{"Le café est ouvert", "Le cafe est ouvert", true},
+		{"H2O", "H₂O", true},
+		{"می\u200cخواهم", "میخواهم", true},
+	} {
+		known, _ := Baseline(nil).Update(textOf(c.before))
+		if _, added := known.Update(textOf(c.now)); added[0] != c.isNew {
+			t.Errorf("%q behind %q: new %v, want %v", c.now, c.before, added[0], c.isNew)
+		}
+		if a, b := digestOf(t, c.before), digestOf(t, c.now); (a != b) != c.isNew {
+			t.Errorf("%q and %q: digests %x and %x", c.before, c.now, a, b)
+		}
+	}
+}
+
+func digestOf(t *testing.T, block string) webrace.Digest {
+	p := openPage(textOf(block), nil)
+	t.Cleanup(p.close)
+	return p.digest([]int32{0})
+}

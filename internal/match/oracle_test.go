@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/analyze"
 )
@@ -229,10 +231,14 @@ func oracleContribution(weight int, evidenceQuarters int64, words int) *big.Rat 
 	return s.Mul(s, big.NewRat(int64(weight), 5))
 }
 
+// seen leaves out what nobody sees.
+var seen = strings.NewReplacer("\u00ad", "", "\u061c", "", "\u200b", "", "\u200e", "", "\u200f", "", "\u2060", "", "\ufeff", "",
+	"\u202a", "", "\u202b", "", "\u202c", "", "\u202d", "", "\u202e", "", "\u2066", "", "\u2067", "", "\u2068", "", "\u2069", "")
+
 func oracleDigest(text *webrace.Text, blocks map[int]bool) webrace.Digest {
 	set := map[string]bool{}
 	for block := range blocks {
-		sum := sha256.Sum256([]byte(strings.Join(strings.Fields(string(text.Slice(text.Blocks[block]))), " ")))
+		sum := sha256.Sum256([]byte(strings.Join(strings.Fields(norm.NFC.String(seen.Replace(string(text.Slice(text.Blocks[block]))))), " ")))
 		set[string(sum[:])] = true
 	}
 	var sums []string

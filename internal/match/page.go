@@ -311,7 +311,7 @@ func (p *page) digest(blocks []int32) webrace.Digest {
 	var buffer []byte
 	for i, b := range blocks {
 		if p.digests[b] == (webrace.Digest{}) {
-			p.digests[b] = sha256.Sum256(collapse(&buffer, p.text.Slice(p.text.Blocks[b])))
+			p.digests[b] = sha256.Sum256(compared(&buffer, p.text.Slice(p.text.Blocks[b])))
 		}
 		sums[i] = p.digests[b]
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/normalform"
 	"github.com/webrace/webrace/internal/swar"
 )
 
@@ -23,12 +24,14 @@ func appendCollapsed(dst, text []byte) []byte {
 	return append(dst[:from], kept...)
 }
 
-// collapse returns the text as appendCollapsed writes it, in the buffer, or as it is where that changes nothing.
-func collapse(buffer *[]byte, text []byte) []byte {
+// compared returns what of a text is compared: its normal form, as appendCollapsed writes it, in the buffer; or the
+// text as it is where that changes nothing.
+func compared(buffer *[]byte, text []byte) []byte {
 	if collapsed(text) {
 		return text
 	}
-	*buffer = appendCollapsed((*buffer)[:0], text)
+	var form []byte
+	*buffer = appendCollapsed((*buffer)[:0], normalform.Of(&form, text))
 	return *buffer
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/htmltree"
+	"github.com/webrace/webrace/internal/normalform"
 	"github.com/webrace/webrace/internal/xpath"
 )
 
@@ -147,7 +148,7 @@ func (d *Document) jsonValues() ([]any, error) {
 			d.err = htmltree.ErrTooLarge
 			return nil, d.err
 		}
-		d.values = append(d.values, value)
+		d.values = append(d.values, inNormalForm(value))
 	}
 	d.numbered = len(d.values) > 1 || formats.Of(d.mediaType, false, "", nil) == formats.JSONLines
 	d.json = text
@@ -160,6 +161,23 @@ const (
 	mostJSONValues = 1 << 18
 	mostJSONShare  = 4
 )
+
+// inNormalForm makes the texts of a value those that programs compare. Keys stay, since paths are made of them.
+func inNormalForm(value any) any {
+	switch v := value.(type) {
+	case string:
+		return normalform.String(v)
+	case []any:
+		for i := range v {
+			v[i] = inNormalForm(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = inNormalForm(v[key])
+		}
+	}
+	return value
+}
 
 func shallowerThan(value any, depth int) bool {
 	if depth < 0 {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/normalform"
 	"github.com/webrace/webrace/internal/xpath"
 )
 
@@ -19,6 +20,7 @@ type pattern struct {
 	first *regexp.Regexp // finds the first match in a text
 	next  *regexp.Regexp // finds, as its group, the first match behind the first character
 	size  int            // the steps that a character may cost
+	lines bool           // it speaks of lines, which are blanks to others
 }
 
 // largestPattern is the most instructions a pattern may have. A repetition multiplies them.
@@ -38,7 +40,7 @@ func parseRegex(s string) (*pattern, error) {
 	if len(program.Inst) > largestPattern {
 		return nil, fmt.Errorf("it is too costly: with its repetitions it has %d steps, and %d are allowed", len(program.Inst), largestPattern)
 	}
-	p := &pattern{size: len(program.Inst)}
+	p := &pattern{size: len(program.Inst), lines: ofLines(tree)}
 	if p.first, err = regexp.Compile(whole); err == nil {
 		p.next, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + whole + `)`)
 	}
@@ -46,6 +48,17 @@ func parseRegex(s string) (*pattern, error) {
 		return nil, plain(err, s)
 	}
 	return p, nil
+}
+
+// ofLines reports whether a pattern has the beginning or the end of a line, or a line feed.
+func ofLines(tree *syntax.Regexp) bool {
+	switch tree.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine:
+		return true
+	case syntax.OpLiteral:
+		return slices.Contains(tree.Rune, '\n')
+	}
+	return slices.ContainsFunc(tree.Sub, ofLines)
 }
 
 // plain is an error of the syntax package without what the context says anyway.
@@ -119,14 +132,14 @@ func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool
 	out := &webrace.Text{Entries: text.Entries}
 	for _, block := range text.Blocks {
 		place := string(text.Bytes[block.Start:min(block.Start+int32(block.Skip), block.End)])
-		content := strings.Join(strings.Fields(string(text.Slice(block))), " ")
-		parts := []stretch{{0, len(content)}}
+		content := contentOf(text.Slice(block))
+		parts := []stretch{{0, len(content.shown)}}
 		if len(kept) > 0 {
-			parts = union(content, kept, matched, budget)
+			parts = content.union(kept, matched, budget)
 		}
-		gaps := union(content, ignored, matched, budget)
+		gaps := content.union(ignored, matched, budget)
 		for _, p := range parts {
-			left := without(content, p, gaps)
+			left := without(content.shown, p, gaps)
 			if appendBlock(out, left, block.Field) {
 				b := &out.Blocks[len(out.Blocks)-1]
 				if b.Entry, b.Aside = block.Entry, block.Aside; strings.HasPrefix(left, place) {
@@ -138,12 +151,41 @@ func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool
 	return out
 }
 
-// union returns the stretches of a text that are matched, in order. Those that touch are one.
-func union(text string, patterns []*pattern, matched map[*pattern]bool, budget *xpath.Budget) (all []stretch) {
+// content is the text of a block.
+type content struct {
+	shown  string               // as it is shown, with white space collapsed
+	joined string               // in normal form
+	lines  string               // the same, with a line feed between lines
+	places normalform.Alignment // of the forms in what is shown
+}
+
+func contentOf(block []byte) (c content) {
+	var lines strings.Builder
+	for line := range strings.Lines(string(block)) {
+		if line = strings.Join(strings.Fields(line), " "); line == "" {
+			continue
+		}
+		if lines.Len() > 0 {
+			lines.WriteByte('\n')
+		}
+		lines.WriteString(line)
+	}
+	c.lines, c.places = normalform.Align(lines.String())
+	c.shown, c.joined = strings.ReplaceAll(lines.String(), "\n", " "), strings.ReplaceAll(c.lines, "\n", " ")
+	return c
+}
+
+// union returns the stretches that are matched, in order. Those that touch are one.
+func (c *content) union(patterns []*pattern, matched map[*pattern]bool, budget *xpath.Budget) (all []stretch) {
 	for _, p := range patterns {
+		text := c.joined
+		if p.lines {
+			text = c.lines
+		}
 		p.each(text, budget, func(s stretch) {
 			matched[p] = true
 			budget.Spend(stepsPerMatch)
+			s.start, s.end = c.places.Origin(s.start, s.end)
 			if n := len(all); n > 0 && all[n-1].end == s.start {
 				all[n-1].end = s.end
 				return

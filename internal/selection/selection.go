@@ -28,6 +28,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/normalform"
 	"github.com/webrace/webrace/internal/sparql"
 	"github.com/webrace/webrace/internal/xpath"
 )
@@ -132,20 +133,23 @@ func (r Rule) compile() (c compiled, err error) {
 	case utf8.RuneCountInString(r.Text) > LongestRule:
 		return c, fmt.Errorf("it is longer than %d characters", LongestRule)
 	}
+	form := normalform.String(r.Text) // as the texts that are compared with it
 	switch r.Language {
 	case CSS:
 		c.css, c.scoped, err = parseCSS(r.Text)
 	case XPath:
-		c.xpath, err = parseXPath(r.Text)
+		c.xpath, err = parseXPath(form)
 	case JQ:
-		c.jq, err = parseJQ(r.Text)
+		c.jq, err = parseJQ(form)
 	case SPARQL:
 		if r.Ignore {
 			return c, errors.New("solutions are no part of a page that could be left out: the rule that selects them says which it wants, by FILTER or MINUS")
 		}
 		c.sparql, err = parseSPARQL(r.Text)
 	case Regex:
-		c.regex, err = parseRegex(r.Text)
+		if c.regex, err = parseRegex(form); err != nil && form != r.Text { // it may be about nothing but what the form leaves out
+			c.regex, err = parseRegex(r.Text)
+		}
 	default:
 		err = fmt.Errorf("%q is not css, xpath, jq, sparql or regex", r.Language)
 	}

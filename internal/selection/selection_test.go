@@ -131,14 +131,59 @@ func TestXML(t *testing.T) {
 	}
 }
 
+func TestLines(t *testing.T) {
+	t.Parallel()
+	const (
+		prose   = "the ferry leaves at ten in the morning unless\nthe wind of the north blows, and who waits\nhas to wait"
+		records = "2026-11-28 ferry lost\n2026-11-29 ferry found"
+	)
+	for _, c := range []struct{ body, contentType, rules, want string }{
+		{prose, "text/plain", "regex (?m)^.*$", "the ferry leaves at ten in the morning unless|the wind of the north blows, and who waits|has to wait"},
+		{prose, "text/plain", "regex (?m)^.*wind.*$", "the wind of the north blows, and who waits"},
+		{prose, "text/plain", "-regex (?mi)^.*WIND.*$", "the ferry leaves at ten in the morning unless has to wait"},
+		{prose, "text/plain", `-regex unless\n`, "the ferry leaves at ten in the morning the wind of the north blows, and who waits has to wait"},
+		{prose, "text/plain", "regex unless the wind.*wait$", "unless the wind of the north blows, and who waits has to wait"}, // lines are blanks to what does not ask
+		{"<p>" + prose, "text/html", "regex (?m)^.*wind.*$", strings.ReplaceAll(prose, "\n", " ")},
+		{"<p>a<pre>" + prose + "</pre>", "text/html", "regex (?m)^.*wind.*$", "the wind of the north blows, and who waits"},
+		{"<p>a<pre>" + prose + "</pre>", "text/html", "css pre; regex (?m)^.*wind.*$", "the wind of the north blows, and who waits"},
+		{records, "text/plain", "-regex found", "2026-11-28 ferry lost|2026-11-29 ferry"},
+		{records, "text/plain", "regex (?m)^.*found$", "2026-11-29 ferry found"},
+		{"<pre>" + records, "text/html", "-css b", "2026-11-28 ferry lost|2026-11-29 ferry found"},
+	} {
+		if got := written(apply(t, c.rules, open(t, c.body, c.contentType)).Text); got != c.want {
+			t.Errorf("%s of %s\n got %s\nwant %s", c.rules, c.body, got, c.want)
+		}
+	}
+}
+
+func TestRulesFindWhatLooksTheSame(t *testing.T) {
+	t.Parallel()
+	const page = "<p title='cafe\u0301'>le cafe\u0301\u200b est ou\u00advert<i>x</i></p><p>fermé"
+	for _, c := range []struct{ body, contentType, rules, want string }{
+		{page, "text/html", "regex café est ouvert", "le cafe\u0301\u200b est ou\u00advert"[3:]},
+		{page, "text/html", "regex caf. e", "cafe\u0301\u200b e"},
+		{page, "text/html", "-regex caf\u0065\u0301; -regex fermé", "le est ou\u00advertx"},
+		{page, "text/html", "regex ferme\u0301", "fermé"},
+		{page, "text/html", "regex [\u00ad\u200b]", ""},
+		{page, "text/html", "xpath //p[contains(., 'café est ouvert')]/i; xpath //p[contains(., 'ferme\u0301')]", "x|fermé"},
+		{page, "text/html", "xpath //p[@title = 'café']/i", "x"},
+		{`{"a": "ou\u00advert"}`, "application/json", `jq select(.a == "ouvert").a`, "a: ou\u00advert"},
+		{"le cafe\u0301", "text/plain", "regex café", "cafe\u0301"},
+	} {
+		if got := written(apply(t, c.rules, open(t, c.body, c.contentType)).Text); got != c.want {
+			t.Errorf("%s of %s\n got %q\nwant %q", c.rules, c.body, got, c.want)
+		}
+	}
+}
+
 func TestWhatHasNoElements(t *testing.T) {
 	t.Parallel()
-	const body = "one 1\n\ntwo 2 words\nand 22\n\n3"
+	const body = "one 1\n\nwhat is longer than forty columns: two 2 words\nand 22\n\n3" // lines that run on
 	for list, want := range map[string]string{
 		"css p":                                  "",
-		"-css p":                                 "one 1|two 2 words and 22|3",
+		"-css p":                                 "one 1|what is longer than forty columns: two 2 words and 22|3",
 		`regex \d+`:                              "1|2|22|3",
-		`-regex \d`:                              "one|two words and",
+		`-regex \d`:                              "one|what is longer than forty columns: two words and",
 		`regex \w+ \d; -regex o`:                 "ne 1|tw 2|and 2",
 		`regex words and; -regex and; xpath //p`: "",
 	} {

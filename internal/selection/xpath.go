@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/webrace/webrace/internal/normalform"
 	"github.com/webrace/webrace/internal/xpath"
 )
 
@@ -88,9 +89,9 @@ func (p *paths) Space(_, _ int32) string { return "" }
 func (p *paths) Text(number, attribute int32) string {
 	switch n := p.nodes[number]; {
 	case attribute >= 0:
-		return n.Attr[attribute].Val
+		return normalform.String(n.Attr[attribute].Val)
 	case n.Type == html.TextNode:
-		return n.Data
+		return normalform.String(n.Data)
 	}
 	return ""
 }

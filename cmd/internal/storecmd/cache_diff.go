@@ -116,10 +116,14 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
 	}
 	if json {
-		d.changes, d.minimal = textdiff.Diff(formats.WithoutIndexes(d.lines[0]), formats.WithoutIndexes(d.lines[1]))
+		d.changes, d.minimal = textdiff.Diff(textdiff.Forms(formats.WithoutIndexes(d.lines[0])), textdiff.Forms(formats.WithoutIndexes(d.lines[1])))
 	}
-	if len(d.changes) == 0 { // as of lists that have one another's elements
+	switch {
+	case len(d.changes) > 0:
+	case f.raw:
 		d.changes, d.minimal = textdiff.Diff(d.lines[0], d.lines[1])
+	default: // also of lists of JSON that have one another's elements
+		d.changes, d.minimal = textdiff.Diff(textdiff.Forms(d.lines[0]), textdiff.Forms(d.lines[1]))
 	}
 	return &d, nil
 }

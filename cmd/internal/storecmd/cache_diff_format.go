@@ -158,7 +158,7 @@ func (w *diffWriter) change(c textdiff.Change) {
 	removed, added := w.difference.lines[0][c.A:c.AEnd], w.difference.lines[1][c.B:c.BEnd]
 	if w.words || w.colour && len(removed) > 0 && len(added) > 0 {
 		from, to := joined(removed), joined(added)
-		changes, _ := textdiff.Diff(from, to)
+		changes, _ := textdiff.Diff(textdiff.Forms(from), textdiff.Forms(to))
 		if w.words {
 			w.lines(" ", "", w.merged(from, to, changes))
 			return

@@ -45,7 +45,7 @@ func (p piece) rank() int {
 func alike(a, b string) bool {
 	count := make(map[string]int)
 	countWords := func(text string, by int) (words, common int) {
-		for _, w := range Words(text) {
+		for _, w := range Forms(Words(text)) {
 			if w == " " {
 				continue
 			}
@@ -73,7 +73,7 @@ func edit(old, now string) (p piece) {
 	before, behind := now[:start], now[len(now)-end:]
 	old, now = old[start:len(old)-end], now[start:len(now)-end]
 	a, b := withNumbers(Words(old[:wordsWithin(old, compared)])), withNumbers(Words(now[:wordsWithin(now, compared)]))
-	changes, _ := Diff(a, b)
+	changes, _ := Diff(Forms(a), Forms(b))
 	changes = joined(changes, b)
 	if last := len(changes) - 1; last > 0 && (len(old) > compared || len(now) > compared) && changes[last].BEnd == len(b) {
 		changes = changes[:last] // it is where the comparison ended

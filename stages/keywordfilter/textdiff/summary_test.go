@@ -159,3 +159,17 @@ func TestHostileCutsAreNoChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatLooksTheSameIsNoChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ old, now, want string }{
+		{"Le café est ouvert", "Le cafe\u0301 est ouvert", ""},
+		{"The ferry sails", "The fer\u00adry sails\u200b", ""},
+		{"Le café coûte 4 euros", "Le cafe\u0301 cou\u0302te 5 euros", "Le cafe\u0301 cou\u0302te [−4] «5» euros"},
+		{"The ferry sails at ten", "The fer\u00adry sails at nine", "The fer\u00adry sails at [−ten] «nine»"},
+	} {
+		if got, changed := Summary(textOf(c.old), textOf(c.now), nil, 100); got != c.want || changed != (c.want != "") {
+			t.Errorf("%q to %q: %q (%v), want %q", c.old, c.now, got, changed, c.want)
+		}
+	}
+}

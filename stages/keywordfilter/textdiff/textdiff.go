@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/normalform"
 )
 
 // Change is one place where two sequences differ: the elements A to AEnd of the first were replaced by the
@@ -24,6 +25,15 @@ func Lines(t *webrace.Text) []string {
 		lines[i] = string(t.Slice(b))
 	}
 	return lines
+}
+
+// Forms returns texts in the form in which they are to be compared: what looks the same is no change.
+func Forms(texts []string) []string {
+	forms := make([]string, len(texts))
+	for i, text := range texts {
+		forms[i] = normalform.String(text)
+	}
+	return forms
 }
 
 // Words cuts a text into words, runs of white space, and single other characters; together they are the
@@ -57,7 +67,7 @@ func kindOf(r rune) int {
 		return other
 	case unicode.IsSpace(r):
 		return space
-	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '_':
+	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '_', normalform.Ignored(r):
 		return word
 	case r == utf8.RuneError:
 		return other

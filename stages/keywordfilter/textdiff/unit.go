@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/normalform"
 )
 
 // unit is what of a text is new or gone as a whole: a block, or an entry of a list with all of its blocks.
@@ -28,7 +29,7 @@ func units(t *webrace.Text) (all []unit) {
 	for i, b := range t.Blocks {
 		compared := collapse(strings.ToValidUTF8(string(t.Compared(b)), ""))
 		if b.Entry == 0 {
-			all = append(all, unit{text: collapse(strings.ToValidUTF8(string(t.Slice(b)), "")), key: compared, first: i})
+			all = append(all, unit{text: collapse(strings.ToValidUTF8(string(t.Slice(b)), "")), key: collapse(normalform.String(compared)), first: i})
 			continue
 		}
 		if of[b.Entry-1] == 0 {
@@ -41,7 +42,7 @@ func units(t *webrace.Text) (all []unit) {
 	}
 	for i := range all {
 		if u := &all[i]; u.entry {
-			u.key = "\x00" + strconv.FormatUint(u.id, 16) + "\x00" + strings.Join(slices.Sorted(slices.Values(u.fields)), "\x00")
+			u.key = "\x00" + strconv.FormatUint(u.id, 16) + "\x00" + strings.Join(slices.Sorted(slices.Values(Forms(u.fields))), "\x00")
 		}
 	}
 	return all
@@ -70,8 +71,10 @@ const longestLabel = 64
 
 // changedEntry says which fields of an entry have changed since another version of it, and how: [−before] «after».
 func changedEntry(old, now unit) (p piece) {
-	before, after := setOf(old.fields), setOf(now.fields)
-	gone := func(other map[string]bool) func(string) bool { return func(field string) bool { return other[field] } }
+	before, after := setOf(Forms(old.fields)), setOf(Forms(now.fields))
+	gone := func(other map[string]bool) func(string) bool {
+		return func(field string) bool { return other[normalform.String(field)] }
+	}
 	went := slices.DeleteFunc(slices.Clone(old.fields), gone(after))
 	came := slices.DeleteFunc(slices.Clone(now.fields), gone(before))
 	if !slices.Contains(came, now.label) && now.label != "" {

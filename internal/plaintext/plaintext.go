@@ -1,0 +1,189 @@
+// Package plaintext cuts text without markup into blocks: what a reader takes for one thing, which is new, or old, as a
+// whole. An empty line parts paragraphs. In a paragraph, lines that were broken at a margin run on, and are one block;
+// otherwise each line is a record, and a block: those of a log, a list, a table, an address.
+//
+// The rule looks at the paragraph alone, so that what comes in front or behind changes no other. Its lines run on if
+//
+//   - the longest has 40 to 132 columns: what is shorter was not broken, and neither was what is longer;
+//   - some go on with a small letter, or one that has no case, and for two that do at most one had room for the first
+//     word of the next one;
+//   - they have four words on average, unless their script has no blanks.
+//
+// A line that begins with a date, a time of day or the sign of a list begins a block everywhere but alone in lines that
+// run on. Lines that are indented below it, or for whose first word it had no room, belong to it.
+//
+// It takes time linear in the length of the text, and memory for the lines of a paragraph.
+package plaintext
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// narrowest and widest are the columns of lines that may have been broken at a margin.
+	narrowest, widest = 40, 132
+	// leastWords is how many words a line of prose has on average.
+	leastWords = 4
+	// longestWord is how many columns of a word are asked whether there was room for it: what is longer is an address.
+	longestWord = 12
+)
+
+const space = " \t\n\f\r\v"
+
+// Blocks calls yield with where each block of the text begins and ends, in order. None is empty, and none begins or
+// ends with white space. It stops when yield returns false.
+func Blocks(text []byte, yield func(start, end int) bool) {
+	var paragraph []line
+	for i := 0; i < len(text); {
+		end := i + lineLength(text[i:])
+		l := lineOf(text, i, end)
+		i = end
+		if l.start < l.end {
+			paragraph = append(paragraph, l)
+		}
+		if (l.start == l.end || i == len(text)) && len(paragraph) > 0 {
+			if !cut(text, paragraph, yield) {
+				return
+			}
+			paragraph = paragraph[:0]
+		}
+	}
+}
+
+// lineLength returns the length of the first line of b, with its end, however it ends.
+func lineLength(b []byte) int {
+	i := bytes.IndexAny(b, "\r\n")
+	switch {
+	case i < 0:
+		return len(b)
+	case b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n':
+		return i + 2
+	}
+	return i + 1
+}
+
+// line is a line of a paragraph, in columns and bytes.
+type line struct {
+	start, end int // in the text, without white space at its ends
+	indent     int // columns in front of it
+	width      int // of it, with these
+	words      int
+	first      int  // the columns of the first word that has a letter or digit, as far as is asked
+	initial    rune // the first letter or digit
+	marked     bool
+}
+
+func lineOf(text []byte, start, end int) (l line) {
+	content := bytes.TrimRight(text[start:end], space)
+	l.end = start + len(content)
+	trimmed := bytes.TrimLeft(content, space)
+	l.start = l.end - len(trimmed)
+	if len(trimmed) == 0 {
+		return l
+	}
+	l.indent = columns(content[:len(content)-len(trimmed)])
+	l.width = l.indent + columns(trimmed)
+	for word := range bytes.FieldsSeq(trimmed) {
+		if l.words++; l.initial != 0 {
+			continue
+		}
+		if i := bytes.IndexFunc(word, isInitial); i >= 0 {
+			l.initial, _ = utf8.DecodeRune(word[i:])
+			l.first = min(columns(word), longestWord)
+		}
+	}
+	l.marked = isMarked(trimmed)
+	return l
+}
+
+func isInitial(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// firstWide is the first of the characters that are two columns wide, as far as it matters here.
+const firstWide = '\u1100'
+
+func columns(text []byte) (n int) {
+	for len(text) > 0 {
+		r, size := rune(text[0]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text)
+		}
+		switch {
+		case r == '\t':
+			n += 8 - n%8
+		case r >= firstWide:
+			n += 2
+		default:
+			n++
+		}
+		text = text[size:]
+	}
+	return n
+}
+
+// cut cuts a paragraph into blocks.
+func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
+	margin := 0
+	for _, l := range lines {
+		if l.words > 1 || unicode.Is(unicode.Lo, l.initial) { // one word that was too long for the margin says nothing of it
+			margin = max(margin, l.width)
+		}
+	}
+	begins := 0
+	runOn, marks := runsOn(lines, margin), countMarked(lines)
+	for i := 1; i < len(lines); i++ {
+		l, before, head := &lines[i], &lines[i-1], &lines[begins]
+		var goesOn bool
+		switch {
+		case runOn:
+			goesOn = !l.marked || marks == 1
+		case !l.marked && head.marked:
+			goesOn = l.indent > head.indent || !before.hadRoom(l, margin)
+		}
+		if !goesOn {
+			if !yield(lines[begins].start, before.end) {
+				return false
+			}
+			begins = i
+		}
+	}
+	return yield(lines[begins].start, lines[len(lines)-1].end)
+}
+
+// runsOn reports whether the lines were broken at a margin.
+func runsOn(lines []line, margin int) bool {
+	if len(lines) == 1 || margin < narrowest || margin > widest {
+		return false
+	}
+	roomy, small, words := 0, 0, 0
+	unspaced := false
+	for i := range lines {
+		l := &lines[i]
+		words += l.words
+		unspaced = unspaced || unicode.Is(unicode.Lo, l.initial)
+		if i > 0 {
+			if unicode.IsLower(l.initial) || unicode.Is(unicode.Lo, l.initial) {
+				small++
+			}
+			if lines[i-1].hadRoom(l, margin) {
+				roomy++
+			}
+		}
+	}
+	return small > 0 && 2*roomy <= small && (unspaced || words >= leastWords*len(lines))
+}
+
+// hadRoom reports whether the first word of the next line had room behind a line.
+func (l *line) hadRoom(next *line, margin int) bool {
+	return margin < narrowest || margin > widest || l.width+1+max(next.first, 1) <= margin
+}
+
+func countMarked(lines []line) (n int) {
+	for _, l := range lines {
+		if l.marked {
+			n++
+		}
+	}
+	return n
+}
