@@ -43,6 +43,45 @@ func (b Baseline) Versions() int {
 	return n
 }
 
+// Comparison says which blocks of a text some versions before it had.
+type Comparison struct {
+	Next Baseline // remembers the text's version too
+	Same bool     // the text has the same blocks as the latest version: it is that version
+	Went bool     // the latest version had a block that the text has not
+
+	ages []uint8 // of the blocks: how many versions ago each was last seen
+	cut  uint8   // how many versions ago a text was cut
+}
+
+// In the place of an age: a block has no text, or no version had it.
+const (
+	empty = 0xff
+	never = 0xfe
+)
+
+// Compare compares the text with all versions that are remembered.
+func (b Baseline) Compare(text *webrace.Text) Comparison {
+	return b.compare(MostBaselineVersions, text)
+}
+
+// Added returns for each block whether none of so many versions had it.
+//
+// What stands in a text behind all blocks that a version had which was cut, may be what was left out of that: it is
+// not new, unless nothing of that version is there any more.
+func (c *Comparison) Added(versions int) []bool {
+	added := make([]bool, len(c.ages))
+	last := -1 // that was known
+	for i, age := range c.ages {
+		if added[i] = age != empty && int(age) >= versions; age != empty && !added[i] {
+			last = i
+		}
+	}
+	if int(c.cut) < versions && last >= 0 {
+		clear(added[last:])
+	}
+	return added
+}
+
 // Update is Remember of BaselineVersions.
 func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 	return b.Remember(BaselineVersions, text)
@@ -55,37 +94,43 @@ func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 // A text with the same blocks as the latest version is that version, whatever their order: added is false
 // throughout, and the baseline remains as it is. Nothing is learned until the caller keeps the result.
 //
-// That a text was cut is remembered as if it were a block. What stands in a text behind all blocks that a version had
-// which was cut, may be what was left out of that: it is not new, unless nothing of that version is there any more.
+// That a text was cut is remembered as if it were a block.
 func (b Baseline) Remember(versions int, text *webrace.Text) (next Baseline, added []bool) {
+	c := b.compare(versions, text)
+	return c.Next, c.Added(versions)
+}
+
+func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 	c := comparisons.Get().(*comparison)
 	defer comparisons.Put(c)
 	c.start(b.last(versions))
-	added = make([]bool, len(text.Blocks))
-	hashes := c.hashBlocks(text)
-	for i, hash := range hashes {
-		added[i] = hash != 0 && c.isNew(hash)
-	}
-	if c.knowsCut() {
-		forgetBehind(added, hashes)
+	found := Comparison{Next: b, ages: make([]uint8, len(text.Blocks)), cut: c.cut()}
+	for i, hash := range c.hashBlocks(text) {
+		found.ages[i] = empty
+		if hash != 0 {
+			found.ages[i] = c.age(hash)
+		}
 	}
 	if text.Cut {
-		c.isNew(cutMark)
+		c.age(cutMark)
 	}
-	if c.sameVersion() {
-		return b, added
+	if found.Went = c.went(); found.Went || len(c.fresh) > 0 || c.returns {
+		found.Next = c.remember(versions)
+	} else {
+		found.Same = true
 	}
-	return c.remember(versions), added
+	return found
 }
 
 // comparison is the room for comparing a text with what is known.
 type comparison struct {
-	known  Baseline
-	again  []bool          // which of the known blocks the text has
-	fresh  []uint64        // the blocks that it has beside them
-	places hashtable.Table // of the known blocks, and then of the fresh ones
-	hashes []uint64
-	clean  []byte
+	known   Baseline
+	again   []bool          // which of the known blocks the text has
+	fresh   []uint64        // the blocks that it has beside them
+	returns bool            // the text has a block that the latest version had not, and an earlier one had
+	places  hashtable.Table // of the known blocks, and then of the fresh ones
+	hashes  []uint64
+	clean   []byte
 
 	entries []entrySum // of the text
 }
@@ -93,7 +138,7 @@ type comparison struct {
 var comparisons = sync.Pool{New: func() any { return new(comparison) }}
 
 func (c *comparison) start(known Baseline) {
-	c.known, c.fresh = known, c.fresh[:0]
+	c.known, c.fresh, c.returns = known, c.fresh[:0], false
 	c.again = append(c.again[:0], make([]bool, len(known))...)
 	c.places.Reset()
 	for i, n := range known {
@@ -101,47 +146,43 @@ func (c *comparison) start(known Baseline) {
 	}
 }
 
-// isNew takes note of a block, and reports whether it is not known.
-func (c *comparison) isNew(hash uint64) bool {
+// age takes note of a block, and returns how many versions ago it was last seen.
+func (c *comparison) age(hash uint64) uint8 {
 	place, met := c.places.GetOrSet(hash>>ageBits, int32(len(c.known)+len(c.fresh)))
 	switch {
 	case !met:
 		c.fresh = append(c.fresh, hash)
-		return true
+		return never
 	case int(place) < len(c.known):
 		c.again[place] = true
-		return false
+		age := uint8(c.known[place] & ageMask)
+		c.returns = c.returns || age > 0
+		return age
 	}
-	return true
+	return never
 }
 
 // cutMark stands in a baseline for the place where a text was cut. No block is a NUL.
 var cutMark = hashBlock([]byte{0})
 
-// knowsCut reports whether one of the versions before was cut.
-func (c *comparison) knowsCut() bool {
-	return slices.ContainsFunc(c.known, func(n uint64) bool { return n&^ageMask == cutMark })
-}
-
-// forgetBehind makes blocks not new behind the last that was known.
-func forgetBehind(added []bool, hashes []uint64) {
-	last := len(added) - 1
-	for last >= 0 && (added[last] || hashes[last] == 0) {
-		last--
-	}
-	if last >= 0 {
-		clear(added[last:])
-	}
-}
-
-// sameVersion reports whether the text has the same blocks as the latest version.
-func (c *comparison) sameVersion() bool {
-	for i, n := range c.known {
-		if c.again[i] != (n&ageMask == 0) {
-			return false
+// cut returns how many versions ago a text was cut.
+func (c *comparison) cut() uint8 {
+	for _, n := range c.known {
+		if n&^ageMask == cutMark {
+			return uint8(n & ageMask)
 		}
 	}
-	return len(c.fresh) == 0
+	return never
+}
+
+// went reports whether the latest version had a block that the text has not.
+func (c *comparison) went() bool {
+	for i, n := range c.known {
+		if n&ageMask == 0 && !c.again[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // remember returns the baseline after this version. Where there is too much to remember, it is the oldest

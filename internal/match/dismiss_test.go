@@ -54,10 +54,8 @@ func whileProfilesComeAndGo(t *testing.T, l *language, texts []*webrace.Text, ch
 			past = append(past, crowd.View())
 		}
 		text := texts[l.IntN(len(texts))]
-		o := Options{Everyone: true, Seen: int64(n % 4), Distance: n % 3, Summary: 40 + n%100, Added: make([]bool, len(text.Blocks))}
-		for i := range o.Added {
-			o.Added[i] = (i+n)%3 > 0
-		}
+		o := Options{Everyone: true, Seen: int64(n % 4), Distance: n % 3, Summary: 40 + n%100}
+		o.Added, o.Last = inventLast(n, text, texts)
 		few := o
 		few.Everyone = false
 		for id := range other.View().names.All() {
@@ -85,7 +83,7 @@ func whileProfilesComeAndGo(t *testing.T, l *language, texts []*webrace.Text, ch
 func toldOfPlainPage(text *webrace.Text, all []Asking) iter.Seq[Alert] {
 	return func(yield func(Alert) bool) {
 		for _, a := range all {
-			p := openPage(text, a.Added)
+			p := newPage().open(text, a.Added, a.Last)
 			tell := func(c *Compiled, among extent) {
 				if v := p.judge(c, among); v.reason == Alerts {
 					yield(p.alert(c, v, a.Summary))
@@ -112,7 +110,7 @@ func leftOut(v *View, text *webrace.Text) (n int) {
 	p := newPage()
 	defer p.close()
 	p.wantEveryone(v)
-	p.open(text, nil)
+	p.open(text, nil, nil)
 	for i := range p.tokens {
 		if p.tokens[i].Word == 0 {
 			n++

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ const (
 	Alerts         Reason = "alert"
 	NotRecipient   Reason = "not among the recipients"
 	NothingNew     Reason = "nothing to look at is new"
+	NotNew         Reason = "what makes its conditions hold is not new"
 	ConditionUnmet Reason = "the conditions on its keywords do not hold"
 	NotRelevant    Reason = "not relevant enough"
 )
@@ -28,7 +30,7 @@ type Explanation struct {
 	Threshold int // which an alert must exceed; AnyRelevance if there is none
 	Tokens    int // the words of the whole page
 	Blocks    int // the blocks of the whole page
-	Looked    int // the blocks looked at
+	Looked    int // the blocks that there would be to tell of: those that are new, or all of them
 	Keywords  []KeywordExplanation
 }
 
@@ -40,6 +42,7 @@ type KeywordExplanation struct {
 	Evidence   float64 // the hits, each counting by its field
 	Saturation float64 // 0 to 0.98
 	Share      float64 // the part of the relevance it accounts for; those of a profile add up to 1
+	Block      string  // of one that only sets a condition: the beginning of the first block that has it
 }
 
 // Explain returns how the profile fares with the text under these options, the same as for Match: if it
@@ -55,8 +58,10 @@ func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
 	if text == nil {
 		text = &webrace.Text{}
 	}
-	p := openPageFor(c, text, o.Added)
+	p := newPage()
 	defer p.close()
+	p.want(c)
+	p.open(text, o.Added, o.Last)
 	v := p.judge(c, among)
 	if !concerned {
 		v.reason = NotRecipient
@@ -83,6 +88,9 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 		if p.frequencies[i].zero() {
 			continue
 		}
+		if k.Weight == 0 {
+			k.Block = p.firstBlock(&c.atoms[i])
+		}
 		for _, n := range p.frequencies[i] {
 			k.Hits = append(k.Hits, int(n))
 		}
@@ -99,6 +107,19 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 	return e
 }
 
+// mostQuoted is how many bytes of a block an explanation quotes.
+const mostQuoted = 80
+
+// firstBlock returns the beginning of the first block that has the atom.
+func (p *page) firstBlock(a *atom) string {
+	first := slices.MinFunc(p.occurrences(a, everything), func(x, y span) int { return cmp.Compare(x.first, y.first) })
+	text := string(appendCollapsed(nil, p.text.Slice(p.text.Blocks[p.tokens[first.first].Block])))
+	if quoted := wholeRunes(text, mostQuoted); quoted < len(text) {
+		return text[:quoted] + ellipsis
+	}
+	return text
+}
+
 // String returns the explanation as a few lines for a person.
 func (e Explanation) String() string {
 	var b strings.Builder
@@ -110,14 +131,18 @@ func (e Explanation) String() string {
 	default:
 		fmt.Fprintf(&b, "no alert: %s (relevance %d, threshold %s)", e.Reason, e.Relevance, e.threshold())
 	}
-	fmt.Fprintf(&b, "; looked at %d of %d blocks of a page of %d words\n", e.Looked, e.Blocks, e.Tokens)
+	if e.Looked < e.Blocks {
+		fmt.Fprintf(&b, "; new are %d of %d blocks of a page of %d words\n", e.Looked, e.Blocks, e.Tokens)
+	} else {
+		fmt.Fprintf(&b, "; looked at %d of %d blocks of a page of %d words\n", e.Looked, e.Blocks, e.Tokens)
+	}
 	var absent, forbidden []string
 	for _, k := range e.Keywords {
 		switch {
 		case k.Hits == nil:
 			absent = append(absent, k.Key)
 		case k.Weight == 0:
-			forbidden = append(forbidden, k.Key)
+			forbidden = append(forbidden, fmt.Sprintf("%s, in %q", k.Key, k.Block))
 		default:
 			fmt.Fprintf(&b, "  %s: weight %d, %s, saturation %.2f, share %.0f%%\n", k.Key, k.Weight, k.places(), k.Saturation, 100*k.Share)
 		}
@@ -127,7 +152,9 @@ func (e Explanation) String() string {
 			fmt.Fprintf(&b, "  %s: %s\n", what, strings.Join(keys, ", "))
 		}
 	}
-	list("present, but not wanted", forbidden)
+	for _, key := range forbidden {
+		list("present, but not wanted", []string{key})
+	}
 	list("absent", absent)
 	return b.String()
 }

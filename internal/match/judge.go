@@ -9,35 +9,54 @@ type verdict struct {
 	reason    Reason
 }
 
-// judge matches the page with the profile. It leaves the occurrences of the profile's keywords in
-// p.frequencies.
+// judge matches the page with the profile: the whole of it, and with additions it tells only what is new. It leaves the
+// occurrences of the profile's keywords on the page in p.frequencies.
 func (p *page) judge(c *Compiled, among extent) verdict {
 	v := verdict{among: among}
 	p.frequencies = slices.Grow(p.frequencies[:0], len(c.atoms))[:len(c.atoms)]
-	half, rest := halfway(len(p.tokens)), 1.0
 	for i := range c.atoms {
-		p.frequencies[i] = p.count(&c.atoms[i], among)
-		rest *= 1 - contribution(c.atoms[i].weight, saturation(p.frequencies[i].evidence(), half))
+		p.frequencies[i] = p.count(&c.atoms[i], everything)
 	}
-	if v.relevance = relevance(rest); len(c.atoms) == 0 {
-		v.relevance = 100
-	}
+	_, v.relevance, v.reason = p.holds(c, p.frequencies)
 	switch {
-	case p.counts[among] == 0:
+	case p.counts[everything] == 0:
 		v.reason, v.relevance = NothingNew, 0
-	case !p.meets(c):
-		v.reason = ConditionUnmet
-	case len(c.atoms) > 0 && v.relevance <= int(c.threshold):
-		v.reason = NotRelevant
-	default:
-		v.reason = Alerts
+	case among == additions && v.reason == Alerts:
+		v.among, v.reason = p.occasion(c)
 	}
 	return v
 }
 
-// meets reports whether the page meets the conditions of the profile, as p.frequencies has it.
-func (p *page) meets(c *Compiled) (holds bool) {
-	present := func(atom int) bool { return !p.frequencies[atom].zero() }
+// holds reports whether keywords that occur so often meet the conditions of the profile, and to what relevance; and
+// what follows from both.
+func (p *page) holds(c *Compiled, occurs []frequency) (met bool, relevance int, reason Reason) {
+	if relevance = p.relevance(c, occurs); len(c.atoms) == 0 {
+		relevance = 100
+	}
+	met = p.meets(c, occurs)
+	switch {
+	case !met:
+		reason = ConditionUnmet
+	case len(c.atoms) > 0 && relevance <= int(c.threshold):
+		reason = NotRelevant
+	default:
+		reason = Alerts
+	}
+	return met, relevance, reason
+}
+
+// relevance is that of keywords which occur so often on a page as long as this one.
+func (p *page) relevance(c *Compiled, occurs []frequency) int {
+	half, rest := halfway(len(p.tokens)), 1.0
+	for i := range c.atoms {
+		rest *= 1 - contribution(c.atoms[i].weight, saturation(occurs[i].evidence(), half))
+	}
+	return relevance(rest)
+}
+
+// meets reports whether keywords that occur so often meet the conditions of the profile.
+func (p *page) meets(c *Compiled, occurs []frequency) (holds bool) {
+	present := func(atom int) bool { return !occurs[atom].zero() }
 	if c.conditions == nil {
 		for i := range c.atoms {
 			if present(i) {

@@ -10,8 +10,9 @@
 // its threshold. Hence a further keyword never lowers a relevance, relevances compare between profiles
 // and over time, and a keyword of weight w alone never exceeds 20·w.
 //
-// Occurrences are looked for in the whole page or in the blocks that are new, as each recipient asks;
-// [Baseline] says which blocks are. A phrase never crosses the border of a block.
+// A profile that has seen an earlier version is told of what is new, if the conditions hold on the whole page, and
+// what makes them hold stands in blocks that are new, or if they come to hold: see occasion.go. [Baseline] says which
+// blocks are new. A phrase never crosses the border of a block.
 package match
 
 import (
@@ -49,11 +50,13 @@ type Options struct {
 	// Added says which blocks of the text are new, as Baseline.Update returns it. Blocks beyond its end
 	// are new: nil means all of them.
 	Added []bool
+	// Last is the version that was seen last. Without it no profile's conditions come to hold.
+	Last *Last
 	// Summary is the most bytes an alert's summary may have; 0 leaves it out.
 	Summary int
 }
 
-// Recipient is a profile that a page is matched with. OnlyAdded confines it to the blocks that are new.
+// Recipient is a profile that a page is matched with. OnlyAdded confines it to what is new.
 type Recipient struct {
 	ID        string
 	OnlyAdded bool
@@ -95,6 +98,7 @@ type Alert struct {
 	// whatever happens to the other blocks, and wherever on the page these are.
 	Matched     webrace.Digest
 	Shown       Shown  // what the profile was shown of the page
+	Whole       bool   // that was all of it
 	Summary     string // the part of the page with the most important keywords, these within «»
 	Explanation Explanation
 }
@@ -176,7 +180,7 @@ type matched struct {
 func concerned(text *webrace.Text, all []Asking, visit func(*page, matched) bool) {
 	for len(all) > 0 && text != nil {
 		n := 1
-		for n < len(all) && slices.Equal(all[n].Added, all[0].Added) {
+		for n < len(all) && all[n].Last == all[0].Last && slices.Equal(all[n].Added, all[0].Added) {
 			n++
 		}
 		if !concernedTogether(text, all[:n], visit) {
@@ -193,7 +197,7 @@ func concernedTogether(text *webrace.Text, all []Asking, visit func(*page, match
 	if !p.wantAll(all) {
 		return true
 	}
-	p.open(text, all[0].Added)
+	p.open(text, all[0].Added, all[0].Last)
 	for i := range all {
 		if a := &all[i]; a.MayConcern(a.Options) && !a.concerned(p, visit) {
 			return false
@@ -235,7 +239,7 @@ func (a *Asking) concerned(p *page, visit func(*page, matched) bool) bool {
 		return true
 	}
 	for i := range a.segments {
-		for among := range extent(extents) {
+		for _, among := range []extent{everything, additions} {
 			if l := &a.segments[i]; l.looksAt(among, &a.Options) && !l.concerned(p, a, among, visit) {
 				return false
 			}
@@ -393,6 +397,7 @@ func (p *page) alert(c *Compiled, v verdict, summary int) Alert {
 		Relevance:   v.relevance,
 		Matched:     p.identify(blocks),
 		Shown:       p.shown(v.among),
+		Whole:       v.among == everything,
 		Summary:     p.summary(c, v.among, summary),
 		Explanation: p.explain(c, v),
 	}

@@ -257,12 +257,12 @@ func TestAProfileWithoutKeywordsWatchesForAnyChange(t *testing.T) {
 	}
 }
 
-func TestOnlyAddedBlocksCountButTheWholePageIsItsLength(t *testing.T) {
+func TestWhatIsNewIsTheOccasionAndTheWholePageIsTheCondition(t *testing.T) {
 	t.Parallel()
 	text := page800("ibm java", "research")
 	p := Profile{ID: "p", Group: keys(Any, "ibm 5", "research 5", "java 4")}
 	o := Options{Recipients: []Recipient{{ID: "p", OnlyAdded: true}}, Added: []bool{false, true, false}}
-	if e := explained(t, p, text, o); e.Relevance != 50 || e.Tokens != 800 || e.Looked != 1 || e.Blocks != 3 || e.Keywords[0].Hits != nil {
+	if e := explained(t, p, text, o); e.Reason != Alerts || e.Relevance != 85 || e.Tokens != 800 || e.Looked != 1 || e.Blocks != 3 || e.Keywords[0].Hits == nil {
 		t.Errorf("only added blocks: %+v", e)
 	}
 	o.Recipients[0].OnlyAdded = false
@@ -273,12 +273,16 @@ func TestOnlyAddedBlocksCountButTheWholePageIsItsLength(t *testing.T) {
 	if e := explained(t, p, text, o); e.Relevance != 85 {
 		t.Errorf("a page that is wholly new: %+v", e)
 	}
+	o.Added = []bool{false, false, true}
+	if e := explained(t, p, text, o); e.Reason != NotNew {
+		t.Errorf("what is new has none of the words: %+v", e)
+	}
 	o.Added = []bool{false, false, false}
 	if e := explained(t, p, text, o); e.Reason != NothingNew {
 		t.Errorf("a page without news: %+v", e)
 	}
 	o = Options{Everyone: true, Seen: 1, Added: []bool{false, true, false}}
-	if e := explained(t, p, text, o); e.Relevance != 50 {
+	if e := explained(t, p, text, o); e.Relevance != 85 || e.Looked != 1 {
 		t.Errorf("everyone, only added blocks: %+v", e)
 	}
 }
@@ -362,7 +366,7 @@ func TestExplanationTellsWhatAPersonAsks(t *testing.T) {
 	e = explained(t, p, page800("java", "sports"), Options{})
 	want = `no alert: the conditions on its keywords do not hold (relevance 40, threshold 20); looked at 3 of 3 blocks of a page of 800 words
   java: weight 4, 1 in body, saturation 0.50, share 100%
-  present, but not wanted: sport
+  present, but not wanted: sport, in "sports"
   absent: title:xml, ibm
 `
 	if e.String() != want {

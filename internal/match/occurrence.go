@@ -20,7 +20,11 @@ type hit struct {
 
 // count tells how often the atom occurs in each field of the blocks looked at.
 func (p *page) count(a *atom, among extent) (n frequency) {
+	if among == additions && !p.returns {
+		among = arrivals // which are counted
+	}
 	switch {
+	case among == additions:
 	case a.phrase == nil && a.exact:
 		for _, w := range p.wordsSpelled(a.hashes[0]) {
 			n.add(&p.words[w].count[among])

@@ -3,6 +3,7 @@ package match
 import (
 	"crypto/sha256"
 	"iter"
+	"maps"
 	"math/big"
 	"regexp"
 	"slices"
@@ -180,38 +181,139 @@ type oracleVerdict struct {
 
 var quarters = map[webrace.Field]int64{webrace.FieldTitle: 16, webrace.FieldHeading: 8, webrace.FieldBody: 4, webrace.FieldNavigation: 1}
 
-func oracle(g *wantedGroup, threshold int, p *oraclePage, looked func(block int) bool) (v oracleVerdict) {
-	present := map[*wanted]bool{}
-	matched := map[int]bool{}
+// seenBefore is how a page stands to who has seen an earlier version: which blocks none of the versions remembered had,
+// which the last had not, that one, if it matters, and whether only text that none had is told of.
+type seenBefore struct {
+	added, arrived []bool
+	last           *oraclePage
+	went           bool
+	once           bool
+}
+
+// evidence is how much there is of each keyword in some blocks, in quarters.
+type evidence map[*wanted]int64
+
+func (g *wantedGroup) evidence(p *oraclePage, looked func(block int) bool) evidence {
+	e := evidence{}
+	g.walk(true, func(w *wanted, _ bool) {
+		for block := range p.blocks {
+			if looked(block) {
+				e[w] += int64(w.occurrences(p, block)) * quarters[p.text.Blocks[block].Field]
+			}
+		}
+	})
+	return e
+}
+
+// relevance is that of so much evidence on a page of so many words.
+func (g *wantedGroup) relevance(e evidence, words int) int {
 	rest := big.NewRat(1, 1)
 	g.walk(true, func(w *wanted, scored bool) {
-		evidence := int64(0)
-		for block := range p.blocks {
-			if !looked(block) {
-				continue
-			}
-			if n := w.occurrences(p, block); n > 0 {
-				evidence += int64(n) * quarters[p.text.Blocks[block].Field]
-				if scored {
-					matched[block] = true
-				}
-			}
-		}
-		if evidence == 0 {
-			return
-		}
-		present[w] = true
-		if scored {
-			rest.Mul(rest, new(big.Rat).Sub(big.NewRat(1, 1), oracleContribution(w.Weight, evidence, p.words)))
+		if scored && e[w] > 0 {
+			rest.Mul(rest, new(big.Rat).Sub(big.NewRat(1, 1), oracleContribution(w.Weight, e[w], words)))
 		}
 	})
 	percent := new(big.Rat).Sub(big.NewRat(1, 1), rest)
 	percent.Mul(percent, big.NewRat(100, 1)).Add(percent, big.NewRat(1, 2))
-	v.relevance = int(new(big.Int).Quo(percent.Num(), percent.Denom()).Int64())
-	if v.alerts = g.holds(present) && v.relevance > threshold; v.alerts {
-		v.matched = oracleDigest(p.text, matched)
+	return int(new(big.Int).Quo(percent.Num(), percent.Denom()).Int64())
+}
+
+func (g *wantedGroup) met(e evidence) bool {
+	present := map[*wanted]bool{}
+	for w, n := range e {
+		present[w] = n > 0
 	}
+	return g.holds(present)
+}
+
+// support returns the keywords that make the groups hold: in any and all, those of members that hold.
+func (g *wantedGroup) support(e evidence) (all []*wanted) {
+	if !g.met(e) || g.mode == None {
+		return nil
+	}
+	for i := range g.wanted {
+		if w := &g.wanted[i]; !w.None && e[w] > 0 {
+			all = append(all, w)
+		}
+	}
+	for i := range g.groups {
+		all = append(all, g.groups[i].support(e)...)
+	}
+	return all
+}
+
+// oracle judges by the rules of News in docs/model.md. Who has seen nothing before (nil) is shown all of the page.
+func oracle(g *wantedGroup, threshold int, p *oraclePage, before *seenBefore) (v oracleVerdict) {
+	everywhere := func(int) bool { return true }
+	all := g.evidence(p, everywhere)
+	v.relevance = g.relevance(all, p.words)
+	if !g.met(all) || v.relevance <= threshold {
+		return v
+	}
+	told := everywhere
+	v.alerts = true
+	if before != nil {
+		told, v.alerts = before.news(g, threshold, p, all)
+	}
+	if !v.alerts {
+		return v
+	}
+	matched := map[int]bool{}
+	g.walk(true, func(w *wanted, scored bool) {
+		for block := range p.blocks {
+			matched[block] = matched[block] || scored && told(block) && w.occurrences(p, block) > 0
+		}
+	})
+	if maps.DeleteFunc(matched, func(_ int, is bool) bool { return !is }); len(matched) == 0 {
+		for block := range p.blocks {
+			if told(block) {
+				matched[block] = true
+			}
+		}
+	}
+	v.matched = oracleDigest(p.text, matched)
 	return v
+}
+
+// news returns which blocks are told of a page on which the condition holds.
+func (s *seenBefore) news(g *wantedGroup, threshold int, p *oraclePage, all evidence) (told func(block int) bool, alerts bool) {
+	added, arrived := func(block int) bool { return s.added[block] }, func(block int) bool { return s.arrived[block] }
+	makes := slices.DeleteFunc(g.support(all), func(w *wanted) bool { return !g.counts(w) })
+	if len(makes) == 0 {
+		g.walk(true, func(w *wanted, scored bool) {
+			if scored && all[w] > 0 {
+				makes = append(makes, w)
+			}
+		})
+	}
+	in := func(looked func(int) bool) evidence {
+		of := g.evidence(p, looked)
+		maps.DeleteFunc(of, func(w *wanted, n int64) bool { return n == 0 || !slices.Contains(makes, w) })
+		return of
+	}
+	known := g.evidence(p, func(block int) bool { return !s.added[block] })
+	fresh := in(added)
+	switch {
+	case len(makes) == 0 && slices.Contains(s.added, true):
+		return added, true
+	case len(fresh) > 0 && (g.relevance(fresh, p.words) > threshold || !g.met(known) || g.relevance(known, p.words) <= threshold):
+		return added, true
+	case s.once || s.last == nil:
+		return nil, false
+	}
+	before := g.evidence(s.last, func(int) bool { return true })
+	met := g.met(before)
+	held := met && g.relevance(before, s.last.words) > threshold && len(s.last.blocks) > 0
+	if len(in(arrived)) > 0 {
+		return arrived, !held
+	}
+	return func(int) bool { return true }, !met && s.went
+}
+
+// counts reports whether a keyword counts for the relevance.
+func (g *wantedGroup) counts(which *wanted) (does bool) {
+	g.walk(true, func(w *wanted, scored bool) { does = does || w == which && scored })
+	return does
 }
 
 func oracleContribution(weight int, evidenceQuarters int64, words int) *big.Rat {
@@ -249,6 +351,51 @@ func oracleDigest(text *webrace.Text, blocks map[int]bool) webrace.Digest {
 	return sha256.Sum256([]byte(strings.Join(sums, "")))
 }
 
+// inventLast makes up which blocks are new, and the version that was seen last: some of the page, and some of another.
+func inventLast(n int, text *webrace.Text, pages []*webrace.Text) (added []bool, last *Last) {
+	other := pages[(n+1)%len(pages)]
+	was := &webrace.Text{Bytes: slices.Concat(text.Bytes, other.Bytes)}
+	last = &Last{Went: n%2 == 0, Text: func() *webrace.Text { return was }}
+	for i, block := range text.Blocks {
+		arrived := n%7 != 6 && (i+n)%3 < 1+n%2
+		added, last.Added = append(added, arrived && (i/3)%4 < n%5), append(last.Added, arrived)
+		if !arrived {
+			was.Blocks = append(was.Blocks, block)
+		}
+	}
+	for i, block := range other.Blocks {
+		if last.Went && i%4 < n%5 {
+			block.Start, block.End = block.Start+int32(len(text.Bytes)), block.End+int32(len(text.Bytes))
+			was.Blocks = append(was.Blocks, block)
+		}
+	}
+	switch n % 8 {
+	case 3:
+		last = nil
+	case 5:
+		last.Text = func() *webrace.Text { return nil }
+	}
+	return added, last
+}
+
+// lastSeen is what the oracle knows of it.
+func lastSeen(text *webrace.Text, added []bool, last *Last) *seenBefore {
+	if last == nil {
+		return &seenBefore{added: added, arrived: added}
+	}
+	was := last.Text()
+	if was == nil {
+		was = &webrace.Text{Bytes: text.Bytes}
+		for i, block := range text.Blocks {
+			if !last.Added[i] {
+				was.Blocks = append(was.Blocks, block)
+			}
+		}
+	}
+	page := readPage(was)
+	return &seenBefore{added: added, arrived: last.Added, last: &page, went: last.Went}
+}
+
 // compare matches the pages with the profiles by the index, as everyone and as recipients, and by the
 // oracle, and returns how many pairs it compared and how many of them alerted.
 func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, alerting int) {
@@ -256,16 +403,14 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 	x, thresholds := indexed(t, groups)
 	for n, text := range pages {
 		page := readPage(text)
-		added := make([]bool, len(text.Blocks))
-		for i := range added {
-			added[i] = (i+n)%3 == 0
-		}
+		added, last := inventLast(n, text, pages)
+		before := lastSeen(text, added, last)
 		seen, distance, seenDistance := int64(n%4), n%5, n/5%7
 		var to []Recipient
 		for i := range groups {
 			to = append(to, Recipient{ID: idOf(i), OnlyAdded: reaches(i, seenDistance) && shownAdditions(i, seen)})
 		}
-		o := Options{Recipients: to, Added: added, Summary: 40 + n%100}
+		o := Options{Recipients: to, Added: added, Last: last, Summary: 40 + n%100}
 		got := byID(x.Match(text, o))
 		o.Everyone, o.Seen, o.Distance, o.SeenDistance = true, seen, distance, seenDistance
 		all := byID(x.Match(text, o))
@@ -278,7 +423,12 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 		}
 		o.Everyone = false
 		for i := range groups {
-			want := oracle(&groups[i], thresholds[i], &page, func(block int) bool { return !to[i].OnlyAdded || added[block] })
+			var seen *seenBefore
+			if to[i].OnlyAdded {
+				seen = before
+				seen.once = onceOf(i)
+			}
+			want := oracle(&groups[i], thresholds[i], &page, seen)
 			a, alerted := got[idOf(i)]
 			b, alertedAll := all[idOf(i)]
 			if alerted != want.alerts || alertedAll != (want.alerts && reaches(i, distance)) {
@@ -307,9 +457,15 @@ func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, 
 
 // Of the oracle's profiles some ask for the whole of a page again, some were changed after others, and they look at
 // more levels or fewer.
-func thresholdOf(profile int) int     { return 1 + profile*7%60 }
+func thresholdOf(profile int) int {
+	if profile%11 == 10 {
+		return AnyRelevance
+	}
+	return 1 + profile*7%60
+}
 func changeOf(profile int) Change     { return []Change{ChangeAdded, ChangeAdded, ChangePage}[profile%3] }
 func revisionOf(profile int) int64    { return int64(1 + profile%5) }
+func onceOf(profile int) bool         { return profile%5 == 2 }
 func levelsOfProfile(profile int) int { return []int{0, 1, 2, 3, 4, 70}[profile%6] }
 func reaches(profile, distance int) bool {
 	return levelsOfProfile(profile) == 0 || distance < levelsOfProfile(profile)

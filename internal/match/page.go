@@ -18,7 +18,11 @@ type page struct {
 	analyzer analyze.Analyzer
 	text     *webrace.Text
 	added    []bool // as long as the text has blocks
+	arrived  []bool // as long, too
 	counts   [extents]int
+	returns  bool  // some blocks that arrived are none that were added
+	previous *Last // nil if nothing is known of it
+	before   *page // its text, once asked for
 
 	wanted analyze.Wanted // the words that those ask for who are asked
 	others int            // 1 if the page is confined to these, and the first word is all others; otherwise 0
@@ -39,6 +43,8 @@ type page struct {
 	prints     [extents]*Shown      // once asked for
 
 	frequencies []frequency // of the atoms of the profile at hand
+	fresh       []frequency // of those, in the blocks that are new
+	makes       []bool      // which of them make its conditions hold
 	stack       []bool
 	matching    []int32 // words
 	hits        []hit
@@ -54,14 +60,14 @@ type word struct {
 	same  int32 // an earlier word of the same surface, -1 if none: its block is in another language
 	again bool  // there is a later one
 	next  int32 // an earlier word of the same stem, -1 if none
-	count [extents]frequency
+	count [counted]frequency
 }
 
 // stem is one of the distinct stems of a page's words.
 type stem struct {
 	hash  uint64
 	last  int32 // the last of its words
-	count [extents]frequency
+	count [counted]frequency
 }
 
 type spelling struct {
@@ -74,8 +80,10 @@ type extent uint8
 
 const (
 	everything extent = iota
-	additions
-	extents = int(additions) + 1
+	arrivals          // the blocks that the version which was seen last had not
+	additions         // of these, the blocks that none of the versions which are remembered had
+	counted    = int(arrivals) + 1
+	extents    = int(additions) + 1
 )
 
 func extentOf(onlyAdded bool) extent {
@@ -91,13 +99,13 @@ var pages = sync.Pool{New: func() any { return &page{expansions: map[spelling][]
 const largestKept = 1 << 18
 
 // openPage makes a text ready for whatever keywords.
-func openPage(text *webrace.Text, added []bool) *page { return newPage().open(text, added) }
+func openPage(text *webrace.Text, added []bool) *page { return newPage().open(text, added, nil) }
 
 // openPageFor makes it ready for those of a profile.
 func openPageFor(c *Compiled, text *webrace.Text, added []bool) *page {
 	p := newPage()
 	p.want(c)
-	return p.open(text, added)
+	return p.open(text, added, nil)
 }
 
 func newPage() *page {
@@ -130,25 +138,42 @@ func (p *page) want(c *Compiled) {
 	}
 }
 
-func (p *page) open(text *webrace.Text, added []bool) *page {
-	p.text = text
-	p.added = p.added[:0]
-	p.counts = [extents]int{len(text.Blocks), 0}
-	for i, block := range text.Blocks {
-		isNew := i < len(added) && added[i] || i >= len(added) && (!block.Aside || block.Entry != 0)
-		p.added = append(p.added, isNew)
-		if isNew {
+func (p *page) open(text *webrace.Text, added []bool, last *Last) *page {
+	p.text, p.previous = text, last
+	p.added, p.arrived = p.added[:0], p.arrived[:0]
+	p.counts = [extents]int{everything: len(text.Blocks)}
+	for i := range text.Blocks {
+		added := isNew(text, i, added)
+		arrived := added || last != nil && isNew(text, i, last.Added)
+		p.added, p.arrived = append(p.added, added), append(p.arrived, arrived)
+		if added {
 			p.counts[additions]++
 		}
+		if arrived {
+			p.counts[arrivals]++
+		}
 	}
+	p.returns = p.counts[additions] < p.counts[arrivals]
 	p.countWords()
 	p.dismiss()
 	return p
 }
 
+// isNew reports whether a block is new, as flags say. Beyond their end those are that are compared at all.
+func isNew(text *webrace.Text, block int, flags []bool) bool {
+	if block < len(flags) {
+		return flags[block]
+	}
+	b := &text.Blocks[block]
+	return !b.Aside || b.Entry != 0
+}
+
 func (p *page) close() {
+	if p.before != nil {
+		p.before.close()
+	}
 	clear(p.views)
-	p.views = p.views[:0]
+	p.views, p.previous, p.before = p.views[:0], nil, nil
 	if cap(p.tokens) > largestKept {
 		return
 	}
@@ -173,7 +198,7 @@ func (p *page) countWords() {
 	for _, w := range a.Words {
 		p.words = append(p.words, word{Word: w, last: w.First, same: -1, next: -1})
 	}
-	everyBlock := p.counts[additions] == len(p.text.Blocks)
+	everyBlock := p.counts[arrivals] == len(p.text.Blocks)
 	for _, i := range a.Wanted {
 		t := &a.Tokens[i]
 		w := &p.words[t.Word]
@@ -181,8 +206,8 @@ func (p *page) countWords() {
 		w.last = i
 		field := p.text.Blocks[t.Block].Field
 		w.count[everything][field]++
-		if !everyBlock && p.added[t.Block] {
-			w.count[additions][field]++
+		if !everyBlock && p.arrived[t.Block] {
+			w.count[arrivals][field]++
 		}
 	}
 	p.countStems(everyBlock)
@@ -200,7 +225,7 @@ func (p *page) countStems(everyBlock bool) {
 	for i := p.others; i < len(p.words); i++ {
 		w := &p.words[i]
 		if everyBlock {
-			w.count[additions] = w.count[everything]
+			w.count[arrivals] = w.count[everything]
 		}
 		if older, known := p.byWord.Set(w.Surface, int32(i)); known {
 			w.same, p.words[older].again = older, true
@@ -288,7 +313,13 @@ func (t *term) spelled(folded string) bool {
 }
 
 func (p *page) looksAt(block int32, among extent) bool {
-	return among == everything || p.added[block]
+	switch among {
+	case everything:
+		return true
+	case arrivals:
+		return p.arrived[block]
+	}
+	return p.added[block]
 }
 
 // identity is what identifies the text of a set of blocks.

@@ -64,14 +64,11 @@ func crowdsAgainstOneByOne(t *testing.T, groups []wantedGroup, texts []*webrace.
 		crowds[i%3].Add(profiles[i])
 	}
 	for n, text := range texts {
-		added := make([]bool, len(text.Blocks))
-		for i := range added {
-			added[i] = (i+n)%3 == 0
-		}
+		added, last := inventLast(n, text, texts)
 		asked := make([]Asking, len(crowds))
 		for i := range asked {
 			asked[i] = Asking{View: crowds[i].View(), Options: Options{
-				Everyone: true, Seen: int64((n + i) % 4), Distance: (n + i) % 5, SeenDistance: n % 7, Unchanged: n%2 == 0, Added: added, Summary: 100,
+				Everyone: true, Seen: int64((n + i) % 4), Distance: (n + i) % 5, SeenDistance: n % 7, Unchanged: n%2 == 0, Added: added, Last: last, Summary: 100,
 			}}
 		}
 		asked[1].Added = nil
@@ -110,7 +107,7 @@ func askedAlone(c *Compiled, text *webrace.Text, o *Options) (a Alert, alerts bo
 			}
 		}
 	}
-	p := openPage(text, o.Added)
+	p := newPage().open(text, o.Added, o.Last)
 	defer p.close()
 	if v := p.judge(c, among); concerned && v.reason == Alerts {
 		return p.alert(c, v, o.Summary), true

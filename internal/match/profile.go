@@ -21,8 +21,9 @@ type Profile struct {
 	// everyone is: see [webrace.Reach.Within]; 0 has no limit.
 	Levels int
 	// Remember is of how many versions the text counts as known to the profile, 0 to [MostBaselineVersions]; see
-	// [Options].
+	// [Options]. Once says that this is so even where its conditions come to hold again.
 	Remember int
+	Once     bool
 	// Threshold is the relevance, up to 100, that an alert must exceed: 0 stands for DefaultThreshold,
 	// and AnyRelevance leaves the decision to the group's conditions.
 	Threshold int
@@ -111,6 +112,7 @@ type Compiled struct {
 	threshold  int8        // -1 if any relevance will do
 	change     Change
 	remember   uint8
+	once       bool
 	levels     int32
 }
 
@@ -128,7 +130,7 @@ func (c *Compiled) ID() string { return c.id }
 // Compile checks the profile and makes it ready. Keywords that cannot be found in any page, such as those
 // without a word, are left out with a warning; it is an error if none remains.
 func Compile(p Profile) (*Compiled, []Warning, error) {
-	c := Compiled{id: p.ID, under: p.Under, revision: p.Revision, change: p.Change, remember: uint8(p.Remember), threshold: int8(p.Threshold), levels: int32(min(max(p.Levels, 0), math.MaxInt32))}
+	c := Compiled{id: p.ID, under: p.Under, revision: p.Revision, change: p.Change, remember: uint8(p.Remember), once: p.Once, threshold: int8(p.Threshold), levels: int32(min(max(p.Levels, 0), math.MaxInt32))}
 	switch {
 	case p.Threshold == 0:
 		c.threshold = DefaultThreshold

@@ -42,7 +42,7 @@ func indexed(t *testing.T, groups []wantedGroup) (*Index, []int) {
 }
 
 func profileOf(i int, g *wantedGroup) Profile {
-	return Profile{ID: idOf(i), Threshold: thresholdOf(i), Change: changeOf(i), Revision: revisionOf(i), Levels: levelsOfProfile(i), Group: g.group()}
+	return Profile{ID: idOf(i), Threshold: thresholdOf(i), Change: changeOf(i), Revision: revisionOf(i), Levels: levelsOfProfile(i), Once: onceOf(i), Group: g.group()}
 }
 
 // language makes up texts of Zipf-distributed words, and profiles that ask for them.

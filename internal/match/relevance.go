@@ -29,6 +29,14 @@ func (t *frequency) add(other *frequency) {
 	}
 }
 
+// without returns the counts less others, which are part of them.
+func (t *frequency) without(other frequency) (n frequency) {
+	for field, times := range t {
+		n[field] = times - other[field]
+	}
+	return n
+}
+
 // only returns the counts in the fields with a bit each in within.
 func (t *frequency) only(within uint8) (n frequency) {
 	if within == anyField {

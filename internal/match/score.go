@@ -25,6 +25,10 @@ type scoring struct {
 	rests      []float32       // theirs
 	looked     int             // profiles of the block that a keyword of the page led to, or that it cannot be ruled out for
 	members    hashtable.Table // the index of every atom among those present, once a profile has asked for its members
+
+	discovers bool            // see discover
+	arrived   []present       // then, the atoms that have arrived
+	news      hashtable.Table // them, once a profile has asked for its members
 }
 
 // block is room for the profiles that are scored at a time. It is used for one block after the other, so that it stays
@@ -77,16 +81,22 @@ func leastFor(threshold int) float32 { return max(float32(threshold)+0.5, 0.1) /
 // score begins to match the page with the segment: next goes on to the candidates.
 func (p *page) score(s *segment, among extent) {
 	c := &p.scoring
-	c.present, c.end, c.always = c.present[:0], uint32(len(s.profiles)), nil
+	c.present, c.arrived, c.end, c.always = c.present[:0], c.arrived[:0], uint32(len(s.profiles)), nil
 	c.members.Reset()
-	if p.counts[among] == 0 {
+	c.news.Reset()
+	c.discovers = among == additions
+	switch {
+	case p.counts[everything] == 0, c.discovers && p.counts[arrivals] == 0 && !(s.judges && p.previous != nil && p.previous.Went):
 		return
-	}
-	if c.block == nil {
+	case c.block == nil:
 		c.block = newBlock()
 	}
-	p.findAtoms(s, among)
-	p.weigh()
+	if c.discovers {
+		p.discover(s)
+	} else {
+		p.findAtoms(s, everything)
+		p.weigh()
+	}
 	c.always, c.end = s.always, 0
 }
 
@@ -132,6 +142,9 @@ func (c *scoring) multiplyAll(s *segment) (n int) {
 		n++
 	}
 	end := c.end << weightBits
+	if c.discovers {
+		return c.lead(s, end, n)
+	}
 	for i := range c.present {
 		n = b.multiply(s.postings, &c.present[i], &c.factors[i], end, n)
 	}
@@ -166,10 +179,14 @@ func (c *scoring) settle(s *segment, met int) {
 		if isUnknown(rest) && s.asksForAll(profile) {
 			rest = c.unite(s, profile)
 		}
-		b.met[n], b.left[n] = profile, rest
-		if !(rest > mostRests[s.thresholds[profile]]) { // also if it is unknown
-			n++
+		if rest > mostRests[s.thresholds[profile]] { // which it is not if it is unknown
+			continue
 		}
+		if c.discovers {
+			rest = unknown
+		}
+		b.met[n], b.left[n] = profile, rest
+		n++
 	}
 	c.candidates, c.rests, c.looked = b.met[:n], b.left[:n], met
 }
@@ -181,8 +198,12 @@ func (c *scoring) unite(s *segment, profile uint32) (rest float32) {
 			c.members.Set(hashOf(c.present[i].atom), int32(i))
 		}
 	}
+	members := s.members[s.from[profile]:s.from[profile+1]]
+	if c.discovers && !slices.ContainsFunc(members, c.hasArrived) {
+		return 1
+	}
 	rest = 1
-	for _, member := range s.members[s.from[profile]:s.from[profile+1]] {
+	for _, member := range members {
 		at, ok := c.members.Get(hashOf(member >> weightBits))
 		if !ok || c.present[at].frequency.zero() {
 			return 1

@@ -35,6 +35,7 @@ type segment struct {
 	members  []uint32 // atom<<weightBits | weight, of the profiles that ask for all
 	from     []uint32 // where the members of a profile begin, the next one's being the end; nil if there are none
 	confined bool     // there are profiles for certain pages only
+	judges   bool     // there are profiles that one keyword settles nothing of
 
 	oldest, newest int64           // revisions
 	changes        uint8           // the scopes of change that occur, as a bit each
@@ -49,6 +50,7 @@ type posted struct {
 	phrase int32  // what to look for on a page that has one of its keys; -1 if the key says it all
 	within uint8
 	shared bool // its keys may be met more than once
+	judges bool // profiles are posted that it alone settles nothing of: they are judged by themselves, or ask for all
 }
 
 const weightBits = 3
@@ -102,6 +104,7 @@ func (b *segmentBuilder) post(number uint32, c *Compiled) {
 		}
 		return
 	}
+	b.judges = true
 	how := uint32(judged)
 	if c.conditions.all {
 		how = united
@@ -164,6 +167,9 @@ func (b *segmentBuilder) finish() {
 	b.atoms = append(b.atoms, posted{}) // so that the last one has an end
 	for _, p := range b.pending {
 		b.atoms[p.atom].from++
+		if how := p.posting % (1 << weightBits); how == judged || how == united {
+			b.atoms[p.atom].judges = true
+		}
 	}
 	sum := uint32(0)
 	for i := range b.atoms {

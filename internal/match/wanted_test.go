@@ -78,10 +78,8 @@ func fewAgainstEveryone(t *testing.T, l *language, profiles int, texts []*webrac
 	x, _ := indexed(t, l.groups(profiles))
 	x.Add(compile(t, Profile{ID: idOf(profiles)})) // for any change
 	for n, text := range texts {
-		o := Options{Everyone: true, Seen: int64(n % 4), Summary: 40 + n%100, Added: make([]bool, len(text.Blocks))}
-		for i := range o.Added {
-			o.Added[i] = (i+n)%3 == 0
-		}
+		o := Options{Everyone: true, Seen: int64(n % 4), Summary: 40 + n%100}
+		o.Added, o.Last = inventLast(n, text, texts)
 		everyone := byID(x.Match(text, o))
 		for i := 0; i <= profiles; i++ {
 			few := o
@@ -114,7 +112,7 @@ func fewAgainstEveryone(t *testing.T, l *language, profiles int, texts []*webrac
 func mustSayTheSame(t *testing.T, c *Compiled, text *webrace.Text, o Options) {
 	t.Helper()
 	at := slices.IndexFunc(o.Recipients, func(to Recipient) bool { return to.ID == c.ID() })
-	p := openPage(text, o.Added)
+	p := newPage().open(text, o.Added, o.Last)
 	defer p.close()
 	among := extentOf(o.Recipients[at].OnlyAdded)
 	if got, want := Explain(c, text, o), p.explain(c, p.judge(c, among)); !reflect.DeepEqual(got, want) {

@@ -40,10 +40,10 @@ func TestWhoAsksForAnyChangeIsToldWhatChanged(t *testing.T) {
 		edition([]string{"we open at 9", "tea is served"}, "added", "T", "page", "T", "words", "we «open» at 9")
 		edition([]string{"we open at 8", "tea is served"},
 			"added", "we open at [−9] «8»", "page", "we open at [−9] «8»", "words", "we «open» at 8")
-		edition([]string{"tea is served", "we  open <b>at</b> 8"})            // moved, and marked up
-		edition([]string{"tea is served"}, "page", "[−we open at 8]")         // nothing was added
-		edition([]string{"tea is served", "we open at 8", "all are welcome"}, // what came back is known to words alone
-			"added", "«we open at 8» · «all are welcome»", "page", "«we open at 8» · «all are welcome»")
+		edition([]string{"tea is served", "we  open <b>at</b> 8"})    // moved, and marked up
+		edition([]string{"tea is served"}, "page", "[−we open at 8]") // nothing was added
+		edition([]string{"tea is served", "we open at 8", "all are welcome"},
+			"added", "«we open at 8» · «all are welcome»", "page", "«we open at 8» · «all are welcome»", "words", "we «open» at 8")
 	}
 }
 

@@ -82,6 +82,7 @@ func (f *fixture) urd(owner, uri, keyword string, change ...func(*xmlschema.URD)
 func levels(n int) func(*xmlschema.URD)        { return func(u *xmlschema.URD) { u.Depth = n } }
 func scope(change string) func(*xmlschema.URD) { return func(u *xmlschema.URD) { u.Change = change } }
 func secret(name string) func(*xmlschema.URD)  { return func(u *xmlschema.URD) { u.Secret = name } }
+func remember(n int) func(*xmlschema.URD)      { return func(u *xmlschema.URD) { u.Remember = n } }
 func threshold(n int) func(*xmlschema.URD) {
 	return func(u *xmlschema.URD) { u.Keywords.Threshold = n }
 }

@@ -163,12 +163,12 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if err != nil {
 		return err
 	}
-	m := &matching{stage: s, audience: a, document: d, item: it.With(d), out: out}
+	m := &matching{stage: s, audience: a, document: d, novelty: n, item: it.With(d), out: out}
 	if len(d.Text.Blocks) == 0 {
 		if err = m.matchBody(ctx); err == nil {
 			err = m.matchParts(ctx, asksForData(parts))
 		}
-	} else if err = m.matchWholes(ctx, wholes, n); err == nil {
+	} else if err = m.matchWholes(ctx, wholes); err == nil {
 		err = m.matchParts(ctx, parts)
 	}
 	if err != nil {
@@ -196,14 +196,15 @@ type matching struct {
 	stage    *stage
 	audience *audience
 	document *webrace.Document
+	novelty  *novelty
 	item     *pipeline.Item
 	out      pipeline.Emitter
 	numbers  numbers
 }
 
 // matchWholes emits an annotation for each URD that looks at whole pages and is concerned by the text of the document.
-func (m *matching) matchWholes(ctx context.Context, wholes []asking, n *novelty) error {
-	groups, err := merged(wholes, n)
+func (m *matching) matchWholes(ctx context.Context, wholes []asking) error {
+	groups, err := merged(wholes, m.novelty)
 	if err != nil {
 		return err
 	}
@@ -224,12 +225,15 @@ func (m *matching) emitAlerts(ctx context.Context, text *webrace.Text, asked []m
 		asked[i].Summary, asked[i].Looked = m.stage.options.Summary, &looked
 	}
 	for alert := range match.Match(text, asked...) {
+		if m.novelty.err != nil {
+			return m.novelty.err
+		}
 		urd, _ := m.audience.urds.Get(alert.ID)
 		if err := m.emit(ctx, newAlert{urd, alert, m.audience.seen(urd, m.document), diffs}); err != nil {
 			return err
 		}
 	}
-	return nil
+	return m.novelty.err
 }
 
 // newAlert is an alert for the owner of a URD that has seen a version before, or none (0), and how the document

@@ -83,8 +83,10 @@ func TestScopeOfChange(t *testing.T) {
 		versions []version
 	}{
 		"added": {nil, "ibm", []version{
-			{ibm, true}, {ibm, false}, {ibmAndMore, false}, {ibmTwice, true}, {ibm, false}, {more, false}, {ibm, false},
+			{ibm, true}, {ibm, false}, {ibmAndMore, false}, {ibmTwice, true}, {ibm, false}, {more, false}, {ibm, true}, // which it comes to say again
 		}},
+		"once":                {[]func(*xmlschema.URD){remember(5)}, "ibm", []version{{ibm, true}, {more, false}, {ibm, false}, {ibmTwice, true}}},
+		"rotating":            {nil, "ibm", []version{{ibm, true}, {ibmTwice, true}, {html("ibm again"), false}, {ibmTwice, false}, {ibmAndMore, false}}},
 		"added, not at first": {nil, "ibm", []version{{more, false}, {ibmAndMore, true}, {more, false}}},
 		"page":                {[]func(*xmlschema.URD){scope("page")}, "ibm", []version{{ibm, true}, {ibm, false}, {ibmAndMore, true}, {more, false}, {ibm, true}}},
 		"first":               {[]func(*xmlschema.URD){scope("first")}, "ibm", []version{{ibm, true}, {ibmAndMore, false}, {ibmTwice, false}}},
@@ -197,10 +199,11 @@ func TestTheSecondCrawlOfARoundIsShownWhatIsNewToIt(t *testing.T) {
 	}
 	f.mustTell(f.match(unchanged(late.visit, both))) // and no other owner again
 
-	// the same, with text that the second crawl knows from before the version it was shown last
+	// the same, with text that the second crawl knows from before the version it was shown last: the page comes to say
+	// it again
 	gone := f.match(f.fetched(html("nothing"), &late.visit, both))
-	back := f.mustTell(f.match(f.fetched(html("about ibm"), &gone.visit, reached(0, eleni))))
-	f.mustTell(f.match(unchanged(back.visit, reached(0, nikos))))
+	back := f.mustTell(f.match(f.fetched(html("about ibm"), &gone.visit, reached(0, eleni))), "eleni")
+	f.mustTell(f.match(unchanged(back.visit, reached(0, nikos))), "nikos")
 
 	// a request that changed in between is new, and shown all of it
 	f.urd("nikos", start+"other", "about")

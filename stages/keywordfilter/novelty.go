@@ -2,6 +2,7 @@ package keywordfilter
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/webrace/webrace"
@@ -15,41 +16,68 @@ import (
 type novelty struct {
 	stage    *stage
 	document *webrace.Document
-	visit    match.Baseline // what the last visit remembers, and of how many versions that is
-	versions int
 	next     match.Baseline // what this visit is to remember
-	known    map[seenVersions][]bool
+	known    map[seenVersions]*since
+	err      error // of reading a text that was asked for
 }
 
 // seenVersions are versions of a document that a URD knows: so many, up to one of them.
 type seenVersions struct{ last, remember int }
 
+// since is how a document compares with the versions that were seen.
+type since struct {
+	match.Comparison
+	last  *match.Last
+	added [match.MostBaselineVersions + 1][]bool // by the number that is remembered, once asked for
+}
+
 func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
-	n := &novelty{stage: s, document: d, visit: baselineOf(d.Visit), known: make(map[seenVersions][]bool)}
-	if err := n.readAgain(); err != nil {
+	n := &novelty{stage: s, document: d, known: make(map[seenVersions]*since)}
+	visit, err := n.readAgain()
+	if err != nil {
 		return nil, err
 	}
-	n.versions = n.visit.Versions()
-	var added []bool
-	n.next, added = n.visit.Remember(match.MostBaselineVersions, d.Text)
-	n.known[seenVersions{0, n.versions}] = added
+	last := 0
+	if d.Visit != nil {
+		last = d.Visit.Version
+	}
+	n.next = n.compare(seenVersions{}, visit, last).Next
 	return n, nil
 }
 
-// readAgain makes the baseline of the last visit anew out of the stored versions if a release made it that read texts
-// otherwise: what is only read differently is no news. If these were removed, there is nothing to compare this version
-// with, and it is taken for known.
-func (n *novelty) readAgain() error {
+// compare compares the document with a baseline, which is that of a version and those before it.
+func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) *since {
+	s := newSince(baseline, n.document.Text, func() *webrace.Text {
+		text, err := n.stage.textOf(n.document, last)
+		n.err = errors.Join(n.err, err)
+		return text
+	})
+	n.known[what] = s
+	return s
+}
+
+// newSince compares a text with a baseline, of which the latest version had the text that the function returns.
+func newSince(known match.Baseline, now *webrace.Text, last func() *webrace.Text) *since {
+	s := &since{Comparison: known.Compare(now)}
+	s.last = &match.Last{Added: s.Added(1), Went: s.Went, Text: last}
+	s.added[1] = s.last.Added
+	return s
+}
+
+// readAgain returns the baseline of the last visit, made anew out of the stored versions if a release made it that
+// read texts otherwise: what is only read differently is no news. If these were removed, there is nothing to compare
+// this version with, and it is taken for known.
+func (n *novelty) readAgain() (match.Baseline, error) {
 	v := n.document.Visit
+	visit := baselineOf(v)
 	if v == nil || v.Version == 0 || len(v.Baseline) == 0 || v.Reading == extract.Revision {
-		return nil
+		return visit, nil
 	}
-	again, err := n.stored(v.Version, n.visit.Versions())
+	again, err := n.stored(v.Version, visit.Versions())
 	if err == nil && len(again) == 0 {
-		again, _ = again.Remember(n.visit.Versions(), n.document.Text)
+		again, _ = again.Remember(visit.Versions(), n.document.Text)
 	}
-	n.visit = again
-	return err
+	return again, err
 }
 
 func baselineOf(v *webrace.Visit) match.Baseline {
@@ -62,6 +90,7 @@ func baselineOf(v *webrace.Visit) match.Baseline {
 // recipientGroup is the URDs that are shown a document together, because the same of it is new to them.
 type recipientGroup struct {
 	added   []bool
+	last    *match.Last
 	depends bool // some of them are shown only what is new
 	asked   []match.Asking
 }
@@ -77,7 +106,9 @@ func merged(all []asking, n *novelty) (groups []*recipientGroup, err error) {
 		if !concerned {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g *recipientGroup) bool { return !g.depends || !a.depends() || slices.Equal(g.added, a.Added) })
+		i := slices.IndexFunc(groups, func(g *recipientGroup) bool {
+			return !g.depends || !a.depends() || g.last == a.Last && slices.Equal(g.added, a.Added)
+		})
 		if i < 0 {
 			i, groups = len(groups), append(groups, new(recipientGroup))
 		}
@@ -94,38 +125,48 @@ func (a *asking) compareWith(n *novelty) (concerned bool, err error) {
 	if !a.depends() {
 		return true, nil
 	}
-	if a.Added, err = n.added(a.last, a.remember); err != nil || !a.whole {
-		return err == nil, err
+	s, err := n.since(a.seenVersions)
+	if err != nil {
+		return false, err
 	}
-	changed, err := n.changed(a.last)
-	a.Unchanged = !changed || a.remember > 1 && !slices.Contains(a.Added, true) // all of the text is known
-	return !a.Unchanged || a.Everyone, err
+	return a.learn(s), nil
 }
 
-// added returns which blocks are new to those who have seen a version and remember a number of them: what was
-// added since the last visit, unless they were not shown that one, because another crawl came first. Then the
+// learn takes note of what is new, and reports whether it concerns those who ask.
+func (a *asking) learn(s *since) (concerned bool) {
+	a.Added, a.Last = s.newTo(a.remember), s.last
+	a.Unchanged = s.Same || a.remember > 1 && !slices.Contains(a.Added, true) // all of the text is known
+	if a.whole {
+		return !a.Unchanged || a.Everyone
+	}
+	return !s.Same || a.Everyone
+}
+
+// newTo returns which blocks are new to those who remember so many versions.
+func (s *since) newTo(remember int) []bool {
+	if s.added[remember] == nil {
+		s.added[remember] = s.Added(remember)
+	}
+	return s.added[remember]
+}
+
+// since returns how the document compares with what those know who have seen a version and remember a number of them:
+// with the last visit, unless they were not shown that one, because another crawl came first. Then the
 // versions that they know are compared, out of the object cache. Where these have been removed as garbage,
 // everything is new; but not if it is the last visit's version that was removed, because its baseline is kept.
-func (n *novelty) added(version, remember int) ([]bool, error) {
-	d := n.document
-	sinceVisit := version == 0 || version == d.Visit.Version || d.Visit.Version == 0
-	what := seenVersions{version, remember}
-	if sinceVisit {
-		what = seenVersions{0, min(remember, n.versions)}
+func (n *novelty) since(seen seenVersions) (*since, error) {
+	visited := n.document.Visit.Version
+	if seen.last == visited || visited == 0 {
+		seen = seenVersions{}
 	}
-	if added, known := n.known[what]; known {
-		return added, nil
+	if s, known := n.known[seen]; known {
+		return s, nil
 	}
-	baseline := n.visit
-	if !sinceVisit {
-		var err error
-		if baseline, err = n.stored(version, remember); err != nil {
-			return nil, err
-		}
+	baseline, err := n.stored(seen.last, seen.remember)
+	if err != nil {
+		return nil, err
 	}
-	_, added := baseline.Remember(remember, d.Text)
-	n.known[what] = added
-	return added, nil
+	return n.compare(seen, baseline, seen.last), nil
 }
 
 // stored returns the baseline of so many stored versions up to one.
@@ -142,29 +183,15 @@ func (n *novelty) stored(version, remember int) (known match.Baseline, err error
 	return known, nil
 }
 
-// changed reports whether the document has another text than a version, or that was removed: its order, white space and
-// markup do not count.
-func (n *novelty) changed(version int) (bool, error) {
-	if version == n.document.Visit.Version || n.document.Visit.Version == 0 {
-		return !slices.Equal(n.next, n.visit), nil
-	}
-	before, err := n.stored(version, 1)
-	if err != nil {
-		return false, err
-	}
-	now, _ := before.Remember(1, n.document.Text)
-	return !slices.Equal(now, before), nil
-}
-
 // take adds some who ask.
 func (g *recipientGroup) take(a asking) {
 	if a.depends() {
-		g.depends, g.added = true, a.Added
+		g.depends, g.added, g.last = true, a.Added, a.Last
 		for i := range g.asked {
-			g.asked[i].Added = a.Added
+			g.asked[i].Added, g.asked[i].Last = a.Added, a.Last
 		}
 	}
-	a.Added = g.added
+	a.Added, a.Last = g.added, g.last
 	i := slices.IndexFunc(g.asked, func(with match.Asking) bool {
 		return with.View == a.View && with.Everyone == a.Everyone && with.Unchanged == a.Unchanged
 	})
@@ -178,45 +205,40 @@ func (g *recipientGroup) take(a asking) {
 
 // compare finds what is new in a part to those who have seen a version, and reports whether it concerns them.
 func (h *history) compare(ctx context.Context, part *selection.Part, g *partGroup) (concerned bool, err error) {
-	if part == nil || len(part.Text.Blocks) == 0 {
+	switch h.seen = nil; {
+	case part == nil || len(part.Text.Blocks) == 0:
 		return false, nil
+	case g.last == 0:
+		return true, nil
 	}
-	var changed bool
-	if g.Added, changed, err = h.addedTo(ctx, part.Text, g); err != nil {
+	s, err := h.since(ctx, part.Text, g)
+	if err != nil {
 		return false, err
 	}
-	g.Unchanged = !changed || g.last > 0 && g.remember > 1 && !slices.Contains(g.Added, true)
-	return !g.Unchanged || g.Everyone, nil
+	return g.learn(s), nil
 }
 
-// addedTo returns which blocks of a part are new to those who have seen a version, because none of the last
-// versions up to that one had them in the same part; and whether the part has changed since at all. Where
-// a version was removed as garbage, the baseline of the last visit stands in for it.
-func (h *history) addedTo(ctx context.Context, now *webrace.Text, g *partGroup) (added []bool, changed bool, err error) {
-	if g.last == 0 {
-		return nil, true, nil
-	}
+// since returns how a part compares with the same part of the versions that those know who have seen one of them. Where
+// that was removed as garbage, the baseline of the last visit stands in for it.
+func (h *history) since(ctx context.Context, now *webrace.Text, g *partGroup) (*since, error) {
 	last, err := h.lastPart(ctx, g.last, g.rules)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	h.seen = last
 	known := baselineOf(h.document.Visit)
 	if last != nil {
-		var before match.Baseline
-		before, _ = before.Remember(g.remember, last)
-		var after match.Baseline
-		after, added = before.Remember(g.remember, now)
-		if changed = !slices.Equal(before, after); !changed || !slices.Contains(added, true) {
-			return added, changed, nil
-		}
-		if known, err = h.knownBefore(ctx, g); err != nil {
-			return nil, false, err
-		}
-		known, _ = known.Remember(g.remember, last)
+		known, _ = match.Baseline(nil).Remember(g.remember, last)
 	}
-	_, added = known.Remember(g.remember, now)
-	return added, true, nil
+	s := newSince(known, now, func() *webrace.Text { return last })
+	if last == nil || g.remember == 1 || !slices.Contains(s.last.Added, true) {
+		return s, nil
+	}
+	if known, err = h.knownBefore(ctx, g); err != nil {
+		return nil, err
+	}
+	known, _ = known.Remember(g.remember, last)
+	return newSince(known, now, s.last.Text), nil
 }
 
 // knownBefore returns the baseline of a part up to the version before the one that was seen.

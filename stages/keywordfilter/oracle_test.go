@@ -298,6 +298,7 @@ type sight struct {
 type shownText struct {
 	*webrace.Text
 	added   []bool
+	last    *match.Last
 	changed bool
 	diffs   *diffs
 }
@@ -354,7 +355,7 @@ func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
 	if seen > 0 && !onlyAdded && (!text.changed || u.Remembers(defaults.Remember) > 1 && !slices.Contains(text.added, true)) {
 		return nil
 	}
-	options := match.Options{Recipients: []match.Recipient{{ID: u.ID, OnlyAdded: onlyAdded}}, Added: text.added, Summary: o.options.Summary}
+	options := match.Options{Recipients: []match.Recipient{{ID: u.ID, OnlyAdded: onlyAdded}}, Added: text.added, Last: text.last, Summary: o.options.Summary}
 	for alert := range u.view.Match(text.Text, options) {
 		if err := o.matching(numbered{out, o, u}).emit(o.Context(), newAlert{u.URD, alert, seen, text.diffs}); err != nil {
 			return err
@@ -395,15 +396,20 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 			return nil, err
 		}
 		text.Text = part.Text
-		text.added, text.changed, err = o.history.addedTo(o.Context(), part.Text, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
-		if err != nil {
-			return nil, err
+		if seen > 0 {
+			s, err := o.history.since(o.Context(), part.Text, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
+			if err != nil {
+				return nil, err
+			}
+			text.added, text.last, text.changed = s.Added(at.remember), s.last, !s.Same
 		}
 		old = func(version int) (*webrace.Text, error) { return o.history.part(o.Context(), version, u.rules) }
 	} else if seen > 0 {
-		if text.added, err = o.novelty.added(seen, at.remember); err == nil {
-			text.changed, err = o.novelty.changed(seen)
+		s, err := o.novelty.since(seenVersions{seen, at.remember})
+		if err != nil {
+			return nil, err
 		}
+		text.added, text.last, text.changed = s.Added(at.remember), s.last, !s.Same
 	}
 	text.diffs = o.stage.newDiffs(text.Text, text.added, old)
 	return text, err

@@ -67,6 +67,9 @@ func (s *stage) recall(d *webrace.Document, number int) (r recalled, err error) 
 
 // textOf returns the text of a version of a document, or nil if it was removed.
 func (s *stage) textOf(d *webrace.Document, version int) (*webrace.Text, error) {
+	if version == 0 {
+		return nil, nil
+	}
 	r, err := s.recall(d, version)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil, nil

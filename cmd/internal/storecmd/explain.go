@@ -56,6 +56,7 @@ type page struct {
 	*reach
 	*stored // nil when it is not in the object cache
 	control *control.Store
+	cache   *objects.Store
 	looked  map[string]annotate.Looked // by the id of the URD
 }
 
@@ -69,6 +70,7 @@ func lookUp(dir *storage.Dir, queues frontiers, secret, url string) (*page, erro
 	if err != nil {
 		return nil, err
 	}
+	p.cache = cache
 	url = cache.Spelling(secret, url)
 	if p.reach, err = queues.reachOf(secret, url); err != nil {
 		return nil, err

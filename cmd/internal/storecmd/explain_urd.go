@@ -66,7 +66,9 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 			return err
 		}
 		if silence = cmp.Or(kept, silence); silence == "" {
-			silence = p.silence(u, told)
+			if silence, err = p.silence(ctx, u, i, told); err != nil {
+				return err
+			}
 		}
 	}
 	result := why.String()
@@ -198,23 +200,54 @@ func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, 
 }
 
 // silence says why a page that is worth an alert to a URD has none in its latest version; empty when it has.
-func (p *page) silence(u control.URD, told []control.ACI) string {
+func (p *page) silence(ctx context.Context, u control.URD, i *annotate.Interest, told []control.ACI) (string, error) {
+	if p.toldOfThisVersion(told) {
+		return "", nil
+	}
+	news, err := p.news(ctx, i)
+	return p.reason(u, told, news), err
+}
+
+// news is what the latest version is worth to a URD that was shown those before it, as far as they are stored.
+func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explanation, err error) {
+	versions, err := p.cache.Versions(p.version.View())
+	if err != nil {
+		return why, err
+	}
+	var seen annotate.Seen
+	for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions-1):] {
+		d, err := read(p.cache, v)
+		if err != nil {
+			if err = unlessGone(err); err != nil {
+				return why, err
+			}
+			continue
+		}
+		part, err := i.Part(ctx, d.parts, selection.NewBudget())
+		if err != nil {
+			continue // it looked at nothing
+		}
+		why, _ = seen.Show(i, part.Text)
+	}
+	return why, ctx.Err()
+}
+
+// reason says why there is no alert, given what the latest version is worth as news.
+func (p *page) reason(u control.URD, told []control.ACI, news match.Explanation) string {
 	shown, visited := p.shown(u)
 	switch {
-	case p.toldOfThisVersion(told):
-		return ""
 	case visited && shown.Revision < u.Interest:
 		return "no alert yet: the URD was added or changed after the page was last matched; the next visit matches it anew"
 	case visited && shown.Version < p.version.Number:
 		return "no alert yet: this version was stored for another crawl, and is matched at the next visit"
-	case len(told) > 0 && u.Change == xmlschema.ChangeAdded:
-		return "no further alert: what was added since the owner was told is not relevant by itself"
+	case len(told) > 0 && u.Change == xmlschema.ChangeAdded && news.Reason != match.Alerts:
+		return fmt.Sprintf("no further alert: %s", news.Reason)
 	case u.Change == xmlschema.ChangeFirst:
 		return "no alert: the URD asks for pages when they are first seen"
 	case !visited:
 		return "no alert: no pipeline has visited the page, which was imported"
-	case u.Change == xmlschema.ChangeAdded && p.version.Number > 1:
-		return "no alert: the page was seen before without one, and what was added since is not relevant by itself"
+	case u.Change == xmlschema.ChangeAdded && p.version.Number > 1 && news.Reason != match.Alerts:
+		return fmt.Sprintf("no alert: the page was seen before without one, and %s", news.Reason)
 	}
 	return "no alert is stored: it has been removed, or was lost (webrace-store dlq list shows what failed)"
 }

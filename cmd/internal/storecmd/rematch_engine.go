@@ -145,7 +145,8 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 				continue // it looks at nothing
 			}
 			since := states[i].version
-			alert := states[i].show(interest.Interest, v.Number, parts[i].Text)
+			_, alert := states[i].Show(interest.Interest, parts[i].Text)
+			states[i].version = v.Number
 			states[i].gone(interest.Interest, document, parts[i].Text)
 			if alert != nil {
 				var err error
@@ -178,27 +179,9 @@ func unlessGone(err error) error {
 
 // seen is what a URD has been shown of a URL.
 type seen struct {
-	version  int // the last; 0 for none
-	baseline match.Baseline
-	told     *webrace.Told // the number; nil for none
-}
-
-// show matches a version, as the URD says of one it has seen before, and returns the alert.
-func (s *seen) show(i *annotate.Interest, version int, text *webrace.Text) *match.Alert {
-	before, isFirst := s.baseline, s.version == 0
-	var added []bool
-	s.baseline, added = before.Remember(i.Remembers(match.BaselineVersions), text)
-	s.version = version
-	switch {
-	case isFirst:
-		added = nil
-	case i.Change == xmlschema.ChangeFirst:
-		return nil
-	case i.Change == xmlschema.ChangePage && !slices.Equal(before, s.baseline):
-		added = nil
-	}
-	_, alert := i.Worth(text, added)
-	return alert
+	annotate.Seen
+	version int           // the last; 0 for none
+	told    *webrace.Told // the number; nil for none
 }
 
 // count returns the alert if the number of a version, compared with the one that was told last, meets the condition of

@@ -25,10 +25,10 @@ func TestVersionsAreMatchedAsTheURDSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var state seen
+		var state annotate.Seen
 		var got []string
 		for n, text := range versions {
-			if alert := state.show(i, n+1, blocks(text)); alert != nil {
+			if _, alert := state.Show(i, blocks(text)); alert != nil {
 				got = append(got, fmt.Sprint(n+1, " ", alert.Summary))
 			}
 		}

@@ -36,7 +36,7 @@ const (
 // Profile returns what a request wants to be told of. A request for any change has an empty profile,
 // which every document that has something new to look at meets.
 func Profile(u *xmlschema.URD) match.Profile {
-	p := match.Profile{ID: u.ID, Threshold: u.Keywords.Threshold}
+	p := match.Profile{ID: u.ID, Threshold: u.Keywords.Threshold, Once: u.Remember > 1}
 	if u.AnyChange() {
 		p.Threshold = match.AnyRelevance
 		return p

@@ -94,11 +94,12 @@ func Parts(ctx context.Context, requests []*Interest, d *selection.Document) []L
 	return all
 }
 
-// Worth returns what a text is worth to the request, and the alert if it gives rise to one. If added is not
-// nil, the request is shown only the blocks that are new, as Baseline.Update returns them.
-func (i *Interest) Worth(text *webrace.Text, added []bool) (match.Explanation, *match.Alert) {
-	options := match.Options{
-		Recipients: []match.Recipient{{ID: i.ID, OnlyAdded: added != nil}}, Added: added, Summary: SummaryBytes,
+// Worth returns what a text is worth to the request, and the alert if it gives rise to one. If news is not nil, the
+// request has seen an earlier version, and is told what is new.
+func (i *Interest) Worth(text *webrace.Text, news *News) (match.Explanation, *match.Alert) {
+	options := match.Options{Recipients: []match.Recipient{{ID: i.ID, OnlyAdded: news != nil}}, Summary: SummaryBytes}
+	if news != nil {
+		options.Added, options.Last = news.Added, &news.Last
 	}
 	for alert := range i.index.Match(text, options) {
 		return alert.Explanation, &alert

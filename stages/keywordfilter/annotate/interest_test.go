@@ -46,11 +46,11 @@ func TestAnInterestSaysWhatADocumentIsWorthAndWhy(t *testing.T) {
 	if alert == nil || why.Reason != match.Alerts || alert.Summary != "a «boat»" {
 		t.Errorf("%+v, %+v", why, alert)
 	}
-	why, alert = i.Worth(text, []bool{false, true})
-	if alert != nil || why.Reason != match.ConditionUnmet || why.Looked != 1 {
+	why, alert = i.Worth(text, &News{Added: []bool{false, true}, Last: match.Last{Added: []bool{false, true}}})
+	if alert != nil || why.Reason != match.NotNew || why.Looked != 1 {
 		t.Errorf("of what is new: %+v, %+v", why, alert)
 	}
-	if why, alert = i.Worth(text, []bool{false, false}); alert != nil || why.Reason != match.NothingNew {
+	if why, alert = i.Worth(text, &News{Added: []bool{false, false}, Last: match.Last{Added: []bool{false, false}}}); alert != nil || why.Reason != match.NothingNew {
 		t.Errorf("of nothing new: %+v, %+v", why, alert)
 	}
 	if marks := i.Marks(text); !slices.Equal(marks, []match.Mark{{Start: 2, End: 6, Keyword: "boat"}}) {
