@@ -35,9 +35,32 @@ type content struct {
 	zipped     bool
 	invalid    int64 // entries with bytes that are no Unicode, in whose place they have U+FFFD
 	duplicates int64 // entries of JSON with a name that is given twice
+	noting     bool
+	passed     []byte // if noting, the end of what stands before the mark
 }
 
-const bufferBytes = 64 << 10
+const (
+	bufferBytes = 64 << 10
+	passedBytes = 4 << 10
+)
+
+// pass moves the mark over some of the content.
+func (c *content) pass(some []byte) {
+	c.mark.pass(some)
+	if !c.noting {
+		return
+	}
+	c.passed = append(c.passed, some...)
+	if tooMany := len(c.passed) - passedBytes; tooMany > passedBytes {
+		c.passed = append(c.passed[:0], c.passed[tooMany:]...)
+	}
+}
+
+// back moves the mark back.
+func (c *content) back(to mark) {
+	c.passed = c.passed[:max(0, int64(len(c.passed))-(c.Offset-to.Offset))]
+	c.mark = to
+}
 
 // contentOf returns what a file holds, behind a byte order mark.
 func contentOf(file io.Reader) (*content, error) {
@@ -96,6 +119,14 @@ func (c *content) advance(to mark) error {
 	return nil
 }
 
+// begins reports whether the content, of which nothing has been read, begins so.
+func (c *content) begins(so beginning) bool {
+	m := c.mark
+	some, _ := c.Peek(int(max(0, so.Offset-m.Offset)))
+	m.pass(some)
+	return so.Offset == 0 || m.Offset == so.Offset && m.Sum == so.Sum
+}
+
 // lines gives one line of content after the other.
 type lines struct {
 	in   *content
@@ -124,10 +155,10 @@ func (l *lines) next() ([]byte, error) {
 		case errors.Is(err, io.EOF) && l.in.Offset == before.Offset:
 			return nil, errEnd
 		case errors.Is(err, io.EOF) && l.waits():
-			l.in.mark = before
+			l.in.back(before)
 			return nil, errUnfinished
 		case err != nil && !errors.Is(err, io.EOF):
-			l.in.mark = before
+			l.in.back(before)
 			return nil, err
 		case long:
 			return l.line[:min(len(l.line), mostShown)], tooLong(l.most)

@@ -97,7 +97,7 @@ func (r *rowReader) row() (text []byte, err error) {
 		case text == nil:
 			return line, err
 		case err == errUnfinished, err == errEnd && r.lines.waits():
-			r.lines.in.mark = before
+			r.lines.in.back(before)
 			return nil, errUnfinished
 		case err == errEnd:
 			return text, errOpenQuote

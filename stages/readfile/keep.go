@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,9 +18,10 @@ import (
 )
 
 const (
-	lookEvery = time.Second // at the files, where no notification comes
-	keptFor   = time.Minute // a file that is named no more, after it was written to
-	mostHeld  = 500         // files that stay open
+	lookEvery = time.Second     // at the files, where no notification comes
+	keptFor   = time.Minute     // a file that is named no more, after it was written to
+	copiedFor = 5 * time.Second // that it takes to truncate what was copied
+	mostHeld  = 500             // files that stay open
 	tailBytes = 256
 )
 
@@ -45,11 +47,15 @@ func (s *stage) keepReading(ctx context.Context, out pipeline.Emitter) error {
 			seen[t.path] = t.info == nil && t.missing == nil
 			return before
 		})
-		if err := s.readAll(ctx, all, out); err != nil {
-			return err
+		moved := s.readAll(ctx, all, out)
+		if moved != nil && !errors.Is(moved, errMoved) {
+			return moved
 		}
 		if err := s.readLeaving(ctx, out); err != nil {
 			return err
+		}
+		if moved != nil {
+			continue
 		}
 		s.saved(s.positions.rest(true))
 		select {
@@ -129,7 +135,7 @@ func (s *stage) watch() (wake chan struct{}, stop func()) {
 // held is a file that stays open, so that it can be read to its end when it is renamed or removed.
 type held struct {
 	file *os.File
-	tail []byte // what stands before its mark
+	tail []byte // what stood before its mark when that was read; a writer may have replaced it since
 }
 
 func (h *held) close() {
@@ -157,25 +163,16 @@ func (s *stage) mayHold(file *known) bool {
 	return file.held != nil || open < mostHeld
 }
 
-// remember notes what stands before an offset.
-func (h *held) remember(offset int64) error {
-	h.tail = make([]byte, min(offset, tailBytes))
-	_, err := h.file.ReadAt(h.tail, offset-int64(len(h.tail)))
-	if err == io.EOF {
-		return errReplaced // it has just become shorter
-	}
-	return err
-}
-
 // goOn returns the content from a mark on, unless the file has been truncated since: then what stands there is not what
-// was read.
+// was read. One read gives both what is compared and what follows it, for a writer may truncate the file in between.
 func (h *held) goOn(at mark) (*content, error) {
-	tail := make([]byte, len(h.tail))
-	if _, err := h.file.ReadAt(tail, at.Offset-int64(len(tail))); err != nil || !bytes.Equal(tail, h.tail) {
-		return nil, errReplaced
-	}
-	if _, err := h.file.Seek(at.Offset, io.SeekStart); err != nil {
+	if _, err := h.file.Seek(at.Offset-int64(len(h.tail)), io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &content{Reader: bufio.NewReaderSize(h.file, bufferBytes), mark: at}, nil
+	in := bufio.NewReaderSize(h.file, bufferBytes)
+	if tail, err := in.Peek(len(h.tail)); err != nil || !bytes.Equal(tail, h.tail) {
+		return nil, errReplaced
+	}
+	_, _ = in.Discard(len(h.tail))
+	return &content{Reader: in, mark: at, noting: true, passed: bytes.Clone(h.tail)}, nil
 }

@@ -28,6 +28,7 @@ type positions struct {
 	open    int                        // entries that have not ended
 	reading bool                       // more may come soon
 	changed bool                       // since it was saved
+	strange bool                       // of what files are known by
 	savedAt time.Time
 }
 
@@ -40,6 +41,7 @@ type known struct {
 	Replaced bool      `json:"replaced,omitzero"` // other content has taken its place
 	ID       string    `json:"id"`                // whatever the file is called
 	Seen     time.Time `json:"seen"`
+	Begins   beginning `json:"begins,omitzero"` // as it did before it was read
 	mark
 	Whole state `json:"whole,omitzero"` // as it was when it had been read to its end; zero if that is not known
 
@@ -56,6 +58,20 @@ type known struct {
 type state struct {
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
+}
+
+// beginning is what a file is recognized by until something of it has been dealt with.
+type beginning struct {
+	Offset int64  `json:"offset"`
+	Sum    uint32 `json:"sum"`
+}
+
+// fingerprint is what a file is recognized by.
+func (k *known) fingerprint() mark {
+	if k.read.Offset == 0 {
+		return mark{Offset: k.Begins.Offset, Sum: k.Begins.Sum}
+	}
+	return k.read
 }
 
 // openEntry is one that has not been dealt with.
@@ -203,12 +219,21 @@ func (p *positions) rest(resting bool) error {
 	return p.saveIfDue()
 }
 
+// saveNames saves what files are known by, if that is new: before something of them is emitted, so that after a crash
+// it has the same keys.
+func (p *positions) saveNames() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.saveIfDue()
+}
+
 func (p *positions) saveIfDue() error {
-	due := p.open == 0 && !p.reading || time.Since(p.savedAt) >= saveEvery
+	due := p.strange || p.open == 0 && !p.reading || time.Since(p.savedAt) >= saveEvery
 	if !due || !p.changed || p.path == "" || p.dry {
 		return nil
 	}
-	p.savedAt, p.changed = time.Now(), false
+	strange := p.strange
+	p.savedAt, p.changed, p.strange = time.Now(), false, false
 	for _, k := range p.files {
 		k.mark, k.Whole = k.read, k.ended
 		if len(k.open) > 0 {
@@ -220,7 +245,7 @@ func (p *positions) saveIfDue() error {
 		err = replace(p.path, append(text, '\n'))
 	}
 	if err != nil {
-		p.changed = true
+		p.changed, p.strange = true, strange
 		return fmt.Errorf("save positions: %w", err)
 	}
 	return nil

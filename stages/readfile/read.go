@@ -1,6 +1,8 @@
 package readfile
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,9 +132,9 @@ func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, e
 	case c.Records < o.skip:
 		end.err = errReplaced // by a shorter one
 	}
-	if end.err == nil && from.mayHold && !c.zipped && c.Offset > 0 { // an empty file may become a compressed one
+	if end.err == nil && !c.zipped && len(c.passed) > 0 { // an empty file may become a compressed one
 		end.held, o.stays = o.held, true
-		end.err = end.held.remember(c.Offset)
+		end.held.tail = bytes.Clone(c.passed[max(0, len(c.passed)-tailBytes):])
 	}
 	return end, nil
 }
@@ -141,6 +143,7 @@ func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, e
 type start struct {
 	known   bool
 	at      mark
+	begins  beginning
 	header  []string
 	held    *held
 	mayHold bool
@@ -151,7 +154,7 @@ func (s *stage) startOf(t *target) start {
 	if k == nil {
 		return start{}
 	}
-	return start{true, k.read, k.header, k.held, s.mayHold(k)}
+	return start{true, k.read, k.Begins, k.header, k.held, s.mayHold(k)}
 }
 
 // opened is a file that is about to be read.
@@ -172,14 +175,20 @@ func (o *opened) close() {
 func (s *stage) open(t *target, from start) (*content, *opened, error) {
 	if from.held != nil {
 		c, err := from.held.goOn(from.at)
-		return c, &opened{held: from.held, stays: true, header: from.header}, err
-	}
-	file := os.Stdin
-	if t.path != "-" {
-		var err error
-		if file, err = os.Open(t.path); err != nil {
-			return nil, nil, err
+		if err != nil {
+			from.held.close()
 		}
+		return c, &opened{held: from.held, header: from.header}, err
+	}
+	file, err := os.Stdin, error(nil)
+	switch {
+	case from.known:
+		file, err = t.open()
+	case t.path != "-":
+		file, err = os.Open(t.path)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	o := &opened{held: &held{file: file}}
 	c, err := s.goTo(t, from, file, o)
@@ -198,6 +207,7 @@ func (s *stage) goTo(t *target, from start, file *os.File, o *opened) (*content,
 		}
 		return nil, err
 	}
+	c.noting = from.mayHold
 	isXML := s.options.Format == "xml"
 	if isXML {
 		c.decode()
@@ -206,6 +216,9 @@ func (s *stage) goTo(t *target, from start, file *os.File, o *opened) (*content,
 	case !from.known:
 		return c, nil
 	case from.at.Records == 0 && from.at.Lines == 0: // nothing that matters has been read of it
+		if !c.begins(from.begins) {
+			return nil, errReplaced
+		}
 		o.skip = s.positions.earlierOf(t.path, c)
 		return c, nil
 	case isXML: // whose elements have to be known from the root on
@@ -280,6 +293,8 @@ func (s *stage) ended(ctx context.Context, t *target, end *ending, out pipeline.
 	switch {
 	case errors.Is(end.err, context.Canceled):
 		return nil
+	case errors.Is(end.err, errMoved):
+		return end.err
 	case errors.Is(end.err, errReplaced) && t.gone:
 		k.letGo()
 		return nil
@@ -326,16 +341,13 @@ func (s *stage) count(name string, n int64) {
 func (s *stage) readAnew(ctx context.Context, t *target, out pipeline.Emitter) error {
 	s.env.Logger.Info("another file has taken its place, and is read from its beginning", "file", t.path)
 	s.positions.forget(t.path)
-	if t.known.read.Offset > 0 {
+	if t.known.fingerprint().Offset > 0 {
 		s.replaced(t)
-		zipped, err := isZipped(t.path)
-		if err != nil {
-			return err
-		}
-		if s.adopt(t, zipped); t.copied {
-			return nil
+		if err := s.adoptAll([]*target{t}); err != nil || t.missing != nil || t.copied {
+			return cmp.Or(err, t.missing)
 		}
 		s.nameAs(t.known, t)
+		s.saved(s.positions.saveNames())
 	}
 	return s.follow(ctx, t, out)
 }

@@ -9,6 +9,7 @@ package readfile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -129,31 +130,43 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) (err error) {
 	if s.following() {
 		return s.keepReading(ctx, out)
 	}
-	all, err := s.targets()
-	if err != nil {
-		return err
-	}
-	for _, t := range all {
-		if t.missing != nil {
-			return fmt.Errorf("read %s: %w", t.path, t.missing)
+	for {
+		all, err := s.targets()
+		if err != nil {
+			return err
+		}
+		for _, t := range all {
+			if t.missing != nil {
+				return fmt.Errorf("read %s: %w", t.path, t.missing)
+			}
+		}
+		if err := s.readAll(ctx, all, out); !errors.Is(err, errMoved) {
+			return err
 		}
 	}
-	return s.readAll(ctx, all, out)
 }
 
-// readAll reads what has not been read of files, one after the other.
+// readAll reads what has not been read of files, one after the other. It returns errMoved if some were renamed
+// meanwhile, and are to be looked for again.
 func (s *stage) readAll(ctx context.Context, all []*target, out pipeline.Emitter) error {
 	s.saved(s.positions.rest(false))
 	if s.remembers() {
-		s.recognize(all)
+		if err := s.recognize(all); err != nil {
+			return err
+		}
+		s.saved(s.positions.saveNames())
 	}
+	var moved error
 	for _, t := range all {
-		if t.missing != nil || t.copied || t.known != nil && t.known.unchanged(t.info) {
+		if t.missing != nil || t.copied || t.empty || t.known != nil && t.known.unchanged(t.info) {
 			continue
 		}
-		if err := s.follow(ctx, t, out); err != nil {
+		switch err := s.follow(ctx, t, out); {
+		case errors.Is(err, errMoved):
+			moved = err
+		case err != nil:
 			return fmt.Errorf("read %s: %w", t.path, err)
 		}
 	}
-	return nil
+	return moved
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace/pipeline"
 )
@@ -26,11 +27,17 @@ type world struct {
 
 	written int            // lines so far
 	want    map[string]int // how often each is to come
-	repeats map[string]int // how often it may come besides: it had come when the process was killed
-	got     map[string]int
+	kills   int
+
+	mu     sync.Mutex
+	got    map[string]map[string]int // how often each has come, by its keys
+	before []byte                    // the positions, when the last one came
+
+	following *pipeline.Run // nil: each look is a run of its own
 
 	partial string   // of a last line of the log
 	rotated []string // names, the latest last
+	copied  bool     // and truncated, since the last look
 	tails   map[string]string
 	export  int // lines of the file that is exported anew
 }
@@ -39,7 +46,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	dir := t.TempDir()
 	w := &world{
 		t: t, r: rand.New(rand.NewPCG(seed, 1)), dir: dir,
-		want: make(map[string]int), repeats: make(map[string]int), got: make(map[string]int), tails: make(map[string]string),
+		want: make(map[string]int), got: make(map[string]map[string]int), tails: make(map[string]string),
 	}
 	w.options = with(func(o *Options) {
 		o.Paths = []string{filepath.Join(dir, "export"), filepath.Join(dir, "log*")}
@@ -123,6 +130,9 @@ func (w *world) rename() {
 	if _, err := os.Stat(w.log()); err != nil {
 		return
 	}
+	if w.copied {
+		w.look() // what it had is the copy's, which is to be seen before there is another log
+	}
 	name := w.nameForRotated()
 	w.say("rename to %s", filepath.Base(name))
 	w.must(os.Rename(w.log(), name))
@@ -141,6 +151,7 @@ func (w *world) copyTruncate() {
 	w.say("copy to %s, truncate", filepath.Base(name))
 	write(w.t, name, w.read(w.log()))
 	w.must(os.Truncate(w.log(), 0))
+	w.copied = true
 }
 
 // compress makes a .gz of a file that was rotated. The process may look while both are there.
@@ -197,74 +208,100 @@ func (w *world) replaceExport() {
 	write(w.t, w.path("export"), text)
 }
 
-// look is a run of the pipeline.
+// look is a run of the pipeline, or waits until all has come that is to come.
 func (w *world) look() {
 	w.say("look")
-	for line, n := range w.run(-1) {
-		w.got[line] += n
+	w.copied = false
+	if w.following == nil {
+		w.run(-1)
+		return
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		fault := w.fault()
+		if fault == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s\n%s", fault, strings.Join(w.said, "\n"))
+		}
 	}
 }
 
-// killed is a run that ends in the middle, at one of the writes of the positions: of what came of it, nothing is known
-// then, or the file beside is whole or in part.
+// killed is a run that ends in the middle: after the last line came, the positions were not written again, or the file
+// beside them is whole or in part.
 func (w *world) killed() {
-	before, err := os.ReadFile(w.options.Positions)
-	had := err == nil
-	some := w.run(w.r.IntN(8))
+	w.kills++
+	w.before, _ = os.ReadFile(w.options.Positions)
+	if w.following == nil {
+		w.run(w.r.IntN(8))
+	} else {
+		w.following.Cancel()
+		_, _ = w.following.Wait()
+		defer w.follow()
+	}
 	after, err := os.ReadFile(w.options.Positions)
 	cut := 0
 	if err == nil {
 		cut = w.r.IntN(len(after) + 2)
 	}
 	w.say("killed, %d of %d bytes of the positions written", cut, len(after))
-	for line, n := range some {
-		w.got[line] += n
-		w.repeats[line] += n
-	}
 	if err != nil || cut > len(after) {
 		return // behind the last write
 	}
 	write(w.t, w.options.Positions+".part", string(after[:cut]))
-	if had {
-		write(w.t, w.options.Positions, string(before))
+	if len(w.before) > 0 {
+		write(w.t, w.options.Positions, string(w.before))
 	} else {
 		w.must(os.Remove(w.options.Positions))
 	}
 }
 
 // run runs the pipeline until so many lines have come; -1: all.
-func (w *world) run(most int) map[string]int {
-	var mu sync.Mutex
-	got := make(map[string]int)
+func (w *world) run(most int) {
+	run := w.start(most, pipeline.RunOptions{})
+	if _, err := run.Wait(); err != nil && most < 0 {
+		w.t.Fatal(err)
+	}
+}
+
+// follow starts a run that goes on.
+func (w *world) follow() {
+	w.options.Follow = true
+	w.following = w.start(-1, pipeline.RunOptions{Continuous: true})
+}
+
+func (w *world) start(most int, how pipeline.RunOptions) *pipeline.Run {
 	var run *pipeline.Run
 	started := make(chan struct{})
 	g := pipeline.NewGraph("test")
 	g.Add("read-file", w.options)
 	g.AddStage("sink", pipeline.Spec{Type: "sink", In: pipeline.Kinds(pipeline.KindOf[string]())}, func(*pipeline.Env) (any, error) {
 		return take(func(it *pipeline.Item) {
-			mu.Lock()
-			defer mu.Unlock()
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			if most == 0 {
 				<-started
 				run.Cancel()
 				return
 			}
 			most--
-			got[it.Value.(string)]++
+			w.before, _ = os.ReadFile(w.options.Positions)
+			line := it.Value.(string)
+			if w.got[line] == nil {
+				w.got[line] = make(map[string]int)
+			}
+			w.got[line][pipeline.KeyOf(it)]++
 		}), nil
 	})
 	g.AddStage("failures", pipeline.Spec{Type: "failures", In: pipeline.Kinds(pipeline.KindOf[*pipeline.Failure]())}, func(*pipeline.Env) (any, error) {
-		return take(func(it *pipeline.Item) { w.say("told: %v", it.Value) }), nil
+		return take(func(it *pipeline.Item) { w.t.Logf("told: %v", it.Value) }), nil
 	})
 	g.Wire("read-file > sink")
 	g.Connect("read-file", "errors", "failures")
-	run, err := g.Start(context.Background(), pipeline.RunOptions{})
+	run, err := g.Start(context.Background(), how)
 	w.must(err)
 	close(started)
-	if _, err := run.Wait(); err != nil && most < 0 {
-		w.t.Fatal(err)
-	}
-	return got
+	return run
 }
 
 type take func(*pipeline.Item)
@@ -279,16 +316,38 @@ func (w *world) check() {
 	w.t.Helper()
 	w.finish()
 	w.look()
+	if w.following != nil {
+		w.following.Drain()
+		if _, err := w.following.Wait(); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if fault := w.fault(); fault != "" {
+		w.t.Fatalf("%s\n%s", fault, strings.Join(w.said, "\n"))
+	}
+}
+
+// fault says what came too often or not: each line comes once, and with the key that it had if it comes again because
+// the process was killed.
+func (w *world) fault() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, line := range slices.Sorted(maps.Keys(w.want)) {
-		if n := w.got[line]; n < w.want[line] || n > w.want[line]+w.repeats[line] {
-			w.t.Fatalf("%q came %d times, is to come %d times, and %d more at most\n%s", line, n, w.want[line], w.repeats[line], strings.Join(w.said, "\n"))
+		if n := len(w.got[line]); n != w.want[line] {
+			return fmt.Sprintf("%q came by %d keys, is to come %d times", line, n, w.want[line])
 		}
 	}
-	for line, n := range w.got {
+	for line, keys := range w.got {
 		if w.want[line] == 0 {
-			w.t.Fatalf("%q came %d times, and was not written\n%s", line, n, strings.Join(w.said, "\n"))
+			return fmt.Sprintf("%q came %v times, and was not written", line, keys)
+		}
+		for _, n := range keys {
+			if n > w.kills+1 {
+				return fmt.Sprintf("%q came %d times, and the process was killed %d times", line, n, w.kills)
+			}
 		}
 	}
+	return ""
 }
 
 // TestRotationInRandomSchedules has programs write, rename, compress, copy, truncate and replace files in any order,
@@ -302,25 +361,52 @@ func TestRotationInRandomSchedules(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, uint64(seed))
-			for range 4 + w.r.IntN(10) {
-				switch w.r.IntN(10) {
-				case 0:
-					w.rename()
-				case 1:
-					w.copyTruncate()
-				case 2:
-					w.compress()
-				case 3:
-					w.replaceExport()
-				case 4:
-					w.killed()
-				case 5, 6:
-					w.look()
-				default:
-					w.writeLines()
-				}
-			}
+			w.pass(4 + w.r.IntN(10))
 			w.check()
 		})
 	}
 }
+
+// pass does so many things.
+func (w *world) pass(things int) {
+	for range things {
+		switch w.r.IntN(10) {
+		case 0:
+			w.rename()
+		case 1:
+			w.copyTruncate()
+		case 2:
+			w.compress()
+		case 3:
+			w.replaceExport()
+		case 4:
+			w.killed()
+		case 5, 6:
+			w.look()
+		default:
+			w.writeLines()
+		}
+	}
+}
+
+// TestFollowingInRandomSchedules is the same while the process is reading: programs go on before it has seen what they
+// did.
+func TestFollowingInRandomSchedules(t *testing.T) {
+	schedules := 100
+	if testing.Short() {
+		schedules = 20
+	}
+	for seed := range schedules {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, uint64(seed))
+			w.follow()
+			defer func() { w.following.Cancel() }()
+			w.pass(10 + w.r.IntN(30))
+			w.check()
+		})
+	}
+}
+
+// patience is how long what is written may take to come.
+const patience = time.Minute
