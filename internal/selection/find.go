@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"golang.org/x/net/html"
 
@@ -102,7 +101,7 @@ func (s *Search) values(f *Finder, within Found) (found []Found, err error) {
 		return nil, fmt.Errorf("read document: %w", err)
 	}
 	err = s.guarded(func() {
-		run := &jqRun{budget: s.budget, until: time.Now().Add(mostJQTime)}
+		run := &jqRun{s.budget}
 		for _, value := range values {
 			_ = run.run(f.rule.jq.values, value, func(result any) { found = append(found, Found{value: &result}) })
 		}

@@ -28,12 +28,8 @@ type jqProgram struct {
 	paths  *gojq.Code // of what the program gives; it fails for what is computed
 }
 
-const (
-	// stepsPerJQ are the cost of an instruction, which takes that many times as long as a step of XPath.
-	stepsPerJQ = 4
-	// mostJQTime is how long a program may run on a document. The steps end it before, unless these are unusually slow.
-	mostJQTime = 10 * time.Second
-)
+// stepsPerJQ are the cost of an instruction, which takes that many times as long as a step of XPath.
+const stepsPerJQ = 4
 
 // parseJQ reads a program.
 func parseJQ(source string) (*jqProgram, error) {
@@ -75,27 +71,15 @@ type meteredContext struct {
 	*jqRun
 }
 
-// jqRun is the work of a program on one document.
-type jqRun struct {
-	budget *xpath.Budget
-	until  time.Time
-	count  int
-}
-
-const lookAtClock = 16 // instructions, of which each may take as long as its value is large
-
-func (r *jqRun) instruction() {
-	r.budget.Spend(stepsPerJQ)
-	if r.count++; r.count%lookAtClock == 0 && time.Now().After(r.until) {
-		r.budget.Spend(r.budget.Left + 1)
-	}
-}
+// jqRun is the work of a program on one document. What an instruction takes beside its cost, since a value is large, is
+// paid for where the value is made: see [confine].
+type jqRun struct{ budget *xpath.Budget }
 
 func (c meteredContext) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (c meteredContext) Err() error                  { return nil }
 func (c meteredContext) Value(any) any               { return nil }
 func (c meteredContext) Done() <-chan struct{} {
-	c.instruction()
+	c.budget.Spend(stepsPerJQ)
 	return nil
 }
 
@@ -210,7 +194,7 @@ func (w *work) json(d *Document, values []any) *webrace.Text {
 			continue
 		}
 		w.running = &w.rules[i].Rule
-		run := &jqRun{budget: w.budget, until: time.Now().Add(mostJQTime)}
+		run := &jqRun{w.budget}
 		for number, value := range values {
 			prefix := []any(nil)
 			if d.numbered {

@@ -98,16 +98,8 @@ func (s *sink) step() error {
 	return s.ended()
 }
 
-// ended returns why the time is over, if it is.
-func (s *sink) ended() error {
-	if s.ctx.Err() == nil {
-		return nil
-	}
-	if cause := context.Cause(s.ctx); !errors.Is(cause, errTime) {
-		return cause
-	}
-	return &limitError{"time", fmt.Sprintf("it takes longer than %v", s.limits.Time)}
-}
+// ended returns why the context ended, if it did.
+func (s *sink) ended() error { return context.Cause(s.ctx) }
 
 // undo takes back what was said since there were so many triples.
 func (s *sink) undo(mark int) {

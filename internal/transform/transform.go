@@ -6,7 +6,8 @@
 // in the graphs of two URLs. Names of graphs within a document are dropped, their triples kept: a document speaks for
 // its own URL alone. A document of RDF that is malformed, or exceeds a limit, is not Whole. In a page each syntax and
 // each script stands alone: what cannot be read costs that part alone, and is among the Problems, with its place. No
-// document makes it ask for a URL, and none takes longer than [Limits] allow.
+// document makes it ask for a URL. What it costs is bounded by counts; a limit of time is the last resort, and no graph
+// depends on it: a document that reaches it is an error.
 package transform
 
 import (
@@ -54,11 +55,12 @@ type Vocabulary struct {
 // Limits are how much a document may ask for. A field of zero is the default, a negative one is no limit.
 type Limits struct {
 	jsonld.Limits               // triples 100,000; a literal 256 KiB; an IRI 8 KiB; depth 256; definitions of JSON-LD 1,000,000
-	Time          time.Duration // 5 s
+	Time          time.Duration // a minute
 }
 
-// defaultTime is the time that a document is read for if the limits do not say.
-const defaultTime = 5 * time.Second
+// defaultTime is the time that a document is read for if the limits do not say: much more than the other limits let it
+// take on a machine that is not busy.
+const defaultTime = time.Minute
 
 func (l Limits) withDefaults() Limits {
 	for _, f := range []struct {
@@ -83,8 +85,8 @@ var errTime = errors.New("it takes longer than its limit of time")
 
 // Document returns what the document at a URL says. The content type is that of the HTTP header or the media type that
 // is known of the document; where it is empty, or says as little as text/plain or application/xml, [MediaType] decides.
-// A document of a type that says nothing has an empty graph. The error is for a URL that is none and for a context that
-// ended.
+// A document of a type that says nothing has an empty graph. The error is for a URL that is none, for a context that
+// ended, and for a document that takes longer than its limit of time.
 func Document(ctx context.Context, body []byte, contentType, url string, o Options) (*webrace.Graph, error) {
 	url = rdf.EscapeIRI(url) // what the document says of itself is an IRI
 	base, err := rdf.ParseBase(url)
@@ -102,8 +104,8 @@ func Document(ctx context.Context, body []byte, contentType, url string, o Optio
 		t.ctx = ctx
 	}
 	t.read(body)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("transform %s: %w", url, context.Cause(ctx))
+	if t.ctx.Err() != nil {
+		return nil, fmt.Errorf("transform %s: %w", url, context.Cause(t.ctx))
 	}
 	return t.graph(), nil
 }

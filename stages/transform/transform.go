@@ -36,13 +36,13 @@ type Options struct {
 	MaxIRI         pipeline.Size     `toml:"max_iri" doc:"the longest IRI"`
 	MaxDepth       int               `toml:"max_depth" doc:"how deep values may lie within each other"`
 	MaxDefinitions int               `toml:"max_definitions" doc:"definitions of terms that the contexts of one document of JSON-LD may apply"`
-	Timeout        pipeline.Duration `toml:"timeout" doc:"how long a document is read; one that takes longer is not whole"`
+	Timeout        pipeline.Duration `toml:"timeout" doc:"how long a document is read; one that takes longer fails"`
 }
 
 func defaults() Options {
 	return Options{
 		OneSchemaOrg: true, MaxTriples: 100_000, MaxLiteral: 256 << 10, MaxIRI: 8 << 10, MaxDepth: 256, MaxDefinitions: 1_000_000,
-		Timeout: pipeline.Duration(5 * time.Second),
+		Timeout: pipeline.Duration(time.Minute),
 	}
 }
 
