@@ -1,9 +1,12 @@
 package extract
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"unsafe"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/pdftext"
 	"github.com/webrace/webrace/internal/testutil"
@@ -93,5 +96,42 @@ func TestHostileBlocksAreBounded(t *testing.T) {
 		if r, err = Document([]byte(document[:cut/2]), contentType, "http://h/", Options{}); err != nil || r.Text.Cut {
 			t.Errorf("%s: half of it is cut: %+v, %v", contentType, r.Unread, err)
 		}
+	}
+}
+
+// A document takes its memory from the budget before it is read: as much as its text is while it is collected and
+// copied. A page of common size asks for none.
+func TestHostileDocumentsReserveWhatTheyTake(t *testing.T) {
+	t.Parallel()
+	for contentType, document := range map[string]string{
+		"text/html": strings.Repeat("<p>a", 1<<18), "text/plain": strings.Repeat("a\n\n", 1<<19), "text/xml": "<a>" + strings.Repeat("<p>a</p>", 1<<17) + "</a>",
+		"message/rfc822": "Content-Type: text/html\n\n" + strings.Repeat("<p>a", 1<<18), "application/rss+xml": "<rss><channel>" + strings.Repeat("<item><title>a</title></item>", 1<<16),
+		"application/pdf": string(testutil.WritePDF("", testutil.PDFText("a"))),
+	} {
+		most, held := 0, 0
+		reserve := func(bytes int) error {
+			held += bytes
+			most = max(most, held)
+			return nil
+		}
+		r, err := Document([]byte(document), contentType, "http://h/", Options{Reserve: reserve})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := 2 * (len(r.Text.Bytes) + len(r.Text.Blocks)*int(unsafe.Sizeof(webrace.Block{})))
+		if contentType == pdftext.MediaType {
+			least = 17 << 20
+		}
+		if most+len(document) < least {
+			t.Errorf("%s: %d bytes are reserved, want %d", contentType, most, least-len(document))
+		}
+		none := errors.New("there is none")
+		if _, err := Document([]byte(document), contentType, "http://h/", Options{Reserve: func(int) error { return none }}); contentType != pdftext.MediaType && !errors.Is(err, none) {
+			t.Errorf("%s: without memory: %v", contentType, err)
+		}
+	}
+	page := []byte(strings.Repeat("<p>some words of a page", 4000))
+	if _, err := Document(page, "text/html", "http://h/", Options{Reserve: func(int) error { return errors.New("asked for") }}); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@
 package extract
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/charsets"
@@ -53,7 +55,7 @@ type Options struct {
 	Requested      []string      // what scripts of a page of HTML asked for: links behind those in it
 	Rules          urlnorm.Rules // normalization of links beyond the standard
 
-	Reserve formats.Reserve // takes memory beyond the length of the body; nil has no limit
+	Reserve formats.Reserve // takes, before it is made, memory beyond the length of the body; nil has no limit
 }
 
 // Result is what a document gave. It shares no memory with the body.
@@ -165,6 +167,9 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 	if isMail(r.MediaType) { // its parts have encodings of their own
 		x := begin(r, base, opts)
 		defer x.release()
+		if err := x.reserve(body); err != nil {
+			return nil, fmt.Errorf("extract %s: %w", base, err)
+		}
 		x.mail(body, contentType)
 		return r, nil
 	}
@@ -203,6 +208,9 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 	r.Charset, r.CharsetGuessed, r.CharsetWrong = d.Name, d.Guessed, d.Wrong
 	x := begin(r, base, opts)
 	defer x.release()
+	if err := x.reserve(d.Text); err != nil {
+		return nil, fmt.Errorf("extract %s: %w", base, err)
+	}
 	reader(x, d.Text)
 	return r, nil
 }
@@ -238,6 +246,20 @@ func begin(r *Result, base *urlnorm.Base, opts Options) *extraction {
 	x.text = webrace.Text{Bytes: x.text.Bytes[:0], Blocks: x.text.Blocks[:0], Entries: x.text.Entries[:0]}
 	x.list = feedList{}
 	return x
+}
+
+// reserve has memory reserved for what reading a document of markup, mail or text takes beyond its length: its text is
+// collected and then copied, as are its blocks, of which there is one for each tag or line at most. What is kept for
+// the next document is there already.
+func (x *extraction) reserve(body []byte) error {
+	if x.opts.Reserve == nil || len(body) < keep/8 { // which cannot take more
+		return nil
+	}
+	blocks := min(bytes.Count(body, []byte{'<'})+bytes.Count(body, []byte{'\n'}), formats.Default.Blocks)
+	if most := len(body) + 2*blocks*int(unsafe.Sizeof(webrace.Block{})); most > keep {
+		return x.opts.Reserve(most)
+	}
+	return nil
 }
 
 // keep is the most memory, in bytes of text or number of links, that is worth keeping for the next
