@@ -80,6 +80,7 @@ func (l *linter) checkAll() {
 	l.checkKinds(arriving)
 	l.checkParts()
 	l.checkShared()
+	l.checkFiles()
 	l.checkCycles()
 	l.checkCapacities()
 	l.checkNames(arriving)

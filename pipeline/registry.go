@@ -184,6 +184,9 @@ func (r *Registry) NewStage(name, typ string, options any) (s *Stage, err error)
 		if a, ok := s.Options.(Answerer); ok {
 			_ = a.Answers()
 		}
+		if f, ok := s.Options.(FileOwner); ok {
+			_, _ = f.OwnFile()
+		}
 		return nil
 	})
 	return s, err

@@ -13,17 +13,28 @@ import (
 
 // rows gives the rows of CSV as records. The first row names the fields, unless they are known; of several of one name
 // the second is NAME_2. A row that has not as many cells as that is bad.
-func (o Options) rows(lines *lines, header *[]string) reader {
+func (o Options) rows(lines *lines, from *opened) reader {
 	r := &rowReader{lines: lines, comma: []byte(o.Separator), lazy: o.LazyQuotes}
 	return func() (any, error) {
-		for *header == nil {
+		for from.header == nil {
 			var err error
-			if *header, err = r.names(); err != nil {
+			if from.header, err = r.names(); err != nil {
 				return nil, err
 			}
+			from.renamed = renamed(valid(r.cells), from.header)
 		}
-		return r.record(*header)
+		return r.record(from.header)
 	}
+}
+
+// renamed returns the names of columns that are not as they were written.
+func renamed(written, names []string) (all []string) {
+	for i, name := range names {
+		if name != written[i] {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // headerOf reads the first row.
@@ -91,6 +102,7 @@ func (r *rowReader) row() (text []byte, err error) {
 	r.cells, r.cell, r.quoted = nil, r.cell[:0], false
 	before := r.lines.in.mark
 	for {
+		number := r.lines.in.Lines + 1
 		line, err := r.lines.next()
 		switch {
 		case err == nil:
@@ -109,6 +121,9 @@ func (r *rowReader) row() (text []byte, err error) {
 		}
 		text = append(text, line...)
 		open, err := r.take(line)
+		if wrong := new(columnError); errors.As(err, &wrong) {
+			wrong.line = number
+		}
 		if err != nil || !open {
 			return text, err
 		}
@@ -118,7 +133,11 @@ func (r *rowReader) row() (text []byte, err error) {
 	}
 }
 
-var errOpenQuote = errors.New("a quote has no other half")
+var (
+	errOpenQuote   = errors.New("a quote has no other half")
+	errBareQuote   = errors.New("a quote in a cell that does not begin with one (lazy_quotes = true takes it as it is)")
+	errBehindQuote = errors.New("something stands behind the quote that ends a cell (lazy_quotes = true takes it as it is)")
+)
 
 // plain reads the cells of a row that has no quotes.
 func (r *rowReader) plain(line []byte) error {
@@ -167,7 +186,7 @@ func (r *rowReader) bare(line []byte, from int) (end int, err error) {
 		end = from + comma
 	}
 	if quote := bytes.IndexByte(line[from:end], '"'); quote >= 0 && !r.lazy {
-		return 0, fmt.Errorf("column %d: a quote in a cell that does not begin with one (lazy_quotes = true takes it as it is)", from+quote+1)
+		return 0, &columnError{column: from + quote + 1, err: errBareQuote}
 	}
 	r.cell = append(r.cell, line[from:end]...)
 	return end, nil
@@ -192,7 +211,7 @@ func (r *rowReader) inQuotes(line []byte, from int) (end int, open bool, err err
 		case r.lazy:
 			r.cell = append(r.cell, '"')
 		default:
-			return 0, false, fmt.Errorf("column %d: something stands behind the quote that ends a cell (lazy_quotes = true takes it as it is)", from+1)
+			return 0, false, &columnError{column: from + 1, err: errBehindQuote}
 		}
 	}
 }

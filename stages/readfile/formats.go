@@ -2,6 +2,7 @@ package readfile
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -21,6 +22,29 @@ type badRecord struct {
 	text string // of it, if it is not too long
 }
 
+// columnError is what is wrong at a place within a line, and says so where that of the entry is all that is known else.
+type columnError struct {
+	line   int64 // from 1
+	column int   // in bytes, from 1
+	err    error
+}
+
+func (e *columnError) Error() string { return e.err.Error() }
+func (e *columnError) Unwrap() error { return e.err }
+
+// inLine places an error of JSON that begins with the line.
+func inLine(line int64, err error) error {
+	var wrong *recordjson.Error
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &wrong):
+		return &columnError{line, wrong.Offset + 1, wrong.Err}
+	case errors.As(err, &syntax):
+		return &columnError{line, int(syntax.Offset), err}
+	}
+	return err
+}
+
 // reader gives one entry after the other, and errEnd behind the last. An error that is no *badRecord ends the file.
 type reader func() (any, error)
 
@@ -28,7 +52,7 @@ func (o Options) reader(in *content, from *opened, wait bool) reader {
 	lines := &lines{in: in, most: int(o.MaxLength), wait: wait}
 	switch o.Format {
 	case "csv":
-		return o.rows(lines, &from.header)
+		return o.rows(lines, from)
 	case "xml":
 		return o.elements(in)
 	case "jsonl":
@@ -80,7 +104,7 @@ func records(lines *lines) reader {
 			}
 			value, err := d.Decode(string(withoutEnd(line)))
 			if err != nil {
-				return nil, bad(at, line, err)
+				return nil, bad(at, line, inLine(at.Lines+1, err))
 			}
 			if d.InvalidText {
 				lines.in.invalid++

@@ -106,6 +106,7 @@ func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, e
 		}
 		if meta == nil && o.header != nil {
 			meta = map[string]string{"columns": rowOf(o.header)}
+			s.tellRenamed(t, o.renamed)
 		}
 		e.meta = meta
 		c.Records++
@@ -139,6 +140,15 @@ func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, e
 	return end, nil
 }
 
+// tellRenamed tells, once a file, which columns are called otherwise than it says.
+func (s *stage) tellRenamed(t *target, columns []string) {
+	const most = 20
+	if len(columns) == 0 {
+		return
+	}
+	s.env.Logger.Warn("columns have the names of others, and are renamed", "file", t.path, "renamed", len(columns), "to", rowOf(columns[:min(len(columns), most)]))
+}
+
 // start is where the reading of a file goes on, for the goroutine that reads: what is known may be changed by others.
 type start struct {
 	known   bool
@@ -159,10 +169,11 @@ func (s *stage) startOf(t *target) start {
 
 // opened is a file that is about to be read.
 type opened struct {
-	held   *held
-	stays  bool // open, when this reading has ended
-	header []string
-	skip   uint64 // entries to pass over, which have been dealt with
+	held    *held
+	stays   bool // open, when this reading has ended
+	header  []string
+	renamed []string // columns of these whose names others have, too
+	skip    uint64   // entries to pass over, which have been dealt with
 }
 
 func (o *opened) close() {
@@ -260,7 +271,7 @@ func (s *stage) emit(ctx context.Context, t *target, e entry, out pipeline.Emitt
 		return out.Emit(ctx, it)
 	}
 	s.env.Counter("bad_records").Add(1)
-	return pipeline.Reject(ctx, out, it, fmt.Errorf("%s, %s: %w", t.path, s.place(e.bad.at), e.bad.error))
+	return pipeline.Reject(ctx, out, it, fmt.Errorf("%s, %s: %w", t.path, s.place(e.bad.at, e.bad.error), e.bad.error))
 }
 
 // rejected is what is known of an entry that cannot be taken.
@@ -272,8 +283,11 @@ func (s *stage) rejected(t *target, bad *badRecord) pipeline.Record {
 	return r
 }
 
-// place says where an entry begins; bytes are counted from 0.
-func (s *stage) place(at mark) string {
+// place says where an error is: within a line if it says so, else where its entry begins; bytes are counted from 0.
+func (s *stage) place(at mark, err error) string {
+	if within := new(columnError); errors.As(err, &within) {
+		return fmt.Sprintf("line %d, column %d", within.line, within.column)
+	}
 	if s.options.Format == "xml" {
 		return fmt.Sprintf("line %d", at.Lines+1)
 	}
@@ -319,7 +333,7 @@ func (s *stage) ended(ctx context.Context, t *target, end *ending, out pipeline.
 	case end.err == nil, s.following() && errors.Is(end.err, io.ErrUnexpectedEOF): // which is being written
 		return nil
 	}
-	where := " at " + s.place(end.at)
+	where := " at " + s.place(end.at, end.err)
 	if s.options.Format == "xml" { // whose errors say it better
 		where = ""
 	}

@@ -41,7 +41,7 @@ func init() {
 		Doc: "Files may be compressed by gzip. JSON that is no object is the field `value` of a record. Of XML, the attributes of an element and " +
 			"the elements in it are its fields, by their names without prefixes; several of one name are a list, and text beside them is the field " +
 			"`text`. What cannot be read goes to the port `errors`, or by `on_error` to the dead letters, with file, line and byte, and is counted by " +
-			"`bad_records`: a line that is no JSON, a row of CSV that has not as many cells as the first. The second column of a name is NAME_2; meta `columns` has them in their order. A file that " +
+			"`bad_records`: a line that is no JSON, a row of CSV that has not as many cells as the first. The second column of a name is NAME_2, as the log says; meta `columns` has them in their order. A file that " +
 			"cannot be read on, such as a damaged .gz or XML that is not well-formed, is told likewise, and the files behind it are read. With `positions`, a " +
 			"file that is renamed, compressed or copied and truncated goes on, and one that holds something else is read from its beginning.",
 		Out: []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record; with format = \"text\" a text"}},
@@ -90,6 +90,9 @@ func (o Options) Validate() error {
 	return nil
 }
 
+// OwnFile is the file of positions.
+func (o Options) OwnFile() (option, path string) { return "positions", o.Positions }
+
 // waits reports whether a last line without an end is left until it has one.
 func (o Options) waits() bool {
 	if o.Unfinished == "" {
@@ -109,6 +112,8 @@ type stage struct {
 var (
 	_ pipeline.Source = (*stage)(nil)
 	_ pipeline.Porter = Options{}
+
+	_ pipeline.FileOwner = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
