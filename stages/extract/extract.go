@@ -12,8 +12,11 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/charsets"
+	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
 // Options of the stage.
@@ -31,7 +34,8 @@ func init() {
 			"class, and all addresses that links lead to, relative to what the page declares to be its base. Of JSON, `price = \"jq:.price\"` takes the value as it is (a number with all its digits); `rows = \"jq:.items[]\"` gives a record for each. A field for which there is nothing is null, or an empty list. Every record " +
 			"has the page's `url`. A page without a body (because it has not changed) gives none, as `without_body` counts; " +
 			"`incomplete` counts records without what is required. JSON that is broken goes to the port `errors`, or by `on_error` to the dead letters, with line and column, and is counted " +
-			"by `broken`: the values before the break give records all the same.",
+			"by `broken`: the values before the break give records all the same. `invalid_text` counts documents of JSON with bytes that are not UTF-8, or halves of " +
+			"surrogate pairs, in whose place a record has U+FFFD.",
 		In:      pipeline.Kinds(pipeline.KindOf[*webrace.Document]()),
 		Needs:   []pipeline.Part{webrace.PartBody},
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "a record"}},
@@ -146,6 +150,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 			return err
 		}
 	}
+	if isInvalid(d) {
+		s.env.Counter("invalid_text").Add(1)
+	}
 	rows := []selection.Found{{}}
 	if s.rows != nil {
 		if rows, err = search.Find(s.rows, selection.Found{}); err != nil {
@@ -166,6 +173,22 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		}
 	}
 	return nil
+}
+
+// isInvalid reports whether a document of JSON has bytes that are not UTF-8, or halves of surrogate pairs, for which its
+// values have U+FFFD.
+func isInvalid(d *webrace.Document) bool {
+	if !formats.IsJSON(d.MediaType) {
+		return false
+	}
+	text := d.Body
+	if d.Charset != "" && !strings.EqualFold(d.Charset, "utf-8") {
+		var err error
+		if text, _, err = charsets.ToUTF8(d.Body, d.MediaType+"; charset="+d.Charset); err != nil {
+			return false
+		}
+	}
+	return recordjson.IsInvalidText(text)
 }
 
 func recordOf(fields []field, d *webrace.Document, search *selection.Search, row selection.Found) (pipeline.Record, error) {

@@ -250,6 +250,21 @@ func TestBrokenJSONIsRejected(t *testing.T) {
 	}
 }
 
+func TestInvalidTextOfJSONIsCounted(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int64{`{"a": "\ud800"}`: 1, `{"a": "\ud83d\ude00"}`: 0, "{\"a\": \"\xff\"}": 1, `{"a": "\\ud800"}`: 0} {
+		d := page(body)
+		d.MediaType = "application/json"
+		r := try(t, Options{Fields: map[string]string{"a": "jq:.a"}}, d)
+		if len(r.Out[""]) != 1 || r.Counters["invalid_text"] != want {
+			t.Errorf("%q: %v, counters %v", body, r.Out[""], r.Counters)
+		}
+	}
+	if r := try(t, Options{Fields: map[string]string{"a": "css:p"}}, page("<p>\xff")); r.Counters["invalid_text"] != 0 {
+		t.Errorf("a page: %v", r.Counters)
+	}
+}
+
 func TestHostileJQFailsItsDocumentAndIsNamed(t *testing.T) {
 	t.Parallel()
 	d := &webrace.Document{URL: "http://a.example/api", Outcome: webrace.Fetched, MediaType: "application/json", Body: []byte("{}"), Charset: "utf-8"}
