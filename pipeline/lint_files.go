@@ -7,8 +7,8 @@ import (
 	"github.com/webrace/webrace/pipeline/finding"
 )
 
-// FileOwner is implemented by option structs (by value) of a stage that keeps a file which no other may have, such as one
-// of positions: lint refuses it to two stages of a pipeline. The path is empty if there is none.
+// FileOwner is implemented by option structs (by value) of a stage that keeps a file which no other may have, such as
+// one of positions: lint refuses it to two stages of a pipeline. The path is empty if there is none.
 type FileOwner interface{ OwnFile() (option, path string) }
 
 // checkFiles reports stages that would overwrite what another keeps.

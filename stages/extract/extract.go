@@ -175,8 +175,8 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return nil
 }
 
-// isInvalid reports whether a document of JSON has bytes that are not UTF-8, or halves of surrogate pairs, for which its
-// values have U+FFFD.
+// isInvalid reports whether a document of JSON has bytes that are not UTF-8, or halves of surrogate pairs, for which
+// its values have U+FFFD.
 func isInvalid(d *webrace.Document) bool {
 	if !formats.IsJSON(d.MediaType) {
 		return false
