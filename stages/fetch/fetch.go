@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -169,6 +170,7 @@ type stage struct {
 	warned       *httpclient.WarnOnce
 	announced    *httpclient.WarnOnce // sitemaps of hosts, to crawls
 	limiter      *hostLimiter
+	turns        *addressTurns // nil: names share none
 	subresources *loadingcache.Cache[*httpclient.Subresource]
 	jars         *credentials.Jars
 	cookiesSent  *sentCookies
@@ -197,7 +199,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	}
 	limiter := newHostLimiter()
 	limiter.shared.Store(o.PerHost > 1) // what was handed out at once is still asked for one by one
-	return &stage{
+	s := &stage{
 		options: o, env: env, guard: guard, media: media, client: client,
 		robots:       newRobotsTxts(client, o.UserAgent, env.Counter("robots_fetched")),
 		circuits:     newCircuits(o.PolitenessOptions),
@@ -209,7 +211,11 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 		cookiesSent:  newSentCookies(),
 		broker:       sync.OnceValues(func() (*credentials.Broker, error) { return openBroker(o, env) }),
 		requests:     sync.OnceValues(func() (httprequest.Source, error) { return openRequests(env) }),
-	}, nil
+	}
+	if o.PerAddress {
+		s.turns = newAddressTurns(o.PolitenessOptions)
+	}
+	return s, nil
 }
 
 // Check finds out whether what stands between the stage and the hosts is there. No host is asked for anything.
@@ -271,6 +277,10 @@ type exchange struct {
 	began      time.Time
 	crawlDelay time.Duration // that the host's robots.txt asks for
 
+	address   netip.Addr   // of the host, if names share their turns
+	turn      *addressTurn // at it; nil before it is taken, and after it has ended
+	turnBegan time.Time
+
 	grant        *credentials.Grant            // nil without credentials
 	lent         map[string]*credentials.Grant // further secrets that the request names
 	unauthorized string                        // why the answer says that they do not do
@@ -280,8 +290,14 @@ type exchange struct {
 	setsCookies  bool                          // the answer does
 }
 
-// ask makes the request, if robots.txt allows it and the host has a slot for it.
+// ask makes the request, if it is the host's turn, robots.txt allows it and the host has a slot for it.
 func (x *exchange) ask(ctx context.Context, out pipeline.Emitter) error {
+	if !x.isForbidden() {
+		if err := x.takeTurn(ctx); err != nil {
+			return x.requeue(err)
+		}
+		defer x.endTurn(webrace.HostReport{}) // if nothing else did
+	}
 	var policy robotsPolicy
 	if x.options.Robots {
 		var err error
@@ -348,5 +364,8 @@ func (x *exchange) once(ctx context.Context) (*httpclient.Response, error) {
 	x.sent = fields.Get("Cookie")
 	answer, err := x.client.Get(ctx, x.target, fields, int(x.options.MaxBody))
 	x.endSlot(slot, answer, err, began, x.crawlDelay)
+	if err == nil && x.turns != nil {
+		x.turns.note(x.target.Host, answer.Origin)
+	}
 	return answer, err
 }

@@ -28,6 +28,7 @@ func local() Options {
 	o := defaults
 	o.AllowNetworks = []string{"loopback"}
 	o.Robots = false
+	o.PerAddress = false // names are looked up when they are connected to, and no sooner
 	return o
 }
 

@@ -185,6 +185,7 @@ func (x *exchange) end(a *httpclient.Response, failure string, more func(*webrac
 
 // release tells the queue that the host is free, and how it wants to be treated.
 func (x *exchange) release(report webrace.HostReport) {
+	x.endTurn(report)
 	report.URL, report.Secret = x.req.URL, x.req.Secret
 	x.it.Release(report)
 }

@@ -16,7 +16,8 @@ type PolitenessOptions struct {
 	Delay         pipeline.Duration `toml:"delay" doc:"the least pause of a public host after each answer"`
 	AdaptiveDelay float64           `toml:"adaptive_delay" doc:"a public host rests so many times as long as it took to answer, if that is more than the delay; 0 leaves it at the delay"`
 	PerHost       int               `toml:"per_host" doc:"requests in flight to a public host"`
-	DelayAdmitted bool              `toml:"delay_admitted" doc:"treat the hosts that allow_networks admits like public ones: delay, adaptive_delay and per_host hold for them, too"`
+	PerAddress    bool              `toml:"per_address" doc:"names that share an address share its turn: per_host and the pauses hold for all of them together. A CDN has many names at one address; a crawl of thousands of those goes faster without"`
+	DelayAdmitted bool              `toml:"delay_admitted" doc:"treat the hosts that allow_networks admits like public ones: delay, adaptive_delay, per_host and per_address hold for them, too"`
 	MaxCrawlDelay pipeline.Duration `toml:"max_crawl_delay" doc:"the longest Crawl-delay of a robots.txt that is kept; a longer one is reported and cut to this"`
 	MaxRetryAfter pipeline.Duration `toml:"max_retry_after" doc:"the longest Retry-After that is kept"`
 
@@ -32,6 +33,7 @@ var defaultPoliteness = PolitenessOptions{
 	Delay:           pipeline.Duration(time.Second),
 	AdaptiveDelay:   1,
 	PerHost:         1,
+	PerAddress:      true,
 	MaxCrawlDelay:   pipeline.Duration(time.Minute),
 	MaxRetryAfter:   pipeline.Duration(time.Hour),
 	Retry:           []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout},

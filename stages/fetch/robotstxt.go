@@ -49,6 +49,19 @@ func (s *stage) robotsPolicy(ctx context.Context, t httpclient.Target) (robotsPo
 	return p, nil
 }
 
+// isForbidden reports whether it is known that robots.txt forbids the request, so that nobody is asked.
+func (x *exchange) isForbidden() bool {
+	if !x.options.Robots {
+		return false
+	}
+	known, until, ok := x.robots.cache.Peek(x.target.Origin())
+	if !ok || time.Now().After(until) {
+		return false
+	}
+	allowed, _ := known.allows(x.target.Path)
+	return !allowed
+}
+
 // await waits for the end of the host's rest, unless that takes longer than patience lasts.
 func (p robotsPolicy) await(ctx context.Context) error {
 	switch wait := time.Until(p.rest); {

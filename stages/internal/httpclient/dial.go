@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -113,6 +114,19 @@ func untilThereIsADescriptor(ctx context.Context, connect func() (net.Conn, erro
 
 // pauseWithoutDescriptor is how long a connect waits that found no descriptor.
 const pauseWithoutDescriptor = 50 * time.Millisecond
+
+// Address returns the address by which the host of a target is known; the zero one if it is not found. Of several it is
+// the least, whichever is connected to, so that names which have the same ones share it.
+func (c *Client) Address(ctx context.Context, t Target) netip.Addr {
+	host, _ := t.hostPort()
+	ctx, end := c.dialer.within(ctx)
+	defer end()
+	addrs, err := c.dialer.names.resolve(ctx, host)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return slices.MinFunc(addrs, netip.Addr.Compare)
+}
 
 // tryEach tries addresses one after the other, each for its share of the time.
 func (d *dialer) tryEach(ctx context.Context, addrs []netip.Addr, dial func(context.Context, netip.Addr) (net.Conn, error)) (net.Conn, error) {
