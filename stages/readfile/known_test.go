@@ -277,6 +277,35 @@ func TestPositionsThatAreDamagedArePutAside(t *testing.T) {
 	}
 }
 
+// A process that was killed when it had dealt with a first line knows the file by what it was about to read as well.
+func TestReplacedAfterAKillBehindTheFirstLine(t *testing.T) {
+	dir := t.TempDir()
+	o := with(func(o *Options) {
+		o.Paths, o.Positions = []string{filepath.Join(dir, "in")}, filepath.Join(dir, "positions")
+	})
+	write(t, o.Paths[0], "name\n1\n2\n")
+	try(t, o)
+	text, err := os.ReadFile(o.Positions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s saved
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Files[0].mark, s.Files[0].Whole = mark{5, sumOf("name\n"), 1, 1}, state{}
+	if text, err = json.Marshal(s); err != nil {
+		t.Fatal(err)
+	}
+	for content, want := range map[string]string{"name\n1\n2\n": "1 2", "name\n3\n4\n": "name 3 4", "name\n": "name"} {
+		write(t, o.Positions, string(text))
+		write(t, o.Paths[0], content)
+		if got := strings.Join(texts(try(t, o).Out[""]), " "); got != want {
+			t.Errorf("of %q %q came, want %q", content, got, want)
+		}
+	}
+}
+
 // What earlier releases have written: a path, a hash of the first line, and how many entries have been dealt with.
 func TestPositionsOfTheEarlierFormatGoOn(t *testing.T) {
 	const hash = "6b86b273ff34fce1" // of "1"

@@ -60,7 +60,7 @@ type state struct {
 	Modified time.Time `json:"modified"`
 }
 
-// beginning is what a file is recognized by until something of it has been dealt with.
+// beginning is what a file is recognized by until more of it has been dealt with.
 type beginning struct {
 	Offset int64  `json:"offset"`
 	Sum    uint32 `json:"sum"`
@@ -68,7 +68,7 @@ type beginning struct {
 
 // fingerprint is what a file is recognized by.
 func (k *known) fingerprint() mark {
-	if k.read.Offset == 0 {
+	if k.read.Offset < k.Begins.Offset {
 		return mark{Offset: k.Begins.Offset, Sum: k.Begins.Sum}
 	}
 	return k.read

@@ -226,10 +226,9 @@ func (s *stage) goTo(t *target, from start, file *os.File, o *opened) (*content,
 	switch {
 	case !from.known:
 		return c, nil
+	case from.at.Offset < from.begins.Offset && !c.begins(from.begins):
+		return nil, errReplaced
 	case from.at.Records == 0 && from.at.Lines == 0: // nothing that matters has been read of it
-		if !c.begins(from.begins) {
-			return nil, errReplaced
-		}
 		o.skip = s.positions.earlierOf(t.path, c)
 		return c, nil
 	case isXML: // whose elements have to be known from the root on

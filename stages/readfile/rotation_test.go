@@ -392,9 +392,9 @@ func (w *world) pass(things int) {
 // TestFollowingInRandomSchedules is the same while the process is reading: programs go on before it has seen what they
 // did.
 func TestFollowingInRandomSchedules(t *testing.T) {
-	schedules := 100
+	schedules := 40
 	if testing.Short() {
-		schedules = 20
+		schedules = 10
 	}
 	for seed := range schedules {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
