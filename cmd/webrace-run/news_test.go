@@ -45,9 +45,13 @@ func testNews(t *testing.T, kill bool) {
 			}
 			room.situations = append(room.situations, s)
 			t.Parallel()
-			room.play.Do(func() { room.played, room.err = playNews(room.situations, room.set, kill, t.TempDir()) })
+			room.play.Do(func() {
+				if room.played, room.err = playNews(room.situations, room.set, kill, t.TempDir()); room.err != nil {
+					t.Fatal(room.err)
+				}
+			})
 			if room.err != nil {
-				t.Fatalf("the rounds of the scenarios with these options were not played to their end: %v", room.err)
+				t.Fatal("not played to the end, as another scenario of this process says")
 			}
 			s.judge(t, room.played[s.name], kill)
 		})

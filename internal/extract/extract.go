@@ -32,8 +32,8 @@ import (
 // Revision counts the changes of what is taken for the text of a document whose bytes are the same. What was
 // remembered of texts of an earlier revision is not compared with those of a later one: no page has changed by it.
 // At 1, what is in noscript is text, and ampersands in XML that begin no reference are themselves; at 2, entries
-// of lists are compared as wholes, lines of plain text that are records are blocks, and what looks the same is the
-// same.
+// of lists are compared as wholes, lines of plain text that are records are blocks, what looks the same is the same,
+// and JSON that is sent as a page or as plain text is JSON.
 const Revision = 2
 
 // DefaultMaxLinks is how many different links a document may have if [Options] does not say.
@@ -158,8 +158,7 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 	if err != nil {
 		return nil, fmt.Errorf("extract document: %w", err)
 	}
-	sniffed := mediatype.Of(contentType) == ""
-	if sniffed {
+	if mediatype.Of(contentType) == "" {
 		contentType = http.DetectContentType(body)
 		contentType, _, _ = strings.Cut(contentType, ";") // its charset is a guess, and ours is better
 	}
@@ -182,8 +181,8 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 		return r, nil
 	}
 	reader := readers[r.MediaType]
-	if reader == nil {
-		if f := formats.Of(r.MediaType, sniffed, url, body); f != formats.None {
+	if reader == nil || r.MediaType == "text/html" {
+		if f := formats.Of(r.MediaType, url, body); f != formats.None {
 			x := begin(r, base, opts)
 			defer x.release()
 			if err := x.document(ctx, f, body, contentType); err != nil || ctx.Err() != nil {

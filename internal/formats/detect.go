@@ -80,9 +80,10 @@ var generic = map[string]bool{
 var oldOffice = map[string]bool{"application/msword": true, "application/vnd.ms-excel": true, "application/vnd.ms-office": true}
 
 // Of returns the format of a document: that of its media type; what an archive holds, whatever archive it is said to
-// be; and by the ending of the URL's path what is said to be plain text, or nothing in particular. Sniffed says that no
-// type was sent, and the media type is a guess: then JSON is known by its content as well.
-func Of(mediaType string, sniffed bool, address string, body []byte) Format {
+// be; and by the ending of the URL's path what is said to be plain text, or nothing in particular. Of what has no such
+// ending, and of what is said to be a page, JSON is known by its content: many servers send it as what they send
+// everything as.
+func Of(mediaType, address string, body []byte) Format {
 	f := byMediaType[mediaType]
 	switch {
 	case f == None && strings.HasSuffix(mediaType, "+json"):
@@ -96,6 +97,8 @@ func Of(mediaType string, sniffed bool, address string, body []byte) Format {
 		}
 	case f != None:
 		return f
+	case mediaType == "text/html" && isJSON(body):
+		return JSON
 	case mediaType != "text/plain":
 		return None
 	}
@@ -105,7 +108,7 @@ func Of(mediaType string, sniffed bool, address string, body []byte) Format {
 		return None
 	case f == JSON && !beginsJSON(body):
 		return None
-	case f == None && sniffed && beginsJSON(body) && json.Valid(body):
+	case f == None && isJSON(body):
 		return JSON
 	}
 	return f
@@ -125,9 +128,15 @@ func byName(address string) Format {
 }
 
 func beginsJSON(body []byte) bool {
-	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\ufeff")), space)
+	body = bytes.TrimLeft(withoutMark(body), space)
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
 }
+
+// isJSON says whether a body is an object or a list of JSON, as a whole.
+func isJSON(body []byte) bool { return beginsJSON(body) && json.Valid(withoutMark(body)) }
+
+// withoutMark is a text in UTF-8 without the byte order mark that it may begin with.
+func withoutMark(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\ufeff")) }
 
 var zipMagic = []byte("PK\x03\x04")
 

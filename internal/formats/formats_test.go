@@ -137,7 +137,7 @@ func TestFormatsOfArchives(t *testing.T) {
 		{"a date of xlsx", XLSX, datedXLSX(t), "", "# Sheet1\nA: 2017-02-05; B: 1.5", nil},
 	} {
 		for _, mediaType := range []string{c.format.MediaType(), "application/zip", "application/octet-stream", "application/vnd.ms-excel"} {
-			if got := Of(mediaType, false, "http://a.example/x", c.body); got != c.format {
+			if got := Of(mediaType, "http://a.example/x", c.body); got != c.format {
 				t.Errorf("%s as %s: format %d", c.name, mediaType, got)
 			}
 		}
@@ -173,18 +173,33 @@ func TestFormatsAreKnownByTypeNameAndContent(t *testing.T) {
 	}{
 		{"application/json", "http://a/x", "{}", JSON}, {"application/ld+json", "http://a/x", "{}", JSON}, {"application/x-ndjson", "http://a/x", "{}", JSONLines},
 		{"text/csv", "http://a/x.json", "a", CSV}, {"text/plain", "http://a/x.csv?y=1", "a", CSV}, {"text/plain", "http://a/README.MD", "a", Markdown},
-		{"text/plain", "http://a/x.json", " [1]", JSON}, {"text/plain", "http://a/x.json", "No such file", None}, {"text/plain", "http://a/x", "{}", None},
+		{"text/plain", "http://a/x.json", " [1]", JSON}, {"text/plain", "http://a/x.json", "No such file", None}, {"text/plain", "http://a/x", "{}", JSON},
 		{"text/plain", "http://a/x.txt", "a", None}, {"text/html", "http://a/x.md", "a", None}, {"application/octet-stream", "http://a/x.tsv", "a", TSV},
 		{"application/octet-stream", "http://a/x.csv", "a\x00b", None}, {"application/zip", "http://a/x.zip", string(testutil.Zip("a.txt", "a")), None},
 		{"application/epub+zip", "http://a/x", "<html>", EPUB}, {"image/png", "http://a/x.json", "{}", None},
 		{DOCX.MediaType(), "http://a/x", string(testutil.XLSX("S")), XLSX},
 	} {
-		if got := Of(c.mediaType, false, c.url, []byte(c.body)); got != c.want {
+		if got := Of(c.mediaType, c.url, []byte(c.body)); got != c.want {
 			t.Errorf("%s %s: format %d, want %d", c.mediaType, c.url, got, c.want)
 		}
 	}
-	if Of("text/plain", true, "http://a/x", []byte(` {"a":1}`)) != JSON || Of("text/plain", true, "http://a/x", []byte(`{"a":1`)) != None {
-		t.Error("JSON without a type is not known by its content alone")
+}
+
+// What programs answer with is often sent as a page, or as plain text. It is JSON if all of it is an object or a list;
+// a log that begins with a bracket is none, nor is a number.
+func TestJSONIsKnownByItsContent(t *testing.T) {
+	t.Parallel()
+	for _, mediaType := range []string{"text/html", "text/plain", "application/octet-stream"} {
+		for body, want := range map[string]Format{
+			` {"a":1}` + "\n": JSON, "\ufeff[]": JSON, `{"a":1`: None, `{"a":1} <p>`: None, "[08:00] started": None, "12": None, `"a"`: None, "": None,
+		} {
+			if got := Of(mediaType, "http://a/x", []byte(body)); got != want {
+				t.Errorf("%s %q: format %d, want %d", mediaType, body, got, want)
+			}
+		}
+	}
+	if got := Of("text/plain", "http://a/x.md", []byte("[1]")); got != Markdown {
+		t.Errorf("what is called Markdown is of format %d", got)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestFormatsOfRealFilesHaveTheWordsOfLibreOffice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Read(t.Context(), Of("application/zip", false, "", body), body, nil)
+		d := Read(t.Context(), Of("application/zip", "", body), body, nil)
 		check(t, d, Default)
 		missing, more := bagDifference(exported, wordsOf(d, webrace.FieldBody, webrace.FieldHeading))
 		inHeads := wordsOf(d, webrace.FieldNavigation)

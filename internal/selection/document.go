@@ -47,7 +47,7 @@ type Document struct {
 // media type, and its text. The body is not changed, and must not be while the document is in use.
 func Open(url string, body []byte, mediaType, charset string, text *webrace.Text) *Document {
 	d := &Document{url: url, body: body, mediaType: mediaType, contentType: mediaType, text: text}
-	if d.markdown = formats.Of(mediaType, false, "", nil) == formats.Markdown; d.markdown {
+	if d.markdown = formats.Of(mediaType, "", nil) == formats.Markdown; d.markdown {
 		d.mediaType = "text/html"
 	}
 	if charset != "" {

@@ -134,7 +134,7 @@ func (d *Document) jsonValues() ([]any, error) {
 		}
 		d.values = append(d.values, inNormalForm(value))
 	}
-	d.numbered = len(d.values) > 1 || formats.Of(d.mediaType, false, "", nil) == formats.JSONLines
+	d.numbered = len(d.values) > 1 || formats.Of(d.mediaType, "", nil) == formats.JSONLines
 	d.json = text
 	return d.values, nil
 }
@@ -211,7 +211,7 @@ func (w *work) json(d *Document, values []any) *webrace.Text {
 		chosen = nil
 	}
 	w.budget.Spend(len(d.json) / renderedBytes)
-	text := formats.Part(formats.Of(d.mediaType, false, "", nil), d.json, chosen, part.ignored)
+	text := formats.Part(formats.Of(d.mediaType, "", nil), d.json, chosen, part.ignored)
 	for _, block := range part.computed {
 		w.budget.Spend(len(block) / renderedBytes)
 		block = strings.ReplaceAll(strings.ToValidUTF8(block, "\ufffd"), "\x00", "")
