@@ -267,8 +267,8 @@ func (f Field) String() string {
 type Text struct {
 	Bytes   []byte
 	Blocks  []Block
-	Entries []uint64 // of lists: by what each is known in other versions; those that are known by their content alone have the same
-	Cut     bool     // a limit left out what is behind it: that may have more
+	Entries []Entry // of lists
+	Cut     bool    // a limit left out what is behind it: that may have more
 }
 
 // Block is the bytes Start to End of a text, all of one field.
@@ -281,6 +281,12 @@ type Block struct {
 	Skip       uint16 // how many bytes at its beginning say only where it stands, such as the path of a leaf: they are not compared
 	Field      Field
 	Aside      bool // it is never new: a date of building, a counter of comments, what a feed says of itself
+}
+
+// Entry is by what an entry of a list is known in other versions, as hashes.
+type Entry struct {
+	Name uint64 // its list, and its id, key or link; of those that are known by their content alone it is the same
+	Link uint64 // of an entry of a feed: its link, or else its name, since some give their entries other names each time; 0 for none
 }
 
 // Slice returns the bytes of block b.

@@ -2,6 +2,7 @@
 package entries
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/cespare/xxhash/v2"
@@ -13,7 +14,20 @@ import (
 // entries that it has within it. It is known by the list that it is of and by what it calls itself there: an id, a
 // key, an address. One without a name is known by its content alone.
 func Mark(t *webrace.Text, from int, list, name string) {
-	id, own := xxhash.Sum64String(list+"\x00"+name), int32(len(t.Entries)+1)
+	mark(t, from, webrace.Entry{Name: xxhash.Sum64String(list + "\x00" + name)}, name != "")
+}
+
+// MarkPublished is Mark of an entry of a feed, which may have a link besides its name.
+func MarkPublished(t *webrace.Text, from int, name, link string) {
+	e := webrace.Entry{Name: xxhash.Sum64String("\x00" + name)}
+	if by := cmp.Or(link, name); by != "" {
+		e.Link = xxhash.Sum64String("\x00" + by)
+	}
+	mark(t, from, e, name != "")
+}
+
+func mark(t *webrace.Text, from int, e webrace.Entry, named bool) {
+	own := int32(len(t.Entries) + 1)
 	within := own // the first entry within it
 	for i := from; i < len(t.Blocks); i++ {
 		if b := &t.Blocks[i]; b.Entry == 0 {
@@ -22,12 +36,12 @@ func Mark(t *webrace.Text, from int, list, name string) {
 			within = min(within, b.Entry)
 		}
 	}
-	if name != "" {
+	if named {
 		for i := within; i < own; i++ {
-			t.Entries[i-1] = combine(id, t.Entries[i-1])
+			t.Entries[i-1].Name = combine(e.Name, t.Entries[i-1].Name)
 		}
 	}
-	t.Entries = append(t.Entries, id)
+	t.Entries = append(t.Entries, e)
 }
 
 func combine(a, b uint64) uint64 {

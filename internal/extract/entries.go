@@ -13,6 +13,7 @@ type feedList struct {
 	from   int  // its first block
 	name   string
 	rank   rank // of the name
+	link   string
 	source bool // what is said is that of the feed which the entry was taken from
 }
 
@@ -30,13 +31,20 @@ const (
 func (x *extraction) begin() {
 	x.end()
 	x.list.isList, x.list.open = true, true
-	x.list.from, x.list.name, x.list.rank = len(x.text.Blocks), "", unnamed
+	x.list.from, x.list.name, x.list.rank, x.list.link = len(x.text.Blocks), "", unnamed, ""
 }
 
 // named takes note of what the entry at hand calls itself. Of two names of a kind, the first counts.
 func (x *extraction) named(by rank, name string) {
 	l := &x.list
-	if name = strings.TrimSpace(name); l.open && !l.source && name != "" && by < l.rank {
+	name = strings.TrimSpace(name)
+	if !l.open || l.source || name == "" {
+		return
+	}
+	if by == byLink && l.link == "" {
+		l.link = name
+	}
+	if by < l.rank {
 		l.name, l.rank = name, by
 	}
 }
@@ -44,7 +52,7 @@ func (x *extraction) named(by rank, name string) {
 // end ends the entry that is open, if there is one.
 func (x *extraction) end() {
 	if x.list.open {
-		entries.Mark(&x.text, x.list.from, "", x.list.name)
+		entries.MarkPublished(&x.text, x.list.from, x.list.name, x.list.link)
 	}
 	x.list.open, x.list.source = false, false
 }

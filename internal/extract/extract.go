@@ -332,7 +332,7 @@ func (x *extraction) take(t *webrace.Text) {
 		Blocks: append([]webrace.Block(nil), t.Blocks...),
 		Cut:    t.Cut,
 
-		Entries: append([]uint64(nil), t.Entries...),
+		Entries: append([]webrace.Entry(nil), t.Entries...),
 	}
 }
 

@@ -32,6 +32,7 @@ func (w *writer) values(body []byte, numbered bool) { w.valuesOf(body, numbered,
 func (w *writer) valuesOf(body []byte, numbered bool, keep *part) {
 	d := Decoder(body)
 	j := &jsonReader{writer: w, numbered: numbered, keep: keep}
+	defer j.endEntries()
 	for {
 		token, err := d.Token()
 		if err != nil {
@@ -107,6 +108,10 @@ type jsonLevel struct {
 	index int // of the next element of a list, or how many keys an object had
 	keyed bool
 	fate  fate
+
+	key   string     // of an object: that of its value at hand
+	skip  int        // how much of the path says only where in lists it is
+	entry *jsonEntry // nil if it is no element of a list
 }
 
 // token handles a token, and reports whether there is place for more.
@@ -124,7 +129,7 @@ func (j *jsonReader) token(token json.Token) bool {
 	if top != nil && !top.list && !top.keyed && !isDelim {
 		key, _ := token.(string)
 		j.path = appendKey(j.path[:top.path], key)
-		top.keyed = true
+		top.keyed, top.key = true, key
 		return true
 	}
 	if isDelim && (delim == '}' || delim == ']') {
@@ -173,33 +178,41 @@ func appendIndex(path []byte, index int) []byte {
 }
 
 func (j *jsonReader) open(delim json.Delim) {
-	j.levels = append(j.levels, jsonLevel{list: delim == '[', path: len(j.path), fate: j.fate})
+	l := jsonLevel{list: delim == '[', path: len(j.path), fate: j.fate, skip: j.skip()}
+	if !l.list && j.inList() {
+		l.entry = &jsonEntry{from: len(j.Text.Blocks), list: j.listName(), rank: len(names)}
+	}
+	j.levels = append(j.levels, l)
 }
 
 // close ends an object or list; one that is empty is a leaf.
-func (j *jsonReader) close(delim json.Delim) bool {
+func (j *jsonReader) close(delim json.Delim) (more bool) {
 	top := *j.top()
 	j.levels = j.levels[:len(j.levels)-1]
-	if top.index > 0 {
-		return true
+	more = true
+	if j.path, j.fate = j.path[:top.path], top.fate; top.index == 0 {
+		more = j.write(string(rune(delim-2)) + string(rune(delim)))
 	}
-	j.path, j.fate = j.path[:top.path], top.fate
-	if delim == ']' {
-		return j.write("[]")
+	if top.entry != nil {
+		top.entry.mark(&j.Text)
 	}
-	return j.write("{}")
+	return more
 }
 
 func (j *jsonReader) leaf(token json.Token) bool {
+	value := "null"
 	switch v := token.(type) {
 	case string:
-		return j.write(v)
+		value = v
 	case json.Number:
-		return j.write(v.String())
+		value = v.String()
 	case bool:
-		return j.write(strconv.FormatBool(v))
+		value = strconv.FormatBool(v)
 	}
-	return j.write("null")
+	if token != nil {
+		j.name(value)
+	}
+	return j.write(value)
 }
 
 func (j *jsonReader) write(value string) bool {
@@ -207,7 +220,12 @@ func (j *jsonReader) write(value string) bool {
 		return true
 	}
 	j.text = append(j.text[:0], Leaf(string(j.path), value)...)
-	return j.block(j.text, webrace.FieldBody)
+	if n := len(j.Text.Blocks); !j.block(j.text, webrace.FieldBody) {
+		return false
+	} else if n < len(j.Text.Blocks) {
+		j.place(&j.Text.Blocks[n], value)
+	}
+	return true
 }
 
 // Leaf returns how a leaf of JSON is written: its path, and its value behind a colon.

@@ -15,8 +15,8 @@ import (
 // new. A nil baseline remembers nothing. It is never changed in place.
 //
 // It is an ascending list with one number for each distinct block: the upper 61 bits of the XXH64 hash of
-// its text in normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was last
-// seen, 0 to 7. It has at most 16,384 numbers. The blocks of a page after the 8,191st are remembered as if
+// its text in normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was
+// last seen, 0 to 7. It has at most 16,384 numbers. The blocks of a page after the 8,191st are remembered as if
 // they were one. An entry of a list is one block here, and so are its blocks.
 type Baseline []uint64
 
@@ -105,9 +105,15 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 	defer comparisons.Put(c)
 	c.start(b.last(versions))
 	found := Comparison{Next: b, ages: make([]uint8, len(text.Blocks)), cut: c.cut()}
-	for i, hash := range c.hashBlocks(text) {
-		found.ages[i] = empty
-		if hash != 0 {
+	hashes := c.hashBlocks(text)
+	c.findEntries()
+	for i, hash := range hashes {
+		switch entry := text.Blocks[i].Entry; {
+		case entry != 0:
+			found.ages[i] = c.entries[entry-1].age
+		case hash == 0:
+			found.ages[i] = empty
+		default:
 			found.ages[i] = c.age(hash)
 		}
 	}
@@ -132,7 +138,9 @@ type comparison struct {
 	hashes  []uint64
 	clean   []byte
 
+	tail    uint64     // the hash of what is beyond the most blocks
 	entries []entrySum // of the text
+	links   hashtable.Table
 }
 
 var comparisons = sync.Pool{New: func() any { return new(comparison) }}
@@ -240,8 +248,8 @@ func (b Baseline) last(versions int) Baseline {
 	return slices.DeleteFunc(slices.Clone(b), func(n uint64) bool { return n&ageMask >= uint64(versions) })
 }
 
-// hashBlocks returns a hash for each block, with the lower bits clear; 0 for blocks without text, and for what is never
-// new. All blocks of an entry have one hash, which their order makes no difference to.
+// hashBlocks returns a hash for each block, with the lower bits clear; 0 for blocks without text, and for what is
+// never new. All blocks of an entry have one hash, which their order makes no difference to.
 func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 	hashes := c.hashes[:0]
 	c.entries = append(c.entries[:0], make([]entrySum, len(text.Entries))...)
@@ -275,10 +283,10 @@ func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 		tail = c.hashEntries(text, hashes, tail)
 	}
 	if units >= mostBlocks {
-		rest := hashBlock(tail)
+		c.tail = hashBlock(tail)
 		for i, hash := range hashes {
 			if hash == inTail {
-				hashes[i] = rest
+				hashes[i] = c.tail
 			}
 		}
 	}
@@ -292,26 +300,70 @@ const inTail = ageMask + 1
 // entrySum is what was found of an entry.
 type entrySum struct {
 	sum  uint64 // of the hashes of its blocks
+	hash uint64 // of that and its name
+	link uint64 // of that and its link, if no other entry has the same; 0 for none
+	feed uint64 // of its link alone; 0 for none
 	met  bool   // it has blocks
 	tail bool
+	age  uint8
 }
 
 // hashEntries sets the hashes of the blocks of entries, and adds those entries to the tail that belong there.
 func (c *comparison) hashEntries(text *webrace.Text, hashes []uint64, tail []byte) []byte {
 	for i := range c.entries {
 		e := &c.entries[i]
-		both := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(c.clean[:0], text.Entries[i]), e.sum)
-		if c.clean, e.sum = both, hashBlock(both); e.tail {
+		both := c.withSum(text.Entries[i].Name, e.sum)
+		if e.hash = hashBlock(both); e.tail {
 			tail = append(tail, both...)
-			e.sum = inTail
+			e.hash = inTail
+		} else if link := text.Entries[i].Link; link != 0 && e.met {
+			e.link = hashBlock(c.withSum(link, e.sum))
+			e.feed = hashBlock(append(c.withSum(link, 0), "feed"...))
 		}
 	}
 	for i, block := range text.Blocks {
 		if block.Entry != 0 {
-			hashes[i] = c.entries[block.Entry-1].sum
+			hashes[i] = c.entries[block.Entry-1].hash
 		}
 	}
 	return tail
+}
+
+func (c *comparison) withSum(name, sum uint64) []byte {
+	c.clean = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(c.clean[:0], name), sum)
+	return c.clean
+}
+
+// findEntries takes note of the entries, and finds how many versions ago each was last seen: by its name or, where
+// that tells one from the others, by its link. An entry of a feed that was not there since, in whatever form, fell
+// out of the feed and comes back, as at its end when another is withdrawn: it is taken for one that was there all
+// the time.
+func (c *comparison) findEntries() {
+	c.links.Reset()
+	for i := range c.entries {
+		e := &c.entries[i]
+		if e.link == 0 {
+			continue
+		}
+		if first, had := c.links.GetOrSet(e.link, int32(i)); had {
+			e.link, c.entries[first].link = 0, 0
+		}
+	}
+	for i := range c.entries {
+		e := &c.entries[i]
+		if !e.met {
+			continue
+		}
+		if e.hash == inTail {
+			e.hash = c.tail
+		}
+		if e.age = c.age(e.hash); e.link != 0 {
+			e.age = min(e.age, c.age(e.link))
+		}
+		if e.feed != 0 && c.age(e.feed) == e.age && e.age < never {
+			e.age = 0
+		}
+	}
 }
 
 func hashBlock(clean []byte) uint64 { return max(xxhash.Sum64(clean)&^ageMask, 2*(ageMask+1)) }

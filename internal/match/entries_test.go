@@ -11,7 +11,7 @@ import (
 
 // thing is an entry of a list: by what it is known, and its fields.
 type thing struct {
-	id     uint64
+	webrace.Entry
 	fields []string
 }
 
@@ -27,7 +27,7 @@ func listOf(around []string, things []thing) *webrace.Text {
 		})
 	}
 	for i, thing := range things {
-		t.Entries = append(t.Entries, thing.id)
+		t.Entries = append(t.Entries, thing.Entry)
 		for _, field := range thing.fields {
 			write(fmt.Sprintf("[%d].", i), field, i+1, false)
 		}
@@ -38,32 +38,56 @@ func listOf(around []string, things []thing) *webrace.Text {
 }
 
 // TestOracleEntries changes lists at random, and holds that new are just the entries that none of the last
-// versions had: those are remembered as they are, without a hash.
+// versions had, without those that were not there since: versions are remembered as they are, without a hash.
 func TestOracleEntries(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 28))
 		versions := 1 + r.IntN(MostBaselineVersions)
-		var known [][]string // of each version the entries, and the blocks beside them
+		var known [][]string // of each version what its entries, and the blocks beside them, are known by
 		var baseline Baseline
 		var things []thing
 		for round := range 20 {
 			things = changeAtRandom(r, things)
 			text := listOf([]string{"a list", fmt.Sprint(r.IntN(4))}, things)
-			next, added := baseline.Remember(versions, text)
-			now := contentsOf(text)
+			found := baseline.Compare(text)
+			added := found.Added(versions)
+			now, links := contentsOf(text)
 			for i, content := range now {
-				want := content != "" && !slices.ContainsFunc(known[max(0, len(known)-versions):], func(v []string) bool { return slices.Contains(v, content) })
+				since := func(by string) int { // so many versions; as many as are remembered for ever
+					n := 0
+					for n < MostBaselineVersions && (n >= len(known) || by == "" || !slices.Contains(known[len(known)-1-n], by)) {
+						n++
+					}
+					return n
+				}
+				age := min(since(content), since(links[i]))
+				if entry := text.Blocks[i].Entry; entry > 0 && since(alone(text.Entries[entry-1])) == age && age < MostBaselineVersions {
+					age = 0
+				}
+				want := content != "" && age >= versions
 				if added[i] != want {
 					t.Fatalf("seed %d, round %d, of %d versions: block %d of %q is new: %v", seed, round, versions, i, text.Bytes, added[i])
 				}
 			}
-			if n := len(known); n == 0 || !sameSet(known[n-1], now) {
-				known = append(known, now)
+			all := slices.Concat(now, links)
+			for _, e := range text.Entries {
+				all = append(all, alone(e))
 			}
-			baseline = next
+			if n := len(known); n == 0 || !sameSet(known[n-1], all) {
+				known = append(known, all)
+			}
+			baseline = found.Next
 		}
 	}
+}
+
+// alone is what an entry of a feed is known by, whatever is in it; nothing of others.
+func alone(e webrace.Entry) string {
+	if e.Link == 0 {
+		return ""
+	}
+	return fmt.Sprint("feed ", e.Link)
 }
 
 // changeAtRandom inserts, removes, moves and edits entries.
@@ -73,12 +97,13 @@ func changeAtRandom(r *rand.Rand, things []thing) []thing {
 		i := r.IntN(len(things) + 1)
 		switch what := r.IntN(5); {
 		case what == 0 || len(things) == 0:
-			things = slices.Insert(things, i, thing{uint64(r.IntN(12)), []string{"name: x", fmt.Sprintf("price: %d", r.IntN(3))}})
+			things = slices.Insert(things, i, thing{webrace.Entry{Name: uint64(r.IntN(12)), Link: uint64(r.IntN(6) * 100)}, []string{"name: x", fmt.Sprintf("price: %d", r.IntN(3))}})
 		case what == 1:
 			things = slices.Delete(things, i%len(things), i%len(things)+1)
 		case what == 2:
 			r.Shuffle(len(things), func(i, j int) { things[i], things[j] = things[j], things[i] })
-		case what == 3: // the order of its fields
+		case what == 3: // its name, or the order of its fields
+			things[i%len(things)].Name = uint64(r.IntN(12))
 			fields := slices.Clone(things[i%len(things)].fields)
 			slices.Reverse(fields)
 			things[i%len(things)].fields = fields
@@ -89,25 +114,37 @@ func changeAtRandom(r *rand.Rand, things []thing) []thing {
 	return things
 }
 
-// contentsOf says of each block what it is compared by; nothing of one that makes nothing new.
-func contentsOf(t *webrace.Text) (all []string) {
+// contentsOf says of each block what it is compared by, nothing of one that makes nothing new; and of those of an
+// entry what they are known by, too, unless another entry is.
+func contentsOf(t *webrace.Text) (all, links []string) {
 	fields := make([][]string, len(t.Entries))
 	for _, b := range t.Blocks {
 		if b.Entry > 0 && !b.Aside {
 			fields[b.Entry-1] = append(fields[b.Entry-1], string(t.Bytes[b.Start+int32(b.Skip):b.End]))
 		}
 	}
+	byLink := make(map[string]int) // entries
+	link := func(i int) string {
+		return fmt.Sprint("link ", t.Entries[i].Link, slices.Sorted(slices.Values(fields[i])))
+	}
+	for i := range t.Entries {
+		byLink[link(i)]++
+	}
 	for _, b := range t.Blocks {
+		links = append(links, "")
+		if b.Entry > 0 && t.Entries[b.Entry-1].Link != 0 && byLink[link(int(b.Entry-1))] == 1 {
+			links[len(links)-1] = link(int(b.Entry - 1))
+		}
 		switch {
 		case b.Entry > 0:
-			all = append(all, fmt.Sprint(t.Entries[b.Entry-1], slices.Sorted(slices.Values(fields[b.Entry-1]))))
+			all = append(all, fmt.Sprint(t.Entries[b.Entry-1].Name, slices.Sorted(slices.Values(fields[b.Entry-1]))))
 		case b.Aside:
 			all = append(all, "")
 		default:
 			all = append(all, string(t.Bytes[b.Start:b.End]))
 		}
 	}
-	return all
+	return all, links
 }
 
 func sameSet(a, b []string) bool {

@@ -51,7 +51,7 @@ type links struct {
 	Anchors   []string    `json:"anchors,omitzero" part:"anchors" doc:"what each of the URLs is called where it is linked to; a list may end early"`
 	Text      *pageText   `json:"text,omitzero" part:"text" doc:"of the document that holds them, as its reader sees it"`
 	Blocks    pageBlocks  `json:"blocks,omitzero" part:"text" doc:"the parts of that text, as in a document"`
-	Entries   []hash      `json:"entries,omitzero" part:"text" doc:"the entries of lists in that text, as in a document"`
+	Entries   []entry     `json:"entries,omitzero" part:"text" doc:"the entries of lists in that text, as in a document"`
 }
 
 func encodeLinks(l *webrace.Links) (links, []byte) {
@@ -107,7 +107,7 @@ type document struct {
 	Title    string     `json:"title,omitzero" part:"text" doc:"of the document"`
 	Text     *pageText  `json:"text,omitzero" part:"text" doc:"what a reader sees"`
 	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation; of an entry of a list its number, from 1; skip, the bytes at its beginning that are not compared with other versions; aside, if it makes nothing new"`
-	Entries  []hash     `json:"entries,omitzero" part:"text" doc:"of the entries of lists in the text: by what each is known in other versions; those that are known by their content alone have the same"`
+	Entries  []entry    `json:"entries,omitzero" part:"text" doc:"of the entries of lists in the text: by what each is known in other versions, as hashes: name, and of entries of feeds link; those that are known by their content alone have the same name"`
 	Cut      bool       `json:"cut,omitzero" part:"text" doc:"a limit left out what is behind the text"`
 	Links    []string   `json:"links,omitzero" part:"links" doc:"absolute and normalized, each once, in document order"`
 
@@ -140,8 +140,8 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 	return h, d.Body
 }
 
-func encodeEntries(t *webrace.Text) []hash {
-	return convert(t.Entries, func(id uint64) hash { return hash(id) })
+func encodeEntries(t *webrace.Text) []entry {
+	return convert(t.Entries, func(e webrace.Entry) entry { return entry{hash(e.Name), hash(e.Link)} })
 }
 
 // ownDocument copies the bytes of a document, which belong to its request.
@@ -159,7 +159,7 @@ func sizeOfDocument(d *webrace.Document) int {
 	const header, block, link = 1 << 10, int(unsafe.Sizeof(webrace.Block{})), 64
 	size := header + cap(d.Body) + link*(len(d.Links)+len(d.Requested))
 	if d.Text != nil {
-		size += cap(d.Text.Bytes) + block*len(d.Text.Blocks) + 8*len(d.Text.Entries)
+		size += cap(d.Text.Bytes) + block*len(d.Text.Blocks) + 16*len(d.Text.Entries)
 	}
 	if d.Screenshot != nil {
 		size += cap(d.Screenshot.PNG)

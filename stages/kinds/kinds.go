@@ -113,6 +113,12 @@ type block struct {
 	Aside bool   `json:"aside,omitempty"`
 }
 
+// entry is by what an entry of a text is known.
+type entry struct {
+	Name hash `json:"name"`
+	Link hash `json:"link,omitempty"`
+}
+
 var fieldNames = map[string]webrace.Field{
 	"body": webrace.FieldBody, "title": webrace.FieldTitle, "heading": webrace.FieldHeading, "navigation": webrace.FieldNavigation,
 }
@@ -138,7 +144,7 @@ func (b *pageBlocks) UnmarshalJSON(text []byte) error {
 }
 
 // textOf joins a text and its blocks, which must lie within it: a stage may have changed either.
-func textOf(t *pageText, blocks pageBlocks, entries []hash) (*webrace.Text, error) {
+func textOf(t *pageText, blocks pageBlocks, entries []entry) (*webrace.Text, error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -150,7 +156,7 @@ func textOf(t *pageText, blocks pageBlocks, entries []hash) (*webrace.Text, erro
 			return nil, fmt.Errorf("block %d to %d does not lie in a text of %d bytes: where the text is changed, set blocks as well", b.Start, b.End, len(t.Bytes))
 		}
 	}
-	return &webrace.Text{Bytes: t.Bytes, Blocks: blocks, Entries: convert(entries, func(h hash) uint64 { return uint64(h) })}, nil
+	return &webrace.Text{Bytes: t.Bytes, Blocks: blocks, Entries: convert(entries, func(e entry) webrace.Entry { return webrace.Entry{Name: uint64(e.Name), Link: uint64(e.Link)} })}, nil
 }
 
 // convert applies f to each element; nil stays nil.

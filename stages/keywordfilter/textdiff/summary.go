@@ -19,8 +19,8 @@ const mostPaired = 32
 // Behind the last block that both have, nothing came since a text that was cut, and nothing went from one that is.
 //
 // Of the blocks that the old text has not, those count as new that added says, or all if it is nil. Without
-// an old text every such block is. An entry of a list comes, goes or changes as a whole: of one that changed it is said
-// which it is, and what went and came of it.
+// an old text every such block is. An entry of a list comes, goes or changes as a whole: of one that changed it is
+// said which it is, and what went and came of it.
 func Summary(old, now *webrace.Text, added []bool, size int) (summary string, changed bool) {
 	var pieces []piece
 	c := compare(old, now, added)
@@ -46,12 +46,12 @@ type comparison struct {
 
 func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	c.old, c.now = units(old), units(now)
-	before, after := setOf(keys(c.old)), setOf(keys(c.now))
+	before, after := known(c.old), known(c.now)
 	for _, u := range c.old {
-		c.went = append(c.went, u.key != "" && !after[u.key])
+		c.went = append(c.went, u.lacksIn(after))
 	}
 	for _, u := range c.now {
-		c.came = append(c.came, u.key != "" && !before[u.key] && (u.first >= len(added) || added[u.first]))
+		c.came = append(c.came, u.lacksIn(before) && (u.first >= len(added) || added[u.first]))
 	}
 	if old != nil && old.Cut {
 		clearBehind(c.came, c.now, before)
@@ -66,27 +66,30 @@ func compare(old, now *webrace.Text, added []bool) (c comparison) {
 // findAgain finds the entries that have changed: those that one entry of either text is known by.
 func (c *comparison) findAgain() {
 	c.again = make(map[int]int)
-	before, after := byID(c.old), byID(c.now)
-	for i, u := range c.now {
-		old, known := before[u.id]
-		if u.entry && c.came[i] && after[u.id] == i && known && old >= 0 && c.went[old] {
-			c.again[i] = old
-			c.came[i], c.went[old] = false, false
+	for _, by := range []func(*webrace.Entry) uint64{
+		func(e *webrace.Entry) uint64 { return e.Name }, func(e *webrace.Entry) uint64 { return e.Link },
+	} {
+		before, after := numbered(c.old, by), numbered(c.now, by)
+		for id, i := range after {
+			if old, known := before[id]; known && i >= 0 && old >= 0 && c.came[i] && c.went[old] {
+				c.again[i] = old
+				c.came[i], c.went[old] = false, false
+			}
 		}
 	}
 }
 
-// byID returns the number of the entry that is known by an id; -1 if there are several.
-func byID(all []unit) map[uint64]int {
+// numbered returns the numbers of the entries that are known by something; -1 where several are by the same.
+func numbered(all []unit, by func(*webrace.Entry) uint64) map[uint64]int {
 	numbers := make(map[uint64]int)
 	for i, u := range all {
-		if !u.entry {
+		if u.entry == nil || by(u.entry) == 0 {
 			continue
 		}
-		if _, twice := numbers[u.id]; twice {
-			numbers[u.id] = -1
+		if _, twice := numbers[by(u.entry)]; twice {
+			numbers[by(u.entry)] = -1
 		} else {
-			numbers[u.id] = i
+			numbers[by(u.entry)] = i
 		}
 	}
 	return numbers
@@ -100,6 +103,22 @@ func clearBehind(marks []bool, all []unit, other map[string]bool) {
 			return
 		}
 	}
+}
+
+// lacksIn reports whether a text does not have the unit, by what it has.
+func (u *unit) lacksIn(text map[string]bool) bool {
+	return u.key != "" && !text[u.key] && (u.link == "" || !text[u.link])
+}
+
+// known returns what units are known by.
+func known(all []unit) map[string]bool {
+	set := setOf(keys(all))
+	for _, u := range all {
+		if u.link != "" {
+			set[u.link] = true
+		}
+	}
+	return set
 }
 
 func keys(all []unit) []string {

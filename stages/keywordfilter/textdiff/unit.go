@@ -11,11 +11,11 @@ import (
 
 // unit is what of a text is new or gone as a whole: a block, or an entry of a list with all of its blocks.
 type unit struct {
-	text   string   // as it is shown
-	key    string   // by which it is the same as one of another text; empty for nothing
-	first  int      // the first of its blocks
-	entry  bool     // it is an entry
-	id     uint64   // of the entry
+	text   string // as it is shown
+	key    string // by which it is the same as one of another text; empty for nothing
+	first  int    // the first of its blocks
+	link   string // of an entry: by which it is the same, too, if no other entry has it
+	entry  *webrace.Entry
 	fields []string // of the entry: its blocks, but for those that stand aside
 	label  string   // which of these tells people which entry it is
 }
@@ -33,16 +33,27 @@ func units(t *webrace.Text) (all []unit) {
 			continue
 		}
 		if of[b.Entry-1] == 0 {
-			all = append(all, unit{first: i, entry: true, id: t.Entries[b.Entry-1]})
+			all = append(all, unit{first: i, entry: &t.Entries[b.Entry-1]})
 			of[b.Entry-1] = len(all)
 		}
 		if compared != "" {
 			all[of[b.Entry-1]-1].add(compared, b)
 		}
 	}
+	links := make(map[string]int)
 	for i := range all {
-		if u := &all[i]; u.entry {
-			u.key = "\x00" + strconv.FormatUint(u.id, 16) + "\x00" + strings.Join(slices.Sorted(slices.Values(Forms(u.fields))), "\x00")
+		if u := &all[i]; u.entry != nil {
+			content := "\x00" + strings.Join(slices.Sorted(slices.Values(Forms(u.fields))), "\x00")
+			u.key = "\x00" + strconv.FormatUint(u.entry.Name, 16) + content
+			if u.entry.Link != 0 {
+				u.link = "\x01" + strconv.FormatUint(u.entry.Link, 16) + content
+				links[u.link]++
+			}
+		}
+	}
+	for i := range all {
+		if links[all[i].link] > 1 {
+			all[i].link = ""
 		}
 	}
 	return all
