@@ -111,13 +111,13 @@ func (w *score) count(ctx context.Context, d *selection.Document, language strin
 	if when == nil {
 		return nil
 	}
-	number, found, err := when.Number(ctx, d, language, selection.NewBudget())
+	number, err := when.Number(ctx, d, language, selection.NewBudget())
 	if err != nil {
 		w.number, w.unmet = err.Error(), true
 		return ctx.Err()
 	}
-	tell, _, _ := when.Judge(number, found, nil, selection.NewBudget()) // an error is part of what is explained
-	w.number, w.unmet = when.Explain(number, found, nil), !tell
+	tell, _, _ := when.Judge(number, nil, selection.NewBudget()) // an error is part of what is explained
+	w.number, w.unmet = when.Explain(number, nil), !tell
 	return nil
 }
 

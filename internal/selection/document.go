@@ -59,6 +59,9 @@ func Open(url string, body []byte, mediaType, charset string, text *webrace.Text
 	return d
 }
 
+// Text returns the text of the whole document.
+func (d *Document) Text() *webrace.Text { return d.text }
+
 func (d *Document) isHTML() bool { return d.mediaType == "text/html" }
 
 // isXML reports whether the document is extracted as XML.

@@ -103,7 +103,7 @@ func TestNumbersAreReadAsPeopleWriteThem(t *testing.T) {
 		"1\u00a0234,5": 1234.5, "1'234'567.5": 1234567.5, "-3": -3, "−3 °C": -3, "A-3": 3, "from 10 to 20": 10, "v1.": 1, "none": nil, "": nil, ".": nil,
 		"99999999999999999999": json.Number("99999999999999999999"), "1.234.567.890.123.456.789,50": json.Number("1234567890123456789.5"), "1.10": 1.1, "0.00": 0, "-0": 0, "00.5": 0.5,
 	} {
-		if got := number(text, ""); got != want {
+		if got := number(text, "", nil); got != want {
 			t.Errorf("%q is %v, want %v", text, got, want)
 		}
 	}
@@ -120,7 +120,7 @@ func FuzzNumber(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got := number(text, "de")
+		got := number(text, "de", nil)
 		if has := strings.ContainsAny(text, "0123456789"); has != (got != nil) && len(text) < 300 {
 			t.Errorf("%q is the number %v", text, got)
 		}

@@ -138,7 +138,7 @@ func (f field) one(d *webrace.Document, search *selection.Search, at selection.F
 	case err != nil || !ok:
 		return nil, err
 	case f.as == "number":
-		return number(text, d.Language), nil
+		return number(text, d.Language, d.Text), nil
 	case f.as == "url":
 		if url, ok := search.Resolve(at, d.URL, reference(d, text)); ok {
 			return url, nil
@@ -184,11 +184,16 @@ func reference(d *webrace.Document, text string) string {
 }
 
 // number returns the first number in a text of a language, without zeros that say nothing; nil if there is none.
-func number(text, language string) any {
-	digits, found := amount.First(text, language)
+func number(text, language string, page *webrace.Text) any {
+	var around []byte
+	if page != nil {
+		around = page.Bytes
+	}
+	read, found := amount.First(text, language, around)
 	if !found {
 		return nil
 	}
+	digits := read.Digits
 	sign, digits := digits[:len(digits)-len(strings.TrimPrefix(digits, "-"))], strings.TrimLeft(strings.TrimPrefix(digits, "-"), "0")
 	if digits == "" || digits[0] == '.' {
 		digits = "0" + digits

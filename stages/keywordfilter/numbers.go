@@ -27,22 +27,22 @@ func (m *matching) tells(ctx context.Context, urd *control.URD) (bool, error) {
 		return true, nil
 	}
 	budget := m.numbers.owners.owned(urd)
-	number, found, err := when.Number(ctx, m.numbers.document, m.document.Language, budget)
+	number, err := when.Number(ctx, m.numbers.document, m.document.Language, budget)
 	if err != nil {
 		return false, m.unjudged(ctx, urd, fmt.Errorf("look at the number: %w", err))
 	}
-	tell, next, err := m.judge(when, number, found, budget)
+	tell, next, err := m.judge(when, number, budget)
 	if err != nil {
 		return false, m.unjudged(ctx, urd, fmt.Errorf("evaluate the condition: %w", err))
 	}
-	if found || m.document.Visit.ToldTo(when.URD) != nil {
+	if number.Found || m.document.Visit.ToldTo(when.URD) != nil {
 		m.numbers.told = append(m.numbers.told, next)
 	}
 	return tell, nil
 }
 
-func (m *matching) judge(when *annotate.When, number float64, found bool, budget *selection.Budget) (bool, webrace.Told, error) {
-	return when.Judge(number, found, m.document.Visit.ToldTo(when.URD), budget)
+func (m *matching) judge(when *annotate.When, number annotate.Number, budget *selection.Budget) (bool, webrace.Told, error) {
+	return when.Judge(number, m.document.Visit.ToldTo(when.URD), budget)
 }
 
 // unjudged notes why the condition of a URD on a number allows no alert. An owner who has nothing left for the document
@@ -67,7 +67,7 @@ func (m *matching) gone(g *partGroup) {
 		if !has || m.document.Visit.ToldTo(when.URD) == nil {
 			continue
 		}
-		if _, next, err := m.judge(when, 0, false, selection.NewBudget()); err == nil {
+		if _, next, err := m.judge(when, annotate.Number{}, selection.NewBudget()); err == nil {
 			m.numbers.told = append(m.numbers.told, next)
 		}
 	}

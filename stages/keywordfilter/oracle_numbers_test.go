@@ -70,7 +70,8 @@ func (o *oracle) tells(u *lone) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	number, found := amount.Read(string(part.Text.Bytes), o.d.Language)
+	read, found := amount.Read(string(part.Text.Bytes), o.d.Language, o.d.Text.Bytes)
+	number := read.Value()
 	before := o.d.Visit.ToldTo(xmlschema.NumberID(u.ID, u.InterestHash()))
 	if !found {
 		if before != nil {

@@ -94,7 +94,7 @@ func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string,
 	if when == nil {
 		return "", nil
 	}
-	number, found, err := when.Number(ctx, p.parts, p.Language, selection.NewBudget())
+	number, err := when.Number(ctx, p.parts, p.Language, selection.NewBudget())
 	if err != nil {
 		return "no alert: its number cannot be looked at: " + err.Error(), ctx.Err()
 	}
@@ -104,14 +104,14 @@ func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string,
 			break
 		}
 	}
-	say("%s", when.Explain(number, found, last))
+	say("%s", when.Explain(number, last))
 	if p.toldOfThisVersion(told) {
 		return "", nil
 	}
-	switch tell, next, _ := when.Judge(number, found, last, selection.NewBudget()); {
+	switch tell, next, _ := when.Judge(number, last, selection.NewBudget()); {
 	case tell:
 		return "", nil
-	case !found:
+	case !number.Found:
 		return "no alert: there is no number in what it selects", nil
 	case next.Met:
 		return "no further alert: the owner was told that number", nil

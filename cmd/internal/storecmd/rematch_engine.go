@@ -191,15 +191,15 @@ func (s *seen) count(ctx context.Context, i *annotate.Interest, d *stored, alert
 	if when == nil {
 		return alert, nil
 	}
-	number, found, err := when.Number(ctx, d.parts, d.Language, selection.NewBudget())
+	number, err := when.Number(ctx, d.parts, d.Language, selection.NewBudget())
 	if err != nil {
 		return nil, ctx.Err()
 	}
-	tell, next, err := when.Judge(number, found, s.told, selection.NewBudget())
+	tell, next, err := when.Judge(number, s.told, selection.NewBudget())
 	if err != nil {
 		return nil, nil // as in a pipeline, which counts it
 	}
-	if found || s.told != nil {
+	if number.Found || s.told != nil {
 		s.told = &next
 	}
 	if !tell {
@@ -215,7 +215,7 @@ func (s *seen) gone(i *annotate.Interest, d *stored, part *webrace.Text) {
 	if when == nil || s.told == nil || len(part.Blocks) > 0 || len(d.Text.Blocks) == 0 && !i.AsksForData() {
 		return
 	}
-	if _, next, err := when.Judge(0, false, s.told, selection.NewBudget()); err == nil {
+	if _, next, err := when.Judge(annotate.Number{}, s.told, selection.NewBudget()); err == nil {
 		s.told = &next
 	}
 }

@@ -2,7 +2,6 @@ package amount
 
 import (
 	"math"
-	"strconv"
 	"testing"
 )
 
@@ -27,28 +26,46 @@ func TestNumbersAreReadAsTheyAreWritten(t *testing.T) {
 		{"from 10 to 20", "en", 10}, {"v1.", "", 1}, {"1,5", "nonsense!", 1.5}, {"1.234", "xx-Nonsense-☃", 1.234}, {"007", "", 7},
 		{"99999999999999999999", "", 1e20}, {"+3", "", 3}, {"𝟏𝟐 𝟘𝟙 𝟿", "", 12}, {"𝟘𝟙𝟡 €", "", 19}, {"𝟿𝟶", "", 90}, {"4,5 von 5 Sternen", "de", 4.5},
 	} {
-		if got, ok := Read(c.text, c.language); !ok || got != c.want {
-			t.Errorf("%q in %q is %v, %t; want %v", c.text, c.language, got, ok, c.want)
+		if got, ok := Read(c.text, c.language, nil); !ok || got.Value() != c.want {
+			t.Errorf("%q in %q is %+v, %t; want %v", c.text, c.language, got, ok, c.want)
 		}
 	}
 	for _, text := range []string{"", "sold out", "€", ".", "-", "½"} {
-		if got, ok := Read(text, "en"); ok {
-			t.Errorf("%q is the number %v", text, got)
+		if got, ok := Read(text, "en", nil); ok {
+			t.Errorf("%q is the number %+v", text, got)
 		}
 	}
-	if got, _ := First("-1.234.567.890.123.456.789,50", "de"); got != "-1234567890123456789.50" {
-		t.Errorf("the digits are %q", got)
+	if got, _ := First("-1.234.567.890.123.456.789,50", "de", nil); got.Digits != "-1234567890123456789.50" {
+		t.Errorf("the digits are %q", got.Digits)
 	}
-	if got, _ := First("3 for £10", "en"); got != "3" {
-		t.Errorf("the first number is %v", got)
+	if got, _ := First("3 for £10", "en", nil); got.Digits != "3" {
+		t.Errorf("the first number is %+v", got)
 	}
 }
 
-// first is First as Read returns it.
-func first(text, language string) (float64, bool) {
-	digits, ok := First(text, language)
-	n, _ := strconv.ParseFloat(digits, 64)
-	return n, ok
+// An amount ends where the text does, and not at a space; the page decides what is ambiguous, then the language.
+func TestAmbiguousAmounts(t *testing.T) {
+	t.Parallel()
+	const english, german, swedish = "Boat $1,234.56 Oar $12.50", "Boot 1.234,56 € Ruder 12,50 €", "Båt: 1 234 kr. Åra: 99 kr"
+	for _, c := range []struct {
+		text, language, page string
+		want                 float64
+		other                string // what it may be as well
+	}{
+		{"999 kr", "", "", 999, ""}, {"1 049 kr", "", "", 1049, ""}, {"1 049 kr", "en", "", 1049, ""}, {"kr 1 049", "en", "", 1049, ""},
+		{"Price: 1 049 kr", "en", "", 1049, ""}, {"Now 1 049 kr", "", "", 1049, "049"}, {"Now 1 049 kr", "en", "", 49, "1049"},
+		{"Now 1 049 kr", "en", swedish, 1049, "049"}, {"iPhone 15 999 €", "en", english, 999, "15999"}, {"iPhone 15 999 €", "sv", "", 15999, "999"},
+		{"2024 100 €", "", "", 100, ""}, {"08 123 456", "", "", 8, ""}, {"1 049 50 kr", "", "", 50, ""}, {"1 234 567 kr", "en", "", 1234567, ""},
+		{"1.299,-", "", "", 1299, ""}, {"1.299,-", "en", "", 1299, ""}, {"1.299,—", "", "", 1299, ""}, {"1,299.-", "de", "", 1299, ""}, {"12.-", "", "", 12, ""},
+		{"1.299", "", "", 1.299, "1299"}, {"1.299 €", "en", german, 1299, "1.299"}, {"1,299", "de", english, 1299, "1.299"},
+		{"1.299", "en", "Version 1.2 of 12.10.2026", 1.299, "1299"}, {"1.299", "en", "1.2 €, 1,2 €", 1.299, "1299"},
+		{"1.299 €", "en", "Oar 12,- €", 1299, "1.299"}, {"1.299 €", "en", "1.234.567 €", 1299, "1.299"},
+	} {
+		got, ok := Read(c.text, c.language, []byte(c.page))
+		if !ok || got.Value() != c.want || got.Other != c.other || (got.Why == "") != (got.Other == "") {
+			t.Errorf("%q in %q of %q is %+v, %t; want %v, or %q", c.text, c.language, c.page, got, ok, c.want, c.other)
+		}
+	}
 }
 
 func FuzzRead(f *testing.F) {
@@ -56,8 +73,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(seed, "de")
 	}
 	f.Fuzz(func(t *testing.T, text, language string) {
-		for _, read := range []func(string, string) (float64, bool){Read, first} {
-			n, ok := read(text, language)
+		for _, read := range []func(string, string, []byte) (Amount, bool){Read, First} {
+			a, ok := read(text, language, []byte(text))
+			n := a.Value()
 			if math.IsNaN(n) || !ok && n != 0 {
 				t.Errorf("%q is %v, %t", text, n, ok)
 			}
@@ -68,8 +86,8 @@ func FuzzRead(f *testing.F) {
 			if has != ok {
 				t.Errorf("%q has a digit: %t, and a number: %t", text, has, ok)
 			}
-			if again, _ := read(text, language); again != n {
-				t.Errorf("%q is %v, and %v", text, n, again)
+			if again, _ := read(text, language, []byte(text)); again != a {
+				t.Errorf("%q is %+v, and %+v", text, a, again)
 			}
 		}
 	})

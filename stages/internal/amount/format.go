@@ -12,10 +12,11 @@ import (
 // format is how a language writes numbers.
 type format struct {
 	decimal rune // parts decimals
-	spaces  bool // thousands are parted by spaces
+	spaces  bool // thousands are parted by spaces, also behind a word
+	known   bool // the language is
 }
 
-var unknown = format{decimal: point}
+var unknown = format{decimal: point, spaces: true}
 
 // formats are those of the languages that were asked for last: a page may call its language what it likes.
 var formats = func() *lru.Cache[string, format] {
@@ -39,6 +40,7 @@ func formatOf(tag string) format {
 	}
 	f := unknown
 	if parsed, err := language.Parse(tag); err == nil {
+		f.known = true
 		written := message.NewPrinter(parsed).Sprint(number.Decimal(1234567.5))
 		if strings.HasSuffix(written, ",5") {
 			f.decimal = comma

@@ -59,24 +59,37 @@ func NewWhen(u *xmlschema.URD) (*When, error) {
 	return w, err
 }
 
-// Number returns the number that the rule selects of a document in a language, and whether there is one. An error is
-// that of the context, or says why the rule cannot be applied.
-func (w *When) Number(ctx context.Context, d *selection.Document, language string, budget *selection.Budget) (n float64, found bool, err error) {
+// Number is what a document has for a condition.
+type Number struct {
+	Value float64
+	Found bool
+	Doubt string // what it may be as well, and why it is not taken for that; "" if it is not ambiguous
+}
+
+// Number returns the number that the rule selects of a document in a language. An error is that of the context, or says
+// why the rule cannot be applied.
+func (w *When) Number(ctx context.Context, d *selection.Document, language string, budget *selection.Budget) (Number, error) {
 	part, err := w.rules.Apply(ctx, d, budget)
 	if err != nil {
-		return 0, false, err
+		return Number{}, err
 	}
 	text := string(part.Text.Bytes)
 	switch w.language {
 	case xmlschema.RuleJQ:
 		text = values(text)
 	case xmlschema.RuleSPARQL:
-		if n, text, found = w.rules.Number(part.Text); found {
-			return n, true, nil
+		n, literal, found := w.rules.Number(part.Text)
+		if found {
+			return Number{Value: n, Found: true}, nil
 		}
+		text = literal
 	}
-	n, found = amount.Read(text, language)
-	return n, found, nil
+	read, found := amount.Read(text, language, d.Text().Bytes)
+	n := Number{Value: read.Value(), Found: found}
+	if read.Other != "" {
+		n.Doubt = fmt.Sprintf("%q is read %s; it may be %v, too", read.Written, read.Why, amount.Amount{Digits: read.Other}.Value())
+	}
+	return n, nil
 }
 
 // values leaves out the paths to what a rule selects of JSON, in which there are numbers, too.
@@ -91,32 +104,35 @@ func values(text string) string {
 // Judge returns whether the owner is to be told of a number, who was told another last, or none (nil); and what is to
 // be remembered if that is done. Without a number the condition is not met. What the condition costs is taken from the
 // budget; one that does not suffice is [selection.ErrBudget].
-func (w *When) Judge(number float64, found bool, last *webrace.Told, budget *selection.Budget) (tell bool, next webrace.Told, err error) {
-	next = webrace.Told{URD: w.URD, Number: number}
+func (w *When) Judge(n Number, last *webrace.Told, budget *selection.Budget) (tell bool, next webrace.Told, err error) {
+	next = webrace.Told{URD: w.URD, Number: n.Value}
 	if last != nil {
 		next.Number = last.Number
 	}
-	if !found {
+	if !n.Found {
 		return false, next, nil
 	}
-	if next.Met, err = holds(w.condition, number, next.Number, budget); err != nil || !next.Met {
+	if next.Met, err = holds(w.condition, n.Value, next.Number, budget); err != nil || !next.Met {
 		return false, next, err
 	}
-	tell = last == nil || number != last.Number || !last.Met
-	next.Number = number
+	tell = last == nil || n.Value != last.Number || !last.Met
+	next.Number = n.Value
 	return tell, next, nil
 }
 
 // Explain says of a number whether it meets the condition.
-func (w *When) Explain(number float64, found bool, last *webrace.Told) string {
-	if !found {
+func (w *When) Explain(n Number, last *webrace.Told) string {
+	if !n.Found {
 		return fmt.Sprintf("there is no number for %q", w.condition)
 	}
-	said := fmt.Sprintf("the number is %v", number)
+	said := fmt.Sprintf("the number is %v", n.Value)
+	if n.Doubt != "" {
+		said += " (" + n.Doubt + ")"
+	}
 	if last != nil {
 		said += fmt.Sprintf(", %v was told or seen before", last.Number)
 	}
-	_, next, err := w.Judge(number, found, last, selection.NewBudget())
+	_, next, err := w.Judge(n, last, selection.NewBudget())
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s: %v", said, err)

@@ -36,7 +36,7 @@ func TestANumberIsToldOnceUntilItLeaves(t *testing.T) {
 		found  bool
 		tell   bool
 	}{{95, true, true}, {95, true, false}, {94, true, true}, {120, true, false}, {94, true, true}, {0, false, false}, {94, true, true}, {94, true, false}} {
-		tell, next, err := w.Judge(c.number, c.found, last, selection.NewBudget())
+		tell, next, err := w.Judge(Number{Value: c.number, Found: c.found}, last, selection.NewBudget())
 		if err != nil || tell != c.tell {
 			t.Errorf("step %d: %t, %v", i, tell, err)
 		}
@@ -55,7 +55,7 @@ func TestAConditionIsPaidFor(t *testing.T) {
 	var costs [2]int
 	for i := range costs {
 		before := budget.Left()
-		if _, _, err := w.Judge(95, true, nil, budget); err != nil {
+		if _, _, err := w.Judge(Number{Value: 95, Found: true}, nil, budget); err != nil {
 			t.Fatal(err)
 		}
 		costs[i] = before - budget.Left()
@@ -64,7 +64,7 @@ func TestAConditionIsPaidFor(t *testing.T) {
 		t.Errorf("it costs %v steps", costs)
 	}
 	budget.Spend(budget.Left() - costs[0] + 1)
-	if tell, _, err := w.Judge(95, true, nil, budget); tell || !errors.Is(err, selection.ErrBudget) {
+	if tell, _, err := w.Judge(Number{Value: 95, Found: true}, nil, budget); tell || !errors.Is(err, selection.ErrBudget) {
 		t.Errorf("with a step too few: %t, %v", tell, err)
 	}
 	for _, endless := range []string{"let a = 1..4000; all(a, all(a, # > 0))", "len(1..1000000) > 0"} {
@@ -95,9 +95,9 @@ func TestTheNumberOfAPartOfJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, found, err := w.Number(t.Context(), selection.Open("http://a.example/", body, "application/json", "", text.Text), "", selection.NewBudget())
-		if err != nil || !found || n != want {
-			t.Errorf("%s: %v, %t, %v, want %v", rule, n, found, err, want)
+		n, err := w.Number(t.Context(), selection.Open("http://a.example/", body, "application/json", "", text.Text), "", selection.NewBudget())
+		if err != nil || !n.Found || n.Value != want {
+			t.Errorf("%s: %+v, %v, want %v", rule, n, err, want)
 		}
 	}
 }
