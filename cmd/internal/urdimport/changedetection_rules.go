@@ -36,7 +36,7 @@ func (p parts) rules(u *xmlschema.URD) (lost []string) {
 	take("include_filters", p.Include, &u.Select, elementRule)
 	take("extract_text", p.Extract, &u.Select, lineRule)
 	take("subtractive_selectors", p.Subtract, &u.Ignore, elementRule)
-	take("ignore_text", p.Ignore, &u.Ignore, lineRule)
+	take("ignore_text", p.Ignore, &u.Ignore, wholeLineRule)
 	return lost
 }
 
@@ -121,4 +121,18 @@ func lineRule(value string) (xmlschema.Rule, bool) {
 		r.Text = flags + m[1]
 	}
 	return r, true
+}
+
+// wholeLineRule reads the same for lines that are left out whole, whatever the case.
+func wholeLineRule(value string) (xmlschema.Rule, bool) {
+	text, flags := regexp.QuoteMeta(strings.Join(strings.Fields(value), " ")), "i"
+	if m := flagged.FindStringSubmatch(value); m != nil {
+		if text, flags = m[1], strings.ReplaceAll(m[2], "u", ""); flags == "" {
+			flags = "i" // as there
+		}
+	}
+	if strings.Trim(flags, "ims") != "" {
+		return xmlschema.Rule{Language: xmlschema.RuleRegex}, false
+	}
+	return xmlschema.Rule{Language: xmlschema.RuleRegex, Text: fmt.Sprintf("(?m)^.*(?%s:%s).*$", flags, text)}, true
 }

@@ -93,7 +93,7 @@ func TestWatchesOfChangeDetection(t *testing.T) {
 	}
 	want(t, "rules", rules, `select css ".price"`, `select xpath "/html//td"`, `select xpath "//th"`, `select jq ".x"`,
 		`select jq ".["a"]? | .[]? | .["b c"]? | .[0]? | .. | select(type == "object" and has("d")) | .["d"]"`, `select regex "EUR [0-9.]+"`,
-		`ignore css ".ad"`, `ignore regex "(?i).*Read by \(.*"`, `ignore regex "(?i)\d+ readers"`)
+		`ignore css ".ad"`, `ignore regex "(?m)^.*(?i:Read by \().*$"`, `ignore regex "(?m)^.*(?i:\d+ readers).*$"`)
 	want(t, "warnings", warnings,
 		"watching.a-1: https://a.example/: not taken over: method, processor, fetch_backend",
 		"watching.b-2: Cookie holds credentials in clear: keep them in the secret store, and write ${secret:NAME} for them",

@@ -1,11 +1,11 @@
 // Package amount reads numbers as people write them: "1.234,56 €", "1,234.56", "1 234,56", "1'234.56", "1.299,-",
 // "¥1,234".
 //
-// Which sign parts thousands and which decimals mostly follows from the number itself: the last of two, one that stands
-// twice, one that has not three digits behind it, one in front of a dash. Two things are ambiguous: "1.234" and "1,234"
-// are two numbers each, and a space after a word and digits may end a name, as in "iPhone 15 999 €". There the other
-// amounts of the page decide, else the language of the text, by the Unicode CLDR. Digits may be those of any script. It
-// never fails: what is no number is not found.
+// Which sign parts thousands and which decimals mostly follows from the number itself: the last of two, one that
+// stands twice, one that has not three digits behind it, one in front of a dash. Two things are ambiguous: "1.234"
+// and "1,234" are two numbers each, and a space after a word and digits may end a name, as in "iPhone 15 999 €".
+// There the other amounts of the page decide, else the language of the text, by the Unicode CLDR. Digits may be those
+// of any script. It never fails: what is no number is not found.
 package amount
 
 import (
@@ -30,10 +30,10 @@ func (a Amount) Value() float64 {
 	return n
 }
 
-// Read returns the first number in a text beside which a currency stands, by its sign, code or name; the first number if
-// there is none, and false if there is no number at all. Language is that of the text, as a BCP 47 tag, "" if it is not
-// known: then a point parts decimals, and a comma thousands. The page is the text around it, whose amounts decide
-// before the language what is ambiguous.
+// Read returns the first number in a text beside which a currency stands, by its sign, code or name; the first number
+// if there is none, and false if there is no number at all. Language is that of the text, as a BCP 47 tag, "" if it
+// is not known: then a point parts decimals, and a comma thousands. The page is the text around it, whose amounts
+// decide before the language what is ambiguous.
 func Read(text, language string, page []byte) (Amount, bool) {
 	return decide(text, language, page, true)
 }
@@ -228,8 +228,8 @@ func (s *scanner) standsAlone() bool {
 	return !unicode.IsLetter(r) && digit(r) < 0 || isCurrency(s.word(i, -1))
 }
 
-// decimalOf returns the number of the group that holds the decimals, 0 for none; and the one that may hold them as well,
-// -1 if it is not ambiguous.
+// decimalOf returns the number of the group that holds the decimals, 0 for none; and the one that may hold them as
+// well, -1 if it is not ambiguous.
 func decimalOf(groups []string, separators []rune, tail rune, f format) (at, other int) {
 	if i := slices.Index(separators, surely); i >= 0 {
 		return i + 1, -1
