@@ -47,3 +47,24 @@ func TestAPageThatIsCutOnceIsNoNews(t *testing.T) {
 	w.run(urds, again...)
 	mustBe(t, "told of what is new", w.told(), "ann / 2: «sugar» at six", "bob / 2: «sugar at six»")
 }
+
+// Of a version that was cut, cache diff says where: what is behind may have changed, or not.
+func TestCacheDiffSaysWhereAVersionWasCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	urds := []*xmlschema.URD{w.asks("bob", "/", anything)}
+	w.page("/", "tea at four", "/a", strings.Repeat("as ever ", 300), "/b")
+	w.run(urds, "--set", "fetch.max_body=2000")
+	w.page("/", "milk at five", "/a", strings.Repeat("as ever ", 300), "/b")
+	w.run(urds, askAll...)
+	for _, flag := range []string{"--words", "--raw"} {
+		said, err := webraceStore("--data", w.data, "cache", "diff", flag, w.URL+"/")
+		if err == nil || !strings.Contains(said, "version 1 was cut behind line") || strings.Contains(said, "version 2 was cut") {
+			t.Errorf("cache diff %s: %v\n%s", flag, err, said)
+		}
+	}
+	said, _ := webraceStore("--data", w.data, "cache", "diff", "--json", w.URL+"/")
+	if !strings.Contains(said, `"from_cut"`) || strings.Contains(said, `"to_cut"`) {
+		t.Errorf("cache diff --json: %s", said)
+	}
+}

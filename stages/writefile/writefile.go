@@ -28,7 +28,7 @@ import (
 // Options of the stage.
 type Options struct {
 	Path   string `toml:"path" doc:"the file to write; {{EXPRESSION}} stands for a value of each item, as in out/{{host}}-{{day}}.csv: none leads out of the folder"`
-	Format string `toml:"format" doc:"jsonl: a JSON value a line; text: a text a line; csv: a record a row; parquet: likewise, in a file that is made when the run ends or rotate says so; xml: one document of annotations" enum:"jsonl,text,csv,parquet,xml" deprecated:"lines=jsonl"`
+	Format string `toml:"format" doc:"jsonl: a JSON value a line; text: a text a line, in which line breaks become spaces: jsonl keeps them; csv: a record a row; parquet: likewise, in a file that is made when the run ends or rotate says so; xml: one document of annotations" enum:"jsonl,text,csv,parquet,xml" deprecated:"lines=jsonl"`
 
 	Columns      []string          `toml:"columns" doc:"with csv and parquet: the fields that are written; empty: those in the file's first row, or of the first record, in the order of the CSV that it was read from, and with parquet those of all records. Without it, a record with another field is not written to csv, but fails"`
 	Gzip         bool              `toml:"gzip" doc:"compress what is written"`

@@ -28,7 +28,8 @@ func newCacheDiff(globals *cli.Globals) *cobra.Command {
 		Short: "show what a reader sees changed between two versions of a URL, the latest two by default",
 		Long: `diff compares the texts of two versions, a block of text a line, in the format of
 diff -u. Of JSON a line is a leaf with its path, and what merely has another number in
-its list is equal; of a table it is a row, and the cells that changed stand behind @@. As with diff, the exit status is 0 when they are equal, 1 when they differ,
+its list is equal; of a table it is a row, and the cells that changed stand behind @@. Where a
+version was cut, because it was too long or ended early, is said on standard error. As with diff, the exit status is 0 when they are equal, 1 when they differ,
 and 2 when they cannot be compared, for example because there is no such version.`,
 		Example: `  webrace-store cache diff https://example.org/
   webrace-store cache diff https://example.org/ 3 7 --words`,
@@ -78,6 +79,11 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 	if err != nil {
 		return cli.Wrong(missing(err))
 	}
+	for i, v := range d.versions {
+		if d.cut[i] {
+			fmt.Fprintf(c.ErrOrStderr(), "version %d was cut behind line %d, where it was too long or ended early: what changed there is not seen\n", v.Number, len(d.lines[i]))
+		}
+	}
 	switch {
 	case f.json:
 		err = newEncoder(c.OutOrStdout()).Encode(d.json())
@@ -110,7 +116,7 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 			return nil, err
 		}
 		var mediaType string
-		if d.lines[i], mediaType, err = f.linesOf(store, d.versions[i]); err != nil {
+		if d.lines[i], mediaType, d.cut[i], err = f.linesOf(store, d.versions[i]); err != nil {
 			return nil, err
 		}
 		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
@@ -128,18 +134,18 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 	return &d, nil
 }
 
-// linesOf returns the lines of a version, and the media type that they were read as.
-func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, mediaType string, err error) {
+// linesOf returns the lines of a version, the media type that they were read as, and whether that has more of them.
+func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, mediaType string, cut bool, err error) {
 	body, header, err := store.Body(v)
 	if err != nil {
-		return nil, "", err
+		return nil, "", false, err
 	}
 	if f.raw {
-		return strings.SplitAfter(string(body), "\n"), "", nil
+		return strings.SplitAfter(string(body), "\n"), "", v.Truncated, nil
 	}
 	r, err := extract.Text(body, header, v.MediaType, v.URL)
 	if err != nil {
-		return nil, "", err
+		return nil, "", false, err
 	}
-	return textdiff.Lines(r.Text), r.MediaType, nil
+	return textdiff.Lines(r.Text), r.MediaType, r.Text.Cut || v.Truncated, nil
 }

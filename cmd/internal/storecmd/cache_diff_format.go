@@ -14,6 +14,7 @@ import (
 type difference struct {
 	versions [2]objects.Version
 	lines    [2][]string
+	cut      [2]bool // there was more behind them
 	changes  []textdiff.Change
 	minimal  bool
 	table    bool // lines are rows
@@ -25,7 +26,9 @@ type differenceJSON struct {
 	From    int          `json:"from"`
 	To      int          `json:"to"`
 	Equal   bool         `json:"equal"`
-	Minimal bool         `json:"minimal"` // no fewer lines could be removed and added
+	Minimal bool         `json:"minimal"`           // no fewer lines could be removed and added
+	FromCut bool         `json:"from_cut,omitzero"` // there was more behind its lines, which is not compared
+	ToCut   bool         `json:"to_cut,omitzero"`
 	Changes []changeJSON `json:"changes"`
 }
 
@@ -40,7 +43,7 @@ type changeJSON struct {
 
 func (d *difference) json() differenceJSON {
 	v := differenceJSON{URL: d.versions[0].URL, From: d.versions[0].Number, To: d.versions[1].Number,
-		Equal: len(d.changes) == 0, Minimal: d.minimal, Changes: []changeJSON{}}
+		Equal: len(d.changes) == 0, Minimal: d.minimal, FromCut: d.cut[0], ToCut: d.cut[1], Changes: []changeJSON{}}
 	for _, c := range d.changes {
 		v.Changes = append(v.Changes, changeJSON{
 			FromLine: c.A + 1, Removed: append([]string{}, d.lines[0][c.A:c.AEnd]...),
