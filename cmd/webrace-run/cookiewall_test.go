@@ -93,6 +93,19 @@ func TestCookieWall(t *testing.T) {
 			mustBe(t, "told in the next round", w.news())
 		})
 	}
+	for _, c := range walls {
+		t.Run("behind-credentials-"+c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.secret("site", "open sesame")
+			w.page("/next", "more tea")
+			c.lay(w)
+			p := w.start(these(w.asks("ann", "/page", depth(2), about("tea"), as("site")), w.asks("bob", "/page", depth(2), about("tea"))))
+			p.mustExit(cli.OK) // bob, who keeps no cookies, is in a circle
+			mustBe(t, "told", w.news(), "ann /next", "ann /page")
+			mustSay(t, p.said(), "1 URL gave no document:\n", ": redirects in a circle")
+		})
+	}
 	t.Run("without-cookies", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)

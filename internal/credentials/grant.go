@@ -61,6 +61,14 @@ func (g *Grant) Value() string {
 	return value
 }
 
+// Kept returns the cookies that hosts have set which a request for a URL presents; empty for none.
+func (g *Grant) Kept(u *url.URL) string {
+	if g == nil {
+		return ""
+	}
+	return g.entry.jar.Field(u)
+}
+
 // PresentCookies adds the cookies alone that a host has set, for a request that holds the secret already.
 func (g *Grant) PresentCookies(fields http.Header, u *url.URL) {
 	if cookies := g.entry.jar.Field(u); cookies != "" {

@@ -102,8 +102,8 @@ func (x *exchange) keepsCookies() bool { return x.options.Cookies && x.req.Secre
 
 // heed learns from an answer what it says of the credentials, and takes out of it what must not be kept.
 func (x *exchange) heed(a *httpclient.Response) {
+	x.setsCookies = len(a.Header["Set-Cookie"]) > 0
 	if x.keepsCookies() {
-		x.setsCookies = len(a.Header["Set-Cookie"]) > 0
 		x.env.Counter("cookies_refused").Add(int64(x.jars.Of(place(x.target)).Keep(place(x.target), a.Header)))
 	}
 	for _, g := range x.lent {

@@ -286,7 +286,7 @@ type exchange struct {
 	unauthorized string                        // why the answer says that they do not do
 	session      int                           // of an account that is logged in to by a form; 0 before that
 	asking       *asking                       // nil for a plain GET
-	sent         string                        // its cookies
+	sent         string                        // its cookies, of those that hosts have set
 	setsCookies  bool                          // the answer does
 }
 
@@ -361,7 +361,7 @@ func (x *exchange) once(ctx context.Context) (*httpclient.Response, error) {
 	}
 	began := time.Now()
 	fields := x.fields()
-	x.sent = fields.Get("Cookie")
+	x.sent = x.keptCookies(ctx, x.target)
 	answer, err := x.client.Get(ctx, x.target, fields, int(x.options.MaxBody))
 	x.endSlot(slot, answer, err, began, x.crawlDelay)
 	if err == nil && x.turns != nil {

@@ -160,7 +160,7 @@ func (x *exchange) redirected(ctx context.Context, a *httpclient.Response, out p
 	x.end(a, "", nil)
 	return out.EmitTo(ctx, portRedirects, x.it.With(&webrace.Links{
 		From: x.req.URL, Reach: x.req.Reach, Via: webrace.ViaRedirect, Redirects: x.req.Redirects + 1,
-		Permanent: a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect, Again: x.sendsOthers(to), URLs: []string{to},
+		Permanent: a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect, Again: x.sendsOthers(ctx, to), URLs: []string{to},
 	}))
 }
 

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,41 +20,64 @@ const mostRedirected = 10_000
 // sentCookies are the cookies that URLs were sent which redirected, so that one that is redirected back to is asked
 // again once it would be sent others.
 type sentCookies struct {
-	mu    sync.Mutex
-	byURL *simplelru.LRU[string, string]
+	mu        sync.Mutex
+	byRequest *simplelru.LRU[string, string] // by secret and URL
 }
 
 func newSentCookies() *sentCookies {
-	byURL, err := simplelru.NewLRU[string, string](mostRedirected, nil)
+	byRequest, err := simplelru.NewLRU[string, string](mostRedirected, nil)
 	if err != nil {
 		panic(err) // the size is positive
 	}
-	return &sentCookies{byURL: byURL}
+	return &sentCookies{byRequest: byRequest}
 }
 
-// note notes what a URL was sent, and returns what another was sent, if that redirected.
-func (s *sentCookies) note(url, cookies, to string) (sent string, known bool) {
+// note notes what a request was sent, and returns what another was sent, if that redirected.
+func (s *sentCookies) note(request, cookies, to string) (sent string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.byURL.Add(url, cookies)
-	return s.byURL.Get(to)
+	s.byRequest.Add(request, cookies)
+	return s.byRequest.Get(to)
 }
 
 // sendsOthers reports whether a URL that the request is redirected to would be sent other cookies now than when it
 // redirected itself. What came before this process is not known; then the cookies of this answer decide.
-func (x *exchange) sendsOthers(to string) bool {
-	if !x.keepsCookies() {
+func (x *exchange) sendsOthers(ctx context.Context, to string) bool {
+	if !x.keepsCookies() && x.req.Secret == "" {
 		return false
 	}
 	target, err := httpclient.ParseTarget(to)
 	if err != nil {
 		return false
 	}
-	now := x.jars.Of(place(target)).Field(place(target))
-	if sent, known := x.cookiesSent.note(x.req.URL, x.sent, to); known {
+	now := x.keptCookies(ctx, target)
+	if sent, known := x.cookiesSent.note(x.req.Secret+" "+x.req.URL, x.sent, x.req.Secret+" "+to); known {
 		return sent != now
 	}
 	return x.setsCookies && now != ""
+}
+
+// keptCookies returns the cookies that hosts have set which a target would be sent now; those of a secret go where
+// it goes.
+func (x *exchange) keptCookies(ctx context.Context, t httpclient.Target) string {
+	switch {
+	case x.keepsCookies():
+		return x.jars.Of(place(t)).Field(place(t))
+	case x.req.Secret == "":
+		return ""
+	case x.grant != nil && t.Origin() == x.target.Origin():
+		return x.grant.Kept(place(t))
+	}
+	broker, err := x.broker()
+	if err != nil {
+		return "" // the request for it says so
+	}
+	other, err := broker.Grant(ctx, x.req.Secret, t.Scheme, t.Host, x.req.Reach)
+	if err != nil {
+		return ""
+	}
+	defer other.Close()
+	return other.Kept(place(t))
 }
 
 // isRedirect says whether an answer sends its reader elsewhere. A choice of several (300) does so only
@@ -68,9 +92,10 @@ func isRedirect(a *httpclient.Response) bool {
 	return false
 }
 
-// location returns the normalized URL that a redirect leads to. Bytes beyond ASCII are encoded one by one, as browsers
-// do, whatever character set was meant: of UTF-8 that is the URL which the standard gives, and of Latin-1 the one that
-// the server knows. Two that differ lead nowhere, which keeps what is smuggled into a header from being followed.
+// location returns the normalized URL that a redirect leads to. Bytes beyond ASCII are encoded one by one, as
+// browsers do, whatever character set was meant: of UTF-8 that is the URL which the standard gives, and of Latin-1
+// the one that the server knows. Two that differ lead nowhere, which keeps what is smuggled into a header from being
+// followed.
 func location(from string, header http.Header) (string, error) {
 	all := header["Location"]
 	if len(all) == 0 || all[0] == "" {
