@@ -16,8 +16,8 @@ import (
 //
 // It is an ascending list with one number for each distinct block: the upper 61 bits of the XXH64 hash of
 // its text in normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was
-// last seen, 0 to 7. It has at most 16,384 numbers. The blocks of a page after the 8,191st are remembered as if
-// they were one. An entry of a list is one block here, and so are its blocks.
+// last seen, 0 to 7. It has at most 16,384 numbers. Of a page with more than 8,191 blocks the others are
+// remembered in [groups]. An entry of a list is one block here, and so are its blocks.
 type Baseline []uint64
 
 // BaselineVersions is how many versions of a page a baseline remembers unless it is told otherwise, and
@@ -114,7 +114,7 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 		case hash == 0:
 			found.ages[i] = empty
 		default:
-			found.ages[i] = c.age(hash)
+			found.ages[i] = c.ageOf(hash)
 		}
 	}
 	if text.Cut {
@@ -138,7 +138,7 @@ type comparison struct {
 	hashes  []uint64
 	clean   []byte
 
-	tail    uint64     // the hash of what is beyond the most blocks
+	groups  groups     // of the blocks, where they are too many
 	entries []entrySum // of the text
 	links   hashtable.Table
 }
@@ -168,6 +168,24 @@ func (c *comparison) age(hash uint64) uint8 {
 		return age
 	}
 	return never
+}
+
+// ageOf is age of a block or an entry, which may be remembered in groups: it was there when it was by itself, or when
+// one of its groups was.
+func (c *comparison) ageOf(hash uint64) uint8 {
+	if !c.groups.used() {
+		return c.age(hash)
+	}
+	age := uint8(never)
+	if hash&inGroups == 0 {
+		age = c.age(hash)
+	} else if place, met := c.places.Get(hash >> ageBits); met && int(place) < len(c.known) {
+		age = uint8(c.known[place] & ageMask)
+	}
+	for _, group := range c.groups.of(hash) {
+		age = min(age, c.age(group))
+	}
+	return age
 }
 
 // cutMark stands in a baseline for the place where a text was cut. No block is a NUL.
@@ -248,12 +266,12 @@ func (b Baseline) last(versions int) Baseline {
 	return slices.DeleteFunc(slices.Clone(b), func(n uint64) bool { return n&ageMask >= uint64(versions) })
 }
 
-// hashBlocks returns a hash for each block, with the lower bits clear; 0 for blocks without text, and for what is
-// never new. All blocks of an entry have one hash, which their order makes no difference to.
+// hashBlocks returns a hash for each block, with the lower bits clear but for inGroups; 0 for blocks without text,
+// and for what is never new. All blocks of an entry have one hash, which their order makes no difference to.
 func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 	hashes := c.hashes[:0]
 	c.entries = append(c.entries[:0], make([]entrySum, len(text.Entries))...)
-	var tail []byte
+	c.groups.clear()
 	units := 0 // blocks that are of no entry, and entries
 	for _, block := range text.Blocks {
 		written := compared(&c.clean, text.Compared(block))
@@ -272,30 +290,21 @@ func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 		case len(written) == 0:
 			hashes = append(hashes, 0)
 		case units >= mostBlocks-1:
-			tail = append(append(tail, written...), '\n')
-			hashes = append(hashes, inTail)
+			hashes = append(hashes, hashBlock(written)|inGroups)
 		default:
 			hashes = append(hashes, hashBlock(written))
 		}
 		units++
 	}
 	if len(c.entries) > 0 {
-		tail = c.hashEntries(text, hashes, tail)
+		c.hashEntries(text, hashes)
 	}
 	if units >= mostBlocks {
-		c.tail = hashBlock(tail)
-		for i, hash := range hashes {
-			if hash == inTail {
-				hashes[i] = c.tail
-			}
-		}
+		c.groups.set(hashes)
 	}
 	c.hashes = hashes
 	return hashes
 }
-
-// inTail is a mark for what is hashed with all else that is beyond the most blocks.
-const inTail = ageMask + 1
 
 // entrySum is what was found of an entry.
 type entrySum struct {
@@ -308,14 +317,12 @@ type entrySum struct {
 	age  uint8
 }
 
-// hashEntries sets the hashes of the blocks of entries, and adds those entries to the tail that belong there.
-func (c *comparison) hashEntries(text *webrace.Text, hashes []uint64, tail []byte) []byte {
+// hashEntries sets the hashes of the blocks of entries.
+func (c *comparison) hashEntries(text *webrace.Text, hashes []uint64) {
 	for i := range c.entries {
 		e := &c.entries[i]
-		both := c.withSum(text.Entries[i].Name, e.sum)
-		if e.hash = hashBlock(both); e.tail {
-			tail = append(tail, both...)
-			e.hash = inTail
+		if e.hash = hashBlock(c.withSum(text.Entries[i].Name, e.sum)); e.tail {
+			e.hash |= inGroups
 		} else if link := text.Entries[i].Link; link != 0 && e.met {
 			e.link = hashBlock(c.withSum(link, e.sum))
 			e.feed = hashBlock(append(c.withSum(link, 0), "feed"...))
@@ -326,7 +333,6 @@ func (c *comparison) hashEntries(text *webrace.Text, hashes []uint64, tail []byt
 			hashes[i] = c.entries[block.Entry-1].hash
 		}
 	}
-	return tail
 }
 
 func (c *comparison) withSum(name, sum uint64) []byte {
@@ -354,10 +360,7 @@ func (c *comparison) findEntries() {
 		if !e.met {
 			continue
 		}
-		if e.hash == inTail {
-			e.hash = c.tail
-		}
-		if e.age = c.age(e.hash); e.link != 0 {
+		if e.age = c.ageOf(e.hash); e.link != 0 {
 			e.age = min(e.age, c.age(e.link))
 		}
 		if e.feed != 0 && c.age(e.feed) == e.age && e.age < never {
