@@ -7,13 +7,13 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// TestAmplification reads each construct that says something of RDF, or refers to what does. Those of JSON-LD
-// are internal/jsonld's.
+// TestAmplification reads each construct that says something of RDF, or refers to what does. internal/jsonld has more of
+// JSON-LD.
 func TestAmplification(t *testing.T) {
 	repeated, times := testutil.Repeated, strings.Repeat
 	const (
 		page, turtle, quads, xml = "text/html", "text/turtle", "application/n-quads", "application/rdf+xml"
-		rss, atom                = "application/rss+xml", "application/atom+xml"
+		rss, atom, json          = "application/rss+xml", "application/atom+xml", "application/ld+json"
 		rdf                      = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:v="v:">`
 	)
 	for _, c := range []struct {
@@ -74,6 +74,8 @@ func TestAmplification(t *testing.T) {
 		{rss, repeated("extensions", "<rss version='2.0' xmlns:a='b'><channel>", "<a:b/>", "</channel></rss>")},
 		{rss, repeated("names that are used once", "<rss version='2.0' xmlns:a='b'><channel>", "<a:b%d/>", "</channel></rss>")},
 		{atom, repeated("entries of Atom", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<entry><link href='%d'/></entry>", "</feed>")},
+		{json, repeated("values", `{"@id":"v:a","v:p":[`, "%d,", "1]}")},
+		{json, repeated("blank nodes", `[`, `{"v:p":%d},`, "1]")},
 		{"application/feed+json", repeated("empty items", `{"version":"https://jsonfeed.org/version/1.1","items":[`, "{},", "{}]}")},
 		{atom, repeated("bases of Atom", "<feed xmlns='http://www.w3.org/2005/Atom'>", "<entry xml:base='%d/'><link href='a'/></entry>", "</feed>")},
 	} {
