@@ -7,8 +7,8 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// TestAmplification reads each construct that says something of RDF, or refers to what does. internal/jsonld has more of
-// JSON-LD.
+// TestAmplification reads each construct that says something of RDF, or refers to what does. More of JSON-LD is in
+// internal/jsonld.
 func TestAmplification(t *testing.T) {
 	repeated, times := testutil.Repeated, strings.Repeat
 	const (
