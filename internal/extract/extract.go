@@ -163,6 +163,9 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 		contentType, _, _ = strings.Cut(contentType, ";") // its charset is a guess, and ours is better
 	}
 	r := &Result{MediaType: mediatype.Of(contentType), Text: &webrace.Text{}}
+	if feed := FeedType(r.MediaType, body); feed != "" {
+		r.MediaType, contentType = feed, strings.Replace(strings.ToLower(contentType), r.MediaType, feed, 1)
+	}
 	if isMail(r.MediaType) { // its parts have encodings of their own
 		x := begin(r, base, opts)
 		defer x.release()

@@ -2,6 +2,7 @@ package extract_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/webrace/webrace/internal/extract"
@@ -42,4 +43,32 @@ func FuzzJSONFeed(f *testing.F) {
 		}
 		check(t, r, 5)
 	})
+}
+
+// A feed that is sent as text is known by its first tag alone, and only by what nothing else has.
+func TestFeedsThatAreSentAsTextAreRead(t *testing.T) {
+	t.Parallel()
+	const item = `<item><title>One</title><link>/one</link></item>`
+	for name, c := range map[string]struct{ body, mediaType string }{
+		"RSS":             {`<?xml version="1.0"?><!-- made by hand --><rss version="0.91"><channel><title>F</title>` + item + `</channel></rss>`, "application/rss+xml"},
+		"behind space":    {"\ufeff\n <rss version='2.0'><channel>" + item, "application/rss+xml"},
+		"RSS 1.0":         {`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">` + item, "application/rss+xml"},
+		"Atom":            {`<a:feed xmlns:a="http://www.w3.org/2005/Atom">`, "application/atom+xml"},
+		"about feeds":     {"A feed begins with <rss version=\"2.0\">", "text/plain"},
+		"a line of code":  {`<rss version="2.0"`, "text/plain"},
+		"RSS of no kind":  {"<rss><channel>" + item, "text/plain"},
+		"a feed of goods": {`<feed xmlns="http://shop.example/"><entry/></feed>`, "text/plain"},
+		"RDF":             {`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"></rdf:RDF>`, "text/plain"},
+	} {
+		for _, sent := range []string{"text/plain; charset=utf-8", "application/octet-stream"} {
+			r, err := extract.Document([]byte(c.body), sent, at, extract.Options{})
+			want := c.mediaType
+			if want == "text/plain" {
+				want, _, _ = strings.Cut(sent, ";")
+			}
+			if err != nil || r.MediaType != want || strings.Contains(c.body, item) && want == "application/rss+xml" && len(r.Links) != 1 {
+				t.Errorf("%s as %s: %s, links %q, %v", name, sent, r.MediaType, r.Links, err)
+			}
+		}
+	}
 }

@@ -71,6 +71,7 @@ func (s *stage) rss(text []byte) ([]entry, error) {
 		if dc := item.DublinCoreExt; dc != nil && e.changed.IsZero() && len(dc.Date) > 0 {
 			e.changed = sitemap.ParseTime(dc.Date[0])
 		}
+		e.addresses = append(e.addresses, atomLinks(item)...)
 		if g := item.GUID; g != nil && isPermalink(g) {
 			e.addresses = append(e.addresses, g.Value)
 		}
@@ -82,6 +83,16 @@ func (s *stage) rss(text []byte) ([]entry, error) {
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// atomLinks returns where links of Atom lead that an item of RSS has.
+func atomLinks(item *rss.Item) (addresses []string) {
+	for _, link := range item.Extensions["atom"]["link"] {
+		if rel := link.Attrs["rel"]; rel == "" || rel == "alternate" {
+			addresses = append(addresses, link.Attrs["href"])
+		}
+	}
+	return addresses
 }
 
 // isPermalink reports whether an item's identifier is an address: it is one unless said otherwise, which

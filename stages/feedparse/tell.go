@@ -25,6 +25,8 @@ func kindOf(mediaType string, body []byte) kind {
 		return jsonKind
 	case mediaType == "", mediaType == "text/xml", mediaType == "application/xml", strings.HasSuffix(mediaType, "+xml"):
 		return kindOfXML(body)
+	case extract.FeedType(mediaType, body) != "":
+		return kindOfXML(body)
 	}
 	return none
 }
