@@ -33,6 +33,7 @@ type logbook struct {
 
 	number  int
 	wanted  map[string]int // how often a line was written
+	fresh   bool           // the log is empty
 	partial string         // the last line of the log, which has no end yet
 	rotated []string       // logs that are put aside, not compressed yet
 
@@ -123,13 +124,13 @@ func (l *logbook) append(text string) {
 func (l *logbook) write() {
 	for range 1 + l.r.IntN(8) {
 		line := "the same line again"
-		if l.r.IntN(4) > 0 {
+		if l.fresh || l.r.IntN(4) > 0 { // a log that begins as the one before it did, up to where that was read, is taken for it
 			l.number++
 			line = fmt.Sprintf("line %d", l.number)
 		}
 		l.want(l.partial + line)
 		l.append(line + "\n")
-		l.partial = ""
+		l.partial, l.fresh = "", false
 	}
 	if l.r.IntN(3) == 0 {
 		l.number++
@@ -162,7 +163,7 @@ func (l *logbook) putAside(copied bool) {
 		l.must(os.Rename(l.log(), name))
 		l.append("")
 	}
-	l.rotated = append(l.rotated, name)
+	l.rotated, l.fresh = append(l.rotated, name), true
 }
 
 // compress makes a .gz of a log that was put aside, in pieces as gzip does.

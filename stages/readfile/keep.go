@@ -36,18 +36,13 @@ func (s *stage) keepReading(ctx context.Context, out pipeline.Emitter) error {
 	defer stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	seen := make(map[string]bool) // what is no regular file is read once
+	seen := make(readOnce)
 	for ctx.Err() == nil {
 		all, err := s.targets()
 		if err != nil {
 			return err
 		}
-		all = slices.DeleteFunc(all, func(t *target) bool {
-			before := seen[t.path]
-			seen[t.path] = t.info == nil && t.missing == nil
-			return before
-		})
-		moved := s.readAll(ctx, all, out)
+		moved := s.readAll(ctx, seen.others(all), out)
 		if moved != nil && !errors.Is(moved, errMoved) {
 			return moved
 		}
@@ -65,6 +60,18 @@ func (s *stage) keepReading(ctx context.Context, out pipeline.Emitter) error {
 		}
 	}
 	return nil
+}
+
+// readOnce are the paths of what is no regular file, and has been read.
+type readOnce map[string]bool
+
+// others returns the files without those, and adds them.
+func (seen readOnce) others(all []*target) []*target {
+	return slices.DeleteFunc(all, func(t *target) bool {
+		before := seen[t.path]
+		seen[t.path] = t.info == nil && t.missing == nil
+		return before
+	})
 }
 
 // readLeaving reads files on that have been open, and are named no more: renamed or removed, while a program writes to

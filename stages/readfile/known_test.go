@@ -253,7 +253,7 @@ func TestWhatIsLeftOutCanBeHad(t *testing.T) {
 	if !reflect.DeepEqual(values, want) || len(got.Out[""]) != 2 {
 		t.Errorf("got %v, want %v", values, want)
 	}
-	if text := got.Failures[0].Err.Error(); !strings.HasPrefix(text, path+", line 3, byte 9: ") {
+	if text := got.Failures[0].Err.Error(); !strings.HasPrefix(text, path+", line 3, column ") {
 		t.Errorf("it says %s", text)
 	}
 }

@@ -2,7 +2,6 @@ package readfile
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -356,11 +355,7 @@ func (s *stage) readAnew(ctx context.Context, t *target, out pipeline.Emitter) e
 	s.positions.forget(t.path)
 	if t.known.fingerprint().Offset > 0 {
 		s.replaced(t)
-		if err := s.adoptAll([]*target{t}); err != nil || t.missing != nil || t.copied {
-			return cmp.Or(err, t.missing)
-		}
-		s.nameAs(t.known, t)
-		s.saved(s.positions.saveNames())
+		return errMoved // what it holds may be another one's, whose inode is a third one's by now: all are compared
 	}
 	return s.follow(ctx, t, out)
 }

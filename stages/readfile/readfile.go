@@ -135,6 +135,7 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) (err error) {
 	if s.following() {
 		return s.keepReading(ctx, out)
 	}
+	seen := make(readOnce)
 	for {
 		all, err := s.targets()
 		if err != nil {
@@ -145,7 +146,7 @@ func (s *stage) Run(ctx context.Context, out pipeline.Emitter) (err error) {
 				return fmt.Errorf("read %s: %w", t.path, t.missing)
 			}
 		}
-		if err := s.readAll(ctx, all, out); !errors.Is(err, errMoved) {
+		if err := s.readAll(ctx, seen.others(all), out); !errors.Is(err, errMoved) {
 			return err
 		}
 	}
