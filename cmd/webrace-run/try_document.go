@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path"
 	"strings"
@@ -33,6 +34,7 @@ type triedDocument struct {
 	url       string // where it is, or is taken to be; empty for a file of nowhere
 	body      []byte
 	sentAs    string // the Content-Type; empty if none is known
+	header    http.Header
 	truncated bool
 	rendered  bool
 	notes     []string // on how it was got
@@ -60,8 +62,13 @@ func (s *source) document(c *cobra.Command, globals *cli.Globals) (*triedDocumen
 	if err != nil {
 		return nil, err
 	}
-	d.Result, err = extract.Document(d.body, d.sentAs, cmp.Or(d.url, s.address(d)), extract.Options{})
-	return d, err
+	if d.Result, err = extract.Document(d.body, d.sentAs, cmp.Or(d.url, s.address(d)), extract.Options{}); err != nil {
+		return nil, err
+	}
+	if d.Robots(d.header, extract.Robot{}).NoIndex {
+		d.notes = append(d.notes, "it asks robots not to keep it (noindex), and a crawl leaves it out: normalize.obey_robots=false keeps it")
+	}
+	return d, nil
 }
 
 // receive gets the document as it is.
@@ -86,7 +93,7 @@ func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument
 	}
 	at, _ := urlnorm.CutMark(got.URL)
 	return &triedDocument{
-		name: at, url: at, body: got.Body, sentAs: extract.ContentType(got.Header, got.MediaType),
+		name: at, url: at, body: got.Body, header: got.Header, sentAs: extract.ContentType(got.Header, got.MediaType),
 		truncated: got.Truncated, rendered: got.Rendered, notes: notes,
 	}, nil
 }

@@ -126,6 +126,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	if asked.NoIndex {
 		it.Learn(s.left(r.Links))
+		it.Learn(webrace.Learned(func(v *webrace.Visit) { v.Error = notKept }))
 		s.env.Counter("noindex").Add(1)
 		return nil
 	}
@@ -140,6 +141,9 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	}
 	return out.Emit(ctx, it.With(n))
 }
+
+// notKept is why a visit gave no document where a page says noindex: otherwise who watches it would wait in vain.
+const notKept = "left out: it asks robots not to keep it (noindex); normalize.obey_robots=false keeps it"
 
 // how returns how a document is extracted: with what its links are called, if that is wanted.
 func (s *stage) how() extract.Options {

@@ -34,7 +34,7 @@ func init() {
 		Type:    "source-watch",
 		Summary: "tells owners when the start of their crawl fails, and when it answers again",
 		Doc: "It counts the rounds in a row in which a start gave no document: it did not answer, or with 404, 410, 5xx or the like, robots.txt " +
-			"refused it, or its credentials were not accepted. After so many there is one notice, and one on recovery. It remembers under the name of " +
+			"refused it, it asks robots not to keep it, or its credentials were not accepted. After so many there is one notice, and one on recovery. It remembers under the name of " +
 			"its pipeline and stage what it has told. It ends when no crawl runs in the same process any more.",
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Notice](), Doc: "the notice, for the owner of one URD"}},
 		Follows: true,
