@@ -76,8 +76,8 @@ var markup = []Case{
 			})
 		},
 		Expect: Expect{
-			Counters: some{"pages": 2, "normalize.noindex": 2, "normalize.nofollow": 2},
-			Why:      says{bad: "crawl: fetched", "/poison": "never accepted"}, Asked: 2,
+			Counters: some{"errors": 2, "pages": 2, "normalize.noindex": 2, "normalize.nofollow": 2},
+			Why:      says{bad: "crawl: gave no document: left out: it asks robots not to keep it (noindex)", "/poison": "never accepted"}, Asked: 2,
 		},
 	},
 }
