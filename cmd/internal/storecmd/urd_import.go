@@ -48,7 +48,7 @@ is not taken over, and said.`,
 	f.StringVar(&flags.format, "format", "", "what the file is: xml, urls, opml or changedetection (default: as it looks)")
 	f.DurationVar(&flags.timing, "timing", 0, "the longest time between visits where the file names none; not for XML")
 	atFlag(f, &flags.at, "ask at these times where the file names neither times nor an interval; not for XML")
-	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages (of feeds: 2, with their entries); not for XML")
+	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages (of feeds with keywords: 2, with the pages of their entries); not for XML")
 	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "a further keyword of each, as `WORD[:WEIGHT]`; not for XML")
 	f.BoolVar(&flags.skipBad, "skip-bad", false, "pass over entries that make no URD; not for XML")
 	return c
@@ -84,12 +84,16 @@ func (f *importFlags) read(c *cobra.Command, globals *cli.Globals, path string) 
 	return urds, err
 }
 
-// feedDepth is how many levels of a feed are read: with its entries, unless the flag says otherwise.
+// feedDepth is how many levels of a feed are read, unless the flag says so: the feed, which has its entries; and
+// the pages of these, too, for who looks for words in them.
 func (f *importFlags) feedDepth(c *cobra.Command) int {
-	if c.Flags().Changed("depth") {
+	switch {
+	case c.Flags().Changed("depth"):
 		return f.depth
+	case len(f.keywords) > 0:
+		return 2
 	}
-	return 2
+	return 1
 }
 
 var formatNames = map[string]string{
