@@ -27,6 +27,9 @@ func MarkPublished(t *webrace.Text, from int, name, link string) {
 }
 
 func mark(t *webrace.Text, from int, e webrace.Entry, named bool) {
+	if from >= len(t.Blocks) {
+		return
+	}
 	own := int32(len(t.Entries) + 1)
 	within := own // the first entry within it
 	for i := from; i < len(t.Blocks); i++ {

@@ -68,10 +68,12 @@ type xmlDocument struct {
 	element string // the innermost element, if no tag has ended since it began
 	attrs   map[string]string
 	text    []byte
+	open    []openElement // of documents that may have records
+	beyond  int           // how many elements within these are open
 }
 
 func (d *xmlDocument) start(r *xmltoken.Reader) {
-	d.flush()
+	text := d.flush()
 	d.element = strings.ToLower(string(r.Name))
 	d.attrs = nil
 	for key, value := range r.Attributes() {
@@ -93,6 +95,9 @@ func (d *xmlDocument) start(r *xmltoken.Reader) {
 			d.rebase([]byte(strings.TrimSpace(base)))
 		}
 		d.list.isList = d.root == "rss" || d.root == "feed" && (d.attrs["xmlns"] == nsAtom || d.attrs["xmlns"] == nsAtomOld)
+	}
+	if d.hasRecords() {
+		d.openRecord(text != "")
 	}
 	switch {
 	case !d.isFeed():
@@ -129,8 +134,10 @@ func (d *xmlDocument) xLink() {
 
 // endElement handles the end of an element.
 func (d *xmlDocument) endElement(name string) {
-	d.flush()
-	d.element, d.attrs = "", nil
+	text := d.flush()
+	if d.element, d.attrs = "", nil; d.hasRecords() {
+		d.closeRecord(name, text)
+	}
 	switch {
 	case name == "source":
 		d.list.source = false
@@ -155,10 +162,13 @@ func (d *xmlDocument) atomLink() {
 	}
 }
 
-// flush handles the text collected since the last tag. Addresses are links, not text.
-func (d *xmlDocument) flush() {
+// flush handles the text collected since the last tag, and returns its beginning. Addresses are links, not text.
+func (d *xmlDocument) flush() (beginning string) {
 	text := bytes.Trim(d.text, space)
 	d.text = d.text[:0]
+	if len(text) > 0 && !d.isFeed() {
+		beginning = string(text[:min(len(text), 256)])
+	}
 	switch {
 	case len(text) == 0:
 	case !d.isFeed():
@@ -178,6 +188,7 @@ func (d *xmlDocument) flush() {
 			d.aside(from)
 		}
 	}
+	return beginning
 }
 
 // guid follows the identifier of an item of RSS if it is an address: it is one unless said otherwise,

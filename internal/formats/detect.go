@@ -21,6 +21,8 @@ const (
 	CSV
 	TSV
 	Markdown
+	Calendar // iCalendar
+	Card     // vCard
 	DOCX
 	XLSX
 	ODT
@@ -37,6 +39,8 @@ var mediaTypes = map[Format][]string{
 	CSV:      {"text/csv", "application/csv", "text/x-csv", "text/comma-separated-values", "application/x-csv"},
 	TSV:      {"text/tab-separated-values", "text/tsv"},
 	Markdown: {"text/markdown", "text/x-markdown"},
+	Calendar: {"text/calendar", "text/x-vcalendar", "application/ics"},
+	Card:     {"text/vcard", "text/x-vcard", "text/directory"},
 	DOCX:     {"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.ms-word.document.macroenabled.12"},
 	XLSX:     {"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/vnd.ms-excel.sheet.macroenabled.12"},
 	ODT:      {"application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template"},
@@ -106,7 +110,7 @@ func Of(mediaType, address string, body []byte) Format {
 	switch {
 	case bytes.IndexByte(body[:min(len(body), 512)], 0) >= 0: // no text, unless in UTF-16, which says so first
 		return None
-	case f == JSON && !beginsJSON(body):
+	case f == JSON && !beginsJSON(body), (f == Calendar || f == Card) && !beginsCalendar(body):
 		return None
 	case f == None && isJSON(body):
 		return JSON
@@ -116,7 +120,7 @@ func Of(mediaType, address string, body []byte) Format {
 
 var byExtension = map[string]Format{
 	".json": JSON, ".geojson": JSON, ".jsonld": JSON, ".jsonl": JSONLines, ".ndjson": JSONLines, ".csv": CSV, ".tsv": TSV, ".tab": TSV,
-	".md": Markdown, ".markdown": Markdown, ".mkd": Markdown,
+	".ics": Calendar, ".vcs": Calendar, ".vcf": Card, ".md": Markdown, ".markdown": Markdown, ".mkd": Markdown,
 }
 
 func byName(address string) Format {
@@ -137,6 +141,11 @@ func isJSON(body []byte) bool { return beginsJSON(body) && json.Valid(withoutMar
 
 // withoutMark is a text in UTF-8 without the byte order mark that it may begin with.
 func withoutMark(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\ufeff")) }
+
+func beginsCalendar(body []byte) bool {
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\ufeff")), space)
+	return len(body) >= len("BEGIN:") && hasPrefixFold(string(body[:len("BEGIN:")]), "BEGIN:")
+}
 
 var zipMagic = []byte("PK\x03\x04")
 

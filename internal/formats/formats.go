@@ -76,6 +76,7 @@ func (l Limits) read(ctx context.Context, f Format, body []byte, reserve Reserve
 
 var readers = map[Format]func(*writer, []byte){
 	JSON: (*writer).json, JSONLines: (*writer).jsonLines, CSV: (*writer).csv, TSV: (*writer).tsv,
+	Calendar: (*writer).calendar, Card: (*writer).calendar,
 	DOCX: (*writer).docx, XLSX: (*writer).xlsx, ODT: (*writer).odf, ODS: (*writer).odf, ODP: (*writer).odf, EPUB: (*writer).epub,
 }
 

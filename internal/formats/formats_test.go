@@ -279,3 +279,23 @@ func TestFormatsTheValueOfALeaf(t *testing.T) {
 		}
 	}
 }
+
+func TestCalendarsAndCards(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, title, want string }{
+		"an event": {"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:Harbour\r\nBEGIN:VTIMEZONE\r\nTZID:Europe/Athens\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20261101T080000Z\r\n" +
+			"DTSTART;TZID=Europe/Athens:20261205T190000\r\nDTEND;VALUE=DATE:20261206\r\nSUMMARY:Concert\\, at the\r\n  harbour\r\nRRULE:FREQ=WEEKLY\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+			"Harbour", "Harbour|dtstamp: 2026-11-01 08:00 UTC|dtstart: 2026-12-05 19:00|dtend: 2026-12-06|summary: Concert, at the harbour|rrule: FREQ=WEEKLY"},
+		"a card":  {"BEGIN:VCARD\nVERSION:4.0\nFN:Eleni Costa\nN:Costa;Eleni;;;\nitem1.TEL;TYPE=work:+30 1\nPHOTO:data:image/png;base64,AAAA\nREV:20261101T000000Z\nEND:VCARD\n", "", "fn: Eleni Costa|n: Costa Eleni|tel: +30 1|rev: 2026-11-01 00:00 UTC"},
+		"cut off": {"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:a", "", "summary: a"},
+	} {
+		d := Read(t.Context(), Calendar, []byte(c.body), nil)
+		var got []string
+		for _, b := range d.Text.Blocks {
+			got = append(got, string(d.Text.Slice(b)))
+		}
+		if strings.Join(got, "|") != c.want || d.Title != c.title || (d.Unread.Cause == pdftext.Broken) != (name == "cut off") {
+			t.Errorf("%s: %q, title %q, %+v, want %q", name, got, d.Title, d.Unread, c.want)
+		}
+	}
+}

@@ -292,6 +292,29 @@ func repeatsKeys(body []byte, n *int) bool {
 	return len(decoded) != *n || len(lines) != *n
 }
 
+// FuzzCalendar holds that every block of a calendar is of an entry, or stands aside, however its lines end.
+func FuzzCalendar(f *testing.F) {
+	for _, body := range []string{
+		"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:a\\, b\r\n c\r\nDTSTART;TZID=\"x:y\":20261128T190000\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+		"BEGIN:VCARD\nitem1.TEL:1\nFN:x\nPHOTO;ENCODING=b:AA\nEND:VCARD\n", "BEGIN:VEVENT\nBEGIN:VALARM\nEND:VEVENT\nSUMMARY:x", "X-WR-CALNAME:n\nBEGIN:VTIMEZONE\n",
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d := Read(t.Context(), Calendar, body, nil)
+		check(t, d, Default)
+		for _, b := range d.Text.Blocks {
+			if b.Entry == 0 && !b.Aside || int(b.Entry) > len(d.Text.Entries) {
+				t.Fatalf("%q: %q is of entry %d of %d", body, d.Text.Slice(b), b.Entry, len(d.Text.Entries))
+			}
+		}
+		crlf := Read(t.Context(), Calendar, bytes.ReplaceAll(bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n")), nil)
+		if !bytes.Contains(body, []byte("\r")) && string(crlf.Text.Bytes) != string(d.Text.Bytes) {
+			t.Fatalf("%q: with other ends of lines it is %q, not %q", body, crlf.Text.Bytes, d.Text.Bytes)
+		}
+	})
+}
+
 func FuzzCSV(f *testing.F) {
 	for _, body := range []string{"a,b\n1,2\n", "a;b;c\n\"x;\n\";2\n", "sep=|\na|b", "\xef\xbb\xbfa\tb\n", "2019,x\n1,2\n\n3"} {
 		f.Add([]byte(body))

@@ -180,7 +180,7 @@ func appendIndex(path []byte, index int) []byte {
 func (j *jsonReader) open(delim json.Delim) {
 	l := jsonLevel{list: delim == '[', path: len(j.path), fate: j.fate, skip: j.skip()}
 	if !l.list && j.inList() {
-		l.entry = &jsonEntry{from: len(j.Text.Blocks), list: j.listName(), rank: len(names)}
+		l.entry = &jsonEntry{from: len(j.Text.Blocks), list: j.listName(), rank: len(Names)}
 	}
 	j.levels = append(j.levels, l)
 }

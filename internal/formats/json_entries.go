@@ -12,11 +12,11 @@ type jsonEntry struct {
 	from int    // its first block
 	list string // the path to its list, without the numbers of elements
 	name string // what it calls itself
-	rank int    // of the key that says so, in names
+	rank int    // of the key that says so, in Names
 }
 
-// names are the keys by which an element of a list says which it is, the best first.
-var names = []string{
+// Names are the keys and elements by which an entry of a list says which it is, the best first.
+var Names = []string{
 	"id", "@id", "_id", "guid", "uid", "uuid", "key", "sku", "gtin", "gtin13", "isbn", "slug", "url", "link", "href", "permalink", "loc",
 }
 
@@ -54,12 +54,12 @@ func (j *jsonReader) name(value string) {
 	}
 	e, worse := top.entry, 0
 	if n := len(j.levels); e == nil && n > 1 && wrappers[j.levels[n-2].key] {
-		e, worse = j.levels[n-2].entry, len(names)-len("id")
+		e, worse = j.levels[n-2].entry, len(Names)-len("id")
 	}
 	if e == nil || len(top.key) > len("permalink") {
 		return
 	}
-	for rank, name := range names[:min(len(names), e.rank)] {
+	for rank, name := range Names[:min(len(Names), e.rank)] {
 		if rank+worse >= e.rank {
 			return
 		}
@@ -85,7 +85,7 @@ func (j *jsonReader) place(b *webrace.Block, value string) {
 	}
 	b.Skip = uint16(skip)
 	top := j.top()
-	b.Aside = j.keep == nil && top != nil && !top.list && movesAlone(top.key, value)
+	b.Aside = j.keep == nil && top != nil && !top.list && MovesAlone(top.key, value)
 	if j.inList() && !j.inEntry() {
 		entries.Mark(&j.Text, len(j.Text.Blocks)-1, j.listName(), "")
 	}
@@ -111,9 +111,9 @@ func (j *jsonReader) endEntries() {
 	}
 }
 
-// movesAlone reports whether a value says, by its name and form, when something was touched or built, or how often it
+// MovesAlone reports whether a value says, by its name and form, when something was touched or built, or how often it
 // was looked at or answered. These move while all else stays as it is.
-func movesAlone(name, value string) bool {
+func MovesAlone(name, value string) bool {
 	if len(name) > 20 || len(value) > 64 {
 		return false
 	}

@@ -267,7 +267,7 @@ func (b Baseline) last(versions int) Baseline {
 }
 
 // hashBlocks returns a hash for each block, with the lower bits clear but for inGroups; 0 for blocks without text,
-// and for what is never new. All blocks of an entry have one hash, which their order makes no difference to.
+// and for what is never new. All blocks of an entry have one hash.
 func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 	hashes := c.hashes[:0]
 	c.entries = append(c.entries[:0], make([]entrySum, len(text.Entries))...)
@@ -283,7 +283,7 @@ func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 				units++
 			}
 			if len(written) > 0 {
-				e.sum += xxhash.Sum64(written)
+				e.add(xxhash.Sum64(written), block.Skip > 0)
 			}
 			hashes = append(hashes, 0)
 			continue
@@ -315,6 +315,17 @@ type entrySum struct {
 	met  bool   // it has blocks
 	tail bool
 	age  uint8
+
+	ordered uint64 // blocks that have no name, so far
+}
+
+// add adds the hash of a block. The order of those that have a name, in what is skipped of them, makes no difference.
+func (e *entrySum) add(hash uint64, named bool) {
+	if !named {
+		e.ordered++
+		hash *= 2*e.ordered + 1
+	}
+	e.sum += hash
 }
 
 // hashEntries sets the hashes of the blocks of entries.

@@ -17,6 +17,7 @@ type unit struct {
 	link   string // of an entry: by which it is the same, too, if no other entry has it
 	entry  *webrace.Entry
 	fields []string // of the entry: its blocks, but for those that stand aside
+	named  int      // how many of them have a name, so that their order makes no difference
 	label  string   // which of these tells people which entry it is
 }
 
@@ -43,7 +44,7 @@ func units(t *webrace.Text) (all []unit) {
 	links := make(map[string]int)
 	for i := range all {
 		if u := &all[i]; u.entry != nil {
-			content := "\x00" + strings.Join(slices.Sorted(slices.Values(Forms(u.fields))), "\x00")
+			content := "\x00" + strings.Join(u.content(), "\x00")
 			u.key = "\x00" + strconv.FormatUint(u.entry.Name, 16) + content
 			if u.entry.Link != 0 {
 				u.link = "\x01" + strconv.FormatUint(u.entry.Link, 16) + content
@@ -59,6 +60,14 @@ func units(t *webrace.Text) (all []unit) {
 	return all
 }
 
+// content is the fields in the form in which they are compared, those that have a name in the order of the alphabet.
+func (u *unit) content() []string {
+	if u.named < len(u.fields) {
+		return Forms(u.fields)
+	}
+	return slices.Sorted(slices.Values(Forms(u.fields)))
+}
+
 // add adds a block to an entry. A heading tells which it is, or what is called so, or else its first block.
 func (u *unit) add(field string, b webrace.Block) {
 	switch {
@@ -70,8 +79,11 @@ func (u *unit) add(field string, b webrace.Block) {
 	}
 	u.text += field
 	u.fields = append(u.fields, field)
+	if b.Skip > 0 {
+		u.named++
+	}
 	name, _, _ := strings.Cut(field, ": ")
-	named := b.Field == webrace.FieldHeading || b.Field == webrace.FieldTitle || b.Skip > 0 && (name == "name" || name == "title" || name == "summary")
+	named := b.Field == webrace.FieldHeading || b.Field == webrace.FieldTitle || name == "name" || name == "title"
 	if u.label == "" || named && u.label == u.fields[0] {
 		u.label = field
 	}
