@@ -1,9 +1,12 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/entries"
+	"github.com/webrace/webrace/internal/pdftext"
 )
 
 // feedList is what a feed lists: its blocks are those of entries, or of the feed itself.
@@ -55,6 +58,17 @@ func (x *extraction) end() {
 		entries.MarkPublished(&x.text, x.list.from, x.list.name, x.list.link)
 	}
 	x.list.open, x.list.source = false, false
+}
+
+// cutOff ends a feed that has no end. Of an entry that it breaks off in it has only a part, which is left out unless
+// nothing else is said; and behind that may have been more.
+func (x *extraction) cutOff() {
+	l := &x.list
+	if before := x.text.Blocks[:min(l.from, len(x.text.Blocks))]; l.open && slices.ContainsFunc(before, func(b webrace.Block) bool { return b.Entry != 0 }) {
+		x.text.Blocks, l.open = before, false
+	}
+	x.text.Cut = true
+	x.Unread = pdftext.Unread{Cause: pdftext.Broken, Reason: "the feed has no end"}
 }
 
 // endList ends a document. What a feed says of itself, beside its entries, is nobody's news.

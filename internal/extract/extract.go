@@ -147,10 +147,10 @@ func (r *Result) bound(most int) {
 	if len(t.Blocks) > most {
 		t.Bytes, t.Blocks, t.Cut = t.Bytes[:t.Blocks[most-1].End], t.Blocks[:most], true
 	}
-	if t.Cut {
+	if t.Cut && r.Unread.Cause == "" {
 		r.Unread = pdftext.Unread{Cause: pdftext.TooLong, Reason: fmt.Sprintf("it has more than %d blocks of text", most)}
 	}
-	t.Cut = r.Unread.Cause == pdftext.TooLong
+	t.Cut = t.Cut || r.Unread.Cause == pdftext.TooLong
 }
 
 func read(ctx context.Context, body []byte, contentType, url string, opts Options) (*Result, error) {

@@ -25,6 +25,9 @@ func (x *extraction) xml(body []byte) {
 		switch r.Next() {
 		case xmltoken.None:
 			d.flush()
+			if d.isFeed() && !d.whole {
+				x.cutOff()
+			}
 			x.endList()
 			x.take(&x.text)
 			return
@@ -64,6 +67,7 @@ func (x *extraction) sitemap(body []byte) {
 type xmlDocument struct {
 	*extraction
 	root    string // its first element
+	whole   bool   // which has ended
 	xlink   string // the attribute href of XLink, by the prefix that was declared last
 	element string // the innermost element, if no tag has ended since it began
 	attrs   map[string]string
@@ -139,6 +143,8 @@ func (d *xmlDocument) endElement(name string) {
 		d.closeRecord(name, text)
 	}
 	switch {
+	case name == d.root:
+		d.whole = true
 	case name == "source":
 		d.list.source = false
 	case d.isFeed() && isEntry(name):
