@@ -49,7 +49,7 @@ func (x *extraction) xml(body []byte) {
 				d.endElement(d.element)
 			}
 		case xmltoken.End:
-			d.endElement(strings.ToLower(string(r.Name)))
+			d.endElement(d.nameOf(r.Name))
 		}
 	}
 }
@@ -72,13 +72,32 @@ type xmlDocument struct {
 	element string // the innermost element, if no tag has ended since it began
 	attrs   map[string]string
 	text    []byte
-	open    []openElement // of documents that may have records
-	beyond  int           // how many elements within these are open
+	names   map[string]string // of elements as they are written: as they are compared
+	open    []openElement     // of documents that may have records
+	beyond  int               // how many elements within these are open
+}
+
+// mostNames is how many names of elements are kept.
+const mostNames = 256
+
+// nameOf returns the name of an element in lower case.
+func (d *xmlDocument) nameOf(tag []byte) string {
+	if name, known := d.names[string(tag)]; known {
+		return name
+	}
+	name := strings.ToLower(string(tag))
+	if d.names == nil {
+		d.names = make(map[string]string)
+	}
+	if len(d.names) < mostNames {
+		d.names[string(tag)] = name
+	}
+	return name
 }
 
 func (d *xmlDocument) start(r *xmltoken.Reader) {
 	text := d.flush()
-	d.element = strings.ToLower(string(r.Name))
+	d.element = d.nameOf(r.Name)
 	d.attrs = nil
 	for key, value := range r.Attributes() {
 		if d.attrs == nil {
@@ -207,7 +226,10 @@ func (d *xmlDocument) guid(text []byte) {
 
 // feedText adds the text of an element of a feed, which often is HTML in disguise.
 func (d *xmlDocument) feedText(text []byte) {
-	found := d.scanMarkup(text)
+	found := &webrace.Text{Bytes: text, Blocks: []webrace.Block{{End: int32(len(text))}}}
+	if !isPlain(text) {
+		found = d.scanMarkup(text)
+	}
 	field := webrace.FieldBody
 	switch {
 	case d.element == "language":
@@ -224,6 +246,18 @@ func (d *xmlDocument) feedText(text []byte) {
 	for _, b := range found.Blocks {
 		d.block(found.Slice(b), field)
 	}
+}
+
+// isPlain reports whether a text is itself what it means as HTML: ASCII without markup, and with single blanks.
+func isPlain(text []byte) bool {
+	blank := true
+	for _, c := range text {
+		if c < ' ' || c >= 0x7f || c == '<' || c == '&' || c == ' ' && blank {
+			return false
+		}
+		blank = c == ' '
+	}
+	return !blank
 }
 
 func (d *xmlDocument) isFeed() bool {

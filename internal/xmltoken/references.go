@@ -14,6 +14,11 @@ const longest = len("CounterClockwiseContourIntegral;")
 // takes; 0 where the ampersand is bare. HTML knows names without a semicolon. XML does not: "?a=1&copy=2&region=3" is
 // an address whose ampersands were not escaped, and means what is written.
 func Reference(b []byte) (meaning string, length int) {
+	for _, common := range [...]struct{ written, meaning string }{{"lt;", "<"}, {"gt;", ">"}, {"amp;", "&"}, {"quot;", `"`}, {"#39;", "'"}} {
+		if len(b) >= len(common.written) && string(b[:len(common.written)]) == common.written { // feeds have markup written so
+			return common.meaning, len(common.written)
+		}
+	}
 	if length = referenceLength(b); length == 0 {
 		return "", 0
 	}
