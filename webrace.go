@@ -321,6 +321,7 @@ type Visit struct {
 	Revision     int64         // the revision of the URD base it was matched at
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
 	Reading      int           // the revision of how text is read at which Baseline was made
+	Absent       []Absent      // the parts of the document that URDs look at, and that were not there at the last visit
 	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
 	Attempts     int           // failed attempts in a row
@@ -348,6 +349,36 @@ type Shown struct {
 	Distance int   // the least at which it ever came here
 	Version  int   // the version it was shown; 0 for none
 	Revision int64 // the revision of the URD base at which that was matched
+}
+
+// Absent is a part of a document that rules of URDs did not find at the last visit: what is not there is no state, so
+// what comes next is compared with the last version that had the part.
+type Absent struct {
+	Rules   uint64 // identifies the rules
+	Version int    // the last that had it; 0 for none
+}
+
+// MostAbsent is of how many sets of rules a visit remembers that they found nothing.
+const MostAbsent = 1024
+
+// LastWith returns the last version that had a part which was not there at the last visit, and whether it was not.
+func (v *Visit) LastWith(rules uint64) (version int, absent bool) {
+	if v == nil {
+		return 0, false
+	}
+	i := slices.IndexFunc(v.Absent, func(a Absent) bool { return a.Rules == rules })
+	if i < 0 {
+		return 0, false
+	}
+	return v.Absent[i].Version, true
+}
+
+// Look remembers which parts were looked for, by the rules, and which of them were absent; beyond [MostAbsent], those
+// that have not been looked for for longest are forgotten.
+func (v *Visit) Look(looked []uint64, absent []Absent) {
+	kept := slices.DeleteFunc(slices.Clone(v.Absent), func(a Absent) bool { return slices.Contains(looked, a.Rules) })
+	kept = append(kept, absent...)
+	v.Absent = kept[max(0, len(kept)-MostAbsent):]
 }
 
 // Told is the number in a document that the owner of a URD was told last, or that was there first.

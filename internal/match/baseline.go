@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"sync"
@@ -53,6 +54,12 @@ type Comparison struct {
 	cut  uint8   // how many versions ago a text was cut
 }
 
+// IsState reports whether a text says anything that is compared. One that does not (an empty answer, a feed without
+// entries) is no version that another could be compared with: what is not there is no state.
+func IsState(text *webrace.Text) bool {
+	return text != nil && slices.ContainsFunc(text.Blocks, func(b webrace.Block) bool { return len(bytes.TrimSpace(text.Compared(b))) > 0 })
+}
+
 // In the place of an age: a block has no text, or no version had it.
 const (
 	empty = 0xff
@@ -82,6 +89,15 @@ func (c *Comparison) Added(versions int) []bool {
 	return added
 }
 
+// AsOne returns a baseline for which the latest version had all that is remembered.
+func (b Baseline) AsOne() Baseline {
+	one := slices.Clone(b)
+	for i := range one {
+		one[i] &^= ageMask
+	}
+	return one
+}
+
 // Update is Remember of BaselineVersions.
 func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 	return b.Remember(BaselineVersions, text)
@@ -91,8 +107,8 @@ func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 // block whether none of them had it, and the baseline that remembers this version too. So a block that comes
 // back after so many versions without it is new again.
 //
-// A text with the same blocks as the latest version is that version, whatever their order: added is false
-// throughout, and the baseline remains as it is. Nothing is learned until the caller keeps the result.
+// A text with the same blocks as the latest version is that version, whatever their order, and one without any is none:
+// added is false throughout, and the baseline remains as it is. Nothing is learned until the caller keeps the result.
 //
 // That a text was cut is remembered as if it were a block.
 func (b Baseline) Remember(versions int, text *webrace.Text) (next Baseline, added []bool) {
@@ -116,6 +132,10 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 		default:
 			found.ages[i] = c.ageOf(hash)
 		}
+	}
+	if !IsState(text) {
+		found.Same = true
+		return found
 	}
 	if text.Cut {
 		c.age(cutMark)

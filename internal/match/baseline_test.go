@@ -86,18 +86,23 @@ func TestUpdateOfARequestThatDiedIsRepeatable(t *testing.T) {
 	}
 }
 
-func TestAVersionWithoutTextIsAVersion(t *testing.T) {
+func TestAVersionWithoutTextIsNone(t *testing.T) {
 	t.Parallel()
 	base, _ := Baseline(nil).Update(textOf("a"))
 	for i := range BaselineVersions {
 		base, _ = base.Update(textOf(""))
-		base, _ = base.Update(textOf(""))
+		base, _ = base.Update(textOf(" ", "\n"))
 		if i+2 < BaselineVersions {
 			base, _ = base.Update(textOf(fmt.Sprint("b", i)))
 		}
 	}
-	if _, added := base.Update(textOf("", "a")); !slices.Equal(added, []bool{false, true}) {
+	if _, added := base.Update(textOf("", "a")); !slices.Equal(added, []bool{false, false}) {
 		t.Errorf("%v is new", added)
+	}
+	base, _ = base.Update(textOf("b"))
+	base, _ = base.Update(textOf("c"))
+	if _, added := base.Update(textOf("a")); !slices.Equal(added, []bool{true}) {
+		t.Errorf("after five versions, %v is new", added)
 	}
 }
 

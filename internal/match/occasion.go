@@ -28,7 +28,7 @@ func (p *page) occasion(c *Compiled) (among extent, reason Reason) {
 		return additions, Alerts
 	case c.once || p.previous == nil:
 	case counts && p.arrives(c):
-		if held, _ := p.heldBefore(c); !held {
+		if held, _ := p.heldBefore(c); !held && p.comes(c) {
 			return arrivals, Alerts
 		}
 	case c.conditions != nil && c.conditions.negates() && p.previous.Went:
@@ -94,6 +94,24 @@ func (p *page) arrives(c *Compiled) bool {
 	for i := range c.atoms {
 		if n := p.count(&c.atoms[i], arrivals); p.makes[i] && !n.zero() {
 			return true
+		}
+	}
+	return false
+}
+
+// comes reports whether such a keyword stands in a block that is no entry which fell out of its list and is back:
+// things are published once, and it is what they say that comes to be.
+func (p *page) comes(c *Compiled) bool {
+	for i := range c.atoms {
+		if !p.makes[i] {
+			continue
+		}
+		for _, s := range p.occurrences(&c.atoms[i], arrivals) {
+			block := p.tokens[s.first].Block
+			entry := p.text.Blocks[block].Entry
+			if entry == 0 || p.added[block] || slices.Contains(p.before.text.Entries, p.text.Entries[entry-1]) {
+				return true
+			}
 		}
 	}
 	return false

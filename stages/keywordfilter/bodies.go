@@ -8,20 +8,29 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/objects"
 )
 
 // A picture, an archive, an empty page has no text that could be matched. Its owners who ask for any change are told
-// when its body changes.
+// when its body changes. But a page that has lost its text, and is of the type it was of, says nothing for now: that is
+// no state, and no news.
 
 // matchBody emits an annotation for each URD that asks for any change of a document without text.
 func (m *matching) matchBody(ctx context.Context) error {
 	d := m.document
+	lost, err := m.lostText()
+	if err != nil {
+		return err
+	}
+	if !lost {
+		m.novelty.next = match.Baseline{}
+	}
 	now := described(d.MediaType, int64(len(d.Body)), d.At)
 	for urd, seen := range m.audience.askedForAnyChange(d) {
-		if _, concerned := recipient(urd, seen, d); !concerned {
+		if _, concerned := recipient(urd, seen, d); !concerned || seen > 0 && lost {
 			continue
 		}
 		m.stage.env.Counter("matched").Add(1)
@@ -34,6 +43,26 @@ func (m *matching) matchBody(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lostText reports whether the document had a text at the last visit, and has the same type now.
+func (m *matching) lostText() (bool, error) {
+	d := m.document
+	if len(baselineOf(d.Visit)) == 0 || d.Visit.Version == d.Version {
+		return len(baselineOf(d.Visit)) > 0, nil
+	}
+	before, err := m.stage.objects.Get(objects.View(d.Secret, d.URL), d.Visit.Version)
+	if errors.Is(err, objects.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look up version %d: %w", d.Visit.Version, err)
+	}
+	now, err := m.stage.objects.Get(objects.View(d.Secret, d.URL), d.Version)
+	if err != nil {
+		return false, fmt.Errorf("look up version %d: %w", d.Version, err)
+	}
+	return now.MediaType == before.MediaType, nil
 }
 
 // askedForAnyChange yields the URDs that are told of any change of a whole document, and the version they have seen.

@@ -2,54 +2,46 @@ package keywordfilter
 
 import (
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // diffs say of a document, or of a part of it, how it changed since others of its versions: to those who
-// ask for any change of it. What changed is found once for all URDs that have seen the same version.
+// ask for any change of it, or for the whole whenever it changes. What changed is found once for all URDs that have
+// seen the same version.
 type diffs struct {
 	now   *webrace.Text
 	added []bool // which blocks are new to those who are shown these alone
 	size  int    // the most bytes to say
 	old   func(version int) (*webrace.Text, error)
-	known map[seenBefore]change
+	known map[seenBefore]annotate.Change
 }
 
-// seenBefore is what a change depends on: which version was seen, and whether text counts that was there
-// before that one.
+// seenBefore is what a change depends on: which version was seen, whether text counts that was there
+// before that one, and whether there are keywords, beside which it is said.
 type seenBefore struct {
-	version int
-	page    bool
-}
-
-type change struct {
-	summary string
-	none    bool // it is certain that there is none
+	version  int
+	page     bool
+	keywords bool
 }
 
 // newDiffs expects a function that returns an old version's text, or nil if that was removed.
 func (s *stage) newDiffs(now *webrace.Text, added []bool, old func(int) (*webrace.Text, error)) *diffs {
-	return &diffs{now: now, added: added, size: s.options.Summary, old: old, known: make(map[seenBefore]change)}
+	return &diffs{now: now, added: added, size: s.options.Summary, old: old, known: make(map[seenBefore]annotate.Change)}
 }
 
 // since returns what the owner of a URD is told who has seen a version.
-func (d *diffs) since(version int, urd *control.URD) (change, error) {
-	seen := seenBefore{version, urd.Change == xmlschema.ChangePage}
+func (d *diffs) since(version int, urd *control.URD) (annotate.Change, error) {
+	seen := seenBefore{version, urd.Change == xmlschema.ChangePage, !urd.AnyChange()}
 	if found, known := d.known[seen]; known {
 		return found, nil
 	}
 	old, err := d.old(version)
 	if err != nil {
-		return change{}, err
+		return annotate.Change{}, err
 	}
-	added := d.added
-	if seen.page && old != nil {
-		added = nil
-	}
-	summary, changed := textdiff.Summary(old, d.now, added, d.size)
-	found := change{summary, !changed && old != nil}
+	found := annotate.ChangeOf(urd.URD, old, d.now, d.added, d.size)
 	d.known[seen] = found
 	return found, nil
 }

@@ -168,6 +168,9 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 		if err = m.matchBody(ctx); err == nil {
 			err = m.matchParts(ctx, asksForData(parts))
 		}
+		for _, g := range parts {
+			m.look(g.rules, nil)
+		}
 	} else if err = m.matchWholes(ctx, wholes); err == nil {
 		err = m.matchParts(ctx, parts)
 	}
@@ -175,6 +178,9 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 		return err
 	}
 	m.item.Learn(a.learned(n.next))
+	if visit := d.Visit; len(m.absent) > 0 || visit != nil && len(visit.Absent) > 0 && len(m.looked) > 0 {
+		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Look(m.looked, m.absent) }))
+	}
 	if len(m.numbers.told) > 0 {
 		m.item.Learn(webrace.Learned(m.numbers.learn))
 	}
@@ -200,6 +206,8 @@ type matching struct {
 	item     *pipeline.Item
 	out      pipeline.Emitter
 	numbers  numbers
+	looked   []uint64         // the rules that were applied
+	absent   []webrace.Absent // of these, those that found nothing
 }
 
 // matchWholes emits an annotation for each URD that looks at whole pages and is concerned by the text of the document.
@@ -209,7 +217,7 @@ func (m *matching) matchWholes(ctx context.Context, wholes []asking) error {
 		return err
 	}
 	for _, group := range groups {
-		diffs := m.stage.newDiffs(m.document.Text, group.added, func(version int) (*webrace.Text, error) { return m.stage.textOf(m.document, version) })
+		diffs := m.stage.newDiffs(m.document.Text, group.added, func(version int) (*webrace.Text, error) { return m.stage.stateOf(m.document, version) })
 		if err := m.emitAlerts(ctx, m.document.Text, group.asked, diffs); err != nil {
 			return err
 		}
@@ -247,13 +255,10 @@ type newAlert struct {
 
 // emit emits an annotation, unless any change was asked for and there is none, or a number does not meet its condition.
 func (m *matching) emit(ctx context.Context, n newAlert) error {
-	if n.diffs != nil && n.urd.AnyChange() && n.seen > 0 {
+	if n.diffs != nil && n.seen > 0 && annotate.SaysChange(n.urd.URD) {
 		change, err := n.diffs.since(n.seen, n.urd)
-		if err != nil || change.none {
+		if err != nil || !change.Say(n.urd.URD, &n.alert, m.stage.options.Summary) {
 			return err
-		}
-		if change.summary != "" {
-			n.alert.Summary = change.summary
 		}
 	}
 	if tell, err := m.tells(ctx, n.urd); err != nil || !tell {

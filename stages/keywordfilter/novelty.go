@@ -48,7 +48,7 @@ func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
 // compare compares the document with a baseline, which is that of a version and those before it.
 func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) *since {
 	s := newSince(baseline, n.document.Text, func() *webrace.Text {
-		text, err := n.stage.textOf(n.document, last)
+		text, err := n.stage.stateOf(n.document, last)
 		n.err = errors.Join(n.err, err)
 		return text
 	})
@@ -169,16 +169,20 @@ func (n *novelty) since(seen seenVersions) (*since, error) {
 	return n.compare(seen, baseline, seen.last), nil
 }
 
-// stored returns the baseline of so many stored versions up to one.
+// stored returns the baseline of so many stored versions up to one. Those that say nothing are none.
 func (n *novelty) stored(version, remember int) (known match.Baseline, err error) {
-	for v := max(1, version-remember+1); v <= version; v++ {
-		text, err := n.stage.textOf(n.document, v)
+	var texts []*webrace.Text
+	for first := version - match.MostBaselineVersions; version > max(0, first) && len(texts) < remember; version-- {
+		text, err := n.stage.textOf(n.document, version)
 		if err != nil {
 			return nil, err
 		}
-		if text != nil {
-			known, _ = known.Remember(remember, text)
+		if match.IsState(text) {
+			texts = append(texts, text)
 		}
+	}
+	for _, text := range slices.Backward(texts) {
+		known, _ = known.Remember(remember, text)
 	}
 	return known, nil
 }
@@ -206,7 +210,7 @@ func (g *recipientGroup) take(a asking) {
 // compare finds what is new in a part to those who have seen a version, and reports whether it concerns them.
 func (h *history) compare(ctx context.Context, part *selection.Part, g *partGroup) (concerned bool, err error) {
 	switch h.seen = nil; {
-	case part == nil || len(part.Text.Blocks) == 0:
+	case part == nil || !match.IsState(part.Text):
 		return false, nil
 	case g.last == 0:
 		return true, nil
@@ -221,20 +225,25 @@ func (h *history) compare(ctx context.Context, part *selection.Part, g *partGrou
 // since returns how a part compares with the same part of the versions that those know who have seen one of them. Where
 // that was removed as garbage, the baseline of the last visit stands in for it.
 func (h *history) since(ctx context.Context, now *webrace.Text, g *partGroup) (*since, error) {
-	last, err := h.lastPart(ctx, g.last, g.rules)
+	last, number, err := h.lastPart(ctx, g.last, g.rules)
 	if err != nil {
 		return nil, err
 	}
 	h.seen = last
-	known := baselineOf(h.document.Visit)
-	if last != nil {
-		known, _ = match.Baseline(nil).Remember(g.remember, last)
+	var known match.Baseline
+	switch {
+	case last != nil:
+		known, _ = known.Remember(g.remember, last)
+	case number == g.last:
+		known = baselineOf(h.document.Visit)
+	case number > 0: // that was before the part was absent
+		known = baselineOf(h.document.Visit).AsOne()
 	}
 	s := newSince(known, now, func() *webrace.Text { return last })
 	if last == nil || g.remember == 1 || !slices.Contains(s.last.Added, true) {
 		return s, nil
 	}
-	if known, err = h.knownBefore(ctx, g); err != nil {
+	if known, err = h.knownBefore(ctx, number, g); err != nil {
 		return nil, err
 	}
 	known, _ = known.Remember(g.remember, last)
@@ -242,8 +251,8 @@ func (h *history) since(ctx context.Context, now *webrace.Text, g *partGroup) (*
 }
 
 // knownBefore returns the baseline of a part up to the version before the one that was seen.
-func (h *history) knownBefore(ctx context.Context, g *partGroup) (known match.Baseline, err error) {
-	for number := max(1, g.last-g.remember+1); number < g.last; number++ {
+func (h *history) knownBefore(ctx context.Context, seen int, g *partGroup) (known match.Baseline, err error) {
+	for number := max(1, seen-g.remember+1); number < seen; number++ {
 		text, err := h.part(ctx, number, g.rules)
 		if err != nil {
 			return nil, err

@@ -59,19 +59,5 @@ func (m *matching) unjudged(ctx context.Context, urd *control.URD, err error) er
 	return nil
 }
 
-// gone notes that a part is not there any more: a number that comes back with it is told of again. Of a crowd of many,
-// who is concerned is not known, and their numbers are remembered as they were.
-func (m *matching) gone(g *partGroup) {
-	for _, r := range g.Recipients {
-		when, has := m.audience.whens.Get(r.ID)
-		if !has || m.document.Visit.ToldTo(when.URD) == nil {
-			continue
-		}
-		if _, next, err := m.judge(when, annotate.Number{}, selection.NewBudget()); err == nil {
-			m.numbers.told = append(m.numbers.told, next)
-		}
-	}
-}
-
 // learn makes the visit remember the numbers.
 func (n *numbers) learn(v *webrace.Visit) { v.Tell(n.told) }

@@ -30,10 +30,10 @@ func TestAnOwnerIsToldOfANumberThatMeetsTheCondition(t *testing.T) {
 		{offer(3, "1", ""), "[all either low]"},
 		{offer(4, "1", ""), "[]"},
 		{offer(5, "130", ""), "[all]"},
-		{offer(6, "1", ""), "[all either low]"}, // it had gone
+		{offer(6, "1", ""), "[all either low]"}, // it had risen
 		{offer(7, "1.00", ""), "[all]"},         // the same number
 		{"<title>Boat</title>Sold.", "[]"},
-		{offer(8, "1.00", ""), "[all either low]"}, // with the whole part
+		{offer(8, "1.00", ""), "[]"}, // a part that is not there is no state
 		{offer(9, "sold", ""), "[all]"},
 		{offer(10, "1", ""), "[all either low]"},
 		{offer(11, "120", "a lamp"), "[all]"}, // the word alone will not do

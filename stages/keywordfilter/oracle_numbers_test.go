@@ -100,28 +100,6 @@ func (o *oracle) tells(u *lone) (bool, error) {
 	return tells, nil
 }
 
-// gone says that there is no number any more, which is remembered where there was one.
-func (o *oracle) gone(u *lone) {
-	if u.When() == nil || o.isOfMany(u) {
-		return
-	}
-	if before := o.d.Visit.ToldTo(xmlschema.NumberID(u.ID, u.InterestHash())); before != nil {
-		o.remember(u, before.Number, false)
-	}
-}
-
-// isOfMany reports whether a URD is asked as one of many who look at the same part. Who of these is concerned by a part
-// that is empty is not known, and their numbers are remembered as they were.
-func (o *oracle) isOfMany(u *lone) bool {
-	return slices.ContainsFunc(o.audience.places(u.URD), func(at place) bool {
-		if parts := o.audience.crowdAt(at).parts; parts != nil && (at.reason != ofEveryone || !o.audience.isPrivate(o.d)) {
-			part, _ := parts.byRules.Get(at.rules)
-			return part.many != nil
-		}
-		return false
-	})
-}
-
 func (o *oracle) remember(u *lone, number float64, met bool) {
 	o.world.told = append(o.world.told, webrace.Told{URD: xmlschema.NumberID(u.ID, u.InterestHash()), Number: number, Met: met})
 }

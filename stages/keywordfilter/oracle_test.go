@@ -200,9 +200,27 @@ func (w *world) left(d *webrace.Document) *webrace.Visit {
 	}
 	v.Digest, v.Version = d.Digest, d.Version
 	v.Tell(w.told)
+	v.Look(w.looked(d))
 	w.audience.learned(w.novelty(w.text(d)).next)(&v)
 	v.Shown = shown(v, d.Reach)
 	return &v
+}
+
+// looked returns the rules that are applied to a document, and which of them find nothing, as the stage learns it.
+func (w *world) looked(d *webrace.Document) (looked []uint64, absent []webrace.Absent) {
+	w.Helper()
+	d = w.text(d)
+	m := &matching{document: d}
+	_, parts := w.audience.asked(d)
+	now := selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text)
+	for _, g := range parts {
+		part, err := g.rules.Apply(w.Context(), now, selection.NewBudget())
+		if err != nil {
+			w.Fatal(err)
+		}
+		m.look(g.rules, part)
+	}
+	return m.looked, m.absent
 }
 
 func (w *world) novelty(d *webrace.Document) *novelty {
@@ -348,7 +366,6 @@ func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
 		return err
 	}
 	if len(text.Blocks) == 0 {
-		o.gone(u)
 		return nil
 	}
 	onlyAdded := seen > 0 && u.Change == xmlschema.ChangeAdded
@@ -366,8 +383,8 @@ func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
 
 // askOfBody tells of a document without text.
 func (o *oracle) askOfBody(u *lone, seen int, out pipeline.Emitter) error {
-	if !u.AnyChange() || u.rules != nil {
-		return nil
+	if lost, err := o.matching(out).lostText(); err != nil || seen > 0 && lost || !u.AnyChange() || u.rules != nil {
+		return err
 	}
 	summary, err := o.stage.bodySummary(o.d, seen, described(o.d.MediaType, int64(len(o.d.Body)), o.d.At))
 	if err != nil {
@@ -388,7 +405,7 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 	text = &shownText{Text: o.d.Text}
 	o.known[at] = text
 	old := func(version int) (*webrace.Text, error) {
-		return o.stage.textOf(o.d, version)
+		return o.stage.stateOf(o.d, version)
 	}
 	if u.rules != nil {
 		part, err := u.rules.Apply(o.Context(), selection.Open(o.d.URL, o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text), selection.NewBudget())
@@ -403,7 +420,10 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 			}
 			text.added, text.last, text.changed = s.Added(at.remember), s.last, !s.Same
 		}
-		old = func(version int) (*webrace.Text, error) { return o.history.part(o.Context(), version, u.rules) }
+		old = func(version int) (*webrace.Text, error) {
+			last, _, err := o.history.lastPart(o.Context(), version, u.rules)
+			return last, err
+		}
 	} else if seen > 0 {
 		s, err := o.novelty.since(seenVersions{seen, at.remember})
 		if err != nil {

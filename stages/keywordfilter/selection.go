@@ -22,7 +22,7 @@ type partGroup struct {
 
 // asksForData returns those whose rules ask what a document says as RDF, which one without text may say as well.
 func asksForData(groups []*partGroup) []*partGroup {
-	return slices.DeleteFunc(groups, func(g *partGroup) bool { return !g.rules.AsksForData() })
+	return slices.DeleteFunc(slices.Clone(groups), func(g *partGroup) bool { return !g.rules.AsksForData() })
 }
 
 // matchParts emits an annotation for each URD that looks at part of the document and is concerned by that.
@@ -54,9 +54,7 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 		if err := m.charge(ctx, owners, g, before-h.budget.Left()); err != nil {
 			return err
 		}
-		if part != nil && len(part.Text.Blocks) == 0 {
-			m.gone(g)
-		}
+		m.look(g.rules, part)
 		if !concerned || !g.Everyone && len(g.Recipients) == 0 {
 			continue
 		}
@@ -67,6 +65,23 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 		}
 	}
 	return nil
+}
+
+// look notes whether there is a part that rules look for.
+func (m *matching) look(rules *selection.Selection, part *selection.Part) {
+	id := rulesID(rules)
+	if slices.Contains(m.looked, id) {
+		return
+	}
+	m.looked = append(m.looked, id)
+	if part != nil && match.IsState(part.Text) {
+		return
+	}
+	last, absent := m.document.Visit.LastWith(id)
+	if !absent && m.document.Visit != nil {
+		last = m.document.Visit.Version
+	}
+	m.absent = append(m.absent, webrace.Absent{Rules: id, Version: last})
 }
 
 // partOf applies rules to the document at hand; it returns none if they cannot be applied. That is no failure of the

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
@@ -65,11 +67,19 @@ func (s *stage) recall(d *webrace.Document, number int) (r recalled, err error) 
 	return r, nil
 }
 
+// stateOf returns the text of a version of a document, or of the last before which says anything; nil if there is none,
+// or it was removed.
+func (s *stage) stateOf(d *webrace.Document, version int) (*webrace.Text, error) {
+	for first := version - match.MostBaselineVersions; version > max(0, first); version-- {
+		if text, err := s.textOf(d, version); err != nil || match.IsState(text) {
+			return text, err
+		}
+	}
+	return nil, nil
+}
+
 // textOf returns the text of a version of a document, or nil if it was removed.
 func (s *stage) textOf(d *webrace.Document, version int) (*webrace.Text, error) {
-	if version == 0 {
-		return nil, nil
-	}
 	r, err := s.recall(d, version)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil, nil
@@ -119,29 +129,69 @@ func (h *history) part(ctx context.Context, number int, rules *selection.Selecti
 	return text, err
 }
 
-// read is part, and reports whether the version is there and cannot be read.
-func (h *history) read(ctx context.Context, number int, rules *selection.Selection) (text *webrace.Text, unread bool, err error) {
+// presence is whether a part is in a version.
+type presence int
+
+const (
+	gone   presence = iota // the version was removed, or is too costly to look at
+	absent                 // it has no such part, or cannot be read
+	there
+)
+
+// read is part, and says whether it is there.
+func (h *history) read(ctx context.Context, number int, rules *selection.Selection) (text *webrace.Text, is presence, err error) {
 	d, err := h.at(number)
 	if d == nil || err != nil {
-		return nil, false, err
+		return nil, gone, err
 	}
 	part, err := rules.Apply(ctx, d, h.budget)
 	switch {
 	case ctx.Err() != nil:
-		return nil, false, ctx.Err()
+		return nil, gone, ctx.Err()
+	case errors.Is(err, selection.ErrUnread):
+		return nil, absent, nil
 	case err != nil:
-		return nil, errors.Is(err, selection.ErrUnread), nil
+		return nil, gone, nil
+	case !match.IsState(part.Text):
+		return part.Text, absent, nil
 	}
-	return part.Text, false, nil
+	return part.Text, there, nil
 }
 
-// lastPart returns the same part of a version that was seen. Of one that could not be read nothing was seen: then that
-// of the last one before which could.
-func (h *history) lastPart(ctx context.Context, number int, rules *selection.Selection) (*webrace.Text, error) {
-	for first := max(1, number-match.MostBaselineVersions); ; number-- {
-		text, unread, err := h.read(ctx, number, rules)
-		if !unread || number == first {
-			return text, err
+// lastPart returns the same part of a version that was seen, and its number. Of one that could not be read, or has no
+// such part, nothing was seen: then it is that of the last one before which had it. It returns none if that was
+// removed, with the number of that one, and the number 0 if none ever had it.
+func (h *history) lastPart(ctx context.Context, seen int, rules *selection.Selection) (text *webrace.Text, number int, err error) {
+	removed := 0
+	for _, number := range h.mayHave(seen, rules) {
+		text, is, err := h.read(ctx, number, rules)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case is == there:
+			return text, number, nil
+		case is == gone && removed == 0:
+			removed = number
 		}
 	}
+	return nil, removed, nil
 }
+
+// mayHave returns the versions that may have the same part as one that was seen, the last first: that one, and if it
+// has not the part, the one that the visit remembers, or else those before.
+func (h *history) mayHave(seen int, rules *selection.Selection) []int {
+	if last, absent := h.document.Visit.LastWith(rulesID(rules)); absent && last < seen {
+		if last == 0 {
+			return []int{seen}
+		}
+		return []int{seen, last}
+	}
+	var all []int
+	for number := seen; number > max(0, seen-match.MostBaselineVersions-1); number-- {
+		all = append(all, number)
+	}
+	return all
+}
+
+// rulesID identifies rules in what visits remember.
+func rulesID(rules *selection.Selection) uint64 { return xxhash.Sum64String(rules.Key()) }

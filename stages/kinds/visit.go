@@ -60,6 +60,12 @@ type told struct {
 	Met    bool    `json:"met,omitzero"`
 }
 
+// absent is a part of a document that rules of URDs did not find, and the last version that had it.
+type absent struct {
+	Rules   hash `json:"rules"`
+	Version int  `json:"version,omitzero"`
+}
+
 type visit struct {
 	At           time.Time      `json:"at,omitzero"`
 	Status       int            `json:"status,omitzero"`
@@ -79,6 +85,7 @@ type visit struct {
 	Revision     int64          `json:"revision,omitzero"`
 	Baseline     []hash         `json:"baseline,omitzero"`
 	Reading      int            `json:"reading,omitzero"`
+	Absent       []absent       `json:"absent,omitzero"`
 	Numbers      []told         `json:"numbers,omitzero"`
 	Interval     seconds        `json:"interval_s,omitzero"`
 	Attempts     int            `json:"attempts,omitzero"`
@@ -95,6 +102,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: seconds(v.Interval),
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
+		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version} }),
 		Numbers:  convert(v.Numbers, func(n webrace.Told) told { return told{hash(n.URD), n.Number, n.Met} }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
 	}
@@ -109,6 +117,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: time.Duration(v.Interval),
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
+		Absent:   convert(v.Absent, func(a absent) webrace.Absent { return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version} }),
 		Numbers:  convert(v.Numbers, func(n told) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),
 	}

@@ -107,6 +107,10 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		t.Errorf("a visit that was not refused is written in schema %d", value[0])
 	}
 	want.Refused = true
+	if value := encodeVisit(&want); value[0] != 8 {
+		t.Errorf("a visit without absent parts is written in schema %d", value[0])
+	}
+	want.Absent = []webrace.Absent{{Rules: 1 << 63, Version: 3}, {Rules: 2}}
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

@@ -12,16 +12,18 @@ import (
 
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
-// the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused.
-const visitSchema = 8
+// the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts.
+const visitSchema = 9
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case v.Refused:
+	case len(v.Absent) > 0:
 		schema = visitSchema
+	case v.Refused:
+		schema = 8
 	case v.Reading != 0:
 		schema = 7
 	case v.Lister != "" || len(v.Numbers) > 0:
@@ -68,6 +70,13 @@ func encodeVisit(v *webrace.Visit) []byte {
 	if schema > 7 {
 		w.flag(v.Refused)
 	}
+	if schema > 8 {
+		w.uint(uint64(len(v.Absent)))
+		for _, a := range v.Absent {
+			w.uint(a.Rules)
+			w.int(int64(a.Version))
+		}
+	}
 	return w
 }
 
@@ -106,6 +115,11 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 7 {
 		v.Refused = r.flag()
+	}
+	if r.schema > 8 {
+		for range min(r.uint(), webrace.MostAbsent) {
+			v.Absent = append(v.Absent, webrace.Absent{Rules: r.uint(), Version: int(r.int())})
+		}
 	}
 	return v, r.done()
 }

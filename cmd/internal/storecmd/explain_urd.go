@@ -227,7 +227,7 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		if err != nil {
 			continue // it looked at nothing
 		}
-		why, _ = seen.Show(i, part.Text)
+		why, _ = seen.Show(i, part.Text, v.MediaType)
 	}
 	return why, ctx.Err()
 }

@@ -145,9 +145,8 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 				continue // it looks at nothing
 			}
 			since := states[i].version
-			_, alert := states[i].Show(interest.Interest, parts[i].Text)
+			_, alert := states[i].Show(interest.Interest, parts[i].Text, v.MediaType)
 			states[i].version = v.Number
-			states[i].gone(interest.Interest, document, parts[i].Text)
 			if alert != nil {
 				var err error
 				if alert, err = states[i].count(ctx, interest.Interest, document, alert); err != nil {
@@ -206,18 +205,6 @@ func (s *seen) count(ctx context.Context, i *annotate.Interest, d *stored, alert
 		return nil, nil
 	}
 	return alert, nil
-}
-
-// gone notes, as a pipeline does, that the part of a version has no text any more: a number that comes back with it
-// is told of again. Of a page without any text only what it says as data is looked at.
-func (s *seen) gone(i *annotate.Interest, d *stored, part *webrace.Text) {
-	when := i.Number()
-	if when == nil || s.told == nil || len(part.Blocks) > 0 || len(d.Text.Blocks) == 0 && !i.AsksForData() {
-		return
-	}
-	if _, next, err := when.Judge(annotate.Number{}, s.told, selection.NewBudget()); err == nil {
-		s.told = &next
-	}
 }
 
 // asked returns the URDs that are asked about a URL: those that a pipeline asks, and those whose crawl would

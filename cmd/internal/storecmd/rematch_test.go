@@ -16,7 +16,7 @@ func TestVersionsAreMatchedAsTheURDSays(t *testing.T) {
 	versions := []string{"boats", "boats|clock", "boats|ferries", "ferries|boats", "ferries|boats|boats again", "", "boats"}
 	for change, want := range map[string][]string{
 		xmlschema.ChangeAdded: {"1 «boats»", "5 «boats» again"},
-		xmlschema.ChangePage:  {"1 «boats»", "2 «boats»", "3 «boats»", "5 «boats»", "7 «boats»"},
+		xmlschema.ChangePage:  {"1 «boats»", "2 «boats» · «clock»", "3 «boats» · [−clock] «ferries»", "5 «boats» · «boats again»", "7 «boats» · [−ferries] · [−boats again]"},
 		xmlschema.ChangeFirst: {"1 «boats»"},
 	} {
 		u := xmlschema.NewURD("eleni", "http://a.example/")
@@ -28,7 +28,7 @@ func TestVersionsAreMatchedAsTheURDSays(t *testing.T) {
 		var state annotate.Seen
 		var got []string
 		for n, text := range versions {
-			if _, alert := state.Show(i, blocks(text)); alert != nil {
+			if _, alert := state.Show(i, blocks(text), "text/html"); alert != nil {
 				got = append(got, fmt.Sprint(n+1, " ", alert.Summary))
 			}
 		}

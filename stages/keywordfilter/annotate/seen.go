@@ -13,6 +13,7 @@ type Seen struct {
 	baseline match.Baseline
 	text     *webrace.Text // of the last version that had one
 	any      bool
+	media    string // the type of the last version
 }
 
 // News is what of a text is new to a request that has seen a version before.
@@ -22,10 +23,10 @@ type News struct {
 }
 
 // Show shows a request the next version of what it looks at, and returns what that is worth to it, and the alert if it
-// gives rise to one. A text without blocks is no version that a later one could be compared with.
-func (s *Seen) Show(i *Interest, text *webrace.Text) (match.Explanation, *match.Alert) {
-	isFirst, before := !s.any, s.text
-	s.any = true
+// gives rise to one. A text that says nothing is no version that a later one could be compared with.
+func (s *Seen) Show(i *Interest, text *webrace.Text, mediaType string) (match.Explanation, *match.Alert) {
+	isFirst, before, lost := !s.any, s.text, s.text != nil && s.media == mediaType
+	s.any, s.media = true, mediaType
 	unconcerned := func() (match.Explanation, *match.Alert) {
 		none := &News{Added: make([]bool, len(text.Blocks))}
 		none.Last.Added = none.Added
@@ -35,7 +36,11 @@ func (s *Seen) Show(i *Interest, text *webrace.Text) (match.Explanation, *match.
 	if !isFirst && i.Change == xmlschema.ChangeFirst {
 		return unconcerned()
 	}
-	if len(text.Blocks) == 0 {
+	if !match.IsState(text) {
+		if lost {
+			return unconcerned()
+		}
+		s.baseline, s.text = nil, nil
 		return i.Worth(text, nil)
 	}
 	remember := i.Remembers(match.BaselineVersions)
@@ -50,7 +55,11 @@ func (s *Seen) Show(i *Interest, text *webrace.Text) (match.Explanation, *match.
 	case compared.Same, i.Change == xmlschema.ChangePage && remember > 1 && !slices.Contains(news.Added, true):
 		return unconcerned()
 	case i.Change == xmlschema.ChangePage:
-		return i.Worth(text, nil)
+		news = nil
 	}
-	return i.Worth(text, news)
+	why, alert := i.Worth(text, news)
+	if alert != nil && SaysChange(i.URD) && !ChangeOf(i.URD, before, text, compared.Added(remember), SummaryBytes).Say(i.URD, alert, SummaryBytes) {
+		return unconcerned()
+	}
+	return why, alert
 }

@@ -1,0 +1,67 @@
+package annotate
+
+import (
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// Change is how a text has changed since a version that a request has seen, as far as it is said beside or instead of
+// what was found in it.
+type Change struct {
+	Summary string
+	None    bool // it is certain that there is none
+}
+
+// SaysChange reports whether a request is told what has changed: who asks for any change, or for the whole page
+// whenever that changes. Without the latter three alerts with the same keyword would read the same.
+func SaysChange(u *xmlschema.URD) bool { return u.AnyChange() || u.Change == xmlschema.ChangePage }
+
+// ChangeOf returns how a text has changed, in as many bytes as there are for a request. Without an old text, which was
+// removed, it is what was added.
+func ChangeOf(u *xmlschema.URD, old, now *webrace.Text, added []bool, size int) Change {
+	if u.Change == xmlschema.ChangePage && old != nil {
+		added = nil
+	}
+	if !u.AnyChange() {
+		size /= 2
+	}
+	summary, changed := textdiff.Summary(old, now, added, size)
+	return Change{summary, !changed && old != nil}
+}
+
+// Say writes the change into the summary of an alert, of at most so many bytes; it reports whether there is something
+// to tell.
+func (c Change) Say(u *xmlschema.URD, a *match.Alert, size int) (tells bool) {
+	switch {
+	case u.AnyChange() && c.None:
+		return false
+	case c.Summary == "":
+	case u.AnyChange() || a.Summary == "":
+		a.Summary = c.Summary
+	default:
+		a.Summary = shortened(a.Summary, size-len(separator)-len(c.Summary)) + separator + c.Summary
+	}
+	return true
+}
+
+const (
+	separator = " · "
+	ellipsis  = "…"
+)
+
+// shortened returns a summary of at most so many bytes, cut between words that are not marked.
+func shortened(summary string, most int) string {
+	if len(summary) <= most {
+		return summary
+	}
+	for end := max(most-len(ellipsis)-1, 0); end > 0; end-- {
+		if head := summary[:end]; summary[end] == ' ' && strings.Count(head, "«") == strings.Count(head, "»") {
+			return head + " " + ellipsis
+		}
+	}
+	return ellipsis
+}
