@@ -267,8 +267,9 @@ func (f Field) String() string {
 type Text struct {
 	Bytes   []byte
 	Blocks  []Block
-	Entries []Entry // of lists
-	Cut     bool    // a limit left out what is behind it: that may have more
+	Entries []Entry  // of lists
+	Columns []string // of tables, whose rows are written "name: Bolt; price: 12": their names
+	Cut     bool     // a limit left out what is behind it: that may have more
 }
 
 // Block is the bytes Start to End of a text, all of one field.

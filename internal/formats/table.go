@@ -161,6 +161,9 @@ func (t *table) begin(second []string) bool {
 	for i, name := range t.first {
 		t.names[i] = shorten(collapse(name), longestName)
 	}
+	for i := 0; i < len(t.names) && len(t.Text.Columns) < t.limits.Columns; i++ {
+		t.Text.Columns = append(t.Text.Columns, columnName(t.names, i))
+	}
 	return t.block([]byte(strings.Join(slices.DeleteFunc(slices.Clone(t.names), func(s string) bool { return s == "" }), "; ")), webrace.FieldBody)
 }
 

@@ -121,6 +121,7 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 	defer comparisons.Put(c)
 	c.start(b.last(versions))
 	found := Comparison{Next: b, ages: make([]uint8, len(text.Blocks)), cut: c.cut()}
+	c.findColumns(text)
 	hashes := c.hashBlocks(text)
 	c.findEntries()
 	for i, hash := range hashes {
@@ -131,6 +132,9 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 			found.ages[i] = empty
 		default:
 			found.ages[i] = c.ageOf(hash)
+			if found.ages[i] == never && len(text.Columns) > 0 {
+				found.ages[i] = c.ageInColumns(text.Compared(text.Blocks[i]))
+			}
 		}
 	}
 	if !IsState(text) {
@@ -158,7 +162,8 @@ type comparison struct {
 	hashes  []uint64
 	clean   []byte
 
-	groups  groups     // of the blocks, where they are too many
+	groups  groups // of the blocks, where they are too many
+	columns columns
 	entries []entrySum // of the text
 	links   hashtable.Table
 }
@@ -311,6 +316,8 @@ func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 			hashes = append(hashes, 0)
 		case units >= mostBlocks-1:
 			hashes = append(hashes, hashBlock(written)|inGroups)
+		case len(text.Columns) > 0:
+			hashes = append(hashes, c.columns.hashRow(written, false))
 		default:
 			hashes = append(hashes, hashBlock(written))
 		}

@@ -51,6 +51,7 @@ type links struct {
 	Anchors   []string    `json:"anchors,omitzero" part:"anchors" doc:"what each of the URLs is called where it is linked to; a list may end early"`
 	Text      *pageText   `json:"text,omitzero" part:"text" doc:"of the document that holds them, as its reader sees it"`
 	Blocks    pageBlocks  `json:"blocks,omitzero" part:"text" doc:"the parts of that text, as in a document"`
+	Columns   []string    `json:"columns,omitzero" part:"text" doc:"the names of columns of tables in that text, as in a document"`
 	Entries   []entry     `json:"entries,omitzero" part:"text" doc:"the entries of lists in that text, as in a document"`
 }
 
@@ -61,13 +62,13 @@ func encodeLinks(l *webrace.Links) (links, []byte) {
 		Anchors: l.Anchors, Text: (*pageText)(l.Text),
 	}
 	if l.Text != nil {
-		h.Blocks, h.Entries = l.Text.Blocks, encodeEntries(l.Text)
+		h.Blocks, h.Entries, h.Columns = l.Text.Blocks, encodeEntries(l.Text), l.Text.Columns
 	}
 	return h, nil
 }
 
 func decodeLinks(l links, _ []byte) (*webrace.Links, error) {
-	text, err := textOf(l.Text, l.Blocks, l.Entries)
+	text, err := textOf(l.Text, l.Blocks, l.Entries, l.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +108,7 @@ type document struct {
 	Title    string     `json:"title,omitzero" part:"text" doc:"of the document"`
 	Text     *pageText  `json:"text,omitzero" part:"text" doc:"what a reader sees"`
 	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation; of an entry of a list its number, from 1; skip, the bytes at its beginning that are not compared with other versions; aside, if it makes nothing new"`
+	Columns  []string   `json:"columns,omitzero" part:"text" doc:"of tables in the text: the names of their columns, by which rows are compared"`
 	Entries  []entry    `json:"entries,omitzero" part:"text" doc:"of the entries of lists in the text: by what each is known in other versions, as hashes: name, and of entries of feeds link; those that are known by their content alone have the same name"`
 	Cut      bool       `json:"cut,omitzero" part:"text" doc:"a limit left out what is behind the text"`
 	Links    []string   `json:"links,omitzero" part:"links" doc:"absolute and normalized, each once, in document order"`
@@ -132,7 +134,7 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 		Digest: d.Digest, Version: d.Version, Changed: d.Changed,
 	}
 	if d.Text != nil {
-		h.Blocks, h.Entries, h.Cut = d.Text.Blocks, encodeEntries(d.Text), d.Text.Cut
+		h.Blocks, h.Entries, h.Columns, h.Cut = d.Text.Blocks, encodeEntries(d.Text), d.Text.Columns, d.Text.Cut
 	}
 	if d.Graph != nil {
 		h.Graph, h.GraphWhole, h.GraphProblems = &triples{d.Graph.Triples}, d.Graph.Whole, d.Graph.Problems
@@ -149,7 +151,7 @@ func ownDocument(d *webrace.Document) *webrace.Document {
 	own := *d
 	own.Body = bytes.Clone(d.Body)
 	if d.Text != nil {
-		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks), Entries: slices.Clone(d.Text.Entries), Cut: d.Text.Cut}
+		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks), Entries: slices.Clone(d.Text.Entries), Columns: d.Text.Columns, Cut: d.Text.Cut}
 	}
 	return &own
 }
@@ -173,7 +175,7 @@ func sizeOfDocument(d *webrace.Document) int {
 // decodeDocument gives a document that was fetched a body even if there is nothing in it: no body at all
 // means that there was none to fetch.
 func decodeDocument(h document, body []byte) (*webrace.Document, error) {
-	text, err := textOf(h.Text, h.Blocks, h.Entries)
+	text, err := textOf(h.Text, h.Blocks, h.Entries, h.Columns)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func (b *pageBlocks) UnmarshalJSON(text []byte) error {
 }
 
 // textOf joins a text and its blocks, which must lie within it: a stage may have changed either.
-func textOf(t *pageText, blocks pageBlocks, entries []entry) (*webrace.Text, error) {
+func textOf(t *pageText, blocks pageBlocks, entries []entry, columns []string) (*webrace.Text, error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -156,7 +156,7 @@ func textOf(t *pageText, blocks pageBlocks, entries []entry) (*webrace.Text, err
 			return nil, fmt.Errorf("block %d to %d does not lie in a text of %d bytes: where the text is changed, set blocks as well", b.Start, b.End, len(t.Bytes))
 		}
 	}
-	return &webrace.Text{Bytes: t.Bytes, Blocks: blocks, Entries: convert(entries, func(e entry) webrace.Entry { return webrace.Entry{Name: uint64(e.Name), Link: uint64(e.Link)} })}, nil
+	return &webrace.Text{Bytes: t.Bytes, Blocks: blocks, Entries: convert(entries, func(e entry) webrace.Entry { return webrace.Entry{Name: uint64(e.Name), Link: uint64(e.Link)} }), Columns: columns}, nil
 }
 
 // convert applies f to each element; nil stays nil.

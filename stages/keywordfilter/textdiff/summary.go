@@ -45,7 +45,7 @@ type comparison struct {
 }
 
 func compare(old, now *webrace.Text, added []bool) (c comparison) {
-	c.old, c.now = units(old), units(now)
+	c.old, c.now = units(old, sharedColumns(old, now)), units(now, sharedColumns(old, now))
 	before, after := known(c.old), known(c.now)
 	for _, u := range c.old {
 		c.went = append(c.went, u.lacksIn(after))

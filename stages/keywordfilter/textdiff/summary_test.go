@@ -120,7 +120,7 @@ func FuzzSummary(f *testing.F) {
 			t.Fatalf("%q in %d bytes", got, size)
 		}
 		differ := false
-		x, y := keys(units(textOf(a...))), keys(units(textOf(b...)))
+		x, y := keys(units(textOf(a...), nil)), keys(units(textOf(b...), nil))
 		inX, inY := setOf(append(x, "")), setOf(append(y, ""))
 		for text := range inX {
 			differ = differ || !inY[text]

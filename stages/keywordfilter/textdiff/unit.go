@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/entries"
 	"github.com/webrace/webrace/internal/normalform"
 )
 
@@ -22,15 +23,18 @@ type unit struct {
 }
 
 // units returns the units of a text in the order in which they begin, with white space collapsed.
-func units(t *webrace.Text) (all []unit) {
+//
+// Of the rows of tables those columns alone are compared that are shared, if there are any: nil compares all.
+func units(t *webrace.Text, shared map[string]bool) (all []unit) {
 	if t == nil {
 		return nil
 	}
+	columns := setOf(t.Columns)
 	of := make([]int, len(t.Entries)) // its unit, counted from 1
 	for i, b := range t.Blocks {
 		compared := collapse(strings.ToValidUTF8(string(t.Compared(b)), ""))
 		if b.Entry == 0 {
-			all = append(all, unit{text: collapse(strings.ToValidUTF8(string(t.Slice(b)), "")), key: collapse(normalform.String(compared)), first: i})
+			all = append(all, unit{text: collapse(strings.ToValidUTF8(string(t.Slice(b)), "")), key: collapse(normalform.String(inColumns(compared, columns, shared))), first: i})
 			continue
 		}
 		if of[b.Entry-1] == 0 {
@@ -110,4 +114,35 @@ func changedEntry(old, now unit) (p piece) {
 		p = append(p, change...)
 	}
 	return p
+}
+
+// inColumns returns the cells of a row that are in shared columns, in the order of the alphabet.
+func inColumns(row string, columns, shared map[string]bool) string {
+	if len(shared) == 0 {
+		return row
+	}
+	var cells []string
+	for column, cell := range entries.Cells(row, func(name string) bool { return columns[name] }) {
+		switch {
+		case column == "": // the row with the names
+			cells = append(cells, strings.Split(cell, "; ")...)
+		case shared[column]:
+			cells = append(cells, cell)
+		}
+	}
+	return strings.Join(slices.Sorted(slices.Values(cells)), "; ")
+}
+
+// sharedColumns returns the columns that two texts have.
+func sharedColumns(old, now *webrace.Text) map[string]bool {
+	if old == nil {
+		return nil
+	}
+	shared, before := make(map[string]bool), setOf(old.Columns)
+	for _, name := range now.Columns {
+		if before[name] {
+			shared[name] = true
+		}
+	}
+	return shared
 }
