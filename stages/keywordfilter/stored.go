@@ -177,18 +177,15 @@ func (h *history) lastPart(ctx context.Context, seen int, rules *selection.Selec
 	return nil, removed, nil
 }
 
-// mayHave returns the versions that may have the same part as one that was seen, the last first: that one, and if it
-// has not the part, the one that the visit remembers, or else those before.
+// mayHave returns the versions that may have the same part as one that was seen, the last first: that one, the one that
+// the visit remembers if it has not the part, and those before.
 func (h *history) mayHave(seen int, rules *selection.Selection) []int {
-	if last, absent := h.document.Visit.LastWith(rulesID(rules)); absent && last < seen {
-		if last == 0 {
-			return []int{seen}
-		}
-		return []int{seen, last}
+	all, next := []int{seen}, seen-1
+	if last, absent := h.document.Visit.LastWith(rulesID(rules)); absent {
+		next = min(next, last)
 	}
-	var all []int
-	for number := seen; number > max(0, seen-match.MostBaselineVersions-1); number-- {
-		all = append(all, number)
+	for first := next - match.MostBaselineVersions; next > max(0, first); next-- {
+		all = append(all, next)
 	}
 	return all
 }

@@ -1,0 +1,336 @@
+package keywordfilter
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/xmlschema"
+)
+
+// The oracle of news knows the words of docs/model.md alone (*News*): it goes through the versions of a page as lists
+// of paragraphs, for one URD at a time, with no hash, no index and no text of the stage. What else may be new or known
+// (the entries of lists, what came from other pages) is a rule of its reader's, in what [reader.look] returns and in
+// [isKnown].
+
+// paragraph is a block of a page. Some stand in the part that URDs select.
+type paragraph struct {
+	words string
+	part  bool
+}
+
+// edition is a page at one time; without paragraphs it has no text.
+type edition []paragraph
+
+func (e edition) html() string {
+	var out, part strings.Builder
+	for _, p := range e {
+		if p.part {
+			part.WriteString("<p>" + p.words)
+		} else {
+			out.WriteString("<p>" + p.words)
+		}
+	}
+	if part.Len() > 0 {
+		out.WriteString("<div id=part>" + part.String() + "</div>")
+	}
+	return out.String()
+}
+
+// reader is the owner of a URD, and what they have seen of the page.
+type reader struct {
+	*control.URD
+	none string // the word that they forbid; empty for none
+
+	seen     bool
+	versions [][]string // what they looked at in each version of the page; nothing where there was nothing
+}
+
+// look returns what the reader looks at.
+func (r *reader) look(e edition) (all []string) {
+	for _, p := range e {
+		if p.part || len(r.Select) == 0 {
+			all = append(all, p.words)
+		}
+	}
+	return all
+}
+
+// holds reports whether the condition holds on a text, as far as it is about which words are there and altogether, and
+// its relevance.
+func (r *reader) holds(text []string) (met, holds bool, relevance int) {
+	if r.AnyChange() {
+		return true, len(text) > 0, 100
+	}
+	has := func(word string) bool { return count(text, word) > 0 }
+	found := 0
+	for _, k := range r.Keywords.Keywords {
+		if has(k.Key) {
+			found++
+		}
+	}
+	allowed := r.none != "" && !has(r.none)
+	if r.Keywords.Match == xmlschema.MatchAll {
+		met = found == len(r.Keywords.Keywords) && (r.none == "" || allowed)
+	} else {
+		met = found > 0 || allowed
+	}
+	relevance = r.relevance(func(word string) int { return count(text, word) }, length(text))
+	return met, met && len(text) > 0 && (r.Keywords.Threshold == 0 || relevance > r.Keywords.Threshold), relevance
+}
+
+func (r *reader) relevance(occurs func(word string) int, words int) int {
+	rest := 1.0
+	for _, k := range r.Keywords.Keywords {
+		f := float64(occurs(k.Key))
+		s := min(f/(f+0.7+0.3*min(max(float64(words)/800, 0.25), 4)), 0.98)
+		rest *= 1 - float64(k.Weight)/5*s
+	}
+	return int(math.Floor(100*(1-rest) + 0.5 + 1e-9))
+}
+
+func count(text []string, word string) (n int) {
+	for _, block := range text {
+		for _, w := range strings.Fields(block) {
+			if w == word {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func length(text []string) (n int) {
+	for _, block := range text {
+		n += len(strings.Fields(block))
+	}
+	return n
+}
+
+// last returns the last versions that the reader remembers: so many, of those that are whole. Of a page that is looked
+// at as a whole, versions with the same paragraphs are one; of a part, those between two that have it count.
+func (r *reader) last(remember int) (all [][]string) {
+	for number := len(r.versions) - 1; number >= 0 && remember > 0; number-- {
+		version := r.versions[number]
+		switch {
+		case len(version) == 0 && (len(all) == 0 || len(r.Select) == 0):
+			continue
+		case len(r.Select) == 0 && len(all) > 0 && same(all[len(all)-1], version):
+			continue
+		case len(version) > 0:
+			all = append(all, version)
+		}
+		remember--
+	}
+	return all
+}
+
+func same(x, y []string) bool { return len(without(x, y)) == 0 && len(without(y, x)) == 0 }
+
+// without returns the blocks that one text has and others have not.
+func without(text []string, others ...[]string) (only []string) {
+	for _, block := range text {
+		if !isKnown(block, others) {
+			only = append(only, block)
+		}
+	}
+	return only
+}
+
+func isKnown(block string, texts [][]string) bool {
+	return slices.ContainsFunc(texts, func(text []string) bool { return slices.Contains(text, block) })
+}
+
+// told returns whether the reader is told of a version, and the relevance.
+func (r *reader) told(e edition) (told bool, relevance int) {
+	now := r.look(e)
+	last := slices.Concat(r.last(1)...)
+	isFirst := !r.seen
+	remembered := r.last(r.Remembers(defaults.Remember))
+	r.seen, r.versions = true, append(r.versions, now)
+	_, holds, relevance := r.holds(now)
+	added := without(now, remembered...)
+	switch {
+	case !holds, same(now, last) && !isFirst:
+		return false, 0
+	case isFirst:
+		return true, relevance
+	case r.Change == xmlschema.ChangeFirst:
+		return false, 0
+	case r.Change == xmlschema.ChangePage:
+		return len(added) > 0 || r.Remembers(defaults.Remember) == 1, relevance
+	}
+	return r.isNews(now, added) || r.comesToHold(now, last), relevance
+}
+
+// isNews reports whether what makes the condition hold is among what was added.
+func (r *reader) isNews(now, added []string) bool {
+	if !slices.ContainsFunc(r.Keywords.Keywords, func(k xmlschema.Keyword) bool { return count(now, k.Key) > 0 }) || r.AnyChange() {
+		return len(added) > 0
+	}
+	if !slices.ContainsFunc(r.Keywords.Keywords, func(k xmlschema.Keyword) bool { return count(added, k.Key) > 0 }) {
+		return false
+	}
+	byItself := r.relevance(func(word string) int { return count(added, word) }, length(now))
+	if r.Keywords.Threshold == 0 || byItself > r.Keywords.Threshold {
+		return true
+	}
+	old := without(now, added)
+	met, _, _ := r.holds(old)
+	return !met || r.relevance(func(word string) int { return count(old, word) }, length(now)) <= r.Keywords.Threshold
+}
+
+// comesToHold reports whether the condition did not hold on the last version, and something that it asks for came or
+// went.
+func (r *reader) comesToHold(now, last []string) bool {
+	if r.Remember > 1 || r.AnyChange() {
+		return false
+	}
+	met, held, _ := r.holds(last)
+	came := without(now, last)
+	if slices.ContainsFunc(r.Keywords.Keywords, func(k xmlschema.Keyword) bool { return count(came, k.Key) > 0 }) {
+		return !held
+	}
+	return !met && len(without(last, now)) > 0
+}
+
+var newsPairs = flag.Int("news", 100_000, "how many pairs of a URD and a version are compared with the oracle of news")
+
+// TestOracleOfNews compares whom the stage tells of versions of a page, and how relevant they are, with the oracle.
+func TestOracleOfNews(t *testing.T) {
+	t.Parallel()
+	least, readers, editions := *newsPairs, 250, 50
+	if testing.Short() {
+		least, readers = 5_000, 60
+	}
+	pairs, alerts := 0, 0
+	for seed := uint64(0); pairs < least; seed++ {
+		w := newWorld(t, seed, "requesters", []int{0, mostFew}[seed%2])
+		all := w.readers(readers)
+		var page edition
+		var visit *webrace.Visit
+		for number := range editions {
+			page = w.edit(page)
+			now := w.fail(page)
+			if visit == nil {
+				now = append(page, paragraph{"about", false})
+			}
+			told := make(map[string]int)
+			before := visit
+			visit = w.tell(now, visit, told)
+			if before != nil && visit.Version == before.Version {
+				if len(told) > 0 {
+					t.Fatalf("%d are told of the same version", len(told))
+				}
+				continue
+			}
+			for _, r := range all {
+				tells, relevance := r.told(now)
+				got, was := told[r.ID]
+				if was != tells || tells && got != relevance {
+					t.Fatalf("seed %d, version %d, %q: %+v, none of %q, who saw %q, is told %v with relevance %d, want %v with %d",
+						seed, number+1, now.html(), r.URD.URD, r.none, r.versions, was, got, tells, relevance)
+				}
+				pairs++
+			}
+			alerts += len(told)
+		}
+	}
+	if alerts < pairs/50 {
+		t.Errorf("%d alerts of %d pairs prove too little", alerts, pairs)
+	}
+	t.Logf("%d pairs of a URD and a version, %d alerts, 0 differences", pairs, alerts)
+}
+
+// readers makes URDs of all kinds for one page.
+func (w *world) readers(n int) (all []*reader) {
+	revised := make(map[string]*control.URD)
+	for i := range n {
+		u := xmlschema.NewURD("owner", oracleSites[0])
+		u.ID, u.Depth = fmt.Sprint("u", i), 0
+		u.Change = some(w, xmlschema.ChangeAdded, xmlschema.ChangeAdded, xmlschema.ChangeAdded, xmlschema.ChangePage, xmlschema.ChangeFirst)
+		u.Remember = some(w, 0, 0, 0, 1, 2, 5)
+		u.Keywords.Match, u.Keywords.Threshold = some(w, xmlschema.MatchAny, xmlschema.MatchAny, xmlschema.MatchAll), some(w, 0, 20, 20, 40)
+		keys := map[string]bool{}
+		for range some(w, 0, 1, 1, 2, 2, 3) {
+			keys[w.word()] = true
+		}
+		r := &reader{}
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			u.Keywords.Keywords = append(u.Keywords.Keywords, xmlschema.Keyword{Key: key, Weight: 1 + w.IntN(5)})
+		}
+		if word := w.word(); len(keys) > 0 && !keys[word] && w.IntN(3) == 0 {
+			r.none = word
+			u.Keywords.Groups = []xmlschema.Group{{Match: xmlschema.MatchNone, Keywords: []xmlschema.Keyword{{Key: word, Weight: 1}}}}
+		}
+		if w.IntN(3) == 0 {
+			selects("css", "#part")(u)
+		}
+		r.URD = &control.URD{URD: u, Revision: 1, Interest: 1, Crawl: webrace.Crawl{ID: "crawl", Start: u.URI}}
+		all, revised[u.ID] = append(all, r), r.URD
+	}
+	w.audience = w.audience.with(revised, w.stage.env)
+	w.audience.revision = 1
+	return all
+}
+
+// fail shows a page, but for the part that vanishes for a while, and for an answer without text now and then.
+func (w *world) fail(page edition) edition {
+	switch w.IntN(10) {
+	case 0:
+		return nil
+	case 1, 2:
+		return slices.DeleteFunc(slices.Clone(page), func(p paragraph) bool { return p.part })
+	}
+	return page
+}
+
+// edit makes the next version of a page: paragraphs come, go, and come back.
+func (w *world) edit(page edition) edition {
+	page = slices.Clone(page)
+	for range w.IntN(4) {
+		if len(page) > 3 || len(page) > 0 && w.IntN(3) == 0 {
+			i := w.IntN(len(page))
+			page = slices.Delete(page, i, i+1)
+			continue
+		}
+		words := make([]string, 1+w.IntN(3))
+		for i := range words {
+			words[i] = w.word()
+		}
+		page = slices.Insert(page, w.IntN(len(page)+1), paragraph{strings.Join(words, " "), w.IntN(3) == 0})
+	}
+	return page
+}
+
+// tell lets the stage match a version, notes who is told with what relevance, and returns what the visit leaves behind.
+func (w *world) tell(page edition, visit *webrace.Visit, told map[string]int) *webrace.Visit {
+	w.Helper()
+	reach := []webrace.Reach{{Crawl: "crawl"}}
+	d := w.fetchedFrom(oracleSites[0], "", page.html(), visit, reach)
+	end := pipeline.ProcessOne(w.Context(), asked{w}, d, func(_ string, value any) error {
+		aci := value.(*xmlschema.ACI)
+		told[aci.URD] = aci.Relevance
+		return nil
+	})
+	if end.Err != nil {
+		w.Fatal(end.Err)
+	}
+	var next webrace.Visit
+	if visit != nil {
+		next = *visit
+	}
+	next.Digest, next.Version = d.Digest, d.Version
+	for _, what := range end.Learned {
+		what.(webrace.Learned)(&next)
+	}
+	next.Shown = shown(next, reach)
+	return &next
+}
