@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/formats"
@@ -28,7 +29,7 @@ func newCacheDiff(globals *cli.Globals) *cobra.Command {
 		Short: "show what a reader sees changed between two versions of a URL, the latest two by default",
 		Long: `diff compares the texts of two versions, a block of text a line, in the format of
 diff -u. Of JSON a line is a leaf with its path, and what merely has another number in
-its list is equal; of a table it is a row, and the cells that changed stand behind @@. Where a
+its list is equal; of a table it is a row. The cells and entries of lists that changed stand behind @@. Where a
 version was cut, because it was too long or ended early, is said on standard error. As with diff, the exit status is 0 when they are equal, 1 when they differ,
 and 2 when they cannot be compared, for example because there is no such version.`,
 		Example: `  webrace-store cache diff https://example.org/
@@ -110,15 +111,17 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 	}
 	var d difference
 	json := !f.raw
+	var texts [2]*webrace.Text
 	for i, number := range numbers {
 		var err error
 		if d.versions[i], err = store.Get(url, number); err != nil {
 			return nil, err
 		}
 		var mediaType string
-		if d.lines[i], mediaType, d.cut[i], err = f.linesOf(store, d.versions[i]); err != nil {
+		if d.lines[i], texts[i], mediaType, err = f.linesOf(store, d.versions[i]); err != nil {
 			return nil, err
 		}
+		d.cut[i] = d.versions[i].Truncated || texts[i] != nil && texts[i].Cut
 		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
 	}
 	if json {
@@ -131,21 +134,28 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 	default: // also of lists of JSON that have one another's elements
 		d.changes, d.minimal = textdiff.Diff(textdiff.Forms(d.lines[0]), textdiff.Forms(d.lines[1]))
 	}
+	if !f.raw {
+		d.entries = textdiff.ChangedEntries(texts[0], texts[1], longestEntry)
+	}
 	return &d, nil
 }
 
-// linesOf returns the lines of a version, the media type that they were read as, and whether that has more of them.
-func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, mediaType string, cut bool, err error) {
+// longestEntry is how many bytes are shown of what changed of an entry.
+const longestEntry = 120
+
+// linesOf returns the lines of a version, and the text that they are, none if it is raw, with the media type that
+// it was read as.
+func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, text *webrace.Text, mediaType string, err error) {
 	body, header, err := store.Body(v)
 	if err != nil {
-		return nil, "", false, err
+		return nil, nil, "", err
 	}
 	if f.raw {
-		return strings.SplitAfter(string(body), "\n"), "", v.Truncated, nil
+		return strings.SplitAfter(string(body), "\n"), nil, "", nil
 	}
 	r, err := extract.Text(body, header, v.MediaType, v.URL)
 	if err != nil {
-		return nil, "", false, err
+		return nil, nil, "", err
 	}
-	return textdiff.Lines(r.Text), r.MediaType, r.Text.Cut || v.Truncated, nil
+	return textdiff.Lines(r.Text), r.Text, r.MediaType, nil
 }

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace/internal/formats"
@@ -17,7 +18,8 @@ type difference struct {
 	cut      [2]bool // there was more behind them
 	changes  []textdiff.Change
 	minimal  bool
-	table    bool // lines are rows
+	table    bool     // lines are rows
+	entries  []string // of the lines of the later version, what changed of the entries that they are of
 }
 
 // differenceJSON is what cache diff --json writes.
@@ -116,10 +118,16 @@ func (w *diffWriter) hunk(h textdiff.Hunk) {
 // mostCells is how many cells are shown of a hunk.
 const mostCells = 3
 
-// cells returns the cells that changed in the rows of a hunk that took the place of as many others.
+// cells returns the entries that changed in a hunk, and the cells that did in rows that took the place of as many
+// others.
 func (w *diffWriter) cells(h textdiff.Hunk) string {
 	var all []string
 	for _, c := range h.Changes {
+		for i := c.B; i < min(c.BEnd, len(w.entries)); i++ {
+			if said := w.entries[i]; said != "" && !slices.Contains(all, said) {
+				all = append(all, said)
+			}
+		}
 		if !w.table || c.AEnd-c.A != c.BEnd-c.B {
 			continue
 		}

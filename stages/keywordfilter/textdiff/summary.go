@@ -37,6 +37,23 @@ func Summary(old, now *webrace.Text, added []bool, size int) (summary string, ch
 	return summarize(pieces, size), len(pieces) > 0
 }
 
+// ChangedEntries says which entries of lists changed from one text to another, and how, in at most so many bytes
+// each: for the blocks of the later one, in an empty text where it is of no such entry.
+func ChangedEntries(old, now *webrace.Text, size int) []string {
+	c := compare(old, now, nil)
+	changed := make(map[*webrace.Entry]string, len(c.again))
+	for i, before := range c.again {
+		changed[c.now[i].entry] = changedEntry(c.old[before], c.now[i]).within(size)
+	}
+	said := make([]string, len(now.Blocks))
+	for i, b := range now.Blocks {
+		if b.Entry > 0 {
+			said[i] = changed[&now.Entries[b.Entry-1]]
+		}
+	}
+	return said
+}
+
 // comparison is the units of two texts, and which of them the other has not.
 type comparison struct {
 	old, now   []unit
