@@ -125,19 +125,31 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
 	}
 	if json {
-		d.changes, d.minimal = textdiff.Diff(textdiff.Forms(formats.WithoutIndexes(d.lines[0])), textdiff.Forms(formats.WithoutIndexes(d.lines[1])))
+		d.changes, d.minimal = textdiff.Diff(forms(texts[0], formats.WithoutIndexes(d.lines[0])), forms(texts[1], formats.WithoutIndexes(d.lines[1])))
 	}
 	switch {
 	case len(d.changes) > 0:
 	case f.raw:
 		d.changes, d.minimal = textdiff.Diff(d.lines[0], d.lines[1])
 	default: // also of lists of JSON that have one another's elements
-		d.changes, d.minimal = textdiff.Diff(textdiff.Forms(d.lines[0]), textdiff.Forms(d.lines[1]))
+		d.changes, d.minimal = textdiff.Diff(forms(texts[0], d.lines[0]), forms(texts[1], d.lines[1]))
 	}
 	if !f.raw {
 		d.entries = textdiff.ChangedEntries(texts[0], texts[1], longestEntry)
 	}
 	return &d, nil
+}
+
+// forms returns the lines of a text in the form in which they are compared: those that make nothing new, as the
+// date of a feed, are equal.
+func forms(t *webrace.Text, lines []string) []string {
+	lines = textdiff.Forms(lines)
+	for i, b := range t.Blocks {
+		if b.Aside {
+			lines[i] = "\x00"
+		}
+	}
+	return lines
 }
 
 // longestEntry is how many bytes are shown of what changed of an entry.
