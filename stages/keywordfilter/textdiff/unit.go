@@ -34,7 +34,7 @@ func units(t *webrace.Text, shared map[string]bool) (all []unit) {
 	for i, b := range t.Blocks {
 		compared := collapse(strings.ToValidUTF8(string(t.Compared(b)), ""))
 		if b.Entry == 0 {
-			all = append(all, unit{text: collapse(strings.ToValidUTF8(string(t.Slice(b)), "")), key: collapse(normalform.String(inColumns(compared, columns, shared))), first: i})
+			all = append(all, blockUnit(t, i, compared, inColumns(compared, columns, shared)))
 			continue
 		}
 		if of[b.Entry-1] == 0 {
@@ -62,6 +62,18 @@ func units(t *webrace.Text, shared map[string]bool) (all []unit) {
 		}
 	}
 	return all
+}
+
+// blockUnit is a block that is of no entry, with what is compared of it, and by which of its cells.
+func blockUnit(t *webrace.Text, number int, compared, cells string) unit {
+	u := unit{text: compared, key: normalform.String(cells), first: number}
+	if u.key != compared {
+		u.key = collapse(u.key)
+	}
+	if b := t.Blocks[number]; b.Aside || b.Skip > 0 {
+		u.text = collapse(strings.ToValidUTF8(string(t.Slice(b)), ""))
+	}
+	return u
 }
 
 // content is the fields in the form in which they are compared, those that have a name in the order of the alphabet.
