@@ -24,6 +24,10 @@ func slowWords(text string) (folded, spelt []string) {
 	for rest := []rune(text); len(rest) > 0; {
 		n := 0
 		for n < len(rest) && (classifySlowly(rest[n]) == letter || n > 0 && classifySlowly(rest[n]) == silent) {
+			if after := strings.TrimLeft(string(rest[n:]), "⁰¹²³⁴⁵⁶⁷⁸⁹"); n > 0 && isRaisedDigit(rest[n]) &&
+				IsNote([]byte(string(rest[:n])), []byte(strings.TrimSuffix(string(rest[n:]), after)), false) {
+				break
+			}
 			n++
 		}
 		add(slowWord(rest[:n]))

@@ -77,6 +77,9 @@ func (s *scanner) word() bool {
 		if kind == separator || kind == ideograph || kind == dependent {
 			break
 		}
+		if isRaisedDigit(r) && s.at > s.start && IsNote(s.text[s.start:s.at], s.text[s.at:s.at+raisedDigits(s.text[s.at:s.end])], false) {
+			break
+		}
 		if kind == silent {
 			s.buffer = appendMark(s.buffer, r)
 			marked = marked || r >= firstMark && r <= lastMark

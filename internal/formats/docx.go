@@ -128,7 +128,7 @@ func (d *docx) part(name string, field webrace.Field) {
 			return
 		case xmltoken.Start:
 			name := local(r.Name)
-			if d.skip(name == "Fallback" || name == "moveFrom", r.Empty) {
+			if d.skip(name == "Fallback" || name == "moveFrom" || name == "rt", r.Empty) {
 				continue
 			}
 			text = name == "t" && !r.Empty

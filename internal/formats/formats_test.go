@@ -126,7 +126,7 @@ func TestFormatsOfArchives(t *testing.T) {
 		{"epub", EPUB, epub, "A book", "T A book\n# One\nIt begins there.\nIt ends. Back", []string{"http://a.example/x"}},
 		{"odt", ODT, odt, "Letter", "T Letter\n# Storm\nA note\nDear Eleni, see this. It is called Letter.", []string{"https://b.example/"}},
 		{"ods", ODS, ods, "", "# Prices\nname; price; price\nprice: 1 2\nprice: 1 2", nil},
-		{"docx of an office on the web", DOCX, testutil.Zip("word/document2.xml", "<w:p><w:r><w:t>Storm</w:t></w:r></w:p>", "word/_rels/document2.xml.rels",
+		{"docx of an office on the web", DOCX, testutil.Zip("word/document2.xml", "<w:p><w:r><w:ruby><w:rt><w:r><w:t>x</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>Storm</w:t></w:r></w:rubyBase></w:ruby></w:r></w:p>", "word/_rels/document2.xml.rels",
 			`<Relationship Type="r/hyperlink" Target="https://c.example/"/>`), "", "Storm", []string{"https://c.example/"}},
 		{"heads and feet of odt", ODT, testutil.Zip("mimetype", ODT.MediaType(), "content.xml", `<office:body><office:text><text:p>Storm</text:p></office:text></office:body>`,
 			"styles.xml", `<style:style>no</style:style><style:master-page><style:header><text:p>Minutes</text:p></style:header><style:footer-left><text:h>Page <text:page-number>1</text:page-number></text:h></style:footer-left><text:p>no</text:p></style:master-page>`),

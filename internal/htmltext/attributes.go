@@ -11,6 +11,8 @@ import (
 // attributes are the values that the scanner may need of one start tag, as written; nil when absent.
 type attributes struct {
 	href, src, action, rel, content, name, httpEquiv, lang, xmlLang, xlink []byte
+
+	tell bool // there are others that may say that the element is not shown
 }
 
 // read reads the attributes of the tag from i on and returns where the tag ends, -1 if it does not,
@@ -22,7 +24,9 @@ func (a *attributes) read(src []byte, i int) (next int, selfClosing bool) {
 		if name == nil {
 			return n, slash
 		}
-		if p := a.named(name); p != nil && *p == nil {
+		if p := a.named(name); p == nil {
+			a.tell = a.tell || tells(name)
+		} else if *p == nil {
 			*p = value
 		}
 		i = n
@@ -104,24 +108,26 @@ func nextAttribute(src []byte, i int) (name, value []byte, next int, selfClosing
 	return name, src[start:i], i, false
 }
 
-// skipAttributes is [attributes.read] for tags whose attributes do not matter.
-func skipAttributes(src []byte, i int) (next int, selfClosing bool) {
-	i = skipQuoted(src, i)
+// skipAttributes is [attributes.read] for tags whose attributes do not matter, unless they tell that the element is not
+// shown.
+func skipAttributes(src []byte, i int) (next int, selfClosing, tell bool) {
+	i, tell = skipQuoted(src, i)
 	if i < len(src) && src[i] == '>' {
-		return i + 1, false
+		return i + 1, false, tell
 	}
 	for {
 		name, _, n, slash := nextAttribute(src, i)
 		if name == nil {
-			return n, slash
+			return n, slash, tell
 		}
+		tell = tell || tells(name)
 		i = n
 	}
 }
 
 // skipQuoted skips attributes that are written as most are: a space, a name of letters, an equals sign and
 // a value in double quotes.
-func skipQuoted(src []byte, i int) int {
+func skipQuoted(src []byte, i int) (next int, tell bool) {
 	for i < len(src) && src[i] == ' ' {
 		j := i + 1
 		if i+8 <= len(src) && binary.LittleEndian.Uint64(src[i:]) == class8 {
@@ -131,16 +137,17 @@ func skipQuoted(src []byte, i int) int {
 				j++
 			}
 			if j == i+1 || j+1 >= len(src) || src[j] != '=' || src[j+1] != '"' {
-				return i
+				return i, tell
 			}
+			tell = tell || tells(src[i+1:j])
 		}
 		n := quoted(src[j+2:], '"')
 		if n < 0 {
-			return i
+			return i, tell
 		}
 		i = j + 2 + n + 1
 	}
-	return i
+	return i, tell
 }
 
 // class8 is how the commonest attribute begins.

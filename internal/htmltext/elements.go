@@ -61,6 +61,12 @@ const (
 	elemMath
 	elemTitle
 	elemPre
+	elemRuby // ruby, what is in it, and sup, in this order: see beside.go
+	elemRB
+	elemRP
+	elemRT
+	elemSup
+	elemDialog
 	elemForeignObject
 	elemDesc
 	elemMI // what may hold HTML within MathML, mi to annotation-xml, in this order
@@ -88,9 +94,15 @@ var unknown = element{}
 // elements lists the elements that differ from an unknown one. Breakouts are those of section 13.2.6.5.
 var elements = build(
 	each(element{flow: joins}, "abbr acronym bdi bdo cite data del dfn font ins kbd label mark meter "+
-		"output q rb rp rt rtc samp time wbr mrow msup msub mfrac msqrt semantics "+
+		"output q samp time wbr mrow msup msub mfrac msqrt semantics "+
 		"annotation"),
-	each(element{flow: joins, breakout: true}, "b big code em i nobr ruby s small span strong strike sub sup tt u var"),
+	each(element{flow: joins, breakout: true}, "b big code em i nobr s small span strong strike sub tt u var"),
+	each(element{flow: joins, breakout: true, id: elemRuby}, "ruby"),
+	each(element{flow: joins, breakout: true, id: elemSup}, "sup"),
+	each(element{flow: joins, id: elemRB}, "rb"),
+	each(element{flow: joins, id: elemRP}, "rp"),
+	each(element{flow: joins, id: elemRT}, "rt rtc"),
+	each(element{id: elemDialog}, "dialog"),
 	each(element{flow: spaces}, "audio button canvas input object picture progress select source track video"),
 	each(element{flow: spaces, breakout: true}, "embed"),
 	each(element{breakout: true}, "body br center dd div dt head li menu"),

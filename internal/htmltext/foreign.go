@@ -28,9 +28,10 @@ func (s *Scanner) inForeign() bool {
 	return n > 0 && (s.foreign[n-1] == elemSVG || s.foreign[n-1] == elemMath)
 }
 
-// hidden says whether text is not shown: within SVG, where it is a drawing's, and within templates.
+// hidden says whether text is not shown: within SVG, where it is a drawing's, within templates, and where the page says
+// so.
 func (s *Scanner) hidden() bool {
-	return s.template > 0 || slices.Contains(s.foreign, elemSVG)
+	return s.template > 0 || len(s.concealed.open) > 0 || slices.Contains(s.foreign, elemSVG)
 }
 
 // foreignStart handles a start tag in foreign content and says whether it belongs to it. If not, the

@@ -18,7 +18,10 @@ func NextAttribute(src []byte, i int) (name, value []byte, next int, selfClosing
 }
 
 // TagEnd returns where a tag ends whose name ended at i, -1 if the page ends first, and whether it closes itself.
-func TagEnd(src []byte, i int) (next int, selfClosing bool) { return skipAttributes(src, i) }
+func TagEnd(src []byte, i int) (next int, selfClosing bool) {
+	next, selfClosing, _ = skipAttributes(src, i)
+	return next, selfClosing
+}
 
 // CommentEnd returns the place after the comment whose "<!--" ends at i.
 func CommentEnd(src []byte, i int) int { return commentEnd(src, i) }

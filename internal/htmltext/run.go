@@ -14,7 +14,7 @@ import (
 
 // run consumes running text up to the next '<'.
 func (s *Scanner) run() {
-	if s.dirty || s.template > 0 || len(s.foreign) > 0 {
+	if s.dirty || s.template > 0 || len(s.foreign) > 0 || len(s.concealed.open) > 0 {
 		rest := s.src[s.pos:]
 		if lt := bytes.IndexByte(rest, '<'); lt >= 0 {
 			rest = rest[:lt]

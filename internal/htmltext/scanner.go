@@ -85,25 +85,30 @@ type Scanner struct {
 
 	Skipped int // links beyond MaxLinks
 
-	src      []byte
-	pos      int
-	dirty    bool // src has NUL or CR bytes, which must be replaced
-	titled   bool
-	block    int // where in Text.Bytes the open block starts
-	field    webrace.Field
-	heading  bool
-	inside   [3]int // how many nav, footer and aside elements are open
-	template int    // how many template elements are open
-	noScript int    // how many noscript elements are open, whose content is shown
-	pre      int    // how many elements are open whose lines are lines
-	foreign  []id   // the open elements that decide whether foreign content is being read
-	entered  bool   // the last of these holds HTML, and has none yet: it is foreign itself
-	anchor   int    // the number of the link whose anchor is open, plus 1; 0 for none, and unless Anchors are wanted
-	begun    int    // where in Text.Bytes its text begins
-	spans    []span // of the anchors that have text
-	attrs    attributes
-	scratch  []byte
-	entities map[string]string // the named references met so far
+	src         []byte
+	pos         int
+	dirty       bool // src has NUL or CR bytes, which must be replaced
+	titled      bool
+	block       int // where in Text.Bytes the open block starts
+	field       webrace.Field
+	heading     bool
+	inside      [3]int // how many nav, footer and aside elements are open
+	template    int    // how many template elements are open
+	noScript    int    // how many noscript elements are open, whose content is shown
+	pre         int    // how many elements are open whose lines are lines
+	concealed   concealed
+	beside      beside
+	besideFrom  int    // where in Text.Bytes its text begins
+	besideLinks int    // how many links were found before it
+	readings    []byte // of the block
+	foreign     []id   // the open elements that decide whether foreign content is being read
+	entered     bool   // the last of these holds HTML, and has none yet: it is foreign itself
+	anchor      int    // the number of the link whose anchor is open, plus 1; 0 for none, and unless Anchors are wanted
+	begun       int    // where in Text.Bytes its text begins
+	spans       []span // of the anchors that have text
+	attrs       attributes
+	scratch     []byte
+	entities    map[string]string // the named references met so far
 }
 
 // Scan reads one page, in UTF-8, and leaves what it found in the scanner's fields.
@@ -126,15 +131,17 @@ func (s *Scanner) Scan(src []byte) {
 
 func (s *Scanner) reset(src []byte) {
 	*s = Scanner{
-		Options:  s.Options,
-		Text:     webrace.Text{Bytes: s.Text.Bytes[:0], Blocks: s.Text.Blocks[:0]},
-		Links:    s.Links[:0],
-		src:      src,
-		dirty:    bytes.IndexByte(src, 0) >= 0 || bytes.IndexByte(src, '\r') >= 0,
-		foreign:  s.foreign[:0],
-		spans:    s.spans[:0],
-		scratch:  s.scratch[:0],
-		entities: s.entities,
+		Options:   s.Options,
+		Text:      webrace.Text{Bytes: s.Text.Bytes[:0], Blocks: s.Text.Blocks[:0]},
+		Links:     s.Links[:0],
+		src:       src,
+		dirty:     bytes.IndexByte(src, 0) >= 0 || bytes.IndexByte(src, '\r') >= 0,
+		foreign:   s.foreign[:0],
+		concealed: concealed{open: s.concealed.open[:0]},
+		readings:  s.readings[:0],
+		spans:     s.spans[:0],
+		scratch:   s.scratch[:0],
+		entities:  s.entities,
 	}
 }
 
@@ -150,14 +157,19 @@ func (s *Scanner) markup() {
 		return
 	}
 	el, i := s.tagName(i)
-	switch {
-	case el.plain && len(s.foreign) == 0:
-		if s.pos, _ = skipAttributes(s.src, i); s.pos < 0 {
-			s.pos = len(s.src)
+	if el.plain && len(s.foreign) == 0 && len(s.concealed.open) == 0 {
+		next, _, tell := skipAttributes(s.src, i)
+		if next < 0 {
+			next = len(s.src)
 		}
-	case closing:
+		if !tell || closing {
+			s.pos = next
+			return
+		}
+	}
+	if closing {
 		s.endTag(el, i)
-	default:
+	} else {
 		s.startTag(el, i)
 	}
 }
@@ -195,18 +207,20 @@ func (s *Scanner) declaration(rest []byte) {
 
 // startTag consumes the start tag at pos, whose name ends at i, and, for elements of raw text, their content.
 func (s *Scanner) startTag(el *element, i int) {
-	name := i
-	var selfClosing bool
+	name, tag := i, s.src[s.pos+1:i]
+	var selfClosing, tell bool
 	if el.attrs {
 		i, selfClosing = s.attrs.read(s.src, i)
+		tell = s.attrs.tell
 	} else {
-		i, selfClosing = skipAttributes(s.src, i)
+		i, selfClosing, tell = skipAttributes(s.src, i)
 	}
 	s.pos = i
 	if i < 0 { // the page ends within the tag: it is no tag
 		s.pos = len(s.src)
 		return
 	}
+	conceals := s.conceals(el, tag, s.src[name:i], tell, selfClosing)
 	if s.inForeign() && s.foreignStart(el, s.src[name:i], selfClosing) {
 		s.separate(el.flow)
 		if el.id == elemA {
@@ -214,6 +228,9 @@ func (s *Scanner) startTag(el *element, i int) {
 				s.attrs.href = s.attrs.xlink
 			}
 			s.element(el)
+		}
+		if conceals {
+			s.conceal(el, tag)
 		}
 		return
 	}
@@ -226,6 +243,9 @@ func (s *Scanner) startTag(el *element, i int) {
 		return
 	}
 	s.open(el)
+	if conceals {
+		s.conceal(el, tag)
+	}
 	if el.raw != notRaw && (el.id != elemNoScript || s.Scripts) {
 		s.rawText(el)
 	}
@@ -243,6 +263,8 @@ func (s *Scanner) open(el *element) {
 	case elemPre:
 		s.pre++
 		s.enterField(el)
+	case elemRuby, elemRB, elemRP, elemRT, elemSup:
+		s.startBeside(el)
 	default:
 		s.enterField(el)
 	}
@@ -250,10 +272,13 @@ func (s *Scanner) open(el *element) {
 
 // endTag consumes the end tag at pos, whose name ends at i.
 func (s *Scanner) endTag(el *element, i int) {
-	s.pos, _ = skipAttributes(s.src, i)
-	if s.pos < 0 {
+	name := s.src[s.pos+len("</") : i]
+	if s.pos, _, _ = skipAttributes(s.src, i); s.pos < 0 {
 		s.pos = len(s.src)
 		return
+	}
+	if len(s.concealed.open) > 0 {
+		s.endConcealed(el, name)
 	}
 	if len(s.foreign) > 0 {
 		s.foreignEnd(el)
@@ -269,6 +294,8 @@ func (s *Scanner) endTag(el *element, i int) {
 	case elemPre:
 		s.pre = max(0, s.pre-1)
 		s.leaveField(el)
+	case elemRuby, elemRB, elemRP, elemRT, elemSup:
+		s.endTagBeside(el)
 	default:
 		s.leaveField(el)
 	}

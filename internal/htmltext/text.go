@@ -96,6 +96,8 @@ func (s *Scanner) refield() {
 
 // endBlock closes the open block, if it has any text.
 func (s *Scanner) endBlock() {
+	s.endBeside()
+	s.addReadings()
 	text := s.Text.Bytes
 	end := len(text)
 	for end > s.block && isSpace(text[end-1]) {

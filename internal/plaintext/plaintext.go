@@ -12,7 +12,8 @@
 // A line that begins with a date, a time of day or the sign of a list begins a block everywhere but alone in lines that
 // run on. Lines that are indented below it, or for whose first word it had no room, belong to it.
 //
-// It takes time linear in the length of the text, and memory for the lines of a paragraph.
+// It takes time linear in the length of the text, and memory for the lines of a paragraph. Of one with more than 65,536
+// lines, so many at a time are looked at.
 package plaintext
 
 import (
@@ -30,6 +31,9 @@ const (
 	longestWord = 12
 )
 
+// mostLines is how many lines of a paragraph are looked at together.
+const mostLines = 1 << 16
+
 const space = " \t\n\f\r\v"
 
 // Blocks calls yield with where each block of the text begins and ends, in order. None is empty, and none begins or
@@ -43,7 +47,7 @@ func Blocks(text []byte, yield func(start, end int) bool) {
 		if l.start < l.end {
 			paragraph = append(paragraph, l)
 		}
-		if (l.start == l.end || i == len(text)) && len(paragraph) > 0 {
+		if ends := l.start == l.end || i == len(text) || len(paragraph) == mostLines; ends && len(paragraph) > 0 {
 			if !cut(text, paragraph, yield) {
 				return
 			}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/htmltree"
 	"github.com/webrace/webrace/internal/testutil"
 )
@@ -18,6 +20,9 @@ func TestAmplification(t *testing.T) {
 		contentType, rule string
 		testutil.Construct
 	}{
+		{page, "regex (?m)^.$", repeated("letters with marks", "<p>", "a\u0301\u00ad\n", "")},
+		{"text/plain", "regex q", repeated("marks", "a", "\u0323\u0301", "")},
+		{page, "regex q", repeated("lines in pre", "<pre>", "a\n", "")},
 		{page, "css *", repeated("elements", "", "<b>a", "")},
 		{page, "css p", repeated("classes", "<p class='", "a%d ", "'>a")},
 		{page, "css .a.b", repeated("elements with classes", "", "<b class='a b c'>", "")},
@@ -56,7 +61,15 @@ func TestAmplification(t *testing.T) {
 		}
 		c.Name = c.rule + ": " + c.Name
 		testutil.Amplify(t, c.Construct, func(body []byte) bool {
-			_, err := s.Apply(t.Context(), Open("http://a.example/", body, c.contentType, "utf-8", nil), NewBudget())
+			var content *webrace.Text
+			if language == "regex" {
+				r, err := extract.Text(body, nil, c.contentType+"; charset=utf-8", "http://a.example/")
+				if err != nil {
+					t.Fatal(err)
+				}
+				content = r.Text
+			}
+			_, err := s.Apply(t.Context(), Open("http://a.example/", body, c.contentType, "utf-8", content), NewBudget())
 			if err != nil && !errors.Is(err, ErrBudget) && !errors.Is(err, htmltree.ErrTooLarge) && !errors.Is(err, ErrUnread) {
 				t.Fatal(err)
 			}

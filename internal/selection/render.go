@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/webrace/webrace/internal/htmltext"
 	"github.com/webrace/webrace/internal/htmltree"
 	"github.com/webrace/webrace/internal/xpath"
 )
@@ -115,7 +116,7 @@ func (r *renderer) node(n *html.Node, kept bool) {
 		if begins {
 			r.out.WriteString("<" + part + ">")
 		}
-		r.element(n, kept)
+		r.element(n, kept, kept && !begins)
 		if begins {
 			r.out.WriteString("</" + part + ">")
 		}
@@ -153,7 +154,9 @@ var (
 	decoded = htmltree.Names("title textarea")
 )
 
-func (r *renderer) element(n *html.Node, kept bool) {
+// element writes an element. Within says that what it is in is kept, too: the owner has not asked for it by itself, and
+// it is shown if the page shows it.
+func (r *renderer) element(n *html.Node, kept, within bool) {
 	name := n.Data
 	if n.Namespace != "" {
 		name = n.Namespace + ":" + name
@@ -161,7 +164,7 @@ func (r *renderer) element(n *html.Node, kept bool) {
 	if r.html && literal.Has(name) {
 		name = part
 	}
-	r.tag(name, n)
+	r.tag(name, n, within)
 	if !r.xml && htmltree.Void.Has(name) {
 		return
 	}
@@ -171,14 +174,25 @@ func (r *renderer) element(n *html.Node, kept bool) {
 	r.out.WriteString("</" + name + ">")
 }
 
+// hiding are the attributes by which a page may not show an element. Who asks for one by a rule sees it all the same.
+var hiding = htmltree.Names("hidden style popover")
+
 // longestAttribute is how long the value of an attribute may be to be written: what extraction asks for,
 // such as a language or a relation, is short, and addresses are not wanted here.
 const longestAttribute = 256
 
-func (r *renderer) tag(name string, n *html.Node) {
+func (r *renderer) tag(name string, n *html.Node, within bool) {
 	r.out.WriteString("<" + name)
+	if !within && name == "dialog" {
+		r.out.WriteString(` open=""`)
+	}
 	for _, a := range n.Attr {
-		if len(a.Val) > longestAttribute {
+		switch {
+		case !within && hiding.Has(a.Key):
+			continue
+		case a.Key == "style" && htmltext.NotDisplayed(a.Val):
+			a.Val = "display:none"
+		case len(a.Val) > longestAttribute:
 			continue
 		}
 		key := a.Key

@@ -156,6 +156,29 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestWhatIsNotShownIsSelectedByItsRuleAlone(t *testing.T) {
+	t.Parallel()
+	const page = "<p>a<div hidden><p id=x>b<p hidden>c<p>d</div><dialog>e</dialog><p>f<b style='" + "color:red;" + "display:none'>g</b>"
+	long := strings.Replace(page, "color:red;", strings.Repeat("color:red;", 30), 1)
+	for rules, want := range map[string]string{
+		"css p":               "a|b|c|d|f",
+		"css #x":              "b",
+		"css div":             "b|d",
+		"css dialog; css b":   "e|g",
+		"css body; -css #x":   "a|f",
+		"-css #x":             "a|f",
+		"xpath //div/p[3]":    "d",
+		"xpath //div/p/@id":   "x",
+		"xpath //div//text()": "b|c|d",
+	} {
+		for _, body := range []string{page, long} {
+			if got := written(apply(t, rules, open(t, body, "text/html")).Text); got != want {
+				t.Errorf("%s\n got %s\nwant %s", rules, got, want)
+			}
+		}
+	}
+}
+
 func TestRulesFindWhatLooksTheSame(t *testing.T) {
 	t.Parallel()
 	const page = "<p title='cafe\u0301'>le cafe\u0301\u200b est ou\u00advert<i>x</i></p><p>fermé"

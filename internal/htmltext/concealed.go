@@ -1,0 +1,152 @@
+package htmltext
+
+import (
+	"bytes"
+	"strings"
+)
+
+// What a page does not show is no text of it: elements with the attribute hidden, with the style display:none, or
+// popover, and dialogs that are not open. What a reader may open or find counts: details, and hidden="until-found".
+// Links are followed all the same. A page that hides all of itself, until its scripts have run, hides nothing.
+//
+// As there is no tree, the scanner keeps the elements that are open from the concealed one on. It ends with its end
+// tag, or with that of one around it, and with the tags that end an element whose end tag may be left out.
+
+// maxConcealed is how many elements are kept; those within are counted.
+const maxConcealed = 64
+
+// concealed are the elements that are open within one that is not shown, which is the first.
+type concealed struct {
+	open   []string // their names
+	beyond int      // how many more are open
+	inline bool     // the first is part of the running text
+}
+
+// tells reports whether an attribute may say that its element is not shown.
+func tells(name []byte) bool {
+	switch len(name) {
+	case len("style"):
+		return equalFold(name, "style")
+	case len("hidden"):
+		return equalFold(name, "hidden")
+	case len("popover"):
+		return equalFold(name, "popover")
+	}
+	return false
+}
+
+// conceals takes note of a start tag, and reports whether what it begins is not shown, within what is. Tell says
+// that it has attributes that may say so.
+func (s *Scanner) conceals(el *element, name, attributes []byte, tell, selfClosing bool) bool {
+	empty := selfClosing && (s.XHTML || len(s.foreign) > 0)
+	if len(s.concealed.open) > 0 {
+		s.startConcealed(nameOf(name), empty)
+	}
+	return (tell || el.id == elemDialog) && len(s.concealed.open) == 0 && !empty && !void[nameOf(name)] && s.isConcealed(el, attributes)
+}
+
+func nameOf(written []byte) string { return string(bytes.ToLower(written)) }
+
+// isConcealed reports whether an element is not shown. It is given its attributes, as written.
+func (s *Scanner) isConcealed(el *element, attributes []byte) bool {
+	if el.name == "html" || el.name == "body" {
+		return false
+	}
+	if hidden := attribute(attributes, "hidden"); hidden != nil && !equalFold(s.value(hidden), "until-found") {
+		return true
+	}
+	if style := attribute(attributes, "style"); style != nil && NotDisplayed(string(s.value(style))) {
+		return true
+	}
+	return attribute(attributes, "popover") != nil || el.id == elemDialog && attribute(attributes, "open") == nil
+}
+
+// NotDisplayed reports whether the value of an attribute style has display:none. What is declared later counts,
+// unless what was before is important.
+func NotDisplayed(style string) (not bool) {
+	if !strings.Contains(strings.ToLower(style), "none") {
+		return false
+	}
+	important := false
+	for declaration := range strings.SplitSeq(strings.ToLower(style), ";") {
+		property, value, _ := strings.Cut(declaration, ":")
+		if strings.TrimSpace(property) != "display" {
+			continue
+		}
+		value, rest, marked := strings.Cut(value, "!")
+		if marked = marked && strings.TrimSpace(rest) == "important"; important && !marked {
+			continue
+		}
+		not, important = strings.TrimSpace(value) == "none", marked
+	}
+	return not
+}
+
+// conceal takes note that an element which is not shown has begun.
+func (s *Scanner) conceal(el *element, name []byte) {
+	s.concealed.open = append(s.concealed.open[:0], nameOf(name))
+	s.concealed.beyond, s.concealed.inline = 0, el.flow != breaks
+}
+
+// void are the elements that have no content.
+var void = names("area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr")
+
+func names(list string) map[string]bool {
+	set := make(map[string]bool)
+	for name := range strings.FieldsSeq(list) {
+		set[name] = true
+	}
+	return set
+}
+
+// optional are the elements whose end tag may be left out, and what begins behind them.
+var optional = map[string]map[string]bool{
+	"p": names("address article aside blockquote details dialog dir div dl dt dd fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
+		"header hgroup hr li main menu nav ol p pre search section table ul"),
+	"li": names("li"), "dt": names("dt dd"), "dd": names("dt dd"),
+	"option": names("option optgroup"), "optgroup": names("optgroup"),
+	"td": names("td th tr tbody thead tfoot"), "th": names("td th tr tbody thead tfoot"), "tr": names("tr tbody thead tfoot"),
+	"tbody": names("tbody thead tfoot"), "thead": names("tbody thead tfoot"), "tfoot": names("tbody thead tfoot"), "caption": names("colgroup tr tbody thead tfoot"),
+}
+
+// encloses are the elements that end no further than at them.
+var encloses = names("ul ol menu dl table select button template")
+
+// startConcealed takes note of a start tag within what is not shown. What may end by it, ends.
+func (s *Scanner) startConcealed(name string, selfClosing bool) {
+	c := &s.concealed
+	for i := len(c.open) - 1; i >= 0 && c.beyond == 0; i-- {
+		if optional[c.open[i]][name] {
+			c.open = c.open[:i]
+		} else if encloses[c.open[i]] {
+			break
+		}
+	}
+	switch {
+	case len(c.open) == 0 || selfClosing || void[name]:
+	case len(c.open) >= maxConcealed:
+		c.beyond++
+	default:
+		c.open = append(c.open, name)
+	}
+}
+
+// endConcealed takes note of an end tag within what is not shown. One that ends nothing there is that of an element
+// around, unless no end tag of the running text can end the elements that are not shown.
+func (s *Scanner) endConcealed(el *element, name []byte) {
+	c := &s.concealed
+	if c.beyond > 0 {
+		c.beyond--
+		return
+	}
+	small := nameOf(name)
+	for i := len(c.open) - 1; i >= 0; i-- {
+		if c.open[i] == small {
+			c.open = c.open[:i]
+			return
+		}
+	}
+	if small != "p" && small != "br" && (el.flow == breaks || c.inline) {
+		c.open = c.open[:0]
+	}
+}
