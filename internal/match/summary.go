@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/analyze"
 )
 
 const summaryTokens = 30
@@ -45,8 +44,17 @@ func (p *page) summary(c *Compiled, among extent, size int) string {
 	return w.fit(size)
 }
 
+// firstToken returns the first token that is looked at in the best field that has one; -1 if there is none.
 func (p *page) firstToken(among extent) int32 {
-	return int32(slices.IndexFunc(p.tokens, func(t analyze.Token) bool { return p.looksAt(t.Block, among) }))
+	first, rank := -1, -1
+	for i, t := range p.tokens {
+		if is := fieldRank[p.fieldOf(int32(i))]; is > rank && p.looksAt(t.Block, among) {
+			if first, rank = i, is; rank == fieldRank[webrace.FieldBody] {
+				break
+			}
+		}
+	}
+	return int32(first)
 }
 
 // found returns the occurrences of the keywords that count, in the order of the page.

@@ -3,6 +3,7 @@ package mailout
 import (
 	"bytes"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	htmltemplate "html/template"
 	"net/mail"
@@ -10,6 +11,7 @@ import (
 	"text/template"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	gomail "github.com/wneessen/go-mail"
 
@@ -30,7 +32,7 @@ type Digest struct {
 // First is what the mail is about first of all.
 func (d *Digest) First() string {
 	if len(d.Annotations) > 0 {
-		return d.Annotations[0].Title
+		return either(d.Annotations[0].Title, d.Annotations[0].URI)
 	}
 	if len(d.Notices) > 0 {
 		return d.Notices[0].URI + " " + verb(d.Notices[0])
@@ -117,11 +119,15 @@ func either(s, otherwise string) string {
 	return s
 }
 
-// oneLine makes a line of a text: no line ends and no other control characters.
+// oneLine makes a line of a text: no line ends and no other control characters, and none that turn the direction of
+// what stands behind them.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		switch {
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return ' '
+		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
@@ -148,7 +154,7 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 	if err := m.To(to); err != nil {
 		return nil, err
 	}
-	m.Subject(oneLine(subject.String()))
+	setSubject(m, oneLine(subject.String()))
 	m.SetMessageIDWithValue(delivery.Together(d.parcels) + "@" + s.domain())
 	m.SetDateWithValue(time.Now())
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no vacation responder answers it
@@ -160,6 +166,26 @@ func (s *stage) compose(d *Digest, to string) (*gomail.Msg, error) {
 		m.AddAlternativeString(gomail.TypeTextHTML, strings.ToValidUTF8(html.String(), "\ufffd"))
 	}
 	return m, nil
+}
+
+// setSubject sets the subject so that it reads as the line does: one that is written like an encoded word (RFC 2047),
+// which a reader would decode, is encoded itself.
+func setSubject(m *gomail.Msg, line string) {
+	if !strings.Contains(line, "=?") {
+		m.Subject(line)
+		return
+	}
+	const longest = 45 // bytes, which are 60 of base64: an encoded word has 75 at most
+	var words []string
+	for line != "" {
+		end := min(longest, len(line))
+		for end < len(line) && !utf8.RuneStart(line[end]) {
+			end--
+		}
+		words = append(words, "=?UTF-8?B?"+base64.StdEncoding.EncodeToString([]byte(line[:end]))+"?=")
+		line = line[end:]
+	}
+	m.SetGenHeaderPreformatted(gomail.HeaderSubject, strings.Join(words, "\r\n "))
 }
 
 // domain is that of the sender.

@@ -82,7 +82,7 @@ func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document, since int) *xmlsc
 		URD:        u.ID,
 		Owner:      u.Owner,
 		URI:        d.URL,
-		Title:      clean(d.Title, TitleBytes),
+		Title:      clean(titleOf(d), TitleBytes),
 		Extension:  extension(d.URL, d.MediaType),
 		Format:     format(d.MediaType),
 		Relevance:  a.Relevance,
@@ -93,6 +93,21 @@ func ACI(u *xmlschema.URD, a match.Alert, d *webrace.Document, since int) *xmlsc
 		Summary:    clean(a.Summary, len(a.Summary)),
 		Explain:    Explain(a.Explanation),
 	}
+}
+
+// titleOf returns the title of a document; of one that has none the name of its file, or of its host.
+func titleOf(d *webrace.Document) string {
+	if title := strings.TrimSpace(d.Title); title != "" {
+		return d.Title
+	}
+	u, err := url.Parse(d.URL)
+	if err != nil {
+		return d.URL
+	}
+	if name := path.Base(u.Path); name != "/" && name != "." {
+		return name
+	}
+	return cmp.Or(u.Host, d.URL)
 }
 
 // BodyAlert is the alert for a request for any change on a document without text: its body is what matters.
