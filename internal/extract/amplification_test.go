@@ -17,6 +17,7 @@ func TestAmplification(t *testing.T) {
 	repeated, times := testutil.Repeated, strings.Repeat
 	const (
 		html, xml, text, rss, mail = "text/html", "text/xml", "text/plain", "application/rss+xml", "message/rfc822"
+		rtf                        = "application/rtf"
 		feed                       = `<rss><channel>`
 		multipart                  = "Content-Type: multipart/mixed; boundary=b\n\n"
 	)
@@ -58,6 +59,10 @@ func TestAmplification(t *testing.T) {
 		{text, repeated("dated lines", "", "2026-11-28 a\n", "")},
 		{text, repeated("lines that run on", "", times("a ", 30)+"\n", "")},
 		{text, repeated("paragraphs of text", "", "a\n\n", "")},
+		{rtf, repeated("paragraphs of RTF", `{\rtf1`, `\par a`, "}")},
+		{rtf, repeated("groups in groups", `{\rtf1`, "{a", "")},
+		{rtf, repeated("characters by number", `{\rtf1`, `\u8364?`, "}")},
+		{rtf, repeated("bytes of RTF", `{\rtf1\ansicpg932`, `\'82`, "}")},
 		{xml, repeated("elements of XML", "<a>", "<b>a</b>", "</a>")},
 		{xml, repeated("elements in elements of XML", "", "<a>", "")},
 		{xml, repeated("attributes of XML", "<a", ` a%d="b"`, "/>")},

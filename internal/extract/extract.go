@@ -183,6 +183,15 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 		}
 		return r, nil
 	}
+	if isRTF(r.MediaType, body) {
+		x := begin(r, base, opts)
+		defer x.release()
+		if err := x.reserve(body); err != nil {
+			return nil, fmt.Errorf("extract %s: %w", base, err)
+		}
+		x.rtf(body)
+		return r, nil
+	}
 	reader := readers[r.MediaType]
 	if reader == nil || r.MediaType == "text/html" {
 		if f := formats.Of(r.MediaType, url, body); f != formats.None {
@@ -193,7 +202,7 @@ func read(ctx context.Context, body []byte, contentType, url string, opts Option
 			}
 			return r, nil
 		}
-		if r.MediaType == "text/plain" {
+		if reader == nil && isText(r.MediaType) {
 			reader = (*extraction).plain
 		}
 	}

@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"math"
+	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/formats"
@@ -10,6 +11,29 @@ import (
 )
 
 const space = " \t\n\f\r"
+
+// textual are types of text beside text/*.
+var textual = map[string]bool{
+	"application/yaml": true, "application/x-yaml": true, "application/toml": true, "application/javascript": true,
+	"application/x-javascript": true, "application/ecmascript": true, "application/sql": true, "application/x-sh": true,
+}
+
+// isRDF reports whether documents of a type of text/* are RDF, under any of its names: data, which nobody reads.
+func isRDF(subtype string) bool {
+	subtype = strings.TrimPrefix(strings.TrimPrefix(subtype, "rdf+"), "x-")
+	switch strings.ReplaceAll(subtype, "-", "") {
+	case "turtle", "n3", "nt", "ntriples", "nquads", "trig", "rdf":
+		return true
+	}
+	return false
+}
+
+// isText reports whether documents of a type that has no reader of its own are plain text, as one of text/* that is not
+// known is (RFC 2046, section 4.1.4).
+func isText(mediaType string) bool {
+	subtype, is := strings.CutPrefix(mediaType, "text/")
+	return textual[mediaType] || is && !isRDF(subtype) || strings.HasSuffix(mediaType, "+yaml")
+}
 
 // plain reads plain text: a block is a paragraph, or a line where lines are records.
 func (x *extraction) plain(body []byte) {

@@ -16,6 +16,7 @@ import (
 	"bytes"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/plaintext"
 )
 
 // maxInput is how much of a page is read: offsets of blocks are 32 bits wide, and character references
@@ -108,6 +109,7 @@ type Scanner struct {
 	spans       []span // of the anchors that have text
 	attrs       attributes
 	scratch     []byte
+	lines       plaintext.Cutter
 	entities    map[string]string // the named references met so far
 }
 
@@ -134,6 +136,7 @@ func (s *Scanner) reset(src []byte) {
 		Options:   s.Options,
 		Text:      webrace.Text{Bytes: s.Text.Bytes[:0], Blocks: s.Text.Blocks[:0]},
 		Links:     s.Links[:0],
+		lines:     s.lines,
 		src:       src,
 		dirty:     bytes.IndexByte(src, 0) >= 0 || bytes.IndexByte(src, '\r') >= 0,
 		foreign:   s.foreign[:0],

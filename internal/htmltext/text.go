@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/plaintext"
 )
 
 // nul says what becomes of NUL characters.
@@ -136,7 +135,7 @@ func (s *Scanner) addBlock(start, end int) {
 
 // addLines adds the blocks of text that is shown with its lines.
 func (s *Scanner) addLines(start, end int) {
-	plaintext.Blocks(s.Text.Bytes[start:end], func(from, to int) bool {
+	s.lines.Blocks(s.Text.Bytes[start:end], func(from, to int) bool {
 		if s.MaxBlocks > 0 && len(s.Text.Blocks) >= s.MaxBlocks {
 			s.Text.Cut = true
 			return false

@@ -38,8 +38,15 @@ const space = " \t\n\f\r\v"
 
 // Blocks calls yield with where each block of the text begins and ends, in order. None is empty, and none begins or
 // ends with white space. It stops when yield returns false.
-func Blocks(text []byte, yield func(start, end int) bool) {
-	var paragraph []line
+func Blocks(text []byte, yield func(start, end int) bool) { new(Cutter).Blocks(text, yield) }
+
+// Cutter cuts one text after another, with the same memory.
+type Cutter struct{ paragraph []line }
+
+// Blocks is the function of that name.
+func (c *Cutter) Blocks(text []byte, yield func(start, end int) bool) {
+	paragraph := c.paragraph[:0]
+	defer func() { c.paragraph = paragraph }()
 	for i := 0; i < len(text); {
 		end := i + lineLength(text[i:])
 		l := lineOf(text, i, end)
