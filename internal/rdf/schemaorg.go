@@ -45,3 +45,24 @@ func SchemaOrgTerm(t webrace.Term) webrace.Term {
 	}
 	return t
 }
+
+// SchemaOrgObject is [SchemaOrgTerm] of the object of a property that is at http:. A string that is the address of a
+// term, as most shops write "availability", is that term, where the property is one of schema.org: its context types no
+// property whose values are its own terms.
+func SchemaOrgObject(property, object webrace.Term) webrace.Term {
+	if len(object) < len(`"`+schemaOrg+`"`) || object[0] != '"' || object[len(object)-1] != '"' {
+		return SchemaOrgTerm(object)
+	}
+	address := string(object[1 : len(object)-1])
+	plain := SchemaOrg(address)
+	if plain == address && !isSchemaOrg(address) || !strings.HasPrefix(string(property), "<"+schemaOrg) {
+		return object
+	}
+	return webrace.Term("<" + plain + ">")
+}
+
+// isSchemaOrg reports whether an IRI is that of a term at http:.
+func isSchemaOrg(iri string) bool {
+	name, is := strings.CutPrefix(iri, schemaOrg)
+	return is && SchemaOrg("https://schema.org/"+name) == iri
+}

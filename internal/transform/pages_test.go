@@ -104,3 +104,36 @@ func TestSchemaOrg(t *testing.T) {
 		}
 	}
 }
+
+// A string that is the address of a term of schema.org is that term in all syntaxes, as the value of its properties
+// alone, and unless there are to be two.
+func TestSchemaOrgStringsThatAreTerms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ contentType, body, object string }{
+		{"text/html", `<script type=application/ld+json>{"@context":"https://schema.org","@id":"x","availability":"https://schema.org/InStock"}</script>`, "<http://schema.org/InStock>"},
+		{"text/html", `<script type=application/ld+json>{"@context":"https://schema.org","@id":"x","availability":"http://schema.org/InStock"}</script>`, "<http://schema.org/InStock>"},
+		{"text/html", `<p itemscope itemid=x itemtype=https://schema.org/Offer><meta itemprop=availability content=https://www.schema.org/InStock>`, "<http://schema.org/InStock>"},
+		{"text/html", `<p vocab=http://schema.org/ resource=x><meta property=availability content=https://schema.org/InStock>`, "<http://schema.org/InStock>"},
+		{"text/turtle", `<x> <http://schema.org/availability> "https://schema.org/InStock" .`, "<http://schema.org/InStock>"},
+		{"text/turtle", `<x> <http://schema.org/availability> "InStock" .`, `"InStock"`},
+		{"text/turtle", `<x> <http://schema.org/availability> "http://schema.org/In Stock" .`, `"http://schema.org/In Stock"`},
+		{"text/turtle", `<x> <http://schema.org/availability> "see https://schema.org/InStock" .`, `"see https://schema.org/InStock"`},
+		{"text/turtle", `<x> <http://schema.org/availability> "http://schema.org/InStock"@en .`, `"http://schema.org/InStock"@en`},
+		{"text/turtle", `<x> <http://example.org/availability> "http://schema.org/InStock" .`, `"http://schema.org/InStock"`},
+	} {
+		objects := func(o Options) (all []webrace.Term) {
+			for _, triple := range document(t, c.body, c.contentType, o).Triples {
+				if strings.HasSuffix(string(triple.Predicate), "availability>") {
+					all = append(all, triple.Object)
+				}
+			}
+			return all
+		}
+		if got := objects(Options{}); len(got) != 1 || got[0] != webrace.Term(c.object) {
+			t.Errorf("%s has the objects %q", c.body, got)
+		}
+		if got := objects(Options{TwoSchemaOrgs: true}); len(got) != 1 || got[0][0] != '"' {
+			t.Errorf("with two: %s has the objects %q", c.body, got)
+		}
+	}
+}

@@ -58,7 +58,8 @@ func (s *sink) graph() *webrace.Graph {
 func (s *sink) add(subject, predicate, object webrace.Term) error {
 	t := webrace.Triple{Subject: subject, Predicate: predicate, Object: object}
 	if s.plain {
-		t = webrace.Triple{Subject: rdf.SchemaOrgTerm(subject), Predicate: rdf.SchemaOrgTerm(predicate), Object: rdf.SchemaOrgTerm(object)}
+		t = webrace.Triple{Subject: rdf.SchemaOrgTerm(subject), Predicate: rdf.SchemaOrgTerm(predicate)}
+		t.Object = rdf.SchemaOrgObject(t.Predicate, object)
 	}
 	if _, ok := s.seen[t]; ok {
 		return nil
