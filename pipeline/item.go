@@ -56,6 +56,17 @@ func (it *Item) Hold() (done func(error)) {
 	return it.lease.hold()
 }
 
+// ComesAgainAlone reports whether an error from [Retry] sends this item back to its queue, and no other. Otherwise a stage
+// that has to wait for the item waits itself: those of a batch would be done anew together, and might wait for one
+// another for ever.
+func (it *Item) ComesAgainAlone() bool {
+	if it.lease == nil {
+		return false
+	}
+	group, is := it.lease.origin.(*joint)
+	return it.lease.queued() && (!is || len(group.members) == 1)
+}
+
 // Learn adds something to the outcome that the queue or source is given when the lease ends.
 func (it *Item) Learn(what any) {
 	if it.lease != nil {

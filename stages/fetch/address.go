@@ -164,7 +164,8 @@ func (a *addressTurns) makeRoom(now time.Time) {
 	a.enough = 2 * len(a.byAddress) // so that many that rest are not looked through for each that comes
 }
 
-// takeTurn takes the host's turn at its address, if names share those. The error says when it comes.
+// takeTurn takes the host's turn at its address, if names share those. The error says when it comes; what cannot go back
+// to the queue alone waits here.
 func (x *exchange) takeTurn(ctx context.Context) error {
 	if x.turns == nil {
 		return nil
@@ -179,14 +180,21 @@ func (x *exchange) takeTurn(ctx context.Context) error {
 	if !x.rests(x.address) || x.guard.Check(x.address) != nil {
 		return nil
 	}
-	began := time.Now()
-	turn, due := x.turns.take(x.address, x.target.Host, began)
-	if turn == nil {
+	for {
+		began := time.Now()
+		turn, due := x.turns.take(x.address, x.target.Host, began)
+		if turn != nil {
+			x.turn, x.turnBegan = turn, began
+			return nil
+		}
 		x.count("addresses_shared")
-		return &restingError{due, sharedTurn}
+		if x.it.ComesAgainAlone() {
+			return &restingError{due, sharedTurn}
+		}
+		if err := sleepOr(ctx, due.Sub(began), nil); err != nil {
+			return err
+		}
 	}
-	x.turn, x.turnBegan = turn, began
-	return nil
 }
 
 // endTurn gives the turn back, if there is one. What the host asks for beyond the usual pause is for its name alone.
