@@ -58,7 +58,7 @@ func TestScopeOfChangeSaysWhatOfAnEditedPageIsMatched(t *testing.T) {
 				hits = append(hits, k.Key)
 			}
 		}
-		want := map[string]string{"added": "sugar", "page": "tea sugar"}[aci.Owner]
+		want := map[string]string{"added": "tea sugar", "page": "tea sugar"}[aci.Owner]
 		if got := strings.Join(hits, " "); got != want {
 			t.Errorf("%s was told of %q, want %q", aci.Owner, got, want)
 		}
@@ -68,7 +68,7 @@ func TestScopeOfChangeSaysWhatOfAnEditedPageIsMatched(t *testing.T) {
 func TestTheSameTextIsNotToldAgainWhenItComesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	urds := these(w.asks("ann", "/", about("tea")))
+	urds := these(w.asks("ann", "/", about("tea"), remembering(5)))
 	for i := range 5 {
 		paragraphs := []string{fmt.Sprintf("edition %d", i)}
 		if i == 0 || i == 4 {

@@ -120,6 +120,10 @@ const (
 	museum  = "The museum opens a new wing"
 )
 
+func remembering(versions int) func(*xmlschema.URD) {
+	return func(u *xmlschema.URD) { u.Remember = versions }
+}
+
 // rememberOne lets text be new that the version before had not.
 var rememberOne = []string{"--set", "keyword-filter.remember=1"}
 
@@ -131,7 +135,7 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 	for name, s := range map[string]scenario{
 		"a clock, a counter and an advertisement raise no alert": {
 			urds:   asking("/", wants{"ann": about("museum"), "bob": both(about("ferry"), leavingOut(".ad")), "eve": both(anything, leavingOut(".clock, .counter, .ad"))}),
-			visits: fronts(news, []string{"ann / 1: The «museum» opens a new wing", "bob / 1: The «ferry» leaves at nine", "eve / 1: News"}, nil, nil, nil, nil, nil, nil, nil),
+			visits: fronts(news, []string{"ann / 1: The «museum» opens a new wing", "bob / 1: The «ferry» leaves at nine", "eve / 1: " + council}, nil, nil, nil, nil, nil, nil, nil),
 		},
 		"a counter or an advertisement that has a keyword is news, unless it is ignored": {
 			urds: asking("/", wants{"ann": about("readers"), "bob": both(about("readers"), leavingOut(".counter")), "eve": about("ferry")}),
@@ -149,31 +153,32 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 				at(edition(8, ferry), "ann / 8: The «ferry» leaves at nine"), at(edition(9, ferry)), at(edition(10, ferry)),
 			},
 		},
-		"a sentence that comes and goes is told once": {
-			urds: asking("/", wants{"ann": about("ferry")}),
+		"a sentence that comes and goes is told each time, and once to who asks for that": {
+			urds: asking("/", wants{"ann": about("ferry"), "bob": both(about("ferry"), remembering(5))}),
 			visits: []visit{
-				at(edition(1, ferry), "ann / 1: The «ferry» leaves at nine"), at(edition(2)), at(edition(3, ferry)), at(edition(4)), at(edition(5)), at(edition(6)),
-				at(edition(7)), at(edition(8, ferry)), at(edition(9)),
+				at(edition(1, ferry), "ann / 1: The «ferry» leaves at nine", "bob / 1: The «ferry» leaves at nine"), at(edition(2)),
+				at(edition(3, ferry), "ann / 3: The «ferry» leaves at nine"), at(edition(4)), at(edition(5)), at(edition(6)), at(edition(7)),
+				at(edition(8, ferry), "ann / 8: The «ferry» leaves at nine"), at(edition(9)),
 			},
 		},
 		"what was moved is told once": {
 			urds: asking("/", wants{"ann": about("ferry"), "eve": anything, "page": both(anything, looking("page"))}),
 			visits: []visit{
-				at(paragraphs(council, museum, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: News", "page / 1: News"),
+				at(paragraphs(council, museum, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council, "page / 1: "+council),
 				at(paragraphs(ferry, council, museum)), at("<ol><li>" + museum + "<li>" + council + "<li>" + ferry + "</ol>"),
 			},
 		},
 		"white space and markup are no change": {
 			urds: asking("/", wants{"ann": about("ferry"), "page": both(about("ferry"), looking("page")), "eve": both(anything, looking("page"))}),
 			visits: []visit{
-				at(paragraphs(council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: News", "page / 1: The «ferry» leaves at nine"),
+				at(paragraphs(council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council, "page / 1: The «ferry» leaves at nine"),
 				at("<!-- v2 --><p class=x>  " + council + "\n\n<p>The <b>ferry</b>\n leaves\tat <i>nine</i></p>"), at(paragraphs(council, ferry) + "<script>var v = 3</script>"),
 			},
 		},
 		"a new entry of a list is told alone": {
 			urds: asking("/", wants{"ann": about("ferry"), "eve": both(anything, leavingOut(".clock, .counter, .ad"))}),
 			visits: []visit{
-				at(front(0, council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: News"),
+				at(front(0, council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council),
 				at(front(1, "A second ferry is to come", council, ferry), "ann / 2: A second «ferry» is to come", "eve / 2: «A second ferry is to come»"),
 				at(front(2, museum, "A second ferry is to come", council), "eve / 3: «"+museum+"» · [−"+ferry+"]"),
 			},
@@ -214,7 +219,7 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 		"how many versions are remembered is an option": {
 			urds: asking("/", wants{"ann": about("ferry"), "eve": anything}), options: rememberOne,
 			visits: []visit{
-				at(paragraphs(ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: News"),
+				at(paragraphs(ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+ferry),
 				at(paragraphs(museum), "eve / 2: [−The ferry leaves at nine] «The museum opens a new wing»"),
 				at(paragraphs(ferry), "ann / 3: The «ferry» leaves at nine", "eve / 3: [−The museum opens a new wing] «The ferry leaves at nine»"),
 				at(paragraphs(museum), "eve / 4: [−The ferry leaves at nine] «The museum opens a new wing»"),
@@ -234,15 +239,15 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 			urds: asking("/", wants{"added": looking("added"), "first": looking("first"), "page": looking("page")}, about("ferry", "museum")),
 			visits: []visit{
 				at(paragraphs(ferry), "added / 1: The «ferry» leaves at nine", "first / 1: The «ferry» leaves at nine", "page / 1: The «ferry» leaves at nine"),
-				at(paragraphs(ferry, council), "page / 2: The «ferry» leaves at nine"),
-				at(paragraphs(ferry, museum), "added / 3: The «museum» opens a new wing", "page / 3: The «ferry» leaves at nine"),
-				at(paragraphs(museum)+" soon", "added / 4: The «museum» opens a new wing soon", "page / 4: The «museum» opens a new wing soon"),
+				at(paragraphs(ferry, council), "page / 2: The «ferry» leaves at nine · «"+council+"»"),
+				at(paragraphs(ferry, museum), "added / 3: The «museum» opens a new wing", "page / 3: The «ferry» leaves at nine · [−"+council+"] «"+museum+"»"),
+				at(paragraphs(museum)+" soon", "added / 4: The «museum» opens a new wing soon", "page / 4: The «museum» opens a new wing soon · The museum opens a new wing «soon» · [−"+ferry+"]"),
 			},
 		},
 		"a price that changes is told of, and what it was before to who asks for any change": {
 			urds: asking("/", wants{"ann": about("price"), "eve": anything, "bob": about("ferry")}),
 			visits: []visit{
-				at(paragraphs("The price is 12 euro", council), "ann / 1: The «price» is 12 euro", "eve / 1: News"),
+				at(paragraphs("The price is 12 euro", council), "ann / 1: The «price» is 12 euro", "eve / 1: The price is 12 euro"),
 				at(paragraphs("The price is 15 euro", council), "ann / 2: The «price» is 15 euro", "eve / 2: The price is [−12] «15» euro"),
 				at(paragraphs("The price is 15 euro", council) + " "),
 				at(paragraphs("The price is 12 euro", council), "eve / 4: The price is [−15] «12» euro"), // ann knows it from two versions ago
@@ -251,7 +256,7 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 		"who asks for any change is told what it is": {
 			urds: asking("/", wants{"added": looking("added"), "first": looking("first"), "page": looking("page")}),
 			visits: []visit{
-				at(paragraphs(council, ferry), "added / 1: News", "first / 1: News", "page / 1: News"),
+				at(paragraphs(council, ferry), "added / 1: "+council, "first / 1: "+council, "page / 1: "+council),
 				at(paragraphs(council, "The ferry leaves at ten"), "added / 2: The ferry leaves at [−nine] «ten»", "page / 2: The ferry leaves at [−nine] «ten»"),
 				at(paragraphs(council), "page / 3: [−The ferry leaves at ten]"),
 				at(paragraphs(museum, council), "added / 4: «"+museum+"»", "page / 4: «"+museum+"»"),
@@ -268,7 +273,7 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 		"a page that was gone for a while is told of by what is new on it": {
 			urds: asking("/", wants{"ann": about("ferry"), "eve": anything}),
 			visits: []visit{
-				at(paragraphs(ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: News"), at(""), at(""), at(paragraphs(ferry)), at(""),
+				at(paragraphs(ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+ferry), at(""), at(""), at(paragraphs(ferry)), at(""),
 				at(paragraphs(ferry, "A second ferry is to come"), "ann / 2: A second «ferry» is to come", "eve / 2: «A second ferry is to come»"),
 			},
 		},

@@ -37,7 +37,11 @@ func TestRematchTellsWhatAPipelineTold(t *testing.T) {
 		}
 	}
 	for _, urd := range urds {
-		if want := []int{2, 4, 5, 7}; !slices.Equal(told[urd.Owner], want) {
+		want := []int{2, 5, 7} // while it is not there, it is no state
+		if urd.Owner == "offers" {
+			want = []int{2, 5} // it says nothing of version 6, and of version 7 the same as of 5
+		}
+		if !slices.Equal(told[urd.Owner], want) {
 			t.Errorf("%s is told of the versions %v, want %v", urd.Owner, told[urd.Owner], want)
 		}
 		var again []int

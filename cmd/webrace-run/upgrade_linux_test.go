@@ -39,7 +39,7 @@ func TestAStoreOfAnEarlierReleaseTellsNobodyAgain(t *testing.T) {
 		}
 	}
 	w.run(urds, askAll...)
-	mustBe(t, "told when everything was matched again", w.told(), "ann /b 1: Status: «bankrupt»", "bob /price 3: Boat")
+	mustBe(t, "told when everything was matched again", w.told(), "ann /b 1: Status: «bankrupt»", "bob /price 3: A boat costs 5 euro.")
 
 	price(6)
 	w.run(urds, askAll...)
