@@ -56,9 +56,9 @@ func (it *Item) Hold() (done func(error)) {
 	return it.lease.hold()
 }
 
-// ComesAgainAlone reports whether an error from [Retry] sends this item back to its queue, and no other. Otherwise a stage
-// that has to wait for the item waits itself: those of a batch would be done anew together, and might wait for one
-// another for ever.
+// ComesAgainAlone reports whether an error from [Retry] sends this item back to its queue, and no other. Otherwise a
+// stage that has to wait for the item waits itself: those of a batch would be done anew together, and might wait for
+// one another for ever.
 func (it *Item) ComesAgainAlone() bool {
 	if it.lease == nil {
 		return false
