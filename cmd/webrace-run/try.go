@@ -19,6 +19,7 @@ type tryFlags struct {
 	selects   []string
 	ignores   []string
 	when      string
+	nonfilter bool
 	fields    []string
 	threshold int
 	owner     string
@@ -39,7 +40,7 @@ const (
 func newTry(globals *cli.Globals) *cobra.Command {
 	var flags tryFlags
 	c := &cobra.Command{
-		Use:   "try URL|--file FILE [--keyword WORD:WEIGHT]… [--select RULE]… [--urds FILE]…",
+		Use:   "try URL|--file FILE [--nonfilter] [--keyword WORD:WEIGHT]… [--select RULE]… [--urds FILE]…",
 		Short: "show what one document is worth to keywords or URDs, and why; nothing is stored",
 		Long: `try fetches one document, or reads it from a file, and shows what it is worth to
 each URD: its relevance, whether its owner would be told, what each keyword
@@ -53,8 +54,9 @@ the secrets that such a request names: then these are looked up in the one that 
 and go where they would go in a crawl that begins at the URL.
 
 --select and --ignore say which part of the page is looked at, before there is a URD
-that says so: for the keywords, or, without any, as it stands, block by block. --field
-takes values out of the page, as the stage extract does.
+that says so: for the keywords, or, without any, as it stands, block by block. With
+--nonfilter it is judged, too, as a URD that asks for any change. --field takes values
+out of the page, as the stage extract does.
 
 --graph shows what the document says as RDF, as Turtle, and on stderr what of it could
 not be read: the stages detect and transform with their defaults. A document that is
@@ -99,6 +101,7 @@ by the options of the pipeline that has that stage, or by its defaults.`,
 	f.StringArrayVar(&flags.selects, "select", nil, "look at this part of the page alone, by `[css:|xpath:|jq:|sparql:|regex:]RULE`, as often as needed")
 	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of the page out, by `[css:|xpath:|jq:|regex:]RULE`, as often as needed")
 	f.StringVar(&flags.when, "when", "", "a condition on the number in the first --select, as 'number < 100 or change < -0.05'")
+	f.BoolVar(&flags.nonfilter, "nonfilter", false, "try what asks for any change, whatever the words")
 	f.StringArrayVar(&flags.fields, "field", nil, "take `NAME=css:…|xpath:…|jq:…` out of the page, as the stage extract does, as often as needed")
 	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant the document must be to those keywords, 0 to 100")
 	f.StringVar(&flags.owner, "owner", currentUser(), "whose the keywords are, and URDs that name no owner")
@@ -151,7 +154,7 @@ func (f *tryFlags) run(c *cobra.Command, globals *cli.Globals) error {
 		return err
 	}
 	if len(urds) == 0 {
-		fmt.Fprintln(cli.Prose(c.ErrOrStderr()), "nothing was looked for: --keyword WORD:5, --select RULE or --urds FILE says what matters")
+		fmt.Fprintln(cli.Prose(c.ErrOrStderr()), "nothing was looked for: --keyword WORD:5, --nonfilter, --select RULE or --urds FILE says what matters")
 	} else {
 		fmt.Fprintf(cli.Prose(c.ErrOrStderr()), "worth an alert to %d of %s\n", alerting, cli.Count(len(urds), "URD"))
 	}
@@ -160,10 +163,10 @@ func (f *tryFlags) run(c *cobra.Command, globals *cli.Globals) error {
 
 // looksOnly reports whether parts and fields of the page are looked at, and nothing is to be judged.
 func (f *tryFlags) looksOnly() bool {
-	return len(f.keywords)+len(f.urds)+len(f.when) == 0 && len(f.selects)+len(f.ignores)+len(f.fields) > 0
+	return !f.nonfilter && len(f.keywords)+len(f.urds)+len(f.when) == 0 && len(f.selects)+len(f.ignores)+len(f.fields) > 0
 }
 
-// requests returns the URDs to try: those of the files, and one of the keywords and of the parts that are looked at.
+// requests returns the URDs to try: those of the files, and one of the flags.
 // What is probably not meant in the files is said here, apart from advice, which is shown beside its URD.
 func (f *tryFlags) requests(w io.Writer, globals *cli.Globals) (urds []*xmlschema.URD, err error) {
 	for _, path := range f.urds {
@@ -179,7 +182,7 @@ func (f *tryFlags) requests(w io.Writer, globals *cli.Globals) (urds []*xmlschem
 		}
 		urds = append(urds, more...)
 	}
-	if len(f.keywords)+len(f.selects)+len(f.ignores)+len(f.when) > 0 {
+	if f.nonfilter || len(f.keywords)+len(f.selects)+len(f.ignores)+len(f.when) > 0 {
 		urd, err := f.adHoc()
 		if err != nil {
 			return nil, cli.Wrong(err)
@@ -200,10 +203,10 @@ func isAdvice(line string, urds []*xmlschema.URD) bool {
 	})
 }
 
-// adHocID is the name of the URD that is made of --keyword.
+// adHocID is the name of the URD that is made of flags.
 const adHocID = "keywords"
 
-// adHoc makes a URD of keywords and rules alone: it asks for what any crawl finds.
+// adHoc makes a URD of the flags alone: it asks for what any crawl finds.
 func (f *tryFlags) adHoc() (*xmlschema.URD, error) {
 	keywords, err := cli.ParseKeywords(f.keywords)
 	if err != nil {
@@ -214,6 +217,9 @@ func (f *tryFlags) adHoc() (*xmlschema.URD, error) {
 	if len(keywords) > 0 {
 		urd.Keywords = xmlschema.NewKeywords(keywords...)
 		urd.Keywords.Threshold = f.threshold
+	}
+	if f.nonfilter {
+		urd.ProcessType = xmlschema.ProcessNonFilter
 	}
 	if urd.Select, err = cli.ParseRules("--select", f.selects); err != nil {
 		return nil, err

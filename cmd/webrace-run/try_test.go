@@ -95,6 +95,27 @@ func TestOptionsOfFetchAreThoseOfTheConfiguration(t *testing.T) {
 	}
 }
 
+// With --nonfilter what asks for any change is judged, as urd add stores it: whatever the words, if its number is met.
+func TestTryOfAnyChange(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "page.html")
+	writeFile(t, file, "<title>Boat</title><p>Boat <b id=price>12 €</b>")
+	for flags, want := range map[string]string{
+		"":                            "nothing was looked for",
+		"-k sail":                     "worth an alert to 0 of 1 URD",
+		"--nonfilter":                 "worth an alert to 1 of 1 URD",
+		"--nonfilter -k sail":         "worth an alert to 1 of 1 URD",
+		"--nonfilter --select #price": "worth an alert to 1 of 1 URD",
+		"--nonfilter --select #never": "worth an alert to 0 of 1 URD",
+		"--nonfilter --select #price --when number<10": "worth an alert to 0 of 1 URD",
+	} {
+		_, said, err := tryHere(t, append([]string{"--file", file}, strings.Fields(flags)...)...)
+		if err != nil || !strings.Contains(said, want) {
+			t.Errorf("try %s: %v, %q, want %q", flags, err, said, want)
+		}
+	}
+}
+
 func TestLongBlocksAreShownAroundWhatWasFound(t *testing.T) {
 	t.Parallel()
 	var page bytes.Buffer
