@@ -170,13 +170,14 @@ func TestFeedsThatCannotBeParsedPassAsTheyCame(t *testing.T) {
 		fmt.Fprintf(&laughs, `<!ENTITY lol%d "%s">`, i, strings.Repeat(fmt.Sprintf("&lol%d;", i-1), 10))
 	}
 	for name, c := range map[string]struct{ body, says string }{
-		"cut off":             {rssFeed[:300], "line 3, column 3: unexpected EOF"},
-		"nested deeply":       {"<rss><channel>" + strings.Repeat("<x:a xmlns:x='y'>", 200_000), "more than 100 deep"},
-		"many attributes":     {"<rss " + strings.Repeat("xmlns:a='b' ", 100) + "><channel></channel></rss>", "100 attributes"},
-		"many elements":       {"<rss><channel>" + strings.Repeat("<a/>", 200_000) + "</channel></rss>", "more than 200000 elements"},
-		"large":               {"<rss><channel><!--" + strings.Repeat("x", 50<<20) + "--></channel></rss>", "more than 10MiB"},
-		"cut-off JSON":        {jsonFeed[:200], "line 2, column 80: unexpected end"},
-		"many values of JSON": {jsonFeed[:len(jsonFeed)-2] + `,"_a":[` + strings.Repeat("{},", 80_000) + "0]}", "more than 200000 values"},
+		"cut off":              {rssFeed[:300], "line 3, column 3: unexpected EOF"},
+		"nested deeply":        {"<rss><channel>" + strings.Repeat("<x:a xmlns:x='y'>", 200_000), "more than 100 deep"},
+		"many attributes":      {"<rss " + strings.Repeat("xmlns:a='b' ", 100) + "><channel></channel></rss>", "100 attributes"},
+		"many elements":        {"<rss><channel>" + strings.Repeat("<a>content of it</a>", 200_000) + "</channel></rss>", "more than 200000 elements"},
+		"nothing but elements": {"<rss><channel>" + strings.Repeat("<a/>", 80_000) + "</channel></rss>", "more than 40001 elements"},
+		"large":                {"<rss><channel><!--" + strings.Repeat("x", 50<<20) + "--></channel></rss>", "more than 10MiB"},
+		"cut-off JSON":         {jsonFeed[:200], "line 2, column 80: unexpected end"},
+		"many values of JSON":  {jsonFeed[:len(jsonFeed)-2] + `,"_a":[` + strings.Repeat("{},", 80_000) + "0]}", "more than 200000 values"},
 	} {
 		body, contentType := c.body, "text/xml"
 		if body[0] == '{' {

@@ -33,7 +33,7 @@ func (s *stage) parse(d *webrace.Document, k kind) ([]entry, error) {
 	if k == jsonKind {
 		return s.json(text)
 	}
-	bounds := xmltoken.Bounds{Depth: s.options.MaxDepth, Attributes: maxAttributes, Elements: maxElements}
+	bounds := xmltoken.Bounds{Depth: s.options.MaxDepth, Attributes: maxAttributes, Elements: mostElements(len(text))}
 	if err := bounds.Check(text); err != nil {
 		return nil, err
 	}

@@ -57,8 +57,14 @@ func kindOfXML(body []byte) kind {
 func local(name []byte) string { return string(name[bytes.IndexByte(name, ':')+1:]) }
 
 // maxAttributes is the most attributes that one element of a feed may have, and maxElements the most elements
-// in all; of JSON the most values.
+// in all; of JSON the most values. A feed that is nothing but elements may have fewer, because what the library makes
+// of one is a hundred times its length.
 const (
 	maxAttributes = 32
 	maxElements   = 200_000
+	fewElements   = 20_000
+	bytesElement  = 16 // of the feed for each element beyond these
 )
+
+// mostElements is how many elements a feed of so many bytes may have.
+func mostElements(size int) int { return min(maxElements, fewElements+size/bytesElement) }
