@@ -17,8 +17,9 @@ import (
 //
 // It is an ascending list with one number for each distinct block: the upper 61 bits of the XXH64 hash of
 // its text in normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was
-// last seen, 0 to 7. It has at most 16,384 numbers. Of a page with more than 8,191 blocks the others are
-// remembered in [groups]. An entry of a list is one block here, and so are its blocks.
+// last seen, 0 to 7. It has at most 16,384 numbers, or those of the latest version if these are more: an entry
+// of a list, which is one block here as its blocks are, takes up to three. Of a page with more than 8,191 blocks the
+// others are remembered in [groups].
 type Baseline []uint64
 
 // BaselineVersions is how many versions of a page a baseline remembers unless it is told otherwise, and
