@@ -97,6 +97,10 @@ func (l *lease) key() string {
 		if key := origin.letter.Key; key != "" {
 			return key
 		}
+	case *alone:
+		if origin.key != "" {
+			return origin.key
+		}
 	case *joint:
 		if len(origin.members) > 0 {
 			return origin.key()

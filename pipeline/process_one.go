@@ -13,13 +13,13 @@ type Alone struct {
 // the port, empty for the default one; the values are valid until ProcessOne returns, which is when their
 // lease has ended. What a stage holds then is waited for until ctx ends.
 func ProcessOne(ctx context.Context, p Processor, value any, take func(port string, value any) error) Alone {
-	return ProcessItem(ctx, p, value, nil, taker(take))
+	return ProcessItem(ctx, p, value, nil, "", taker(take))
 }
 
-// ProcessItem is ProcessOne for a value with meta data, and for one who wants to know the meta data of what the
-// processor emits: its items are given to out.
-func ProcessItem(ctx context.Context, p Processor, value any, meta map[string]string, out Emitter) Alone {
-	a := &alone{ended: make(chan Outcome, 1)}
+// ProcessItem is ProcessOne for a value with meta data and a key ([KeyOf]; "": one of its own), and for one who wants to
+// know the meta data of what the processor emits: its items are given to out.
+func ProcessItem(ctx context.Context, p Processor, value any, meta map[string]string, key string, out Emitter) Alone {
+	a := &alone{ended: make(chan Outcome, 1), key: key}
 	lease := newLease(a)
 	lease.done(p.Process(ctx, &Item{Value: value, Meta: meta, lease: lease}, out))
 	select {
@@ -33,6 +33,7 @@ func ProcessItem(ctx context.Context, p Processor, value any, meta map[string]st
 // alone is the lease of a value that is processed outside a run.
 type alone struct {
 	ended chan Outcome
+	key   string
 	note  any
 }
 

@@ -58,7 +58,7 @@ func (p *process) send(it *pipeline.Item) (*call, error) {
 	if !alive {
 		return c, nil
 	}
-	frame := appendItem(make([]byte, 0, len(header)+len(meta)+100), id, kind, header, meta)
+	frame := appendItem(make([]byte, 0, len(header)+len(meta)+150), id, kind, header, meta, pipeline.KeyOf(it))
 	if size := frameStart + len(frame) + len(body); int64(size) > int64(p.stage.options.MaxFrame) {
 		p.unregister(id)
 		return nil, fmt.Errorf("the item is a frame of %d bytes: max_frame is %v", size, p.stage.options.MaxFrame)

@@ -31,9 +31,9 @@ type hello struct {
 	MaxFrame int64          `json:"max_frame"`
 }
 
-// appendItem adds the header of an item: {"type":"item","id":7,"kind":"document","value":{…}}, with its meta data,
-// which is JSON as well, if it has any.
-func appendItem(b []byte, id uint64, kind string, value, meta json.RawMessage) []byte {
+// appendItem adds the header of an item: {"type":"item","id":7,"kind":"document","value":{…},"key":"…"}, with its meta
+// data, which is JSON as well, before the key if it has any. Our library for Python finds the key at the end.
+func appendItem(b []byte, id uint64, kind string, value, meta json.RawMessage, key string) []byte {
 	b = append(b, `{"type":"item","id":`...)
 	b = strconv.AppendUint(b, id, 10)
 	b = append(b, `,"kind":"`...) // a name, in which nothing needs to be escaped
@@ -42,6 +42,9 @@ func appendItem(b []byte, id uint64, kind string, value, meta json.RawMessage) [
 	b = append(b, value...)
 	if meta != nil {
 		b = append(append(b, `,"meta":`...), meta...)
+	}
+	if key != "" { // of hexadecimal digits
+		b = append(append(append(b, `,"key":"`...), key...), '"')
 	}
 	return append(b, '}')
 }

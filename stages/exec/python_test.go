@@ -113,15 +113,16 @@ func TestPythonChecksItsOptions(t *testing.T) {
 // TestPythonReadsItemsHoweverTheyAreWritten: the library reads what this host writes without a reader of JSON, and what
 // another one writes with it.
 func TestPythonReadsItemsHoweverTheyAreWritten(t *testing.T) {
-	o := python(t, "from webrace_stage import stage\n@stage(takes='any')\ndef echo(item, options):\n"+
-		"    yield item.change(was=[item.kind, item.get('title'), item.get('value'), item.body.decode()])\necho.run()\n")
+	o := python(t, "from webrace_stage import key_of, stage\n@stage(takes='any')\ndef echo(item, options):\n"+
+		"    yield item.change(was=[item.kind, item.get('title'), item.get('value'), item.body.decode(), key_of(item)])\necho.run()\n")
 	c := osexec.Command(o.Command[0], o.Command[1:]...)
 	c.Env = append(os.Environ(), "PYTHONPATH="+o.Env["PYTHONPATH"].Reveal(), "PYTHONDONTWRITEBYTECODE=1")
 	items := []string{
-		string(appendItem(nil, 7, "document", []byte(`{"title":"Ω \"}","value":[1]}`), nil)),
-		string(appendItem(nil, 7, "document", []byte(`{"title":"Ω"}`), []byte(`{"lang":"}"}`))),
-		`{"value": {"title": "Ω \"}", "value": [1]}, "kind": "document", "new": 1, "type": "item", "id": 7}`,
-		`{"type":"item","id":7,"kind":"document","value":{"title":"Ω \"}","value":[1]},"new":1}`,
+		string(appendItem(nil, 7, "document", []byte(`{"title":"Ω \"}","value":[1]}`), nil, "0a")),
+		string(appendItem(nil, 7, "document", []byte(`{"title":"Ω"}`), []byte(`{"lang":"}"}`), "")),
+		string(appendItem(nil, 7, "record", []byte(`{"key":"of the record"}`), []byte(`{"key":"of meta"}`), "0b")),
+		`{"value": {"title": "Ω \"}", "value": [1]}, "kind": "document", "key": "0a", "new": 1, "type": "item", "id": 7}`,
+		`{"type":"item","id":7,"kind":"document","value":{"title":"Ω \"}","value":[1]},"key":"0a","new":1}`,
 		`{"type":"item","id":7,"kind":"text"}`, `{"type":"other"}`,
 	}
 	in := appendFrame(nil, []byte(`{"type":"hello","abi":1}`), nil)
@@ -138,10 +139,11 @@ func TestPythonReadsItemsHoweverTheyAreWritten(t *testing.T) {
 	for header, _, err := readFrame(r, 1<<20); err == nil; header, _, err = readFrame(r, 1<<20) {
 		said = append(said, string(header))
 	}
-	emit, done := `{"type":"emit","id":7,"keep":true,"set":{"was":["document","\u03a9 \"}",[1],"body"]}}`, `{"type":"done","id":7}`
-	other := `{"type":"emit","id":7,"keep":true,"set":{"was":["text",null,null,"body"]}}`
-	short := `{"type":"emit","id":7,"keep":true,"set":{"was":["document","\u03a9",null,"body"]}}`
-	if want := []string{emit, done, short, done, emit, done, emit, done, other, done}; !slices.Equal(said[1:], want) {
+	emit, done := `{"type":"emit","id":7,"keep":true,"set":{"was":["document","\u03a9 \"}",[1],"body","0a"]}}`, `{"type":"done","id":7}`
+	other := `{"type":"emit","id":7,"keep":true,"set":{"was":["text",null,null,"body",""]}}`
+	short := `{"type":"emit","id":7,"keep":true,"set":{"was":["document","\u03a9",null,"body",""]}}`
+	record := `{"type":"emit","id":7,"keep":true,"set":{"was":["record",null,null,"body","0b"]}}`
+	if want := []string{emit, done, short, done, record, done, emit, done, emit, done, other, done}; !slices.Equal(said[1:], want) {
 		t.Errorf("it said\n%s\nwant\n%s", strings.Join(said[1:], "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -232,6 +232,7 @@ type given struct {
 	Kind  string            `json:"kind"`
 	Value json.RawMessage   `json:"value"`
 	Meta  map[string]string `json:"meta"`
+	Key   string            `json:"key"`
 
 	body  []byte
 	value any
@@ -258,7 +259,7 @@ func (v *service) process(ctx context.Context, it *given) {
 		if it.value, err = codec.Decode(it.Kind, it.Value, it.body); err != nil {
 			return err
 		}
-		became = pipeline.ProcessItem(ctx, v.processor, it.value, it.Meta, y)
+		became = pipeline.ProcessItem(ctx, v.processor, it.value, it.Meta, it.Key, y)
 		return became.Err
 	})
 	if err == nil && (len(became.Learned) > 0 || became.Note != nil) {

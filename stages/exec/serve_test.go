@@ -39,6 +39,9 @@ var sayings = map[string]func(ctx context.Context, env *pipeline.Env, it *pipeli
 		}
 		return nil
 	},
+	"key": func(ctx context.Context, _ *pipeline.Env, it *pipeline.Item, out pipeline.Emitter) error {
+		return out.Emit(ctx, it.With(pipeline.KeyOf(it)))
+	},
 	"half": func(ctx context.Context, _ *pipeline.Env, it *pipeline.Item, out pipeline.Emitter) error {
 		return errors.Join(out.Emit(ctx, it), errors.New("after it has emitted"))
 	},
