@@ -144,7 +144,7 @@ type Document struct {
 	Rendered  bool          // Body is what a browser made of the page
 	Requested []string      // of a rendered page: what its scripts asked for, absolute and normalized, which are links as those in Body
 	Body      []byte        // decompressed, unless Header says why not; valid until the item's lease ends; nil unless fetched
-	Truncated bool          // a limit cut the body, or it ended early: never taken for complete
+	Truncated bool          // the body is not whole, and never taken for it: [TruncationOf] the header says why
 
 	Screenshot *Screenshot // of a page that was rendered now: what it looks like, if that was wanted; nil once it is stored
 

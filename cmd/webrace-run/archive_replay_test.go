@@ -203,24 +203,9 @@ func TestArchiveReplays(t *testing.T) {
 // waczRecords returns the records of a WACZ, and wants the digests of its index to be spelt as theirs.
 func waczRecords(t *testing.T, path string) []byte {
 	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	content := map[string][]byte{}
-	for _, name := range []string{"archive/data.warc.gz", "indexes/index.cdxj"} {
-		in, err := z.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if content[name], err = io.ReadAll(in); err != nil {
-			t.Fatal(err)
-		}
-	}
-	records := content["archive/data.warc.gz"]
+	records := unzipped(t, path, "archive/data.warc.gz")
 	statuses := map[string]int{}
-	for line := range strings.Lines(string(content["indexes/index.cdxj"])) {
+	for line := range strings.Lines(string(unzipped(t, path, "indexes/index.cdxj"))) {
 		var entry struct {
 			URL, Status, Digest string
 			Offset, Length      int `json:",string"`
@@ -238,4 +223,23 @@ func waczRecords(t *testing.T, path string) []byte {
 		t.Errorf("the index has the statuses %v", statuses)
 	}
 	return records
+}
+
+// unzipped returns a file that is in a zip.
+func unzipped(t *testing.T, path, name string) []byte {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	in, err := z.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }

@@ -332,18 +332,34 @@ func TestWhatIsNotDecodedIsKept(t *testing.T) {
 		if why := d.Header.Get(webrace.UndecodedField); (why == "") != (c.reason == "") || !strings.Contains(why, c.reason) || all.counters["undecodable"] != int64(min(1, len(c.reason))) {
 			t.Errorf("%s: %q, want %q; counters %v", name, why, c.reason, all.counters)
 		}
+		if why := webrace.TruncationOf(d.Header); c.cut && why != webrace.TruncatedUnspecified {
+			t.Errorf("%s: truncated by %s", name, why)
+		}
 	}
 }
 
-// TestAServerDoesNotSayWhatHappenedHere: the field that says why a body is not decoded is not the server's.
+// TestAServerDoesNotSayWhatHappenedHere: the fields that say why a body is not decoded, or not whole, are not the
+// server's. One that a limit cut is that, whatever else is wrong with it.
 func TestAServerDoesNotSayWhatHappenedHere(t *testing.T) {
 	t.Parallel()
-	r, _ := one(t, local(), get(serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(webrace.UndecodedField, "lies")
+		w.Header().Set("Webrace-Truncated", "time")
+		if r.URL.Path != "/" {
+			w.Header().Set("Content-Encoding", "compress")
+		}
 		fmt.Fprint(w, "page")
-	})))
-	if len(r.documents) != 1 || r.documents[0].Header.Get(webrace.UndecodedField) != "" {
-		t.Errorf("%+v", r)
+	})
+	o := local()
+	o.MaxBody = 3
+	for path, undecoded := range map[string]string{"/": "", "/coded": `content encoding "compress"`} {
+		r, _ := one(t, o, get(url+path))
+		if len(r.documents) != 1 || !strings.HasPrefix(r.documents[0].Header.Get(webrace.UndecodedField), undecoded) {
+			t.Fatalf("%s: %+v", path, r)
+		}
+		if d := r.documents[0]; !d.Truncated || webrace.TruncationOf(d.Header) != webrace.TruncatedByLength || undecoded == "" && d.Header.Get(webrace.UndecodedField) != "" {
+			t.Errorf("%s: truncated %v, %v", path, d.Truncated, d.Header)
+		}
 	}
 }
 

@@ -66,6 +66,9 @@ func TestABodyThatEndsEarly(t *testing.T) {
 		if why := d.Header.Get(webrace.UndecodedField); !strings.HasPrefix(why, "it ends early (unexpected EOF)") || all.counters["incomplete"] != 1 || all.counters["truncated"] != 1 {
 			t.Errorf("%s kept: %q, counters %v", name, why, all.counters)
 		}
+		if why := webrace.TruncationOf(d.Header); why != webrace.TruncatedByDisconnect {
+			t.Errorf("%s kept: truncated by %s", name, why)
+		}
 	}
 }
 

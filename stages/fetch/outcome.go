@@ -100,8 +100,10 @@ const circuitOpen = "it is taken for dead, having failed to answer time and agai
 func (x *exchange) fetched(ctx context.Context, a *httpclient.Response, out pipeline.Emitter) error {
 	x.count("pages")
 	x.env.Counter("bytes").Add(int64(len(a.Body)))
-	if a.Truncated {
+	truncated := a.Truncated != ""
+	if truncated {
 		x.count("truncated")
+		webrace.SetTruncation(a.Header, a.Truncated)
 	}
 	switch {
 	case errors.Is(a.Broken, httpclient.ErrIncomplete):
@@ -116,13 +118,13 @@ func (x *exchange) fetched(ctx context.Context, a *httpclient.Response, out pipe
 	x.end(a, "", func(v *webrace.Visit) {
 		receive(v, a.Header, a.At)
 		v.Expires, v.Likeness, v.Titled = expires, 0, 0
-		if a.Truncated { // a server must not confirm what is not all of it
+		if truncated { // a server must not confirm what is not all of it
 			v.ForgetValidators()
 			v.Expires = time.Time{}
 		}
 	})
 	d := x.document(a)
-	d.Outcome, d.Body, d.Truncated = webrace.Fetched, a.Body, a.Truncated
+	d.Outcome, d.Body, d.Truncated = webrace.Fetched, a.Body, truncated
 	x.it.OnEnd(a.Detach())
 	return out.Emit(ctx, x.it.With(d))
 }

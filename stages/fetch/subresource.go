@@ -80,7 +80,7 @@ func (s *stage) getSubresource(ctx context.Context, t httpclient.Target, r httpc
 	if a.Broken != nil {
 		return nil, a.Broken
 	}
-	p := &httpclient.Subresource{Status: a.Status, Header: a.Header, Truncated: a.Truncated}
+	p := &httpclient.Subresource{Status: a.Status, Header: a.Header, Truncated: a.Truncated != ""}
 	if a.Body != nil {
 		p.Body = bytes.Clone(a.Body)
 	}

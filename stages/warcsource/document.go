@@ -87,9 +87,6 @@ func (r *reading) response(rec *warc.Record) (*warc.Response, error) {
 		return nil, nil
 	}
 	r.env.Counter("revisits").Add(1)
-	if own != nil { // what the server said this time
-		original.Status, original.Header = own.Status, own.Header
-	}
-	original.Origin = rec.Origin()
+	original.Revisit(rec, own)
 	return original, nil
 }

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
@@ -86,11 +86,11 @@ func (e *Export) write(v Version) (Exported, error) {
 		head: responseHead(v.Status, header, len(body)), body: body,
 		fields: [][2]string{
 			{"WARC-Target-URI", v.URL}, {"WARC-IP-Address", meta.IP}, {"WARC-Payload-Digest", formatDigest(v.Digest)},
-			{"WARC-Identified-Payload-Type", cleanValue(v.MediaType)}, number, view,
+			{"WARC-Identified-Payload-Type", identifiedType(&v, header)}, number, view,
 		},
 	}
 	if v.Truncated {
-		response.fields = append(response.fields, [2]string{"WARC-Truncated", truncation(header)})
+		response.fields = append(response.fields, [2]string{"WARC-Truncated", string(webrace.TruncationOf(header))})
 	}
 	held, revisit := e.bodies.Get(v.Digest)
 	if revisit {
@@ -152,18 +152,16 @@ func (e *Export) request(address string, at time.Time, response recordID) {
 	})
 }
 
-// truncation says why a body is not whole, by the names of the standard: what is only cut has no remark in its header.
-func truncation(header http.Header) string {
-	why := header.Get(webrace.UndecodedField)
+// identifiedType returns the type of a document, with its charset, where its header does not have it. Players believe it
+// more than a Content-Type, and would lose the charset of that.
+func identifiedType(v *Version, header http.Header) string {
 	switch {
-	case why == "":
-		return "length"
-	case !strings.Contains(why, "ends early") && !strings.Contains(why, "broken off"):
-		return "unspecified"
-	case strings.Contains(why, "timeout") || strings.Contains(why, "deadline"):
-		return "time"
+	case v.MediaType == mediatype.Of(header.Get("Content-Type")):
+		return ""
+	case v.Charset == "":
+		return cleanValue(v.MediaType)
 	}
-	return "disconnect"
+	return cleanValue(v.MediaType + "; charset=" + v.Charset)
 }
 
 // newBodyCache returns a cache of what is known of bodies. When it is full, the one that was not looked at for longest

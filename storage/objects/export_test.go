@@ -3,10 +3,7 @@ package objects
 import (
 	"bytes"
 	"errors"
-	"net/http"
 	"testing"
-
-	"github.com/webrace/webrace"
 )
 
 func TestAnExportRemembersBoundedlyManyBodies(t *testing.T) {
@@ -48,23 +45,5 @@ func TestAnExportRemembersBoundedlyManyBodies(t *testing.T) {
 	}
 	if _, err := e.Write(Version{URL: home + "none", Number: 1}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestABodyIsTruncatedByItsCause(t *testing.T) {
-	t.Parallel()
-	for why, want := range map[string]string{
-		"": "length",
-		"it ends early (unexpected EOF): kept as far as it came":                                         "disconnect",
-		"it ends early (read tcp 10.0.0.1:1->10.0.0.2:80: i/o timeout): kept as far as it came":          "time",
-		"it is damaged (gzip: flate: corrupt input before offset 5): kept as far as it could be decoded": "unspecified",
-	} {
-		header := http.Header{}
-		if why != "" {
-			header.Set(webrace.UndecodedField, why)
-		}
-		if got := truncation(header); got != want {
-			t.Errorf("%q is %q, want %q", why, got, want)
-		}
 	}
 }

@@ -214,7 +214,7 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 		},
 	}
 	if d.Truncated {
-		response.fields = append(response.fields, [2]string{"WARC-Truncated", truncation(d.Header)})
+		response.fields = append(response.fields, [2]string{"WARC-Truncated", string(webrace.TruncationOf(d.Header))})
 	}
 	if held == nil {
 		w.payload = &payload{size: v.Size, id: response.id, date: v.FetchedAt, url: v.URL}

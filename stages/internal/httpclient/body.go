@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
 )
 
@@ -43,7 +45,10 @@ func (a *Response) read(response *http.Response, limit int, keep func() bool, mo
 	}
 	a.buffer = newBuffer(hint)
 	for again := true; again; {
-		a.Truncated, err = a.buffer.fill(layers, limit, may)
+		var long bool
+		if long, err = a.buffer.fill(layers, limit, may); long {
+			a.Truncated = webrace.TruncatedByLength
+		}
 		undone := error(nil)
 		if err != nil {
 			undone = layers.Undo()
@@ -62,15 +67,23 @@ func (a *Response) read(response *http.Response, limit int, keep func() bool, mo
 			a.Release()
 			return fmt.Errorf("body broken off: %w", cmp.Or(wire.Err, err))
 		}
-		a.Truncated, a.Broken = true, fmt.Errorf("%w (%w): kept as far as it came", ErrIncomplete, cmp.Or(wire.Err, err))
+		a.Truncated, a.Broken = end(wire.Err), fmt.Errorf("%w (%w): kept as far as it came", ErrIncomplete, cmp.Or(wire.Err, err))
 	default:
-		a.Truncated = true
+		a.Truncated = webrace.TruncatedByLength
 		if !wire.Cut() && !errors.Is(err, contentcoding.ErrTooLong) {
-			a.Broken = fmt.Errorf("it is damaged (%s: %w): kept as far as it could be decoded", strings.Join(encodings, ", "), err)
+			a.Truncated, a.Broken = webrace.TruncatedUnspecified, fmt.Errorf("it is damaged (%s: %w): kept as far as it could be decoded", strings.Join(encodings, ", "), err)
 		}
 	}
 	a.Body = a.buffer.bytes
 	return nil
+}
+
+// end says how a body ended early, by the error of its connection if there was one.
+func end(err error) webrace.Truncation {
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return webrace.TruncatedByTime
+	}
+	return webrace.TruncatedByDisconnect
 }
 
 // sizeHint says how large a buffer to begin with: a length is only believed up to a point, because

@@ -110,10 +110,10 @@ type Response struct {
 	Origin    netip.Addr
 	At        time.Time
 	Took      time.Duration
-	Body      []byte // decompressed, of a success; nil otherwise. It is the client's again after Release
-	Truncated bool
-	Broken    error // why the body is not decoded, or not to its end
-	Ignored   bool  // the body is of a type that is not taken, and was not read
+	Body      []byte             // decompressed, of a success; nil otherwise. It is the client's again after Release
+	Truncated webrace.Truncation // why the body is not whole; "" if it is
+	Broken    error              // why the body is not decoded, or not to its end
+	Ignored   bool               // the body is of a type that is not taken, and was not read
 
 	buffer *buffer // that holds the body
 }
@@ -176,7 +176,8 @@ func (c *Client) exchange(ctx context.Context, giveUp func(), watch *stopwatch, 
 		c.env.Counter("http2").Add(1)
 	}
 	a.At, a.Status, a.Header = time.Now(), response.StatusCode, response.Header
-	delete(a.Header, webrace.UndecodedField) // which says what happened here
+	delete(a.Header, webrace.UndecodedField) // which says what happened here, as the other does
+	webrace.SetTruncation(a.Header, "")
 	switch a.Ignored = t.ignores(a); {
 	case contentcoding.HasDocument(a.Status) && !a.Ignored:
 		pace := c.paces.watch(response.Body, giveUp)

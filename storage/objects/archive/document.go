@@ -79,10 +79,7 @@ func (im *importer) response(rec *warc.Record, c capture) (*warc.Response, error
 	if err != nil {
 		return nil, err
 	}
-	if own != nil { // what the server said this time
-		first.Status, first.Header = own.Status, own.Header
-	}
-	first.Origin = rec.Origin()
+	first.Revisit(rec, own)
 	return first, nil
 }
 

@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -257,6 +258,49 @@ func TestKeysOfURLs(t *testing.T) {
 	} {
 		if got := surt(in); got != want {
 			t.Errorf("%s is %s, want %s", in, got, want)
+		}
+	}
+}
+
+// What is not whole stays that by its cause, from file to store to file, and where a later record refers to it.
+func TestTruncationKeepsItsCause(t *testing.T) {
+	t.Parallel()
+	const again = "2026-01-05T00:00:00Z"
+	causes := map[string]string{"length": "length", "time": "time", "disconnect": "disconnect", "unspecified": "unspecified", "tired": "unspecified", "": ""}
+	var in strings.Builder
+	for said := range causes {
+		url, fields := home+"cut-"+said, ""
+		if said != "" {
+			fields = "WARC-Truncated: " + said + "\r\n"
+		}
+		in.WriteString(record("response", url, "2026-01-04T00:00:00Z", fields, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nof "+said))
+		in.WriteString(record("revisit", url+"-again", again, "WARC-Refers-To-Target-URI: "+url+"\r\nWARC-Refers-To-Date: 2026-01-04T00:00:00Z\r\n", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"))
+	}
+	s := openStore(t)
+	if got, skipped := imported(t, s, file(t, in.String())); got.Versions != 2*len(causes) {
+		t.Fatalf("%+v, skipped %v", got, skipped)
+	}
+	var out bytes.Buffer
+	if _, err := WriteWARC(t.Context(), s, &out, "out.warc.gz", Selection{}); err != nil {
+		t.Fatal(err)
+	}
+	unpacked, err := gzip.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range causes {
+		for _, url := range []string{home + "cut-" + said, home + "cut-" + said + "-again"} {
+			_, rec, found := strings.Cut(string(text), "\r\nWARC-Target-URI: "+url+"\r\n")
+			fields, _, _ := strings.Cut(rec, "\r\n\r\n")
+			_, why, _ := strings.Cut(fields, "\r\nWARC-Truncated: ")
+			why, _, _ = strings.Cut(why, "\r\n")
+			if !found || why != want {
+				t.Errorf("%s was truncated by %q, and is by %q", url, said, why)
+			}
 		}
 	}
 }

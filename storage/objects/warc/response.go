@@ -12,13 +12,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
 )
 
 // Response is what a server answered, decoded.
 type Response struct {
 	Status    int
-	Header    http.Header // as received
+	Header    http.Header // as received, with [webrace.SetTruncation]
 	MediaType string      // where the header has none
 	Body      []byte      // empty if the status says that there is no document
 	Truncated bool
@@ -45,9 +46,18 @@ func (rec *Record) Resource(limit int) (*Response, error) {
 		r.Header.Set("Content-Type", t)
 	}
 	body, err := io.ReadAll(io.LimitReader(rec.Block, int64(limit)+1))
-	r.Body, r.Truncated = cut(body, limit)
-	r.Truncated = r.Truncated || rec.Field("WARC-Truncated") != ""
+	rec.truncation(r)
+	var long bool
+	r.Body, long = cut(body, limit)
+	r.Truncated = r.Truncated || long
 	return r, err
+}
+
+// truncation notes why the body was not whole when it was recorded, if it was not.
+func (rec *Record) truncation(r *Response) {
+	why := rec.Field("WARC-Truncated")
+	r.Truncated = why != ""
+	webrace.SetTruncation(r.Header, webrace.Truncation(why))
 }
 
 func cut(body []byte, limit int) ([]byte, bool) {
@@ -65,7 +75,8 @@ func (rec *Record) Response(limit int) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Origin, r.Truncated = rec.Origin(), rec.Field("WARC-Truncated") != ""
+	r.Origin = rec.Origin()
+	rec.truncation(r)
 	r.MediaType = rec.Field("WARC-Identified-Payload-Type")
 	if !contentcoding.HasDocument(r.Status) {
 		return r, nil
@@ -79,6 +90,15 @@ func (rec *Record) Head() (*Response, error) {
 		return nil, nil
 	}
 	return readHTTPHead(bufio.NewReaderSize(rec.Block, 32<<10))
+}
+
+// Revisit makes the response that of a revisit, which has its body: own is what the server said then, of [Record.Head].
+func (r *Response) Revisit(rec *Record, own *Response) {
+	if own != nil {
+		webrace.SetTruncation(own.Header, webrace.TruncationOf(r.Header))
+		r.Status, r.Header = own.Status, own.Header
+	}
+	r.Origin = rec.Origin()
 }
 
 // maxHTTPHead is the most bytes of a response's header.
