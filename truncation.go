@@ -12,8 +12,8 @@ const (
 	TruncatedUnspecified  Truncation = "unspecified" // it is damaged, or nobody says
 )
 
-// truncatedField is the field of a document's header that says why the body is not whole, where that was no limit. It is
-// stored with the header, as [UndecodedField] is.
+// truncatedField is the field of a document's header that says why the body is not whole, where that was no limit. It
+// is stored with the header, as [UndecodedField] is.
 const truncatedField = "Webrace-Truncated"
 
 // SetTruncation notes in the header of a truncated document why it is that; what stands there already is left out.

@@ -16,8 +16,8 @@ func ProcessOne(ctx context.Context, p Processor, value any, take func(port stri
 	return ProcessItem(ctx, p, value, nil, "", taker(take))
 }
 
-// ProcessItem is ProcessOne for a value with meta data and a key ([KeyOf]; "": one of its own), and for one who wants to
-// know the meta data of what the processor emits: its items are given to out.
+// ProcessItem is ProcessOne for a value with meta data and a key ([KeyOf]; "": one of its own), and for one who wants
+// to know the meta data of what the processor emits: its items are given to out.
 func ProcessItem(ctx context.Context, p Processor, value any, meta map[string]string, key string, out Emitter) Alone {
 	a := &alone{ended: make(chan Outcome, 1), key: key}
 	lease := newLease(a)

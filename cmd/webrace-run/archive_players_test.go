@@ -252,8 +252,9 @@ func indexed(t *testing.T, path string) map[int]map[string]any {
 	return lines
 }
 
-// TestArchiveInAPlayer shows archives to a reader by the player of replayweb.page, in a browser: documents come byte for
-// byte, redirects lead on, what was missing is missing, and the digests of the file are those that the player computes.
+// TestArchiveInAPlayer shows archives to a reader by the player of replayweb.page, in a browser: documents come byte
+// for byte, redirects lead on, what was missing is missing, and the digests of the file are those that the player
+// computes.
 func TestArchiveInAPlayer(t *testing.T) {
 	t.Parallel()
 	replayer := npmPackage(t, "replaywebpage@2.5.3")

@@ -28,7 +28,8 @@ keyed.run()
 `
 
 // TestExactKeys: a program is given the key that a stage in Go has by KeyOf, of equal items too, when the item is
-// repeated because its process died, and when it comes from its source once more. A field of that name is another thing.
+// repeated because its process died, and when it comes from its source once more. A field of that name is another
+// thing.
 func TestExactKeys(t *testing.T) {
 	t.Parallel()
 	o := python(t, keyed)

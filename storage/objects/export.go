@@ -152,8 +152,8 @@ func (e *Export) request(address string, at time.Time, response recordID) {
 	})
 }
 
-// identifiedType returns the type of a document, with its charset, where its header does not have it. Players believe it
-// more than a Content-Type, and would lose the charset of that.
+// identifiedType returns the type of a document, with its charset, where its header does not have it. Players believe
+// it more than a Content-Type, and would lose the charset of that.
 func identifiedType(v *Version, header http.Header) string {
 	switch {
 	case v.MediaType == mediatype.Of(header.Get("Content-Type")):
