@@ -187,6 +187,9 @@ func (s *stage) check(ctx context.Context, status frontier.CrawlStatus, out pipe
 	if err != nil || visit == nil {
 		return err
 	}
+	if now, err := s.frontier.CrawlStatus(s.options.Pipeline, status.Crawl); err != nil || now.Round != status.Round || now.Pending == 0 != (status.Pending == 0) {
+		return err // the visit may be of another round: once that has ended, its status comes
+	}
 	for _, urd := range urds {
 		if visit.Error != "" {
 			err = s.failed(ctx, status, urd, visit.Error, out)

@@ -263,6 +263,46 @@ func TestItTellsWhileTheCrawlsRun(t *testing.T) {
 	}
 }
 
+// A status may be a round behind the visit: the round that it speaks of did not fail.
+func TestARoundIsNotJudgedByTheVisitOfTheNext(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "ann")
+	q := f.queue()
+	defer q.Close()
+	s, err := newStage(Options{Pipeline: "webrace", Rounds: 2}, pipeline.NewEnv("notify", "watch", f.resources))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.round(q, "")
+	before, err := f.frontier.CrawlStatuses("webrace")
+	if err != nil || len(before) != 1 {
+		t.Fatalf("%v, %v", before, err)
+	}
+	f.round(q, "404 Not Found")
+	now, err := f.frontier.CrawlStatuses("webrace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(emitted, 2)
+	for _, status := range append(before, now...) {
+		if err := s.(*stage).check(t.Context(), status, out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(out) > 0 {
+		t.Errorf("told of %+v", <-out)
+	}
+	states, err := f.control.Cursors(t.Context(), "notify/watch/")
+	if err != nil || len(states) != 1 {
+		t.Fatalf("%v, %v", states, err)
+	}
+	for _, position := range states {
+		if st := stateAt(position); st.failures != 1 || st.since != now[0].Round {
+			t.Errorf("%+v", st)
+		}
+	}
+}
+
 type emitted chan any
 
 func (e emitted) Emit(_ context.Context, it *pipeline.Item) error { e <- it.Value; return nil }

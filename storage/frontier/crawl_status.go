@@ -76,17 +76,38 @@ func (s *Store) WaitStatus(ctx context.Context, pipeline string, after uint64) (
 	}
 	all := make([]CrawlStatus, 0, len(ids))
 	for _, id := range ids {
-		value, err := s.get(k.crawl(id))
-		if err != nil {
-			return nil, after, err
-		}
-		c, err := decodeCrawl(value)
+		status, err := s.crawlStatus(k, id)
 		if err != nil {
 			return nil, after, fmt.Errorf("status of crawl %q of %s: %w", id, pipeline, err)
 		}
-		all = append(all, c.status())
+		all = append(all, status)
 	}
 	return all, next, nil
+}
+
+// CrawlStatus returns how a crawl stands that was started in a pipeline, as CrawlStatuses does.
+func (s *Store) CrawlStatus(pipeline, id string) (CrawlStatus, error) {
+	k, _, err := s.knownKeys(pipeline)
+	if err != nil {
+		return CrawlStatus{}, err
+	}
+	status, err := s.crawlStatus(k, id)
+	if err != nil {
+		return CrawlStatus{}, fmt.Errorf("status of crawl %q of %s: %w", id, pipeline, err)
+	}
+	return status, nil
+}
+
+func (s *Store) crawlStatus(k keys, id string) (CrawlStatus, error) {
+	value, err := s.get(k.crawl(id))
+	if err != nil {
+		return CrawlStatus{}, err
+	}
+	c, err := decodeCrawl(value)
+	if err != nil {
+		return CrawlStatus{}, err
+	}
+	return c.status(), nil
 }
 
 // tell spreads the news of what was written.
