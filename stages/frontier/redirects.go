@@ -24,6 +24,8 @@ func (s *stage) leadsNowhere(links *webrace.Links, o frontier.Offered) string {
 		case "":
 		case frontier.Scope.String():
 			return fmt.Sprintf("redirects to %s, which lies out of the scope of its crawl (frontier.start_redirects)", links.URLs[0])
+		case frontier.Away.String():
+			return fmt.Sprintf("redirected away for a while, to %s: it has given a document itself, so that is not followed (frontier.start_redirects)", links.URLs[0])
 		default:
 			return fmt.Sprintf("redirects to %s, which is refused by the frontier: %s", links.URLs[0], why)
 		}

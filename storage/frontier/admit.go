@@ -83,6 +83,7 @@ type bid struct {
 type redirect struct {
 	from        urlID
 	url, target string
+	permanent   bool
 }
 
 // admitted is a URL that some crawls may follow, before it is known whether they have come to it.
@@ -105,7 +106,7 @@ func (q *Queue) newOffer(l *webrace.Links, sitemaps int) *offer {
 	var room [128]admitted
 	for secret, bids := range q.bids(l, sitemaps) {
 		if l.Via == webrace.ViaRedirect && len(l.URLs) == 1 && len(bids) > 0 {
-			o.redirect = &redirect{identify(secret, l.From), l.From, l.URLs[0]}
+			o.redirect = &redirect{identify(secret, l.From), l.From, l.URLs[0], l.Permanent}
 		}
 		o.from = identify(secret, l.From)
 		list := room[:0]
@@ -260,7 +261,7 @@ func (o *offer) apply(ch *changes) error {
 		ch.q.redirected(r.from)
 	}
 	for i := range o.candidates {
-		why, err := ch.accept(&o.candidates[i])
+		why, err := o.accept(ch, &o.candidates[i])
 		if err != nil {
 			return err
 		}
@@ -284,6 +285,14 @@ func (o *offer) apply(ch *changes) error {
 	}
 	ch.countHits(o.hits)
 	return nil
+}
+
+// accept queues a URL, unless the offer leads a start away there.
+func (o *offer) accept(ch *changes, cand *candidate) (Reason, error) {
+	if away, err := ch.ledAway(o.redirect, cand); away || err != nil {
+		return Away, err
+	}
+	return ch.accept(cand)
 }
 
 // accept queues a URL for the crawls that come to it newly, or nearer, and says why when none does.

@@ -26,6 +26,7 @@ const (
 	Scope                 // it lies outside the scope of the crawl
 	HostFull              // its host has as many URLs as it may
 	CrawlFull             // the crawl has come to as many URLs as it may
+	Away                  // a start that has given documents itself is sent there for a while
 	Repeat                // the crawl has come to it in this round, and not from further away
 	reasons
 )
@@ -36,7 +37,7 @@ const Reasons = int(reasons)
 var names = [reasons]string{
 	"accepted", "invalid", "redirects", "unknown_crawl", "rule", "blocked_domain", "blocked_url", "ignored_type",
 	"trap_length", "trap_depth", "trap_repeats", "trap_parameters", "trap_queries", "trap_dates", "trap_far_dates",
-	"depth", "scope", "host_full", "crawl_full", "repeat",
+	"depth", "scope", "host_full", "crawl_full", "redirected_away", "repeat",
 }
 
 // String returns the reason as it is written in reports.

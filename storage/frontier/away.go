@@ -1,0 +1,35 @@
+package frontier
+
+import (
+	"slices"
+	"strings"
+)
+
+// A start that has given documents, and sends its clients elsewhere for a while (302, 303, 307), is not followed: what
+// answers there, that a site is being worked on or wants a login, is neither the document nor news. Where a start has
+// led before, as by a cookie wall or to the language of its reader, it may lead again; and nobody is sent away who is
+// only sent to another spelling of the same address.
+
+// ledAway reports whether a redirect for a while leads clients of a start away from its own documents.
+func (c *changes) ledAway(from *redirect, to *candidate) (bool, error) {
+	if from == nil || from.permanent || c.q.opt.StartRedirects == Anywhere || bare(from.url) == bare(to.url) {
+		return false, nil
+	}
+	if !slices.ContainsFunc(to.bids, func(b bid) bool { return b.distance == 0 }) {
+		return false, nil
+	}
+	rec, err := c.record(from.from)
+	if err != nil || !slices.ContainsFunc(rec.marks, func(m mark) bool { return m.version > 0 }) {
+		return false, err
+	}
+	rec, _, err = c.known(to)
+	ledBefore := err == nil && slices.ContainsFunc(rec.marks, func(m mark) bool { return m.best == 1 })
+	return !ledBefore, err
+}
+
+// bare returns a URL without what servers add to their own addresses, or take off: the scheme, www and a slash at the
+// end.
+func bare(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
+}
