@@ -270,6 +270,7 @@ type Text struct {
 	Entries []Entry  // of lists
 	Columns []string // of tables, whose rows are written "name: Bolt; price: 12": their names
 	Cut     bool     // a limit left out what is behind it: that may have more
+	Unmet   bool     // it is a part for which a query was asked, and is empty since the document says what it is about, with other values
 }
 
 // Block is the bytes Start to End of a text, all of one field.

@@ -56,9 +56,10 @@ type Comparison struct {
 }
 
 // IsState reports whether a text says anything that is compared. One that does not (an empty answer, a feed without
-// entries) is no version that another could be compared with: what is not there is no state.
+// entries) is no version that another could be compared with: what is not there is no state. That what is there has
+// other values than were asked for is one.
 func IsState(text *webrace.Text) bool {
-	return text != nil && slices.ContainsFunc(text.Blocks, func(b webrace.Block) bool { return len(bytes.TrimSpace(text.Compared(b))) > 0 })
+	return text != nil && (text.Unmet || slices.ContainsFunc(text.Blocks, func(b webrace.Block) bool { return len(bytes.TrimSpace(text.Compared(b))) > 0 }))
 }
 
 // In the place of an age: a block has no text, or no version had it.

@@ -116,6 +116,7 @@ type compiled struct {
 	xpath  *xpath.Expression
 	jq     *jqProgram
 	sparql *sparql.Query
+	topic  *sparql.Query // of sparql
 	regex  *pattern
 }
 
@@ -145,7 +146,9 @@ func (r Rule) compile() (c compiled, err error) {
 		if r.Ignore {
 			return c, errors.New("solutions are no part of a page that could be left out: the rule that selects them says which it wants, by FILTER or MINUS")
 		}
-		c.sparql, err = parseSPARQL(r.Text)
+		if c.sparql, err = parseSPARQL(r.Text); err == nil {
+			c.topic = c.sparql.Topic()
+		}
 	case Regex:
 		if c.regex, err = parseRegex(form); err != nil && form != r.Text { // it may be about nothing but what the form leaves out
 			c.regex, err = parseRegex(r.Text)
@@ -211,6 +214,7 @@ func (s *Selection) AsksForData() bool { return s != nil && s.asks }
 type Part struct {
 	Text      *webrace.Text // never nil
 	Unmatched []Rule        // those that matched nothing
+	Unmet     []Rule        // those in SPARQL of which the document says what they are about, and nothing that meets them
 	Problems  []string      // where rules in SPARQL ask: which parts of a page could not be read as RDF, with line and column
 }
 
@@ -220,7 +224,7 @@ func (s *Selection) Apply(ctx context.Context, d *Document, budget *Budget) (*Pa
 	if s == nil {
 		return &Part{Text: d.text}, nil
 	}
-	w := &work{Selection: s, budget: &xpath.Budget{Context: ctx, Left: budget.left}, matched: make([]bool, len(s.rules))}
+	w := &work{Selection: s, budget: &xpath.Budget{Context: ctx, Left: budget.left}, matched: make([]bool, len(s.rules)), unmet: make([]bool, len(s.rules))}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -261,9 +265,16 @@ func (s *Selection) Apply(ctx context.Context, d *Document, budget *Budget) (*Pa
 		part.Problems = d.problems
 	}
 	for i, r := range s.rules {
-		if !w.matched[i] {
+		switch {
+		case w.matched[i]:
+		case w.unmet[i]:
+			part.Unmet = append(part.Unmet, r.Rule)
+		default:
 			part.Unmatched = append(part.Unmatched, r.Rule)
 		}
+	}
+	if len(text.Blocks) == 0 && len(part.Unmet) > 0 {
+		part.Text = &webrace.Text{Unmet: true, Cut: text.Cut}
 	}
 	return part, nil
 }
@@ -276,6 +287,7 @@ type work struct {
 	*Selection
 	budget  *xpath.Budget
 	matched []bool // by number of the rule
+	unmet   []bool // likewise
 	running *Rule  // the program of jq or the query that runs
 }
 

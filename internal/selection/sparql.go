@@ -111,6 +111,11 @@ func (w *work) solutions(d *Document, text *webrace.Text) (*webrace.Text, error)
 			w.matched[i] = true
 			appendBlock(text, block, webrace.FieldBody)
 		}
+		if len(blocks) == 0 {
+			if w.unmet[i], err = w.says(r.topic, graph); err != nil {
+				return nil, err
+			}
+		}
 		w.running = nil
 	}
 	return text, nil
@@ -118,11 +123,7 @@ func (w *work) solutions(d *Document, text *webrace.Text) (*webrace.Text, error)
 
 // ask returns the solutions of a query, as blocks.
 func (w *work) ask(q *sparql.Query, graph *sparql.Memory) (blocks []string, err error) {
-	limits := sparql.Limits{Time: mostSPARQLTime, Memory: mostSPARQLMemory, Pay: func(steps int) error {
-		w.budget.Spend(steps * stepsPerSPARQL)
-		return nil
-	}}
-	results, err := q.Run(w.budget.Context, graph, limits)
+	results, err := q.Run(w.budget.Context, graph, w.limits())
 	if err != nil {
 		return nil, err
 	}
@@ -154,4 +155,25 @@ func (w *work) ask(q *sparql.Query, graph *sparql.Memory) (blocks []string, err 
 		}
 	}
 	return blocks, nil
+}
+
+// says asks a query of the form ASK.
+func (w *work) says(q *sparql.Query, graph *sparql.Memory) (bool, error) {
+	answer, err := q.Run(w.budget.Context, graph, w.limits())
+	var limit *sparql.LimitError
+	switch {
+	case errors.As(err, &limit):
+		w.budget.Spend(w.budget.Left + 1)
+	case err != nil:
+		return false, err
+	}
+	return answer != nil && answer.Boolean, nil
+}
+
+// limits are those of a query, which is paid for.
+func (w *work) limits() sparql.Limits {
+	return sparql.Limits{Time: mostSPARQLTime, Memory: mostSPARQLMemory, Pay: func(steps int) error {
+		w.budget.Spend(steps * stepsPerSPARQL)
+		return nil
+	}}
 }

@@ -334,8 +334,8 @@ func TestSPARQLSelectsWhatTheQueryAnswers(t *testing.T) {
 		got, part := blocks(t, said.String(), "text/turtle", "sparql "+rule)
 		want := answered(t, said.String(), rule)
 		ours := slices.DeleteFunc(strings.Split(got, "|"), func(s string) bool { return s == "" })
-		if len(want) == 0 != (len(part.Unmatched) > 0) {
-			t.Errorf("%s: unmatched %s", rule, part.Unmatched)
+		if len(want) == 0 != (len(part.Unmatched)+len(part.Unmet) > 0) || part.Text.Unmet != (len(part.Unmet) > 0) {
+			t.Errorf("%s: unmatched %s, unmet %s", rule, part.Unmatched, part.Unmet)
 		}
 		if slices.Sort(ours); !slices.Equal(ours, want) {
 			t.Fatalf("%s of\n%s%q, want %q", rule, said.String(), ours, want)

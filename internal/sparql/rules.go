@@ -1,6 +1,11 @@
 package sparql
 
-import "maps"
+import (
+	"maps"
+	"slices"
+
+	"github.com/webrace/webrace/internal/rdf"
+)
 
 // Rules reads what selects from the graph of one document, as people who watch it write it: a query of the form SELECT,
 // or a pattern alone, { … }, which selects all of its variables. What has no meaning there is refused with its place:
@@ -24,6 +29,57 @@ func (r *Rules) Parse(text string) (*Query, error) {
 
 // IsOrdered reports whether the solutions of a query have an order that it asks for.
 func (q *Query) IsOrdered() bool { return len(q.query.orderBy) > 0 }
+
+// Topic returns a query, of the form ASK, whether a document says what the query is about, whatever the values: its
+// triples, with any objects but classes, and without filters, values and what is optional or excluded.
+func (q *Query) Topic() *Query {
+	t := &Query{form: Ask, base: q.base, names: slices.Clone(q.names)}
+	t.query = &selectQuery{star: true, limit: 1, where: t.topicOf(q.query.where)}
+	t.root = t.translateQuery()
+	return t
+}
+
+func (q *Query) topicOf(g *group) *group {
+	if g.sub != nil {
+		return q.topicOf(g.sub.where)
+	}
+	topic := &group{}
+	for _, e := range g.elements {
+		switch e := e.(type) {
+		case *triplesElement:
+			any := &triplesElement{}
+			for _, p := range e.patterns {
+				p = q.withAnyObject(p)
+				any.patterns = append(any.patterns, p)
+				topic.scope.addAll(patternVariables(p))
+			}
+			topic.elements = append(topic.elements, any)
+		case *unionElement:
+			any := &unionElement{}
+			for _, part := range e.groups {
+				part = q.topicOf(part)
+				any.groups = append(any.groups, part)
+				topic.scope.addAll(part.scope)
+			}
+			topic.elements = append(topic.elements, any)
+		}
+	}
+	return topic
+}
+
+func (q *Query) withAnyObject(p pattern) pattern {
+	switch p := p.(type) {
+	case *triplePattern:
+		if p.object.variable == 0 && p.predicate.term != rdf.NewIRI(rdf.Type) {
+			return &triplePattern{p.subject, p.predicate, place{variable: q.fresh("")}}
+		}
+	case *pathPattern:
+		if p.object.variable == 0 {
+			return &pathPattern{p.subject, p.path, place{variable: q.fresh("")}}
+		}
+	}
+	return p
+}
 
 const oneGraph = "a document has one graph, which is what it says"
 
