@@ -13,16 +13,11 @@ import (
 
 // tryFlags say which document is tried against what.
 type tryFlags struct {
-	source    source
-	urds      []string
-	keywords  []string
-	selects   []string
-	ignores   []string
-	when      string
-	nonfilter bool
-	fields    []string
-	threshold int
-	owner     string
+	source   source
+	urds     []string
+	interest cli.InterestFlags
+	fields   []string
+	owner    string
 
 	text   string
 	alerts bool
@@ -40,7 +35,7 @@ const (
 func newTry(globals *cli.Globals) *cobra.Command {
 	var flags tryFlags
 	c := &cobra.Command{
-		Use:   "try URL|--file FILE [--nonfilter] [--keyword WORD:WEIGHT]… [--select RULE]… [--urds FILE]…",
+		Use:   "try URL|--file FILE [--keyword WORD:WEIGHT]… [--nonfilter] [--select RULE]… [--urds FILE]…",
 		Short: "show what one document is worth to keywords or URDs, and why; nothing is stored",
 		Long: `try fetches one document, or reads it from a file, and shows what it is worth to
 each URD: its relevance, whether its owner would be told, what each keyword
@@ -53,10 +48,10 @@ Nothing is stored, and no data directory is opened or made, but for --secret, an
 the secrets that such a request names: then these are looked up in the one that is there,
 and go where they would go in a crawl that begins at the URL.
 
---select and --ignore say which part of the page is looked at, before there is a URD
-that says so: for the keywords, or, without any, as it stands, block by block. With
---nonfilter it is judged, too, as a URD that asks for any change. --field takes values
-out of the page, as the stage extract does.
+What matters is said by the flags of webrace-store urd add, and judged as the URD would
+be that is stored by the same. --select and --ignore alone show which part of the page is
+looked at, as it stands, block by block. --field takes values out of the page, as the
+stage extract does.
 
 --graph shows what the document says as RDF, as Turtle, and on stderr what of it could
 not be read: the stages detect and transform with their defaults. A document that is
@@ -97,13 +92,8 @@ by the options of the pipeline that has that stage, or by its defaults.`,
 	f.StringVar(&flags.source.secret, "secret", "", "fetch the URL with the credentials of this `NAME` (webrace-store secret set)")
 	f.BoolVar(&flags.source.render, "render", false, "let a browser run the scripts of the page")
 	f.StringArrayVar(&flags.urds, "urds", nil, "try the URDs of an XML `FILE`, as often as needed")
-	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "try this `WORD[:WEIGHT]`, 1 to 5, as often as needed")
-	f.StringArrayVar(&flags.selects, "select", nil, "look at this part of the page alone, by `[css:|xpath:|jq:|sparql:|regex:]RULE`, as often as needed")
-	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of the page out, by `[css:|xpath:|jq:|regex:]RULE`, as often as needed")
-	f.StringVar(&flags.when, "when", "", "a condition on the number in the first --select, as 'number < 100 or change < -0.05'")
-	f.BoolVar(&flags.nonfilter, "nonfilter", false, "try what asks for any change, whatever the words")
+	flags.interest.Add(f)
 	f.StringArrayVar(&flags.fields, "field", nil, "take `NAME=css:…|xpath:…|jq:…` out of the page, as the stage extract does, as often as needed")
-	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant the document must be to those keywords, 0 to 100")
 	f.StringVar(&flags.owner, "owner", currentUser(), "whose the keywords are, and URDs that name no owner")
 	f.StringVar(&flags.text, "text", textMatches, "what of the text to show: matches, full or none")
 	f.BoolVar(&flags.alerts, "alerts", false, "show only the URDs whose owners would be told")
@@ -163,7 +153,7 @@ func (f *tryFlags) run(c *cobra.Command, globals *cli.Globals) error {
 
 // looksOnly reports whether parts and fields of the page are looked at, and nothing is to be judged.
 func (f *tryFlags) looksOnly() bool {
-	return !f.nonfilter && len(f.keywords)+len(f.urds)+len(f.when) == 0 && len(f.selects)+len(f.ignores)+len(f.fields) > 0
+	return !f.interest.Asks() && len(f.urds) == 0 && (f.interest.Looks() || len(f.fields) > 0)
 }
 
 // requests returns the URDs to try: those of the files, and one of the flags.
@@ -182,7 +172,7 @@ func (f *tryFlags) requests(w io.Writer, globals *cli.Globals) (urds []*xmlschem
 		}
 		urds = append(urds, more...)
 	}
-	if f.nonfilter || len(f.keywords)+len(f.selects)+len(f.ignores)+len(f.when) > 0 {
+	if f.interest.Asks() || f.interest.Looks() {
 		urd, err := f.adHoc()
 		if err != nil {
 			return nil, cli.Wrong(err)
@@ -208,27 +198,14 @@ const adHocID = "keywords"
 
 // adHoc makes a URD of the flags alone: it asks for what any crawl finds.
 func (f *tryFlags) adHoc() (*xmlschema.URD, error) {
-	keywords, err := cli.ParseKeywords(f.keywords)
-	if err != nil {
-		return nil, err
-	}
 	urd := xmlschema.NewURD(f.owner, "*")
 	urd.ID = adHocID
-	if len(keywords) > 0 {
-		urd.Keywords = xmlschema.NewKeywords(keywords...)
-		urd.Keywords.Threshold = f.threshold
-	}
-	if f.nonfilter {
-		urd.ProcessType = xmlschema.ProcessNonFilter
-	}
-	if urd.Select, err = cli.ParseRules("--select", f.selects); err != nil {
+	if err := f.interest.Fill(urd); err != nil {
 		return nil, err
 	}
-	if urd.Ignore, err = cli.ParseRules("--ignore", f.ignores); err != nil {
+	if err := urd.Validate(); err != nil {
 		return nil, err
 	}
-	if err := cli.SetWhen(urd, f.when); err != nil {
-		return nil, err
-	}
-	return urd, urd.Validate()
+	_, err := cli.CheckInterest(urd) // its warnings are shown beside it
+	return urd, err
 }

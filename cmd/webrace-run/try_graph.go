@@ -17,7 +17,9 @@ import (
 )
 
 // judging are the flags that say what a document is worth, and how that is shown.
-var judging = []string{"urds", "keyword", "select", "ignore", "when", "field", "threshold", "text", "alerts", "json"}
+var judging = []string{
+	"urds", "keyword", "match", "threshold", "select", "ignore", "when", "nonfilter", "change", "remember", "field", "text", "alerts", "json",
+}
 
 // showGraph shows what the document says as RDF, as the stages detect and transform find it.
 func (f *tryFlags) showGraph(c *cobra.Command, globals *cli.Globals) error {

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +116,60 @@ func TestTryOfAnyChange(t *testing.T) {
 			t.Errorf("try %s: %v, %q, want %q", flags, err, said, want)
 		}
 	}
+}
+
+// By the same flags a URD is tried and stored: the one is worth what the other is, and what the one refuses, the other does.
+func TestTryJudgesAsTheURDStoredByTheSameFlags(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.html")
+	writeFile(t, page, "<title>Boat</title><p>Boat <b id=price>12 €</b><p>The ferry leaves at nine, and the boat at ten")
+	for i, flags := range []string{
+		"-k ferry", "-k ferry -k sail", "-k ferry -k sail --match all", "-k ferry -k boat:5 --match all --threshold 60", "-k ferry:1", "-k boat --change page",
+		"-k boat --change first --remember 3", "--change page", "--remember 2", "--nonfilter -k sail", "--nonfilter --select #price --when number<10",
+		"--select #price --when number<20 --ignore regex:€", "--select sparql:{?s_a_schema:Offer} --nonfilter",
+		"-k ferry --match most", "-k ferry --change never", "-k ferry --remember 9", "-k ferry --threshold 101", "-k the --match all", "--select p[ --nonfilter", "-k boat --when number<1",
+	} {
+		args := strings.Fields(flags)
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(arg, "_", " ")
+		}
+		data := filepath.Join(dir, fmt.Sprint(i))
+		_, refused := webraceStore(append([]string{"urd", "add", "--data", data, "--url", "http://a.example/", "--owner", "ann"}, args...)...)
+		direct, _, err := tryHere(t, append([]string{"--file", page, "--json", "--owner", "ann"}, args...)...)
+		if (err != nil) != (refused != nil) {
+			t.Errorf("%s: urd add says %v, try %v", flags, refused, err)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		urds := filepath.Join(dir, fmt.Sprint(i, ".xml"))
+		exported, err := webraceStore("urd", "export", "--data", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, urds, exported)
+		stored, _, err := tryHere(t, "--file", page, "--json", "--urds", urds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := judgementIn(t, direct), judgementIn(t, stored); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: tried\n%+v, stored\n%+v", flags, got, want)
+		}
+	}
+}
+
+// judgementIn returns what try --json says of its only URD, but for its name and start.
+func judgementIn(t *testing.T, said string) scoreJSON {
+	t.Helper()
+	var trial trialJSON
+	if err := json.Unmarshal([]byte(said), &trial); err != nil || len(trial.URDs) != 1 {
+		t.Fatalf("%v: %s", err, said)
+	}
+	score := trial.URDs[0]
+	score.ID, score.URI = "", ""
+	return score
 }
 
 func TestLongBlocksAreShownAroundWhatWasFound(t *testing.T) {

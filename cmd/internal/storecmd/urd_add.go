@@ -17,15 +17,7 @@ import (
 // urdFlags say what a URD is to be.
 type urdFlags struct {
 	id, url, owner string
-	keywords       []string
-	match          string
-	threshold      int
-	selects        []string
-	ignores        []string
-	when           string
-	nonfilter      bool
-	change         string
-	remember       int
+	interest       cli.InterestFlags
 	depth          int
 	secret         string
 	scope          string
@@ -67,15 +59,7 @@ told of whatever others' crawls bring from under it.`,
 	f.StringVar(&flags.url, "url", "", "where to start")
 	f.StringVar(&flags.owner, "owner", "", "who is told")
 	f.StringVar(&flags.id, "id", "", "its name (default: derived from owner, URL and interest)")
-	f.StringArrayVarP(&flags.keywords, "keyword", "k", nil, "tell of pages with this `WORD[:WEIGHT]`, 1 to 5, as often as needed")
-	f.StringVar(&flags.match, "match", xmlschema.MatchAny, "how many of the keywords a page must have: any or all")
-	f.IntVar(&flags.threshold, "threshold", xmlschema.DefaultThreshold, "how relevant a page must be to be told of, 0 to 100")
-	f.StringArrayVar(&flags.selects, "select", nil, "look at this part of a page alone, by `[css:|xpath:|jq:|sparql:|regex:]RULE`, as often as needed")
-	f.StringArrayVar(&flags.ignores, "ignore", nil, "leave this part of a page out, by `[css:|xpath:|jq:|regex:]RULE`, as often as needed")
-	f.StringVar(&flags.when, "when", "", "tell only if the number in the first --select meets this condition, as 'number < 100 or change < -0.05'")
-	f.BoolVar(&flags.nonfilter, "nonfilter", false, "tell of any change")
-	f.StringVar(&flags.change, "change", xmlschema.ChangeAdded, "what is matched when a page changes: what was added, the whole page, or pages when first seen (added, page, first)")
-	f.IntVar(&flags.remember, "remember", 0, "of how many versions of a page the text counts as known, 1 to 8 (default: 1 without keywords, with --select, or with --change page; otherwise 5)")
+	flags.interest.Add(f)
 	f.IntVar(&flags.depth, "depth", xmlschema.DefaultDepth, "levels of pages: 1 is the start alone, 0 has no limit")
 	f.StringVar(&flags.scope, "scope", xmlschema.ScopeHost, "how far from the start: host, domain, prefix or any")
 	f.StringVar(&flags.secret, "secret", "", "ask with the credentials of this name (webrace-store secret)")
@@ -89,44 +73,22 @@ func (f *urdFlags) urd() (*xmlschema.URD, error) {
 	if f.url == "" || f.owner == "" {
 		return nil, fmt.Errorf("a URD needs --url, where to start, and --owner, who is told")
 	}
-	if f.match != xmlschema.MatchAny && f.match != xmlschema.MatchAll {
-		return nil, fmt.Errorf("--match %s: it is any or all", f.match)
-	}
 	if f.depth < 0 {
 		return nil, fmt.Errorf("--depth %d: it is 0, for no limit, or more", f.depth)
-	}
-	if f.remember < 0 || f.remember > xmlschema.MostRemembered {
-		return nil, fmt.Errorf("--remember %d: it is a whole number from 1 to %d", f.remember, xmlschema.MostRemembered)
 	}
 	if f.urgency < 1 || f.urgency > 3 {
 		return nil, fmt.Errorf("--urgency %d: it is a whole number from 1 to 3", f.urgency)
 	}
-	keywords, err := cli.ParseKeywords(f.keywords)
-	if err != nil {
-		return nil, err
-	}
 	urd := xmlschema.NewURD(f.owner, f.url)
 	urd.ID, urd.Secret = f.id, f.secret
-	if len(keywords) > 0 {
-		urd.Keywords = xmlschema.NewKeywords(keywords...)
-		urd.Keywords.Match, urd.Keywords.Threshold = f.match, f.threshold
-	}
-	if f.nonfilter {
-		urd.ProcessType = xmlschema.ProcessNonFilter
-	}
-	if urd.Select, err = cli.ParseRules("--select", f.selects); err != nil {
+	if err := f.interest.Fill(urd); err != nil {
 		return nil, err
 	}
-	if urd.Ignore, err = cli.ParseRules("--ignore", f.ignores); err != nil {
-		return nil, err
-	}
-	if err := cli.SetWhen(urd, f.when); err != nil {
-		return nil, err
-	}
+	var err error
 	if urd.At, err = timesOf(f.at, f.timing); err != nil {
 		return nil, err
 	}
-	urd.Change, urd.Depth, urd.Scope, urd.Urgency, urd.Timing, urd.Remember = f.change, f.depth, f.scope, f.urgency, f.timing, f.remember
+	urd.Depth, urd.Scope, urd.Urgency, urd.Timing = f.depth, f.scope, f.urgency, f.timing
 	if err := urd.Validate(); err != nil {
 		return nil, err
 	}
