@@ -23,10 +23,12 @@ import (
 
 // heard is what came of a round of a scenario.
 type heard struct {
-	told    []string // alerts: OWNER URL: SUMMARY
+	alerts  []toldOf
+	told    []string // of these: OWNER URL: SUMMARY
 	notices []string // OWNER notice URL: STATE: REASON
 	mails   []string // OWNER: SUBJECT | TEXT
 	said    []string // what each command prints
+	views   []string // what commands say otherwise than the alerts
 }
 
 // newsPlay is some scenarios that one process a round watches, in one data directory.
@@ -139,7 +141,10 @@ func (p *newsPlay) round(i int, played map[string][]heard) error {
 		}
 		played[s.name] = append(played[s.name], got)
 	}
-	return nil
+	if p.kill {
+		return nil
+	}
+	return p.look(func(v newsViews) error { return v.compare(p.stages, i, played) })
 }
 
 // argument is a word of a line, or several between quotes.
@@ -299,7 +304,7 @@ func (p *newsPlay) heard() (map[string]heard, error) {
 		}
 		p.note(told.ID, told.Owner, func(s *newsStage, owner string) {
 			h := all[s.name]
-			h.told = append(h.told, s.alert(owner, told))
+			h.alerts, h.told = append(h.alerts, told), append(h.told, s.alert(owner, told))
 			all[s.name] = h
 		})
 	}

@@ -101,6 +101,9 @@ func (s *situation) wrong(rounds []heard, killed bool) string {
 			unexpected, missing := compareTold(want.mails, got.mails, mailFits)
 			writeDifference(&b, fmt.Sprintf("round %d: mails", i+1), got.mails, unexpected, missing)
 		}
+		if len(got.views) > 0 {
+			fmt.Fprintf(&b, "round %d: commands say otherwise than the alerts\n  %s\n", i+1, strings.Join(got.views, "\n  "))
+		}
 		for j, command := range want.commands {
 			var missing, unexpected []string
 			for _, part := range command.says {

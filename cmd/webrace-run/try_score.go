@@ -99,6 +99,9 @@ func (w *score) look(ctx context.Context, d *selection.Document) (*webrace.Text,
 	for _, rule := range part.Unmatched {
 		w.remarks = append(w.remarks, fmt.Sprintf("%s matches nothing", rule))
 	}
+	for _, rule := range part.Unmet {
+		w.remarks = append(w.remarks, fmt.Sprintf("%s finds what it is about, and nothing that meets it", rule))
+	}
 	for _, problem := range part.Problems {
 		w.remarks = append(w.remarks, "what the page says as RDF cannot all be read: "+problem)
 	}

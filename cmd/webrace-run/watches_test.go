@@ -34,9 +34,10 @@ type content struct{ mediaType, body string }
 
 // toldOf is an annotation as `webrace-store aci list --json` prints it.
 type toldOf struct {
-	ID, Owner, URI, Summary string
-	Docbase                 struct{ Version int }
-	Also                    struct {
+	ID, URD, Owner, URI, Summary string
+	Relevance                    int
+	Docbase                      struct{ Version, Since int }
+	Also                         struct {
 		Count     int
 		Documents []struct {
 			URI     string

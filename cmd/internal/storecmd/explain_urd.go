@@ -27,6 +27,9 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 	}
 	for _, aci := range told {
 		say("told of version %d at %s: relevance %d, %s", aci.Docbase.Version, moment(aci.UpdateTime), aci.Relevance, taken(aci))
+		if aci.Summary != "" {
+			say("  %s", oneLine(aci.Summary))
+		}
 	}
 	asked, how := p.asks(u)
 	if !asked && len(told) == 0 {
@@ -65,10 +68,15 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 		if err != nil {
 			return err
 		}
-		if silence = cmp.Or(kept, silence); silence == "" {
-			if silence, err = p.silence(ctx, u, i, told); err != nil {
-				return err
-			}
+		news, err := p.news(ctx, i)
+		if err != nil {
+			return err
+		}
+		switch this, isTold := p.toldOfThisVersion(told); {
+		case !isTold:
+			silence = cmp.Or(kept, silence, p.reason(u, told, news))
+		case this.Docbase.Since > 0 && news.Reason == match.Alerts: // the owner was told of what is new
+			why = news
 		}
 	}
 	result := why.String()
@@ -105,7 +113,7 @@ func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string,
 		}
 	}
 	say("%s", when.Explain(number, last))
-	if p.toldOfThisVersion(told) {
+	if _, isTold := p.toldOfThisVersion(told); isTold {
 		return "", nil
 	}
 	switch tell, next, _ := when.Judge(number, last, selection.NewBudget()); {
@@ -141,10 +149,16 @@ func (p *page) part(ctx context.Context, i *annotate.Interest, say func(string, 
 	for _, r := range part.Unmatched {
 		say("  %s matches nothing", r)
 	}
+	for _, r := range part.Unmet {
+		say("  %s finds what it is about, and nothing that meets it", r)
+	}
 	for _, problem := range part.Problems {
 		say("  what it says as RDF cannot all be read: %s", problem)
 	}
-	if len(part.Text.Blocks) == 0 {
+	switch {
+	case part.Text.Unmet:
+		return nil, "", "nothing on the page is as it asks"
+	case len(part.Text.Blocks) == 0:
 		return nil, "", "what it selects is not on the page"
 	}
 	return part.Text, "all of that part", ""
@@ -168,16 +182,20 @@ func (p *page) told(ctx context.Context, u control.URD) (told []control.ACI, err
 	return told, nil
 }
 
-// toldOfThisVersion reports whether one of the annotations is of the version at hand: of what was added
-// with it, for example.
-func (p *page) toldOfThisVersion(told []control.ACI) bool {
-	return slices.ContainsFunc(told, func(a control.ACI) bool { return a.URI == p.url && a.Docbase.Version == p.version.Number })
+// toldOfThisVersion returns the annotation that is of the version at hand: of what was added with it, for example; false
+// if there is none.
+func (p *page) toldOfThisVersion(told []control.ACI) (aci control.ACI, isTold bool) {
+	i := slices.IndexFunc(told, func(a control.ACI) bool { return a.URI == p.url && a.Docbase.Version == p.version.Number })
+	if i < 0 {
+		return control.ACI{}, false
+	}
+	return told[i], true
 }
 
 // keptBack says why an alert of the latest version that a pipeline has made is not among those that the owner was told;
 // empty if it is, or none was made.
 func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, told []control.ACI) (string, error) {
-	if p.toldOfThisVersion(told) {
+	if _, isTold := p.toldOfThisVersion(told); isTold {
 		return "", nil
 	}
 	id := annotate.ACI(u.URD, *worth, p.document(), 0).ID
@@ -197,15 +215,6 @@ func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, 
 		}
 	}
 	return "", nil
-}
-
-// silence says why a page that is worth an alert to a URD has none in its latest version; empty when it has.
-func (p *page) silence(ctx context.Context, u control.URD, i *annotate.Interest, told []control.ACI) (string, error) {
-	if p.toldOfThisVersion(told) {
-		return "", nil
-	}
-	news, err := p.news(ctx, i)
-	return p.reason(u, told, news), err
 }
 
 // news is what the latest version is worth to a URD that was shown those before it, as far as they are stored.
@@ -240,13 +249,13 @@ func (p *page) reason(u control.URD, told []control.ACI, news match.Explanation)
 		return "no alert yet: the URD was added or changed after the page was last matched; the next visit matches it anew"
 	case visited && shown.Version < p.version.Number:
 		return "no alert yet: this version was stored for another crawl, and is matched at the next visit"
-	case len(told) > 0 && u.Change == xmlschema.ChangeAdded && news.Reason != match.Alerts:
-		return fmt.Sprintf("no further alert: %s", news.Reason)
 	case u.Change == xmlschema.ChangeFirst:
 		return "no alert: the URD asks for pages when they are first seen"
+	case len(told) > 0 && news.Reason != match.Alerts:
+		return fmt.Sprintf("no further alert: %s", news.Reason)
 	case !visited:
 		return "no alert: no pipeline has visited the page, which was imported"
-	case u.Change == xmlschema.ChangeAdded && p.version.Number > 1 && news.Reason != match.Alerts:
+	case p.version.Number > 1 && news.Reason != match.Alerts:
 		return fmt.Sprintf("no alert: the page was seen before without one, and %s", news.Reason)
 	}
 	return "no alert is stored: it has been removed, or was lost (webrace-store dlq list shows what failed)"

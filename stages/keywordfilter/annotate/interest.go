@@ -104,7 +104,7 @@ func (i *Interest) Worth(text *webrace.Text, news *News) (match.Explanation, *ma
 	for alert := range i.index.Match(text, options) {
 		return alert.Explanation, &alert
 	}
-	if i.AnyChange() && len(text.Blocks) == 0 && i.rules == nil {
+	if i.AnyChange() && len(text.Blocks) == 0 && i.rules == nil && news == nil {
 		alert := BodyAlert(i.URD, &webrace.Document{Text: text}, "")
 		return alert.Explanation, &alert
 	}
