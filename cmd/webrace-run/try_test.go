@@ -118,7 +118,7 @@ func TestTryOfAnyChange(t *testing.T) {
 	}
 }
 
-// By the same flags a URD is tried and stored: the one is worth what the other is, and what the one refuses, the other does.
+// By the same flags a URD is tried and stored: both are worth the same, and refused together.
 func TestTryJudgesAsTheURDStoredByTheSameFlags(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

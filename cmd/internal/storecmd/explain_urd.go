@@ -182,8 +182,7 @@ func (p *page) told(ctx context.Context, u control.URD) (told []control.ACI, err
 	return told, nil
 }
 
-// toldOfThisVersion returns the annotation that is of the version at hand: of what was added with it, for example; false
-// if there is none.
+// toldOfThisVersion returns the annotation that is of the version at hand: of what was added with it, for example.
 func (p *page) toldOfThisVersion(told []control.ACI) (aci control.ACI, isTold bool) {
 	i := slices.IndexFunc(told, func(a control.ACI) bool { return a.URI == p.url && a.Docbase.Version == p.version.Number })
 	if i < 0 {
