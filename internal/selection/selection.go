@@ -167,13 +167,21 @@ func Compile(rules []Rule) (*Selection, error) {
 	if len(rules) > MostRules {
 		return nil, fmt.Errorf("compile selection: %d rules are more than %d", len(rules), MostRules)
 	}
-	s := &Selection{key: Key(rules)}
-	for _, r := range rules {
-		c, err := r.compile()
-		if err != nil {
+	all := make([]compiled, len(rules))
+	for i, r := range rules {
+		var err error
+		if all[i], err = r.compile(); err != nil {
 			return nil, fmt.Errorf("compile %s: %w", r, err)
 		}
-		s.rules = append(s.rules, c)
+	}
+	return assemble(all), nil
+}
+
+// assemble makes a selection of rules that are compiled.
+func assemble(rules []compiled) *Selection {
+	s := &Selection{rules: rules}
+	var written []Rule
+	for _, r := range rules {
 		switch {
 		case r.Language == SPARQL:
 			s.asks = true
@@ -181,12 +189,40 @@ func Compile(rules []Rule) (*Selection, error) {
 			s.nodes = true
 			s.chosen = s.chosen || !r.Ignore
 		case r.Ignore:
-			s.cut = append(s.cut, c.regex)
+			s.cut = append(s.cut, r.regex)
 		default:
-			s.kept = append(s.kept, c.regex)
+			s.kept = append(s.kept, r.regex)
 		}
+		written = append(written, r.Rule)
 	}
-	return s, nil
+	s.key = Key(written)
+	return s
+}
+
+// Parts returns, where several rules select, a selection for each of them: with all that ignores, and the regular
+// expressions that look at what it chooses. Without several it returns none.
+func (s *Selection) Parts() (parts []*Selection) {
+	if s == nil {
+		return nil
+	}
+	byRegex := !s.chosen && !s.asks // otherwise these are applied to what the others choose
+	selects := func(r compiled) bool { return !r.Ignore && (r.Language == Regex) == byRegex }
+	for i, r := range s.rules {
+		if !selects(r) {
+			continue
+		}
+		var rules []compiled
+		for k, other := range s.rules {
+			if k == i || !selects(other) {
+				rules = append(rules, other)
+			}
+		}
+		parts = append(parts, assemble(rules))
+	}
+	if len(parts) < 2 {
+		return nil
+	}
+	return parts
 }
 
 // Key identifies a set of rules: it is the same for the same rules in another order.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -228,6 +229,31 @@ func TestUnmatchedRulesAreNamed(t *testing.T) {
 	}
 	if want := `select css "#nothing", ignore xpath "//video", ignore regex "zebra"`; strings.Join(got, ", ") != want {
 		t.Errorf("%s", got)
+	}
+}
+
+func TestEachOfSeveralRulesIsAPart(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string][]string{
+		"css #price": nil,
+		"css #price; -css b; regex Pri; regex €":     nil, // both look at what is chosen
+		"css #price; xpath //em; -css b; regex \\w+": {"-css b; css #price; regex \\w+", "-css b; regex \\w+; xpath //em"},
+		"regex a; regex b; -css p":                   {"-css p; regex a", "-css p; regex b"},
+	} {
+		s, err := Compile(rules(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, keys []string
+		for _, part := range s.Parts() {
+			got = append(got, part.Key())
+		}
+		for _, part := range want {
+			keys = append(keys, Key(rules(part)))
+		}
+		if !slices.Equal(got, keys) {
+			t.Errorf("%s: %q, want %q", list, got, keys)
+		}
 	}
 }
 

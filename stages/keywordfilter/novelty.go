@@ -208,14 +208,15 @@ func (g *recipientGroup) take(a asking) {
 }
 
 // compare finds what is new in a part to those who have seen a version, and reports whether it concerns them.
-func (h *history) compare(ctx context.Context, part *selection.Part, g *partGroup) (concerned bool, err error) {
-	switch h.seen = nil; {
+func (h *history) compare(ctx context.Context, part *selection.Part, missing []*selection.Selection, g *partGroup) (concerned bool, err error) {
+	switch h.seen, h.now = nil, nil; {
 	case part == nil || !match.IsState(part.Text):
 		return false, nil
 	case g.last == 0:
+		h.now = part.Text
 		return true, nil
 	}
-	s, err := h.since(ctx, part.Text, g)
+	s, err := h.since(ctx, part.Text, missing, g)
 	if err != nil {
 		return false, err
 	}
@@ -223,31 +224,75 @@ func (h *history) compare(ctx context.Context, part *selection.Part, g *partGrou
 }
 
 // since returns how a part compares with the same part of the versions that those know who have seen one of them. Where
-// that was removed as garbage, the baseline of the last visit stands in for it.
-func (h *history) since(ctx context.Context, now *webrace.Text, g *partGroup) (*since, error) {
+// that was removed as garbage, the baseline of the last visit stands in for it. Of rules that find nothing, now or
+// then, the part has what they found last: that is neither gone, nor new when it is back.
+func (h *history) since(ctx context.Context, now *webrace.Text, missing []*selection.Selection, g *partGroup) (*since, error) {
 	last, number, err := h.lastPart(ctx, g.last, g.rules)
 	if err != nil {
+		return nil, err
+	}
+	whole := last != nil
+	if whole {
+		if last, whole, err = h.wholeOf(ctx, last, number, g.rules); err != nil {
+			return nil, err
+		}
+	}
+	if h.now, _, err = h.with(ctx, now, g.last, missing); err != nil {
 		return nil, err
 	}
 	h.seen = last
 	var known match.Baseline
 	switch {
-	case last != nil:
+	case whole:
 		known, _ = known.Remember(g.remember, last)
 	case number == g.last:
 		known = baselineOf(h.document.Visit)
 	case number > 0: // that was before the part was absent
 		known = baselineOf(h.document.Visit).AsOne()
 	}
-	s := newSince(known, now, func() *webrace.Text { return last })
-	if last == nil || g.remember == 1 || !slices.Contains(s.last.Added, true) {
+	s := newSince(known, h.now, func() *webrace.Text { return last })
+	if !whole || g.remember == 1 || !slices.Contains(s.last.Added, true) {
 		return s, nil
 	}
 	if known, err = h.knownBefore(ctx, number, g); err != nil {
 		return nil, err
 	}
 	known, _ = known.Remember(g.remember, last)
-	return newSince(known, now, s.last.Text), nil
+	return newSince(known, h.now, s.last.Text), nil
+}
+
+// wholeOf returns the part of a version with what several rules found last that find nothing in it; and false if some
+// of that was removed.
+func (h *history) wholeOf(ctx context.Context, text *webrace.Text, number int, rules *selection.Selection) (*webrace.Text, bool, error) {
+	d, err := h.at(number)
+	if d == nil || err != nil {
+		return text, true, err
+	}
+	missing, err := missingIn(ctx, d, rules, h.budget)
+	switch {
+	case ctx.Err() != nil:
+		return nil, false, ctx.Err()
+	case err != nil:
+		return text, true, nil
+	}
+	return h.with(ctx, text, number, missing)
+}
+
+// with returns a text with what rules found last, up to a version; and false if some of that was removed.
+func (h *history) with(ctx context.Context, text *webrace.Text, last int, missing []*selection.Selection) (*webrace.Text, bool, error) {
+	whole := true
+	for _, rules := range missing {
+		found, number, err := h.lastPart(ctx, last, rules)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case found != nil:
+			text = joined(text, found)
+		case number > 0:
+			whole = false
+		}
+	}
+	return text, whole, nil
 }
 
 // knownBefore returns the baseline of a part up to the version before the one that was seen.

@@ -20,28 +20,30 @@ import (
 // (the entries of lists, what came from other pages) is a rule of its reader's, in what [reader.look] returns and in
 // [isKnown].
 
-// paragraph is a block of a page. Some stand in the part that URDs select.
+// paragraph is a block of a page. Some stand in one of the parts that URDs select.
 type paragraph struct {
 	words string
-	part  bool
+	part  string // its id; empty for none
 }
+
+// partIDs are those of all parts. The last one is in the page although it is empty.
+var partIDs = []string{"one", "two"}
 
 // edition is a page at one time; without paragraphs it has no text.
 type edition []paragraph
 
 func (e edition) html() string {
-	var out, part strings.Builder
+	of := make(map[string]string)
 	for _, p := range e {
-		if p.part {
-			part.WriteString("<p>" + p.words)
-		} else {
-			out.WriteString("<p>" + p.words)
+		of[p.part] += "<p>" + p.words
+	}
+	out := of[""]
+	for _, id := range partIDs {
+		if of[id] != "" || id == "two" {
+			out += "<div id=" + id + ">" + of[id] + "</div>"
 		}
 	}
-	if part.Len() > 0 {
-		out.WriteString("<div id=part>" + part.String() + "</div>")
-	}
-	return out.String()
+	return out
 }
 
 // reader is the owner of a URD, and what they have seen of the page.
@@ -50,17 +52,29 @@ type reader struct {
 	none string // the word that they forbid; empty for none
 
 	seen     bool
-	versions [][]string // what they looked at in each version of the page; nothing where there was nothing
+	versions [][]string          // what they looked at in each version of the page; nothing where there was nothing
+	parts    map[string][]string // what each part had that they look at, when it last had anything
+	last     []string            // what all parts had, when one of them last had anything
 }
 
-// look returns what the reader looks at.
-func (r *reader) look(e edition) (all []string) {
-	for _, p := range e {
-		if p.part || len(r.Select) == 0 {
-			all = append(all, p.words)
-		}
+// look returns what the reader looks at, and what there is of it if what is not there is as it was.
+func (r *reader) look(e edition) (all, state []string) {
+	looksAt := func(id string) bool {
+		return len(r.Select) == 0 || slices.ContainsFunc(r.Select, func(rule xmlschema.Rule) bool { return rule.Text == "#"+id })
 	}
-	return all
+	for _, id := range append([]string{""}, partIDs...) {
+		var part []string
+		for _, p := range e {
+			if p.part == id && looksAt(id) {
+				part = append(part, p.words)
+			}
+		}
+		if all = append(all, part...); len(part) > 0 || len(r.Select) == 0 {
+			r.parts[id] = part
+		}
+		state = append(state, r.parts[id]...)
+	}
+	return all, state
 }
 
 // holds reports whether the condition holds on a text, as far as it is about which words are there and altogether, and
@@ -114,9 +128,9 @@ func length(text []string) (n int) {
 	return n
 }
 
-// last returns the last versions that the reader remembers: so many, of those that are whole. Of a page that is looked
-// at as a whole, versions with the same paragraphs are one; of a part, those between two that have it count.
-func (r *reader) last(remember int) (all [][]string) {
+// remembered returns the last versions that the reader remembers: so many, of those that are whole. Of a page that is
+// looked at as a whole, versions with the same paragraphs are one; of a part, those between two that have it count.
+func (r *reader) remembered(remember int) (all [][]string) {
 	for number := len(r.versions) - 1; number >= 0 && remember > 0; number-- {
 		version := r.versions[number]
 		switch {
@@ -150,15 +164,17 @@ func isKnown(block string, texts [][]string) bool {
 
 // told returns whether the reader is told of a version, and the relevance.
 func (r *reader) told(e edition) (told bool, relevance int) {
-	now := r.look(e)
-	last := slices.Concat(r.last(1)...)
-	isFirst := !r.seen
-	remembered := r.last(r.Remembers(defaults.Remember))
+	now, state := r.look(e)
+	isFirst, last := !r.seen, r.last
+	known := append(r.remembered(r.Remembers(defaults.Remember)), last)
 	r.seen, r.versions = true, append(r.versions, now)
+	if len(now) > 0 {
+		r.last = state
+	}
 	_, holds, relevance := r.holds(now)
-	added := without(now, remembered...)
+	added := without(now, known...)
 	switch {
-	case !holds, same(now, last) && !isFirst:
+	case !holds, same(state, last) && !isFirst:
 		return false, 0
 	case isFirst:
 		return true, relevance
@@ -167,7 +183,7 @@ func (r *reader) told(e edition) (told bool, relevance int) {
 	case r.Change == xmlschema.ChangePage:
 		return len(added) > 0 || r.Remembers(defaults.Remember) == 1, relevance
 	}
-	return r.isNews(now, added) || r.comesToHold(now, last), relevance
+	return r.isNews(now, added) || r.comesToHold(now, state, last), relevance
 }
 
 // isNews reports whether what makes the condition hold is among what was added.
@@ -189,7 +205,7 @@ func (r *reader) isNews(now, added []string) bool {
 
 // comesToHold reports whether the condition did not hold on the last version, and something that it asks for came or
 // went.
-func (r *reader) comesToHold(now, last []string) bool {
+func (r *reader) comesToHold(now, state, last []string) bool {
 	if r.Remember > 1 || r.AnyChange() {
 		return false
 	}
@@ -198,7 +214,7 @@ func (r *reader) comesToHold(now, last []string) bool {
 	if slices.ContainsFunc(r.Keywords.Keywords, func(k xmlschema.Keyword) bool { return count(came, k.Key) > 0 }) {
 		return !held
 	}
-	return !met && len(without(last, now)) > 0
+	return !met && len(without(last, state)) > 0
 }
 
 var newsPairs = flag.Int("news", 100_000, "how many pairs of a URD and a version are compared with the oracle of news")
@@ -220,7 +236,7 @@ func TestOracleOfNews(t *testing.T) {
 			page = w.edit(page)
 			now := w.fail(page)
 			if visit == nil {
-				now = append(page, paragraph{"about", false})
+				now = append(page, paragraph{"about", ""})
 			}
 			told := make(map[string]int)
 			before := visit
@@ -262,7 +278,7 @@ func (w *world) readers(n int) (all []*reader) {
 		for range some(w, 0, 1, 1, 2, 2, 3) {
 			keys[w.word()] = true
 		}
-		r := &reader{}
+		r := &reader{parts: make(map[string][]string)}
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			u.Keywords.Keywords = append(u.Keywords.Keywords, xmlschema.Keyword{Key: key, Weight: 1 + w.IntN(5)})
 		}
@@ -270,8 +286,8 @@ func (w *world) readers(n int) (all []*reader) {
 			r.none = word
 			u.Keywords.Groups = []xmlschema.Group{{Match: xmlschema.MatchNone, Keywords: []xmlschema.Keyword{{Key: word, Weight: 1}}}}
 		}
-		if w.IntN(3) == 0 {
-			selects("css", "#part")(u)
+		for _, id := range some(w, nil, nil, nil, partIDs[:1], partIDs[1:], partIDs) {
+			selects("css", "#"+id)(u)
 		}
 		r.URD = &control.URD{URD: u, Revision: 1, Interest: 1, Crawl: webrace.Crawl{ID: "crawl", Start: u.URI}}
 		all, revised[u.ID] = append(all, r), r.URD
@@ -281,15 +297,13 @@ func (w *world) readers(n int) (all []*reader) {
 	return all
 }
 
-// fail shows a page, but for the part that vanishes for a while, and for an answer without text now and then.
+// fail shows a page, but for parts that vanish for a while, and for an answer without text now and then.
 func (w *world) fail(page edition) edition {
-	switch w.IntN(10) {
-	case 0:
+	if w.IntN(10) == 0 {
 		return nil
-	case 1, 2:
-		return slices.DeleteFunc(slices.Clone(page), func(p paragraph) bool { return p.part })
 	}
-	return page
+	gone := some(w, "", "", "", "one", "two", "both")
+	return slices.DeleteFunc(slices.Clone(page), func(p paragraph) bool { return p.part != "" && (p.part == gone || gone == "both") })
 }
 
 // edit makes the next version of a page: paragraphs come, go, and come back.
@@ -305,7 +319,7 @@ func (w *world) edit(page edition) edition {
 		for i := range words {
 			words[i] = w.word()
 		}
-		page = slices.Insert(page, w.IntN(len(page)+1), paragraph{strings.Join(words, " "), w.IntN(3) == 0})
+		page = slices.Insert(page, w.IntN(len(page)+1), paragraph{strings.Join(words, " "), some(w, "", "", "one", "two")})
 	}
 	return page
 }

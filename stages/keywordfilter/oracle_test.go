@@ -218,7 +218,11 @@ func (w *world) looked(d *webrace.Document) (looked []uint64, absent []webrace.A
 		if err != nil {
 			w.Fatal(err)
 		}
-		m.look(g.rules, part)
+		missing, err := missingIn(w.Context(), now, g.rules, selection.NewBudget())
+		if err != nil {
+			w.Fatal(err)
+		}
+		m.look(g.rules, part, missing)
 	}
 	return m.looked, m.absent
 }
@@ -404,26 +408,28 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 	}
 	text = &shownText{Text: o.d.Text}
 	o.known[at] = text
-	old := func(version int) (*webrace.Text, error) {
-		return o.stage.stateOf(o.d, version)
-	}
 	if u.rules != nil {
 		part, err := u.rules.Apply(o.Context(), selection.Open(o.d.URL, o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text), selection.NewBudget())
 		if err != nil {
 			return nil, err
 		}
 		text.Text = part.Text
+		compared, last := part.Text, (*webrace.Text)(nil)
 		if seen > 0 {
-			s, err := o.history.since(o.Context(), part.Text, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
+			now := selection.Open(o.d.URL, o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text)
+			missing, err := missingIn(o.Context(), now, u.rules, selection.NewBudget())
+			if err != nil {
+				return nil, err
+			}
+			s, err := o.history.since(o.Context(), part.Text, missing, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
 			if err != nil {
 				return nil, err
 			}
 			text.added, text.last, text.changed = s.Added(at.remember), s.last, !s.Same
+			compared, last = o.history.now, o.history.seen
 		}
-		old = func(version int) (*webrace.Text, error) {
-			last, _, err := o.history.lastPart(o.Context(), version, u.rules)
-			return last, err
-		}
+		text.diffs = o.stage.newDiffs(compared, text.added, func(int) (*webrace.Text, error) { return last, nil })
+		return text, nil
 	} else if seen > 0 {
 		s, err := o.novelty.since(seenVersions{seen, at.remember})
 		if err != nil {
@@ -431,7 +437,9 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 		}
 		text.added, text.last, text.changed = s.Added(at.remember), s.last, !s.Same
 	}
-	text.diffs = o.stage.newDiffs(text.Text, text.added, old)
+	text.diffs = o.stage.newDiffs(text.Text, text.added, func(version int) (*webrace.Text, error) {
+		return o.stage.stateOf(o.d, version)
+	})
 	return text, err
 }
 

@@ -97,6 +97,7 @@ type history struct {
 	document *webrace.Document
 	budget   *selection.Budget // of whom it is looked at for
 	seen     *webrace.Text     // the part that they have seen; nil if that version was removed
+	now      *webrace.Text     // the part as it is compared with that
 	number   int               // of the version that was opened last
 	version  *selection.Document
 	cost     int // of reading it
