@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -68,7 +69,7 @@ func TestDescriptors(t *testing.T) {
 // where http-in and the SPARQL endpoint answer.
 func (w *world) startLimited(limit int) (p *process, hook, query string) {
 	w.t.Helper()
-	hook, query = freeAddress(w.t), freeAddress(w.t)
+	hook, query = testutil.FreeAddress(w.t), testutil.FreeAddress(w.t)
 	dir := w.t.TempDir()
 	writeFile(w.t, filepath.Join(dir, "pipelines.toml"), readFile(w.t, "../../pipelines.toml")+`
 [pipeline.hook]

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // receipts is a webhook that notes which keys came with each event, and kills the sender while it waits for an answer.
@@ -101,7 +103,7 @@ func keysThroughKills(t *testing.T, stages string, first, later []string) {
 	hook := &receipts{closed: true, keys: make(map[string]map[string]int), all: make(chan struct{}), events: different * equal}
 	receiver := httptest.NewServer(hook)
 	defer receiver.Close()
-	config, listen := filepath.Join(data, "pipelines.toml"), freeAddress(t)
+	config, listen := filepath.Join(data, "pipelines.toml"), testutil.FreeAddress(t)
 	text := fmt.Sprintf(stages, listen, receiver.URL)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // senderTo is a program that sends to http-in.
@@ -55,7 +56,7 @@ func (s senderTo) mustPost(status int, body string) string {
 // all of it through. What is not dealt with, or comes without the token, is answered otherwise and goes nowhere.
 func TestKilledWithItemsInTheQueue(t *testing.T) {
 	t.Parallel()
-	dir, readings, loose := t.TempDir(), freeAddress(t), freeAddress(t)
+	dir, readings, loose := t.TempDir(), testutil.FreeAddress(t), testutil.FreeAddress(t)
 	config := filepath.Join(dir, "pipelines.toml")
 	writeFile(t, filepath.Join(dir, "token"), "a-token-of-some-length\n")
 	writeFile(t, config, strings.NewReplacer("READINGS", readings, "LOOSE", loose).Replace(`version = 1

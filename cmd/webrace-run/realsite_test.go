@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage/control"
 	"golang.org/x/net/html"
 )
@@ -53,7 +53,7 @@ func serveAs(t *testing.T, root, types string) realSite {
 		t.Skip("nginx is not installed: apt-get install nginx-light")
 	}
 	dir := t.TempDir()
-	address := freeAddress(t)
+	address := testutil.FreeAddress(t)
 	config := filepath.Join(dir, "nginx.conf")
 	user := ""
 	if os.Getuid() == 0 {
@@ -91,16 +91,6 @@ http {
 	}
 	t.Fatalf("nginx does not answer: %s", output.String())
 	return site
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // requests returns how often each path was answered with each status by a crawler of ours, and how many

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/webrace/webrace/internal/testutil"
 )
 
 // sparqlAddress is where the endpoint listens as it is shipped.
@@ -30,7 +32,7 @@ func TestTheCommandsOfTheEndpointRun(t *testing.T) {
 	if !found || strings.Contains(after, "webrace-run") {
 		t.Fatal("the page does not start the endpoint once")
 	}
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), testutil.FreeAddress(t)
 	writeFile(t, filepath.Join(dir, "pipelines.toml"), readFile(t, "../../pipelines.toml"))
 	if said, err := shell(dir, before); err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -80,7 +82,7 @@ func TestTheEndpointAnswersWhileItCrawls(t *testing.T) {
 			serveTurtle(w, fmt.Sprintf("<#a> <http://example.org/n> %[1]d . <#b> <http://example.org/n> %[1]d . <#c> <http://example.org/n> %[1]d .\n", i))
 		})
 	}
-	address, dir := freeAddress(t), t.TempDir()
+	address, dir := testutil.FreeAddress(t), t.TempDir()
 	p := startCommand(t, "multicrawler", "sparql", "--continuous", "--config", "../../pipelines.toml", "--data", filepath.Join(dir, "data"),
 		"--set", "sparql.listen="+address, "--set", "lines.urls="+s.URL+"/", "--set", "lines.depth=2", "--set", "fetch.delay=0s", "--set", "fetch.adaptive_delay=0",
 		"--set", "fetch.allow_networks=loopback", "--set", "fetch.user_agent=test/1 (+https://example.org/contact)")

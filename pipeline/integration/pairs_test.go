@@ -39,7 +39,7 @@ func (w *world) options(typ string) string {
 	case "dedupe":
 		return `key = "value"`
 	case "exec":
-		return fmt.Sprintf(`command = [%q], takes = ["any"], gives = [{ kind = "same" }], env = { WEBRACE_TEST_PROGRAM = "1" }`, os.Args[0])
+		return fmt.Sprintf(`command = [%q], takes = ["any"], gives = [{ kind = "same" }], env = { WEBRACE_TEST_PROGRAM = "1" }, ready = "5m"`, os.Args[0])
 	case "extract":
 		return `fields = { title = "css:title" }`
 	case "fetch":

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -89,12 +89,7 @@ func line(s sent) string {
 
 // httpIn sends each record in a request of its own.
 func (p *pair) httpIn() way {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		p.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := testutil.FreeAddress(p)
 	return way{options: fmt.Sprintf("listen = %q\nanswer = \"accepted\"", address), strict: true, send: func(t *testing.T, all []sent) {
 		for _, s := range all {
 			answer, err := http.Post("http://"+address+"/", "application/json", strings.NewReader(s.record()))

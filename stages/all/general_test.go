@@ -3,7 +3,6 @@ package all
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/storage"
@@ -81,12 +81,7 @@ func TestTheExampleOfGeneralStagesRuns(t *testing.T) {
 func TestTheExampleOfWhatOthersSendRuns(t *testing.T) {
 	t.Parallel()
 	text := section(t, read(t, "pipelines.md"), "### What others send\n", "\n### ")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	free.Close()
+	address := testutil.FreeAddress(t)
 	file := filepath.Join(t.TempDir(), "out.jsonl")
 	config, err := config.Parse("example.toml", []byte(section(t, text, "```toml\n", "\n```")), config.LoadOptions{Set: []string{
 		"http-in.listen=" + address, "write-file.path=" + file,

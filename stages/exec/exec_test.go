@@ -38,7 +38,7 @@ func options(mode string, change ...func(*Options)) Options {
 	o.Env = map[string]pipeline.Secret{"PROGRAM": pipeline.NewSecret(mode), "GORACE": pipeline.NewSecret("atexit_sleep_ms=0")} // the race detector would have each end a second later
 	o.Takes = []string{"text"}
 	o.Gives = []Output{{Kind: "text"}, {Port: "links", Kind: "links", Doc: "links"}, {Port: "same", Kind: "same", Doc: "as it came"}}
-	o.Timeout = pipeline.Duration(20 * time.Second)
+	o.Timeout, o.Ready = pipeline.Duration(20*time.Second), pipeline.Duration(5*time.Minute) // on a busy machine
 	for _, f := range change {
 		f(&o)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/pipeline"
@@ -35,7 +36,7 @@ func python(t *testing.T, source string) Options {
 	}
 	o := defaults
 	o.Command, o.Env = []string{program, script}, map[string]pipeline.Secret{"PYTHONPATH": pipeline.NewSecret(library), "PYTHONDONTWRITEBYTECODE": pipeline.NewSecret("1")}
-	o.Gives = []Output{{Kind: "document"}, {Port: "found", Kind: "links", Doc: "links"}}
+	o.Gives, o.Ready = []Output{{Kind: "document"}, {Port: "found", Kind: "links", Doc: "links"}}, pipeline.Duration(5*time.Minute)
 	return o
 }
 

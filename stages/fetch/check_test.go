@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 )
@@ -35,11 +36,7 @@ func TestCheckTriesProxyAndServersOfNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	closed := testutil.FreeAddress(t)
 	names := clienttest.ServeNames(t, func(q dnsmessage.Question, id uint16, _ bool) [][]byte {
 		return [][]byte{clienttest.Answers(q, id, dnsmessage.RCodeNameError)} // that it knows no such name is an answer
 	})
@@ -50,9 +47,9 @@ func TestCheckTriesProxyAndServersOfNames(t *testing.T) {
 		t.Errorf("all is there, and it finds %q", wrong)
 	}
 	wrong := checked(t, func(o *Options) {
-		o.Proxy, o.DNSServers = "socks5://user:sesame@"+closed.Addr().String(), []string{closed.Addr().String(), names.Addr.String()}
+		o.Proxy, o.DNSServers = "socks5://user:sesame@"+closed, []string{closed, names.Addr.String()}
 	})
-	if len(wrong) != 2 || !strings.HasPrefix(wrong[0], "proxy: by the proxy: connect to it: ") || !strings.HasPrefix(wrong[1], "dns_servers: ask "+closed.Addr().String()) {
+	if len(wrong) != 2 || !strings.HasPrefix(wrong[0], "proxy: by the proxy: connect to it: ") || !strings.HasPrefix(wrong[1], "dns_servers: ask "+closed) {
 		t.Errorf("nothing is there, and it finds %q", wrong)
 	}
 	if strings.Contains(strings.Join(wrong, ""), "sesame") {

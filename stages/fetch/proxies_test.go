@@ -7,19 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/stages/internal/httpclient/clienttest"
 )
-
-// closedPort returns the address of a port on which nothing listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // behind returns a stage that asks through proxies, for hosts h0.test to h39.test on this machine, and the port of all.
 func behind(t *testing.T, site http.HandlerFunc, proxies ...string) (s *Single, port string) {
@@ -93,7 +83,7 @@ func TestProxiesThatFailAreLeftForAnother(t *testing.T) {
 	working.startHTTP(t, nil)
 	closed.startHTTP(t, nil)
 	s, port := behind(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "page") },
-		"http"+working.url, "http://me:hunter2@"+closedPort(t), strings.Replace("http"+closed.url, "://", "://me:hunter2@", 1))
+		"http"+working.url, "http://me:hunter2@"+testutil.FreeAddress(t), strings.Replace("http"+closed.url, "://", "://me:hunter2@", 1))
 	for h := range 40 {
 		d, err := s.Get(t.Context(), get(fmt.Sprintf("http://h%d.test:%s/", h, port)))
 		if err != nil || string(d.Body) != "page" {
@@ -114,7 +104,7 @@ func TestProxiesThatFailAreLeftForAnother(t *testing.T) {
 func TestProxiesThatAllFailLeaveNothingAskedDirectly(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	s, port := behind(t, func(http.ResponseWriter, *http.Request) { asked++ }, "http://me:hunter2@"+closedPort(t), "socks5://me:hunter2@"+closedPort(t))
+	s, port := behind(t, func(http.ResponseWriter, *http.Request) { asked++ }, "http://me:hunter2@"+testutil.FreeAddress(t), "socks5://me:hunter2@"+testutil.FreeAddress(t))
 	for h := range 10 {
 		_, err := s.Get(t.Context(), get(fmt.Sprintf("http://h%d.test:%s/", h, port)))
 		if err == nil || strings.Contains(err.Error(), "hunter2") || h == 9 && !strings.Contains(err.Error(), "all 2 of the option proxies are taken for dead") {

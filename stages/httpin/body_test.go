@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -132,7 +133,7 @@ func TestCompressedBodies(t *testing.T) {
 // What is refused is answered with 400, and leaves at the port errors as it came.
 func TestWhatIsRefusedLeavesAtThePortErrors(t *testing.T) {
 	t.Parallel()
-	o := with(func(o *Options) { o.Listen = freePort(t) })
+	o := with(func(o *Options) { o.Listen = testutil.FreeAddress(t) })
 	refused := make(chan *pipeline.Failure, 1)
 	g := pipeline.NewGraph("test")
 	g.Add("http-in", o)

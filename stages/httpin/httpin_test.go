@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -18,23 +17,13 @@ import (
 	"weak"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/stagetest"
 )
 
 var with = stagetest.Changed(defaults)
-
-// freePort is an address that was free a moment ago.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]Options{
@@ -56,7 +45,7 @@ type running struct {
 
 func start(t *testing.T, o Options, onError pipeline.OnError, ro pipeline.RunOptions, take func(*pipeline.Item) error) *running {
 	t.Helper()
-	o.Listen = freePort(t)
+	o.Listen = testutil.FreeAddress(t)
 	g := pipeline.NewGraph("test")
 	g.Add("http-in", o)
 	sink := g.AddStage("sink", pipeline.Spec{Type: "sink", In: pipeline.Kinds(pipeline.KindOf[any]())}, func(*pipeline.Env) (any, error) { return takes(take), nil })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
 	"github.com/webrace/webrace/storage"
@@ -67,7 +67,7 @@ func serving(t testing.TB, o Options, nquads string) *endpoint {
 	e.say(t, nquads)
 	resources := new(pipeline.Resources)
 	pipeline.Provide(resources, dir)
-	o.Listen = freePort(t)
+	o.Listen = testutil.FreeAddress(t)
 	g := e.graph(o)
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
@@ -122,16 +122,6 @@ func (e *endpoint) of(query string, parameters ...string) string {
 type takes func(*pipeline.Item) error
 
 func (f takes) Process(_ context.Context, it *pipeline.Item, _ pipeline.Emitter) error { return f(it) }
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // reply is what came back.
 type reply struct {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
@@ -15,12 +16,7 @@ import (
 // again when it can be connected to.
 func TestProxiesThatAreDeadAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	dead, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := dead.Addr().String()
-	dead.Close()
+	address := testutil.FreeAddress(t)
 	guard, err := netguard.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +67,8 @@ func TestProxiesThatAreDeadAreTriedAgain(t *testing.T) {
 		}
 		ps.mu.Unlock()
 	}
-	if dead, err = net.Listen("tcp", address); err != nil {
+	dead, err := net.Listen("tcp", address)
+	if err != nil {
 		t.Skipf("the port was taken meanwhile: %v", err)
 	}
 	defer dead.Close()
