@@ -88,8 +88,8 @@ func (r *runner) ended(ctx context.Context) error {
 	return fmt.Errorf("%w after %v: timeout", errTime, r.limit)
 }
 
-// patience is how long close waits.
-const patience = 30 * time.Second
+// patience is how long close waits; a variable for the tests.
+var patience = 30 * time.Second
 
 // close waits for what was left behind.
 func (r *runner) close() error {
