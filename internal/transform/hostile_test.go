@@ -95,7 +95,7 @@ func TestHostile(t *testing.T) {
 			if c.limit != "*" && (c.limit == "") != (told == "") || c.limit != "" && c.limit != "*" && !strings.Contains(told, c.limit) {
 				t.Errorf("told %q, want %q: %.300q", told, c.limit, g.Problems)
 			}
-			if most := 10 * time.Second; took > most {
+			if most := time.Minute; took > most {
 				t.Errorf("it took %v", took)
 			}
 			if allocated > 400 {

@@ -54,7 +54,7 @@ func TestHostileDocuments(t *testing.T) {
 			if g := out[0].Graph; c.problem != "" && (g == nil || g.Whole || len(g.Problems) != 1 || !strings.Contains(g.Problems[0], c.problem) || counters["transformed"] > 0) {
 				t.Errorf("its graph is %+v: %v", g, counters)
 			}
-			if took := time.Since(begun); took > 10*time.Second {
+			if took := time.Since(begun); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			if taken := after.TotalAlloc - before.TotalAlloc; taken > 256<<20 {
