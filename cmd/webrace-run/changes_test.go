@@ -135,7 +135,7 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 	for name, s := range map[string]scenario{
 		"a clock, a counter and an advertisement raise no alert": {
 			urds:   asking("/", wants{"ann": about("museum"), "bob": both(about("ferry"), leavingOut(".ad")), "eve": both(anything, leavingOut(".clock, .counter, .ad"))}),
-			visits: fronts(news, []string{"ann / 1: The «museum» opens a new wing", "bob / 1: The «ferry» leaves at nine", "eve / 1: " + council}, nil, nil, nil, nil, nil, nil, nil),
+			visits: fronts(news, []string{"ann / 1: The «museum» opens a new wing", "bob / 1: The «ferry» leaves at nine", "eve / 1: " + council + " · " + ferry + " · " + museum}, nil, nil, nil, nil, nil, nil, nil),
 		},
 		"a counter or an advertisement that has a keyword is news, unless it is ignored": {
 			urds: asking("/", wants{"ann": about("readers"), "bob": both(about("readers"), leavingOut(".counter")), "eve": about("ferry")}),
@@ -164,21 +164,21 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 		"what was moved is told once": {
 			urds: asking("/", wants{"ann": about("ferry"), "eve": anything, "page": both(anything, looking("page"))}),
 			visits: []visit{
-				at(paragraphs(council, museum, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council, "page / 1: "+council),
+				at(paragraphs(council, museum, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council+" · "+museum+" · "+ferry, "page / 1: "+council+" · "+museum+" · "+ferry),
 				at(paragraphs(ferry, council, museum)), at("<ol><li>" + museum + "<li>" + council + "<li>" + ferry + "</ol>"),
 			},
 		},
 		"white space and markup are no change": {
 			urds: asking("/", wants{"ann": about("ferry"), "page": both(about("ferry"), looking("page")), "eve": both(anything, looking("page"))}),
 			visits: []visit{
-				at(paragraphs(council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council, "page / 1: The «ferry» leaves at nine"),
+				at(paragraphs(council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council+" · "+ferry, "page / 1: The «ferry» leaves at nine"),
 				at("<!-- v2 --><p class=x>  " + council + "\n\n<p>The <b>ferry</b>\n leaves\tat <i>nine</i></p>"), at(paragraphs(council, ferry) + "<script>var v = 3</script>"),
 			},
 		},
 		"a new entry of a list is told alone": {
 			urds: asking("/", wants{"ann": about("ferry"), "eve": both(anything, leavingOut(".clock, .counter, .ad"))}),
 			visits: []visit{
-				at(front(0, council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council),
+				at(front(0, council, ferry), "ann / 1: The «ferry» leaves at nine", "eve / 1: "+council+" · "+ferry),
 				at(front(1, "A second ferry is to come", council, ferry), "ann / 2: A second «ferry» is to come", "eve / 2: «A second ferry is to come»"),
 				at(front(2, museum, "A second ferry is to come", council), "eve / 3: «"+museum+"» · [−"+ferry+"]"),
 			},
@@ -247,7 +247,7 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 		"a price that changes is told of, and what it was before to who asks for any change": {
 			urds: asking("/", wants{"ann": about("price"), "eve": anything, "bob": about("ferry")}),
 			visits: []visit{
-				at(paragraphs("The price is 12 euro", council), "ann / 1: The «price» is 12 euro", "eve / 1: The price is 12 euro"),
+				at(paragraphs("The price is 12 euro", council), "ann / 1: The «price» is 12 euro", "eve / 1: The price is 12 euro · "+council),
 				at(paragraphs("The price is 15 euro", council), "ann / 2: The «price» is 15 euro", "eve / 2: The price is [−12] «15» euro"),
 				at(paragraphs("The price is 15 euro", council) + " "),
 				at(paragraphs("The price is 12 euro", council), "eve / 4: The price is [−15] «12» euro"), // ann knows it from two versions ago
@@ -256,7 +256,7 @@ func TestAPageIsToldOfByWhatChangesOnIt(t *testing.T) {
 		"who asks for any change is told what it is": {
 			urds: asking("/", wants{"added": looking("added"), "first": looking("first"), "page": looking("page")}),
 			visits: []visit{
-				at(paragraphs(council, ferry), "added / 1: "+council, "first / 1: "+council, "page / 1: "+council),
+				at(paragraphs(council, ferry), "added / 1: "+council+" · "+ferry, "first / 1: "+council+" · "+ferry, "page / 1: "+council+" · "+ferry),
 				at(paragraphs(council, "The ferry leaves at ten"), "added / 2: The ferry leaves at [−nine] «ten»", "page / 2: The ferry leaves at [−nine] «ten»"),
 				at(paragraphs(council), "page / 3: [−The ferry leaves at ten]"),
 				at(paragraphs(museum, council), "added / 4: «"+museum+"»", "page / 4: «"+museum+"»"),

@@ -23,7 +23,7 @@ func TestAPageThatIsCutOnceIsNoNews(t *testing.T) {
 	}
 	w.run(urds, limit...)
 	mustBe(t, "requests", w.requests(), "200 /", "200 /a", "200 /b")
-	mustBe(t, "told", w.told(), "ann / 1: «tea» at four", "bob / 1: tea at four")
+	mustBe(t, "told", w.told(), "ann / 1: «tea» at four", "bob / 1: tea at four · next · milk at five · next")
 
 	again := append(limit, askAll...)
 	w.page("/", "sugar at six", "/a", strings.Repeat("as ever ", 300), "/b")

@@ -429,3 +429,41 @@ func TestSummaryFitsAnySize(t *testing.T) {
 		}
 	}
 }
+
+// Who asks for no word is told what the main part begins with: neither navigation nor what is never new, and of a
+// list the whole of its first entry.
+func TestOpening(t *testing.T) {
+	t.Parallel()
+	entry := func(n int32) func(*webrace.Block) { return func(b *webrace.Block) { b.Entry = n } }
+	aside := func(b *webrace.Block) { b.Aside = true }
+	for _, c := range []struct {
+		text   []string
+		change map[int]func(*webrace.Block)
+		size   int
+		want   string
+	}{
+		{[]string{"title: Harbour", "navigation: Home", "The ferry\n leaves", "heading: Times", "At nine"}, nil, 300, "The ferry leaves · Times · At nine"},
+		{[]string{"title: Harbour", "navigation: Home"}, nil, 300, "Harbour"},
+		{[]string{"built at eight", "The ferry leaves"}, map[int]func(*webrace.Block){0: aside}, 300, "The ferry leaves"},
+		{[]string{"built at eight"}, map[int]func(*webrace.Block){0: aside}, 300, "built at eight"},
+		{[]string{"heading: The ferry", "at nine", "heading: The bus"}, map[int]func(*webrace.Block){0: entry(1), 1: entry(1), 2: entry(2)}, 300, "The ferry · at nine · The bus"},
+		{[]string{strings.Repeat("word ", 25), strings.Repeat("more ", 25)}, nil, 300, strings.TrimSpace(strings.Repeat("word ", 25)) + " · " + strings.Repeat("more ", 5) + "…"},
+		{[]string{"The ferry leaves", "At nine"}, nil, 25, "The ferry leaves"},
+		{[]string{"The ferry leaves", "At nine o'clock in the morning"}, nil, 36, "The ferry leaves · At nine o …"},
+	} {
+		text := textOf(c.text...)
+		text.Entries = make([]webrace.Entry, 2)
+		for i, change := range c.change {
+			change(&text.Blocks[i])
+		}
+		var x Index
+		x.Add(compile(t, Profile{ID: "p"}))
+		summary := ""
+		for alert := range x.Match(text, Options{Everyone: true, Summary: c.size}) {
+			summary = alert.Summary
+		}
+		if summary != c.want {
+			t.Errorf("%q: %q, want %q", c.text, summary, c.want)
+		}
+	}
+}

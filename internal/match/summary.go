@@ -22,39 +22,23 @@ type found struct {
 
 // summary returns the part of the page that has the most weight of distinct keywords within 30 tokens of
 // a block, with the keywords within «» and white space collapsed. It has at most size bytes, if need be
-// by leaving out what is around the keywords.
+// by leaving out what is around the keywords. Where no keyword counts, it is what the page begins with.
 func (p *page) summary(c *Compiled, among extent, size int) string {
 	if size <= 0 {
 		return ""
 	}
 	marks := p.bestWindow(c, p.found(c, among))
+	if len(marks) == 0 {
+		return p.opening(among, size)
+	}
 	w := window{page: p, marks: marks}
-	if len(marks) > 0 {
-		w.first, w.last = marks[0].first, marks[0].last
-		for _, m := range marks {
-			w.last = max(w.last, m.last)
-		}
-	} else if w.first = p.firstToken(among); w.first < 0 {
-		return ""
-	} else {
-		w.last = w.first
+	w.first, w.last = marks[0].first, marks[0].last
+	for _, m := range marks {
+		w.last = max(w.last, m.last)
 	}
 	w.core = span{w.first, w.last}
 	w.widen()
 	return w.fit(size)
-}
-
-// firstToken returns the first token that is looked at in the best field that has one; -1 if there is none.
-func (p *page) firstToken(among extent) int32 {
-	first, rank := -1, -1
-	for i, t := range p.tokens {
-		if is := fieldRank[p.fieldOf(int32(i))]; is > rank && p.looksAt(t.Block, among) {
-			if first, rank = i, is; rank == fieldRank[webrace.FieldBody] {
-				break
-			}
-		}
-	}
-	return int32(first)
 }
 
 // found returns the occurrences of the keywords that count, in the order of the page.

@@ -37,7 +37,7 @@ func TestWhoAsksForAnyChangeIsToldWhatChanged(t *testing.T) {
 			got := f.mustSay(f.match(f.fetched(html(paragraphs...), visit, reach)), said...)
 			visit = &got.visit
 		}
-		edition([]string{"we open at 9", "tea is served"}, "added", "we open at 9", "page", "we open at 9", "words", "we «open» at 9")
+		edition([]string{"we open at 9", "tea is served"}, "added", "we open at 9 · tea is served", "page", "we open at 9 · tea is served", "words", "we «open» at 9")
 		edition([]string{"we open at 8", "tea is served"},
 			"added", "we open at [−9] «8»", "page", "we open at [−9] «8»", "words", "we «open» at 8")
 		edition([]string{"tea is served", "we  open <b>at</b> 8"})    // moved, and marked up
