@@ -99,8 +99,8 @@ func TestWatchFormats(t *testing.T) {
 	}
 	for path, changes := range map[string][]string{
 		"/api":          {"\n-items[0].price: 12\n+items[0].price: 14\n", "\n-news: All is calm.\n+news: A storm comes.\n"},
-		"/prices.csv":   {"@@ price: 12 → 14, note: All is calm. → A storm comes.\n", "\n-name: Bolt; price: 12\n", "\n+name: Bolt; price: 14\n"},
-		"/prices.xlsx":  {"@@ price: 12 → 14, note: All is calm. → A storm comes.\n"},
+		"/prices.csv":   {"@@ name: Bolt; price: [−12] «14» · name: Nut; price: 3; note: [−All is calm] «A storm comes».\n", "\n-name: Bolt; price: 12\n", "\n+name: Bolt; price: 14\n"},
+		"/prices.xlsx":  {"@@ name: Bolt; price: [−12] «14» · name: Nut; price: 3; note: [−All is calm] «A storm comes».\n"},
 		"/README.md":    {"\n About bolts\n-The price is 12.\n"},
 		"/minutes.docx": {"\n Prices\n-The price is 12.\n"},
 		"/book.epub":    {"\n Prices\n-The price is 12.\n"},

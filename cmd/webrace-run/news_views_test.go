@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,12 +86,19 @@ func (v newsViews) wrong(s *newsStage, i int, told []toldOf) (all []string, err 
 				all = append(all, fmt.Sprintf("explain %s %s: %s\n%s", url, owner, fault, s.asWritten(said)))
 			}
 			for _, t := range of {
-				fault, err := v.tries(s, page, t)
+				urd, err := v.control.Get(context.Background(), t.URD)
+				if err != nil {
+					return nil, err
+				}
+				fault, err := v.tries(s, page, urd.URD, t)
 				if err != nil {
 					return nil, err
 				}
 				if fault != "" {
 					all = append(all, fmt.Sprintf("try %s as %s: %s", url, owner, fault))
+				}
+				for _, fault := range v.differs(urd.URD, t) {
+					all = append(all, fmt.Sprintf("cache diff %s as %s is told: %s", url, owner, fault))
 				}
 			}
 		}
@@ -125,31 +133,54 @@ func wrongIn(said string, told []toldOf) (all []string) {
 }
 
 // tries returns in what try differs from an alert to an owner who had not seen the page.
-func (v newsViews) tries(s *newsStage, page answer, t toldOf) (fault string, err error) {
+func (v newsViews) tries(s *newsStage, page answer, urd *xmlschema.URD, t toldOf) (fault string, err error) {
 	if t.Docbase.Since > 0 || page.status != 200 {
 		return "", nil
-	}
-	var urds []*xmlschema.URD
-	for u, err := range v.control.ByOwner(context.Background(), t.Owner) {
-		if err != nil {
-			return "", err
-		}
-		if u.ID == t.URD {
-			urds = append(urds, u.URD)
-		}
 	}
 	d := &triedDocument{url: t.URI, body: []byte(s.toServer.Replace(page.body))}
 	if d.Result, err = extract.Document(d.body, page.header.Get("Content-Type"), t.URI, extract.Options{}); err != nil {
 		return "", err
 	}
-	trial, err := newTrial(context.Background(), d, urds)
-	if err != nil || len(trial.scores) == 0 {
+	trial, err := newTrial(context.Background(), d, []*xmlschema.URD{urd})
+	if err != nil {
 		return "", err
 	}
 	if score := trial.scores[0]; !score.alerts() || score.summary != t.Summary || score.Relevance != t.Relevance {
 		fault = fmt.Sprintf("it says %s %d %q, and told is %d %q", score.Reason, score.Relevance, score.summary, t.Relevance, t.Summary)
 	}
 	return fault, nil
+}
+
+// changes are what an alert marks: what came, and what went.
+var changes = regexp.MustCompile(`«([^»]*)»|\[−([^\]]*)\]`)
+
+// differs returns what an alert says of how a whole page changed, and cache diff does not.
+func (v newsViews) differs(urd *xmlschema.URD, t toldOf) (all []string) {
+	if t.Docbase.Since == 0 || !urd.AnyChange() || len(urd.Rules()) > 0 {
+		return nil
+	}
+	said := v.command("cache", "diff", t.URI, fmt.Sprint(t.Docbase.Since), fmt.Sprint(t.Docbase.Version), "--json")
+	var diff struct {
+		Changes []struct{ Removed, Added, Entries []string }
+	}
+	if err := json.NewDecoder(strings.NewReader(said)).Decode(&diff); err != nil {
+		return []string{said}
+	}
+	var came, went string
+	for _, c := range diff.Changes {
+		came += strings.Join(append(c.Added, c.Entries...), "\n") + "\n"
+		went += strings.Join(append(c.Removed, c.Entries...), "\n") + "\n"
+	}
+	for _, m := range changes.FindAllStringSubmatch(t.Summary, -1) {
+		for i, in := range []string{came, went} {
+			for _, part := range strings.FieldsFunc(m[1+i], func(r rune) bool { return r == '·' || r == ';' }) {
+				if part = strings.TrimSpace(strings.TrimSuffix(part, "…")); !strings.Contains(in, part) {
+					all = append(all, fmt.Sprintf("%q is not in\n%s", part, said))
+				}
+			}
+		}
+	}
+	return all
 }
 
 // rematched returns in what rematch differs from all that the owners of a scenario were told.

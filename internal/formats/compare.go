@@ -4,35 +4,13 @@ import (
 	"strings"
 )
 
-// IsTable reports whether the text of documents of a type is rows: see [ChangedCells].
+// IsTable reports whether the text of documents of a type is rows.
 func IsTable(mediaType string) bool {
 	switch byMediaType[mediaType] {
 	case CSV, TSV, XLSX, ODS:
 		return true
 	}
 	return false
-}
-
-// ChangedCells says which cells differ of two rows as they are written: "price: 12 → 14". Rows of other columns have no
-// cell in common.
-func ChangedCells(from, to string) (changed []string) {
-	before := strings.Split(from, "; ")
-	after := strings.Split(to, "; ")
-	if len(before) != len(after) {
-		return nil
-	}
-	for i := range before {
-		name, old, ok := strings.Cut(before[i], ": ")
-		if !ok || before[i] == after[i] {
-			continue
-		}
-		now, same := strings.CutPrefix(after[i], name+": ")
-		if !same {
-			return nil
-		}
-		changed = append(changed, name+": "+old+" → "+now)
-	}
-	return changed
 }
 
 // WithoutIndexes returns leaves of JSON without the numbers of elements in their paths, by which they can be compared

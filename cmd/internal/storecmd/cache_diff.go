@@ -29,8 +29,8 @@ func newCacheDiff(globals *cli.Globals) *cobra.Command {
 		Short: "show what a reader sees changed between two versions of a URL, the latest two by default",
 		Long: `diff compares the texts of two versions, a block of text a line, in the format of
 diff -u. Of JSON a line is a leaf with its path, and what merely has another number in
-its list is equal; of a table it is a row. The cells and entries of lists that changed stand behind @@. Where a
-version was cut, because it was too long or ended early, is said on standard error. As with diff, the exit status is 0 when they are equal, 1 when they differ,
+its list is equal; of a table it is a row. What changed of rows and of entries of lists stands behind @@, as alerts
+say it: before and after. That nothing differs but the order is said on standard error. Where a version was cut, because it was too long or ended early, is said on standard error. As with diff, the exit status is 0 when they are equal, 1 when they differ,
 and 2 when they cannot be compared, for example because there is no such version.`,
 		Example: `  webrace-store cache diff https://example.org/
   webrace-store cache diff https://example.org/ 3 7 --words`,
@@ -85,6 +85,9 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 			fmt.Fprintf(c.ErrOrStderr(), "version %d was cut behind line %d, where it was too long or ended early: what changed there is not seen\n", v.Number, len(d.lines[i]))
 		}
 	}
+	if d.moved {
+		note(c, "what differs is the order, or is never news: nobody is told of it")
+	}
 	switch {
 	case f.json:
 		err = newEncoder(c.OutOrStdout()).Encode(d.json())
@@ -136,6 +139,8 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 	}
 	if !f.raw {
 		d.entries = textdiff.ChangedEntries(texts[0], texts[1], longestEntry)
+		_, news := textdiff.Summary(texts[0], texts[1], nil, 0)
+		d.moved = len(d.changes) > 0 && !news
 	}
 	return &d, nil
 }
@@ -151,9 +156,6 @@ func forms(t *webrace.Text, lines []string) []string {
 	}
 	return lines
 }
-
-// longestEntry is how many bytes are shown of what changed of an entry.
-const longestEntry = 120
 
 // linesOf returns the lines of a version, and the text that they are, none if it is raw, with the media type that
 // it was read as.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webrace/webrace/internal/formats"
 	"github.com/webrace/webrace/internal/terminal"
 	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/objects"
@@ -18,6 +17,7 @@ type difference struct {
 	cut      [2]bool // there was more behind them
 	changes  []textdiff.Change
 	minimal  bool
+	moved    bool     // all that differs is in another place, or makes nothing new
 	table    bool     // lines are rows
 	entries  []string // of the lines of the later version, what changed of the entries that they are of
 }
@@ -41,6 +41,7 @@ type changeJSON struct {
 	Removed  []string `json:"removed"`
 	ToLine   int      `json:"to_line"`
 	Added    []string `json:"added"`
+	Entries  []string `json:"entries,omitzero"` // what changed of the entries and rows that they are of, as alerts say it
 }
 
 func (d *difference) json() differenceJSON {
@@ -49,10 +50,26 @@ func (d *difference) json() differenceJSON {
 	for _, c := range d.changes {
 		v.Changes = append(v.Changes, changeJSON{
 			FromLine: c.A + 1, Removed: append([]string{}, d.lines[0][c.A:c.AEnd]...),
-			ToLine: c.B + 1, Added: append([]string{}, d.lines[1][c.B:c.BEnd]...),
+			ToLine: c.B + 1, Added: append([]string{}, d.lines[1][c.B:c.BEnd]...), Entries: d.entriesIn(c),
 		})
 	}
 	return v
+}
+
+// longestEntry is how many bytes are shown of what changed of an entry.
+const longestEntry = 120
+
+// entriesIn returns what changed of the entries, and of the rows, that lines are of which took the place of others.
+func (d *difference) entriesIn(c textdiff.Change) (all []string) {
+	for i := c.B; i < min(c.BEnd, len(d.entries)); i++ {
+		if said := d.entries[i]; said != "" && !slices.Contains(all, said) {
+			all = append(all, said)
+		}
+	}
+	if d.table {
+		all = append(all, textdiff.Edits(d.lines[0][c.A:c.AEnd], d.lines[1][c.B:c.BEnd], longestEntry)...)
+	}
+	return all
 }
 
 // marks are put around what was removed and added.
@@ -105,7 +122,7 @@ type diffWriter struct {
 }
 
 func (w *diffWriter) hunk(h textdiff.Hunk) {
-	fmt.Fprintf(w, "%s@@ -%s +%s @@%s%s\n", w.place, lineRange(h.A, h.AEnd), lineRange(h.B, h.BEnd), w.end, w.cells(h))
+	fmt.Fprintf(w, "%s@@ -%s +%s @@%s%s\n", w.place, lineRange(h.A, h.AEnd), lineRange(h.B, h.BEnd), w.end, w.changed(h))
 	at := h.A
 	for _, c := range h.Changes {
 		w.lines(" ", "", w.difference.lines[0][at:c.A])
@@ -115,33 +132,23 @@ func (w *diffWriter) hunk(h textdiff.Hunk) {
 	w.lines(" ", "", w.difference.lines[0][at:h.AEnd])
 }
 
-// mostCells is how many cells are shown of a hunk.
-const mostCells = 3
+// mostEntries is how many entries are shown of a hunk.
+const mostEntries = 3
 
-// cells returns the entries that changed in a hunk, and the cells that did in rows that took the place of as many
-// others.
-func (w *diffWriter) cells(h textdiff.Hunk) string {
+// changed returns what changed of the entries and rows of a hunk.
+func (w *diffWriter) changed(h textdiff.Hunk) string {
 	var all []string
 	for _, c := range h.Changes {
-		for i := c.B; i < min(c.BEnd, len(w.entries)); i++ {
-			if said := w.entries[i]; said != "" && !slices.Contains(all, said) {
-				all = append(all, said)
-			}
-		}
-		if !w.table || c.AEnd-c.A != c.BEnd-c.B {
-			continue
-		}
-		for i := range c.AEnd - c.A {
-			all = append(all, formats.ChangedCells(w.difference.lines[0][c.A+i], w.difference.lines[1][c.B+i])...)
-		}
+		all = append(all, w.entriesIn(c)...)
 	}
+	all = slices.Compact(all) // of an entry several fields of which changed
 	switch {
 	case len(all) == 0:
 		return ""
-	case len(all) > mostCells:
-		all = append(all[:mostCells], "…")
+	case len(all) > mostEntries:
+		all = append(all[:mostEntries], "…")
 	}
-	return " " + strings.Join(all, ", ")
+	return " " + strings.Join(all, " · ")
 }
 
 // lineRange writes lines as diff -u does: the first and how many, where it is not one.

@@ -54,6 +54,24 @@ func ChangedEntries(old, now *webrace.Text, size int) []string {
 	return said
 }
 
+// Edits says how lines that came have taken the place of lines that went, in at most so many bytes each; not which came
+// or went for themselves.
+func Edits(went, came []string, size int) (said []string) {
+	collapsed := func(lines []string) []string {
+		all := make([]string, len(lines))
+		for i, line := range lines {
+			all[i] = collapse(strings.ToValidUTF8(line, ""))
+		}
+		return all
+	}
+	for _, p := range pair(collapsed(went), collapsed(came)) {
+		if len(p) > 1 {
+			said = append(said, p.within(size))
+		}
+	}
+	return said
+}
+
 // comparison is the units of two texts, and which of them the other has not.
 type comparison struct {
 	old, now   []unit
