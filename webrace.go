@@ -160,7 +160,7 @@ type Document struct {
 	Likeness  uint64 // a fingerprint of the words of its body: those of nearly the same text differ in few bits; 0 for none
 
 	Digest  Digest // of Body; of the stored version when not fetched
-	Version int    // the stored version, counted from 1 for each URL; 0 before it is stored
+	Version int    // the stored version, counted from 1 for each URL, or on from its [Former]; 0 before it is stored
 	Changed bool   // Version is new with this visit
 }
 
@@ -313,6 +313,7 @@ type Visit struct {
 	Listed       time.Time     // when it was last changed, as a sitemap or feed listed it at that visit; zero if none did
 	Digest       Digest        // of the last body, which is not stored if Version is 0
 	Version      int           // its version
+	Former       Former        // where the document was before it moved here for good; the zero value if it did not
 	Canonical    string        // another URL that the last document declared for itself; empty for none
 	Refresh      string        // another URL to which it sent its reader at once; empty for none
 	Links        []string      // where the last document leads, if it was not to be kept; nil if it was
@@ -342,6 +343,16 @@ func (v *Visit) Answer() int {
 	}
 	return v.Status
 }
+
+// Former is where a document was before it moved for good (301, 308). Its history goes on at its new URL: the versions
+// there are numbered on from the last one at the former URL, and what was shown, known and told there counts.
+type Former struct {
+	URL     string
+	Version int // the last one there
+}
+
+// IsInherited reports whether all that the visit knows of the document is from its former URL.
+func (v *Visit) IsInherited() bool { return v.Former.URL != "" && v.Version == v.Former.Version }
 
 // Shown says what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
 // the second is served from the store, when the visit knows the new version already: so what is new to

@@ -47,6 +47,9 @@ type Options struct {
 	Remember uint16
 	// URL is the page's address, for profiles that are confined to some: both by their identities.
 	URL string
+	// Former is the address at which the earlier version was seen, if that is another: profiles that are confined to
+	// others have not seen it.
+	Former string
 	// Added says which blocks of the text are new, as Baseline.Update returns it. Blocks beyond its end
 	// are new: nil means all of them.
 	Added []bool
@@ -68,7 +71,7 @@ func (o *Options) shows(c *Compiled) (among extent, concerned bool) {
 		return everything, false
 	}
 	switch {
-	case o.Seen == 0 || c.revision > o.Seen || !c.within(o.SeenDistance):
+	case o.Seen == 0 || c.revision > o.Seen || !c.within(o.SeenDistance), o.Former != "" && !strings.HasPrefix(o.Former, c.under):
 		return everything, true
 	case o.Unseen:
 		return everything, false
@@ -321,7 +324,7 @@ func (l *liveSegment) unseen(o Options) iter.Seq2[uint32, *Compiled] {
 				return
 			}
 		}
-		if !l.levels.anew(&o) {
+		if !l.anew(&o) {
 			return
 		}
 		for number, c := range l.profiles {
@@ -340,8 +343,12 @@ func (s *segment) looksAt(among extent, o *Options) bool {
 	if among == additions {
 		return !o.Unseen && o.Seen > 0 && s.oldest <= o.Seen && s.changes>>ChangeAdded&1 != 0
 	}
-	return o.Seen == 0 || s.newest > o.Seen || s.levels.anew(o) || !o.Unseen && !o.Unchanged && s.changes>>ChangePage&1 != 0
+	return o.Seen == 0 || s.newest > o.Seen || s.anew(o) || !o.Unseen && !o.Unchanged && s.changes>>ChangePage&1 != 0
 }
+
+// anew reports whether there can be profiles in the segment that have not seen the earlier version because it lay
+// elsewhere.
+func (s *segment) anew(o *Options) bool { return s.levels.anew(o) || s.confined && o.Former != "" }
 
 // Profiles that alone are shown all of a page are judged one by one, instead of being found by its words, if they are
 // few: so many of a segment, or one in so many.
@@ -350,7 +357,7 @@ const fewUnseen, partUnseen = 16, 64
 // onlyUnseen reports whether of the segment few profiles are shown all of the page, which are known: those that
 // changed since it was seen.
 func (l *liveSegment) onlyUnseen(o *Options, among extent) bool {
-	return among == everything && o.Seen > 0 && !l.levels.anew(o) &&
+	return among == everything && o.Seen > 0 && !l.anew(o) &&
 		(o.Unseen || o.Unchanged || l.changes>>ChangePage&1 == 0) && len(l.newer(o.Seen)) <= max(fewUnseen, len(l.profiles)/partUnseen)
 }
 

@@ -67,10 +67,12 @@ func (a *audience) crowds(d *webrace.Document) iter.Seq2[crowd, crowdState] {
 }
 
 // crowdState is how a crowd stands to a document: how far it is from the start of their crawl, and what they were shown
-// of it last; of those who have no crawl, distances are 0, and all have been shown what was matched last.
+// of it last; of those who have no crawl, distances are 0, and all have been shown what was matched last, if that lay
+// where they watch.
 type crowdState struct {
 	distance int
 	shown    webrace.Shown // of version 0 if that was nothing
+	former   string        // where that was shown, if the document has moved here since
 }
 
 // isPrivate reports whether the document was fetched with credentials, or by a request that may hold some: then it is
@@ -86,6 +88,9 @@ func (a *audience) isPrivate(d *webrace.Document) bool {
 func matchedBefore(v *webrace.Visit) (s crowdState) {
 	if v != nil {
 		s.shown.Version, s.shown.Revision = v.Version, v.Revision
+		if v.IsInherited() {
+			s.former = v.Former.URL
+		}
 	}
 	return s
 }
@@ -143,8 +148,11 @@ func (s crowdState) asks(urd *control.URD, url string) bool {
 }
 
 // seen returns the version that a URD of the crowd was shown, or none (0): if the URD is since then as it is now, and
-// the document lay within its levels.
+// the document lay within its levels, or under the prefix that it watches.
 func (s crowdState) seen(urd *control.URD) int {
+	if under, watches := urd.Prefix(); watches && s.former != "" && !urlnorm.HasPrefix(s.former, under) {
+		return 0
+	}
 	if s.shown.Revision < urd.Interest || !(webrace.Reach{Distance: s.shown.Distance}).Within(urd.Crawl.Levels) {
 		return 0
 	}
@@ -204,6 +212,9 @@ func (s crowdState) options(d *webrace.Document) match.Options {
 	o := match.Options{Everyone: true, URL: urlnorm.Identity(d.URL), Distance: s.distance}
 	if s.shown.Version > 0 {
 		o.Seen, o.SeenDistance, o.Unseen = s.shown.Revision, s.shown.Distance, s.shown.Version == d.Version
+		if s.former != "" {
+			o.Former = urlnorm.Identity(s.former)
+		}
 	}
 	return o
 }

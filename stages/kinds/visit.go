@@ -66,6 +66,12 @@ type absent struct {
 	Version int  `json:"version,omitzero"`
 }
 
+// former is where a document was before it moved for good, and its last version there.
+type former struct {
+	URL     string `json:"url"`
+	Version int    `json:"version"`
+}
+
 type visit struct {
 	At           time.Time      `json:"at,omitzero"`
 	Status       int            `json:"status,omitzero"`
@@ -75,6 +81,7 @@ type visit struct {
 	Listed       time.Time      `json:"listed,omitzero"`
 	Digest       webrace.Digest `json:"digest,omitzero"`
 	Version      int            `json:"version,omitzero"`
+	Former       former         `json:"former,omitzero"`
 	Canonical    string         `json:"canonical,omitzero"`
 	Refresh      string         `json:"refresh,omitzero"`
 	Links        []string       `json:"links,omitzero"`
@@ -98,7 +105,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		return nil
 	}
 	return &visit{
-		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
+		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version, Former: former(v.Former),
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: seconds(v.Interval),
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
@@ -113,7 +120,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 		return nil
 	}
 	return &webrace.Visit{
-		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version,
+		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version, Former: webrace.Former(v.Former),
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: time.Duration(v.Interval),
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),

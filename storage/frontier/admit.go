@@ -68,6 +68,7 @@ type candidate struct {
 	trusted   bool        // by a rule, or as a start: it is held against no trap
 	respelled bool        // another spelling was redirected to this one
 	again     bool        // it may answer otherwise than by the redirect that it answered in this round
+	former    *redirect   // by which a document moved here for good; nil for none
 	bids      []bid
 }
 
@@ -225,6 +226,9 @@ func (o *offer) add(l *webrace.Links, secret string, list []admitted, sitemaps i
 			identity: a.identity, secret: secret, host: hostOf(a.host), hash: a.hash, trusted: a.trusted, respelled: a.respelled, bids: a.bids,
 			again: o.again,
 		})
+		if l.Permanent {
+			o.candidates[len(o.candidates)-1].former = o.redirect
+		}
 		c := &o.candidates[len(o.candidates)-1]
 		if c.root = c.id; c.identity != c.url {
 			c.root = identify(secret, c.identity)
@@ -319,6 +323,10 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 	if says != nil && len(rec.marks) > 0 {
 		says.spell(rec, cand.url)
 	}
+	inherits, err := c.inherit(rec, cand)
+	if err != nil {
+		return 0, err
+	}
 	switch {
 	case !news && full:
 		return CrawlFull, nil
@@ -326,7 +334,7 @@ func (c *changes) accept(cand *candidate) (Reason, error) {
 		if err := c.raise(rec, cand); err != nil {
 			return 0, err
 		}
-		return Repeat, c.joined(rec, cand, false)
+		return Repeat, c.joined(rec, cand, inherits)
 	}
 	rec.dirty = true
 	_, at, err := c.q.waitedFor(rec)

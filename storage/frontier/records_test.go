@@ -20,6 +20,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(encodeVisit(&webrace.Visit{At: time.Unix(1, 2), Status: 200, Interval: 3, Canonical: "http://a/", Refresh: "http://b/", Expires: time.Unix(2, 0), Listed: time.Unix(1, 0)}))
 	f.Add(encodeVisit(&webrace.Visit{Links: []string{"http://a/b", "http://a/c"}, Likeness: 1, Titled: 2}))
 	f.Add(encodeVisit(&webrace.Visit{Links: []string{}}))
+	f.Add(encodeVisit(&webrace.Visit{Version: 2, Former: webrace.Former{URL: "http://a/", Version: 1}}))
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())
@@ -111,6 +112,10 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		t.Errorf("a visit without absent parts is written in schema %d", value[0])
 	}
 	want.Absent = []webrace.Absent{{Rules: 1 << 63, Version: 3}, {Rules: 2}}
+	if value := encodeVisit(&want); value[0] != 9 {
+		t.Errorf("a visit of a document that has not moved is written in schema %d", value[0])
+	}
+	want.Former = webrace.Former{URL: "http://a/", Version: 3}
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

@@ -12,16 +12,19 @@ import (
 
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
-// the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts.
-const visitSchema = 9
+// the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts,
+// 9 not where the document was before.
+const visitSchema = 10
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case len(v.Absent) > 0:
+	case v.Former.URL != "":
 		schema = visitSchema
+	case len(v.Absent) > 0:
+		schema = 9
 	case v.Refused:
 		schema = 8
 	case v.Reading != 0:
@@ -77,6 +80,10 @@ func encodeVisit(v *webrace.Visit) []byte {
 			w.int(int64(a.Version))
 		}
 	}
+	if schema > 9 {
+		w.text(v.Former.URL)
+		w.int(int64(v.Former.Version))
+	}
 	return w
 }
 
@@ -120,6 +127,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 		for range min(r.uint(), webrace.MostAbsent) {
 			v.Absent = append(v.Absent, webrace.Absent{Rules: r.uint(), Version: int(r.int())})
 		}
+	}
+	if r.schema > 9 {
+		v.Former = webrace.Former{URL: r.text(), Version: int(r.int())}
 	}
 	return v, r.done()
 }

@@ -107,6 +107,9 @@ func (a *adoption) insert(c *commit, v *salvaged, last *entry) {
 	default:
 		c.setEntry(olderKey(e.View(), e.Number), &e)
 	}
+	if v.former != "" {
+		c.setFormer(&e, v.former)
+	}
 	c.set(linksKey(e.Seq), encodeLinks(v.links))
 	c.set(logKey(e.Seq), encodeLog(e.View(), e.Number))
 	a.live[e.record.segment] += e.whole().length

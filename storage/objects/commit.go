@@ -189,11 +189,19 @@ func (c *commit) keep(w *write) error {
 	if e.Number > 1 && (last == nil || e.Number > last.Number+1) {
 		c.batch.Delete(tombstoneKey(e.View()), nil) // the number goes on from the new version
 	}
+	if w.former != "" {
+		c.setFormer(e, w.former)
+	}
 	c.set(linksKey(e.Seq), w.links)
 	c.set(logKey(e.Seq), encodeLog(e.View(), e.Number))
 	c.counts.versions++
 	c.counts.seq = e.Seq
 	return nil
+}
+
+// setFormer has the index know at which URL the versions before one are, if that is the first at its own.
+func (c *commit) setFormer(e *entry, url string) {
+	c.set(formerKey(e.View()), encodeFormer(webrace.Former{URL: url, Version: e.Number - 1}))
 }
 
 // lastEntry returns the latest entry of the write's URL, or nil when the URL has none.

@@ -165,12 +165,13 @@ func encodeSalvaged(v *salvaged) []byte {
 	w := writer{schema}
 	w.string(v.View())
 	w.string(string(encodeEntry(&v.entry)))
+	w.string(v.former)
 	return frontcode.Append(w, v.links)
 }
 
 func decodeSalvaged(value []byte) (*salvaged, error) {
 	r := newReader(value)
-	view, inner := r.string(), r.string()
+	view, inner, former := r.string(), r.string(), r.string()
 	if r.failed {
 		return nil, r.end("gathered version")
 	}
@@ -179,5 +180,5 @@ func decodeSalvaged(value []byte) (*salvaged, error) {
 	if err := cmp.Or(err1, err2); err != nil || len(rest) > 0 {
 		return nil, fmt.Errorf("%w: gathered version: %w", ErrCorrupt, err)
 	}
-	return &salvaged{entry: e, links: links}, nil
+	return &salvaged{entry: e, links: links, former: former}, nil
 }

@@ -13,6 +13,7 @@ import (
 //	g                   the generation: which store it is, and how many commits it has had
 //	u/<url>             the latest version of a URL
 //	v/<url>\0<number4>  the versions before it
+//	m/<url>             the former URL of a document that moved here for good, and the last version there
 //	t/<url>             the highest number ever used for a URL, when its latest version was removed
 //	d/<digest32>        a body: where it lies, and how many versions refer to it
 //	k/<seq8>            the links of a version
@@ -28,6 +29,8 @@ var (
 )
 
 func latestKey(url string) []byte { return append([]byte("u/"), url...) }
+
+func formerKey(url string) []byte { return append([]byte("m/"), url...) }
 
 func tombstoneKey(url string) []byte { return append([]byte("t/"), url...) }
 

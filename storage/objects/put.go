@@ -22,6 +22,7 @@ type write struct {
 	record  int64         // how many bytes of buffer are the response or revisit record
 	shot    int64         // and how many behind them that of the screenshot
 	links   []byte        // encoded
+	former  string        // of the first version at a new URL: the URL of those before
 
 	compression Compression // of buffer
 	done        func(error)
@@ -33,6 +34,9 @@ type write struct {
 // Put stores a fetched document, whose URL, status, body and what else is known of it are taken as they
 // are, and returns its version. A body equal to the latest one of the URL makes no new version: then the
 // latest one, validated at d.At, is returned, and Changed is false.
+//
+// The first version of a document that has moved here for good, as d.Visit says, is numbered on from the last one at
+// its former URL.
 //
 // A body that a limit cut says nothing of what is missing: it never follows a complete version, which stays
 // the latest, as it was; then the error is [ErrIncomplete]. A complete body follows a cut one even where both
@@ -78,16 +82,23 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
+	var former webrace.Former
+	if d.Visit != nil {
+		former = d.Visit.Former
+	}
 	defer s.digests.Lock(digest[:])()
 	held, err := s.held(digest)
 	if err != nil {
 		return Version{}, fmt.Errorf("store %s: %w", d.URL, err)
 	}
 	w := &write{done: done, version: Version{
-		URL: d.URL, Secret: d.Secret, Number: max(latest.Number, highest) + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
+		URL: d.URL, Secret: d.Secret, Number: max(latest.Number, highest, former.Version) + 1, Digest: digest, Status: d.Status, MediaType: d.MediaType,
 		Charset: d.Charset, Language: d.Language, Size: int64(len(d.Body)), FetchedAt: at, ValidatedAt: at,
 		Truncated: d.Truncated, Screenshot: d.Screenshot != nil, Changed: true,
 	}}
+	if w.version.Number == former.Version+1 {
+		w.former = former.URL
+	}
 	s.writeRecords(w, d, held)
 	return s.enqueue(w)
 }
@@ -208,6 +219,7 @@ func (s *Store) writeRecords(w *write, d *webrace.Document, held *payload) {
 			{"WARC-Payload-Digest", formatDigest(v.Digest)},
 			{"WARC-Identified-Payload-Type", cleanValue(d.MediaType)},
 			{versionField, strconv.Itoa(v.Number)},
+			{formerField, w.former},
 			{viewField, v.Secret},
 			{charsetField, cleanValue(v.Charset)},
 			{languageField, cleanValue(v.Language)},

@@ -1,29 +1,65 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // Latest returns the latest durable version of a URL, or [ErrNotFound].
 func (s *Store) Latest(url string) (Version, error) { return s.Get(url, 0) }
 
-// Get returns version number of a URL, the latest when number is 0, or [ErrNotFound].
+// Get returns version number of a URL, the latest when number is 0, or [ErrNotFound]. The versions of a document from
+// before it moved to the URL for good are those of its former URL.
 func (s *Store) Get(url string, number int) (Version, error) {
 	if err := s.users.enter(); err != nil {
 		return Version{}, err
 	}
 	defer s.users.Leave()
 	e, err := s.entry(url, number)
-	return e.Version, err
+	if number <= 0 || !errors.Is(err, ErrNotFound) {
+		return e.Version, err
+	}
+	for former, wrong := range s.formers(url) {
+		if wrong != nil || number > former.Version {
+			return Version{}, cmp.Or(wrong, err)
+		}
+		if e, wrong := s.entry(former.URL, number); !errors.Is(wrong, ErrNotFound) {
+			return e.Version, wrong
+		}
+	}
+	return Version{}, err
 }
+
+// formers yields where the document at a URL was before, the last first: the views, each with the last version there.
+func (s *Store) formers(url string) iter.Seq2[webrace.Former, error] {
+	return func(yield func(webrace.Former, error) bool) {
+		secret, _ := splitView(url)
+		for range mostMoves {
+			former, moved, err := get(s, formerKey(url), decodeFormer)
+			if !moved && err == nil {
+				return
+			}
+			former.URL = View(secret, former.URL)
+			if !yield(former, err) || err != nil {
+				return
+			}
+			url = former.URL
+		}
+	}
+}
+
+// mostMoves is how many moves of a document are gone back.
+const mostMoves = 10
 
 func (s *Store) entry(url string, number int) (entry, error) {
 	e, ok, err := s.find(url, number)
@@ -89,6 +125,31 @@ func (s *Store) Versions(url string) ([]Version, error) {
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("versions of %s: %w", shown(url), ErrNotFound)
+	}
+	return all, nil
+}
+
+// History returns all versions of the document at a URL, the oldest first, or [ErrNotFound]: those from before it moved
+// there, at its former URLs, and those of the URL.
+func (s *Store) History(url string) ([]Version, error) {
+	all, err := s.Versions(url)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.users.enter(); err != nil {
+		return nil, err
+	}
+	defer s.users.Leave()
+	for former, err := range s.formers(url) {
+		if err != nil {
+			return nil, err
+		}
+		before, err := s.Versions(former.URL)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
+		before = slices.DeleteFunc(before, func(v Version) bool { return v.Number > former.Version })
+		all = append(before, all...)
 	}
 	return all, nil
 }

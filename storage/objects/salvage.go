@@ -19,7 +19,8 @@ type salvaged struct {
 	entry
 	payload *payload // of a response record; nil for a revisit
 	links   []string
-	torn    bool // the meta-info is damaged
+	former  string // the URL of the versions before, if it is the first at its own
+	torn    bool   // the meta-info is damaged
 }
 
 // parseDigest reads back what formatDigest wrote.
@@ -60,6 +61,7 @@ func versionOf(r *scanned) (*salvaged, error) {
 		Language: fieldOr(f, languageField, header.Get("Content-Language")), Size: size,
 		FetchedAt: date.UTC(), ValidatedAt: date.UTC(), Truncated: f["warc-truncated"] != "",
 	}}}
+	s.former = f[strings.ToLower(formerField)]
 	if s.URL == "" || number < 1 {
 		return nil, fmt.Errorf("%w: a record without URL or version", ErrCorrupt)
 	}

@@ -181,6 +181,20 @@ func decodeCounters(value []byte) (counters, error) {
 	return c, r.end("counters")
 }
 
+func encodeFormer(f webrace.Former) []byte {
+	w := writer{schema}
+	w.uint(uint64(f.Version))
+	w.string(f.URL)
+	return w
+}
+
+func decodeFormer(value []byte) (f webrace.Former, err error) {
+	r := newReader(value)
+	f.Version = int(r.size())
+	f.URL = r.string()
+	return f, r.end("former URL")
+}
+
 // A log value names the version that a sequence number was given to.
 func encodeLog(url string, number int) []byte {
 	w := writer{schema}

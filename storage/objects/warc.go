@@ -45,6 +45,9 @@ const (
 	// what is known of it.
 	reconstructedField = "Webrace-Reconstructed"
 
+	// formerField is ours: it has the URL at which the versions before the first one at a new URL are.
+	formerField = "Webrace-Former-URI"
+
 	// viewField is ours: it names the credentials that a document was asked for with.
 	viewField = "Webrace-Credentials"
 )

@@ -103,7 +103,7 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 // compare reads both versions, and compares them line by line.
 func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*difference, error) {
 	if numbers[0] == 0 {
-		all, err := store.Versions(url) // some of which may have been removed
+		all, err := store.History(url) // some of which may have been removed
 		if err != nil {
 			return nil, err
 		}

@@ -218,7 +218,7 @@ func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, 
 
 // news is what the latest version is worth to a URD that was shown those before it, as far as they are stored.
 func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explanation, err error) {
-	versions, err := p.cache.Versions(p.version.View())
+	versions, err := p.cache.History(p.version.View())
 	if err != nil {
 		return why, err
 	}

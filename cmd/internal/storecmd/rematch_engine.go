@@ -123,6 +123,13 @@ func (r *rematch) versions(v objects.Version, last uint64) ([]objects.Version, e
 // url matches versions of one URL with those who are asked about it.
 func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*rematched, yield func(*wouldTell, error) bool) (more bool, err error) {
 	states := make([]seen, len(asked))
+	first := versions[0].Number
+	if r.allVersions {
+		var err error
+		if versions, err = r.withFormer(versions); err != nil {
+			return true, err
+		}
+	}
 	for _, v := range versions {
 		document, err := read(r.cache, v)
 		if errors.Is(err, objects.ErrNotFound) {
@@ -153,7 +160,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 					return true, err
 				}
 			}
-			if alert == nil || v.FetchedAt.Before(r.since) {
+			if alert == nil || v.FetchedAt.Before(r.since) || v.Number < first {
 				continue
 			}
 			told, err := r.tell(ctx, interest, annotate.ACI(interest.URD, *alert, document.document(), since))
@@ -166,6 +173,16 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		}
 	}
 	return true, nil
+}
+
+// withFormer returns versions of one URL behind those of its document from before it moved there.
+func (r *rematch) withFormer(versions []objects.Version) ([]objects.Version, error) {
+	all, err := r.cache.History(versions[0].View())
+	if err != nil {
+		return nil, unlessGone(err)
+	}
+	before := slices.DeleteFunc(all, func(v objects.Version) bool { return v.Number >= versions[0].Number })
+	return append(before, versions...), nil
 }
 
 // unlessGone passes over what was removed meanwhile.
