@@ -150,7 +150,7 @@ func (s *stage) write(ctx context.Context, path string, its []*pipeline.Item, ou
 func (s *stage) output(path string) *output {
 	options := s.options
 	options.Path = path
-	return &output{options: options}
+	return &output{options: options, values: len(path) - len(s.path.texts[len(s.path.values)])}
 }
 
 // closeOther closes the file that is open under another name, as two that differ in case are where the system takes

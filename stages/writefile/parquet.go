@@ -45,7 +45,7 @@ func (o *output) completeParquet(now time.Time) error {
 		return fmt.Errorf("write %s of %s: %w", path, rows, err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		if err := os.Rename(path, aside(path, now)); err != nil {
+		if err := os.Rename(path, o.aside(now)); err != nil {
 			return err
 		}
 	}

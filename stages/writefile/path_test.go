@@ -136,14 +136,19 @@ func TestTwoNamesOfOneFile(t *testing.T) {
 	}
 }
 
+// What a file is put aside as begins and ends as its own name, whatever its values are.
 func TestARotatedFileOfAPathWithValues(t *testing.T) {
-	dir := t.TempDir()
-	o := Options{Path: filepath.Join(dir, "{{host}}.csv"), Format: "csv", RotateSize: 1}
-	for n := range 2 {
-		try(t, o, pipeline.Record{"host": "a", "n": n})
-	}
-	if all := files(t, dir); len(all) != 2 || all["a.csv"] != "host,n\na,1\n" {
-		t.Errorf("got %q", all)
+	for path, ends := range map[string]string{"{{host}}.csv": ".csv", "{{host}}": "", "{{host}}-{{n}}.v1.csv": ".v1.csv", "by/{{host}}/out.csv": ".csv"} {
+		dir := t.TempDir()
+		o := Options{Path: filepath.Join(dir, path), Format: "csv", RotateSize: 1}
+		for range 2 {
+			try(t, o, pipeline.Record{"host": "a.example", "n": 1.5})
+		}
+		current := strings.NewReplacer("{{host}}", "a.example", "{{n}}", "1.5").Replace(o.Path)
+		aside, _ := filepath.Glob(strings.TrimSuffix(current, ends) + "-2*T*" + ends)
+		if len(aside) != 1 || content(t, aside[0]) != "host,n\na.example,1.5\n" || content(t, current) != content(t, aside[0]) {
+			t.Errorf("%s: put aside is %q", path, aside)
+		}
 	}
 }
 

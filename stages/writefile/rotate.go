@@ -26,7 +26,7 @@ func (o *output) rotate(now time.Time) error {
 	case o.options.Format == "parquet":
 		err = o.completeParquet(now)
 	default:
-		err = os.Rename(o.options.Path, aside(o.options.Path, now))
+		err = os.Rename(o.options.Path, o.aside(now))
 	}
 	o.size = 0
 	if err = errors.Join(err, o.begin()); err != nil {
@@ -35,20 +35,22 @@ func (o *output) rotate(now time.Time) error {
 	return o.failed
 }
 
-// aside names a file that is put aside: out.jsonl.gz becomes out-20060102T150405.000.jsonl.gz, with a number
-// if there is one already.
-func aside(path string, now time.Time) string {
-	dir, name := filepath.Split(path)
-	stem, extension, found := strings.Cut(name[min(1, len(name)):], ".")
-	stem = name[:min(1, len(name))] + stem
-	if found {
-		extension = "." + extension
+// aside names the file when it is put aside: out.jsonl.gz becomes out-20060102T150405.000.jsonl.gz, with a number
+// if there is one already. A dot in a value of the path begins no extension.
+func (o *output) aside(now time.Time) string {
+	path := o.options.Path
+	dir, _ := filepath.Split(path)
+	end := max(o.values, min(len(dir)+1, len(path)))
+	if dot := strings.IndexByte(path[end:], '.'); dot >= 0 {
+		end += dot
+	} else {
+		end = len(path)
 	}
-	stem += "-" + now.UTC().Format("20060102T150405.000")
+	stem, extension := path[:end]+"-"+now.UTC().Format("20060102T150405.000"), path[end:]
 	for n := 1; ; n++ {
-		free := dir + stem + extension
+		free := stem + extension
 		if n > 1 {
-			free = fmt.Sprintf("%s%s-%d%s", dir, stem, n, extension)
+			free = fmt.Sprintf("%s-%d%s", stem, n, extension)
 		}
 		if _, err := os.Lstat(free); errors.Is(err, os.ErrNotExist) {
 			return free

@@ -133,6 +133,7 @@ func (o Options) CheckNames(given []pipeline.Kind) error {
 // output is one of the files that are written.
 type output struct {
 	options Options
+	values  int // where the last value ends in the path; 0 if it has none
 
 	mu      sync.Mutex
 	file    *os.File
