@@ -199,32 +199,6 @@ func assemble(rules []compiled) *Selection {
 	return s
 }
 
-// Parts returns, where several rules select, a selection for each of them: with all that ignores, and the regular
-// expressions that look at what it chooses. Without several it returns none.
-func (s *Selection) Parts() (parts []*Selection) {
-	if s == nil {
-		return nil
-	}
-	byRegex := !s.chosen && !s.asks // otherwise these are applied to what the others choose
-	selects := func(r compiled) bool { return !r.Ignore && (r.Language == Regex) == byRegex }
-	for i, r := range s.rules {
-		if !selects(r) {
-			continue
-		}
-		var rules []compiled
-		for k, other := range s.rules {
-			if k == i || !selects(other) {
-				rules = append(rules, other)
-			}
-		}
-		parts = append(parts, assemble(rules))
-	}
-	if len(parts) < 2 {
-		return nil
-	}
-	return parts
-}
-
 // Key identifies a set of rules: it is the same for the same rules in another order.
 func Key(rules []Rule) string {
 	var all []string
@@ -250,6 +224,7 @@ func (s *Selection) AsksForData() bool { return s != nil && s.asks }
 type Part struct {
 	Text      *webrace.Text // never nil
 	Unmatched []Rule        // those that matched nothing
+	Pieces    []Piece       // what each of several rules that select finds, of [Selection.Look]
 	Unmet     []Rule        // those in SPARQL of which the document says what they are about, and nothing that meets them
 	Problems  []string      // where rules in SPARQL ask: which parts of a page could not be read as RDF, with line and column
 }

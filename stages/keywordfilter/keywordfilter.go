@@ -169,7 +169,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 			err = m.matchParts(ctx, asksForData(parts))
 		}
 		for _, g := range parts {
-			m.look(g.rules, nil, nil)
+			m.look(g.rules, nil)
 		}
 	} else if err = m.matchWholes(ctx, wholes); err == nil {
 		err = m.matchParts(ctx, parts)

@@ -208,7 +208,7 @@ func (g *recipientGroup) take(a asking) {
 }
 
 // compare finds what is new in a part to those who have seen a version, and reports whether it concerns them.
-func (h *history) compare(ctx context.Context, part *selection.Part, missing []*selection.Selection, g *partGroup) (concerned bool, err error) {
+func (h *history) compare(ctx context.Context, part *selection.Part, g *partGroup) (concerned bool, err error) {
 	switch h.seen, h.now = nil, nil; {
 	case part == nil || !match.IsState(part.Text):
 		return false, nil
@@ -216,7 +216,7 @@ func (h *history) compare(ctx context.Context, part *selection.Part, missing []*
 		h.now = part.Text
 		return true, nil
 	}
-	s, err := h.since(ctx, part.Text, missing, g)
+	s, err := h.since(ctx, part, g)
 	if err != nil {
 		return false, err
 	}
@@ -226,7 +226,7 @@ func (h *history) compare(ctx context.Context, part *selection.Part, missing []*
 // since returns how a part compares with the same part of the versions that those know who have seen one of them. Where
 // that was removed as garbage, the baseline of the last visit stands in for it. Of rules that find nothing, now or
 // then, the part has what they found last: that is neither gone, nor new when it is back.
-func (h *history) since(ctx context.Context, now *webrace.Text, missing []*selection.Selection, g *partGroup) (*since, error) {
+func (h *history) since(ctx context.Context, now *selection.Part, g *partGroup) (*since, error) {
 	last, number, err := h.lastPart(ctx, g.last, g.rules)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (h *history) since(ctx context.Context, now *webrace.Text, missing []*selec
 			return nil, err
 		}
 	}
-	if h.now, _, err = h.with(ctx, now, g.last, missing); err != nil {
+	if h.now, _, err = h.with(ctx, now.Text, g.last, now.Pieces); err != nil {
 		return nil, err
 	}
 	h.seen = last
@@ -268,26 +268,30 @@ func (h *history) wholeOf(ctx context.Context, text *webrace.Text, number int, r
 	if d == nil || err != nil {
 		return text, true, err
 	}
-	missing, err := missingIn(ctx, d, rules, h.budget)
+	pieces, err := rules.Pieces(ctx, d, h.budget)
 	switch {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
 		return text, true, nil
 	}
-	return h.with(ctx, text, number, missing)
+	return h.with(ctx, text, number, pieces)
 }
 
-// with returns a text with what rules found last, up to a version; and false if some of that was removed.
-func (h *history) with(ctx context.Context, text *webrace.Text, last int, missing []*selection.Selection) (*webrace.Text, bool, error) {
+// with returns a text with the pieces that are missing in it, as they were last up to a version; and false if some of
+// that was removed.
+func (h *history) with(ctx context.Context, text *webrace.Text, last int, pieces []selection.Piece) (*webrace.Text, bool, error) {
 	whole := true
-	for _, rules := range missing {
-		found, number, err := h.lastPart(ctx, last, rules)
+	for _, piece := range pieces {
+		if match.IsState(piece.Text) {
+			continue
+		}
+		found, number, err := h.lastPart(ctx, last, piece.Rules)
 		switch {
 		case err != nil:
 			return nil, false, err
 		case found != nil:
-			text = joined(text, found)
+			text = selection.Join(text, found)
 		case number > 0:
 			whole = false
 		}

@@ -214,15 +214,11 @@ func (w *world) looked(d *webrace.Document) (looked []uint64, absent []webrace.A
 	_, parts := w.audience.asked(d)
 	now := selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text)
 	for _, g := range parts {
-		part, err := g.rules.Apply(w.Context(), now, selection.NewBudget())
+		part, err := g.rules.Look(w.Context(), now, selection.NewBudget())
 		if err != nil {
 			w.Fatal(err)
 		}
-		missing, err := missingIn(w.Context(), now, g.rules, selection.NewBudget())
-		if err != nil {
-			w.Fatal(err)
-		}
-		m.look(g.rules, part, missing)
+		m.look(g.rules, part)
 	}
 	return m.looked, m.absent
 }
@@ -409,19 +405,14 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 	text = &shownText{Text: o.d.Text}
 	o.known[at] = text
 	if u.rules != nil {
-		part, err := u.rules.Apply(o.Context(), selection.Open(o.d.URL, o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text), selection.NewBudget())
+		part, err := u.rules.Look(o.Context(), selection.Open(o.d.URL, o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text), selection.NewBudget())
 		if err != nil {
 			return nil, err
 		}
 		text.Text = part.Text
 		compared, last := part.Text, (*webrace.Text)(nil)
 		if seen > 0 {
-			now := selection.Open(o.d.URL, o.d.Body, o.d.MediaType, o.d.Charset, o.d.Text)
-			missing, err := missingIn(o.Context(), now, u.rules, selection.NewBudget())
-			if err != nil {
-				return nil, err
-			}
-			s, err := o.history.since(o.Context(), part.Text, missing, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
+			s, err := o.history.since(o.Context(), part, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
 			if err != nil {
 				return nil, err
 			}

@@ -33,9 +33,8 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 	m.numbers.document = now
 	owners := &accounts{m.audience.urds, make(map[string]*selection.Budget)}
 	m.numbers.owners = owners
-	var part *selection.Part           // of the group before, if there is one
-	var missing []*selection.Selection // what several rules find nothing of
-	cost := 0                          // of that part
+	var part *selection.Part // of the group before, if there is one
+	cost := 0                // of that part
 	for i, g := range groups {
 		h.budget = owners.most(g)
 		before := h.budget.Left()
@@ -43,19 +42,19 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 			h.budget.Spend(cost)
 		} else {
 			var err error
-			if part, missing, err = m.partOf(ctx, g.rules, now, h.budget); err != nil {
+			if part, err = m.partOf(ctx, g.rules, now, h.budget); err != nil {
 				return err
 			}
 			cost = before - h.budget.Left()
 		}
-		concerned, err := h.compare(ctx, part, missing, g)
+		concerned, err := h.compare(ctx, part, g)
 		if err != nil {
 			return err
 		}
 		if err := m.charge(ctx, owners, g, before-h.budget.Left()); err != nil {
 			return err
 		}
-		m.look(g.rules, part, missing)
+		m.look(g.rules, part)
 		if !concerned || !g.Everyone && len(g.Recipients) == 0 {
 			continue
 		}
@@ -69,7 +68,7 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 }
 
 // look notes whether there is a part that rules look for, and which of several rules find nothing.
-func (m *matching) look(rules *selection.Selection, part *selection.Part, missing []*selection.Selection) {
+func (m *matching) look(rules *selection.Selection, part *selection.Part) {
 	if slices.Contains(m.looked, rulesID(rules)) {
 		return
 	}
@@ -77,8 +76,8 @@ func (m *matching) look(rules *selection.Selection, part *selection.Part, missin
 	if part == nil {
 		return
 	}
-	for _, one := range rules.Parts() {
-		m.note(one, slices.ContainsFunc(missing, func(s *selection.Selection) bool { return s.Key() == one.Key() }))
+	for _, piece := range part.Pieces {
+		m.note(piece.Rules, !match.IsState(piece.Text))
 	}
 }
 
@@ -95,63 +94,24 @@ func (m *matching) note(rules *selection.Selection, isAbsent bool) {
 	m.absent = append(m.absent, webrace.Absent{Rules: id, Version: last})
 }
 
-// partOf applies rules to the document at hand, and returns those of several that find nothing; it returns no part if
-// they cannot be applied. That is no failure of the document, whose other readers are told all the same. A budget that
-// does not suffice is reported where it is charged.
-func (m *matching) partOf(ctx context.Context, rules *selection.Selection, now *selection.Document, budget *selection.Budget) (*selection.Part, []*selection.Selection, error) {
-	part, err := rules.Apply(ctx, now, budget)
-	var missing []*selection.Selection
-	if err == nil {
-		missing, err = missingIn(ctx, now, rules, budget)
-	}
+// partOf applies rules to the document at hand; it returns none if they cannot be applied. That is no failure of the
+// document, whose other readers are told all the same. A budget that does not suffice is reported where it is charged.
+func (m *matching) partOf(ctx context.Context, rules *selection.Selection, now *selection.Document, budget *selection.Budget) (*selection.Part, error) {
+	part, err := rules.Look(ctx, now, budget)
 	switch {
 	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	case errors.Is(err, selection.ErrBudget):
-		return nil, nil, nil
+		return nil, nil
 	case err != nil:
 		m.stage.env.Counter("unselectable").Add(1)
 		m.stage.env.Logger.Warn("part of a document cannot be looked at", "url", m.document.URL, "rules", rules.Key(), "error", err)
-		return nil, nil, nil
+		return nil, nil
 	case len(part.Text.Blocks) == 0:
 		m.stage.env.Counter("selected_nothing").Add(1)
 	}
 	budget.Spend(len(part.Text.Bytes) / matchedBytes)
-	return part, missing, nil
-}
-
-// missingIn returns those of several rules that find nothing in a document.
-func missingIn(ctx context.Context, d *selection.Document, rules *selection.Selection, budget *selection.Budget) (missing []*selection.Selection, err error) {
-	for _, one := range rules.Parts() {
-		part, err := one.Apply(ctx, d, budget)
-		if err != nil {
-			return nil, err
-		}
-		if !match.IsState(part.Text) {
-			missing = append(missing, one)
-		}
-	}
-	return missing, nil
-}
-
-// joined returns a text with another behind it.
-func joined(text, more *webrace.Text) *webrace.Text {
-	all := *text
-	at, entries := int32(len(text.Bytes)), int32(len(text.Entries))
-	all.Bytes, all.Entries, all.Blocks = slices.Concat(text.Bytes, more.Bytes), slices.Concat(text.Entries, more.Entries), slices.Clone(text.Blocks)
-	for _, b := range more.Blocks {
-		b.Start, b.End = b.Start+at, b.End+at
-		if b.Entry > 0 {
-			b.Entry += entries
-		}
-		all.Blocks = append(all.Blocks, b)
-	}
-	for _, column := range more.Columns {
-		if !slices.Contains(all.Columns, column) {
-			all.Columns = append(slices.Clip(all.Columns), column)
-		}
-	}
-	return &all
+	return part, nil
 }
 
 // matchedBytes of text are matched, and recalledBytes of a version are read, at the cost of a step.

@@ -235,7 +235,7 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		if err != nil {
 			continue // it looked at nothing
 		}
-		why, _ = seen.Show(i, part.Text, v.MediaType)
+		why, _ = seen.Show(i, part, v.MediaType)
 	}
 	return why, ctx.Err()
 }

@@ -152,7 +152,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 				continue // it looks at nothing
 			}
 			since := states[i].version
-			_, alert := states[i].Show(interest.Interest, parts[i].Text, v.MediaType)
+			_, alert := states[i].Show(interest.Interest, parts[i].Part, v.MediaType)
 			states[i].version = v.Number
 			if alert != nil {
 				var err error

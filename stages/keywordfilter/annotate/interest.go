@@ -61,7 +61,7 @@ func (i *Interest) AsksForData() bool { return i.rules.AsksForData() }
 // An error is that of the context, or says why its rules cannot be applied to the document, and then it looks at
 // nothing.
 func (i *Interest) Part(ctx context.Context, d *selection.Document, budget *selection.Budget) (*selection.Part, error) {
-	return i.rules.Apply(ctx, d, budget)
+	return i.rules.Look(ctx, d, budget)
 }
 
 // Number returns the condition of the request on a number; nil if it has none.

@@ -5,13 +5,15 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/xmlschema"
 )
 
 // Seen is what a request has been shown of a document, version by version: nothing in the beginning.
 type Seen struct {
 	baseline match.Baseline
-	text     *webrace.Text // of the last version that had one
+	text     *webrace.Text            // of the last version that had one
+	pieces   map[string]*webrace.Text // by its rules, what each of several found when it last found anything
 	any      bool
 	media    string // the type of the last version
 }
@@ -24,7 +26,8 @@ type News struct {
 
 // Show shows a request the next version of what it looks at, and returns what that is worth to it, and the alert if it
 // gives rise to one. A text that says nothing is no version that a later one could be compared with.
-func (s *Seen) Show(i *Interest, text *webrace.Text, mediaType string) (match.Explanation, *match.Alert) {
+func (s *Seen) Show(i *Interest, part *selection.Part, mediaType string) (match.Explanation, *match.Alert) {
+	text := part.Text
 	isFirst, before, lost := !s.any, s.text, s.text != nil && s.media == mediaType
 	s.any, s.media = true, mediaType
 	unconcerned := func() (match.Explanation, *match.Alert) {
@@ -44,8 +47,9 @@ func (s *Seen) Show(i *Interest, text *webrace.Text, mediaType string) (match.Ex
 		return i.Worth(text, nil)
 	}
 	remember := i.Remembers(match.BaselineVersions)
-	compared := s.baseline.Compare(text)
-	s.baseline, s.text = compared.Next, text
+	whole := s.whole(part)
+	compared := s.baseline.Compare(whole)
+	s.baseline, s.text = compared.Next, whole
 	news := &News{compared.Added(remember), match.Last{
 		Added: compared.Added(1), Went: compared.Went, Text: func() *webrace.Text { return before },
 	}}
@@ -58,8 +62,25 @@ func (s *Seen) Show(i *Interest, text *webrace.Text, mediaType string) (match.Ex
 		news = nil
 	}
 	why, alert := i.Worth(text, news)
-	if alert != nil && SaysChange(i.URD) && !ChangeOf(i.URD, before, text, compared.Added(remember), SummaryBytes).Say(i.URD, alert, SummaryBytes) {
+	if alert != nil && SaysChange(i.URD) && !ChangeOf(i.URD, before, whole, compared.Added(remember), SummaryBytes).Say(i.URD, alert, SummaryBytes) {
 		return unconcerned()
 	}
 	return why, alert
+}
+
+// whole returns a part with what those of several rules found last that find nothing in it.
+func (s *Seen) whole(part *selection.Part) *webrace.Text {
+	text := part.Text
+	for _, piece := range part.Pieces {
+		key := piece.Rules.Key()
+		if match.IsState(piece.Text) {
+			if s.pieces == nil {
+				s.pieces = make(map[string]*webrace.Text)
+			}
+			s.pieces[key] = piece.Text
+		} else if was := s.pieces[key]; was != nil {
+			text = selection.Join(text, was)
+		}
+	}
+	return text
 }
