@@ -23,7 +23,11 @@ type concealed struct {
 }
 
 // tells reports whether an attribute may say that its element is not shown.
-func tells(name []byte) bool {
+func tells(name []byte) bool { return mayTell[name[0]] && isTelling(name) }
+
+var mayTell = class("shpSHP")
+
+func isTelling(name []byte) bool {
 	switch len(name) {
 	case len("style"):
 		return equalFold(name, "style")

@@ -145,52 +145,46 @@ var elements = build(
 	each(element{id: elemAnnotationXML}, "annotation-xml"),
 )
 
-// The table is looked up once a tag, so it is an open hash over names packed into two words: no string
-// is made, none compared.
+// The table is looked up once a tag, and most names are short: those are packed into a word, and found by an open hash
+// over these, so that no string is made, and none compared.
+type table struct {
+	short [1 << tableBits]entry
+	long  map[string]*element // those of more than eight bytes
+}
+
 const (
 	tableBits = 9
-	longest   = 16 // bytes in the longest name the table can hold
+	longest   = 16 // bytes in the longest name of the table
 )
 
-// packed is a name of at most longest bytes, in lower case, its first byte the lowest.
-type packed struct {
-	lo, hi uint64
-	length int
-}
-
-func pack(name []byte) (p packed) {
-	p.length = len(name)
-	for i, c := range name {
-		if i < 8 {
-			p.lo |= uint64(lower[c]) << (8 * i)
-		} else {
-			p.hi |= uint64(lower[c]) << (8 * (i - 8))
-		}
-	}
-	return p
-}
-
-func (p packed) slot() uint64 {
-	return (p.lo ^ p.hi*0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> (64 - tableBits)
-}
-
 type entry struct {
-	name packed
+	name uint64 // in lower case, its first byte the lowest
 	el   *element
 }
 
-type table [1 << tableBits]entry
+func pack(name string) (packed uint64) {
+	for i := range len(name) {
+		packed |= uint64(lower[name[i]]) << (8 * i)
+	}
+	return packed
+}
+
+func slot(name uint64) uint64 { return name * 0xff51afd7ed558ccd >> (64 - tableBits) }
 
 func build(groups ...[]*element) *table {
-	t := new(table)
+	t := &table{long: make(map[string]*element)}
 	for _, group := range groups {
 		for _, el := range group {
-			name := pack([]byte(el.name))
-			i := name.slot()
-			for t[i].el != nil {
-				i = (i + 1) % uint64(len(t))
+			if len(el.name) > 8 {
+				t.long[el.name] = el
+				continue
 			}
-			t[i] = entry{name, el}
+			name := pack(el.name)
+			i := slot(name)
+			for t.short[i].el != nil {
+				i = (i + 1) % uint64(len(t.short))
+			}
+			t.short[i] = entry{name, el}
 		}
 	}
 	return t
@@ -209,11 +203,32 @@ func each(like element, names string) (group []*element) {
 	return group
 }
 
-func (t *table) find(name packed) *element {
-	for i := name.slot(); t[i].el != nil; i = (i + 1) % uint64(len(t)) {
-		if t[i].name == name {
-			return t[i].el
+func (t *table) find(name uint64) *element {
+	for i := slot(name); t.short[i].el != nil; i = (i + 1) % uint64(len(t.short)) {
+		if t.short[i].name == name {
+			return t.short[i].el
 		}
+	}
+	return &unknown
+}
+
+// findWritten does the same with a name as it is written.
+func (t *table) findWritten(name []byte) *element {
+	var small [longest]byte
+	if len(name) > longest {
+		return &unknown
+	}
+	for i, c := range name {
+		if c == 0 { // it would be none in a word
+			return &unknown
+		}
+		small[i] = lower[c]
+	}
+	if len(name) <= 8 {
+		return t.find(binary.LittleEndian.Uint64(small[:]))
+	}
+	if el := t.long[string(small[:len(name)])]; el != nil {
+		return el
 	}
 	return &unknown
 }
@@ -226,7 +241,7 @@ func (s *Scanner) tagName(i int) (*element, int) {
 		name := uint64(1)<<(ends&^7) - 1
 		small := 0x20 * swar.Each & name // no letter is a capital, nothing a control character
 		if n := ends / 8; n < 8 && x&small == small {
-			return elements.find(packed{lo: x & name, length: n}), i + n
+			return elements.find(x & name), i + n
 		}
 	}
 	return s.longName(i)
@@ -238,10 +253,7 @@ func (s *Scanner) longName(i int) (*element, int) {
 	for i < len(s.src) && !endsName[s.src[i]] {
 		i++
 	}
-	if i-start > longest {
-		return &unknown, i
-	}
-	return elements.find(pack(s.src[start:i])), i
+	return elements.findWritten(s.src[start:i]), i
 }
 
 var (

@@ -31,18 +31,31 @@ func (s *Scanner) run() {
 		if s.pos == len(s.src) || s.src[s.pos] == '<' {
 			return
 		}
-		var used int
-		if s.Text.Bytes, used = s.reference(s.Text.Bytes, s.src[s.pos+1:], false); used == 0 {
-			s.Text.Bytes = append(s.Text.Bytes, '&')
-		}
-		s.pos += 1 + used
+		s.decodeReference()
 	}
 }
 
-// plainRun copies text up to the next '<' or '&'.
+// decodeReference adds the character that the '&' at pos refers to, if it does.
+func (s *Scanner) decodeReference() {
+	from := len(s.Text.Bytes)
+	var used int
+	if s.Text.Bytes, used = s.reference(s.Text.Bytes, s.src[s.pos+1:], false); used == 0 {
+		s.Text.Bytes = append(s.Text.Bytes, '&')
+	}
+	if s.pre == 0 {
+		swar.Replace(s.Text.Bytes[from:], '\n', ' ')
+	}
+	s.pos += 1 + used
+}
+
+// plainRun copies text up to the next '<' or '&', and line feeds as blanks unless they are shown.
 func (s *Scanner) plainRun() {
 	src, i := s.src, s.pos
 	dst := s.Text.Bytes
+	feed := byte('\n')
+	if s.pre > 0 {
+		feed = '<' // so that none is found
+	}
 	for i+8 <= len(src) {
 		if cap(dst)-len(dst) < 8 {
 			dst = slices.Grow(dst, 64+cap(dst)/2)
@@ -50,17 +63,26 @@ func (s *Scanner) plainRun() {
 		x := binary.LittleEndian.Uint64(src[i:])
 		n := len(dst)
 		binary.LittleEndian.PutUint64(dst[n:n+8], x)
-		stop := swar.Zeroes(x^'<'*swar.Each) | swar.Zeroes(x^'&'*swar.Each)
-		if stop != 0 {
-			taken := bits.TrailingZeros64(stop) / 8
-			s.Text.Bytes, s.pos = dst[:n+taken], i+taken
+		stop := swar.Zeroes(x^'<'*swar.Each) | swar.Zeroes(x^'&'*swar.Each) | swar.Zeroes(x^uint64(feed)*swar.Each)
+		if stop == 0 {
+			dst, i = dst[:n+8], i+8
+			continue
+		}
+		taken := bits.TrailingZeros64(stop) / 8
+		dst, i = dst[:n+taken], i+taken
+		if src[i] != '\n' {
+			s.Text.Bytes, s.pos = dst, i
 			return
 		}
-		dst, i = dst[:n+8], i+8
-	}
-	for i < len(src) && src[i] != '<' && src[i] != '&' {
-		dst = append(dst, src[i])
+		dst = append(dst, ' ')
 		i++
+	}
+	for ; i < len(src) && src[i] != '<' && src[i] != '&'; i++ {
+		c := src[i]
+		if c == feed {
+			c = ' '
+		}
+		dst = append(dst, c)
 	}
 	s.Text.Bytes, s.pos = dst, i
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/swar"
 )
 
 // nul says what becomes of NUL characters.
@@ -31,10 +32,14 @@ func (s *Scanner) add(b []byte, references bool, n nul) {
 	if len(b) == 0 || s.hidden() {
 		return
 	}
+	from := len(s.Text.Bytes)
 	if references {
 		s.Text.Bytes = s.appendDecoded(s.Text.Bytes, b, false, n)
 	} else {
 		s.Text.Bytes = s.appendPlain(s.Text.Bytes, b, n)
+	}
+	if s.pre == 0 { // a line feed is not shown
+		swar.Replace(s.Text.Bytes[from:], '\n', ' ')
 	}
 }
 
@@ -95,8 +100,10 @@ func (s *Scanner) refield() {
 
 // endBlock closes the open block, if it has any text.
 func (s *Scanner) endBlock() {
-	s.endBeside()
-	s.addReadings()
+	if s.beside != noneBeside || len(s.readings) > 0 {
+		s.endBeside()
+		s.addReadings()
+	}
 	text := s.Text.Bytes
 	end := len(text)
 	for end > s.block && isSpace(text[end-1]) {
@@ -112,25 +119,12 @@ func (s *Scanner) endBlock() {
 		if s.pre > 0 {
 			s.addLines(start, end)
 		} else {
-			s.addBlock(start, end)
+			s.Text.Blocks = append(s.Text.Blocks, webrace.Block{Start: int32(start), End: int32(end), Field: s.field})
 		}
 		s.Text.Bytes = append(text[:end], '\n')
 		s.block = len(s.Text.Bytes)
 	}
 	s.begun = min(s.begun, len(s.Text.Bytes)) // the white space in which it began may be gone
-}
-
-// addBlock adds a block whose line feeds are no ends of lines.
-func (s *Scanner) addBlock(start, end int) {
-	for rest := s.Text.Bytes[start:end]; ; {
-		i := bytes.IndexByte(rest, '\n')
-		if i < 0 {
-			break
-		}
-		rest[i] = ' '
-		rest = rest[i+1:]
-	}
-	s.Text.Blocks = append(s.Text.Blocks, webrace.Block{Start: int32(start), End: int32(end), Field: s.field})
 }
 
 // addLines adds the blocks of text that is shown with its lines.

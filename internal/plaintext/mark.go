@@ -1,8 +1,9 @@
 package plaintext
 
 import (
-	"bytes"
 	"regexp"
+	"strings"
+	"unicode/utf8"
 )
 
 // mark is what a record begins with: the sign of a list, a number of one, a date, or a time of day; and more behind it.
@@ -25,6 +26,40 @@ const longestMark = 80
 
 // isMarked reports whether a line begins as a record does.
 func isMarked(line []byte) bool {
-	const first = "-*+•·–—◦▪‣([<0123456789JFMASONDTWjfmasondtw"
-	return bytes.IndexByte([]byte(first), line[0]) >= 0 && mark.Match(line[:min(len(line), longestMark)])
+	return mayBeMarked(line) && mark.Match(line[:min(len(line), longestMark)])
+}
+
+// mayBeMarked reports whether a line begins as a mark may, which saves most lines the expression.
+func mayBeMarked(line []byte) bool {
+	const lead = "\xc2\xe2" // of the signs of lists that are not ASCII
+	next := byte(0)
+	if len(line) > 1 {
+		next = line[1]
+	}
+	switch c := line[0]; {
+	case c >= utf8.RuneSelf:
+		return strings.IndexByte(lead, c) >= 0
+	case isLetter(c):
+		return isName(line)
+	case c == '-' || c == '*' || c == '+':
+		return next == ' '
+	case c == '(' || c == '[' || c == '<':
+		return isNumber(line[1:]) || isName(line[1:])
+	default:
+		return isNumber(line)
+	}
+}
+
+// isNumber reports whether a text may begin with the number of a list, a date or a time of day.
+func isNumber(b []byte) bool {
+	n := 0
+	for n < len(b) && isDigit(b[n]) {
+		n++
+	}
+	return n >= len("20261128") || 0 < n && n < len(b) && strings.IndexByte(".)-/: h", b[n]) >= 0
+}
+
+// isName reports whether a text may begin with the name of a month or a day.
+func isName(b []byte) bool {
+	return len(b) > 3 && isLetter(b[0]) && strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun", string(b[:3]))
 }

@@ -18,8 +18,12 @@ package plaintext
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/webrace/webrace/internal/swar"
 )
 
 const (
@@ -34,8 +38,6 @@ const (
 // mostLines is how many lines of a paragraph are looked at together.
 const mostLines = 1 << 16
 
-const space = " \t\n\f\r\v"
-
 // Blocks calls yield with where each block of the text begins and ends, in order. None is empty, and none begins or
 // ends with white space. It stops when yield returns false.
 func Blocks(text []byte, yield func(start, end int) bool) { new(Cutter).Blocks(text, yield) }
@@ -47,8 +49,9 @@ type Cutter struct{ paragraph []line }
 func (c *Cutter) Blocks(text []byte, yield func(start, end int) bool) {
 	paragraph := c.paragraph[:0]
 	defer func() { c.paragraph = paragraph }()
+	ends := lineEnds{text: text, feed: -1, carriageReturn: -1}
 	for i := 0; i < len(text); {
-		end := i + lineLength(text[i:])
+		end := ends.after(i)
 		l := lineOf(text, i, end)
 		i = end
 		if l.start < l.end {
@@ -63,16 +66,31 @@ func (c *Cutter) Blocks(text []byte, yield func(start, end int) bool) {
 	}
 }
 
-// lineLength returns the length of the first line of b, with its end, however it ends.
-func lineLength(b []byte) int {
-	i := bytes.IndexAny(b, "\r\n")
-	switch {
-	case i < 0:
-		return len(b)
-	case b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n':
-		return i + 2
+// lineEnds finds the ends of lines one after the other. It looks for each kind of end once, so that a text which has
+// but one kind is not read again for each line.
+type lineEnds struct {
+	text                 []byte
+	feed, carriageReturn int // the next of each, from the line on that is looked at; the text's length where there is none
+}
+
+// after returns where the line that begins at i ends, with its end, however it ends.
+func (e *lineEnds) after(i int) int {
+	e.feed, e.carriageReturn = e.next('\n', e.feed, i), e.next('\r', e.carriageReturn, i)
+	end := min(e.feed, e.carriageReturn)
+	if end == e.carriageReturn && end+1 == e.feed {
+		end++
 	}
-	return i + 1
+	return min(end+1, len(e.text))
+}
+
+func (e *lineEnds) next(c byte, known, i int) int {
+	if known >= i {
+		return known
+	}
+	if n := bytes.IndexByte(e.text[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(e.text)
 }
 
 // line is a line of a paragraph, in columns and bytes.
@@ -87,16 +105,30 @@ type line struct {
 }
 
 func lineOf(text []byte, start, end int) (l line) {
-	content := bytes.TrimRight(text[start:end], space)
-	l.end = start + len(content)
-	trimmed := bytes.TrimLeft(content, space)
-	l.start = l.end - len(trimmed)
-	if len(trimmed) == 0 {
+	for end > start && isSpace(text[end-1]) {
+		end--
+	}
+	l.start, l.end = start, end
+	for l.start < end && isSpace(text[l.start]) {
+		l.start++
+	}
+	if l.start == end {
 		return l
 	}
-	l.indent = columns(content[:len(content)-len(trimmed)])
-	l.width = l.indent + columns(trimmed)
-	for word := range bytes.FieldsSeq(trimmed) {
+	l.indent = columns(text[start:l.start])
+	trimmed := text[l.start:end]
+	if !l.readPlain(trimmed) {
+		l.read(trimmed)
+	}
+	l.width += l.indent
+	l.marked = isMarked(trimmed)
+	return l
+}
+
+// read reads the words of a line, and how wide it is without what it is indented by.
+func (l *line) read(content []byte) {
+	l.words, l.width = 0, columns(content)
+	for word := range bytes.FieldsSeq(content) {
 		if l.words++; l.initial != 0 {
 			continue
 		}
@@ -105,11 +137,62 @@ func lineOf(text []byte, start, end int) (l line) {
 			l.first = min(columns(word), longestWord)
 		}
 	}
-	l.marked = isMarked(trimmed)
-	return l
 }
 
+// readPlain does the same for a line of ASCII without control characters, eight bytes at a time, and reports whether it
+// is one.
+func (l *line) readPlain(content []byte) bool {
+	blank := uint64(1) // in its lowest byte: whether what is before is a blank
+	i := 0
+	for ; i+8 <= len(content); i += 8 {
+		x := binary.LittleEndian.Uint64(content[i:])
+		if (x|(x-' '*swar.Each))&swar.Upper != 0 {
+			return false
+		}
+		blanks := swar.ExactZeroes(x^' '*swar.Each) >> 7
+		l.words += bits.OnesCount64(^blanks & swar.Each & (blanks<<8 | blank))
+		blank = blanks >> 56
+	}
+	for _, c := range content[i:] {
+		if c < ' ' || c >= utf8.RuneSelf {
+			return false
+		}
+		if c != ' ' {
+			l.words += int(blank)
+		}
+		blank = 0
+		if c == ' ' {
+			blank = 1
+		}
+	}
+	l.width = len(content)
+	l.readInitial(content)
+	return true
+}
+
+// readInitial looks for the first letter or digit, and the word that has it.
+func (l *line) readInitial(content []byte) {
+	for i, c := range content {
+		if isLetter(c) || isDigit(c) {
+			start := bytes.LastIndexByte(content[:i], ' ') + 1
+			end := bytes.IndexByte(content[i:], ' ')
+			if end < 0 {
+				end = len(content) - i
+			}
+			l.initial, l.first = rune(c), min(i+end-start, longestWord)
+			return
+		}
+	}
+}
+
+func isSpace(c byte) bool  { return c == ' ' || '\t' <= c && c <= '\r' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+
 func isInitial(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// isUncased reports whether a letter is of a script without capitals.
+func isUncased(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Lo, r) }
 
 // firstWide is the first of the characters that are two columns wide, as far as it matters here.
 const firstWide = '\u1100'
@@ -137,7 +220,7 @@ func columns(text []byte) (n int) {
 func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
 	margin := 0
 	for _, l := range lines {
-		if l.words > 1 || unicode.Is(unicode.Lo, l.initial) { // one word that was too long for the margin says nothing of it
+		if l.words > 1 || isUncased(l.initial) { // one word that was too long for the margin says nothing of it
 			margin = max(margin, l.width)
 		}
 	}
@@ -172,9 +255,9 @@ func runsOn(lines []line, margin int) bool {
 	for i := range lines {
 		l := &lines[i]
 		words += l.words
-		unspaced = unspaced || unicode.Is(unicode.Lo, l.initial)
+		unspaced = unspaced || isUncased(l.initial)
 		if i > 0 {
-			if unicode.IsLower(l.initial) || unicode.Is(unicode.Lo, l.initial) {
+			if unicode.IsLower(l.initial) || isUncased(l.initial) {
 				small++
 			}
 			if lines[i-1].hadRoom(l, margin) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+const space = " \t\n\f\r\v"
+
 func blocks(text string) (all []string) {
 	Blocks([]byte(text), func(start, end int) bool {
 		all = append(all, strings.Join(strings.Fields(text[start:end]), " "))
@@ -127,6 +129,37 @@ func FuzzBlocks(f *testing.F) {
 		})
 		if len(with) < len(all) || strings.Join(with[len(with)-len(all):], "\x00") != strings.Join(all, "\x00") {
 			t.Fatalf("%q alone: %q; behind %q: %q", text, all, other, with)
+		}
+	})
+}
+
+// FuzzLines holds the fast ways of looking at a line against the plain ones.
+func FuzzLines(f *testing.F) {
+	for _, line := range []string{"one\ttwo -3", "Nov 28 boat", "(Mon, 2026-11-28) boat", "[10:00] boat", "- boat", "-boat", "• boat", "12. boat", "nov", "\x00", "one line of text\rtwo\r\nthree\n\n"} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		var fast, slow line
+		slow.read(content)
+		if fast.readPlain(content) && fast != slow {
+			t.Errorf("%q: %+v, want %+v", content, fast, slow)
+		}
+		ends := lineEnds{text: content, feed: -1, carriageReturn: -1}
+		for i := 0; i < len(content); i = ends.after(i) {
+			n := bytes.IndexAny(content[i:], "\r\n")
+			want := i + n + 1
+			switch {
+			case n < 0:
+				want = len(content)
+			case bytes.HasPrefix(content[i+n:], []byte("\r\n")):
+				want++
+			}
+			if got := ends.after(i); got != want {
+				t.Fatalf("%q: the line at %d ends at %d, want %d", content, i, got, want)
+			}
+		}
+		if len(content) > 0 && !mayBeMarked(content) && mark.Match(content) {
+			t.Errorf("%q: marked", content)
 		}
 	})
 }
