@@ -60,16 +60,22 @@ const indexedClasses = 16
 // otherwise.
 func number(root *html.Node, isHTML, quirks bool) *elements {
 	e := &elements{html: isHTML, page: isHTML || htmltree.IsXHTML(root), quirks: quirks}
+	size := 0
 	for n := root; n != nil; n = following(n, root) {
-		if n.Type != html.ElementNode {
-			continue
+		if n.Type == html.ElementNode {
+			n.DataAtom = atom.Atom(size)
+			size++
 		}
-		n.DataAtom = atom.Atom(len(e.nodes))
-		e.nodes = append(e.nodes, n)
-		e.parent = append(e.parent, numberOf(parentElement(n)))
-		e.before = append(e.before, numberOf(elementBefore(n)))
 	}
-	e.end = make([]int32, len(e.nodes))
+	e.nodes = make([]*html.Node, 0, size)
+	e.parent, e.before, e.end = make([]int32, 0, size), make([]int32, 0, size), make([]int32, size)
+	for n := root; n != nil; n = following(n, root) {
+		if n.Type == html.ElementNode {
+			e.nodes = append(e.nodes, n)
+			e.parent = append(e.parent, numberOf(parentElement(n)))
+			e.before = append(e.before, numberOf(elementBefore(n)))
+		}
+	}
 	for i := int32(len(e.nodes)) - 1; i >= 0; i-- {
 		e.end[i] = max(e.end[i], i+1)
 		if p := e.parent[i]; p >= 0 {
@@ -248,6 +254,13 @@ func (s set64) addRange(from, to int32) {
 	for ; from < to; from++ {
 		s.add(from)
 	}
+}
+
+func (s set64) size() (n int) {
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
 }
 
 // each calls back with the elements of the set, in their order.

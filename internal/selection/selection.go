@@ -338,7 +338,9 @@ func (w *work) mark(m marks, d *Document) (selected, ignored bool) {
 			if css == nil {
 				css = d.matcher(w.budget)
 			}
-			css.matching(r.css).each(func(i int32) { found = append(found, hit{d.elements.nodes[i], -1}) })
+			matching := css.matching(r.css)
+			found = make([]hit, 0, matching.size())
+			matching.each(func(i int32) { found = append(found, hit{d.elements.nodes[i], -1}) })
 		case r.xpath != nil:
 			found = d.xpaths().evaluate(r.xpath, hit{d.root, -1}, w.budget)
 		}
