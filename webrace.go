@@ -462,6 +462,7 @@ type HostReport struct {
 	// Documents is how many came or were confirmed with this answer, 0 or 1, and Bytes how much of a body, decompressed.
 	Documents int
 	Bytes     int64
+	Redirect  bool // the answer is a redirect, which is offered to the queue behind this report
 
 	// URL and Secret are those of the request that the report is about: it may be one of several in a batch.
 	URL, Secret string

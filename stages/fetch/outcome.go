@@ -175,6 +175,7 @@ func (x *exchange) end(a *httpclient.Response, failure string, more func(*webrac
 	if failure == "" && (a.Body != nil || a.Status == http.StatusNotModified) {
 		report.Documents, report.Bytes = 1, int64(len(a.Body))
 	}
+	report.Redirect = failure == "" && isRedirect(a)
 	x.release(report)
 	at, status := a.At, a.Status // nothing here may keep the body
 	x.it.Learn(webrace.Learned(func(v *webrace.Visit) {

@@ -32,14 +32,15 @@ type history struct {
 }
 
 // crawlSchema is that of crawls; 1 had no history, 2 did not count the URLs that the crawl ever came to, 3 had
-// no landing.
-const crawlSchema = 4
+// no landing, 4 no moves of the start. One whose start has not moved is written as 4, which earlier releases read.
+const crawlSchema = 5
 
 // pass is how a crawl stands: its bounds, and its round.
 type pass struct {
 	webrace.Crawl
 	scope   scope.Matcher
-	landing landing // where the start led in this round, if that is elsewhere
+	landing landing  // where the start led in this round, if that is elsewhere
+	moves   []string // where its document has moved for good, as it said in this round, the last move last
 
 	// number tells the passes of a crawl apart. A round is one pass, and another one each time its
 	// levels are raised while it runs: the new pass walks the same pages from the store again, because
@@ -74,7 +75,11 @@ func (p *pass) raise(c webrace.Crawl) (deeper bool) {
 
 func encodeCrawl(c *crawl) []byte {
 	p := c.now.Load()
-	w := newWriterOf(crawlSchema, 80+len(p.Start))
+	schema := byte(4)
+	if len(p.moves) > 0 {
+		schema = crawlSchema
+	}
+	w := newWriterOf(schema, 80+len(p.Start))
 	w.uint(uint64(c.number))
 	w.text(p.ID)
 	w.text(p.Start)
@@ -92,6 +97,12 @@ func encodeCrawl(c *crawl) []byte {
 	w.flag(c.history.changed)
 	w.uint(uint64(c.known.Load()))
 	w.text(p.landing.url)
+	if schema > 4 {
+		w.uint(uint64(len(p.moves)))
+		for _, url := range p.moves {
+			w.text(url)
+		}
+	}
 	return w
 }
 
@@ -111,6 +122,11 @@ func decodeCrawl(value []byte) (*crawl, error) {
 	landed := ""
 	if r.schema > 3 {
 		landed = r.text()
+	}
+	if r.schema > 4 {
+		for range r.count(1) {
+			p.moves = append(p.moves, r.text())
+		}
 	}
 	if err := r.done(); err != nil {
 		return nil, err

@@ -222,10 +222,16 @@ func (c *changes) settleFailure(l *Lease, rec *record, e *ending) error {
 // gone forgets the lease. What came up while it was out gets its turn now: mostly it is stale, but the
 // URL may have been queued anew.
 func (l *Lease) gone() error {
-	w := &l.q.window
 	delete(l.q.leases, l.item.id)
-	for _, again := range l.again {
-		if err := w.arrived(hostQueueID{l.host, again.level}, stretch{again.order, again.order}, l.q.store.now()); err != nil {
+	return l.callUp()
+}
+
+// callUp lets what waits for the lease have its turn.
+func (l *Lease) callUp() error {
+	waiting := l.again
+	l.again = nil
+	for _, again := range waiting {
+		if err := l.q.window.arrived(hostQueueID{l.host, again.level}, stretch{again.order, again.order}, l.q.store.now()); err != nil {
 			return err
 		}
 	}

@@ -30,11 +30,13 @@ type Lease struct {
 	redirected bool  // the URL answered so; guarded by the queue's lock
 	repeat     *item // the URL is queued again as this, because it may answer otherwise by now; guarded by the queue's lock
 
-	again []again // the URL came up while it was out; guarded by the queue's lock
+	leads bool // it was released with an answer that leads on; guarded by the queue's lock
+
+	again []again // what came up while it was out, and waits for it; guarded by the queue's lock
 	hits  hits    // of rules, by what was offered for it; guarded by the queue's lock
 }
 
-// again is where a URL is, or was, queued.
+// again is where the same URL, or one that may be where its document has moved to, is, or was, queued.
 type again struct {
 	level level
 	order uint64
@@ -137,9 +139,7 @@ func (q *Queue) takeFrom(from *hostQueue, now time.Time) (*Lease, error) {
 // longer queued here, or no crawl of this run waits for it.
 func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error) {
 	if out := q.leases[it.id]; out != nil {
-		if at := (again{from.level, it.order}); !slices.Contains(out.again, at) {
-			out.again = append(out.again, at)
-		}
+		out.holdBack(again{from.level, it.order})
 		return nil, nil
 	}
 	at := place{kind: inHostQueue, level: from.level, order: it.order}
@@ -151,6 +151,10 @@ func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error)
 	within, active, err := l.serve(rec)
 	if err != nil || !active {
 		return nil, err
+	}
+	if out := l.mayFollow(it.order); out != nil {
+		out.holdBack(again{from.level, it.order})
+		return nil, nil
 	}
 	if why, by := q.still(it.url); why != accepted {
 		q.leases[it.id] = l
@@ -175,6 +179,13 @@ func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error)
 	l.slot = true
 	from.host.inflight++
 	return l, nil
+}
+
+// holdBack notes what is to wait for the lease.
+func (l *Lease) holdBack(what again) {
+	if !slices.Contains(l.again, what) {
+		l.again = append(l.again, what)
+	}
 }
 
 // describe fills in what to fetch for the crawls within whose levels it lies, with what the last visit left behind.
@@ -340,6 +351,9 @@ func (q *Queue) Starved() bool {
 	}
 	now := q.store.now()
 	ready, blocked := q.window.look(now)
+	for _, l := range q.leases {
+		blocked = blocked || len(l.again) > 0
+	}
 	switch {
 	case len(q.leases) >= q.opt.MaxLeases, blocked:
 		return true
@@ -365,8 +379,11 @@ func (l *Lease) release(r webrace.HostReport) {
 	if !l.slot || h == nil {
 		return
 	}
-	l.slot = false
+	l.slot, l.leads = false, r.Redirect
 	h.inflight--
+	if !l.leads && len(l.again) > 0 {
+		q.later(step{apply: func(*changes) error { return nil }, after: l.callUp})
+	}
 	changed := r.Parallel > 0 && r.Parallel != h.parallel || r.NotBefore.After(h.notBefore)
 	if r.Parallel > 0 {
 		h.parallel = r.Parallel

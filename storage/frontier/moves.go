@@ -1,6 +1,12 @@
 package frontier
 
-import "github.com/webrace/webrace"
+import (
+	"slices"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/urlnorm"
+)
 
 // A document that moves for good (301, 308) goes on at its new URL. With the commit that accepts the new URL, what the
 // visits of the former one know of the document becomes what is known there, and what the crawls that come along were
@@ -9,16 +15,47 @@ import "github.com/webrace/webrace"
 //
 // Only a URL that gave no document yet inherits, and from one former URL alone: a document that was known and told by
 // itself has a history of its own, in which the numbers of another's versions mean nothing.
+//
+// A site that moves to another host says so of its start. Its other pages are found there by links, and no page leads
+// to where they were, which would say so of them. They are known by their place: what differs between the two URLs of
+// the start differs between those of each page.
 
 // inherit lets the crawls of a candidate go on there from where they were with the document that has moved there for
 // good, and reports whether any does.
-func (c *changes) inherit(rec *record, cand *candidate) (bool, error) {
-	if cand.former == nil || cand.former.from == cand.id {
+func (c *changes) inherit(rec *record, cand *candidate) (inherits bool, err error) {
+	for _, former := range c.formers(rec, cand) {
+		if inherits, err = c.inheritFrom(former, rec, cand); inherits || err != nil {
+			break
+		}
+	}
+	return inherits, err
+}
+
+// formers returns where the document of a candidate may have been before: the URL that redirects there for good; or,
+// of one that a crawl finds on a site to which its start has moved, that of the same page on the site before.
+func (c *changes) formers(rec *record, cand *candidate) (all []*redirect) {
+	if cand.former != nil {
+		return []*redirect{cand.former}
+	}
+	for _, b := range cand.bids {
+		p := b.crawl.now.Load()
+		if m := rec.mark(b.crawl.number); len(p.moves) == 0 || m == nil || m.version > 0 {
+			continue
+		}
+		for _, url := range p.before(cand.url) {
+			all = append(all, &redirect{from: identify(cand.secret, url), url: url})
+		}
+	}
+	return all
+}
+
+func (c *changes) inheritFrom(former *redirect, rec *record, cand *candidate) (bool, error) {
+	if former.from == cand.id {
 		return false, nil
 	}
-	from, err := c.record(cand.former.from)
-	if err != nil {
-		return false, err
+	from, err := c.record(former.from)
+	if err != nil || former != cand.former && from.redirect != "" {
+		return false, err // it has moved elsewhere
 	}
 	type heir struct{ now, before *mark }
 	var heirs []heir
@@ -31,7 +68,7 @@ func (c *changes) inherit(rec *record, cand *candidate) (bool, error) {
 	if len(heirs) == 0 {
 		return false, nil
 	}
-	last, err := c.bequeath(cand)
+	last, err := c.bequeath(former, cand)
 	if err != nil || last == 0 {
 		return false, err
 	}
@@ -44,12 +81,12 @@ func (c *changes) inherit(rec *record, cand *candidate) (bool, error) {
 
 // bequeath lets the visit of a candidate know what that of its former URL does, unless it knows a document already. It
 // returns the last version at the former URL that counts there; 0 if the two are different documents.
-func (c *changes) bequeath(cand *candidate) (last int, err error) {
-	old, err := c.visit(cand.former.from)
+func (c *changes) bequeath(by *redirect, cand *candidate) (last int, err error) {
+	old, err := c.visit(by.from)
 	if err != nil || old == nil || old.Version == 0 {
 		return 0, err
 	}
-	former := webrace.Former{URL: cand.former.url, Version: old.Version}
+	former := webrace.Former{URL: by.url, Version: old.Version}
 	if old.IsInherited() { // it gave no document itself
 		former = old.Former
 	}
@@ -75,4 +112,67 @@ func (c *changes) visit(id urlID) (*webrace.Visit, error) {
 		return decodeVisit(value)
 	}
 	return c.q.store.readVisit(c.q.keys, id)
+}
+
+// mayFollow returns the lease that a URL waits for which no crawl that waits for it has been shown: that of a page
+// which one of them knows, which was queued before, and is on its way. That page may say that it has moved here, and
+// once this one is handed out, that comes too late. It is a wait for an answer, not for what becomes of it.
+func (l *Lease) mayFollow(order uint64) *Lease {
+	knows := func(rec *record) bool {
+		return slices.ContainsFunc(l.served, func(s served) bool {
+			m := rec.mark(s.crawl.number)
+			return m != nil && m.version > 0
+		})
+	}
+	if knows(l.record) {
+		return nil
+	}
+	for _, out := range l.q.leases {
+		if out.host == l.host && (out.slot || out.leads) && !out.request.Stored && out.record.place.order < order && knows(out.record) {
+			return out
+		}
+	}
+	return nil
+}
+
+// movedBy returns the moves of the start's document after a redirect for good that goes on from there.
+func (p *pass) movedBy(r *redirect, to string) []string {
+	last := p.Start
+	if n := len(p.moves); n > 0 {
+		last = p.moves[n-1]
+	}
+	if r == nil || urlnorm.Identity(r.url) != urlnorm.Identity(last) || slices.Contains(p.moves, to) {
+		return p.moves
+	}
+	return append(slices.Clone(p.moves), to)
+}
+
+// before returns where a page may have been before the start of the crawl moved to its site, the last place first.
+func (p *pass) before(url string) (all []string) {
+	to := p.moves[len(p.moves)-1]
+	for _, from := range slices.Backward(append([]string{p.Start}, p.moves[:len(p.moves)-1]...)) {
+		if former, ok := counterpart(url, to, from); ok {
+			all = append(all, former)
+		}
+	}
+	return all
+}
+
+// counterpart returns the URL that lies to one of two URLs on different hosts, or of different schemes, as the given
+// one lies to the other; false if that does not lie under it. Both end in the same path, or it is not known how.
+func counterpart(url, to, from string) (string, bool) {
+	if urlnorm.Origin(to) == urlnorm.Origin(from) {
+		return "", false
+	}
+	same := 0
+	for same < min(len(to), len(from)) && to[len(to)-1-same] == from[len(from)-1-same] {
+		same++
+	}
+	slash := strings.IndexByte(to[len(to)-same:], '/')
+	if slash < 0 {
+		return "", false
+	}
+	same -= slash
+	rest, ok := strings.CutPrefix(url, to[:len(to)-same])
+	return from[:len(from)-same] + rest, ok && strings.HasPrefix(rest, "/")
 }

@@ -166,3 +166,113 @@ func TestEachCrawlGoesOnFromWhatItWasShownBeforeTheMove(t *testing.T) {
 		f.reopen()
 	}
 }
+
+func TestTheCounterpartOfAPageOnTheSiteBefore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ url, to, from, want string }{
+		{"https://a.org/x?y", "https://a.org/", "http://a.org/", "http://a.org/x?y"},
+		{"http://www.a.org/x", "http://www.a.org/", "http://a.org/", "http://a.org/x"},
+		{"http://new.org/x", "http://new.org/", "http://old.org/", "http://old.org/x"},
+		{"http://new.org/docs/x", "http://new.org/docs/", "http://old.org/", "http://old.org/x"},
+		{"http://blog.a.org/x", "http://blog.a.org/", "http://a.org/blog/", "http://a.org/blog/x"},
+		{"http://new.org/a/x", "http://new.org/a/index.html", "http://old.org/b/index.html", "http://old.org/b/x"},
+		{"http://other.org/x", "http://new.org/", "http://old.org/", ""},
+		{"http://new.organic/x", "http://new.org/", "http://old.org/", ""},
+		{"http://new.org/x", "http://new.org/docs/", "http://old.org/", ""},
+		{"http://new.org/x", "http://new.org/?q", "http://old.org/", ""},
+		{"http://a.org/new/x", "http://a.org/new/", "http://a.org/old/", ""},
+	} {
+		if got, ok := counterpart(c.url, c.to, c.from); ok != (c.want != "") || ok && got != c.want {
+			t.Errorf("%s under %s, which was %s: %q, %v, want %q", c.url, c.to, c.from, got, ok, c.want)
+		}
+	}
+}
+
+// A site that moves to another host, over two redirects, takes its pages along, also if the process dies behind those
+// of the start.
+func TestAPageOfASiteThatHasMovedIsKnown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Fresh: -1})
+	crawl := webrace.Crawl{ID: "a", Start: "http://old.org/", Scope: webrace.ScopeHost}
+	f.start(crawl, true)
+	l := f.take()
+	f.links(l, "http://old.org/x")
+	f.finish(l, f.known(1))
+	f.finish(f.take(), f.known(2))
+	f.reopen()
+	f.start(crawl, true)
+	f.redirected(f.take(), 301, "https://old.org/")
+	f.crash()
+	f.start(crawl, true)
+	f.redirected(f.take(), 308, "https://new.org/")
+	f.crash()
+	f.start(crawl, true)
+	l = f.take()
+	f.wantURL(l, "https://new.org/")
+	if v := l.Request().Visit; v.Former != (webrace.Former{URL: "http://old.org/", Version: 1}) {
+		t.Errorf("the start was %+v", v.Former)
+	}
+	f.links(l, "https://new.org/x", "https://new.org/y")
+	f.finish(l, f.known(2))
+	for range 2 {
+		l := f.take()
+		v, url := l.Request().Visit, l.Request().URL
+		if url == "https://new.org/x" && (v == nil || v.Former != (webrace.Former{URL: "http://old.org/x", Version: 2}) || v.Shown[0].Version != 2) {
+			t.Errorf("the visit of %s is %+v", url, v)
+		}
+		if url == "https://new.org/y" && v != nil {
+			t.Errorf("the visit of %s is %+v", url, v)
+		}
+		f.done(l)
+	}
+}
+
+// A page that no crawl has seen waits for one that was queued before, on the same host, and may have moved there: until
+// that has answered, and if by a redirect, until that is known.
+func TestAPageThatMayHaveMovedIsNotAskedForBeforeThatIsKnown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Fresh: -1})
+	crawl := webrace.Crawl{ID: "a", Start: "http://a.org/", Scope: webrace.ScopeAny}
+	round := func(pages ...string) {
+		t.Helper()
+		f.start(crawl, true)
+		l := f.take()
+		l.Release(webrace.HostReport{})
+		f.links(l, pages...)
+		f.done(l)
+	}
+	round("http://a.org/x")
+	l := f.hold()
+	l.Release(webrace.HostReport{Parallel: 8})
+	f.finish(l, f.known(2))
+	f.reopen()
+
+	round("http://a.org/x", "http://a.org/moved", "http://b.org/")
+	x := f.hold()
+	f.wantURL(x, "http://a.org/x")
+	l = f.hold()
+	f.wantURL(l, "http://b.org/") // another host waits for nothing
+	f.done(l)
+	f.none()
+	if !f.q.Starved() {
+		t.Error("the queue does not say that it waits for a lease")
+	}
+	x.Release(webrace.HostReport{Redirect: true})
+	f.waitForCommit()
+	f.none()
+	f.redirected(x, 301, "http://a.org/moved")
+	l = f.hold()
+	f.wantURL(l, "http://a.org/moved")
+	if v := l.Request().Visit; v == nil || v.Version != 2 {
+		t.Errorf("the request knows %+v", v)
+	}
+	f.finish(l, f.known(3))
+	f.reopen()
+
+	round("http://a.org/moved", "http://a.org/new")
+	l = f.hold()
+	f.wantURL(l, "http://a.org/moved")
+	f.none()
+	l.Release(webrace.HostReport{Documents: 1})
+	f.wantURL(f.hold(), "http://a.org/new") // what becomes of the document is not waited for
+}

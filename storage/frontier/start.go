@@ -107,7 +107,7 @@ func (s *start) apply(ch *changes) error {
 	}
 	next.scope = s.scope
 	if opens {
-		next.landing, next.started = landing{}, s.q.opt.Began
+		next.landing, next.moves, next.started = landing{}, nil, s.q.opt.Began
 		if now := s.q.store.now(); next.started.IsZero() || isAhead(nanos.Of(next.started), now) {
 			next.started = now
 		}

@@ -60,6 +60,7 @@ func (o *offer) land(ch *changes, cand *candidate) error {
 		}
 		next := *b.crawl.now.Load()
 		var err error
+		next.moves = next.movedBy(cand.former, cand.url)
 		if next.landing, err = newLanding(cand.url, next.Scope); err != nil {
 			return err
 		}
