@@ -131,6 +131,7 @@ const (
 type Document struct {
 	URL       string        // the URL that was asked for, normalized; with a mark behind it if that was by more than a GET
 	Reach     []Reach       // the crawls that came here
+	From      string        // the page or redirect that named it; empty for a start
 	Visit     *Visit        // the last completed visit before this one; nil on the first
 	Outcome   Outcome       // how it was obtained
 	Status    int           // the HTTP status; 304 when not modified, 0 when fresh
@@ -325,6 +326,7 @@ type Visit struct {
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
 	Reading      int           // the revision of how text is read at which Baseline was made
 	Absent       []Absent      // the parts of the document that URDs look at, and that were not there at the last visit
+	Origins      []string      // other pages from which something moved to the document: the last ones, at most MostOrigins
 	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
 	Attempts     int           // failed attempts in a row
@@ -362,6 +364,21 @@ type Shown struct {
 	Distance int   // the least at which it ever came here
 	Version  int   // the version it was shown; 0 for none
 	Revision int64 // the revision of the URD base at which that was matched
+
+	// Since is the version from which on it was shown all at this revision or a later one; 0 where that is not known.
+	Since         int
+	SinceRevision int64
+}
+
+// From returns the version from which on those were shown all whose interest is of a revision; 0 for none.
+func (s Shown) From(interest int64) int {
+	switch {
+	case s.Since > 0 && interest <= s.SinceRevision:
+		return s.Since
+	case interest <= s.Revision:
+		return s.Version
+	}
+	return 0
 }
 
 // Absent is a part of a document that rules of URDs did not find at the last visit: what is not there is no state, so
@@ -392,6 +409,16 @@ func (v *Visit) Look(looked []uint64, absent []Absent) {
 	kept := slices.DeleteFunc(slices.Clone(v.Absent), func(a Absent) bool { return slices.Contains(looked, a.Rules) })
 	kept = append(kept, absent...)
 	v.Absent = kept[max(0, len(kept)-MostAbsent):]
+}
+
+// MostOrigins is of how many other pages a visit remembers that something moved from there.
+const MostOrigins = 4
+
+// Came remembers other pages from which something moved to the document.
+func (v *Visit) Came(from []string) {
+	kept := slices.DeleteFunc(slices.Clone(v.Origins), func(url string) bool { return slices.Contains(from, url) })
+	kept = append(kept, from...)
+	v.Origins = kept[max(0, len(kept)-MostOrigins):]
 }
 
 // Told is the number in a document that the owner of a URD was told last, or that was there first.

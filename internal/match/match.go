@@ -298,6 +298,19 @@ func (v *View) Has(c Change) bool {
 	return slices.ContainsFunc(v.segments, func(l liveSegment) bool { return l.changes>>c&1 != 0 })
 }
 
+// Newest returns the latest revision of a profile, or a later one.
+func (v *View) Newest() (revision int64) {
+	for i := range v.segments {
+		revision = max(revision, v.segments[i].newest)
+	}
+	return revision
+}
+
+// AllWithin reports whether a page at the distance is certain to lie within the levels of every profile.
+func (v *View) AllWithin(distance int) bool {
+	return !slices.ContainsFunc(v.segments, func(l liveSegment) bool { return !l.reachedBy(distance) })
+}
+
 // AnyChange yields the profiles that ask to be told of any change.
 func (v *View) AnyChange() iter.Seq[*Compiled] {
 	return func(yield func(*Compiled) bool) {

@@ -176,7 +176,7 @@ func recalled(version objects.Version, d *webrace.Document) webrace.Learned {
 // answers. That the server was asked does not validate it.
 func instead(d *webrace.Document) *webrace.Document {
 	return &webrace.Document{
-		URL: d.URL, Reach: d.Reach, Visit: d.Visit, Outcome: webrace.Fresh, Origin: d.Origin, At: d.At, Took: d.Took,
+		URL: d.URL, Reach: d.Reach, From: d.From, Visit: d.Visit, Outcome: webrace.Fresh, Origin: d.Origin, At: d.At, Took: d.Took,
 		Secret: d.Secret, Redirects: d.Redirects,
 	}
 }

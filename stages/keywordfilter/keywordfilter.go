@@ -29,6 +29,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/pipeline"
+	"github.com/webrace/webrace/stages/internal/loadingcache"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
@@ -85,6 +86,9 @@ type stage struct {
 	objects  *objects.Store
 	audience atomic.Pointer[audience]
 	follows  *follower // in a continuous run
+	dir      *storage.Dir
+	shown    func(secret, url string) (shown []webrace.Shown, spelling string, err error) // of other pages
+	units    *loadingcache.Cache[*match.Units]                                            // of these
 	large    largePages
 	noticed  sync.Map // owners who were given notice in this run
 }
@@ -100,7 +104,8 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{options: o, env: env, large: newLargePages()}
+	s := &stage{options: o, env: env, dir: dir, units: loadingcache.New[*match.Units](keptUnits), large: newLargePages()}
+	s.shown = s.shownBy
 	if s.control, err = dir.Control(); err != nil {
 		return nil, err
 	}
@@ -150,19 +155,23 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
 	d := it.Value.(*webrace.Document)
 	changed := d.Visit == nil || d.Visit.Version != d.Version
-	wholes, parts := a.asked(d)
+	others, err := s.othersOf(d)
+	if err != nil {
+		return err
+	}
+	wholes, parts := a.asked(d, others)
 	if !changed && len(wholes)+len(parts) == 0 {
 		it.Learn(a.learned(nil))
 		return nil
 	}
-	d, err := s.withText(d)
-	if err != nil {
+	if d, err = s.withText(d); err != nil {
 		return err
 	}
 	n, err := s.newNovelty(d)
 	if err != nil {
 		return err
 	}
+	n.others = others
 	m := &matching{stage: s, audience: a, document: d, novelty: n, item: it.With(d), out: out}
 	if len(d.Text.Blocks) == 0 {
 		if err = m.matchBody(ctx); err == nil {
@@ -180,6 +189,9 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	m.item.Learn(a.learned(n.next))
 	if visit := d.Visit; len(m.absent) > 0 || visit != nil && len(visit.Absent) > 0 && len(m.looked) > 0 {
 		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Look(m.looked, m.absent) }))
+	}
+	if len(n.origins) > 0 {
+		m.item.Learn(webrace.Learned(func(v *webrace.Visit) { v.Came(n.origins) }))
 	}
 	if len(m.numbers.told) > 0 {
 		m.item.Learn(webrace.Learned(m.numbers.learn))
@@ -212,7 +224,7 @@ type matching struct {
 
 // matchWholes emits an annotation for each URD that looks at whole pages and is concerned by the text of the document.
 func (m *matching) matchWholes(ctx context.Context, wholes []asking) error {
-	groups, err := merged(wholes, m.novelty)
+	groups, err := merged(ctx, wholes, m.novelty)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,9 @@ type novelty struct {
 	document *webrace.Document
 	next     match.Baseline // what this visit is to remember
 	known    map[seenVersions]*since
-	err      error // of reading a text that was asked for
+	others   *others  // nil for none
+	origins  []string // of these, those from which something moved here
+	err      error    // of reading a text that was asked for
 }
 
 // seenVersions are versions of a document that a URD knows: so many, up to one of them.
@@ -29,6 +31,7 @@ type since struct {
 	match.Comparison
 	last  *match.Last
 	added [match.MostBaselineVersions + 1][]bool // by the number that is remembered, once asked for
+	moved map[*acquaintance]*moved               // what came from other pages, once asked for; nil if nothing did
 }
 
 func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
@@ -97,9 +100,9 @@ type recipientGroup struct {
 
 // merged finds what is new to each, and puts those together to whom it is the same: most pages have no text
 // that comes and goes.
-func merged(all []asking, n *novelty) (groups []*recipientGroup, err error) {
+func merged(ctx context.Context, all []asking, n *novelty) (groups []*recipientGroup, err error) {
 	for _, a := range all {
-		concerned, err := a.compareWith(n)
+		concerned, err := a.compareWith(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -118,23 +121,28 @@ func merged(all []asking, n *novelty) (groups []*recipientGroup, err error) {
 }
 
 // depends reports whether what is new matters to some who ask.
-func (a *asking) depends() bool { return a.seenVersions != seenVersions{} }
+func (a *asking) depends() bool { return a.seenVersions != seenVersions{} || a.Added != nil }
 
 // compareWith finds what is new in the document to those who have seen a version, and reports whether it concerns them.
-func (a *asking) compareWith(n *novelty) (concerned bool, err error) {
-	if !a.depends() {
-		return true, nil
+func (a *asking) compareWith(ctx context.Context, n *novelty) (concerned bool, err error) {
+	read := n.wholeUnits(ctx)
+	if a.last == 0 {
+		return n.meet(ctx, a, n.document.Text, read)
 	}
 	s, err := n.since(a.seenVersions)
 	if err != nil {
 		return false, err
 	}
-	return a.learn(s), nil
+	came, err := n.movedSince(ctx, s, a.knows, n.document.Text, read)
+	return a.learn(s, came), err
 }
 
 // learn takes note of what is new, and reports whether it concerns those who ask.
-func (a *asking) learn(s *since) (concerned bool) {
+func (a *asking) learn(s *since, came *moved) (concerned bool) {
 	a.Added, a.Last = s.newTo(a.remember), s.last
+	if came != nil {
+		a.Added, a.Last = came.Without(a.Added), came.last
+	}
 	a.Unchanged = s.Same || a.remember > 1 && !slices.Contains(a.Added, true) // all of the text is known
 	if a.whole {
 		return !a.Unchanged || a.Everyone
@@ -208,19 +216,20 @@ func (g *recipientGroup) take(a asking) {
 }
 
 // compare finds what is new in a part to those who have seen a version, and reports whether it concerns them.
-func (h *history) compare(ctx context.Context, part *selection.Part, g *partGroup) (concerned bool, err error) {
+func (h *history) compare(ctx context.Context, part *selection.Part, g *partGroup, n *novelty) (concerned bool, err error) {
 	switch h.seen, h.now = nil, nil; {
 	case part == nil || !match.IsState(part.Text):
 		return false, nil
 	case g.last == 0:
 		h.now = part.Text
-		return true, nil
+		return n.meet(ctx, &g.asking, part.Text, h.partUnits(ctx, g.rules))
 	}
 	s, err := h.since(ctx, part, g)
 	if err != nil {
 		return false, err
 	}
-	return g.learn(s), nil
+	came, err := n.movedSince(ctx, s, g.knows, h.now, h.partUnits(ctx, g.rules))
+	return g.learn(s, came), err
 }
 
 // since returns how a part compares with the same part of the versions that those know who have seen one of them. Where

@@ -211,7 +211,7 @@ func (w *world) looked(d *webrace.Document) (looked []uint64, absent []webrace.A
 	w.Helper()
 	d = w.text(d)
 	m := &matching{document: d}
-	_, parts := w.audience.asked(d)
+	_, parts := w.audience.asked(d, nil)
 	now := selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text)
 	for _, g := range parts {
 		part, err := g.rules.Look(w.Context(), now, selection.NewBudget())

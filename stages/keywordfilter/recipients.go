@@ -16,8 +16,8 @@ import (
 
 // asked returns the URDs that are asked about a document, and those that are asked about parts of it: those with the
 // same rules one after the other.
-func (a *audience) asked(d *webrace.Document) (wholes []asking, parts []*partGroup) {
-	r := recipients{audience: a, document: d, all: a.wholes}
+func (a *audience) asked(d *webrace.Document, others *others) (wholes []asking, parts []*partGroup) {
+	r := recipients{audience: a, document: d, others: others, all: a.wholes}
 	byRules := make(map[string]*recipients)
 	var all []*selection.Selection
 	for crowd, s := range a.crowds(d) {
@@ -27,7 +27,7 @@ func (a *audience) asked(d *webrace.Document) (wholes []asking, parts []*partGro
 		}
 		for rules, part := range crowd.parts.byRules.All() {
 			if byRules[rules] == nil {
-				byRules[rules], all = &recipients{audience: a, document: d, all: a.parts}, append(all, part.rules)
+				byRules[rules], all = &recipients{audience: a, document: d, others: others, all: a.parts}, append(all, part.rules)
 			}
 			byRules[rules].ask(part.members, s)
 		}
@@ -70,6 +70,7 @@ func (a *audience) crowds(d *webrace.Document) iter.Seq2[crowd, crowdState] {
 // of it last; of those who have no crawl, distances are 0, and all have been shown what was matched last, if that lay
 // where they watch.
 type crowdState struct {
+	crawl    string // empty for none
 	distance int
 	shown    webrace.Shown // of version 0 if that was nothing
 	former   string        // where that was shown, if the document has moved here since
@@ -97,7 +98,7 @@ func matchedBefore(v *webrace.Visit) (s crowdState) {
 
 // shownBefore returns the state of a crawl.
 func shownBefore(reach webrace.Reach, v *webrace.Visit) crowdState {
-	s := crowdState{distance: reach.Distance}
+	s := crowdState{crawl: reach.Crawl, distance: reach.Distance}
 	if v != nil {
 		s.shown, _ = v.ShownTo(reach.Crawl)
 	}
@@ -114,6 +115,7 @@ func (s crowdState) allSeen(d *webrace.Document, newest int64) bool {
 type recipients struct {
 	*audience
 	document *webrace.Document
+	others   *others
 	all      profiles // with the profiles of those who are few
 	lists    []asking
 	crowds   []asking
@@ -122,8 +124,9 @@ type recipients struct {
 // asking is URDs that a document is matched with. What is new to those who have seen a version of it is the same for
 // all of them: they have all seen the same, and remember the same number of versions.
 type asking struct {
-	seenVersions      // 0 where they do not matter: all who ask are shown all of it
-	whole        bool // there may be some who are shown all of it if its text has changed
+	seenVersions               // 0 where they do not matter: all who ask are shown all of it
+	knows        *acquaintance // what they know of other pages
+	whole        bool          // there may be some who are shown all of it if its text has changed
 	match.Asking
 }
 
@@ -135,7 +138,7 @@ func (r *recipients) ask(m members, s crowdState) {
 	}
 	for _, urd := range m.few.All() {
 		if s.asks(urd, r.document.URL) {
-			r.askOne(urd, s.seen(urd))
+			r.askOne(urd, s)
 		}
 	}
 }
@@ -159,17 +162,20 @@ func (s crowdState) seen(urd *control.URD) int {
 	return s.shown.Version
 }
 
-// askOne adds a URD that has seen a version, or none (0).
-func (r *recipients) askOne(urd *control.URD, seen int) {
+// askOne adds a URD of a crowd.
+func (r *recipients) askOne(urd *control.URD, s crowdState) {
+	seen := s.seen(urd)
 	to, concerned := recipient(urd, seen, r.document)
 	if !concerned {
 		return
 	}
-	var kind asking
-	if seen > 0 {
+	kind := asking{knows: r.others.to(s.crawl, urd.Interest, func(distance int) bool { return webrace.Reach{Distance: distance}.Within(urd.Crawl.Levels) })}
+	if kind.whole = seen == 0 && kind.knows != nil && urd.Change == xmlschema.ChangePage; seen > 0 {
 		kind.seenVersions, kind.whole = seenVersions{seen, urd.Remembers(r.remember)}, !to.OnlyAdded
 	}
-	i := slices.IndexFunc(r.lists, func(l asking) bool { return l.seenVersions == kind.seenVersions && l.whole == kind.whole })
+	i := slices.IndexFunc(r.lists, func(l asking) bool {
+		return l.seenVersions == kind.seenVersions && l.knows == kind.knows && l.whole == kind.whole
+	})
 	if i < 0 {
 		kind.View = r.all.view
 		i, r.lists = len(r.lists), append(r.lists, kind)
@@ -195,13 +201,18 @@ func (r *recipients) askMany(v *match.View, s crowdState) (all []asking) {
 	if !v.MayConcern(o) || o.Unseen && !v.AnyUnseen(o) {
 		return nil
 	}
+	interest := s.shown.Revision // of those who were shown the document: none is later
+	if s.shown.Version == 0 {
+		interest = v.Newest()
+	}
+	knows := r.others.to(s.crawl, interest, v.AllWithin)
 	if o.Seen == 0 || o.Unseen {
-		return []asking{{Asking: match.Asking{View: v, Options: o}}}
+		return []asking{{knows: knows, Asking: match.Asking{View: v, Options: o}}}
 	}
 	remembered := v.Remembers()
 	for remember := range match.MostBaselineVersions + 1 {
 		if o.Remember = remembered & (1 << remember); o.Remember != 0 {
-			all = append(all, asking{seenVersions{s.shown.Version, remember}, v.Has(match.ChangePage), match.Asking{View: v, Options: o}})
+			all = append(all, asking{seenVersions{s.shown.Version, remember}, knows, v.Has(match.ChangePage), match.Asking{View: v, Options: o}})
 		}
 	}
 	return all

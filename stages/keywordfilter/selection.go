@@ -47,7 +47,7 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 			}
 			cost = before - h.budget.Left()
 		}
-		concerned, err := h.compare(ctx, part, g)
+		concerned, err := h.compare(ctx, part, g, m.novelty)
 		if err != nil {
 			return err
 		}

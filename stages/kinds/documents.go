@@ -87,6 +87,7 @@ func decodeLinks(l links, _ []byte) (*webrace.Links, error) {
 type document struct {
 	URL       string              `json:"url,omitzero" doc:"the URL that was asked for, normalized"`
 	Reach     []reach             `json:"reach,omitzero" doc:"the crawls that came here, and over how many links"`
+	From      string              `json:"from,omitzero" doc:"the page or redirect that named it"`
 	Visit     *visit              `json:"visit,omitzero" doc:"the last visit before this one"`
 	Outcome   string              `json:"outcome,omitzero" case:"it" doc:"how it was obtained: fetched, not-modified or fresh"`
 	Status    int                 `json:"status,omitzero" doc:"the HTTP status"`
@@ -126,7 +127,7 @@ type document struct {
 
 func encodeDocument(d *webrace.Document) (document, []byte) {
 	h := document{
-		URL: d.URL, Reach: encodeReach(d.Reach), Visit: encodeVisit(d.Visit), Outcome: string(d.Outcome), Status: d.Status,
+		URL: d.URL, Reach: encodeReach(d.Reach), From: d.From, Visit: encodeVisit(d.Visit), Outcome: string(d.Outcome), Status: d.Status,
 		Header: d.Header, Origin: d.Origin, At: d.At, Took: seconds(d.Took), MediaType: d.MediaType, Secret: d.Secret,
 		Redirects: d.Redirects, Rendered: d.Rendered, Requested: d.Requested, Truncated: d.Truncated,
 		Screenshot: encodeScreenshot(d.Screenshot), Charset: d.Charset, Language: d.Language,
@@ -183,7 +184,7 @@ func decodeDocument(h document, body []byte) (*webrace.Document, error) {
 		text.Cut = h.Cut
 	}
 	d := &webrace.Document{
-		URL: h.URL, Reach: decodeReach(h.Reach), Visit: decodeVisit(h.Visit), Outcome: webrace.Outcome(h.Outcome), Status: h.Status,
+		URL: h.URL, Reach: decodeReach(h.Reach), From: h.From, Visit: decodeVisit(h.Visit), Outcome: webrace.Outcome(h.Outcome), Status: h.Status,
 		Header: h.Header, Origin: h.Origin, At: h.At, Took: time.Duration(h.Took), MediaType: h.MediaType, Secret: h.Secret,
 		Redirects: h.Redirects, Rendered: h.Rendered, Requested: h.Requested, Truncated: h.Truncated,
 		Screenshot: decodeScreenshot(h.Screenshot), Charset: h.Charset, Language: h.Language,

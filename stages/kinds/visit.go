@@ -51,6 +51,9 @@ type shown struct {
 	Distance int    `json:"distance,omitzero"`
 	Version  int    `json:"version,omitzero"`
 	Revision int64  `json:"revision,omitzero"`
+
+	Since         int   `json:"since,omitzero"`
+	SinceRevision int64 `json:"since_revision,omitzero"`
 }
 
 // told is the number in a document that the owner of a URD was told last, or that was there first.
@@ -93,6 +96,7 @@ type visit struct {
 	Baseline     []hash         `json:"baseline,omitzero"`
 	Reading      int            `json:"reading,omitzero"`
 	Absent       []absent       `json:"absent,omitzero"`
+	Origins      []string       `json:"origins,omitzero"`
 	Numbers      []told         `json:"numbers,omitzero"`
 	Interval     seconds        `json:"interval_s,omitzero"`
 	Attempts     int            `json:"attempts,omitzero"`
@@ -110,6 +114,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
 		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version} }),
+		Origins:  v.Origins,
 		Numbers:  convert(v.Numbers, func(n webrace.Told) told { return told{hash(n.URD), n.Number, n.Met} }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
 	}
@@ -125,6 +130,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
 		Absent:   convert(v.Absent, func(a absent) webrace.Absent { return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version} }),
+		Origins:  v.Origins,
 		Numbers:  convert(v.Numbers, func(n told) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),
 	}

@@ -126,7 +126,7 @@ func (c *changes) end(l *Lease, e *ending) error {
 			m.best = best
 		}
 		if v := e.visit; v != nil && !e.failed && v.Version > 0 && v.Status < 400 && !isRedirect(v.Status) {
-			m.version, m.revision = uint32(v.Version), v.Revision
+			m.show(uint32(v.Version), v.Revision)
 		}
 	}
 	if err := c.settleFailure(l, rec, e); err != nil {

@@ -271,5 +271,22 @@ func (s *Store) LastAnswer(pipeline, secret, url string) (visit *webrace.Visit, 
 	return visit, moved, err
 }
 
+// Shown returns what each crawl was last shown of a URL with some credentials, sorted by crawl, and the spelling by
+// which the URL is known; nothing if the pipeline's queue is not open. It is as of the last commit.
+func (s *Store) Shown(pipeline, secret, url string) (shown []webrace.Shown, spelling string, err error) {
+	s.mu.Lock()
+	q := s.queues[pipeline]
+	s.mu.Unlock()
+	if q == nil {
+		return nil, "", nil
+	}
+	rec, spelling, err := s.find(q.keys, secret, url)
+	if err != nil || rec == nil {
+		return nil, "", err
+	}
+	shown, err = q.shownTo(rec.marks)
+	return shown, spelling, err
+}
+
 // maxHops is how many redirects in a row LastVisit follows, which may lead in a circle.
 const maxHops = 10

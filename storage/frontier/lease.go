@@ -294,6 +294,7 @@ func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
 		}
 		list = append(list, webrace.Shown{
 			Crawl: cr.now.Load().ID, Distance: int(m.best) - 1, Version: int(m.version), Revision: m.revision,
+			Since: int(m.since), SinceRevision: m.sinceRevision,
 		})
 	}
 	slices.SortFunc(list, func(a, b webrace.Shown) int { return strings.Compare(a.Crawl, b.Crawl) })

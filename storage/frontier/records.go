@@ -36,7 +36,24 @@ type mark struct {
 	version  uint32 // the version it was last shown; 0 for none
 	revision int64  // of the URD base at which that was matched
 	queued   bool   // the crawl still waits for it
+
+	since         uint32 // the version from which on it was shown all at this revision or later; 0: not known
+	sinceRevision int64
 }
+
+// show notes that the crawl was shown a version, matched at a revision of the URD base.
+func (m *mark) show(version uint32, revision int64) {
+	switch {
+	case version < m.version: // the cache was begun anew
+		m.since, m.sinceRevision = 0, 0
+	case m.version > 0 && m.version != version && (m.since == 0 || m.revision > m.sinceRevision):
+		m.since, m.sinceRevision = m.version, m.revision
+	}
+	m.version, m.revision = version, revision
+}
+
+// recordSchema is that of records; 1 did not know since when.
+const recordSchema = 2
 
 // place is where a URL is queued.
 type place struct {
@@ -91,7 +108,11 @@ func (r *record) search(crawl uint32) (int, bool) {
 func (r *record) encode() []byte { return r.append(nil) }
 
 func (r *record) append(to []byte) []byte {
-	w := append(writer(to), schema)
+	written := byte(schema) // which earlier releases read
+	if slices.ContainsFunc(r.marks, func(m mark) bool { return m.since > 0 }) {
+		written = recordSchema
+	}
+	w := append(writer(to), written)
 	w.uint(uint64(r.place.kind))
 	if r.place.kind != nowhere {
 		w.uint(uint64(r.place.level))
@@ -112,6 +133,10 @@ func (r *record) append(to []byte) []byte {
 		w.uint(uint64(m.version))
 		w.int(m.revision)
 		w.flag(m.queued)
+		if written == recordSchema {
+			w.uint(uint64(m.since))
+			w.int(m.sinceRevision)
+		}
 	}
 	return w
 }
@@ -123,7 +148,7 @@ func decodeRecord(value []byte) (*record, error) {
 
 // decode reads into a record that is empty, or was.
 func (rec *record) decode(value []byte) error {
-	r := newReader(value)
+	r := newReaderUpTo(recordSchema, value)
 	*rec = record{marks: rec.marks[:0]}
 	rec.place.kind = placeKind(r.small(uint64(delayed)))
 	if rec.place.kind != nowhere {
@@ -139,7 +164,13 @@ func (rec *record) decode(value []byte) error {
 	n := r.count(7)
 	rec.marks = slices.Grow(rec.marks, n)[:n]
 	for i := range rec.marks {
-		rec.marks[i] = mark{r.number(), r.number(), r.number(), r.number(), r.number(), r.int(), r.flag()}
+		m := mark{crawl: r.number(), round: r.number(), distance: r.number(), best: r.number(), version: r.number(), revision: r.int(), queued: r.flag()}
+		if r.schema == recordSchema {
+			if m.since, m.sinceRevision = r.number(), r.int(); m.since == 0 && m.sinceRevision != 0 {
+				r.fail()
+			}
+		}
+		rec.marks[i] = m
 		if i > 0 && rec.marks[i-1].crawl >= rec.marks[i].crawl {
 			r.fail()
 		}

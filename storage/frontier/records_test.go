@@ -11,8 +11,9 @@ import (
 
 // Whatever is read without an error is written as it was meant: a second reading gives the same.
 func FuzzRecords(f *testing.F) {
-	rec := record{place: place{delayed, 1, 300, 5}, tries: 2, failed: true, redirect: "x", marks: []mark{{1, 2, 3, 4, 5, 6, true}, {crawl: 9, round: 8, distance: 7}}}
+	rec := record{place: place{delayed, 1, 300, 5}, tries: 2, failed: true, redirect: "x", marks: []mark{{crawl: 1, round: 2, distance: 3, best: 4, version: 5, revision: 6, queued: true}, {crawl: 9, round: 8, distance: 7}}}
 	f.Add(rec.encode())
+	f.Add((&record{marks: []mark{{crawl: 1, round: 2, best: 1, version: 5, revision: 6, since: 2, sinceRevision: 4}}}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", from: "http://b/", redirects: 3}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 2, notBefore: time.Unix(3, 4), items: [levels]uint64{1, 0, 2}}).encode())
@@ -21,6 +22,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(encodeVisit(&webrace.Visit{Links: []string{"http://a/b", "http://a/c"}, Likeness: 1, Titled: 2}))
 	f.Add(encodeVisit(&webrace.Visit{Links: []string{}}))
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Former: webrace.Former{URL: "http://a/", Version: 1}}))
+	f.Add(encodeVisit(&webrace.Visit{Version: 2, Origins: []string{"http://a/", "http://b/"}}))
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())

@@ -13,16 +13,18 @@ import (
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
 // the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts,
-// 9 not where the document was before.
-const visitSchema = 10
+// 9 not where the document was before, 10 not from where something moved to it.
+const visitSchema = 11
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case v.Former.URL != "":
+	case len(v.Origins) > 0:
 		schema = visitSchema
+	case v.Former.URL != "":
+		schema = 10
 	case len(v.Absent) > 0:
 		schema = 9
 	case v.Refused:
@@ -84,6 +86,12 @@ func encodeVisit(v *webrace.Visit) []byte {
 		w.text(v.Former.URL)
 		w.int(int64(v.Former.Version))
 	}
+	if schema > 10 {
+		w.uint(uint64(len(v.Origins)))
+		for _, url := range v.Origins {
+			w.text(url)
+		}
+	}
 	return w
 }
 
@@ -130,6 +138,11 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 9 {
 		v.Former = webrace.Former{URL: r.text(), Version: int(r.int())}
+	}
+	if r.schema > 10 {
+		for range min(r.uint(), webrace.MostOrigins) {
+			v.Origins = append(v.Origins, r.text())
+		}
 	}
 	return v, r.done()
 }

@@ -65,7 +65,7 @@ func TestAVisitKnowsWhichVersionEachCrawlWasShown(t *testing.T) {
 	f.links(b, "http://p.org/")
 	visit(b, 1)
 	l := f.take()
-	want := []webrace.Shown{{Crawl: "a", Version: 2, Revision: 20}, {Crawl: "b", Distance: 1, Version: 1, Revision: 10}}
+	want := []webrace.Shown{{Crawl: "a", Version: 2, Revision: 20, Since: 1, SinceRevision: 10}, {Crawl: "b", Distance: 1, Version: 1, Revision: 10}}
 	if v := l.Request().Visit; !l.Request().Stored || v.Version != 2 || !slices.Equal(v.Shown, want) {
 		t.Errorf("the request of the second crawl knows %+v, want version 2 shown as %v", v, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -68,9 +69,12 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 		if err != nil {
 			return err
 		}
-		news, err := p.news(ctx, i)
+		news, from, err := p.news(ctx, i)
 		if err != nil {
 			return err
+		}
+		for _, url := range from {
+			say("what moved here from %s is not new", url)
 		}
 		switch this, isTold := p.toldOfThisVersion(told); {
 		case !isTold:
@@ -217,17 +221,20 @@ func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, 
 }
 
 // news is what the latest version is worth to a URD that was shown those before it, as far as they are stored.
-func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explanation, err error) {
+// It returns also where what moved to it came from.
+func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explanation, from []string, err error) {
 	versions, err := p.cache.History(p.version.View())
 	if err != nil {
-		return why, err
+		return why, nil, err
 	}
 	var seen annotate.Seen
+	var last time.Time
+	origins := p.origins()
 	for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions-1):] {
 		d, err := read(p.cache, v)
 		if err != nil {
 			if err = unlessGone(err); err != nil {
-				return why, err
+				return why, nil, err
 			}
 			continue
 		}
@@ -235,9 +242,14 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		if err != nil {
 			continue // it looked at nothing
 		}
-		why, _ = seen.Show(i, part, v.MediaType)
+		moving := &moving{cache: p.cache, d: d, last: last, origins: origins}
+		seen.Moves = moving.to(ctx, i, &err)
+		if why, _ = seen.Show(i, part, v.MediaType); err != nil {
+			return why, nil, err
+		}
+		last, from = v.FetchedAt, moving.from
 	}
-	return why, ctx.Err()
+	return why, from, ctx.Err()
 }
 
 // reason says why there is no alert, given what the latest version is worth as news.
@@ -254,6 +266,8 @@ func (p *page) reason(u control.URD, told []control.ACI, news match.Explanation)
 		return fmt.Sprintf("no further alert: %s", news.Reason)
 	case !visited:
 		return "no alert: no pipeline has visited the page, which was imported"
+	case p.version.Number == 1 && news.Reason != match.Alerts:
+		return fmt.Sprintf("no alert: %s", news.Reason)
 	case p.version.Number > 1 && news.Reason != match.Alerts:
 		return fmt.Sprintf("no alert: the page was seen before without one, and %s", news.Reason)
 	}

@@ -123,9 +123,13 @@ func (r *rematch) versions(v objects.Version, last uint64) ([]objects.Version, e
 // url matches versions of one URL with those who are asked about it.
 func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*rematched, yield func(*wouldTell, error) bool) (more bool, err error) {
 	states := make([]seen, len(asked))
+	known, err := r.frontiers.reachOf(r.secret, versions[0].URL)
+	if err != nil {
+		return true, err
+	}
+	var last time.Time
 	first := versions[0].Number
 	if r.allVersions {
-		var err error
 		if versions, err = r.withFormer(versions); err != nil {
 			return true, err
 		}
@@ -147,12 +151,20 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
+		moving, failure := &moving{cache: r.cache, d: document, last: last, origins: known.origins()}, error(nil)
+		last = v.FetchedAt
 		for i, interest := range asked {
 			if parts[i].Err != nil {
 				continue // it looks at nothing
 			}
 			since := states[i].version
+			if r.allVersions {
+				states[i].Moves = moving.to(ctx, interest.Interest, &failure)
+			}
 			_, alert := states[i].Show(interest.Interest, parts[i].Part, v.MediaType)
+			if failure != nil {
+				return true, failure
+			}
 			states[i].version = v.Number
 			if alert != nil {
 				var err error

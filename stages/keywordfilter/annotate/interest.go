@@ -99,7 +99,9 @@ func Parts(ctx context.Context, requests []*Interest, d *selection.Document) []L
 func (i *Interest) Worth(text *webrace.Text, news *News) (match.Explanation, *match.Alert) {
 	options := match.Options{Recipients: []match.Recipient{{ID: i.ID, OnlyAdded: news != nil}}, Summary: SummaryBytes}
 	if news != nil {
-		options.Added, options.Last = news.Added, &news.Last
+		if options.Added = news.Added; news.Last.Text != nil {
+			options.Last = &news.Last
+		}
 	}
 	for alert := range i.index.Match(text, options) {
 		return alert.Explanation, &alert

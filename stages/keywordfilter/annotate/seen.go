@@ -16,6 +16,10 @@ type Seen struct {
 	pieces   map[string]*webrace.Text // by its rules, what each of several found when it last found anything
 	any      bool
 	media    string // the type of the last version
+
+	// Moves, if it is set before Show is called, finds what moved to the text from other pages, since one before or, if
+	// that is nil, at all.
+	Moves func(now *webrace.Text, before *match.Before) *match.Moves
 }
 
 // News is what of a text is new to a request that has seen a version before.
@@ -53,16 +57,21 @@ func (s *Seen) Show(i *Interest, part *selection.Part, mediaType string) (match.
 	news := &News{compared.Added(remember), match.Last{
 		Added: compared.Added(1), Went: compared.Went, Text: func() *webrace.Text { return before },
 	}}
+	if isFirst {
+		return s.meet(i, text)
+	}
+	if moves := s.moves(whole, &match.Before{Added: news.Last.Added, Text: news.Last.Text}); moves != nil {
+		news.Added, news.Last.Added = moves.Without(news.Added), moves.Without(news.Last.Added)
+	}
+	added := news.Added
 	switch {
-	case isFirst:
-		return i.Worth(text, nil)
 	case compared.Same, i.Change == xmlschema.ChangePage && remember > 1 && !slices.Contains(news.Added, true):
 		return unconcerned()
 	case i.Change == xmlschema.ChangePage:
 		news = nil
 	}
 	why, alert := i.Worth(text, news)
-	if alert != nil && SaysChange(i.URD) && !ChangeOf(i.URD, before, whole, compared.Added(remember), SummaryBytes).Say(i.URD, alert, SummaryBytes) {
+	if alert != nil && SaysChange(i.URD) && !ChangeOf(i.URD, before, whole, added, SummaryBytes).Say(i.URD, alert, SummaryBytes) {
 		return unconcerned()
 	}
 	return why, alert
@@ -83,4 +92,24 @@ func (s *Seen) whole(part *selection.Part) *webrace.Text {
 		}
 	}
 	return text
+}
+
+func (s *Seen) moves(now *webrace.Text, before *match.Before) *match.Moves {
+	if s.Moves == nil {
+		return nil
+	}
+	return s.Moves(now, before)
+}
+
+// meet shows a request the first version of what it looks at.
+func (s *Seen) meet(i *Interest, text *webrace.Text) (match.Explanation, *match.Alert) {
+	moves := s.moves(text, nil)
+	if moves == nil {
+		return i.Worth(text, nil)
+	}
+	news := &News{Added: moves.Without(nil)}
+	if i.Change == xmlschema.ChangePage && slices.Contains(news.Added, true) {
+		news = nil
+	}
+	return i.Worth(text, news)
 }

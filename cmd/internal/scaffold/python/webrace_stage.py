@@ -47,7 +47,7 @@ EMPTY = {
         "contexts": 0, "quads": 0, "terms": 0,
     },
     "document": {
-        "url": "", "reach": [], "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
+        "url": "", "reach": [], "from": "", "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
         "took_s": 0, "media_type": "", "screenshot": None,
         "secret": "", "redirects": 0, "rendered": False, "requested": [], "truncated": False, "charset": "",
         "language": "", "title": "", "text": "", "blocks": [], "columns": [], "entries": [], "cut": False, "links": [],
