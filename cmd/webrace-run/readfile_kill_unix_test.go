@@ -21,7 +21,10 @@ import (
 	"time"
 )
 
-var logRounds = flag.Int("log-rounds", 5, "how much TestKilledWhileFilesAreWritten writes, during some kills each")
+var (
+	logRounds = flag.Int("log-rounds", 5, "how much TestKilledWhileFilesAreWritten writes, during some kills each")
+	logSeed   = flag.Uint64("log-seed", 1, "what it does, and in which order")
+)
 
 // logbook is who writes files, and the oracle: it knows which lines it has written, and which keys came with them, and
 // nothing of how files are read.
@@ -260,7 +263,7 @@ func TestKilledWhileFilesAreWritten(t *testing.T) {
 	for name, arguments := range map[string][]string{"each run reads what is there": nil, "a run that follows": {"--continuous"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			book := &logbook{t: t, r: rand.New(rand.NewPCG(1, uint64(len(arguments)))), dir: t.TempDir(), follows: arguments != nil, wanted: make(map[string]int), keys: make(map[string]map[string]int)}
+			book := &logbook{t: t, r: rand.New(rand.NewPCG(*logSeed, uint64(len(arguments)))), dir: t.TempDir(), follows: arguments != nil, wanted: make(map[string]int), keys: make(map[string]map[string]int)}
 			receiver := httptest.NewServer(book)
 			defer receiver.Close()
 			home := t.TempDir()
