@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/webrace/webrace/internal/mediatype"
 )
 
 // Advice says why the request, though valid, is probably not what its owner means: above all, why it can
@@ -50,11 +52,29 @@ func advise(u *URD) []Fault {
 	case u.Protocol == ProtocolPOP3 || u.Protocol == ProtocolIMAP || u.Protocol == ProtocolNNTP || u.Protocol == ProtocolDB:
 		add("depth", "depth %d is never reached: no links are followed over %s", u.Depth, u.Protocol)
 	}
-	if parsed, err := url.Parse(u.URI); err == nil && parsed.User != nil {
-		add("uri", "the URI holds credentials in clear: keep them in the secret store and name them with secret")
+	if parsed, err := url.Parse(u.URI); err == nil {
+		if parsed.User != nil {
+			add("uri", "the URI holds credentials in clear: keep them in the secret store and name them with secret")
+		}
+		adviseTextless(u, parsed.Path, add)
 	}
 	adviseRequest(u.Request, add)
 	return all
+}
+
+// adviseTextless warns of who looks for something in one file that by its name has no text.
+func adviseTextless(u *URD, path string, add func(about, format string, args ...any)) {
+	what := "no rule"
+	switch {
+	case u.Depth != 1 || u.AnyChange() && len(u.Select) == 0:
+		return
+	case len(u.Select) == 0:
+		what = "no keyword"
+	}
+	if kind, extension := mediatype.TextlessByName(path); kind != "" {
+		add("uri", `the URI ends in .%s as %s do, which have no text: %s finds anything there; processtype="nonfilter" without select tells of any change`,
+			extension, kind, what)
+	}
 }
 
 // adviseNone finds the none groups that are one alternative of any: the other keywords are enough without them.

@@ -3,6 +3,7 @@ package xmlschema
 import (
 	"crypto/sha256"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -158,5 +159,34 @@ func TestAdvice(t *testing.T) {
 	want := []string{"this can never alert: the weights give a relevance of at most 20, which does not pass the threshold of 20"}
 	if got := u.Advice(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Who looks for words, or for a part, in one file that by its name has no text is told so before anything is asked.
+func TestAdviceOnWhatHasNoText(t *testing.T) {
+	t.Parallel()
+	rule := []Rule{{Language: RuleCSS, Text: "#price"}}
+	for _, c := range []struct {
+		uri    string
+		change func(*URD)
+		want   string // the advice begins so
+	}{
+		{uri: "https://a.org/all.ZIP?x=y.html", want: "the URI ends in .zip as archives do, which have no text: no keyword "},
+		{uri: "https://a.org/map.png", change: func(u *URD) { u.Keywords, u.Select = Keywords{}, rule }, want: "the URI ends in .png as pictures do, which have no text: no rule "},
+		{uri: "https://a.org/map.png", change: func(u *URD) { u.Keywords = Keywords{} }},
+		{uri: "https://a.org/map.png", change: func(u *URD) { u.Depth = 2 }},
+		{uri: "https://a.org/map.png*"},
+		{uri: "https://a.org/zip"},
+		{uri: "https://a.org/?file=a.zip"},
+		{uri: "https://a.org/prices.xlsx"},
+	} {
+		u := interesting()
+		u.URI, u.Depth, u.Keywords, u.ProcessType = c.uri, 1, NewKeywords(Keyword{Key: "ferry", Weight: 4}), ProcessFilter
+		if c.change != nil {
+			c.change(u)
+		}
+		if got := strings.Join(u.Advice(), "\n"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q, want %q", c.uri, got, c.want)
+		}
 	}
 }

@@ -7,21 +7,18 @@ import (
 	"os"
 	"time"
 
+	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/pipeline"
 )
 
-// notDocuments are extensions of what no stage reads: pictures, sound, film, fonts, archives, programs, and
-// what browsers make pages of.
-var notDocuments = []string{
-	"png", "jpg", "jpeg", "jpe", "gif", "webp", "avif", "bmp", "tif", "tiff", "ico", "cur", "svg", "svgz", "psd", "heic",
-	"mp3", "m4a", "ogg", "oga", "opus", "wav", "flac", "aac", "wma", "mid", "midi",
-	"mp4", "m4v", "mpg", "mpeg", "mov", "avi", "mkv", "webm", "ogv", "wmv", "flv", "3gp", "m3u8",
-	"woff", "woff2", "ttf", "otf", "eot",
-	"zip", "gz", "tgz", "bz2", "tbz2", "xz", "txz", "zst", "lzma", "7z", "rar", "tar", "jar", "war", "ear", "whl", "egg",
-	"exe", "msi", "dll", "so", "dmg", "pkg", "deb", "rpm", "apk", "iso", "img", "bin", "class", "pyc",
-	"css", "js", "mjs", "map", "wasm", "swf", "inv",
-}
+// notDocuments are extensions of what no stage reads: what has no text, and what browsers make pages of.
+var notDocuments = func() (all []string) {
+	for _, kind := range mediatype.Textless {
+		all = append(all, kind.Extensions...)
+	}
+	return append(all, "svg", "css", "js", "mjs", "map")
+}()
 
 // traps returns the limits of traps.
 func (o Options) traps() scope.Traps {
