@@ -381,10 +381,10 @@ func (s Shown) From(interest int64) int {
 	return 0
 }
 
-// Absent is a part of a document that rules of URDs did not find at the last visit: what is not there is no state, so
-// what comes next is compared with the last version that had the part.
+// Absent is a part of a document that rules of URDs did not find at the last visit, or all of its text: what is not
+// there is no state, so what comes next is compared with the last version that had the part.
 type Absent struct {
-	Rules   uint64 // identifies the rules
+	Rules   uint64 // identifies the rules; those that choose nothing look at all of the text
 	Version int    // the last that had it; 0 for none
 }
 
@@ -496,15 +496,16 @@ type HostReport struct {
 }
 
 // Notice tells the owner of a URD how the start of their crawl fares: that it has failed so often in a row
-// that somebody should look, and, once, that it answers again. Or that their rules cost too much on a page.
+// that somebody should look, and, once, that it answers again; or that it has had nothing so often in a row that the
+// URD could find. Or that their rules cost too much on a page.
 type Notice struct {
 	ID       string // the same however often the notice is sent
 	State    SourceState
 	Owner    string
 	URD      string // its id
 	URI      string // where the crawl begins, or the page
-	Reason   string // why the last attempt failed, or why the page is not looked at; empty on recovery
-	Failures int    // rounds in a row that failed; on recovery, how many had
+	Reason   string // why the last attempt failed, there is nothing to find, or the page is not looked at; empty on recovery
+	Failures int    // rounds in a row that failed, or had nothing to find; on recovery, how many had failed
 	At       time.Time
 }
 
@@ -514,5 +515,6 @@ type SourceState string
 const (
 	SourceFailing   SourceState = "failing"
 	SourceRecovered SourceState = "recovered"
-	SourceTooCostly SourceState = "too-costly" // a page is not looked at: the rules of the owner need too many steps on it
+	SourceEmpty     SourceState = "finds-nothing" // it answers, and has no text, or nothing that the rules of the URD select
+	SourceTooCostly SourceState = "too-costly"    // a page is not looked at: the rules of the owner need too many steps on it
 )

@@ -25,6 +25,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cespare/xxhash/v2"
 	"golang.org/x/net/html"
 
 	"github.com/webrace/webrace"
@@ -216,6 +217,9 @@ func (s *Selection) Key() string {
 	}
 	return s.key
 }
+
+// ID identifies rules, or all of the text (""), by their key, in what visits remember of parts that were absent.
+func ID(key string) uint64 { return xxhash.Sum64String(key) }
 
 // AsksForData reports whether some rule asks what a document says as RDF, which also one without text may say.
 func (s *Selection) AsksForData() bool { return s != nil && s.asks }

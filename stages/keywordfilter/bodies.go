@@ -18,6 +18,22 @@ import (
 // when its body changes. But a page that has lost its text, and is of the type it was of, says nothing for now: that is
 // no state, and no news.
 
+// matchWithoutText matches a document without text, which may still say something as RDF. The visit remembers that the
+// text is absent, as of any part.
+func (m *matching) matchWithoutText(ctx context.Context, parts []*partGroup) error {
+	if err := m.matchBody(ctx); err != nil {
+		return err
+	}
+	if err := m.matchParts(ctx, asksForData(parts)); err != nil {
+		return err
+	}
+	m.look(nil, nil)
+	for _, g := range parts {
+		m.look(g.rules, nil)
+	}
+	return nil
+}
+
 // matchBody emits an annotation for each URD that asks for any change of a document without text.
 func (m *matching) matchBody(ctx context.Context) error {
 	d := m.document

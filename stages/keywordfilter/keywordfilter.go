@@ -174,14 +174,12 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	n.others = others
 	m := &matching{stage: s, audience: a, document: d, novelty: n, item: it.With(d), out: out}
 	if len(d.Text.Blocks) == 0 {
-		if err = m.matchBody(ctx); err == nil {
-			err = m.matchParts(ctx, asksForData(parts))
+		err = m.matchWithoutText(ctx, parts)
+	} else {
+		m.looked = append(m.looked, rulesID(nil))
+		if err = m.matchWholes(ctx, wholes); err == nil {
+			err = m.matchParts(ctx, parts)
 		}
-		for _, g := range parts {
-			m.look(g.rules, nil)
-		}
-	} else if err = m.matchWholes(ctx, wholes); err == nil {
-		err = m.matchParts(ctx, parts)
 	}
 	if err != nil {
 		return err

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
@@ -191,5 +189,5 @@ func (h *history) mayHave(seen int, rules *selection.Selection) []int {
 	return all
 }
 
-// rulesID identifies rules in what visits remember.
-func rulesID(rules *selection.Selection) uint64 { return xxhash.Sum64String(rules.Key()) }
+// rulesID identifies rules in what visits remember; those that are nil look at all of the text.
+func rulesID(rules *selection.Selection) uint64 { return selection.ID(rules.Key()) }

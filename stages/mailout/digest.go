@@ -49,6 +49,8 @@ func verb(n *webrace.Notice) string {
 		return "answers again"
 	case webrace.SourceTooCostly:
 		return "cannot be looked at"
+	case webrace.SourceEmpty:
+		return "has nothing of what is looked for"
 	}
 	return "gives no document any more"
 }

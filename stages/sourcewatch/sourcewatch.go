@@ -1,12 +1,12 @@
 // Package sourcewatch is the stage that tells owners when the start of their crawl gives no document any more,
-// and when it does again. It follows how the crawls of another pipeline stand in its frontier, and never holds
-// a request of theirs.
+// and when it does again; and when there is nothing in it that their URD could find. It follows how the crawls of
+// another pipeline stand in its frontier, and never holds a request of theirs.
 //
 // It guarantees: after so many rounds in a row in which the start of a URD's crawl failed, there is one notice
-// for its owner, however many more fail, and one when it answers again; a notice counts as given when it has
-// been dealt with, which is durable, so that no restart brings it again. Who is killed before that brings it
-// once more, under the same id. Only rounds that it sees ended are counted: of those that ended while it did
-// not run, the last.
+// for its owner, however many more fail, and one when it answers again; and one after as many in which it had
+// nothing to find, however many more follow. A notice counts as given when it has been dealt with, which is durable,
+// so that no restart brings it again. Who is killed before that brings it once more, under the same id. Only rounds
+// that it sees ended are counted: of those that ended while it did not run, the last.
 package sourcewatch
 
 import (
@@ -21,20 +21,22 @@ import (
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
+	"github.com/webrace/webrace/storage/objects"
 )
 
 // Options of the stage.
 type Options struct {
 	Pipeline string `toml:"pipeline" doc:"the pipeline whose crawls are watched"`
-	Rounds   int    `toml:"rounds" doc:"after how many rounds in a row in which the start failed its owner is told"`
+	Rounds   int    `toml:"rounds" doc:"after how many rounds in a row in which the start failed, or had nothing to find, its owner is told"`
 }
 
 func init() {
 	pipeline.Register(pipeline.Spec{
 		Type:    "source-watch",
-		Summary: "tells owners when the start of their crawl fails, and when it answers again",
+		Summary: "tells owners when the start of their crawl fails, when it answers again, and when there is nothing in it to find",
 		Doc: "It counts the rounds in a row in which a start gave no document: it did not answer, or with 404, 410, 5xx or the like, robots.txt " +
-			"refused it, it asks robots not to keep it, or its credentials were not accepted. After so many there is one notice, and one on recovery. It remembers under the name of " +
+			"refused it, it asks robots not to keep it, it leads elsewhere for a while, or its credentials were not accepted. After so many there is one notice, and one on recovery. " +
+			"So it counts those in which it had no text, or nothing that the rules of the URD select: after so many there is one notice. It remembers under the name of " +
 			"its pipeline and stage what it has told. It ends when no crawl runs in the same process any more.",
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Notice](), Doc: "the notice, for the owner of one URD"}},
 		Follows: true,
@@ -57,10 +59,11 @@ type stage struct {
 	env      *pipeline.Env
 	frontier *frontier.Store
 	control  *control.Store
+	objects  *objects.Store
 	now      func() time.Time
 
 	mu     sync.Mutex
-	states map[string]map[string]*state // by crawl and URD: of those alone whose start failed last
+	states map[string]map[string]*state // by crawl and what is watched: of that alone which failed last
 	again  []string                     // crawls to check again, because a notice of theirs was dealt with
 	signal chan struct{}                // capacity 1
 }
@@ -76,7 +79,10 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	if s.frontier, err = dir.Frontier(); err != nil {
 		return nil, err
 	}
-	s.control, err = dir.Control()
+	if s.control, err = dir.Control(); err != nil {
+		return nil, err
+	}
+	s.objects, err = dir.Objects()
 	return s, err
 }
 
@@ -183,7 +189,7 @@ func (s *stage) check(ctx context.Context, status frontier.CrawlStatus, out pipe
 		return err
 	}
 	crawl := urds[0].Crawl // start and secret of all of them are the same
-	visit, err := s.frontier.LastVisit(s.options.Pipeline, crawl.Secret, crawl.Start)
+	visit, at, err := s.frontier.LastVisitAt(s.options.Pipeline, crawl.Secret, crawl.Start)
 	if err != nil || visit == nil {
 		return err
 	}
@@ -191,16 +197,31 @@ func (s *stage) check(ctx context.Context, status frontier.CrawlStatus, out pipe
 		return err // the visit may be of another round: once that has ended, its status comes
 	}
 	for _, urd := range urds {
-		if visit.Error != "" {
-			err = s.failed(ctx, status, urd, visit.Error, out)
-		} else {
-			err = s.answered(ctx, status.Crawl, urd, out)
-		}
-		if err != nil {
+		if err := s.judge(ctx, status, urd, found{visit, objects.View(crawl.Secret, at)}, out); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// judge holds what was found where a crawl begins against a URD.
+func (s *stage) judge(ctx context.Context, status frontier.CrawlStatus, urd control.URD, f found, out pipeline.Emitter) error {
+	source := watched{urd, webrace.SourceFailing}
+	if f.visit.Error != "" {
+		return s.failed(ctx, status, source, f.visit.Error, out)
+	}
+	if err := s.answered(ctx, status.Crawl, source, out); err != nil {
+		return err
+	}
+	lack, err := s.lack(urd, f)
+	if err != nil {
+		return err
+	}
+	content := watched{urd, webrace.SourceEmpty}
+	if lack != "" {
+		return s.failed(ctx, status, content, lack, out)
+	}
+	return s.answered(ctx, status.Crawl, content, out)
 }
 
 func (s *stage) urds(ctx context.Context, crawl string) (urds []control.URD, err error) {
@@ -213,13 +234,13 @@ func (s *stage) urds(ctx context.Context, crawl string) (urds []control.URD, err
 	return urds, nil
 }
 
-// failed counts a round that has ended without a document of its start, once.
-func (s *stage) failed(ctx context.Context, status frontier.CrawlStatus, urd control.URD, reason string, out pipeline.Emitter) error {
+// failed counts a round that has ended without what is watched, once.
+func (s *stage) failed(ctx context.Context, status frontier.CrawlStatus, w watched, reason string, out pipeline.Emitter) error {
 	if status.Pending > 0 {
 		return nil // it may still be tried again
 	}
 	s.mu.Lock()
-	st := s.stateOf(status.Crawl, urd.ID)
+	st := s.stateOf(status.Crawl, w.key())
 	if st.pending {
 		s.mu.Unlock()
 		return nil
@@ -230,51 +251,52 @@ func (s *stage) failed(ctx context.Context, status frontier.CrawlStatus, urd con
 	switch {
 	case !next.told && next.failures >= s.options.Rounds:
 		next.told = true
-		return s.emitNotice(ctx, status.Crawl, urd, next, &webrace.Notice{
-			ID: noticeID(urd.ID, webrace.SourceFailing, next.since), State: webrace.SourceFailing, Reason: reason, Failures: next.failures,
+		return s.emitNotice(ctx, status.Crawl, w, next, &webrace.Notice{
+			ID: noticeID(w.ID, w.fault, next.since), State: w.fault, Reason: reason, Failures: next.failures,
 		}, out)
 	case counted:
-		return s.save(ctx, status.Crawl, urd.ID, next)
+		return s.save(ctx, status.Crawl, w.key(), next)
 	}
 	return nil
 }
 
-// answered ends what was counted.
-func (s *stage) answered(ctx context.Context, crawl string, urd control.URD, out pipeline.Emitter) error {
+// answered ends what was counted. What is found again is told by the document that has it.
+func (s *stage) answered(ctx context.Context, crawl string, w watched, out pipeline.Emitter) error {
 	s.mu.Lock()
-	st := s.states[crawl][urd.ID]
+	st := s.states[crawl][w.key()]
 	if st == nil || st.pending {
 		s.mu.Unlock()
 		return nil
 	}
 	last := *st
 	s.mu.Unlock()
-	if !last.told {
-		return s.save(ctx, crawl, urd.ID, state{})
+	if !last.told || w.fault != webrace.SourceFailing {
+		return s.save(ctx, crawl, w.key(), state{})
 	}
-	return s.emitNotice(ctx, crawl, urd, state{}, &webrace.Notice{
-		ID: noticeID(urd.ID, webrace.SourceRecovered, last.since), State: webrace.SourceRecovered, Failures: last.failures,
+	return s.emitNotice(ctx, crawl, w, state{}, &webrace.Notice{
+		ID: noticeID(w.ID, webrace.SourceRecovered, last.since), State: webrace.SourceRecovered, Failures: last.failures,
 	}, out)
 }
 
 // emitNotice emits a notice. Once it has been dealt with, the state is the next one.
-func (s *stage) emitNotice(ctx context.Context, crawl string, urd control.URD, next state, n *webrace.Notice, out pipeline.Emitter) error {
-	n.Owner, n.URD, n.URI, n.At = urd.Owner, urd.ID, urd.Crawl.Start, s.now().UTC().Truncate(time.Second)
+func (s *stage) emitNotice(ctx context.Context, crawl string, w watched, next state, n *webrace.Notice, out pipeline.Emitter) error {
+	n.Owner, n.URD, n.URI, n.At = w.Owner, w.ID, w.Crawl.Start, s.now().UTC().Truncate(time.Second)
+	key := w.key()
 	s.mu.Lock()
-	s.states[crawl][urd.ID].pending = true
+	s.states[crawl][key].pending = true
 	s.mu.Unlock()
 	return out.Emit(ctx, pipeline.NewItem(n, func(o pipeline.Outcome) {
 		if o.Err != nil { // what was found is found again, and told
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if st := s.states[crawl][urd.ID]; st != nil {
+			if st := s.states[crawl][key]; st != nil {
 				st.pending = false
 			}
 			return
 		}
 		// It stays pending until that is durable, so that it is not emitted again meanwhile.
-		if err := s.save(context.WithoutCancel(ctx), crawl, urd.ID, next); err != nil {
-			s.env.Logger.Error("not noted that an owner was told of their source; they may be told again", "urd", urd.ID, "error", err)
+		if err := s.save(context.WithoutCancel(ctx), crawl, key, next); err != nil {
+			s.env.Logger.Error("not noted that an owner was told of their source; they may be told again", "urd", w.ID, "error", err)
 			return
 		}
 		s.env.Counter(string(n.State)).Add(1)

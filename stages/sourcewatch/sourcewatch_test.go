@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/stagetest"
 	"github.com/webrace/webrace/storage"
@@ -23,6 +24,7 @@ type fixture struct {
 	resources *pipeline.Resources
 	control   *control.Store
 	frontier  *frontier.Store
+	absent    []webrace.Absent // of the documents of the next rounds
 }
 
 func newFixture(t *testing.T, owners ...string) *fixture {
@@ -48,9 +50,12 @@ func newFixture(t *testing.T, owners ...string) *fixture {
 
 const start = "https://a.org/"
 
-func (f *fixture) ask(owner string) {
+func (f *fixture) ask(owner string, rules ...string) {
 	f.Helper()
-	urd := &xmlschema.URD{ID: "u-" + owner, Owner: owner, URI: start, Protocol: xmlschema.ProtocolHTTP}
+	urd := &xmlschema.URD{ID: "u-" + owner, Owner: owner, URI: start, Protocol: xmlschema.ProtocolHTTP, Depth: 1}
+	for _, rule := range rules {
+		urd.Select = append(urd.Select, xmlschema.Rule{Language: xmlschema.RuleCSS, Text: rule})
+	}
 	if _, err := f.control.Put(f.Context(), []*xmlschema.URD{urd}); err != nil {
 		f.Fatal(err)
 	}
@@ -90,7 +95,9 @@ func (f *fixture) round(q *frontier.Queue, reason string) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		o := frontier.Outcome{Learned: []webrace.Learned{func(v *webrace.Visit) { v.At, v.Status, v.Error = time.Now(), 200, reason }}}
+		o := frontier.Outcome{Learned: []webrace.Learned{func(v *webrace.Visit) {
+			v.At, v.Status, v.Error, v.Absent = time.Now(), 200, reason, f.absent
+		}}}
 		if reason == "network" {
 			o = frontier.Outcome{Err: errors.New("connection refused"), RetryAt: time.Now()}
 		}
@@ -142,6 +149,62 @@ func TestAnOwnerIsToldOnceOfAnOutageAndOnceOfItsEnd(t *testing.T) {
 		{"network", ""}, {"500 oh", ""}, {"", "ann recovered 5"}, {"", ""},
 		{"410 Gone", ""}, {"410 Gone", ""}, {"410 Gone", "ann failing 3 410 Gone"}, {"", "ann recovered 3"},
 	} {
+		f.round(q, c.fares)
+		if got := f.told(); got != c.want {
+			t.Errorf("round %d: told %q, want %q", i+1, got, c.want)
+		}
+		if got := f.told(); got != "" {
+			t.Errorf("round %d is told of twice: %q", i+1, got)
+		}
+	}
+	if left, err := f.control.Cursors(t.Context(), ""); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestAnOwnerIsToldOnceThatThereIsNothingToFind runs the stage after each round, as if the process had been started
+// anew each time. Ann asks for any change, bob for what his rule selects.
+func TestAnOwnerIsToldOnceThatThereIsNothingToFind(t *testing.T) {
+	t.Parallel()
+	absent := func(rules ...string) webrace.Absent {
+		urd := &xmlschema.URD{}
+		for _, rule := range rules {
+			urd.Select = append(urd.Select, xmlschema.Rule{Language: xmlschema.RuleCSS, Text: rule})
+		}
+		return webrace.Absent{Rules: selection.ID(selection.Key(urd.Rules()))}
+	}
+	price, offer, text := absent("#price"), absent("#offer"), absent()
+	f := newFixture(t, "ann")
+	f.ask("bob", "#price")
+	q := f.queue()
+	defer q.Close()
+	const nothing = `nothing in it is what the rules of the URD look for (select css "#price"): webrace-store explain says more`
+	for i, c := range []struct {
+		fares, rule string // of bob; "" leaves it
+		absent      []webrace.Absent
+		want        string
+	}{
+		{absent: []webrace.Absent{price}},
+		{absent: []webrace.Absent{price}},
+		{absent: []webrace.Absent{offer}}, // too short
+		{absent: []webrace.Absent{price}},
+		{fares: "404 Not Found", absent: []webrace.Absent{price}}, // which does not count
+		{absent: []webrace.Absent{price, offer}},
+		{absent: []webrace.Absent{price}, want: "bob finds-nothing 3 " + nothing},
+		{absent: []webrace.Absent{price}},
+		{},
+		{absent: []webrace.Absent{text, price}},
+		{absent: []webrace.Absent{text, price}},
+		{absent: []webrace.Absent{text, price}, want: "bob finds-nothing 3 it has no text"},
+		{rule: "#offer", absent: []webrace.Absent{price, offer}},
+		{absent: []webrace.Absent{offer}},
+		{absent: []webrace.Absent{offer}, want: "bob finds-nothing 3 " + strings.Replace(nothing, "price", "offer", 1)},
+		{rule: "#price", absent: []webrace.Absent{offer}},
+	} {
+		if c.rule != "" {
+			f.ask("bob", c.rule)
+		}
+		f.absent = c.absent
 		f.round(q, c.fares)
 		if got := f.told(); got != c.want {
 			t.Errorf("round %d: told %q, want %q", i+1, got, c.want)

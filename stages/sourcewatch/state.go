@@ -11,8 +11,23 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// state is what is known of a URD whose start failed in the last round that was seen. The zero state is that
-// of a start that answers, and is not kept.
+// watched is what of the source of a URD is watched, by what it is called if it fails: that it gives a document, or
+// that there is something in that to find.
+type watched struct {
+	control.URD
+	fault webrace.SourceState
+}
+
+// key names the state of what is watched, within a crawl. There is something else to find once the URD has other rules.
+func (w watched) key() string {
+	if w.fault == webrace.SourceFailing {
+		return w.ID
+	}
+	return fmt.Sprintf("%s %x", w.ID, looksFor(w.URD))
+}
+
+// state is what is known of what is watched, if it failed in the last round that was seen. The zero state is that
+// of what does not, and is not kept.
 type state struct {
 	since    int  // the round that was the first to fail
 	round    int  // the last one that was counted
@@ -64,7 +79,7 @@ func noticeID(urd string, what webrace.SourceState, since int) string {
 	return "n" + hex.EncodeToString(sum[:10])
 }
 
-// prefix is that of the names under which the states are kept; the crawl and the URD follow.
+// prefix is that of the names under which the states are kept; the crawl and what is watched follow.
 func (s *stage) prefix() string { return s.env.Pipeline + "/" + s.env.Stage + "/" }
 
 // load reads all states.
@@ -77,28 +92,28 @@ func (s *stage) load(ctx context.Context) error {
 	defer s.mu.Unlock()
 	clear(s.states)
 	for name, position := range kept {
-		crawl, urd, _ := strings.Cut(name, "/")
-		*s.stateOf(crawl, urd) = stateAt(position)
+		crawl, key, _ := strings.Cut(name, "/")
+		*s.stateOf(crawl, key) = stateAt(position)
 	}
 	return nil
 }
 
 // stateOf wants the lock.
-func (s *stage) stateOf(crawl, urd string) *state {
+func (s *stage) stateOf(crawl, key string) *state {
 	of := s.states[crawl]
 	if of == nil {
 		of = make(map[string]*state)
 		s.states[crawl] = of
 	}
-	if of[urd] == nil {
-		of[urd] = new(state)
+	if of[key] == nil {
+		of[key] = new(state)
 	}
-	return of[urd]
+	return of[key]
 }
 
-// save makes a state durable, and then that of a URD.
-func (s *stage) save(ctx context.Context, crawl, urd string, next state) error {
-	name := s.prefix() + crawl + "/" + urd
+// save makes a state durable, and then that of what is watched.
+func (s *stage) save(ctx context.Context, crawl, key string, next state) error {
+	name := s.prefix() + crawl + "/" + key
 	var err error
 	if next.failures == 0 {
 		err = s.control.DropCursor(ctx, name)
@@ -111,32 +126,33 @@ func (s *stage) save(ctx context.Context, crawl, urd string, next state) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if next.failures > 0 {
-		*s.stateOf(crawl, urd) = next
+		*s.stateOf(crawl, key) = next
 		return nil
 	}
-	delete(s.states[crawl], urd)
+	delete(s.states[crawl], key)
 	if len(s.states[crawl]) == 0 {
 		delete(s.states, crawl)
 	}
 	return nil
 }
 
-// forgetOthers forgets what is known of URDs that are no longer among those of a crawl.
+// forgetOthers forgets what is known of URDs that are no longer among those of a crawl, or look for something else.
 func (s *stage) forgetOthers(ctx context.Context, crawl string, urds []control.URD) error {
 	s.mu.Lock()
 	gone := make(map[string]bool, len(s.states[crawl]))
-	for id, st := range s.states[crawl] {
-		gone[id] = !st.pending
+	for key, st := range s.states[crawl] {
+		gone[key] = !st.pending
 	}
 	s.mu.Unlock()
 	for _, urd := range urds {
-		delete(gone, urd.ID)
+		delete(gone, watched{urd, webrace.SourceFailing}.key())
+		delete(gone, watched{urd, webrace.SourceEmpty}.key())
 	}
-	for id, is := range gone {
+	for key, is := range gone {
 		if !is {
 			continue
 		}
-		if err := s.save(ctx, crawl, id, state{}); err != nil {
+		if err := s.save(ctx, crawl, key, state{}); err != nil {
 			return err
 		}
 	}

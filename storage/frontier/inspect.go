@@ -239,18 +239,23 @@ func (q *Queue) refusal(url string, h *hostRecord, isNew bool) (Reason, error) {
 // LastVisit returns what the last visit of a URL with some credentials left behind, or, if it was redirected,
 // that of where it led in the end; nil if there was none. The pipeline's queue may be open or not.
 func (s *Store) LastVisit(pipeline, secret, url string) (*webrace.Visit, error) {
-	var last *webrace.Visit
+	last, _, err := s.LastVisitAt(pipeline, secret, url)
+	return last, err
+}
+
+// LastVisitAt is LastVisit, and says of which URL it is.
+func (s *Store) LastVisitAt(pipeline, secret, url string) (last *webrace.Visit, at string, err error) {
 	for range maxHops {
 		visit, moved, err := s.LastAnswer(pipeline, secret, url)
 		if err != nil || visit == nil {
-			return last, err
+			return last, at, err
 		}
-		if last = visit; moved == "" {
+		if last, at = visit, url; moved == "" {
 			break
 		}
 		url = moved
 	}
-	return last, nil
+	return last, at, nil
 }
 
 // LastAnswer returns what the last visit of a URL with some credentials left behind, and where it was redirected to

@@ -1,0 +1,74 @@
+package sourcewatch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
+)
+
+// found is the last visit of where a crawl begins, and under which key its document is stored.
+type found struct {
+	visit *webrace.Visit
+	view  string
+}
+
+// looksFor identifies the part of a document that a URD looks at.
+func looksFor(urd control.URD) uint64 { return selection.ID(selection.Key(urd.Rules())) }
+
+// lack says why there is nothing that a URD could find where its crawl begins; empty if there may be something. Where
+// the document leads on, what the URD looks for may be on another page.
+func (s *stage) lack(urd control.URD, f found) (string, error) {
+	_, textless := f.visit.LastWith(selection.ID(""))
+	rules := urd.Rules()
+	_, absent := f.visit.LastWith(looksFor(urd))
+	switch {
+	case !absent, f.visit.Refresh != "", len(rules) == 0 && urd.AnyChange():
+		return "", nil
+	case !textless && urd.Crawl.Levels == 1:
+		return fmt.Sprintf("nothing in it is what the rules of the URD look for (%s): webrace-store explain says more", named(rules)), nil
+	case !textless:
+		return "", nil
+	}
+	version, err := s.objects.Get(f.view, f.visit.Version)
+	if errors.Is(err, objects.ErrNotFound) { // it was removed as garbage
+		version, err = objects.Version{}, nil
+	}
+	if err != nil || urd.Crawl.Levels == 1 {
+		return withoutText(version.MediaType), err
+	}
+	links, err := s.objects.Links(version)
+	if errors.Is(err, objects.ErrNotFound) || len(links) > 0 {
+		return "", nil
+	}
+	return withoutText(version.MediaType), err
+}
+
+// mostNamed is how many rules a notice names.
+const mostNamed = 3
+
+func named(rules []selection.Rule) string {
+	var all []string
+	for _, r := range rules[:min(len(rules), mostNamed)] {
+		all = append(all, r.String())
+	}
+	if more := len(rules) - mostNamed; more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+// withoutText says what a document without text is.
+func withoutText(mediaType string) string {
+	switch mediaType {
+	case "":
+		return "it has no text"
+	case "text/html", "application/xhtml+xml":
+		return "the page has no text; if scripts write it, have it rendered (stage render)"
+	}
+	return fmt.Sprintf("it is of the type %s, and has no text; process type nonfilter, without rules, tells of any change of it", mediaType)
+}
