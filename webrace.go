@@ -277,7 +277,8 @@ type Text struct {
 // Block is the bytes Start to End of a text, all of one field.
 //
 // In a list what is new is not a block but an entry: an entry of a feed, an element of JSON, a record. The blocks
-// of one are compared as one with the versions before, wherever in the list they stand.
+// of one are compared as one with the versions before, wherever in the list they stand. Those of a part that a page
+// repeats are compared each by itself, with those of that part.
 type Block struct {
 	Start, End int32
 	Entry      int32  // the entry that it is part of, counted from 1; 0 for none
@@ -288,9 +289,12 @@ type Block struct {
 
 // Entry is by what an entry of a list is known in other versions, as hashes.
 type Entry struct {
-	Name uint64 // its list, and its id, key or link; of those that are known by their content alone it is the same
-	Link uint64 // of an entry of a feed: its link, or else its name, since some give their entries other names each time; 0 for none
+	Name uint64 // its list, and its id, key or link; of those that are known by their content alone it is the same; 0 of a part of a page
+	Link uint64 // of an entry of a feed: its link, or else its name, since some give their entries other names each time; 0 for none; of a part of a page its link
 }
+
+// IsPart reports whether an entry is a part that a page repeats, such as an offer.
+func (e Entry) IsPart() bool { return e.Name == 0 && e.Link != 0 }
 
 // Slice returns the bytes of block b.
 func (t *Text) Slice(b Block) []byte { return t.Bytes[b.Start:b.End] }

@@ -2,8 +2,10 @@
 package entries
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
+	"unicode"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -24,6 +26,18 @@ func MarkPublished(t *webrace.Text, from int, name, link string) {
 		e.Link = xxhash.Sum64String("\x00" + by)
 	}
 	mark(t, from, e, name != "")
+}
+
+// TitleRank returns how well a block tells people which part of a page it is of: of those of one, the first of the
+// highest rank is its title. A heading does, or else what has a letter.
+func TitleRank(t *webrace.Text, b webrace.Block) int {
+	switch {
+	case b.Field == webrace.FieldHeading || b.Field == webrace.FieldTitle:
+		return 2
+	case bytes.ContainsFunc(t.Slice(b), unicode.IsLetter):
+		return 1
+	}
+	return 0
 }
 
 func mark(t *webrace.Text, from int, e webrace.Entry, named bool) {

@@ -33,8 +33,9 @@ import (
 // remembered of texts of an earlier revision is not compared with those of a later one: no page has changed by it.
 // At 1, what is in noscript is text, and ampersands in XML that begin no reference are themselves; at 2, entries
 // of lists are compared as wholes, lines of plain text that are records are blocks, what looks the same is the same,
-// and JSON that is sent as a page or as plain text is JSON.
-const Revision = 2
+// and JSON that is sent as a page or as plain text is JSON; at 3, the parts that a page repeats are entries, and a part
+// and its link are apart.
+const Revision = 3
 
 // DefaultMaxLinks is how many different links a document may have if [Options] does not say.
 const DefaultMaxLinks = 10_000
@@ -296,7 +297,7 @@ func (x *extraction) xhtml(body []byte) { x.page(body, true) }
 
 func (x *extraction) page(body []byte, xhtml bool) {
 	x.base = x.base.InEncoding(x.Charset)
-	s := x.scan(body, htmltext.Options{XHTML: xhtml})
+	s := x.scan(body, htmltext.Options{XHTML: xhtml, Parts: true})
 	x.Title, x.Language = string(s.Title), language(s.Language)
 	x.obey(s)
 	x.follow(s)

@@ -58,8 +58,9 @@ func (s *Scanner) endBeside() {
 		fallthrough
 	case fallback:
 		s.Text.Bytes = s.Text.Bytes[:s.besideFrom]
-		for i := len(s.spans) - 1; i >= 0 && s.spans[i].end > int32(s.besideFrom); i-- {
-			s.spans[i].start, s.spans[i].end = min(s.spans[i].start, int32(s.besideFrom)), int32(s.besideFrom)
+		anchors := s.parts.anchors
+		for i := len(anchors) - 1; i >= 0 && anchors[i].end > int32(s.besideFrom); i-- {
+			anchors[i].start, anchors[i].end = min(anchors[i].start, int32(s.besideFrom)), int32(s.besideFrom)
 		}
 		s.begun = min(s.begun, s.besideFrom)
 	case raised:
@@ -75,9 +76,10 @@ func (s *Scanner) part() {
 	s.Text.Bytes = append(s.Text.Bytes, 0)
 	copy(s.Text.Bytes[s.besideFrom+1:], s.Text.Bytes[s.besideFrom:])
 	s.Text.Bytes[s.besideFrom] = ' '
-	for i := len(s.spans) - 1; i >= 0 && s.spans[i].start >= int32(s.besideFrom); i-- {
-		s.spans[i].start++
-		s.spans[i].end++
+	anchors := s.parts.anchors
+	for i := len(anchors) - 1; i >= 0 && anchors[i].start >= int32(s.besideFrom); i-- {
+		anchors[i].start++
+		anchors[i].end++
 	}
 	if s.begun >= s.besideFrom {
 		s.begun++

@@ -84,6 +84,7 @@ type element struct {
 	flow     flow
 	raw      raw
 	heading  heading
+	frame    frame
 	attrs    bool // its attributes matter
 	breakout bool // within SVG or MathML it ends them: a page forgot to
 	plain    bool // outside of these its tags say nothing at all
@@ -105,9 +106,20 @@ var elements = build(
 	each(element{id: elemDialog}, "dialog"),
 	each(element{flow: spaces}, "audio button canvas input object picture progress select source track video"),
 	each(element{flow: spaces, breakout: true}, "embed"),
-	each(element{breakout: true}, "body br center dd div dt head li menu"),
-	each(element{heading: endsHeading}, "article section main"),
-	each(element{heading: endsHeading, breakout: true}, "blockquote dl hr ol p table ul"),
+	each(element{breakout: true}, "body br center dd head"),
+	each(element{breakout: true, frame: frameBox}, "div"),
+	each(element{breakout: true, frame: frameTerm}, "dt"),
+	each(element{breakout: true, frame: frameItem}, "li"),
+	each(element{breakout: true, frame: frameList}, "menu"),
+	each(element{heading: endsHeading, frame: frameArticle}, "article"),
+	each(element{heading: endsHeading, frame: frameBox}, "section"),
+	each(element{heading: endsHeading, frame: frameAny}, "main"),
+	each(element{heading: endsHeading, breakout: true}, "blockquote hr p"),
+	each(element{heading: endsHeading, breakout: true, frame: frameList}, "ol ul"),
+	each(element{heading: endsHeading, breakout: true, frame: frameAny}, "dl"),
+	each(element{heading: endsHeading, breakout: true, frame: frameTable}, "table"),
+	each(element{frame: frameRows}, "tbody thead tfoot"),
+	each(element{frame: frameRow}, "tr"),
 	each(element{heading: endsHeading, breakout: true, id: elemPre}, "pre"),
 	each(element{breakout: true, id: elemPre}, "listing"),
 	each(element{heading: opensHeading, breakout: true}, "h1 h2 h3"),
@@ -121,7 +133,7 @@ var elements = build(
 	each(element{raw: rawDecoded, id: elemTitle}, "title"),
 	each(element{raw: rawSkipped, flow: spaces, id: elemFrame, attrs: true}, "iframe"),
 	each(element{id: elemFrame, attrs: true}, "frame"),
-	each(element{id: elemA, flow: joins, attrs: true}, "a"),
+	each(element{id: elemA, flow: joins, attrs: true, frame: frameLink}, "a"),
 	each(element{id: elemArea, flow: joins, attrs: true}, "area"),
 	each(element{id: elemBase, flow: joins, attrs: true}, "base"),
 	each(element{id: elemLink, flow: joins, attrs: true}, "link"),
@@ -129,9 +141,9 @@ var elements = build(
 	each(element{id: elemImg, flow: spaces, attrs: true, breakout: true}, "img"),
 	each(element{id: elemForm, heading: endsHeading, attrs: true}, "form"),
 	each(element{id: elemHTML, attrs: true}, "html"),
-	each(element{id: elemNav, heading: endsHeading}, "nav"),
-	each(element{id: elemFooter, heading: endsHeading}, "footer"),
-	each(element{id: elemAside, heading: endsHeading}, "aside"),
+	each(element{id: elemNav, heading: endsHeading, frame: frameAny}, "nav"),
+	each(element{id: elemFooter, heading: endsHeading, frame: frameAny}, "footer"),
+	each(element{id: elemAside, heading: endsHeading, frame: frameAny}, "aside"),
 	each(element{id: elemTemplate, flow: joins}, "template"),
 	each(element{id: elemSVG, flow: spaces}, "svg"),
 	each(element{id: elemMath, flow: spaces}, "math"),

@@ -13,8 +13,8 @@ func (s *Scanner) element(el *element) {
 		s.endAnchor() // the standard lets none stand within another
 		before := len(s.Links)
 		s.link(Anchor, a.href)
-		if s.Anchors && len(s.Links) > before {
-			s.beginAnchor()
+		if (s.Anchors || s.Parts) && a.href != nil {
+			s.beginAnchor(el, before)
 		}
 	case elemArea:
 		s.link(Anchor, a.href)

@@ -29,6 +29,7 @@ type Options struct {
 	Forms    bool // also the addresses that forms are sent to
 	XHTML    bool // the page is XML: any element may close itself, CDATA sections stand anywhere
 	Anchors  bool // also the texts of anchors
+	Parts    bool // also the parts that the page repeats, as entries of its text
 	Scripts  bool // the reader's scripts run: what is in noscript is not shown
 	MaxLinks int  // the most links gathered; the rest is counted in Skipped; 0 is no limit
 
@@ -55,11 +56,8 @@ type Link struct {
 	Kind     Kind
 	NoFollow bool // rel=nofollow
 
-	span int32 // where its text is, among the scanner's spans, plus 1; 0 if it has none, and unless Anchors are wanted
+	anchor int32 // its number among the scanner's anchors, plus 1; 0 for none, and unless Anchors are wanted
 }
-
-// span is the bytes of a text from start to end.
-type span struct{ start, end int32 }
 
 // A Scanner reads pages one after the other, reusing its memory: everything it exposes is valid until
 // the next Scan, and while the scanned page itself is unchanged. The zero value is ready. It must not
@@ -104,9 +102,10 @@ type Scanner struct {
 	readings    []byte // of the block
 	foreign     []id   // the open elements that decide whether foreign content is being read
 	entered     bool   // the last of these holds HTML, and has none yet: it is foreign itself
-	anchor      int    // the number of the link whose anchor is open, plus 1; 0 for none, and unless Anchors are wanted
-	begun       int    // where in Text.Bytes its text begins
-	spans       []span // of the anchors that have text
+	parts       parts
+	tag         int  // where in src the name of the last start tag ends
+	anchorOpen  bool // never, unless Anchors or Parts are wanted
+	begun       int  // where in Text.Bytes its text begins
 	attrs       attributes
 	scratch     []byte
 	lines       plaintext.Cutter
@@ -128,13 +127,14 @@ func (s *Scanner) Scan(src []byte) {
 	if n := len(s.Text.Bytes); n > 0 {
 		s.Text.Bytes = s.Text.Bytes[:n-1] // the separator after the last block
 	}
+	s.endParts()
 	s.src = nil
 }
 
 func (s *Scanner) reset(src []byte) {
 	*s = Scanner{
 		Options:   s.Options,
-		Text:      webrace.Text{Bytes: s.Text.Bytes[:0], Blocks: s.Text.Blocks[:0]},
+		Text:      webrace.Text{Bytes: s.Text.Bytes[:0], Blocks: s.Text.Blocks[:0], Entries: s.Text.Entries[:0]},
 		Links:     s.Links[:0],
 		lines:     s.lines,
 		src:       src,
@@ -142,7 +142,7 @@ func (s *Scanner) reset(src []byte) {
 		foreign:   s.foreign[:0],
 		concealed: concealed{open: s.concealed.open[:0]},
 		readings:  s.readings[:0],
-		spans:     s.spans[:0],
+		parts:     s.parts.reset(),
 		scratch:   s.scratch[:0],
 		entities:  s.entities,
 	}
@@ -239,6 +239,7 @@ func (s *Scanner) startTag(el *element, i int) {
 	}
 	s.entered = false
 	s.separate(el.flow)
+	s.tag = name
 	if el.attrs {
 		s.element(el)
 	}
@@ -246,6 +247,9 @@ func (s *Scanner) startTag(el *element, i int) {
 		return
 	}
 	s.open(el)
+	if s.Parts && el.frame != noFrame && el.frame != frameLink {
+		s.openPart(el, name)
+	}
 	if conceals {
 		s.conceal(el, tag)
 	}
@@ -287,6 +291,9 @@ func (s *Scanner) endTag(el *element, i int) {
 		s.foreignEnd(el)
 	}
 	s.separate(el.flow)
+	if s.Parts && el.frame != noFrame && el.frame != frameLink {
+		s.closePart(el)
+	}
 	switch el.id {
 	case elemTemplate:
 		s.template = max(0, s.template-1)

@@ -139,37 +139,6 @@ func (s *Scanner) addLines(start, end int) {
 	})
 }
 
-// beginAnchor notes that the last link is an anchor whose text follows.
-func (s *Scanner) beginAnchor() { s.anchor, s.begun = len(s.Links), len(s.Text.Bytes) }
-
-// endAnchor notes where the text of the open anchor lies, if one is open. It ends with what is no white space, which
-// the end of its block leaves where it is.
-func (s *Scanner) endAnchor() {
-	if s.anchor == 0 {
-		return
-	}
-	link, text := &s.Links[s.anchor-1], s.Text.Bytes
-	s.anchor = 0
-	end := len(text)
-	for end > s.begun && isSpace(text[end-1]) {
-		end--
-	}
-	if start := s.begun + skipSpace(text[s.begun:end], 0); start < end {
-		s.spans = append(s.spans, span{int32(start), int32(end)})
-		link.span = int32(len(s.spans))
-	}
-}
-
-// TextOf returns the text of a link that is an anchor, without white space at its ends and with that of blocks and
-// elements within; nil if it has none, or Anchors are not wanted.
-func (s *Scanner) TextOf(l Link) []byte {
-	if l.span == 0 {
-		return nil
-	}
-	at := s.spans[l.span-1]
-	return s.Text.Bytes[at.start:at.end]
-}
-
 // appendPlain appends b with line ends as line feeds and NUL dropped or replaced.
 func (s *Scanner) appendPlain(dst, b []byte, n nul) []byte {
 	if !s.dirty {

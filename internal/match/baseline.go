@@ -15,10 +15,10 @@ import (
 // Baseline remembers the blocks of the last versions of a page, to tell which blocks of the next one are
 // new. A nil baseline remembers nothing. It is never changed in place.
 //
-// It is an ascending list with one number for each distinct block: the upper 61 bits of the XXH64 hash of
-// its text in normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was
-// last seen, 0 to 7. It has at most 16,384 numbers, or those of the latest version if these are more: an entry
-// of a list, which is one block here as its blocks are, takes up to three. Of a page with more than 8,191 blocks the
+// It is an ascending list with one number for each distinct block: bits 3 to 62 of the XXH64 hash of its text in
+// normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was last seen,
+// 0 to 7. It has at most 16,384 numbers, or those of the latest version if these are more: an entry of a list, which
+// is one block here as its blocks are, takes up to three, and a block of a part of a page two. Of a page with more than 8,191 blocks the
 // others are remembered in [groups].
 type Baseline []uint64
 
@@ -126,9 +126,10 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 	c.findColumns(text)
 	hashes := c.hashBlocks(text)
 	c.findEntries()
+	c.findParts(text, hashes)
 	for i, hash := range hashes {
 		switch entry := text.Blocks[i].Entry; {
-		case entry != 0:
+		case entry != 0 && c.entries[entry-1].met:
 			found.ages[i] = c.entries[entry-1].age
 		case hash == 0:
 			found.ages[i] = empty
@@ -136,6 +137,9 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 			found.ages[i] = c.ageOf(hash)
 			if found.ages[i] == never && len(text.Columns) > 0 {
 				found.ages[i] = c.ageInColumns(text.Compared(text.Blocks[i]))
+			}
+			if entry != 0 {
+				found.ages[i] = c.ageInPart(i, entry, found.ages[i])
 			}
 		}
 	}
@@ -146,7 +150,7 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 	if text.Cut {
 		c.age(cutMark)
 	}
-	if found.Went = c.went(); found.Went || len(c.fresh) > 0 || c.returns {
+	if found.Went = c.went(); found.Went || c.differs {
 		found.Next = c.remember(versions)
 	} else {
 		found.Same = true
@@ -159,7 +163,7 @@ type comparison struct {
 	known   Baseline
 	again   []bool          // which of the known blocks the text has
 	fresh   []uint64        // the blocks that it has beside them
-	returns bool            // the text has a block that the latest version had not, and an earlier one had
+	differs bool            // the text has a block that the latest version had not
 	places  hashtable.Table // of the known blocks, and then of the fresh ones
 	hashes  []uint64
 	clean   []byte
@@ -167,13 +171,14 @@ type comparison struct {
 	groups  groups // of the blocks, where they are too many
 	columns columns
 	entries []entrySum // of the text
+	parts   parts
 	links   hashtable.Table
 }
 
 var comparisons = sync.Pool{New: func() any { return new(comparison) }}
 
 func (c *comparison) start(known Baseline) {
-	c.known, c.fresh, c.returns = known, c.fresh[:0], false
+	c.known, c.fresh, c.differs = known, c.fresh[:0], false
 	c.again = append(c.again[:0], make([]bool, len(known))...)
 	c.places.Reset()
 	for i, n := range known {
@@ -187,11 +192,12 @@ func (c *comparison) age(hash uint64) uint8 {
 	switch {
 	case !met:
 		c.fresh = append(c.fresh, hash)
+		c.differs = c.differs || hash&inPart == 0
 		return never
 	case int(place) < len(c.known):
 		c.again[place] = true
 		age := uint8(c.known[place] & ageMask)
-		c.returns = c.returns || age > 0
+		c.differs = c.differs || age > 0 && hash&inPart == 0
 		return age
 	}
 	return never
@@ -231,7 +237,7 @@ func (c *comparison) cut() uint8 {
 // went reports whether the latest version had a block that the text has not.
 func (c *comparison) went() bool {
 	for i, n := range c.known {
-		if n&ageMask == 0 && !c.again[i] {
+		if n&(ageMask|inPart) == 0 && !c.again[i] {
 			return true
 		}
 	}
@@ -303,7 +309,7 @@ func (c *comparison) hashBlocks(text *webrace.Text) []uint64 {
 	for _, block := range text.Blocks {
 		written := compared(&c.clean, text.Compared(block))
 		switch {
-		case block.Entry != 0:
+		case block.Entry != 0 && !text.Entries[block.Entry-1].IsPart():
 			e := &c.entries[block.Entry-1]
 			if !e.met {
 				e.met, e.tail = true, units >= mostBlocks-1
@@ -369,7 +375,7 @@ func (c *comparison) hashEntries(text *webrace.Text, hashes []uint64) {
 		}
 	}
 	for i, block := range text.Blocks {
-		if block.Entry != 0 {
+		if block.Entry != 0 && c.entries[block.Entry-1].met {
 			hashes[i] = c.entries[block.Entry-1].hash
 		}
 	}
@@ -409,4 +415,4 @@ func (c *comparison) findEntries() {
 	}
 }
 
-func hashBlock(clean []byte) uint64 { return max(xxhash.Sum64(clean)&^ageMask, 2*(ageMask+1)) }
+func hashBlock(clean []byte) uint64 { return max(xxhash.Sum64(clean)&^(ageMask|inPart), 2*(ageMask+1)) }

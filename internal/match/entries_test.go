@@ -97,13 +97,13 @@ func changeAtRandom(r *rand.Rand, things []thing) []thing {
 		i := r.IntN(len(things) + 1)
 		switch what := r.IntN(5); {
 		case what == 0 || len(things) == 0:
-			things = slices.Insert(things, i, thing{webrace.Entry{Name: uint64(r.IntN(12)), Link: uint64(r.IntN(6) * 100)}, []string{"name: x", fmt.Sprintf("price: %d", r.IntN(3))}})
+			things = slices.Insert(things, i, thing{webrace.Entry{Name: uint64(1 + r.IntN(12)), Link: uint64(r.IntN(6) * 100)}, []string{"name: x", fmt.Sprintf("price: %d", r.IntN(3))}})
 		case what == 1:
 			things = slices.Delete(things, i%len(things), i%len(things)+1)
 		case what == 2:
 			r.Shuffle(len(things), func(i, j int) { things[i], things[j] = things[j], things[i] })
 		case what == 3: // its name, or the order of its fields
-			things[i%len(things)].Name = uint64(r.IntN(12))
+			things[i%len(things)].Name = uint64(1 + r.IntN(12))
 			fields := slices.Clone(things[i%len(things)].fields)
 			slices.Reverse(fields)
 			things[i%len(things)].fields = fields

@@ -109,7 +109,7 @@ func (p *page) comes(c *Compiled) bool {
 		for _, s := range p.occurrences(&c.atoms[i], arrivals) {
 			block := p.tokens[s.first].Block
 			entry := p.text.Blocks[block].Entry
-			if entry == 0 || p.added[block] || slices.Contains(p.before.text.Entries, p.text.Entries[entry-1]) {
+			if entry == 0 || p.text.Entries[entry-1].IsPart() || p.added[block] || slices.Contains(p.before.text.Entries, p.text.Entries[entry-1]) {
 				return true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/entries"
 )
 
 const summaryTokens = 30
@@ -38,7 +39,35 @@ func (p *page) summary(c *Compiled, among extent, size int) string {
 	}
 	w.core = span{w.first, w.last}
 	w.widen()
+	if title := p.partOf(p.tokens[w.first].Block); len(title) > 0 && len(title) <= min(longestTitle, size/2) {
+		return string(title) + ": " + w.fit(size-len(title)-len(": "))
+	}
 	return w.fit(size)
+}
+
+// longestTitle is how many bytes a title of a part of a page may have to be told with what the part says.
+const longestTitle = 64
+
+// partOf returns which part of a page a block is of, unless it says so itself; nil if it is of none.
+func (p *page) partOf(block int32) []byte {
+	blocks, entry := p.text.Blocks, p.text.Blocks[block].Entry
+	if entry == 0 || !p.text.Entries[entry-1].IsPart() {
+		return nil
+	}
+	first := block
+	for first > 0 && blocks[first-1].Entry == entry {
+		first--
+	}
+	title := first
+	for i := first; int(i) < len(blocks) && blocks[i].Entry == entry; i++ {
+		if rank := entries.TitleRank(p.text, blocks[i]); rank > entries.TitleRank(p.text, blocks[title]) {
+			title = i
+		}
+	}
+	if title == block {
+		return nil
+	}
+	return appendCollapsed(nil, p.text.Slice(blocks[title]))
 }
 
 // found returns the occurrences of the keywords that count, in the order of the page.

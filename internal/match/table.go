@@ -51,7 +51,7 @@ func (c *columns) hashRow(row []byte, onlyKnown bool) uint64 {
 			sum += xxhash.Sum64String(cell)
 		}
 	}
-	return max(sum&^ageMask, 2*(ageMask+1))
+	return max(sum&^(ageMask|inPart), 2*(ageMask+1))
 }
 
 // ageInColumns returns how many versions ago the cells of a row were seen in those columns that are known.

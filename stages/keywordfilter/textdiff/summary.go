@@ -80,14 +80,17 @@ type comparison struct {
 }
 
 func compare(old, now *webrace.Text, added []bool) (c comparison) {
-	c.old, c.now = units(old, sharedColumns(old, now)), units(now, sharedColumns(old, now))
+	shared := sharedColumns(old, now)
+	inOld, inNow := wholes(old, now)
+	c.old, c.now = units(old, shared, inOld), units(now, shared, inNow)
 	before, after := known(c.old), known(c.now)
 	for _, u := range c.old {
 		c.went = append(c.went, u.lacksIn(after))
 	}
 	for _, u := range c.now {
-		c.came = append(c.came, u.lacksIn(before) && (u.first >= len(added) || added[u.first]))
+		c.came = append(c.came, u.lacksIn(before) && u.isIn(added))
 	}
+	c.sameParts(added)
 	if old != nil && old.Cut {
 		clearBehind(c.came, c.now, before)
 	}
@@ -98,11 +101,27 @@ func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	return c
 }
 
+// sameParts makes what changed in parts of pages that both texts have such that it came, if all that is new is what is
+// there no more; and none of those that have another title, which is not new: their links say where they stand.
+func (c *comparison) sameParts(added []bool) {
+	before := numbered(c.old, linkOf)
+	for i, u := range c.now {
+		if u.entry == nil || !u.entry.IsPart() || c.came[i] {
+			continue
+		}
+		if old, had := before[u.entry.Link]; had && old >= 0 && c.went[old] {
+			same := Forms([]string{c.old[old].label, u.label})
+			c.came[i] = same[0] == same[1]
+			c.went[old] = c.came[i]
+		}
+	}
+}
+
 // findAgain finds the entries that have changed: those that one entry of either text is known by.
 func (c *comparison) findAgain() {
 	c.again = make(map[int]int)
 	for _, by := range []func(*webrace.Entry) uint64{
-		func(e *webrace.Entry) uint64 { return e.Name }, func(e *webrace.Entry) uint64 { return e.Link },
+		func(e *webrace.Entry) uint64 { return e.Name }, linkOf,
 	} {
 		before, after := numbered(c.old, by), numbered(c.now, by)
 		for id, i := range after {
@@ -113,6 +132,8 @@ func (c *comparison) findAgain() {
 		}
 	}
 }
+
+func linkOf(e *webrace.Entry) uint64 { return e.Link }
 
 // numbered returns the numbers of the entries that are known by something; -1 where several are by the same.
 func numbered(all []unit, by func(*webrace.Entry) uint64) map[uint64]int {
@@ -140,6 +161,15 @@ func clearBehind(marks []bool, all []unit, other map[string]bool) {
 	}
 }
 
+// isIn reports whether the unit is marked, or any block of a part of a page; those behind the marks are.
+func (u *unit) isIn(marks []bool) bool {
+	last := u.first
+	if u.entry != nil && u.entry.IsPart() {
+		last = u.last
+	}
+	return last >= len(marks) || slices.Contains(marks[u.first:last+1], true)
+}
+
 // lacksIn reports whether a text does not have the unit, by what it has.
 func (u *unit) lacksIn(text map[string]bool) bool {
 	return u.key != "" && !text[u.key] && (u.link == "" || !text[u.link])
@@ -151,6 +181,11 @@ func known(all []unit) map[string]bool {
 	for _, u := range all {
 		if u.link != "" {
 			set[u.link] = true
+		}
+		if u.entry != nil && u.entry.IsPart() { // of another text its blocks may be by themselves
+			for _, form := range Forms(u.fields) {
+				set[form] = true
+			}
 		}
 	}
 	return set

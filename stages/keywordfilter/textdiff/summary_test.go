@@ -120,7 +120,7 @@ func FuzzSummary(f *testing.F) {
 			t.Fatalf("%q in %d bytes", got, size)
 		}
 		differ := false
-		x, y := keys(units(textOf(a...), nil)), keys(units(textOf(b...), nil))
+		x, y := keys(units(textOf(a...), nil, nil)), keys(units(textOf(b...), nil, nil))
 		inX, inY := setOf(append(x, "")), setOf(append(y, ""))
 		for text := range inX {
 			differ = differ || !inY[text]

@@ -15,17 +15,20 @@ type unit struct {
 	text   string // as it is shown
 	key    string // by which it is the same as one of another text; empty for nothing
 	first  int    // the first of its blocks
+	last   int    // and the last
 	link   string // of an entry: by which it is the same, too, if no other entry has it
 	entry  *webrace.Entry
 	fields []string // of the entry: its blocks, but for those that stand aside
 	named  int      // how many of them have a name, so that their order makes no difference
 	label  string   // which of these tells people which entry it is
+	rank   int      // how well it does
 }
 
 // units returns the units of a text in the order in which they begin, with white space collapsed.
 //
-// Of the rows of tables those columns alone are compared that are shared, if there are any: nil compares all.
-func units(t *webrace.Text, shared map[string]bool) (all []unit) {
+// Of the rows of tables those columns alone are compared that are shared, if there are any: nil compares all. Of the
+// parts of pages those are units that are whole.
+func units(t *webrace.Text, shared map[string]bool, whole []bool) (all []unit) {
 	if t == nil {
 		return nil
 	}
@@ -33,7 +36,7 @@ func units(t *webrace.Text, shared map[string]bool) (all []unit) {
 	of := make([]int, len(t.Entries)) // its unit, counted from 1
 	for i, b := range t.Blocks {
 		compared := collapse(strings.ToValidUTF8(string(t.Compared(b)), ""))
-		if b.Entry == 0 {
+		if b.Entry == 0 || t.Entries[b.Entry-1].IsPart() && (whole == nil || !whole[b.Entry-1]) {
 			all = append(all, blockUnit(t, i, compared, inColumns(compared, columns, shared)))
 			continue
 		}
@@ -42,15 +45,18 @@ func units(t *webrace.Text, shared map[string]bool) (all []unit) {
 			of[b.Entry-1] = len(all)
 		}
 		if compared != "" {
-			all[of[b.Entry-1]-1].add(compared, b)
+			all[of[b.Entry-1]-1].add(compared, b, entries.TitleRank(t, b))
 		}
+		all[of[b.Entry-1]-1].last = i
 	}
 	links := make(map[string]int)
 	for i := range all {
 		if u := &all[i]; u.entry != nil {
 			content := "\x00" + strings.Join(u.content(), "\x00")
 			u.key = "\x00" + strconv.FormatUint(u.entry.Name, 16) + content
-			if u.entry.Link != 0 {
+			if u.entry.IsPart() {
+				u.key = "\x02" + strconv.FormatUint(u.entry.Link, 16) + content
+			} else if u.entry.Link != 0 {
 				u.link = "\x01" + strconv.FormatUint(u.entry.Link, 16) + content
 				links[u.link]++
 			}
@@ -66,7 +72,7 @@ func units(t *webrace.Text, shared map[string]bool) (all []unit) {
 
 // blockUnit is a block that is of no entry, with what is compared of it, and by which of its cells.
 func blockUnit(t *webrace.Text, number int, compared, cells string) unit {
-	u := unit{text: compared, key: normalform.String(cells), first: number}
+	u := unit{text: compared, key: normalform.String(cells), first: number, last: number}
 	if u.key != compared {
 		u.key = collapse(u.key)
 	}
@@ -84,8 +90,8 @@ func (u *unit) content() []string {
 	return slices.Sorted(slices.Values(Forms(u.fields)))
 }
 
-// add adds a block to an entry. A heading tells which it is, or what is called so, or else its first block.
-func (u *unit) add(field string, b webrace.Block) {
+// add adds a block to an entry, and how well that tells people which it is: best does a name or a title.
+func (u *unit) add(field string, b webrace.Block, rank int) {
 	switch {
 	case u.text == "":
 	case b.Skip > 0: // it begins with a name
@@ -98,10 +104,11 @@ func (u *unit) add(field string, b webrace.Block) {
 	if b.Skip > 0 {
 		u.named++
 	}
-	name, _, _ := strings.Cut(field, ": ")
-	named := b.Field == webrace.FieldHeading || b.Field == webrace.FieldTitle || name == "name" || name == "title"
-	if u.label == "" || named && u.label == u.fields[0] {
-		u.label = field
+	if name, _, _ := strings.Cut(field, ": "); name == "name" || name == "title" {
+		rank = 2
+	}
+	if u.label == "" || rank > u.rank {
+		u.label, u.rank = field, rank
 	}
 }
 
