@@ -81,7 +81,7 @@ type comparison struct {
 
 func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	shared := sharedColumns(old, now)
-	inOld, inNow := wholes(old, now)
+	inOld, inNow := pairParts(old, now)
 	c.old, c.now = units(old, shared, inOld), units(now, shared, inNow)
 	before, after := known(c.old), known(c.now)
 	for _, u := range c.old {
@@ -90,7 +90,7 @@ func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	for _, u := range c.now {
 		c.came = append(c.came, u.lacksIn(before) && u.isIn(added))
 	}
-	c.sameParts(added)
+	c.sameParts()
 	if old != nil && old.Cut {
 		clearBehind(c.came, c.now, before)
 	}
@@ -101,18 +101,12 @@ func compare(old, now *webrace.Text, added []bool) (c comparison) {
 	return c
 }
 
-// sameParts makes what changed in parts of pages that both texts have such that it came, if all that is new is what is
-// there no more; and none of those that have another title, which is not new: their links say where they stand.
-func (c *comparison) sameParts(added []bool) {
-	before := numbered(c.old, linkOf)
-	for i, u := range c.now {
-		if u.entry == nil || !u.entry.IsPart() || c.came[i] {
-			continue
-		}
-		if old, had := before[u.entry.Link]; had && old >= 0 && c.went[old] {
-			same := Forms([]string{c.old[old].label, u.label})
-			c.came[i] = same[0] == same[1]
-			c.went[old] = c.came[i]
+// sameParts makes the parts that both texts have come again where only something went of them.
+func (c *comparison) sameParts() {
+	before := numbered(c.old, numberOf)
+	for i := range c.now {
+		if old, had := before[numberOf(&c.now[i])]; had && old >= 0 && c.went[old] {
+			c.came[i] = true
 		}
 	}
 }
@@ -120,8 +114,8 @@ func (c *comparison) sameParts(added []bool) {
 // findAgain finds the entries that have changed: those that one entry of either text is known by.
 func (c *comparison) findAgain() {
 	c.again = make(map[int]int)
-	for _, by := range []func(*webrace.Entry) uint64{
-		func(e *webrace.Entry) uint64 { return e.Name }, linkOf,
+	for _, by := range []func(*unit) uint64{
+		numberOf, func(u *unit) uint64 { return u.entry.Name }, func(u *unit) uint64 { return u.entry.Link },
 	} {
 		before, after := numbered(c.old, by), numbered(c.now, by)
 		for id, i := range after {
@@ -133,19 +127,26 @@ func (c *comparison) findAgain() {
 	}
 }
 
-func linkOf(e *webrace.Entry) uint64 { return e.Link }
+// numberOf returns the number of a part that both texts have; 0 of others.
+func numberOf(u *unit) uint64 {
+	if u.entry == nil {
+		return 0
+	}
+	return uint64(max(0, u.number))
+}
 
 // numbered returns the numbers of the entries that are known by something; -1 where several are by the same.
-func numbered(all []unit, by func(*webrace.Entry) uint64) map[uint64]int {
+func numbered(all []unit, by func(*unit) uint64) map[uint64]int {
 	numbers := make(map[uint64]int)
-	for i, u := range all {
-		if u.entry == nil || by(u.entry) == 0 {
+	for i := range all {
+		u := &all[i]
+		if u.entry == nil || by(u) == 0 {
 			continue
 		}
-		if _, twice := numbers[by(u.entry)]; twice {
-			numbers[by(u.entry)] = -1
+		if _, twice := numbers[by(u)]; twice {
+			numbers[by(u)] = -1
 		} else {
-			numbers[by(u.entry)] = i
+			numbers[by(u)] = i
 		}
 	}
 	return numbers

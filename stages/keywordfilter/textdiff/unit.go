@@ -16,6 +16,7 @@ type unit struct {
 	key    string // by which it is the same as one of another text; empty for nothing
 	first  int    // the first of its blocks
 	last   int    // and the last
+	number int    // of a part of a page
 	link   string // of an entry: by which it is the same, too, if no other entry has it
 	entry  *webrace.Entry
 	fields []string // of the entry: its blocks, but for those that stand aside
@@ -26,9 +27,9 @@ type unit struct {
 
 // units returns the units of a text in the order in which they begin, with white space collapsed.
 //
-// Of the rows of tables those columns alone are compared that are shared, if there are any: nil compares all. Of the
-// parts of pages those are units that are whole.
-func units(t *webrace.Text, shared map[string]bool, whole []bool) (all []unit) {
+// Of the rows of tables those columns alone are compared that are shared, if there are any: nil compares all. Parts
+// of pages have these numbers.
+func units(t *webrace.Text, shared map[string]bool, numbers []int) (all []unit) {
 	if t == nil {
 		return nil
 	}
@@ -36,7 +37,7 @@ func units(t *webrace.Text, shared map[string]bool, whole []bool) (all []unit) {
 	of := make([]int, len(t.Entries)) // its unit, counted from 1
 	for i, b := range t.Blocks {
 		compared := collapse(strings.ToValidUTF8(string(t.Compared(b)), ""))
-		if b.Entry == 0 || t.Entries[b.Entry-1].IsPart() && (whole == nil || !whole[b.Entry-1]) {
+		if b.Entry == 0 || t.Entries[b.Entry-1].IsPart() && numbers[b.Entry-1] == apart {
 			all = append(all, blockUnit(t, i, compared, inColumns(compared, columns, shared)))
 			continue
 		}
@@ -55,7 +56,8 @@ func units(t *webrace.Text, shared map[string]bool, whole []bool) (all []unit) {
 			content := "\x00" + strings.Join(u.content(), "\x00")
 			u.key = "\x00" + strconv.FormatUint(u.entry.Name, 16) + content
 			if u.entry.IsPart() {
-				u.key = "\x02" + strconv.FormatUint(u.entry.Link, 16) + content
+				u.number = numbers[t.Blocks[u.first].Entry-1]
+				u.key = "\x02" + strconv.Itoa(u.number) + content
 			} else if u.entry.Link != 0 {
 				u.link = "\x01" + strconv.FormatUint(u.entry.Link, 16) + content
 				links[u.link]++
