@@ -44,8 +44,8 @@ func (s *Scanner) beginAnchor(el *element, link int) {
 	s.anchorOpen, p.anchors = true, append(p.anchors, a)
 }
 
-// mainAnchor returns by which of so many anchors what has them is known: the first with text in a heading, or else that of
-// the most text; -1 if there is none.
+// mainAnchor returns by which of so many anchors what has them is known: the first with text in a heading, or else
+// that of the most text; -1 if there is none.
 func (p *parts) mainAnchor(first, count int32) int32 {
 	main, longest := int32(-1), int32(-1)
 	for i := first; i < first+count; i++ {

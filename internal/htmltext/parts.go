@@ -12,10 +12,11 @@ import (
 	"github.com/webrace/webrace/internal/hashtable"
 )
 
-// A page repeats parts: offers, jobs, news. They are elements of the same name beside one another, in one element, and
-// each has a link that none of the others has, by which it is known; a row of a table, and a term with what is said of
-// it, may be known by the text that it begins with. Items of lists and articles are parts if there are two of them, all
-// else if there are three; boxes (div, section) and links that hold blocks must be of the same classes, too.
+// A page repeats parts: offers, jobs, news. They are elements of the same name beside one another, in one element,
+// and each has a link that none of the others has, by which it is known; a row of a table, and a term with what is
+// said of it, may be known by the text that it begins with. Items of lists and articles are parts if there are two
+// of them, all else if there are three; boxes (div, section) and links that hold blocks must be of the same classes,
+// too.
 //
 // A part is an entry of the text. What has parts within it is none itself, nor is what stands in navigation.
 
@@ -219,7 +220,8 @@ func (s *Scanner) markParts(siblings []part) (found bool) {
 	return found
 }
 
-// likeness returns what is the same of elements that are alike: their name and classes, in any order; 0 if nothing is.
+// likeness returns what is the same of elements that are alike: their name and classes, in any order; 0 if nothing
+// is.
 func (s *Scanner) likeness(e *part) (sum uint64) {
 	if e.el.frame < frameBox {
 		return uint64(e.el.frame)
@@ -233,7 +235,8 @@ func (s *Scanner) likeness(e *part) (sum uint64) {
 	return sum
 }
 
-// markAlike makes entries of elements that are alike, if enough of them have a main link that no other has, or a text.
+// markAlike makes entries of elements that are alike, if enough of them have a main link that no other has, or a
+// text.
 func (s *Scanner) markAlike(alike []part) bool {
 	least, kind := 3, alike[0].el.frame
 	if kind == frameItem || kind == frameArticle {
@@ -285,8 +288,8 @@ func (p *parts) tellApart(alike []part) (found int) {
 	return found
 }
 
-// beginning returns a hash of the text that a row or a term begins with, by which it is known; 0 if it has no other text,
-// or if that only counts.
+// beginning returns a hash of the text that a row or a term begins with, by which it is known; 0 if it has no other
+// text, or if that only counts.
 func (s *Scanner) beginning(e *part) uint64 {
 	if e.blocks < 2 {
 		return 0

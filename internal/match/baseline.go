@@ -12,14 +12,14 @@ import (
 	"github.com/webrace/webrace/internal/hashtable"
 )
 
-// Baseline remembers the blocks of the last versions of a page, to tell which blocks of the next one are
-// new. A nil baseline remembers nothing. It is never changed in place.
+// Baseline remembers the blocks of the last versions of a page, to tell which blocks of the next one are new. A nil
+// baseline remembers nothing. It is never changed in place.
 //
 // It is an ascending list with one number for each distinct block: bits 3 to 62 of the XXH64 hash of its text in
-// normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was last seen,
-// 0 to 7. It has at most 16,384 numbers, or those of the latest version if these are more: an entry of a list, which
-// is one block here as its blocks are, takes up to three, and a block of a part of a page two. Of a page with more than 8,191 blocks the
-// others are remembered in [groups].
+// normal form, with white space collapsed, and in the lower 3 bits how many versions ago the block was last seen, 0
+// to 7. It has at most 16,384 numbers, or those of the latest version if these are more: an entry of a list, which
+// is one block here as its blocks are, takes up to three, and a block of a part of a page two. Of a page with more
+// than 8,191 blocks the others are remembered in [groups].
 type Baseline []uint64
 
 // BaselineVersions is how many versions of a page a baseline remembers unless it is told otherwise, and
@@ -105,12 +105,13 @@ func (b Baseline) Update(text *webrace.Text) (next Baseline, added []bool) {
 	return b.Remember(BaselineVersions, text)
 }
 
-// Remember compares the text with so many versions before it, 1 to MostBaselineVersions. It returns for each
-// block whether none of them had it, and the baseline that remembers this version too. So a block that comes
-// back after so many versions without it is new again.
+// Remember compares the text with so many versions before it, 1 to MostBaselineVersions. It returns for each block
+// whether none of them had it, and the baseline that remembers this version too. So a block that comes back after so
+// many versions without it is new again.
 //
-// A text with the same blocks as the latest version is that version, whatever their order, and one without any is none:
-// added is false throughout, and the baseline remains as it is. Nothing is learned until the caller keeps the result.
+// A text with the same blocks as the latest version is that version, whatever their order, and one without any is
+// none: added is false throughout, and the baseline remains as it is. Nothing is learned until the caller keeps the
+// result.
 //
 // That a text was cut is remembered as if it were a block.
 func (b Baseline) Remember(versions int, text *webrace.Text) (next Baseline, added []bool) {

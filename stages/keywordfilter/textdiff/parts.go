@@ -9,9 +9,9 @@ import (
 	"github.com/webrace/webrace/internal/normalform"
 )
 
-// Of the parts of two pages, those are the same that have one link, and the title too, unless that is new; and then those
-// of one title, as where links are others at each request. Of the rest, what has a block that the other page has not, or
-// is there more often, is shown as one; the blocks of others stand for themselves.
+// Of the parts of two pages, those are the same that have one link, and the title too, unless that is new; and then
+// those of one title, as where links are others at each request. Of the rest, what has a block that the other page
+// has not, or is there more often, is shown as one; the blocks of others stand for themselves.
 
 // The number of a part, in place of one that it has in common with a part of another page.
 const (
@@ -71,8 +71,8 @@ func partsOf(t *webrace.Text) *parts {
 	return p
 }
 
-// pairBy numbers, from the last number on, those of the parts without one that have something in common, which no other
-// has, and are the same.
+// pairBy numbers, from the last number on, those of the parts without one that have something in common, which no
+// other has, and are the same.
 func pairBy(by func(*parts, int) any, before, after *parts, last int, same func(i, j int) bool) int {
 	inOld, inNow := before.only(by), after.only(by)
 	for j := range after.text.Entries {
