@@ -91,6 +91,17 @@ func (c *Comparison) Added(versions int) []bool {
 	return added
 }
 
+// With returns a baseline that remembers what either does: of two pages that become one, what stood in the latest
+// version of either stood in that of the one.
+func (b Baseline) With(other Baseline) Baseline {
+	if b.last(MostBaselineVersions) == nil || other.last(MostBaselineVersions) == nil {
+		return b
+	}
+	both := slices.Concat(b, other)
+	slices.Sort(both)
+	return slices.CompactFunc(both, func(x, y uint64) bool { return x>>ageBits == y>>ageBits })
+}
+
 // AsOne returns a baseline for which the latest version had all that is remembered.
 func (b Baseline) AsOne() Baseline {
 	one := slices.Clone(b)

@@ -298,3 +298,22 @@ func digestOf(t *testing.T, block string) webrace.Digest {
 	t.Cleanup(p.close)
 	return p.digest([]int32{0})
 }
+
+// Of two pages that become one, what either had is known, as lately as either had it.
+func TestTwoBaselinesRememberWhatEitherDoes(t *testing.T) {
+	one, _ := Baseline(nil).Update(textOf("a", "old"))
+	one, _ = one.Update(textOf("a", "b"))
+	two, _ := Baseline(nil).Update(textOf("c"))
+	two, _ = two.Update(textOf("d", "old"))
+	for _, both := range []Baseline{one.With(two), two.With(one)} {
+		if _, added := both.Update(textOf("a", "b", "c", "d", "new", "old")); !slices.Equal(added, []bool{false, false, false, false, true, false}) {
+			t.Errorf("added %v", added)
+		}
+		if _, added := both.Remember(1, textOf("a", "b", "c", "d", "old")); !slices.Equal(added, []bool{false, false, true, false, false}) {
+			t.Errorf("since the last version, added %v", added)
+		}
+	}
+	if got := one.With(nil); !slices.Equal(got, one) {
+		t.Errorf("with nothing, %v is %v", one, got)
+	}
+}

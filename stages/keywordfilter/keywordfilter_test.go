@@ -3,6 +3,7 @@ package keywordfilter
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -280,6 +281,28 @@ func TestPrefixRequestsAreToldOfWhatOthersBring(t *testing.T) {
 	f.mustTell(f.match(f.fetched(html("ibm", "new ibm"), &first.visit, reached(7, eleni))), "page", "site", "web")
 	f.urd("late", "https://*", "ibm")
 	f.mustTell(f.match(unchanged(first.visit, reached(0, eleni))), "late")
+}
+
+// Who watches a prefix has seen a document that moved for good if it lay under that before.
+func TestAPageThatMovesUnderAPrefixIsNewToWhoWatchesThat(t *testing.T) {
+	for _, watchers := range []int{1, mostFew + 1} {
+		f := newFixture(t)
+		eleni := f.urd("eleni", start, "ibm")
+		var told []string
+		for i := range watchers {
+			f.urd(fmt.Sprintf("site-%03d", i), start+"*", "ibm")
+			f.urd(fmt.Sprintf("news-%03d", i), start+"news/*", "ibm")
+			told = append(told, fmt.Sprintf("news-%03d", i))
+		}
+		first := f.match(f.fetched(html("ibm"), nil, reached(0, eleni)))
+		visit := first.visit
+		visit.Former = webrace.Former{URL: page, Version: visit.Version}
+		there := f.fetchedFrom(start+"news/page", "", html("ibm"), &visit, reached(0, eleni))
+		if there.Version != 2 {
+			t.Errorf("its version there is %d", there.Version)
+		}
+		f.mustTell(f.match(there), told...)
+	}
 }
 
 func TestEveryoneIsToldOfEveryDocument(t *testing.T) {

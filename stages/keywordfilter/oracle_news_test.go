@@ -219,7 +219,8 @@ func (r *reader) comesToHold(now, state, last []string) bool {
 
 var newsPairs = flag.Int("news", 100_000, "how many pairs of a URD and a version are compared with the oracle of news")
 
-// TestOracleOfNews compares whom the stage tells of versions of a page, and how relevant they are, with the oracle.
+// TestOracleOfNews compares whom the stage tells of versions of a page, and how relevant they are, with the oracle. Now
+// and then the page moves for good: of that the oracle knows nothing, because it changes nothing.
 func TestOracleOfNews(t *testing.T) {
 	t.Parallel()
 	least, readers, editions := *newsPairs, 250, 50
@@ -232,7 +233,11 @@ func TestOracleOfNews(t *testing.T) {
 		all := w.readers(readers)
 		var page edition
 		var visit *webrace.Visit
+		at := oracleSites[0]
 		for number := range editions {
+			if visit != nil && w.IntN(8) == 0 {
+				at, visit = moved(at, visit)
+			}
 			page = w.edit(page)
 			now := w.fail(page)
 			if visit == nil {
@@ -240,7 +245,7 @@ func TestOracleOfNews(t *testing.T) {
 			}
 			told := make(map[string]int)
 			before := visit
-			visit = w.tell(now, visit, told)
+			visit = w.tell(at, now, visit, told)
 			if before != nil && visit.Version == before.Version {
 				if len(told) > 0 {
 					t.Fatalf("%d are told of the same version", len(told))
@@ -324,11 +329,18 @@ func (w *world) edit(page edition) edition {
 	return page
 }
 
+// moved returns where a page has moved to, and what is known of it there before it is asked for.
+func moved(at string, visit *webrace.Visit) (string, *webrace.Visit) {
+	there := *visit
+	there.Former = webrace.Former{URL: at, Version: visit.Version}
+	return fmt.Sprint(oracleSites[0], visit.Version), &there
+}
+
 // tell lets the stage match a version, notes who is told with what relevance, and returns what the visit leaves behind.
-func (w *world) tell(page edition, visit *webrace.Visit, told map[string]int) *webrace.Visit {
+func (w *world) tell(at string, page edition, visit *webrace.Visit, told map[string]int) *webrace.Visit {
 	w.Helper()
 	reach := []webrace.Reach{{Crawl: "crawl"}}
-	d := w.fetchedFrom(oracleSites[0], "", page.html(), visit, reach)
+	d := w.fetchedFrom(at, "", page.html(), visit, reach)
 	end := pipeline.ProcessOne(w.Context(), asked{w}, d, func(_ string, value any) error {
 		aci := value.(*xmlschema.ACI)
 		told[aci.URD] = aci.Relevance

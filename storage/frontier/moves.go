@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
@@ -13,8 +14,9 @@ import (
 // shown at the one is what they were shown at the other ([webrace.Former]). So nothing is lost if the process dies in
 // between, and nothing has to be looked up when the new URL is handed out.
 //
-// Only a URL that gave no document yet inherits, and from one former URL alone: a document that was known and told by
-// itself has a history of its own, in which the numbers of another's versions mean nothing.
+// Only a URL that gave no document yet inherits, and the history of one former URL alone: a document that was known
+// and told by itself has its own, in which the numbers of another's versions mean nothing. Of a second former URL, the
+// blocks of text count as known.
 //
 // A site that moves to another host says so of its start. Its other pages are found there by links, and no page leads
 // to where they were, which would say so of them. They are known by their place: what differs between the two URLs of
@@ -61,19 +63,24 @@ func (c *changes) inheritFrom(former *redirect, rec *record, cand *candidate) (b
 	var heirs []heir
 	for _, b := range cand.bids {
 		h := heir{rec.mark(b.crawl.number), from.mark(b.crawl.number)}
-		if h.now != nil && h.now.version == 0 && h.before != nil && h.before.version > 0 {
+		if h.now != nil && h.before != nil && h.before.version > 0 {
 			heirs = append(heirs, h)
 		}
 	}
-	if len(heirs) == 0 {
+	switch {
+	case len(heirs) == 0:
 		return false, nil
+	case !slices.ContainsFunc(heirs, func(h heir) bool { return h.now.version == 0 }):
+		return false, c.unite(former, from, rec, cand)
 	}
 	last, err := c.bequeath(former, cand)
 	if err != nil || last == 0 {
 		return false, err
 	}
 	for _, h := range heirs {
-		h.now.best, h.now.version, h.now.revision = h.before.best, min(h.before.version, uint32(last)), h.before.revision
+		if h.now.version == 0 {
+			h.now.best, h.now.version, h.now.revision = h.before.best, min(h.before.version, uint32(last)), h.before.revision
+		}
 	}
 	rec.dirty = true
 	return true, nil
@@ -104,6 +111,27 @@ func (c *changes) bequeath(by *redirect, cand *candidate) (last int, err error) 
 	v.Former, v.Version, v.Digest, v.Likeness, v.Titled = former, former.Version, old.Digest, old.Likeness, old.Titled
 	v.Revision, v.Baseline, v.Reading, v.Absent, v.Numbers, v.Interval = old.Revision, old.Baseline, old.Reading, old.Absent, old.Numbers, old.Interval
 	return former.Version, c.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
+}
+
+// unite lets a candidate that is not asked for yet, and inherits of another URL already, know what this one does, too:
+// two documents become one. That is so where all crawls that go on there have been shown both.
+func (c *changes) unite(former *redirect, from, rec *record, cand *candidate) error {
+	for _, m := range rec.marks {
+		if other := from.mark(m.crawl); m.version > 0 && (other == nil || other.version == 0) {
+			return nil
+		}
+	}
+	v, err := c.visit(cand.id)
+	if err != nil || v == nil || !v.IsInherited() || v.Former.URL == former.url {
+		return err
+	}
+	old, err := c.visit(former.from)
+	if err != nil || old == nil || old.Version == 0 || old.Former == v.Former || old.Reading != v.Reading {
+		return err
+	}
+	v.Baseline = match.Baseline(v.Baseline).With(old.Baseline)
+	v.Tell(slices.DeleteFunc(slices.Clone(old.Numbers), func(n webrace.Told) bool { return v.ToldTo(n.URD) != nil }))
+	return c.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
 }
 
 // visit returns what the last visit of a URL left behind, as of this group; nil if there was none.
