@@ -272,6 +272,7 @@ type Text struct {
 	Columns []string // of tables, whose rows are written "name: Bolt; price: 12": their names
 	Cut     bool     // a limit left out what is behind it: that may have more
 	Unmet   bool     // it is a part for which a query was asked, and is empty since the document says what it is about, with other values
+	Feed    bool     // its entries are documents of their own, published one by one: who asks for words asks for them in one entry
 }
 
 // Block is the bytes Start to End of a text, all of one field.

@@ -77,6 +77,7 @@ func (x *extraction) endList() {
 	if !x.list.isList {
 		return
 	}
+	x.text.Feed = true
 	for i := range x.text.Blocks {
 		if b := &x.text.Blocks[i]; b.Entry == 0 {
 			b.Aside = true

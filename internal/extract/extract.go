@@ -344,6 +344,7 @@ func (x *extraction) take(t *webrace.Text) {
 		Bytes:  append([]byte(nil), t.Bytes...),
 		Blocks: append([]webrace.Block(nil), t.Blocks...),
 		Cut:    t.Cut,
+		Feed:   t.Feed,
 
 		Entries: append([]webrace.Entry(nil), t.Entries...),
 	}

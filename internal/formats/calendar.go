@@ -10,7 +10,8 @@ import (
 
 // calendar reads the lines of iCalendar (RFC 5545) and vCard (RFC 6350), which have one form. Each event, task,
 // note or card is an entry, known by its UID and, if it stands for one of several times, by which; each property
-// that says something to people is a block, "location: Pier 2". Times that are repeated by a rule are not worked out.
+// that says something to people is a block, "location: Pier 2". As each is published by itself, they are a feed. Times
+// that are repeated by a rule are not worked out.
 func (w *writer) calendar(body []byte) {
 	c := calendar{writer: w}
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
@@ -105,6 +106,7 @@ func (c *calendar) mark() {
 		name += "\x00" + c.which
 	}
 	entries.Mark(&c.Text, c.from, c.in, name)
+	c.Text.Feed = true
 }
 
 // property parts a line "NAME;PARAMETER=VALUE:value", whose name may have a group in front. A parameter may have

@@ -27,10 +27,11 @@ type Explanation struct {
 	Profile   string
 	Reason    Reason
 	Relevance int
-	Threshold int // which an alert must exceed; AnyRelevance if there is none
-	Tokens    int // the words of the whole page
-	Blocks    int // the blocks of the whole page
-	Looked    int // the blocks that there would be to tell of: those that are new, or all of them
+	Threshold int    // which an alert must exceed; AnyRelevance if there is none
+	Entry     string // of a feed: the beginning of the entry that this is about; empty if it is about no particular one
+	Tokens    int    // the words of the whole page, or of the entry
+	Blocks    int    // the blocks of the whole page
+	Looked    int    // the blocks that there would be to tell of: those that are new, or all of them
 	Keywords  []KeywordExplanation
 }
 
@@ -69,17 +70,22 @@ func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
 	return p.explain(c, v)
 }
 
-// explain reads p.frequencies, as judge left them.
+// explain reads p.frequencies, as judge left them: of a feed, those of the entry that is told of with the highest
+// relevance, or of the one that came nearest to it.
 func (p *page) explain(c *Compiled, v verdict) Explanation {
 	e := Explanation{
 		Profile:   c.id,
 		Reason:    v.reason,
 		Relevance: v.relevance,
 		Threshold: int(c.threshold),
-		Tokens:    len(p.tokens),
+		Tokens:    v.words,
 		Blocks:    len(p.text.Blocks),
-		Looked:    p.counts[v.among],
+		Looked:    p.counts[v.shown],
 		Keywords:  make([]KeywordExplanation, len(c.atoms)),
+	}
+	if v.entry > 0 {
+		first := slices.IndexFunc(p.text.Blocks, func(b webrace.Block) bool { return b.Entry == v.entry })
+		e.Entry = p.quoted(int32(first))
 	}
 	half, total := halfway(e.Tokens), 0.0
 	for i := range c.atoms {
@@ -89,7 +95,7 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 			continue
 		}
 		if k.Weight == 0 {
-			k.Block = p.firstBlock(&c.atoms[i])
+			k.Block = p.firstBlock(&c.atoms[i], v.among)
 		}
 		for _, n := range p.frequencies[i] {
 			k.Hits = append(k.Hits, int(n))
@@ -110,10 +116,18 @@ func (p *page) explain(c *Compiled, v verdict) Explanation {
 // mostQuoted is how many bytes of a block an explanation quotes.
 const mostQuoted = 80
 
-// firstBlock returns the beginning of the first block that has the atom.
-func (p *page) firstBlock(a *atom) string {
-	first := slices.MinFunc(p.occurrences(a, everything), func(x, y span) int { return cmp.Compare(x.first, y.first) })
-	text := string(appendCollapsed(nil, p.text.Slice(p.text.Blocks[p.tokens[first.first].Block])))
+// firstBlock returns the beginning of the first block that has the atom, of the entries that are told of in a feed.
+func (p *page) firstBlock(a *atom, among extent) string {
+	if among != chosen {
+		among = everything
+	}
+	first := slices.MinFunc(p.occurrences(a, among), func(x, y span) int { return cmp.Compare(x.first, y.first) })
+	return p.quoted(p.tokens[first.first].Block)
+}
+
+// quoted returns the beginning of a block.
+func (p *page) quoted(block int32) string {
+	text := string(appendCollapsed(nil, p.text.Slice(p.text.Blocks[block])))
 	if quoted := wholeRunes(text, mostQuoted); quoted < len(text) {
 		return text[:quoted] + ellipsis
 	}
@@ -131,11 +145,11 @@ func (e Explanation) String() string {
 	default:
 		fmt.Fprintf(&b, "no alert: %s (relevance %d, threshold %s)", e.Reason, e.Relevance, e.threshold())
 	}
+	looked := "looked at"
 	if e.Looked < e.Blocks {
-		fmt.Fprintf(&b, "; new are %d of %d blocks of a page of %d words\n", e.Looked, e.Blocks, e.Tokens)
-	} else {
-		fmt.Fprintf(&b, "; looked at %d of %d blocks of a page of %d words\n", e.Looked, e.Blocks, e.Tokens)
+		looked = "new are"
 	}
+	fmt.Fprintf(&b, "; %s %d of %d blocks of %s of %d words\n", looked, e.Looked, e.Blocks, e.judged(), e.Tokens)
 	var absent, forbidden []string
 	for _, k := range e.Keywords {
 		switch {
@@ -157,6 +171,14 @@ func (e Explanation) String() string {
 	}
 	list("absent", absent)
 	return b.String()
+}
+
+// judged says what the relevance and the reason are those of.
+func (e Explanation) judged() string {
+	if e.Entry == "" {
+		return "a page"
+	}
+	return fmt.Sprintf("a feed; that is its entry %q", e.Entry)
 }
 
 func (e Explanation) threshold() string {

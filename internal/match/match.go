@@ -12,7 +12,8 @@
 //
 // A profile that has seen an earlier version is told of what is new, if the conditions hold on the whole page, and
 // what makes them hold stands in blocks that are new, or if they come to hold: see occasion.go. [Baseline] says which
-// blocks are new. A phrase never crosses the border of a block.
+// blocks are new. In a feed all this is said of each entry by itself: see feed.go. A phrase never crosses the border of
+// a block.
 package match
 
 import (
@@ -416,8 +417,8 @@ func (p *page) alert(c *Compiled, v verdict, summary int) Alert {
 		ID:          c.id,
 		Relevance:   v.relevance,
 		Matched:     p.identify(blocks),
-		Shown:       p.shown(v.among),
-		Whole:       v.among == everything,
+		Shown:       p.shown(v.shown),
+		Whole:       v.shown == everything,
 		Summary:     p.summary(c, v.among, summary),
 		Explanation: p.explain(c, v),
 	}

@@ -6,9 +6,10 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// The condition is of the page, the occasion is what is new: whether a profile's conditions hold is judged on the whole
-// page. Who has seen an earlier version is told if what makes them hold stands in a block that is new, because none of
-// the versions that they remember had it; or if they come to hold, since on the version seen last they did not.
+// The condition is of the page (of a feed: of the entry, see feed.go), the occasion is what is new: whether a profile's
+// conditions hold is judged on the whole page. Who has seen an earlier version is told if what makes them hold stands
+// in a block that is new, because none of the versions that they remember had it; or if they come to hold, since on the
+// version seen last they did not.
 
 // Last is the version of a page that was seen last.
 type Last struct {
@@ -79,13 +80,13 @@ func (p *page) isDue(c *Compiled) bool {
 			found = found || !p.fresh[i].zero()
 		}
 	}
-	if !found || p.relevance(c, p.fresh) > int(c.threshold) {
+	if !found || relevanceIn(c, p.fresh, len(p.tokens)) > int(c.threshold) {
 		return found
 	}
 	for i := range c.atoms {
 		p.fresh[i] = p.frequencies[i].without(p.count(&c.atoms[i], additions))
 	}
-	_, _, reason := p.holds(c, p.fresh)
+	_, _, reason := p.holds(c, p.fresh, len(p.tokens))
 	return reason != Alerts
 }
 
@@ -100,7 +101,7 @@ func (p *page) arrives(c *Compiled) bool {
 }
 
 // comes reports whether such a keyword stands in a block that is no entry which fell out of its list and is back:
-// things are published once, and it is what they say that comes to be.
+// things are said once, and it is what they say that comes to be.
 func (p *page) comes(c *Compiled) bool {
 	for i := range c.atoms {
 		if !p.makes[i] {
@@ -120,6 +121,13 @@ func (p *page) comes(c *Compiled) bool {
 // heldBefore reports whether the conditions of the profile held on the version that was seen last, and whether they
 // were met, as far as that is not about relevance.
 func (p *page) heldBefore(c *Compiled) (held, met bool) {
+	b := p.lastPage()
+	met, _, reason := b.holds(c, b.countAll(c, everything), len(b.tokens))
+	return reason == Alerts && len(b.text.Blocks) > 0, met
+}
+
+// lastPage returns the version that was seen last.
+func (p *page) lastPage() *page {
 	if p.before == nil {
 		text := p.previous.Text()
 		if text == nil {
@@ -134,11 +142,5 @@ func (p *page) heldBefore(c *Compiled) (held, met bool) {
 		}
 		p.before = openPage(text, nil)
 	}
-	b := p.before
-	b.frequencies = slices.Grow(b.frequencies[:0], len(c.atoms))[:len(c.atoms)]
-	for i := range c.atoms {
-		b.frequencies[i] = b.count(&c.atoms[i], everything)
-	}
-	met, _, reason := b.holds(c, b.frequencies)
-	return reason == Alerts && len(b.text.Blocks) > 0, met
+	return p.before
 }

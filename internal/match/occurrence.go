@@ -24,7 +24,7 @@ func (p *page) count(a *atom, among extent) (n frequency) {
 		among = arrivals // which are counted
 	}
 	switch {
-	case among == additions:
+	case among >= additions: // which are not
 	case a.phrase == nil && a.exact:
 		for _, w := range p.wordsSpelled(a.hashes[0]) {
 			n.add(&p.words[w].count[among])

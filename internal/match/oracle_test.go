@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -177,6 +176,7 @@ type oracleVerdict struct {
 	alerts    bool
 	relevance int
 	matched   webrace.Digest
+	wordless  bool // the entries that are told of have no words
 }
 
 var quarters = map[webrace.Field]int64{webrace.FieldTitle: 16, webrace.FieldHeading: 8, webrace.FieldBody: 4, webrace.FieldNavigation: 1}
@@ -394,65 +394,6 @@ func lastSeen(text *webrace.Text, added []bool, last *Last) *seenBefore {
 	}
 	page := readPage(was)
 	return &seenBefore{added: added, arrived: last.Added, last: &page, went: last.Went}
-}
-
-// compare matches the pages with the profiles by the index, as everyone and as recipients, and by the
-// oracle, and returns how many pairs it compared and how many of them alerted.
-func compare(t *testing.T, groups []wantedGroup, pages []*webrace.Text) (pairs, alerting int) {
-	t.Helper()
-	x, thresholds := indexed(t, groups)
-	for n, text := range pages {
-		page := readPage(text)
-		added, last := inventLast(n, text, pages)
-		before := lastSeen(text, added, last)
-		seen, distance, seenDistance := int64(n%4), n%5, n/5%7
-		var to []Recipient
-		for i := range groups {
-			to = append(to, Recipient{ID: idOf(i), OnlyAdded: reaches(i, seenDistance) && shownAdditions(i, seen)})
-		}
-		o := Options{Recipients: to, Added: added, Last: last, Summary: 40 + n%100}
-		got := byID(x.Match(text, o))
-		o.Everyone, o.Seen, o.Distance, o.SeenDistance = true, seen, distance, seenDistance
-		all := byID(x.Match(text, o))
-		relevances := map[string]int{}
-		for c, relevance := range x.View().Relevances(text, o) {
-			relevances[c.ID()] = relevance
-		}
-		if len(relevances) != len(all) {
-			t.Fatalf("%d relevances of %d alerts", len(relevances), len(all))
-		}
-		o.Everyone = false
-		for i := range groups {
-			var seen *seenBefore
-			if to[i].OnlyAdded {
-				seen = before
-				seen.once = onceOf(i)
-			}
-			want := oracle(&groups[i], thresholds[i], &page, seen)
-			a, alerted := got[idOf(i)]
-			b, alertedAll := all[idOf(i)]
-			if alerted != want.alerts || alertedAll != (want.alerts && reaches(i, distance)) {
-				t.Fatalf("profile %+v\npage %q\nonly added: %v\nalerts: %v, among everyone %v; want %v with relevance %d, threshold %d\n%s",
-					groups[i], text.Bytes, to[i].OnlyAdded, alerted, alertedAll, want.alerts, want.relevance, thresholds[i],
-					Explain(x.Profile(idOf(i)), text, o))
-			}
-			if alerted {
-				alerting++
-				if !alertedAll { // the page lies beyond its levels
-					b, relevances[a.ID] = a, a.Relevance
-				}
-				if a.Relevance != want.relevance || b.Relevance != want.relevance || relevances[a.ID] != want.relevance || a.Matched != want.matched || b.Matched != want.matched {
-					t.Fatalf("profile %+v\npage %q\nrelevance %d and %d (%v), digest %x and %x; want %d, %x\n%s", groups[i], text.Bytes,
-						a.Relevance, b.Relevance, relevances[a.ID], a.Matched[:4], b.Matched[:4], want.relevance, want.matched[:4], a.Explanation)
-				}
-				if len(a.Summary) > o.Summary || a.Summary == "" {
-					t.Fatalf("summary %q in %d bytes", a.Summary, o.Summary)
-				}
-			}
-			pairs++
-		}
-	}
-	return pairs, alerting
 }
 
 // Of the oracle's profiles some ask for the whole of a page again, some were changed after others, and they look at

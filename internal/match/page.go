@@ -20,9 +20,10 @@ type page struct {
 	added    []bool // as long as the text has blocks
 	arrived  []bool // as long, too
 	counts   [extents]int
-	returns  bool  // some blocks that arrived are none that were added
-	previous *Last // nil if nothing is known of it
-	before   *page // its text, once asked for
+	returns  bool        // some blocks that arrived are none that were added
+	previous *Last       // nil if nothing is known of it
+	before   *page       // its text, once asked for
+	entries  []feedEntry // of a feed, once asked for; the first one stands for the blocks that are of none
 
 	wanted analyze.Wanted // the words that those ask for who are asked
 	others int            // 1 if the page is confined to these, and the first word is all others; otherwise 0
@@ -46,6 +47,7 @@ type page struct {
 	fresh       []frequency // of those, in the blocks that are new
 	makes       []bool      // which of them make its conditions hold
 	stack       []bool
+	within      []entryHit
 	matching    []int32 // words
 	hits        []hit
 	spans       []span
@@ -82,8 +84,9 @@ const (
 	everything extent = iota
 	arrivals          // the blocks that the version which was seen last had not
 	additions         // of these, the blocks that none of the versions which are remembered had
+	chosen            // the blocks of the entries of a feed that the profile at hand is told of
 	counted    = int(arrivals) + 1
-	extents    = int(additions) + 1
+	extents    = int(chosen) + 1
 )
 
 func extentOf(onlyAdded bool) extent {
@@ -153,7 +156,7 @@ func (p *page) open(text *webrace.Text, added []bool, last *Last) *page {
 			p.counts[arrivals]++
 		}
 	}
-	p.returns = p.counts[additions] < p.counts[arrivals]
+	p.returns, p.entries = p.counts[additions] < p.counts[arrivals], p.entries[:0]
 	p.countWords()
 	p.dismiss()
 	return p
@@ -318,6 +321,8 @@ func (p *page) looksAt(block int32, among extent) bool {
 		return true
 	case arrivals:
 		return p.arrived[block]
+	case chosen:
+		return p.entries[p.text.Blocks[block].Entry].chosen
 	}
 	return p.added[block]
 }

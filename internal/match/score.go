@@ -26,6 +26,7 @@ type scoring struct {
 	looked     int             // profiles of the block that a keyword of the page led to, or that it cannot be ruled out for
 	members    hashtable.Table // the index of every atom among those present, once a profile has asked for its members
 
+	bounds    bool            // rests are no more than those of any entry of a feed, each of which is judged by itself
 	discovers bool            // see discover
 	arrived   []present       // then, the atoms that have arrived
 	news      hashtable.Table // them, once a profile has asked for its members
@@ -84,7 +85,7 @@ func (p *page) score(s *segment, among extent) {
 	c.present, c.arrived, c.end, c.always = c.present[:0], c.arrived[:0], uint32(len(s.profiles)), nil
 	c.members.Reset()
 	c.news.Reset()
-	c.discovers = among == additions
+	c.discovers, c.bounds = among == additions, p.text.Feed
 	switch {
 	case p.counts[everything] == 0, c.discovers && p.counts[arrivals] == 0 && !(s.judges && p.previous != nil && p.previous.Went):
 		return
@@ -103,8 +104,11 @@ func (p *page) score(s *segment, among extent) {
 // weigh computes what each atom present multiplies rests by. One that a key has promised, and that does not occur
 // where it may, leads nowhere.
 func (p *page) weigh() {
-	half := halfway(len(p.tokens))
 	c := &p.scoring
+	half := halfway(len(p.tokens))
+	if c.bounds {
+		half = halfway(0) // an entry has few words
+	}
 	c.factors = slices.Grow(c.factors[:0], len(c.present))[:len(c.present)]
 	for i := range c.present {
 		a, f := &c.present[i], &c.factors[i]
@@ -182,7 +186,7 @@ func (c *scoring) settle(s *segment, met int) {
 		if rest > mostRests[s.thresholds[profile]] { // which it is not if it is unknown
 			continue
 		}
-		if c.discovers {
+		if c.discovers || c.bounds {
 			rest = unknown
 		}
 		b.met[n], b.left[n] = profile, rest

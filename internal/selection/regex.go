@@ -129,7 +129,7 @@ func (m *meter) ReadRune() (rune, int, error) {
 // one of the first patterns matches is kept, as blocks of the same field, or all of it if there are none;
 // and of that, what one of the others matches is cut out.
 func cut(text *webrace.Text, kept, ignored []*pattern, matched map[*pattern]bool, budget *xpath.Budget) *webrace.Text {
-	out := &webrace.Text{Entries: text.Entries, Columns: text.Columns}
+	out := &webrace.Text{Entries: text.Entries, Columns: text.Columns, Feed: text.Feed}
 	for _, block := range text.Blocks {
 		place := string(text.Bytes[block.Start:min(block.Start+int32(block.Skip), block.End)])
 		content := contentOf(text.Slice(block))

@@ -53,6 +53,7 @@ type links struct {
 	Blocks    pageBlocks  `json:"blocks,omitzero" part:"text" doc:"the parts of that text, as in a document"`
 	Columns   []string    `json:"columns,omitzero" part:"text" doc:"the names of columns of tables in that text, as in a document"`
 	Entries   []entry     `json:"entries,omitzero" part:"text" doc:"the entries of lists in that text, as in a document"`
+	Feed      bool        `json:"feed,omitzero" part:"text" doc:"these are documents of their own, as in a document"`
 }
 
 func encodeLinks(l *webrace.Links) (links, []byte) {
@@ -62,7 +63,7 @@ func encodeLinks(l *webrace.Links) (links, []byte) {
 		Anchors: l.Anchors, Text: (*pageText)(l.Text),
 	}
 	if l.Text != nil {
-		h.Blocks, h.Entries, h.Columns = l.Text.Blocks, encodeEntries(l.Text), l.Text.Columns
+		h.Blocks, h.Entries, h.Feed, h.Columns = l.Text.Blocks, encodeEntries(l.Text), l.Text.Feed, l.Text.Columns
 	}
 	return h, nil
 }
@@ -71,6 +72,9 @@ func decodeLinks(l links, _ []byte) (*webrace.Links, error) {
 	text, err := textOf(l.Text, l.Blocks, l.Entries, l.Columns)
 	if err != nil {
 		return nil, err
+	}
+	if text != nil {
+		text.Feed = l.Feed
 	}
 	for _, score := range l.Scores {
 		if score > math.MaxUint8 {
@@ -111,6 +115,7 @@ type document struct {
 	Blocks   pageBlocks `json:"blocks,omitzero" part:"text" doc:"the parts of the text: start and end in bytes of UTF-8, and field: title, heading, body or navigation; of an entry of a list its number, from 1; skip, the bytes at its beginning that are not compared with other versions; aside, if it makes nothing new"`
 	Columns  []string   `json:"columns,omitzero" part:"text" doc:"of tables in the text: the names of their columns, by which rows are compared"`
 	Entries  []entry    `json:"entries,omitzero" part:"text" doc:"of the entries of lists in the text: by what each is known in other versions, as hashes: name, and of entries of feeds link; those that are known by their content alone have the same name"`
+	Feed     bool       `json:"feed,omitzero" part:"text" doc:"the entries are documents of their own, as those of a feed or a calendar: each is judged by itself"`
 	Cut      bool       `json:"cut,omitzero" part:"text" doc:"a limit left out what is behind the text"`
 	Links    []string   `json:"links,omitzero" part:"links" doc:"absolute and normalized, each once, in document order"`
 
@@ -135,7 +140,7 @@ func encodeDocument(d *webrace.Document) (document, []byte) {
 		Digest: d.Digest, Version: d.Version, Changed: d.Changed,
 	}
 	if d.Text != nil {
-		h.Blocks, h.Entries, h.Columns, h.Cut = d.Text.Blocks, encodeEntries(d.Text), d.Text.Columns, d.Text.Cut
+		h.Blocks, h.Entries, h.Feed, h.Columns, h.Cut = d.Text.Blocks, encodeEntries(d.Text), d.Text.Feed, d.Text.Columns, d.Text.Cut
 	}
 	if d.Graph != nil {
 		h.Graph, h.GraphWhole, h.GraphProblems = &triples{d.Graph.Triples}, d.Graph.Whole, d.Graph.Problems
@@ -152,7 +157,7 @@ func ownDocument(d *webrace.Document) *webrace.Document {
 	own := *d
 	own.Body = bytes.Clone(d.Body)
 	if d.Text != nil {
-		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks), Entries: slices.Clone(d.Text.Entries), Columns: d.Text.Columns, Cut: d.Text.Cut}
+		own.Text = &webrace.Text{Bytes: bytes.Clone(d.Text.Bytes), Blocks: slices.Clone(d.Text.Blocks), Entries: slices.Clone(d.Text.Entries), Columns: d.Text.Columns, Cut: d.Text.Cut, Feed: d.Text.Feed}
 	}
 	return &own
 }
@@ -181,7 +186,7 @@ func decodeDocument(h document, body []byte) (*webrace.Document, error) {
 		return nil, err
 	}
 	if text != nil {
-		text.Cut = h.Cut
+		text.Cut, text.Feed = h.Cut, h.Feed
 	}
 	d := &webrace.Document{
 		URL: h.URL, Reach: decodeReach(h.Reach), From: h.From, Visit: decodeVisit(h.Visit), Outcome: webrace.Outcome(h.Outcome), Status: h.Status,

@@ -50,7 +50,7 @@ EMPTY = {
         "url": "", "reach": [], "from": "", "visit": None, "outcome": "", "status": 0, "header": {}, "origin": "", "at": None,
         "took_s": 0, "media_type": "", "screenshot": None,
         "secret": "", "redirects": 0, "rendered": False, "requested": [], "truncated": False, "charset": "",
-        "language": "", "title": "", "text": "", "blocks": [], "columns": [], "entries": [], "cut": False, "links": [],
+        "language": "", "title": "", "text": "", "blocks": [], "columns": [], "entries": [], "feed": False, "cut": False, "links": [],
         "graph": "", "graph_whole": False, "graph_problems": [], "canonical": "", "likeness": "",
         "digest": "", "version": 0,
         "changed": False,
@@ -58,7 +58,7 @@ EMPTY = {
     "failure": {"stage": "", "error": "", "attempts": 0, "kind": "", "value": None},
     "links": {
         "from": "", "reach": [], "via": "", "redirects": 0, "permanent": False, "again": False, "score": 0, "urls": [],
-        "changed": [], "scores": [], "anchors": [], "text": "", "blocks": [], "columns": [], "entries": [],
+        "changed": [], "scores": [], "anchors": [], "text": "", "blocks": [], "columns": [], "entries": [], "feed": False,
     },
     "list": {"items": []},
     "notice": {"id": "", "state": "", "owner": "", "urd": "", "uri": "", "reason": "", "failures": 0, "at": None},
