@@ -129,6 +129,8 @@ func (s urlStatus) refused() string {
 		return "as many URLs of its host are known as may be (frontier.host_urls)"
 	case frontier.CrawlFull:
 		return "the crawls have come to as many URLs as they may (frontier.crawl_urls)"
+	case frontier.Away:
+		return "a start that has given documents itself is sent there for a while, which is not followed"
 	}
 	return ""
 }
