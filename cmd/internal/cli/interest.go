@@ -53,6 +53,9 @@ func (i *InterestFlags) Fill(urd *xmlschema.URD) (err error) {
 	if err != nil {
 		return err
 	}
+	if len(keywords) == 0 && i.match != xmlschema.MatchAny {
+		return fmt.Errorf("--match %s is about keywords: --keyword WORD says which", i.match)
+	}
 	if len(keywords) > 0 {
 		urd.Keywords = xmlschema.NewKeywords(keywords...)
 		urd.Keywords.Match, urd.Keywords.Threshold = i.match, i.threshold

@@ -71,6 +71,12 @@ func Interest(u *xmlschema.URD) string {
 	if r := u.When(); r != nil {
 		about += "; when " + r.When
 	}
+	if u.Change != "" && u.Change != xmlschema.ChangeAdded {
+		about += "; change " + u.Change
+	}
+	if u.Remember > 0 {
+		about += fmt.Sprintf("; remember %d", u.Remember)
+	}
 	return about
 }
 
@@ -81,6 +87,9 @@ func keywordsOf(u *xmlschema.URD) string {
 	var keys []string
 	for k := range u.Keywords.Positive() {
 		keys = append(keys, fmt.Sprintf("%s:%d", k.Key, k.Weight))
+	}
+	if u.Keywords.Match == xmlschema.MatchAll && len(keys) > 1 {
+		return "all of " + strings.Join(keys, ", ")
 	}
 	return strings.Join(keys, ", ")
 }

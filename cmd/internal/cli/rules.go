@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/webrace/webrace/internal/selection"
+	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -21,11 +22,27 @@ func ParseRules(flag string, args []string) (rules []xmlschema.Rule, err error) 
 			}
 		}
 		if err := r.Check(); err != nil {
-			return nil, fmt.Errorf("%s: %s \"%s\" cannot be looked for: %w", flag, r.Language, r.Text, err)
+			return nil, fmt.Errorf("%s: %s \"%s\" cannot be looked for: %w%s", flag, r.Language, r.Text, err, languageMeant(r))
 		}
 		rules = append(rules, xmlschema.Rule{Language: string(r.Language), Text: r.Text})
 	}
 	return rules, nil
+}
+
+// languageMeant says which language a rule probably names that was taken for a selector of CSS.
+func languageMeant(r selection.Rule) string {
+	name, _, named := strings.Cut(r.Text, ":")
+	if !named || r.Language != selection.CSS {
+		return ""
+	}
+	var languages []string
+	for _, language := range selection.Languages {
+		languages = append(languages, string(language))
+	}
+	if near := suggest.Nearest(name, languages); near != "" {
+		return fmt.Sprintf(" (did you mean %s:%s?)", near, strings.TrimPrefix(r.Text, name+":"))
+	}
+	return ""
 }
 
 // SetWhen gives the first rule that selects a condition on its number; an empty one is none.
