@@ -28,7 +28,7 @@ func (s *Selection) Look(ctx context.Context, d *Document, budget *Budget) (*Par
 
 // Pieces returns what each of several rules that select finds; without several it returns none.
 func (s *Selection) Pieces(ctx context.Context, d *Document, budget *Budget) (pieces []Piece, err error) {
-	for _, one := range s.parts() {
+	for _, one := range s.Parts() {
 		part, err := one.Apply(ctx, d, budget)
 		if err != nil {
 			return nil, err
@@ -38,9 +38,9 @@ func (s *Selection) Pieces(ctx context.Context, d *Document, budget *Budget) (pi
 	return pieces, nil
 }
 
-// parts returns, where several rules select, a selection for each of them: with all that ignores, and the regular
+// Parts returns, where several rules select, a selection for each of them: with all that ignores, and the regular
 // expressions that look at what it chooses.
-func (s *Selection) parts() (parts []*Selection) {
+func (s *Selection) Parts() (parts []*Selection) {
 	if s == nil {
 		return nil
 	}

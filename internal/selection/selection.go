@@ -221,6 +221,14 @@ func (s *Selection) Key() string {
 // ID identifies rules, or all of the text (""), by their key, in what visits remember of parts that were absent.
 func ID(key string) uint64 { return xxhash.Sum64String(key) }
 
+// Rules returns the rules.
+func (s *Selection) Rules() (all []Rule) {
+	for _, r := range s.rules {
+		all = append(all, r.Rule)
+	}
+	return all
+}
+
 // AsksForData reports whether some rule asks what a document says as RDF, which also one without text may say.
 func (s *Selection) AsksForData() bool { return s != nil && s.asks }
 

@@ -245,7 +245,7 @@ func TestEachOfSeveralRulesIsAPart(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got, keys []string
-		for _, part := range s.parts() {
+		for _, part := range s.Parts() {
 			got = append(got, part.Key())
 		}
 		for _, part := range want {

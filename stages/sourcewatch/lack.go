@@ -3,6 +3,7 @@ package sourcewatch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -17,20 +18,43 @@ type found struct {
 	view  string
 }
 
-// looksFor identifies the part of a document that a URD looks at.
-func looksFor(urd control.URD) uint64 { return selection.ID(selection.Key(urd.Rules())) }
+// part is what a URD looks for in a document: all that its rules leave, or what one of several selects.
+type part struct {
+	id    uint64           // in what visits remember
+	rules []selection.Rule // of one of several, that one; none for all of the text
+	one   bool             // of several
+}
 
-// lack says why there is nothing that a URD could find where its crawl begins; empty if there may be something. Where
-// the document leads on, what the URD looks for may be on another page.
-func (s *stage) lack(urd control.URD, f found) (string, error) {
-	_, textless := f.visit.LastWith(selection.ID(""))
+func (p *part) isWhole() bool { return !p.one }
+
+// sought returns what a URD looks for: all of it first, and then, of several rules that select, what each does.
+func sought(urd control.URD) []*part {
 	rules := urd.Rules()
-	_, absent := f.visit.LastWith(looksFor(urd))
+	all := []*part{{id: selection.ID(selection.Key(rules)), rules: rules}}
+	if len(urd.Select) < 2 {
+		return all
+	}
+	whole, err := selection.Compile(rules)
+	if err != nil { // which no stage matches
+		return all
+	}
+	for _, one := range whole.Parts() {
+		selects := slices.DeleteFunc(one.Rules(), func(r selection.Rule) bool { return r.Ignore })
+		all = append(all, &part{selection.ID(one.Key()), selects, true})
+	}
+	return all
+}
+
+// lack says why there is nothing of what a URD looks for where its crawl begins; empty if there may be something. Where
+// the document leads on, what the URD looks for may be on another page.
+func (s *stage) lack(urd control.URD, p *part, f found) (string, error) {
+	_, textless := f.visit.LastWith(selection.ID(""))
+	_, absent := f.visit.LastWith(p.id)
 	switch {
-	case !absent, f.visit.Refresh != "", len(rules) == 0 && urd.AnyChange():
+	case !absent, f.visit.Refresh != "", len(p.rules) == 0 && urd.AnyChange():
 		return "", nil
 	case !textless && urd.Crawl.Levels == 1:
-		return fmt.Sprintf("nothing in it is what the rules of the URD look for (%s): webrace-store explain says more", named(rules)), nil
+		return fmt.Sprintf("nothing in it is what the rules of the URD look for (%s): webrace-store explain says more", named(p.rules)), nil
 	case !textless:
 		return "", nil
 	}

@@ -206,22 +206,29 @@ func (s *stage) check(ctx context.Context, status frontier.CrawlStatus, out pipe
 
 // judge holds what was found where a crawl begins against a URD.
 func (s *stage) judge(ctx context.Context, status frontier.CrawlStatus, urd control.URD, f found, out pipeline.Emitter) error {
-	source := watched{urd, webrace.SourceFailing}
+	source := watched{urd, webrace.SourceFailing, nil}
 	if f.visit.Error != "" {
 		return s.failed(ctx, status, source, f.visit.Error, out)
 	}
 	if err := s.answered(ctx, status.Crawl, source, out); err != nil {
 		return err
 	}
-	lack, err := s.lack(urd, f)
-	if err != nil {
-		return err
+	for _, part := range sought(urd) {
+		lack, err := s.lack(urd, part, f)
+		if err != nil {
+			return err
+		}
+		content := watched{urd, webrace.SourceEmpty, part}
+		if lack == "" {
+			err = s.answered(ctx, status.Crawl, content, out)
+		} else {
+			err = s.failed(ctx, status, content, lack, out)
+		}
+		if err != nil || lack != "" && part.isWhole() {
+			return err
+		}
 	}
-	content := watched{urd, webrace.SourceEmpty}
-	if lack != "" {
-		return s.failed(ctx, status, content, lack, out)
-	}
-	return s.answered(ctx, status.Crawl, content, out)
+	return nil
 }
 
 func (s *stage) urds(ctx context.Context, crawl string) (urds []control.URD, err error) {

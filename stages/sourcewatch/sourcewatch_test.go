@@ -200,9 +200,16 @@ func TestAnOwnerIsToldOnceThatThereIsNothingToFind(t *testing.T) {
 		{absent: []webrace.Absent{offer}},
 		{absent: []webrace.Absent{offer}, want: "bob finds-nothing 3 " + strings.Replace(nothing, "price", "offer", 1)},
 		{rule: "#price", absent: []webrace.Absent{offer}},
+		{rule: "#price #offer", absent: []webrace.Absent{price}}, // and no round is one in which both were missing
+		{absent: []webrace.Absent{offer}},
+		{absent: []webrace.Absent{offer}},
+		{absent: []webrace.Absent{offer}, want: "bob finds-nothing 3 " + strings.Replace(nothing, "price", "offer", 1)},
+		{absent: []webrace.Absent{offer}},
+		{absent: []webrace.Absent{price, offer, absent("#price", "#offer")}},
+		{},
 	} {
 		if c.rule != "" {
-			f.ask("bob", c.rule)
+			f.ask("bob", strings.Fields(c.rule)...)
 		}
 		f.absent = c.absent
 		f.round(q, c.fares)

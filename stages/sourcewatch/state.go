@@ -16,14 +16,15 @@ import (
 type watched struct {
 	control.URD
 	fault webrace.SourceState
+	part  *part // that is to be found; nil for the document
 }
 
 // key names the state of what is watched, within a crawl. There is something else to find once the URD has other rules.
 func (w watched) key() string {
-	if w.fault == webrace.SourceFailing {
+	if w.part == nil {
 		return w.ID
 	}
-	return fmt.Sprintf("%s %x", w.ID, looksFor(w.URD))
+	return fmt.Sprintf("%s %x", w.ID, w.part.id)
 }
 
 // state is what is known of what is watched, if it failed in the last round that was seen. The zero state is that
@@ -145,8 +146,10 @@ func (s *stage) forgetOthers(ctx context.Context, crawl string, urds []control.U
 	}
 	s.mu.Unlock()
 	for _, urd := range urds {
-		delete(gone, watched{urd, webrace.SourceFailing}.key())
-		delete(gone, watched{urd, webrace.SourceEmpty}.key())
+		delete(gone, watched{urd, webrace.SourceFailing, nil}.key())
+		for _, part := range sought(urd) {
+			delete(gone, watched{urd, webrace.SourceEmpty, part}.key())
+		}
 	}
 	for key, is := range gone {
 		if !is {
