@@ -2,6 +2,7 @@ package readfile
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -426,4 +427,30 @@ func sumOf(text string) uint32 {
 	var m mark
 	m.pass([]byte(text))
 	return m.Sum
+}
+
+// A file that was empty when it was looked at, and is a compressed one when it is compared, is looked at again: it may
+// be what a file beside it has become.
+func TestAFileThatIsCompressedWhileItIsRecognized(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "in"), "a\nb\n")
+	write(t, filepath.Join(dir, "in.gz"), "")
+	made, err := newStage(with(func(o *Options) { o.Paths = []string{filepath.Join(dir, "in*")} }), pipeline.NewEnv("p", "read-file", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := made.(*stage)
+	s.positions = new(positions)
+	all, err := s.targets()
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	write(t, filepath.Join(dir, "in.gz"), zipped("a\nb\n"))
+	if err := s.adopt(all[1], false); !errors.Is(err, errMoved) || all[1].known != nil {
+		t.Errorf("%v: %+v", err, all[1].known)
+	}
+	if err := s.recognize(all); err != nil || all[1].known == nil && !all[1].copied {
+		t.Errorf("%v: nothing is known of %s", err, all[1].path)
+	}
 }

@@ -120,16 +120,20 @@ func (s *stage) stillHold(all []*target) error {
 // adoptAll finds out what files are that are not known by their inode: first those that are compressed, for what was
 // compressed is what it was, rather than what has its name now.
 func (s *stage) adoptAll(strange []*target) error {
-	for _, zipped := range []bool{true, false} {
+	zipped := make(map[*target]bool) // an empty file may become one at any time
+	for _, t := range strange {
+		if zipped[t], t.missing = isZipped(t); errors.Is(t.missing, errMoved) {
+			return t.missing
+		}
+	}
+	for _, first := range []bool{true, false} {
 		for _, t := range strange {
-			is, err := isZipped(t)
-			if err == nil && is == zipped {
-				err = s.adopt(t, zipped)
+			if t.missing != nil || zipped[t] != first {
+				continue
 			}
-			if errors.Is(err, errMoved) {
-				return err
+			if t.missing = s.adopt(t, first); errors.Is(t.missing, errMoved) {
+				return t.missing
 			}
-			t.missing = err
 		}
 	}
 	return nil
@@ -182,7 +186,7 @@ func stateOf(info os.FileInfo, looked time.Time) state {
 
 // adopt finds what is known of a file whose inode is not, or of which nothing has been read, or makes it known.
 func (s *stage) adopt(t *target, zipped bool) error {
-	begins, err := s.beginningOf(t)
+	begins, err := s.beginningOf(t, zipped)
 	if err != nil {
 		return err
 	}
@@ -211,8 +215,9 @@ func (s *stage) adopt(t *target, zipped bool) error {
 	return nil
 }
 
-// beginningOf returns how a file begins. It notes that there is nothing yet.
-func (s *stage) beginningOf(t *target) (beginning, error) {
+// beginningOf returns how a file begins. It notes that there is nothing yet, and returns errMoved if the file has
+// become a compressed one since it was looked at.
+func (s *stage) beginningOf(t *target, zipped bool) (beginning, error) {
 	c, close, err := openContent(t)
 	if errors.Is(err, errMoved) {
 		return beginning{}, err
@@ -222,6 +227,9 @@ func (s *stage) beginningOf(t *target) (beginning, error) {
 		return beginning{}, nil                                        // who reads it will tell
 	}
 	defer close()
+	if c.zipped != zipped {
+		return beginning{}, errMoved
+	}
 	if s.options.Format == "xml" {
 		return beginning{}, nil // more of it is not behind all of it
 	}
