@@ -113,11 +113,15 @@ func (f *fixture) fetched(body string, visit *webrace.Visit, reach []webrace.Rea
 func (f *fixture) fetchedFrom(url, secret, body string, visit *webrace.Visit, reach []webrace.Reach) *webrace.Document {
 	f.Helper()
 	f.at = f.at.Add(time.Hour)
+	mediaType := "text/html"
+	if strings.HasPrefix(body, "<rss") {
+		mediaType = "application/rss+xml"
+	}
 	d := &webrace.Document{
 		URL: url, Secret: secret, Reach: reach, Visit: visit, Outcome: webrace.Fetched, Status: 200, At: f.at,
-		Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body), Digest: sha256.Sum256([]byte(body)),
+		Header: http.Header{"Content-Type": {mediaType}}, Body: []byte(body), Digest: sha256.Sum256([]byte(body)),
 	}
-	r, err := extract.Document(d.Body, "text/html", d.URL, extract.Options{})
+	r, err := extract.Document(d.Body, mediaType, d.URL, extract.Options{})
 	if err != nil {
 		f.Fatal(err)
 	}

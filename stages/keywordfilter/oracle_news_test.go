@@ -236,7 +236,7 @@ func TestOracleOfNews(t *testing.T) {
 		at := oracleSites[0]
 		for number := range editions {
 			if visit != nil && w.IntN(8) == 0 {
-				at, visit = moved(at, visit)
+				at, visit = movedForGood(at, visit)
 			}
 			page = w.edit(page)
 			now := w.fail(page)
@@ -245,7 +245,7 @@ func TestOracleOfNews(t *testing.T) {
 			}
 			told := make(map[string]int)
 			before := visit
-			visit = w.tell(at, now, visit, told)
+			visit = w.tell(at, now.html(), visit, told)
 			if before != nil && visit.Version == before.Version {
 				if len(told) > 0 {
 					t.Fatalf("%d are told of the same version", len(told))
@@ -329,18 +329,18 @@ func (w *world) edit(page edition) edition {
 	return page
 }
 
-// moved returns where a page has moved to, and what is known of it there before it is asked for.
-func moved(at string, visit *webrace.Visit) (string, *webrace.Visit) {
+// movedForGood returns where a page has moved to, and what is known of it there before it is asked for.
+func movedForGood(at string, visit *webrace.Visit) (string, *webrace.Visit) {
 	there := *visit
 	there.Former = webrace.Former{URL: at, Version: visit.Version}
 	return fmt.Sprint(oracleSites[0], visit.Version), &there
 }
 
 // tell lets the stage match a version, notes who is told with what relevance, and returns what the visit leaves behind.
-func (w *world) tell(at string, page edition, visit *webrace.Visit, told map[string]int) *webrace.Visit {
+func (w *world) tell(at, body string, visit *webrace.Visit, told map[string]int) *webrace.Visit {
 	w.Helper()
 	reach := []webrace.Reach{{Crawl: "crawl"}}
-	d := w.fetchedFrom(at, "", page.html(), visit, reach)
+	d := w.fetchedFrom(at, "", body, visit, reach)
 	end := pipeline.ProcessOne(w.Context(), asked{w}, d, func(_ string, value any) error {
 		aci := value.(*xmlschema.ACI)
 		told[aci.URD] = aci.Relevance
