@@ -34,9 +34,18 @@ type ACI struct {
 	Explain *Explain // why it was made; nil when not kept
 	Also    Also     // where else its owner would have been shown the same
 
+	Twins *Twins // nil for none; for who stores it alone: XML has none
+
 	// Values is what stages add to an annotation, by names of at most 256 characters without white space. Of two
 	// annotations none may share this map, unless it is nil.
 	Values map[string]string
+}
+
+// Twins are the annotations of the same document in the same version for the same interest, by other URDs of the owner:
+// as of a page that two feeds have. The owner is told once.
+type Twins struct {
+	IDs []string
+	URI string // of the URD that this one is of: the other way by which the document came
 }
 
 // Also names further documents that the URD would have been told of, had it not been told of the same text, or

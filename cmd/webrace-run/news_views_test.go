@@ -217,11 +217,12 @@ type wouldBeTold struct {
 
 // is reports whether it is an alert that was told: of the same document, or of one that is listed with it.
 func (r wouldBeTold) is(t toldOf) bool {
-	same := r.URL == t.URI && r.Version == t.Docbase.Version
+	same, way := r.URL == t.URI && r.Version == t.Docbase.Version, r.URD == t.URD
 	for _, also := range t.Also.Documents {
 		same = same || r.URL == also.URI && r.Version == also.Version
+		way = way || also.Version == 0 // another URD, to which the document came by this feed
 	}
-	return same && r.URD == t.URD && r.Summary == t.Summary && r.Relevance == t.Relevance
+	return same && way && r.Summary == t.Summary && r.Relevance == t.Relevance
 }
 
 // asksAgain reports whether an owner's URDs are stored in more than one round.

@@ -172,7 +172,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 		return err
 	}
 	n.others = others
-	m := &matching{stage: s, audience: a, document: d, novelty: n, item: it.With(d), out: out}
+	m := &matching{stage: s, audience: a, document: d, novelty: n, item: it.With(d), out: out, ways: ways(d)}
 	if len(d.Text.Blocks) == 0 {
 		err = m.matchWithoutText(ctx, parts)
 	} else {
@@ -216,6 +216,7 @@ type matching struct {
 	item     *pipeline.Item
 	out      pipeline.Emitter
 	numbers  numbers
+	ways     []string         // the crawls by which the document came, if it is several
 	looked   []uint64         // the rules that were applied
 	absent   []webrace.Absent // of these, those that found nothing
 }
@@ -274,5 +275,10 @@ func (m *matching) emit(ctx context.Context, n newAlert) error {
 	if tell, err := m.tells(ctx, n.urd); err != nil || !tell {
 		return err
 	}
-	return m.out.Emit(ctx, m.item.With(annotate.ACI(n.urd.URD, n.alert, m.document, n.seen)))
+	aci := annotate.ACI(n.urd.URD, n.alert, m.document, n.seen)
+	var err error
+	if aci.Twins, err = m.twins(ctx, n.urd, aci); err != nil {
+		return err
+	}
+	return m.out.Emit(ctx, m.item.With(aci))
 }

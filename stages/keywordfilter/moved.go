@@ -113,8 +113,8 @@ func (o *others) to(crawl string, interest int64, within func(distance int) bool
 	return o.known[key.String()]
 }
 
-// moved is what moved to a text, for those who know the same of it and of other pages.
-type moved struct {
+// movedHere is what moved to a text, for those who know the same of it and of other pages.
+type movedHere struct {
 	*match.Moves
 	last *match.Last
 }
@@ -148,7 +148,7 @@ func (n *novelty) find(ctx context.Context, know *acquaintance, now *webrace.Tex
 }
 
 // movedSince returns what moved to a text since a version that was seen; nil if nothing did.
-func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, now *webrace.Text, read unitsOf) (*moved, error) {
+func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, now *webrace.Text, read unitsOf) (*movedHere, error) {
 	if know == nil || !slices.Contains(s.last.Added, true) {
 		return nil, nil
 	}
@@ -156,14 +156,14 @@ func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, 
 		return m, nil
 	}
 	moves, err := n.find(ctx, know, now, &match.Before{Added: s.last.Added, Text: s.last.Text}, read)
-	var m *moved
+	var m *movedHere
 	if moves != nil {
 		last := *s.last
 		last.Added = moves.Without(last.Added)
-		m = &moved{moves, &last}
+		m = &movedHere{moves, &last}
 	}
 	if s.moved == nil {
-		s.moved = make(map[*acquaintance]*moved)
+		s.moved = make(map[*acquaintance]*movedHere)
 	}
 	s.moved[know] = m
 	return m, err

@@ -31,7 +31,7 @@ type since struct {
 	match.Comparison
 	last  *match.Last
 	added [match.MostBaselineVersions + 1][]bool // by the number that is remembered, once asked for
-	moved map[*acquaintance]*moved               // what came from other pages, once asked for; nil if nothing did
+	moved map[*acquaintance]*movedHere           // what came from other pages, once asked for; nil if nothing did
 }
 
 func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
@@ -138,7 +138,7 @@ func (a *asking) compareWith(ctx context.Context, n *novelty) (concerned bool, e
 }
 
 // learn takes note of what is new, and reports whether it concerns those who ask.
-func (a *asking) learn(s *since, came *moved) (concerned bool) {
+func (a *asking) learn(s *since, came *movedHere) (concerned bool) {
 	a.Added, a.Last = s.newTo(a.remember), s.last
 	if came != nil {
 		a.Added, a.Last = came.Without(a.Added), came.last

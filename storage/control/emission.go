@@ -94,7 +94,10 @@ func (s *Store) newEmission(ctx context.Context, tx *sql.Tx, once bool) (*emissi
 func (e *emission) put(r *row) error {
 	known, err := e.isKnown(r)
 	if err == nil && !known && e.once {
-		if known, err = e.mirrors.add(r); known {
+		if known, err = e.mirrors.addTwin(r); err == nil && !known {
+			known, err = e.mirrors.add(r)
+		}
+		if known {
 			e.stored.Mirrors++
 		}
 	}

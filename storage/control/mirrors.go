@@ -70,6 +70,7 @@ const mostCompared = 64
 type mirrors struct {
 	ctx                               context.Context
 	sameText, sameMatched, listed     *sql.Stmt
+	twin                              *sql.Stmt
 	list, listing, count, read, write *sql.Stmt
 	note                              *sql.Stmt
 	longer                            []int64 // the ACIs in which something was listed, by seq
@@ -80,6 +81,7 @@ func newMirrors(ctx context.Context, tx *sql.Tx) (*mirrors, error) {
 	return m, prepareAll(ctx, tx, []statement{
 		{&m.sameText, "SELECT seq, document, likeness FROM shown WHERE text = ? ORDER BY seq DESC LIMIT ?"},
 		{&m.sameMatched, "SELECT seq, document, likeness FROM shown WHERE matched = ? ORDER BY seq DESC LIMIT ?"},
+		{&m.twin, "SELECT seq FROM aci WHERE id = ?1 UNION SELECT seq FROM mirror WHERE id = ?1 LIMIT 1"},
 		{&m.listed, "SELECT EXISTS (SELECT 1 FROM mirror WHERE seq = ? AND url = ?)"},
 		{&m.list, "INSERT INTO mirror (id, seq, url, version) VALUES (?, ?, ?, ?)"},
 		{&m.listing, "SELECT url, version FROM mirror WHERE seq = ? ORDER BY n LIMIT ?"},
@@ -121,6 +123,30 @@ func (m *mirrors) add(r *row) (bool, error) {
 	}
 	m.longer = append(m.longer, seq)
 	return true, nil
+}
+
+// addTwin lists an ACI in one that told its owner the same of its document, as it came to another of their URDs, and
+// reports whether there is one.
+func (m *mirrors) addTwin(r *row) (bool, error) {
+	if r.Twins == nil {
+		return false, nil
+	}
+	for _, id := range r.Twins.IDs {
+		var seq int64
+		err := m.twin.QueryRowContext(m.ctx, id).Scan(&seq)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if _, err := m.list.ExecContext(m.ctx, r.ID, seq, r.Twins.URI, 0); err != nil {
+			return false, fmt.Errorf("list it with its twin: %w", err)
+		}
+		m.longer = append(m.longer, seq)
+		return true, nil
+	}
+	return false, nil
 }
 
 // find returns the latest ACI with a fingerprint that is of another document, in which this one is not listed yet

@@ -39,6 +39,20 @@ func (s *Store) ByOwner(ctx context.Context, owner string) iter.Seq2[URD, error]
 	return s.urds(ctx, "read URDs of "+owner, "owner = ?", owner)
 }
 
+// IDsByCrawl returns the ids of an owner's URDs that share any of these crawls.
+func (s *Store) IDsByCrawl(ctx context.Context, owner string, crawls ...string) (ids []string, err error) {
+	for id, err := range rows(ctx, s, "read ids of URDs of "+owner, func(r *sql.Rows) (id string, err error) {
+		err = r.Scan(&id)
+		return id, err
+	}, "SELECT id FROM urd INDEXED BY urd_owner WHERE owner = ? AND crawl IN (SELECT value FROM json_each(?))", owner, list(crawls)) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
 // ByHost returns the URDs whose start, or whose prefix, is on a host, in the order in which they were first
 // added.
 func (s *Store) ByHost(ctx context.Context, host string) iter.Seq2[URD, error] {
