@@ -35,7 +35,7 @@ func (l list) page(n int) []string {
 	return page
 }
 
-// TestOracleOfMoves lets items come to a list and go from it, anywhere, and crawls its pages in their order. Of what came to a
+// TestOracleOfMoves lets items come to a list and go from it, and crawls its pages in their order. Of what came to a
 // page, it is known which is new: what the list had not before. None of that may be silenced; and of the rest, all that
 // moved by less than a page, unless the page has nothing left of what it had.
 func TestOracleOfMoves(t *testing.T) {

@@ -31,8 +31,8 @@ func ways(d *webrace.Document) (crawls []string) {
 	return crawls
 }
 
-// twins returns the annotations that other URDs of the owner may have made of the document for the same interest; nil if
-// there are no such URDs.
+// twins returns the annotations that other URDs of the owner may have made of the document for the same interest; nil
+// if there are no such URDs.
 func (m *matching) twins(ctx context.Context, urd *control.URD, aci *xmlschema.ACI) (*xmlschema.Twins, error) {
 	if m.ways == nil || m.stage.control == nil {
 		return nil, nil
