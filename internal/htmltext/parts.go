@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
@@ -75,6 +76,7 @@ type part struct {
 	attributes      int32
 	block, anchor   int32  // the first within it; then its main anchor, -1 if it has none
 	blocks, anchors uint8  // how many it has
+	shared          bool   // its key is that of another, too
 	key             uint64 // what siblings have in common; and then what tells it from them
 }
 
@@ -274,18 +276,37 @@ func (s *Scanner) markAlike(alike []part) bool {
 func (p *parts) tellApart(alike []part) (found int) {
 	p.runs += 0x9E3779B97F4A7C15
 	for i := range alike {
-		key := alike[i].key
-		if key == 0 {
-			continue
+		if first := p.first(alike, i); first < i {
+			alike[first].shared, alike[i].shared = true, true
 		}
-		if first, had := p.keys.GetOrSet(key+p.runs, int32(i)); !had {
+	}
+	for i := range alike {
+		if alike[i].shared {
+			alike[i].key, alike[i].shared = 0, false
+		} else if alike[i].key != 0 {
 			found++
-		} else if alike[i].key = 0; alike[first].key != 0 {
-			alike[first].key = 0
-			found--
 		}
 	}
 	return found
+}
+
+// first returns the first of some parts that has the key of one, which those before it were asked for.
+func (p *parts) first(alike []part, of int) int {
+	const few = 16 // that are looked at one by one sooner than looked up
+	key := alike[of].key
+	switch {
+	case key == 0:
+		return of
+	case len(alike) > few:
+		first, _ := p.keys.GetOrSet(key+p.runs, int32(of))
+		return int(first)
+	}
+	for i := range alike[:of] {
+		if alike[i].key == key {
+			return i
+		}
+	}
+	return of
 }
 
 // beginning returns a hash of the text that a row or a term begins with, by which it is known; 0 if it has no other
@@ -319,7 +340,7 @@ func (s *Scanner) markPart(e *part) {
 	}
 }
 
-// openSeams puts a blank where a part and its link touch: they are fields, and shown apart.
+// openSeams puts a blank where a part and its link would be read as one word: they are fields, and shown apart.
 func (s *Scanner) openSeams() {
 	p := &s.parts
 	if len(p.seams) == 0 {
@@ -338,7 +359,7 @@ func (s *Scanner) openSeams() {
 		start, end := b.Start, b.End
 		b.Start += moved
 		for ; len(seams) > 0 && seams[0] < end; seams = seams[1:] {
-			if at := seams[0]; at > max(start, from) && utf8.RuneStart(text[at]) && !isSpace(text[at-1]) && !isSpace(text[at]) {
+			if at := seams[0]; at > max(start, from) && inWord(text[:at], text[at:]) {
 				move(at)
 				out = append(append(out, text[from:at]...), ' ')
 				from, moved = at, moved+1
@@ -349,3 +370,12 @@ func (s *Scanner) openSeams() {
 	move(int32(len(text)))
 	s.Text.Bytes, p.spare = append(out, text[from:]...), text
 }
+
+// inWord reports whether a text goes on, behind its beginning, within a word.
+func inWord(beginning, rest []byte) bool {
+	last, _ := utf8.DecodeLastRune(beginning)
+	next, _ := utf8.DecodeRune(rest)
+	return isOfWord(last) && isOfWord(next)
+}
+
+func isOfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -78,6 +78,7 @@ func TestParts(t *testing.T) {
 		{"what is not shown", "<ul>" + three("<li>"+a+"A%d</a>") + "<li hidden><a href=4>D</a></ul>", "[A1][A2][A3]"},
 		{"fields that touch", three("<li>" + a + "A</a><b>b</b></li>"), "[A b][A b][A b]"},
 		{"fields that touch in front", three("<li><b>b</b>" + a + "A</a></li>"), "[b A][b A][b A]"},
+		{"signs that touch", three("<li>" + a + "A</a><b>(b)</b></li>"), "[A(b)][A(b)][A(b)]"},
 		{"a word that goes on", three("<li>" + a + "A</a>b</li>"), "[Ab][Ab][Ab]"},
 		{"where there are no parts", "<p>" + a + "A</a><b>b</b>", "Ab"},
 		{"letters of several bytes", three("<li><b>é</b>" + a + "ä</a><b>ö</b></li>"), "[é ä ö][é ä ö][é ä ö]"},
