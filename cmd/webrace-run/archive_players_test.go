@@ -180,7 +180,10 @@ func TestArchiveIsReadByOthers(t *testing.T) {
 			if rec.Kind == "response" || rec.Kind == "revisit" || rec.Kind == "resource" {
 				offset := int(rec.Index["offset"].(float64))
 				mustBeIndexed(t, rec, index[offset])
-				found[strings.TrimPrefix(rec.URL, w.URL)] = true
+				path := strings.TrimPrefix(rec.URL, w.URL)
+				if found[path] = true; rec.Cut != w.cut[path] {
+					t.Errorf("%s: %s is truncated by %q, want %q", name, path, rec.Cut, w.cut[path])
+				}
 				delete(index, offset)
 			}
 		}
@@ -197,8 +200,8 @@ func TestArchiveIsReadByOthers(t *testing.T) {
 
 // readRecord is a record as another reader has read it.
 type readRecord struct {
-	Kind, URL, Key string
-	Said, Is       struct {
+	Kind, URL, Key, Cut string
+	Said, Is            struct {
 		Block, Payload string
 		Size           int
 	}

@@ -15,10 +15,10 @@ for await (const line of indexer.iterIndex([{ filename: "data.warc.gz", reader: 
 const parser = new WARCParser(createReadStream(file), { keepHeadersCase: true });
 for await (const record of parser) {
   const said = { block: record.warcBlockDigest, payload: record.warcPayloadDigest, size: record.warcContentLength };
-  const kind = record.warcType, url = record.warcTargetURI;
+  const kind = record.warcType, url = record.warcTargetURI, cut = record.warcHeader("WARC-Truncated") ?? "";
   const serializer = new WARCSerializer(record, { digest: { algo: "sha-256", prefix: "sha256:", base32: true } });
   const size = await serializer.digestRecord({ recompute: true, payloadDigestForRevisit: said.payload });
   const is = { block: record.warcBlockDigest, payload: record.warcPayloadDigest, size: record.warcContentLength };
   await record.skipFully();
-  console.log(JSON.stringify({ kind, url, said, is, key: url && getSurt(url), index: lines.get(parser.offset) ?? null }));
+  console.log(JSON.stringify({ kind, url, cut, said, is, key: url && getSurt(url), index: lines.get(parser.offset) ?? null }));
 }
