@@ -152,10 +152,6 @@ func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error)
 	if err != nil || !active {
 		return nil, err
 	}
-	if out := l.mayFollow(it.order); out != nil {
-		out.holdBack(again{from.level, it.order})
-		return nil, nil
-	}
 	if why, by := q.still(it.url); why != accepted {
 		q.leases[it.id] = l
 		l.ended.Store(true)
@@ -164,6 +160,10 @@ func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error)
 	}
 	if err := l.describe(within, from.host, now); err != nil {
 		return nil, err
+	}
+	if out := l.mayFollow(it.order); out != nil {
+		out.holdBack(again{from.level, it.order})
+		return nil, nil
 	}
 	q.leases[it.id] = l
 	switch {

@@ -142,9 +142,9 @@ func (c *changes) visit(id urlID) (*webrace.Visit, error) {
 	return c.q.store.readVisit(c.q.keys, id)
 }
 
-// mayFollow returns the lease that a URL waits for which no crawl that waits for it has been shown: that of a page
-// which one of them knows, which was queued before, and is on its way. That page may say that it has moved here, and
-// once this one is handed out, that comes too late. It is a wait for an answer, not for what becomes of it.
+// mayFollow returns the lease that a URL waits for which no crawl that waits for it has been shown itself: that of a
+// page which one of them knows, which was queued before, and is on its way. That page may say that it has moved here,
+// and once this one is handed out, that comes too late. It is a wait for an answer, not for what becomes of it.
 func (l *Lease) mayFollow(order uint64) *Lease {
 	knows := func(rec *record) bool {
 		return slices.ContainsFunc(l.served, func(s served) bool {
@@ -152,7 +152,7 @@ func (l *Lease) mayFollow(order uint64) *Lease {
 			return m != nil && m.version > 0
 		})
 	}
-	if knows(l.record) {
+	if v := l.request.Visit; knows(l.record) && (v == nil || !v.IsInherited()) {
 		return nil
 	}
 	for _, out := range l.q.leases {

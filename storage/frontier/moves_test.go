@@ -276,3 +276,36 @@ func TestAPageThatMayHaveMovedIsNotAskedForBeforeThatIsKnown(t *testing.T) {
 	l.Release(webrace.HostReport{Documents: 1})
 	f.wantURL(f.hold(), "http://a.org/new") // what becomes of the document is not waited for
 }
+
+// So does a page that inherits already, until it is known who else has moved there.
+func TestAPageToWhichOneHasMovedWaitsForOthersThatMayHave(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Fresh: -1})
+	crawl := webrace.Crawl{ID: "a", Start: "http://a.org/", Scope: webrace.ScopeAny}
+	round := func() {
+		t.Helper()
+		f.start(crawl, true)
+		l := f.take()
+		f.links(l, "http://a.org/x", "http://a.org/y")
+		f.done(l)
+	}
+	round()
+	for version := range 2 {
+		l := f.hold()
+		l.Release(webrace.HostReport{Parallel: 8})
+		f.finish(l, f.known(8*(version+1)))
+	}
+	f.reopen()
+	round()
+	x, y := f.hold(), f.hold()
+	y.Release(webrace.HostReport{Redirect: true})
+	f.redirected(y, 301, "http://a.org/new")
+	f.none()
+	x.Release(webrace.HostReport{Redirect: true})
+	f.redirected(x, 301, "http://a.org/new")
+	l := f.hold()
+	f.wantURL(l, "http://a.org/new")
+	if v := l.Request().Visit; v.Former.URL != "http://a.org/y" || !slices.Equal(v.Baseline, []uint64{8, 16}) {
+		t.Errorf("the request knows %+v", v)
+	}
+}
