@@ -51,10 +51,10 @@ func TestOracleOfMoves(t *testing.T) {
 		now := list{slices.Clone(before.items), before.size}
 		moved := 0
 		if r.IntN(2) == 0 {
-			for moved = range 1 + r.IntN(before.size) {
+			moved = 1 + r.IntN(before.size)
+			for range moved {
 				now.items = slices.Insert(now.items, 0, published())
 			}
-			moved++
 		} else {
 			moved = -(1 + r.IntN(before.size-1))
 			now.items = now.items[-moved:]
