@@ -80,9 +80,9 @@ func (t *trial) warn(s *screen, what string) {
 // show writes what the document is worth to one URD: the same as webrace-store explain.
 func (w *score) show(s *screen, text string, colours map[string]style) {
 	if w.ID == adHocID {
-		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain})
+		s.line(run{w.Owner + ": ", bold}, run{cli.InterestInFull(w.URD), plain})
 	} else {
-		s.line(run{w.Owner + ": ", bold}, run{cli.Interest(w.URD), plain}, run{fmt.Sprintf(" (URD %s, %s)", w.ID, w.URI), dim})
+		s.line(run{w.Owner + ": ", bold}, run{cli.InterestInFull(w.URD), plain}, run{fmt.Sprintf(" (URD %s, %s)", w.ID, w.URI), dim})
 	}
 	explanation := strings.TrimSuffix(w.Explanation.String(), "\n")
 	switch {

@@ -71,6 +71,15 @@ func Interest(u *xmlschema.URD) string {
 	if r := u.When(); r != nil {
 		about += "; when " + r.When
 	}
+	return about
+}
+
+// InterestInFull says besides whether all of the keywords are wanted, and what is told when a page changes.
+func InterestInFull(u *xmlschema.URD) string {
+	about := Interest(u)
+	if u.Keywords.Match == xmlschema.MatchAll && strings.Contains(keywordsOf(u), ", ") {
+		about = "all of " + about
+	}
 	if u.Change != "" && u.Change != xmlschema.ChangeAdded {
 		about += "; change " + u.Change
 	}
@@ -87,9 +96,6 @@ func keywordsOf(u *xmlschema.URD) string {
 	var keys []string
 	for k := range u.Keywords.Positive() {
 		keys = append(keys, fmt.Sprintf("%s:%d", k.Key, k.Weight))
-	}
-	if u.Keywords.Match == xmlschema.MatchAll && len(keys) > 1 {
-		return "all of " + strings.Join(keys, ", ")
 	}
 	return strings.Join(keys, ", ")
 }

@@ -20,7 +20,7 @@ import (
 
 // explainURD says what a page is worth to one URD, what its owner was told of it, and if nothing, why.
 func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error {
-	fmt.Fprintf(w, "\nURD %s: %s, %s\n", u.ID, u.URI, cli.Interest(u.URD))
+	fmt.Fprintf(w, "\nURD %s: %s, %s\n", u.ID, u.URI, cli.InterestInFull(u.URD))
 	say := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
 	told, err := p.told(ctx, u)
 	if err != nil {

@@ -30,8 +30,8 @@ type rematch struct {
 	control   *control.Store
 	frontiers frontiers
 
-	ways              map[string]bool // interests that were told of versions of documents: that counts for all URDs that have them
-	urls, read, found int             // so far
+	ways              map[string]string // by interest and version of a document that was told: by which crawl, which counts for URDs of other crawls
+	urls, read, found int               // so far
 }
 
 // rematched is a URD, and what was found for it.
@@ -292,13 +292,14 @@ type wouldTell struct {
 // tell returns what an annotation would tell; nothing if it would be listed in one that was found before.
 func (r *rematch) tell(ctx context.Context, i *rematched, aci *xmlschema.ACI) (*wouldTell, error) {
 	way := fmt.Sprint(i.InterestHash(), aci.Docbase.Version, aci.URI)
-	if r.ways[way] || i.told.add(aci) {
+	crawl := i.urd.Crawl.ID
+	if other := r.ways[way]; other != "" && crawl != "" && crawl != other || i.told.add(aci) {
 		return nil, nil
 	}
 	if r.ways == nil {
-		r.ways = make(map[string]bool)
+		r.ways = make(map[string]string)
 	}
-	r.ways[way] = true
+	r.ways[way] = crawl
 	r.found++
 	t := &wouldTell{ACI: aci, told: toldNothing}
 	for _, question := range []struct {
