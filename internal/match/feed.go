@@ -155,6 +155,9 @@ func (p *page) tells(c *Compiled, number int32, among extent) bool {
 		return false
 	}
 	before := p.lastPage()
+	if p.isPart {
+		return false // what an edited entry said is not known
+	}
 	before.openEntries()
 	was := before.sameEntry(p.text.Entries[number-1])
 	if was == 0 {

@@ -126,7 +126,7 @@ func (p *page) heldBefore(c *Compiled) (held, met bool) {
 	return reason == Alerts && len(b.text.Blocks) > 0, met
 }
 
-// lastPage returns the version that was seen last.
+// lastPage returns the version that was seen last; of one that is there no more, what this one has of it.
 func (p *page) lastPage() *page {
 	if p.before == nil {
 		text := p.previous.Text()
@@ -138,7 +138,7 @@ func (p *page) lastPage() *page {
 					kept.Blocks = append(kept.Blocks, block)
 				}
 			}
-			text = &kept
+			text, p.isPart = &kept, true
 		}
 		p.before = openPage(text, nil)
 	}

@@ -23,6 +23,7 @@ type page struct {
 	returns  bool        // some blocks that arrived are none that were added
 	previous *Last       // nil if nothing is known of it
 	before   *page       // its text, once asked for
+	isPart   bool        // it has but what this one has of it
 	entries  []feedEntry // of a feed, once asked for; the first one stands for the blocks that are of none
 
 	wanted analyze.Wanted // the words that those ask for who are asked
@@ -176,7 +177,7 @@ func (p *page) close() {
 		p.before.close()
 	}
 	clear(p.views)
-	p.views, p.previous, p.before = p.views[:0], nil, nil
+	p.views, p.previous, p.before, p.isPart = p.views[:0], nil, nil, false
 	if cap(p.tokens) > largestKept {
 		return
 	}
