@@ -20,8 +20,9 @@ import (
 	"time"
 
 	"github.com/go-rod/rod"
-	"github.com/go-rod/rod/lib/launcher"
 	"github.com/go-rod/rod/lib/proto"
+
+	"github.com/webrace/webrace/internal/testutil/chromium"
 )
 
 // npmPackage returns the folder of a package as its authors have published it, without what it depends on.
@@ -261,7 +262,7 @@ func indexed(t *testing.T, path string) map[int]map[string]any {
 func TestArchiveInAPlayer(t *testing.T) {
 	t.Parallel()
 	replayer := npmPackage(t, "replaywebpage@2.5.3")
-	browser := openBrowser(t)
+	browser := chromium.Open(t)
 	w := newArchived(t)
 	archives := w.crawled()
 	archives["of the cache, as WARC"] = filepath.Join(t.TempDir(), "cache.warc.gz")
@@ -300,32 +301,6 @@ func TestArchiveInAPlayer(t *testing.T) {
 			}
 		}
 	}
-}
-
-// openBrowser starts a Chromium, or skips the test.
-func openBrowser(t *testing.T) *rod.Browser {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no Chromium is installed")
-	}
-	start := launcher.New().Bin(path).Leakless(false).Headless(true).NoSandbox(os.Geteuid() == 0).
-		Set("disable-background-networking").Set("disable-dev-shm-usage").UserDataDir(t.TempDir())
-	url, err := start.Launch()
-	if err != nil {
-		t.Fatalf("start Chromium: %v", err)
-	}
-	b := rod.New().ControlURL(url)
-	if err := b.Connect(); err != nil {
-		start.Kill()
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		b.Close()
-		start.Kill()
-		start.Cleanup()
-	})
-	return b
 }
 
 // player is one that has an archive.

@@ -1,15 +1,14 @@
 package admin
 
 import (
-	"os"
-	"os/exec"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-rod/rod"
-	"github.com/go-rod/rod/lib/launcher"
 	"github.com/go-rod/rod/lib/proto"
+
+	"github.com/webrace/webrace/internal/testutil/chromium"
 )
 
 // browser is a Chromium that shows pages to a test.
@@ -21,27 +20,7 @@ type browser struct {
 // openBrowser starts one that looks up names by rules of its own, or skips the test.
 func openBrowser(t *testing.T, rules ...string) browser {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no Chromium is installed")
-	}
-	start := launcher.New().Bin(path).Leakless(false).Headless(true).NoSandbox(os.Geteuid() == 0).
-		Set("host-resolver-rules", rules...).Set("disable-background-networking").Set("disable-dev-shm-usage").UserDataDir(t.TempDir())
-	url, err := start.Launch()
-	if err != nil {
-		t.Fatalf("start Chromium: %v", err)
-	}
-	b := rod.New().ControlURL(url)
-	if err := b.Connect(); err != nil {
-		start.Kill()
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		b.Close()
-		start.Kill()
-		start.Cleanup()
-	})
-	return browser{b, t}
+	return browser{chromium.Open(t, rules...), t}
 }
 
 // page is one that is shown, with what its console said.

@@ -150,15 +150,27 @@ func TestAnOwnerIsToldOnceOfAnOutageAndOnceOfItsEnd(t *testing.T) {
 		{"410 Gone", ""}, {"410 Gone", ""}, {"410 Gone", "ann failing 3 410 Gone"}, {"", "ann recovered 3"},
 	} {
 		f.round(q, c.fares)
-		if got := f.told(); got != c.want {
-			t.Errorf("round %d: told %q, want %q", i+1, got, c.want)
-		}
-		if got := f.told(); got != "" {
-			t.Errorf("round %d is told of twice: %q", i+1, got)
-		}
+		f.tellsOnce(i+1, c.want)
 	}
-	if left, err := f.control.Cursors(t.Context(), ""); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+	f.leavesNothing()
+}
+
+// tellsOnce expects what is told after a round, and that it is not told again.
+func (f *fixture) tellsOnce(round int, want string) {
+	f.Helper()
+	if got := f.told(); got != want {
+		f.Errorf("round %d: told %q, want %q", round, got, want)
+	}
+	if got := f.told(); got != "" {
+		f.Errorf("round %d is told of twice: %q", round, got)
+	}
+}
+
+// leavesNothing expects that nothing is remembered of what has ended.
+func (f *fixture) leavesNothing() {
+	f.Helper()
+	if left, err := f.control.Cursors(f.Context(), ""); err != nil || len(left) > 0 {
+		f.Errorf("left behind: %v, %v", left, err)
 	}
 }
 
@@ -213,16 +225,9 @@ func TestAnOwnerIsToldOnceThatThereIsNothingToFind(t *testing.T) {
 		}
 		f.absent = c.absent
 		f.round(q, c.fares)
-		if got := f.told(); got != c.want {
-			t.Errorf("round %d: told %q, want %q", i+1, got, c.want)
-		}
-		if got := f.told(); got != "" {
-			t.Errorf("round %d is told of twice: %q", i+1, got)
-		}
+		f.tellsOnce(i+1, c.want)
 	}
-	if left, err := f.control.Cursors(t.Context(), ""); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	f.leavesNothing()
 }
 
 func TestWhoJoinsDuringAnOutageIsToldOfItAsWellAndWhoLeavesIsForgotten(t *testing.T) {
@@ -250,9 +255,7 @@ func TestWhoJoinsDuringAnOutageIsToldOfItAsWellAndWhoLeavesIsForgotten(t *testin
 	if got := f.told(); got != "ann recovered 6; eve recovered 5" {
 		t.Errorf("told %q", got)
 	}
-	if left, err := f.control.Cursors(t.Context(), ""); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	f.leavesNothing()
 }
 
 // TestANoticeThatCouldNotBeDeliveredComesAgainUnderTheSameID fails the first delivery of each.

@@ -1,0 +1,183 @@
+package webrace
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Visit is what a completed request leaves behind for the next one to the same URL. It is written once,
+// last, after every effect of the request is durable, so a request that died half-way teaches nothing.
+type Visit struct {
+	At           time.Time // when the document was last validated
+	Status       int       // the last status
+	ETag         string    // validators for the next conditional request
+	LastModified string
+	Expires      time.Time     // until when the server calls the document fresh; zero if it does not
+	Listed       time.Time     // when it was last changed, as a sitemap or feed listed it at that visit; zero if none did
+	Digest       Digest        // of the last body, which is not stored if Version is 0
+	Version      int           // its version
+	Former       Former        // where the document was before it moved here for good; the zero value if it did not
+	Canonical    string        // another URL that the last document declared for itself; empty for none
+	Refresh      string        // another URL to which it sent its reader at once; empty for none
+	Links        []string      // where the last document leads, if it was not to be kept; nil if it was
+	Likeness     uint64        // of the last document, if that is known; 0 for none
+	Titled       uint64        // a hash of its title, if its likeness is known
+	Lister       string        // the sitemap, or robots.txt, by which it was found last; empty if it was by no such
+	Shown        []Shown       // every crawl that ever came here, sorted by crawl
+	Revision     int64         // the revision of the URD base it was matched at
+	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
+	Reading      int           // the revision of how text is read at which Baseline was made
+	Absent       []Absent      // the parts of the document that URDs look at, and that were not there at the last visit
+	Origins      []string      // other pages from which something moved to the document: the last ones, at most MostOrigins
+	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
+	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
+	Attempts     int           // failed attempts in a row
+	Error        string        // why the last attempt failed; empty when it did not
+	Refused      bool          // the last attempt was refused before there was an answer: At and Status are those of an earlier one
+}
+
+// ForgetValidators makes the next visit fetch the document whole, whether it has changed or not: a 304 would
+// confirm something else than what is stored, or what was never kept.
+func (v *Visit) ForgetValidators() { v.ETag, v.LastModified = "", "" }
+
+// Answer returns the status of the answer to the last attempt; 0 if there was none.
+func (v *Visit) Answer() int {
+	if v.Attempts > 0 || v.Refused {
+		return 0
+	}
+	return v.Status
+}
+
+// Former is where a document was before it moved for good (301, 308). Its history goes on at its new URL: the versions
+// there are numbered on from the last one at the former URL, and what was shown, known and told there counts.
+type Former struct {
+	URL     string
+	Version int // the last one there
+}
+
+// IsInherited reports whether all that the visit knows of the document is from its former URL.
+func (v *Visit) IsInherited() bool { return v.Former.URL != "" && v.Version == v.Former.Version }
+
+// Shown says what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
+// the second is served from the store, when the visit knows the new version already: so what is new to
+// each is told by the version that it was shown itself.
+type Shown struct {
+	Crawl    string
+	Distance int   // the least at which it ever came here
+	Version  int   // the version it was shown; 0 for none
+	Revision int64 // the revision of the URD base at which that was matched
+
+	// Since is the version from which on it was shown all at this revision or a later one; 0 where that is not known.
+	Since         int
+	SinceRevision int64
+}
+
+// From returns the version from which on those were shown all whose interest is of a revision; 0 for none.
+func (s Shown) From(interest int64) int {
+	switch {
+	case s.Since > 0 && interest <= s.SinceRevision:
+		return s.Since
+	case interest <= s.Revision:
+		return s.Version
+	}
+	return 0
+}
+
+// Absent is a part of a document that rules of URDs did not find at the last visit, or all of its text: what is not
+// there is no state, so what comes next is compared with the last version that had the part.
+type Absent struct {
+	Rules   uint64 // identifies the rules; those that choose nothing look at all of the text
+	Version int    // the last that had it; 0 for none
+}
+
+// MostAbsent is of how many sets of rules a visit remembers that they found nothing.
+const MostAbsent = 1024
+
+// LastWith returns the last version that had a part which was not there at the last visit, and whether it was not.
+func (v *Visit) LastWith(rules uint64) (version int, absent bool) {
+	if v == nil {
+		return 0, false
+	}
+	i := slices.IndexFunc(v.Absent, func(a Absent) bool { return a.Rules == rules })
+	if i < 0 {
+		return 0, false
+	}
+	return v.Absent[i].Version, true
+}
+
+// Look remembers which parts were looked for, by the rules, and which of them were absent; beyond [MostAbsent], those
+// that have not been looked for for longest are forgotten.
+func (v *Visit) Look(looked []uint64, absent []Absent) {
+	kept := slices.DeleteFunc(slices.Clone(v.Absent), func(a Absent) bool { return slices.Contains(looked, a.Rules) })
+	kept = append(kept, absent...)
+	v.Absent = kept[max(0, len(kept)-MostAbsent):]
+}
+
+// MostOrigins is of how many other pages a visit remembers that something moved from there.
+const MostOrigins = 4
+
+// Came remembers other pages from which something moved to the document.
+func (v *Visit) Came(from []string) {
+	kept := slices.DeleteFunc(slices.Clone(v.Origins), func(url string) bool { return slices.Contains(from, url) })
+	kept = append(kept, from...)
+	v.Origins = kept[max(0, len(kept)-MostOrigins):]
+}
+
+// Told is the number in a document that the owner of a URD was told last, or that was there first.
+type Told struct {
+	URD    uint64 // identifies the URD and its interest
+	Number float64
+	Met    bool // the URD's condition was met when the number was looked at last
+}
+
+// MostNumbers is of how many URDs a visit remembers numbers.
+const MostNumbers = 1024
+
+// ToldTo returns the number that a URD was told last; nil if the document had none for it yet.
+func (v *Visit) ToldTo(urd uint64) *Told {
+	if v == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(v.Numbers, func(t Told) bool { return t.URD == urd }); i >= 0 {
+		return &v.Numbers[i]
+	}
+	return nil
+}
+
+// Tell remembers numbers; beyond [MostNumbers], those that have not changed for longest are forgotten.
+func (v *Visit) Tell(numbers []Told) {
+	kept := slices.DeleteFunc(slices.Clone(v.Numbers), func(t Told) bool {
+		return slices.ContainsFunc(numbers, func(n Told) bool { return n.URD == t.URD })
+	})
+	kept = append(kept, numbers...)
+	v.Numbers = kept[max(0, len(kept)-MostNumbers):]
+}
+
+// ShownTo returns what a crawl was last shown, and whether it ever came here.
+func (v *Visit) ShownTo(crawl string) (Shown, bool) {
+	i, ok := slices.BinarySearchFunc(v.Shown, crawl, func(s Shown, id string) int { return strings.Compare(s.Crawl, id) })
+	if !ok {
+		return Shown{}, false
+	}
+	return v.Shown[i], true
+}
+
+// ErrNotStored, wrapped in the error with which a stage sends a request back, says that what the last visit
+// left behind is not stored any more. The frontier forgets that visit, and the request is made again as if
+// it were the first.
+var ErrNotStored = errors.New("what was stored of it is gone")
+
+// ErrNotAsked, wrapped in the error with which a stage sends a request back, says that nobody was asked: the
+// host is to be left alone for now. It is no failed attempt, and the visit knows nothing of it.
+var ErrNotAsked = errors.New("the host was not asked")
+
+// ErrAnswered, wrapped in the error with which a stage sends a request back, says that the host gave an answer
+// that may pass. It is a failed attempt; after the last one the answer is what came of the request, as the stage
+// has learned it.
+var ErrAnswered = errors.New("an answer of the moment")
+
+// Learned is a change that a stage wants recorded in the visit of the request it works for, once that
+// request is done: stages hand it to their item, the frontier applies it.
+type Learned func(*Visit)
