@@ -29,8 +29,10 @@ func newCacheDiff(globals *cli.Globals) *cobra.Command {
 		Short: "show what a reader sees changed between two versions of a URL, the latest two by default",
 		Long: `diff compares the texts of two versions, a block of text a line, in the format of
 diff -u. Of JSON a line is a leaf with its path, and what merely has another number in
-its list is equal; of a table it is a row. What changed of rows and of entries of lists stands behind @@, as alerts
-say it: before and after. That nothing differs but the order is said on standard error. Where a version was cut, because it was too long or ended early, is said on standard error. As with diff, the exit status is 0 when they are equal, 1 when they differ,
+its list is equal; of a table it is a row. What changed of rows and of entries of lists
+stands behind @@, as alerts say it: before and after. Standard error says where nothing
+differs but the order, and where a version was cut, because it was too long or ended
+early. As with diff, the exit status is 0 when they are equal, 1 when they differ,
 and 2 when they cannot be compared, for example because there is no such version.`,
 		Example: `  webrace-store cache diff https://example.org/
   webrace-store cache diff https://example.org/ 3 7 --words`,
