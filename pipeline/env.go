@@ -54,6 +54,33 @@ func (e *Env) Level(name string) *atomic.Int64 { return e.counters.level(name) }
 // Counters returns the values of the stage's counters and levels by name.
 func (e *Env) Counters() map[string]int64 { return e.counters.values() }
 
+// Drain ends the run gently for a reason, which its report tells: see [Run.Drain]. It may be called from [Opener.Open]
+// on, and waits for nothing.
+func (e *Env) Drain(reason string) {
+	if e.run != nil {
+		e.run.drainFor(reason)
+	}
+}
+
+// Draining is closed when the run drains: sources hand out nothing more, and a keeper that waits for time to pass
+// may give back what it holds instead, by letting go of it with [context.Canceled]. Outside of a run it is
+// nil.
+func (e *Env) Draining() <-chan struct{} {
+	if e.run == nil {
+		return nil
+	}
+	return e.run.Draining()
+}
+
+// Reloading is closed when a reload waits for what is in flight: a [Queue] whose Put waits for room goes on then,
+// because nothing is taken meanwhile. It is asked for anew for each wait. Outside of a run it is nil.
+func (e *Env) Reloading() <-chan struct{} {
+	if e.run == nil {
+		return nil
+	}
+	return e.run.valves.reloading()
+}
+
 // Resources holds what a program opens once and lends to stages, by type: the data directory, a clock.
 // The zero value holds nothing.
 type Resources struct {

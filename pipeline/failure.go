@@ -33,6 +33,26 @@ type DeadLetterRecord struct {
 	Key      string            // the item's, see [KeyOf]
 }
 
+// Failure is what leaves a stage's errors port: the item that could not be processed, and why.
+type Failure struct {
+	Stage    string // the stage that failed
+	Value    any    // the item's value
+	Err      error
+	Attempts int
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("stage %s: %v", f.Stage, f.Err) }
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Reject leaves an item to the stage's error policy, as if the stage had been given it and had failed on it: it goes
+// to the port errors, or is kept as a dead letter, or what on_error says, and is counted. A source rejects what it
+// cannot read, a processor one of many things in its item, and both go on. The value says what was read, and the error
+// where. A source that has to know when that has been dealt with makes the item by [NewItem]. An error that is returned
+// is for the stage to return: the run ends.
+func Reject(ctx context.Context, out Emitter, it *Item, why error) error {
+	return out.EmitTo(ctx, errorsPort, it.With(&Failure{Value: it.Value, Err: why, Attempts: 1}))
+}
+
 // attempts is how often a stage with on_error = "retry" is called for one item; pauses lie between.
 const attempts = 3
 

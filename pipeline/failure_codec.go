@@ -53,3 +53,19 @@ func ownFailure(f *Failure) *Failure {
 	own.Value = codec.Own(f.Value)
 	return &own
 }
+
+// MarshalJSON writes the failure by the names of its kind, as every format does. Of the error, its text is all that
+// survives being written.
+func (f *Failure) MarshalJSON() ([]byte, error) {
+	_, header, _, err := codec.Encode(f)
+	return header, err
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *Failure) UnmarshalJSON(text []byte) error {
+	read, err := codec.Decode(failureKind, text, nil)
+	if err == nil {
+		*f = *read.(*Failure)
+	}
+	return err
+}

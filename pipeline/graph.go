@@ -185,7 +185,7 @@ func (g *Graph) stage(name string) *Stage {
 // Ports returns the stage's outputs, without the errors port that every stage has: those of its type, or
 // those that its options ask for.
 func (s *Stage) Ports() []Port {
-	if p, ok := s.Options.(Porter); ok {
+	if p, ok := s.Options.(PortsProvider); ok {
 		return p.Ports()
 	}
 	return s.Spec.Out
@@ -217,6 +217,16 @@ func (g *Graph) mergeEdges() {
 		seen[key] = true
 		return twice
 	})
+}
+
+// checkEdges finds edges of stages that there are not, as a graph that has not been checked may have.
+func (g *Graph) checkEdges() error {
+	for _, edge := range g.Edges {
+		if g.stage(edge.From) == nil || g.stage(edge.To) == nil {
+			return fmt.Errorf("edge %s > %s: no such stage", edge.From, edge.To)
+		}
+	}
+	return nil
 }
 
 // DOT returns the graph as a picture for Graphviz: queues are cylinders, sources ellipses, everything

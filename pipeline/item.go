@@ -1,6 +1,9 @@
 package pipeline
 
-import "maps"
+import (
+	"fmt"
+	"maps"
+)
 
 // Item is what travels on an edge: one value, whose Go type is the kind of the port it came from, with
 // what stages want to say beside it. The item knows the lease it belongs to: the request at a queue, or
@@ -88,4 +91,20 @@ func (it *Item) OnEnd(f func()) {
 	if it.lease != nil {
 		it.lease.onEnd(cleanup{end: f})
 	}
+}
+
+// OnOutcome calls f when the item's lease ends, with its outcome.
+func (it *Item) OnOutcome(f func(Outcome)) {
+	if it.lease != nil {
+		it.lease.onEnd(cleanup{outcome: f})
+	}
+}
+
+// ValueOf returns the item's value as a T, or an error that names both types.
+func ValueOf[T any](it *Item) (T, error) {
+	v, ok := it.Value.(T)
+	if !ok {
+		return v, fmt.Errorf("takes %s, got %T", KindOf[T](), it.Value)
+	}
+	return v, nil
 }

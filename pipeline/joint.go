@@ -91,7 +91,7 @@ func (it *Item) concerns(note any) bool {
 	case l.joint() != nil:
 		return l.joint().concerns(note)
 	default:
-		c, tells := l.origin.(Concerner)
+		c, tells := l.origin.(NoteMatcher)
 		return tells && c.Concerns(note)
 	}
 }

@@ -81,7 +81,7 @@ func Keep(it *Item) Held { return Held{it, it.Hold()} }
 // EmitGroup emits, to a port, a value that is made of items that the stage keeps, and lets go of these when
 // everything made from the value has been dealt with: each then has the outcome that the value had. So a
 // crash before that repeats all of them. What a stage behind says with [Item.Release] is told to the item that it
-// is about: to the only one, or to those whose lease says so ([Concerner]). A stage that takes the group apart
+// is about: to the only one, or to those whose lease says so ([NoteMatcher]). A stage that takes the group apart
 // again does so by [Members]. Its key is made of theirs ([KeyOf]): a stage that makes several groups of the same items
 // keeps each by [Item.Branch]. EmitGroup is for [Keeper.Release] alone, whose emitter belongs to no item.
 func EmitGroup(ctx context.Context, out Emitter, port string, value any, meta map[string]string, group []Held) error {
@@ -95,38 +95,4 @@ func EmitGroup(ctx context.Context, out Emitter, port string, value any, meta ma
 		it.branch = it.branch.named(port)
 	}
 	return out.EmitTo(ctx, port, it)
-}
-
-// Drain ends the run gently for a reason, which its report tells: see [Run.Drain]. It may be called from [Opener.Open]
-// on, and waits for nothing.
-func (e *Env) Drain(reason string) {
-	if e.run != nil {
-		e.run.drainFor(reason)
-	}
-}
-
-// Draining is closed when the run drains: sources hand out nothing more, and a keeper that waits for time to pass
-// may give back what it holds instead, by letting go of it with [context.Canceled]. Outside of a run it is
-// nil.
-func (e *Env) Draining() <-chan struct{} {
-	if e.run == nil {
-		return nil
-	}
-	return e.run.Draining()
-}
-
-// Reloading is closed when a reload waits for what is in flight: a [Queue] whose Put waits for room goes on then,
-// because nothing is taken meanwhile. It is asked for anew for each wait. Outside of a run it is nil.
-func (e *Env) Reloading() <-chan struct{} {
-	if e.run == nil {
-		return nil
-	}
-	return e.run.valves.reloading()
-}
-
-// OnOutcome calls f when the item's lease ends, with its outcome.
-func (it *Item) OnOutcome(f func(Outcome)) {
-	if it.lease != nil {
-		it.lease.onEnd(cleanup{outcome: f})
-	}
 }

@@ -239,9 +239,9 @@ func (l *linter) checkNames(arriving map[string][]Kind) {
 		return // what comes from there is not known
 	}
 	for _, s := range l.g.Stages {
-		if namer, ok := s.Options.(Namer); ok && len(arriving[s.Name]) > 0 {
+		if checker, ok := s.Options.(NameChecker); ok && len(arriving[s.Name]) > 0 {
 			given := arriving[s.Name]
-			l.misnamed(s, given, guarded(s.Name, func() error { return namer.CheckNames(given) }))
+			l.misnamed(s, given, guarded(s.Name, func() error { return checker.CheckNames(given) }))
 		}
 		if s.WorkersKey != nil && len(arriving[s.Name]) > 0 {
 			given := arriving[s.Name]

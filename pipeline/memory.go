@@ -20,7 +20,7 @@ import (
 //     wait for more do not wait for each other: those at the last stage where any wait go on, one by one, and end. The
 //     budget is exceeded by one item for each stage that waits, at most.
 //   - An item that is larger than the budget is let in when nothing else is there.
-//   - While a lease waits, stages that keep items let go of them before their time: see [Hurrier].
+//   - While a lease waits, stages that keep items let go of them before their time: see [EarlyReleaser].
 //
 // A nil *Memory has no limit.
 type Memory struct {

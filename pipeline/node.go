@@ -3,9 +3,10 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"github.com/webrace/webrace/internal/broadcast"
 	"sync"
 	"sync/atomic"
+
+	"github.com/webrace/webrace/internal/broadcast"
 )
 
 const defaultBuffer = 16
@@ -186,3 +187,39 @@ func (n *node) waiting() int {
 
 // holding reports whether the node has items in front of the stage or in it.
 func (n *node) holding() bool { return n.waiting() > 0 || n.busy.Load() > 0 }
+
+func (n *node) open(ctx context.Context) error {
+	opener, ok := n.impl.(Opener)
+	if !ok {
+		return nil
+	}
+	if err := n.guarded(func() error { return opener.Open(ctx) }); err != nil {
+		return fmt.Errorf("open stage %s: %w", n.name, err)
+	}
+	return nil
+}
+
+func (n *node) close() error {
+	closer, ok := n.impl.(Closer)
+	if !ok {
+		return nil
+	}
+	if err := n.guarded(closer.Close); err != nil {
+		return fmt.Errorf("close stage %s: %w", n.name, err)
+	}
+	return nil
+}
+
+// newLease returns a lease that the run waits for before it closes the stages.
+func (n *node) newLease(lease Lease) *lease {
+	l := newLease(lease)
+	n.adopt(l)
+	return l
+}
+
+// adopt makes a lease one of the run, which waits for it.
+func (n *node) adopt(l *lease) {
+	n.run.flight.add()
+	l.from = n
+	n.run.follow(l)
+}

@@ -44,14 +44,15 @@ type Partial interface {
 	Lacks(part Part) (because string)
 }
 
-// Needer is implemented by option structs (by value) on which it depends what parts a stage needs, and by running
-// stages that know it no sooner than they are open. It replaces the Needs of the [Spec]; nil says nothing.
-type Needer interface{ NeededParts() []Part }
+// NeededPartsProvider is implemented by option structs (by value) on which it depends what parts a stage needs, and by
+// running stages that know it no sooner than they are open. What it returns replaces the Needs of the [Spec]; nil means
+// that it is not known.
+type NeededPartsProvider interface{ NeededParts() []Part }
 
 // neededParts returns what the stage needs, as far as its options say.
 func (s *Stage) neededParts() []Part {
 	parts := s.Spec.Needs
-	if n, ok := s.Options.(Needer); ok {
+	if n, ok := s.Options.(NeededPartsProvider); ok {
 		parts = n.NeededParts()
 	}
 	if parts != nil && s.WorkersKey != nil {

@@ -20,13 +20,13 @@ type partCheck struct {
 func (r *Run) wireParts() {
 	f := r.graph.followParts(func(s *Stage) []Part {
 		n := r.byName[s.Name]
-		needer, ok := n.impl.(Needer)
+		provider, ok := n.impl.(NeededPartsProvider)
 		if !ok {
 			return s.neededParts()
 		}
 		var parts []Part
 		r.failWith(n.guarded(func() error {
-			parts = needer.NeededParts()
+			parts = provider.NeededParts()
 			return nil
 		}))
 		return parts

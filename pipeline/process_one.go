@@ -13,7 +13,7 @@ type Alone struct {
 // the port, empty for the default one; the values are valid until ProcessOne returns, which is when their
 // lease has ended. What a stage holds then is waited for until ctx ends.
 func ProcessOne(ctx context.Context, p Processor, value any, take func(port string, value any) error) Alone {
-	return ProcessItem(ctx, p, value, nil, "", taker(take))
+	return ProcessItem(ctx, p, value, nil, "", emitFunc(take))
 }
 
 // ProcessItem is ProcessOne for a value with meta data and a key ([KeyOf]; "": one of its own), and for one who wants
@@ -41,8 +41,8 @@ func (*alone) Item() *Item        { return nil }
 func (a *alone) Done(o Outcome)   { a.ended <- o }
 func (a *alone) Release(note any) { a.note = note }
 
-// taker is an emitter that hands everything to a function.
-type taker func(port string, value any) error
+// emitFunc is an emitter that hands everything to a function.
+type emitFunc func(port string, value any) error
 
-func (t taker) Emit(_ context.Context, it *Item) error                { return t("", it.Value) }
-func (t taker) EmitTo(_ context.Context, port string, it *Item) error { return t(port, it.Value) }
+func (t emitFunc) Emit(_ context.Context, it *Item) error                { return t("", it.Value) }
+func (t emitFunc) EmitTo(_ context.Context, port string, it *Item) error { return t(port, it.Value) }

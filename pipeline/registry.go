@@ -32,7 +32,7 @@ type Spec struct {
 	Needs      []Part     // what it reads of values that may come without it; [NoParts] if nothing, nil if that is not said
 	Uses       []Part     // what it makes use of where it comes; values without it, it passes on as they are, or says that it is missing
 	Own        []Addition // what it gets by itself, if it comes without
-	NeedsLater bool       // only the running stage, a [Needer], may know what it needs
+	NeedsLater bool       // only the running stage, a [NeededPartsProvider], may know what it needs
 }
 
 // Port is an output of a stage.
@@ -220,8 +220,8 @@ func unknownWord(stage string, opts any) *finding.Finding {
 // newStage returns a stage of the type with these options.
 func (t *stageType) newStage(name string, options any) *Stage {
 	spec := t.spec
-	if taker, ok := options.(Taker); ok {
-		spec.In = taker.InputKinds()
+	if provider, ok := options.(InputKindsProvider); ok {
+		spec.In = provider.InputKinds()
 	}
 	if o, ok := options.(interface{ Effect() string }); ok {
 		spec.Effect = o.Effect()

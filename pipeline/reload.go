@@ -45,7 +45,7 @@ func (c Change) String() string {
 // and where it stands; a source that is exhausted stays so. Options that are the runtime's (buffer, on_error,
 // batch) are no reason to make a stage anew, nor is another number of workers for a queue. A stage whose own
 // options have changed is reconfigured if it is a [Reconfigurer]. All others that differ, and those whose files
-// hold something else by now (see [Rereader]), are replaced, and with them those that hold one of them as
+// hold something else by now (see [OutdatedReporter]), are replaced, and with them those that hold one of them as
 // their [Peer]. A stage made by [Graph.AddStage] is known by its name, its Spec and its Options alone.
 //
 // New stages are made and opened first. Then sources and queues are held back until nothing is in flight,
@@ -54,7 +54,7 @@ func (c Change) String() string {
 // wrong when old stages are closed is no reason to go back, and is part of the error of the run.
 //
 // A queue that has been told that nothing more will come (see [Queue]) cannot be fed again, and a stage
-// that is [Unleased] cannot be taken out: such a graph is refused.
+// that is [Unreloadable] cannot be taken out: such a graph is refused.
 func (r *Run) Reload(ctx context.Context, g *Graph) (Change, error) {
 	r.reloading.Lock()
 	defer r.reloading.Unlock()

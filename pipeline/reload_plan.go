@@ -55,8 +55,8 @@ func (r *Run) plan(g *Graph) (*reload, error) {
 		if g.stage(n.name) == nil {
 			l.change.Removed = append(l.change.Removed, n.name)
 		}
-		if u, ok := n.impl.(Unleased); ok {
-			return nil, fmt.Errorf("stage %s is %s, which cannot be changed or taken out while the pipeline runs: what it holds would be lost", n.name, u.Unleased())
+		if what, is := unreloadable(n.impl); is {
+			return nil, fmt.Errorf("stage %s is %s, which cannot be changed or taken out while the pipeline runs: what it holds would be lost", n.name, what)
 		}
 	}
 	return l, nil
@@ -128,7 +128,7 @@ func (n *node) fate(stage *Stage) fate {
 
 // outdated reports whether the stage has read files that hold something else by now. One that panics is made anew.
 func (n *node) outdated() bool {
-	r, reads := n.impl.(Rereader)
+	r, reads := n.impl.(OutdatedReporter)
 	outdated := reads
 	_ = n.guarded(func() error {
 		if reads {
@@ -182,11 +182,12 @@ func (l *reload) possible() error {
 
 // isAlive reports whether a node may hand something out that it was not given before.
 func (n *node) isAlive() bool {
+	_, alive := unreloadable(n.impl)
 	switch n.impl.(type) {
-	case Source, Queue, Unleased:
-		return !n.ended
+	case Source, Queue:
+		alive = true
 	}
-	return false
+	return alive && !n.ended
 }
 
 // behind returns the stages that what a stage hands out may come to.

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"context"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -71,6 +73,31 @@ func (n *node) snapshot() StageReport {
 		Starved: time.Duration(n.env.memory.waited.Load()), Starving: int(n.env.memory.waiting.Load()),
 		Counters: n.env.counters.values(), Levels: n.env.counters.levelNames(),
 	}
+}
+
+// Lag asks the stages that can tell ([LagReporter]) how far they are behind what they follow. One that fails to
+// is left out.
+func (r *Run) Lag(ctx context.Context) map[string]int64 {
+	r.layout.RLock()
+	nodes := slices.Clone(r.nodes)
+	r.layout.RUnlock()
+	lags := make(map[string]int64)
+	for _, n := range nodes {
+		reporter, ok := n.impl.(LagReporter)
+		if !ok {
+			continue
+		}
+		var lag int64
+		if err := n.guarded(func() (err error) {
+			lag, err = reporter.Lag(ctx)
+			return err
+		}); err != nil {
+			n.env.Logger.Debug("lag unknown", "error", err)
+			continue
+		}
+		lags[n.name] = lag
+	}
+	return lags
 }
 
 // stats are a node's own counters.

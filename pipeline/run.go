@@ -162,17 +162,6 @@ func (r *Run) openStages() error {
 	return nil
 }
 
-func (n *node) open(ctx context.Context) error {
-	opener, ok := n.impl.(Opener)
-	if !ok {
-		return nil
-	}
-	if err := n.guarded(func() error { return opener.Open(ctx) }); err != nil {
-		return fmt.Errorf("open stage %s: %w", n.name, err)
-	}
-	return nil
-}
-
 // startNodes sets everything going for the first time.
 func (r *Run) startNodes(replays []replay) {
 	r.wiring.Lock()
@@ -189,20 +178,6 @@ func (r *Run) spawn(f func()) {
 		defer r.routines.done()
 		f()
 	}()
-}
-
-// newLease returns a lease that the run waits for before it closes the stages.
-func (n *node) newLease(lease Lease) *lease {
-	l := newLease(lease)
-	n.adopt(l)
-	return l
-}
-
-// adopt makes a lease one of the run, which waits for it.
-func (n *node) adopt(l *lease) {
-	n.run.flight.add()
-	l.from = n
-	n.run.follow(l)
 }
 
 // settle ends the run if a lease ended with an error that no policy took care of: an effect that a stage was
@@ -247,17 +222,6 @@ func (r *Run) closeStages() error {
 	return errors.Join(errs...)
 }
 
-func (n *node) close() error {
-	closer, ok := n.impl.(Closer)
-	if !ok {
-		return nil
-	}
-	if err := n.guarded(closer.Close); err != nil {
-		return fmt.Errorf("close stage %s: %w", n.name, err)
-	}
-	return nil
-}
-
 // fail ends the run with an error; the first one counts.
 func (r *Run) fail(err error) { r.cancel(err) }
 
@@ -286,6 +250,13 @@ func (r *Run) Done() <-chan struct{} { return r.done }
 func (r *Run) Wait() (*Report, error) {
 	<-r.done
 	return r.report, r.err
+}
+
+// Graph returns what is running.
+func (r *Run) Graph() *Graph {
+	r.layout.RLock()
+	defer r.layout.RUnlock()
+	return r.graph
 }
 
 // Memory returns the budget that the run takes from; nil without one.

@@ -3,11 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/webrace/webrace/pipeline/codec"
 )
 
 // Processor is the interface most stages implement. Process is called once for each item, by as many
@@ -57,14 +54,15 @@ type Releaser interface {
 	Release(note any)
 }
 
-// Concerner is implemented by leases that can tell whether a note of [Item.Release] is about them. They are asked
-// where several leases are held together, as in a batch, and one of them has been dealt with. A lease that cannot
-// tell is released with the group.
-type Concerner interface {
+// NoteMatcher is implemented by leases that can tell whether a note of [Item.Release] is about them. Concerns is called
+// where several leases are held together, as in a batch, and one of them has been dealt with. A lease without the
+// method is released with the group.
+type NoteMatcher interface {
 	Concerns(note any) bool
 }
 
-// Capabilities that a stage may have besides its interface, found by type assertion.
+// Capabilities that a stage, or its options, may have besides its interface, found by type assertion. The package
+// comment lists these and all others.
 type (
 	// Opener is called before any item flows, in the order of the flow. An error stops the run from
 	// starting.
@@ -85,30 +83,31 @@ type (
 	Reconfigurer interface {
 		Reconfigure(ctx context.Context, options any) error
 	}
-	// Rereader is a stage that has read files which its options name. A reload whose options are the same asks whether
-	// they hold something else by now, while items are in work; then the stage is replaced as if its options had changed.
-	Rereader interface{ Outdated() bool }
-	// Unleased is a [Keeper] that holds values whose items it has acknowledged, such as an operator of go-streams, and
-	// says what it is. A reload can neither change it nor take it out, because what it holds would be lost.
-	Unleased interface{ Unleased() (what string) }
-	// Lagger is a follower that knows how many entries of what it follows it has not dealt with yet. It is
-	// asked by any goroutine, once the stage is open, and may be when it has been closed.
-	Lagger interface {
+	// OutdatedReporter is a stage that has read files which its options name. Where a reload leaves the options as they
+	// are, Outdated reports, while items are in work, whether the files have changed since; the stage is then replaced,
+	// as if its options had changed.
+	OutdatedReporter interface{ Outdated() bool }
+	// Unreloadable is a [Keeper] that holds values whose items it has acknowledged, such as an operator of go-streams.
+	// A reload can neither change it nor take it out, because what it holds would be lost: the error of such a reload
+	// names what the method returns.
+	Unreloadable interface{ Unreloadable() (what string) }
+	// LagReporter is a follower that knows how many entries of what it follows it has not dealt with yet. Lag is
+	// called by any goroutine, once the stage is open, and may be when it has been closed.
+	LagReporter interface {
 		Lag(ctx context.Context) (int64, error)
 	}
 	// Validator is implemented by option structs (by value) that can be wrong in ways their types
-	// cannot say. An error may name the option at fault with [OptionError].
+	// do not exclude. An error may name the option at fault with [OptionError].
 	Validator interface{ Validate() error }
-	// Porter is implemented by option structs (by value) on which a stage's output ports depend; it
-	// replaces the ports of the [Spec].
-	Porter interface{ Ports() []Port }
-	// Namer is implemented by option structs (by value) that name fields of the values that the stage is given, as
-	// expressions do. Once it is known of which kinds these may be, lint has the names looked at; errors are as
-	// those of Validator.
-	Namer interface{ CheckNames(given []Kind) error }
-	// Taker is implemented by option structs (by value) on which it depends what a stage takes; it
-	// replaces the inputs of the [Spec].
-	Taker interface{ InputKinds() []Kind }
+	// PortsProvider is implemented by option structs (by value) on which a stage's output ports depend; what it
+	// returns replaces the ports of the [Spec].
+	PortsProvider interface{ Ports() []Port }
+	// NameChecker is implemented by option structs (by value) that name fields of the values that the stage is given,
+	// as expressions do. Lint calls it once it knows of which kinds these may be; errors are as those of Validator.
+	NameChecker interface{ CheckNames(given []Kind) error }
+	// InputKindsProvider is implemented by option structs (by value) on which it depends what a stage takes; what it
+	// returns replaces the inputs of the [Spec].
+	InputKindsProvider interface{ InputKinds() []Kind }
 )
 
 // Emitter hands items to the stage's output ports. It waits while the next stage is busy, and returns an
@@ -172,42 +171,6 @@ func asRetry(err error) (*retryError, bool) {
 	return retry, errors.As(err, &retry)
 }
 
-// Failure is what leaves a stage's errors port: the item that could not be processed, and why.
-type Failure struct {
-	Stage    string // the stage that failed
-	Value    any    // the item's value
-	Err      error
-	Attempts int
-}
-
-func (f *Failure) Error() string { return fmt.Sprintf("stage %s: %v", f.Stage, f.Err) }
-func (f *Failure) Unwrap() error { return f.Err }
-
-// Reject leaves an item to the stage's error policy, as if the stage had been given it and had failed on it: it goes
-// to the port errors, or is kept as a dead letter, or what on_error says, and is counted. A source rejects what it
-// cannot read, a processor one of many things in its item, and both go on. The value says what was read, and the error
-// where. A source that has to know when that has been dealt with makes the item by [NewItem]. An error that is returned
-// is for the stage to return: the run ends.
-func Reject(ctx context.Context, out Emitter, it *Item, why error) error {
-	return out.EmitTo(ctx, errorsPort, it.With(&Failure{Value: it.Value, Err: why, Attempts: 1}))
-}
-
-// MarshalJSON writes the failure by the names of its kind, as every format does. Of the error, its text is all that
-// survives being written.
-func (f *Failure) MarshalJSON() ([]byte, error) {
-	_, header, _, err := codec.Encode(f)
-	return header, err
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (f *Failure) UnmarshalJSON(text []byte) error {
-	read, err := codec.Decode(failureKind, text, nil)
-	if err == nil {
-		*f = *read.(*Failure)
-	}
-	return err
-}
-
 // Map makes a processor of a function from one value to another: all that most stages need. A value of
 // another type than In is an error, as is one from f.
 func Map[In, Out any](f func(context.Context, In) (Out, error)) Processor {
@@ -226,13 +189,4 @@ func (f mapper[In, Out]) Process(ctx context.Context, it *Item, out Emitter) err
 		return err
 	}
 	return out.Emit(ctx, it.With(result))
-}
-
-// ValueOf returns the item's value as a T, or an error that names both types.
-func ValueOf[T any](it *Item) (T, error) {
-	v, ok := it.Value.(T)
-	if !ok {
-		return v, fmt.Errorf("takes %s, got %T", KindOf[T](), it.Value)
-	}
-	return v, nil
 }

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Starver is implemented by a queue that can tell when it waits for nothing but its own leases: when it could hand
-// something out if one of them ended or was released, or when the run could end then. The runtime asks any time, from
-// a goroutine of its own. While nothing moves behind such a queue, what stages keep goes on before its time, because
-// nothing will come that they could wait for: see [Hurrier]. A group of a [BatchProcessor] does so by itself.
-type Starver interface {
+// StarvationReporter is implemented by a queue that can tell when it waits for nothing but its own leases: when it
+// could hand something out if one of them ended or was released, or when the run could end then. The runtime calls
+// Starved at any time, from a goroutine of its own. While nothing moves behind such a queue, what stages keep goes on
+// before its time, because nothing will come that they could wait for: see [EarlyReleaser]. A group of a
+// [BatchProcessor] does so by itself.
+type StarvationReporter interface {
 	Starved() bool
 }
 
-// Hurrier is implemented by a [Keeper] that can let go of what it keeps before its time. Hurry is called beside
+// EarlyReleaser is implemented by a [Keeper] that can let go of what it keeps before its time. Hurry is called beside
 // Process and Release, and does not wait; what is due by then, Release emits. A keeper that makes items wait for
 // their own sake, as one that keeps to a rate, has nothing to hurry.
-type Hurrier interface {
+type EarlyReleaser interface {
 	Hurry()
 }
 
@@ -39,7 +40,7 @@ func (r *Run) mayStarve() bool {
 		return true
 	}
 	return slices.ContainsFunc(r.nodes, func(n *node) bool {
-		_, able := n.impl.(Starver)
+		_, able := n.impl.(StarvationReporter)
 		return able && len(r.keptBehind(n).keepers) > 0
 	})
 }
@@ -66,7 +67,7 @@ func (r *Run) feedStarving(seen map[*node]*starving) {
 	r.layout.RLock()
 	defer r.layout.RUnlock()
 	for _, n := range r.nodes {
-		queue, able := n.impl.(Starver)
+		queue, able := n.impl.(StarvationReporter)
 		if !able {
 			continue
 		}
@@ -102,7 +103,7 @@ type starving struct {
 type keptBehind struct{ all, keepers []*node }
 
 // look has one stage let go if the queue starves, and the next one if that was of no use.
-func (w *starving) look(queue Starver, behind keptBehind) {
+func (w *starving) look(queue StarvationReporter, behind keptBehind) {
 	moved := int64(0)
 	for _, n := range behind.all {
 		if n.holding() {
@@ -128,7 +129,7 @@ func (w *starving) look(queue Starver, behind keptBehind) {
 }
 
 // starved asks the queue.
-func (n *node) starved(queue Starver) (starved bool) {
+func (n *node) starved(queue StarvationReporter) (starved bool) {
 	n.run.failWith(n.guarded(func() error {
 		starved = queue.Starved()
 		return nil
@@ -158,7 +159,7 @@ func (r *Run) keptBehind(queue *node) keptBehind {
 // own groups it is known.
 func (n *node) canHurry() bool {
 	switch n.impl.(type) {
-	case Hurrier:
+	case EarlyReleaser:
 		return true
 	case BatchProcessor:
 		return time.Duration(batchOf(n.stage).Period) > starvedEvery
@@ -167,7 +168,7 @@ func (n *node) canHurry() bool {
 }
 
 func (n *node) hurry() {
-	if h, able := n.impl.(Hurrier); able {
+	if h, able := n.impl.(EarlyReleaser); able {
 		n.run.failWith(n.guarded(func() error {
 			h.Hurry()
 			return nil

@@ -1,9 +1,6 @@
 package pipeline
 
-import (
-	"fmt"
-	"sync"
-)
+import "sync"
 
 // generation is what goes on between two reloads: everything but sources and what keepers release, which a
 // reload leaves as they are.
@@ -77,16 +74,6 @@ func (r *Run) endGeneration() {
 	r.wiring.Unlock()
 	close(r.generation.over)
 	r.generation.workers.Wait()
-}
-
-// checkEdges finds edges of stages that there are not, as a graph that has not been checked may have.
-func (g *Graph) checkEdges() error {
-	for _, edge := range g.Edges {
-		if g.stage(edge.From) == nil || g.stage(edge.To) == nil {
-			return fmt.Errorf("edge %s > %s: no such stage", edge.From, edge.To)
-		}
-	}
-	return nil
 }
 
 // end says that the workers of a stage have ended.

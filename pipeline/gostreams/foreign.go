@@ -59,10 +59,10 @@ type foreignFlow struct {
 	operator streams.Flow // nil: none is in use
 }
 
-var _ pipeline.Unleased = (*foreignFlow)(nil)
+var _ pipeline.Unreloadable = (*foreignFlow)(nil)
 
-// Unleased says why a reload leaves the stage alone.
-func (*foreignFlow) Unleased() string { return "a go-streams operator" }
+// Unreloadable returns what the stage is, for the error of a reload that would change it.
+func (*foreignFlow) Unreloadable() string { return "a go-streams operator" }
 
 func (s *foreignFlow) Process(ctx context.Context, it *pipeline.Item, _ pipeline.Emitter) error {
 	if err := s.check(it); err != nil {

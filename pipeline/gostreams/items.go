@@ -18,7 +18,7 @@ func Items(operator func() streams.Flow) pipeline.Keeper { return itemStage{newS
 
 type itemStage struct{ *stage }
 
-var _ pipeline.Hurrier = itemStage{}
+var _ pipeline.EarlyReleaser = itemStage{}
 
 // Hurry ends the input of the operator, if it holds items, so that it gives them out.
 func (s itemStage) Hurry() {

@@ -50,8 +50,8 @@ func stageOf(made any) (any, error) {
 }
 
 func inputKinds(s pipeline.Spec, options any) []pipeline.Kind {
-	if taker, depends := options.(pipeline.Taker); depends {
-		return taker.InputKinds()
+	if provider, depends := options.(pipeline.InputKindsProvider); depends {
+		return provider.InputKinds()
 	}
 	return s.In
 }

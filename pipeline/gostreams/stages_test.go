@@ -346,10 +346,10 @@ func TestWhatAQueueWaitsForIsGivenOutEarly(t *testing.T) {
 			run := build().add("numbers", count{2, ends.add}).add("source", source).add("operator", stage).add("sink", &sink).
 				chain("numbers", "operator", "sink").chain("source", "operator").started(t)
 			synctest.Wait()
-			stage.(pipeline.Hurrier).Hurry()
+			stage.(pipeline.EarlyReleaser).Hurry()
 			synctest.Wait()
 			ends.mustEndOnce(t, 2)
-			stage.(pipeline.Hurrier).Hurry() // it holds nothing
+			stage.(pipeline.EarlyReleaser).Hurry() // it holds nothing
 			mustEnd(t, run)
 			if got := fmt.Sprint(sink.values); got != "[[0 1]]" {
 				t.Errorf("%s: lists %v", typ, got)
@@ -393,7 +393,7 @@ func TestAnErrorOfAnOperatorThatHurriesEndsTheRun(t *testing.T) {
 		run := build().add("numbers", count{2, ends.add}).add("source", source).add("wrong", wrong).add("sink", new(collected)).
 			chain("numbers", "wrong", "sink").chain("source", "wrong").started(t)
 		synctest.Wait()
-		wrong.(pipeline.Hurrier).Hurry()
+		wrong.(pipeline.EarlyReleaser).Hurry()
 		if _, err := run.Wait(); err == nil || !strings.Contains(err.Error(), "stage wrong: the go-streams operator gave out string") {
 			t.Errorf("the run ended with %v", err)
 		}

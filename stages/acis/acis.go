@@ -28,8 +28,8 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Source = (*stage)(nil)
-	_ pipeline.Lagger = (*stage)(nil)
+	_ pipeline.Source      = (*stage)(nil)
+	_ pipeline.LagReporter = (*stage)(nil)
 )
 
 func newStage(_ struct{}, env *pipeline.Env) (any, error) {

@@ -145,7 +145,7 @@ func TestFreshAndUnmodified(t *testing.T) {
 
 func needsByOptions(typ string) bool {
 	g := pipeline.NewGraph("p")
-	_, ok := g.AddType("x", typ, nil).Options.(pipeline.Needer)
+	_, ok := g.AddType("x", typ, nil).Options.(pipeline.NeededPartsProvider)
 	return ok
 }
 

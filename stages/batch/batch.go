@@ -98,9 +98,9 @@ type list struct {
 }
 
 var (
-	_ pipeline.Keeper  = (*stage)(nil)
-	_ pipeline.Hurrier = (*stage)(nil)
-	_ pipeline.Namer   = Options{}
+	_ pipeline.Keeper        = (*stage)(nil)
+	_ pipeline.EarlyReleaser = (*stage)(nil)
+	_ pipeline.NameChecker   = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

@@ -94,10 +94,10 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Namer     = Options{}
-	_ pipeline.Opener    = (*stage)(nil)
-	_ pipeline.Closer    = (*stage)(nil)
+	_ pipeline.Processor   = (*stage)(nil)
+	_ pipeline.NameChecker = Options{}
+	_ pipeline.Opener      = (*stage)(nil)
+	_ pipeline.Closer      = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

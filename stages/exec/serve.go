@@ -199,7 +199,7 @@ func specOf(s *pipeline.Stage) (*progSpec, error) {
 			return nil, fmt.Errorf("its port %q gives %s, which has no name outside of Go", port.Name, port.Kind)
 		}
 	}
-	if n, ok := s.Options.(pipeline.Needer); ok {
+	if n, ok := s.Options.(pipeline.NeededPartsProvider); ok {
 		spec.Needs = n.NeededParts()
 	}
 	for _, option := range config.Options(nil, s.Spec.Type) {

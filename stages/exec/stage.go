@@ -32,11 +32,11 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Opener    = (*stage)(nil)
-	_ pipeline.Closer    = (*stage)(nil)
-	_ pipeline.Needer    = (*stage)(nil)
-	_ pipeline.Needer    = Options{}
+	_ pipeline.Processor           = (*stage)(nil)
+	_ pipeline.Opener              = (*stage)(nil)
+	_ pipeline.Closer              = (*stage)(nil)
+	_ pipeline.NeededPartsProvider = (*stage)(nil)
+	_ pipeline.NeededPartsProvider = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

@@ -87,8 +87,8 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Porter    = Options{}
+	_ pipeline.Processor     = (*stage)(nil)
+	_ pipeline.PortsProvider = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (s any, err error) {

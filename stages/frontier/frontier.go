@@ -138,12 +138,12 @@ const countEvery = time.Second
 const startsAtOnce = 256
 
 var (
-	_ pipeline.Queue        = (*stage)(nil)
-	_ pipeline.Starver      = (*stage)(nil)
-	_ pipeline.Opener       = (*stage)(nil)
-	_ pipeline.Closer       = (*stage)(nil)
-	_ pipeline.Checker      = (*stage)(nil)
-	_ pipeline.Reconfigurer = (*stage)(nil)
+	_ pipeline.Queue              = (*stage)(nil)
+	_ pipeline.StarvationReporter = (*stage)(nil)
+	_ pipeline.Opener             = (*stage)(nil)
+	_ pipeline.Closer             = (*stage)(nil)
+	_ pipeline.Checker            = (*stage)(nil)
+	_ pipeline.Reconfigurer       = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {
@@ -447,8 +447,8 @@ func (l *lease) settle(r webrace.HostReport) {
 }
 
 var (
-	_ pipeline.Releaser  = (*lease)(nil)
-	_ pipeline.Concerner = (*lease)(nil)
+	_ pipeline.Releaser    = (*lease)(nil)
+	_ pipeline.NoteMatcher = (*lease)(nil)
 )
 
 func (l *lease) Item() *pipeline.Item {

@@ -149,11 +149,11 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Source  = (*stage)(nil)
-	_ pipeline.Opener  = (*stage)(nil)
-	_ pipeline.Closer  = (*stage)(nil)
-	_ pipeline.Checker = (*stage)(nil)
-	_ pipeline.Porter  = Options{}
+	_ pipeline.Source        = (*stage)(nil)
+	_ pipeline.Opener        = (*stage)(nil)
+	_ pipeline.Closer        = (*stage)(nil)
+	_ pipeline.Checker       = (*stage)(nil)
+	_ pipeline.PortsProvider = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

@@ -216,7 +216,7 @@ var (
 	_ pipeline.Opener         = (*stage)(nil)
 	_ pipeline.Checker        = (*stage)(nil)
 	_ pipeline.Closer         = (*stage)(nil)
-	_ pipeline.Namer          = Options{}
+	_ pipeline.NameChecker    = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

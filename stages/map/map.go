@@ -193,9 +193,9 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Porter    = Options{}
-	_ pipeline.Namer     = Options{}
+	_ pipeline.Processor     = (*stage)(nil)
+	_ pipeline.PortsProvider = Options{}
+	_ pipeline.NameChecker   = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

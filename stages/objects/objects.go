@@ -44,8 +44,8 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Source = (*stage)(nil)
-	_ pipeline.Lagger = (*stage)(nil)
+	_ pipeline.Source      = (*stage)(nil)
+	_ pipeline.LagReporter = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

@@ -105,15 +105,15 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Queue        = (*stage)(nil)
-	_ pipeline.Starver      = (*stage)(nil)
-	_ pipeline.Opener       = (*stage)(nil)
-	_ pipeline.Closer       = (*stage)(nil)
-	_ pipeline.Checker      = (*stage)(nil)
-	_ pipeline.Reconfigurer = (*stage)(nil)
-	_ pipeline.Namer        = Options{}
-	_ pipeline.Lender       = Options{}
-	_ pipeline.Sharer       = Options{}
+	_ pipeline.Queue              = (*stage)(nil)
+	_ pipeline.StarvationReporter = (*stage)(nil)
+	_ pipeline.Opener             = (*stage)(nil)
+	_ pipeline.Closer             = (*stage)(nil)
+	_ pipeline.Checker            = (*stage)(nil)
+	_ pipeline.Reconfigurer       = (*stage)(nil)
+	_ pipeline.NameChecker        = Options{}
+	_ pipeline.Lender             = Options{}
+	_ pipeline.Sharer             = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

@@ -110,8 +110,8 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Source = (*stage)(nil)
-	_ pipeline.Porter = Options{}
+	_ pipeline.Source        = (*stage)(nil)
+	_ pipeline.PortsProvider = Options{}
 
 	_ pipeline.FileOwner = Options{}
 )

@@ -140,9 +140,9 @@ func (p Port) compile(kind string) (c condition, err error) {
 type stage struct{ conditions []condition }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Porter    = Options{}
-	_ pipeline.Namer     = Options{}
+	_ pipeline.Processor     = (*stage)(nil)
+	_ pipeline.PortsProvider = Options{}
+	_ pipeline.NameChecker   = Options{}
 )
 
 func newStage(o Options, _ *pipeline.Env) (any, error) {

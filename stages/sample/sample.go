@@ -90,8 +90,8 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Namer     = Options{}
+	_ pipeline.Processor   = (*stage)(nil)
+	_ pipeline.NameChecker = Options{}
 )
 
 func newStage(o Options, _ *pipeline.Env) (any, error) {

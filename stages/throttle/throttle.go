@@ -93,8 +93,8 @@ type keyQueue struct {
 }
 
 var (
-	_ pipeline.Keeper = (*stage)(nil)
-	_ pipeline.Namer  = Options{}
+	_ pipeline.Keeper      = (*stage)(nil)
+	_ pipeline.NameChecker = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

@@ -88,8 +88,8 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Rereader  = (*stage)(nil)
+	_ pipeline.Processor        = (*stage)(nil)
+	_ pipeline.OutdatedReporter = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

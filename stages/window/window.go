@@ -162,10 +162,10 @@ type stage struct {
 }
 
 var (
-	_ pipeline.Keeper  = (*stage)(nil)
-	_ pipeline.Hurrier = (*stage)(nil)
-	_ pipeline.Porter  = Options{}
-	_ pipeline.Namer   = Options{}
+	_ pipeline.Keeper        = (*stage)(nil)
+	_ pipeline.EarlyReleaser = (*stage)(nil)
+	_ pipeline.PortsProvider = Options{}
+	_ pipeline.NameChecker   = Options{}
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

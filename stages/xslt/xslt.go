@@ -119,10 +119,10 @@ type rule struct {
 }
 
 var (
-	_ pipeline.Processor = (*stage)(nil)
-	_ pipeline.Opener    = (*stage)(nil)
-	_ pipeline.Closer    = (*stage)(nil)
-	_ pipeline.Rereader  = (*stage)(nil)
+	_ pipeline.Processor        = (*stage)(nil)
+	_ pipeline.Opener           = (*stage)(nil)
+	_ pipeline.Closer           = (*stage)(nil)
+	_ pipeline.OutdatedReporter = (*stage)(nil)
 )
 
 func newStage(o Options, env *pipeline.Env) (any, error) {

@@ -1,5 +1,5 @@
 // Package filestate reads files for a stage, and tells later whether they hold something else by now: what a stage
-// needs to be a [pipeline.Rereader].
+// needs to be a [pipeline.OutdatedReporter].
 package filestate
 
 import (
