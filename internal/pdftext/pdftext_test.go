@@ -1,6 +1,7 @@
 package pdftext
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/klippa-app/go-pdfium/enums"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/testutil"
@@ -199,13 +202,34 @@ func text(d *Document) string {
 	return b.String()
 }
 
-// realFiles returns the files that go-pdfium is tested with, many of them damaged.
-func realFiles(t testing.TB) []string {
+// pdfiumModule returns where go-pdfium is, as go.sum has it.
+func pdfiumModule(t testing.TB) string {
+	_ = enums.FPDF_FILEIDTYPE_PERMANENT // so that go.mod requires the module, of which nothing else is imported
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/klippa-app/go-pdfium").Output()
 	if err != nil {
-		t.Skipf("the files that go-pdfium is tested with are not here: %v", err)
+		t.Skipf("go-pdfium is not here: %v", err)
 	}
-	files, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "shared_tests", "testdata", "*.pdf"))
+	return strings.TrimSpace(string(out))
+}
+
+// TestPDFiumIsThatOfGoPDFium holds the file in this repository to the one that go.sum vouches for.
+func TestPDFiumIsThatOfGoPDFium(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join(pdfiumModule(t), "webassembly", "pdfium.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pdfiumWasm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("pdfium.wasm.zst is another PDFium than that of the module in go.mod: engine.go tells how it is made")
+	}
+}
+
+// realFiles returns the files that go-pdfium is tested with, many of them damaged.
+func realFiles(t testing.TB) []string {
+	files, _ := filepath.Glob(filepath.Join(pdfiumModule(t), "shared_tests", "testdata", "*.pdf"))
 	if len(files) == 0 {
 		t.Skip("the files that go-pdfium is tested with are not here")
 	}
