@@ -125,6 +125,7 @@ func TestReplacedByWhatItWasBefore(t *testing.T) {
 }
 
 func TestRotation(t *testing.T) {
+	halfZipped := zipped("1\n2\n")[:len(zipped("1\n2\n"))-8] // without the sum at its end: both lines can be read
 	for name, all := range map[string]steps{
 		"renamed": {
 			{"at first", putting(t, "in", "1\n2\n"), "1 2"},
@@ -143,6 +144,14 @@ func TestRotation(t *testing.T) {
 			{"half of it", putting(t, "in.gz", zipped("1\n2\n")[:20]), ""},
 			{"all of it", putting(t, "in.gz", zipped("1\n2\n")), ""},
 			{"the other removed", moving(t, "in", "gone"), ""},
+		},
+		"new, and half compressed beside": {
+			{"both", both(putting(t, "in.1", "1\n2\n"), putting(t, "in.1.gz", halfZipped)), "1 2"},
+			{"the other removed", both(moving(t, "in.1", "gone"), putting(t, "in.1.gz", zipped("1\n2\n"))), ""},
+		},
+		"new, and compressed beside": {
+			{"both", both(putting(t, "in.1", "1\n2\n"), putting(t, "in.1.gz", zipped("1\n2\n"))), "1 2"},
+			{"the other removed", moving(t, "in.1", "gone"), ""},
 		},
 		"copied and truncated": {
 			{"at first", putting(t, "in", "1\n2\n"), "1 2"},
@@ -447,7 +456,7 @@ func TestAFileThatIsCompressedWhileItIsRecognized(t *testing.T) {
 		t.Fatalf("%v, %v", all, err)
 	}
 	write(t, filepath.Join(dir, "in.gz"), zipped("a\nb\n"))
-	if err := s.adopt(all[1], false); !errors.Is(err, errMoved) || all[1].known != nil {
+	if _, err := s.adopt(all[1], false, false); !errors.Is(err, errMoved) || all[1].known != nil {
 		t.Errorf("%v: %+v", err, all[1].known)
 	}
 	if err := s.recognize(all); err != nil || all[1].known == nil && !all[1].copied {

@@ -117,8 +117,9 @@ func (s *stage) stillHold(all []*target) error {
 	return nil
 }
 
-// adoptAll finds out what files are that are not known by their inode: first those that are compressed, for what was
-// compressed is what it was, rather than what has its name now.
+// adoptAll finds out what files are that are not known by their inode: first those that are compressed and known, for
+// what was compressed is what it was, rather than what has its name now; last those that are compressed and are not
+// known, which may be copies of files that are not known either.
 func (s *stage) adoptAll(strange []*target) error {
 	zipped := make(map[*target]bool) // an empty file may become one at any time
 	for _, t := range strange {
@@ -126,12 +127,14 @@ func (s *stage) adoptAll(strange []*target) error {
 			return t.missing
 		}
 	}
-	for _, first := range []bool{true, false} {
+	adopted := make(map[*target]bool)
+	for _, turn := range []struct{ zipped, mustBeKnown bool }{{true, true}, {false, false}, {true, false}} {
 		for _, t := range strange {
-			if t.missing != nil || zipped[t] != first {
+			if t.missing != nil || zipped[t] != turn.zipped || adopted[t] {
 				continue
 			}
-			if t.missing = s.adopt(t, first); errors.Is(t.missing, errMoved) {
+			adopted[t], t.missing = s.adopt(t, turn.zipped, turn.mustBeKnown)
+			if errors.Is(t.missing, errMoved) {
 				return t.missing
 			}
 		}
@@ -184,25 +187,29 @@ func stateOf(info os.FileInfo, looked time.Time) state {
 	return state{info.Size(), info.ModTime()}
 }
 
-// adopt finds what is known of a file whose inode is not, or of which nothing has been read, or makes it known.
-func (s *stage) adopt(t *target, zipped bool) error {
+// adopt finds what is known of a file whose inode is not, or of which nothing has been read, or makes it known. It
+// returns false if nothing is known of the file and something must be.
+func (s *stage) adopt(t *target, zipped, mustBeKnown bool) (bool, error) {
 	begins, err := s.beginningOf(t, zipped)
 	if err != nil {
-		return err
+		return false, err
 	}
 	best := t.known
 	if !t.empty {
 		if best, err = s.lookFor(t, zipped); err != nil {
-			return err
+			return false, err
 		}
 		if best == nil || best.fingerprint().Offset == 0 {
+			if mustBeKnown {
+				return false, nil
+			}
 			other, err := s.copyOf(t, zipped)
 			if err != nil {
-				return err
+				return false, err
 			}
 			if other != nil {
 				t.known, t.copied = other, true
-				return nil
+				return true, nil
 			}
 		}
 	}
@@ -212,7 +219,7 @@ func (s *stage) adopt(t *target, zipped bool) error {
 	best.taken = true
 	t.known = best
 	s.positions.beginsSo(best, begins)
-	return nil
+	return true, nil
 }
 
 // beginningOf returns how a file begins. It notes that there is nothing yet, and returns errMoved if the file has
