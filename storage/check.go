@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/storage/frontier"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/private"
 	"github.com/webrace/webrace/storage/internal/setaside"
 	"github.com/webrace/webrace/storage/objects"
@@ -207,7 +207,7 @@ func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func
 		refused := &fsck.Error{Finding: fsck.Finding{Store: l.name, Kind: "does not open", Where: file}}
 		if err == nil {
 			err = checks(store, c.ctx, c.repair, c.report)
-			if err == nil || !errors.As(err, &refused) && !pebble.IsCorruptionError(err) {
+			if err == nil || !errors.As(err, &refused) && !pebbledb.IsCorruption(err) {
 				return err
 			}
 			if !errors.As(err, &refused) {

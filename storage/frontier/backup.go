@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // ErrReadOnly is the error of every change to a store that was opened with ReadOnly, and of taking URLs.
@@ -24,7 +22,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 	if s.shut {
 		return ErrClosed
 	}
-	if err := s.db.Checkpoint(to, pebble.WithFlushedWAL()); err != nil {
+	if err := s.db.Checkpoint(to); err != nil {
 		return fmt.Errorf("back up the frontier to %s: %w", to, err)
 	}
 	return nil

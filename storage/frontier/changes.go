@@ -6,10 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/storage/internal/nanos"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // changes are what a group of steps changes in one queue. Records are read once and written once,
@@ -249,7 +248,7 @@ func (c *changes) noteTime() {
 }
 
 // flush hands what changed over to the batch.
-func (c *changes) flush(batch *pebble.Batch) error {
+func (c *changes) flush(batch pebbledb.Batch) error {
 	w := &c.writes
 	for id, rec := range c.records {
 		if !rec.dirty {

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // The kinds of damage that Check finds.
@@ -59,7 +58,7 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		}
 	}
 	if repair {
-		return s.db.LogData(nil, pebble.Sync)
+		return s.db.Sync()
 	}
 	return nil
 }
@@ -127,11 +126,11 @@ func (c *check) each(kind byte, visit func(key, value []byte) error) error {
 	})
 }
 
-func (c *check) set(key, value []byte) error { return c.store.db.Set(key, value, pebble.NoSync) }
+func (c *check) set(key, value []byte) error { return c.store.db.Set(key, value, pebbledb.NoSync) }
 
 func (c *check) removing(key []byte) func() error {
 	key = bytes.Clone(key)
-	return func() error { return c.store.db.Delete(key, pebble.NoSync) }
+	return func() error { return c.store.db.Delete(key, pebbledb.NoSync) }
 }
 
 func (c *check) saving(id urlID, rec *record) func() error {

@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // damaged is a store at rest, of which a test breaks something.
@@ -62,8 +61,8 @@ func (d *damaged) first(kind byte, holds func(key, value []byte) bool) (k, v []b
 	return k, v
 }
 
-func (d *damaged) set(key, value []byte) { d.must(d.s.db.Set(key, value, pebble.Sync)) }
-func (d *damaged) remove(key []byte)     { d.must(d.s.db.Delete(key, pebble.Sync)) }
+func (d *damaged) set(key, value []byte) { d.must(d.s.db.Set(key, value, pebbledb.Sync)) }
+func (d *damaged) remove(key []byte)     { d.must(d.s.db.Delete(key, pebbledb.Sync)) }
 
 func (d *damaged) item() (key []byte, it item) {
 	key, value := d.first(kindItem, nil)

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/testutil"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/schedule"
 )
 
@@ -231,7 +231,7 @@ func (f *clockFixture) forgetWhenItWasSet() {
 	batch := f.s.db.NewBatch()
 	old := func(kind byte, downgrade func(value []byte) []byte) {
 		err := f.s.scan(k.start(kind), k.end(kind), func(key, value []byte) (bool, error) {
-			return true, batch.Set(slices.Clone(key), downgrade(value), nil)
+			return true, batch.Set(slices.Clone(key), downgrade(value))
 		})
 		if err != nil {
 			f.t.Fatal(err)
@@ -265,7 +265,7 @@ func (f *clockFixture) forgetWhenItWasSet() {
 		it.aside = 0
 		return it.encode()
 	})
-	if err := batch.Commit(pebble.Sync); err != nil {
+	if err := batch.Commit(pebbledb.Sync); err != nil {
 		f.t.Fatal(err)
 	}
 	f.q.treated = newCache[hostID, *hostRecord](treatedHosts)

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/groupcommit"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // A group of steps shares one fsync. It has as many steps at most, and none that would begin beyond so many URLs
@@ -38,7 +37,7 @@ func (s step) call(err error) {
 
 // committer commits steps in groups.
 type committer struct {
-	db     *pebble.DB
+	db     pebbledb.DB
 	groups *groupcommit.Committer[step]
 
 	generation generation.Generation
@@ -48,7 +47,7 @@ type committer struct {
 	err error // the fault that ended it
 }
 
-func (c *committer) start(db *pebble.DB) {
+func (c *committer) start(db pebbledb.DB) {
 	c.db = db
 	c.groups = groupcommit.Start(groupcommit.Limit[step]{
 		Changes: groupSize, Room: groupURLs, Takes: func(s step) int { return s.urls },

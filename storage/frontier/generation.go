@@ -3,10 +3,9 @@ package frontier
 import (
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 const generationKey = "\x00\x00generation"
@@ -42,7 +41,7 @@ func (s *Store) checkGeneration() error {
 	}
 	if value == nil {
 		have = generation.Generation{ID: generation.NewID(), Commits: 1}
-		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebble.Sync); err != nil {
+		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebbledb.Sync); err != nil {
 			return err
 		}
 	}
@@ -69,13 +68,13 @@ func decodeGeneration(value []byte) (g generation.Generation, err error) {
 }
 
 // publish commits a batch as the next generation.
-func (c *committer) publish(batch *pebble.Batch) error {
+func (c *committer) publish(batch pebbledb.Batch) error {
 	next := c.generation
 	next.Commits++
-	if err := batch.Set([]byte(generationKey), encodeGeneration(next), nil); err != nil {
+	if err := batch.Set([]byte(generationKey), encodeGeneration(next)); err != nil {
 		return err
 	}
-	if err := batch.Commit(pebble.Sync); err != nil {
+	if err := batch.Commit(pebbledb.Sync); err != nil {
 		return fmt.Errorf("commit to the frontier: %w", err)
 	}
 	c.generation = next

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 
 	"github.com/webrace/webrace"
 )
@@ -62,7 +62,7 @@ func (s *Store) readEach(k keys, kind byte, n int, key func(i int) []byte, found
 	if s.shut {
 		return ErrClosed
 	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: k.start(kind), UpperBound: k.end(kind)})
+	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: k.start(kind), UpperBound: k.end(kind)})
 	if err != nil {
 		return err
 	}

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
 	"github.com/webrace/webrace/internal/testutil"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 func gateOf(t *testing.T, rules ...string) *scope.Gate {
@@ -297,7 +296,7 @@ func TestHitsOfAnEarlierReleaseGoOn(t *testing.T) {
 			w.text(text)
 			w.uint(7)
 		}
-		if err := f.s.db.Set(f.q.keys.start(kindRules), w, pebble.Sync); err != nil {
+		if err := f.s.db.Set(f.q.keys.start(kindRules), w, pebbledb.Sync); err != nil {
 			t.Fatal(err)
 		}
 		f.reopen()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/scope"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 func TestDepthCountsLevelsOfPages(t *testing.T) {
@@ -275,7 +276,7 @@ func TestAClosedQueueSaysSo(t *testing.T) {
 func TestANewerFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, QueueOptions{})
-	if err := f.s.db.Set([]byte(formatKey), []byte{format + 1}, nil); err != nil {
+	if err := f.s.db.Set([]byte(formatKey), []byte{format + 1}, pebbledb.Sync); err != nil {
 		t.Fatal(err)
 	}
 	f.close()

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 const (
@@ -92,7 +91,7 @@ func TestASpellingThatAnEarlierReleaseKnewStays(t *testing.T) {
 	f.done(f.take())
 	f.q.Seal()
 	f.end()
-	f.must(f.s.db.Delete(f.q.keys.url(kindSeen, identify("", spelledBare)), pebble.Sync)) // which that release did not write
+	f.must(f.s.db.Delete(f.q.keys.url(kindSeen, identify("", spelledBare)), pebbledb.Sync)) // which that release did not write
 	f.sound()
 	if why, err := f.q.Why(spelledLower); err != nil || why[0].State != Completed {
 		t.Fatalf("%+v, %v", why, err)

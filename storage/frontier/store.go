@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/fsck"
@@ -38,7 +37,7 @@ type Options struct {
 
 // Store is the frontier of every pipeline that shares a data directory.
 type Store struct {
-	db  *pebble.DB
+	db  pebbledb.DB
 	dir string
 	fs  vfs.FS
 	log *slog.Logger
@@ -79,7 +78,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.ReadOnly {
 		o.FS = readonly.FS{FS: o.FS}
 	}
-	db, err := pebble.Open(dir, pebbleOptions(o))
+	db, err := pebbledb.Open(dir, databaseOptions(o))
 	if fsck.IsDamage(err) {
 		return nil, refusal("damaged database", dir, err.Error(), "begins an empty one")
 	}
@@ -92,7 +91,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err == nil {
 		err = s.checkGeneration()
 	}
-	if pebble.IsCorruptionError(err) {
+	if pebbledb.IsCorruption(err) {
 		err = refusal("damaged database", dir, err.Error(), "begins an empty one")
 	}
 	if err != nil {
@@ -108,7 +107,7 @@ func (s *Store) checkFormat() error {
 		return err
 	}
 	if value == nil {
-		return s.db.Set([]byte(formatKey), []byte{format}, pebble.Sync)
+		return s.db.Set([]byte(formatKey), []byte{format}, pebbledb.Sync)
 	}
 	if len(value) != 1 || value[0] > format {
 		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
@@ -177,7 +176,7 @@ func (s *Store) keysOf(pipeline string) (keys, error) {
 		return k, err
 	}
 	binary.BigEndian.PutUint16(k[:], uint16(len(others)+1))
-	return k, s.db.Set([]byte(pipelinesKey+pipeline), k[:], pebble.Sync)
+	return k, s.db.Set([]byte(pipelinesKey+pipeline), k[:], pebbledb.Sync)
 }
 
 // get returns a copy of the value of key, or nil when there is none.

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // writes are what a group of steps writes. They go to the database in the order of their keys, which
@@ -60,7 +60,7 @@ func (w *writes) last(key []byte) []byte {
 }
 
 // apply hands everything over to the batch.
-func (w *writes) apply(batch *pebble.Batch) error {
+func (w *writes) apply(batch pebbledb.Batch) error {
 	slices.SortFunc(w.list, func(a, b write) int {
 		if a.rank != b.rank {
 			return cmp.Compare(a.rank, b.rank)
@@ -77,9 +77,9 @@ func (w *writes) apply(batch *pebble.Batch) error {
 		}
 		var err error
 		if w.list[i].remove {
-			err = batch.Delete(key, nil)
+			err = batch.Delete(key)
 		} else {
-			err = batch.Set(key, w.data[w.list[i].value:w.list[i].end], nil)
+			err = batch.Set(key, w.data[w.list[i].value:w.list[i].end])
 		}
 		if err != nil {
 			return err

@@ -86,7 +86,7 @@ func (a *adoption) version(c *commit, v *salvaged, find bodies) error {
 	p.refs++
 	a.insert(c, v, last)
 	if v.Number > highest {
-		c.batch.Delete(tombstoneKey(v.View()), nil)
+		c.batch.Delete(tombstoneKey(v.View()))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -42,7 +41,7 @@ func (s *Store) backup(ctx context.Context, to string) error {
 		return err
 	}
 	index := fsys.PathJoin(to, "index")
-	if err := s.db.Checkpoint(index, pebble.WithFlushedWAL()); err != nil {
+	if err := s.db.Checkpoint(index); err != nil {
 		return fmt.Errorf("copy index: %w", err)
 	}
 	o := s.options

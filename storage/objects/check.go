@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/setaside"
 )
 
@@ -133,11 +134,11 @@ func (c *check) fix(kind, where string, repair func(*removal) error) error {
 
 // deleteKey is the repair of what means nothing.
 func deleteKey(key []byte) func(*removal) error {
-	return func(r *removal) error { return r.batch.Delete(key, nil) }
+	return func(r *removal) error { return r.batch.Delete(key) }
 }
 
 func setKey(key, value []byte) func(*removal) error {
-	return func(r *removal) error { return r.batch.Set(key, value, nil) }
+	return func(r *removal) error { return r.batch.Set(key, value) }
 }
 
 // segmentFiles looks at the sizes of files. What is to be done about them is known when it is known what
@@ -251,7 +252,7 @@ const toldEvery = 1 << 12
 
 // readIndex reads all that is in the index, so that a damaged block is found.
 func (c *check) readIndex() error {
-	it, err := c.store.db.NewIter(nil)
+	it, err := c.store.db.NewIter(pebbledb.IterOptions{})
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (c *check) order(k *known) error {
 		for _, e := range all {
 			r.setEntry(olderKey(k.url, e.Number), &e)
 		}
-		r.batch.Delete(olderKey(k.url, newest.Number), nil)
+		r.batch.Delete(olderKey(k.url, newest.Number))
 		r.setEntry(latestKey(k.url), &newest)
 		return nil
 	})

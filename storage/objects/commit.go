@@ -5,11 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/groupcommit"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // A group shares one sync of the segment and one of the index: with 64 writes a sync costs each of them
@@ -142,7 +141,7 @@ func (s *Store) commit(group []*write) (counters, error) {
 // commit is the work on one group.
 type commit struct {
 	store    *Store
-	batch    *pebble.Batch
+	batch    pebbledb.Batch
 	counts   counters
 	appended bool
 	segments map[uint32]bool             // whose state changed, besides that appended to
@@ -187,7 +186,7 @@ func (c *commit) keep(w *write) error {
 		c.counts.urls++
 	}
 	if e.Number > 1 && (last == nil || e.Number > last.Number+1) {
-		c.batch.Delete(tombstoneKey(e.View()), nil) // the number goes on from the new version
+		c.batch.Delete(tombstoneKey(e.View())) // the number goes on from the new version
 	}
 	if w.former != "" {
 		c.setFormer(e, w.former)
@@ -290,7 +289,7 @@ func (c *commit) finish() error {
 		if e != nil {
 			c.setEntry(latestKey(url), e)
 		} else {
-			c.batch.Delete(latestKey(url), nil)
+			c.batch.Delete(latestKey(url))
 		}
 	}
 	for digest, p := range c.payloads {
@@ -303,13 +302,13 @@ func (c *commit) finish() error {
 }
 
 // publish writes a batch of the index as its next generation.
-func (s *Store) publish(batch *pebble.Batch) error {
+func (s *Store) publish(batch pebbledb.Batch) error {
 	next := s.generation
 	if next.ID != (generation.ID{}) { // or the index is being mended, and is whole at the end alone
 		next.Commits++
-		batch.Set(generationKey, encodeGeneration(next), nil) // into memory: takes everything
+		batch.Set(generationKey, encodeGeneration(next)) // into memory: takes everything
 	}
-	if err := batch.Commit(pebble.Sync); err != nil {
+	if err := batch.Commit(pebbledb.Sync); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
 	s.generation = next
@@ -336,4 +335,4 @@ func (c *commit) need(format uint64) {
 }
 
 // set puts a value into the batch, which is in memory and takes everything.
-func (c *commit) set(key, value []byte) { c.batch.Set(key, value, nil) }
+func (c *commit) set(key, value []byte) { c.batch.Set(key, value) }

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // Last returns the sequence number of the last durable version that was not removed; 0 when there is none.
@@ -17,7 +17,7 @@ func (s *Store) Last() uint64 {
 		return last
 	}
 	defer s.users.Leave()
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: logKey(0), UpperBound: logKey(last + 1)})
+	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: logKey(0), UpperBound: logKey(last + 1)})
 	if err != nil {
 		return last
 	}
@@ -67,7 +67,7 @@ func (s *Store) logged(ctx context.Context, after, last uint64, max int) ([]Vers
 		return nil, err
 	}
 	defer s.users.Leave()
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: logKey(after + 1), UpperBound: logKey(last + 1)})
+	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: logKey(after + 1), UpperBound: logKey(last + 1)})
 	if err != nil {
 		return nil, fmt.Errorf("follow object cache: %w", err)
 	}
@@ -119,9 +119,9 @@ func (s *Store) SetCursor(name string, seq uint64, sync bool) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("set cursor %s: %w", name, ErrReadOnly)
 	}
-	options := pebble.NoSync
+	options := pebbledb.NoSync
 	if sync {
-		options = pebble.Sync
+		options = pebbledb.Sync
 	}
 	if err := s.db.Set(cursorKey(name), encodeNumber(seq), options); err != nil {
 		return fmt.Errorf("set cursor %s: %w", name, err)

@@ -9,10 +9,9 @@ import (
 	"io"
 	"iter"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/storage/internal/frontcode"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // harvest gathers what an index lacks from whole segments, however much that is: in the index itself, under keys that
@@ -22,7 +21,7 @@ import (
 //	b/<digest32>                  a body that the index does not have
 type harvest struct {
 	store *Store
-	batch *pebble.Batch
+	batch pebbledb.Batch
 	files map[uint32]int64 // the sizes of segments
 }
 
@@ -38,7 +37,7 @@ func (s *Store) newHarvest() (*harvest, error) {
 // clear takes away what was gathered.
 func (h *harvest) clear() error {
 	for _, prefix := range []string{"o/", "b/"} {
-		if err := h.batch.DeleteRange([]byte(prefix), after([]byte(prefix)), nil); err != nil {
+		if err := h.batch.DeleteRange([]byte(prefix), after([]byte(prefix))); err != nil {
 			return err
 		}
 	}
@@ -49,7 +48,7 @@ func (h *harvest) clear() error {
 func (h *harvest) close() error { return errors.Join(h.clear(), h.batch.Close()) }
 
 func (h *harvest) flush() error {
-	err := h.batch.Commit(pebble.NoSync)
+	err := h.batch.Commit(pebbledb.NoSync)
 	h.batch.Close()
 	h.batch = h.store.db.NewBatch()
 	return err
@@ -90,7 +89,7 @@ func (h *harvest) add(v *salvaged) error {
 			return err
 		}
 		if !known || !p.record.within(h.files) {
-			h.batch.Set(gatheredBody(v.Digest), encodePayload(v.payload), nil)
+			h.batch.Set(gatheredBody(v.Digest), encodePayload(v.payload))
 		}
 	}
 	if v.metaLength == 0 && !v.torn {
@@ -103,7 +102,7 @@ func (h *harvest) add(v *salvaged) error {
 	if ok && e.record == v.record {
 		return nil
 	}
-	h.batch.Set(gatheredVersion(v), encodeSalvaged(v), nil)
+	h.batch.Set(gatheredVersion(v), encodeSalvaged(v))
 	if h.batch.Len() > 1<<20 {
 		return h.flush()
 	}

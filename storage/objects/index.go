@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/bloom"
-
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
@@ -34,19 +31,12 @@ func indexError(kind, where, detail string) error {
 	}
 }
 
-func openIndex(dir string, o Options) (*pebble.DB, error) {
-	options := &pebble.Options{
-		FS:                 o.FS,
-		ReadOnly:           o.ReadOnly,
-		CacheSize:          o.CacheBytes,
-		MemTableSize:       4 << 20,
-		FormatMajorVersion: pebble.FormatNewest,
-	}
-	pebbledb.Report(options, "object cache index", o.Logger, o.Fatal)
-	for i := range options.Levels {
-		options.Levels[i].FilterPolicy = bloom.FilterPolicy(10) // most URLs that are looked up are new
-	}
-	db, err := pebble.Open(dir, options)
+func openIndex(dir string, o Options) (pebbledb.DB, error) {
+	db, err := pebbledb.Open(dir, pebbledb.Options{
+		Name: "object cache index", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
+		Cache: o.CacheBytes, Memtable: 4 << 20,
+		Filter: &pebbledb.Filter{}, // most URLs that are looked up are new
+	})
 	if err != nil && fsck.IsDamage(err) {
 		return nil, indexError(damageIndex, dir, err.Error())
 	}
@@ -58,7 +48,7 @@ func openIndex(dir string, o Options) (*pebble.DB, error) {
 
 // unreadable is the error of reading an index that is open.
 func unreadable(err error) error {
-	if pebble.IsCorruptionError(err) {
+	if pebbledb.IsCorruption(err) {
 		return indexError(damageIndex, "", err.Error())
 	}
 	return fmt.Errorf("read index: %w", err)
@@ -84,11 +74,11 @@ func hasIndex(path string, o Options) (bool, error) {
 	if _, err := o.FS.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	description, err := pebble.Peek(path, o.FS)
+	there, err := pebbledb.Exists(path, o.FS)
 	if err != nil {
 		return fsck.IsDamage(err), nil // opening it says what is wrong
 	}
-	return description.Exists, nil
+	return there, nil
 }
 
 // checkGeneration refuses an index that has lost commits. One of a release that did not count them begins to.
@@ -131,7 +121,7 @@ func (s *Store) generationPath() string {
 
 // count has the index begin with a generation.
 func (s *Store) count(g generation.Generation) error {
-	if err := s.db.Set(generationKey, encodeGeneration(g), pebble.Sync); err != nil {
+	if err := s.db.Set(generationKey, encodeGeneration(g), pebbledb.Sync); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
 	s.generation = g

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // A store is copied while it is written to and collected; each copy is whole, and goes its own way.
@@ -268,14 +268,14 @@ func mustEntry(t *testing.T, s *Store, url string) entry {
 
 func unset(t *testing.T, s *Store, key []byte) {
 	t.Helper()
-	if err := s.db.Delete(key, pebble.Sync); err != nil {
+	if err := s.db.Delete(key, pebbledb.Sync); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func setTo(t *testing.T, s *Store, key, value []byte) {
 	t.Helper()
-	if err := s.db.Set(key, value, pebble.Sync); err != nil {
+	if err := s.db.Set(key, value, pebbledb.Sync); err != nil {
 		t.Fatal(err)
 	}
 }

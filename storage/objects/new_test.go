@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // What is looked up as if it were new is found as by any other way, wherever in the index it lies.
@@ -16,13 +16,13 @@ func TestAKeyThatIsHeldToBeNewIsFoundWhereItIsNot(t *testing.T) {
 	const each = 1000
 	for layer := range 4 { // in the largest tables, in a flushed one, and in memory
 		for i := range each {
-			if err := s.db.Set(key(2*(layer*each+i)), encodeNumber(uint64(i)), pebble.NoSync); err != nil {
+			if err := s.db.Set(key(2*(layer*each+i)), encodeNumber(uint64(i)), pebbledb.NoSync); err != nil {
 				t.Fatal(err)
 			}
 			if i%7 > 0 {
 				continue
 			}
-			if err := s.db.Delete(key(2*(layer*each+i)-10), pebble.NoSync); err != nil {
+			if err := s.db.Delete(key(2*(layer*each+i)-10), pebbledb.NoSync); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"go.uber.org/goleak"
 
 	"github.com/webrace/webrace"
@@ -423,7 +423,7 @@ func TestCloseEndsEverything(t *testing.T) {
 func TestNewerFormatIsRefused(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, fs, Options{})
-	if err := s.db.Set(formatKey, encodeNumber(format+1), pebble.Sync); err != nil {
+	if err := s.db.Set(formatKey, encodeNumber(format+1), pebbledb.Sync); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()

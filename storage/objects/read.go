@@ -9,9 +9,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -220,7 +219,7 @@ func (s *Store) Views(ctx context.Context, prefix string) iter.Seq2[Version, err
 
 func (s *Store) list(ctx context.Context, prefix string, yield func(Version, error) bool) error {
 	from := latestKey(prefix)
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: after(from)})
+	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: from, UpperBound: after(from)})
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // recover brings segments and index to agree, and sets the store up to go on from there. The index only ever
@@ -151,7 +151,7 @@ func (s *Store) endDrops() error {
 	return nil
 }
 
-func closeIf(it *pebble.Iterator) error {
+func closeIf(it pebbledb.Iterator) error {
 	if it == nil {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (s *Store) checkFormat() error {
 		return fmt.Errorf("%w: %d, and this release reads up to %d", ErrFormat, n, format)
 	case !ok || n < s.formatNeeded(): // format 1 knew no tombstones: all it holds reads the same
 		s.format = s.formatNeeded()
-		return s.db.Set(formatKey, encodeNumber(s.format), pebble.Sync)
+		return s.db.Set(formatKey, encodeNumber(s.format), pebbledb.Sync)
 	}
 	s.format = n
 	return nil
@@ -193,7 +193,7 @@ type indexedSegment struct {
 // indexedSegments returns the segments that hold records, in order.
 func (s *Store) indexedSegments() ([]indexedSegment, error) { return segmentsOf(s.db) }
 
-func segmentsOf(index *pebble.DB) ([]indexedSegment, error) {
+func segmentsOf(index pebbledb.DB) ([]indexedSegment, error) {
 	prefix := []byte("s/")
 	it, err := over(index, prefix)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 
 	"github.com/webrace/webrace"
 )
@@ -64,9 +64,9 @@ func (s *Store) TellRemoved(ctx context.Context, tell func(urls []string) error)
 		}
 		batch := s.db.NewBatch()
 		for _, url := range urls {
-			batch.Delete(removedKey(url), nil)
+			batch.Delete(removedKey(url))
 		}
-		if err := batch.Commit(pebble.NoSync); err != nil { // to tell it again does no harm
+		if err := batch.Commit(pebbledb.NoSync); err != nil { // to tell it again does no harm
 			return fmt.Errorf("write index: %w", err)
 		}
 	}
@@ -180,10 +180,10 @@ func (r *removal) unlink(e *entry, key []byte) error {
 			return err
 		}
 	} else {
-		r.batch.Delete(key, nil)
+		r.batch.Delete(key)
 	}
-	r.batch.Delete(linksKey(e.Seq), nil)
-	r.batch.Delete(logKey(e.Seq), nil)
+	r.batch.Delete(linksKey(e.Seq))
+	r.batch.Delete(logKey(e.Seq))
 	r.counts.versions--
 	r.versions = append(r.versions, e.Version)
 	return nil
@@ -210,7 +210,7 @@ func (r *removal) promote(last *entry) error {
 	if err != nil {
 		return err
 	}
-	r.batch.Delete(it.Key(), nil)
+	r.batch.Delete(it.Key())
 	r.latest[last.View()] = &before
 	return nil
 }
@@ -232,7 +232,7 @@ func (r *removal) release(e *entry) error {
 		p.refs--
 		return nil
 	}
-	r.batch.Delete(payloadKey(e.Digest), nil)
+	r.batch.Delete(payloadKey(e.Digest))
 	r.payloads[e.Digest] = nil
 	r.counts.payloads--
 	r.counts.payloadBytes -= uint64(p.size)

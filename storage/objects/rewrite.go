@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 
 	"github.com/webrace/webrace"
 )
@@ -300,7 +300,7 @@ func (s *Store) dropSegment(number uint32) error {
 		c.counts.segmentBytes -= uint64(state.size)
 		c.counts.dead -= uint64(state.dead)
 		delete(seg.sealed, number)
-		c.batch.Delete(segmentKey(number), nil)
+		c.batch.Delete(segmentKey(number))
 		c.set(droppedKey(number), nil)
 		return nil
 	}})
@@ -321,5 +321,5 @@ func (s *Store) removeDropped(number uint32) error {
 	if err := syncDir(s.options.FS, s.segments.dir); err != nil {
 		return err
 	}
-	return s.db.Delete(droppedKey(number), pebble.NoSync) // it is removed again if this is lost
+	return s.db.Delete(droppedKey(number), pebbledb.NoSync) // it is removed again if this is lost
 }

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // Spelling returns the URL under which a document is stored, as it is fetched with credentials or without any if they
@@ -47,7 +46,7 @@ func (s *Store) Spelling(secret, url string) string {
 const mostSpellings = 256
 
 // begun returns those beginnings of stored URLs that go on in one of the given ways.
-func begun(it *pebble.Iterator, beginnings, ways []string) (longer []string) {
+func begun(it pebbledb.Iterator, beginnings, ways []string) (longer []string) {
 	for _, beginning := range beginnings {
 		for _, way := range ways {
 			if next := beginning + way; len(longer) < mostSpellings && begins(it, latestKey(next)) {
@@ -58,6 +57,6 @@ func begun(it *pebble.Iterator, beginnings, ways []string) (longer []string) {
 	return longer
 }
 
-func begins(it *pebble.Iterator, prefix []byte) bool {
+func begins(it pebbledb.Iterator, prefix []byte) bool {
 	return it.SeekGE(prefix) && bytes.HasPrefix(it.Key(), prefix)
 }

@@ -8,12 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/broadcast"
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/locks"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/readonly"
 )
 
@@ -28,7 +27,7 @@ const (
 // Store is an object cache. Its methods may be called from many goroutines.
 type Store struct {
 	options  Options
-	db       *pebble.DB
+	db       pebbledb.DB
 	segments segments // the committer's own, but for read
 	format   uint64   // that the index says it has; the committer's own
 	buffers  *sync.Pool
@@ -208,7 +207,7 @@ func get[T any](s *Store, key []byte, decode func([]byte) (T, error)) (T, bool, 
 // getNew is get for a key that the index has most likely not got. It asks the filters of the largest tables, too, which
 // Get leaves out; without them, a block of data is read for nearly every key that is new.
 func getNew[T any](s *Store, key []byte, decode func([]byte) (T, error)) (v T, found bool, err error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{UseL6Filters: true})
+	it, err := s.db.NewIter(pebbledb.IterOptions{UseL6Filters: true})
 	if err != nil {
 		return v, false, err
 	}
@@ -228,9 +227,9 @@ func getNew[T any](s *Store, key []byte, decode func([]byte) (T, error)) (v T, f
 }
 
 // getFrom returns what the index has under key, as a reader sees it, decoded, and whether it has it.
-func getFrom[T any](r pebble.Reader, key []byte, decode func([]byte) (T, error)) (T, bool, error) {
+func getFrom[T any](r pebbledb.Reader, key []byte, decode func([]byte) (T, error)) (T, bool, error) {
 	value, closer, err := r.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
+	if errors.Is(err, pebbledb.ErrNotFound) {
 		var none T
 		return none, false, nil
 	}

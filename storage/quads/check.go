@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
@@ -46,7 +44,7 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		}
 	}
 	if repair {
-		return s.db.LogData(nil, pebble.Sync)
+		return s.db.Sync()
 	}
 	return nil
 }
@@ -107,19 +105,19 @@ func (c *check) set(key, value []byte) error {
 	if !c.repair {
 		return nil
 	}
-	return c.store.db.Set(key, value, pebble.NoSync) // Check ends with a sync
+	return c.store.db.Set(key, value, pebbledb.NoSync) // Check ends with a sync
 }
 
 func (c *check) remove(key []byte) error {
 	if !c.repair {
 		return nil
 	}
-	return c.store.db.Delete(key, pebble.NoSync)
+	return c.store.db.Delete(key, pebbledb.NoSync)
 }
 
 func (c *check) has(key []byte) (bool, error) {
 	_, closer, err := c.store.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
+	if errors.Is(err, pebbledb.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
@@ -152,7 +150,7 @@ func (c *check) removeProvenance(own []owned) error {
 			return err
 		}
 	}
-	return b.Commit(pebble.NoSync) // Check ends with a sync
+	return b.Commit(pebbledb.NoSync) // Check ends with a sync
 }
 
 // restore writes a record and its provenance. What is counted is put right later.
@@ -218,5 +216,5 @@ func (c *check) totals() error {
 	}
 	want.revision++
 	s.counts = want
-	return s.db.Set([]byte(countsKey), want.encode(), pebble.Sync)
+	return s.db.Set([]byte(countsKey), want.encode(), pebbledb.Sync)
 }

@@ -136,7 +136,7 @@ func (c *check) provenanceTerm() error {
 		if err := setTerm(b, rdf.NewIRI(ProvenanceGraph), provenanceID); err != nil {
 			return err
 		}
-		if err := b.Commit(nil); err != nil {
+		if err := b.Commit(pebbledb.Sync); err != nil {
 			return err
 		}
 	}

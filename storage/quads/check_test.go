@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
@@ -60,12 +59,12 @@ func (d damaging) key(kind byte, want func(key, value []byte) bool) (k, v []byte
 func (d damaging) remove(kind byte, want func(key, value []byte) bool) {
 	d.t.Helper()
 	k, _ := d.key(kind, want)
-	must(d.t, d.s.db.Delete(k, pebble.Sync))
+	must(d.t, d.s.db.Delete(k, pebbledb.Sync))
 }
 
 func (d damaging) set(key, value []byte) {
 	d.t.Helper()
-	must(d.t, d.s.db.Set(key, value, pebble.Sync))
+	must(d.t, d.s.db.Set(key, value, pebbledb.Sync))
 }
 
 func inContext(key, _ []byte) bool { return cspo.quad(key)[graph] != provenanceID }
@@ -153,7 +152,7 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 			k, _ := d.key(cspo.key, func(k, v []byte) bool { return !inContext(k, v) })
 			q := cspo.quad(k)
 			for _, o := range orders {
-				must(d.t, d.s.db.Delete(o.append(nil, q), pebble.Sync))
+				must(d.t, d.s.db.Delete(o.append(nil, q), pebbledb.Sync))
 			}
 		}},
 		"provenance of no context": {wrongProvenance, false, func(d damaging) {
@@ -164,7 +163,7 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 				d.set(o.append(nil, q), nil)
 			}
 		}},
-		"the format is lost":         {"", false, func(d damaging) { must(d.t, d.s.db.Delete([]byte(formatKey), pebble.Sync)) }},
+		"the format is lost":         {"", false, func(d damaging) { must(d.t, d.s.db.Delete([]byte(formatKey), pebbledb.Sync)) }},
 		"wrong totals":               {wrongTotals, false, func(d damaging) { d.set([]byte(countsKey), counts{next: 500, quads: 5}.encode()) }},
 		"damaged totals":             {wrongTotals, false, func(d damaging) { d.set([]byte(countsKey), []byte{9}) }},
 		"the next number is too low": {wrongTotals, false, func(d damaging) { c := d.s.counts; c.next = 3; d.set([]byte(countsKey), c.encode()) }},

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
@@ -148,9 +146,9 @@ func (s *Store) removeTerm(st *step, n id) error {
 		return err
 	}
 	st.forgotten++
-	err = errors.Join(st.batch.Delete(append([]byte{termKey}, lexicalKey(t)...), nil), st.batch.Delete(keyOfID(idKey, n), nil))
+	err = errors.Join(st.batch.Delete(append([]byte{termKey}, lexicalKey(t)...)), st.batch.Delete(keyOfID(idKey, n)))
 	for _, stem := range stems(t) {
-		err = errors.Join(err, st.batch.Delete(appendID(appendWord(nil, stem), n), nil))
+		err = errors.Join(err, st.batch.Delete(appendID(appendWord(nil, stem), n)))
 	}
 	return err
 }
@@ -163,14 +161,14 @@ type uses struct {
 // firsts goes through the ids that keys of a kind begin with.
 type firsts struct {
 	kind byte
-	it   *pebble.Iterator
+	it   pebbledb.Iterator
 	at   id // of the iterator; before at the beginning, 0 at the end
 }
 
-func usesOf(r pebble.Reader) (*uses, error) {
+func usesOf(r pebbledb.Reader) (*uses, error) {
 	u := &uses{}
 	for i, kind := range []byte{spoc.key, posc.key, ospc.key, cspo.key, contextKey} {
-		it, err := r.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
+		it, err := r.NewIter(pebbledb.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
 		if err != nil {
 			return nil, errors.Join(err, u.close())
 		}

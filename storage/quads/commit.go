@@ -8,14 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // step is what is committed at once.
 type step struct {
-	batch      *pebble.Batch
+	batch      pebbledb.Batch
 	terms      []fresh
 	contexts   int64 // more of them than before
 	quads      int64
@@ -54,11 +53,11 @@ func (s *Store) apply(st *step) error {
 	next := s.generation
 	next.Commits++
 	err := errors.Join(
-		st.batch.Set([]byte(countsKey), c.encode(), nil),
-		st.batch.Set([]byte(generationKey), encodeGeneration(next), nil),
+		st.batch.Set([]byte(countsKey), c.encode()),
+		st.batch.Set([]byte(generationKey), encodeGeneration(next)),
 	)
 	if err == nil {
-		err = s.db.ApplyNoSyncWait(st.batch, pebble.Sync)
+		err = s.db.Apply(st.batch)
 	}
 	if err == nil {
 		s.counts, s.generation = c, next
@@ -93,7 +92,7 @@ type syncer struct {
 
 // waiting is a batch whose sync is under way, or nothing but a caller that waits for those before it.
 type waiting struct {
-	batch      *pebble.Batch
+	batch      pebbledb.Batch
 	generation generation.Generation
 	done       func(error)
 }

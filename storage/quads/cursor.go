@@ -7,9 +7,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/internal/sparql"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // Cursor looks for quads. It stands before the first one that fits the pattern: Next goes there. It must be closed.
@@ -24,7 +23,7 @@ func (s *Snapshot) Cursor(p sparql.Pattern) (sparql.Cursor, error) {
 func (s *Snapshot) cursor(p sparql.Pattern) (*cursor, error) {
 	want, union := bound(p)
 	start, o := prefix(make([]byte, 0, quadSize), want)
-	it, err := s.state.NewIter(&pebble.IterOptions{LowerBound: o.start(), UpperBound: o.end()})
+	it, err := s.state.NewIter(pebbledb.IterOptions{LowerBound: o.start(), UpperBound: o.end()})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func (s *Snapshot) cursor(p sparql.Pattern) (*cursor, error) {
 
 // cursor goes through quads.
 type cursor struct {
-	it     *pebble.Iterator
+	it     pebbledb.Iterator
 	order  *order
 	union  bool
 	prefix []byte // of the keys that fit
@@ -207,7 +206,7 @@ type keySizes struct {
 }
 
 // of computes it anew when the number of quads has changed by a quarter.
-func (k *keySizes) of(db *pebble.DB, o *order, quads int64) (float64, error) {
+func (k *keySizes) of(db pebbledb.DB, o *order, quads int64) (float64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at := &k.at[o.key-firstOrder]

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
@@ -23,7 +21,7 @@ import (
 // writes all of its terms that are not stored yet, also those that another batch writes as well: whichever of them is
 // the first to be durable, no quad comes before its terms.
 type lexicon struct {
-	db   *pebble.DB
+	db   pebbledb.DB
 	most int // terms that each of the two maps remembers
 
 	mu         sync.Mutex
@@ -43,7 +41,7 @@ type entry struct {
 // old one, and what is asked for again comes into the next young one.
 const remembered = 1 << 15
 
-func (l *lexicon) begin(db *pebble.DB, next uint64) {
+func (l *lexicon) begin(db pebbledb.DB, next uint64) {
 	l.db, l.next, l.most = db, next, remembered
 	l.forget()
 }
@@ -141,7 +139,7 @@ func (l *lexicon) put(key string, e *entry) {
 // look finds the terms that are stored; the others keep the id 0.
 func (l *lexicon) look(missing []unknown, ids []id) (err error) {
 	slices.SortFunc(missing, func(a, b unknown) int { return strings.Compare(a.key, b.key) })
-	it, err := l.db.NewIter(&pebble.IterOptions{LowerBound: []byte{termKey}, UpperBound: []byte{termKey + 1}, UseL6Filters: true})
+	it, err := l.db.NewIter(pebbledb.IterOptions{LowerBound: []byte{termKey}, UpperBound: []byte{termKey + 1}, UseL6Filters: true})
 	if err != nil {
 		return err
 	}
@@ -229,14 +227,14 @@ func (l *lexicon) skip(number uint64) {
 }
 
 // setTerm writes a term, without the words of a literal.
-func setTerm(b *pebble.Batch, t webrace.Term, n id) error {
+func setTerm(b pebbledb.Batch, t webrace.Term, n id) error {
 	text := []byte(t)
 	key := append([]byte{termKey}, lexicalKey(t)...)
-	return errors.Join(b.Set(key, appendID(nil, n), nil), b.Set(keyOfID(idKey, n), text, nil))
+	return errors.Join(b.Set(key, appendID(nil, n)), b.Set(keyOfID(idKey, n), text))
 }
 
 // findTerm returns the id of a term, 0 if it has none.
-func findTerm(r pebble.Reader, t webrace.Term) (id, error) {
+func findTerm(r pebbledb.Reader, t webrace.Term) (id, error) {
 	value, err := pebbledb.Get(r, append([]byte{termKey}, lexicalKey(t)...))
 	if err != nil || value == nil {
 		return 0, err
@@ -248,9 +246,9 @@ func findTerm(r pebble.Reader, t webrace.Term) (id, error) {
 }
 
 // termOf returns the term of an id.
-func termOf(r pebble.Reader, n id) (webrace.Term, error) {
+func termOf(r pebbledb.Reader, n id) (webrace.Term, error) {
 	value, closer, err := r.Get(keyOfID(idKey, n))
-	if errors.Is(err, pebble.ErrNotFound) {
+	if errors.Is(err, pebbledb.ErrNotFound) {
 		return "", fmt.Errorf("%w: nothing says which term has the id %x", errDamaged, uint64(n))
 	}
 	if err != nil {
@@ -276,7 +274,7 @@ const longestKnown = 1 << 10
 
 var termSeed = maphash.MakeSeed()
 
-func (c *termCache) term(r pebble.Reader, n id) (webrace.Term, error) {
+func (c *termCache) term(r pebbledb.Reader, n id) (webrace.Term, error) {
 	place := &c.places[maphash.Comparable(termSeed, n)%uint64(len(c.places))]
 	if k := place.Load(); k != nil && k.id == n {
 		return k.term, nil

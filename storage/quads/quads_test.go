@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace"
@@ -380,13 +379,13 @@ func TestAFailureLeavesNothing(t *testing.T) {
 	n, err := findTerm(s.db, "<http://example.org/>")
 	must(t, err)
 	broken := appendID(cspo.start(), n)
-	must(t, s.db.Set(broken, nil, pebble.Sync))
+	must(t, s.db.Set(broken, nil, pebbledb.Sync))
 	g := &webrace.Graph{Whole: true, Triples: []webrace.Triple{{Subject: "<http://new/>", Predicate: "<http://new/p>", Object: `"new"`}}}
 	c.Version = 2
 	if _, err := s.Replace(c, g, func(error) { t.Error("a change that failed is called back") }); !errors.Is(err, errDamaged) {
 		t.Errorf("%v", err)
 	}
-	must(t, s.db.Delete(broken, pebble.Sync))
+	must(t, s.db.Delete(broken, pebbledb.Sync))
 	if got := all(t, s); !slices.Equal(got, before) {
 		t.Errorf("a change that failed leaves\n%s", lines(got))
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
@@ -316,7 +314,7 @@ func (w *writer) end(next Record, done func(error)) error {
 	if err == nil {
 		err = errors.Join(
 			deleteQuads(b, e.quads(w.lost, provenanceID)), setQuads(b, e.quads(w.gained, provenanceID)),
-			b.Set(keyOfID(contextKey, e.ids[0]), next.encode(), nil),
+			b.Set(keyOfID(contextKey, e.ids[0]), next.encode()),
 		)
 	}
 	w.step.quads += int64(next.Quads - e.record.Quads)
@@ -341,18 +339,18 @@ func without(all, others []webrace.Triple) (rest []webrace.Triple) {
 }
 
 // setQuads writes quads in all orders.
-func setQuads(b *pebble.Batch, all []quad) error {
+func setQuads(b pebbledb.Batch, all []quad) error {
 	for _, key := range quadKeys(all) {
-		if err := b.Set(key, nil, nil); err != nil {
+		if err := b.Set(key, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func deleteQuads(b *pebble.Batch, all []quad) error {
+func deleteQuads(b pebbledb.Batch, all []quad) error {
 	for _, key := range quadKeys(all) {
-		if err := b.Delete(key, nil); err != nil {
+		if err := b.Delete(key); err != nil {
 			return err
 		}
 	}
@@ -413,7 +411,7 @@ func (s *Store) remove(url string, as *Record) (bool, error) {
 	}
 	_, err = w.difference(nil)
 	if err == nil {
-		err = errors.Join(deleteQuads(w.step.batch, e.quads(w.lost, provenanceID)), w.step.batch.Delete(keyOfID(contextKey, e.ids[0]), nil))
+		err = errors.Join(deleteQuads(w.step.batch, e.quads(w.lost, provenanceID)), w.step.batch.Delete(keyOfID(contextKey, e.ids[0])))
 	}
 	if err != nil {
 		return false, errors.Join(err, s.abandon(w.step))

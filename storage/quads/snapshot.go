@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
 	"github.com/webrace/webrace/internal/sparql"
@@ -25,7 +23,7 @@ var (
 // was removed since on the disk, and [Store.Close] waits for it, so it wants to be closed soon.
 type Snapshot struct {
 	store  *Store
-	state  *pebble.Snapshot
+	state  pebbledb.Snapshot
 	counts counts
 	closed atomic.Bool
 }
@@ -60,7 +58,7 @@ func (s *Snapshot) State() string {
 }
 
 // Stats counts what the state holds; what it takes on the disk is that of the store.
-func (s *Snapshot) Stats() Stats { return s.counts.stats(s.store.db.Metrics().DiskSpaceUsage()) }
+func (s *Snapshot) Stats() Stats { return s.counts.stats(s.store.db.DiskSpaceUsage()) }
 
 // Find returns the id of a term, 0 if no quad has it.
 func (s *Snapshot) Find(t webrace.Term) (id, error) { return findTerm(s.state, t) }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/internal/rdf"
@@ -25,7 +24,7 @@ const format = 1
 
 // Store holds the quads of a data directory. Its methods may be called concurrently.
 type Store struct {
-	db       *pebble.DB
+	db       pebbledb.DB
 	dir      string
 	fs       vfs.FS
 	readOnly bool
@@ -61,7 +60,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.FS = readonly.FS{FS: o.FS}
 	}
 	s := &Store{dir: dir, fs: o.FS, readOnly: o.ReadOnly, opening: generation.NewID(), contexts: locks.NewStripes()}
-	db, err := pebble.Open(dir, s.pebbleOptions(o))
+	db, err := pebbledb.Open(dir, s.databaseOptions(o))
 	if fsck.IsDamage(err) {
 		return nil, refusal("damaged database", dir, err.Error(), "begins an empty one")
 	}
@@ -74,7 +73,7 @@ func Open(dir string, o Options) (*Store, error) {
 			break
 		}
 	}
-	if pebble.IsCorruptionError(err) {
+	if pebbledb.IsCorruption(err) {
 		err = refusal("damaged database", dir, err.Error(), "begins an empty one")
 	}
 	if err != nil {
@@ -103,20 +102,20 @@ func (s *Store) checkFormat() error {
 		return nil
 	}
 	if value == nil && s.generation.Commits > 0 {
-		return s.db.Set([]byte(formatKey), []byte{format}, pebble.Sync)
+		return s.db.Set([]byte(formatKey), []byte{format}, pebbledb.Sync)
 	}
 	if value == nil {
 		b := s.db.NewBatch()
 		defer b.Close()
 		err := errors.Join(
-			b.Set([]byte(formatKey), []byte{format}, nil),
+			b.Set([]byte(formatKey), []byte{format}),
 			setTerm(b, rdf.NewIRI(ProvenanceGraph), provenanceID),
-			b.Set([]byte(countsKey), counts{next: 2, terms: 1}.encode(), nil),
+			b.Set([]byte(countsKey), counts{next: 2, terms: 1}.encode()),
 		)
 		if err != nil {
 			return err
 		}
-		return b.Commit(pebble.Sync)
+		return b.Commit(pebbledb.Sync)
 	}
 	if len(value) != 1 || value[0] > format {
 		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
@@ -142,7 +141,7 @@ func (s *Store) readCounts() error {
 // lastNumber returns the highest number that a term has.
 func (s *Store) lastNumber() (last uint64, err error) {
 	for _, kind := range []rdf.Kind{rdf.IRI, rdf.Literal, rdf.Blank} {
-		it, err := s.db.NewIter(&pebble.IterOptions{
+		it, err := s.db.NewIter(pebbledb.IterOptions{
 			LowerBound: keyOfID(idKey, newID(kind, 0)), UpperBound: after(keyOfID(idKey, newID(kind, lastNumber))),
 		})
 		if err != nil {
@@ -190,7 +189,7 @@ func (s *Store) countCommits() (err error) {
 	}
 	if s.generation.Commits == 0 {
 		s.generation = generation.Generation{ID: generation.NewID(), Commits: 1}
-		if err := s.db.Set([]byte(generationKey), encodeGeneration(s.generation), pebble.Sync); err != nil {
+		if err := s.db.Set([]byte(generationKey), encodeGeneration(s.generation), pebbledb.Sync); err != nil {
 			return err
 		}
 	}
@@ -260,7 +259,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 		return ErrClosed
 	}
 	defer s.users.Leave()
-	if err := s.db.Checkpoint(to, pebble.WithFlushedWAL()); err != nil {
+	if err := s.db.Checkpoint(to); err != nil {
 		return fmt.Errorf("back up the quad store to %s: %w", to, err)
 	}
 	return nil
@@ -275,7 +274,7 @@ func (s *Store) Stats() (Stats, error) {
 	s.committing.Lock()
 	c := s.counts
 	s.committing.Unlock()
-	return c.stats(s.db.Metrics().DiskSpaceUsage()), nil
+	return c.stats(s.db.DiskSpaceUsage()), nil
 }
 
 // get returns a copy of the value of a key, nil when there is none.

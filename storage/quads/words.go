@@ -6,11 +6,10 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/analyze"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // mostWords is how many words a query for words may have: each of them holds iterators.
@@ -39,9 +38,9 @@ func stems(t webrace.Term) []string {
 }
 
 // setWords writes the words of a literal.
-func setWords(b *pebble.Batch, t webrace.Term, n id) error {
+func setWords(b pebbledb.Batch, t webrace.Term, n id) error {
 	for _, stem := range stems(t) {
-		if err := b.Set(appendID(appendWord(nil, stem), n), nil, nil); err != nil {
+		if err := b.Set(appendID(appendWord(nil, stem), n), nil); err != nil {
 			return err
 		}
 	}
@@ -79,7 +78,7 @@ type finding struct {
 
 // posting goes through the literals that have a stem.
 type posting struct {
-	it     *pebble.Iterator
+	it     pebbledb.Iterator
 	prefix []byte
 	at     id // before at the beginning, 0 at the end
 }
@@ -113,7 +112,7 @@ func (f *finding) add(stems []string) error {
 	word := &f.words[len(f.words)-1]
 	for _, stem := range stems {
 		prefix := appendWord(nil, stem)
-		it, err := f.snapshot.state.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+		it, err := f.snapshot.state.NewIter(pebbledb.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
 		if err != nil {
 			return err
 		}

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // The kinds of damage that Check finds.
@@ -37,7 +36,7 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		}
 	}
 	if repair {
-		return s.db.LogData(nil, pebble.Sync)
+		return s.db.Sync()
 	}
 	return nil
 }
@@ -115,7 +114,7 @@ func (c *check) totals() error {
 		}
 		c.tell(wrongTotals, name, "it says %d records of %d bytes, and there are %d of %d", said.records, said.bytes, found.records, found.bytes)
 		if c.repair {
-			if err := c.store.db.Set(keyOf(stateKey, number), found.encode(), pebble.NoSync); err != nil {
+			if err := c.store.db.Set(keyOf(stateKey, number), found.encode(), pebbledb.NoSync); err != nil {
 				return err
 			}
 		}
@@ -128,5 +127,5 @@ func (c *check) remove(key []byte) error {
 	if !c.repair {
 		return nil
 	}
-	return c.store.db.Delete(append([]byte{}, key...), pebble.NoSync)
+	return c.store.db.Delete(append([]byte{}, key...), pebbledb.NoSync)
 }

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/groupcommit"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // A group of changes shares one sync. It has as many at most, and none that would begin beyond so many bytes.
@@ -28,7 +27,7 @@ type change struct {
 
 // committer commits changes in groups, in the order of their submission.
 type committer struct {
-	db     *pebble.DB
+	db     pebbledb.DB
 	groups *groupcommit.Committer[change]
 
 	generation generation.Generation
@@ -41,7 +40,7 @@ type committer struct {
 	err     error // the fault that ended it
 }
 
-func (c *committer) start(db *pebble.DB) {
+func (c *committer) start(db pebbledb.DB) {
 	c.db = db
 	c.groups = groupcommit.Start(groupcommit.Limit[change]{
 		Changes: groupSize, Room: groupBytes, Takes: func(ch change) int { return len(ch.value) },
@@ -130,10 +129,10 @@ func (c *committer) write(group []change) (err error) {
 		}
 		key := keyOfRecord(ch.queue.number, ch.sequence)
 		if ch.value != nil {
-			err = batch.Set(key, ch.value, nil)
+			err = batch.Set(key, ch.value)
 			s.records, s.bytes = s.records+1, s.bytes+ch.size
 		} else {
-			err = batch.Delete(key, nil)
+			err = batch.Delete(key)
 			s.records, s.bytes = s.records-1, s.bytes-ch.size
 		}
 		if err != nil {
@@ -142,7 +141,7 @@ func (c *committer) write(group []change) (err error) {
 		after[ch.queue] = s
 	}
 	for q, s := range after {
-		if err := batch.Set(keyOf(stateKey, q.number), s.encode(), nil); err != nil {
+		if err := batch.Set(keyOf(stateKey, q.number), s.encode()); err != nil {
 			return err
 		}
 	}
@@ -159,13 +158,13 @@ func (c *committer) write(group []change) (err error) {
 }
 
 // publish commits a batch as the next generation.
-func (c *committer) publish(batch *pebble.Batch) error {
+func (c *committer) publish(batch pebbledb.Batch) error {
 	next := c.generation
 	next.Commits++
-	if err := batch.Set([]byte(generationKey), encodeGeneration(next), nil); err != nil {
+	if err := batch.Set([]byte(generationKey), encodeGeneration(next)); err != nil {
 		return err
 	}
-	if err := batch.Commit(pebble.Sync); err != nil {
+	if err := batch.Commit(pebbledb.Sync); err != nil {
 		return fmt.Errorf("commit to the queues: %w", err)
 	}
 	c.generation = next

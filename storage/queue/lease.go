@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 // Lease is a record that is out. One of Done, Again and Leave ends it; further calls do nothing.
@@ -101,10 +101,10 @@ func (g *givenBack) Pop() any {
 }
 
 // records are the bounds of a queue's records from a sequence number on.
-func (q *Queue) records(from uint64) *pebble.IterOptions { return recordsOf(q.number, from) }
+func (q *Queue) records(from uint64) pebbledb.IterOptions { return recordsOf(q.number, from) }
 
-func recordsOf(number uint32, from uint64) *pebble.IterOptions {
-	return &pebble.IterOptions{LowerBound: keyOfRecord(number, from), UpperBound: keyOf(recordKey, number+1)}
+func recordsOf(number uint32, from uint64) pebbledb.IterOptions {
+	return pebbledb.IterOptions{LowerBound: keyOfRecord(number, from), UpperBound: keyOf(recordKey, number+1)}
 }
 
 func sequenceOf(key []byte) (uint64, error) {

@@ -15,12 +15,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/storage/diskspace"
 	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 func open(t *testing.T, dir string, o Options) *Store {
@@ -288,7 +288,7 @@ func TestCheckFindsDamage(t *testing.T) {
 	for key, value := range map[string][]byte{
 		string(keyOfRecord(1, 1)): {9}, string(keyOfRecord(7, 0)): {1}, string(keyOf(stateKey, 1)): {1, 2},
 	} {
-		if err := s.db.Set([]byte(key), value, pebble.Sync); err != nil {
+		if err := s.db.Set([]byte(key), value, pebbledb.Sync); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -311,7 +311,7 @@ func TestADamagedRecordHoldsNothingUp(t *testing.T) {
 	q := openQueue(t, s, "q", QueueOptions{})
 	put(t, q, "1", "2")
 	damaged := bytes.Repeat([]byte{9}, chunkBytes) // as large as all that is read at once
-	if err := errors.Join(q.Close(), s.db.Set(keyOfRecord(1, 0), damaged, pebble.Sync)); err != nil {
+	if err := errors.Join(q.Close(), s.db.Set(keyOfRecord(1, 0), damaged, pebbledb.Sync)); err != nil {
 		t.Fatal(err)
 	}
 	told := 0

@@ -23,7 +23,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/internal/broadcast"
@@ -75,7 +74,7 @@ type Options struct {
 
 // Store holds the queues of a data directory.
 type Store struct {
-	db       *pebble.DB
+	db       pebbledb.DB
 	dir      string
 	fs       vfs.FS
 	readOnly bool
@@ -107,7 +106,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.ReadOnly {
 		o.FS = readonly.FS{FS: o.FS}
 	}
-	db, err := pebble.Open(dir, pebbleOptions(o))
+	db, err := pebbledb.Open(dir, databaseOptions(o))
 	if fsck.IsDamage(err) {
 		return nil, refusal("damaged database", dir, err.Error(), "begins empty ones")
 	}
@@ -119,7 +118,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err == nil {
 		err = s.checkGeneration()
 	}
-	if pebble.IsCorruptionError(err) {
+	if pebbledb.IsCorruption(err) {
 		err = refusal("damaged database", dir, err.Error(), "begins empty ones")
 	}
 	if err != nil {
@@ -129,13 +128,12 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// pebbleOptions are for records that are written, read once, and deleted soon after.
-func pebbleOptions(o Options) *pebble.Options {
-	p := &pebble.Options{
-		FS: o.FS, ReadOnly: o.ReadOnly, CacheSize: o.Cache, MemTableSize: 8 << 20, FormatMajorVersion: pebble.FormatNewest,
+// databaseOptions are for records that are written, read once, and deleted soon after.
+func databaseOptions(o Options) pebbledb.Options {
+	return pebbledb.Options{
+		Name: "database of queues", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
+		Cache: o.Cache, Memtable: 8 << 20,
 	}
-	pebbledb.Report(p, "database of queues", o.Logger, o.Fatal)
-	return p
 }
 
 // refusal is the error of queues that cannot be used as they are.
@@ -155,7 +153,7 @@ func (s *Store) checkFormat() error {
 		return nil
 	}
 	if value == nil {
-		return s.db.Set([]byte(formatKey), []byte{format}, pebble.Sync)
+		return s.db.Set([]byte(formatKey), []byte{format}, pebbledb.Sync)
 	}
 	if len(value) != 1 || value[0] > format {
 		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
@@ -186,7 +184,7 @@ func (s *Store) checkGeneration() error {
 	}
 	if value == nil {
 		have = generation.Generation{ID: generation.NewID(), Commits: 1}
-		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebble.Sync); err != nil {
+		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebbledb.Sync); err != nil {
 			return err
 		}
 	}
@@ -303,7 +301,7 @@ func (s *Store) numberOf(name string) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	return last + 1, s.db.Set([]byte(nameKey+name), binary.BigEndian.AppendUint32(nil, last+1), pebble.Sync)
+	return last + 1, s.db.Set([]byte(nameKey+name), binary.BigEndian.AppendUint32(nil, last+1), pebbledb.Sync)
 }
 
 // Held is what a queue holds on disk.
@@ -358,7 +356,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 	if s.shut {
 		return ErrClosed
 	}
-	if err := s.db.Checkpoint(to, pebble.WithFlushedWAL()); err != nil {
+	if err := s.db.Checkpoint(to); err != nil {
 		return fmt.Errorf("back up the queues to %s: %w", to, err)
 	}
 	return nil

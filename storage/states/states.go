@@ -20,7 +20,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/storage/fsck"
@@ -71,7 +70,7 @@ type Write = struct {
 
 // Store holds the states of a data directory.
 type Store struct {
-	db         *pebble.DB
+	db         pebbledb.DB
 	dir        string
 	fs         vfs.FS
 	readOnly   bool
@@ -101,9 +100,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.ReadOnly {
 		o.FS = readonly.FS{FS: o.FS}
 	}
-	p := &pebble.Options{FS: o.FS, ReadOnly: o.ReadOnly, CacheSize: 1 << 20, MemTableSize: 1 << 20, FormatMajorVersion: pebble.FormatNewest}
-	pebbledb.Report(p, "database of states", o.Logger, o.Fatal)
-	db, err := pebble.Open(dir, p)
+	db, err := pebbledb.Open(dir, pebbledb.Options{
+		Name: "database of states", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal, Cache: 1 << 20, Memtable: 1 << 20,
+	})
 	if fsck.IsDamage(err) {
 		return nil, refusal("damaged database", dir, err.Error(), "begins empty ones")
 	}
@@ -115,7 +114,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err == nil {
 		err = s.checkGeneration()
 	}
-	if pebble.IsCorruptionError(err) {
+	if pebbledb.IsCorruption(err) {
 		err = refusal("damaged database", dir, err.Error(), "begins empty ones")
 	}
 	if err != nil {
@@ -141,7 +140,7 @@ func (s *Store) checkFormat() error {
 		return err
 	}
 	if value == nil {
-		return s.db.Set([]byte(formatKey), []byte{format}, pebble.Sync)
+		return s.db.Set([]byte(formatKey), []byte{format}, pebbledb.Sync)
 	}
 	if len(value) != 1 || value[0] > format {
 		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
@@ -172,7 +171,7 @@ func (s *Store) checkGeneration() error {
 	}
 	if value == nil {
 		have = generation.Generation{ID: generation.NewID(), Commits: 1}
-		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebble.Sync); err != nil {
+		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebbledb.Sync); err != nil {
 			return err
 		}
 	}
@@ -259,9 +258,9 @@ func (s *Store) commit(writes []Write, done func(error)) error {
 			return fmt.Errorf("%q is no name of a state", w.State)
 		}
 		if w.Value == nil {
-			err = batch.Delete(keyOf(w.State, w.Key), nil)
+			err = batch.Delete(keyOf(w.State, w.Key))
 		} else {
-			err = batch.Set(keyOf(w.State, w.Key), w.Value, nil)
+			err = batch.Set(keyOf(w.State, w.Key), w.Value)
 		}
 		if err != nil {
 			return err
@@ -272,7 +271,7 @@ func (s *Store) commit(writes []Write, done func(error)) error {
 	if err := s.failure(); err != nil {
 		return err
 	}
-	if err := batch.Commit(pebble.NoSync); err != nil {
+	if err := batch.Commit(pebbledb.NoSync); err != nil {
 		return fmt.Errorf("commit states: %w", err)
 	}
 	if !s.syncs.Add(done) {
@@ -304,7 +303,7 @@ func (s *Store) sync(callbacks []func(error)) {
 func (s *Store) count() error {
 	next := s.generation
 	next.Commits++
-	if err := s.db.Set([]byte(generationKey), encodeGeneration(next), pebble.Sync); err != nil {
+	if err := s.db.Set([]byte(generationKey), encodeGeneration(next), pebbledb.Sync); err != nil {
 		return fmt.Errorf("commit states: %w", err)
 	}
 	s.generation = next
@@ -349,7 +348,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 		return err
 	}
 	defer done()
-	if err := s.db.Checkpoint(to, pebble.WithFlushedWAL()); err != nil {
+	if err := s.db.Checkpoint(to); err != nil {
 		return fmt.Errorf("back up the states to %s: %w", to, err)
 	}
 	return nil
@@ -374,7 +373,7 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		if state, _, found := strings.Cut(string(key[len(valueKey):]), separator); !found || state == "" {
 			report.Reportf("states", "damaged value", fmt.Sprintf("%x", key), repair, "the key of no state")
 			if repair {
-				if err := s.db.Delete(append([]byte{}, key...), pebble.Sync); err != nil {
+				if err := s.db.Delete(append([]byte{}, key...), pebbledb.Sync); err != nil {
 					return false, err
 				}
 			}

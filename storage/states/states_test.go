@@ -14,6 +14,7 @@ import (
 
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/generation"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
 func open(t *testing.T, dir string, o Options) *Store {
@@ -196,7 +197,7 @@ func TestAnOlderStoreOfStatesIsRefused(t *testing.T) {
 
 func TestCheckFindsAKeyOfNoState(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	if err := s.db.Set([]byte(valueKey+"no separator"), nil, nil); err != nil {
+	if err := s.db.Set([]byte(valueKey+"no separator"), nil, pebbledb.Sync); err != nil {
 		t.Fatal(err)
 	}
 	want := 1

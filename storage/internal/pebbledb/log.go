@@ -1,8 +1,7 @@
-// Package pebbledb is what stores over pebble share: a database reports to the log of its store, and ends the program
-// where it cannot go on; and reading.
 package pebbledb
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 
@@ -13,18 +12,16 @@ import (
 	"github.com/webrace/webrace/storage/diskspace"
 )
 
-// Report lets a database report to log under its name, and bounds the files that it keeps open. Fatal is called when
-// the database can no longer keep its promises, as on a full disk, and must not return; nil panics. Nothing that was
-// promised is lost, because it is in the database's own log. The file system of the options has to be set before.
-func Report(o *pebble.Options, name string, log *slog.Logger, fatal func(error)) {
-	l := logger{log, name, fatal}
-	o.Logger = l
-	o.EventListener = &pebble.EventListener{BackgroundError: l.failed, DataCorruption: l.damaged}
-	if o.FS == nil {
-		o.FS = vfs.Default
+// report lets the database report to its log, and bounds the files that it keeps open.
+func report(o Options, p *pebble.Options) {
+	l := logger{cmp.Or(o.Logger, slog.Default()), o.Name, o.Fatal}
+	p.Logger = l
+	p.EventListener = &pebble.EventListener{BackgroundError: l.failed, DataCorruption: l.damaged}
+	if p.FS == nil {
+		p.FS = vfs.Default
 	}
-	o.FS = logSystem{o.FS, l.end}
-	o.MaxOpenFiles = min(mostOpen, descriptors.Limit()/10) // each of five databases; the rest is for connections
+	p.FS = logSystem{p.FS, l.end}
+	p.MaxOpenFiles = min(mostOpen, descriptors.Limit()/10) // each of five databases; the rest is for connections
 }
 
 // mostOpen is how many files a database keeps open where the system gives enough of them.

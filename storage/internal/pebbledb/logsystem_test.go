@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
@@ -22,14 +21,14 @@ func TestALogThatCannotBeWrittenEndsTheProgramWithAWord(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails func(errorfs.Op) bool
 		err   error
-		sync  *pebble.WriteOptions
+		sync  Durability
 	}{
-		"full, a writer that waits":         {full, syscall.ENOSPC, pebble.Sync},
-		"full, a writer that does not wait": {full, syscall.ENOSPC, pebble.NoSync},
-		"no room for the next":              {func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite }, syscall.ENOSPC, pebble.NoSync},
-		"broken, a writer that waits":       {full, syscall.EIO, pebble.Sync},
-		"broken, a writer that does not":    {full, syscall.EIO, pebble.NoSync},
-		"a log whose sync fails":            {func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData }, syscall.EIO, pebble.Sync},
+		"full, a writer that waits":         {full, syscall.ENOSPC, Sync},
+		"full, a writer that does not wait": {full, syscall.ENOSPC, NoSync},
+		"no room for the next":              {func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite }, syscall.ENOSPC, NoSync},
+		"broken, a writer that waits":       {full, syscall.EIO, Sync},
+		"broken, a writer that does not":    {full, syscall.EIO, NoSync},
+		"a log whose sync fails":            {func(op errorfs.Op) bool { return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData }, syscall.EIO, Sync},
 	} {
 		var failing atomic.Bool
 		disk := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -39,9 +38,10 @@ func TestALogThatCannotBeWrittenEndsTheProgramWithAWord(t *testing.T) {
 			return nil
 		}))
 		ended := make(chan error, 100)
-		o := &pebble.Options{FS: disk, MemTableSize: 64 << 10}
-		Report(o, "database of a test", slog.New(slog.DiscardHandler), func(err error) { ended <- err; select {} }) // never returns
-		db, err := pebble.Open("db", o)
+		db, err := Open("db", Options{
+			Name: "database of a test", FS: disk, Memtable: 64 << 10, Logger: slog.New(slog.DiscardHandler),
+			Fatal: func(err error) { ended <- err; select {} }, // never returns
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,9 +68,9 @@ func TestADirectoryThatMayNotBeWrittenIsRefusedWhenItIsOpened(t *testing.T) {
 		}
 		return nil
 	}))
-	o := &pebble.Options{FS: disk}
-	Report(o, "database of a test", slog.New(slog.DiscardHandler), func(err error) { t.Error("it ends:", err) })
-	if _, err := pebble.Open("db", o); !errors.Is(err, syscall.EACCES) {
+	if _, err := Open("db", Options{
+		Name: "database of a test", FS: disk, Logger: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error("it ends:", err) },
+	}); !errors.Is(err, syscall.EACCES) {
 		t.Error(err)
 	}
 }

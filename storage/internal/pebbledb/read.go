@@ -1,15 +1,11 @@
 package pebbledb
 
-import (
-	"errors"
-
-	"github.com/cockroachdb/pebble/v2"
-)
+import "errors"
 
 // Get returns a copy of the value of key, or nil when there is none.
-func Get(r pebble.Reader, key []byte) ([]byte, error) {
+func Get(r Reader, key []byte) ([]byte, error) {
 	value, closer, err := r.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -21,8 +17,8 @@ func Get(r pebble.Reader, key []byte) ([]byte, error) {
 
 // Scan calls visit for each key from start on and before end, until it returns false. Key and value are valid during
 // the call alone.
-func Scan(r pebble.Reader, start, end []byte, visit func(key, value []byte) (more bool, err error)) error {
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: start, UpperBound: end})
+func Scan(r Reader, start, end []byte, visit func(key, value []byte) (more bool, err error)) error {
+	it, err := r.NewIter(IterOptions{LowerBound: start, UpperBound: end})
 	if err != nil {
 		return err
 	}

@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"log/slog"
 	"strconv"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/webrace/webrace/internal/extract"
+	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/objects"
 )
 
@@ -30,7 +30,9 @@ const (
 // sorted in the empty directory scratch, and so does not have to fit into memory. WriteWACZ returns how
 // many versions there were; the file is not whole when there is an error.
 func WriteWACZ(ctx context.Context, store *objects.Store, out io.Writer, scratch string, s Selection) (n int, err error) {
-	lines, err := pebble.Open(scratch, &pebble.Options{DisableWAL: true, Logger: silent{}})
+	lines, err := pebbledb.Open(scratch, pebbledb.Options{
+		Name: "index of a WACZ file", WithoutLog: true, Logger: slog.New(slog.DiscardHandler), // its errors are returned
+	})
 	if err != nil {
 		return 0, fmt.Errorf("write WACZ file: sort its index: %w", err)
 	}
@@ -47,18 +49,9 @@ func WriteWACZ(ctx context.Context, store *objects.Store, out io.Writer, scratch
 	return n, nil
 }
 
-// silent is for what sorts lines: its errors are returned.
-type silent struct{}
-
-func (silent) Infof(string, ...any)  {}
-func (silent) Errorf(string, ...any) {}
-func (silent) Fatalf(f string, args ...any) {
-	panic(fmt.Sprintf("sort the index of a WACZ file: "+f, args...))
-}
-
 type wacz struct {
 	zip       *zip.Writer
-	lines     *pebble.DB // c and the key of a line of the index, p and the number of a page
+	lines     pebbledb.DB // c and the key of a line of the index, p and the number of a page
 	resources []waczResource
 	number    uint64
 }
@@ -163,7 +156,7 @@ func (w *wacz) noteRecord(key string, at time.Time, l indexLine) error {
 	}
 	key += " " + at.UTC().Format("20060102150405")
 	unique := binary.BigEndian.AppendUint64(append([]byte("c"+key), 0), w.number)
-	return w.lines.Set(unique, []byte(key+" "+string(line)+"\n"), pebble.NoSync)
+	return w.lines.Set(unique, []byte(key+" "+string(line)+"\n"), pebbledb.NoSync)
 }
 
 func (w *wacz) notePage(v objects.Version, e objects.Exported) error {
@@ -180,7 +173,7 @@ func (w *wacz) notePage(v objects.Version, e objects.Exported) error {
 	if err != nil {
 		return err
 	}
-	return w.lines.Set(binary.BigEndian.AppendUint64([]byte("p"), w.number), append(line, '\n'), pebble.NoSync)
+	return w.lines.Set(binary.BigEndian.AppendUint64([]byte("p"), w.number), append(line, '\n'), pebbledb.NoSync)
 }
 
 func (w *wacz) index() error {
@@ -197,7 +190,7 @@ func (w *wacz) pages() error {
 }
 
 func (w *wacz) copyLines(out io.Writer, from, to string) error {
-	it, err := w.lines.NewIter(&pebble.IterOptions{LowerBound: []byte(from), UpperBound: []byte(to)})
+	it, err := w.lines.NewIter(pebbledb.IterOptions{LowerBound: []byte(from), UpperBound: []byte(to)})
 	if err != nil {
 		return err
 	}
