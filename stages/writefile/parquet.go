@@ -12,11 +12,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/codec"
 	"github.com/webrace/webrace/pipeline/number"
+	"github.com/webrace/webrace/stages/writefile/internal/parquet"
 )
 
 // A file of Parquet can be read when its end has been written, and not be added to. So rows are gathered as lines of
@@ -137,41 +136,44 @@ func (k columnKind) with(other columnKind) columnKind {
 	return mixed
 }
 
-// node is the column's place in the schema: it may be null in any row.
-func (k columnKind) node() parquet.Node {
+// of is the type of the column in the file.
+func (k columnKind) of() parquet.Type {
 	switch k {
 	case boolean:
-		return parquet.Optional(parquet.Leaf(parquet.BooleanType))
+		return parquet.Boolean
 	case whole, decimals:
-		return parquet.Optional(parquet.Leaf(parquet.DoubleType))
+		return parquet.Double
 	case large:
-		return parquet.Optional(parquet.Int(64))
+		return parquet.Int64
 	case mixed:
-		return parquet.Optional(parquet.JSON())
+		return parquet.JSON
 	}
-	return parquet.Optional(parquet.String())
+	return parquet.String
 }
 
-// value writes a value of JSON as one of the column.
-func (k columnKind) value(raw json.RawMessage) (parquet.Value, error) {
+// add adds a value of JSON to a column of the file.
+func (k columnKind) add(w *parquet.Writer, i int, raw json.RawMessage) (err error) {
 	if len(raw) == 0 || kindOf(raw) == nothing {
-		return parquet.NullValue(), nil
+		w.Null(i)
+		return nil
 	}
 	switch k {
 	case boolean:
-		return parquet.BooleanValue(raw[0] == 't'), nil
+		w.Boolean(i, raw[0] == 't')
 	case whole, decimals:
 		f, _ := number.Float(json.Number(raw))
-		return parquet.DoubleValue(f), nil
+		w.Double(i, f)
 	case large:
 		n, _ := number.Whole(json.Number(raw))
-		return parquet.Int64Value(n), nil
+		w.Int64(i, n)
 	case mixed:
-		return parquet.ByteArrayValue(raw), nil
+		w.Bytes(i, raw)
+	default:
+		var s string
+		err = json.Unmarshal(raw, &s)
+		w.Bytes(i, []byte(s))
 	}
-	var s string
-	err := json.Unmarshal(raw, &s)
-	return parquet.ByteArrayValue([]byte(s)), err
+	return err
 }
 
 // columnsOf finds out what the columns of the rows in a file are, in the order of Parquet's schemas: sorted. If there
@@ -214,29 +216,22 @@ func writeParquet(path, rows string, columns []column) (err error) {
 		}
 		err = errors.Join(err, file.Close())
 	}()
-	group := make(parquet.Group, len(columns))
-	for _, c := range columns {
-		group[c.name] = c.kind.node()
+	table := make([]parquet.Column, len(columns))
+	for i, c := range columns {
+		table[i] = parquet.Column{Name: c.name, Type: c.kind.of()}
 	}
 	out := bufio.NewWriterSize(file, 1<<20)
-	w := parquet.NewGenericWriter[any](out, parquet.NewSchema("webrace", group), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowsInGroup))
-	one := make([]parquet.Row, 1)
+	w, err := parquet.NewWriter(out, "webrace", table, rowsInGroup)
+	if err != nil {
+		return err
+	}
 	err = eachRow(rows, func(fields map[string]json.RawMessage) error {
-		row := one[0][:0]
 		for i, c := range columns {
-			value, err := c.kind.value(fields[c.name])
-			if err != nil {
+			if err := c.kind.add(w, i, fields[c.name]); err != nil {
 				return fmt.Errorf("column %s: %w", c.name, err)
 			}
-			defined := 1
-			if value.IsNull() {
-				defined = 0
-			}
-			row = append(row, value.Level(0, defined, i))
 		}
-		one[0] = row
-		_, err := w.WriteRows(one)
-		return err
+		return w.EndRow()
 	})
 	return errors.Join(err, w.Close(), out.Flush())
 }
