@@ -40,6 +40,9 @@ type Options struct {
 	Distance, SeenDistance int
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
 	Unseen bool
+	// Met says that Seen is for a page that nobody has seen, but of which a part is known from elsewhere: who asks for
+	// its first version is shown what is new as well.
+	Met bool
 	// Unchanged says that the page has no other text than the version that was seen, or than those that are remembered:
 	// who is shown the whole page whenever it changes is shown nothing then.
 	Unchanged bool
@@ -78,7 +81,7 @@ func (o *Options) shows(c *Compiled) (among extent, concerned bool) {
 		return everything, false
 	case c.change == ChangePage:
 		return everything, !o.Unchanged
-	case c.change == ChangeAdded:
+	case c.change == ChangeAdded || o.Met:
 		return additions, true
 	}
 	return everything, false
@@ -355,7 +358,7 @@ func (s *segment) looksAt(among extent, o *Options) bool {
 		return false
 	}
 	if among == additions {
-		return !o.Unseen && o.Seen > 0 && s.oldest <= o.Seen && s.changes>>ChangeAdded&1 != 0
+		return !o.Unseen && o.Seen > 0 && s.oldest <= o.Seen && (o.Met || s.changes>>ChangeAdded&1 != 0)
 	}
 	return o.Seen == 0 || s.newest > o.Seen || s.anew(o) || !o.Unseen && !o.Unchanged && s.changes>>ChangePage&1 != 0
 }

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/webrace/webrace"
@@ -106,6 +107,18 @@ func (m *Moves) Without(added []bool) []bool {
 	return left
 }
 
+// Of returns what moved of a text.
+func (m *Moves) Of(text *webrace.Text) *webrace.Text {
+	moved := *text
+	moved.Blocks = nil
+	for i, from := range m.from {
+		if from > 0 {
+			moved.Blocks = append(moved.Blocks, text.Blocks[i])
+		}
+	}
+	return &moved
+}
+
 // Before is what a page was like before; nil for one that is new.
 type Before struct {
 	Added []bool               // which blocks it had not
@@ -197,45 +210,79 @@ func (f *finder) went(page int, u unit) bool {
 // went at their place.
 type run struct{ first, end, putIn int }
 
-// runs returns the runs of a text. What was there before is found in its order.
+// runs returns the runs of a text, each at a place between two units that stay: what stood before one of them, stands
+// before it. So it is known what took the place of what.
 func (f *finder) runs() (all []run) {
-	places := make(map[uint64][]int)
-	for i, u := range f.before.list {
-		places[u.hash] = append(places[u.hash], i)
-	}
-	last, first := -1, 0 // in the text before, and in this one: behind what was found last
-	for i := 0; i <= len(f.units); i++ {
-		next := f.before.Len()
-		if i < len(f.units) {
-			at := places[f.units[i].hash]
-			if len(at) == 0 {
+	last, first := -1, 0 // in the text before, and in this one: what stays, and behind it
+	for _, at := range append(f.stay(), [2]int{len(f.units), f.before.Len()}) {
+		putIn, place := 0, len(all)
+		for i := first; i < at[0]; i++ {
+			if f.before.has[f.units[i].hash] {
 				continue
 			}
-			if n, _ := slices.BinarySearch(at, last+1); n < len(at) {
-				next = at[n]
-			} else {
-				next = at[0]
+			if i == first || f.before.has[f.units[i-1].hash] {
+				all = append(all, run{first: i})
+			}
+			all[len(all)-1].end = i + 1
+			putIn++
+		}
+		for _, u := range f.before.list[last+1 : at[1]] {
+			if !f.has[u.hash] {
+				putIn--
 			}
 		}
-		if first < i {
-			all = append(all, run{first, i, f.putIn(i-first, last+1, next)})
+		for i := range all[place:] {
+			all[place+i].putIn = max(putIn, 0)
 		}
-		last, first = next, i+1
+		last, first = at[1], at[0]+1
 	}
 	return all
 }
 
-// putIn returns how many of new units were put in where others stood, from one up to another.
-func (f *finder) putIn(n, from, to int) int {
-	if from > to { // what is around them is in another order: who knows
-		return 0
-	}
-	for _, u := range f.before.list[from:to] {
-		if !f.has[u.hash] {
-			n--
+// stay returns the units that stay, and their places in the text before: those that either text has once, if no other
+// such has changed sides. What went from another page may be what comes to this one.
+func (f *finder) stay() (all [][2]int) {
+	before := places(f.before.list)
+	for hash, at := range places(f.units) {
+		if was, had := before[hash]; had && at >= 0 && was >= 0 && !f.wentFromAny(f.units[at]) {
+			all = append(all, [2]int{at, was})
 		}
 	}
-	return max(n, 0)
+	slices.SortFunc(all, func(x, y [2]int) int { return cmp.Compare(x[0], y[0]) })
+	crossed := make([]bool, len(all))
+	most, least := -1, f.before.Len()
+	for i := range all {
+		crossed[i] = all[i][1] < most
+		most = max(most, all[i][1])
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		crossed[i] = crossed[i] || all[i][1] > least
+		least = min(least, all[i][1])
+	}
+	i := -1
+	return slices.DeleteFunc(all, func([2]int) bool { i++; return crossed[i] })
+}
+
+// places returns where each unit stands; those that stand there several times, nowhere (-1).
+func places(units []unit) map[uint64]int {
+	all := make(map[uint64]int, len(units))
+	for i, u := range units {
+		if _, twice := all[u.hash]; twice {
+			i = -1
+		}
+		all[u.hash] = i
+	}
+	return all
+}
+
+// wentFromAny reports whether a unit has gone from any other page.
+func (f *finder) wentFromAny(u unit) bool {
+	for page := range f.from {
+		if f.went(page, u) {
+			return true
+		}
+	}
+	return false
 }
 
 // find finds what moved of a run: what went from another page, if all of it was put in; and what came up from the next

@@ -158,9 +158,7 @@ func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, 
 	moves, err := n.find(ctx, know, now, &match.Before{Added: s.last.Added, Text: s.last.Text}, read)
 	var m *movedHere
 	if moves != nil {
-		last := *s.last
-		last.Added = moves.Without(last.Added)
-		m = &movedHere{moves, &last}
+		m = &movedHere{moves, annotate.LastWith(moves, s.last, now)}
 	}
 	if s.moved == nil {
 		s.moved = make(map[*acquaintance]*movedHere)
@@ -172,7 +170,7 @@ func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, 
 // meet lets those who ask for the first time be shown what did not move to a text, if some did. It reports whether
 // there is any.
 func (n *novelty) meet(ctx context.Context, a *asking, now *webrace.Text, read unitsOf) (any bool, err error) {
-	if a.knows == nil || a.Everyone && a.Has(match.ChangeFirst) {
+	if a.knows == nil {
 		return true, nil
 	}
 	moves, err := n.find(ctx, a.knows, now, nil, read)
@@ -181,7 +179,7 @@ func (n *novelty) meet(ctx context.Context, a *asking, now *webrace.Text, read u
 	}
 	a.Added = moves.Without(nil)
 	if a.Everyone {
-		a.Seen, a.SeenDistance = math.MaxInt64, a.Distance
+		a.Seen, a.SeenDistance, a.Met = math.MaxInt64, a.Distance, true
 	}
 	for i := range a.Recipients {
 		a.Recipients[i].OnlyAdded = !a.whole

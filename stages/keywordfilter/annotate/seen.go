@@ -61,7 +61,8 @@ func (s *Seen) Show(i *Interest, part *selection.Part, mediaType string) (match.
 		return s.meet(i, text)
 	}
 	if moves := s.moves(whole, &match.Before{Added: news.Last.Added, Text: news.Last.Text}); moves != nil {
-		news.Added, news.Last.Added = moves.Without(news.Added), moves.Without(news.Last.Added)
+		last := news.Last
+		news.Added, news.Last = moves.Without(news.Added), *LastWith(moves, &last, whole)
 	}
 	added := news.Added
 	switch {

@@ -1,0 +1,395 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/webrace/webrace/xmlschema"
+)
+
+var (
+	listsSeed  = flag.Uint64("lists-seed", 1, "the first site of TestOracleOfLists")
+	listsSites = flag.Int("lists", 8, "how many sites TestOracleOfLists crawls")
+)
+
+// thing is an entry of a list: a job, or an offer.
+type thing struct {
+	number int
+	words  string
+}
+
+// listSite is a site whose list goes over several pages, and changes.
+type listSite struct {
+	*rand.Rand
+	*httptest.Server
+	seed    uint64
+	library *library
+
+	front    int    // how many things stand on a front page, and no more in the list; 0 for a site without one
+	size     int    // of a page
+	address  string // of the list, as it is now
+	numbered string // how a page is called, but for the first
+	pager    func(s *listSite, page, pages int) string
+	isAside  bool // what leads on is navigation
+	things   []thing
+	made     int
+
+	mu     sync.Mutex
+	pages  map[string]listPage // by their addresses
+	log    []listRequest
+	moved  map[string]string // addresses to where they have moved
+	failed map[string]int    // what is answered for a round
+}
+
+// listPage is a page as it is sent, and as the oracle knows it.
+type listPage struct {
+	name string
+	body string
+	sheet
+}
+
+type listRequest struct {
+	address string
+	status  int
+}
+
+var listWords = strings.Fields("ferry ferry ferry boat boat oar oar harbour tower river lamp market bridge sailor rope anchor captain island winter storm")
+
+func newListSite(t *testing.T, seed uint64) *listSite {
+	r := rand.New(rand.NewPCG(seed, 28))
+	s := &listSite{Rand: r, seed: seed, library: &library{papers: make(map[string]*paper)}, size: 2 + r.IntN(4), isAside: r.IntN(2) == 0,
+		address: "/jobs", numbered: oneOf(r, "?page=%d", "/page/%d", "?sort=new&p=%d"), pager: oneOf(r, nextAlone, allNumbers),
+		moved: make(map[string]string), failed: make(map[string]int)}
+	if r.IntN(3) == 0 {
+		s.front = 2 + r.IntN(2)
+	}
+	for range s.front + s.size + r.IntN(3*s.size) {
+		s.things = append(s.things, s.make())
+	}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func oneOf[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+
+// make makes a thing, which now and then is called like another.
+func (s *listSite) make() thing {
+	s.made++
+	t := thing{number: s.made, words: s.words()}
+	if s.IntN(6) > 0 {
+		t.words += fmt.Sprint(" no", s.made)
+	}
+	return t
+}
+
+func (s *listSite) words() string {
+	all := make([]string, 1+s.IntN(5))
+	for i := range all {
+		all[i] = oneOf(s.Rand, listWords...)
+	}
+	return strings.Join(all, " ")
+}
+
+// change lets a round pass: things come, go, change places, and come to say something else.
+func (s *listSite) change() {
+	for range s.IntN(3) {
+		n := len(s.things)
+		switch i := s.IntN(n); s.IntN(10) {
+		case 0, 1, 2, 3:
+			s.things = slices.Insert(s.things, 0, s.make())
+		case 4, 5:
+			if n > s.front+2 {
+				s.things = slices.Delete(s.things, i, i+1)
+			}
+		case 6:
+			s.things[i].words = s.make().words
+		case 7:
+			s.things[i].words = s.things[s.IntN(n)].words
+		case 8:
+			s.things = slices.Insert(s.things, i, s.make())
+		case 9:
+			if j := s.IntN(n); n > 4 {
+				s.things[i], s.things[j] = s.things[j], s.things[i]
+			}
+		}
+	}
+}
+
+// nextAlone leads to the next page, and allNumbers to all pages.
+func nextAlone(s *listSite, page, pages int) string {
+	if page+1 == pages {
+		return ""
+	}
+	return fmt.Sprintf("<a href='%s'>next</a>", s.addressOf(page+1))
+}
+
+func allNumbers(s *listSite, page, pages int) (links string) {
+	for other := range pages {
+		if other != page {
+			links += fmt.Sprintf(" <a href='%s'>%d</a>", s.addressOf(other), other+1)
+		}
+	}
+	return strings.TrimSpace(links)
+}
+
+func (s *listSite) addressOf(page int) string {
+	if page == 0 {
+		if i := strings.IndexByte(s.numbered, '&'); i >= 0 {
+			return s.address + s.numbered[:i]
+		}
+		return s.address
+	}
+	return s.address + fmt.Sprintf(s.numbered, page+1)
+}
+
+func (s *listSite) start() string {
+	if s.front > 0 {
+		return "/"
+	}
+	return s.addressOf(0)
+}
+
+// publish puts the pages there as they are now.
+func (s *listSite) publish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pages = make(map[string]listPage)
+	front := min(s.front, len(s.things))
+	if s.front > 0 {
+		s.pages["/"] = s.page("front", "The newest", s.things[:front], fmt.Sprintf("<a href='%s'>archive</a>", s.addressOf(0)))
+		s.paper("front", &paper{})
+	}
+	rest := s.things[front:]
+	pages := max(1, (len(rest)+s.size-1)/s.size)
+	for n := range pages {
+		name := fmt.Sprint("page ", n)
+		s.pages[s.addressOf(n)] = s.page(name, "All jobs", rest[n*s.size:min((n+1)*s.size, len(rest))], s.pager(s, n, pages))
+		p := &paper{distance: n}
+		if n > 0 {
+			p.before, p.from = fmt.Sprint("page ", n-1), fmt.Sprint("page ", n-1)
+			if s.pager(s, 0, 9) == allNumbers(s, 0, 9) {
+				p.from, p.distance = "page 0", 1
+			}
+		}
+		if n+1 < pages {
+			p.next = fmt.Sprint("page ", n+1)
+		}
+		if s.front > 0 {
+			if p.distance++; n == 0 {
+				p.from = "front"
+			}
+		}
+		s.paper(name, p)
+	}
+}
+
+// paper tells the oracle where a page stands.
+func (s *listSite) paper(name string, p *paper) {
+	if was := s.library.papers[name]; was != nil {
+		p.editions, p.visited = was.editions, was.visited
+	}
+	s.library.papers[name] = p
+}
+
+func (s *listSite) page(name, heading string, things []thing, pager string) listPage {
+	p := listPage{name: name}
+	add := func(element string, l line) {
+		p.sheet = append(p.sheet, l)
+		p.body += "<" + element + ">" + l.words + "\n"
+	}
+	p.body = "<!DOCTYPE html>"
+	add("title", line{words: "Levanda"})
+	p.body += "</title>"
+	add("h1", line{words: heading})
+	p.body += "</h1><ul id=list>"
+	for _, t := range things {
+		add("li", line{words: t.words, list: true})
+	}
+	p.body += "</ul>"
+	if pager != "" {
+		words := strings.Join(strings.Fields(anchor.ReplaceAllString(pager, "")), " ")
+		p.sheet = append(p.sheet, line{words: words, aside: s.isAside, leads: true})
+		p.body += map[bool]string{true: "<nav>" + pager + "</nav>", false: "<p>" + pager}[s.isAside]
+	}
+	add("p", line{words: "Written by the keeper of the lighthouse"})
+	return p
+}
+
+var anchor = regexp.MustCompile(`<[^>]*>`)
+
+func (s *listSite) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	address := r.URL.RequestURI()
+	if address == "/robots.txt" {
+		http.NotFound(w, r)
+		return
+	}
+	status := http.StatusOK
+	page, known := s.pages[address]
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(page.body)))
+	switch to, moved := s.moved[address]; {
+	case s.failed[address] != 0:
+		status = s.failed[address]
+	case moved:
+		status = http.StatusMovedPermanently
+		w.Header().Set("Location", to)
+	case !known:
+		status = http.StatusNotFound
+	case r.Header.Get("If-None-Match") == tag:
+		status = http.StatusNotModified
+	}
+	s.log = append(s.log, listRequest{address, status})
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if status == http.StatusOK {
+		w.Write([]byte(page.body))
+	}
+}
+
+// follow makes URDs for the list.
+func (s *listSite) follow(n int) (urds []*xmlschema.URD) {
+	for range n {
+		u := xmlschema.NewURD(fmt.Sprintf("s%d-%d", s.seed, len(s.library.followers)), s.URL+s.start())
+		u.ID, u.Depth = u.Owner, 0
+		if n <= 32 {
+			u.Depth = oneOf(s.Rand, 0, 0, 2, 3)
+		}
+		u.Change = oneOf(s.Rand, xmlschema.ChangeAdded, xmlschema.ChangeAdded, xmlschema.ChangeAdded, xmlschema.ChangePage, xmlschema.ChangeFirst)
+		u.Remember = oneOf(s.Rand, 0, 0, 0, 1, 2, 5)
+		u.Keywords.Match, u.Keywords.Threshold = oneOf(s.Rand, xmlschema.MatchAny, xmlschema.MatchAny, xmlschema.MatchAll), oneOf(s.Rand, 0, 20, 20, 40)
+		keys := make(map[string]bool)
+		for range oneOf(s.Rand, 0, 1, 1, 2) {
+			if word := oneOf(s.Rand, listWords...); !keys[word] {
+				keys[word] = true
+				u.Keywords.Keywords = append(u.Keywords.Keywords, xmlschema.Keyword{Key: word, Weight: 1 + s.IntN(5)})
+			}
+		}
+		none := ""
+		if word := oneOf(s.Rand, listWords...); len(keys) > 0 && !keys[word] && u.Keywords.Match == xmlschema.MatchAll {
+			none = word
+			u.Keywords.Groups = []xmlschema.Group{{Match: xmlschema.MatchNone, Keywords: []xmlschema.Keyword{{Key: word, Weight: 1}}}}
+		}
+		if s.IntN(4) == 0 {
+			u.Select = []xmlschema.Rule{{Language: "css", Text: "#list"}}
+		}
+		s.library.followers = append(s.library.followers, newFollower(u, none))
+		urds = append(urds, u)
+	}
+	return urds
+}
+
+// read lets the oracle visit the pages that were asked for since the last call, and returns who is told of which
+// version.
+func (s *listSite) read() (told []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.log {
+		if page, known := s.pages[r.address]; known && (r.status == http.StatusOK || r.status == http.StatusNotModified) {
+			for _, owner := range s.library.visit(page.name, page.body, page.sheet) {
+				told = append(told, fmt.Sprintf("%s %s%s %d", owner, s.URL, r.address, len(s.library.papers[page.name].editions)))
+			}
+		}
+	}
+	s.log = nil
+	return told
+}
+
+// TestOracleOfLists crawls random sites whose lists go over several pages, one URL at a time, and compares who is told
+// of which version of which page with the oracle.
+func TestOracleOfLists(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var sites []*listSite
+	var urds []*xmlschema.URD
+	for i := range *listsSites {
+		s := newListSite(t, *listsSeed+uint64(i))
+		sites, urds = append(sites, s), append(urds, s.follow(oneOf(s.Rand, 20, 60))...)
+	}
+	alerts := 0
+	for round := range 10 {
+		var want []string
+		for _, s := range sites {
+			if round > 0 {
+				s.change()
+			}
+			s.publish()
+		}
+		w.run(urds, append(askAll, "--set", "frontier.leases=1", "--set", "frontier.attempts=1", "--set", "fetch.backoff=1ms",
+			"--set", "fetch.circuit_failures=0", "--set", "aci-emit.mirrors=each")...)
+		for _, s := range sites {
+			want = append(want, s.read()...)
+		}
+		var got []string
+		for _, aci := range w.acis() {
+			got = append(got, fmt.Sprintf("%s %s %d", aci.Owner, aci.URI, aci.Docbase.Version))
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			compareLists(t, round, sites, got, want)
+		}
+		alerts += len(got)
+	}
+	pairs := 0
+	for _, s := range sites {
+		pairs += s.library.pairs
+	}
+	t.Logf("%d pairs of a URD and a version, %d alerts", pairs, alerts)
+}
+
+// compareLists says which alerts differ, by what their pages said, and ends the test.
+func compareLists(t *testing.T, round int, sites []*listSite, got, want []string) {
+	t.Helper()
+	for _, s := range sites {
+		wrong := ""
+		for _, f := range s.library.followers {
+			for _, key := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(got, want)))) {
+				isTold := slices.Contains(got, key)
+				if !strings.HasPrefix(key, f.Owner+" ") || isTold == slices.Contains(want, key) {
+					continue
+				}
+				if wrong += fmt.Sprintf("  %s: told %v\n  %s", key, isTold, f.describe()); strings.Count(wrong, "\n") > 12 {
+					break
+				}
+			}
+		}
+		if wrong != "" {
+			t.Errorf("seed %d, round %d:\n%s%s", s.seed, round+1, wrong, s.describe())
+		}
+	}
+	t.FailNow()
+}
+
+func (f *follower) describe() string {
+	return fmt.Sprintf("  %v of %v (threshold %d), none of %q, change %s, remember %d, select %v, depth %d\n", f.Keywords.Match, f.Keywords.Keywords, f.Keywords.Threshold,
+		f.none, cmp.Or(f.Change, "added"), f.Remember, len(f.Select) > 0, f.Depth)
+}
+
+func (s *listSite) describe() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(s.library.papers)) {
+		p := s.library.papers[name]
+		for i, e := range p.editions[max(0, len(p.editions)-3):] {
+			fmt.Fprintf(&b, "  %s, version %d at %d:", name, max(0, len(p.editions)-3)+i+1, e.at)
+			for _, l := range e.sheet {
+				fmt.Fprintf(&b, " | %s", l.words)
+			}
+			fmt.Fprintln(&b)
+		}
+	}
+	return b.String()
+}
