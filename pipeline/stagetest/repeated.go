@@ -3,8 +3,6 @@ package stagetest
 import (
 	"context"
 	"fmt"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // checkRepeated kills a run as soon as all inputs have been dealt with, before their source could have noted that, and
@@ -21,7 +19,7 @@ func (s *suite) checkRepeated() {
 	if !ok {
 		return
 	}
-	if diff := cmp.Diff(once, again); diff != "" {
+	if diff := difference(once, again); diff != "" {
 		s.violated(RepeatsNothing, fmt.Errorf("what it did has changed when its inputs came again after a crash (-before +after):\n%s", diff))
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -52,7 +52,7 @@ func (s *suite) checkRun() {
 			s.violated(Acknowledges, fmt.Errorf("the lease of input %d ended %d times", i, n))
 		}
 	}
-	if diff := cmp.Diff(before, fingerprint(s.Inputs)); diff != "" {
+	if diff := difference(before, fingerprint(s.Inputs)); diff != "" {
 		s.violated(KeepsInput, fmt.Errorf("it changed what it was given (-before +after):\n%s", diff))
 	}
 	t.report()
@@ -288,4 +288,33 @@ func fingerprint(values []any) []string {
 		prints[i] = deepPrint(reflect.ValueOf(v))
 	}
 	return prints
+}
+
+// difference shows where texts begin to differ; it is empty if they do not.
+func difference(before, after []string) string {
+	var b strings.Builder
+	for i, was := range before {
+		is := after[i]
+		at := 0
+		for at < min(len(was), len(is)) && was[at] == is[at] {
+			at++
+		}
+		if was != is {
+			fmt.Fprintf(&b, "-%s\n+%s\n", around(was, at), around(is, at))
+		}
+	}
+	return b.String()
+}
+
+// around returns what of a text stands around a place.
+func around(text string, at int) string {
+	const shown = 100
+	from, to, begins, ends := max(0, at-shown), min(len(text), at+shown), "", ""
+	if from > 0 {
+		begins = "…"
+	}
+	if to < len(text) {
+		ends = "…"
+	}
+	return begins + strings.ToValidUTF8(text[from:to], "") + ends
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -326,5 +327,20 @@ func TestUnknownTypeIsSaidPlainly(t *testing.T) {
 	violations := Check(Case{Type: "nothing", Registry: pipeline.NewRegistry()})
 	if len(violations) != 1 || violations[0].Rule != Described {
 		t.Errorf("%v", violations)
+	}
+}
+
+func TestADifferenceIsShownWhereItBegins(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	for _, c := range []struct{ before, after, want string }{
+		{"a", "a", ""},
+		{"a", "b", "-a\n+b\n"},
+		{"", "b", "-\n+b\n"},
+		{"ab", "a", "-ab\n+a\n"},
+		{long + "x" + long, long + "y" + long, "-…" + long[:100] + "x" + long[:98] + "…\n+…" + long[:100] + "y" + long[:98] + "…\n"},
+	} {
+		if got := difference([]string{"same", c.before}, []string{"same", c.after}); got != c.want {
+			t.Errorf("%q and %q: %q, want %q", c.before, c.after, got, c.want)
+		}
 	}
 }
