@@ -143,7 +143,7 @@ func (f *fullPath) count(page []byte, o match.Options) int {
 func (a *annotation) measureSizes(w *workload) error {
 	var smallest taken
 	for i, n := range a.scale.sizes {
-		x, err := w.build(a.corpus, n, asking{phrases: true})
+		x, err := w.build(a.corpus, n, profileOptions{phrases: true})
 		if err != nil {
 			return err
 		}

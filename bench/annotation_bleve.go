@@ -73,7 +73,7 @@ func (d *duel) bleveRival(way *bleveWay, g *goal) (*rival, error) {
 
 // sameConcerned compares with the profiles whose conditions our index finds to hold, whatever the relevance.
 func (d *duel) sameConcerned(concerned []bool) error {
-	as := asking{literal: true, any: true}
+	as := profileOptions{literal: true, any: true}
 	profiles := make([]*match.Compiled, len(d.interests))
 	for i := range d.interests {
 		var err error

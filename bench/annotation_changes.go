@@ -17,7 +17,7 @@ const changesPerSecond = 1000
 
 // measureChanges changes profiles while a page is matched with everyone, again and again.
 func (a *annotation) measureChanges(w *workload) error {
-	x, err := w.build(a.corpus, a.scale.changing, asking{phrases: true})
+	x, err := w.build(a.corpus, a.scale.changing, profileOptions{phrases: true})
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (c *changer) change(n int) error {
 	if kind == "remove" {
 		c.x.Remove(idOf(number))
 	} else {
-		p, err := asking{phrases: true}.compiled(number, &c.fresh[n])
+		p, err := profileOptions{phrases: true}.compiled(number, &c.fresh[n])
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (c *changer) verify(text *webrace.Text) error {
 	}
 	var profiles []*match.Compiled
 	take := func(number int, i *interest) error {
-		p, err := asking{phrases: true}.compiled(number, i)
+		p, err := profileOptions{phrases: true}.compiled(number, i)
 		profiles = append(profiles, p)
 		return err
 	}

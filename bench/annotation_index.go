@@ -10,15 +10,15 @@ import (
 	"github.com/webrace/webrace/internal/match"
 )
 
-// asking says how the interests become profiles.
-type asking struct {
+// profileOptions are how the interests become profiles.
+type profileOptions struct {
 	literal bool // no inflections: what rivals can do
 	phrases bool
 	any     bool // whatever the relevance
 }
 
 // compiled makes the profile of an interest.
-func (a asking) compiled(number int, i *interest) (*match.Compiled, error) {
+func (a profileOptions) compiled(number int, i *interest) (*match.Compiled, error) {
 	p := match.Profile{ID: idOf(number)}
 	if a.any {
 		p.Threshold = match.AnyRelevance
@@ -46,7 +46,7 @@ type built struct {
 }
 
 // build registers so many profiles of a workload, all at once.
-func (w *workload) build(c *corpus, n int, as asking) (*built, error) {
+func (w *workload) build(c *corpus, n int, as profileOptions) (*built, error) {
 	x := &built{size: n}
 	before := heapInUse()
 	cpu, began := ownCPU(), time.Now()

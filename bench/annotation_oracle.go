@@ -94,7 +94,7 @@ type oracleReport struct{ pairs, alerts, explained int }
 // consultOracle compares the profiles of a workload with pages of the corpus, and returns an error for the
 // first difference.
 func consultOracle(c *corpus, w *workload, profiles, pages, explained int) (r oracleReport, err error) {
-	literal := asking{literal: true, phrases: true}
+	literal := profileOptions{literal: true, phrases: true}
 	x, err := w.build(c, profiles, literal)
 	if err != nil {
 		return r, err
@@ -113,7 +113,7 @@ func consultOracle(c *corpus, w *workload, profiles, pages, explained int) (r or
 	if r.alerts == 0 || r.alerts == r.pairs {
 		return r, fmt.Errorf("the oracle is of no use: %d of %d pairs alert", r.alerts, r.pairs)
 	}
-	inflected, err := w.build(c, profiles, asking{phrases: true})
+	inflected, err := w.build(c, profiles, profileOptions{phrases: true})
 	if err != nil {
 		return r, err
 	}

@@ -96,7 +96,7 @@ func (a *annotation) newDuel(w *workload, n int) (*duel, error) {
 	if d.present, err = presentOf(d.keywords, d.text); err != nil {
 		return nil, err
 	}
-	if d.ours, err = w.build(a.corpus, n, asking{literal: true}); err != nil {
+	if d.ours, err = w.build(a.corpus, n, profileOptions{literal: true}); err != nil {
 		return nil, err
 	}
 	d.alerts = d.ours.relevances(d.text)
@@ -136,7 +136,7 @@ func (d *duel) fold() {
 
 // presentOf finds the keywords that a text has, by an index of a profile for each.
 func presentOf(keywords []string, text *webrace.Text) (present []string, err error) {
-	as := asking{literal: true, any: true}
+	as := profileOptions{literal: true, any: true}
 	profiles := make([]*match.Compiled, len(keywords))
 	for i, key := range keywords {
 		if profiles[i], err = as.compiled(i, &interest{keywords: []wish{{key, 1}}}); err != nil {

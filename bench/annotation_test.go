@@ -49,7 +49,7 @@ func TestOracleNoticesADifference(t *testing.T) {
 	if err := w.interests(a.corpus, 300, true, keep); err != nil {
 		t.Fatal(err)
 	}
-	x, err := w.build(a.corpus, 300, asking{literal: true, phrases: true})
+	x, err := w.build(a.corpus, 300, profileOptions{literal: true, phrases: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestChangesThatAreLostAreNoticed(t *testing.T) {
 	t.Parallel()
 	a := little(t)
 	w := &workloads[1]
-	x, err := w.build(a.corpus, 300, asking{phrases: true})
+	x, err := w.build(a.corpus, 300, profileOptions{phrases: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (w *writer) jsonLines(body []byte) {
 
 func (w *writer) values(body []byte, numbered bool) { w.valuesOf(body, numbered, nil) }
 
-func (w *writer) valuesOf(body []byte, numbered bool, keep *part) {
+func (w *writer) valuesOf(body []byte, numbered bool, keep *jsonFilter) {
 	d := Decoder(body)
 	j := &jsonReader{writer: w, numbered: numbered, keep: keep}
 	defer j.endEntries()
@@ -91,10 +91,10 @@ func JSONFault(text []byte, err error) error {
 // jsonReader is the work on a document.
 type jsonReader struct {
 	*writer
-	numbered bool  // the values are
-	count    int   // of them
-	keep     *part // nil: all are
-	fate     fate  // of the value at the path
+	numbered bool        // the values are
+	count    int         // of them
+	keep     *jsonFilter // nil: all are
+	fate     fate        // of the value at the path
 	levels   []jsonLevel
 	beyond   int // levels deeper than the limit, which are passed over
 	path     []byte
@@ -315,16 +315,16 @@ func flatten(path []byte, value any, text func(any) string, emit func(string) bo
 // nil, all are.
 func Part(f Format, body []byte, chosen, ignored map[string]bool) *webrace.Text {
 	w := &writer{ctx: context.Background(), limits: Default}
-	keep := &part{chosen: chosen, ignored: ignored}
+	keep := &jsonFilter{chosen: chosen, ignored: ignored}
 	w.valuesOf(body, f == JSONLines, keep)
 	return &w.Text
 }
 
-// part says which values are kept.
-type part struct{ chosen, ignored map[string]bool }
+// jsonFilter determines which values are kept.
+type jsonFilter struct{ chosen, ignored map[string]bool }
 
 // within returns what becomes of a value, by its path and what becomes of what it is in.
-func (p *part) within(path []byte, around fate) fate {
+func (p *jsonFilter) within(path []byte, around fate) fate {
 	switch {
 	case p == nil:
 		return kept

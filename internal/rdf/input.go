@@ -65,7 +65,7 @@ func (in *input) fill(tries int) {
 	in.filled += n
 	in.end += validPrefix(in.buf[in.end:in.filled])
 	if rest := in.buf[in.end:in.filled]; len(rest) > 0 && (utf8.FullRune(rest) || err == io.EOF) {
-		line, column := in.place(in.end - in.pos)
+		line, column := in.position(in.end - in.pos)
 		err = &SyntaxError{line, column, "this is not UTF-8"}
 	}
 	in.final = err
@@ -139,8 +139,8 @@ func (in *input) runeAt(n int) (c rune, size int) {
 	return utf8.DecodeRune(in.buf[in.pos+n : in.end])
 }
 
-// place returns line and column, from 1, at an offset from pos.
-func (in *input) place(n int) (line, column int) {
+// position returns line and column, from 1, at an offset from pos.
+func (in *input) position(n int) (line, column int) {
 	line, column = in.place0(n)
 	return line + 1, column + 1
 }
@@ -159,7 +159,7 @@ func (in *input) errorf(n int, format string, args ...any) error {
 	if in.broken {
 		return in.final
 	}
-	line, column := in.place(n)
+	line, column := in.position(n)
 	return &SyntaxError{line, column, shortenedTo(maxSays, fmt.Sprintf(format, args...))}
 }
 
@@ -172,7 +172,7 @@ func (in *input) errorAt(at int, format string, args ...any) error {
 }
 
 func (in *input) limitError(n int, what string, limit int) error {
-	line, column := in.place(n)
+	line, column := in.position(n)
 	return &LimitError{line, column, what, limit}
 }
 

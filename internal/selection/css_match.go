@@ -399,20 +399,20 @@ var operators = map[byte]func(value, wanted string) bool{
 	'*': func(v, w string) bool { return w != "" && strings.Contains(v, w) },
 }
 
-// place returns where an element stands. All places are found out at once, and paid for by each who asks.
-func (m *matcher) place(i int32) place {
+// siblingIndex returns where an element stands. All places are found out at once, and paid for by each who asks.
+func (m *matcher) siblingIndex(i int32) siblingIndex {
 	if !m.placed {
 		m.placed = true
 		m.budget.Spend(4 * len(m.nodes))
 		m.count()
 	}
-	return m.places[i]
+	return m.indexes[i]
 }
 
 // nth is :nth-child(an+b) and the like.
 func nth(name string, f formula) test {
 	return func(m *matcher, i int32) bool {
-		p := m.place(i)
+		p := m.siblingIndex(i)
 		counted := p.child
 		switch name {
 		case "nth-last-child":
@@ -427,16 +427,16 @@ func nth(name string, f formula) test {
 }
 
 var simplePseudos = map[string]test{
-	"first-child":   func(m *matcher, i int32) bool { return m.place(i).child == 1 },
-	"last-child":    func(m *matcher, i int32) bool { return m.place(i).lastChild == 1 },
-	"first-of-type": func(m *matcher, i int32) bool { return m.place(i).ofType == 1 },
-	"last-of-type":  func(m *matcher, i int32) bool { return m.place(i).lastOfType == 1 },
+	"first-child":   func(m *matcher, i int32) bool { return m.siblingIndex(i).child == 1 },
+	"last-child":    func(m *matcher, i int32) bool { return m.siblingIndex(i).lastChild == 1 },
+	"first-of-type": func(m *matcher, i int32) bool { return m.siblingIndex(i).ofType == 1 },
+	"last-of-type":  func(m *matcher, i int32) bool { return m.siblingIndex(i).lastOfType == 1 },
 	"only-child": func(m *matcher, i int32) bool {
-		p := m.place(i)
+		p := m.siblingIndex(i)
 		return p.child == 1 && p.lastChild == 1
 	},
 	"only-of-type": func(m *matcher, i int32) bool {
-		p := m.place(i)
+		p := m.siblingIndex(i)
 		return p.ofType == 1 && p.lastOfType == 1
 	},
 	"root": func(m *matcher, i int32) bool { return m.parent[i] < 0 },
@@ -449,7 +449,7 @@ var simplePseudos = map[string]test{
 	"link":     isLink,
 	"any-link": isLink,
 	"empty": func(m *matcher, i int32) bool {
-		m.place(i)
+		m.siblingIndex(i)
 		return m.hollow.has(i)
 	},
 }

@@ -26,8 +26,8 @@ type elements struct {
 	index []entry
 	many  []int32 // those with too many classes to have them in the index
 
-	places  []place // made when a rule asks for them
-	hollow  set64   // those without text and elements, as places
+	indexes []siblingIndex // made when a rule asks for them
+	hollow  set64          // those without text and elements, as places
 	counted bool
 
 	speaker  []int32 // made when a rule asks for it: the nearest element that says its language
@@ -166,8 +166,8 @@ func (e *elements) candidates(k key, visit func(int32)) {
 	}
 }
 
-// place is where an element stands among those of its parent, counted from 1, from both ends.
-type place struct{ child, lastChild, ofType, lastOfType int32 }
+// siblingIndex is where an element stands among those of its parent, counted from 1, from both ends.
+type siblingIndex struct{ child, lastChild, ofType, lastOfType int32 }
 
 // count finds out where all elements stand, and which are hollow.
 func (e *elements) count() {
@@ -175,7 +175,7 @@ func (e *elements) count() {
 		return
 	}
 	e.counted = true
-	e.places, e.hollow = make([]place, len(e.nodes)), newSet(len(e.nodes))
+	e.indexes, e.hollow = make([]siblingIndex, len(e.nodes)), newSet(len(e.nodes))
 	types := map[[2]string]int32{}
 	typeOf := make([]int32, len(e.nodes))
 	for i, n := range e.nodes {
@@ -199,10 +199,10 @@ func (e *elements) count() {
 		for at := int32(i); at >= 0; at = e.after(at) {
 			children++
 			count[typeOf[at]]++
-			e.places[at] = place{child: children, ofType: count[typeOf[at]]}
+			e.indexes[at] = siblingIndex{child: children, ofType: count[typeOf[at]]}
 		}
 		for at := int32(i); at >= 0; at = e.after(at) {
-			p := &e.places[at]
+			p := &e.indexes[at]
 			p.lastChild, p.lastOfType = children-p.child+1, count[typeOf[at]]-p.ofType+1
 		}
 		for at := int32(i); at >= 0; at = e.after(at) {

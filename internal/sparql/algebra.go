@@ -53,7 +53,7 @@ type (
 	}
 	graphNode struct {
 		scope
-		name   place
+		name   varOrTerm
 		hidden variable // stands for the name inside, where the name itself is not in scope
 		inner  node
 	}
@@ -237,10 +237,10 @@ func triple(p triplePattern, not []webrace.Term) node {
 }
 
 // path turns what it can of a path into joins and unions (section 18.2.2.4).
-func (t translator) path(from place, p *path, to place) node {
+func (t translator) path(from varOrTerm, p *path, to varOrTerm) node {
 	switch p.op {
 	case pathLink:
-		return triple(triplePattern{from, place{term: p.iri}, to}, nil)
+		return triple(triplePattern{from, varOrTerm{term: p.iri}, to}, nil)
 	case pathInverse:
 		return t.path(to, p.parts[0], from)
 	case pathSequence:
@@ -248,7 +248,7 @@ func (t translator) path(from place, p *path, to place) node {
 		for i, part := range p.parts {
 			next := to
 			if i < len(p.parts)-1 {
-				next = place{variable: t.query.fresh("")}
+				next = varOrTerm{variable: t.query.fresh("")}
 			}
 			all = join(all, t.path(from, part, next))
 			from = next
@@ -263,10 +263,10 @@ func (t translator) path(from place, p *path, to place) node {
 	case pathNegated:
 		var parts []node
 		if p.forward {
-			parts = append(parts, triple(triplePattern{from, place{variable: t.query.fresh("")}, to}, p.not))
+			parts = append(parts, triple(triplePattern{from, varOrTerm{variable: t.query.fresh("")}, to}, p.not))
 		}
 		if p.backward {
-			parts = append(parts, triple(triplePattern{to, place{variable: t.query.fresh("")}, from}, p.notBack))
+			parts = append(parts, triple(triplePattern{to, varOrTerm{variable: t.query.fresh("")}, from}, p.notBack))
 		}
 		if len(parts) == 1 {
 			return parts[0]

@@ -2,8 +2,8 @@ package sparql
 
 import "slices"
 
-// part is a part of a join that has not got its place yet.
-type part struct {
+// joinOperand is a part of a join that has not got its place yet.
+type joinOperand struct {
 	node
 	estimate int64
 	first    bool // it cannot be run behind the others by nested loops
@@ -13,7 +13,7 @@ type part struct {
 type joinOrder struct {
 	*planner
 	env      environment
-	parts    []part
+	parts    []joinOperand
 	waiting  []condition
 	possible []int // of each variable: how many parts that wait may bind it
 	levels   []operator
@@ -50,7 +50,7 @@ func (o *joinOrder) start(nodes []node) {
 	}
 	after := varSet{}
 	outer := o.env.outer.minus(o.env.substituted)
-	o.parts = make([]part, len(nodes))
+	o.parts = make([]joinOperand, len(nodes))
 	for i := len(nodes) - 1; i >= 0; i-- {
 		o.parts[i].node = nodes[i]
 		if len(nodes) > 1 {
@@ -74,7 +74,7 @@ func composite(n node) bool {
 }
 
 // choose takes the next part out of those that wait.
-func (o *joinOrder) choose() part {
+func (o *joinOrder) choose() joinOperand {
 	best := 0
 	for i := 0; i < len(o.parts) && o.x.step(); i++ {
 		if i > 0 && o.better(&o.parts[i], &o.parts[best]) {
@@ -89,7 +89,7 @@ func (o *joinOrder) choose() part {
 	return chosen
 }
 
-func (o *joinOrder) better(a, b *part) bool {
+func (o *joinOrder) better(a, b *joinOperand) bool {
 	if first, other := a.first && o.streams(a.node), b.first && o.streams(b.node); first != other {
 		return first
 	}
@@ -117,7 +117,7 @@ func (o *joinOrder) better(a, b *part) bool {
 
 // properties reports whether two parts ask for properties of the same thing that about as many things have, and which:
 // by their order it is best to ask for them, since a store has them side by side.
-func (o *joinOrder) properties(a, b *part) (p, q ID, alike bool) {
+func (o *joinOrder) properties(a, b *joinOperand) (p, q ID, alike bool) {
 	left, isTriple := a.node.(*tripleNode)
 	right, areTriples := b.node.(*tripleNode)
 	if !isTriple || !areTriples || left.subject != right.subject || a.estimate/2 > b.estimate || b.estimate/2 > a.estimate {
@@ -148,12 +148,12 @@ func (o *joinOrder) graphOpen() bool { return o.env.graph.variable != 0 && !o.en
 
 // boundPlaces reports whether a part shares a variable with what is bound, and how many of its places are.
 func (o *joinOrder) boundPlaces(n node) (shared bool, places int) {
-	var of []place
+	var of []varOrTerm
 	switch n := n.(type) {
 	case *tripleNode:
-		of = []place{n.subject, n.predicate, n.object}
+		of = []varOrTerm{n.subject, n.predicate, n.object}
 	case *pathNode:
-		of = []place{n.subject, n.object}
+		of = []varOrTerm{n.subject, n.object}
 	default:
 		places = min(2, n.binds().possible.intersect(o.env.outer).len())
 		return places > 0, places
@@ -171,7 +171,7 @@ func (o *joinOrder) boundPlaces(n node) (shared bool, places int) {
 }
 
 // place makes a part the next level, with the conditions that can be looked at there.
-func (o *joinOrder) place(n part) {
+func (o *joinOrder) place(n joinOperand) {
 	binds := n.binds()
 	after := o.env.certain.union(binds.certain)
 	ready, waiting := split(o.waiting, func(c *condition) bool {
@@ -187,7 +187,7 @@ func (o *joinOrder) place(n part) {
 	o.env = o.env.behind(binds)
 }
 
-func (o *joinOrder) level(chosen part, ready []condition) operator {
+func (o *joinOrder) level(chosen joinOperand, ready []condition) operator {
 	n := chosen.node
 	if t, ok := n.(*tripleNode); ok {
 		return o.filtered(o.adaptive(t, o.scan(t, o.env), o.env, chosen.estimate), ready, o.env)
@@ -233,14 +233,14 @@ func (o *joinOrder) bindGraph() {
 
 func (p *planner) scan(n *tripleNode, env environment) *scanOp {
 	op := &scanOp{x: p.x, bindings: bindings{row: env.row}, graph: env.graph, not: p.x.idsOf(n.not)}
-	for i, one := range [...]place{n.subject, n.predicate, n.object} {
+	for i, one := range [...]varOrTerm{n.subject, n.predicate, n.object} {
 		op.variables[i], op.constants[i] = one.variable, p.x.id(one.term)
 	}
 	return op
 }
 
 func (o *joinOrder) pathOp(n *pathNode) operator {
-	constant := func(p place) bool { return p.variable == 0 || o.env.substituted.has(p.variable) }
+	constant := func(p varOrTerm) bool { return p.variable == 0 || o.env.substituted.has(p.variable) }
 	return &pathOp{free: !constant(n.subject) && !constant(n.object), x: o.x, bindings: bindings{row: o.env.row}, path: n.path, graph: o.env.graph,
 		subject: n.subject.variable, object: n.object.variable, from: o.x.id(n.subject.term), to: o.x.id(n.object.term), walk: walker{x: o.x}}
 }

@@ -209,14 +209,14 @@ func (n *naive) graph(e *graphElement) (all []naiveSolution) {
 }
 
 // term returns a constant, also one that EXISTS has made of a variable; empty for variables.
-func (n *naive) term(p place) webrace.Term {
+func (n *naive) term(p varOrTerm) webrace.Term {
 	if p.variable != 0 {
 		return n.given[p.variable]
 	}
 	return p.term
 }
 
-func (n *naive) match(s naiveSolution, p place, t webrace.Term) bool {
+func (n *naive) match(s naiveSolution, p varOrTerm, t webrace.Term) bool {
 	if want := n.term(p); want != "" {
 		return want == t
 	}

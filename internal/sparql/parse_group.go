@@ -186,8 +186,8 @@ func (t *triplesParser) add(one pattern) {
 	t.block.patterns = append(t.block.patterns, one)
 }
 
-func (t *triplesParser) triple(s place, predicate webrace.Term, o place) {
-	t.add(&triplePattern{s, place{term: predicate}, o})
+func (t *triplesParser) triple(s varOrTerm, predicate webrace.Term, o varOrTerm) {
+	t.add(&triplePattern{s, varOrTerm{term: predicate}, o})
 }
 
 // sameSubject reads a subject and what is said of it. Brackets and lists may stand alone.
@@ -214,7 +214,7 @@ func (t *triplesParser) startsVerb() bool {
 	}
 }
 
-func (t *triplesParser) propertyList(subject place) {
+func (t *triplesParser) propertyList(subject varOrTerm) {
 	for {
 		t.objects(subject)
 		more := false
@@ -228,8 +228,8 @@ func (t *triplesParser) propertyList(subject place) {
 }
 
 // objects reads a verb and what stands behind it, with commas between.
-func (t *triplesParser) objects(subject place) {
-	var verb place
+func (t *triplesParser) objects(subject varOrTerm) {
+	var verb varOrTerm
 	var way *path
 	at := t.token.start
 	switch {
@@ -262,14 +262,14 @@ func (t *triplesParser) objects(subject place) {
 }
 
 // node reads a subject or an object, with the triples that are written in it.
-func (t *triplesParser) node() place {
+func (t *triplesParser) node() varOrTerm {
 	switch {
 	case t.token.kind == variableToken:
-		return place{variable: t.variable()}
+		return varOrTerm{variable: t.variable()}
 	case t.isIRI():
-		return place{term: t.iri()}
+		return varOrTerm{term: t.iri()}
 	case t.token.kind == blankToken:
-		return place{variable: t.labelled()}
+		return varOrTerm{variable: t.labelled()}
 	case t.isSign("["):
 		t.enter()
 		defer t.leave()
@@ -277,7 +277,7 @@ func (t *triplesParser) node() place {
 		outer := t.isList
 		defer func() { t.isList = outer }()
 		t.isList = false
-		blank := place{variable: t.fresh()}
+		blank := varOrTerm{variable: t.fresh()}
 		if !t.isSign("]") {
 			t.propertyList(blank)
 		}
@@ -290,26 +290,26 @@ func (t *triplesParser) node() place {
 		if !ok {
 			t.expected("a variable, an IRI, a blank node or a literal")
 		}
-		return place{term: term}
+		return varOrTerm{term: term}
 	}
 }
 
-func (t *triplesParser) list() place {
+func (t *triplesParser) list() varOrTerm {
 	t.enter()
 	defer t.leave()
 	t.expectSign("(")
-	nothing := place{term: rdf.NewIRI(rdf.Nil)}
+	nothing := varOrTerm{term: rdf.NewIRI(rdf.Nil)}
 	if t.acceptSign(")") {
 		return nothing
 	}
-	head := place{variable: t.fresh()}
+	head := varOrTerm{variable: t.fresh()}
 	for at := head; ; {
 		t.triple(at, rdf.NewIRI(rdf.First), t.node())
 		if t.acceptSign(")") {
 			t.triple(at, rdf.NewIRI(rdf.Rest), nothing)
 			return head
 		}
-		next := place{variable: t.fresh()}
+		next := varOrTerm{variable: t.fresh()}
 		t.triple(at, rdf.NewIRI(rdf.Rest), next)
 		at = next
 	}
@@ -334,7 +334,7 @@ func (p *parser) labelled() variable {
 const textQuery = webrace.Term("<http://jena.apache.org/text#query>")
 
 // textQuery reads what stands behind that predicate: "words", or (property "words" limit).
-func (t *triplesParser) textQuery(subject place) {
+func (t *triplesParser) textQuery(subject varOrTerm) {
 	found := &textPattern{subject: subject}
 	list := t.acceptSign("(")
 	if list && t.isIRI() {

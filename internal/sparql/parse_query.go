@@ -212,11 +212,11 @@ func (p *parser) describe() {
 	p.query.query = q
 }
 
-func (p *parser) variableOrIRI() place {
+func (p *parser) variableOrIRI() varOrTerm {
 	if p.token.kind == variableToken {
-		return place{variable: p.variable()}
+		return varOrTerm{variable: p.variable()}
 	}
-	return place{term: p.iri()}
+	return varOrTerm{term: p.iri()}
 }
 
 // body reads a query from WHERE on.

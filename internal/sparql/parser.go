@@ -28,7 +28,7 @@ type Query struct {
 	named    []webrace.Term // FROM NAMED
 	query    *selectQuery
 	template []*triplePattern // of CONSTRUCT
-	describe []place          // of DESCRIBE; none: *
+	describe []varOrTerm      // of DESCRIBE; none: *
 	names    []string         // of variables; empty for blank nodes and what the query itself needs
 	root     *selectNode
 	varies   bool // calls a function that does not give the same each time

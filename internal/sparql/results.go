@@ -149,7 +149,7 @@ func (q *Query) construct(x *execution, row []ID, op operator, emit func(webrace
 		clear(fresh)
 		for _, t := range q.template {
 			ids, terms, ok, isFresh := [3]ID{}, [3]webrace.Term{}, true, false
-			for i, one := range [...]place{t.subject, t.predicate, t.object} {
+			for i, one := range [...]varOrTerm{t.subject, t.predicate, t.object} {
 				switch {
 				case one.variable == 0:
 					ids[i], terms[i] = x.id(one.term), one.term
@@ -183,7 +183,7 @@ func (q *Query) describeAll(x *execution, row []ID, op operator, emit func(webra
 	places := q.describe
 	if len(places) == 0 {
 		for _, v := range q.root.project {
-			places = append(places, place{variable: v})
+			places = append(places, varOrTerm{variable: v})
 		}
 	}
 	d := describer{x: x, graphs: x.defaults, seen: map[ID]bool{}, emit: emit}

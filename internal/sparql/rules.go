@@ -71,11 +71,11 @@ func (q *Query) withAnyObject(p pattern) pattern {
 	switch p := p.(type) {
 	case *triplePattern:
 		if p.object.variable == 0 && p.predicate.term != rdf.NewIRI(rdf.Type) {
-			return &triplePattern{p.subject, p.predicate, place{variable: q.fresh("")}}
+			return &triplePattern{p.subject, p.predicate, varOrTerm{variable: q.fresh("")}}
 		}
 	case *pathPattern:
 		if p.object.variable == 0 {
-			return &pathPattern{p.subject, p.path, place{variable: q.fresh("")}}
+			return &pathPattern{p.subject, p.path, varOrTerm{variable: q.fresh("")}}
 		}
 	}
 	return p

@@ -8,8 +8,8 @@ import "github.com/webrace/webrace"
 // variable numbers the variables and blank nodes of a query, from 1. Zero is none.
 type variable int
 
-// place is a variable, or a term.
-type place struct {
+// varOrTerm is a variable, or a term.
+type varOrTerm struct {
 	variable variable
 	term     webrace.Term
 }
@@ -79,7 +79,7 @@ type (
 	minusElement    struct{ group *group }
 	unionElement    struct{ groups []*group } // one: a group in a group
 	graphElement    struct {
-		name  place
+		name  varOrTerm
 		group *group
 	}
 	bindElement struct {
@@ -105,15 +105,15 @@ func (*valuesElement) isElement()   {}
 type pattern interface{ isPattern() }
 
 type (
-	triplePattern struct{ subject, predicate, object place }
+	triplePattern struct{ subject, predicate, object varOrTerm }
 	pathPattern   struct {
-		subject place
+		subject varOrTerm
 		path    *path
-		object  place
+		object  varOrTerm
 	}
 	// textPattern finds what has a text with words in it: ?s text:query (property "words" limit).
 	textPattern struct {
-		subject  place
+		subject  varOrTerm
 		property webrace.Term // empty: any
 		words    string
 		limit    int // 0: none

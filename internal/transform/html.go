@@ -331,9 +331,10 @@ func (p *page) language(n *html.Node) (language string) {
 	return language
 }
 
-// place returns where the content of an element, or its tag if it has none, stands in the page, as "line 3, column 5".
+// position returns where the content of an element, or its tag if it has none, stands in the page, as
+// "line 3, column 5".
 // It reads the page again, once for each name, since no tree has it; not for problems that are not told.
-func (p *page) place(n *html.Node, line, column int) string {
+func (p *page) position(n *html.Node, line, column int) string {
 	if len(p.problems) >= mostProblems {
 		return ""
 	}

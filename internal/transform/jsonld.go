@@ -87,11 +87,11 @@ func (p *page) script(n *html.Node) error {
 func (p *page) inPage(n *html.Node, err error) error {
 	var wrong *jsonld.Error
 	if errors.As(err, &wrong) && wrong.Context == "" && wrong.Line > 0 {
-		return fmt.Errorf("%s: %s: %s", p.place(n, wrong.Line, wrong.Column), wrong.Code, wrong.Says)
+		return fmt.Errorf("%s: %s: %s", p.position(n, wrong.Line, wrong.Column), wrong.Code, wrong.Says)
 	}
 	var much *rdf.LimitError
 	if errors.As(err, &much) && much.Line > 0 && !strings.Contains(much.What, "in the context") {
-		return &limitError{limitOf(err), fmt.Sprintf("%s: more than %d %s", p.place(n, much.Line, much.Column), much.Limit, much.What)}
+		return &limitError{limitOf(err), fmt.Sprintf("%s: more than %d %s", p.position(n, much.Line, much.Column), much.Limit, much.What)}
 	}
-	return fmt.Errorf("the script at %s: %w", p.place(n, 0, 0), err)
+	return fmt.Errorf("the script at %s: %w", p.position(n, 0, 0), err)
 }

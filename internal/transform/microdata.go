@@ -155,7 +155,7 @@ func (m *microdata) properties(item *html.Node) (found []*html.Node, err error) 
 		}
 		seen[n] = true
 		if within(item, n) {
-			m.problem(fmt.Sprintf("Microdata: an item refers by itemref to %q, which it stands in: %s", id, m.place(item, 0, 0)))
+			m.problem(fmt.Sprintf("Microdata: an item refers by itemref to %q, which it stands in: %s", id, m.position(item, 0, 0)))
 			continue
 		}
 		if found, err = m.within(n, found); err != nil {

@@ -111,7 +111,7 @@ func (e *evaluation) follow(from []Node, s *step) []Node {
 			if n.Number() < covered {
 				continue // it was among the descendants of one before, and so were its own
 			}
-			covered = e.t.places[n.Number()].end
+			covered = e.t.links[n.Number()].end
 		}
 		if to = e.walk(to, n, s); len(to) > most { // as of following::*, which are the same of one after the other
 			to = sorted(to)
@@ -334,8 +334,8 @@ func (e *evaluation) value(n Node) string {
 	}
 	var all strings.Builder
 	only, texts := "", 0
-	for at := number + 1; at < e.t.places[number].end; at++ {
-		if e.budget.Spend(1); e.t.places[at].kind != Text {
+	for at := number + 1; at < e.t.links[number].end; at++ {
+		if e.budget.Spend(1); e.t.links[at].kind != Text {
 			continue
 		}
 		text := e.charge(e.t.Source.Text(at, -1))

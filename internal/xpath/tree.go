@@ -38,11 +38,11 @@ type Source interface {
 // Tree is a document: where its nodes stand, and what is in them. It may be read by many goroutines at once.
 type Tree struct {
 	Source Source
-	places []place
+	links  []treeLinks
 }
 
-// place says where a node stands. A node's descendants follow it, up to its end.
-type place struct {
+// treeLinks are where a node stands. A node's descendants follow it, up to its end.
+type treeLinks struct {
 	kind   Kind
 	parent int32 // -1 of the root
 	end    int32 // until Done, the last child; 0 for none
@@ -51,7 +51,7 @@ type place struct {
 
 // Reset empties a tree but for its root, which is node 0, and makes room for so many nodes.
 func (t *Tree) Reset(room int) {
-	t.places = append(slices.Grow(t.places[:0], room), place{kind: Root, parent: -1})
+	t.links = append(slices.Grow(t.links[:0], room), treeLinks{kind: Root, parent: -1})
 }
 
 // Add adds the next node in the order of the document, below one that was added, and returns its number. It panics
@@ -60,21 +60,21 @@ func (t *Tree) Add(kind Kind, parent int32) int32 {
 	if kind != Element && kind != Text && kind != Comment {
 		panic("no node of a tree is of this kind")
 	}
-	n := int32(len(t.places))
-	above := &t.places[parent]
-	t.places = append(t.places, place{kind: kind, parent: parent, before: above.end})
-	t.places[parent].end = n
+	n := int32(len(t.links))
+	above := &t.links[parent]
+	t.links = append(t.links, treeLinks{kind: kind, parent: parent, before: above.end})
+	t.links[parent].end = n
 	return n
 }
 
 // Done says that all nodes were added.
 func (t *Tree) Done() {
-	for i := len(t.places) - 1; i >= 0; i-- {
-		p := &t.places[i]
+	for i := len(t.links) - 1; i >= 0; i-- {
+		p := &t.links[i]
 		if p.end == 0 {
 			p.end = int32(i) + 1
 		} else {
-			p.end = t.places[p.end].end
+			p.end = t.links[p.end].end
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (t *Tree) Kind(n Node) Kind {
 	if n.Attribute() >= 0 {
 		return Attribute
 	}
-	return t.places[n.Number()].kind
+	return t.links[n.Number()].kind
 }
 
 // axis is that of a step.
@@ -126,7 +126,7 @@ type cursor struct {
 func (t *Tree) along(a axis, of Node) cursor {
 	n, isAttribute := of.Number(), of.Attribute() >= 0
 	c := cursor{t: t, axis: a, of: n, own: -1}
-	p := &t.places[n]
+	p := &t.links[n]
 	switch a {
 	case self:
 		c.own = of
@@ -139,12 +139,12 @@ func (t *Tree) along(a axis, of Node) cursor {
 			c.at, c.stop = n+1, p.end
 		}
 	case following:
-		if c.at, c.stop = p.end, int32(len(t.places)); isAttribute {
+		if c.at, c.stop = p.end, int32(len(t.links)); isAttribute {
 			c.at = n + 1 // what is in its element stands behind it, and is no descendant
 		}
 	case followingSibling:
 		if !isAttribute && n > 0 {
-			c.at, c.stop = p.end, t.places[p.parent].end
+			c.at, c.stop = p.end, t.links[p.parent].end
 		}
 	case attribute:
 		if !isAttribute && p.kind == Element {
@@ -177,7 +177,7 @@ func (c *cursor) next() (n Node, ok bool) {
 	switch c.axis {
 	case child, followingSibling:
 		if ok = at < c.stop; ok {
-			c.at = c.t.places[at].end
+			c.at = c.t.links[at].end
 		}
 	case descendant, descendantOrSelf, following:
 		ok = at < c.stop
@@ -189,16 +189,16 @@ func (c *cursor) next() (n Node, ok bool) {
 		ok, c.at = at >= 0, -1
 	case ancestor, ancestorOrSelf:
 		if ok = at >= 0; ok {
-			c.at = c.t.places[at].parent
+			c.at = c.t.links[at].parent
 		}
 	case preceding:
-		for at > 0 && c.t.places[at].end > c.of {
+		for at > 0 && c.t.links[at].end > c.of {
 			at-- // an ancestor
 		}
 		ok, c.at = at > 0, at-1
 	case precedingSibling:
 		if ok = at > 0; ok {
-			c.at = c.t.places[at].before
+			c.at = c.t.links[at].before
 		}
 	}
 	return NewNode(at, -1), ok

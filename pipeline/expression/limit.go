@@ -60,14 +60,14 @@ func limited() []expr.Option {
 	return []expr.Option{
 		expr.Function(stepName, func(args ...any) (any, error) { return nil, args[0].(*limiter).step(16) }, new(func(*limiter) any)),
 		expr.Function(matchName, match, new(func(*limiter, any, any) bool)),
-		expr.Patch(asking{}),
+		expr.Patch(stepInserter{}),
 	}
 }
 
-// asking puts a step before each predicate, and the limited search in the place of that of the language.
-type asking struct{}
+// stepInserter puts a step before each predicate, and the limited search in the place of that of the language.
+type stepInserter struct{}
 
-func (asking) Visit(node *ast.Node) {
+func (stepInserter) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.PredicateNode:
 		n.Node = &ast.SequenceNode{Nodes: []ast.Node{call(stepName), n.Node}}

@@ -76,20 +76,20 @@ func (x *exchange) refuseSecret(ctx context.Context, err error) error {
 // fields are those of the request that are not those of all.
 func (x *exchange) fields() http.Header {
 	conditions := x.conditions()
-	if x.grant == nil && !x.keepsCookies() && x.asking == nil {
+	if x.grant == nil && !x.keepsCookies() && x.prepared == nil {
 		return conditions
 	}
 	fields := make(http.Header, 4)
 	maps.Copy(fields, conditions)
-	if x.asking != nil {
-		maps.Copy(fields, x.asking.header)
+	if x.prepared != nil {
+		maps.Copy(fields, x.prepared.header)
 	}
 	if x.keepsCookies() && len(fields["Cookie"]) == 0 {
 		if cookies := x.jars.Of(place(x.target)).Field(place(x.target)); cookies != "" {
 			fields.Set("Cookie", cookies)
 		}
 	}
-	if x.asking != nil && x.asking.holdsSecret {
+	if x.prepared != nil && x.prepared.holdsSecret {
 		x.grant.PresentCookies(fields, place(x.target))
 	} else {
 		x.grant.Present(fields, place(x.target))

@@ -285,7 +285,7 @@ type exchange struct {
 	lent         map[string]*credentials.Grant // further secrets that the request names
 	unauthorized string                        // why the answer says that they do not do
 	session      int                           // of an account that is logged in to by a form; 0 before that
-	asking       *asking                       // nil for a plain GET
+	prepared     *preparedRequest              // nil for a plain GET
 	sent         string                        // its cookies, of those that hosts have set
 	setsCookies  bool                          // the answer does
 }
@@ -356,8 +356,8 @@ func (x *exchange) once(ctx context.Context) (*httpclient.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.asking != nil {
-		x.target.Method, x.target.Body = x.asking.method, x.asking.body
+	if x.prepared != nil {
+		x.target.Method, x.target.Body = x.prepared.method, x.prepared.body
 	}
 	began := time.Now()
 	fields := x.fields()

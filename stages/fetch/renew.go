@@ -39,7 +39,7 @@ func (x *exchange) again(ctx context.Context) (*httpclient.Response, error) {
 // forgetGrants gives back what was granted.
 func (x *exchange) forgetGrants() {
 	x.closeGrants()
-	x.grant, x.lent, x.asking = nil, nil, nil
+	x.grant, x.lent, x.prepared = nil, nil, nil
 }
 
 // isRefusal reports whether an answer may mean that secrets are not those of today.

@@ -23,8 +23,8 @@ func openRequests(env *pipeline.Env) (httprequest.Source, error) {
 	return open()
 }
 
-// asking is a request that is more than a GET, as it is sent.
-type asking struct {
+// preparedRequest is a request that is more than a GET, as it is sent.
+type preparedRequest struct {
 	method string
 	header http.Header
 	body   []byte
@@ -43,15 +43,15 @@ func (x *exchange) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.asking = &asking{method: request.Method}
-	x.asking.header, x.asking.body, err = request.Expand(func(name string) (string, error) {
+	x.prepared = &preparedRequest{method: request.Method}
+	x.prepared.header, x.prepared.body, err = request.Expand(func(name string) (string, error) {
 		if name != x.req.Secret {
 			return x.lend(ctx, name)
 		}
 		if x.grant == nil {
 			return "", notFor(name, x.target.Host)
 		}
-		x.asking.holdsSecret = true
+		x.prepared.holdsSecret = true
 		return x.grant.Value(), nil
 	})
 	if refusal := (*credentials.Refusal)(nil); err == nil || errors.As(err, &refusal) || errors.Is(err, httpclient.ErrResting) || ctx.Err() != nil {
@@ -119,7 +119,7 @@ func (x *exchange) closeGrants() {
 }
 
 // isGet reports whether the document is asked for by GET, so that the server may confirm what is stored.
-func (x *exchange) isGet() bool { return x.asking == nil || x.asking.method == http.MethodGet }
+func (x *exchange) isGet() bool { return x.prepared == nil || x.prepared.method == http.MethodGet }
 
 // onward returns the address of what a redirect leads to: with the mark of the request if that is to be made again
 // (RFC 9110, section 15.4). It is never made of another origin.

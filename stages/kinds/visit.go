@@ -56,8 +56,8 @@ type shown struct {
 	SinceRevision int64 `json:"since_revision,omitzero"`
 }
 
-// told is the number in a document that the owner of a URD was told last, or that was there first.
-type told struct {
+// toldNumber is the number in a document that the owner of a URD was told last, or that was there first.
+type toldNumber struct {
 	URD    hash    `json:"urd"`
 	Number float64 `json:"number"`
 	Met    bool    `json:"met,omitzero"`
@@ -97,7 +97,7 @@ type visit struct {
 	Reading      int            `json:"reading,omitzero"`
 	Absent       []absent       `json:"absent,omitzero"`
 	Origins      []string       `json:"origins,omitzero"`
-	Numbers      []told         `json:"numbers,omitzero"`
+	Numbers      []toldNumber   `json:"numbers,omitzero"`
 	Interval     seconds        `json:"interval_s,omitzero"`
 	Attempts     int            `json:"attempts,omitzero"`
 	Error        string         `json:"error,omitzero"`
@@ -115,7 +115,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
 		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version} }),
 		Origins:  v.Origins,
-		Numbers:  convert(v.Numbers, func(n webrace.Told) told { return told{hash(n.URD), n.Number, n.Met} }),
+		Numbers:  convert(v.Numbers, func(n webrace.Told) toldNumber { return toldNumber{hash(n.URD), n.Number, n.Met} }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
 	}
 }
@@ -131,7 +131,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
 		Absent:   convert(v.Absent, func(a absent) webrace.Absent { return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version} }),
 		Origins:  v.Origins,
-		Numbers:  convert(v.Numbers, func(n told) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
+		Numbers:  convert(v.Numbers, func(n toldNumber) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),
 	}
 }

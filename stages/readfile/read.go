@@ -269,7 +269,7 @@ func (s *stage) emit(ctx context.Context, t *target, e entry, out pipeline.Emitt
 		return out.Emit(ctx, it)
 	}
 	s.env.Counter("bad_records").Add(1)
-	return pipeline.Reject(ctx, out, it, fmt.Errorf("%s, %s: %w", t.path, s.place(e.bad.at, e.bad.error), e.bad.error))
+	return pipeline.Reject(ctx, out, it, fmt.Errorf("%s, %s: %w", t.path, s.lineAndColumn(e.bad.at, e.bad.error), e.bad.error))
 }
 
 // rejected is what is known of an entry that cannot be taken.
@@ -281,8 +281,9 @@ func (s *stage) rejected(t *target, bad *badRecord) pipeline.Record {
 	return r
 }
 
-// place says where an error is: within a line if it says so, else where its entry begins; bytes are counted from 0.
-func (s *stage) place(at mark, err error) string {
+// lineAndColumn returns where an error is: within a line if it knows that, else where its entry begins; bytes are
+// counted from 0.
+func (s *stage) lineAndColumn(at mark, err error) string {
 	if within := new(columnError); errors.As(err, &within) {
 		return fmt.Sprintf("line %d, column %d", within.line, within.column)
 	}
@@ -331,7 +332,7 @@ func (s *stage) ended(ctx context.Context, t *target, end *ending, out pipeline.
 	case end.err == nil, s.following() && errors.Is(end.err, io.ErrUnexpectedEOF): // which is being written
 		return nil
 	}
-	where := " at " + s.place(end.at, end.err)
+	where := " at " + s.lineAndColumn(end.at, end.err)
 	if s.options.Format == "xml" { // whose errors say it better
 		where = ""
 	}

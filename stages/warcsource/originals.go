@@ -16,14 +16,14 @@ import (
 // comes, so archives without any cost nothing; then some 100 bytes are kept for each document.
 type originals struct {
 	files  []string
-	places map[uint64]place // by id and by payload digest, as hashes
-	file   *os.File         // the one that was read last
-	open   int              // its index
+	places map[uint64]recordPlace // by id and by payload digest, as hashes
+	file   *os.File               // the one that was read last
+	open   int                    // its index
 	reader *warc.Reader
 }
 
-// place is where a record is.
-type place struct {
+// recordPlace is where a record is.
+type recordPlace struct {
 	file int
 	warc.Place
 }
@@ -52,7 +52,7 @@ func hashOf(name string) uint64 { return xxhash.Sum64String(strings.ToLower(name
 
 // scan notes where every document with a body is.
 func (o *originals) scan() error {
-	o.places = make(map[uint64]place)
+	o.places = make(map[uint64]recordPlace)
 	for i := range o.files {
 		if err := o.use(i); err != nil {
 			return err
@@ -69,14 +69,14 @@ func (o *originals) scan() error {
 			if err != nil {
 				return fmt.Errorf("read %s: %w", o.files[i], err)
 			}
-			o.note(place{i, rec.Place}, rec)
+			o.note(recordPlace{i, rec.Place}, rec)
 		}
 	}
 	return nil
 }
 
 // note keeps the first record of each name.
-func (o *originals) note(at place, rec *warc.Record) {
+func (o *originals) note(at recordPlace, rec *warc.Record) {
 	if rec.Type != warc.TypeResponse && rec.Type != warc.TypeResource {
 		return
 	}
@@ -89,7 +89,7 @@ func (o *originals) note(at place, rec *warc.Record) {
 
 // read returns the response at a place; nil if what is there does not have the name, which then only has the
 // same hash.
-func (o *originals) read(at place, name string, limit int) (*warc.Response, error) {
+func (o *originals) read(at recordPlace, name string, limit int) (*warc.Response, error) {
 	if err := o.use(at.file); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (s *stage) readFile(ctx context.Context, name string, first *originals, out
 	}
 	cursor := s.env.Pipeline + "/" + s.env.Stage + "/" + name
 	r := &reading{stage: s, name: name, records: records, originals: first, out: out}
-	from, err := s.place(cursor, records.Size())
+	from, err := s.positionOf(cursor, records.Size())
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (s *stage) keeper(cursor string) func(context.Context, uint64) error {
 	}
 }
 
-// place returns where to go on in a file of that size.
-func (s *stage) place(cursor string, size int64) (position, error) {
+// positionOf returns where to go on in a file of that size.
+func (s *stage) positionOf(cursor string, size int64) (position, error) {
 	if s.options.Restart {
 		return 0, nil
 	}

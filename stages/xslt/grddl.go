@@ -24,19 +24,19 @@ const (
 type grddl struct {
 	env    *pipeline.Env
 	sheets map[string]*stylesheet
-	told   *told
+	logged *loggedSheets
 }
 
-// told are the stylesheets that were logged as missing, up to a number.
-type told struct {
+// loggedSheets are the stylesheets that were logged as missing, up to a number.
+type loggedSheets struct {
 	mu  sync.Mutex
 	all map[string]bool
 }
 
-const maxTold = 1000
+const maxLogged = 1000
 
 func newGRDDL(env *pipeline.Env) grddl {
-	return grddl{env: env, sheets: make(map[string]*stylesheet), told: &told{all: make(map[string]bool)}}
+	return grddl{env: env, sheets: make(map[string]*stylesheet), logged: &loggedSheets{all: make(map[string]bool)}}
 }
 
 // concerns reports whether a document may name a stylesheet. Bytes are scanned, nothing is parsed.
@@ -60,10 +60,10 @@ func (g grddl) find(tree *helium.Document, documentURL string) (found *styleshee
 
 func (g grddl) missing(uri, documentURL string) {
 	g.env.Counter("grddl_unknown").Add(1)
-	g.told.mu.Lock()
-	defer g.told.mu.Unlock()
-	if !g.told.all[uri] && len(g.told.all) < maxTold {
-		g.told.all[uri] = true
+	g.logged.mu.Lock()
+	defer g.logged.mu.Unlock()
+	if !g.logged.all[uri] && len(g.logged.all) < maxLogged {
+		g.logged.all[uri] = true
 		g.env.Logger.Warn("a document names a stylesheet that grddl does not list: it is not fetched", "stylesheet", uri, "url", documentURL)
 	}
 }

@@ -59,18 +59,18 @@ func (h *Highlighter) addEach(nodes []node) {
 	}
 }
 
-// place is a word of a text, and where it stands.
-type place struct {
+// wordSpan is a word of a text, and where it stands.
+type wordSpan struct {
 	term
 	start, end int
 	opens      bool // it is the first of a block
 }
 
-func placesOf(text, language string) (places []place) {
+func placesOf(text, language string) (places []wordSpan) {
 	end := -1
 	eachWord([]byte(text), analyze.ParseLanguage(language), func(start, stop int, w term) {
 		opens := end < 0 || start > end && strings.Contains(text[end:start], BlockEnd)
-		places = append(places, place{w, start, stop, opens})
+		places = append(places, wordSpan{w, start, stop, opens})
 		end = stop
 	})
 	return places
@@ -80,7 +80,7 @@ func placesOf(text, language string) (places []place) {
 type hit struct{ first, last, wanted int }
 
 // hits returns what is found, in the order of the text; where things overlap, the longest of them.
-func (h *Highlighter) hits(places []place) (hits []hit) {
+func (h *Highlighter) hits(places []wordSpan) (hits []hit) {
 	for i := 0; i < len(places); {
 		longest, which := 0, 0
 		for n, w := range h.wanted {
@@ -99,7 +99,7 @@ func (h *Highlighter) hits(places []place) (hits []hit) {
 }
 
 // at returns how many words at the beginning of a text are what is wanted, or 0.
-func (w wanted) at(places []place) int {
+func (w wanted) at(places []wordSpan) int {
 	if len(w.words) > len(places) {
 		return 0
 	}
@@ -211,7 +211,7 @@ func (w window) near(other window, hits []hit) bool {
 
 // fragment returns the text around a window: from the beginning of the block, or some words before the
 // first hit.
-func fragment(text string, places []place, hits []hit, w window, marks Marks) string {
+func fragment(text string, places []wordSpan, hits []hit, w window, marks Marks) string {
 	first, end := 0, fragmentWords
 	if len(hits) > 0 {
 		hit := hits[w.first].first
@@ -239,7 +239,7 @@ func fragment(text string, places []place, hits []hit, w window, marks Marks) st
 }
 
 // marked returns a part of a text with marks around the hits, which lie in it.
-func marked(text string, places []place, hits []hit, from, to int, marks Marks) string {
+func marked(text string, places []wordSpan, hits []hit, from, to int, marks Marks) string {
 	var b strings.Builder
 	for _, h := range hits {
 		start, end := places[h.first].start, places[h.last].end

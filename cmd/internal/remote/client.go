@@ -73,7 +73,7 @@ func (c *Client) follow(ctx context.Context, conn net.Conn, reader *bufio.Reader
 			_, err = c.Out.Write(content)
 		case stderr:
 			_, err = c.Err.Write(content)
-		case asking:
+		case wantInput:
 			inputs.sendMore()
 		case exit:
 			var status int

@@ -30,10 +30,10 @@ const (
 	input   kind = 'i' // what the command reads from standard input; empty at its end
 
 	// from the owner
-	stdout kind = 'o'
-	stderr kind = 'e'
-	asking kind = 'r' // the command reads from standard input: send more
-	exit   kind = 'x' // the status as a JSON number: the last frame
+	stdout    kind = 'o'
+	stderr    kind = 'e'
+	wantInput kind = 'r' // the command reads from standard input: send more
+	exit      kind = 'x' // the status as a JSON number: the last frame
 )
 
 // Request is a command line, and what the command can see of where it was given.

@@ -191,7 +191,7 @@ func (i *clientInput) Read(p []byte) (int, error) {
 		if i.ended {
 			return 0, io.EOF
 		}
-		if err := i.send(asking, nil); err != nil {
+		if err := i.send(wantInput, nil); err != nil {
 			return 0, err
 		}
 		select {

@@ -124,15 +124,15 @@ func versionOf(store *objects.Store, view string, version int) (objects.Version,
 	return v, missing(err)
 }
 
-// part is what of a document is wanted.
-type part struct {
+// catOptions are what of a document is wanted.
+type catOptions struct {
 	version           int
 	text, header, raw bool
 	secret            string
 }
 
 func newCacheCat(globals *cli.Globals) *cobra.Command {
-	var p part
+	var p catOptions
 	c := &cobra.Command{
 		Use:     "cat URL",
 		Short:   "write the body of a URL's latest version as it was received, or another part of it",
@@ -167,7 +167,7 @@ func newCacheCat(globals *cli.Globals) *cobra.Command {
 	return c
 }
 
-func (p part) write(w io.Writer, store *objects.Store, v objects.Version) error {
+func (p catOptions) write(w io.Writer, store *objects.Store, v objects.Version) error {
 	body, header, err := store.Body(v)
 	if err != nil {
 		return err

@@ -37,13 +37,13 @@ func parseDuration(name, text string) (k kind, d span, ok bool) {
 	}
 	parts := 0
 	s := scanner{rest: days}
-	d.months = s.part('Y', &parts)*12 + s.part('M', &parts)
-	d.seconds = s.part('D', &parts) * secondsOfDay
+	d.months = s.component('Y', &parts)*12 + s.component('M', &parts)
+	d.seconds = s.component('D', &parts) * secondsOfDay
 	if s.rest != "" || s.bad || timed && times == "" {
 		return k, d, false
 	}
 	s.rest = times
-	d.seconds += s.part('H', &parts)*3600 + s.part('M', &parts)*60
+	d.seconds += s.component('H', &parts)*3600 + s.component('M', &parts)*60
 	d.seconds += s.seconds(&d, &parts)
 	if negative {
 		d.months, d.seconds, d.nanos = -d.months, -d.seconds, -d.nanos
@@ -51,8 +51,8 @@ func parseDuration(name, text string) (k kind, d span, ok bool) {
 	return k, d, parts > 0 && s.rest == "" && !s.bad
 }
 
-// part reads a number and its unit, if they are next.
-func (s *scanner) part(unit byte, parts *int) int64 {
+// component reads a number and its unit, if they are next.
+func (s *scanner) component(unit byte, parts *int) int64 {
 	after := *s
 	n := after.digits(1, maxDurationDigits)
 	if after.bad || !after.accept(unit) {

@@ -147,9 +147,9 @@ func replace(args []webrace.Term, env *Env) (webrace.Term, error) {
 	if re.MatchString("") {
 		return "", errors.New("REPLACE: the regular expression matches the empty text")
 	}
-	var parts []part
+	var parts []replacementPart
 	if literal := len(args) == 4 && strings.Contains(string(args[3]), "q"); literal {
-		parts = []part{{text: replacement, group: -1}}
+		parts = []replacementPart{{text: replacement, group: -1}}
 	} else if parts, err = parseReplacement(replacement, re.NumSubexp()); err != nil {
 		return "", err
 	}
@@ -160,7 +160,7 @@ func replace(args []webrace.Term, env *Env) (webrace.Term, error) {
 	return p.like(s), nil
 }
 
-func (e *Env) replaceAll(re *regex, s string, parts []part) (string, error) {
+func (e *Env) replaceAll(re *regex, s string, parts []replacementPart) (string, error) {
 	most := maxMatches / (re.NumSubexp() + 1)
 	matches := re.FindAllStringSubmatchIndex(s, most)
 	if len(matches) == most {
@@ -185,16 +185,16 @@ func (e *Env) replaceAll(re *regex, s string, parts []part) (string, error) {
 	return b.String(), e.tooLong(b.Len())
 }
 
-// part of a replacement is a text and the group that comes after it, if that is not -1.
-type part struct {
+// replacementPart is a text and the group that comes after it, if that is not -1.
+type replacementPart struct {
 	text  string
 	group int
 }
 
 // parseReplacement reads the replacement of fn:replace: $1 is a group, \$ and \\ are themselves. Of $12 where there are
 // fewer groups, the 2 is a text; a group that there is not is empty.
-func parseReplacement(s string, groups int) ([]part, error) {
-	var parts []part
+func parseReplacement(s string, groups int) ([]replacementPart, error) {
+	var parts []replacementPart
 	var text strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
@@ -215,11 +215,11 @@ func parseReplacement(s string, groups int) ([]part, error) {
 			if group > groups {
 				group = -1
 			}
-			parts = append(parts, part{text.String(), group})
+			parts = append(parts, replacementPart{text.String(), group})
 			text.Reset()
 		default:
 			text.WriteByte(c)
 		}
 	}
-	return append(parts, part{text.String(), -1}), nil
+	return append(parts, replacementPart{text.String(), -1}), nil
 }
