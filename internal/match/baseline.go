@@ -50,6 +50,7 @@ type Comparison struct {
 	Next Baseline // remembers the text's version too
 	Same bool     // the text has the same blocks as the latest version: it is that version
 	Went bool     // the latest version had a block that the text has not
+	Grew bool     // it is the latest version and the blocks that this had not, one by one: nothing else came or went
 
 	ages []uint8 // of the blocks: how many versions ago each was last seen
 	cut  uint8   // how many versions ago a text was cut
@@ -167,6 +168,7 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 	} else {
 		found.Same = true
 	}
+	found.Grew = !found.Went && len(c.known) > 0 && len(text.Entries)+len(text.Columns) == 0 && !c.groups.used()
 	return found
 }
 

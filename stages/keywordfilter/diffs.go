@@ -13,6 +13,7 @@ import (
 type diffs struct {
 	now   *webrace.Text
 	added []bool // which blocks are new to those who are shown these alone
+	came  []bool // which blocks the version that was seen had not, if all else of the text is that version; or nil
 	size  int    // the most bytes to say
 	old   func(version int) (*webrace.Text, error)
 	known map[seenBefore]annotate.Change
@@ -35,6 +36,11 @@ func (s *stage) newDiffs(now *webrace.Text, added []bool, old func(int) (*webrac
 func (d *diffs) since(version int, urd *control.URD) (annotate.Change, error) {
 	seen := seenBefore{version, urd.Change == xmlschema.ChangePage, !urd.AnyChange()}
 	if found, known := d.known[seen]; known {
+		return found, nil
+	}
+	if d.came != nil {
+		found := annotate.Growth(urd.URD, d.now, d.came, d.added, d.size)
+		d.known[seen] = found
 		return found, nil
 	}
 	old, err := d.old(version)

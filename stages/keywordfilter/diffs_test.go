@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
 )
 
 // mustSay fails unless these owners are told this, in the order of owner and summary.
@@ -66,4 +67,24 @@ func TestWithoutTheVersionBeforeItIsToldWhatIsNew(t *testing.T) {
 	second := f.fetched(html("tea is served", "all are welcome"), &first.visit, reach)
 	f.collect()
 	f.mustSay(f.match(second), "added", "«all are welcome»", "page", "«all are welcome»")
+}
+
+// What came is told without the version before if nothing went, but not where the document has become one with another.
+func TestWhatCameIsToldWithoutTheVersionBefore(t *testing.T) {
+	f := newFixture(t)
+	reach := reached(0, f.urd("page", start, "", scope("page")))
+	first := f.match(f.fetched(html("we open at 9", "tea is served"), nil, reach))
+	second := f.fetched(html("all are welcome", "tea is served", "we open at 9", "tea is served"), &first.visit, reach)
+	if r := f.mustSay(f.match(second), "page", "«all are welcome»"); r.Counters["recalled"] != 0 {
+		t.Errorf("a version is read: %v", r.Counters)
+	}
+	united := first.visit
+	united.Former = webrace.Former{URL: start + "former", Version: united.Version}
+	united.Baseline = match.Baseline(united.Baseline).With(match.Baseline(nil).Compare(&webrace.Text{
+		Bytes: []byte("all are welcome"), Blocks: []webrace.Block{{End: 15}},
+	}).Next)
+	third := f.fetched(html("all are welcome", "tea is served", "we open at 9", "dogs too"), &united, reach)
+	if r := f.mustSay(f.match(third), "page", "«all are welcome» · «dogs too»"); r.Counters["recalled"] != 1 {
+		t.Errorf("no version is read: %v", r.Counters)
+	}
 }

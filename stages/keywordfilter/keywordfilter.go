@@ -229,6 +229,7 @@ func (m *matching) matchWholes(ctx context.Context, wholes []asking) error {
 	}
 	for _, group := range groups {
 		diffs := m.stage.newDiffs(m.document.Text, group.added, func(version int) (*webrace.Text, error) { return m.stage.stateOf(m.document, version) })
+		diffs.came = group.came
 		if err := m.emitAlerts(ctx, m.document.Text, group.asked, diffs); err != nil {
 			return err
 		}

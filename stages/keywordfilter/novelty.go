@@ -30,6 +30,7 @@ type seenVersions struct{ last, remember int }
 type since struct {
 	match.Comparison
 	last  *match.Last
+	came  []bool                                 // if all else of the document is the version seen last, which blocks that had not; or nil
 	added [match.MostBaselineVersions + 1][]bool // by the number that is remembered, once asked for
 	moved map[*acquaintance]*movedHere           // what came from other pages, once asked for; nil if nothing did
 }
@@ -55,6 +56,9 @@ func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) 
 		n.err = errors.Join(n.err, err)
 		return text
 	})
+	if v := n.document.Visit; s.Grew && !v.IsInherited() { // what is inherited may be of two pages that became one
+		s.came = s.last.Added
+	}
 	n.known[what] = s
 	return s
 }
@@ -94,7 +98,8 @@ func baselineOf(v *webrace.Visit) match.Baseline {
 type recipientGroup struct {
 	added   []bool
 	last    *match.Last
-	depends bool // some of them are shown only what is new
+	came    []bool // as of those who ask
+	depends bool   // some of them are shown only what is new
 	asked   []match.Asking
 }
 
@@ -139,7 +144,7 @@ func (a *asking) compareWith(ctx context.Context, n *novelty) (concerned bool, e
 
 // learn takes note of what is new, and reports whether it concerns those who ask.
 func (a *asking) learn(s *since, came *movedHere) (concerned bool) {
-	a.Added, a.Last = s.newTo(a.remember), s.last
+	a.Added, a.Last, a.came = s.newTo(a.remember), s.last, s.came
 	if came != nil {
 		a.Added, a.Last = came.Without(a.Added), came.last
 	}
@@ -198,7 +203,7 @@ func (n *novelty) stored(version, remember int) (known match.Baseline, err error
 // take adds some who ask.
 func (g *recipientGroup) take(a asking) {
 	if a.depends() {
-		g.depends, g.added, g.last = true, a.Added, a.Last
+		g.depends, g.added, g.last, g.came = true, a.Added, a.Last, a.came
 		for i := range g.asked {
 			g.asked[i].Added, g.asked[i].Last = a.Added, a.Last
 		}

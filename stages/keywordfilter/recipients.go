@@ -128,6 +128,7 @@ type asking struct {
 	knows        *acquaintance // what they know of other pages
 	whole        bool          // there may be some who are shown all of it if its text has changed
 	match.Asking
+	came []bool // if all else of the document is the version that they have seen, which blocks that had not; or nil
 }
 
 // ask adds members of a crowd.
@@ -212,7 +213,9 @@ func (r *recipients) askMany(v *match.View, s crowdState) (all []asking) {
 	remembered := v.Remembers()
 	for remember := range match.MostBaselineVersions + 1 {
 		if o.Remember = remembered & (1 << remember); o.Remember != 0 {
-			all = append(all, asking{seenVersions{s.shown.Version, remember}, knows, v.Has(match.ChangePage), match.Asking{View: v, Options: o}})
+			all = append(all, asking{
+				seenVersions: seenVersions{s.shown.Version, remember}, knows: knows, whole: v.Has(match.ChangePage), Asking: match.Asking{View: v, Options: o},
+			})
 		}
 	}
 	return all

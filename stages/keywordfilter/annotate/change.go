@@ -1,6 +1,7 @@
 package annotate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -26,11 +27,28 @@ func ChangeOf(u *xmlschema.URD, old, now *webrace.Text, added []bool, size int) 
 	if u.Change == xmlschema.ChangePage && old != nil {
 		added = nil
 	}
-	if !u.AnyChange() {
-		size /= 2
-	}
-	summary, changed := textdiff.Summary(old, now, added, size)
+	summary, changed := textdiff.Summary(old, now, added, changeSize(u, size))
 	return Change{summary, !changed && old != nil}
+}
+
+// Growth is ChangeOf for a text that is the old one and the blocks that came.
+func Growth(u *xmlschema.URD, now *webrace.Text, came, added []bool, size int) Change {
+	if u.Change != xmlschema.ChangePage {
+		came = slices.Clone(came)
+		for i := range came {
+			came[i] = came[i] && added[i]
+		}
+	}
+	summary, changed := textdiff.Growth(now, came, changeSize(u, size))
+	return Change{summary, !changed}
+}
+
+// changeSize is how many of so many bytes a request has for what changed.
+func changeSize(u *xmlschema.URD, size int) int {
+	if u.AnyChange() {
+		return size
+	}
+	return size / 2
 }
 
 // Say writes the change into the summary of an alert, of at most so many bytes; it reports whether there is something

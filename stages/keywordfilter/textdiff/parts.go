@@ -2,7 +2,6 @@ package textdiff
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/entries"
@@ -51,8 +50,8 @@ func partsOf(t *webrace.Text) *parts {
 	n := len(t.Entries)
 	p := &parts{text: t, blocks: make(map[string]bool), titles: make([]string, n), content: make([]string, n), alike: make(map[string]int), numbers: make([]int, n)}
 	ranks := make([]int, n)
-	for _, b := range t.Blocks {
-		form := normalform.String(collapse(strings.ToValidUTF8(string(t.Compared(b)), "")))
+	for block, b := range t.Blocks {
+		form := normalform.String(comparedOf(t, block))
 		p.forms, p.blocks[form] = append(p.forms, form), true
 		if b.Entry == 0 || form == "" {
 			continue

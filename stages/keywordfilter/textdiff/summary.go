@@ -37,6 +37,21 @@ func Summary(old, now *webrace.Text, added []bool, size int) (summary string, ch
 	return summarize(pieces, size), len(pieces) > 0
 }
 
+// Growth is Summary for a text that is the old one and the blocks that came, one by one: none of them is of an entry.
+func Growth(now *webrace.Text, came []bool, size int) (summary string, changed bool) {
+	var pieces []piece
+	for i, is := range came {
+		if !is {
+			continue
+		}
+		compared := comparedOf(now, i)
+		if u := blockUnit(now, i, compared, compared); u.key != "" {
+			pieces = append(pieces, piece{{added, u.text}})
+		}
+	}
+	return summarize(pieces, size), len(pieces) > 0
+}
+
 // ChangedEntries says which entries of lists changed from one text to another, and how, in at most so many bytes
 // each: for the blocks of the later one, in an empty text where it is of no such entry.
 func ChangedEntries(old, now *webrace.Text, size int) []string {

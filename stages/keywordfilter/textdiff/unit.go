@@ -36,7 +36,7 @@ func units(t *webrace.Text, shared map[string]bool, numbers []int) (all []unit) 
 	columns := setOf(t.Columns)
 	of := make([]int, len(t.Entries)) // its unit, counted from 1
 	for i, b := range t.Blocks {
-		compared := collapse(strings.ToValidUTF8(string(t.Compared(b)), ""))
+		compared := comparedOf(t, i)
 		if b.Entry == 0 || t.Entries[b.Entry-1].IsPart() && numbers[b.Entry-1] == apart {
 			all = append(all, blockUnit(t, i, compared, inColumns(compared, columns, shared)))
 			continue
@@ -70,6 +70,11 @@ func units(t *webrace.Text, shared map[string]bool, numbers []int) (all []unit) 
 		}
 	}
 	return all
+}
+
+// comparedOf returns what of a block is compared, with white space collapsed.
+func comparedOf(t *webrace.Text, block int) string {
+	return collapse(strings.ToValidUTF8(string(t.Compared(t.Blocks[block])), ""))
 }
 
 // blockUnit is a block that is of no entry, with what is compared of it, and by which of its cells.
