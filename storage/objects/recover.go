@@ -151,7 +151,7 @@ func (s *Store) endDrops() error {
 	return nil
 }
 
-func closeIf(it pebbledb.Iterator) error {
+func closeIf(it *pebbledb.Iterator) error {
 	if it == nil {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (s *Store) Spelling(secret, url string) string {
 const mostSpellings = 256
 
 // begun returns those beginnings of stored URLs that go on in one of the given ways.
-func begun(it pebbledb.Iterator, beginnings, ways []string) (longer []string) {
+func begun(it *pebbledb.Iterator, beginnings, ways []string) (longer []string) {
 	for _, beginning := range beginnings {
 		for _, way := range ways {
 			if next := beginning + way; len(longer) < mostSpellings && begins(it, latestKey(next)) {
@@ -57,6 +57,6 @@ func begun(it pebbledb.Iterator, beginnings, ways []string) (longer []string) {
 	return longer
 }
 
-func begins(it pebbledb.Iterator, prefix []byte) bool {
+func begins(it *pebbledb.Iterator, prefix []byte) bool {
 	return it.SeekGE(prefix) && bytes.HasPrefix(it.Key(), prefix)
 }

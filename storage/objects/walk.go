@@ -61,13 +61,13 @@ func (s *Store) walk(ctx context.Context, prefix string, visit func(*known) erro
 }
 
 // over iterates over the keys that begin with prefix.
-func over(r pebbledb.Reader, prefix []byte) (pebbledb.Iterator, error) {
+func over(r pebbledb.Reader, prefix []byte) (*pebbledb.Iterator, error) {
 	return r.NewIter(pebbledb.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
 }
 
 // nextKnown takes the least URL that either iterator is at, with all its versions. Both are in the order
 // of URLs, because no byte of a URL is less than the one that ends it in the key of an older version.
-func nextKnown(latest, older pebbledb.Iterator) *known {
+func nextKnown(latest, older *pebbledb.Iterator) *known {
 	k := &known{}
 	olderURL, _, ok := splitOlder(older)
 	switch {
@@ -104,7 +104,7 @@ func nextKnown(latest, older pebbledb.Iterator) *known {
 	return k
 }
 
-func (k *known) decode(it pebbledb.Iterator) (entry, bool) {
+func (k *known) decode(it *pebbledb.Iterator) (entry, bool) {
 	e, err := decodeEntry(k.url, it.Value())
 	if err != nil {
 		k.bad = append(k.bad, append([]byte(nil), it.Key()...))
@@ -113,7 +113,7 @@ func (k *known) decode(it pebbledb.Iterator) (entry, bool) {
 }
 
 // splitOlder takes the key of an older version apart.
-func splitOlder(it pebbledb.Iterator) (url string, number uint32, ok bool) {
+func splitOlder(it *pebbledb.Iterator) (url string, number uint32, ok bool) {
 	if !it.Valid() {
 		return "", 0, false
 	}

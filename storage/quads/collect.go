@@ -161,7 +161,7 @@ type uses struct {
 // firsts goes through the ids that keys of a kind begin with.
 type firsts struct {
 	kind byte
-	it   pebbledb.Iterator
+	it   *pebbledb.Iterator
 	at   id // of the iterator; before at the beginning, 0 at the end
 }
 

@@ -32,7 +32,7 @@ func (s *Snapshot) cursor(p sparql.Pattern) (*cursor, error) {
 
 // cursor goes through quads.
 type cursor struct {
-	it     pebbledb.Iterator
+	it     *pebbledb.Iterator
 	order  *order
 	union  bool
 	prefix []byte // of the keys that fit

@@ -78,7 +78,7 @@ type finding struct {
 
 // posting goes through the literals that have a stem.
 type posting struct {
-	it     pebbledb.Iterator
+	it     *pebbledb.Iterator
 	prefix []byte
 	at     id // before at the beginning, 0 at the end
 }

@@ -35,28 +35,13 @@ const (
 type Reader interface {
 	// Get returns a value, which is valid until the closer is closed, or [ErrNotFound].
 	Get(key []byte) (value []byte, closer io.Closer, err error)
-	NewIter(IterOptions) (Iterator, error)
+	NewIter(IterOptions) (*Iterator, error)
 }
 
 // IterOptions are those of an iterator.
 type IterOptions struct {
 	LowerBound, UpperBound []byte // nil for none
 	UseL6Filters           bool   // asks the filters of the last level too, where most keys are
-}
-
-// Iterator goes through keys in their order. It must be closed.
-type Iterator interface {
-	First() bool
-	Last() bool
-	Next() bool
-	SeekGE(key []byte) bool
-	SeekPrefixGE(key []byte) bool // a key's prefix is all of it: looks for the key itself, with the filters
-	Valid() bool
-	Key() []byte   // valid until the iterator moves, as is the value
-	Value() []byte // nil where it cannot be read, which Error returns
-	ValueAndErr() ([]byte, error)
-	Error() error
-	Close() error
 }
 
 // Batch gathers writes that take effect together. It must be closed.
@@ -157,22 +142,9 @@ func writing(d Durability) *pebble.WriteOptions {
 	return pebble.NoSync
 }
 
-// reader is the part of Pebble's own that differs from a [Reader].
-type reader interface {
-	NewIter(*pebble.IterOptions) (*pebble.Iterator, error)
-}
-
-func newIter(r reader, o IterOptions) (Iterator, error) {
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: o.LowerBound, UpperBound: o.UpperBound, UseL6Filters: o.UseL6Filters})
-	if err != nil {
-		return nil, err
-	}
-	return it, nil
-}
-
 type db struct{ *pebble.DB }
 
-func (d db) NewIter(o IterOptions) (Iterator, error) { return newIter(d.DB, o) }
+func (d db) NewIter(o IterOptions) (*Iterator, error) { return newIter(d.DB, o) }
 func (d db) Set(key, value []byte, durability Durability) error {
 	return d.DB.Set(key, value, writing(durability))
 }
@@ -189,12 +161,12 @@ func (d db) DiskSpaceUsage() uint64      { return d.Metrics().DiskSpaceUsage() }
 
 type batch struct{ *pebble.Batch }
 
-func (b batch) NewIter(o IterOptions) (Iterator, error) { return newIter(b.Batch, o) }
-func (b batch) Set(key, value []byte) error             { return b.Batch.Set(key, value, nil) }
-func (b batch) Delete(key []byte) error                 { return b.Batch.Delete(key, nil) }
-func (b batch) DeleteRange(start, end []byte) error     { return b.Batch.DeleteRange(start, end, nil) }
-func (b batch) Commit(d Durability) error               { return b.Batch.Commit(writing(d)) }
+func (b batch) NewIter(o IterOptions) (*Iterator, error) { return newIter(b.Batch, o) }
+func (b batch) Set(key, value []byte) error              { return b.Batch.Set(key, value, nil) }
+func (b batch) Delete(key []byte) error                  { return b.Batch.Delete(key, nil) }
+func (b batch) DeleteRange(start, end []byte) error      { return b.Batch.DeleteRange(start, end, nil) }
+func (b batch) Commit(d Durability) error                { return b.Batch.Commit(writing(d)) }
 
 type snapshot struct{ *pebble.Snapshot }
 
-func (s snapshot) NewIter(o IterOptions) (Iterator, error) { return newIter(s.Snapshot, o) }
+func (s snapshot) NewIter(o IterOptions) (*Iterator, error) { return newIter(s.Snapshot, o) }
