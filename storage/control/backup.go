@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/internal/durable"
 )
 
 // Backup writes a copy of the store as it is at one moment to a file that does not exist yet, while the
@@ -24,7 +26,7 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 		err = os.Rename(draft, to)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(to))
+		err = durable.SyncDir(vfs.Default, filepath.Dir(to))
 	}
 	if err != nil {
 		return errors.Join(s.explain("back up to "+to, err), removeIfThere(draft))
@@ -54,15 +56,6 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 		return err
 	}
 	return errors.Join(written.Sync(), written.Close())
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(path string) error {
-	dir, err := vfs.Default.OpenDir(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func removeIfThere(path string) error {

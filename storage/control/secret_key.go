@@ -14,6 +14,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/internal/durable"
 )
 
 // KeyFile is the name of the file with the keys of secrets, beside the store: 0600, a line for each key
@@ -121,7 +125,7 @@ func writeKeys(path string, keys ...secretKey) error {
 		err = os.Rename(draft, path)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = durable.SyncDir(vfs.Default, filepath.Dir(path))
 	}
 	if err != nil {
 		return fmt.Errorf("write keys of secrets: %w", err)

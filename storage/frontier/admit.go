@@ -434,7 +434,7 @@ func (c *changes) queued(rec *record, host hostID) (key []byte, it item, err err
 		value = c.writes.last(key)
 	}
 	if value == nil {
-		if value, err = c.q.store.get(key); err != nil || value == nil {
+		if value, err = c.q.store.db.Value(key); err != nil || value == nil {
 			return nil, it, err
 		}
 	}

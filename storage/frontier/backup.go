@@ -13,17 +13,4 @@ var ErrReadOnly = fmt.Errorf("frontier is opened read-only: %w", fs.ErrPermissio
 // Backup writes a copy of the store, as it stands now, to a directory that does not exist yet and opens
 // as a store. The store may be in use; what was promised before the call is in the copy. Files that do
 // not change any more are shared with the copy where the file system can.
-func (s *Store) Backup(ctx context.Context, to string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.reads.RLock()
-	defer s.reads.RUnlock()
-	if s.shut {
-		return ErrClosed
-	}
-	if err := s.db.Checkpoint(to); err != nil {
-		return fmt.Errorf("back up the frontier to %s: %w", to, err)
-	}
-	return nil
-}
+func (s *Store) Backup(ctx context.Context, to string) error { return s.db.Backup(ctx, to) }

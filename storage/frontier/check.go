@@ -107,7 +107,7 @@ func (c *check) found(kind, where string, fix func() error, format string, args 
 
 // each goes through the keys of a kind. What cannot be read is damaged.
 func (c *check) each(kind byte, visit func(key, value []byte) error) error {
-	return c.store.scan(c.keys.start(kind), c.keys.end(kind), func(key, value []byte) (bool, error) {
+	return c.store.db.Scan(c.keys.start(kind), c.keys.end(kind), func(key, value []byte) (bool, error) {
 		if err := c.ctx.Err(); err != nil {
 			return false, err
 		}
@@ -138,7 +138,7 @@ func (c *check) saving(id urlID, rec *record) func() error {
 }
 
 func (c *check) has(key []byte) (bool, error) {
-	value, err := c.store.get(key)
+	value, err := c.store.db.Value(key)
 	return value != nil, err
 }
 
@@ -242,7 +242,7 @@ func (c *check) queuedAt(p place, it *item) (bool, error) {
 	default:
 		return false, nil
 	}
-	value, err := c.store.get(key)
+	value, err := c.store.db.Value(key)
 	if err != nil || value == nil {
 		return false, err
 	}
@@ -260,7 +260,7 @@ func numberOf(order uint64) uint64 {
 }
 
 func (c *check) totals() error {
-	value, err := c.store.get(c.keys.start(kindMeta))
+	value, err := c.store.db.Value(c.keys.start(kindMeta))
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (c *check) waits(id hostID, h *hostRecord) (bool, error) {
 
 // nameOf returns the name of a host that has items, as one of them says; empty for any other.
 func (c *check) nameOf(id hostID) (name string, err error) {
-	err = c.store.scan(c.keys.item(id, 0, 0), c.keys.item(id, levels, 0), func(_, value []byte) (bool, error) {
+	err = c.store.db.Scan(c.keys.item(id, 0, 0), c.keys.item(id, levels, 0), func(_, value []byte) (bool, error) {
 		if it, err := decodeItem(value); err == nil && it.host() == id {
 			name, _ = scope.Host(it.url)
 		}
@@ -121,7 +121,7 @@ func (c *check) strayHosts() error {
 			return err
 		}
 		any := false
-		err = c.store.scan(c.keys.item(id, 0, 0), c.keys.item(id, levels, 0), func(_, _ []byte) (bool, error) {
+		err = c.store.db.Scan(c.keys.item(id, 0, 0), c.keys.item(id, levels, 0), func(_, _ []byte) (bool, error) {
 			any = true
 			return false, nil
 		})

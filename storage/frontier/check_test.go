@@ -49,7 +49,7 @@ func atRest(t *testing.T) *damaged {
 // first returns the first key of a kind that holds, and its value.
 func (d *damaged) first(kind byte, holds func(key, value []byte) bool) (k, v []byte) {
 	d.t.Helper()
-	d.must(d.s.scan(d.k.start(kind), d.k.end(kind), func(key, value []byte) (bool, error) {
+	d.must(d.s.db.Scan(d.k.start(kind), d.k.end(kind), func(key, value []byte) (bool, error) {
 		if holds == nil || holds(key, value) {
 			k, v = slices.Clone(key), slices.Clone(value)
 		}

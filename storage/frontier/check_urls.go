@@ -87,7 +87,7 @@ func (c *check) lostItems() error {
 		if err != nil {
 			return err
 		}
-		err = c.store.scan(c.keys.start(kindItem), c.keys.end(kindItem), func(key, value []byte) (bool, error) {
+		err = c.store.db.Scan(c.keys.start(kindItem), c.keys.end(kindItem), func(key, value []byte) (bool, error) {
 			it, err := decodeItem(value)
 			if err != nil {
 				return true, nil // told of already
@@ -118,7 +118,7 @@ func (c *check) lostItems() error {
 
 // claimants reads some URLs that say they are in a host queue, and returns the key to go on from.
 func (c *check) claimants(from []byte, batch map[urlID]*record) (rest []byte, err error) {
-	err = c.store.scan(from, c.keys.end(kindSeen), func(key, value []byte) (bool, error) {
+	err = c.store.db.Scan(from, c.keys.end(kindSeen), func(key, value []byte) (bool, error) {
 		if len(batch) == searched {
 			rest = slices.Clone(key)
 			return false, nil

@@ -117,7 +117,7 @@ func (m *clockMending) chunk(c *changes) error {
 	}
 	n := 0
 	m.from = nil
-	err := m.q.store.scan(from, m.q.keys.end(at.kind), func(key, value []byte) (bool, error) {
+	err := m.q.store.db.Scan(from, m.q.keys.end(at.kind), func(key, value []byte) (bool, error) {
 		if n++; n > clockChunk {
 			m.from = bytes.Clone(key)
 			return false, nil

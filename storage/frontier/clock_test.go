@@ -230,7 +230,7 @@ func (f *clockFixture) forgetWhenItWasSet() {
 	k := f.q.keys
 	batch := f.s.db.NewBatch()
 	old := func(kind byte, downgrade func(value []byte) []byte) {
-		err := f.s.scan(k.start(kind), k.end(kind), func(key, value []byte) (bool, error) {
+		err := f.s.db.Scan(k.start(kind), k.end(kind), func(key, value []byte) (bool, error) {
 			return true, batch.Set(slices.Clone(key), downgrade(value))
 		})
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/groupcommit"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
@@ -37,17 +36,14 @@ func (s step) call(err error) {
 
 // committer commits steps in groups.
 type committer struct {
-	db     pebbledb.DB
+	db     *pebbledb.Store
 	groups *groupcommit.Committer[step]
-
-	generation generation.Generation
-	reached    *generation.File // says which generation is durable
 
 	mu  sync.Mutex
 	err error // the fault that ended it
 }
 
-func (c *committer) start(db pebbledb.DB) {
+func (c *committer) start(db *pebbledb.Store) {
 	c.db = db
 	c.groups = groupcommit.Start(groupcommit.Limit[step]{
 		Changes: groupSize, Room: groupURLs, Takes: func(s step) int { return s.urls },
@@ -138,7 +134,7 @@ func (c *committer) write(group []step) (written map[*Queue]*changes, err error)
 	if batch.Empty() {
 		return written, nil // repeats of what earlier groups made durable
 	}
-	if err := c.publish(batch); err != nil {
+	if err := c.db.Publish(batch); err != nil {
 		return nil, err
 	}
 	return written, nil

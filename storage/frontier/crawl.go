@@ -154,7 +154,7 @@ type registry struct {
 
 func (r *registry) load(s *Store, k keys) error {
 	r.byID = map[string]*crawl{}
-	err := s.scan(k.start(kindCrawl), k.end(kindCrawl), func(_, value []byte) (bool, error) {
+	err := s.db.Scan(k.start(kindCrawl), k.end(kindCrawl), func(_, value []byte) (bool, error) {
 		c, err := decodeCrawl(value)
 		if err != nil {
 			return false, err

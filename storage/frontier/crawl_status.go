@@ -41,7 +41,7 @@ func (s *Store) crawls(pipeline string, f func(*crawl)) error {
 	if err != nil || !known {
 		return err
 	}
-	err = s.scan(k.start(kindCrawl), k.end(kindCrawl), func(_, value []byte) (bool, error) {
+	err = s.db.Scan(k.start(kindCrawl), k.end(kindCrawl), func(_, value []byte) (bool, error) {
 		c, err := decodeCrawl(value)
 		if err == nil {
 			f(c)
@@ -99,7 +99,7 @@ func (s *Store) CrawlStatus(pipeline, id string) (CrawlStatus, error) {
 }
 
 func (s *Store) crawlStatus(k keys, id string) (CrawlStatus, error) {
-	value, err := s.get(k.crawl(id))
+	value, err := s.db.Value(k.crawl(id))
 	if err != nil {
 		return CrawlStatus{}, err
 	}

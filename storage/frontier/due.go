@@ -122,7 +122,7 @@ func (c *changes) bringBack(it item, order uint64) error {
 // eachDue calls back for the keys that are due, and takes them away.
 func (c *changes) eachDue(kind byte, now int64, back func(key, value []byte) error) error {
 	n := 0
-	return c.q.store.scan(c.q.keys.start(kind), c.q.keys.timed(kind, now+1, 0), func(key, value []byte) (bool, error) {
+	return c.q.store.db.Scan(c.q.keys.start(kind), c.q.keys.timed(kind, now+1, 0), func(key, value []byte) (bool, error) {
 		if n++; n > wakeChunk {
 			return false, nil
 		}
@@ -137,7 +137,7 @@ func (c *changes) eachDue(kind byte, now int64, back func(key, value []byte) err
 func (q *Queue) nextDue() (int64, error) {
 	due := int64(never)
 	for _, kind := range []byte{kindParked, kindDelayed} {
-		err := q.store.scan(q.keys.start(kind), q.keys.end(kind), func(key, _ []byte) (bool, error) {
+		err := q.store.db.Scan(q.keys.start(kind), q.keys.end(kind), func(key, _ []byte) (bool, error) {
 			due = min(due, dueOf(key))
 			return false, nil
 		})

@@ -95,7 +95,7 @@ func (s *Store) gaveNone(ctx context.Context, k keys) iter.Seq2[Failure, error] 
 // end. The database is not held while a caller looks at them.
 func (s *Store) failures(k keys, from []byte) (chunk []Failure, rest []byte, err error) {
 	const size = 256
-	err = s.scan(from, k.end(kindFailed), func(key, value []byte) (bool, error) {
+	err = s.db.Scan(from, k.end(kindFailed), func(key, value []byte) (bool, error) {
 		if len(chunk) == size {
 			rest = append(rest, key...)
 			return false, nil

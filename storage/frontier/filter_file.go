@@ -13,13 +13,13 @@ import (
 // filterPath is where the filter of a pipeline lies while its queue is closed. It is no part of the
 // database: a copy made without it, or a file from another time, costs a new one.
 func (s *Store) filterPath(k keys) string {
-	return s.fs.PathJoin(s.dir, "filter-"+hex.EncodeToString(k[:]))
+	return s.db.FS.PathJoin(s.dir, "filter-"+hex.EncodeToString(k[:]))
 }
 
 // forgetFilter removes the filter of a pipeline whose records are about to change: it stands no longer than
 // they stay as they are.
 func (s *Store) forgetFilter(k keys) {
-	s.fs.Remove(s.filterPath(k)) // that of another state would not be believed either
+	s.db.FS.Remove(s.filterPath(k)) // that of another state would not be believed either
 }
 
 // openFilter reads the filter as the queue was closed with it, or else has it made anew from the database
@@ -64,7 +64,7 @@ func (q *Queue) makeFilter() error {
 		default:
 		}
 		ids, more = ids[:0], false
-		err := q.store.scan(from, end, func(key, _ []byte) (bool, error) {
+		err := q.store.db.Scan(from, end, func(key, _ []byte) (bool, error) {
 			if len(ids) == chunk {
 				more = true
 				from = append(from[:0], key...)
@@ -100,7 +100,7 @@ func (q *Queue) closeFilter(err error) {
 }
 
 func (s *Store) readFilter(k keys, at stamp) (_ *filter, err error) {
-	file, err := s.fs.Open(s.filterPath(k), vfs.SequentialReadsOption)
+	file, err := s.db.FS.Open(s.filterPath(k), vfs.SequentialReadsOption)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *Store) readFilter(k keys, at stamp) (_ *filter, err error) {
 // writeFilter replaces the file as a whole; a torn one would be noticed by its sum.
 func (s *Store) writeFilter(k keys, value []byte) (err error) {
 	path := s.filterPath(k)
-	file, err := s.fs.Create(path+".new", vfs.WriteCategoryUnspecified)
+	file, err := s.db.FS.Create(path+".new", vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
@@ -133,5 +133,5 @@ func (s *Store) writeFilter(k keys, value []byte) (err error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return s.fs.Rename(path+".new", path)
+	return s.db.FS.Rename(path+".new", path)
 }

@@ -67,7 +67,7 @@ func TestAFrontierOfTheFirstReleaseIsRead(t *testing.T) {
 		if err != nil || len(statuses) == 0 || statuses[0].Round == 0 {
 			t.Errorf("statuses: %+v, %v", statuses, err)
 		}
-		err = s.scan(q.keys.start(kindVisit), q.keys.end(kindVisit), func(_, value []byte) (bool, error) {
+		err = s.db.Scan(q.keys.start(kindVisit), q.keys.end(kindVisit), func(_, value []byte) (bool, error) {
 			v, err := decodeVisit(value)
 			if err != nil || v.At.IsZero() && v.Error == "" || v.Interval != 0 {
 				t.Errorf("visit: %+v, %v", v, err)

@@ -89,7 +89,7 @@ func (q *Queue) readHits(old [2]map[string]int64) (map[string]int64, error) {
 			}
 		}
 	}
-	err := q.store.scan(q.keys.start(kindHits), q.keys.end(kindHits), func(key, value []byte) (bool, error) {
+	err := q.store.db.Scan(q.keys.start(kindHits), q.keys.end(kindHits), func(key, value []byte) (bool, error) {
 		r := newReader(value)
 		counted[string(key)] = int64(r.small(math.MaxInt64))
 		return true, r.done()

@@ -27,10 +27,7 @@ const (
 )
 
 // The directory of the database has pipeline number 0.
-const (
-	formatKey    = "\x00\x00format"
-	pipelinesKey = "\x00\x00pipeline/"
-)
+const pipelinesKey = "\x00\x00pipeline/"
 
 type (
 	urlID  [16]byte // of a URL fetched with certain credentials

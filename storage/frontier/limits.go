@@ -107,7 +107,7 @@ func (k keys) family(id uint64) []byte { return binary.BigEndian.AppendUint64(k.
 
 // members returns how many URLs of a family are known, as of the last commit.
 func (q *Queue) members(id uint64) (uint64, error) {
-	value, err := q.store.get(q.keys.family(id))
+	value, err := q.store.db.Value(q.keys.family(id))
 	if err != nil || value == nil {
 		return 0, err
 	}

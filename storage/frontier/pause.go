@@ -41,7 +41,7 @@ func (s *Store) Paused(pipeline string) (hosts []string, err error) {
 	if err != nil || !known {
 		return nil, err
 	}
-	err = s.scan(k.timed(kindParked, never, 0), k.end(kindParked), func(_, value []byte) (bool, error) {
+	err = s.db.Scan(k.timed(kindParked, never, 0), k.end(kindParked), func(_, value []byte) (bool, error) {
 		r := newReader(value)
 		hosts = append(hosts, r.text())
 		return true, r.done()
@@ -178,7 +178,7 @@ func (q *Queue) drop(ctx context.Context, host hostID) (dropped int, err error) 
 // dropSome goes through a few keys of items, and returns the one to go on from; nil at the end.
 func (c *changes) dropSome(host hostID, from, to []byte) (dropped int, rest []byte, err error) {
 	read := 0
-	err = c.q.store.scan(from, to, func(key, value []byte) (bool, error) {
+	err = c.q.store.db.Scan(from, to, func(key, value []byte) (bool, error) {
 		if read++; read > groupSize {
 			rest = bytes.Clone(key)
 			return false, nil

@@ -176,7 +176,7 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 	q.families = newCache[uint64, *family](knownFamilies)
 	q.work = newChanges(q)
 	q.window = window{store: s, keys: k, size: o.Window, park: q.park, hosts: map[hostID]*host{}}
-	value, err := s.get(k.start(kindMeta))
+	value, err := s.db.Value(k.start(kindMeta))
 	if err == nil && value != nil {
 		q.count, err = decodeCounters(value)
 	}

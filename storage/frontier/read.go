@@ -13,7 +13,7 @@ import (
 
 // readRecord returns what is known of a URL, or nil.
 func (s *Store) readRecord(k keys, id urlID) (*record, error) {
-	value, err := s.get(k.url(kindSeen, id))
+	value, err := s.db.Value(k.url(kindSeen, id))
 	if err != nil || value == nil {
 		return nil, err
 	}
@@ -57,11 +57,10 @@ func (s *Store) readEach(k keys, kind byte, n int, key func(i int) []byte, found
 	if n == 0 {
 		return nil
 	}
-	s.reads.RLock()
-	defer s.reads.RUnlock()
-	if s.shut {
-		return ErrClosed
+	if err := s.db.Enter(); err != nil {
+		return err
 	}
+	defer s.db.Leave()
 	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: k.start(kind), UpperBound: k.end(kind)})
 	if err != nil {
 		return err
@@ -86,7 +85,7 @@ func (s *Store) readEach(k keys, kind byte, n int, key func(i int) []byte, found
 
 // readHost returns how a host is treated.
 func (s *Store) readHost(k keys, id hostID) (*hostRecord, error) {
-	value, err := s.get(k.host(id))
+	value, err := s.db.Value(k.host(id))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +106,7 @@ func hostFrom(id hostID, value []byte) (*hostRecord, error) {
 
 // readVisit returns the last visit of a URL without its reach, or nil.
 func (s *Store) readVisit(k keys, id urlID) (*webrace.Visit, error) {
-	value, err := s.get(k.url(kindVisit, id))
+	value, err := s.db.Value(k.url(kindVisit, id))
 	if err != nil || value == nil {
 		return nil, err
 	}

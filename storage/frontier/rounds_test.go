@@ -219,7 +219,7 @@ func TestCrawlsThatAreBegunTogetherShareACommit(t *testing.T) {
 		return nil
 	}})
 	<-busy
-	before := f.s.committer.generation.Commits // the committer waits
+	before := f.s.db.Generation().Commits // the committer waits
 	begun := make(chan error, crawls)
 	for i := range crawls {
 		if err := f.q.Begin(crawlOf(fmt.Sprintf("h%d.org", i)), true, func(r Round, err error) {
@@ -237,7 +237,7 @@ func TestCrawlsThatAreBegunTogetherShareACommit(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := f.s.committer.generation.Commits - before; got > 3 {
+	if got := f.s.db.Generation().Commits - before; got > 3 {
 		t.Errorf("%d crawls were begun in %d commits, want 3", crawls, got)
 	}
 	f.crash()

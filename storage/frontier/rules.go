@@ -80,7 +80,7 @@ func (q *Queue) loadRules() error {
 		q.opt.Gate = scope.NewGate(nil)
 	}
 	q.counts = map[*scope.Rule]hitCount{}
-	value, err := q.store.get(q.keys.start(kindRules))
+	value, err := q.store.db.Value(q.keys.start(kindRules))
 	if err != nil {
 		return err
 	}

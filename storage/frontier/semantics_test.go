@@ -276,7 +276,7 @@ func TestAClosedQueueSaysSo(t *testing.T) {
 func TestANewerFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, QueueOptions{})
-	if err := f.s.db.Set([]byte(formatKey), []byte{format + 1}, pebbledb.Sync); err != nil {
+	if err := f.s.db.Set([]byte(kind.FormatKey), []byte{kind.Format + 1}, pebbledb.Sync); err != nil {
 		t.Fatal(err)
 	}
 	f.close()

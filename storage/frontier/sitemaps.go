@@ -79,7 +79,7 @@ func (q *Queue) listerOf(id urlID, url string, rec *record, last *webrace.Visit)
 		if rec.place.kind == inHostQueue {
 			key = q.keys.item(it.host(), rec.place.level, rec.place.order)
 		}
-		value, err := q.store.get(key)
+		value, err := q.store.db.Value(key)
 		if err != nil {
 			return "", err
 		}

@@ -3,24 +3,18 @@ package frontier
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/webrace/webrace/storage/fsck"
+	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
-	"github.com/webrace/webrace/storage/internal/private"
-	"github.com/webrace/webrace/storage/internal/readonly"
 )
 
 // ErrClosed is the error of everything that is asked of a closed queue or store.
 var ErrClosed = errors.New("frontier is closed")
-
-// format is the version of the layout of the whole database.
-const format = 1
 
 // Options are the options of a store. The zero value works.
 type Options struct {
@@ -37,9 +31,8 @@ type Options struct {
 
 // Store is the frontier of every pipeline that shares a data directory.
 type Store struct {
-	db  pebbledb.DB
+	db  *pebbledb.Store
 	dir string
-	fs  vfs.FS
 	log *slog.Logger
 	now func() time.Time
 
@@ -47,9 +40,6 @@ type Store struct {
 	repeats  int // that a queue remembers, unless it says otherwise
 
 	committer committer
-
-	reads sync.RWMutex // held to read from the database, so that none is under way when it closes
-	shut  bool
 
 	news news // about crawls
 
@@ -60,8 +50,13 @@ type Store struct {
 	closed bool
 }
 
-// Open opens the frontier in dir, which is made if need be. The caller sees to it that one process has
-// it open; pebble's own lock refuses a second one.
+// kind is what is particular to the database.
+var kind = pebbledb.Kind{
+	Store: "frontier", Title: "frontier", Closed: ErrClosed, Format: 1, FormatKey: "\x00\x00format",
+	GenerationKey: "\x00\x00generation", Layout: generation.Varint,
+}
+
+// Open opens the frontier in dir, which is made if need be. The caller sees to it that one process has it open.
 func Open(dir string, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -72,47 +67,17 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Cache == 0 {
 		o.Cache = 48 << 20
 	}
-	if o.FS == nil {
-		o.FS = private.Disk
-	}
-	if o.ReadOnly {
-		o.FS = readonly.FS{FS: o.FS}
-	}
-	db, err := pebbledb.Open(dir, databaseOptions(o))
-	if fsck.IsDamage(err) {
-		return nil, refusal("damaged database", dir, err.Error(), "begins an empty one")
-	}
+	db, err := pebbledb.OpenStore(dir, kind, databaseOptions(o))
 	if err != nil {
-		return nil, fmt.Errorf("open frontier %s: %w", dir, err)
+		return nil, err
 	}
-	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, news: news{of: map[string]*crawlNews{}}, queues: map[string]*Queue{}, ran: map[string][]ranCrawl{}, failed: map[string]*failures{}}
+	s := &Store{
+		db: db, dir: dir, readOnly: o.ReadOnly, log: o.Logger, now: o.Now, news: news{of: map[string]*crawlNews{}},
+		queues: map[string]*Queue{}, ran: map[string][]ranCrawl{}, failed: map[string]*failures{},
+	}
 	s.repeats = int(o.Cache / 2 / repeatBytes)
-	err = s.checkFormat()
-	if err == nil {
-		err = s.checkGeneration()
-	}
-	if pebbledb.IsCorruption(err) {
-		err = refusal("damaged database", dir, err.Error(), "begins an empty one")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open frontier %s: %w", dir, err), db.Close())
-	}
 	s.committer.start(db)
 	return s, nil
-}
-
-func (s *Store) checkFormat() error {
-	value, err := s.get([]byte(formatKey))
-	if err != nil {
-		return err
-	}
-	if value == nil {
-		return s.db.Set([]byte(formatKey), []byte{format}, pebbledb.Sync)
-	}
-	if len(value) != 1 || value[0] > format {
-		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
-	}
-	return nil
 }
 
 // Close writes what was handed in, and closes every queue. Leases that are out are handed out again
@@ -137,16 +102,13 @@ func (s *Store) Close() error {
 	for _, q := range open {
 		q.closeFilter(err)
 	}
-	s.reads.Lock()
-	defer s.reads.Unlock()
-	s.shut = true
-	return errors.Join(err, s.db.Close(), s.committer.reached.Close())
+	return errors.Join(err, s.db.Close())
 }
 
 // Pipelines returns the names of all pipelines that have a queue, open or not, in order.
 func (s *Store) Pipelines() ([]string, error) {
 	var names []string
-	err := s.scan([]byte(pipelinesKey), []byte(pipelinesKey+"\xff"), func(key, _ []byte) (bool, error) {
+	err := s.db.Scan([]byte(pipelinesKey), []byte(pipelinesKey+"\xff"), func(key, _ []byte) (bool, error) {
 		names = append(names, string(key[len(pipelinesKey):]))
 		return true, nil
 	})
@@ -155,7 +117,7 @@ func (s *Store) Pipelines() ([]string, error) {
 
 // knownKeys returns the keys of a pipeline that has a queue.
 func (s *Store) knownKeys(pipeline string) (k keys, known bool, err error) {
-	value, err := s.get([]byte(pipelinesKey + pipeline))
+	value, err := s.db.Value([]byte(pipelinesKey + pipeline))
 	if err != nil || len(value) != len(k) {
 		return k, false, err
 	}
@@ -177,25 +139,4 @@ func (s *Store) keysOf(pipeline string) (keys, error) {
 	}
 	binary.BigEndian.PutUint16(k[:], uint16(len(others)+1))
 	return k, s.db.Set([]byte(pipelinesKey+pipeline), k[:], pebbledb.Sync)
-}
-
-// get returns a copy of the value of key, or nil when there is none.
-func (s *Store) get(key []byte) ([]byte, error) {
-	s.reads.RLock()
-	defer s.reads.RUnlock()
-	if s.shut {
-		return nil, ErrClosed
-	}
-	return pebbledb.Get(s.db, key)
-}
-
-// scan calls visit for each key from start on and before end, until it returns false. Key and value are
-// valid during the call alone, which must not wait for anything.
-func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool, err error)) error {
-	s.reads.RLock()
-	defer s.reads.RUnlock()
-	if s.shut {
-		return ErrClosed
-	}
-	return pebbledb.Scan(s.db, start, end, visit)
 }

@@ -330,7 +330,7 @@ func (w *window) readyHosts(at level, n int) (ids []hostID, err error) {
 	r.ended = true
 	start, end := w.keys.ready(at, hostID(r.next)), w.keys.start(kindReady)
 	end = append(end, byte(at)+1)
-	err = w.store.scan(start, end, func(key, _ []byte) (bool, error) {
+	err = w.store.db.Scan(start, end, func(key, _ []byte) (bool, error) {
 		if len(ids) == n {
 			r.ended, r.next = false, lastNumber(key)
 			return false, nil
@@ -402,7 +402,7 @@ func (w *window) readStretch(l *hostQueue) error {
 	start, end := w.keys.item(l.host.id, l.level, s.first), append(w.keys.item(l.host.id, l.level, s.last), 0)
 	l.items = make([]queued, 0, prefetch)
 	more := false
-	err := w.store.scan(start, end, func(key, value []byte) (bool, error) {
+	err := w.store.db.Scan(start, end, func(key, value []byte) (bool, error) {
 		if len(l.items) == prefetch {
 			more, s.first = true, lastNumber(key)
 			return false, nil

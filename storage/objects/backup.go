@@ -7,6 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/internal/durable"
 )
 
 // Backup writes a copy of the store, as it is at one moment, to a directory that does not exist yet, and
@@ -62,7 +64,7 @@ func (s *Store) backup(ctx context.Context, to string) error {
 			return fmt.Errorf("copy segment %d: %w", k.number, err)
 		}
 	}
-	return errors.Join(syncDir(fsys, to), syncDir(fsys, fsys.PathDir(to)))
+	return errors.Join(durable.SyncDir(fsys, to), durable.SyncDir(fsys, fsys.PathDir(to)))
 }
 
 func (s *Store) copySegment(to string, k indexedSegment, sealed bool) error {

@@ -306,7 +306,7 @@ func (s *Store) publish(batch pebbledb.Batch) error {
 	next := s.generation
 	if next.ID != (generation.ID{}) { // or the index is being mended, and is whole at the end alone
 		next.Commits++
-		batch.Set(generationKey, encodeGeneration(next)) // into memory: takes everything
+		batch.Set(generationKey, generation.Varint.Encode(next)) // into memory: takes everything
 	}
 	if err := batch.Commit(pebbledb.Sync); err != nil {
 		return fmt.Errorf("write index: %w", err)

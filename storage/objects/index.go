@@ -121,7 +121,7 @@ func (s *Store) generationPath() string {
 
 // count has the index begin with a generation.
 func (s *Store) count(g generation.Generation) error {
-	if err := s.db.Set(generationKey, encodeGeneration(g), pebbledb.Sync); err != nil {
+	if err := s.db.Set(generationKey, generation.Varint.Encode(g), pebbledb.Sync); err != nil {
 		return fmt.Errorf("write index: %w", err)
 	}
 	s.generation = g

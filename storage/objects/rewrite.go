@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/webrace/webrace/storage/internal/durable"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 
 	"github.com/webrace/webrace"
@@ -318,7 +319,7 @@ func (s *Store) removeDropped(number uint32) error {
 	if err := s.options.FS.Remove(s.segments.path(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove segment %d: %w", number, err)
 	}
-	if err := syncDir(s.options.FS, s.segments.dir); err != nil {
+	if err := durable.SyncDir(s.options.FS, s.segments.dir); err != nil {
 		return err
 	}
 	return s.db.Delete(droppedKey(number), pebbledb.NoSync) // it is removed again if this is lost

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/internal/durable"
 )
 
 // writeCategory names our writes in pebble's statistics of the file system.
@@ -137,7 +139,7 @@ func (s *segments) next(c Compression) error {
 		return fmt.Errorf("create segment %d: %w", s.number, err)
 	}
 	s.file, s.state = file, segmentState{compression: c}
-	if err := syncDir(s.fs, s.dir); err != nil {
+	if err := durable.SyncDir(s.fs, s.dir); err != nil {
 		return err
 	}
 	return s.append(s.renewal(s.name(s.number), c), 1)
@@ -260,7 +262,7 @@ func truncate(fsys vfs.FS, path string, size int64) error {
 	if err := fsys.Rename(path+temporary, path); err != nil {
 		return fmt.Errorf("truncate %s: %w", path, err)
 	}
-	return syncDir(fsys, fsys.PathDir(path))
+	return durable.SyncDir(fsys, fsys.PathDir(path))
 }
 
 // temporary ends the names of files that are not whole yet; open removes those a crash left.
@@ -279,17 +281,6 @@ func copyPrefix(fsys vfs.FS, to string, from io.ReaderAt, size int64) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-func syncDir(fsys vfs.FS, dir string) error {
-	d, err := fsys.OpenDir(dir)
-	if err != nil {
-		return fmt.Errorf("sync directory %s: %w", dir, err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync directory %s: %w", dir, err)
-	}
-	return nil
-}
-
 // makeDir makes dir and its parents, and makes their names durable.
 func makeDir(fsys vfs.FS, dir string) error {
 	var missing []string
@@ -303,7 +294,7 @@ func makeDir(fsys vfs.FS, dir string) error {
 		return fmt.Errorf("make directory %s: %w", dir, err)
 	}
 	for _, p := range missing {
-		if err := syncDir(fsys, fsys.PathDir(p)); err != nil {
+		if err := durable.SyncDir(fsys, fsys.PathDir(p)); err != nil {
 			return err
 		}
 	}

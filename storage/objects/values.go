@@ -222,18 +222,12 @@ func decodeNumber(value []byte) (uint64, error) {
 	return n, r.end("number")
 }
 
-func encodeGeneration(g generation.Generation) []byte {
-	w := writer{schema}
-	w = append(w, g.ID[:]...)
-	w.uint(g.Commits)
-	return w
-}
-
-func decodeGeneration(value []byte) (g generation.Generation, err error) {
-	r := newReader(value)
-	copy(g.ID[:], r.take(len(g.ID)))
-	g.Commits = r.uint()
-	return g, r.end("generation")
+func decodeGeneration(value []byte) (generation.Generation, error) {
+	g, err := generation.Varint.Decode(value)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return g, err
 }
 
 func encodeLinks(links []string) []byte { return frontcode.Append([]byte{schema}, links) }

@@ -96,7 +96,7 @@ func BenchmarkIndex(b *testing.B) {
 	st, err := s.Stats()
 	must(b, err)
 	var bytes uint64
-	for _, l := range s.db.(interface{ Metrics() *pebble.Metrics }).Metrics().Levels {
+	for _, l := range s.db.DB.(interface{ Metrics() *pebble.Metrics }).Metrics().Levels {
 		bytes += uint64(l.TablesSize)
 	}
 	b.ReportMetric(float64(bytes)/float64(st.Quads), "B/quad")

@@ -197,7 +197,7 @@ func (c *check) totals() error {
 	if err != nil {
 		return err
 	}
-	value, err := s.get([]byte(countsKey))
+	value, err := pebbledb.Get(s.db, []byte(countsKey))
 	if err != nil {
 		return err
 	}

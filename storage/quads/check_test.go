@@ -163,7 +163,7 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 				d.set(o.append(nil, q), nil)
 			}
 		}},
-		"the format is lost":         {"", false, func(d damaging) { must(d.t, d.s.db.Delete([]byte(formatKey), pebbledb.Sync)) }},
+		"the format is lost":         {"", false, func(d damaging) { must(d.t, d.s.db.Delete([]byte(kind.FormatKey), pebbledb.Sync)) }},
 		"wrong totals":               {wrongTotals, false, func(d damaging) { d.set([]byte(countsKey), counts{next: 500, quads: 5}.encode()) }},
 		"damaged totals":             {wrongTotals, false, func(d damaging) { d.set([]byte(countsKey), []byte{9}) }},
 		"the next number is too low": {wrongTotals, false, func(d damaging) { c := d.s.counts; c.next = 3; d.set([]byte(countsKey), c.encode()) }},
@@ -171,7 +171,7 @@ func TestDamageIsFoundAndRepaired(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, m, d := damagedStore(t)
 			c.damage(d)
-			fs := s.fs
+			fs := s.db.FS
 			must(t, s.Close())
 			s = open(t, fs)
 			found := findings(t, s, false)

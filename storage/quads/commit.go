@@ -32,7 +32,7 @@ func (s *Store) commit(st *step, done func(error)) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("commit to the quad store: %w", err), st.batch.Close())
 	}
-	s.syncer.add(waiting{st.batch, s.generation, done})
+	s.syncer.add(waiting{st.batch, s.db.Generation(), done})
 	return nil
 }
 
@@ -50,17 +50,12 @@ func (s *Store) apply(st *step) error {
 		}
 	}
 	c.revision++
-	next := s.generation
-	next.Commits++
-	err := errors.Join(
-		st.batch.Set([]byte(countsKey), c.encode()),
-		st.batch.Set([]byte(generationKey), encodeGeneration(next)),
-	)
+	err := st.batch.Set([]byte(countsKey), c.encode())
 	if err == nil {
-		err = s.db.Apply(st.batch)
+		err = s.db.Submit(st.batch)
 	}
 	if err == nil {
-		s.counts, s.generation = c, next
+		s.counts = c
 	}
 	return err
 }
@@ -80,7 +75,7 @@ func (s *Store) settled(done func(error)) {
 
 // syncer waits for the syncs of batches, one after the other, so that nobody else has to.
 type syncer struct {
-	reached *generation.File // says which generation is durable
+	db      *pebbledb.Store
 	waiting atomic.Int64
 
 	mu     sync.Mutex
@@ -97,7 +92,8 @@ type waiting struct {
 	done       func(error)
 }
 
-func (y *syncer) start() {
+func (y *syncer) start(db *pebbledb.Store) {
+	y.db = db
 	y.signal, y.exited = sync.NewCond(&y.mu), make(chan struct{})
 	go y.run()
 }
@@ -160,7 +156,7 @@ func (w *waiting) sync() error {
 func (y *syncer) reach(group []waiting) error {
 	for _, w := range slices.Backward(group) {
 		if w.batch != nil {
-			if err := y.reached.Write(w.generation); err != nil {
+			if err := y.db.Reached(w.generation); err != nil {
 				return fmt.Errorf("count the commits of the quad store: %w", err)
 			}
 			return nil

@@ -152,7 +152,7 @@ func (s *Store) edit(url string) (*edit, error) {
 		return e, err
 	}
 	e.ids = append(e.ids, n)
-	value, err := s.get(keyOfID(contextKey, n))
+	value, err := pebbledb.Get(s.db, keyOfID(contextKey, n))
 	if err != nil || value == nil {
 		return e, err
 	}

@@ -56,7 +56,7 @@ func (c *check) tell(kind, where, format string, args ...any) {
 }
 
 func (c *check) readNames() error {
-	return c.store.scan([]byte(nameKey), []byte(namesEnd), func(key, value []byte) (bool, error) {
+	return c.store.db.Scan([]byte(nameKey), []byte(namesEnd), func(key, value []byte) (bool, error) {
 		name := string(key[len(nameKey):])
 		if len(value) != numberSize {
 			c.tell(damagedValue, name, "its number is %x; its records cannot be found", value)
@@ -70,7 +70,7 @@ func (c *check) readNames() error {
 // records reads all of them, and counts those that are whole.
 func (c *check) records() error {
 	stray := make(map[uint32]int)
-	err := c.store.scan([]byte(recordKey), []byte(stateKey), func(key, value []byte) (bool, error) {
+	err := c.store.db.Scan([]byte(recordKey), []byte(stateKey), func(key, value []byte) (bool, error) {
 		if c.read++; c.read%1000 == 0 {
 			fsck.Tell(c.ctx, fsck.Progress{Store: "queues", Step: "records", Done: c.read})
 		}

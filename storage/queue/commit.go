@@ -1,10 +1,8 @@
 package queue
 
 import (
-	"fmt"
 	"sync"
 
-	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/groupcommit"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
@@ -27,11 +25,8 @@ type change struct {
 
 // committer commits changes in groups, in the order of their submission.
 type committer struct {
-	db     pebbledb.DB
+	db     *pebbledb.Store
 	groups *groupcommit.Committer[change]
-
-	generation generation.Generation
-	reached    *generation.File // says which generation is durable
 
 	mu      sync.Mutex
 	keeping bool     // removals wait
@@ -40,7 +35,7 @@ type committer struct {
 	err     error // the fault that ended it
 }
 
-func (c *committer) start(db pebbledb.DB) {
+func (c *committer) start(db *pebbledb.Store) {
 	c.db = db
 	c.groups = groupcommit.Start(groupcommit.Limit[change]{
 		Changes: groupSize, Room: groupBytes, Takes: func(ch change) int { return len(ch.value) },
@@ -148,28 +143,11 @@ func (c *committer) write(group []change) (err error) {
 	if batch.Empty() {
 		return nil
 	}
-	if err := c.publish(batch); err != nil {
+	if err := c.db.Publish(batch); err != nil {
 		return err
 	}
 	for q, s := range after {
 		q.onDisk = s
-	}
-	return nil
-}
-
-// publish commits a batch as the next generation.
-func (c *committer) publish(batch pebbledb.Batch) error {
-	next := c.generation
-	next.Commits++
-	if err := batch.Set([]byte(generationKey), encodeGeneration(next)); err != nil {
-		return err
-	}
-	if err := batch.Commit(pebbledb.Sync); err != nil {
-		return fmt.Errorf("commit to the queues: %w", err)
-	}
-	c.generation = next
-	if err := c.reached.Write(next); err != nil {
-		return fmt.Errorf("count a commit to the queues: %w", err)
 	}
 	return nil
 }

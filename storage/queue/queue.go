@@ -299,11 +299,10 @@ func (q *Queue) read() error {
 	if len(q.ready) > 0 || q.cursor >= q.durable {
 		return nil
 	}
-	q.store.reads.RLock()
-	defer q.store.reads.RUnlock()
-	if q.store.shut {
-		return ErrClosed
+	if err := q.store.db.Enter(); err != nil {
+		return err
 	}
+	defer q.store.db.Leave()
 	it, err := q.store.db.NewIter(q.records(q.cursor))
 	if err != nil {
 		return err

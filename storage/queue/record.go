@@ -132,7 +132,7 @@ func decodeState(value []byte) (s state, err error) {
 
 // state reads what a queue holds.
 func (s *Store) state(number uint32) (state, error) {
-	value, err := s.get(keyOf(stateKey, number))
+	value, err := s.db.Value(keyOf(stateKey, number))
 	if err != nil {
 		return state{}, err
 	}

@@ -26,11 +26,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/webrace/webrace/internal/broadcast"
-	"github.com/webrace/webrace/storage/fsck"
-	"github.com/webrace/webrace/storage/internal/generation"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
-	"github.com/webrace/webrace/storage/internal/private"
-	"github.com/webrace/webrace/storage/internal/readonly"
 )
 
 // Errors that callers tell from others.
@@ -41,16 +37,12 @@ var (
 	ErrReadOnly = fmt.Errorf("queues are opened read-only: %w", fs.ErrPermission)
 )
 
-// format is the version of the layout of the whole database.
-const format = 1
-
-// Keys of the database. Numbers are big-endian, so that records are in the order in which they were put.
+// Keys of the database, besides those of [kind]. Numbers are big-endian, so that records are in the order in which
+// they were put.
 const (
-	formatKey     = "f" // the version of the layout
-	generationKey = "g" // how many commits there were
-	nameKey       = "n" // n<name>: the number of a queue
-	stateKey      = "s" // s<number>: how many records it has, and how large they are
-	recordKey     = "r" // r<number><sequence>: a record
+	nameKey   = "n" // n<name>: the number of a queue
+	stateKey  = "s" // s<number>: how many records it has, and how large they are
+	recordKey = "r" // r<number><sequence>: a record
 
 	namesEnd = "o" // behind all names
 )
@@ -74,15 +66,9 @@ type Options struct {
 
 // Store holds the queues of a data directory.
 type Store struct {
-	db       pebbledb.DB
-	dir      string
-	fs       vfs.FS
-	readOnly bool
-
+	db        *pebbledb.Store
+	readOnly  bool
 	committer committer
-
-	reads sync.RWMutex // held to read from the database, so that no read is under way when it closes
-	shut  bool
 
 	changed broadcast.Cond
 	mu      sync.Mutex
@@ -91,122 +77,26 @@ type Store struct {
 	closed  bool
 }
 
-// Open opens the queues in dir, which is made if need be. The caller sees to it that one process has it open;
-// pebble's own lock refuses a second one.
+// kind is what is particular to the database.
+var kind = pebbledb.Kind{
+	Store: "queues", Title: "queues", Many: true, Closed: ErrClosed, Format: 1, FormatKey: "f", GenerationKey: "g",
+}
+
+// Open opens the queues in dir, which is made if need be. The caller sees to it that one process has it open.
 func Open(dir string, o Options) (*Store, error) {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
 	if o.Cache == 0 {
 		o.Cache = 8 << 20
 	}
-	if o.FS == nil {
-		o.FS = private.Disk
-	}
-	if o.ReadOnly {
-		o.FS = readonly.FS{FS: o.FS}
-	}
-	db, err := pebbledb.Open(dir, databaseOptions(o))
-	if fsck.IsDamage(err) {
-		return nil, refusal("damaged database", dir, err.Error(), "begins empty ones")
-	}
+	db, err := pebbledb.OpenStore(dir, kind, pebbledb.Options{
+		Name: "database of queues", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
+		Cache: o.Cache, Memtable: 8 << 20, // records are written, read once, and deleted soon after
+	})
 	if err != nil {
-		return nil, fmt.Errorf("open queues %s: %w", dir, err)
+		return nil, err
 	}
-	s := &Store{db: db, dir: dir, fs: o.FS, readOnly: o.ReadOnly, queues: make(map[string]*Queue)}
-	err = s.checkFormat()
-	if err == nil {
-		err = s.checkGeneration()
-	}
-	if pebbledb.IsCorruption(err) {
-		err = refusal("damaged database", dir, err.Error(), "begins empty ones")
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open queues %s: %w", dir, err), db.Close())
-	}
+	s := &Store{db: db, readOnly: o.ReadOnly, queues: make(map[string]*Queue)}
 	s.committer.start(db)
 	return s, nil
-}
-
-// databaseOptions are for records that are written, read once, and deleted soon after.
-func databaseOptions(o Options) pebbledb.Options {
-	return pebbledb.Options{
-		Name: "database of queues", FS: o.FS, Logger: o.Logger, ReadOnly: o.ReadOnly, Fatal: o.Fatal,
-		Cache: o.Cache, Memtable: 8 << 20,
-	}
-}
-
-// refusal is the error of queues that cannot be used as they are.
-func refusal(kind, where, detail, repair string) error {
-	return &fsck.Error{
-		Finding: fsck.Finding{Store: "queues", Kind: kind, Where: where, Detail: detail},
-		Mend:    "webrace-store restore BACKUP --only queues brings them back from a backup, webrace-store fsck --repair " + repair,
-	}
-}
-
-func (s *Store) checkFormat() error {
-	value, err := s.get([]byte(formatKey))
-	if err != nil {
-		return err
-	}
-	if value == nil && s.readOnly {
-		return nil
-	}
-	if value == nil {
-		return s.db.Set([]byte(formatKey), []byte{format}, pebbledb.Sync)
-	}
-	if len(value) != 1 || value[0] > format {
-		return fmt.Errorf("its format %v is newer than %d, the newest this program knows", value, format)
-	}
-	return nil
-}
-
-// checkGeneration refuses a database that has lost commits.
-func (s *Store) checkGeneration() error {
-	path := s.fs.PathJoin(s.dir, generation.FileName)
-	value, err := s.get([]byte(generationKey))
-	if err != nil {
-		return err
-	}
-	have, err := decodeGeneration(value)
-	if err != nil {
-		return err
-	}
-	wrong, err := generation.Compare(s.fs, path, have)
-	if err != nil {
-		return err
-	}
-	if wrong != "" {
-		return refusal(generation.Older, s.dir, wrong, "goes on with them as they are")
-	}
-	if s.readOnly {
-		return nil
-	}
-	if value == nil {
-		have = generation.Generation{ID: generation.NewID(), Commits: 1}
-		if err := s.db.Set([]byte(generationKey), encodeGeneration(have), pebbledb.Sync); err != nil {
-			return err
-		}
-	}
-	s.committer.generation = have
-	s.committer.reached, err = generation.Create(s.fs, path, have)
-	return err
-}
-
-func encodeGeneration(g generation.Generation) []byte {
-	return binary.BigEndian.AppendUint64(append([]byte{1}, g.ID[:]...), g.Commits)
-}
-
-func decodeGeneration(value []byte) (g generation.Generation, err error) {
-	switch {
-	case value == nil:
-		return g, nil
-	case len(value) != 1+len(g.ID)+8 || value[0] != 1:
-		return g, fmt.Errorf("%w: the record that counts commits is %x", errDamaged, value)
-	}
-	copy(g.ID[:], value[1:])
-	g.Commits = binary.BigEndian.Uint64(value[1+len(g.ID):])
-	return g, nil
 }
 
 // Close writes what was handed in, and closes every queue. What is out is handed out again when the store is next
@@ -228,10 +118,7 @@ func (s *Store) Close() error {
 		q.shut(ErrClosed)
 	}
 	err := s.committer.close()
-	s.reads.Lock()
-	defer s.reads.Unlock()
-	s.shut = true
-	return errors.Join(err, s.db.Close(), s.committer.reached.Close())
+	return errors.Join(err, s.db.Close())
 }
 
 // Queue opens the queue of a name, which is made if there is none. It is one caller's until that closes it, or,
@@ -281,7 +168,7 @@ func (s *Store) tryOpen(name string, o QueueOptions) (q *Queue, busy bool, err e
 
 // numberOf returns the number of a queue, which a new one gets.
 func (s *Store) numberOf(name string) (uint32, error) {
-	value, err := s.get([]byte(nameKey + name))
+	value, err := s.db.Value([]byte(nameKey + name))
 	if err != nil {
 		return 0, err
 	}
@@ -292,7 +179,7 @@ func (s *Store) numberOf(name string) (uint32, error) {
 		return 0, fmt.Errorf("%w: its number is %x", errDamaged, value)
 	}
 	last := uint32(0)
-	err = s.scan([]byte(nameKey), []byte(namesEnd), func(_, value []byte) (bool, error) {
+	err = s.db.Scan([]byte(nameKey), []byte(namesEnd), func(_, value []byte) (bool, error) {
 		if len(value) == numberSize {
 			last = max(last, binary.BigEndian.Uint32(value))
 		}
@@ -313,7 +200,7 @@ type Held struct {
 
 // Held lists what all queues hold, open or not, by name.
 func (s *Store) Held() (all []Held, err error) {
-	err = s.scan([]byte(nameKey), []byte(namesEnd), func(key, value []byte) (bool, error) {
+	err = s.db.Scan([]byte(nameKey), []byte(namesEnd), func(key, value []byte) (bool, error) {
 		held := Held{Name: string(key[len(nameKey):])}
 		if len(value) == numberSize {
 			state, err := s.state(binary.BigEndian.Uint32(value))
@@ -347,38 +234,4 @@ func (s *Store) KeepDone() (release func()) {
 
 // Backup writes a copy of the store, as it stands now, to a directory that does not exist yet and opens as a store. The
 // store may be in use; what was promised before the call is in the copy.
-func (s *Store) Backup(ctx context.Context, to string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.reads.RLock()
-	defer s.reads.RUnlock()
-	if s.shut {
-		return ErrClosed
-	}
-	if err := s.db.Checkpoint(to); err != nil {
-		return fmt.Errorf("back up the queues to %s: %w", to, err)
-	}
-	return nil
-}
-
-// get returns a copy of the value of key, or nil when there is none.
-func (s *Store) get(key []byte) ([]byte, error) {
-	s.reads.RLock()
-	defer s.reads.RUnlock()
-	if s.shut {
-		return nil, ErrClosed
-	}
-	return pebbledb.Get(s.db, key)
-}
-
-// scan calls visit for each key from start on and before end, until it returns false. Key and value are valid during
-// the call alone.
-func (s *Store) scan(start, end []byte, visit func(key, value []byte) (more bool, err error)) error {
-	s.reads.RLock()
-	defer s.reads.RUnlock()
-	if s.shut {
-		return ErrClosed
-	}
-	return pebbledb.Scan(s.db, start, end, visit)
-}
+func (s *Store) Backup(ctx context.Context, to string) error { return s.db.Backup(ctx, to) }

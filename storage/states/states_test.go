@@ -140,7 +140,8 @@ func TestReadOnlyStatesChangeNothing(t *testing.T) {
 }
 
 func TestNoEndIsToldWhileABackupKeepsThem(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
 	release := s.KeepEnds()
 	done := make(chan error, 1)
 	s.Commit([]Write{{"s", "k", []byte("1")}}, func(err error) { done <- err })
@@ -148,7 +149,7 @@ func TestNoEndIsToldWhileABackupKeepsThem(t *testing.T) {
 	if err := s.Backup(t.Context(), copied); err != nil {
 		t.Fatal(err)
 	}
-	for s.reachedNow() < 2 { // the write is durable
+	for reached(dir) < 2 { // the write is durable
 	}
 	select {
 	case <-done:
@@ -164,9 +165,9 @@ func TestNoEndIsToldWhileABackupKeepsThem(t *testing.T) {
 	}
 }
 
-// reachedNow is how many commits were counted.
-func (s *Store) reachedNow() uint64 {
-	g, err := generation.Read(s.fs, s.fs.PathJoin(s.dir, generation.FileName))
+// reached is how many commits were counted.
+func reached(dir string) uint64 {
+	g, err := generation.Read(vfs.Default, filepath.Join(dir, generation.FileName))
 	if err != nil {
 		return 0
 	}

@@ -8,6 +8,7 @@ package generation
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/internal/durable"
 )
 
 // FileName is the name of the file in the directory of a database.
@@ -37,6 +40,44 @@ func NewID() (id ID) {
 type Generation struct {
 	ID      ID
 	Commits uint64
+}
+
+// Layout is how a database writes down its generation.
+type Layout byte
+
+// The layouts begin with a version and the ID; the number of commits follows.
+const (
+	Fixed  Layout = iota // in eight bytes
+	Varint               // in as few as it takes
+)
+
+const layoutVersion = 1
+
+// Encode returns what a database is to write down.
+func (l Layout) Encode(g Generation) []byte {
+	value := append([]byte{layoutVersion}, g.ID[:]...)
+	if l == Varint {
+		return binary.AppendUvarint(value, g.Commits)
+	}
+	return binary.BigEndian.AppendUint64(value, g.Commits)
+}
+
+// Decode reads what Encode has written.
+func (l Layout) Decode(value []byte) (g Generation, err error) {
+	if len(value) > 1+len(g.ID) && value[0] == layoutVersion {
+		copy(g.ID[:], value[1:])
+		rest, n := value[1+len(g.ID):], 8
+		switch {
+		case l == Varint:
+			g.Commits, n = binary.Uvarint(rest)
+		case len(rest) == n:
+			g.Commits = binary.BigEndian.Uint64(rest)
+		}
+		if n == len(rest) {
+			return g, nil
+		}
+	}
+	return Generation{}, fmt.Errorf("damaged value: the record that counts commits is %x", value)
 }
 
 // category names our writes in pebble's statistics of the file system.
@@ -99,7 +140,7 @@ func Create(fsys vfs.FS, path string, g Generation) (*File, error) {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	f := &File{file}
-	if err := errors.Join(f.Write(g), file.Sync(), syncDir(fsys, fsys.PathDir(path))); err != nil {
+	if err := errors.Join(f.Write(g), file.Sync(), durable.SyncDir(fsys, fsys.PathDir(path))); err != nil {
 		return nil, errors.Join(fmt.Errorf("create %s: %w", path, err), file.Close())
 	}
 	return f, nil
@@ -111,14 +152,6 @@ func open(fsys vfs.FS, path string) (vfs.File, error) {
 		return fsys.OpenReadWrite(path, category)
 	}
 	return fsys.Create(path, category)
-}
-
-func syncDir(fsys vfs.FS, path string) error {
-	dir, err := fsys.OpenDir(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // Write says that the database has reached g, which must be durable.

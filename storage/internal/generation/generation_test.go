@@ -74,3 +74,37 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// What earlier releases have written is read, and what is written is what they read.
+func TestLayoutsOfAGenerationAreThoseOfEarlierReleases(t *testing.T) {
+	t.Parallel()
+	id := ID{0: 0xa1, 15: 0x0f}
+	const head = "\x01\xa1\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0f"
+	for name, c := range map[string]struct {
+		layout Layout
+		want   string
+	}{
+		"fixed": {Fixed, head + "\x00\x00\x00\x00\x00\x00\x01\x2c"}, "varint": {Varint, head + "\xac\x02"},
+	} {
+		g := Generation{ID: id, Commits: 300}
+		if got := string(c.layout.Encode(g)); got != c.want {
+			t.Errorf("%s: %x", name, got)
+		}
+		if got, err := c.layout.Decode([]byte(c.want)); got != g || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+func FuzzLayouts(f *testing.F) {
+	f.Add([]byte("\x01\xa1\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0f\xac\x02"))
+	f.Add(Fixed.Encode(Generation{Commits: 7}))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		for _, l := range []Layout{Fixed, Varint} {
+			g, err := l.Decode(value)
+			if again, err2 := l.Decode(l.Encode(g)); err == nil && (err2 != nil || again != g) {
+				t.Errorf("%x is %v, and that is read as %v: %v", value, g, again, err2)
+			}
+		}
+	})
+}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/webrace/webrace/storage/internal/durable"
 )
 
 // Suffix ends the name of what was set aside.
@@ -24,7 +26,7 @@ func Move(fsys vfs.FS, path string) (to string, err error) {
 		err = fsys.Rename(path, to)
 	}
 	if err == nil {
-		err = syncDir(fsys, fsys.PathDir(path))
+		err = durable.SyncDir(fsys, fsys.PathDir(path))
 	}
 	if err != nil {
 		return "", fmt.Errorf("set %s aside: %w", path, err)
@@ -61,7 +63,7 @@ func copyTail(fsys vfs.FS, path, to string, from int64) error {
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return errors.Join(err, fsys.Remove(to))
 	}
-	return syncDir(fsys, fsys.PathDir(to))
+	return durable.SyncDir(fsys, fsys.PathDir(to))
 }
 
 // free returns a path that nothing has.
@@ -79,12 +81,4 @@ func free(fsys vfs.FS, path string) (string, error) {
 			return "", err
 		}
 	}
-}
-
-func syncDir(fsys vfs.FS, path string) error {
-	dir, err := fsys.OpenDir(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
