@@ -25,7 +25,7 @@ func (w *writer) calendar(body []byte) {
 	case c.in != "":
 		c.mark()
 		w.spoil("its last %s does not end", c.in)
-	case !c.begun:
+	case !c.Text.Feed:
 		w.spoil("it is no such file: it does not begin with BEGIN:")
 	}
 }
@@ -33,7 +33,6 @@ func (w *writer) calendar(body []byte) {
 // calendar is the work on one document.
 type calendar struct {
 	*writer
-	begun  bool
 	in     string // the entry that is open: vevent, vtodo, vjournal, vcard; empty for none
 	beside int    // parts that are open and are no entries, within an entry or a time zone
 	from   int    // the first block of the entry
@@ -69,11 +68,11 @@ func (c *calendar) line(line []byte) bool {
 	name, parameters, value := property(line)
 	switch part := strings.ToLower(strings.TrimSpace(value)); {
 	case name == "begin" && c.in == "" && calendarEntries[part]:
-		c.begun, c.in, c.from, c.uid, c.which, c.name = true, part, len(c.Text.Blocks), "", "", ""
+		c.Text.Feed, c.in, c.from, c.uid, c.which, c.name = true, part, len(c.Text.Blocks), "", "", ""
 	case name == "begin" && (c.in != "" || part == "vtimezone"):
 		c.beside++
 	case name == "begin":
-		c.begun = true
+		c.Text.Feed = true
 	case name == "end" && c.beside > 0:
 		c.beside--
 	case name == "end" && part == c.in:
@@ -106,7 +105,6 @@ func (c *calendar) mark() {
 		name += "\x00" + c.which
 	}
 	entries.Mark(&c.Text, c.from, c.in, name)
-	c.Text.Feed = true
 }
 
 // property parts a line "NAME;PARAMETER=VALUE:value", whose name may have a group in front. A parameter may have
