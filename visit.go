@@ -30,6 +30,7 @@ type Visit struct {
 	Baseline     []uint64      // hashes of the text blocks of the last versions, as the matcher keeps them
 	Reading      int           // the revision of how text is read at which Baseline was made
 	Absent       []Absent      // the parts of the document that URDs look at, and that were not there at the last visit
+	Placeholder  Placeholder   // what came in the place of the document; the zero value if nothing ever did
 	Origins      []string      // other pages from which something moved to the document: the last ones, at most MostOrigins
 	Numbers      []Told        // the numbers on which URDs have a condition, those that changed last at the end
 	Interval     time.Duration // until the next visit is worth its while, by what the last ones found; 0 before the first
@@ -113,6 +114,31 @@ func (v *Visit) Look(looked []uint64, absent []Absent) {
 	kept := slices.DeleteFunc(slices.Clone(v.Absent), func(a Absent) bool { return slices.Contains(looked, a.Rules) })
 	kept = append(kept, absent...)
 	v.Absent = kept[max(0, len(kept)-MostAbsent):]
+}
+
+// Placeholder is what is known of something else that came in the place of a document, under 200: a page that says
+// "back soon" in that of a feed or of data, or nothing at all. That is no state of the document, and is shown to
+// nobody; what comes next is compared with the last version that is one.
+type Placeholder struct {
+	Rounds   int // visits in a row that found something else; 0: the last version is of the document
+	Whole    int // the last version that is of the document, if there were any
+	Accepted int // the version that was taken for the document, because nothing else came for long: the last one; 0 for none
+}
+
+// IsPlaceholder reports whether the last version stands in the place of the document.
+func (v *Visit) IsPlaceholder() bool { return v != nil && v.Placeholder.Rounds > 0 }
+
+// AsOfWhole returns what the visit knew when the document came itself: of a visit that found a placeholder a copy of
+// it.
+func (v *Visit) AsOfWhole() *Visit {
+	if !v.IsPlaceholder() {
+		return v
+	}
+	whole := *v
+	if whole.Version = v.Placeholder.Whole; v.IsInherited() {
+		whole.Former.Version = whole.Version
+	}
+	return &whole
 }
 
 // MostOrigins is of how many other pages a visit remembers that something moved from there.

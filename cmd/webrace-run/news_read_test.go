@@ -22,6 +22,7 @@ type situation struct {
 	name     string
 	text     string // the whole file
 	pending  string // why what it expects is not so yet
+	counts   bool   // what is told depends on how many rounds there were, of which a kill makes more
 	set      []string
 	isMailed bool              // some round expects mails
 	files    map[string]string // that URDs are imported from
@@ -98,7 +99,7 @@ func readSituation(name, text string) (*situation, error) {
 	return s, nil
 }
 
-// readComment reads what stands in front of the sections: prose, and lines of pending: and set:.
+// readComment reads what stands in front of the sections: prose, and lines of pending:, rounds: and set:.
 func (s *situation) readComment(comment string) error {
 	for line := range strings.Lines(comment) {
 		if reason, ok := strings.CutPrefix(line, "pending:"); ok {
@@ -106,6 +107,7 @@ func (s *situation) readComment(comment string) error {
 				return fmt.Errorf("pending: needs a reason")
 			}
 		}
+		s.counts = s.counts || strings.HasPrefix(line, "rounds:")
 		if option, ok := strings.CutPrefix(line, "set:"); ok {
 			s.set = append(s.set, strings.TrimSpace(option))
 		}

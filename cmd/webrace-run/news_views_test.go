@@ -187,7 +187,7 @@ func (v newsViews) differs(urd *xmlschema.URD, t toldOf) (all []string) {
 func (v newsViews) rematched(s *newsStage, told []toldOf) (all []string) {
 	for _, owner := range s.owners() {
 		if s.asksAgain(owner) {
-			continue // what was told of the former interest
+			continue // what was told of the former interest, or not told of former versions
 		}
 		rest := slices.DeleteFunc(slices.Clone(told), func(t toldOf) bool { return t.Owner != owner+"@"+s.name })
 		said := v.command("rematch", owner+"@"+s.name, "--all-versions", "--json")
@@ -225,12 +225,15 @@ func (r wouldBeTold) is(t toldOf) bool {
 	return same && way && r.Summary == t.Summary && r.Relevance == t.Relevance
 }
 
-// asksAgain reports whether an owner's URDs are stored in more than one round.
+// asksAgain reports whether an owner's URDs are stored in more than one round, or after pages have changed.
 func (s *newsStage) asksAgain(owner string) bool {
-	times := 0
-	for _, r := range s.rounds {
+	times, changed := 0, false
+	for i, r := range s.rounds {
+		changed = changed || i > 0 && len(r.pages) > 0
 		if alone := (&situation{rounds: []newsRound{{urds: r.urds}}}); slices.Contains(alone.owners(), owner) {
-			times++
+			if times++; changed {
+				return true
+			}
 		}
 	}
 	return times > 1

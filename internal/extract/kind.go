@@ -43,8 +43,8 @@ func beginsPage(body []byte) bool {
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))
 }
 
-// StandsInFor reports whether a document of this kind says nothing about one that was of another kind so far, but stands
-// in its place: a page where there was a feed, or data; anything where there was a feed; or nothing.
+// StandsInFor reports whether a document of this kind says nothing about one that was of another kind so far, but
+// stands in its place: a page where there was a feed, or data; anything where there was a feed; or nothing.
 func (k Kind) StandsInFor(last Kind) bool {
 	return k != last && last != Nothing && (k == Nothing || k == Page || last == Feed)
 }

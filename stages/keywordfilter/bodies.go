@@ -54,6 +54,9 @@ func (m *matching) matchBody(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if summary == "" {
+			continue
+		}
 		if err := m.emit(ctx, newAlert{urd, annotate.BodyAlert(urd.URD, d, summary), seen, nil}); err != nil {
 			return err
 		}
@@ -113,7 +116,8 @@ func (a *audience) forAnyChange(m members) iter.Seq[*control.URD] {
 	}
 }
 
-// bodySummary says what the document is, and what it was in the version that a URD has seen.
+// bodySummary says what the document is, and what it was in the version that a URD has seen; empty if that was the
+// same.
 func (s *stage) bodySummary(d *webrace.Document, seen int, now string) (string, error) {
 	if seen == 0 {
 		return now, nil
@@ -124,6 +128,9 @@ func (s *stage) bodySummary(d *webrace.Document, seen int, now string) (string, 
 	}
 	if err != nil {
 		return "", fmt.Errorf("look up version %d: %w", seen, err)
+	}
+	if before.Digest == d.Digest { // something else came meanwhile, which was none
+		return "", nil
 	}
 	return fmt.Sprintf("[−%s] «%s»", described(before.MediaType, before.Size, before.FetchedAt), now), nil
 }

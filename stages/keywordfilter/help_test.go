@@ -185,6 +185,9 @@ func shown(v webrace.Visit, now []webrace.Reach) []webrace.Shown {
 		if !ok {
 			all = slices.Insert(all, i, webrace.Shown{Crawl: r.Crawl, Distance: r.Distance})
 		}
+		if v.IsPlaceholder() {
+			continue
+		}
 		all[i].Distance = min(all[i].Distance, r.Distance)
 		all[i].Version, all[i].Revision = v.Version, v.Revision
 	}

@@ -12,10 +12,11 @@
 // In a continuous run, what changes in the URD base takes effect while documents are matched, which never
 // wait for it. Each is matched as of one revision of the base, and that is what its visit remembers.
 //
-// A document goes through keywordfilter.go: recipients.go finds the URDs whose owners may be told, stored.go its text
-// in the object cache, novelty.go what is new since the version that each URD has seen, diffs.go how it changed.
-// bodies.go is for documents without text, selection.go and charge.go for URDs that look at part of a page, large.go
-// for pages with very many annotations. audience.go, crowd.go and follow.go keep the URDs.
+// A document goes through keywordfilter.go: recipients.go finds the URDs whose owners may be told, stored.go its
+// text in the object cache, novelty.go what is new since the version that each URD has seen, diffs.go how it
+// changed. placeholder.go is for what comes in the place of a document, bodies.go for documents without text,
+// selection.go and charge.go for URDs that look at part of a page, large.go for pages with very many annotations.
+// audience.go, crowd.go and follow.go keep the URDs.
 package keywordfilter
 
 import (
@@ -153,7 +154,10 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 
 // match emits an annotation for each URD that the document concerns. Repeating it gives the same ones.
 func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
-	d := it.Value.(*webrace.Document)
+	d, isPlaceholder, err := s.whole(it)
+	if isPlaceholder || err != nil {
+		return err
+	}
 	changed := d.Visit == nil || d.Visit.Version != d.Version
 	others, err := s.othersOf(d)
 	if err != nil {

@@ -182,17 +182,22 @@ func (n *novelty) since(seen seenVersions) (*since, error) {
 	return n.compare(seen, baseline, seen.last), nil
 }
 
-// stored returns the baseline of so many stored versions up to one. Those that say nothing are none.
+// stored returns the baseline of so many stored versions up to one. Those that say nothing are none, nor are
+// placeholders for that one.
 func (n *novelty) stored(version, remember int) (known match.Baseline, err error) {
 	var texts []*webrace.Text
+	var last extract.Kind // of the first text
 	for first := version - match.MostBaselineVersions; version > max(0, first) && len(texts) < remember; version-- {
-		text, err := n.stage.textOf(n.document, version)
-		if err != nil {
+		text, kind, err := n.stage.textOf(n.document, version)
+		switch {
+		case err != nil:
 			return nil, err
+		case !match.IsState(text), len(texts) > 0 && kind.StandsInFor(last):
+			continue
+		case len(texts) == 0:
+			last = kind
 		}
-		if match.IsState(text) {
-			texts = append(texts, text)
-		}
+		texts = append(texts, text)
 	}
 	for _, text := range slices.Backward(texts) {
 		known, _ = known.Remember(remember, text)

@@ -69,23 +69,23 @@ func (s *stage) recall(d *webrace.Document, number int) (r recalled, err error) 
 // or it was removed.
 func (s *stage) stateOf(d *webrace.Document, version int) (*webrace.Text, error) {
 	for first := version - match.MostBaselineVersions; version > max(0, first); version-- {
-		if text, err := s.textOf(d, version); err != nil || match.IsState(text) {
+		if text, _, err := s.textOf(d, version); err != nil || match.IsState(text) {
 			return text, err
 		}
 	}
 	return nil, nil
 }
 
-// textOf returns the text of a version of a document, or nil if it was removed.
-func (s *stage) textOf(d *webrace.Document, version int) (*webrace.Text, error) {
+// textOf returns the text of a version of a document and its kind, or nil if it was removed.
+func (s *stage) textOf(d *webrace.Document, version int) (*webrace.Text, extract.Kind, error) {
 	r, err := s.recall(d, version)
 	if errors.Is(err, objects.ErrNotFound) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return r.text.Text, nil
+	return r.text.Text, extract.KindOf(r.text.MediaType, r.body, r.text.Text), nil
 }
 
 // history is what the object cache has of a document. The baseline of a visit knows whole blocks of whole

@@ -69,6 +69,13 @@ type absent struct {
 	Version int  `json:"version,omitzero"`
 }
 
+// placeholder is what came in the place of the document.
+type placeholder struct {
+	Rounds   int `json:"rounds,omitzero"`
+	Whole    int `json:"whole,omitzero"`
+	Accepted int `json:"accepted,omitzero"`
+}
+
 // former is where a document was before it moved for good, and its last version there.
 type former struct {
 	URL     string `json:"url"`
@@ -96,6 +103,7 @@ type visit struct {
 	Baseline     []hash         `json:"baseline,omitzero"`
 	Reading      int            `json:"reading,omitzero"`
 	Absent       []absent       `json:"absent,omitzero"`
+	Placeholder  placeholder    `json:"placeholder,omitzero"`
 	Origins      []string       `json:"origins,omitzero"`
 	Numbers      []toldNumber   `json:"numbers,omitzero"`
 	Interval     seconds        `json:"interval_s,omitzero"`
@@ -111,7 +119,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 	return &visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version, Former: former(v.Former),
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: seconds(v.Interval),
-		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
+		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Placeholder: placeholder(v.Placeholder),
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
 		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version} }),
 		Origins:  v.Origins,
@@ -127,7 +135,7 @@ func decodeVisit(v *visit) *webrace.Visit {
 	return &webrace.Visit{
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version, Former: webrace.Former(v.Former),
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: time.Duration(v.Interval),
-		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading,
+		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Placeholder: webrace.Placeholder(v.Placeholder),
 		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
 		Absent:   convert(v.Absent, func(a absent) webrace.Absent { return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version} }),
 		Origins:  v.Origins,

@@ -51,6 +51,10 @@ func (s *stage) lack(urd control.URD, p *part, f found) (string, error) {
 	_, textless := f.visit.LastWith(selection.ID(""))
 	_, absent := f.visit.LastWith(p.id)
 	switch {
+	case f.visit.IsPlaceholder() && !p.isWhole(): // which is said of all of it
+		return "", nil
+	case f.visit.IsPlaceholder():
+		return s.instead(f)
 	case !absent, f.visit.Refresh != "", len(p.rules) == 0 && urd.AnyChange():
 		return "", nil
 	case !textless && urd.Crawl.Levels == 1:
@@ -70,6 +74,27 @@ func (s *stage) lack(urd control.URD, p *part, f found) (string, error) {
 		return "", nil
 	}
 	return withoutText(version.MediaType), err
+}
+
+// instead says what came in the place of a document.
+func (s *stage) instead(f found) (string, error) {
+	types := [2]string{"the document", "something else"}
+	for i, number := range []int{f.visit.Placeholder.Whole, f.visit.Version} {
+		version, err := s.objects.Get(f.view, number)
+		switch {
+		case errors.Is(err, objects.ErrNotFound):
+		case err != nil:
+			return "", err
+		case version.Size == 0:
+			types[i] = "nothing (0 bytes)"
+		default:
+			types[i] = version.MediaType
+		}
+	}
+	if types[0] == types[1] {
+		types[1] = "a page or an error, as that"
+	}
+	return fmt.Sprintf("in the place of %s comes %s: nobody is told of that, unless it stays so", types[0], types[1]), nil
 }
 
 // mostNamed is how many rules a notice names.

@@ -36,7 +36,7 @@ func init() {
 		Summary: "tells owners when the start of their crawl fails, when it answers again, and when there is nothing in it to find",
 		Doc: "It counts the rounds in a row in which a start gave no document: it did not answer, or with 404, 410, 5xx or the like, robots.txt " +
 			"refused it, it asks robots not to keep it, it leads elsewhere for a while, or its credentials were not accepted. After so many there is one notice, and one on recovery. " +
-			"So it counts those in which it had no text, or nothing that the rules of the URD select: after so many there is one notice. It remembers under the name of " +
+			"So it counts those in which it had no text, or nothing that the rules of the URD select, or in which something else came in its place: after so many there is one notice. It remembers under the name of " +
 			"its pipeline and stage what it has told. It ends when no crawl runs in the same process any more.",
 		Out:     []pipeline.Port{{Kind: pipeline.KindOf[*webrace.Notice](), Doc: "the notice, for the owner of one URD"}},
 		Follows: true,

@@ -122,10 +122,11 @@ func (c *changes) end(l *Lease, e *ending) error {
 				m.round = 0
 			}
 		}
-		if best := s.distance + 1; !e.failed && !e.dropped && (m.best == 0 || best < m.best) {
+		isShown := !e.visit.IsPlaceholder()
+		if best := s.distance + 1; !e.failed && !e.dropped && (m.best == 0 || best < m.best && isShown) {
 			m.best = best
 		}
-		if v := e.visit; v != nil && !e.failed && v.Version > 0 && v.Status < 400 && !isRedirect(v.Status) {
+		if v := e.visit; isShown && v != nil && !e.failed && v.Version > 0 && v.Status < 400 && !isRedirect(v.Status) {
 			m.show(uint32(v.Version), v.Revision)
 		}
 	}

@@ -110,6 +110,7 @@ func (c *changes) bequeath(by *redirect, cand *candidate) (last int, err error) 
 	}
 	v.Former, v.Version, v.Digest, v.Likeness, v.Titled = former, former.Version, old.Digest, old.Likeness, old.Titled
 	v.Revision, v.Baseline, v.Reading, v.Absent, v.Numbers, v.Interval = old.Revision, old.Baseline, old.Reading, old.Absent, old.Numbers, old.Interval
+	v.Placeholder = old.Placeholder
 	return former.Version, c.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
 }
 

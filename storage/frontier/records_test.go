@@ -23,6 +23,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(encodeVisit(&webrace.Visit{Links: []string{}}))
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Former: webrace.Former{URL: "http://a/", Version: 1}}))
 	f.Add(encodeVisit(&webrace.Visit{Version: 2, Origins: []string{"http://a/", "http://b/"}}))
+	f.Add(encodeVisit(&webrace.Visit{Version: 2, Placeholder: webrace.Placeholder{Rounds: 1, Whole: 1}}))
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5}).encode())
 	f.Add((&item{id: urlID{1}, url: "http://a/", changed: 5, alone: coming{1, 2, 3}}).encode())
 	f.Add((&hostRecord{parallel: 1, listings: listings{1, 2, 3}, why: "dead"}).encode())
@@ -118,6 +119,11 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		t.Errorf("a visit of a document that has not moved is written in schema %d", value[0])
 	}
 	want.Former = webrace.Former{URL: "http://a/", Version: 3}
+	want.Origins = []string{"http://b/"}
+	if value := encodeVisit(&want); value[0] != 11 {
+		t.Errorf("a visit of a document in whose place nothing came is written in schema %d", value[0])
+	}
+	want.Placeholder = webrace.Placeholder{Rounds: 1, Whole: 2, Accepted: 3}
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

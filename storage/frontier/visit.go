@@ -13,16 +13,18 @@ import (
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
 // the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts,
-// 9 not where the document was before, 10 not from where something moved to it.
-const visitSchema = 11
+// 9 not where the document was before, 10 not from where something moved to it, 11 no placeholders.
+const visitSchema = 12
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case len(v.Origins) > 0:
+	case v.Placeholder != webrace.Placeholder{}:
 		schema = visitSchema
+	case len(v.Origins) > 0:
+		schema = 11
 	case v.Former.URL != "":
 		schema = 10
 	case len(v.Absent) > 0:
@@ -92,6 +94,11 @@ func encodeVisit(v *webrace.Visit) []byte {
 			w.text(url)
 		}
 	}
+	if schema > 11 {
+		w.int(int64(v.Placeholder.Rounds))
+		w.int(int64(v.Placeholder.Whole))
+		w.int(int64(v.Placeholder.Accepted))
+	}
 	return w
 }
 
@@ -143,6 +150,9 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 		for range min(r.uint(), webrace.MostOrigins) {
 			v.Origins = append(v.Origins, r.text())
 		}
+	}
+	if r.schema > 11 {
+		v.Placeholder = webrace.Placeholder{Rounds: int(r.int()), Whole: int(r.int()), Accepted: int(r.int())}
 	}
 	return v, r.done()
 }

@@ -87,6 +87,10 @@ func (f diffFlags) run(c *cobra.Command, store *objects.Store, url string, numbe
 			fmt.Fprintf(c.ErrOrStderr(), "version %d was cut behind line %d, where it was too long or ended early: what changed there is not seen\n", v.Number, len(d.lines[i]))
 		}
 	}
+	if d.standsIn {
+		note(c, "version %d is of another kind than version %d (%s instead of %s): nobody is told of it, unless it stays so for more than three rounds",
+			d.versions[1].Number, d.versions[0].Number, typeOf(d.versions[1]), typeOf(d.versions[0]))
+	}
 	if d.moved {
 		note(c, "what differs is the order, or is never news: nobody is told of it")
 	}
@@ -117,18 +121,20 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 	var d difference
 	json := !f.raw
 	var texts [2]*webrace.Text
+	var kinds [2]extract.Kind
 	for i, number := range numbers {
 		var err error
 		if d.versions[i], err = store.Get(url, number); err != nil {
 			return nil, err
 		}
 		var mediaType string
-		if d.lines[i], texts[i], mediaType, err = f.linesOf(store, d.versions[i]); err != nil {
+		if d.lines[i], texts[i], mediaType, kinds[i], err = f.linesOf(store, d.versions[i]); err != nil {
 			return nil, err
 		}
 		d.cut[i] = d.versions[i].Truncated || texts[i] != nil && texts[i].Cut
 		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
 	}
+	d.standsIn = kinds[1].StandsInFor(kinds[0])
 	if json {
 		d.changes, d.minimal = textdiff.Diff(forms(texts[0], formats.WithoutIndexes(d.lines[0])), forms(texts[1], formats.WithoutIndexes(d.lines[1])))
 	}
@@ -160,18 +166,18 @@ func forms(t *webrace.Text, lines []string) []string {
 }
 
 // linesOf returns the lines of a version, and the text that they are, none if it is raw, with the media type that
-// it was read as.
-func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, text *webrace.Text, mediaType string, err error) {
+// it was read as, and its kind.
+func (f diffFlags) linesOf(store *objects.Store, v objects.Version) (lines []string, text *webrace.Text, mediaType string, kind extract.Kind, err error) {
 	body, header, err := store.Body(v)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, "", 0, err
 	}
 	if f.raw {
-		return strings.SplitAfter(string(body), "\n"), nil, "", nil
+		return strings.SplitAfter(string(body), "\n"), nil, "", 0, nil
 	}
 	r, err := extract.Text(body, header, v.MediaType, v.URL)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, "", 0, err
 	}
-	return textdiff.Lines(r.Text), r.Text, r.MediaType, nil
+	return textdiff.Lines(r.Text), r.Text, r.MediaType, extract.KindOf(r.MediaType, body, r.Text), nil
 }

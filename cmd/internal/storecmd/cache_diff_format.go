@@ -17,6 +17,7 @@ type difference struct {
 	cut      [2]bool // there was more behind them
 	changes  []textdiff.Change
 	minimal  bool
+	standsIn bool     // the later one is of another kind, and no state of the document
 	moved    bool     // all that differs is in another place, or makes nothing new
 	table    bool     // lines are rows
 	entries  []string // of the lines of the later version, what changed of the entries that they are of

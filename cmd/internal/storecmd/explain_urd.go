@@ -44,6 +44,10 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 	case p.stored == nil, !asked && !p.concerns(u):
 		return nil
 	}
+	if why := p.standsIn(); asked && why != "" {
+		say("no alert: %s", why)
+		return nil
+	}
 	interest, err := annotate.NewInterest(u.URD)
 	if err != nil {
 		say("no alert: it cannot be matched: %v", err)
@@ -229,13 +233,16 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 	}
 	var seen annotate.Seen
 	var last time.Time
-	origins := p.origins()
+	origins, placeholders := p.origins(), p.placeholders()
 	for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions-1):] {
 		d, err := read(p.cache, v)
 		if err != nil {
 			if err = unlessGone(err); err != nil {
 				return why, nil, err
 			}
+			continue
+		}
+		if placeholders.next(d) {
 			continue
 		}
 		part, err := i.Part(ctx, d.parts, selection.NewBudget())

@@ -134,7 +134,14 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		if versions, err = r.withFormer(versions); err != nil {
 			return true, err
 		}
+	} else if is := known.placeholder(first); is.Rounds > 0 {
+		whole, err := r.cache.Get(versions[0].View(), is.Whole)
+		if err != nil {
+			return true, unlessGone(err)
+		}
+		versions, first = []objects.Version{whole}, is.Whole
 	}
+	placeholders := known.placeholders()
 	for _, v := range versions {
 		document, err := read(r.cache, v)
 		if errors.Is(err, objects.ErrNotFound) {
@@ -144,6 +151,9 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			return true, err
 		}
 		r.read++
+		if placeholders.next(document) {
+			continue
+		}
 		interests := make([]*annotate.Interest, len(asked))
 		for i := range asked {
 			interests[i] = asked[i].Interest

@@ -1,0 +1,48 @@
+package keywordfilter
+
+import (
+	"testing"
+
+	"github.com/webrace/webrace"
+)
+
+const (
+	someFeed = `<rss version="2.0"><channel><item><guid>1</guid><title>ibm</title></item></channel></rss>`
+	backSoon = "<title>Back soon</title><p>ibm"
+)
+
+// A page in the place of a feed stays the same version: whoever has seen the feed, or came since, is told of it in the
+// fourth round, and what comes out of the store between is no round.
+func TestAPlaceholderIsTakenForTheDocumentAfterThreeRounds(t *testing.T) {
+	f := newFixture(t)
+	reach := reached(0, f.urd("eleni", start, ""))
+	f.urd("nikos", start, "ibm", scope("page"))
+	feed := f.mustTell(f.match(f.fetched(someFeed, nil, reach)), "eleni", "nikos")
+	last := f.mustTell(f.match(f.fetched(backSoon, &feed.visit, reach)))
+	f.urd("maria", start, "soon")
+	for range 2 {
+		last = f.mustTell(f.match(unchanged(last.visit, reach)))
+		stored := unchanged(last.visit, reach)
+		stored.Outcome = webrace.Fresh
+		last = f.mustTell(f.match(stored))
+	}
+	if want := (webrace.Placeholder{Rounds: 3, Whole: 1}); last.visit.Placeholder != want || last.visit.Shown[0].Version != 1 {
+		t.Errorf("the visit is %+v", last.visit)
+	}
+	accepted := f.mustTell(f.match(unchanged(last.visit, reach)), "eleni", "maria", "nikos")
+	f.mustTell(f.match(unchanged(accepted.visit, reach)))
+	f.mustTell(f.match(f.fetched(someFeed, &accepted.visit, reach)), "nikos") // its entry was published before
+}
+
+// No bytes are never taken for the document, and a version of it that was removed meanwhile is waited for.
+func TestNothingIsNeverTakenForTheDocument(t *testing.T) {
+	f := newFixture(t)
+	reach := reached(0, f.urd("eleni", start, ""))
+	first := f.mustTell(f.match(f.fetched(html("ibm"), nil, reach)), "eleni")
+	last := f.mustTell(f.match(f.fetched("", &first.visit, reach)))
+	f.collect()
+	for range 5 {
+		last = f.mustTell(f.match(unchanged(last.visit, reach)))
+	}
+	f.mustTell(f.match(f.fetched(html("ibm"), &last.visit, reach)))
+}
