@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/blevesearch/bleve/v2/mapping"
 	"github.com/blevesearch/bleve/v2/search"
 	"github.com/blevesearch/bleve/v2/search/searcher"
 	index "github.com/blevesearch/bleve_index_api"
@@ -24,7 +23,7 @@ type compiled struct {
 }
 
 // Searcher builds what finds the documents of one moment.
-func (c *compiled) Searcher(ctx context.Context, reader index.IndexReader, _ mapping.IndexMapping, o search.SearcherOptions) (search.Searcher, error) {
+func (c *compiled) Searcher(ctx context.Context, reader index.IndexReader, o search.SearcherOptions) (search.Searcher, error) {
 	documents, err := reader.DocCount()
 	if err != nil {
 		return nil, err

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/search"
+	"github.com/blevesearch/bleve/v2/search/searcher"
+	index "github.com/blevesearch/bleve_index_api"
 )
 
 // Indexed is a document that is in the index.
@@ -43,18 +45,16 @@ func (s *Store) Each(ctx context.Context) iter.Seq2[Indexed, error] {
 
 // page returns the documents behind one, and the id of the last of them.
 func (s *Store) page(ctx context.Context, after []string) (page []Indexed, last string, err error) {
-	request := bleve.NewSearchRequestOptions(bleve.NewMatchAllQuery(), eachPage, 0, false)
-	request.Fields = []string{fieldVersion}
-	request.SortBy([]string{"_id"})
-	if after != nil {
-		request.SetSearchAfter(after)
+	q := request{size: eachPage, order: []string{"_id"}, after: after, fields: []string{fieldVersion}}
+	q.find = func(ctx context.Context, r index.IndexReader, o search.SearcherOptions) (search.Searcher, error) {
+		return searcher.NewMatchAllSearcher(ctx, r, 1, o)
 	}
-	err = s.use(func(ix bleve.Index) error {
-		found, err := ix.SearchInContext(ctx, request)
+	err = s.use(func(ix *bleveIndex) error {
+		found, err := ix.search(ctx, q)
 		if err != nil {
 			return err
 		}
-		for _, hit := range found.Hits {
+		for _, hit := range found.hits {
 			url, superseded := splitID(hit.ID)
 			version, _ := hit.Fields[fieldVersion].(float64)
 			page, last = append(page, Indexed{url, int(version), superseded > 0}), hit.ID

@@ -28,11 +28,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/index/scorch"
 	index "github.com/blevesearch/bleve_index_api"
-
-	"github.com/webrace/webrace/storage/internal/private"
 )
 
 var (
@@ -98,7 +94,7 @@ type Store struct {
 	rebuilding sync.Mutex
 
 	using  sync.RWMutex // held to use the index, so that it is not replaced meanwhile
-	index  bleve.Index  // nil after a failure until it is opened again
+	index  *bleveIndex  // nil after a failure until it is opened again
 	closed bool
 }
 
@@ -107,7 +103,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := endSwap(dir, o.ReadOnly); err != nil {
 		return nil, fmt.Errorf("open full-text index %s: %w", dir, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "index_meta.json")); errors.Is(err, fs.ErrNotExist) && !o.ReadOnly {
+	if _, err := os.Stat(filepath.Join(dir, metaFile)); errors.Is(err, fs.ErrNotExist) && !o.ReadOnly {
 		if err := create(dir); err != nil {
 			return nil, fmt.Errorf("make full-text index %s: %w", dir, explain(err))
 		}
@@ -156,17 +152,17 @@ func otherFormat(found int) error {
 // half of one. A dir that is there already must be empty, or it holds the remains of an index.
 func create(dir string) error {
 	if rest, err := os.ReadDir(dir); err == nil && len(rest) > 0 {
-		return fmt.Errorf("%w: index_meta.json is missing", ErrCorrupt)
+		return fmt.Errorf("%w: %s is missing", ErrCorrupt, metaFile)
 	}
 	fresh := strings.TrimRight(dir, string(filepath.Separator)) + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
 		return err
 	}
-	ix, err := bleve.NewUsing(fresh, newMapping(), scorch.Name, scorch.Name, nil)
+	ix, err := makeBleve(fresh)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(ix.SetInternal(formatKey, strconv.AppendInt(nil, format, 10)), ix.Close(), os.Chmod(filepath.Join(fresh, "index_meta.json"), private.File)); err != nil {
+	if err := errors.Join(ix.SetInternal(formatKey, strconv.AppendInt(nil, format, 10)), ix.Close()); err != nil {
 		return err
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -182,14 +178,14 @@ var mergePlan = map[string]any{"FloorSegmentFileSize": 1 << 20}
 
 // openIndex opens an index that is there. Its files are read by libraries that panic at some kinds of damage, and that
 // fault where a file which they have mapped into memory is shorter than it says.
-func openIndex(dir string, readOnly bool) (ix bleve.Index, err error) {
+func openIndex(dir string, readOnly bool) (ix *bleveIndex, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			ix, err = nil, fmt.Errorf("%w: %v", ErrCorrupt, p)
 		}
 	}()
-	ix, err = bleve.OpenUsing(dir, map[string]any{
+	ix, err = openBleve(dir, map[string]any{
 		"bolt_timeout":           "2s", // or a second owner would wait for ever
 		"read_only":              readOnly,
 		"scorchMergePlanOptions": mergePlan,
@@ -220,7 +216,7 @@ func (s *Store) Close() error {
 
 // Count returns how many documents are indexed, superseded versions included.
 func (s *Store) Count() (n uint64, err error) {
-	err = s.use(func(ix bleve.Index) error {
+	err = s.use(func(ix *bleveIndex) error {
 		n, err = ix.DocCount()
 		return err
 	})
@@ -258,7 +254,7 @@ func (s *Store) Refresh(ctx context.Context, urls []string) error {
 
 // Delete removes all that is indexed of URLs; those that are not indexed do no harm.
 func (s *Store) Delete(ctx context.Context, urls []string) error {
-	err := s.change(ctx, func(batch *bleve.Batch) error {
+	err := s.change(ctx, func(batch *index.Batch) error {
 		return s.read(func(r index.IndexReader) error {
 			superseded, err := hasSuperseded(ctx, r)
 			if err != nil {
@@ -295,16 +291,5 @@ func (s *Store) Version(url string) (version int, err error) {
 
 // read runs f on the index as it is now.
 func (s *Store) read(f func(index.IndexReader) error) error {
-	return s.use(func(ix bleve.Index) (err error) {
-		advanced, err := ix.Advanced()
-		if err != nil {
-			return err
-		}
-		reader, err := advanced.Reader()
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, reader.Close()) }()
-		return f(reader)
-	})
+	return s.use(func(ix *bleveIndex) error { return ix.read(f) })
 }

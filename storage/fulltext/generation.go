@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/blevesearch/bleve/v2"
+	index "github.com/blevesearch/bleve_index_api"
 
 	"github.com/webrace/webrace/storage/internal/private"
 )
@@ -22,7 +22,7 @@ var generationKey = []byte("webrace-generation")
 const generationFile = "generation"
 
 // indexGeneration returns how many changes the index knows of.
-func indexGeneration(ix bleve.Index) (uint64, error) {
+func indexGeneration(ix *bleveIndex) (uint64, error) {
 	value, err := ix.GetInternal(generationKey)
 	if err != nil || value == nil {
 		return 0, err
@@ -31,7 +31,7 @@ func indexGeneration(ix bleve.Index) (uint64, error) {
 }
 
 // checkGeneration returns the generation of the index in dir, or ErrCorrupt if it had more.
-func checkGeneration(dir string, ix bleve.Index) (uint64, error) {
+func checkGeneration(dir string, ix *bleveIndex) (uint64, error) {
 	have, err := indexGeneration(ix)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -51,10 +51,10 @@ func checkGeneration(dir string, ix bleve.Index) (uint64, error) {
 }
 
 // apply makes a batch durable as the next generation.
-func (s *Store) apply(batch *bleve.Batch) error {
+func (s *Store) apply(batch *index.Batch) error {
 	next := strconv.AppendUint(nil, s.generation+1, 10)
 	batch.SetInternal(generationKey, next)
-	if err := s.use(func(ix bleve.Index) error { return ix.Batch(batch) }); err != nil {
+	if err := s.use(func(ix *bleveIndex) error { return ix.Batch(batch) }); err != nil {
 		return err
 	}
 	s.generation++

@@ -5,11 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/blevesearch/bleve/v2/document"
-	"github.com/blevesearch/bleve/v2/mapping"
-	"github.com/blevesearch/bleve/v2/registry"
 	index "github.com/blevesearch/bleve_index_api"
 	zap "github.com/blevesearch/zapx/v17"
 
@@ -22,31 +18,9 @@ const BlockEnd = "\f"
 // blockGap is how many words the index takes to stand between two blocks.
 const blockGap = 16
 
-// Indexes of format 1 name an analyzer of ours. Without it they would not open, and could not be told from
-// damaged ones. Nothing is analyzed by it.
-func init() {
-	err := registry.RegisterAnalyzer("webrace", func(map[string]any, *registry.Cache) (analysis.Analyzer, error) {
-		return formerAnalyzer{}, nil
-	})
-	if err != nil {
-		panic(err) // the name is taken by another package of the program
-	}
-	// The library makes room for a hundred documents more than there are, of the size of those before: 200 MB after
-	// one of 8 MB.
-	zap.NewSegmentBufferNumResultsBump = 0
-}
-
-type formerAnalyzer struct{}
-
-func (formerAnalyzer) Analyze([]byte) analysis.TokenStream { return nil }
-
-// newMapping leaves nothing to the library: documents come as they are indexed.
-func newMapping() mapping.IndexMapping {
-	m := bleve.NewIndexMapping()
-	m.DefaultMapping = bleve.NewDocumentDisabledMapping()
-	m.StoreDynamic, m.IndexDynamic, m.DocValuesDynamic = false, false, false
-	return m
-}
+// The library makes room for a hundred documents more than there are, of the size of those before: 200 MB after one of
+// 8 MB.
+func init() { zap.NewSegmentBufferNumResultsBump = 0 }
 
 // How fields are indexed. Texts are not stored. The positions of their words are kept, without which no
 // phrase would ever be found.

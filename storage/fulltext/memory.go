@@ -3,16 +3,13 @@ package fulltext
 import (
 	"context"
 	"fmt"
-
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
 // InMemory returns an index of the latest versions that a cache has of URLs, for questions that are to leave
 // nothing behind: no disk ever holds it, and it is gone when it is closed. It answers as one in a directory does,
 // and is not to be changed or rebuilt.
 func InMemory(ctx context.Context, cache Cache, urls []string) (*Store, error) {
-	ix, err := bleve.NewUsing("", newMapping(), scorch.Name, scorch.Name, nil)
+	ix, err := makeBleve("")
 	if err != nil {
 		return nil, fmt.Errorf("make full-text index in memory: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/search"
 )
 
 const (
@@ -150,22 +150,22 @@ func (o Sort) order() []string {
 }
 
 func (s *Store) search(ctx context.Context, q Query, c *compiled) (Results, error) {
-	request := bleve.NewSearchRequestOptions(c, q.Size, q.From, false)
-	request.Fields = []string{fieldTitle, fieldVersion, fieldLanguage, fieldType, fieldDate}
-	request.SortBy(q.Sort.order())
+	started := time.Now()
+	wanted := request{find: c.Searcher, size: q.Size, from: q.From, order: q.Sort.order()}
+	wanted.fields = []string{fieldTitle, fieldVersion, fieldLanguage, fieldType, fieldDate}
 	if q.Facets > 0 {
-		addFacets(request, q.Facets)
+		wanted.addFacets(q.Facets)
 	}
-	var found *bleve.SearchResult
-	err := s.use(func(ix bleve.Index) (err error) {
-		found, err = ix.SearchInContext(ctx, request)
+	var found found
+	err := s.use(func(ix *bleveIndex) (err error) {
+		found, err = ix.search(ctx, wanted)
 		return err
 	})
 	if err != nil {
 		return Results{}, err
 	}
-	r := Results{Total: found.Total, Took: found.Took}
-	for _, match := range found.Hits {
+	r := Results{Total: found.total, Took: time.Since(started)}
+	for _, match := range found.hits {
 		hit := Hit{Score: match.Score}
 		var superseded int
 		hit.URL, superseded = splitID(match.ID)
@@ -183,7 +183,7 @@ func (s *Store) search(ctx context.Context, q Query, c *compiled) (Results, erro
 		}
 		r.Hits = append(r.Hits, hit)
 	}
-	r.Facets = facetsOf(found, q.Facets)
+	r.Facets = facetsOf(found.facets, q.Facets)
 	return r, nil
 }
 
@@ -194,21 +194,21 @@ var Facets = []string{"host", "language", "type", "date"}
 // to months and years here.
 const everyDay = 1 << 20
 
-func addFacets(request *bleve.SearchRequest, size int) {
+func (q *request) addFacets(size int) {
+	q.facets, q.values = map[string]string{"date": fieldDay}, map[string]int{"date": everyDay}
 	for _, name := range []string{fieldHost, fieldLanguage, fieldType} {
-		request.AddFacet(name, bleve.NewFacetRequest(name, size))
+		q.facets[name], q.values[name] = name, size
 	}
-	request.AddFacet("date", bleve.NewFacetRequest(fieldDay, everyDay))
 }
 
-func facetsOf(found *bleve.SearchResult, size int) map[string]Facet {
+func facetsOf(counted search.FacetResults, size int) map[string]Facet {
 	if size == 0 {
 		return nil
 	}
 	facets := make(map[string]Facet, len(Facets))
 	for _, name := range Facets {
 		var f Facet
-		if result := found.Facets[name]; result != nil {
+		if result := counted[name]; result != nil {
 			f.Others = result.Other
 			for _, t := range result.Terms.Terms() {
 				f.Counts = append(f.Counts, Count{t.Term, t.Count})

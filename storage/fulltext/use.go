@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/blevesearch/bleve/v2"
+	index "github.com/blevesearch/bleve_index_api"
 )
 
 var (
@@ -19,7 +19,7 @@ var (
 
 // use runs f on the index. Of an index that failed to write, the library panics at some questions until it
 // is opened again.
-func (s *Store) use(f func(bleve.Index) error) (err error) {
+func (s *Store) use(f func(*bleveIndex) error) (err error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	switch {
@@ -37,7 +37,7 @@ func (s *Store) use(f func(bleve.Index) error) (err error) {
 }
 
 // change fills a batch and makes it durable.
-func (s *Store) change(ctx context.Context, fill func(*bleve.Batch) error) error {
+func (s *Store) change(ctx context.Context, fill func(*index.Batch) error) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("%s is open for reading only: %w", s.path, fs.ErrPermission)
 	}
@@ -58,14 +58,14 @@ func (s *Store) change(ctx context.Context, fill func(*bleve.Batch) error) error
 	return s.options.Retry(ctx, attempt)
 }
 
-func (s *Store) attempt(fill func(*bleve.Batch) error) error {
+func (s *Store) attempt(fill func(*index.Batch) error) error {
 	if err := s.reopen(); err != nil {
 		return err
 	}
-	batch := s.index.NewBatch() // only a writer replaces the index
+	batch := index.NewBatch()
 	s.counter.begin()
 	err := fill(batch)
-	if err == nil && batch.Size() > 0 {
+	if err == nil && len(batch.IndexOps)+len(batch.InternalOps) > 0 {
 		err = s.apply(batch)
 	}
 	s.counter.end(err == nil)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/blevesearch/bleve/v2"
 	index "github.com/blevesearch/bleve_index_api"
 )
 
@@ -36,7 +35,7 @@ func (s *Store) KeepVersions(ctx context.Context, n int) error {
 	if n < 0 {
 		return fmt.Errorf("keep %d versions: it is 0 for all, or more", n)
 	}
-	err := s.change(ctx, func(batch *bleve.Batch) error {
+	err := s.change(ctx, func(batch *index.Batch) error {
 		if s.keep != n {
 			batch.SetInternal(versionsKey, strconv.AppendInt(nil, int64(n), 10))
 		}
@@ -51,7 +50,7 @@ func (s *Store) KeepVersions(ctx context.Context, n int) error {
 	return nil
 }
 
-func versionsKept(ix bleve.Index) (int, error) {
+func versionsKept(ix *bleveIndex) (int, error) {
 	value, err := ix.GetInternal(versionsKey)
 	if err != nil || value == nil {
 		return DefaultVersions, err
@@ -154,7 +153,7 @@ func (h held) all() []int {
 }
 
 // remove deletes what is held of a URL and is not wanted.
-func (h held) remove(batch *bleve.Batch, url string, wanted map[string]bool) {
+func (h held) remove(batch *index.Batch, url string, wanted map[string]bool) {
 	if h.latest >= 0 && !wanted[idOf(url, 0)] {
 		batch.Delete(idOf(url, 0))
 	}
@@ -169,7 +168,7 @@ func (h held) remove(batch *bleve.Batch, url string, wanted map[string]bool) {
 func (s *Store) settle(ctx context.Context, urls []string, given map[string][]*Document) error {
 	for len(urls) > 0 {
 		settled := 0
-		err := s.change(ctx, func(batch *bleve.Batch) error {
+		err := s.change(ctx, func(batch *index.Batch) error {
 			return s.read(func(r index.IndexReader) (err error) {
 				settled, err = s.fill(ctx, batch, r, urls, given)
 				return err
@@ -185,7 +184,7 @@ func (s *Store) settle(ctx context.Context, urls []string, given map[string][]*D
 
 // fill puts what changes for the first URLs into a batch, until that is enough, and returns how many they
 // are.
-func (s *Store) fill(ctx context.Context, batch *bleve.Batch, r index.IndexReader, urls []string, given map[string][]*Document) (int, error) {
+func (s *Store) fill(ctx context.Context, batch *index.Batch, r index.IndexReader, urls []string, given map[string][]*Document) (int, error) {
 	superseded, err := hasSuperseded(ctx, r)
 	if err != nil {
 		return 0, err
@@ -210,7 +209,7 @@ func (s *Store) fill(ctx context.Context, batch *bleve.Batch, r index.IndexReade
 }
 
 // fillURL puts what changes for a URL into a batch, and returns how much text that is.
-func (s *Store) fillURL(batch *bleve.Batch, r index.IndexReader, url string, superseded bool, given []*Document) (bytes int, err error) {
+func (s *Store) fillURL(batch *index.Batch, r index.IndexReader, url string, superseded bool, given []*Document) (bytes int, err error) {
 	have, err := versionsIn(r, url, superseded)
 	if err != nil {
 		return 0, err
@@ -237,9 +236,7 @@ func (s *Store) fillURL(batch *bleve.Batch, r index.IndexReader, url string, sup
 		if !ok {
 			continue
 		}
-		if err := batch.IndexAdvanced(d.indexed(!latest, &s.counter)); err != nil {
-			return 0, err
-		}
+		batch.Update(d.indexed(!latest, &s.counter))
 		stays[id] = true
 		bytes += d.bytes()
 	}

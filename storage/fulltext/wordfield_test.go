@@ -173,11 +173,7 @@ func TestValuesOutliveMergesWithDocumentsThatHaveNone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	advanced, err := s.index.Advanced()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := advanced.(*scorch.Scorch).ForceMerge(t.Context(), nil); err != nil {
+	if err := s.index.Index.(*scorch.Scorch).ForceMerge(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Search(t.Context(), Query{Text: "word", Sort: ByURL, Facets: 9})
