@@ -15,7 +15,7 @@ import (
 // adminToken is the environment variable that holds the token of the admin server.
 const adminToken = "WEBRACE_ADMIN_TOKEN"
 
-// adminFlags say where else than at its socket a process shows what it is doing.
+// adminFlags determine where else than at its socket a process shows what it is doing.
 type adminFlags struct {
 	address   string
 	tokenFile string
@@ -63,7 +63,7 @@ func (f *adminFlags) token() (string, error) {
 	return token, nil
 }
 
-// serveAdmin serves a handler at an endpoint, if there is one, and says where. The function that it returns ends
+// serveAdmin serves a handler at an endpoint, if there is one, and prints where. The function that it returns ends
 // it, and may be called twice.
 func serveAdmin(endpoint *admin.Endpoint, handler http.Handler, out *output) (stop func(), err error) {
 	if endpoint == nil {

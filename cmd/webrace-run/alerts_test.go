@@ -166,7 +166,7 @@ func TestOnAnUnchangedDocumentOnlyChangedRequestsAreMatched(t *testing.T) {
 	}
 }
 
-// The second round finds only one of the two pages changed, and says what it points to.
+// The second round finds only one of the two pages changed, and its annotation points to the new version.
 func TestAnAnnotationPointsToTheVersionItWasMadeOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

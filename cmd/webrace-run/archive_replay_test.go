@@ -108,7 +108,7 @@ func newReplay(t *testing.T, records []warcRecord) *replay {
 
 var hrefs = regexp.MustCompile(`href="([^"]*)"`)
 
-// walk follows all links from a URL, and says what a reader sees at each address that it names.
+// walk follows all links from a URL, and reports what a reader sees at each address that it names.
 func (r *replay) walk(address string, seen map[string]string) {
 	if seen[address] != "" {
 		return

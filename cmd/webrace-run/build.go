@@ -42,8 +42,8 @@ Go as well. It needs the go command.`,
 	return c
 }
 
-// buildProgress says what a build is at: on a terminal in a line that is written over, elsewhere in one for each step,
-// and for what compiles every ten seconds.
+// buildProgress prints what a build is at: on a terminal in a line that is written over, elsewhere in one for each
+// step, and for what compiles every ten seconds.
 func buildProgress(w io.Writer, line *cli.Progress) func(what string, compiled int) {
 	began, last := time.Now(), time.Now()
 	return func(what string, compiled int) {

@@ -46,8 +46,8 @@ var runElsewhere = map[string]string{
 	"top":   "wants a run that goes on: TestARunningCrawlIsWatched",
 }
 
-// TestTheCommandsOfThePagesRun does what the pages say, each in a directory of its own: the commands of its blocks, in
-// their order. The hosts that they name are a site of the test, behind a proxy that the configuration names.
+// TestTheCommandsOfThePagesRun does what the pages describe, each in a directory of its own: the commands of its
+// blocks, in their order. The hosts that they name are a site of the test, behind a proxy that the configuration names.
 func TestTheCommandsOfThePagesRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred processes: not in short mode")
@@ -92,7 +92,7 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 	}
 }
 
-// shell runs commands up to the first that fails, and returns what it, they and their errors say.
+// shell runs commands up to the first that fails, and returns what it, they and their errors print.
 func shell(dir, commands string, environment ...string) (said string, err error) {
 	sh := exec.Command("sh", "-e", "-x", "-c", commands)
 	sh.Dir, sh.Env = dir, append(os.Environ(), environment...)

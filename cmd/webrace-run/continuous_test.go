@@ -96,7 +96,7 @@ func (l *live) until(what string, is func() bool) {
 	}
 }
 
-// counts says how often each path was asked for so far.
+// counts returns how often each path was asked for so far.
 func (s *site) counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// crawlFlags say what a crawl without XML is after.
+// crawlFlags determine what a crawl without XML is after.
 type crawlFlags struct {
 	keywords  []string
 	depth     int
@@ -181,7 +181,7 @@ func showVersions(w io.Writer, documents *objects.Store, versions []objects.Vers
 	}
 }
 
-// titleOf says what a version is: its title, or else its media type, and whether it is a further one.
+// titleOf describes a version: by its title, or else its media type, and whether it is a further one.
 func titleOf(documents *objects.Store, v objects.Version) string {
 	said := v.MediaType
 	if body, header, err := documents.Body(v); err == nil {

@@ -24,7 +24,7 @@ type commandURDs struct {
 	before map[string][]*xmlschema.URD // by id, what each replaces, as it was stored before the command
 }
 
-// subscribe stores the URDs, and says to w which of them replace what the same command asked for before.
+// subscribe stores the URDs, and reports to w which of them replace what the same command asked for before.
 func (u *commandURDs) subscribe(ctx context.Context, dir *storage.Dir, w io.Writer) error {
 	store, err := dir.Control()
 	if err != nil {
@@ -95,7 +95,7 @@ func isOfEarlierRelease(stored, urd *xmlschema.URD) bool {
 	return bytes.Equal(made.Canonical(), stored.Canonical())
 }
 
-// takeBack undoes what the command stored, where that has failed before anything came, and says why: the corrected
+// takeBack undoes what the command stored, where that has failed before anything came, and reports why: the corrected
 // command is another one, and would be told of the same pages besides.
 func (u *commandURDs) takeBack(ctx context.Context, dir *storage.Dir, w io.Writer, why string, failed func(*xmlschema.URD) bool) error {
 	store, err := dir.Control()

@@ -29,7 +29,7 @@ func (w *world) urds() (all []string) {
 
 var admitLoopback = []string{"--set", "fetch.allow_networks=loopback"}
 
-// crawlsFor crawls from the start for keywords, and returns what it says.
+// crawlsFor crawls from the start for keywords, and returns what it prints.
 func (w *world) crawlsFor(status int, keyword string, more ...string) string {
 	w.t.Helper()
 	p := startCommand(w.t, append([]string{"crawl", w.URL + "/", "--owner", "ann", "--data", w.data, "--set", "frontier.fresh=0s", "--keyword", keyword}, more...)...)
@@ -86,8 +86,8 @@ func TestACrawlOfAStoredURDIsIt(t *testing.T) {
 	mustBe(t, "told", w.news(), "ann /")
 }
 
-// TestCrawlTwiceAfterAnEarlierRelease: what that stored under an id of its interest is replaced, unless it says more
-// than the command can, or is one of several.
+// TestCrawlTwiceAfterAnEarlierRelease: what that stored under an id of its interest is replaced, unless it specifies
+// more than the command can, or is one of several.
 func TestCrawlTwiceAfterAnEarlierRelease(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

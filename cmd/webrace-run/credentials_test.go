@@ -36,7 +36,7 @@ func (w *world) secret(name, password string) {
 	}
 }
 
-// guarded answers for a path with one page to those who say the password, and with another, or a refusal
+// guarded answers for a path with one page to those who send the password, and with another, or a refusal
 // if there is none, to all others. It sets a session, and repeats what it was told.
 func (s *site) guarded(path string, inside, outside []string) {
 	s.handle(path, func(w http.ResponseWriter, r *http.Request) {

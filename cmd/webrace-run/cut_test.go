@@ -48,7 +48,7 @@ func TestAPageThatIsCutOnceIsNoNews(t *testing.T) {
 	mustBe(t, "told of what is new", w.told(), "ann / 2: «sugar» at six", "bob / 2: «sugar at six»")
 }
 
-// Of a version that was cut, cache diff says where: what is behind may have changed, or not.
+// Of a version that was cut, cache diff prints where: what is behind may have changed, or not.
 func TestCacheDiffSaysWhereAVersionWasCut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

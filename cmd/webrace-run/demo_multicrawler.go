@@ -43,7 +43,7 @@ func berthsRule(data string) (setting string, err error) {
 	return fmt.Sprintf("xslt.rules=[{root = %q, stylesheet = %q}]", demosite.BerthsRoot, file), nil
 }
 
-// dataShow shows what the open data says.
+// dataShow shows what the open data states.
 type dataShow struct {
 	c          *cobra.Command
 	dir        *storage.Dir
@@ -66,7 +66,7 @@ func (d *dataShow) say(format string, args ...any) {
 	fmt.Fprintf(cli.Prose(d.c.OutOrStdout()), "\n"+format+"\n", args...)
 }
 
-// store runs a command of webrace-store, and shows what it says.
+// store runs a command of webrace-store, and shows what it prints.
 func (d *dataShow) store(args ...string) error {
 	status := storecmd.Answer(d.dir)(d.c.Context(), remote.Call{
 		Request: remote.Request{Args: args}, In: strings.NewReader(""),
@@ -78,7 +78,7 @@ func (d *dataShow) store(args ...string) error {
 	return nil
 }
 
-// changes says what the run changed of what is known.
+// changes prints what the run changed of what is known.
 func (d *dataShow) changes(r *pipeline.Report) error {
 	counted := r.Stages["quad-index"].Counters
 	added, removed := counted["added"], counted["removed"]

@@ -30,7 +30,7 @@ var dataFormats = map[string]string{
 // berthQuads is how much the stylesheet makes of the list of berths: three of them, a type, a label and a holder each.
 const berthQuads = 9
 
-// visitData runs the demo of the open data over a site, and returns what it says.
+// visitData runs the demo of the open data over a site, and returns what it prints.
 func visitData(t *testing.T, data, base string) string {
 	t.Helper()
 	var out bytes.Buffer

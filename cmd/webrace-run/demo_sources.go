@@ -24,7 +24,7 @@ func formatName(mediaType string) string {
 	return mediaType
 }
 
-// sourcesOfFormat counts the documents of a format, and what they say.
+// sourcesOfFormat counts the documents of a format, and what they state.
 type sourcesOfFormat struct{ documents, quads, problems int }
 
 // sources shows how much is said in which format.
@@ -67,7 +67,7 @@ func (d *dataShow) byFormat() (map[string]sourcesOfFormat, error) {
 	return byFormat, nil
 }
 
-// formatOf returns what a document says something in. Of pages, only their text tells.
+// formatOf returns the format in which a document states something. Of pages, only their text tells.
 func (d *dataShow) formatOf(r quads.Record) (string, error) {
 	documents, err := d.dir.Objects()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// diskIsFull is what a run says when the disk of its data directory is full.
+// diskIsFull is what a run prints when the disk of its data directory is full.
 const diskIsFull = "is full: paused; it goes on when there are"
 
 // bulkyPages is how many pages that speak of tea fillDisk serves besides the start.
@@ -87,7 +87,7 @@ func TestWhoDoesNotWaitForRoomLosesNothing(t *testing.T) {
 	w.mustTellOf("the whole site", bulkyPages)
 }
 
-// A command at rest does not wait for room: it says what is the matter and ends, and once there is room nothing is
+// A command at rest does not wait for room: it reports what is the matter and ends, and once there is room nothing is
 // wrong.
 func TestCommandsAtRestEndOnAFullDisk(t *testing.T) {
 	t.Parallel()
@@ -120,8 +120,8 @@ func (w *world) atRest(command string) *process {
 	return p
 }
 
-// A command at rest that fills the disk with quads ends, and says so; what is there is sound, and once there is room
-// the same command goes on.
+// A command at rest that fills the disk with quads ends, and reports that; what is there is sound, and once there is
+// room the same command goes on.
 func TestQuadsAtRestEndOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder

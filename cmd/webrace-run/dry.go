@@ -71,7 +71,7 @@ func (d *dryRun) begin(ctx context.Context, dir *storage.Dir) (err error) {
 	return err
 }
 
-// show says what would be done with an item: on a terminal in a few lines, elsewhere in one with its JSON.
+// show prints what would be done with an item: on a terminal in a few lines, elsewhere in one with its JSON.
 func (d *dryRun) show(effect string, item pipeline.Tapped) {
 	line := fmt.Sprintf("%s would %s:", item.Stage, effect)
 	if d.named {

@@ -72,7 +72,7 @@ func TestExactWords(t *testing.T) {
 	t.Logf("%d words on %d pages: %d alerts", len(words), len(pages), len(got))
 }
 
-// named says the word for the id of its URD, which is its number.
+// named returns the word for the id of its URD, which is its number.
 func named(words []rareWord, alert string) string {
 	id, rest, _ := strings.Cut(alert, " ")
 	if i, err := strconv.Atoi(id); err == nil && i < len(words) {
@@ -260,7 +260,7 @@ type lettersOf struct {
 	runs    string              // all of them, a line each
 }
 
-// elsewhere says whether the letters of a word are part of a run of letters on another page than these.
+// elsewhere reports whether the letters of a word are part of a run of letters on another page than these.
 func (l *lettersOf) elsewhere(word string, paths []string) bool {
 	letters := withoutAccents(word)
 	other := func(path string) bool { return !slices.Contains(paths, path) }

@@ -42,7 +42,7 @@ const (
 	limits   = 8 << 20 // a limit is a multiple of it, so that few collections change it
 )
 
-// budgetOf returns what a configuration says, or else a share of what there is: a quarter of a machine, which has other
+// budgetOf returns what a configuration sets, or else a share of what there is: a quarter of a machine, which has other
 // things to do, and two thirds of what a container is limited to.
 func budgetOf(c *config.Config) budget {
 	if c.Memory > 0 {
@@ -144,7 +144,7 @@ func afterEachCollection(f func(inUse)) {
 	}, f)
 }
 
-// noLimit is what is returned where the system says nothing.
+// noLimit is what is returned where the system reports nothing.
 const noLimit = pipeline.Size(math.MaxInt64 / 4)
 
 // totalMemory reads from /proc/meminfo how much memory the machine has.

@@ -190,7 +190,7 @@ func mustBeThere(t *testing.T, requests *control.Store, documents *objects.Store
 	}
 }
 
-// comesOrIsNotWaitedFor says whether a version that was not found is not waited for any more, or is found in
+// comesOrIsNotWaitedFor reports whether a version that was not found is not waited for any more, or is found in
 // the end: an annotation may be on disk a moment before what it speaks of is.
 func comesOrIsNotWaitedFor(t *testing.T, requests *control.Store, documents *objects.Store, a control.ACI) bool {
 	t.Helper()

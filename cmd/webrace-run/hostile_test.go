@@ -23,7 +23,7 @@ import (
 const hostileAtOnce = 6
 
 // TestHostileSite crawls each of the sites that misbehave, with the program as it is installed. Each crawl
-// ends by itself, has asked for every good page once, by the site's own record, and says what happened.
+// ends by itself, has asked for every good page once, by the site's own record, and reports what happened.
 func TestHostileSite(t *testing.T) {
 	t.Parallel()
 	next := make(chan hostile.Case)
@@ -176,7 +176,7 @@ func (h *hostileCrawl) mustSay(why map[string]string) {
 	}
 }
 
-// webraceStore runs webrace-store within this process, and returns all that it says.
+// webraceStore runs webrace-store within this process, and returns all that it prints.
 func webraceStore(args ...string) (said string, err error) {
 	store := storecmd.New(args)
 	store.SilenceErrors, store.SilenceUsage = true, true

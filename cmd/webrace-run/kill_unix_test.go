@@ -233,7 +233,7 @@ func (m *mortalCrawl) search() (found []string) {
 	return found
 }
 
-// killedAt is what a mortal crawl says before it kills itself, and after it the stages that are at work.
+// killedAt is what a mortal crawl prints before it kills itself, and after it the stages that are at work.
 const killedAt = "killed at work: "
 
 func init() { programs["webrace-run-mortal"] = mortal }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// listing is a sitemap that the test may change between requests: of each of its pages it says when it changed.
+// listing is a sitemap that the test may change between requests: it lists for each of its pages when that changed.
 type listing struct {
 	*site
 	changed func(page int) time.Time

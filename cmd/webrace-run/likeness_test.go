@@ -20,7 +20,7 @@ func essay(seed uint64) string {
 }
 
 // duplicates is a world of one essay at five addresses, with a clock that never stands still, of an essay of
-// its own, and of twelve addresses at which the server says in many words, and with 200, that nothing is there.
+// its own, and of twelve addresses at which the server answers in many words, and with 200, that nothing is there.
 func duplicates(t *testing.T) *world {
 	w := newWorld(t)
 	var seconds atomic.Int64

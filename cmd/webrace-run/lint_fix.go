@@ -13,7 +13,7 @@ import (
 
 func hasEdit(f finding.Finding) bool { return f.Edit != finding.Edit{} }
 
-// fixDeprecated makes the edits of findings in their files, and says which. What is beside them in a file, comments
+// fixDeprecated makes the edits of findings in their files, and prints which. What is beside them in a file, comments
 // and layout too, stays byte by byte.
 func fixDeprecated(w io.Writer, found finding.List) error {
 	done := make(map[string]bool)

@@ -105,7 +105,7 @@ func (n *repetition) tell(message string, now time.Time) {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// repeatHandler passes on records but those that are summed up: warnings and errors that say what was wrong.
+// repeatHandler passes on records but those that are summed up: warnings and errors that tell what was wrong.
 type repeatHandler struct {
 	slog.Handler
 	all   *repeats

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A stage that fails on every document says so once, with the first URL, and then how often.
+// A stage that fails on every document reports that once, with the first URL, and then how often.
 func TestTerminalSumsUpWhatFailsAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen bytes.Buffer

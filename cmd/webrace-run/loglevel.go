@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// levels says from which level on records are logged: those of a stage, of all stages of a type, and all
+// levels determines from which level on records are logged: those of a stage, of all stages of a type, and all
 // others.
 type levels struct {
 	general slog.Level

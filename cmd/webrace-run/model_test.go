@@ -12,7 +12,7 @@ import (
 // of webrace mean, a sentence each, as they can be seen from outside: by the web server that is crawled,
 // and by the owners who are told.
 
-// chain puts pages /1 to /n there, each of which links to the next, and says something else of tea.
+// chain puts pages /1 to /n there, each of which links to the next, and has a text of its own on tea.
 func chain(s *site, n int) {
 	for i := 1; i < n; i++ {
 		s.page(fmt.Sprintf("/%d", i), fmt.Sprintf("page %d speaks of tea", i), fmt.Sprintf("/%d", i+1))

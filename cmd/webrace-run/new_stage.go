@@ -72,7 +72,7 @@ func checkout() string {
 	return ""
 }
 
-// sourceVersion returns the version of webrace that a module says it needs: this program's, or any where
+// sourceVersion returns the version of webrace that a module requires: this program's, or any where
 // its source is a directory.
 func sourceVersion(source string) string {
 	if source != "" {

@@ -28,7 +28,7 @@ type heard struct {
 	notices []string // OWNER notice URL: STATE: REASON
 	mails   []string // OWNER: SUBJECT | TEXT
 	said    []string // what each command prints
-	views   []string // what commands say otherwise than the alerts
+	views   []string // what commands tell otherwise than the alerts
 }
 
 // newsPlay is some scenarios that one process a round watches, in one data directory.

@@ -235,7 +235,7 @@ func (s *situation) hosts() []string {
 	return slices.Compact(hosts)
 }
 
-// fits says whether what was said is what a line of a scenario expects, in which … stands for anything.
+// fits reports whether what was said is what a line of a scenario expects, in which … stands for anything.
 func fits(pattern, said string) bool {
 	first, rest, more := strings.Cut(pattern, "…")
 	said, ok := strings.CutPrefix(said, first)
@@ -250,7 +250,7 @@ func fits(pattern, said string) bool {
 	return ok && said == ""
 }
 
-// toldFits says whether a line of what was told is the one that is expected: OWNER URL, or OWNER URL: TEXT.
+// toldFits reports whether a line of what was told is the one that is expected: OWNER URL, or OWNER URL: TEXT.
 func toldFits(expected, told string) bool {
 	if !strings.Contains(expected, ": ") {
 		expected += ": …"
@@ -280,7 +280,7 @@ func compareTold(expected, told []string, fit func(expected, told string) bool) 
 	return unexpected, missing
 }
 
-// What a scenario expects, and what a file of one may not be: otherwise one could pass that says nothing.
+// What a scenario expects, and what a file of one may not be: otherwise one could pass that checks nothing.
 func TestTheLanguageOfScenarios(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -183,7 +183,7 @@ func transcript(rounds []heard) string {
 	return b.String()
 }
 
-// isNotice says whether a line of what is told is a notice: OWNER notice URL: STATE: REASON.
+// isNotice reports whether a line of what is told is a notice: OWNER notice URL: STATE: REASON.
 func isNotice(line string) bool {
 	_, rest, _ := strings.Cut(line, " ")
 	return strings.HasPrefix(rest, "notice ")

@@ -18,7 +18,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// newsViews holds what other commands say of a round against its alerts: explain, of each page that changed, to each
+// newsViews holds what other commands tell of a round against its alerts: explain, of each page that changed, to each
 // owner; try, of what was told of a page that nobody had seen; and in the end rematch.
 type newsViews struct {
 	*storage.Dir
@@ -107,7 +107,7 @@ func (v newsViews) wrong(s *newsStage, i int, told []toldOf) (all []string, err 
 	return all, nil
 }
 
-// wrongIn returns what is wrong with what explain says of a page to an owner who was told this of it.
+// wrongIn returns what is wrong with what explain prints of a page to an owner who was told this of it.
 func wrongIn(said string, told []toldOf) (all []string) {
 	about := make(map[string]string) // by the id of the URD
 	for _, section := range strings.Split(said, "\nURD ")[1:] {
@@ -154,7 +154,7 @@ func (v newsViews) tries(s *newsStage, page answer, urd *xmlschema.URD, t toldOf
 // changes are what an alert marks: what came, and what went.
 var changes = regexp.MustCompile(`«([^»]*)»|\[−([^\]]*)\]`)
 
-// differs returns what an alert says of how a whole page changed, and cache diff does not.
+// differs returns what an alert reports of how a whole page changed, and cache diff does not.
 func (v newsViews) differs(urd *xmlschema.URD, t toldOf) (all []string) {
 	if t.Docbase.Since == 0 || !urd.AnyChange() || len(urd.Rules()) > 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// forAllReaders is a page that says and links more to readers who have no scripts, and draws a link.
+// forAllReaders is a page that shows and links more to readers who have no scripts, and draws a link.
 const forAllReaders = `<!DOCTYPE html><title>Page</title><head><noscript><link rel=stylesheet href=/no.css></noscript></head>
 <p>a page</p><noscript><p>the tea is listed <a href=/list>here</a></p></noscript>
 <svg xmlns:xlink="http://www.w3.org/1999/xlink"><a xlink:href="/drawn"><text>x</text></a></svg>`

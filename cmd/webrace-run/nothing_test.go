@@ -85,7 +85,7 @@ var storeCommands = map[string]underDamage{
 	"quads export":   {"", cli.OK},
 	"quads import":   {"QUADS", cli.OK},
 	"quads query":    {"ASK{}", cli.OK},
-	"quads rm":       {"SITE/none", cli.Failed}, // it says nothing
+	"quads rm":       {"SITE/none", cli.Failed}, // it prints nothing
 	"quads search":   {"tea", cli.OK},
 	"quads show":     {"SITE/", cli.OK},
 	"quads stats":    {"", cli.OK},
@@ -423,7 +423,7 @@ func TestSearchAndRematchWriteNothing(t *testing.T) {
 }
 
 // TestASearchAfterAKilledCollectionFindsNothingThatWasRemoved ends a collection between the removal of versions and
-// that of their words, as kill -9 would: the search brings the index up to date, and says so, once.
+// that of their words, as kill -9 would: the search brings the index up to date, and reports that, once.
 func TestASearchAfterAKilledCollectionFindsNothingThatWasRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

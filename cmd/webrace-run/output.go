@@ -146,7 +146,7 @@ func (o *output) show(text string) {
 	o.shown = true
 }
 
-// paused says that the disk is full, and that it is no more.
+// paused reports that the disk is full, and that it is no more.
 func (o *output) paused(disk diskspace.State) {
 	if disk.Paused {
 		o.logger.Warn(disk.String())
@@ -155,13 +155,13 @@ func (o *output) paused(disk diskspace.State) {
 	o.logger.Info(disk.String())
 }
 
-// exhausted says that a store cannot open a file, and waits until it can.
+// exhausted reports that a store cannot open a file, and waits until it can.
 func (o *output) exhausted(err error) {
 	o.logger.Warn("this process may have no more files open: a store waits until it may; give it more "+
 		"(ulimit -n, or LimitNOFILE= of systemd)", "limit", descriptors.Limit(), "error", err)
 }
 
-// note says something on the terminal, or in the log.
+// note writes something on the terminal, or in the log.
 func (o *output) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !o.line {

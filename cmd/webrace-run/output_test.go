@@ -18,7 +18,7 @@ func (fullDisk) GetDiskUsage(string) (vfs.DiskUsage, error) {
 	return vfs.DiskUsage{TotalBytes: 1 << 30}, nil
 }
 
-// The reader of a log may have missed the line that says when the pause began.
+// The reader of a log may have missed the line that tells when the pause began.
 func TestEachLineOfProgressSaysThatTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json", "terminal"} {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestThePageOnPluginsIsTrue does what docs/plugins.md says, in an empty directory: the commands of each
+// TestThePageOnPluginsIsTrue does what docs/plugins.md describes, in an empty directory: the commands of each
 // section run one after the other, and files that it shows are those that there are.
 func TestThePageOnPluginsIsTrue(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// politeSite is a server whose record alone says how polite its crawler is. It has a start page that links to
+// politeSite is a server whose record alone tells how polite its crawler is. It has a start page that links to
 // all others.
 type politeSite struct {
 	*httptest.Server

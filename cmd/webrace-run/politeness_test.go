@@ -126,7 +126,7 @@ func TestAMissingPageIsListedAndNobodyIsToldUntilItComesBack(t *testing.T) {
 	}
 }
 
-// The site's own clock says when it was asked, and when it said it wanted to be asked again.
+// The site's own clock tells when it was asked, and when it said it wanted to be asked again.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string]func(now time.Time) string{

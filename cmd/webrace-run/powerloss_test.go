@@ -144,7 +144,7 @@ type machine struct {
 	done   map[string]doneAt // the pages that were done when power was lost
 }
 
-// doneAt says how often a page had been served when it was done, and at which distance the crawl had come
+// doneAt records how often a page had been served when it was done, and at which distance the crawl had come
 // to it.
 type doneAt struct{ served, distance int }
 
@@ -208,7 +208,7 @@ func (m *machine) live(pages int, rng *rand.Rand) (lost bool) {
 	wreck := m.cut(log, rng)
 	run.Cancel()
 	<-run.Done()
-	dir.Close() // what it says is of no interest: power is lost
+	dir.Close() // what it reports is of no interest: power is lost
 	m.wake(wreck)
 	return true
 }

@@ -98,7 +98,7 @@ func (p *process) mustExit(status int) {
 	}
 }
 
-// isKilled waits for the end of the process, and says whether it was killed by a signal. Otherwise it is to have
+// isKilled waits for the end of the process, and reports whether it was killed by a signal. Otherwise it is to have
 // succeeded.
 func (p *process) isKilled() bool {
 	p.t.Helper()

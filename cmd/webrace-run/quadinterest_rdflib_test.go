@@ -31,7 +31,7 @@ json.dump(answers, sys.stdout)
 // question is what a rule of an owner is at a visit.
 type question struct{ Owner, URL, Rule, Format, Body string }
 
-// quadOracle has rdflib say whom the rules of owners concern, in the documents that it can read.
+// quadOracle has rdflib tell whom the rules of owners concern, in the documents that it can read.
 type quadOracle struct {
 	*world
 	rules  []question // without the documents

@@ -10,7 +10,7 @@ import (
 )
 
 // shopSays are a shop's offers, of a chair at a price among others that stay the same, in each of the syntaxes that a
-// document may say them in. The visit is there as well, and decides which offer comes first.
+// document may state them in. The visit is there as well, and decides which offer comes first.
 var shopSays = map[string]func(w *world, visit, price int){
 	"/jsonld": func(w *world, visit, price int) {
 		w.file("/jsonld", "text/html; charset=utf-8", fmt.Appendf(nil, `<!DOCTYPE html><title>Shop</title><p>Visitor %d</p>
@@ -59,8 +59,8 @@ func lookingWhen(rule, when string) func(*xmlschema.URD) {
 	}
 }
 
-// TestQuadInterest watches the price of a chair by what a shop says as RDF: whom prices below 100 concern is told when
-// there is a new one, of that offer alone, in whichever syntax it is said.
+// TestQuadInterest watches the price of a chair by what a shop states as RDF: whom prices below 100 concern is told
+// when there is a new one, of that offer alone, in whichever syntax it is stated.
 func TestQuadInterest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("six crawls: not in short mode")
@@ -131,7 +131,7 @@ func TestQuadInterest(t *testing.T) {
 	mustSay(t, said, "no alert")
 }
 
-// What a document says that is broken is not taken for what it does not say: no one is told of it, and when it is whole
+// What is missing from a document that breaks off is not taken for gone: no one is told of it, and when it is whole
 // again, of nothing that was told before.
 func TestQuadInterestInDocumentsThatBreak(t *testing.T) {
 	if testing.Short() {

@@ -235,7 +235,7 @@ func (l *logbook) work(things int) {
 	}
 }
 
-// fault says what is missing, or came by another key when it came again: "" if nothing is.
+// fault returns what is missing, or came by another key when it came again: "" if nothing is.
 func (l *logbook) fault() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -248,7 +248,7 @@ func (s rdfSite) mustAsk(t *testing.T, want map[string]bool, since int, status s
 	return total
 }
 
-// mustBeTurtle wants all that says something to be known as Turtle, though no server said so.
+// mustBeTurtle wants all that states something to be known as Turtle, though no server said so.
 func mustBeTurtle(t *testing.T, data string, all truth) {
 	t.Helper()
 	const query = "SELECT ?page ?format { GRAPH <" + quads.ProvenanceGraph + "> { ?page <http://purl.org/dc/terms/format> ?format } }"
@@ -292,8 +292,8 @@ func revisionOf(t *testing.T, data string) (revision uint64) {
 	return stats.Revision
 }
 
-// mustSayAsRapper wants each context to say what rapper reads of its document, and none to say more. It returns how
-// many quads they say.
+// mustSayAsRapper wants each context to state what rapper reads of its document, and none to state more. It returns how
+// many quads they state.
 func (s rdfSite) mustSayAsRapper(t *testing.T, data string, all truth) (count int) {
 	t.Helper()
 	seen := 0
@@ -322,7 +322,7 @@ func (s rdfSite) mustSayAsRapper(t *testing.T, data string, all truth) (count in
 	return count
 }
 
-// contexts yields what each URL says, by an export.
+// contexts yields what each URL states, by an export.
 func contexts(t *testing.T, path string) iter.Seq2[string, []rdf.Quad] {
 	return func(yield func(string, []rdf.Quad) bool) {
 		file, err := os.Open(path)
@@ -354,7 +354,7 @@ func contexts(t *testing.T, path string) iter.Seq2[string, []rdf.Quad] {
 
 var digestSeed = maphash.MakeSeed()
 
-// digests returns one of what each URL says, and of what is said of it, by an export. The order of the lines does not
+// digests returns one of what each URL states, and of what is said of it, by an export. The order of the lines does not
 // count.
 func digests(t *testing.T, path string) map[string]uint64 {
 	t.Helper()

@@ -45,7 +45,7 @@ func recipesOf(page string) (all []recipe) {
 	return all
 }
 
-// satisfies says whether somebody asks in the first round for what a recipe does, and is told of something after it.
+// satisfies reports whether somebody asks in the first round for what a recipe does, and is told of something after it.
 func (s *situation) satisfies(urd string) bool {
 	asked := linesOf(s.rounds[0].urds)
 	if strings.HasPrefix(s.rounds[0].urds, "<") {

@@ -19,7 +19,7 @@ import (
 	"github.com/webrace/webrace/pipeline/finding"
 )
 
-// reloadFlags say when and how the configuration is read again.
+// reloadFlags determine when and how the configuration is read again.
 type reloadFlags struct {
 	watch bool
 	limit time.Duration
@@ -79,7 +79,7 @@ func (r *reloads) begin(ctx context.Context, loaded *config.Config, runs map[str
 // has gone.
 func (r *reloads) hungUp(ctx context.Context) {
 	if !r.out.lost() {
-		_, _ = r.reload(ctx) // which says how it went
+		_, _ = r.reload(ctx) // which reports how it went
 		return
 	}
 	for _, run := range r.runs {
@@ -87,7 +87,7 @@ func (r *reloads) hungUp(ctx context.Context) {
 	}
 }
 
-// reload reads the configuration, makes the pipelines go on with it, and says how that went, on stderr too.
+// reload reads the configuration, makes the pipelines go on with it, and reports how that went, on stderr too.
 func (r *reloads) reload(ctx context.Context) (summary string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,7 +166,7 @@ func (r *reloads) apply(ctx context.Context, loaded *config.Config) (string, err
 	return strings.Join(changes, "\n"), errors.Join(errs...)
 }
 
-// problem says what is wrong on stderr; findings come with the lines that they are about.
+// problem prints what is wrong on stderr; findings come with the lines that they are about.
 func (o *output) problem(what string, err error) {
 	if !o.line {
 		o.logger.Error(what, "error", err)

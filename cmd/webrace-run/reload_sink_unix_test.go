@@ -114,7 +114,7 @@ http-out = { url = %q, allow_networks = ["loopback"], attempts = 0, backoff = "5
 	waitFor(t, func() bool { return fault() == "" }, func() string { return fault() + "\n" + p.said() })
 }
 
-// keysFault says what has not come to those who take it as often as it was sent, or came by another key than others
+// keysFault returns what has not come to those who take it as often as it was sent, or came by another key than others
 // were shown.
 func keysFault(different, equal int, shown, taken map[string]map[string]int) string {
 	for i := range different {

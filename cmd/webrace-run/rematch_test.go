@@ -12,8 +12,8 @@ import (
 )
 
 // TestRematchTellsWhatAPipelineTold watches a price that falls, leaves the page and comes back: by an element of the
-// page, and by what the page says as data. Gone through again as they came, its versions give the annotations that the
-// pipeline has made.
+// page, and by what the page states as data. Gone through again as they came, its versions give the annotations that
+// the pipeline has made.
 func TestRematchTellsWhatAPipelineTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

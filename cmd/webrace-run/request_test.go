@@ -136,7 +136,7 @@ func TestWhatIsAskedForByPOSTIsForThoseWhoAsk(t *testing.T) {
 	}
 }
 
-// What is tried is asked for as the URD says that starts there, and with its secrets.
+// What is tried is asked for as the URD that starts there asks for it, and with its secrets.
 func TestTryAsksAsTheURDSays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

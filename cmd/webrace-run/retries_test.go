@@ -30,7 +30,7 @@ func (w *world) inTurn(path, retryAfter string, statuses ...int) {
 	})
 }
 
-// TestRetries: a status of the moment is asked for again within the round, at pauses that grow or when the server says,
+// TestRetries: a status of the moment is asked for again within the round, at pauses that grow or when the server asks,
 // and is what came of the URL when the attempts are over.
 func TestRetries(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 )
 
 // screen writes text for a person: on a terminal in lines of its width and in colours, unless NO_COLOR is
-// set, and elsewhere as it comes. Of what pages say, a terminal obeys nothing.
+// set, and elsewhere as it comes. Of what pages hold, a terminal obeys nothing.
 type screen struct {
 	w       io.Writer
 	width   int // 0 if lines have no end

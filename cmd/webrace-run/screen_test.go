@@ -51,7 +51,7 @@ func TestStylesAreToldWhereTheyChange(t *testing.T) {
 	}
 }
 
-// Whatever a page says: no line is too long, no word gets lost, and the terminal is told nothing but styles.
+// Whatever a page holds: no line is too long, no word gets lost, and the terminal is told nothing but styles.
 func FuzzScreen(f *testing.F) {
 	f.Add("one two", "\x1b]0;title\a three", 10)
 	f.Add("\xff\xfe", "\u202egnorw 日本語", 12)

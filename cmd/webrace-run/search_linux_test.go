@@ -45,7 +45,7 @@ func TestHostilePagesAreIndexedInLittleMemory(t *testing.T) {
 	}
 }
 
-// peakOf returns, once the process has ended, how many bytes of memory it had at most. What the system says of a
+// peakOf returns, once the process has ended, how many bytes of memory it had at most. What the system reports of a
 // process that was waited for begins with that of its parent.
 func peakOf(p *os.Process) <-chan int {
 	peak := make(chan int, 1)

@@ -179,7 +179,7 @@ func (s *session) stop(why string, cancel func()) {
 	cancel()
 }
 
-// condition says what else has to come for a drain to end.
+// condition returns what else has to come for a drain to end.
 func (s *session) condition() string {
 	if s.room.State().Paused {
 		return " once there is room on the disk"

@@ -206,7 +206,7 @@ func about(words ...string) func(*xmlschema.URD) {
 // askAll lets a run ask for every document again, however lately it was validated.
 var askAll = []string{"--set", "frontier.fresh=0s"}
 
-// run runs the pipeline webrace for these URDs, and returns what it says.
+// run runs the pipeline webrace for these URDs, and returns what it prints.
 func (w *world) run(urds []*xmlschema.URD, more ...string) string {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "urds.xml")

@@ -20,8 +20,8 @@ import (
 // sparqlAddress is where the endpoint listens as it is shipped.
 const sparqlAddress = "127.0.0.1:8482"
 
-// TestTheCommandsOfTheEndpointRun does what docs/sparql.md says, with the endpoint at another port. It is not among the
-// pages whose commands run one after the other, since the endpoint goes on beside the others.
+// TestTheCommandsOfTheEndpointRun does what docs/sparql.md describes, with the endpoint at another port. It is not
+// among the pages whose commands run one after the other, since the endpoint goes on beside the others.
 func TestTheCommandsOfTheEndpointRun(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -64,8 +64,8 @@ func answers(address string) bool {
 	return r.StatusCode == http.StatusOK
 }
 
-// While a crawl goes on, each answer is of one state: a page never says a part of what it says, and its record is
-// of the version that says them. Ctrl-C ends both.
+// While a crawl goes on, each answer is of one state: a page never has a part of its statements alone, and its record
+// is of the version that makes them. Ctrl-C ends both.
 func TestTheEndpointAnswersWhileItCrawls(t *testing.T) {
 	t.Parallel()
 	const pages = 200

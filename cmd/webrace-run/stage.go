@@ -102,7 +102,7 @@ const (
 	keepsItems = "it keeps items, and emits later what it makes of them"
 )
 
-// unservable says why processors do not run by themselves. What is a source, a queue or takes items in groups is known
+// unservable holds why processors do not run by themselves. What is a source, a queue or takes items in groups is known
 // of its type.
 var unservable = map[string]string{
 	"batch": keepsItems, "throttle": keepsItems, "window": keepsItems,

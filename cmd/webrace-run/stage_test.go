@@ -42,7 +42,7 @@ var servedTrials = map[string]struct {
 	"xslt":      {pipeline.Table{"rules": []any{map[string]any{"root": "{urn:levanda:berths}berths", "stylesheet": "demosite/berths.xsl"}}}, saidPages()},
 }
 
-// saidPages are documents of several kinds, one of them malformed, one that says too much, one not fetched anew.
+// saidPages are documents of several kinds, one of them malformed, one that states too much, one not fetched anew.
 func saidPages() (pages []any) {
 	for i, page := range []struct{ mediaType, body string }{
 		{"text/turtle", "<#a> <#b> 'c', 'd' ."},

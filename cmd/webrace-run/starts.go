@@ -15,7 +15,7 @@ import (
 // even tried. A start that answers that there is no such page is one that was asked.
 type unansweredStarts []pipelineStarts
 
-// pipelineStarts says why each of the starts of a pipeline gave no answer.
+// pipelineStarts holds why each of the starts of a pipeline gave no answer.
 type pipelineStarts struct {
 	pipeline string
 	reasons  []string // each behind its start
@@ -51,7 +51,7 @@ func (u unansweredStarts) has(pipeline string) bool {
 	return slices.ContainsFunc(u, func(s pipelineStarts) bool { return s.pipeline == pipeline })
 }
 
-// err says of each pipeline that it has failed, and why; nil if there is none.
+// err reports of each pipeline that it has failed, and why; nil if there is none.
 func (u unansweredStarts) err() error {
 	var all []error
 	for _, s := range u {

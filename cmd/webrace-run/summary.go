@@ -16,8 +16,8 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// summarize tells a person what a session did and where to look next; after a dry run there is nothing to look at. The
-// error of the command says of unanswered starts why they are.
+// summarize tells a person what a session did and where to look next; after a dry run there is nothing to look at. Why
+// starts were not answered is in the error of the command.
 func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*pipeline.Report, unanswered unansweredStarts, dry bool) {
 	w = cli.Prose(w)
 	if dry {
@@ -47,7 +47,7 @@ func summarize(w io.Writer, dir *storage.Dir, loaded *config.Config, reports []*
 	}
 }
 
-// sentence says what came of a pipeline.
+// sentence describes what came of a pipeline.
 func (t *totals) sentence() string {
 	switch {
 	case t.read > 0:
@@ -95,7 +95,7 @@ func (t *totals) remarks() []string {
 // lacksURDs reports whether nothing was crawled, because there was no URD and no other source to crawl for.
 func (t *totals) lacksURDs() bool { return t.noURDs && t.items+t.documents() == 0 }
 
-// filesOf says which files a pipeline wrote to.
+// filesOf lists which files a pipeline wrote to.
 func filesOf(loaded *config.Config, r *pipeline.Report) (lines []string) {
 	graph, err := loaded.Graph(r.Pipeline)
 	if err != nil {
@@ -110,7 +110,7 @@ func filesOf(loaded *config.Config, r *pipeline.Report) (lines []string) {
 	return lines
 }
 
-// waiting says how many URLs are queued that are not due yet.
+// waiting tells how many URLs are queued that are not due yet.
 func (t *totals) waiting() string {
 	if t.notDue == 0 {
 		return ""
@@ -118,7 +118,7 @@ func (t *totals) waiting() string {
 	return fmt.Sprintf(" (%d not due)", t.notDue)
 }
 
-// idle says what is waited for while nothing is being done: a URD, or when the next round is due.
+// idle tells what is waited for while nothing is being done: a URD, or when the next round is due.
 func (t *totals) idle(now time.Time) string {
 	if t.lacksURDs() && t.inFlight == 0 {
 		return "  waiting for a URD to crawl for"

@@ -112,7 +112,7 @@ func refusal(e *admin.RefusedError) error {
 	return cli.Wrong(e)
 }
 
-// tapEnded says how much was shown, and why not more.
+// tapEnded prints how much was shown, and why not more.
 func tapEnded(w io.Writer, end admin.TapEnd, q admin.TapQuery) error {
 	if end.Failed {
 		return fmt.Errorf("%s", end.Reason)

@@ -68,7 +68,7 @@ func taplo(t *testing.T) func(text string) (string, error) {
 	}
 }
 
-// outputOf runs a program and returns all that it says.
+// outputOf runs a program and returns all that it prints.
 func outputOf(t *testing.T, program string, arguments ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

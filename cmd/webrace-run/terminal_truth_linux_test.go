@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// In a directory where nothing is, every command does what it can, and says what is missing.
+// In a directory where nothing is, every command does what it can, and reports what is missing.
 func TestTerminalInAnEmptyDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestTerminalInAnEmptyDirectory(t *testing.T) {
 	)
 }
 
-// A stage that fails on every document says so once, and each document can be found and looked at.
+// A stage that fails on every document reports that once, and each document can be found and looked at.
 func TestTerminalOfAStageThatFails(t *testing.T) {
 	t.Parallel()
 	w := newSite(t)

@@ -21,7 +21,7 @@ import (
 )
 
 // obeyed is what a terminal would obey: sequences of C0 and of C1, in UTF-8 and as bytes, a link (OSC 8), a bell, text
-// that is written over, backwards or hidden. No command of ours says any of it. Behind it stands where it was put.
+// that is written over, backwards or hidden. No command of ours prints any of it. Behind it stands where it was put.
 func obeyed(field string) string {
 	return "\x1b[2J\x1b]8;;http://evil/\x1b\\\a\b\u009b5m\x9b5m\x7f\u202e\u2066\u200b" + field
 }

@@ -65,7 +65,7 @@ func mustFit(t *testing.T, columns int, said string) {
 	}
 }
 
-// said is a step at a terminal: what a command says there, and what not.
+// said is a step at a terminal: what a command prints there, and what not.
 type said struct {
 	command string
 	want    []string

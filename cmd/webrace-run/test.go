@@ -163,7 +163,7 @@ func (f testFlags) tell(c *cobra.Command, r pipelinetest.Result) {
 	}
 }
 
-// testOptions says what tests of pipelines run over.
+// testOptions returns what tests of pipelines run over.
 func testOptions(globals cli.Globals, limit time.Duration) pipelinetest.Options {
 	return pipelinetest.Options{
 		Load: globals.Load,

@@ -77,7 +77,7 @@ func givenURDs(globals cli.Globals, t config.Test) ([]*xmlschema.URD, error) {
 	return urds, err
 }
 
-// fetchedPage is what a document of a test is unless the test says otherwise.
+// fetchedPage is what a document of a test is unless the test gives other values.
 var fetchedPage = pipeline.Table{"outcome": "fetched", "status": 200, "media_type": "text/html"}
 
 // givenDocuments returns the documents that are stored before a test, as a crawl would have stored them.
@@ -150,7 +150,7 @@ func storeGiven(dir *storage.Dir, t config.Test) error {
 }
 
 // completeDocument gives a document that a test calls not modified or fresh the version that is stored of it, and the
-// visit that stored it, unless the test says these.
+// visit that stored it, unless the test gives these.
 func completeDocument(t config.Test, v any) (any, error) {
 	d, ok := v.(*webrace.Document)
 	if !ok || d.Outcome != webrace.NotModified && d.Outcome != webrace.Fresh || d.Visit != nil {

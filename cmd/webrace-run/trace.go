@@ -12,13 +12,13 @@ import (
 	"github.com/webrace/webrace/pipeline/otlp"
 )
 
-// traceFlags say where spans are written. The standard variables of OpenTelemetry say where they are sent.
+// traceFlags determine where spans are written. The standard variables of OpenTelemetry determine where they are sent.
 type traceFlags struct {
 	path  string
 	share float64 // less than 0 if it was not given
 }
 
-// usualShare of requests is followed unless the flags say otherwise.
+// usualShare of requests is followed unless the flags set another.
 const usualShare = 0.01
 
 func (f *traceFlags) add(c *cobra.Command) {

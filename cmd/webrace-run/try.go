@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// tryFlags say which document is tried against what.
+// tryFlags determine which document is tried against what.
 type tryFlags struct {
 	source   source
 	urds     []string

@@ -16,12 +16,12 @@ import (
 	"github.com/webrace/webrace/internal/transform"
 )
 
-// judging are the flags that say what a document is worth, and how that is shown.
+// judging are the flags that determine what a document is worth, and how that is shown.
 var judging = []string{
 	"urds", "keyword", "match", "threshold", "select", "ignore", "when", "nonfilter", "change", "remember", "field", "text", "alerts", "json",
 }
 
-// showGraph shows what the document says as RDF, as the stages detect and transform find it.
+// showGraph shows what the document states as RDF, as the stages detect and transform find it.
 func (f *tryFlags) showGraph(c *cobra.Command, globals *cli.Globals) error {
 	for _, name := range judging {
 		if c.Flags().Changed(name) {
@@ -72,7 +72,7 @@ func triplesOf(g *webrace.Graph) iter.Seq2[webrace.Triple, error] {
 	}
 }
 
-// sayProblems says what could not be read, and fails if the document is not whole.
+// sayProblems prints what could not be read, and fails if the document is not whole.
 func sayProblems(c *cobra.Command, d *triedDocument, g *webrace.Graph, mediaType string) error {
 	stderr := cli.Prose(c.ErrOrStderr())
 	for _, note := range d.notes {

@@ -15,8 +15,8 @@ import (
 // loader reads a configuration.
 type loader func(config.LoadOptions) (*config.Config, error)
 
-// options returns how the configuration says that documents are fetched and rendered: in the pipeline crawl if it
-// does, or else in the first that does. Where none does, it is as in the shipped one, or by the defaults.
+// options returns how documents are fetched and rendered in the configuration: in the pipeline crawl if it does so, or
+// else in the first that does. Where none does, it is as in the shipped one, or by the defaults.
 func (s *source) options(globals *cli.Globals) (f fetch.Options, r render.Options, err error) {
 	set := s.set
 	if s.render {

@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
-// wayToAsk is how a document is asked for that is tried: as the URDs say that start there with a request of their own.
+// wayToAsk is how a document is asked for that is tried: as the URDs ask that start there with a request of their own.
 // The zero value is a plain GET.
 type wayToAsk struct {
 	urd     string // which says so

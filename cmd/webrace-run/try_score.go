@@ -141,7 +141,7 @@ func (t *trial) alerting() int {
 	return n
 }
 
-// astray says why a URD is not asked about a document at this URL, whatever it is worth to it.
+// astray returns why a URD is not asked about a document at this URL, whatever it is worth to it.
 func astray(urd *xmlschema.URD, url string) string {
 	if url == "" {
 		return ""

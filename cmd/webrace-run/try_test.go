@@ -160,7 +160,7 @@ func TestTryJudgesAsTheURDStoredByTheSameFlags(t *testing.T) {
 	}
 }
 
-// judgementIn returns what try --json says of its only URD, but for its name and start.
+// judgementIn returns what try --json prints of its only URD, but for its name and start.
 func judgementIn(t *testing.T, said string) scoreJSON {
 	t.Helper()
 	var trial trialJSON

@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// inList is what urd list says of a URD.
+// inList is what urd list prints of a URD.
 type inList struct {
 	LastCheck time.Time `json:"last_check"`
 	Outcome   string    `json:"outcome"`

@@ -26,10 +26,10 @@ type watchCase struct {
 	start string // below the first part; empty for its index
 	attrs string // of <urd>
 	pages func(edition int) map[string]content
-	want  func(told []toldOf) string // says what is wrong with what was told
+	want  func(told []toldOf) string // returns what is wrong with what was told
 }
 
-// content is what a path is answered with: HTML unless it says otherwise.
+// content is what a path is answered with: HTML unless it names another type.
 type content struct{ mediaType, body string }
 
 // toldOf is an annotation as `webrace-store aci list --json` prints it.

@@ -62,7 +62,7 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 }
 
 // ProcessBatch stores the annotations in one transaction. If some of them cannot be stored, the others are,
-// one by one, so that their owners are told; the error then says what is wrong with those some.
+// one by one, so that their owners are told; the error then tells what is wrong with those some.
 func (s *stage) ProcessBatch(ctx context.Context, its []*pipeline.Item, out pipeline.Emitter) error {
 	var failures []error
 	acis := make([]*xmlschema.ACI, 0, len(its))

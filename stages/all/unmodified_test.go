@@ -35,7 +35,7 @@ const (
 	cacheFirst  = "fetch > cache > x; x* > normalize > end"
 )
 
-// unmodifiedCase is a stage, with options that look at all that documents may come without, and what lint says of it
+// unmodifiedCase is a stage, with options that look at all that documents may come without, and what lint reports of it
 // at each place: a code, or nothing, and then the stage does the same in all cases.
 type unmodifiedCase struct {
 	options string
@@ -52,7 +52,7 @@ const (
 	mapPage  = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://HOST/a</loc></url></urlset>`
 )
 
-// only says what lint says before the cache and behind it.
+// only returns what lint reports before the cache and behind it.
 func only(before, behind finding.Code) map[string]finding.Code {
 	return map[string]finding.Code{beforeCache: before, behindCache: behind}
 }
@@ -294,7 +294,7 @@ func (u *unmodifiedTrial) run(code finding.Code, bare bool) {
 	}
 }
 
-// judge holds what lint says against what it should say.
+// judge holds what lint reports against what it should report.
 func (u *unmodifiedTrial) judge(_ *pipeline.Graph, err error, code finding.Code) {
 	var found finding.List
 	errors.As(err, &found)

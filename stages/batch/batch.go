@@ -63,7 +63,7 @@ func (o Options) Validate() error {
 	return err
 }
 
-// Holds says what a list waits for. One of bytes may be complete with any number of items.
+// Holds returns what a list waits for. One of bytes may be complete with any number of items.
 func (o Options) Holds() pipeline.Holding {
 	if o.Bytes > 0 && o.Count > 1 {
 		return pipeline.Holding{For: o.Period}

@@ -182,7 +182,7 @@ func instead(d *webrace.Document) *webrace.Document {
 }
 
 // pin keeps a version from being removed until its request is done. By then the owner who waits for the
-// version has an annotation that says so.
+// version has an annotation of it.
 func (s *stage) pin(it *pipeline.Item, v objects.Version) error {
 	unpin, err := s.objects.Pin(v)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package detect is the stage that finds out what documents are: the media type that a server sends is often none in
-// particular, or wrong, for what says something as RDF most of all.
+// particular, or wrong, most of all for what states something as RDF.
 //
 // What it guarantees: it looks at no more than the first 3 KB of a body and parses nothing, so that no document costs
 // more than a few microseconds; and the same body, media type and URL have the same finding.

@@ -11,18 +11,18 @@ import (
 	"unicode/utf8"
 )
 
-// What a program says of itself and of items becomes labels of metrics, lines of logs, dead letters and what a person
+// What a program states of itself and of items becomes labels of metrics, lines of logs, dead letters and what a person
 // reads: it is no more than this.
 const (
 	longestName  = 100     // bytes of the name of a counter, a port, a kind, an option
 	longestError = 4 << 10 // bytes
 	mostCounters = 64      // of a stage
-	mostNames    = 1000    // in each list of what it says of itself
+	mostNames    = 1000    // in each list of what it states of itself
 	leftOut      = "counters_left_out"
 	longestPut   = 365 * 24 * time.Hour // off, by retry_after_s
 )
 
-// shorten bounds what a message says.
+// shorten bounds the texts of a message.
 func (m *message) shorten() {
 	for _, name := range []*string{&m.Type, &m.Port, &m.Kind, &m.Option} {
 		*name = cut(*name, longestName)

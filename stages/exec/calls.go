@@ -30,7 +30,7 @@ type output struct {
 // untouched reports whether it is the item as it came.
 func (o output) untouched() bool { return o.Keep && len(o.Set) == 0 && !o.Body && len(o.Meta) == 0 }
 
-// lostError says that the process was lost while it had an item.
+// lostError means that the process was lost while it had an item.
 type lostError struct {
 	err     error
 	alone   bool // it had no other then
@@ -41,7 +41,7 @@ type lostError struct {
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// send gives an item to the program. The error is about the item; what becomes of the process, the call says.
+// send gives an item to the program. The error is about the item; the call reports what becomes of the process.
 func (p *process) send(it *pipeline.Item) (*call, error) {
 	kind, header, body, err := codec.Encode(it.Value, p.fields...)
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *process) unheard(err error) {
 	}
 }
 
-// register makes a call known, unless the process is lost: the call says so then.
+// register makes a call known, unless the process is lost: the call reports that then.
 func (p *process) register(c *call) (id uint64, alive bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -216,7 +216,7 @@ func (p *process) kill() {
 	}
 }
 
-// take takes a frame of the program. The error says how it breaks the protocol.
+// take takes a frame of the program. The error tells how it breaks the protocol.
 func (p *process) take(header, body []byte) error {
 	m, err := readMessage(header)
 	if err != nil {

@@ -3,7 +3,7 @@
 // describes. Many items are in flight at once, so that the way there and back is paid for once for all of
 // them.
 //
-// What an item yields is passed on when the program says that it is done with it, and not before: an item
+// What an item yields is passed on when the program reports that it is done with it, and not before: an item
 // that fails has emitted nothing. A program that dies, hangs or breaks the protocol is killed with all that
 // it has started, and started again after a pause. The items that it had are given to the new process one at
 // a time, so that one that it dies of or hangs at fails alone, and none fails for another. Standard error
@@ -123,7 +123,7 @@ func (o Options) Validate() error {
 	return o.validateGives()
 }
 
-// NeededParts returns what the program needs, if the options say so.
+// NeededParts returns what the program needs, if the options set it.
 func (o Options) NeededParts() []pipeline.Part { return o.Needs }
 
 func (o Options) validateGives() error {
@@ -147,7 +147,7 @@ func (o Options) validateGives() error {
 	return nil
 }
 
-// Effect says that what a program does that gives nothing, it does outside.
+// Effect describes what a program that gives nothing does outside.
 func (o Options) Effect() string {
 	if len(o.Gives) > 0 {
 		return ""

@@ -28,7 +28,7 @@ func appendFrame(b []byte, header, body []byte) []byte {
 	return append(b, body...)
 }
 
-// readFrame reads the next frame of at most limit bytes. Header and body are the caller's. [io.EOF] says
+// readFrame reads the next frame of at most limit bytes. Header and body are the caller's. [io.EOF] means
 // that there is none; a frame that breaks off is an [io.ErrUnexpectedEOF].
 func readFrame(r *bufio.Reader, limit int64) (header, body []byte, err error) {
 	var start [lengths]byte

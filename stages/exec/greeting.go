@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// shakeHands says hello and hears whether the program is ready for us.
+// shakeHands sends hello and hears whether the program is ready for us.
 func (p *process) shakeHands() error {
 	o := p.stage.options
 	options := o.Options

@@ -84,14 +84,14 @@ func readMessage(header []byte) (m message, err error) {
 	return m, nil
 }
 
-// What most frames say, as our library for Python writes them: they need no reader of JSON.
+// What most frames hold, as our library for Python writes them: they need no reader of JSON.
 const (
 	plainDone = `{"type":"done","id":`
 	plainKeep = `{"type":"emit","id":`
 	keepEnd   = `,"keep":true}`
 )
 
-// readPlain reads the header of a frame that says that an item is done, or is passed on as it came, and no more.
+// readPlain reads the header of a frame that reports that an item is done, or is passed on as it came, and no more.
 func readPlain(header []byte) (m message, ok bool) {
 	text := string(header[:min(len(header), len(plainKeep)+20+len(keepEnd)+1)]) // longer ones are none
 	rest, done := strings.CutPrefix(text, plainDone)
@@ -113,7 +113,7 @@ func readPlain(header []byte) (m message, ok bool) {
 	return m, true
 }
 
-// progSpec is what a program says of itself.
+// progSpec is what a program declares of itself.
 type progSpec struct {
 	Takes   []string     `json:"takes"`
 	Gives   []progOutput `json:"gives"`
@@ -127,8 +127,8 @@ type progOutput struct {
 	Kind string `json:"kind"`
 }
 
-// fits says what of the options the program does not know, or says otherwise of itself: an
-// [pipeline.OptionError] for each, which says what to write.
+// fits returns what of the options the program does not know, or declares otherwise of itself: an
+// [pipeline.OptionError] for each, which tells what to write.
 func (p *progSpec) fits(o Options) error {
 	var said []Output
 	for _, out := range p.Gives {

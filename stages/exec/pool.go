@@ -78,7 +78,7 @@ func (p *pool) fill(s *stage) {
 
 // take returns a process that lives and has room, which the caller gives back: for an item that still has one, which
 // was lost, the process that comes after that, for itself. If all are lost it waits until one has been replaced; the
-// error says why none could be.
+// error tells why none could be.
 func (p *pool) take(ctx context.Context, w *waiter) (*process, error) {
 	p.mu.Lock()
 	if p.closed {

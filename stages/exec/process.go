@@ -147,7 +147,7 @@ func (p *process) wait() {
 	close(p.exited)
 }
 
-// supervise reads what the process says until it is gone.
+// supervise reads what the process sends until it is gone.
 func (p *process) supervise() {
 	p.stage.tasks.Go(func() {
 		defer close(p.heard)

@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test binary is the program as well: with PROGRAM in its environment it behaves as that says.
+// The test binary is the program as well: with PROGRAM in its environment it behaves as that asks.
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv("PROGRAM"); mode {
 	case "":
@@ -100,7 +100,7 @@ var spoils = map[string]func(peer){
 	"closes its input": func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); os.Stdin.Close(); time.Sleep(time.Hour) },
 }
 
-// specs are what a program says of itself that is ready.
+// specs are what a program declares of itself that is ready.
 var specs = map[string]string{
 	"needs text":     `{"needs":["text"]}`,
 	"needs nothing":  `{"needs":[]}`,
@@ -109,7 +109,7 @@ var specs = map[string]string{
 	"asks how it is": `{"fields":["outcome","title"]}`,
 }
 
-// program is ready, and does with each item what its text says.
+// program is ready, and does with each item what its text asks.
 func program(mode string) {
 	p := peer{bufio.NewReader(os.Stdin), os.Stdout}
 	if spoil := spoils[mode]; spoil != nil {
@@ -155,7 +155,7 @@ func program(mode string) {
 
 var hadItems int // by this process
 
-// deaths say whether a process dies at the item that has come, whatever that is.
+// deaths tell whether a process dies at the item that has come, whatever that is.
 var deaths = map[string]func() bool{
 	"dies at its tenth":  func() bool { hadItems++; return hadItems == 10 },
 	"dies at its second": func() bool { hadItems++; return hadItems == 2 },

@@ -34,7 +34,7 @@ type Server struct {
 	Stage func(options pipeline.Table) (*pipeline.Stage, error)
 }
 
-// firstFrame is the most that a greeting may have, which says how large other frames may be.
+// firstFrame is the most that a greeting may have, which declares how large other frames may be.
 const firstFrame = 64 << 20
 
 // drainLimit is how long items are worked on after the end of the input. Who still wants what they yield has not closed
@@ -93,7 +93,7 @@ type service struct {
 	unwritten error            // why nothing can be written any more
 }
 
-// greet hears hello, makes the stage, and says whether it is ready.
+// greet hears hello, makes the stage, and answers whether it is ready.
 func (v *service) greet(ctx context.Context, s Server) (made any, err error) {
 	header, _, err := readFrame(v.in, firstFrame)
 	if err != nil {
@@ -145,7 +145,7 @@ func (v *service) open(ctx context.Context, stage *pipeline.Stage) (made any, er
 		return nil
 	})
 	if closer, ok := made.(pipeline.Closer); ok && err != nil {
-		_ = v.env.Try(closer.Close) // why it was not opened says more
+		_ = v.env.Try(closer.Close) // why it was not opened tells more
 	}
 	return made, err
 }
@@ -186,7 +186,7 @@ func (v *service) refuse(why error) error {
 	return errors.Join(why, err)
 }
 
-// specOf says what a stage takes, gives, needs and knows.
+// specOf returns what a stage takes, gives, needs and knows.
 func specOf(s *pipeline.Stage) (*progSpec, error) {
 	spec := &progSpec{Takes: []string{}, Gives: []progOutput{}, Options: []string{}, Needs: s.Spec.Needs}
 	for _, kind := range s.Spec.In {
@@ -216,7 +216,7 @@ func nameOf(k pipeline.Kind) string {
 	return k.Name()
 }
 
-// ready is what is written of the message that says so.
+// ready is what is written of the message ready.
 func (m message) ready() any {
 	return struct {
 		Type string    `json:"type"`
@@ -378,7 +378,7 @@ func (y *yield) metaOf(it *pipeline.Item) map[string]string {
 	return other
 }
 
-// describe says what a value is: the one that came, that one with some fields changed, or another. It returns the body
+// describe encodes a value: as the one that came, that one with some fields changed, or another. It returns the body
 // of the frame.
 func (y *yield) describe(e *emitted, value any) (body []byte, err error) {
 	if isSame(value, y.item.value) {

@@ -20,7 +20,7 @@ type stage struct {
 	env     *pipeline.Env
 	takes   []pipeline.Kind
 	pool    pool
-	said    atomic.Pointer[progSpec] // by the program of itself; nil before it is ready, and if it says nothing
+	said    atomic.Pointer[progSpec] // by the program of itself; nil before it is ready, and if it declares nothing
 
 	ctx    context.Context // ends when the stage is closed
 	cancel context.CancelFunc
@@ -46,8 +46,8 @@ func newStage(o Options, env *pipeline.Env) (any, error) {
 	return s, nil
 }
 
-// NeededParts returns what the program needs of an item: what the options say, or else what it says itself; nil if
-// it does not say, and is given all that there is.
+// NeededParts returns what the program needs of an item: what the options set, or else what it declares itself; nil if
+// it declares none, and is given all that there is.
 func (s *stage) NeededParts() []pipeline.Part {
 	said := s.said.Load()
 	switch {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestFreshAndUnmodified gives a document that was fetched, one that was not modified and one that is fresh to programs
-// that say in different ways, or not at all, what they need: behind a stage that fills in what is missing, all
-// programs are given all; before it, what needs the text or does not say what it needs fails for want of it.
+// that declare in different ways, or not at all, what they need: behind a stage that fills in what is missing, all
+// programs are given all; before it, what needs the text or does not declare what it needs fails for want of it.
 func TestFreshAndUnmodified(t *testing.T) {
 	declared := func(parts ...string) *[]string { parts = append([]string{}, parts...); return &parts }
 	for _, c := range []struct {

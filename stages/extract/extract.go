@@ -1,6 +1,6 @@
 // Package extract is the stage that makes records of pages and of JSON: selectors of CSS and XPath, and programs of
-// jq, say what goes into which field, as text, number or URL, one or all; a page gives one record, or one for each of
-// its rows.
+// jq, determine what goes into which field, as text, number or URL, one or all; a page gives one record, or one for
+// each of its rows.
 package extract
 
 import (
@@ -73,7 +73,7 @@ func (o Options) Validate() error {
 
 func isJQ(selector string) bool { return strings.HasPrefix(strings.TrimSpace(selector), "jq:") }
 
-// Ports says which fields a record has.
+// Ports returns the port of records, with the fields that these have.
 func (o Options) Ports() []pipeline.Port {
 	fields := slices.AppendSeq([]string{urlField}, maps.Keys(o.Fields))
 	return []pipeline.Port{{Kind: pipeline.RecordOf(fields...), Doc: "a record"}}

@@ -162,7 +162,7 @@ func TestOptionsAreValidated(t *testing.T) {
 	}
 }
 
-// A page may say what its references are relative to, as for the links that are followed.
+// A page may declare what its references are relative to, as for the links that are followed.
 func TestURLsAreRelativeToWhatThePageDeclares(t *testing.T) {
 	const links = `<a href="b">x</a><a href="/c">y</a><a href="https://other.org/">z</a><a href="#top">t</a>`
 	for head, want := range map[string][]any{

@@ -183,7 +183,7 @@ func reference(d *webrace.Document, text string) string {
 	return string(charsets.EncodeQuery([]byte(text), d.Charset))
 }
 
-// number returns the first number in a text of a language, without zeros that say nothing; nil if there is none.
+// number returns the first number in a text of a language, without zeros that mean nothing; nil if there is none.
 func number(text, language string, page *webrace.Text) any {
 	var around []byte
 	if page != nil {

@@ -146,7 +146,7 @@ func (s *stage) links(d *webrace.Document, entries []entry) (*linkset.Set, error
 	return set, nil
 }
 
-// entry is what a feed says of something else, or of itself.
+// entry is what a feed tells of something else, or of itself.
 type entry struct {
 	addresses []string  // as written, some of them empty
 	changed   time.Time // zero if it does not say

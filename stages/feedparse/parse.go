@@ -49,7 +49,7 @@ func (s *stage) parse(d *webrace.Document, k kind) ([]entry, error) {
 	return entries, nil
 }
 
-// withoutDeclaration takes off what says which encoding the text was in.
+// withoutDeclaration takes off the declaration of the encoding that the text was in.
 func withoutDeclaration(text []byte) []byte {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\n\r")
 	if bytes.HasPrefix(text, []byte("<?xml")) {
@@ -96,7 +96,7 @@ func atomLinks(item *rss.Item) (addresses []string) {
 }
 
 // isPermalink reports whether an item's identifier is an address: it is one unless said otherwise, which
-// many forget to say.
+// many forget to declare.
 func isPermalink(g *rss.GUID) bool {
 	const scheme = "http"
 	value := strings.TrimSpace(g.Value)
@@ -136,7 +136,7 @@ func trim(value []byte) []byte {
 	return blanks.ReplaceAll(value, nil)
 }
 
-// ofLink reports whether a text ends in the name of an attribute that says where a link leads.
+// ofLink reports whether a text ends in the name of an attribute that holds the target of a link.
 func ofLink(text []byte) bool {
 	text = bytes.TrimRight(text, " \t\r\n")
 	return bytes.HasSuffix(text, []byte("href")) || bytes.HasSuffix(text, []byte("rel")) || bytes.HasSuffix(text, []byte("xml:base"))

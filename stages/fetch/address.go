@@ -164,7 +164,7 @@ func (a *addressTurns) makeRoom(now time.Time) {
 	a.enough = 2 * len(a.byAddress) // so that many that rest are not looked through for each that comes
 }
 
-// takeTurn takes the host's turn at its address, if names share those. The error says when it comes; what cannot go
+// takeTurn takes the host's turn at its address, if names share those. The error tells when it comes; what cannot go
 // back to the queue alone waits here.
 func (x *exchange) takeTurn(ctx context.Context) error {
 	if x.turns == nil {

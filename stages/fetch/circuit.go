@@ -42,8 +42,8 @@ func newCircuits(o PolitenessOptions) *circuits {
 	}
 }
 
-// admit says whether a host may be asked, or when to try that again. Who is admitted to a host whose circuit
-// is open is its probe, and has to say so by leave when it has ended.
+// admit returns whether a host may be asked, or when to try that again. Who is admitted to a host whose circuit is open
+// is its probe, and has to call leave when it has ended.
 func (c *circuits) admit(host string, now time.Time) (probe bool, again time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

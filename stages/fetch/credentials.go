@@ -46,7 +46,7 @@ func openBroker(o Options, env *pipeline.Env) (*credentials.Broker, error) {
 	return credentials.NewBroker(source, credentials.Limits{Refusals: o.MaxUnauthorized, Pause: time.Duration(o.UnauthorizedPause)}), nil
 }
 
-// authorize finds out what the request may present. A [credentials.Refusal] says that it is not to be made.
+// authorize finds out what the request may present. A [credentials.Refusal] means that it is not to be made.
 func (x *exchange) authorize(ctx context.Context) (err error) {
 	if x.req.Secret == "" {
 		return nil
@@ -100,7 +100,7 @@ func (x *exchange) fields() http.Header {
 // keepsCookies reports whether the host's cookies are kept, of a request without credentials.
 func (x *exchange) keepsCookies() bool { return x.options.Cookies && x.req.Secret == "" }
 
-// heed learns from an answer what it says of the credentials, and takes out of it what must not be kept.
+// heed learns from an answer what it tells of the credentials, and takes out of it what must not be kept.
 func (x *exchange) heed(a *httpclient.Response) {
 	x.setsCookies = len(a.Header["Set-Cookie"]) > 0
 	if x.keepsCookies() {
@@ -137,7 +137,7 @@ func (x *exchange) withSecret(report webrace.HostReport) webrace.HostReport {
 	return report
 }
 
-// statusError says why an answer is no document.
+// statusError returns why an answer is no document.
 func (x *exchange) statusError(a *httpclient.Response) string {
 	switch {
 	case x.unauthorized != "":

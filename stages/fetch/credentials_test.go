@@ -53,7 +53,7 @@ func secretly(url string) webrace.Request {
 	return r
 }
 
-// door lets in who says the password, gives them a session, and repeats to every client what it said.
+// door lets in who sends the password, gives them a session, and repeats to every client what it said.
 type door struct {
 	mu    sync.Mutex
 	heard []string // path, Authorization and Cookie of each request

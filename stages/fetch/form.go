@@ -143,7 +143,7 @@ type step struct {
 	body        []byte // of a form
 }
 
-// refused says that the form was not taken, once to the operator.
+// refused reports that the form was not taken, once to the operator.
 func (v *visitor) refused(why string) error {
 	v.count("logins_refused")
 	return &credentials.Refusal{Why: fmt.Sprintf("the log-in with secret %s failed: %s", v.req.Secret, why)}

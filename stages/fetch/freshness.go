@@ -10,8 +10,8 @@ import (
 // longestLifetime is what RFC 9111 once set as the limit, and fits any arithmetic.
 const longestLifetime = 365 * 24 * time.Hour
 
-// expiry returns until when an answer is fresh, by what its server says to caches (RFC 9111, section 4.2): zero
-// if it says nothing, or that it is not. Nothing is guessed from Last-Modified.
+// expiry returns until when an answer is fresh, by what its server tells caches (RFC 9111, section 4.2): zero if it
+// tells them nothing, or that it is not. Nothing is guessed from Last-Modified.
 func expiry(header http.Header, at time.Time) time.Time {
 	lifetime := lifetimeOf(header, at) - ageOf(header)
 	if lifetime <= 0 {

@@ -218,7 +218,7 @@ func encoded(t *testing.T, body []byte, encodings string) string {
 	return raw(t, body, encodings)
 }
 
-// raw starts a server that says that a body is encoded.
+// raw starts a server that declares that a body is encoded.
 func raw(t *testing.T, body []byte, encodings string) string {
 	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if encodings != "" {
@@ -277,8 +277,8 @@ func TestEncodingsThatGiveNothingAreCut(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotDecodedIsKept: a body that is not encoded as its header says is kept as it came, one whose encoding is
-// damaged as far as it goes and never for complete. The header of the document says why.
+// TestWhatIsNotDecodedIsKept: a body that is not encoded as its header declares is kept as it came, one whose encoding
+// is damaged as far as it goes and never for complete. The header of the document tells why.
 func TestWhatIsNotDecodedIsKept(t *testing.T) {
 	t.Parallel()
 	page := bytes.Repeat([]byte("all work and no play "), 100)
@@ -338,7 +338,7 @@ func TestWhatIsNotDecodedIsKept(t *testing.T) {
 	}
 }
 
-// TestAServerDoesNotSayWhatHappenedHere: the fields that say why a body is not decoded, or not whole, are not the
+// TestAServerDoesNotSayWhatHappenedHere: the fields that tell why a body is not decoded, or not whole, are not the
 // server's. One that a limit cut is that, whatever else is wrong with it.
 func TestAServerDoesNotSayWhatHappenedHere(t *testing.T) {
 	t.Parallel()

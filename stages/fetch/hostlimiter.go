@@ -124,7 +124,7 @@ func (s *stage) endSlot(held *slot, a *httpclient.Response, err error, began tim
 	}
 }
 
-// restAfter says how to treat a host that was asked at a certain time, and answered or failed.
+// restAfter returns how to treat a host that was asked at a certain time, and answered or failed.
 func (s *stage) restAfter(a *httpclient.Response, err error, began time.Time, crawlDelay time.Duration) webrace.HostReport {
 	now := time.Now()
 	if err != nil {
@@ -162,7 +162,7 @@ func (x *exchange) requeue(err error) error {
 	return pipeline.Retry(fmt.Errorf("fetch %s: %w: %w", x.req.URL, webrace.ErrNotAsked, err), resting.until)
 }
 
-// restingError says until when a host is left alone, and why, if not for the usual pause.
+// restingError tells until when a host is left alone, and why, if not for the usual pause.
 type restingError struct {
 	until time.Time
 	why   string

@@ -28,7 +28,7 @@ func (o Options) sender() string {
 	return ""
 }
 
-// isMailAddress says whether a text is an address and nothing else: no name, no list.
+// isMailAddress reports whether a text is an address and nothing else: no name, no list.
 func isMailAddress(s string) bool {
 	parsed, err := mail.ParseAddress(s)
 	return err == nil && parsed.Address == s && strings.Contains(s, "@") && !strings.ContainsAny(s, "/:")

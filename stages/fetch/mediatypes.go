@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
-// MediaOptions say which documents are taken.
+// MediaOptions determine which documents are taken.
 type MediaOptions struct {
 	MimeTypes []string `toml:"mime_types" doc:"the media types that are taken, of which the first that matches decides: text/*, *+xml; !image/* leaves some out. The start of a crawl is taken whatever it is, and so is a sitemap that is compressed"`
 }
@@ -32,7 +32,7 @@ func (o MediaOptions) validate() error {
 	return nil
 }
 
-// takes returns what says which answers of a request have their bodies read; nil for all. Who names a
+// takes returns what decides which answers of a request have their bodies read; nil for all. Who names a
 // page as the start of a crawl wants it, whatever it is: a picture can be watched for changes.
 func (s *stage) takes(req webrace.Request) func(mediaType string) bool {
 	if slices.ContainsFunc(req.Reach, func(r webrace.Reach) bool { return r.Distance == 0 }) || len(req.Reach) == 0 {

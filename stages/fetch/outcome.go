@@ -263,7 +263,7 @@ func (x *exchange) noteRefusal(kind, what string, err error) {
 	x.logOnce(level, kind, what, err)
 }
 
-// warn says once for each host what is wrong there, and with it what would help.
+// warn logs once for each host what is wrong there, and with it what would help.
 func (x *exchange) warn(kind, what string, err error) { x.logOnce(slog.LevelWarn, kind, what, err) }
 
 func (x *exchange) logOnce(level slog.Level, kind, what string, err error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/stages/internal/httpclient"
 )
 
-// PolitenessOptions say how hosts are treated.
+// PolitenessOptions determine how hosts are treated.
 type PolitenessOptions struct {
 	Delay         pipeline.Duration `toml:"delay" doc:"the least pause of a public host after each answer"`
 	AdaptiveDelay float64           `toml:"adaptive_delay" doc:"a public host rests so many times as long as it took to answer, if that is more than the delay; 0 leaves it at the delay"`
@@ -82,7 +82,7 @@ func (o PolitenessOptions) validate() error {
 // maxHosts is of how many hosts something is remembered in memory.
 const maxHosts = 10_000
 
-// hostPolicy says how a host is treated from now on that has just answered, or failed to, from this address.
+// hostPolicy returns how a host is treated from now on that has just answered, or failed to, from this address.
 // Public hosts rest between requests; those that the operator admitted do not, unless they are to be treated
 // alike. A delay that robots.txt asks for is kept in either case.
 func (s *stage) hostPolicy(origin netip.Addr, took, crawlDelay time.Duration, now time.Time) webrace.HostReport {
@@ -100,7 +100,7 @@ func (s *stage) hostPolicy(origin netip.Addr, took, crawlDelay time.Duration, no
 	return report
 }
 
-// rests says whether a host is left a pause that it did not ask for.
+// rests reports whether a host is left a pause that it did not ask for.
 func (s *stage) rests(origin netip.Addr) bool {
 	return s.options.DelayAdmitted || !origin.IsValid() || !s.guard.Admitted(origin)
 }

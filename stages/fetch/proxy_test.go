@@ -123,7 +123,7 @@ func TestTheProxyItselfMustBeOneThatMayBeAsked(t *testing.T) {
 	}
 }
 
-// TestPublicHostsRestBehindALocalProxy: the address of the proxy says nothing about the host.
+// TestPublicHostsRestBehindALocalProxy: the address of the proxy tells nothing about the host.
 func TestPublicHostsRestBehindALocalProxy(t *testing.T) {
 	t.Parallel()
 	page := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "page") })

@@ -80,7 +80,7 @@ func (x *exchange) keptCookies(ctx context.Context, t httpclient.Target) string 
 	return other.Kept(place(t))
 }
 
-// isRedirect says whether an answer sends its reader elsewhere. A choice of several (300) does so only
+// isRedirect reports whether an answer sends its reader elsewhere. A choice of several (300) does so only
 // if it names a favourite.
 func isRedirect(a *httpclient.Response) bool {
 	switch a.Status {

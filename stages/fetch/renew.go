@@ -57,7 +57,7 @@ func (x *exchange) renewed(ctx context.Context) bool {
 	return renewed
 }
 
-// note counts that a secret was read anew, or says why none could be.
+// note counts that a secret was read anew, or reports why none could be.
 func (x *exchange) note(renewed bool, err error) bool {
 	if err != nil {
 		x.warn("read anew "+x.req.Secret, "a secret was refused, and no other can be read", err)

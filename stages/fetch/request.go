@@ -33,7 +33,7 @@ type preparedRequest struct {
 }
 
 // prepare finds out how the document is asked for, if not by a plain GET, and puts in the secrets that the request
-// names. A [credentials.Refusal] says that it is not to be made.
+// names. A [credentials.Refusal] means that it is not to be made.
 func (x *exchange) prepare(ctx context.Context) error {
 	_, mark := urlnorm.CutMark(x.req.URL)
 	if mark == "" {
@@ -80,7 +80,7 @@ func (x *exchange) requestOf(ctx context.Context, mark string) (*httprequest.Req
 }
 
 // lendPatience is how long a request waits for a further secret while it holds one: those that name the same secrets
-// in another order could wait for one another for ever. It is longer than a command may take to say a secret.
+// in another order could wait for one another for ever. It is longer than a command may take to print a secret.
 const lendPatience = time.Minute
 
 // lend returns the value of a secret that the request names besides that of the crawl.

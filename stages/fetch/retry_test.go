@@ -11,8 +11,8 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// TestStatusesOfTheMoment: what may pass is asked for again, when the server says or else at growing pauses, and the
-// answer is what came of it if it is the last. Of what is asked by more than a GET it is so at once.
+// TestStatusesOfTheMoment: what may pass is asked for again, when the server asks for it or else at growing pauses, and
+// the answer is what came of it if it is the last. Of what is asked by more than a GET it is so at once.
 func TestStatusesOfTheMoment(t *testing.T) {
 	t.Parallel()
 	backoff := time.Duration(defaults.Backoff)

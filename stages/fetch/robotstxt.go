@@ -23,7 +23,8 @@ const (
 	robotsEntrySpace = 512      // of a host without rules
 )
 
-// robotsPolicy is what a host's robots.txt says of one request: whether it may be made, and how long after the last.
+// robotsPolicy is what a host's robots.txt demands for one request: whether it may be made, and how long after the
+// last.
 type robotsPolicy struct {
 	allowed bool
 	because string        // if it is not
@@ -33,7 +34,7 @@ type robotsPolicy struct {
 	sitemaps []string // that it names, if they are wanted
 }
 
-// robotsPolicy returns what the robots.txt of the target's host says of it. The request for that file is one like
+// robotsPolicy returns what the robots.txt of the target's host demands for it. The request for that file is one like
 // any other: the host is left its pause after it, too. So, however suddenly an earlier process ended, this
 // one asks for no page before the host had a pause, since each begins with robots.txt.
 func (s *stage) robotsPolicy(ctx context.Context, t httpclient.Target) (robotsPolicy, error) {
@@ -74,10 +75,10 @@ func (p robotsPolicy) await(ctx context.Context) error {
 	}
 }
 
-// robotsRules are what a host's robots.txt says to this crawler, or stands for it.
+// robotsRules are the rules of a host's robots.txt for this crawler, or what stands for them.
 type robotsRules struct {
 	rules    *robots.Rules
-	instead  string // why everything is refused without a rule that says so
+	instead  string // why everything is refused without a rule for it
 	kept     time.Duration
 	received int
 
@@ -89,7 +90,7 @@ type robotsRules struct {
 	took   time.Duration
 }
 
-// allows says whether a path may be fetched, and if not, why.
+// allows reports whether a path may be fetched, and if not, why.
 func (r robotsRules) allows(path string) (allowed bool, because string) {
 	allowed, because = r.rules.Allowed(path)
 	if !allowed && r.instead != "" {
@@ -110,7 +111,7 @@ func newRobotsTxts(c *httpclient.Client, userAgent string, fetched *atomic.Int64
 	return &robotsTxts{client: c, userAgent: userAgent, fetched: fetched, cache: loadingcache.New[robotsRules](robotsMemory)}
 }
 
-// of returns what the robots.txt of the target's host says. The error is of the network: the host could
+// of returns the rules of the target's host. The error is of the network: the host could
 // not be asked, and so nothing is known.
 func (r *robotsTxts) of(ctx context.Context, t httpclient.Target) (robotsRules, error) {
 	return r.cache.Get(ctx, t.Origin(), func(ctx context.Context) (loadingcache.Loaded[robotsRules], error) {

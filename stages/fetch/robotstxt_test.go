@@ -26,7 +26,7 @@ func obedient() Options {
 	return o
 }
 
-// site serves a robots.txt, and pages that say their path.
+// site serves a robots.txt, and pages that hold their path.
 func site(t *testing.T, robotsTxt http.HandlerFunc) string {
 	return serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "robots.txt") {

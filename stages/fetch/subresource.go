@@ -87,7 +87,7 @@ func (s *stage) getSubresource(ctx context.Context, t httpclient.Target, r httpc
 	return p, nil
 }
 
-// asSecretError says of a refusal by the rules of a secret that it is one.
+// asSecretError marks a refusal by the rules of a secret as one.
 func asSecretError(err error) error {
 	if refusal, ok := errors.AsType[*credentials.Refusal](err); ok {
 		return fmt.Errorf("%w: %s", httpclient.ErrSecret, refusal.Why)

@@ -88,10 +88,10 @@ func (o Options) Validate() error {
 	return o.validateGate()
 }
 
-// Lends says how many URLs may be out at once.
+// Lends returns how many URLs may be out at once.
 func (o Options) Lends() (leases int, option string) { return o.Leases, "leases" }
 
-// QueueOptions returns what the options say of a queue, and its gate, with the lists of what is blocked as
+// QueueOptions returns what the options set of a queue, and its gate, with the lists of what is blocked as
 // they are now.
 func (o Options) QueueOptions(env *pipeline.Env) (frontier.QueueOptions, error) {
 	q, lists, err := o.queue(env)
@@ -231,7 +231,7 @@ func (s *stage) Reconfigure(_ context.Context, options any) error {
 	s.watching.Wait()
 	queue, err := s.queue.Reopen(o)
 	if err != nil {
-		return err // the run ends: the queue says why when it is asked for the next URL
+		return err // the run ends: the queue tells why when it is asked for the next URL
 	}
 	s.options = changed
 	s.use(queue, lists)
@@ -242,7 +242,7 @@ func (s *stage) Reconfigure(_ context.Context, options any) error {
 // refused counts a URL that was queued and is refused by now.
 func (s *stage) refused(why frontier.Reason) { s.env.Counter("refused_" + why.String()).Add(1) }
 
-// clockSetBack says that the clock had run ahead.
+// clockSetBack logs that the clock had run ahead.
 func (s *stage) clockSetBack(c frontier.ClockSetBack) { c.Log(s.env.Logger) }
 
 // gone reports whether a document that was stored has been removed from the object cache.
@@ -255,7 +255,7 @@ func (s *stage) gone(secret, url string) bool {
 	return errors.Is(err, objects.ErrNotFound)
 }
 
-// orNever says to the store what 0 means to a person: not at all.
+// orNever gives the store what 0 means to a person: not at all.
 func orNever(d pipeline.Duration) time.Duration {
 	if d == 0 {
 		return -1
@@ -263,7 +263,7 @@ func orNever(d pipeline.Duration) time.Duration {
 	return time.Duration(d)
 }
 
-// orNone says to the store what 0 means to a person: no limit.
+// orNone gives the store what 0 means to a person: no limit.
 func orNone(n int) int {
 	if n == 0 {
 		return -1
@@ -429,7 +429,7 @@ func (s *stage) Starved() bool {
 	return queue != nil && (queue.Starved() || s.quota.full())
 }
 
-// Seal says that no crawl will be started any more.
+// Seal tells the queue that no crawl will be started any more.
 func (s *stage) Seal() { s.queue.Seal() }
 
 // lease is one URL on loan.
@@ -473,7 +473,7 @@ func (l *lease) Concerns(note any) bool {
 }
 
 // Done records the outcome. A request that was not finished, because the run has failed or was cancelled,
-// is left as it is: nothing on disk says that it was handed out, so it will be again.
+// is left as it is: nothing on disk records that it was handed out, so it will be again.
 func (l *lease) Done(o pipeline.Outcome) {
 	l.settle(webrace.HostReport{})
 	if o.Err != nil && o.RetryAt.IsZero() {

@@ -137,7 +137,7 @@ func (l *lists) refresh() {
 	}
 }
 
-// report says what a list holds.
+// report counts what a list holds, and warns of lines that block nothing.
 func (l *lists) report(f *blockFile) {
 	if f.path == "" {
 		return

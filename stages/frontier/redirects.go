@@ -8,7 +8,7 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// leadsNowhere says why no document can come of a redirect; empty if one may, or if it is of a page and only leaves
+// leadsNowhere returns why no document can come of a redirect; empty if one may, or if it is of a page and only leaves
 // what is crawled, as links do.
 func (s *stage) leadsNowhere(links *webrace.Links, o frontier.Offered) string {
 	switch {
@@ -38,7 +38,7 @@ func fromStart(links *webrace.Links) bool {
 	return slices.ContainsFunc(links.Reach, func(r webrace.Reach) bool { return r.Distance == 0 })
 }
 
-// refusalOf says why the frontier did not accept a URL; empty if it is not refused, but a repeat.
+// refusalOf returns why the frontier did not accept a URL; empty if it is not refused, but a repeat.
 func refusalOf(o frontier.Offered) string {
 	for reason, n := range o.Refused {
 		if why := frontier.Reason(reason); n > 0 && why != frontier.Repeat {

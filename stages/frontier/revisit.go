@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace/storage/schedule"
 )
 
-// RevisitOptions say when a page is worth another visit; the intervals, in a run that goes on and on.
+// RevisitOptions determine when a page is worth another visit; the intervals, in a run that goes on and on.
 type RevisitOptions struct {
 	RevisitMin    pipeline.Duration `toml:"revisit_min" doc:"the shortest interval between two visits of a page that is no start; 0s: the timing of its crawl"`
 	RevisitMax    pipeline.Duration `toml:"revisit_max" doc:"the longest; 0s: 32 times the timing. A start is visited by its timing, and at most eight times as often"`

@@ -30,7 +30,7 @@ type reply struct {
 	Failed []itemFailure `json:"failed,omitzero"`
 }
 
-// itemFailure says what went wrong with an item of a request.
+// itemFailure describes what went wrong with an item of a request.
 type itemFailure struct {
 	Item  int    `json:"item"` // from 0
 	Error string `json:"error"`
@@ -151,7 +151,7 @@ func (s *stage) take(w *http.ResponseController, r *http.Request) *reply {
 	}
 }
 
-// nameOf says which request it is: by its Idempotency-Key, if the sender gives it one, so that what is sent again is
+// nameOf identifies the request: by its Idempotency-Key, if the sender gives it one, so that what is sent again is
 // the same.
 func (s *stage) nameOf(r *http.Request) string {
 	name := r.Header.Get("Idempotency-Key")
@@ -203,7 +203,7 @@ func (s *stage) tooLarge() *reply {
 }
 
 // mayCome reports whether a request knows the token. Without one, it must not come from a page of another site, which a
-// browser says by the field Origin, nor by a name of such a site that leads here.
+// browser tells by the field Origin, nor by a name of such a site that leads here.
 func (s *stage) mayCome(r *http.Request) bool {
 	if token := s.options.Token.Reveal(); token != "" {
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -305,7 +305,7 @@ func (d *delivery) end(i int, o pipeline.Outcome) {
 	}
 }
 
-// refused says that the run has not taken all; nil if it has.
+// refused is the answer where the run has not taken all; nil if it has.
 func (d *delivery) refused() *reply {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -54,7 +54,7 @@ func (s *stage) receive(ctx context.Context, w *http.ResponseController, r *http
 	return d, nil
 }
 
-// errCoding says that a body is compressed in a way that is not read.
+// errCoding means that a body is compressed in a way that is not read.
 var errCoding = errors.New("bodies are taken as they are, or compressed with gzip")
 
 // readBody reads a body, which has so many bytes at most, compressed and not.

@@ -1,6 +1,6 @@
 // Package httpin is the source of what others send: records, bytes, or URLs to crawl, as HTTP requests.
 //
-// It guarantees: with answer = "done", 200 says that everything made of the request has been dealt with; an error of
+// It guarantees: with answer = "done", 200 means that everything made of the request has been dealt with; an error of
 // one of its items gives 5xx with the reason, and a request for which the run has no time left gives 503. What is in
 // memory is bounded: by the number of requests that are under way, by the bytes of the bodies that are being read,
 // and by the memory budget of the run, from which items take what they keep. On an address that other machines can
@@ -57,7 +57,7 @@ func init() {
 	}, defaults, newStage)
 }
 
-// Ports says what the format gives.
+// Ports returns what the format gives.
 func (o Options) Ports() []pipeline.Port {
 	switch o.Format {
 	case "bytes":
@@ -68,7 +68,7 @@ func (o Options) Ports() []pipeline.Port {
 	return []pipeline.Port{{Kind: pipeline.KindOf[pipeline.Record](), Doc: "each record"}}
 }
 
-// Answers says how long a request waits for its items.
+// Answers returns how long a request waits for its items.
 func (o Options) Answers() pipeline.Answering {
 	if o.Answer == "accepted" {
 		return pipeline.Answering{Option: "answer"}

@@ -123,7 +123,7 @@ func bulkMessage(documents []document) message {
 	return m
 }
 
-// settle reads what became of documents, and returns those that are to be sent again. An error says that the answer
+// settle reads what became of documents, and returns those that are to be sent again. An error means that the answer
 // does not tell.
 func (s *stage) settle(sent []document, body []byte, failed []error) (left []document, err error) {
 	var answer struct {

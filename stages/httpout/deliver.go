@@ -73,7 +73,7 @@ func (s *stage) deliver(ctx context.Context, m message) error {
 	}
 }
 
-// attempt sends a message once. An error is that of the context, or of a secret. What the receiver says when it has
+// attempt sends a message once. An error is that of the context, or of a secret. What the receiver answers when it has
 // taken the message may be looked at by read, which may be nil.
 func (s *stage) attempt(ctx context.Context, m message, read func(body []byte) *failure) (*failure, error) {
 	leave, err := s.receiver.enter(ctx)
@@ -145,7 +145,7 @@ func (s *stage) request(ctx context.Context, m message) (*http.Request, error) {
 	return request, err
 }
 
-// identify adds the fields that say who we are, and returns what requests are signed with; empty for nothing.
+// identify adds the fields that tell who we are, and returns what requests are signed with; empty for nothing.
 func (s *stage) identify(ctx context.Context, fields http.Header) (key string, err error) {
 	if name := s.options.SignSecret; name != "" {
 		secret, err := s.secrets.Get(ctx, name)
@@ -188,7 +188,7 @@ func present(secret credentials.Secret, fields http.Header) {
 	}
 }
 
-// send makes one request, and says why it did not deliver; nil if it did.
+// send makes one request, and reports why it did not deliver; nil if it did.
 func (s *stage) send(request *http.Request, read func(body []byte) *failure) *failure {
 	answer, err := s.client.Do(request)
 	if err != nil {
@@ -260,7 +260,7 @@ func shown(body []byte) string {
 }
 
 // retryAfter is how long an answer asks to be left alone, in seconds or until a date (RFC 9110, section
-// 10.2.3); 0 if it does not say, or nothing that lies ahead.
+// 10.2.3); 0 if it does not tell, or nothing that lies ahead.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(header.Get("Retry-After"))
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

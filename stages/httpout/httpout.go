@@ -72,7 +72,7 @@ func init() {
 	}, defaults, newStage)
 }
 
-// InputKinds says what can be sent in the format.
+// InputKinds returns what can be sent in the format.
 func (o Options) InputKinds() []pipeline.Kind {
 	if o.Format == "xml" {
 		return pipeline.Kinds(pipeline.KindOf[*xmlschema.ACI]())
@@ -184,7 +184,7 @@ func (o Options) target() (*url.URL, error) {
 	return u, nil
 }
 
-// ours are the fields that say what the stage says.
+// ours are the fields that the stage sets itself.
 var ours = []string{"Content-Length", "Content-Type", "Host", "Idempotency-Key", signatureField, "Transfer-Encoding", "Connection"}
 
 func checkField(name, value string) error {

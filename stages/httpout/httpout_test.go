@@ -176,7 +176,7 @@ func TestEqualItemsHaveKeysOfTheirOwn(t *testing.T) {
 	}
 }
 
-// The option key says which items are one, and what gives none is an error of its item.
+// The option key determines which items are one, and what gives none is an error of its item.
 func TestAKeyThatIsAnExpression(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)

@@ -62,7 +62,7 @@ func (r *receiver) answered() (was bool) {
 	return was
 }
 
-// failed notes that it did not, and for how long it wants to be left alone, if it says so. It reports whether
+// failed notes that it did not, and for how long it wants to be left alone, if it asks for that. It reports whether
 // the receiver is down since now.
 func (r *receiver) failed(asked time.Duration) (down bool) {
 	r.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// signatureField says when a request was made, and that it was made by a sender that knows the secret:
+// signatureField tells when a request was made, and proves that it was made by a sender that knows the secret:
 //
 //	X-Webrace-Signature: t=1795276800,v1=5257a869e7…
 //
@@ -37,7 +37,7 @@ var (
 	ErrTooOld    = errors.New("the signature is of another time")
 )
 
-// Verify is for receivers: it says whether a request with this value of the field X-Webrace-Signature and this
+// Verify is for receivers: it checks that a request with this value of the field X-Webrace-Signature and this
 // body was made by a sender that knows the secret, no more than a tolerance before or after now, so that what
 // was overheard cannot be sent again much later.
 func Verify(secret, signature string, body []byte, now time.Time, tolerance time.Duration) error {

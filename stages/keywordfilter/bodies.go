@@ -15,11 +15,11 @@ import (
 )
 
 // A picture, an archive, an empty page has no text that could be matched. Its owners who ask for any change are told
-// when its body changes. But a page that has lost its text, and is of the type it was of, says nothing for now: that is
-// no state, and no news.
+// when its body changes. But a page that has lost its text, and is of the type it was of, tells nothing for now: that
+// is no state, and no news.
 
-// matchWithoutText matches a document without text, which may still say something as RDF. The visit remembers that the
-// text is absent, as of any part.
+// matchWithoutText matches a document without text, which may still state something as RDF. The visit remembers that
+// the text is absent, as of any part.
 func (m *matching) matchWithoutText(ctx context.Context, parts []*partGroup) error {
 	if err := m.matchBody(ctx); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *stage) bodySummary(d *webrace.Document, seen int, now string) (string, 
 	return fmt.Sprintf("[−%s] «%s»", described(before.MediaType, before.Size, before.FetchedAt), now), nil
 }
 
-// described says what a body is: of which type, how large, and when it came.
+// described returns what a body is: of which type, how large, and when it came.
 func described(mediaType string, size int64, at time.Time) string {
 	if mediaType == "" {
 		mediaType = "unknown type"

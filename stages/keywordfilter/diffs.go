@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// diffs say of a document, or of a part of it, how it changed since others of its versions: to those who
+// diffs describe of a document, or of a part of it, how it changed since others of its versions: to those who
 // ask for any change of it, or for the whole whenever it changes. What changed is found once for all URDs that have
 // seen the same version.
 type diffs struct {

@@ -71,7 +71,7 @@ func TestAnAlertSaysWhatWasFound(t *testing.T) {
 	}
 }
 
-// TestScopeOfChange goes through the versions of a page with one request, and says which alert.
+// TestScopeOfChange goes through the versions of a page with one request, and checks which alert.
 func TestScopeOfChange(t *testing.T) {
 	type version struct {
 		body  string
@@ -259,7 +259,7 @@ func TestWhatTheCacheKnowsAlreadyStillAlerts(t *testing.T) {
 	}
 	f.mustTell(f.match(repeated), "eleni")
 
-	recalled := unchanged(first.visit, reached(0, eleni)) // the same, when the server says 304
+	recalled := unchanged(first.visit, reached(0, eleni)) // the same, when the server answers 304
 	recalled.Digest, recalled.Version = lost.Digest, 2
 	got := f.mustTell(f.match(recalled), "eleni")
 	if got.Counters["recalled"] != 1 {

@@ -20,7 +20,7 @@ const (
 	mostWaiting = 64   // pages that wait in the queue; further ones wait with their workers
 )
 
-// errLarge says that a page has more annotations than are made at once.
+// errLarge means that a page has more annotations than are made at once.
 var errLarge = errors.New("a large page")
 
 // largePage is a page in the queue, matched as of the audience that it met first.

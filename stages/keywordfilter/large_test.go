@@ -24,7 +24,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// ownersVariable says how many owners a large page concerns in the tests: as many as it says, or some.
+// ownersVariable sets how many owners a large page concerns in the tests: as many as it holds, or some.
 const ownersVariable = "WEBRACE_TEST_OWNERS"
 
 func owners(t testing.TB, otherwise int) int {
@@ -345,7 +345,7 @@ func TestALargePageThatIsInterruptedIsToldOfOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkLargePage measures a page that concerns everyone, with others behind it, from text to disk. It says
+// BenchmarkLargePage measures a page that concerns everyone, with others behind it, from text to disk. It reports
 // where in the order of what was stored the last annotation of the other pages is, and how much memory was
 // alive at most.
 func BenchmarkLargePage(b *testing.B) {
@@ -375,7 +375,7 @@ func BenchmarkLargePage(b *testing.B) {
 	}
 }
 
-// peak watches the memory that is in use, and returns how much it is and what ends it and says the most.
+// peak watches the memory that is in use, and returns how much that is, and what ends the watch and returns the most.
 func peak() (before uint64, stop func() uint64) {
 	alive := func() uint64 {
 		var m runtime.MemStats

@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/selection"
 )
 
-// novelty says which blocks of a document are new: those that none of the last versions had which a URD
+// novelty holds which blocks of a document are new: those that none of the last versions had which a URD
 // remembers. It is found once for all who have seen the same version and remember the same number.
 type novelty struct {
 	stage    *stage

@@ -185,7 +185,7 @@ func (r *recipients) askOne(urd *control.URD, s crowdState) {
 }
 
 // recipient returns what part of a document a URD is shown that has seen a version of it, or none (0):
-// all of it if none, otherwise what its scope of change says; false if that is nothing.
+// all of it if none, otherwise what its scope of change selects; false if that is nothing.
 func recipient(urd *control.URD, seen int, d *webrace.Document) (match.Recipient, bool) {
 	switch {
 	case seen == 0:

@@ -20,7 +20,7 @@ type partGroup struct {
 	asking
 }
 
-// asksForData returns those whose rules ask what a document says as RDF, which one without text may say as well.
+// asksForData returns those whose rules ask what a document states as RDF, which one without text may do as well.
 func asksForData(groups []*partGroup) []*partGroup {
 	return slices.DeleteFunc(slices.Clone(groups), func(g *partGroup) bool { return !g.rules.AsksForData() })
 }

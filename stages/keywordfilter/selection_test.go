@@ -25,7 +25,7 @@ func offer(minute int, price, ad string) string {
 	return fmt.Sprintf(`<title>Boat</title><p>It is 12:%02d, and the boat costs <b id=price>%s €</b>.<div class=ad><p>Buy %s!</div><p>A fine boat.`, minute, price, ad)
 }
 
-// tellsAfter goes through versions of a page, and says of each which owners are told.
+// tellsAfter goes through versions of a page, and reports of each which owners are told.
 func (f *fixture) tellsAfter(reach []webrace.Reach, versions ...string) (all [][]string, last result) {
 	f.Helper()
 	var visit *webrace.Visit

@@ -65,8 +65,8 @@ func (s *stage) recall(d *webrace.Document, number int) (r recalled, err error) 
 	return r, nil
 }
 
-// stateOf returns the text of a version of a document, or of the last before which says anything; nil if there is none,
-// or it was removed.
+// stateOf returns the text of a version of a document, or of the last before which is a state ([match.IsState]); nil if
+// there is none, or it was removed.
 func (s *stage) stateOf(d *webrace.Document, version int) (*webrace.Text, error) {
 	for first := version - match.MostBaselineVersions; version > max(0, first); version-- {
 		if text, _, err := s.textOf(d, version); err != nil || match.IsState(text) {
@@ -137,7 +137,7 @@ const (
 	there
 )
 
-// read is part, and says whether it is there.
+// read is part, and reports whether it is there.
 func (h *history) read(ctx context.Context, number int, rules *selection.Selection) (text *webrace.Text, is presence, err error) {
 	d, err := h.at(number)
 	if d == nil || err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// triples are what a document says, as N-Triples outside of Go.
+// triples are what a document states, as N-Triples outside of Go.
 type triples struct{ list []webrace.Triple }
 
 func (t *triples) MarshalText() ([]byte, error) {

@@ -155,7 +155,7 @@ func (s *stage) login(ctx context.Context) (user, password string, err error) {
 	return user, password, nil
 }
 
-// isLogin reports whether the server refuses who we say that we are (RFC 4954, section 6).
+// isLogin reports whether the server refuses who we claim to be (RFC 4954, section 6).
 func isLogin(err error) bool {
 	var reply *textproto.Error
 	return errors.As(err, &reply) && (reply.Code == 535 || reply.Code == 530)

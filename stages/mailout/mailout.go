@@ -3,8 +3,8 @@
 //
 // It guarantees: what it takes is acknowledged once the mail server has accepted every mail made of it, and
 // not before, so it is mailed at least once, whenever a process dies; mails made of the same annotations have
-// the same Message-ID, by which mailboxes and people tell that they have one already. What the server says may
-// pass (4xx), and no answer, is waited out; any other refusal is an error at once. Nothing that a page says
+// the same Message-ID, by which mailboxes and people tell that they have one already. A refusal that may pass by the
+// server's word (4xx), and no answer, is waited out; any other is an error at once. Nothing of a page
 // becomes a header field, or HTML.
 package mailout
 

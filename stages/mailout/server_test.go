@@ -113,7 +113,7 @@ func (s *server) received() []received {
 	return slices.Clone(s.mails)
 }
 
-// script says what to answer to a command in turn. A client may be connected already: ports are used again.
+// script sets what to answer to a command in turn. A client may be connected already: ports are used again.
 func (s *server) script(command string, answers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (d *dialogue) obey(lines *textproto.Reader, verb, rest string) string {
 	return "250 yes"
 }
 
-// take reads a mail, and says what became of it: "250" stores it.
+// take reads a mail, and returns what became of it: "250" stores it.
 func (d *dialogue) take(lines *textproto.Reader) string {
 	if refused := d.scripted("data", ""); refused != "" {
 		return refused

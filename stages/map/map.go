@@ -40,7 +40,7 @@ func init() {
 	}, Options{}, newStage)
 }
 
-// Ports says that records leave the stage if it makes them.
+// Ports returns a port of records if the stage makes them.
 func (o Options) Ports() []pipeline.Port {
 	if o.Record {
 		return []pipeline.Port{{Kind: pipeline.RecordOf(o.fields()...), Doc: "the record"}}
@@ -80,7 +80,7 @@ func isRecord(k pipeline.Kind) bool { return k.Accepts(pipeline.KindOf[pipeline.
 // NeededParts returns what the expressions need.
 func (o Options) NeededParts() []pipeline.Part {
 	c, err := newChange(o)
-	if err != nil { // which Validate says
+	if err != nil { // which Validate reports
 		return pipeline.NoParts
 	}
 	programs := []*expression.Program{c.where}

@@ -23,11 +23,11 @@ func (o Options) validateCanonical() error {
 	return nil
 }
 
-// level is where a document leads without a further level. The visit keeps it, whatever the options say, so
+// level is where a document leads without a further level. The visit keeps it, whatever the options set, so
 // that a document that is not fetched again leads there still.
 type level struct{ refresh, canonical string }
 
-// levelOf leaves out what leads to the document itself: a page that is to be loaded again says no more.
+// levelOf leaves out what leads to the document itself: a page that is to be loaded again tells no more.
 func levelOf(url string, r *extract.Result) (l level) {
 	if plain, _ := urlnorm.CutMark(url); r.Refresh != plain {
 		l.refresh = r.Refresh
@@ -63,7 +63,7 @@ func (s *stage) again(ctx context.Context, it *pipeline.Item, d *webrace.Documen
 	return out.Emit(ctx, it)
 }
 
-// readStored gives a document what its stored body says. Links that were stored with it have been followed.
+// readStored gives a document what its stored body holds. Links that were stored with it have been followed.
 func (s *stage) readStored(ctx context.Context, it *pipeline.Item, d *webrace.Document, out pipeline.Emitter) error {
 	r, err := extract.Document(d.Body, extract.ContentType(d.Header, d.MediaType), d.URL, s.how())
 	if err != nil {

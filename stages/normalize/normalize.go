@@ -142,7 +142,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return out.Emit(ctx, it.With(n))
 }
 
-// notKept is why a visit gave no document where a page says noindex: otherwise who watches it would wait in vain.
+// notKept is why a visit gave no document where a page asks for noindex: otherwise who watches it would wait in vain.
 const notKept = "left out: it asks robots not to keep it (noindex); normalize.obey_robots=false keeps it"
 
 // how returns how a document is extracted: with what its links are called, if that is wanted.

@@ -160,7 +160,7 @@ func TestNoindexIsCountedAndNeverConfirmed(t *testing.T) {
 	if got.Counters["noindex"] != 1 {
 		t.Errorf("counters %v", got.Counters)
 	}
-	// what is not stored must be fetched again, or the links of a page that says 304 would be lost
+	// what is not stored must be fetched again, or the links of a page that answers 304 would be lost
 	visit := webrace.Visit{ETag: `"e"`, LastModified: "yesterday", Version: 2}
 	for _, what := range got.Outcomes[0].Learned {
 		what.(webrace.Learned)(&visit)

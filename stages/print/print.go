@@ -99,7 +99,7 @@ func (s *stage) line(value any) (line string, isJSON bool, err error) {
 	return line, isJSON, nil
 }
 
-// text says in a line what a value is. What is said in JSON is to stay a line.
+// text describes a value in a line. What is said in JSON is to stay a line.
 func text(value any) (line string, isJSON bool) {
 	line = sentence(value)
 	if line != "" {
@@ -108,7 +108,7 @@ func text(value any) (line string, isJSON bool) {
 	return structured(value)
 }
 
-// sentence says what a value is that is of a kind of its own; empty for others.
+// sentence describes a value of a kind of its own; empty for others.
 func sentence(value any) string {
 	switch v := value.(type) {
 	case webrace.Request:
@@ -129,7 +129,7 @@ func sentence(value any) string {
 	return ""
 }
 
-// structured says what a record is, or another value of fields, as JSON in a line, by the names of its kind.
+// structured returns a record, or another value of fields, as JSON in a line, by the names of its kind.
 func structured(value any) (line string, isJSON bool) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

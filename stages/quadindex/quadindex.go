@@ -1,11 +1,11 @@
-// Package quadindex is the stage that makes the store of quads say what documents say now, each in the context of its
-// URL: the indexing of MultiCrawler ("MultiCrawler: A Pipelined Architecture for Crawling and Indexing Semantic Web
+// Package quadindex is the stage that makes the store of quads hold what documents state now, each in the context of
+// its URL: the indexing of MultiCrawler ("MultiCrawler: A Pipelined Architecture for Crawling and Indexing Semantic Web
 // Data", ISWC 2006, section 3.4).
 //
-// What it guarantees: readers of the store see all that a document said before, or all that it says now, and never a
-// part; what is not whole changes nothing but the problems that are noted; and a request is done when what its document
-// says is durable. What was fetched with credentials is not indexed: queries are not asked in the name of an owner.
-// Blank nodes are of their document alone, also in a graph that another program made.
+// What it guarantees: readers of the store see all that a document stated before, or all that it states now, and never
+// a part; what is not whole changes nothing but the problems that are noted; and a request is done when what its
+// document states is durable. What was fetched with credentials is not indexed: queries are not asked in the name of an
+// owner. Blank nodes are of their document alone, also in a graph that another program made.
 package quadindex
 
 import (
@@ -74,7 +74,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return out.Emit(ctx, it)
 }
 
-// index makes the context of a document say what the document says, and holds its request until that is durable.
+// index makes the context of a document hold what the document states, and holds its request until that is durable.
 func (s *stage) index(it *pipeline.Item, d *webrace.Document) error {
 	durable := it.Hold()
 	change, err := s.quads.Replace(quads.Context{

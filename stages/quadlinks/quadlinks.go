@@ -1,10 +1,10 @@
-// Package quadlinks is the stage that follows what documents say as RDF: links are the answers to queries, as in
+// Package quadlinks is the stage that follows what documents state as RDF: links are the answers to queries, as in
 // MultiCrawler ("MultiCrawler: A Pipelined Architecture for Crawling and Indexing Semantic Web Data", ISWC 2006,
 // section 3.5).
 //
 // What it guarantees: it asks the store of quads, so a document that was not fetched anew leads where it led; each of
-// its queries is asked of what the document itself says; and predicates and classes are not followed, which nearly all
-// documents have in common.
+// its queries is asked of what the document itself states; and predicates and classes are not followed, which nearly
+// all documents have in common.
 package quadlinks
 
 import (
@@ -34,7 +34,7 @@ type Options struct {
 	linkset.Options
 }
 
-// followed asks for where documents say that more is to be had.
+// followed asks for where documents state that more is to be had.
 const followed = `PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 PREFIX owl: <http://www.w3.org/2002/07/owl#>
 PREFIX foaf: <http://xmlns.com/foaf/0.1/>
@@ -160,7 +160,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return out.Emit(ctx, it)
 }
 
-// ask asks all queries of what one document says.
+// ask asks all queries of what one document states.
 func (s *stage) ask(ctx context.Context, d *webrace.Document) (*linkset.Set, error) {
 	set, err := linkset.New(d.URL, s.options.Rules(), s.options.MaxLinks)
 	if err != nil {

@@ -75,11 +75,11 @@ func noCodec(what any) error {
 	return fmt.Errorf("%v cannot be kept on disk: it has no codec (codec.Register)", what)
 }
 
-// Lends says how many items may be out at once.
+// Lends returns how many items may be out at once.
 func (o Options) Lends() (leases int, option string) { return o.Leases, "leases" }
 
-// Waits says which option has a full queue wait for its own consumer; empty if none does. Such a queue may stand in no
-// cycle, which the graph's check asks it for.
+// Waits returns which option has a full queue wait for its own consumer; empty if none does. Such a queue may stand in
+// no cycle, which the graph's check asks it for.
 func (o Options) Waits() (option string) {
 	if o.MaxBytes > 0 && o.Full == string(queue.Wait) {
 		return "full"
@@ -87,7 +87,7 @@ func (o Options) Waits() (option string) {
 	return ""
 }
 
-// Shares says under which name pipelines may share the queue.
+// Shares returns under which name pipelines may share the queue.
 func (o Options) Shares() (name string) { return o.Name }
 
 type stage struct {
@@ -306,8 +306,8 @@ func (s *stage) item(value any, meta map[string]string, number uint64) *pipeline
 	return it.From(key, 0)
 }
 
-// Seal says that nothing more will come from this pipeline. To the source of one, more comes from others: until the
-// last one that has the queue as its end has ended, and all that could begin in this process has begun.
+// Seal tells the queue that nothing more will come from this pipeline. To the source of one, more comes from others:
+// until the last one that has the queue as its end has ended, and all that could begin in this process has begun.
 func (s *stage) Seal() {
 	switch {
 	case s.side == queue.Both:

@@ -96,7 +96,7 @@ func (c *content) text(some []byte) string {
 	return string(bytes.ToValidUTF8(some, []byte("\uFFFD")))
 }
 
-// errReplaced says that the content before a mark is not what it was.
+// errReplaced means that the content before a mark is not what it was.
 var errReplaced = errors.New("another file has taken its place")
 
 // advance goes on to a mark of the same content, if it is the same.
@@ -136,7 +136,7 @@ type lines struct {
 }
 
 // next returns a line with its end, which is valid until the next call: errEnd behind the last one, errUnfinished if
-// that waits for its end. Of a line that is too long it returns the beginning, and an error that says so.
+// that waits for its end. Of a line that is too long it returns the beginning, and an error that reports it.
 func (l *lines) next() ([]byte, error) {
 	l.line = l.line[:0]
 	long := false

@@ -22,7 +22,8 @@ type badRecord struct {
 	text string // of it, if it is not too long
 }
 
-// columnError is what is wrong at a place within a line, and says so where that of the entry is all that is known else.
+// columnError is what is wrong at a place within a line, and names that place where otherwise only that of the entry is
+// known.
 type columnError struct {
 	line   int64 // from 1
 	column int   // in bytes, from 1
@@ -68,7 +69,7 @@ func (o Options) reader(in *content, from *opened, wait bool) reader {
 	}
 }
 
-// bad says of a line that cannot be taken where it stands; an error that is none of a line ends the file.
+// bad is the error of a line that cannot be taken where it stands; an error that is none of a line ends the file.
 func bad(at mark, line []byte, err error) error {
 	if line == nil {
 		return err

@@ -100,7 +100,7 @@ func (s *stage) readLeaving(ctx context.Context, out pipeline.Emitter) error {
 	return nil
 }
 
-// watch returns a channel that says when to look: at changes in the directories of the files, as far as the system
+// watch returns a channel that tells when to look: at changes in the directories of the files, as far as the system
 // notifies of them; stop ends it.
 func (s *stage) watch() (wake chan struct{}, stop func()) {
 	wake = make(chan struct{}, 1)

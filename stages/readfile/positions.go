@@ -162,7 +162,7 @@ func (p *positions) decode(text []byte) error {
 	return nil
 }
 
-// putAside makes room for another file of positions, and says what follows from it.
+// putAside makes room for another file of positions, and logs what follows from it.
 func (p *positions) putAside(damage error) error {
 	p.files, p.earlier = nil, nil
 	aside := p.path + ".damaged"
@@ -211,7 +211,7 @@ func (p *positions) ended(k *known, end *ending, whole state) {
 	k.Gzip = end.in != nil && end.in.zipped || end.in == nil && k.Gzip
 }
 
-// rest says whether more is about to be read. Where it is not, what has been dealt with is saved at once.
+// rest is told whether more is about to be read. Where it is not, what has been dealt with is saved at once.
 func (p *positions) rest(resting bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

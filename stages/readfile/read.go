@@ -87,7 +87,7 @@ func (s *stage) follow(ctx context.Context, t *target, out pipeline.Emitter) err
 	}
 }
 
-// read reads a file; take is called for the entries, some at a time, until it says stop.
+// read reads a file; take is called for the entries, some at a time, until it asks to stop.
 func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, error) {
 	c, o, err := s.open(t, from)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *stage) read(t *target, from start, take func([]entry) bool) (*ending, e
 	return end, nil
 }
 
-// tellRenamed tells, once a file, which columns are called otherwise than it says.
+// tellRenamed logs, once a file, which columns are renamed.
 func (s *stage) tellRenamed(t *target, columns []string) {
 	const most = 20
 	if len(columns) == 0 {

@@ -48,7 +48,7 @@ func init() {
 	}, defaults, newStage)
 }
 
-// Ports says what is read.
+// Ports returns what is read.
 func (o Options) Ports() []pipeline.Port {
 	if o.Format == "text" {
 		return []pipeline.Port{{Kind: pipeline.KindOf[string](), Doc: "a line"}}

@@ -327,8 +327,8 @@ func (w *world) check() {
 	}
 }
 
-// fault says what came too often or not: each line comes once, and with the key that it had if it comes again because
-// the process was killed.
+// fault returns what came too often or not: each line comes once, and with the key that it had if it comes again
+// because the process was killed.
 func (w *world) fault() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -70,7 +70,7 @@ func isZipped(t *target) (bool, error) {
 	return string(magic[:n]) == gzipMagic, nil
 }
 
-// errMoved says that a file has not the name any more that it had when the names were looked at.
+// errMoved means that a file has not the name any more that it had when the names were looked at.
 var errMoved = errors.New("it was renamed meanwhile")
 
 // open opens a file that is known again: the one that had the name when the names were looked at.
@@ -121,7 +121,7 @@ func (s *stage) beginsWith(t *target, print mark) error {
 	return c.advance(print)
 }
 
-// asReplaced takes for another file what does not hold what it did. What the system refuses says nothing of that.
+// asReplaced takes for another file what does not hold what it did. What the system refuses tells nothing of that.
 func asReplaced(err error) error {
 	var refused *fs.PathError
 	if errors.As(err, &refused) || errors.Is(err, errMoved) {

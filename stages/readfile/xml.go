@@ -71,7 +71,7 @@ func (e *elements) token() (xml.Token, error) {
 	return token, err
 }
 
-// wrong says where.
+// wrong adds to an error where it is.
 func (e *elements) wrong(err error) error {
 	var syntax *xml.SyntaxError
 	switch isSyntax := errors.As(err, &syntax); {
@@ -212,7 +212,7 @@ func (p path) selects(open []string) bool {
 	return true
 }
 
-// declarationBytes are enough for what a document says of its encoding.
+// declarationBytes are enough for the encoding that a document declares.
 const declarationBytes = 256
 
 var declaredEncoding = regexp.MustCompile(`^<\?xml\s[^>]*encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']`)

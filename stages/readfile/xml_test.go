@@ -236,7 +236,7 @@ func (n *node) find(name string) (all []any) {
 	return all
 }
 
-// slowly reads a document with one root as a whole, or says that it is none.
+// slowly reads a document with one root as a whole, or reports that it is none.
 func slowly(text, name string) ([]any, bool) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Entity = xml.HTMLEntity

@@ -172,7 +172,7 @@ func removeAll(dir string) (err error) {
 	return fmt.Errorf("remove what the browser wrote: %w", err)
 }
 
-// crashed says whether the browser is not there any more.
+// crashed reports whether the browser is not there any more.
 func (b *browser) crashed() bool {
 	select {
 	case <-b.lost:
@@ -182,7 +182,7 @@ func (b *browser) crashed() bool {
 	}
 }
 
-// spent says whether the browser is to be replaced.
+// spent reports whether the browser is to be replaced.
 func (b *browser) spent() bool { return b.broken.Load() || b.loaded >= b.options.Pages || b.crashed() }
 
 // prepareProcess makes all processes of the browser end when its context does, also while it is being started.

@@ -42,7 +42,7 @@ func newWrapped(t *testing.T) *wrapped {
 	return w
 }
 
-// kill kills all browsers that were started, and says how many.
+// kill kills all browsers that were started, and returns how many.
 func (w *wrapped) kill(t *testing.T) (killed int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

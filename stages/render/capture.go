@@ -47,7 +47,7 @@ func (p *page) capture(tab context.Context) (*result, error) {
 	return r, nil
 }
 
-// selected says whether the page has an element that the selector matches.
+// selected reports whether the page has an element that the selector matches.
 func (p *page) selected() (found bool, err error) {
 	err = p.evaluate(p.ctx, "document.querySelector("+quote(p.options.Selector)+") !== null", &found)
 	return found, p.orDeadline(err)

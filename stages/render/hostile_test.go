@@ -49,7 +49,7 @@ func spy(t *testing.T) (address string, arrived *atomic.Int64) {
 	return tcp.Addr().String(), arrived
 }
 
-// waysOut are scripts that try to reach an address past the interception. Each says at its end that it was
+// waysOut are scripts that try to reach an address past the interception. Each reports at its end that it was
 // there.
 var waysOut = map[string]string{
 	"fetch":        `await fetch("http://SPY/fetch", {mode: "no-cors"}).catch(() => {})`,

@@ -185,7 +185,7 @@ func (p *page) heard(event any) {
 // floodFactor is how many requests a page may make, for each that it may load, until it gets no answers.
 const floodFactor = 20
 
-// asks notes a request, and says whether the page is to get an answer, be it a refusal.
+// asks notes a request, and reports whether the page is to get an answer, be it a refusal.
 func (p *page) asks() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,7 +241,7 @@ func (p *page) run() error {
 	return p.until(p.wait)
 }
 
-// until waits until look says that there is nothing to wait for, which it is asked whenever something changes.
+// until waits until look reports that there is nothing to wait for, which it is asked whenever something changes.
 func (p *page) until(look func() (time.Duration, error)) error {
 	for {
 		wait, err := look()
@@ -303,7 +303,7 @@ func (p *page) idle() (time.Duration, error) {
 	return max(0, idle-time.Since(p.quietAt)), nil
 }
 
-// allowed says whether a page may load from a URL.
+// allowed reports whether a page may load from a URL.
 func (p *page) allowed(url string) bool {
 	if p.site.Match(url) {
 		return true

@@ -115,7 +115,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 		s.count("passed", 1)
 		return out.Emit(ctx, it)
 	}
-	it.Learn(webrace.Learned((*webrace.Visit).ForgetValidators)) // the same HTML says nothing of what its scripts load
+	it.Learn(webrace.Learned((*webrace.Visit).ForgetValidators)) // the same HTML tells nothing of what its scripts load
 	result, err := s.render(ctx, d)
 	var step *StepError
 	switch {

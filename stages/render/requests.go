@@ -63,7 +63,7 @@ func (p *page) note(e *cdpfetch.EventRequestPaused) {
 	}
 }
 
-// isPage says whether a request is for the page itself, which is the first of a document. A later one in the
+// isPage reports whether a request is for the page itself, which is the first of a document. A later one in the
 // same place is a script's, which wants to leave.
 func (p *page) isPage(e *cdpfetch.EventRequestPaused) bool {
 	if !p.isMain(e) {

@@ -139,7 +139,7 @@ func (s *numberedStep) concerns(url string) bool {
 	return rule != nil
 }
 
-// StepError says which step of a page could not be done. The page fails with it: without the step it would show
+// StepError names the step of a page that could not be done. The page fails with it: without the step it would show
 // something else, which would pass for a change.
 type StepError struct {
 	Number int    // from 1, among the steps of the stage

@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/internal/scope"
 )
 
-// wants says whether a document is to be rendered: a whole HTML page whose body is there, fetched now or, behind the
+// wants reports whether a document is to be rendered: a whole HTML page whose body is there, fetched now or, behind the
 // stage cache, as it is stored, if a rule names it or it looks empty.
 func (s *stage) wants(d *webrace.Document) bool {
 	if len(d.Body) == 0 || d.Truncated || d.Rendered || !isHTML(d) {
@@ -39,8 +39,8 @@ func isHTML(d *webrace.Document) bool {
 	return false
 }
 
-// looksEmpty says whether a page has scripts and less text than little without them, apart from its title
-// and navigation. What it says to those who have no scripts is not counted.
+// looksEmpty reports whether a page has scripts and less text than little without them, apart from its title and
+// navigation. What it shows to those who have no scripts is not counted.
 func looksEmpty(d *webrace.Document, little int) bool {
 	if !bytes.Contains(d.Body, []byte("<script")) && !bytes.Contains(bytes.ToLower(d.Body), []byte("<script")) {
 		return false

@@ -59,7 +59,7 @@ func (o Options) Ports() []pipeline.Port {
 func (o Options) NeededParts() []pipeline.Part {
 	var programs []*expression.Program
 	for _, p := range o.Routes {
-		c, _ := p.compile(o.Kind) // what is wrong with it, Validate says
+		c, _ := p.compile(o.Kind) // what is wrong with it, Validate reports
 		programs = append(programs, c.when)
 	}
 	return expression.Parts(programs...)

@@ -18,7 +18,7 @@ import (
 	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
-// Options of the stage. Exactly one of every, share and first says how.
+// Options of the stage. Exactly one of every, share and first sets how.
 type Options struct {
 	Every  int               `toml:"every" doc:"one of so many passes, the first of them"`
 	Share  float64           `toml:"share" doc:"so large a part passes, 0 to 1: by chance, or with key by the key"`

@@ -86,8 +86,8 @@ func (f processor) Process(ctx context.Context, it *pipeline.Item, out pipeline.
 	return f(ctx, it, out)
 }
 
-// archive is a site of ten sections with ten pages each, and three more under each of these. Of the pages that speak of
-// storms it says so in links, URLs and text as sites do: now here, now there.
+// archive is a site of ten sections with ten pages each, and three more under each of these. Links, URLs and texts tell
+// of storms as sites do: now here, now there.
 func archive() (pages map[string]string, storms int) {
 	const start, sections, perSection, perPage = "", 10, 10, 3
 	pages = make(map[string]string)

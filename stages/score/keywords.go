@@ -41,7 +41,7 @@ func newInterest(o Options) (*interest, []match.Warning, error) {
 }
 
 // promises returns how promising each link is, 0 to 1: the mean of what the keywords are worth in its text, in its URL
-// and in the page, each counting as much as the options say. What is not known of a link does not count.
+// and in the page, each counting as much as the options set. What is not known of a link does not count.
 func (i *interest) promises(l *webrace.Links) []float64 {
 	page, pageCounts := 0.0, 0.0
 	if l.Text != nil && i.page > 0 {

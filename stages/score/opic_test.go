@@ -58,8 +58,8 @@ func TestWhatSendsItsReaderOnPassesItsCashOn(t *testing.T) {
 	}
 }
 
-// TestCashIsNeitherMadeNorLost compares random crawls with what the paper says of a graph: all that pages were given is
-// with pages or with the virtual one.
+// TestCashIsNeitherMadeNorLost compares random crawls with what the paper states of a graph: all that pages were given
+// is with pages or with the virtual one.
 func TestCashIsNeitherMadeNorLost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {

@@ -1,4 +1,4 @@
-// Package score is the stage that says how promising links are, to a frontier whose order is best-first. So a crawl
+// Package score is the stage that tells a frontier whose order is best-first how promising links are. So a crawl
 // that cannot take all of a site comes early to what it is for.
 //
 // It goes by keywords: in the text of a link, in its URL, and in the page that it stands on, as focused crawlers do

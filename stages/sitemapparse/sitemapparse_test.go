@@ -253,7 +253,7 @@ func TestACutSitemapListsNoHalfAddress(t *testing.T) {
 	}
 }
 
-// A gzip of 64 KB that would be 64 MB: what is read of it is what max_size says.
+// A gzip of 64 KB that would be 64 MB: as much is read of it as max_size allows.
 func TestABombIsNotInflated(t *testing.T) {
 	t.Parallel()
 	bomb := fetched(here, "application/gzip", gzipped(urlset("https://example.org/a")+strings.Repeat(" ", 8<<20)))

@@ -45,8 +45,8 @@ func sought(urd control.URD) []*part {
 	return all
 }
 
-// lack says why there is nothing of what a URD looks for where its crawl begins; empty if there may be something. Where
-// the document leads on, what the URD looks for may be on another page.
+// lack returns why there is nothing of what a URD looks for where its crawl begins; empty if there may be something.
+// Where the document leads on, what the URD looks for may be on another page.
 func (s *stage) lack(urd control.URD, p *part, f found) (string, error) {
 	_, textless := f.visit.LastWith(selection.ID(""))
 	_, absent := f.visit.LastWith(p.id)
@@ -111,7 +111,7 @@ func named(rules []selection.Rule) string {
 	return strings.Join(all, ", ")
 }
 
-// withoutText says what a document without text is.
+// withoutText describes what a document without text is.
 func withoutText(mediaType string) string {
 	switch mediaType {
 	case "":

@@ -109,7 +109,7 @@ func (f *fixture) round(q *frontier.Queue, reason string) {
 	}
 }
 
-// told runs the stage until it has caught up, and returns what it says: owner, state, failures and reason.
+// told runs the stage until it has caught up, and returns what it tells: owner, state, failures and reason.
 func (f *fixture) told() string {
 	f.Helper()
 	var all []string

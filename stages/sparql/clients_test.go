@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// offers are what two documents and some others say: events with names in two languages, prices and places, one of
+// offers are what two documents and some others state: events with names in two languages, prices and places, one of
 // which both name, blank nodes, and a chain of links.
 func offers() string {
 	var b strings.Builder

@@ -24,7 +24,7 @@ var resultFormats = []string{
 	"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "RDF_XML",
 }
 
-// describe says what the endpoint is, and what is said in its default graph.
+// describe answers with what the endpoint is, and what is said in its default graph.
 func (s *stage) describe(ctx context.Context, r *http.Request, d *quads.Snapshot, a *asked) error {
 	at, err := s.at(r)
 	if err != nil {
@@ -74,8 +74,8 @@ func service(at string) (all []webrace.Triple) {
 	return all
 }
 
-// counted says what is said, by class and property. As long as the state is the same, it is counted once. What would
-// take more than a query may is left out.
+// counted returns how much is said, by class and property. As long as the state is the same, it is counted once. What
+// would take more than a query may is left out.
 func (s *stage) counted(ctx context.Context, d *quads.Snapshot) ([]webrace.Triple, error) {
 	within, cancel := context.WithTimeout(ctx, time.Duration(s.options.Timeout))
 	defer cancel()

@@ -95,7 +95,7 @@ func rangesOf(accept []string) (ranges []mediaRange) {
 	return ranges
 }
 
-// quality is how much a media type is liked: what the range says that fits it most closely.
+// quality is how much a media type is liked: the q of the range that fits it most closely.
 func quality(media string, ranges []mediaRange) (q float64) {
 	kind, _, _ := strings.Cut(media, "/")
 	for _, name := range []string{"*/*", kind + "/*", media} {

@@ -47,7 +47,7 @@ func numbers(n int) string {
 	return b.String()
 }
 
-// serving starts an endpoint over what N-Quads say. It ends with the test.
+// serving starts an endpoint over what N-Quads state. It ends with the test.
 func serving(t testing.TB, o Options, nquads string) *endpoint {
 	t.Helper()
 	dir, err := storage.Open(t.TempDir(), storage.Options{})
@@ -87,7 +87,7 @@ func (e *endpoint) graph(o Options) *pipeline.Graph {
 	return g
 }
 
-// say adds what N-Quads say.
+// say adds what N-Quads state.
 func (e *endpoint) say(t testing.TB, nquads string) {
 	t.Helper()
 	options := rdf.Options{KeepLabels: true, Limits: rdf.Limits{Triples: -1, Literal: -1, IRI: -1, Depth: -1}}

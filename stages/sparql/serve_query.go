@@ -220,7 +220,7 @@ func (s *stage) refuse(w http.ResponseWriter, err error) (status int) {
 	return status
 }
 
-// statusOf returns the status that says what is wrong: 400 of a query that is none, 500 of one that could not be
+// statusOf returns the status for what is wrong: 400 of a query that is none, 500 of one that could not be
 // answered (SPARQL 1.1 Protocol, section 2.1.7).
 func statusOf(err error) int {
 	var refused *refusal
@@ -233,7 +233,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// record says what became of a query.
+// record describes what became of a query.
 func (a *asked) record(status int, took time.Duration) pipeline.Record {
 	r := pipeline.Record{
 		"query": beginning(a.question.text), "status": float64(status), "seconds": took.Seconds(), "rows": float64(a.rows), "bytes": float64(a.out.n),

@@ -1,4 +1,4 @@
-// Package sparql is the endpoint that answers queries in SPARQL 1.1 over what documents say, by the SPARQL 1.1
+// Package sparql is the endpoint that answers queries in SPARQL 1.1 over what documents state, by the SPARQL 1.1
 // Protocol.
 //
 // What it guarantees: each answer is of one state of the store; a query ends within its limits of time and memory, and

@@ -149,7 +149,7 @@ func (s *stage) enqueue(key string, held pipeline.Held) {
 	}
 }
 
-// allowed says when the next item of a queue may pass.
+// allowed returns when the next item of a queue may pass.
 func (s *stage) allowed(q *keyQueue) time.Time {
 	return q.full.Add(-time.Duration(s.options.Burst-1) * s.options.interval())
 }

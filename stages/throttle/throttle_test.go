@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// passed runs the stage over values that are all there from the start, and says when each came out.
+// passed runs the stage over values that are all there from the start, and returns when each came out.
 func passed(t *testing.T, o Options, workers int, values ...any) (at []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

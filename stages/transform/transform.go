@@ -1,5 +1,5 @@
-// Package transform is the stage that reads what documents say as RDF: in a syntax of RDF, in JSON-LD, in feeds, and in
-// pages with structured data. MultiCrawler calls this phase so ("MultiCrawler: A Pipelined Architecture for Crawling
+// Package transform is the stage that reads what documents state as RDF: in a syntax of RDF, in JSON-LD, in feeds, and
+// in pages with structured data. MultiCrawler calls this phase so ("MultiCrawler: A Pipelined Architecture for Crawling
 // and Indexing Semantic Web Data", ISWC 2006, section 3.3).
 //
 // What it guarantees: the same document at the same URL gets the same graph; what a document cannot be read for stands

@@ -282,7 +282,7 @@ func (r *rounds) open(ctx context.Context, id string, revision int64, now time.T
 }
 
 // emit sends the seed of a crawl. Once it has been dealt with, the round is open, and durable; a revision
-// of 0 says that it was before.
+// of 0 means that it was before.
 func (r *rounds) emit(ctx context.Context, c *crawl, revision int64) error {
 	seed := c.merged()
 	return r.out.Emit(ctx, pipeline.NewItem(webrace.Request{URL: seed.Start, Crawl: &seed}, func(o pipeline.Outcome) {

@@ -190,6 +190,6 @@ func (r *reading) take(ctx context.Context, rec *warc.Record) error {
 	}).From(placeOf(rec)))
 }
 
-// placeOf says where a document comes from: the id of its record, which no other has, and by which it is known in each
-// file that it is copied to.
+// placeOf returns where a document comes from: the id of its record, which no other has, and by which it is known in
+// each file that it is copied to.
 func placeOf(rec *warc.Record) (place string, number uint64) { return "record " + rec.ID(), 0 }

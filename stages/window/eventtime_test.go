@@ -26,7 +26,7 @@ func (s sale) record() pipeline.Record {
 	return pipeline.Record{"at": s.at.Format(time.RFC3339Nano), "shop": s.shop, "price": s.price}
 }
 
-// TestEventTime counts records by the time that they say, in whatever order they come, and wants what an oracle finds
+// TestEventTime counts records by the time that they give, in whatever order they come, and wants what an oracle finds
 // that sorts them first.
 func TestEventTime(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func windowsOf(at time.Time, size, slide time.Duration) (from []time.Time) {
 	return from
 }
 
-// tooLate says of each record whether all of its windows are over when it comes, by those before.
+// tooLate reports of each record whether all of its windows are over when it comes, by those before.
 func tooLate(sales []sale, size, slide, lateness time.Duration) (late []bool) {
 	for i, s := range sales {
 		late = append(late, true)

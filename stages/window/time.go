@@ -23,7 +23,7 @@ func (o Options) timeOf() (*expression.Program, error) {
 // layouts are how a time may be written; without a zone it is UTC.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", time.DateTime, time.DateOnly}
 
-// timeOf returns the time that an item says. One that says none cannot be counted.
+// timeOf returns the time that an item gives. One that gives none cannot be counted.
 func timeOf(program *expression.Program, it *pipeline.Item) (time.Time, error) {
 	value, err := program.Value(it.Value, it.Meta)
 	if err != nil {

@@ -3,7 +3,7 @@
 // slide.
 //
 // Every item is in the record of each window that it belongs to, also when a window is closed before its
-// time: at the end of a run, when it drains, or when there is no room for more. The record says why it was
+// time: at the end of a run, when it drains, or when there is no room for more. The record tells why it was
 // closed. A key is forgotten with its last window. Unless told otherwise, items are acknowledged when the
 // records of their windows have been dealt with, so a crash repeats what is in open windows.
 package window
@@ -24,7 +24,7 @@ import (
 	_ "github.com/webrace/webrace/stages/kinds" // whose fields expressions name
 )
 
-// Options of the stage. One of size and count says what a window is.
+// Options of the stage. One of size and count determines what a window is.
 type Options struct {
 	Size      pipeline.Duration `toml:"size" doc:"the length of a window of time, by the clock: windows of 1h begin at full hours (UTC)"`
 	Slide     pipeline.Duration `toml:"slide" doc:"with size: a window begins each so often; 0s is size, so that windows do not overlap"`
@@ -67,7 +67,7 @@ func (o Options) NeededParts() []pipeline.Part {
 	if at, err := expression.Compile(o.Time); o.Time != "" && err == nil {
 		parts = append(parts, expression.Parts(at)...)
 	}
-	all, _ := parseAggregates(o.Aggregate) // what is wrong with them, Validate says
+	all, _ := parseAggregates(o.Aggregate) // what is wrong with them, Validate reports
 	for _, a := range all {
 		parts = append(parts, expression.Parts(a.of)...)
 	}
@@ -116,7 +116,7 @@ func (o Options) Validate() error {
 	return err
 }
 
-// Holds says what a window waits for: one of time for no number of items, and for its end by the clock or by what
+// Holds returns what a window waits for: one of time for no number of items, and for its end by the clock or by what
 // comes.
 func (o Options) Holds() pipeline.Holding {
 	switch {
@@ -130,7 +130,7 @@ func (o Options) Holds() pipeline.Holding {
 	return pipeline.Holding{Items: o.Count, Option: "count", For: o.Period}
 }
 
-// Ports says which fields the record of a window has.
+// Ports returns the port of a window's records, with their fields, and that of late items.
 func (o Options) Ports() []pipeline.Port {
 	fields := slices.AppendSeq(slices.Clone(reserved), maps.Keys(o.Aggregate))
 	return []pipeline.Port{{Kind: pipeline.RecordOf(fields...), Doc: "the record of a window"}, latePort}
@@ -223,7 +223,7 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 	return nil
 }
 
-// arrival evaluates what the item says to its windows.
+// arrival evaluates what the windows need of the item.
 func (s *stage) arrival(it *pipeline.Item) (a arrival, err error) {
 	key, value, err := s.key.Value(it)
 	if err != nil {

@@ -48,13 +48,13 @@ func newWindows(o Options, all []aggregate, env *pipeline.Env) *windows {
 	return &windows{options: o, aggregates: all, env: env, lines: make(map[string]*line)}
 }
 
-// arrival is what an item says to its windows.
+// arrival is what the windows need of an item.
 type arrival struct {
 	item      *pipeline.Item
 	key       string
 	value     any // that has this key
 	arguments []any
-	at        time.Time // the time that it says, if windows are of that
+	at        time.Time // the time that it gives, if windows are of that
 	places    int       // of the queue, which it takes
 }
 
@@ -107,7 +107,7 @@ func (ws *windows) of(a arrival, now time.Time) []*window {
 	return l.open
 }
 
-// clock returns until when windows are over: by the time that items say, that of the latest, less what others may be
+// clock returns until when windows are over: by the time that items give, that of the latest, less what others may be
 // late.
 func (ws *windows) clock(now time.Time) time.Time {
 	if ws.options.Time == "" {

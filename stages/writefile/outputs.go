@@ -19,7 +19,7 @@ import (
 // mostOpen is how many files are open at a time. The one that was not written to for longest is closed for another.
 const mostOpen = 100
 
-// stage writes each item to the file that its path says.
+// stage writes each item to the file that its path names.
 type stage struct {
 	options Options
 	path    *pathTemplate

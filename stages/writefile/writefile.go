@@ -50,7 +50,7 @@ func init() {
 	}, Options{Format: "jsonl"}, newStage)
 }
 
-// NeededParts says that all of an item is written; of CSV with columns, these, and what the path names.
+// NeededParts returns all parts, since all of an item is written; of CSV with columns, these, and what the path names.
 func (o Options) NeededParts() []pipeline.Part {
 	if len(o.Columns) == 0 {
 		return []pipeline.Part{pipeline.AllParts}
@@ -101,7 +101,7 @@ func (o Options) validateParquet() error {
 	return nil
 }
 
-// InputKinds says what can be written in the format.
+// InputKinds returns what can be written in the format.
 func (o Options) InputKinds() []pipeline.Kind {
 	switch o.Format {
 	case "xml":

@@ -24,8 +24,8 @@ func bomb() string {
 	return b.String() + "]><a>&e10;</a>"
 }
 
-// TestHostileDocuments gives documents to a stylesheet that copies them: what is refused says why, and none of it takes
-// more than its limits.
+// TestHostileDocuments gives documents to a stylesheet that copies them: what is refused tells why, and none of it
+// takes more than its limits.
 func TestHostileDocuments(t *testing.T) {
 	secret := write(t, t.TempDir(), "secret", "hush")
 	o := defaults()
@@ -120,7 +120,7 @@ func TestHostileLoops(t *testing.T) {
 }
 
 // TestWhatIsLeftBehindIsBounded has transformations that do not look at their context: while there are as many as there
-// are places, others fail and say so, and once one ends there is room again.
+// are places, others fail and report that, and once one ends there is room again.
 func TestWhatIsLeftBehindIsBounded(t *testing.T) {
 	t.Parallel()
 	env := pipeline.NewEnv("p", "xslt", nil)

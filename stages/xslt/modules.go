@@ -99,15 +99,15 @@ func lineOf(n helium.Node) int {
 	return n.Line()
 }
 
-// refusal is an error that says where.
+// refusal is an error with its place.
 type refusal struct{ text string }
 
 func (e *refusal) Error() string { return e.text }
 
 const nsXSL = "http://www.w3.org/1999/XSL/Transform"
 
-// refused says what a stylesheet must not do at a node; empty if it does nothing of the kind. What it would compute to
-// do it, such as expressions and names of functions, is refused as well.
+// refused returns what a stylesheet must not do at a node; empty if it does nothing of the kind. What it would compute
+// to do it, such as expressions and names of functions, is refused as well.
 func refused(n helium.Node) string {
 	e, isElement := n.(*helium.Element)
 	if !isElement {
@@ -150,7 +150,7 @@ var call = regexp.MustCompile(`(?:Q\{([^{}]*)\}|([\pL_][\pL\pN_.-]*):)?(environm
 
 const nsFunctions = "http://www.w3.org/2005/xpath-functions"
 
-// forbiddenCall says which forbidden function an expression calls; empty if it calls none.
+// forbiddenCall returns which forbidden function an expression calls; empty if it calls none.
 func forbiddenCall(e *helium.Element, expression string) string {
 	for _, at := range call.FindAllStringSubmatchIndex(expression, -1) {
 		part := func(i int) string { return expression[max(at[2*i], 0):max(at[2*i+1], 0)] }

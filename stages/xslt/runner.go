@@ -76,7 +76,7 @@ const (
 	leftBehind // its document has failed
 )
 
-// ended says why a transformation has none.
+// ended returns why a transformation has none.
 func (r *runner) ended(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch behind := r.left.Load(); {

@@ -33,8 +33,8 @@ type stylesheet struct {
 // compileTime is how long a stylesheet may be compiled: it can compute then, too.
 const compileTime = 10 * time.Second
 
-// loadStylesheet compiles the stylesheet in a file, and notes the files that it is made of. An error says which file it
-// is about, and on which line as far as that is known.
+// loadStylesheet compiles the stylesheet in a file, and notes the files that it is made of. An error names the file
+// that it is about, and the line as far as that is known.
 func loadStylesheet(ctx context.Context, file string, files *filestate.Files) (*stylesheet, error) {
 	ctx, cancel := context.WithTimeout(ctx, compileTime)
 	defer cancel()
@@ -78,7 +78,7 @@ func stylesheetParser() helium.Parser {
 	return helium.NewParser().SubstituteEntities(true).SuppressErrors(true).SuppressWarnings(true)
 }
 
-// located says where in the stylesheets the error of the compiler is, which quotes what it is about, but has no lines:
+// located adds where in the stylesheets the error of the compiler is, which quotes what it is about, but has no lines:
 // at the first attribute with such a value, or the first element of such a name.
 func located(err error, parsed []module) error {
 	var refused *refusal

@@ -1,7 +1,7 @@
 // Package xslt is the stage that gives documents of XML and HTML another form by stylesheets of XSLT, so that what they
 // say can be read: XML of one's own and pages as RDF/XML, as MultiCrawler's transformers do ("MultiCrawler: A Pipelined
 // Architecture for Crawling and Indexing Semantic Web Data", ISWC 2006, section 3.3), and what a document names itself,
-// as GRDDL says (https://www.w3.org/TR/grddl/).
+// as GRDDL specifies (https://www.w3.org/TR/grddl/).
 //
 // What it guarantees: stylesheets are files of the administrator, compiled once, before anything flows, and one that
 // reads the environment is refused; no document and no stylesheet makes it read another file, ask for a URL or write;
@@ -34,7 +34,7 @@ type Options struct {
 	Timeout   pipeline.Duration `toml:"timeout" doc:"how long a document is transformed before it fails"`
 }
 
-// Rule says that documents are transformed by a stylesheet: those with that root and of that media type, if it names
+// Rule has documents transformed by a stylesheet: those with that root and of that media type, if it names
 // both.
 type Rule struct {
 	Root       string        `toml:"root" doc:"the root element, with its namespace: {http://example.org/ns}berths, or berths without one; that of a page is {http://www.w3.org/1999/xhtml}html"`
@@ -46,7 +46,7 @@ func defaults() Options {
 	return Options{MaxInput: 2 << 20, MaxOutput: 8 << 20, Timeout: pipeline.Duration(5 * time.Second)}
 }
 
-// Validate refuses rules that say nothing, addresses that are none, and limits that leave nothing.
+// Validate refuses rules that set nothing, addresses that are none, and limits that leave nothing.
 func (o Options) Validate() error {
 	var errs []error
 	refuse := func(option, format string, values ...any) {
@@ -198,7 +198,7 @@ func (s *stage) sheetFor(in *input) *stylesheet {
 	return nil
 }
 
-// unfit says why a document is not given to a stylesheet; empty if it is.
+// unfit returns why a document is not given to a stylesheet; empty if it is.
 func (s *stage) unfit(d *webrace.Document) string {
 	switch {
 	case d.Truncated:
@@ -261,15 +261,15 @@ func (s *stage) transformed(ctx context.Context, in *input, given *stylesheet) (
 	return result(d, made), nil
 }
 
-// unread is a document that could not be given to a stylesheet: its graph says why.
+// unread is a document that could not be given to a stylesheet: its graph tells why.
 func unread(d *webrace.Document, problem string) *webrace.Document {
 	said := *d
 	said.Graph = &webrace.Graph{Problems: []string{problem}}
 	return &said
 }
 
-// result is a document with the result of a stylesheet for its body. The header says what that is: the charset that the
-// server sent is not its own.
+// result is a document with the result of a stylesheet for its body. The header tells what that is: the charset that
+// the server sent is not its own.
 func result(d *webrace.Document, made outcome) *webrace.Document {
 	said := *d
 	said.Body, said.MediaType, said.Charset = made.body, made.sheet.mediaType, made.sheet.encoding

@@ -58,7 +58,7 @@ func try(t *testing.T, o Options, documents ...*webrace.Document) ([]*webrace.Do
 	return out, r.Counters
 }
 
-// says returns what a document says once it is transformed.
+// says returns what a document states once it is transformed.
 func says(t *testing.T, d *webrace.Document) []webrace.Triple {
 	t.Helper()
 	g, err := transform.Document(t.Context(), d.Body, d.Header.Get("Content-Type"), d.URL, transform.Options{})

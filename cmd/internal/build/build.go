@@ -22,7 +22,7 @@ import (
 // Module is the path of webrace's module.
 const Module = "github.com/webrace/webrace"
 
-// Build says what to build.
+// Build describes what to build.
 type Build struct {
 	With    []string // "example.org/shout@v1.2.0", or a directory that holds a module
 	Replace []string // "MODULE=DIRECTORY" or "MODULE=MODULE@VERSION", as in a go.mod
@@ -211,7 +211,7 @@ func (w workDir) build(ctx context.Context, output string) error {
 	return err
 }
 
-// compiled parts what the go command says: the packages that it compiles, by -v, from the rest.
+// compiled separates, in what the go command prints with -v, the packages that it compiles from the rest.
 type compiled struct {
 	log  io.Writer
 	step func(what string, n int)

@@ -93,7 +93,7 @@ func printAlso(w io.Writer, also xmlschema.Also) {
 	}
 }
 
-// Why says in a line how a relevance came about.
+// Why describes in a line how a relevance came about.
 func Why(x *xmlschema.Explain) string {
 	if x == nil {
 		return ""

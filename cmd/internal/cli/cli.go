@@ -31,7 +31,7 @@ const (
 	Interrupted = 130 // stopped by a second signal before everything in flight was finished
 )
 
-// Error is an error with the exit status that it ends the program with. Where Err is nil the status says
+// Error is an error with the exit status that it ends the program with. Where Err is nil the status is
 // everything, and nothing is reported.
 type Error struct {
 	Status int

@@ -142,7 +142,7 @@ func OpenCopyWaiting(path, to string, w *diskspace.Watch, caches int64) (*storag
 	return dir, opening(err)
 }
 
-// opening says that an error comes of the environment, unless another process has the directory, of which more is said.
+// opening makes an error one of the environment, unless another process has the directory, of which more is said.
 func opening(err error) error {
 	var locked *storage.LockedError
 	if err != nil && !errors.As(err, &locked) {

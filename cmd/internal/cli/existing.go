@@ -45,8 +45,8 @@ func (g *Globals) OpenToLook() (*Stores, error) {
 	return &Stores{Dir: dir, scratch: scratch}, nil
 }
 
-// OpenToFill is OpenExisting for what may come before the first run: it makes the directory, and says so, because a
-// name that is misspelt makes another. It takes none that holds something else.
+// OpenToFill is OpenExisting for what may come before the first run: it makes the directory, and prints that it did,
+// because a name that is misspelt makes another. It takes none that holds something else.
 func (g *Globals) OpenToFill() (*Stores, error) {
 	if g.Shared != nil {
 		return g.OpenStores()

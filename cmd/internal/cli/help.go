@@ -63,7 +63,7 @@ func helpOf(c *cobra.Command, columns int) string {
 	return text
 }
 
-// flagsOf returns what there is to say of flags, as pflag says it.
+// flagsOf returns the descriptions of flags, as pflag gives them.
 func flagsOf(flags *pflag.FlagSet) (all []terminal.Definition) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {

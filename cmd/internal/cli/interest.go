@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// InterestFlags say what matters to a URD: it is tried by the same flags as it is stored.
+// InterestFlags determine what matters to a URD: it is tried by the same flags as it is stored.
 type InterestFlags struct {
 	keywords  []string
 	match     string
@@ -33,15 +33,15 @@ func (i *InterestFlags) Add(f *pflag.FlagSet) {
 	f.IntVar(&i.remember, "remember", 0, "of how many versions of a page the text counts as known, 1 to 8 (default: 1 without keywords, with --select, or with --change page; otherwise 5)")
 }
 
-// Asks reports whether the flags say when the owner is to be told, beside what is looked at.
+// Asks reports whether the flags set when the owner is to be told, beside what is looked at.
 func (i *InterestFlags) Asks() bool {
 	return i.nonfilter || len(i.keywords) > 0 || i.when != "" || i.change != xmlschema.ChangeAdded || i.remember != 0
 }
 
-// Looks reports whether the flags say what of a page is looked at.
+// Looks reports whether the flags set what of a page is looked at.
 func (i *InterestFlags) Looks() bool { return len(i.selects)+len(i.ignores) > 0 }
 
-// Fill gives a URD the interest that the flags say. Whether a page can meet it is not looked at: CheckInterest does.
+// Fill gives a URD the interest that the flags set. Whether a page can meet it is not looked at: CheckInterest does.
 func (i *InterestFlags) Fill(urd *xmlschema.URD) (err error) {
 	if i.match != xmlschema.MatchAny && i.match != xmlschema.MatchAll {
 		return fmt.Errorf("--match %s: it is any or all", i.match)

@@ -36,7 +36,7 @@ func ParseKeywords(args []string) ([]xmlschema.Keyword, error) {
 }
 
 // CheckInterest refuses an interest that no document can meet, and returns what is probably not meant of one that it
-// does not refuse, beside what the URD's Advice says.
+// does not refuse, beside what the URD's Advice returns.
 func CheckInterest(u *xmlschema.URD) (warnings []string, err error) {
 	found, err := interestWarnings(u)
 	if err != nil {
@@ -51,8 +51,8 @@ func CheckInterest(u *xmlschema.URD) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// interestWarnings returns what is wrong with an interest beside what the URD's Advice says. The error is of one that
-// cannot be looked for at all.
+// interestWarnings returns what is wrong with an interest beside what the URD's Advice returns. The error is of one
+// that cannot be looked for at all.
 func interestWarnings(u *xmlschema.URD) ([]match.Warning, error) {
 	_, found, err := match.Compile(annotate.Profile(u))
 	if err != nil {
@@ -62,7 +62,7 @@ func interestWarnings(u *xmlschema.URD) ([]match.Warning, error) {
 	return slices.DeleteFunc(found, func(w match.Warning) bool { return advised && w.Keyword == "" && !w.Useless }), nil
 }
 
-// Interest says in a few words what a URD is about.
+// Interest describes in a few words what a URD is about.
 func Interest(u *xmlschema.URD) string {
 	about := keywordsOf(u)
 	for _, r := range u.Rules() {
@@ -74,7 +74,7 @@ func Interest(u *xmlschema.URD) string {
 	return about
 }
 
-// InterestInFull says besides whether all of the keywords are wanted, and what is told when a page changes.
+// InterestInFull adds whether all of the keywords are wanted, and what is told when a page changes.
 func InterestInFull(u *xmlschema.URD) string {
 	about := Interest(u)
 	if u.Keywords.Match == xmlschema.MatchAll && strings.Contains(keywordsOf(u), ", ") {

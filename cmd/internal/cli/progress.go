@@ -11,13 +11,13 @@ import (
 // ProgressEvery is how often a line changes that would change all the time.
 const ProgressEvery = 200 * time.Millisecond
 
-// Progress is a line on a terminal that says how far something is.
+// Progress is a line on a terminal that shows how far something is.
 type Progress struct {
 	c     *cobra.Command
 	shown bool
 }
 
-// NewProgress returns one that says nothing unless stderr is a terminal.
+// NewProgress returns one that prints nothing unless stderr is a terminal.
 func NewProgress(c *cobra.Command) *Progress {
 	if !IsTerminal(c.ErrOrStderr()) {
 		c = nil

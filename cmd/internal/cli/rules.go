@@ -29,7 +29,7 @@ func ParseRules(flag string, args []string) (rules []xmlschema.Rule, err error) 
 	return rules, nil
 }
 
-// languageMeant says which language a rule probably names that was taken for a selector of CSS.
+// languageMeant returns a hint at the language that a rule probably names which was taken for a selector of CSS.
 func languageMeant(r selection.Rule) string {
 	name, _, named := strings.Cut(r.Text, ":")
 	if !named || r.Language != selection.CSS {

@@ -11,8 +11,8 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// unserved says what of a URD nothing serves: what would be stored, and do nothing. chooses reports whether a pipeline
-// of the configuration chooses the URD; it is only asked of protocols that the shipped ones leave out.
+// unserved returns what of a URD nothing serves: what would be stored, and do nothing. chooses reports whether a
+// pipeline of the configuration chooses the URD; it is only asked of protocols that the shipped ones leave out.
 func unserved(u *xmlschema.URD, chooses func(*xmlschema.URD) bool) (faults []xmlschema.Fault) {
 	refuse := func(about, format string, args ...any) {
 		faults = append(faults, xmlschema.Fault{About: about, Message: fmt.Sprintf(format, args...)})
@@ -44,7 +44,7 @@ var (
 	otherScheme = map[string]string{"http": "https", "https": "http"}
 )
 
-// portFault says why the port beside the URI means nothing, and which was probably meant; "" if it means something.
+// portFault returns why the port beside the URI means nothing, and which was probably meant; "" if it means something.
 func portFault(u *xmlschema.URD) (message, hint string) {
 	prefix, watches := u.Prefix()
 	parsed, err := url.Parse(prefix)

@@ -43,7 +43,7 @@ func (g *Globals) NewURDDecoder(r io.Reader, name string, more func(*xmlschema.U
 	}))
 }
 
-// startFaults says why no crawl can begin where the URD says.
+// startFaults returns why no crawl can begin where the URD asks for it.
 func startFaults(u *xmlschema.URD) []xmlschema.Fault {
 	if _, _, err := control.CrawlOf(u); err != nil {
 		return []xmlschema.Fault{{About: "uri", Message: err.Error()}}
@@ -51,7 +51,7 @@ func startFaults(u *xmlschema.URD) []xmlschema.Fault {
 	return nil
 }
 
-// whenFaults says what is wrong with the condition on a number.
+// whenFaults returns what is wrong with the condition on a number.
 func whenFaults(u *xmlschema.URD) []xmlschema.Fault {
 	for i, r := range u.Select {
 		if r.When == "" {
@@ -65,7 +65,7 @@ func whenFaults(u *xmlschema.URD) []xmlschema.Fault {
 	return nil
 }
 
-// interestFaults says why no page can meet the interest, and what is probably not meant of one that it can meet.
+// interestFaults returns why no page can meet the interest, and what is probably not meant of one that it can meet.
 func interestFaults(u *xmlschema.URD) (faults []xmlschema.Fault) {
 	found, err := interestWarnings(u)
 	if err != nil {

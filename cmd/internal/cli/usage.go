@@ -33,7 +33,7 @@ func Strict(c *cobra.Command) {
 	}
 }
 
-// miscounted says what is wrong with the number of arguments.
+// miscounted returns what is wrong with the number of arguments.
 func miscounted(c *cobra.Command, args []string, check cobra.PositionalArgs) error {
 	for n := len(args) - 1; n >= 0; n-- {
 		if check(c, args[:n]) == nil {
@@ -46,7 +46,7 @@ func miscounted(c *cobra.Command, args []string, check cobra.PositionalArgs) err
 	return fmt.Errorf("%s needs another argument", c.CommandPath())
 }
 
-// wrongFlag says what is wrong with a flag, and which may have been meant.
+// wrongFlag returns what is wrong with a flag, and which may have been meant.
 func wrongFlag(c *cobra.Command, err error) error {
 	meant := ""
 	var unknown *pflag.NotExistError

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Versioned gives a command the flag --version: a line that says what it was built from, and with --modules a line
+// Versioned gives a command the flag --version: a line that tells what it was built from, and with --modules a line
 // for each module as well, those of plugins too.
 func Versioned(c *cobra.Command) {
 	info, _ := debug.ReadBuildInfo()

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// answerWithin is how long the owner may take to say that it is there, and the client then to send its command.
+// answerWithin is how long the owner may take to answer that it is there, and the client then to send its command.
 const answerWithin = 10 * time.Second
 
-// ErrLost says that the owner was gone before the command had ended: what the command did is not known.
+// ErrLost means that the owner was gone before the command had ended: what the command did is not known.
 var ErrLost = errors.New("the process that owns the data directory ended before it had answered")
 
 // Client sends a command to the owner of a data directory.

@@ -1,11 +1,11 @@
 // Package remote lets the process that owns a data directory run commands for others: over its socket a
 // client sends the command line, and what it types if the command asks for it; the owner sends back what
-// the command writes, as it is written, and the status that it ended with. So a command says and does the
+// the command writes, as it is written, and the status that it ended with. So a command prints and does the
 // same whether the stores are in use or not.
 //
 // The connection begins as HTTP (POST [Path], Upgrade: [Protocol]), so that it shares a socket with
-// everything else the owner answers. After the answer 101 both sides send frames: a byte that says what it
-// is, the length of the rest in four bytes, the rest.
+// everything else the owner answers. After the answer 101 both sides send frames: a byte for its kind, the length of
+// the rest in four bytes, the rest.
 package remote
 
 import (
@@ -21,7 +21,7 @@ const (
 	Protocol = "webrace-store/1"
 )
 
-// kind says what a frame is.
+// kind is the kind of a frame.
 type kind byte
 
 const (
@@ -45,7 +45,7 @@ type Request struct {
 	Stdin  Screen   `json:"stdin"`
 }
 
-// Screen says where a stream leads.
+// Screen describes where a stream leads.
 type Screen struct {
 	Terminal bool `json:"terminal"`
 	Columns  int  `json:"columns,omitempty"` // of the terminal

@@ -24,7 +24,7 @@ const (
 	ExecPython = "exec-python"
 )
 
-// Stage says what to write.
+// Stage describes what to write.
 type Stage struct {
 	Kind   string // one of those above
 	Name   string // of the stage type: "big-news"

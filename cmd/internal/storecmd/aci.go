@@ -99,7 +99,7 @@ func newACITake(globals *cli.Globals) *cobra.Command {
 	return c
 }
 
-// aciFilter says which annotations are wanted.
+// aciFilter selects the annotations that are wanted.
 type aciFilter struct{ owner, since, url, xpath string }
 
 func (f *aciFilter) addFlags(c *cobra.Command) {
@@ -169,7 +169,7 @@ func writeWithheld(c *cobra.Command, globals *cli.Globals, f aciFilter, format a
 	})
 }
 
-// aciFormat says how annotations are written.
+// aciFormat determines how annotations are written.
 type aciFormat struct {
 	json, xml bool
 	selection string // XPath: only the values that it selects

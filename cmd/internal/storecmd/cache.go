@@ -107,7 +107,7 @@ func withVersion(c *cobra.Command, version *int) {
 	}
 }
 
-// missing says what to do about a URL that is not in the cache.
+// missing adds to an error what to do about a URL that is not in the cache.
 func missing(err error) error {
 	return hinting(err, objects.ErrNotFound, "webrace-store why URL says why, cache ls PREFIX shows what there is")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// diffFlags say what is compared, and how the difference is shown.
+// diffFlags determine what is compared, and how the difference is shown.
 type diffFlags struct {
 	secret           string
 	raw, words, json bool

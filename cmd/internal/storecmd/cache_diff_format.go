@@ -42,7 +42,7 @@ type changeJSON struct {
 	Removed  []string `json:"removed"`
 	ToLine   int      `json:"to_line"`
 	Added    []string `json:"added"`
-	Entries  []string `json:"entries,omitzero"` // what changed of the entries and rows that they are of, as alerts say it
+	Entries  []string `json:"entries,omitzero"` // what changed of the entries and rows that they are of, as alerts tell it
 }
 
 func (d *difference) json() differenceJSON {

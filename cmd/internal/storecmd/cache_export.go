@@ -17,7 +17,7 @@ import (
 	"github.com/webrace/webrace/storage/objects/archive"
 )
 
-// exportFlags say what is exported, and where to.
+// exportFlags determine what is exported, and where to.
 type exportFlags struct {
 	warc, wacz string
 	since      string
@@ -106,7 +106,7 @@ func (f exportFlags) run(c *cobra.Command, globals *cli.Globals, store *objects.
 	return err
 }
 
-// exportName is the name that a file says it has.
+// exportName is the name that a file gives for itself.
 func exportName(path string) string {
 	if path == "-" {
 		return "webrace.warc.gz"

@@ -55,7 +55,7 @@ stage render makes it where its option screenshot says so.`,
 	return c
 }
 
-// othersShown says which version of a page has a screenshot, or how to get one.
+// othersShown returns which version of a page has a screenshot, or how to get one.
 func othersShown(store *objects.Store, view string) string {
 	versions, _ := store.Versions(view) // without them, it is said how to get one
 	for i := len(versions) - 1; i >= 0; i-- {

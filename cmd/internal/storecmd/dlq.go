@@ -76,7 +76,7 @@ func errorsOf(l control.DeadLetter) (said []string) {
 	return said
 }
 
-// reasonOf says in a line why a stage gave up: the outermost error, and whether another try has been asked for.
+// reasonOf returns in a line why a stage gave up: the outermost error, and whether another try has been asked for.
 func reasonOf(l control.DeadLetter) string {
 	reason, _, _ := strings.Cut(l.Error, "\n")
 	if l.Replay {
@@ -125,7 +125,7 @@ func itemOf(l control.DeadLetter) letterItem {
 	return item
 }
 
-// subject names what the item is about; empty if it does not say.
+// subject names what the item is about; empty if it does not tell.
 func (i letterItem) subject() string {
 	if i.value == nil {
 		return ""

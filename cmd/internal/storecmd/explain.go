@@ -86,7 +86,7 @@ func lookUp(dir *storage.Dir, queues frontiers, secret, url string) (*page, erro
 	return p, err
 }
 
-// mentionViews says which credentials the page was fetched with besides, where none are asked about.
+// mentionViews prints which credentials the page was fetched with besides, where none are asked about.
 func (p *page) mentionViews(c *cobra.Command, dir *storage.Dir) error {
 	if p.secret != "" {
 		return nil
@@ -150,7 +150,7 @@ func (p *page) lookAtParts(ctx context.Context, urds []control.URD) error {
 	return ctx.Err()
 }
 
-// describe says what is known of the page itself.
+// describe prints what is known of the page itself.
 func (p *page) describe(w io.Writer) {
 	fmt.Fprintln(w, p.url+asShown(p.secret))
 	if p.stored == nil {
@@ -176,7 +176,7 @@ func (p *page) describe(w io.Writer) {
 	}
 }
 
-// asShown says with which credentials something was fetched.
+// asShown returns with which credentials something was fetched.
 func asShown(secret string) string {
 	if secret == "" {
 		return ""
@@ -184,7 +184,7 @@ func asShown(secret string) string {
 	return fmt.Sprintf(" (with credentials %s)", secret)
 }
 
-// removed says of a URL that is not in the object cache that it was.
+// removed reports of a URL that is not in the object cache that it was.
 func removed(s urlStatus) string {
 	if s.Visit == nil || s.Visit.Version == 0 {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// explainURD says what a page is worth to one URD, what its owner was told of it, and if nothing, why.
+// explainURD explains what a page is worth to one URD, what its owner was told of it, and if nothing, why.
 func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error {
 	fmt.Fprintf(w, "\nURD %s: %s, %s\n", u.ID, u.URI, cli.InterestInFull(u.URD))
 	say := func(format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
@@ -56,7 +56,7 @@ func (p *page) explainURD(ctx context.Context, w io.Writer, u control.URD) error
 	return p.explainInterest(ctx, say, u, interest, asked, told)
 }
 
-// explainInterest says what the page is worth to a URD that may be asked about it.
+// explainInterest explains what the page is worth to a URD that may be asked about it.
 func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u control.URD, i *annotate.Interest, asked bool, told []control.ACI) error {
 	text, whole, fault := p.part(ctx, i, say)
 	if fault != "" {
@@ -103,7 +103,7 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 	return nil
 }
 
-// unmet says how the number on which a URD has a condition stands to it, and returns why there is no alert of the
+// unmet prints how the number on which a URD has a condition stands to it, and returns why there is no alert of the
 // version at hand because of it; empty if that is not why.
 func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string, ...any), told []control.ACI) (string, error) {
 	when := i.Number()
@@ -135,8 +135,8 @@ func (p *page) unmet(ctx context.Context, i *annotate.Interest, say func(string,
 	return "no alert: the number does not meet the condition", nil
 }
 
-// part returns the text of the part of the page that a URD looks at and what to call it, and says how much of
-// the page that is, and which of the rules match nothing. A fault, if there is one, says why nothing is looked
+// part returns the text of the part of the page that a URD looks at and what to call it, and prints how much of the
+// page that is, and which of the rules match nothing. A fault, if there is one, tells why nothing is looked
 // at.
 func (p *page) part(ctx context.Context, i *annotate.Interest, say func(string, ...any)) (text *webrace.Text, name, fault string) {
 	if !i.Selects() {
@@ -199,8 +199,8 @@ func (p *page) toldOfThisVersion(told []control.ACI) (aci control.ACI, isTold bo
 	return told[i], true
 }
 
-// keptBack says why an alert of the latest version that a pipeline has made is not among those that the owner was told;
-// empty if it is, or none was made.
+// keptBack returns why an alert of the latest version that a pipeline has made is not among those that the owner was
+// told; empty if it is, or none was made.
 func (p *page) keptBack(ctx context.Context, u control.URD, worth *match.Alert, told []control.ACI) (string, error) {
 	if _, isTold := p.toldOfThisVersion(told); isTold {
 		return "", nil
@@ -259,7 +259,7 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 	return why, from, ctx.Err()
 }
 
-// reason says why there is no alert, given what the latest version is worth as news.
+// reason returns why there is no alert, given what the latest version is worth as news.
 func (p *page) reason(u control.URD, told []control.ACI, news match.Explanation) string {
 	shown, visited := p.shown(u)
 	switch {

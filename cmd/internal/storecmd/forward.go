@@ -26,7 +26,7 @@ func Answer(dir *storage.Dir) func(context.Context, remote.Call) int {
 }
 
 // askOwner has the process that owns the data directory run the command, if there is one that answers. The
-// command is not run here then: what it returns says with which status it ended. Whatever else keeps the
+// command is not run here then: what it returns has the status that it ended with. Whatever else keeps the
 // owner from being asked, the command finds out for itself.
 func askOwner(c *cobra.Command, globals *cli.Globals, args []string) error {
 	data, err := globals.DataDir()

@@ -94,7 +94,7 @@ var failedListing = listing[failedURL]{
 	},
 }
 
-// orNone writes a number that says nothing if it is 0.
+// orNone formats a number, and returns nothing if it is 0.
 func orNone(n int, unit string) string {
 	if n == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// newFrontierHost returns the commands that say what becomes of a host's URLs.
+// newFrontierHost returns the commands that tell what becomes of a host's URLs.
 func newFrontierHost(globals *cli.Globals) []*cobra.Command {
 	return []*cobra.Command{newFrontierPause(globals), newFrontierResume(globals), newFrontierDrop(globals)}
 }
@@ -139,7 +139,7 @@ func (u hostURLs) waiting() string {
 	return cli.Count(u.queued, "URL") + " of it wait"
 }
 
-// tell says of a host that no crawl has come to, and names one that was perhaps meant.
+// tell prints that no crawl has come to a host, and names one that was perhaps meant.
 func (u hostURLs) tell(c *cobra.Command, store *frontier.Store, names []string, host string) error {
 	if u.known > 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 // frontiers are the queues of all pipelines that ever had one, open.
 type frontiers []queue
 
-// queue is that of one pipeline, and what its configuration says now.
+// queue is that of one pipeline, and what its configuration is now.
 type queue struct {
 	*store.Queue
 	pipeline string

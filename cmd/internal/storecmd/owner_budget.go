@@ -100,7 +100,7 @@ func setBudget(c *cobra.Command, store *control.Store, owner string, change cont
 	return noteOwner(c, store, owner)
 }
 
-// whose says who is given a budget; all others if that is none.
+// whose returns who is given a budget; all others if that is none.
 func whose(owner string) string {
 	if owner == "" {
 		return "owners without a budget of their own may have"
@@ -108,7 +108,7 @@ func whose(owner string) string {
 	return owner + " may have"
 }
 
-// allowed says what a budget allows.
+// allowed describes what a budget allows.
 func allowed(b control.Budget) string {
 	number := func(n int, what string) string {
 		if n == 0 {
@@ -123,7 +123,7 @@ func allowed(b control.Budget) string {
 	return fmt.Sprintf("%s, %s, %s", alerts, number(b.URDs, "URD"), number(b.Keywords, "keyword"))
 }
 
-// noteOwner says of an owner that there are no URDs of that name; none ("") are all others.
+// noteOwner notes that there are no URDs of an owner of that name; none ("") are all others.
 func noteOwner(c *cobra.Command, store *control.Store, name string) error {
 	if name == "" {
 		return nil

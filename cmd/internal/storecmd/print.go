@@ -55,7 +55,7 @@ func (l listing[T]) print(c *cobra.Command, asJSON bool, values iter.Seq2[T, err
 	return n, out.flush()
 }
 
-// rows writes lines; for a terminal it gathers them, to align them under their header. Without any it says nothing.
+// rows writes lines; for a terminal it gathers them, to align them under their header. Without any it prints nothing.
 type rows struct {
 	w      *bufio.Writer
 	json   *json.Encoder

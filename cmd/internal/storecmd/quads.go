@@ -52,7 +52,7 @@ func lookIntoQuads(c *cobra.Command, globals *cli.Globals, f func(context.Contex
 	return err
 }
 
-// noteNothing says that there is nothing to show, and why.
+// noteNothing notes that there is nothing to show, and why.
 func noteNothing(c *cobra.Command, s *quads.Snapshot, format string, args ...any) {
 	if s.Stats().Contexts == 0 {
 		note(c, nothingSaid)

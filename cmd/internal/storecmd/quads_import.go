@@ -107,7 +107,7 @@ func brief(q rdf.Quad) string {
 	return fmt.Sprintf("%.100s %.100s %.100s", q.Subject, q.Predicate, q.Object)
 }
 
-// importingError says what stays of an import that failed.
+// importingError reports what stays of an import that failed.
 func importingError(ctx context.Context, err error, done quads.Imported) error {
 	if ctx.Err() != nil {
 		return &cli.Error{Status: cli.Interrupted, Err: errors.New("interrupted: what was imported stays, and the same command puts the rest right")}

@@ -29,7 +29,7 @@ Graphs, of CONSTRUCT and DESCRIBE, are Turtle, or with --format ntriples and rdf
 A query that takes too long or too much memory ends with status 1, and says which; so does
 whatever else keeps an answer from being whole.`
 
-// queryFlags say what is asked, and how the answer is written.
+// queryFlags determine what is asked, and how the answer is written.
 type queryFlags struct {
 	file, format string
 	json         bool
@@ -126,7 +126,7 @@ func (f *queryFlags) read(c *cobra.Command, globals *cli.Globals, args []string)
 	return query, wrongQuery(err, name, string(text))
 }
 
-// wrongQuery says what is wrong with a query, and points at the place.
+// wrongQuery reports what is wrong with a query, and points at the place.
 func wrongQuery(err error, file, text string) error {
 	var wrong *sparql.SyntaxError
 	switch {

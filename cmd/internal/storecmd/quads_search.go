@@ -92,7 +92,7 @@ they are, by which property, and which documents say so. quads show says all of 
 	return c
 }
 
-// textsWith yields so many of the texts that have all words of a query, and says whether there are more.
+// textsWith yields so many of the texts that have all words of a query, and reports whether there are more.
 func textsWith(ctx context.Context, s *quads.Snapshot, query string, number int, more *bool) iter.Seq2[textHit, error] {
 	return func(yield func(textHit, error) bool) {
 		n, wanted := 0, true

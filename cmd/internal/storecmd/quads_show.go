@@ -15,7 +15,7 @@ import (
 	"github.com/webrace/webrace/storage/quads"
 )
 
-// sameAs says that two names are of one thing.
+// sameAs states that two names are of one thing.
 const sameAs = webrace.Term("<http://www.w3.org/2002/07/owl#sameAs>")
 
 const typeTerm = webrace.Term("<" + rdf.Type + ">")
@@ -40,11 +40,11 @@ type thing struct {
 	said  [4][]property  // by section
 	at    map[string]int // their places in it, by what they say
 	cut   [4]bool        // a section has more
-	urls  []string       // of the documents that say it, in the order in which they came up
+	urls  []string       // of the documents that state it, in the order in which they came up
 	known map[string]int // their places, from 1
 }
 
-// note takes the documents that say something.
+// note takes the documents that state something.
 func (t *thing) note(urls []string) {
 	for _, url := range urls {
 		if t.known[url] == 0 {
@@ -85,7 +85,7 @@ func (p property) pathOf(write func(webrace.Term) string) string {
 	return strings.Join(parts, " / ")
 }
 
-// showFlags say what is shown of a thing, and how.
+// showFlags determine what is shown of a thing, and how.
 type showFlags struct {
 	sameAs, json bool
 	number       int
@@ -227,7 +227,7 @@ func (f *showFlags) to(ctx context.Context, s *quads.Snapshot, t *thing, object 
 	})
 }
 
-// takeName takes what a statement says to be another name of the thing, if other names are wanted.
+// takeName takes what a statement gives as another name of the thing, if other names are wanted.
 func (f *showFlags) takeName(t *thing, predicate, name webrace.Term) {
 	if f.sameAs && predicate == sameAs && rdf.KindOf(name) != rdf.Literal && !slices.Contains(t.names, name) && len(t.names) < mostSame {
 		t.names = append(t.names, name)

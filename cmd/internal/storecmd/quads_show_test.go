@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/storage/quads"
 )
 
-// A document can say that blank nodes all lead to all, so that there are more ways through them than can be gone: a
+// A document can state that blank nodes all lead to all, so that there are more ways through them than can be gone: a
 // thing that leads there is shown, with each of them once at each depth.
 func TestShowOfBlankNodesThatAllLeadToAll(t *testing.T) {
 	t.Parallel()

@@ -10,14 +10,14 @@ import (
 	"github.com/webrace/webrace/storage/quads"
 )
 
-// statement is a triple, and all documents that say it.
+// statement is a triple, and all documents that state it.
 type statement struct {
 	webrace.Triple
 	saidBy []string // URLs
 }
 
 // eachStatement calls f for what is said of a subject, or with an object, until it returns false: each triple once.
-// What the store itself says of contexts is left out.
+// What the store itself states of contexts is left out.
 func eachStatement(ctx context.Context, s *quads.Snapshot, subject, object sparql.ID, f func(statement) (more bool, err error)) error {
 	own, err := s.Find(rdf.NewIRI(quads.ProvenanceGraph))
 	if err != nil {

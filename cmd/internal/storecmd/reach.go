@@ -45,7 +45,7 @@ func inScope(crawl webrace.Crawl, url string) bool {
 	return err == nil && bounds.Match(url)
 }
 
-// asks reports whether the URD is asked about the URL when that is fetched, and says why.
+// asks reports whether the URD is asked about the URL when that is fetched, and why.
 func (r *reach) asks(u control.URD) (bool, string) {
 	private := "it was fetched with credentials, and is for those who gave them"
 	if r.secret == "" {
@@ -86,7 +86,7 @@ func (r *reach) asks(u control.URD) (bool, string) {
 	return false, r.notReached(u)
 }
 
-// othersSee says of a crawl that it does not see what is looked at, but what these credentials show.
+// othersSee returns the remark that a crawl does not see what is looked at, but what these credentials show.
 func othersSee(secret string) string {
 	if secret == "" {
 		return "its crawl asks without credentials, and sees what those see who have none (leave out --secret)"
@@ -112,7 +112,7 @@ func (r *reach) everyone() (urlStatus, bool) {
 	return r.statuses[i], true
 }
 
-// notReached says why the crawl of a URD did not come to a page within its scope.
+// notReached returns why the crawl of a URD did not come to a page within its scope.
 func (r *reach) notReached(u control.URD) string {
 	for _, s := range r.statuses {
 		if s.State == frontier.Unseen && s.Refused == frontier.Rule {

@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// rematchFlags say what is matched again.
+// rematchFlags determine what is matched again.
 type rematchFlags struct {
 	urds        []string
 	draft       string

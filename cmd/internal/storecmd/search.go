@@ -42,7 +42,7 @@ date first, and that is said: one that an older release made, which takes as lon
 --rebuild, and one from which a killed gc has not yet taken what it removed. Where the
 index is lost or damaged nothing is searched, and the command that mends it is named.`
 
-// searchOptions say what is looked for, and how it is shown.
+// searchOptions determine what is looked for, and how it is shown.
 type searchOptions struct {
 	query       fulltext.Query
 	sort        string
@@ -212,7 +212,7 @@ func pointed(err error) error {
 	return fmt.Errorf("%w\n  %s\n  %s^", err, wrong.Query, strings.Repeat(" ", wrong.Column-1))
 }
 
-// shownOf says which hits of all were shown, and how to see more.
+// shownOf returns which hits of all were shown, and how to see more.
 func (o *searchOptions) shownOf(r fulltext.Results) string {
 	from, to := o.query.From+1, o.query.From+len(r.Hits)
 	shown := fmt.Sprintf("%d to %d of %d", from, to, r.Total)

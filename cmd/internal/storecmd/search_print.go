@@ -97,7 +97,7 @@ func (o *searchOptions) fragments(cache *objects.Store, hit fulltext.Hit, marks 
 	var text strings.Builder
 	for _, block := range r.Text.Blocks {
 		if block.Field == webrace.FieldTitle || block.Field == webrace.FieldNavigation {
-			continue // the one is shown above, the other says nothing
+			continue // the one is shown above, the other adds nothing
 		}
 		text.WriteString(terminal.Line(string(r.Text.Slice(block))) + fulltext.BlockEnd)
 	}

@@ -188,7 +188,7 @@ var secretListing = listing[control.SecretInfo]{
 	},
 }
 
-// placesOf says where a secret may be sent.
+// placesOf describes where a secret may be sent.
 func placesOf(b credentials.Bounds) string {
 	places := cmp.Or(strings.Join(b.Hosts, ","), "where the crawl begins")
 	if b.Insecure {

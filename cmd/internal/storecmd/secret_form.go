@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 )
 
-// formFlags say how an account is logged in to.
+// formFlags describe how an account is logged in to.
 type formFlags struct {
 	page, password, success string
 	fields                  []string

@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/internal/credentials"
 )
 
-// originFlags say where a secret comes from that is not to be copied. A command line alone has them, typed by the user
+// originFlags are where a secret comes from that is not to be copied. A command line alone has them, typed by the user
 // of the process, or sent to its own socket, which no other user can connect to.
 type originFlags struct{ file, command string }
 
@@ -62,7 +62,7 @@ func readOrigin(ctx context.Context, o credentials.Origin, kind credentials.Kind
 	return value, nil
 }
 
-// originOf says where a secret comes from that is listed.
+// originOf describes where a listed secret comes from.
 func originOf(s credentials.Origin, unreadable bool) string {
 	if unreadable {
 		return "unreadable: webrace-store fsck says why"

@@ -16,7 +16,7 @@ func settingsFlag(c *cobra.Command, globals *cli.Globals) {
 	c.Flags().StringArrayVar(&globals.Set, "set", nil, "an option as the run was given it: `STAGE.OPTION=VALUE`, as often as needed")
 }
 
-// checkSettings refuses what --set says if none of the pipelines has such a stage, or it no such option or value.
+// checkSettings refuses what --set gives if none of the pipelines has such a stage, or it no such option or value.
 func checkSettings(globals *cli.Globals, pipelines []string) error {
 	if len(globals.Set) == 0 || len(pipelines) == 0 {
 		return nil

@@ -86,7 +86,7 @@ func closing(dir *cli.Stores, err error) error {
 	return err
 }
 
-// hinting adds to an error that says sentinel what to do about it.
+// hinting adds to an error that wraps sentinel what to do about it.
 func hinting(err, sentinel error, hint string) error {
 	if errors.Is(err, sentinel) {
 		return fmt.Errorf("%w: %s", err, hint)
@@ -103,7 +103,7 @@ func normal(url string) (string, error) {
 	return normalized, nil
 }
 
-// note says something about the output on stderr.
+// note prints something about the output on stderr.
 func note(c *cobra.Command, format string, args ...any) {
 	fmt.Fprintf(cli.Prose(c.ErrOrStderr()), format+"\n", args...)
 }

@@ -160,7 +160,7 @@ func writeURDs(c *cobra.Command, urds iter.Seq2[control.URD, error], remark stri
 
 const noURDs = "no URDs: webrace-store urd add and urd import store them"
 
-// openInput opens a file, or standard input for -, and says what to call it in messages.
+// openInput opens a file, or standard input for -, and returns what to call it in messages.
 func openInput(c *cobra.Command, globals *cli.Globals, path string) (file io.ReadCloser, name string, err error) {
 	if path == "-" {
 		return io.NopCloser(c.InOrStdin()), "stdin", nil

@@ -14,7 +14,7 @@ import (
 	"github.com/webrace/webrace/xmlschema/cron"
 )
 
-// urdFlags say what a URD is to be.
+// urdFlags determine what a URD is to be.
 type urdFlags struct {
 	id, url, owner string
 	interest       cli.InterestFlags
@@ -148,7 +148,7 @@ func putURDs(c *cobra.Command, store *control.Store, urds []*xmlschema.URD) erro
 	return nil
 }
 
-// ordinal says which of a file's URDs is meant.
+// ordinal returns which of a file's URDs is meant.
 func ordinal(i int, u *xmlschema.URD) string {
 	return fmt.Sprintf("URD %s (%s)", cmp.Or(u.ID, fmt.Sprint(i+1)), u.URI)
 }

@@ -26,7 +26,7 @@ type checked struct {
 	Due     bool      // a run would check it now
 }
 
-// next says when, for a person and a program.
+// next returns when, for a person and a program.
 func (c checked) next() string {
 	if c.Due {
 		return "now"

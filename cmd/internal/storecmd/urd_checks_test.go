@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/xmlschema/cron"
 )
 
-// A crawl is due as the first of its URDs says, and those that name the same times are one for it.
+// A crawl is due as the first of its URDs asks, and those that name the same times are one for it.
 func TestACrawlIsDueByItsFirstURD(t *testing.T) {
 	t.Parallel()
 	k := &checks{asked: map[string][]asker{}, times: map[string]*cron.Expression{}, due: map[string]time.Time{}}

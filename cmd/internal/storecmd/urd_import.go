@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// importFlags say how a file is read.
+// importFlags determine how a file is read.
 type importFlags struct {
 	owner, format string
 	timing        time.Duration
@@ -54,7 +54,7 @@ is not taken over, and said.`,
 	return c
 }
 
-// read reads the URDs of a file, and says what is to be said of it.
+// read reads the URDs of a file, and prints what is to be said of it.
 func (f *importFlags) read(c *cobra.Command, globals *cli.Globals, path string) ([]*xmlschema.URD, error) {
 	file, name, err := openInput(c, globals, path)
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *importFlags) read(c *cobra.Command, globals *cli.Globals, path string) 
 	return urds, err
 }
 
-// feedDepth is how many levels of a feed are read, unless the flag says so: the feed, which has its entries; and
+// feedDepth is how many levels of a feed are read, unless the flag sets it: the feed, which has its entries; and
 // the pages of these, too, for who looks for words in them.
 func (f *importFlags) feedDepth(c *cobra.Command) int {
 	switch {

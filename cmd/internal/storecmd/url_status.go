@@ -30,7 +30,7 @@ func cameTo(all []urlStatus, crawl string) (at urlStatus, came frontier.Reached,
 	return at, came, ok
 }
 
-// refusal says why the frontier never accepted a URL.
+// refusal returns why the frontier never accepted a URL.
 func (s urlStatus) refusal() string {
 	switch {
 	case s.Refused == frontier.Unknown:
@@ -50,7 +50,7 @@ func isRobotsTxt(text string) bool {
 	return err == nil && u.Path == "/robots.txt" && u.RawQuery == ""
 }
 
-// state says where the URL stands, in a few words.
+// state describes where the URL stands, in a few words.
 func (s urlStatus) state() string {
 	failure := ""
 	if s.Visit != nil {
@@ -92,7 +92,7 @@ func level(distance int) int { return distance + 1 }
 
 func within(distance, levels int) bool { return webrace.Reach{Distance: distance}.Within(levels) }
 
-// refused says why the gate, or every crawl, refuses the URL; empty if one accepts it.
+// refused returns why the gate, or every crawl, refuses the URL; empty if one accepts it.
 func (s urlStatus) refused() string {
 	switch s.Refused {
 	case frontier.Unknown:

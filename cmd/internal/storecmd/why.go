@@ -100,7 +100,7 @@ type decidingRule struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-// cameFrom says how a crawl came to the URL.
+// cameFrom describes how a crawl came to the URL.
 type cameFrom struct {
 	Crawl   string `json:"crawl"`
 	Start   string `json:"start,omitempty"`

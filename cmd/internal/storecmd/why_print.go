@@ -69,7 +69,7 @@ func (a *answer) lines(now time.Time) (lines []string) {
 	return lines
 }
 
-// chain says where the redirects lead.
+// chain describes where the redirects lead.
 func (a *answer) chain() string {
 	way, last := a.Redirects[:len(a.Redirects)-1], a.Redirects[len(a.Redirects)-1]
 	if last == a.URL || slices.Contains(way, last) {

@@ -45,13 +45,13 @@ type backup struct {
 	} `json:"settings"`
 }
 
-// schedule says how often, and when, a watch is looked at.
+// schedule is how often, and when, a watch is looked at.
 type schedule struct {
 	Between interval `json:"time_between_check"`
 	Windows windows  `json:"time_schedule_limit"`
 }
 
-// watch is what a URD can say of a watch.
+// watch is what a URD can hold of a watch.
 type watch struct {
 	URL        string   `json:"url"`
 	Paused     bool     `json:"paused"`
@@ -169,7 +169,7 @@ func (r *reader) watch(raw json.RawMessage, otherwise schedule, at Note) error {
 	return nil
 }
 
-// when says how often, or when, the source of a watch is asked.
+// when sets how often, or when, the source of a watch is asked.
 func (w watch) when(u *xmlschema.URD, otherwise schedule) (lost []string) {
 	own := w.UseDefault == nil || !*w.UseDefault
 	between, open := otherwise.Between.duration(), otherwise.Windows
@@ -193,7 +193,7 @@ func (w watch) when(u *xmlschema.URD, otherwise schedule) (lost []string) {
 	return nil
 }
 
-// unknownInterval is how often changedetection.io looks at a page where nothing says so.
+// unknownInterval is how often changedetection.io looks at a page where nothing sets that.
 const unknownInterval = 3 * time.Hour
 
 func (r *reader) warn(at Note, format string, args ...any) {
@@ -201,7 +201,7 @@ func (r *reader) warn(at Note, format string, args ...any) {
 	r.Warnings = append(r.Warnings, at)
 }
 
-// odd says what a watch does in another way than a URD.
+// odd returns what a watch does in another way than a URD.
 func (w watch) odd() (lost []string) {
 	if w.Processor != "" && w.Processor != "text_json_diff" {
 		lost = append(lost, "processor")

@@ -53,7 +53,7 @@ func (a asked) request(u *xmlschema.URD) (lost []string) {
 	return lost
 }
 
-// all names what a watch says of its request.
+// all names what a watch specifies of its request.
 func (a asked) all() (lost []string) {
 	for _, part := range []struct {
 		name string

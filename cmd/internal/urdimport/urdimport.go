@@ -1,7 +1,7 @@
 // Package urdimport reads what people watch with other programs, and makes URDs of it: lists of URLs, the
 // subscriptions of feed readers (OPML), and the watches of changedetection.io.
 //
-// Reading is pure, and bounded by the limits below. What an entry asks for and a URD cannot say is a
+// Reading is pure, and bounded by the limits below. What an entry asks for and a URD cannot express is a
 // warning; an entry that makes no valid URD is a problem, with its place, and the others are read
 // nevertheless. What is probably not meant of an entry is said once, at the first that it is true of. Values that may
 // be secret, such as headers and addresses of notifications, are in no message.
@@ -36,7 +36,7 @@ const (
 	maxDepth   = 64        // of what is nested in it
 )
 
-// Defaults are what a URD has where an entry says nothing.
+// Defaults are what a URD has where an entry gives nothing.
 type Defaults struct {
 	Owner    string
 	Timing   time.Duration
@@ -68,7 +68,7 @@ type Result struct {
 	Warnings []Note           // what was not taken over of entries that did, or is probably not meant
 }
 
-// Detect says which format a file has that begins like this.
+// Detect returns the format of a file that begins like this.
 func Detect(head []byte) string {
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
 	switch {
@@ -84,7 +84,7 @@ func Detect(head []byte) string {
 	return URLs
 }
 
-// Read reads a file of one of the formats other than [XML]. The error says why it cannot be read at all.
+// Read reads a file of one of the formats other than [XML]. The error tells why it cannot be read at all.
 func Read(in io.Reader, format string, defaults Defaults) (*Result, error) {
 	read := map[string]func(*reader, []byte) error{URLs: (*reader).urls, OPML: (*reader).opml, ChangeDetection: (*reader).changeDetection}[format]
 	if read == nil {
@@ -150,7 +150,7 @@ func (r *reader) add(u *xmlschema.URD, own []xmlschema.Keyword, at Note) error {
 	return nil
 }
 
-// fault says why a request cannot be stored; nothing when it can.
+// fault returns why a request cannot be stored; nothing when it can.
 func fault(u *xmlschema.URD) string {
 	if err := u.Validate(); err != nil {
 		return strings.ReplaceAll(err.Error(), "\n", "; ")

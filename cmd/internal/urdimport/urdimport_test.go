@@ -20,7 +20,7 @@ func read(t *testing.T, format, content string) *Result {
 	return r
 }
 
-// said writes what requests say, and the notes.
+// said writes what requests hold, and the notes.
 func said(r *Result) (urds, problems, warnings []string) {
 	for _, u := range r.URDs {
 		s := fmt.Sprintf("%s %s %v", u.Protocol, u.URI, u.Timing)
@@ -160,7 +160,7 @@ func TestRequestsOfChangeDetection(t *testing.T) {
 	want(t, "requests", requests, `https://a.example/ POST application/json [{X-Key s3cret}] {"q": 1}`, "https://e.example/ GET  [{Accept application/json}] ")
 }
 
-// When changedetection.io looks at a page becomes times where a cron expression can say it, and is named where not.
+// When changedetection.io looks at a page becomes times where a cron expression can express it, and is named where not.
 func TestWindowsOfChangeDetection(t *testing.T) {
 	t.Parallel()
 	const workdays = `"monday": {"enabled": true, %[1]s}, "tuesday": {"enabled": true, %[1]s}, "wednesday": {"enabled": true, %[1]s},

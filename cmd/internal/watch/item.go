@@ -21,13 +21,13 @@ type Field struct {
 	inner      int // 1 of a list or an object
 }
 
-// names of fields that say which value it is, the most telling first.
+// names of fields that tell which value it is, the most telling first.
 var telling = []string{"url", "uri", "from", "id", "name", "title", "error"}
 
 // most characters of a text among other fields.
 const longField = 48
 
-// Describe returns what says best which item it is, and the other fields of its value: in their order, but
+// Describe returns what identifies the item best, and the other fields of its value: in their order, but
 // lists and objects, of which only the size is told, at the end.
 func Describe(item pipeline.Tapped) (what string, rest []Field) {
 	var fields []Field

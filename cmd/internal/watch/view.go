@@ -76,7 +76,7 @@ func (m *Model) table() (lines []string, selected int) {
 	return lines, selected
 }
 
-// foot is what stands under the table: what is tapped, and one line that says what can be done, or what was.
+// foot is what stands under the table: what is tapped, and one line that tells what can be done, or what was.
 func (m *Model) foot() []string {
 	var foot []string
 	if p := m.tap; p != nil {

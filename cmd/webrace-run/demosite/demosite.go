@@ -4,7 +4,7 @@
 // It is small, but no easier than a real site: pages in three encodings, relative links, base elements and
 // query strings, redirects in a chain, links that lead nowhere, a page that robots.txt withholds and one
 // that only the sitemap knows, feeds, compression and conditional requests. Pages can be edited while the
-// site is served, and [Site.Pages] and [Site.Requests] say what a crawl should find, and what it asked for.
+// site is served, and [Site.Pages] and [Site.Requests] tell what a crawl should find, and what it asked for.
 //
 // The files under site/ are the pages, each from its title on; layout.html puts head and foot around them.
 // Files and URDs call the site by an address that does not exist, [Address], in whose place every visitor
@@ -44,7 +44,7 @@ func New() *Site {
 
 // Edit replaces the text of a page, or of a file such as /robots.txt, by what edit makes of it, and gives
 // it a new ETag and a later Last-Modified time, even if the text is the same. That time is in whole
-// seconds: edited twice within one, a page says that it was modified in the next. The text is the whole
+// seconds: edited twice within one, a page has the next as its time. The text is the whole
 // page, in UTF-8, with [Address] for the site's address. Edit reports whether there is such a page; edit
 // must not call the site.
 func (s *Site) Edit(path string, edit func(old string) string) bool {

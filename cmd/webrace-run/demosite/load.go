@@ -24,7 +24,7 @@ var layoutText string
 
 var layout = template.Must(template.New("layout").Parse(layoutText))
 
-// form says how a resource is written, and sent.
+// form is how a resource is written, and sent.
 type form struct {
 	contentType string
 	charset     string            // declared in the page; empty if it is not

@@ -133,7 +133,7 @@ func compress(body []byte) []byte {
 	return out.Bytes()
 }
 
-// acceptsGzip reports whether the client says that it can read gzip, and does not refuse it with q=0.
+// acceptsGzip reports whether the client declares that it can read gzip, and does not refuse it with q=0.
 func acceptsGzip(h http.Header) bool {
 	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		name, parameter, _ := strings.Cut(coding, ";")

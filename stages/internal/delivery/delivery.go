@@ -1,4 +1,4 @@
-// Package delivery says what items are to the world outside: how they are written, and by which key a
+// Package delivery determines what items are to the world outside: how they are written, and by which key a
 // receiver knows that it has got one before.
 //
 // It guarantees: a value has the key of its item ([pipeline.KeyOf]), which is the same whenever the item comes again;
@@ -64,7 +64,7 @@ func Parcels(its ...*pipeline.Item) []Parcel {
 	return all
 }
 
-// key returns the key of a value that says itself which it is, or else that of its item.
+// key returns the key of a value that identifies itself, or else that of its item.
 func key(v any, item func() string) string {
 	switch v := v.(type) {
 	case *xmlschema.ACI:
@@ -106,7 +106,7 @@ func OpenSecrets(env *pipeline.Env) (Secrets, error) {
 	return Secrets{open}, err
 }
 
-// Get returns the secret of a name as it is now. The error says what to do about one that is not there.
+// Get returns the secret of a name as it is now. The error tells what to do about one that is not there.
 func (s Secrets) Get(ctx context.Context, name string) (credentials.Secret, error) {
 	if s.open == nil {
 		return credentials.Secret{}, fmt.Errorf("secret %s: this program lends none", name)
@@ -122,7 +122,7 @@ func (s Secrets) Get(ctx context.Context, name string) (credentials.Secret, erro
 	return secret, err
 }
 
-// Version says which of the secrets of a name that there have been is the one that Get returns.
+// Version returns which of the secrets of a name that there have been is the one that Get returns.
 func (s Secrets) Version(name string) uint64 {
 	if s.open == nil || name == "" {
 		return 0

@@ -20,9 +20,9 @@ const wireSlack = 64 << 10
 var ErrIncomplete = errors.New("it ends early")
 
 // read takes the body off the connection and out of its encodings, as far as it is in them: what is not is kept as it
-// came, and what is damaged up to there; a.Broken says why. One that ends early is kept like that if keep says so, and
-// something of it came. Before it takes more memory than there is room for it calls more. The error is of that, of the
-// connection or of a body that ends early.
+// came, and what is damaged up to there; a.Broken tells why. One that ends early is kept like that if keep allows it,
+// and something of it came. Before it takes more memory than there is room for it calls more. The error is of that, of
+// the connection or of a body that ends early.
 func (a *Response) read(response *http.Response, limit int, keep func() bool, more func(bytes int) error) (err error) {
 	var encodings []string
 	if encodings, a.Broken = contentcoding.Names(response.Header["Content-Encoding"]); a.Broken != nil {
@@ -78,7 +78,7 @@ func (a *Response) read(response *http.Response, limit int, keep func() bool, mo
 	return nil
 }
 
-// end says how a body ended early, by the error of its connection if there was one.
+// end returns how a body ended early, by the error of its connection if there was one.
 func end(err error) webrace.Truncation {
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return webrace.TruncatedByTime
@@ -86,7 +86,7 @@ func end(err error) webrace.Truncation {
 	return webrace.TruncatedByDisconnect
 }
 
-// sizeHint says how large a buffer to begin with: a length is only believed up to a point, because
+// sizeHint returns how large a buffer to begin with: a length is only believed up to a point, because
 // sending a large one costs nothing.
 func sizeHint(contentLength int64, layers int) int {
 	const believed = 512 << 10

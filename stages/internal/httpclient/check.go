@@ -45,7 +45,7 @@ func (c *Client) checkDNS(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// checkCertificate says whether the certificate that is shown to hosts holds at a time.
+// checkCertificate checks that the certificate that is shown to hosts holds at a time.
 func (c *Client) checkCertificate(now time.Time) error {
 	for _, pair := range c.transports.trust.certificate {
 		leaf := pair.Leaf

@@ -30,7 +30,7 @@ func newDialer(o Config, guard *netguard.Guard, count func(counter string), clos
 	}
 }
 
-// ContactError says that a public server is not asked by an operator who does not say who they are.
+// ContactError means that a public server is not asked by an operator who does not tell who they are.
 type ContactError struct{ addr netip.Addr }
 
 func (e *ContactError) Error() string {
@@ -42,7 +42,7 @@ func (e *ContactError) Error() string {
 		"WEBRACE_CONTACT=… or --set fetch.user_agent=…)", what)
 }
 
-// admit says whether a host at an address may be asked.
+// admit checks that a host at an address may be asked.
 func (d *dialer) admit(addr netip.Addr) error {
 	if err := d.guard.Check(addr); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (d *dialer) tryEach(ctx context.Context, addrs []netip.Addr, dial func(cont
 	return nil, failure
 }
 
-// IsRefusal says whether a connection was not made because it may not be: the address is outside the public
+// IsRefusal reports whether a connection was not made because it may not be: the address is outside the public
 // Internet or of a family that is not connected to, the user agent names no contact, or no secure connection can
 // be made.
 func IsRefusal(err error) bool {

@@ -15,7 +15,7 @@ import (
 	"github.com/webrace/webrace/stages/internal/loadingcache"
 )
 
-// DNSOptions say how names are looked up and for how long they are remembered. What is remembered is not
+// DNSOptions determine how names are looked up and for how long they are remembered. What is remembered is not
 // trusted: each address is checked when it is connected to.
 type DNSOptions struct {
 	DNSServers      []string          `toml:"dns_servers" doc:"addresses of the servers that are asked for names, with a port if it is not 53; none leaves names to the system, its search list and its hosts file"`

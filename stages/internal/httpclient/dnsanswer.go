@@ -13,7 +13,7 @@ import (
 // maxAliases is how many names in a row may stand for the next one.
 const maxAliases = 16
 
-// dnsAnswer is what a server says to a question. Without addresses, there is no such name, or it has none.
+// dnsAnswer is what a server answers to a question. Without addresses, there is no such name, or it has none.
 type dnsAnswer struct {
 	addrs     []netip.Addr
 	holds     time.Duration // the least of what was used
@@ -22,14 +22,14 @@ type dnsAnswer struct {
 
 var errOtherAnswer = errors.New("not an answer to the question")
 
-// dnsRecord is what an answer says of a name: an address or the name that it stands for.
+// dnsRecord is what an answer holds of a name: an address or the name that it stands for.
 type dnsRecord struct {
 	addr  netip.Addr
 	alias string
 	holds time.Duration
 }
 
-// read reads an answer. It is errOtherAnswer if it is not one to the question; another error says that the
+// read reads an answer. It is errOtherAnswer if it is not one to the question; another error means that the
 // server does not know, or makes no sense.
 func (q dnsQuery) read(packet []byte) (dnsAnswer, error) {
 	var p dnsmessage.Parser

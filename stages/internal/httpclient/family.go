@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// family says which of the two families of addresses are connected to, and which goes first.
+// family determines which of the two families of addresses are connected to, and which goes first.
 type family struct {
 	only  int // 4 or 6; 0 for both
 	first int // 4 or 6; 0 for the resolver's order
@@ -16,7 +16,7 @@ var families = map[string]family{
 	"any": {}, "prefer-ipv4": {first: 4}, "prefer-ipv6": {first: 6}, "ipv4": {only: 4, first: 4}, "ipv6": {only: 6, first: 6},
 }
 
-// FamilyError says that a host has no address of the family that is spoken.
+// FamilyError means that a host has no address of the family that is spoken.
 type FamilyError struct {
 	host   string
 	family family

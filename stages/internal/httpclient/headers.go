@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
-// HeaderOptions say what hosts are told besides what all are.
+// HeaderOptions determine what hosts are told besides what all are.
 type HeaderOptions struct {
 	Headers map[string]map[string]pipeline.Secret `toml:"headers" doc:"further header fields of every request to some hosts: headers.\"*.example.org\" = { Accept = \"application/json\" }; where patterns of several lines fit a host, the field of the narrowest is sent"`
 }

@@ -63,7 +63,7 @@ func parseHost(entry string) (hostPattern, bool) {
 	return p, isHostName(p.name)
 }
 
-// isHostName says whether s may be a name as it stands in a normalized URL.
+// isHostName reports whether s may be a name as it stands in a normalized URL.
 func isHostName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -74,7 +74,7 @@ func isHostName(s string) bool {
 	return s != "" && s[0] != '.'
 }
 
-// match says whether a host, without brackets, is in the list at this port.
+// match reports whether a host, without brackets, is in the list at this port.
 func (h hosts) match(host, port string) bool {
 	if len(h) == 0 {
 		return false

@@ -27,7 +27,7 @@ import (
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
-// Accept is what is asked for unless the options say: pages first.
+// Accept is what is asked for unless the options set it: pages first.
 const Accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 // drainable is how much of an unwanted body is read to be able to use the connection again.
@@ -176,7 +176,7 @@ func (c *Client) exchange(ctx context.Context, giveUp func(), watch *stopwatch, 
 		c.env.Counter("http2").Add(1)
 	}
 	a.At, a.Status, a.Header = time.Now(), response.StatusCode, response.Header
-	delete(a.Header, webrace.UndecodedField) // which says what happened here, as the other does
+	delete(a.Header, webrace.UndecodedField) // which tells what happened here, as the other does
 	webrace.SetTruncation(a.Header, "")
 	switch a.Ignored = t.ignores(a); {
 	case contentcoding.HasDocument(a.Status) && !a.Ignored:
@@ -299,7 +299,7 @@ func (c *Client) header(t Target, further http.Header) http.Header {
 	return all
 }
 
-// explain says whose fault an error is that came instead of an answer.
+// explain adds whose fault an error is that came instead of an answer.
 func explain(t Target, way via, err error) error {
 	if t.Scheme == "https" {
 		return asTLSFault(t.Host, err)

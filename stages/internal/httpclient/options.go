@@ -38,7 +38,7 @@ func (o Options) Validate() error {
 	)
 }
 
-// optionIsNone says that an option has to be one of a few words.
+// optionIsNone is the error that an option has to be one of a few words.
 func optionIsNone(option, value string, words ...string) error {
 	return &pipeline.OptionError{Option: option, Err: fmt.Errorf("%q is none of %s", value, strings.Join(words, ", "))}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// PaceOptions say how slowly a body may come.
+// PaceOptions determine how slowly a body may come.
 type PaceOptions struct {
 	MinRate      pipeline.Size     `toml:"min_rate" doc:"the fewest bytes a second at which a body may come, on average, before it is given up; 0 for any"`
 	MinRateAfter pipeline.Duration `toml:"min_rate_after" doc:"for how long a body may come more slowly than that at first"`
@@ -90,7 +90,7 @@ func (p *pace) check() {
 	p.timer.Reset(max(ahead, time.Second))
 }
 
-// stop ends the measuring, and says whether the body was given up. The caller must not touch p again.
+// stop ends the measuring, and reports whether the body was given up. The caller must not touch p again.
 func (p *pace) stop() (slow bool) {
 	if p.timer.Stop() && !p.checked.Load() { // or check may still be at it
 		p.ReadCloser, p.giveUp = nil, nil
@@ -100,7 +100,7 @@ func (p *pace) stop() (slow bool) {
 	return p.slow.Load()
 }
 
-// slowError says that a body came too slowly.
+// slowError means that a body came too slowly.
 type slowError struct{ rate pipeline.Size }
 
 func (e *slowError) Error() string {

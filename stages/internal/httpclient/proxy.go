@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/stages/internal/netguard"
 )
 
-// ProxyOptions say through whom hosts are asked. Variables of the environment do not: what a crawler shows
+// ProxyOptions determine through whom hosts are asked. Variables of the environment do not: what a crawler shows
 // to whom is in its configuration alone.
 type ProxyOptions struct {
 	Proxy         string   `toml:"proxy" doc:"the proxy through which all hosts are asked: http://, https://, socks5:// or socks5h://, with user:password@ if it wants that, host and port; empty for none"`
@@ -202,7 +202,7 @@ func (p *proxy) authorization() string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(p.url.User.Username()+":"+password))
 }
 
-// ProxyError says that the proxy, and not the host, is why there is no answer.
+// ProxyError means that the proxy, and not the host, is why there is no answer.
 type ProxyError struct {
 	err  error
 	dead bool // it is no use for any host
@@ -220,8 +220,8 @@ func StatusText(status int) string {
 	return text
 }
 
-// refusedBy says how a proxy answered that did not do as it was told. Only the number is repeated: what else
-// it says could be what it was told.
+// refusedBy describes how a proxy answered that did not do as it was told. Only the number is repeated: what else it
+// sends could be what it was told.
 func refusedBy(status int) error {
 	hint := ""
 	if status == 407 {

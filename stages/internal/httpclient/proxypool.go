@@ -100,7 +100,7 @@ func (ps *proxyPool) first(host string, usable func(int) bool) int {
 	return best
 }
 
-// none says that there is no proxy left for a request.
+// none is the error that there is no proxy left for a request.
 func (ps *proxyPool) none() error {
 	var next time.Time
 	for _, c := range ps.circuits {
@@ -122,7 +122,7 @@ func (ps *proxyPool) ended(c *choice, err error) (again bool) {
 	failure, ofProxy := errors.AsType[*ProxyError](err)
 	dead := ofProxy && failure.dead
 	if err != nil && !dead {
-		return false // which says nothing about the proxy
+		return false // which tells nothing about the proxy
 	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// TLSOptions say which certificates are believed, and which one is shown.
+// TLSOptions determine which certificates are believed, and which one is shown.
 type TLSOptions struct {
 	CAFile          string   `toml:"ca_file" doc:"a file of certificates (PEM) of authorities that are trusted besides those of the system"`
 	InsecureHosts   []string `toml:"insecure_hosts" doc:"hosts whose certificates are not checked: www.example.org, *.example.org, 10.0.0.0/8"`
@@ -44,7 +44,7 @@ func (o TLSOptions) validate() error {
 	return nil
 }
 
-// trust is what TLSOptions say, ready for use.
+// trust is what TLSOptions set, ready for use.
 type trust struct {
 	authorities *x509.CertPool // nil for those of the system
 	minVersion  uint16

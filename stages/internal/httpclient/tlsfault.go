@@ -17,7 +17,7 @@ import (
 // made: a certificate stays what it is for longer than a request could wait.
 const keepTLSFault = 10 * time.Minute
 
-// TLSFault says why a host cannot be talked to in secret: its certificate is not believed, or the two sides
+// TLSFault tells why a host cannot be talked to in secret: its certificate is not believed, or the two sides
 // do not agree on how to begin. Asking again in a few seconds would change nothing.
 type TLSFault struct {
 	why   string
@@ -37,10 +37,10 @@ func asTLSFault(host string, err error) error {
 	return err
 }
 
-// passing are what a server may say that is of the moment: it may say otherwise when it is asked again.
+// passing are what a server may answer that is of the moment: it may answer otherwise when it is asked again.
 var passing = []string{"internal error", "user canceled", "bad record MAC"}
 
-// explainTLS says what was wrong in a handshake; nothing if the error is not of one. Names in a certificate
+// explainTLS returns what was wrong in a handshake; nothing if the error is not of one. Names in a certificate
 // are the server's word, and so are quoted and cut.
 func explainTLS(err error) string {
 	var untrusted *tls.CertificateVerificationError

@@ -15,7 +15,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// ConnectionOptions say how hosts are connected to.
+// ConnectionOptions determine how hosts are connected to.
 type ConnectionOptions struct {
 	HTTP2      string   `toml:"http2" doc:"off speaks HTTP/1.1, auto HTTP/2 with all hosts that speak it over TLS" enum:"off,auto"`
 	HTTP2Hosts []string `toml:"http2_hosts" doc:"hosts that are spoken to by HTTP/2, if they can, while http2 is off: www.example.org, *.example.org"`

@@ -84,13 +84,13 @@ func (d *tunneller) tunnelTo(conn net.Conn, host netip.Addr) net.Conn {
 	return &tunnel{conn, host}
 }
 
-// leaves says whether a host is a name that is left to the proxy, so that its address will not be known.
+// leaves reports whether a host is a name that is left to the proxy, so that its address will not be known.
 func (d *tunneller) leaves(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err != nil && d.proxy.resolves
 }
 
-// mayLeave refuses what may be a public server to an operator who does not say who they are.
+// mayLeave refuses what may be a public server to an operator who does not tell who they are.
 func (d *tunneller) mayLeave() error {
 	if d.anonymous {
 		return &ContactError{}
@@ -201,8 +201,8 @@ func (d *tunneller) openSOCKS(ctx context.Context, network, address string) (net
 	return conn, nil
 }
 
-// isDeadSOCKS reports whether an error is of the proxy, and not of the host that it was to connect to, of which it
-// says so. The library tells the two by words alone.
+// isDeadSOCKS reports whether an error is of the proxy, and not one that it reports of the host that it was to connect
+// to. The library tells the two by words alone.
 func isDeadSOCKS(err error) bool {
 	if inner, ok := errors.AsType[*ProxyError](err); ok {
 		return inner.dead
@@ -211,7 +211,7 @@ func isDeadSOCKS(err error) bool {
 	return strings.Contains(text, "authentication") || strings.Contains(text, "unexpected protocol version") || errors.Is(err, io.EOF)
 }
 
-// reach connects to the proxy, and says why it cannot.
+// reach connects to the proxy, and reports why it cannot.
 func (d *tunneller) reach(ctx context.Context) error {
 	conn, err := d.dialProxy(ctx, "tcp", d.proxy.url.Host)
 	if err != nil {

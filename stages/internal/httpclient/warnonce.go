@@ -14,7 +14,7 @@ func newHostCache[V any]() *lru.Cache[string, V] {
 	return c
 }
 
-// WarnOnce says of each thing once that it is the first time; and again when it has seen very many others since.
+// WarnOnce reports of each thing once that it is the first time; and again when it has seen very many others since.
 type WarnOnce struct{ seen *lru.Cache[string, struct{}] }
 
 // NewWarnOnce returns one that has seen nothing.

@@ -105,7 +105,7 @@ func (c *chunks) begin() bool {
 	return c.digits > 0
 }
 
-// trailer takes a byte of the trailer, and says whether it is its last.
+// trailer takes a byte of the trailer, and reports whether it is its last.
 func (c *chunks) trailer(x byte) bool {
 	c.total++
 	switch {

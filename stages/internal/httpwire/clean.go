@@ -15,7 +15,7 @@ type cleaner struct {
 	closes  bool // nothing may follow
 }
 
-// clean makes a clean head of one that is all there, or says why it is refused.
+// clean makes a clean head of one that is all there, or reports why it is refused.
 func clean(head []byte) ([]byte, framing, error) {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return nil, framing{}, headError("there is a NUL in its header")
@@ -114,7 +114,7 @@ func (c *cleaner) add(name, value []byte) {
 	c.out = append(append(append(append(c.out, name...), ": "...), value...), crlf...)
 }
 
-// length adds the field that says where the body ends, and returns what it says.
+// length adds the field that gives where the body ends, and returns that.
 func (c *cleaner) length() (framing, error) {
 	chunked, err := c.chunked()
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *cleaner) length() (framing, error) {
 	return framing{hasLength: true, length: n}, nil
 }
 
-// chunked says whether the body comes in chunks, which is the one transfer coding that was asked for.
+// chunked reports whether the body comes in chunks, which is the one transfer coding that was asked for.
 func (c *cleaner) chunked() (bool, error) {
 	said := 0
 	for _, field := range c.codings {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// framing says where a response ends.
+// framing is where a response ends.
 type framing struct {
 	informs   bool // 1xx: another head follows
 	switches  bool // 101
@@ -16,7 +16,7 @@ type framing struct {
 	length    uint64
 }
 
-// of completes what the fields say with what the status says.
+// of completes what the fields give with what the status implies.
 func (f framing) of(status int) framing {
 	switch {
 	case status == 101:
@@ -41,7 +41,7 @@ func blank(b []byte) int {
 	return n
 }
 
-// maybeResponse says whether a response may begin so.
+// maybeResponse reports whether a response may begin so.
 func maybeResponse(b []byte) bool {
 	const protocol = "HTTP/"
 	b = b[blank(b):]
@@ -140,7 +140,7 @@ func line(b []byte, at int) (next int, rest []byte) {
 	return at + n + 1, bytes.TrimSuffix(b[at:at+n], crlf[:1])
 }
 
-// special reports whether a field may say where the response ends, or what follows it.
+// special reports whether a field may tell where the response ends, or what follows it.
 func special(name []byte) bool {
 	switch len(name) {
 	case len(contentLength):
@@ -161,7 +161,7 @@ const (
 
 func is(name []byte, field string) bool { return bytes.EqualFold(name, []byte(field)) }
 
-// take notes what a special field says, if it is of the usual form and the only one.
+// take notes what a special field gives, if it is of the usual form and the only one.
 func (f *framing) take(name, value []byte, chunks bool) bool {
 	if f.hasLength || f.chunked {
 		return false
@@ -201,7 +201,7 @@ func parseLength(b []byte) (uint64, bool) {
 	return uint64(n), err == nil
 }
 
-// headError says why a response is refused.
+// headError is why a response is refused.
 func headError(format string, args ...any) error {
 	return fmt.Errorf("malformed HTTP response: "+format, args...)
 }

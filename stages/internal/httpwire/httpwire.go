@@ -4,12 +4,11 @@
 // A head that is clean passes byte for byte. Of another one the lines that are no fields, or whose values hold control
 // characters, are left out; folded fields are unfolded (RFC 9112, section 5.2), blanks before a colon removed (section
 // 5.1), strange versions rounded to 1.0 or 1.1, repeated equal lengths joined, and lengths that are no numbers dropped,
-// as the Fetch standard says. A response is refused, with a reason, if its status line makes no sense, if a line that
-// is left out could have said where the body ends, if two lengths differ, if it is in a transfer coding other than
+// as the Fetch standard requires. A response is refused, with a reason, if its status line makes no sense, if a line
+// that is left out could have said where the body ends, if two lengths differ, if it is in a transfer coding other than
 // chunked, or if there is a NUL in its head. What comes first and does not begin like a response passes as it came, to
-// be refused there.
-// Where the head says two things of the length of the body (a length and chunks, or chunks by HTTP/1.0), chunks count,
-// and the connection ends with the response (section 6.3). Trailers are left out.
+// be refused there. Where the head gives the length of the body in two ways (a length and chunks, or chunks by
+// HTTP/1.0), chunks count, and the connection ends with the response (section 6.3). Trailers are left out.
 //
 // The reader gets no byte that follows a response before there is another request: what comes with the end of a body,
 // or while nothing is asked, is never taken for the next answer, and ends the connection.
@@ -48,7 +47,7 @@ type Conn struct {
 
 // Phases of a connection.
 const (
-	unused = iota // what a server says before it is asked is left to net/http
+	unused = iota // what a server sends before it is asked is left to net/http
 	asked
 	answering
 	idle
@@ -127,7 +126,7 @@ func (c *Conn) pass(b []byte) int {
 			n, used, s := c.chunks.pass(rest, c.most)
 			passed += n
 			switch s {
-			case chunksBad: // net/http says why; nothing is left out of them
+			case chunksBad: // net/http tells why; nothing is left out of them
 				c.state = untilClose
 				return len(b)
 			case chunksLong:

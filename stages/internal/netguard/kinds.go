@@ -36,7 +36,7 @@ var kinds = []struct {
 	{prefixes("2001::/32"), "a Teredo address, which hides an IPv4 address", ""},
 }
 
-// describe says what kind of refused address it is and which entry of a list would admit it.
+// describe returns what kind of refused address it is and which entry of a list would admit it.
 func describe(addr netip.Addr) (why, word string) {
 	bare := plain(addr)
 	if slices.Contains(metadata, bare) {

@@ -75,7 +75,7 @@ func parse(entry string) ([]netip.Prefix, error) {
 // plain is the address as prefixes know it: without a zone, and IPv4 as IPv4.
 func plain(addr netip.Addr) netip.Addr { return addr.WithZone("").Unmap() }
 
-// Admitted says whether the operator's list admits the address, whatever the public Internet is: such
+// Admitted reports whether the operator's list admits the address, whatever the public Internet is: such
 // an address is trusted, and needs no politeness.
 func (g *Guard) Admitted(addr netip.Addr) bool {
 	addr = plain(addr)
@@ -113,7 +113,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return g.Check(target.Addr())
 }
 
-// RefusedError says that an address is not to be connected to.
+// RefusedError means that an address is not to be connected to.
 type RefusedError struct {
 	Addr netip.Addr
 	Why  string // what kind of address it is: "a loopback address"
@@ -124,7 +124,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refused to connect to %s: %s (to allow it: %s)", e.Addr, e.Why, e.Hint)
 }
 
-// IsRefused says whether an error came from a guard's refusal of an address, however it is wrapped.
+// IsRefused reports whether an error came from a guard's refusal of an address, however it is wrapped.
 func IsRefused(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused)

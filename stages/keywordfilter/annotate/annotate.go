@@ -1,7 +1,7 @@
 // Package annotate turns what an owner asked for into a profile to match documents with, and what was
 // matched into the annotation that the owner is told: URD in, ACI out.
 //
-// An annotation can be stored whatever the page says: texts of a page are cut to a length, and characters
+// An annotation can be stored whatever the page holds: texts of a page are cut to a length, and characters
 // that XML cannot carry are replaced.
 package annotate
 
@@ -167,7 +167,7 @@ func hits(k match.KeywordExplanation, f webrace.Field) int {
 	return k.Hits[f]
 }
 
-// rounded keeps three decimals: more would only make two annotations differ that say the same.
+// rounded keeps three decimals: more would only make two annotations differ that mean the same.
 func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 // extension is what the document's name ends in, or what its media type is usually called.

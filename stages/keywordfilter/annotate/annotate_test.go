@@ -108,7 +108,7 @@ func alert(t *testing.T, u *xmlschema.URD, d *webrace.Document) match.Alert {
 	return alerts[0]
 }
 
-// mustRoundTrip says that the annotation can be stored, and comes back as it is.
+// mustRoundTrip fails unless the annotation can be stored, and comes back as it is.
 func mustRoundTrip(t *testing.T, aci *xmlschema.ACI) {
 	t.Helper()
 	if err := aci.Validate(); err != nil {
@@ -219,7 +219,7 @@ func TestRequestsWithManyKeywordsMakeAnnotationsThatCanBeStored(t *testing.T) {
 	}
 }
 
-// FuzzAnnotation holds that whatever a page says, its annotation can be stored and comes back as it is.
+// FuzzAnnotation checks that, whatever a page holds, its annotation can be stored and comes back as it is.
 func FuzzAnnotation(f *testing.F) {
 	f.Add("News", "Of IBM there is news", "https://example.org/a.html", "text/html")
 	f.Add("\x00\xff\uFFFE", "\r\x0b ibm", "https://example.org/.%00", "multipart/x")

@@ -40,7 +40,7 @@ func NewInterest(u *xmlschema.URD) (*Interest, error) {
 	return i, nil
 }
 
-// warnings says what of a request is probably not meant. That it can never alert is said once.
+// warnings returns what of a request is probably not meant. That it can never alert is said once.
 func warnings(u *xmlschema.URD, doubts []match.Warning) []string {
 	all := u.Advice()
 	for _, doubt := range doubts {
@@ -54,11 +54,11 @@ func warnings(u *xmlschema.URD, doubts []match.Warning) []string {
 // Selects reports whether the request looks at part of a document only.
 func (i *Interest) Selects() bool { return i.rules != nil }
 
-// AsksForData reports whether the request asks what a document says as RDF.
+// AsksForData reports whether the request asks what a document states as RDF.
 func (i *Interest) AsksForData() bool { return i.rules.AsksForData() }
 
 // Part returns what the request looks at of a document, all of it unless it selects, within the budget of its owner.
-// An error is that of the context, or says why its rules cannot be applied to the document, and then it looks at
+// An error is that of the context, or tells why its rules cannot be applied to the document, and then it looks at
 // nothing.
 func (i *Interest) Part(ctx context.Context, d *selection.Document, budget *selection.Budget) (*selection.Part, error) {
 	return i.rules.Look(ctx, d, budget)

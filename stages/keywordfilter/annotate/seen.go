@@ -29,7 +29,7 @@ type News struct {
 }
 
 // Show shows a request the next version of what it looks at, and returns what that is worth to it, and the alert if it
-// gives rise to one. A text that says nothing is no version that a later one could be compared with.
+// gives rise to one. A text that is no state is no version that a later one could be compared with.
 func (s *Seen) Show(i *Interest, part *selection.Part, mediaType string) (match.Explanation, *match.Alert) {
 	text := part.Text
 	isFirst, before, lost := !s.any, s.text, s.text != nil && s.media == mediaType

@@ -31,7 +31,7 @@ type When struct {
 // numberKind has what a condition may name.
 var numberKind = pipeline.RecordOf("number", "change", "last")
 
-// CheckWhen says what is wrong with a condition, and where in it.
+// CheckWhen reports what is wrong with a condition, and where in it.
 func CheckWhen(text string) error {
 	condition, err := expression.CompileCounted(text, numberKind)
 	if err != nil {
@@ -66,8 +66,8 @@ type Number struct {
 	Doubt string // what it may be as well, and why it is not taken for that; "" if it is not ambiguous
 }
 
-// Number returns the number that the rule selects of a document in a language. An error is that of the context, or says
-// why the rule cannot be applied.
+// Number returns the number that the rule selects of a document in a language. An error is that of the context, or
+// tells why the rule cannot be applied.
 func (w *When) Number(ctx context.Context, d *selection.Document, language string, budget *selection.Budget) (Number, error) {
 	part, err := w.rules.Apply(ctx, d, budget)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *When) Judge(n Number, last *webrace.Told, budget *selection.Budget) (te
 	return tell, next, nil
 }
 
-// Explain says of a number whether it meets the condition.
+// Explain describes whether a number meets the condition.
 func (w *When) Explain(n Number, last *webrace.Told) string {
 	if !n.Found {
 		return fmt.Sprintf("there is no number for %q", w.condition)

@@ -13,7 +13,7 @@ import (
 // A list that goes over several pages has one address, but for the number of the page or of its first entry.
 
 // pageNames are what such a number is called in a query, and whether it counts pages. `p` is that of an article where
-// the path is that of a directory; `id` says nothing.
+// the path is that of a directory; `id` tells nothing.
 var pageNames = map[string]bool{
 	"page": true, "paged": true, "pg": true, "p": true, "pageno": true, "page_no": true, "pagenum": true, "page_num": true,
 	"pagenumber": true, "page_number": true, "currentpage": true, "seite": true, "pagina": true, "sida": true, "strona": true,

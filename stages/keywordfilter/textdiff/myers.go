@@ -124,7 +124,7 @@ func (d *differ) middle(x, xEnd, y, yEnd int) (int, int) {
 	return d.furthest(b)
 }
 
-// stepForward goes one step further from the start; with meet it says where it came upon a way from the end.
+// stepForward goes one step further from the start; with meet it returns where it came upon a way from the end.
 func (d *differ) stepForward(b *box, meet bool) (x, y int, met bool) {
 	b.front.widen(d.forward, d.origin, b.x-b.yEnd, b.xEnd-b.y, -1)
 	for k := b.front.most; k >= b.front.least; k -= 2 {

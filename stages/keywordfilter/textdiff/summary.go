@@ -12,13 +12,13 @@ import (
 // mostPaired is how many removed and added blocks of one place are compared with each other.
 const mostPaired = 32
 
-// Summary says in at most so many bytes what changed from one text to another: what came in «», what went
-// in [−], and of a block that was edited some of what is around that. What came is told before what only
-// went. Blocks that moved, and white space, are no change: the result says if there is none but these.
+// Summary tells in at most so many bytes what changed from one text to another: what came in «», what went in [−], and
+// of a block that was edited some of what is around that. What came is told before what only went. Blocks that moved,
+// and white space, are no change: changed is false if there are none but these.
 //
 // Behind the last block that both have, nothing came since a text that was cut, and nothing went from one that is.
 //
-// Of the blocks that the old text has not, those count as new that added says, or all if it is nil. Without
+// Of the blocks that the old text has not, those count as new that added marks, or all if it is nil. Without
 // an old text every such block is. An entry of a list comes, goes or changes as a whole: of one that changed it is
 // said which it is, and what went and came of it.
 func Summary(old, now *webrace.Text, added []bool, size int) (summary string, changed bool) {
@@ -52,7 +52,7 @@ func Growth(now *webrace.Text, came []bool, size int) (summary string, changed b
 	return summarize(pieces, size), len(pieces) > 0
 }
 
-// ChangedEntries says which entries of lists changed from one text to another, and how, in at most so many bytes
+// ChangedEntries returns which entries of lists changed from one text to another, and how, in at most so many bytes
 // each: for the blocks of the later one, in an empty text where it is of no such entry.
 func ChangedEntries(old, now *webrace.Text, size int) []string {
 	c := compare(old, now, nil)
@@ -69,8 +69,8 @@ func ChangedEntries(old, now *webrace.Text, size int) []string {
 	return said
 }
 
-// Edits says how lines that came have taken the place of lines that went, in at most so many bytes each; not which came
-// or went for themselves.
+// Edits describes how lines that came have taken the place of lines that went, in at most so many bytes each; not which
+// came or went for themselves.
 func Edits(went, came []string, size int) (said []string) {
 	collapsed := func(lines []string) []string {
 		all := make([]string, len(lines))

@@ -1,8 +1,8 @@
-// Package textdiff says how one text differs from another, by lines or by words.
+// Package textdiff describes how one text differs from another, by lines or by words.
 //
 // The changes it finds lead from the one to the other, always. They are the fewest possible, unless the
 // texts are large and have little in common: the search for the fewest is given up after a bounded effort
-// then, and the result says so. So time is at most proportional to the length of both, with a factor of
+// then, and the result reports that. So time is at most proportional to the length of both, with a factor of
 // some hundred, and memory to the length alone.
 package textdiff
 

@@ -122,7 +122,7 @@ func (u *unit) add(field string, b webrace.Block, rank int) {
 // longestLabel is how many bytes are shown of what tells which entry has changed.
 const longestLabel = 64
 
-// changedEntry says which fields of an entry have changed since another version of it, and how: [−before] «after».
+// changedEntry describes which fields of an entry have changed since another version of it, and how: [−before] «after».
 func changedEntry(old, now unit) (p piece) {
 	before, after := setOf(Forms(old.fields)), setOf(Forms(now.fields))
 	gone := func(other map[string]bool) func(string) bool {

@@ -177,7 +177,7 @@ func splitLiteral(t webrace.Term) (quoted, tag, datatype string) {
 	return quoted, tag, datatype
 }
 
-// newTerm makes a term of what JSON or XML says of one, or reports what is wrong.
+// newTerm makes a term of what JSON or XML holds of one, or reports what is wrong.
 func newTerm(kind, text, tag, datatype string) (t webrace.Term, wrong string) {
 	switch kind {
 	case "uri":

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// File says why a file could not be appended to, or made where there is none, with the directories that it
+// File returns why a file could not be appended to, or made where there is none, with the directories that it
 // is in. What is no regular file, such as a pipe or a terminal, is not tried: opening it may wait for its reader.
 func File(path string) error {
 	info, err := os.Stat(path)
@@ -31,7 +31,7 @@ func File(path string) error {
 	return file.Close()
 }
 
-// Dir says why no file could be made in a directory, or in the nearest one above it that there is, in which
+// Dir returns why no file could be made in a directory, or in the nearest one above it that there is, in which
 // it would be made itself.
 func Dir(path string) error {
 	path, err := filepath.Abs(path)

@@ -55,7 +55,7 @@ func coded(w http.ResponseWriter, codings string, content []byte) {
 	_, _ = w.Write(content)
 }
 
-// kept is what comes of bad URLs whose bodies are not encoded as their headers say, or not to their ends.
+// kept is what comes of bad URLs whose bodies are not encoded as their headers declare, or not to their ends.
 func kept(urls ...string) Expect {
 	e := Expect{Counters: some{"pages": int64(len(urls)), "fetch.undecodable": int64(len(urls))}, Why: says{}, Asked: len(urls)}
 	for _, url := range urls {

@@ -32,7 +32,7 @@ type Expect struct {
 	// "errors"), those of stages after the stage's name ("fetch.truncated"). "pages", "errors" and "deferred"
 	// are 0 where they are not named; about others that are not named nothing is said.
 	Counters map[string]int64
-	// Why has what `webrace-store why` says of URLs, or a part of that. They may be relative to the site.
+	// Why has what `webrace-store why` prints of URLs, or a part of that. They may be relative to the site.
 	Why map[string]string
 	// Asked is how many requests the site gets besides those for good pages and robots.txt; AtMost bounds
 	// them instead, where it is not 0.

@@ -16,7 +16,7 @@ func turns(answers ...http.HandlerFunc) func(*Site) {
 	}
 }
 
-// later answers with a status, and asks to come back as what f returns says.
+// later answers with a status, and what f returns as its Retry-After.
 func later(status int, f func() string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", f())

@@ -52,7 +52,7 @@ func locate(path string) location {
 	return location{path, escaped}
 }
 
-// matches says whether the pattern matches a path from its beginning: as both are written, or with the
+// matches reports whether the pattern matches a path from its beginning: as both are written, or with the
 // queries of both escaped.
 func (r *rule) matches(at location) bool {
 	if match(r.pieces, r.anchored, at.canonical) {
@@ -67,7 +67,7 @@ func (r *rule) matches(at location) bool {
 	return false
 }
 
-// match says whether a path begins with the pieces, with anything between them. Taking each at its first
+// match reports whether a path begins with the pieces, with anything between them. Taking each at its first
 // chance is enough: it leaves the most of the path to those that follow.
 func match(pieces []string, anchored bool, path string) bool {
 	first, rest := pieces[0], pieces[1:]
@@ -93,7 +93,7 @@ func match(pieces []string, anchored bool, path string) bool {
 }
 
 // escapeQuery escapes the delimiters of URLs that stand in a query, which is what follows a question mark, and
-// says whether the text ends in one. A form writes https%3A%2F%2F where a person writes https://, and means the
+// reports whether the text ends in one. A form writes https%3A%2F%2F where a person writes https://, and means the
 // same (section 2.2.2 has this for an example). In a path it would not be: /a%2Fb is one segment, and another
 // page than /a/b (RFC 3986, section 2.2), so there both stay what they are.
 func escapeQuery(s string, inQuery bool) (escaped string, endsInQuery bool) {
@@ -120,7 +120,7 @@ func escapeQuery(s string, inQuery bool) (escaped string, endsInQuery bool) {
 const delimiters = ":/?[]@"
 
 // canonicalPath spells a path, or a pattern's text between wildcards, in the one way in which two of them
-// are equal when RFC 9309, section 2.2.2, says they are: unreserved octets bare; what no URL holds as it is, the two
+// are equal by RFC 9309, section 2.2.2: unreserved octets bare; what no URL holds as it is, the two
 // octets that mean something in a pattern, and a percent sign that begins no escape, escaped; escapes in upper case.
 func canonicalPath(s string) string {
 	i := 0

@@ -11,7 +11,7 @@
 // It is held against two other programs, over generated files: against grobotstxt, which parses the files for this
 // package, and is Google's parser translated to Go, in all that people write; and against Protego, which shares no
 // code with either, in files as the standard's grammar has them. They agree in each decision that the standard makes;
-// the tests say what is left out.
+// the tests tell what is left out.
 package robots
 
 import (
@@ -58,7 +58,7 @@ func Parse(body []byte) *File {
 	return c.file
 }
 
-// Agent compiles what the file says to a crawler, given its User-Agent header or the product token it
+// Agent compiles the rules of the file for a crawler, given its User-Agent header or the product token it
 // begins with.
 func (f *File) Agent(userAgent string) *Rules {
 	token := productToken(userAgent)
@@ -95,7 +95,7 @@ func (g group) delayOf(agent string) (longest time.Duration) {
 	return longest
 }
 
-// Rules is what a robots.txt says to one crawler.
+// Rules is what a robots.txt holds for one crawler.
 type Rules struct {
 	rules    []rule // the first that matches decides
 	delay    time.Duration
@@ -108,7 +108,7 @@ var AllowAll = &Rules{}
 // DisallowAll stands for a robots.txt that could not be had.
 var DisallowAll = Parse([]byte("User-agent: *\nDisallow: /")).Agent("*")
 
-// Allowed says whether a path, with its query if there is one, may be fetched, and which rule says so:
+// Allowed reports whether a path, with its query if there is one, may be fetched, and which rule decides it:
 // "Disallow: /private (line 3)", or nothing when none speaks of it.
 func (r *Rules) Allowed(path string) (allowed bool, because string) {
 	if !strings.HasPrefix(path, "/") {
@@ -197,7 +197,7 @@ func (c *collector) add(line int, pattern string, allow bool) {
 		return
 	}
 	g.closed = true
-	if pattern != "" { // an empty pattern ends the list of agents, and says nothing else
+	if pattern != "" { // an empty pattern ends the list of agents, and means nothing else
 		g.rules = append(g.rules, compile(line, strings.Clone(mendEscapes(pattern)), allow))
 	}
 }
