@@ -154,6 +154,9 @@ func (s *Scanner) end() {
 	last := len(p.open) - 1
 	e := p.open[last]
 	p.open = p.open[:last]
+	if last < p.depth { // an anchor that was left open within it is no element of what is around it
+		p.link.el = nil
+	}
 	if s.markParts(p.waiting[e.waiting:]) {
 		for i := range p.open {
 			p.open[i].isNone = true

@@ -118,6 +118,7 @@ func FuzzParts(f *testing.F) {
 	f.Add([]byte("<table><tr><td>a<td>b<tr><td>c<td>d<tr><td>e<td>f</table>"))
 	f.Add([]byte("<dl><dt>a<dd>b<dt>c<dd>d<dt>e<dd><ul><li><a href=1>x</a></dl>"))
 	f.Add([]byte("<div class=x><a href=1>é</a><i>ö</i></div><div class=x><a href=2><h2>b</h2></a></div><div class=x><a href=3><sup>1</sup></a></div>"))
+	f.Add([]byte("<div><a href=1></div><tr>a</tr><tr>b</tr><div><p>b</p></a></div>"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		plain, s := new(htmltext.Scanner), partScanner()
 		plain.Scan(src)
