@@ -31,14 +31,15 @@ func isMarked(line []byte) bool {
 
 // mayBeMarked reports whether a line begins as a mark may, which saves most lines the expression.
 func mayBeMarked(line []byte) bool {
-	const lead = "\xc2\xe2" // of the signs of lists that are not ASCII
+	const signs = "•·–—◦▪‣" // of lists
 	next := byte(0)
 	if len(line) > 1 {
 		next = line[1]
 	}
 	switch c := line[0]; {
 	case c >= utf8.RuneSelf:
-		return strings.IndexByte(lead, c) >= 0
+		sign, size := utf8.DecodeRune(line)
+		return size < len(line) && line[size] == ' ' && strings.ContainsRune(signs, sign)
 	case isLetter(c):
 		return isName(line)
 	case c == '-' || c == '*' || c == '+':
@@ -61,5 +62,12 @@ func isNumber(b []byte) bool {
 
 // isName reports whether a text may begin with the name of a month or a day.
 func isName(b []byte) bool {
-	return len(b) > 3 && isLetter(b[0]) && strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun", string(b[:3]))
+	if len(b) <= 3 || !isLetter(b[0]) || !strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun", string(b[:3])) {
+		return false
+	}
+	end := 3
+	for end < len(b) && isLetter(b[end]) {
+		end++
+	}
+	return end < len(b) && strings.IndexByte(". ,", b[end]) >= 0
 }

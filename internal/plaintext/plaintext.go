@@ -19,7 +19,6 @@ package plaintext
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"unicode"
 	"unicode/utf8"
 
@@ -93,14 +92,11 @@ func (e *lineEnds) next(c byte, known, i int) int {
 	return len(e.text)
 }
 
-// line is a line of a paragraph, in columns and bytes.
+// line is a line of a paragraph, in columns and bytes. What is asked of few lines is read when it is: see opening.
 type line struct {
 	start, end int // in the text, without white space at its ends
 	indent     int // columns in front of it
 	width      int // of it, with these
-	words      int
-	first      int  // the columns of the first word that has a letter or digit, as far as is asked
-	initial    rune // the first letter or digit
 	marked     bool
 }
 
@@ -117,79 +113,44 @@ func lineOf(text []byte, start, end int) (l line) {
 	}
 	l.indent = columns(text[start:l.start])
 	trimmed := text[l.start:end]
-	if !l.readPlain(trimmed) {
-		l.read(trimmed)
-	}
-	l.width += l.indent
-	l.marked = isMarked(trimmed)
+	l.width, l.marked = l.indent+columns(trimmed), isMarked(trimmed)
 	return l
 }
 
-// read reads the words of a line, and how wide it is without what it is indented by.
-func (l *line) read(content []byte) {
-	l.words, l.width = 0, columns(content)
+// of returns what the line says.
+func (l *line) of(text []byte) []byte { return text[l.start:l.end] }
+
+// opening is the first word of a line that has a letter or digit.
+type opening struct {
+	initial rune // the letter or digit; 0 if no word has one
+	columns int  // of the word, as far as is asked
+}
+
+func openingOf(content []byte) opening {
 	for word := range bytes.FieldsSeq(content) {
-		if l.words++; l.initial != 0 {
-			continue
-		}
 		if i := bytes.IndexFunc(word, isInitial); i >= 0 {
-			l.initial, _ = utf8.DecodeRune(word[i:])
-			l.first = min(columns(word), longestWord)
+			initial, _ := utf8.DecodeRune(word[i:])
+			return opening{initial, min(columns(word), longestWord)}
 		}
 	}
+	return opening{}
 }
 
-// readPlain does the same for a line of ASCII without control characters, eight bytes at a time, and reports whether it
-// is one.
-func (l *line) readPlain(content []byte) bool {
-	blank := uint64(1) // in its lowest byte: whether what is before is a blank
-	i := 0
-	for ; i+8 <= len(content); i += 8 {
-		x := binary.LittleEndian.Uint64(content[i:])
-		if (x|(x-' '*swar.Each))&swar.Upper != 0 {
-			return false
-		}
-		blanks := swar.ExactZeroes(x^' '*swar.Each) >> 7
-		l.words += bits.OnesCount64(^blanks & swar.Each & (blanks<<8 | blank))
-		blank = blanks >> 56
-	}
-	for _, c := range content[i:] {
-		if c < ' ' || c >= utf8.RuneSelf {
-			return false
-		}
-		if c != ' ' {
-			l.words += int(blank)
-		}
-		blank = 0
-		if c == ' ' {
-			blank = 1
-		}
-	}
-	l.width = len(content)
-	l.readInitial(content)
-	return true
-}
+func isInitial(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// readInitial looks for the first letter or digit, and the word that has it.
-func (l *line) readInitial(content []byte) {
-	for i, c := range content {
-		if isLetter(c) || isDigit(c) {
-			start := bytes.LastIndexByte(content[:i], ' ') + 1
-			end := bytes.IndexByte(content[i:], ' ')
-			if end < 0 {
-				end = len(content) - i
-			}
-			l.initial, l.first = rune(c), min(i+end-start, longestWord)
-			return
+// hasWords reports whether a line has so many words.
+func hasWords(content []byte, many int) bool {
+	for range bytes.FieldsSeq(content) {
+		if many--; many == 0 {
+			return true
 		}
 	}
+	return false
 }
 
 func isSpace(c byte) bool  { return c == ' ' || '\t' <= c && c <= '\r' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
-
-func isInitial(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // isUncased reports whether a letter is of a script without capitals.
 func isUncased(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Lo, r) }
@@ -198,6 +159,13 @@ func isUncased(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Lo
 const firstWide = '\u1100'
 
 func columns(text []byte) (n int) {
+	for ; len(text) >= 8; text = text[8:] {
+		x := binary.LittleEndian.Uint64(text)
+		if (x|(x-' '*swar.Each))&swar.Upper != 0 { // not all are of ASCII, without control characters
+			break
+		}
+		n += 8
+	}
 	for len(text) > 0 {
 		r, size := rune(text[0]), 1
 		if r >= utf8.RuneSelf {
@@ -218,14 +186,9 @@ func columns(text []byte) (n int) {
 
 // cut cuts a paragraph into blocks.
 func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
-	margin := 0
-	for _, l := range lines {
-		if l.words > 1 || isUncased(l.initial) { // one word that was too long for the margin says nothing of it
-			margin = max(margin, l.width)
-		}
-	}
+	margin, marks := marginOf(text, lines)
+	runOn := runsOn(text, lines, margin)
 	begins := 0
-	runOn, marks := runsOn(lines, margin), countMarked(lines)
 	for i := 1; i < len(lines); i++ {
 		l, before, head := &lines[i], &lines[i-1], &lines[begins]
 		var goesOn bool
@@ -233,7 +196,7 @@ func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
 		case runOn:
 			goesOn = !l.marked || marks == 1
 		case !l.marked && head.marked:
-			goesOn = l.indent > head.indent || !before.hadRoom(l, margin)
+			goesOn = l.indent > head.indent || !before.hadRoom(openingOf(l.of(text)), margin)
 		}
 		if !goesOn {
 			if !yield(lines[begins].start, before.end) {
@@ -245,39 +208,46 @@ func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
 	return yield(lines[begins].start, lines[len(lines)-1].end)
 }
 
+// marginOf returns the columns of the widest line of a paragraph, and how many are marked. One word that was too long
+// for the margin says nothing of it.
+func marginOf(text []byte, lines []line) (margin, marks int) {
+	for i := range lines {
+		l := &lines[i]
+		if l.marked {
+			marks++
+		}
+		if l.width > margin && (hasWords(l.of(text), 2) || isUncased(openingOf(l.of(text)).initial)) {
+			margin = l.width
+		}
+	}
+	return margin, marks
+}
+
 // runsOn reports whether the lines were broken at a margin.
-func runsOn(lines []line, margin int) bool {
+func runsOn(text []byte, lines []line, margin int) bool {
 	if len(lines) == 1 || margin < narrowest || margin > widest {
 		return false
 	}
-	roomy, small, words := 0, 0, 0
-	unspaced := false
-	for i := range lines {
-		l := &lines[i]
-		words += l.words
-		unspaced = unspaced || isUncased(l.initial)
-		if i > 0 {
-			if unicode.IsLower(l.initial) || isUncased(l.initial) {
-				small++
-			}
-			if lines[i-1].hadRoom(l, margin) {
-				roomy++
-			}
+	roomy, small := 0, 0
+	unspaced := isUncased(openingOf(lines[0].of(text)).initial)
+	for i := 1; i < len(lines); i++ {
+		next := openingOf(lines[i].of(text))
+		uncased := isUncased(next.initial)
+		unspaced = unspaced || uncased
+		if uncased || unicode.IsLower(next.initial) {
+			small++
+		}
+		if lines[i-1].hadRoom(next, margin) {
+			roomy++
+		}
+		if others := len(lines) - 1 - i; 2*roomy > small+others { // whatever they are
+			return false
 		}
 	}
-	return small > 0 && 2*roomy <= small && (unspaced || words >= leastWords*len(lines))
+	return small > 0 && (unspaced || hasWords(text[lines[0].start:lines[len(lines)-1].end], leastWords*len(lines)))
 }
 
 // hadRoom reports whether the first word of the next line had room behind a line.
-func (l *line) hadRoom(next *line, margin int) bool {
-	return margin < narrowest || margin > widest || l.width+1+max(next.first, 1) <= margin
-}
-
-func countMarked(lines []line) (n int) {
-	for _, l := range lines {
-		if l.marked {
-			n++
-		}
-	}
-	return n
+func (l *line) hadRoom(next opening, margin int) bool {
+	return margin < narrowest || margin > widest || l.width+1+max(next.columns, 1) <= margin
 }
