@@ -35,34 +35,41 @@ func (a *attributes) read(src []byte, i int) (next int, selfClosing bool) {
 
 // named returns where the value of an attribute belongs, nil for one that is not needed.
 func (a *attributes) named(name []byte) *[]byte {
-	var b [len("http-equiv")]byte
-	if len(name) > len(b) {
-		return nil
-	}
-	for i, c := range name {
-		b[i] = lower[c]
-	}
-	switch string(b[:len(name)]) {
-	case "href":
-		return &a.href
-	case "src":
-		return &a.src
-	case "action":
-		return &a.action
-	case "rel":
-		return &a.rel
-	case "content":
-		return &a.content
-	case "name":
-		return &a.name
-	case "http-equiv":
-		return &a.httpEquiv
-	case "lang":
-		return &a.lang
-	case "xml:lang":
-		return &a.xmlLang
-	case "xlink:href":
-		return &a.xlink
+	is := func(key string) bool { return equalFold(name, key) }
+	switch len(name) { // which tells most from one another
+	case len("src"):
+		if is("src") {
+			return &a.src
+		} else if is("rel") {
+			return &a.rel
+		}
+	case len("href"):
+		switch {
+		case is("href"):
+			return &a.href
+		case is("name"):
+			return &a.name
+		case is("lang"):
+			return &a.lang
+		}
+	case len("action"):
+		if is("action") {
+			return &a.action
+		}
+	case len("content"):
+		if is("content") {
+			return &a.content
+		}
+	case len("xml:lang"):
+		if is("xml:lang") {
+			return &a.xmlLang
+		}
+	case len("http-equiv"):
+		if is("http-equiv") {
+			return &a.httpEquiv
+		} else if is("xlink:href") {
+			return &a.xlink
+		}
 	}
 	return nil
 }
@@ -111,6 +118,13 @@ func nextAttribute(src []byte, i int) (name, value []byte, next int, selfClosing
 // skipAttributes is [attributes.read] for tags whose attributes do not matter, unless they tell that the element is not
 // shown.
 func skipAttributes(src []byte, i int) (next int, selfClosing, tell bool) {
+	if i < len(src) && src[i] == '>' { // most tags have none
+		return i + 1, false, false
+	}
+	return skipAny(src, i)
+}
+
+func skipAny(src []byte, i int) (next int, selfClosing, tell bool) {
 	i, tell = skipQuoted(src, i)
 	if i < len(src) && src[i] == '>' {
 		return i + 1, false, tell

@@ -17,9 +17,21 @@ const maxConcealed = 64
 
 // concealed are the elements that are open within one that is not shown, which is the first.
 type concealed struct {
-	open   []string // their names
-	beyond int      // how many more are open
-	inline bool     // the first is part of the running text
+	open   []name
+	beyond int  // how many more are open
+	inline bool // the first is part of the running text
+}
+
+// name is a hash of an element's name, in lower case: few elements of a page are looked at here, but of those all, and
+// there are more of them than the scanner knows.
+type name uint64
+
+func nameOf[T string | []byte](written T) (n name) {
+	for i := range len(written) {
+		n = (n ^ name(lower[written[i]])) * 0x9E3779B97F4A7C15
+		n ^= n >> 32
+	}
+	return n
 }
 
 // tells reports whether an attribute may say that its element is not shown.
@@ -41,15 +53,13 @@ func isTelling(name []byte) bool {
 
 // conceals takes note of a start tag, and reports whether what it begins is not shown, within what is. Tell says
 // that it has attributes that may say so.
-func (s *Scanner) conceals(el *element, name, attributes []byte, tell, selfClosing bool) bool {
+func (s *Scanner) conceals(el *element, written, attributes []byte, tell, selfClosing bool) bool {
 	empty := selfClosing && (s.XHTML || len(s.foreign) > 0)
 	if len(s.concealed.open) > 0 {
-		s.startConcealed(nameOf(name), empty)
+		s.startConcealed(nameOf(written), empty)
 	}
-	return (tell || el.id == elemDialog) && len(s.concealed.open) == 0 && !empty && !void[nameOf(name)] && s.isConcealed(el, attributes)
+	return (tell || el.id == elemDialog) && len(s.concealed.open) == 0 && !empty && s.isConcealed(el, attributes) && !void[nameOf(written)]
 }
-
-func nameOf(written []byte) string { return string(bytes.ToLower(written)) }
 
 // isConcealed reports whether an element is not shown. It is given its attributes, as written.
 func (s *Scanner) isConcealed(el *element, attributes []byte) bool {
@@ -59,7 +69,7 @@ func (s *Scanner) isConcealed(el *element, attributes []byte) bool {
 	if hidden := attribute(attributes, "hidden"); hidden != nil && !equalFold(s.value(hidden), "until-found") {
 		return true
 	}
-	if style := attribute(attributes, "style"); style != nil && NotDisplayed(string(s.value(style))) {
+	if style := attribute(attributes, "style"); style != nil && NotDisplayed(s.value(style)) {
 		return true
 	}
 	return attribute(attributes, "popover") != nil || el.id == elemDialog && attribute(attributes, "open") == nil
@@ -67,90 +77,98 @@ func (s *Scanner) isConcealed(el *element, attributes []byte) bool {
 
 // NotDisplayed reports whether the value of an attribute style has display:none. What is declared later counts,
 // unless what was before is important.
-func NotDisplayed(style string) (not bool) {
-	if !strings.Contains(strings.ToLower(style), "none") {
-		return false
-	}
+func NotDisplayed(style []byte) (not bool) {
 	important := false
-	for declaration := range strings.SplitSeq(strings.ToLower(style), ";") {
-		property, value, _ := strings.Cut(declaration, ":")
-		if strings.TrimSpace(property) != "display" {
+	for declaration := range bytes.SplitSeq(style, []byte{';'}) {
+		property, value, _ := bytes.Cut(declaration, []byte{':'})
+		if !equalFold(bytes.TrimSpace(property), "display") {
 			continue
 		}
-		value, rest, marked := strings.Cut(value, "!")
-		if marked = marked && strings.TrimSpace(rest) == "important"; important && !marked {
+		value, rest, marked := bytes.Cut(value, []byte{'!'})
+		if marked = marked && equalFold(bytes.TrimSpace(rest), "important"); important && !marked {
 			continue
 		}
-		not, important = strings.TrimSpace(value) == "none", marked
+		not, important = equalFold(bytes.TrimSpace(value), "none"), marked
 	}
 	return not
 }
 
 // conceal takes note that an element which is not shown has begun.
-func (s *Scanner) conceal(el *element, name []byte) {
-	s.concealed.open = append(s.concealed.open[:0], nameOf(name))
+func (s *Scanner) conceal(el *element, written []byte) {
+	s.concealed.open = append(s.concealed.open[:0], nameOf(written))
 	s.concealed.beyond, s.concealed.inline = 0, el.flow != breaks
 }
 
 // void are the elements that have no content.
 var void = names("area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr")
 
-func names(list string) map[string]bool {
-	set := make(map[string]bool)
-	for name := range strings.FieldsSeq(list) {
-		set[name] = true
+func names(list string) map[name]bool {
+	set := make(map[name]bool)
+	for written := range strings.FieldsSeq(list) {
+		set[nameOf(written)] = true
 	}
 	return set
 }
 
 // optional are the elements whose end tag may be left out, and what begins behind them.
-var optional = map[string]map[string]bool{
-	"p": names("address article aside blockquote details dialog dir div dl dt dd fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
-		"header hgroup hr li main menu nav ol p pre search section table ul"),
-	"li": names("li"), "dt": names("dt dd"), "dd": names("dt dd"),
-	"option": names("option optgroup"), "optgroup": names("optgroup"),
-	"td": names("td th tr tbody thead tfoot"), "th": names("td th tr tbody thead tfoot"), "tr": names("tr tbody thead tfoot"),
-	"tbody": names("tbody thead tfoot"), "thead": names("tbody thead tfoot"), "tfoot": names("tbody thead tfoot"), "caption": names("colgroup tr tbody thead tfoot"),
+var optional = endedBy(map[string]string{
+	"p": "address article aside blockquote details dialog dir div dl dt dd fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
+		"header hgroup hr li main menu nav ol p pre search section table ul",
+	"li": "li", "dt": "dt dd", "dd": "dt dd",
+	"option": "option optgroup", "optgroup": "optgroup",
+	"td": "td th tr tbody thead tfoot", "th": "td th tr tbody thead tfoot", "tr": "tr tbody thead tfoot",
+	"tbody": "tbody thead tfoot", "thead": "tbody thead tfoot", "tfoot": "tbody thead tfoot", "caption": "colgroup tr tbody thead tfoot",
+})
+
+func endedBy(lists map[string]string) map[name]map[name]bool {
+	ends := make(map[name]map[name]bool)
+	for written, list := range lists {
+		ends[nameOf(written)] = names(list)
+	}
+	return ends
 }
 
 // encloses are the elements that end no further than at them.
 var encloses = names("ul ol menu dl table select button template")
 
+// made are the elements that their end tag makes where none is open.
+var made = names("p br")
+
 // startConcealed takes note of a start tag within what is not shown. What may end by it, ends.
-func (s *Scanner) startConcealed(name string, selfClosing bool) {
+func (s *Scanner) startConcealed(begins name, selfClosing bool) {
 	c := &s.concealed
 	for i := len(c.open) - 1; i >= 0 && c.beyond == 0; i-- {
-		if optional[c.open[i]][name] {
+		if optional[c.open[i]][begins] {
 			c.open = c.open[:i]
 		} else if encloses[c.open[i]] {
 			break
 		}
 	}
 	switch {
-	case len(c.open) == 0 || selfClosing || void[name]:
+	case len(c.open) == 0 || selfClosing || void[begins]:
 	case len(c.open) >= maxConcealed:
 		c.beyond++
 	default:
-		c.open = append(c.open, name)
+		c.open = append(c.open, begins)
 	}
 }
 
 // endConcealed takes note of an end tag within what is not shown. One that ends nothing there is that of an element
 // around, unless no end tag of the running text can end the elements that are not shown.
-func (s *Scanner) endConcealed(el *element, name []byte) {
+func (s *Scanner) endConcealed(el *element, written []byte) {
 	c := &s.concealed
 	if c.beyond > 0 {
 		c.beyond--
 		return
 	}
-	small := nameOf(name)
+	ends := nameOf(written)
 	for i := len(c.open) - 1; i >= 0; i-- {
-		if c.open[i] == small {
+		if c.open[i] == ends {
 			c.open = c.open[:i]
 			return
 		}
 	}
-	if small != "p" && small != "br" && (el.flow == breaks || c.inline) {
+	if !made[ends] && (el.flow == breaks || c.inline) {
 		c.open = c.open[:0]
 	}
 }

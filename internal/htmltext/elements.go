@@ -170,7 +170,7 @@ const (
 )
 
 type entry struct {
-	name uint64 // in lower case, its first byte the lowest
+	name uint64 // in lower case, its first byte the lowest; 0 for none
 	el   *element
 }
 
@@ -185,6 +185,9 @@ func slot(name uint64) uint64 { return name * 0xff51afd7ed558ccd >> (64 - tableB
 
 func build(groups ...[]*element) *table {
 	t := &table{long: make(map[string]*element)}
+	for i := range t.short {
+		t.short[i].el = &unknown
+	}
 	for _, group := range groups {
 		for _, el := range group {
 			if len(el.name) > 8 {
@@ -193,7 +196,7 @@ func build(groups ...[]*element) *table {
 			}
 			name := pack(el.name)
 			i := slot(name)
-			for t.short[i].el != nil {
+			for t.short[i].name != 0 {
 				i = (i + 1) % uint64(len(t.short))
 			}
 			t.short[i] = entry{name, el}
@@ -216,12 +219,11 @@ func each(like element, names string) (group []*element) {
 }
 
 func (t *table) find(name uint64) *element {
-	for i := slot(name); t.short[i].el != nil; i = (i + 1) % uint64(len(t.short)) {
-		if t.short[i].name == name {
-			return t.short[i].el
+	for i := slot(name); ; i = (i + 1) % uint64(len(t.short)) {
+		if e := &t.short[i]; e.name == name || e.name == 0 {
+			return e.el
 		}
 	}
-	return &unknown
 }
 
 // findWritten does the same with a name as it is written.
@@ -248,12 +250,12 @@ func (t *table) findWritten(name []byte) *element {
 // tagName returns the element whose name begins at i, and where the name ends.
 func (s *Scanner) tagName(i int) (*element, int) {
 	if i+8 <= len(s.src) {
+		const ofLetters = 0x40 * swar.Each
 		x := binary.LittleEndian.Uint64(s.src[i:])
-		ends := bits.TrailingZeros64(swar.Zeroes(x^' '*swar.Each) | swar.Zeroes(x^'>'*swar.Each) | swar.Zeroes(x^'/'*swar.Each))
-		name := uint64(1)<<(ends&^7) - 1
-		small := 0x20 * swar.Each & name // no letter is a capital, nothing a control character
-		if n := ends / 8; n < 8 && x&small == small {
-			return elements.find(x & name), i + n
+		end := bits.TrailingZeros64(^x&ofLetters) &^ 7 // in bits; a digit ends it, too
+		if c := byte(x >> end); c == '>' || c == ' ' {
+			small := x | 0x20*swar.Each // and what is no letter becomes none
+			return elements.find(small & (1<<end - 1)), i + end/8
 		}
 	}
 	return s.longName(i)

@@ -52,9 +52,9 @@ func (s *Scanner) decodeReference() {
 func (s *Scanner) plainRun() {
 	src, i := s.src, s.pos
 	dst := s.Text.Bytes
-	feed := byte('\n')
+	shown := byte('\n' ^ ' ') // by what a line feed differs from what is copied for it
 	if s.pre > 0 {
-		feed = '<' // so that none is found
+		shown = 0
 	}
 	for i+8 <= len(src) {
 		if cap(dst)-len(dst) < 8 {
@@ -62,25 +62,19 @@ func (s *Scanner) plainRun() {
 		}
 		x := binary.LittleEndian.Uint64(src[i:])
 		n := len(dst)
-		binary.LittleEndian.PutUint64(dst[n:n+8], x)
-		stop := swar.Zeroes(x^'<'*swar.Each) | swar.Zeroes(x^'&'*swar.Each) | swar.Zeroes(x^uint64(feed)*swar.Each)
-		if stop == 0 {
-			dst, i = dst[:n+8], i+8
-			continue
-		}
-		taken := bits.TrailingZeros64(stop) / 8
-		dst, i = dst[:n+taken], i+taken
-		if src[i] != '\n' {
-			s.Text.Bytes, s.pos = dst, i
+		feeds := swar.ExactZeroes(x ^ '\n'*swar.Each)
+		binary.LittleEndian.PutUint64(dst[n:n+8], x^feeds>>7*uint64(shown))
+		if stop := swar.Zeroes(x^'<'*swar.Each) | swar.Zeroes(x^'&'*swar.Each); stop != 0 {
+			taken := bits.TrailingZeros64(stop) / 8
+			s.Text.Bytes, s.pos = dst[:n+taken], i+taken
 			return
 		}
-		dst = append(dst, ' ')
-		i++
+		dst, i = dst[:n+8], i+8
 	}
 	for ; i < len(src) && src[i] != '<' && src[i] != '&'; i++ {
 		c := src[i]
-		if c == feed {
-			c = ' '
+		if c == '\n' {
+			c ^= shown
 		}
 		dst = append(dst, c)
 	}

@@ -190,7 +190,7 @@ func (r *renderer) tag(name string, n *html.Node, within bool) {
 		switch {
 		case !within && hiding.Has(a.Key):
 			continue
-		case a.Key == "style" && htmltext.NotDisplayed(a.Val):
+		case a.Key == "style" && htmltext.NotDisplayed([]byte(a.Val)):
 			a.Val = "display:none"
 		case len(a.Val) > longestAttribute:
 			continue
