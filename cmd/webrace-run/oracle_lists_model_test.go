@@ -239,7 +239,7 @@ func (f *follower) elsewhere(l *library, p *paper, isFirst bool) (all []elsewher
 			continue
 		}
 		other := l.papers[name]
-		if other == p || f.last[name] == 0 || len(other.editions) == 0 {
+		if other == nil || other == p || f.last[name] == 0 || len(other.editions) == 0 {
 			continue
 		}
 		e := elsewhere{isNear: i < 2, isBehind: i == 1, latest: f.units(other.editions[len(other.editions)-1].sheet)}

@@ -176,15 +176,12 @@ func (s *listSite) publish() {
 	for n := range pages {
 		name := fmt.Sprint("page ", n)
 		s.pages[s.addressOf(n)] = s.page(name, "All jobs", rest[n*s.size:min((n+1)*s.size, len(rest))], s.pager(s, n, pages))
-		p := &paper{distance: n}
+		p := &paper{distance: n, next: fmt.Sprint("page ", n+1)} // which may be there no more
 		if n > 0 {
 			p.before, p.from = fmt.Sprint("page ", n-1), fmt.Sprint("page ", n-1)
 			if s.pager(s, 0, 9) == allNumbers(s, 0, 9) {
 				p.from, p.distance = "page 0", 1
 			}
-		}
-		if n+1 < pages {
-			p.next = fmt.Sprint("page ", n+1)
 		}
 		if s.front > 0 {
 			if p.distance++; n == 0 {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
@@ -15,6 +14,7 @@ import (
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/objects"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -232,7 +232,7 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		return why, nil, err
 	}
 	var seen annotate.Seen
-	var last time.Time
+	var last *objects.Version
 	origins, placeholders := p.origins(), p.placeholders()
 	for _, v := range versions[max(0, len(versions)-match.MostBaselineVersions-1):] {
 		d, err := read(p.cache, v)
@@ -249,12 +249,12 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		if err != nil {
 			continue // it looked at nothing
 		}
-		moving := &moving{cache: p.cache, d: d, last: last, origins: origins}
+		moving := &moving{cache: p.cache, d: d, before: last, origins: origins}
 		seen.Moves = moving.to(ctx, i, &err)
 		if why, _ = seen.Show(i, part, v.MediaType); err != nil {
 			return why, nil, err
 		}
-		last, from = v.FetchedAt, moving.from
+		last, from = &v, moving.from
 	}
 	return why, from, ctx.Err()
 }

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
-	"github.com/webrace/webrace/stages/keywordfilter/series"
 	"github.com/webrace/webrace/storage/objects"
 )
 
@@ -19,20 +17,13 @@ import (
 type moving struct {
 	cache   *objects.Store
 	d       *stored
-	last    time.Time // when the version before was fetched; zero for none
-	origins []string  // of its visits
-	from    []string  // where what was found last came from
+	before  *objects.Version // the one before it, nil for none
+	origins []string         // of its visits
+	from    []string         // where what was found last came from
 
-	pages  []near // once asked for
-	looked bool
-}
-
-// near is a page from which something may have come.
-type near struct {
-	url      string
-	versions []objects.Version // up to the one that there was then
-	next     bool
-	listed   bool
+	pages    []annotate.Page // once asked for
+	versions [][]objects.Version
+	looked   bool
 }
 
 // look finds the other pages, as they were when the version was fetched.
@@ -42,75 +33,84 @@ func (m *moving) look() error {
 	}
 	m.looked = true
 	v := m.d.version
-	_, header, err := m.cache.Body(v)
-	if err != nil {
-		return unlessGone(err)
-	}
-	r, err := extract.Document(m.d.body, extract.ContentType(header, v.MediaType), v.URL, extract.Options{})
+	links, err := m.links(&v)
 	if err != nil {
 		return err
 	}
-	before, next := series.Near(v.URL, slices.Concat(m.origins, r.Links)...)
-	for i, url := range slices.Concat(before, next, m.origins) {
-		p := near{url: m.cache.Spelling(v.Secret, url), listed: i < len(before)+len(next), next: i >= len(before) && i < len(before)+len(next)}
-		if slices.ContainsFunc(m.pages, func(other near) bool { return other.url == p.url }) {
+	pages, err := annotate.PagesAround(v.URL, links, func() ([]string, error) { return m.links(m.before) }, m.origins...)
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		p.URL = m.cache.Spelling(v.Secret, p.URL)
+		if slices.ContainsFunc(m.pages, func(other annotate.Page) bool { return other.URL == p.URL }) {
 			continue
 		}
-		all, err := m.cache.Versions(objects.View(v.Secret, p.url))
+		all, err := m.cache.Versions(objects.View(v.Secret, p.URL))
 		if err = unlessGone(err); err != nil {
 			return err
 		}
-		if p.versions = slices.DeleteFunc(all, func(o objects.Version) bool { return o.FetchedAt.After(v.FetchedAt) }); len(p.versions) > 0 {
-			m.pages = append(m.pages, p)
+		if all = slices.DeleteFunc(all, func(o objects.Version) bool { return o.FetchedAt.After(v.FetchedAt) }); len(all) > 0 {
+			m.pages, m.versions = append(m.pages, p), append(m.versions, all)
 		}
 	}
 	return nil
 }
 
+func (m *moving) links(v *objects.Version) ([]string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	links, err := m.cache.Links(*v)
+	return links, unlessGone(err)
+}
+
 // to returns how a URD asks for what moved, see [annotate.Seen]. An error is kept there.
 func (m *moving) to(ctx context.Context, i *annotate.Interest, failure *error) func(now *webrace.Text, before *match.Before) *match.Moves {
-	return func(now *webrace.Text, before *match.Before) *match.Moves {
+	return func(now *webrace.Text, before *match.Before) (moves *match.Moves) {
 		m.from = nil
 		if *failure = m.look(); *failure != nil || len(m.pages) == 0 {
 			return nil
 		}
-		var from []match.Elsewhere
-		for _, p := range m.pages {
-			e := match.Elsewhere{Near: p.listed, Next: p.next, Now: func() *match.Units {
-				return m.units(ctx, i, p.versions[len(p.versions)-1], failure)
-			}}
-			for _, v := range slices.Backward(p.versions[max(0, len(p.versions)-match.MostBaselineVersions):]) {
-				e.Shown = append(e.Shown, m.units(ctx, i, v, failure))
-				if before != nil && !v.FetchedAt.After(m.last) {
-					break
+		stored := func(page annotate.Page) []objects.Version {
+			return m.versions[slices.Index(m.pages, page)]
+		}
+		e := annotate.Elsewhere{Document: m.d.document(), Pages: m.pages, Units: func(page annotate.Page, version int) (*match.Units, time.Time, error) {
+			for _, v := range stored(page) {
+				if v.Number == version {
+					units, err := m.units(ctx, i, v)
+					return units, v.FetchedAt, err
 				}
 			}
-			from = append(from, e)
+			return nil, time.Time{}, nil
+		}, Latest: func(page annotate.Page) (int, error) {
+			all := stored(page)
+			return all[len(all)-1].Number, nil
+		}}
+		var known []annotate.Span
+		for _, all := range m.versions {
+			known = append(known, annotate.Span{From: all[0].Number, To: all[len(all)-1].Number})
 		}
-		moves := match.FindMoves(now, before, from, annotate.LeadsOn(m.d.document()))
-		for block := range now.Blocks {
-			if page, is := moves.From(block); is && !slices.Contains(m.from, m.pages[page].url) {
-				m.from = append(m.from, m.pages[page].url)
-			}
+		var since time.Time
+		if before != nil && m.before != nil {
+			since = m.before.FetchedAt
 		}
+		moves, m.from, *failure = e.Moves(now, before, known, since)
 		return moves
 	}
 }
 
-// units returns what a URD would look at of a version of another page.
-func (m *moving) units(ctx context.Context, i *annotate.Interest, v objects.Version, failure *error) *match.Units {
+// units returns what a URD would look at of a version of another page; nil if that was removed.
+func (m *moving) units(ctx context.Context, i *annotate.Interest, v objects.Version) (*match.Units, error) {
 	d, err := read(m.cache, v)
 	if err != nil {
-		if err = unlessGone(err); err != nil {
-			*failure = err
-		}
-		return match.UnitsOf(nil)
+		return nil, unlessGone(err)
 	}
 	part, err := i.Part(ctx, d.parts, selection.NewBudget())
 	if err != nil {
-		return match.UnitsOf(nil) // it looks at nothing
+		return match.UnitsOf(nil), nil // it looks at nothing
 	}
-	return match.UnitsOf(part.Text)
+	return match.UnitsOf(part.Text), nil
 }
 
 // origins returns the pages from which something moved to a page, by what visits remember.

@@ -128,7 +128,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 	if err != nil {
 		return true, err
 	}
-	var last time.Time
+	var last *objects.Version
 	first := versions[0].Number
 	if r.allVersions {
 		if versions, err = r.withFormer(versions); err != nil {
@@ -162,8 +162,8 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 		if ctx.Err() != nil {
 			return true, ctx.Err()
 		}
-		moving, failure := &moving{cache: r.cache, d: document, last: last, origins: known.origins()}, error(nil)
-		last = v.FetchedAt
+		moving, failure := &moving{cache: r.cache, d: document, before: last, origins: known.origins()}, error(nil)
+		last = &v
 		for i, interest := range asked {
 			if parts[i].Err != nil {
 				continue // it looks at nothing
