@@ -52,6 +52,10 @@ type Comparison struct {
 	Went bool     // the latest version had a block that the text has not
 	Grew bool     // it is the latest version and the blocks that this had not, one by one: nothing else came or went
 
+	// Recast says that it is a table with other columns than those that are remembered: [Comparison.KnowRows] finds which
+	// of its rows are known all the same.
+	Recast bool
+
 	ages []uint8 // of the blocks: how many versions ago each was last seen
 	cut  uint8   // how many versions ago a text was cut
 }
@@ -150,6 +154,9 @@ func (b Baseline) compare(versions int, text *webrace.Text) Comparison {
 			found.ages[i] = c.ageOf(hash)
 			if found.ages[i] == never && len(text.Columns) > 0 {
 				found.ages[i] = c.ageInColumns(text.Compared(text.Blocks[i]))
+			}
+			if found.ages[i] > 0 && len(text.Columns) > 0 && len(c.known) > 0 && !found.Recast {
+				found.Recast = c.columns.isNames(text.Compared(text.Blocks[i]))
 			}
 			if entry != 0 {
 				found.ages[i] = c.ageInPart(i, entry, found.ages[i])

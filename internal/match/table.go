@@ -12,7 +12,7 @@ import (
 
 // A row of a table is remembered by its cells, whatever the order of columns, and so are the columns. A row is
 // known as well if its cells in those columns are that the versions before had: a column that is added makes no
-// row new.
+// row new. Of one that is gone the baseline cannot say what is left of the rows: that is looked up in their text.
 
 // columns are those of the tables of a text, by the hashes of their names.
 type columns struct {
@@ -34,24 +34,32 @@ func (c *comparison) findColumns(text *webrace.Text) {
 
 // hashRow returns a hash of a row: of all its cells, or of those in columns that are known.
 func (c *columns) hashRow(row []byte, onlyKnown bool) uint64 {
-	var sum uint64
-	number := func(name string) (int32, bool) { return c.numbers.Get(xxhash.Sum64String(name)) }
+	sum := sumOfCells(string(row), func(name string) (isColumn, counts bool) {
+		n, is := c.numbers.Get(xxhash.Sum64String(name))
+		return is, !is || !onlyKnown || c.known[n]
+	}, nil)
+	return max(sum&^(ageMask|inPart), 2*(ageMask+1))
+}
+
+// sumOfCells returns the sum of the hashes of the cells of a row, of those whose columns count. Of the row with the
+// names of the columns it is that of these, of all of them unless a function says which.
+func sumOfCells(row string, column func(name string) (isColumn, counts bool), named func(name string) bool) (sum uint64) {
 	isColumn := func(name string) bool {
-		_, is := number(name)
+		is, _ := column(name)
 		return is
 	}
-	for column, cell := range entries.Cells(string(row), isColumn) {
-		n, is := number(column)
-		switch {
-		case column == "": // the row with the names
+	for name, cell := range entries.Cells(row, isColumn) {
+		if name == "" { // the row with the names
 			for name := range strings.SplitSeq(cell, "; ") {
-				sum += xxhash.Sum64String(name)
+				if named == nil || named(name) {
+					sum += xxhash.Sum64String(name)
+				}
 			}
-		case !onlyKnown || !is || c.known[n]:
+		} else if _, counts := column(name); counts {
 			sum += xxhash.Sum64String(cell)
 		}
 	}
-	return max(sum&^(ageMask|inPart), 2*(ageMask+1))
+	return sum
 }
 
 // ageInColumns returns how many versions ago the cells of a row were seen in those columns that are known.
@@ -61,4 +69,48 @@ func (c *comparison) ageInColumns(row []byte) uint8 {
 		return uint8(c.known[place] & ageMask) // that row itself is not there any more
 	}
 	return never
+}
+
+// isNames reports whether a row is that with the names of the columns.
+func (c *columns) isNames(row []byte) bool {
+	for name := range entries.Cells(string(row), func(name string) bool {
+		_, is := c.numbers.Get(xxhash.Sum64String(name))
+		return is
+	}) {
+		return name == ""
+	}
+	return false
+}
+
+// KnowRows takes the rows of a table for known that the latest version had, whose text is given, in the columns that
+// both have. It is to be called where the comparison says that the columns are others.
+func (c *Comparison) KnowRows(now, last *webrace.Text) {
+	if last == nil {
+		return
+	}
+	isIn := func(text *webrace.Text) map[string]bool {
+		names := make(map[string]bool, len(text.Columns))
+		for _, name := range text.Columns {
+			names[name] = true
+		}
+		return names
+	}
+	after, before := isIn(now), isIn(last)
+	isShared := func(name string) bool { return before[name] && after[name] }
+	var clean []byte
+	had := make(map[uint64]bool)
+	for _, b := range last.Blocks {
+		row := string(compared(&clean, last.Compared(b)))
+		had[sumOfCells(row, func(name string) (bool, bool) { return before[name], isShared(name) }, isShared)] = true
+	}
+	delete(had, 0)
+	for i, b := range now.Blocks {
+		if c.ages[i] == 0 || c.ages[i] == empty {
+			continue
+		}
+		row := string(compared(&clean, now.Compared(b)))
+		if had[sumOfCells(row, func(name string) (bool, bool) { return after[name], isShared(name) }, nil)] {
+			c.ages[i] = 0
+		}
+	}
 }

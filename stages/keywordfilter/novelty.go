@@ -46,7 +46,7 @@ func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
 		last = d.Visit.Version
 	}
 	n.next = n.compare(seenVersions{}, visit, last).Next
-	return n, nil
+	return n, n.err
 }
 
 // compare compares the document with a baseline, which is that of a version and those before it.
@@ -66,6 +66,11 @@ func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) 
 // newSince compares a text with a baseline, of which the latest version had the text that the function returns.
 func newSince(known match.Baseline, now *webrace.Text, last func() *webrace.Text) *since {
 	s := &since{Comparison: known.Compare(now)}
+	if s.Recast {
+		before := last()
+		s.KnowRows(now, before)
+		last = func() *webrace.Text { return before }
+	}
 	s.last = &match.Last{Added: s.Added(1), Went: s.Went, Text: last}
 	s.added[1] = s.last.Added
 	return s

@@ -53,6 +53,9 @@ func (s *Seen) Show(i *Interest, part *selection.Part, mediaType string) (match.
 	remember := i.Remembers(match.BaselineVersions)
 	whole := s.whole(part)
 	compared := s.baseline.Compare(whole)
+	if compared.Recast {
+		compared.KnowRows(whole, before)
+	}
 	s.baseline, s.text = compared.Next, whole
 	news := &News{compared.Added(remember), match.Last{
 		Added: compared.Added(1), Went: compared.Went, Text: func() *webrace.Text { return before },
