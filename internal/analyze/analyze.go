@@ -103,11 +103,13 @@ func (a *Analyzer) analyze(expected Language, text *webrace.Text, wanted *Wanted
 // split finds the tokens, block after block.
 func (a *Analyzer) split(text *webrace.Text, wanted *Wanted) {
 	s := splitting{
-		text: text.Bytes, wanted: wanted, tokens: a.analysis.Tokens[:0], surfaces: a.analysis.Surfaces[:0], found: a.analysis.Wanted[:0],
+		text: text.Bytes, tokens: a.analysis.Tokens[:0], surfaces: a.analysis.Surfaces[:0], found: a.analysis.Wanted[:0],
 		accented: a.accented[:0],
 	}
 	for i, block := range text.Blocks {
-		s.block = int32(i)
+		if s.block, s.wanted = int32(i), wanted; wanted != nil && !wanted.in(int32(i)) {
+			s.wanted = &nothing
+		}
 		for at, end := int(block.Start), int(block.End); at < end; {
 			if at = s.ascii(at, end); at < end {
 				at = s.others(&a.scanner, at, end)
@@ -116,6 +118,9 @@ func (a *Analyzer) split(text *webrace.Text, wanted *Wanted) {
 	}
 	a.analysis.Tokens, a.analysis.Surfaces, a.analysis.Wanted, a.accented = s.tokens, s.surfaces, s.found, s.accented
 }
+
+// nothing has no words.
+var nothing Wanted
 
 // splitting is a text that is being split.
 type splitting struct {

@@ -38,8 +38,13 @@ const named = -1
 func (a *Analyzer) leaveOut(w *Wanted) {
 	found, accented := a.analysis.Wanted[:0], a.accented
 	for n := range a.passages {
+		first, end := a.passages[n].first, a.endOf(n)
+		if !w.in(a.analysis.Tokens[first].Block) {
+			continue
+		}
+		accented = from(accented, first)
 		key := w.number ^ a.passages[n].language.ofLatinWords().salt()
-		for i, end := a.passages[n].first, a.endOf(n); i < end; i++ {
+		for i := first; i < end; i++ {
 			spelling := a.analysis.Surfaces[i]
 			if len(accented) > 0 && accented[0].token == i {
 				spelling, accented = accented[0].spelt, accented[1:]

@@ -65,10 +65,17 @@ type Wanted struct {
 	begin     bool                         // there are some
 	dismissed *Dismissals                  // nil if words are wanted by their beginnings alone
 	number    uint64                       // under which they were
+	blocks    []bool                       // of a text, those whose words are wanted; nil for all
 }
 
 // Reset empties the set.
 func (w *Wanted) Reset() { *w = Wanted{} }
+
+// Within confines the set to the words of some blocks of the text that is analyzed next.
+func (w *Wanted) Within(blocks []bool) { w.blocks = blocks }
+
+// in reports whether words of a block are wanted.
+func (w *Wanted) in(block int32) bool { return w.blocks == nil || w.blocks[block] }
 
 // Add adds a beginning.
 func (w *Wanted) Add(b Beginning) {

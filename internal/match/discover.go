@@ -3,7 +3,8 @@ package match
 // Who has seen an earlier version of a page is told of what is new, but whether that is worth it depends on all of the
 // page. So the words that are new lead to the profiles that ask for any of their keywords: those that the rest of the
 // page leads to have nothing to be told, and cost nothing. Profiles with groups may wait under a keyword that has not
-// arrived, or for one that has left; so to those the words of the whole page lead. Who is found so is judged by itself.
+// arrived, or for one that has left; so to those the words of the whole page lead. Of a feed, all that they ask for is
+// in one entry that has arrived. Who is found so is judged by itself.
 
 // discover begins to match the page with the profiles of the segment that are told only what is new.
 func (p *page) discover(s *segment) {
@@ -16,7 +17,11 @@ func (p *page) discover(s *segment) {
 		}
 	}
 	if s.judges {
-		p.findAtoms(s, everything)
+		if p.text.Feed {
+			c.present = append(c.present, c.arrived...)
+		} else {
+			p.findAtoms(s, everything)
+		}
 		p.weigh()
 	}
 }

@@ -48,14 +48,20 @@ func (p *page) openEntries() {
 	}
 }
 
-// choose chooses entries.
+// choose chooses entries, and no others.
 func (p *page) choose(all ...int32) {
-	for i := range p.entries {
+	for _, i := range p.chosen {
 		p.entries[i].chosen = false
 	}
+	p.chosen = p.chosen[:0]
 	for _, i := range all {
-		p.entries[i].chosen = true
+		p.alsoChoose(i)
 	}
+}
+
+func (p *page) alsoChoose(entry int32) {
+	p.entries[entry].chosen = true
+	p.chosen = append(p.chosen, entry)
 }
 
 // nearness is how near an entry came to an alert.
@@ -83,8 +89,11 @@ func (p *page) judgeEntries(c *Compiled, among extent) verdict {
 		if v.reason == Alerts && !p.tells(c, number, among) {
 			v.reason = NotNew
 		}
-		if e.chosen = v.reason == Alerts; e.chosen && e.is < among {
-			best.shown = looked
+		if v.reason == Alerts {
+			p.alsoChoose(number)
+			if e.is < among {
+				best.shown = looked
+			}
 		}
 		if cmp.Or(cmp.Compare(nearness[v.reason], nearness[best.reason]), cmp.Compare(v.relevance, best.relevance)) > 0 {
 			v.shown = best.shown

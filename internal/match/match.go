@@ -204,6 +204,7 @@ func concernedTogether(text *webrace.Text, all []Asking, visit func(*page, match
 	if !p.wantAll(all) {
 		return true
 	}
+	p.onlyNew = text.Feed && !slices.ContainsFunc(all, Asking.looksAtAll)
 	p.open(text, all[0].Added, all[0].Last)
 	for i := range all {
 		if a := &all[i]; a.MayConcern(a.Options) && !a.concerned(p, visit) {
@@ -211,6 +212,14 @@ func concernedTogether(text *webrace.Text, all []Asking, visit func(*page, match
 		}
 	}
 	return true
+}
+
+// looksAtAll reports whether there may be one of these who is shown all of the text.
+func (a Asking) looksAtAll() bool {
+	if !a.Everyone {
+		return slices.ContainsFunc(a.Recipients, func(to Recipient) bool { return !to.OnlyAdded })
+	}
+	return slices.ContainsFunc(a.segments, func(l liveSegment) bool { return l.looksAt(everything, &a.Options) })
 }
 
 // wantAll confines the page to the words that these may ask for. It reports whether it may concern any of them at all.

@@ -25,10 +25,12 @@ type page struct {
 	before   *page       // its text, once asked for
 	isPart   bool        // it has but what this one has of it
 	entries  []feedEntry // of a feed, once asked for; the first one stands for the blocks that are of none
+	chosen   []int32     // of these
 
-	wanted analyze.Wanted // the words that those ask for who are asked
-	others int            // 1 if the page is confined to these, and the first word is all others; otherwise 0
-	views  []*View        // that ask for words by all their profiles
+	wanted  analyze.Wanted // the words that those ask for who are asked
+	others  int            // 1 if the page is confined to these, and the first word is all others; otherwise 0
+	views   []*View        // that ask for words by all their profiles
+	onlyNew bool           // nobody asks for words of blocks that have not arrived
 
 	tokens   []analyze.Token
 	surfaces []uint64 // of the tokens: hashes of their folded forms
@@ -114,7 +116,7 @@ func openPageFor(c *Compiled, text *webrace.Text, added []bool) *page {
 
 func newPage() *page {
 	p := pages.Get().(*page)
-	p.others = 0
+	p.others, p.onlyNew = 0, false
 	return p
 }
 
@@ -158,6 +160,7 @@ func (p *page) open(text *webrace.Text, added []bool, last *Last) *page {
 		}
 	}
 	p.returns, p.entries = p.counts[additions] < p.counts[arrivals], p.entries[:0]
+	p.chosen = p.chosen[:0]
 	p.countWords()
 	p.dismiss()
 	return p
@@ -195,6 +198,9 @@ func (p *page) countWords() {
 	var wanted *analyze.Wanted
 	if p.others > 0 {
 		wanted = &p.wanted
+		if p.onlyNew {
+			wanted.Within(p.arrived)
+		}
 	}
 	a := p.analyzer.AnalyzeFor(wanted, p.text)
 	p.tokens, p.surfaces, p.words = a.Tokens, a.Surfaces, p.words[:0]
