@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// file goes into an archive under its base name.
+// file goes into an archive under its base name; a link into a .tar.gz as a link.
 type file struct {
 	path string
 	mode os.FileMode
@@ -26,13 +26,16 @@ func (r release) tar(name, under string, files []file) (err error) {
 	compressed := gzip.NewWriter(out) // whose header has neither a name nor a time
 	archive := tar.NewWriter(compressed)
 	for _, f := range files {
-		content, err := os.ReadFile(f.path)
-		if err != nil {
+		header := &tar.Header{
+			Name: path.Join(under, filepath.Base(f.path)), Mode: int64(f.mode), ModTime: r.time, Format: tar.FormatUSTAR,
+		}
+		var content []byte
+		if to, err := os.Readlink(f.path); err == nil {
+			header.Typeflag, header.Linkname = tar.TypeSymlink, to
+		} else if content, err = os.ReadFile(f.path); err != nil {
 			return err
 		}
-		header := &tar.Header{
-			Name: path.Join(under, filepath.Base(f.path)), Mode: int64(f.mode), Size: int64(len(content)), ModTime: r.time, Format: tar.FormatUSTAR,
-		}
+		header.Size = int64(len(content))
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}

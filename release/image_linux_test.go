@@ -18,7 +18,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// image is a container of the image that Dockerfile describes, but for its first stage: the programs are built here.
+// image is a container of the image that Dockerfile describes, but for its first stage: the program is built here.
 // Its volume is kept from one run to the next.
 type image struct {
 	t         *testing.T
@@ -35,7 +35,7 @@ type config struct {
 func buildImage(t *testing.T) *image {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("links both programs, and builds an image")
+		t.Skip("links the program, and builds an image")
 	}
 	if _, err := exec.LookPath("buildah"); err != nil || os.Getuid() != 0 {
 		t.Skip("needs root, and the Debian package buildah")
@@ -46,17 +46,20 @@ func buildImage(t *testing.T) *image {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(context, "out")+"/", "../cmd/webrace-run", "../cmd/webrace-store")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(context, "out")+"/", "../cmd/webrace-run")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	if err := os.Symlink("webrace-run", filepath.Join(context, "out", "webrace-store")); err != nil {
+		t.Fatal(err)
 	}
 	whole, err := os.ReadFile("Dockerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, last, found := strings.Cut(string(whole), "\nFROM scratch\n")
-	if !found || !strings.Contains(first, "mkdir -p -m 700 /volume/data") {
+	if !found || !strings.Contains(first, "mkdir -p -m 700 /volume/data") || !strings.Contains(first, "ln -s webrace-run /out/webrace-store") {
 		t.Fatal("Dockerfile has other stages than this test knows: it replaces the first")
 	}
 	write(t, filepath.Join(context, "etc/ssl/certs/ca-certificates.crt"), nil)

@@ -1,4 +1,5 @@
-// Command release builds the archives of a release: both programs, static, for each system, and SHA256SUMS.
+// Command release builds the archives of a release: the program, static, and its second name, for each system, and
+// SHA256SUMS.
 //
 //	go run ./release [--out dist] [OS/ARCH…]
 //
@@ -22,11 +23,12 @@ var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm
 
 // release is what is built, and how it is called.
 type release struct {
-	out      string
-	version  string
-	time     time.Time // of everything in it
-	programs []string  // packages of commands
-	extras   []string  // files that go along
+	out     string
+	version string
+	time    time.Time // of everything in it
+	program string    // the package of a command
+	alias   string    // what its command store is called besides
+	extras  []string  // files that go along
 }
 
 func main() {
@@ -56,8 +58,8 @@ func run(out string, chosen []string) error {
 	}
 	r := release{
 		out: out, version: version, time: time.Unix(seconds, 0).UTC(),
-		programs: []string{"./cmd/webrace-run", "./cmd/webrace-store"},
-		extras:   []string{"README.md", "pipelines.toml", "release/webrace.service"},
+		program: "./cmd/webrace-run", alias: "webrace-store",
+		extras: []string{"README.md", "pipelines.toml", "release/webrace.service"},
 	}
 	return r.build(chosen)
 }
@@ -82,7 +84,7 @@ func (r release) build(chosen []string) error {
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
 }
 
-// archive builds the programs for a target, and packs them with what goes along.
+// archive builds the program for a target, and packs it with what goes along.
 func (r release) archive(target string) (name string, err error) {
 	system, machine, ok := strings.Cut(target, "/")
 	if !ok {
@@ -93,19 +95,20 @@ func (r release) archive(target string) (name string, err error) {
 		return "", err
 	}
 	defer os.RemoveAll(built)
-	var files []file
-	for _, program := range r.programs {
-		path := filepath.Join(built, filepath.Base(program))
-		if system == "windows" {
-			path += ".exe"
-		}
-		c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, program)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1")
-		if said, err := c.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s: %w\n%s", program, err, said)
-		}
-		files = append(files, file{path, 0o755})
+	path := filepath.Join(built, filepath.Base(r.program))
+	if system == "windows" {
+		path += ".exe"
 	}
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, r.program)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine, "GOFLAGS=", "GOAMD64=v1")
+	if said, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", r.program, err, said)
+	}
+	alias, err := r.aliasOf(path, system)
+	if err != nil {
+		return "", err
+	}
+	files := []file{{path, 0o755}, {alias, 0o755}}
 	for _, path := range r.extras {
 		files = append(files, file{path, 0o644})
 	}
@@ -114,6 +117,17 @@ func (r release) archive(target string) (name string, err error) {
 		return base + ".zip", r.zip(base+".zip", base, files)
 	}
 	return base + ".tar.gz", r.tar(base+".tar.gz", base, files)
+}
+
+// aliasOf makes what the command store of a program is called besides: a link, which the program knows its name by, or
+// on Windows, whose archives hold none, a batch file.
+func (r release) aliasOf(program, system string) (path string, err error) {
+	path = filepath.Join(filepath.Dir(program), r.alias)
+	if system == "windows" {
+		path += ".cmd"
+		return path, os.WriteFile(path, fmt.Appendf(nil, "@\"%%~dp0%s\" store %%*\r\n", filepath.Base(program)), 0o755)
+	}
+	return path, os.Symlink(filepath.Base(program), path)
 }
 
 func output(program string, args ...string) (string, error) {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"archive/zip"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -30,7 +33,7 @@ func TestTheSameSourcesGiveTheSameBytes(t *testing.T) {
 			}
 		}
 		t.Chdir(place)
-		r := release{out: "dist", version: "v1", time: time.Unix(1e9, 0), programs: []string{"./hello"}, extras: []string{"README.md"}}
+		r := release{out: "dist", version: "v1", time: time.Unix(1e9, 0), program: "./hello", alias: "hello-again", extras: []string{"README.md"}}
 		if err := r.build([]string{runtime.GOOS + "/" + runtime.GOARCH}); err != nil {
 			t.Fatal(err)
 		}
@@ -66,6 +69,33 @@ func TestBothKindsOfArchiveAreTheSameEachTime(t *testing.T) {
 		if err := pack(name, "webrace", []file{{"missing", 0o644}}); err == nil {
 			t.Errorf("%s: a file that is not there is packed", name)
 		}
+	}
+}
+
+// TestAnArchiveHoldsTheProgramOnce unpacks a release, and looks at what its second name is.
+func TestAnArchiveHoldsTheProgramOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with other flags than all else")
+	}
+	r := release{out: t.TempDir(), version: "v1", time: time.Unix(1e9, 0), program: "./testdata/hello", alias: "hello-again"}
+	if err := r.build([]string{"linux/amd64", "windows/amd64"}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("tar", "-xzf", filepath.Join(r.out, "webrace_v1_linux_amd64.tar.gz"), "-C", dir).CombinedOutput(); err != nil {
+		t.Fatalf("tar: %v\n%s", err, out)
+	}
+	if to, err := os.Readlink(filepath.Join(dir, "webrace_v1_linux_amd64", "hello-again")); to != "hello" {
+		t.Errorf("the second name leads to %q, %v", to, err)
+	}
+	windows, err := zip.OpenReader(filepath.Join(r.out, "webrace_v1_windows_amd64.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer windows.Close()
+	batch, err := fs.ReadFile(windows, "webrace_v1_windows_amd64/hello-again.cmd")
+	if want := "@\"%~dp0hello.exe\" store %*\r\n"; string(batch) != want {
+		t.Errorf("the second name is %q, %v; want %q", batch, err, want)
 	}
 }
 

@@ -41,6 +41,7 @@ var notRun = map[string]string{
 // runElsewhere are the commands of webrace-run that no block of these pages runs, and what does.
 var runElsewhere = map[string]string{
 	"demo":  "TestDemoTellsThreeOwnersDifferentThings, TestDataDemoShowsWhoSaysWhat, and a step of .ci/run",
+	"store": "is webrace-store, whose commands TestNothingIsRemovedByAnyCommand runs; the script store.txtar",
 	"stage": "speaks with a stage exec: TestAServedStageGivesWhatItGivesInAPipeline",
 	"tap":   "wants a run that goes on: TestARunningCrawlIsWatched",
 	"top":   "wants a run that goes on: TestARunningCrawlIsWatched",
@@ -270,6 +271,9 @@ func commandNamed(programs map[string]*cobra.Command, line string) (*cobra.Comma
 	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" []…", r) })
 	if end := slices.IndexFunc(words, func(word string) bool { return strings.ContainsAny(word[:1], "|<>&") }); end > 0 {
 		words = words[:end]
+	}
+	if len(words) > 2 && words[0] == "webrace-run" && words[1] == "store" {
+		words = append([]string{storecmd.Name}, words[2:]...)
 	}
 	root := programs[words[0]]
 	if root == nil {

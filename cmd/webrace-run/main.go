@@ -1,4 +1,5 @@
-// Command webrace-run runs pipelines declared in pipelines.toml, and looks at them without running.
+// Command webrace-run runs pipelines declared in pipelines.toml, and looks at them without running. Called as
+// webrace-store, by a link, it looks into their stores.
 package main
 
 //go:generate sh -c "go run . schema > ../../docs/pipelines.schema.json"
@@ -7,14 +8,22 @@ package main
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace/cmd/internal/cli"
+	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/pipeline/finding"
 	_ "github.com/webrace/webrace/stages/all"
 )
 
-func main() { os.Exit(cli.Main(newRoot())) }
+func main() {
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == storecmd.Name {
+		os.Exit(cli.Main(storecmd.New(os.Args[1:])))
+	}
+	os.Exit(cli.Main(newRoot()))
+}
 
 func newRoot() *cobra.Command {
 	var globals cli.Globals
@@ -48,7 +57,7 @@ was accepted is lost either way.`,
 		newRun(&globals), newCrawl(&globals), newTry(&globals), newDemo(&globals),
 		newList(&globals), newLint(&globals), newCheck(&globals), newTest(&globals), newGraph(&globals), newTap(&globals), newTop(&globals), newStages(), newSchema(),
 	)
-	root.AddCommand(newNewStage(), newBuild(), newConformance(&globals), newStage(&globals))
+	root.AddCommand(newNewStage(), newBuild(), newConformance(&globals), newStage(&globals), storecmd.Within())
 	cli.Versioned(root)
 	completeSet(root, &globals)
 	cli.Strict(root)

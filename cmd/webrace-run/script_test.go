@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/webrace/webrace/cmd/internal/cli"
-	"github.com/webrace/webrace/cmd/internal/storecmd"
 	"github.com/webrace/webrace/storage"
 )
 
 // programs are what scripts and tests run as a program, besides what there is on the machine.
 var programs = map[string]func(){
-	"webrace-run":   func() { os.Exit(cli.Main(newRoot())) },
-	"webrace-store": func() { os.Exit(cli.Main(storecmd.New(os.Args[1:]))) },
+	"webrace-run":   main,
+	"webrace-store": main, // known by its name
 }
 
 func TestMain(m *testing.M) {

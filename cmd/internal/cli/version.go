@@ -16,7 +16,7 @@ func Versioned(c *cobra.Command) {
 	info, _ := debug.ReadBuildInfo()
 	c.Version, c.Annotations = version(info, false), map[string]string{"modules": version(info, true)}
 	c.Flags().Bool("modules", false, "with --version: also the version of every module that it was built from")
-	c.SetVersionTemplate(`{{.Name}} {{if eq (.Flag "modules").Value.String "true"}}{{.Annotations.modules}}{{else}}{{.Version}}{{end}}`)
+	c.SetVersionTemplate(`{{.DisplayName}} {{if eq (.Flag "modules").Value.String "true"}}{{.Annotations.modules}}{{else}}{{.Version}}{{end}}`)
 }
 
 // version describes a build in a line, and its modules in lines.

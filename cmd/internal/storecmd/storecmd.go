@@ -17,6 +17,9 @@ import (
 	_ "github.com/webrace/webrace/stages/all" // the configuration names them
 )
 
+// Name is the program's.
+const Name = "webrace-store"
+
 // New returns the command with its subcommands, for arguments. If a process has the data directory open, and
 // answers, it is asked to run the command.
 func New(args []string) *cobra.Command {
@@ -29,7 +32,7 @@ func New(args []string) *cobra.Command {
 
 func newRoot(globals *cli.Globals) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "webrace-store",
+		Use:   Name,
 		Short: "look into the stores of a data directory, and change them",
 		Example: `  webrace-store urd add --url https://example.org/ --owner eleni --keyword ibm:3 --depth 2
   webrace-store aci list --owner eleni --since 24h
