@@ -24,7 +24,6 @@ require (
 	github.com/go-rod/rod v0.116.2
 	github.com/golang/snappy v1.0.0
 	github.com/google/go-cmp v0.7.0
-	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/itchyny/gojq v0.12.20
 	github.com/jacoelho/xsd v0.0.30
 	github.com/jimsmart/grobotstxt v1.0.3

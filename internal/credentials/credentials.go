@@ -21,9 +21,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/internal/scope"
 )
 
@@ -70,14 +69,13 @@ type Broker struct {
 	now    func() time.Time
 
 	mu      sync.Mutex
-	entries map[string]*entry              // by the name of the secret
-	starts  *simplelru.LRU[string, string] // the hosts at which crawls begin
+	entries map[string]*entry  // by the name of the secret
+	starts  *lru.Cache[string] // the hosts at which crawls begin
 }
 
 // NewBroker returns a broker of what is stored.
 func NewBroker(source Source, limits Limits) *Broker {
-	starts, _ := simplelru.NewLRU[string, string](maxStarts, nil) // fails for no other size than 0
-	return &Broker{source: source, limits: limits, now: time.Now, entries: make(map[string]*entry), starts: starts}
+	return &Broker{source: source, limits: limits, now: time.Now, entries: make(map[string]*entry), starts: lru.New[string](maxStarts, nil)}
 }
 
 // entry is a secret with what became of it in this run.

@@ -11,8 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/webrace/webrace/internal/lru"
 )
 
 // What is kept of cookies: how many for a secret, and for a host that is asked without one; how many of one
@@ -139,7 +140,7 @@ func (j *Jar) cookies() *cookiejar.Jar {
 // Jars are those of hosts that are asked without credentials. The zero value is ready.
 type Jars struct {
 	mu     sync.Mutex
-	byHost *simplelru.LRU[string, *Jar]
+	byHost *lru.Cache[*Jar]
 }
 
 // Of returns the jar of a host, by scheme, name and port. When there are too many, that of the host asked longest
@@ -149,7 +150,7 @@ func (j *Jars) Of(u *url.URL) *Jar {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.byHost == nil {
-		j.byHost, _ = simplelru.NewLRU[string, *Jar](maxJars, nil) // fails for no other size than 0
+		j.byHost = lru.New[*Jar](maxJars, nil)
 	}
 	jar, known := j.byHost.Get(key)
 	if !known {

@@ -3,7 +3,7 @@ package simhash
 import (
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/webrace/webrace/internal/lru"
 )
 
 // Hosts has a [Memory] for each of a number of hosts. When there are too many of them, or too many pages in
@@ -12,18 +12,14 @@ type Hosts struct {
 	pages, all int
 
 	mu     sync.Mutex
-	known  *simplelru.LRU[string, *Memory]
+	known  *lru.Cache[*Memory]
 	stored int // pages of all hosts
 }
 
 // NewHosts returns one of so many pages a host, pages in all, and hosts.
 func NewHosts(pages, all, hosts int) *Hosts {
 	h := &Hosts{pages: pages, all: all}
-	var err error
-	h.known, err = simplelru.NewLRU(max(hosts, 1), func(_ string, m *Memory) { h.stored -= m.Len() })
-	if err != nil {
-		panic(err) // there is room for one
-	}
+	h.known = lru.New(hosts, func(m *Memory) { h.stored -= m.Len() })
 	return h
 }
 

@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/lru"
 )
 
 // addressTurns have the names that share an address share one host's part: so many requests in flight, and a pause
@@ -20,7 +19,7 @@ type addressTurns struct {
 	usual    time.Duration // what a turn is taken to last before one has ended
 
 	mu        sync.Mutex
-	addresses *simplelru.LRU[string, netip.Addr] // of hosts: by which they answered last, or are known
+	addresses *lru.Cache[netip.Addr] // of hosts: by which they answered last, or are known
 	byAddress map[netip.Addr]*addressTurn
 	enough    int // addresses before the next look for those that can be forgotten
 }
@@ -56,12 +55,8 @@ const (
 )
 
 func newAddressTurns(o PolitenessOptions) *addressTurns {
-	addresses, err := simplelru.NewLRU[string, netip.Addr](maxHosts, nil)
-	if err != nil {
-		panic(err) // the size is positive
-	}
 	return &addressTurns{
-		parallel: o.PerHost, usual: max(time.Duration(o.Delay), minTurn), addresses: addresses, byAddress: make(map[netip.Addr]*addressTurn),
+		parallel: o.PerHost, usual: max(time.Duration(o.Delay), minTurn), addresses: lru.New[netip.Addr](maxHosts, nil), byAddress: make(map[netip.Addr]*addressTurn),
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/webrace/webrace/internal/lru"
 )
 
 // firstPause is how long a host is left alone after its second failure in a row; each further one doubles
@@ -21,7 +21,7 @@ type circuits struct {
 	wait, most time.Duration
 
 	mu     sync.Mutex
-	byHost *simplelru.LRU[string, *circuit] // the hosts that failed last; none that answered
+	byHost *lru.Cache[*circuit] // the hosts that failed last; none that answered
 }
 
 type circuit struct {
@@ -33,12 +33,8 @@ type circuit struct {
 }
 
 func newCircuits(o PolitenessOptions) *circuits {
-	byHost, err := simplelru.NewLRU[string, *circuit](maxHosts, nil)
-	if err != nil {
-		panic(err) // the size is positive
-	}
 	return &circuits{
-		threshold: o.CircuitFailures, wait: time.Duration(o.CircuitWait), most: time.Duration(o.MaxCircuitWait), byHost: byHost,
+		threshold: o.CircuitFailures, wait: time.Duration(o.CircuitWait), most: time.Duration(o.MaxCircuitWait), byHost: lru.New[*circuit](maxHosts, nil),
 	}
 }
 

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/internal/urlnorm"
 	"github.com/webrace/webrace/stages/internal/httpclient"
 )
@@ -21,15 +20,11 @@ const mostRedirected = 10_000
 // again once it would be sent others.
 type sentCookies struct {
 	mu        sync.Mutex
-	byRequest *simplelru.LRU[string, string] // by secret and URL
+	byRequest *lru.Cache[string] // by secret and URL
 }
 
 func newSentCookies() *sentCookies {
-	byRequest, err := simplelru.NewLRU[string, string](mostRedirected, nil)
-	if err != nil {
-		panic(err) // the size is positive
-	}
-	return &sentCookies{byRequest: byRequest}
+	return &sentCookies{byRequest: lru.New[string](mostRedirected, nil)}
 }
 
 // note notes what a request was sent, and returns what another was sent, if that redirected.

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
-
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/writefile/writable"
 )
@@ -25,9 +24,9 @@ type stage struct {
 	path    *pathTemplate
 
 	mu      sync.Mutex
-	open    *simplelru.LRU[string, *output] // by their paths
-	rows    map[string]bool                 // the files of Parquet that are to be made
-	closing []error                         // of files that made room for others
+	open    *lru.Cache[*output] // by their paths
+	rows    map[string]bool     // the files of Parquet that are to be made
+	closing []error             // of files that made room for others
 }
 
 var (
@@ -46,8 +45,8 @@ func newStage(o Options, _ *pipeline.Env) (any, error) {
 		return &output{options: o}, nil
 	}
 	s := &stage{options: o, path: path, rows: make(map[string]bool)}
-	s.open, err = simplelru.NewLRU(mostOpen, func(_ string, o *output) { s.closing = append(s.closing, o.pause()) })
-	return s, err
+	s.open = lru.New(mostOpen, func(o *output) { s.closing = append(s.closing, o.pause()) })
+	return s, nil
 }
 
 // Check finds out whether files can be made in the folder that all are in.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/setaside"
@@ -67,7 +67,7 @@ func (s *Store) check(ctx context.Context, repair, deep bool, report fsck.Report
 
 func (s *Store) newCheck(ctx context.Context, repair, deep bool, report fsck.Report) *check {
 	return &check{store: s, ctx: ctx, repair: repair, deep: deep, report: report,
-		readable: map[uint32]int64{}, cut: map[uint32]bool{}, bodies: newBodyCache[error](verifiedBodies), found: map[webrace.Digest]bool{}, ours: map[webrace.Digest]bool{}}
+		readable: map[uint32]int64{}, cut: map[uint32]bool{}, bodies: lru.New[error](verifiedBodies, nil), found: map[webrace.Digest]bool{}, ours: map[webrace.Digest]bool{}}
 }
 
 func (c *check) run() error {
@@ -94,14 +94,14 @@ type check struct {
 	slowly    bool       // looks at every version one by one
 	screening *screening // nil where that is to be done
 
-	readable map[uint32]int64                      // of each segment of the index, how much of it can be read
-	cut      map[uint32]bool                       // segments that are missing or short
-	bodies   *simplelru.LRU[webrace.Digest, error] // what verifying some bodies came to
-	found    map[webrace.Digest]bool               // bodies that the index did not have, and a version's record has
-	ours     map[webrace.Digest]bool               // bodies whose counts are wrong because of repairs, to be put right without a word
-	live     map[uint32]int64                      // bytes in use, of each segment
-	ends     map[uint32]int64                      // where the last record in use ends
-	counts   counters                              // as they should be
+	readable map[uint32]int64        // of each segment of the index, how much of it can be read
+	cut      map[uint32]bool         // segments that are missing or short
+	bodies   *lru.Cache[error]       // what verifying some bodies came to
+	found    map[webrace.Digest]bool // bodies that the index did not have, and a version's record has
+	ours     map[webrace.Digest]bool // bodies whose counts are wrong because of repairs, to be put right without a word
+	live     map[uint32]int64        // bytes in use, of each segment
+	ends     map[uint32]int64        // where the last record in use ends
+	counts   counters                // as they should be
 }
 
 // damage reports something, and repairs it if asked to. Repairs go through the committer, and see and
@@ -210,7 +210,7 @@ func (c *check) unindexedBodies() error {
 			}
 			c.ours[e.Digest] = true
 			if c.repair {
-				c.bodies.Remove(e.Digest)
+				c.bodies.Remove(string(e.Digest[:]))
 			}
 		}
 		return nil

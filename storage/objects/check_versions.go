@@ -166,7 +166,7 @@ const verifiedBodies = 1 << 16
 
 // body says why the body of a version cannot be read, if so.
 func (c *check) body(e *entry) error {
-	if err, known := c.bodies.Get(e.Digest); known {
+	if err, known := c.bodies.Get(string(e.Digest[:])); known {
 		return err
 	}
 	p, ok, err := get(c.store, payloadKey(e.Digest), decodePayload)
@@ -176,7 +176,7 @@ func (c *check) body(e *entry) error {
 	if err == nil {
 		err = c.responseAt(p.record, e.Digest)
 	}
-	c.bodies.Add(e.Digest, err)
+	c.bodies.Add(string(e.Digest[:]), err)
 	return err
 }
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/internal/mediatype"
 	"github.com/webrace/webrace/internal/urlnorm"
 )
@@ -23,7 +23,7 @@ type Export struct {
 	offset   int64
 	compress *compressor // of gzip, which every tool reads
 	buffer   bytes.Buffer
-	bodies   *simplelru.LRU[webrace.Digest, *payload] // that are in the file
+	bodies   *lru.Cache[*payload] // that are in the file
 
 	Requests bool // a version has a request record, too
 }
@@ -51,7 +51,7 @@ type ExportedRecord struct {
 
 // NewExport begins a file of that name, as its first record says.
 func (s *Store) NewExport(out io.Writer, name string) (*Export, error) {
-	e := &Export{store: s, out: out, compress: s.compressor(Gzip), bodies: newBodyCache[*payload](maxBodies)}
+	e := &Export{store: s, out: out, compress: s.compressor(Gzip), bodies: lru.New[*payload](maxBodies, nil)}
 	e.compress.append(&e.buffer, infoRecord(name, s.options.Now()))
 	return e, e.flush()
 }
@@ -92,11 +92,11 @@ func (e *Export) write(v Version) (Exported, error) {
 	if v.Truncated {
 		response.fields = append(response.fields, [2]string{"WARC-Truncated", string(webrace.TruncationOf(header))})
 	}
-	held, revisit := e.bodies.Get(v.Digest)
+	held, revisit := e.bodies.Get(string(v.Digest[:]))
 	if revisit {
 		makeRevisit(response, held)
 	} else {
-		e.bodies.Add(v.Digest, &payload{id: response.id, date: v.FetchedAt, url: v.URL})
+		e.bodies.Add(string(v.Digest[:]), &payload{id: response.id, date: v.FetchedAt, url: v.URL})
 	}
 	e.compress.append(&e.buffer, response)
 	written := Exported{Offset: e.offset, Length: int64(e.buffer.Len()), Revisit: revisit, Digest: formatDigest(v.Digest), Body: body, Header: header}
@@ -162,16 +162,6 @@ func identifiedType(v *Version, header http.Header) string {
 		return cleanValue(v.MediaType)
 	}
 	return cleanValue(v.MediaType + "; charset=" + v.Charset)
-}
-
-// newBodyCache returns a cache of what is known of bodies. When it is full, the one that was not looked at for longest
-// goes.
-func newBodyCache[V any](size int) *simplelru.LRU[webrace.Digest, V] {
-	cache, err := simplelru.NewLRU[webrace.Digest, V](size, nil)
-	if err != nil {
-		panic(err) // of a size below 1
-	}
-	return cache
 }
 
 func (e *Export) flush() error {

@@ -3,6 +3,7 @@ package objects
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -25,7 +26,7 @@ func TestAnExportRemembersBoundedlyManyBodies(t *testing.T) {
 	}
 	fill := func(n int) { // with other bodies, so that those before them are forgotten
 		for i := range n {
-			e.bodies.Add([32]byte{0: 1, 1: byte(i), 2: byte(i >> 8), 3: byte(i >> 16)}, nil)
+			e.bodies.Add(fmt.Sprint("another ", i), nil)
 		}
 	}
 	fill(maxBodies - 1)

@@ -3,10 +3,11 @@ package amount
 import (
 	"strings"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
+
+	"github.com/webrace/webrace/internal/lru"
 )
 
 // format is how a language writes numbers.
@@ -19,13 +20,7 @@ type format struct {
 var unknown = format{decimal: point, spaces: true}
 
 // formats are those of the languages that were asked for last: a page may call its language what it likes.
-var formats = func() *lru.Cache[string, format] {
-	cache, err := lru.New[string, format](256)
-	if err != nil {
-		panic(err) // its size is not positive
-	}
-	return cache
-}()
+var formats = lru.New[format](256, nil)
 
 // longestTag is that of a language, and more.
 const longestTag = 64

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/loadingcache"
 )
@@ -94,7 +93,7 @@ type dnsCache struct {
 	resolver Resolver
 	count    func(counter string)
 	cache    *loadingcache.Cache[resolved]
-	known    *lru.Cache[string, knownName]
+	known    *lru.Cache[knownName]
 }
 
 // resolved is what a host's name stands for, or why it stands for nothing.
@@ -111,7 +110,7 @@ type knownName struct {
 
 // newDNSCache wants options that are valid.
 func newDNSCache(o Options, count func(counter string)) *dnsCache {
-	n := &dnsCache{options: o.DNSOptions, family: families[o.IPFamily], count: count, cache: loadingcache.New[resolved](maxNames), known: newHostCache[knownName]()}
+	n := &dnsCache{options: o.DNSOptions, family: families[o.IPFamily], count: count, cache: loadingcache.New[resolved](maxNames), known: lru.New[knownName](maxHosts, nil)}
 	n.resolver = system{n.family.network()}
 	if servers, _ := parseServers(o.DNSServers); len(servers) > 0 {
 		n.resolver = &dnsClient{servers: servers, family: n.family}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/contentcoding"
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/httpwire"
 	"github.com/webrace/webrace/stages/internal/netguard"
@@ -88,7 +89,7 @@ func New(o Config, guard *netguard.Guard, env *pipeline.Env) (*Client, error) {
 		fields["Accept-Language"] = []string{o.AcceptLanguage}
 	}
 	return &Client{
-		transports: newTransports(o, env, d, trust, proxies), dialer: d, env: env, warned: NewWarnOnce(), faults: tlsFaults{newHostCache[rememberedFault]()},
+		transports: newTransports(o, env, d, trust, proxies), dialer: d, env: env, warned: NewWarnOnce(), faults: tlsFaults{lru.New[rememberedFault](maxHosts, nil)},
 		timeout: o.Timeout, paces: paces{options: o.PaceOptions}, fields: fields, byHost: newHostFields(o.HeaderOptions), end: cancel,
 	}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/pipeline"
 )
 
@@ -37,7 +37,7 @@ type proxyPool struct {
 
 	mu       sync.Mutex
 	circuits []proxyCircuit
-	byHost   *simplelru.LRU[string, int]
+	byHost   *lru.Cache[int]
 }
 
 type proxyCircuit struct {
@@ -50,8 +50,7 @@ type proxyCircuit struct {
 }
 
 func newProxyPool(all []*proxy, tunnels []*tunneller, env *pipeline.Env) *proxyPool {
-	byHost, _ := simplelru.NewLRU[string, int](proxiedHosts, nil) // fails for no other size than 0
-	return &proxyPool{all: all, tunnels: tunnels, env: env, now: time.Now, circuits: make([]proxyCircuit, len(all)), byHost: byHost}
+	return &proxyPool{all: all, tunnels: tunnels, env: env, now: time.Now, circuits: make([]proxyCircuit, len(all)), byHost: lru.New[int](proxiedHosts, nil)}
 }
 
 // choice is the proxy of one request. It stands for none if it is nil.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/webrace/webrace/internal/lru"
 )
 
 // keepTLSFault is how long a host is not connected to again with which no secure connection could be
@@ -103,7 +103,7 @@ func namesOf(c *x509.Certificate) string {
 
 // tlsFaults remembers faults by host and port, for some time.
 type tlsFaults struct {
-	byHost *lru.Cache[string, rememberedFault]
+	byHost *lru.Cache[rememberedFault]
 }
 
 type rememberedFault struct {

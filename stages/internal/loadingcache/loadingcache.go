@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/webrace/webrace/internal/lru"
 )
 
 // Cache is an LRU cache of what was loaded under a key, for a while. However many callers ask for the same key at
@@ -20,7 +20,7 @@ type Cache[V any] struct {
 
 	mu      sync.Mutex
 	loading map[string]*entry[V]
-	kept    *simplelru.LRU[string, *entry[V]]
+	kept    *lru.Cache[*entry[V]]
 	spent   int
 }
 
@@ -44,11 +44,7 @@ var errAbandoned = errors.New("loading was given up")
 // New returns an empty cache with a budget.
 func New[V any](budget int) *Cache[V] {
 	c := &Cache[V]{budget: budget, loading: make(map[string]*entry[V])}
-	var err error
-	c.kept, err = simplelru.NewLRU(math.MaxInt, func(_ string, e *entry[V]) { c.spent -= e.loaded.Cost })
-	if err != nil {
-		panic(err) // the number of entries is positive: their cost is what has a limit
-	}
+	c.kept = lru.New(math.MaxInt, func(e *entry[V]) { c.spent -= e.loaded.Cost }) // it is their cost that has a limit
 	return c
 }
 

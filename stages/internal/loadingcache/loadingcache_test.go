@@ -27,13 +27,14 @@ func TestACacheStaysWithinItsBudget(t *testing.T) {
 				t.Fatalf("got %d, %v", got, err)
 			}
 			spent := 0
-			for _, e := range c.kept.Values() {
+			for _, key := range c.kept.Keys() {
+				e, _ := c.kept.Peek(key)
 				spent += e.loaded.Cost
 			}
 			if c.spent > c.budget || c.spent != spent {
 				t.Fatalf("spent %d, counted as %d", spent, c.spent)
 			}
-			if !c.kept.Contains(fmt.Sprint(i)) {
+			if _, kept := c.kept.Peek(fmt.Sprint(i)); !kept {
 				t.Fatalf("%d was not remembered", i)
 			}
 		}
@@ -64,8 +65,9 @@ func TestACacheTakesNoMoreTimeOnceItIsFull(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if want := min(before+1, budget); c.kept.Len() != want || c.kept.Contains(fmt.Sprint(i-budget)) {
-			t.Fatalf("%d entries after %d insertions, want %d; the oldest is kept: %t", c.kept.Len(), i+1, want, c.kept.Contains(fmt.Sprint(i-budget)))
+		_, oldest := c.kept.Peek(fmt.Sprint(i - budget))
+		if want := min(before+1, budget); c.kept.Len() != want || oldest {
+			t.Fatalf("%d entries after %d insertions, want %d; the oldest is kept: %t", c.kept.Len(), i+1, want, oldest)
 		}
 	}
 }
