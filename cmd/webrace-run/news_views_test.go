@@ -137,7 +137,7 @@ func (v newsViews) tries(s *newsStage, page answer, urd *xmlschema.URD, t toldOf
 	if t.Docbase.Since > 0 || page.status != 200 {
 		return "", nil
 	}
-	d := &triedDocument{url: t.URI, body: []byte(s.toServer.Replace(page.body))}
+	d := &triedDocument{url: t.URI, body: []byte(s.toServer.Replace(page.body)), at: t.UpdateTime}
 	if d.Result, err = extract.Document(d.body, page.header.Get("Content-Type"), t.URI, extract.Options{}); err != nil {
 		return "", err
 	}

@@ -9,12 +9,14 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 )
 
 // source is where the document to try comes from.
@@ -35,6 +37,7 @@ type triedDocument struct {
 	body      []byte
 	sentAs    string // the Content-Type; empty if none is known
 	header    http.Header
+	at        time.Time // when it came; zero for a file
 	truncated bool
 	rendered  bool
 	notes     []string // on how it was got
@@ -94,8 +97,13 @@ func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument
 	at, _ := urlnorm.CutMark(got.URL)
 	return &triedDocument{
 		name: at, url: at, body: got.Body, header: got.Header, sentAs: extract.ContentType(got.Header, got.MediaType),
-		truncated: got.Truncated, rendered: got.Rendered, notes: notes,
+		at: got.At, truncated: got.Truncated, rendered: got.Rendered, notes: notes,
 	}, nil
+}
+
+// asBody returns the document as one without text is told of.
+func (d *triedDocument) asBody() annotate.Body {
+	return annotate.Body{MediaType: d.MediaType, Size: int64(len(d.body)), At: d.at}
 }
 
 // nowhere stands for the URL of a file that has none.

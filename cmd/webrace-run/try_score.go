@@ -82,7 +82,7 @@ func (t *trial) try(ctx context.Context, urd *xmlschema.URD, d *selection.Docume
 		return err
 	}
 	var alert *match.Alert
-	if w.Explanation, alert = interest.Worth(text, nil); alert != nil {
+	if w.Explanation, alert = interest.WorthOf(t.asBody(), text); alert != nil {
 		w.summary = alert.Summary
 	}
 	t.scores = append(t.scores, w)

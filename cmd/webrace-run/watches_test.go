@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/webrace/webrace/internal/testutil"
 )
@@ -36,6 +37,7 @@ type content struct{ mediaType, body string }
 type toldOf struct {
 	ID, URD, Owner, URI, Summary string
 	Relevance                    int
+	UpdateTime                   time.Time `json:"update_time"`
 	Docbase                      struct{ Version, Since int }
 	Also                         struct {
 		Count     int

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/match"
@@ -44,7 +43,7 @@ func (m *matching) matchBody(ctx context.Context) error {
 	if !lost {
 		m.novelty.next = match.Baseline{}
 	}
-	now := described(d.MediaType, int64(len(d.Body)), d.At)
+	now := annotate.BodyOf(d)
 	for urd, seen := range m.audience.askedForAnyChange(d) {
 		if _, concerned := recipient(urd, seen, d); !concerned || seen > 0 && lost {
 			continue
@@ -57,7 +56,7 @@ func (m *matching) matchBody(ctx context.Context) error {
 		if summary == "" {
 			continue
 		}
-		if err := m.emit(ctx, newAlert{urd, annotate.BodyAlert(urd.URD, d, summary), seen, nil}); err != nil {
+		if err := m.emit(ctx, newAlert{urd, annotate.BodyAlert(urd.URD, now, summary), seen, nil}); err != nil {
 			return err
 		}
 	}
@@ -118,27 +117,16 @@ func (a *audience) forAnyChange(m members) iter.Seq[*control.URD] {
 
 // bodySummary says what the document is, and what it was in the version that a URD has seen; empty if that was the
 // same.
-func (s *stage) bodySummary(d *webrace.Document, seen int, now string) (string, error) {
+func (s *stage) bodySummary(d *webrace.Document, seen int, now annotate.Body) (string, error) {
 	if seen == 0 {
-		return now, nil
+		return now.String(), nil
 	}
 	before, err := s.objects.Get(objects.View(d.Secret, d.URL), seen)
 	if errors.Is(err, objects.ErrNotFound) {
-		return now, nil
+		return now.String(), nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("look up version %d: %w", seen, err)
 	}
-	if before.Digest == d.Digest { // something else came meanwhile, which was none
-		return "", nil
-	}
-	return fmt.Sprintf("[−%s] «%s»", described(before.MediaType, before.Size, before.FetchedAt), now), nil
-}
-
-// described returns what a body is: of which type, how large, and when it came.
-func described(mediaType string, size int64, at time.Time) string {
-	if mediaType == "" {
-		mediaType = "unknown type"
-	}
-	return fmt.Sprintf("%s, %d bytes, %s", mediaType, size, at.UTC().Format("2006-01-02 15:04:05 UTC"))
+	return now.Since(annotate.Body{MediaType: before.MediaType, Size: before.Size, At: before.FetchedAt, Digest: before.Digest}), nil
 }

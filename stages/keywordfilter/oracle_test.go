@@ -421,11 +421,11 @@ func (o *oracle) askOfBody(u *lone, seen int, out pipeline.Emitter) error {
 	if lost, err := o.matching(out).lostText(); err != nil || seen > 0 && lost || !u.AnyChange() || u.rules != nil {
 		return err
 	}
-	summary, err := o.stage.bodySummary(o.d, seen, described(o.d.MediaType, int64(len(o.d.Body)), o.d.At))
+	summary, err := o.stage.bodySummary(o.d, seen, annotate.BodyOf(o.d))
 	if err != nil || summary == "" {
 		return err
 	}
-	return o.matching(out).emit(o.Context(), newAlert{u.URD, annotate.BodyAlert(u.URD.URD, o.d, summary), seen, nil})
+	return o.matching(out).emit(o.Context(), newAlert{u.URD, annotate.BodyAlert(u.URD.URD, annotate.BodyOf(o.d), summary), seen, nil})
 }
 
 // shown returns what a URD is shown that has seen a version, or none (0).

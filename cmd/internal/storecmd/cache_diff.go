@@ -11,6 +11,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/formats"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/stages/keywordfilter/textdiff"
 	"github.com/webrace/webrace/storage/objects"
 )
@@ -29,11 +30,12 @@ func newCacheDiff(globals *cli.Globals) *cobra.Command {
 		Short: "show what a reader sees changed between two versions of a URL, the latest two by default",
 		Long: `diff compares the texts of two versions, a block of text a line, in the format of
 diff -u. Of JSON a line is a leaf with its path, and what merely has another number in
-its list is equal; of a table it is a row. What changed of rows and of entries of lists
-stands behind @@, as alerts say it: before and after. Standard error says where nothing
-differs but the order, and where a version was cut, because it was too long or ended
-early. As with diff, the exit status is 0 when they are equal, 1 when they differ,
-and 2 when they cannot be compared, for example because there is no such version.`,
+its list is equal; of a table it is a row; of what has no text, its type and size. What
+changed of rows and of entries of lists stands behind @@, as alerts say it: before and
+after. Standard error says where nothing differs but the order, and where a version was
+cut, because it was too long or ended early. As with diff, the exit status is 0 when they
+are equal, 1 when they differ, and 2 when they cannot be compared, for example because
+there is no such version.`,
 		Example: `  webrace-store cache diff https://example.org/
   webrace-store cache diff https://example.org/ 3 7 --words`,
 		Args: cobra.MatchAll(cobra.RangeArgs(1, 3), func(_ *cobra.Command, args []string) error {
@@ -133,6 +135,14 @@ func (f diffFlags) compare(store *objects.Store, url string, numbers [2]int) (*d
 		}
 		d.cut[i] = d.versions[i].Truncated || texts[i] != nil && texts[i].Cut
 		json, d.table = json && formats.IsJSON(mediaType), formats.IsTable(mediaType)
+	}
+	if !f.raw && d.versions[0].Digest != d.versions[1].Digest {
+		for i, t := range texts {
+			if v := d.versions[i]; len(t.Blocks) == 0 {
+				body := annotate.Body{MediaType: v.MediaType, Size: v.Size, At: v.FetchedAt}
+				d.lines[i] = []string{body.String() + "\n"}
+			}
+		}
 	}
 	d.standsIn = kinds[1].StandsInFor(kinds[0])
 	if json {

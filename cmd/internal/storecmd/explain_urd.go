@@ -63,7 +63,7 @@ func (p *page) explainInterest(ctx context.Context, say func(string, ...any), u 
 		say("no alert: %s", fault)
 		return ctx.Err()
 	}
-	why, alert := i.Worth(text, nil)
+	why, alert := i.WorthOf(p.asBody(), text)
 	silence, err := p.unmet(ctx, i, say, told)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (p *page) news(ctx context.Context, i *annotate.Interest) (why match.Explan
 		}
 		moving := &moving{cache: p.cache, d: d, before: last, origins: origins}
 		seen.Moves = moving.to(ctx, i, &err)
-		if why, _ = seen.Show(i, part, v.MediaType); err != nil {
+		if why, _ = seen.Show(i, part, d.asBody()); err != nil {
 			return why, nil, err
 		}
 		last, from = &v, moving.from

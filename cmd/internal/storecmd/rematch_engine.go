@@ -172,7 +172,7 @@ func (r *rematch) url(ctx context.Context, versions []objects.Version, asked []*
 			if r.allVersions {
 				states[i].Moves = moving.to(ctx, interest.Interest, &failure)
 			}
-			_, alert := states[i].Show(interest.Interest, parts[i].Part, v.MediaType)
+			_, alert := states[i].Show(interest.Interest, parts[i].Part, document.asBody())
 			if failure != nil {
 				return true, failure
 			}

@@ -29,7 +29,7 @@ func TestVersionsAreMatchedAsTheURDSays(t *testing.T) {
 		var state annotate.Seen
 		var got []string
 		for n, text := range versions {
-			if _, alert := state.Show(i, &selection.Part{Text: blocks(text)}, "text/html"); alert != nil {
+			if _, alert := state.Show(i, &selection.Part{Text: blocks(text)}, annotate.Body{MediaType: "text/html"}); alert != nil {
 				got = append(got, fmt.Sprint(n+1, " ", alert.Summary))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/internal/urlnorm"
+	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/objects"
 )
 
@@ -30,6 +31,11 @@ func read(cache *objects.Store, version objects.Version) (*stored, error) {
 	return &stored{
 		r, version, body, oneLine(header.Get(webrace.UndecodedField)), selection.Open(version.URL, body, r.MediaType, r.Charset, r.Text),
 	}, nil
+}
+
+// asBody returns the version as one without text is told of.
+func (s *stored) asBody() annotate.Body {
+	return annotate.Body{MediaType: s.MediaType, Size: int64(len(s.body)), At: s.version.FetchedAt, Digest: s.version.Digest}
 }
 
 // document returns the version as it flowed through a pipeline.

@@ -110,14 +110,6 @@ func titleOf(d *webrace.Document) string {
 	return cmp.Or(u.Host, d.URL)
 }
 
-// BodyAlert is the alert for a request for any change on a document without text: its body is what matters.
-func BodyAlert(u *xmlschema.URD, d *webrace.Document, summary string) match.Alert {
-	return match.Alert{
-		ID: u.ID, Relevance: 100, Matched: d.Digest, Summary: summary,
-		Explanation: match.Explanation{Profile: u.ID, Reason: match.Alerts, Relevance: 100, Threshold: match.AnyRelevance},
-	}
-}
-
 // clean returns at most so many bytes of a text, without control characters and what is no character.
 func clean(text string, most int) string {
 	text = strings.Map(func(r rune) rune {

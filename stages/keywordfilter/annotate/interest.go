@@ -106,11 +106,21 @@ func (i *Interest) Worth(text *webrace.Text, news *News) (match.Explanation, *ma
 	for alert := range i.index.Match(text, options) {
 		return alert.Explanation, &alert
 	}
-	if i.AnyChange() && len(text.Blocks) == 0 && i.rules == nil && news == nil {
-		alert := BodyAlert(i.URD, &webrace.Document{Text: text}, "")
+	return match.Explain(i.profile, text, options), nil
+}
+
+// WorthOf is Worth for who has not seen a document, of which the text is what the request looks at.
+func (i *Interest) WorthOf(body Body, text *webrace.Text) (match.Explanation, *match.Alert) {
+	if i.toldOfBody(text) {
+		alert := BodyAlert(i.URD, body, body.String())
 		return alert.Explanation, &alert
 	}
-	return match.Explain(i.profile, text, options), nil
+	return i.Worth(text, nil)
+}
+
+// toldOfBody reports whether a document, of which a text is looked at, is told of by its body.
+func (i *Interest) toldOfBody(text *webrace.Text) bool {
+	return i.AnyChange() && len(text.Blocks) == 0 && i.rules == nil
 }
 
 // Marks returns where a text has the keywords of the request.

@@ -15,7 +15,7 @@ type Seen struct {
 	text     *webrace.Text            // of the last version that had one
 	pieces   map[string]*webrace.Text // by its rules, what each of several found when it last found anything
 	any      bool
-	media    string // the type of the last version
+	body     Body // of the last version
 
 	// Moves, if it is set before Show is called, finds what moved to the text from other pages, since one before or, if
 	// that is nil, at all.
@@ -30,10 +30,11 @@ type News struct {
 
 // Show shows a request the next version of what it looks at, and returns what that is worth to it, and the alert if it
 // gives rise to one. A text that is no state is no version that a later one could be compared with.
-func (s *Seen) Show(i *Interest, part *selection.Part, mediaType string) (match.Explanation, *match.Alert) {
+func (s *Seen) Show(i *Interest, part *selection.Part, body Body) (match.Explanation, *match.Alert) {
 	text := part.Text
-	isFirst, before, lost := !s.any, s.text, s.text != nil && s.media == mediaType
-	s.any, s.media = true, mediaType
+	isFirst, before, lost := !s.any, s.text, s.text != nil && s.body.MediaType == body.MediaType
+	was := s.body
+	s.any, s.body = true, body
 	unconcerned := func() (match.Explanation, *match.Alert) {
 		none := &News{Added: make([]bool, len(text.Blocks))}
 		none.Last.Added = none.Added
@@ -48,7 +49,15 @@ func (s *Seen) Show(i *Interest, part *selection.Part, mediaType string) (match.
 			return unconcerned()
 		}
 		s.baseline, s.text = nil, nil
-		return i.Worth(text, nil)
+		if !isFirst && i.toldOfBody(text) {
+			summary := body.Since(was)
+			if summary == "" {
+				return unconcerned()
+			}
+			alert := BodyAlert(i.URD, body, summary)
+			return alert.Explanation, &alert
+		}
+		return i.WorthOf(body, text)
 	}
 	remember := i.Remembers(match.BaselineVersions)
 	whole := s.whole(part)
