@@ -9,6 +9,7 @@ package urdimport
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -108,7 +109,17 @@ func Read(in io.Reader, format string, defaults Defaults) (*Result, error) {
 	if err := read(r, content); err != nil {
 		return nil, err
 	}
+	if len(r.URDs)+len(r.Problems) == 0 {
+		return nil, errors.New(nothing[format])
+	}
 	return r.Result, nil
+}
+
+// nothing says of a file of each format that there is nothing in it to import, and how that would look.
+var nothing = map[string]string{
+	URLs:            "there is no URL in it: each stands on a line of its own, https://example.org/news",
+	OPML:            `there is no subscription in it: a feed is <outline xmlUrl="…"/>, a page <outline htmlUrl="…"/>`,
+	ChangeDetection: `there is no watch in it: they are in "watching", by their ids`,
 }
 
 // reader is the work on one file.
