@@ -42,26 +42,42 @@ Go as well. It needs the go command.`,
 	return c
 }
 
-// buildProgress prints what a build is at: on a terminal in a line that is written over, elsewhere in one for each
-// step, and for what compiles every ten seconds.
-func buildProgress(w io.Writer, line *cli.Progress) func(what string, compiled int) {
-	began, last := time.Now(), time.Now()
-	return func(what string, compiled int) {
+// buildProgress shows what a build is at: on a terminal in a line that is written over, elsewhere in one for each step,
+// and for what compiles every ten seconds.
+func buildProgress(w io.Writer, line *cli.Progress) func(build.Progress) {
+	var began time.Time // to compile
+	last := time.Now()
+	return func(p build.Progress) {
 		every := cli.ProgressEvery
 		if !line.Shows() {
 			every = 10 * time.Second
 		}
-		if compiled > 0 && time.Since(last) < every {
+		if p.Package == 1 {
+			began = time.Now()
+		}
+		if p.Package > 0 && time.Since(last) < every {
 			return
 		}
 		last = time.Now()
-		if compiled > 0 {
-			what = fmt.Sprintf("%s after %v, %s so far", what, time.Since(began).Round(time.Second), cli.Count(compiled, "package"))
+		text := p.Doing
+		if p.Package > 0 {
+			text = compiling(p, time.Since(began))
 		}
-		if line.Show("%s", what); !line.Shows() {
-			fmt.Fprintln(w, what)
+		if line.Show("%s", text); !line.Shows() {
+			fmt.Fprintln(w, text)
 		}
 	}
+}
+
+// compiling describes a build that has compiled for so long: which package of all, and after the first seconds how long
+// the rest will take if its source is compiled as fast as what was.
+func compiling(p build.Progress, since time.Duration) string {
+	text := fmt.Sprintf("%d of %d packages after %v", p.Package, p.Packages, since.Round(time.Second))
+	if p.Left < 1 && since > 5*time.Second {
+		left := time.Duration(float64(since) * p.Left / (1 - p.Left))
+		text += fmt.Sprintf(", %v to go", max(left.Round(5*time.Second), 5*time.Second))
+	}
+	return text + ": " + p.Doing
 }
 
 // aboveProgress writes lines of others where the line of progress was.

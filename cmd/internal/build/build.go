@@ -29,8 +29,16 @@ type Build struct {
 	Source  string   // a checkout of webrace, or a version of it
 	Output  string   // the program that is written
 
-	Log  io.Writer                // where the output of the go command goes
-	Step func(what string, n int) // is told what is done, and of how many packages n that is compiled is the last
+	Log  io.Writer      // where the output of the go command goes
+	Step func(Progress) // is told what is done next
+}
+
+// Progress is what a build does next, and how far it is.
+type Progress struct {
+	Doing    string  // "getting the source of webrace v1.2.0"
+	Package  int     // while packages are compiled, the number of this one, from 1; otherwise 0
+	Packages int     // those to compile
+	Left     float64 // what share of their source is still to be compiled: 1 before the first
 }
 
 // plugin is a package that registers stages.
@@ -79,7 +87,7 @@ func (b Build) source(ctx context.Context) (string, error) {
 		return filepath.Abs(b.Source)
 	}
 	var module struct{ Dir, Error string }
-	b.Step("getting the source of webrace "+b.Source, 0)
+	b.Step(Progress{Doing: "getting the source of webrace " + b.Source})
 	text, err := b.goCommand(ctx, "", "mod", "download", "-json", Module+"@"+b.Source)
 	if json.Unmarshal(text, &module) == nil && module.Error != "" {
 		err = errors.New(module.Error)
@@ -114,9 +122,14 @@ func (b Build) plugin(ctx context.Context, with string) (plugin, error) {
 
 // goCommand runs the go command and returns what it writes to standard output.
 func (b Build) goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return b.goCompiling(ctx, dir, nil, args...)
+}
+
+// goCompiling is goCommand for what compiles these packages.
+func (b Build) goCompiling(ctx context.Context, dir string, packages map[string]int64, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "go", args...)
 	var out, said bytes.Buffer
-	c.Dir, c.Stdout, c.Stderr = dir, &out, &compiled{log: io.MultiWriter(&said, b.Log), step: b.Step}
+	c.Dir, c.Stdout, c.Stderr = dir, &out, newCompiled(packages, io.MultiWriter(&said, b.Log), b.Step)
 	// It needs what the person's Go needs, and nothing of webrace's, such as the token of the admin page.
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "WEBRACE_") })
 	c.Env = append(env, "GOWORK=off", "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"))
@@ -199,24 +212,63 @@ func (w workDir) require(ctx context.Context, plugins []plugin) error {
 	if get == nil {
 		return nil
 	}
-	w.Step("getting "+strings.Join(get, ", "), 0)
+	w.Step(Progress{Doing: "getting " + strings.Join(get, ", ")})
 	_, err := w.goCommand(ctx, w.source, append([]string{"get", "-modfile=" + w.mod}, get...)...)
 	return err
 }
 
 func (w workDir) build(ctx context.Context, output string) error {
-	w.Step("compiling webrace-run and what it needs", 0)
-	_, err := w.goCommand(ctx, w.source, "build", "-v", "-modfile="+w.mod, "-overlay="+filepath.Join(w.dir, "overlay.json"),
-		"-buildvcs=false", "-o", output, "./cmd/webrace-run")
+	flags := []string{"-modfile=" + w.mod, "-overlay=" + filepath.Join(w.dir, "overlay.json"), "-buildvcs=false"}
+	packages := w.stale(ctx, flags)
+	w.Step(Progress{Doing: fmt.Sprintf("compiling webrace-run and what it needs, of which %d packages are to be compiled", len(packages))})
+	_, err := w.goCompiling(ctx, w.source, packages, slices.Concat([]string{"build", "-v"}, flags, []string{"-o", output, mainPackage})...)
 	return err
+}
+
+const mainPackage = "./cmd/webrace-run"
+
+// stale returns the packages to compile, each with the size of its source: what takes long to compile is long. If they
+// cannot be listed the build will fail for the same reason, and report it.
+func (w workDir) stale(ctx context.Context, flags []string) map[string]int64 {
+	w.Log = io.Discard
+	const format = `{{if .Stale}}{{if ne .StaleReason "not installed but available in build cache"}}` +
+		"{{.ImportPath}}\t{{.Dir}}\t{{join .GoFiles \"\t\"}}{{end}}{{end}}"
+	text, err := w.goCommand(ctx, w.source, slices.Concat([]string{"list", "-deps", "-f", format}, flags, []string{mainPackage})...)
+	if err != nil {
+		return nil
+	}
+	packages := make(map[string]int64)
+	for line := range strings.Lines(string(text)) {
+		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(words) < 3 {
+			continue
+		}
+		for _, name := range words[2:] {
+			if info, err := os.Stat(filepath.Join(words[1], name)); err == nil { // the file of the overlay is elsewhere
+				packages[words[0]] += info.Size()
+			}
+		}
+	}
+	return packages
 }
 
 // compiled separates, in what the go command prints with -v, the packages that it compiles from the rest.
 type compiled struct {
-	log  io.Writer
-	step func(what string, n int)
-	n    int
-	rest []byte // of a line
+	log       io.Writer
+	step      func(Progress)
+	packages  map[string]int64 // the size of each one's source
+	all, left int64            // of these sizes
+	n         int
+	rest      []byte // of a line
+}
+
+func newCompiled(packages map[string]int64, log io.Writer, step func(Progress)) *compiled {
+	c := &compiled{log: log, step: step, packages: packages}
+	for _, size := range packages {
+		c.all += size
+	}
+	c.left = c.all
+	return c
 }
 
 func (c *compiled) Write(p []byte) (int, error) {
@@ -228,7 +280,8 @@ func (c *compiled) Write(p []byte) (int, error) {
 		}
 		if isPackage(string(line)) {
 			c.n++
-			c.step("compiling "+string(line), c.n)
+			c.step(Progress{"compiling " + string(line), c.n, max(c.n, len(c.packages)), float64(c.left) / float64(max(c.all, 1))})
+			c.left -= c.packages[string(line)]
 		} else if _, err := c.log.Write(append(line, '\n')); err != nil {
 			return 0, err
 		}
