@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline/finding"
 	"github.com/webrace/webrace/pipeline/internal/flow"
 )
@@ -118,7 +117,7 @@ func (g *Graph) AddType(name, typ string, options any) *Stage {
 	registry := cmp.Or(g.registry, DefaultRegistry)
 	t := registry.lookup(typ)
 	if t == nil {
-		g.refuse(finding.Finding{Code: finding.CodeUnknownType, Message: fmt.Sprintf("there is no stage type %q", typ), Hint: suggest.Nearest(typ, registry.Types())})
+		g.refuse(registry.Missing(typ))
 		return g.add(&Stage{Name: name, Spec: Spec{Type: typ}, Common: Common{Type: typ}})
 	}
 	if options == nil {

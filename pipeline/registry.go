@@ -53,8 +53,9 @@ var commonFields = options.MustOf(reflect.TypeFor[Common]())
 // Registry knows stage types by name. Programs use the one that [Register] adds to; a test may have its
 // own. It may be read by many goroutines at once, also while types are added.
 type Registry struct {
-	mu    sync.RWMutex
-	types map[string]*stageType
+	mu        sync.RWMutex
+	types     map[string]*stageType
+	elsewhere map[string]string // commands that build a program with types that this one lacks
 }
 
 // stageType is a registered type: what it is, what its options are, and how a stage of it is made.
@@ -65,7 +66,9 @@ type stageType struct {
 }
 
 // NewRegistry returns an empty registry.
-func NewRegistry() *Registry { return &Registry{types: make(map[string]*stageType)} }
+func NewRegistry() *Registry {
+	return &Registry{types: make(map[string]*stageType), elsewhere: make(map[string]string)}
+}
 
 // DefaultRegistry is the one that [Register] adds to, and that a configuration is read with unless told otherwise.
 var DefaultRegistry = NewRegistry()
@@ -108,6 +111,16 @@ func (r *Registry) add(s Spec, defaults reflect.Value, mk func(any, *Env) (any, 
 		panic(fmt.Sprintf("pipeline: stage type %q is registered twice", s.Type))
 	}
 	r.types[s.Type] = &stageType{spec: s, defaults: defaults, make: mk}
+}
+
+// RegisterElsewhere tells which command builds a program with stage types that this one may be without, so that who
+// names one of them learns of it.
+func RegisterElsewhere(command string, types ...string) {
+	DefaultRegistry.mu.Lock()
+	defer DefaultRegistry.mu.Unlock()
+	for _, typ := range types {
+		DefaultRegistry.elsewhere[typ] = command
+	}
 }
 
 // check finds what is wrong with a description, whatever the options.
@@ -157,6 +170,25 @@ func (r *Registry) Lookup(typ string) (Spec, bool) {
 		return t.spec, true
 	}
 	return Spec{}, false
+}
+
+// Elsewhere returns the command that builds a program with a stage type, "" if none is known.
+func (r *Registry) Elsewhere(typ string) (command string) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.elsewhere[typ]
+}
+
+// Missing returns what is to be told of a stage type that is not there: which program has it, or which one was probably
+// meant.
+func (r *Registry) Missing(typ string) finding.Finding {
+	f := finding.Finding{Code: finding.CodeUnknownType, Message: fmt.Sprintf("there is no stage type %q", typ)}
+	if command := r.Elsewhere(typ); command != "" {
+		f.Message += " in this program; one that has it is made by " + command
+	} else {
+		f.Hint = suggest.Nearest(typ, r.Types())
+	}
+	return f
 }
 
 // Defaults returns the options that a stage of the type has unless something else is chosen: its option struct, whose

@@ -240,16 +240,18 @@ func (p *pipelineLoader) stageType(s *pipeline.Stage, table *value) *stageType {
 	if t := p.lookup(name); t != nil {
 		return t
 	}
-	candidates := p.registry.Types()
-	f := finding.Finding{Pos: s.Pos, Code: finding.CodeUnknownType, Path: p.stagePath(s.Name), Width: len(s.Name),
-		Message: fmt.Sprintf("stage %q has no type, and there is none of its name", name)}
-	if typ != nil {
-		f = typ.finding(finding.CodeUnknownType, fmt.Sprintf("there is no stage type %q", name))
-		f.Path = p.stagePath(s.Name) + ".type"
-	} else {
-		candidates = append(candidates, slices.Sorted(maps.Keys(p.tables))...)
+	f, missing := finding.Finding{Pos: s.Pos, Code: finding.CodeUnknownType, Path: p.stagePath(s.Name), Width: len(s.Name)}, p.registry.Missing(name)
+	switch {
+	case typ != nil:
+		f = typ.finding(missing.Code, missing.Message)
+		f.Path, f.Hint = p.stagePath(s.Name)+".type", missing.Hint
+	case p.registry.Elsewhere(name) != "":
+		f.Message = missing.Message
+	default:
+		f.Message = fmt.Sprintf("stage %q has no type, and there is none of its name", name)
+		candidates := append(p.registry.Types(), slices.Sorted(maps.Keys(p.tables))...)
+		f.Hint = suggest.Nearest(name, slices.DeleteFunc(candidates, func(c string) bool { return c == name }))
 	}
-	f.Hint = suggest.Nearest(name, slices.DeleteFunc(candidates, func(c string) bool { return c == name }))
 	p.report(f)
 	return nil
 }
@@ -383,8 +385,9 @@ func (l *loader) checkDefaults() {
 	for _, typ := range slices.Sorted(maps.Keys(l.defaults)) {
 		t := l.lookup(typ)
 		if t == nil {
-			f := l.defaults[typ].keyFinding(finding.CodeUnknownType, fmt.Sprintf("there is no stage type %q", typ))
-			f.Path, f.Hint = "defaults."+typ, suggest.Nearest(typ, l.registry.Types())
+			missing := l.registry.Missing(typ)
+			f := l.defaults[typ].keyFinding(missing.Code, missing.Message)
+			f.Path, f.Hint = "defaults."+typ, missing.Hint
 			l.report(f)
 		} else if l.options.Run == nil {
 			l.typeDefaults(t)

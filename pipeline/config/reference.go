@@ -175,7 +175,7 @@ func where(a pipeline.Addition) string {
 func Describe(r *pipeline.Registry, typ string, columns int) (string, error) {
 	spec, ok := r.Lookup(typ)
 	if !ok {
-		return "", finding.List{{Code: finding.CodeUnknownType, Message: fmt.Sprintf("there is no stage type %q", typ), Hint: suggest.Nearest(typ, r.Types())}}
+		return "", finding.List{r.Missing(typ)}
 	}
 	var b strings.Builder
 	b.WriteString(terminal.Wrap(fmt.Sprintf("%s: %s\n", typ, spec.Summary), columns))

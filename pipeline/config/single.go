@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/webrace/webrace/internal/suggest"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/finding"
 )
@@ -29,7 +28,7 @@ func Single(typ string, o SingleOptions) (*pipeline.Stage, error) {
 	l := newLoader(LoadOptions{Registry: o.Registry})
 	t := l.lookup(typ)
 	if t == nil {
-		return nil, finding.List{{Code: finding.CodeUnknownType, Message: fmt.Sprintf("there is no stage type %q", typ), Hint: suggest.Nearest(typ, l.registry.Types())}}
+		return nil, finding.List{l.registry.Missing(typ)}
 	}
 	chosen := reflect.New(t.defaults.Type()).Elem()
 	chosen.Set(reflect.ValueOf(cmp.Or(o.From, t.defaults.Interface())))
