@@ -104,9 +104,10 @@ type Alert struct {
 	// which keywords were found, among those looked at, regardless of white space. It is the same
 	// whatever happens to the other blocks, and wherever on the page these are.
 	Matched     webrace.Digest
-	Shown       Shown  // what the profile was shown of the page
-	Whole       bool   // that was all of it
-	Summary     string // the part of the page with the most important keywords, these within «»
+	Shown       Shown   // what the profile was shown of the page
+	Whole       bool    // that was all of it
+	Summary     string  // the part of the page with the most important keywords, these within «»
+	Entries     []int32 // of a feed that keywords were found in, the numbers of the entries that are told of, from 1
 	Explanation Explanation
 }
 
@@ -425,7 +426,12 @@ func (s *segment) reachedBy(distance int) bool {
 
 func (p *page) alert(c *Compiled, v verdict, summary int) Alert {
 	blocks := p.matchedBlocks(c, v.among)
+	var entries []int32
+	if v.among == chosen {
+		entries = slices.Sorted(slices.Values(p.chosen))
+	}
 	return Alert{
+		Entries:     entries,
 		ID:          c.id,
 		Relevance:   v.relevance,
 		Matched:     p.identify(blocks),

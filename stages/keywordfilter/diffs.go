@@ -2,6 +2,7 @@ package keywordfilter
 
 import (
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/match"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
@@ -17,6 +18,8 @@ type diffs struct {
 	size  int    // the most bytes to say
 	old   func(version int) (*webrace.Text, error)
 	known map[seenBefore]annotate.Change
+	last  *match.Last            // how the version that was seen differs from this one; nil if none was
+	edits map[int]annotate.Edits // of the entries of a feed, by the version that was seen
 }
 
 // seenBefore is what a change depends on: which version was seen, whether text counts that was there
@@ -30,6 +33,22 @@ type seenBefore struct {
 // newDiffs expects a function that returns an old version's text, or nil if that was removed.
 func (s *stage) newDiffs(now *webrace.Text, added []bool, old func(int) (*webrace.Text, error)) *diffs {
 	return &diffs{now: now, added: added, size: s.options.Summary, old: old, known: make(map[seenBefore]annotate.Change)}
+}
+
+// editsSince returns how the entries of a feed have changed since a version.
+func (d *diffs) editsSince(version int) (annotate.Edits, error) {
+	if found, known := d.edits[version]; known {
+		return found, nil
+	}
+	old, err := d.old(version)
+	if err != nil || old == nil {
+		return nil, err
+	}
+	if d.edits == nil {
+		d.edits = make(map[int]annotate.Edits)
+	}
+	d.edits[version] = annotate.EditsOf(old, d.now, d.size)
+	return d.edits[version], nil
 }
 
 // since returns what the owner of a URD is told who has seen a version.

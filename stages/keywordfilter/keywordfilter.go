@@ -233,7 +233,7 @@ func (m *matching) matchWholes(ctx context.Context, wholes []asking) error {
 	}
 	for _, group := range groups {
 		diffs := m.stage.newDiffs(m.document.Text, group.added, func(version int) (*webrace.Text, error) { return m.stage.stateOf(m.document, version) })
-		diffs.came = group.came
+		diffs.came, diffs.last = group.came, group.last
 		if err := m.emitAlerts(ctx, m.document.Text, group.asked, diffs); err != nil {
 			return err
 		}
@@ -276,6 +276,13 @@ func (m *matching) emit(ctx context.Context, n newAlert) error {
 		if err != nil || !change.Say(n.urd.URD, &n.alert, m.stage.options.Summary) {
 			return err
 		}
+	}
+	if n.diffs != nil && n.seen > 0 && annotate.SaysEdits(n.urd.URD, &n.alert, n.diffs.last) {
+		edits, err := n.diffs.editsSince(n.seen)
+		if err != nil {
+			return err
+		}
+		edits.Say(&n.alert, m.stage.options.Summary)
 	}
 	if tell, err := m.tells(ctx, n.urd); err != nil || !tell {
 		return err

@@ -60,6 +60,7 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 		}
 		seen := h.seen
 		diffs := m.stage.newDiffs(h.now, g.Added, func(int) (*webrace.Text, error) { return seen, nil })
+		diffs.last = g.Last
 		if err := m.emitAlerts(ctx, part.Text, []match.Asking{g.Asking}, diffs); err != nil {
 			return err
 		}

@@ -43,6 +43,44 @@ func Growth(u *xmlschema.URD, now *webrace.Text, came, added []bool, size int) C
 	return Change{summary, !changed}
 }
 
+// Edits says how entries of a feed have changed, by their numbers from 1: of those that were there before, and only of
+// these.
+type Edits []string
+
+// SaysEdits reports whether an alert of a feed is to say how its entries have changed: to who asks for words, if
+// something of the last version went.
+func SaysEdits(u *xmlschema.URD, a *match.Alert, last *match.Last) bool {
+	return len(a.Entries) > 0 && !SaysChange(u) && last != nil && last.Went
+}
+
+// EditsOf returns the edits from one text of a feed to another, each in as many bytes as there are beside keywords.
+func EditsOf(old, now *webrace.Text, size int) Edits {
+	edits := make(Edits, len(now.Entries)+1)
+	for i, said := range textdiff.ChangedEntries(old, now, size/2) {
+		if entry := now.Blocks[i].Entry; said != "" {
+			edits[entry] = said
+		}
+	}
+	return edits
+}
+
+// Say writes into the summary of an alert, of at most so many bytes, how those of its entries have changed that fit in.
+func (e Edits) Say(a *match.Alert, size int) {
+	said := ""
+	for _, number := range a.Entries {
+		if int(number) >= len(e) || e[number] == "" || len(said)+len(separator)+len(e[number]) > size/2+len(separator) {
+			continue
+		}
+		if said != "" {
+			said += separator
+		}
+		said += e[number]
+	}
+	if said != "" {
+		a.Summary = shortened(a.Summary, size-len(separator)-len(said)) + separator + said
+	}
+}
+
 // changeSize is how many of so many bytes a request has for what changed.
 func changeSize(u *xmlschema.URD, size int) int {
 	if u.AnyChange() {

@@ -87,6 +87,9 @@ func (s *Seen) Show(i *Interest, part *selection.Part, body Body) (match.Explana
 	if alert != nil && SaysChange(i.URD) && !ChangeOf(i.URD, before, whole, added, SummaryBytes).Say(i.URD, alert, SummaryBytes) {
 		return unconcerned()
 	}
+	if alert != nil && news != nil && SaysEdits(i.URD, alert, &news.Last) {
+		EditsOf(before, whole, SummaryBytes).Say(alert, SummaryBytes)
+	}
 	return why, alert
 }
 
