@@ -57,17 +57,25 @@ func isNumber(b []byte) bool {
 	for n < len(b) && isDigit(b[n]) {
 		n++
 	}
-	return n >= len("20261128") || 0 < n && n < len(b) && strings.IndexByte(".)-/: h", b[n]) >= 0
+	switch {
+	case n == len("20261128"):
+		return true
+	case n == 0 || n == len(b):
+		return false
+	case b[n] == ' ':
+		return isName(b[n+1:])
+	}
+	return strings.IndexByte(".)-/:h", b[n]) >= 0
 }
 
 // isName reports whether a text may begin with the name of a month or a day.
 func isName(b []byte) bool {
-	if len(b) <= 3 || !isLetter(b[0]) || !strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun", string(b[:3])) {
+	if len(b) <= 3 || b[0] < 'A' || 'Z' < b[0] || !strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun", string(b[:3])) {
 		return false
 	}
 	end := 3
 	for end < len(b) && isLetter(b[end]) {
 		end++
 	}
-	return end < len(b) && strings.IndexByte(". ,", b[end]) >= 0
+	return end == len(b) || strings.IndexByte("., -])>;:|\t\n\v\f\r", b[end]) >= 0
 }

@@ -19,6 +19,7 @@ package plaintext
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 
@@ -50,8 +51,11 @@ func (c *Cutter) Blocks(text []byte, yield func(start, end int) bool) {
 	defer func() { c.paragraph = paragraph }()
 	ends := lineEnds{text: text, feed: -1, carriageReturn: -1}
 	for i := 0; i < len(text); {
-		end := ends.after(i)
-		l := lineOf(text, i, end)
+		end, plain := plainEnd(text, i)
+		if !plain {
+			end = ends.after(i)
+		}
+		l := lineOf(text, i, end, plain)
 		i = end
 		if l.start < l.end {
 			paragraph = append(paragraph, l)
@@ -63,6 +67,24 @@ func (c *Cutter) Blocks(text []byte, yield func(start, end int) bool) {
 			paragraph = paragraph[:0]
 		}
 	}
+}
+
+// plainEnd returns where the line that begins at i ends, with its end, if it has no other control character and ASCII
+// alone.
+func plainEnd(text []byte, i int) (end int, plain bool) {
+	for ; i+8 <= len(text); i += 8 {
+		x := binary.LittleEndian.Uint64(text[i:])
+		if other := (x | (x - ' '*swar.Each)) & swar.Upper; other != 0 {
+			i += bits.TrailingZeros64(other) / 8
+			return i + 1, text[i] == '\n'
+		}
+	}
+	for ; i < len(text); i++ {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf {
+			return i + 1, c == '\n'
+		}
+	}
+	return i, true
 }
 
 // lineEnds finds the ends of lines one after the other. It looks for each kind of end once, so that a text which has
@@ -100,7 +122,7 @@ type line struct {
 	marked     bool
 }
 
-func lineOf(text []byte, start, end int) (l line) {
+func lineOf(text []byte, start, end int, plain bool) (l line) {
 	for end > start && isSpace(text[end-1]) {
 		end--
 	}
@@ -111,9 +133,12 @@ func lineOf(text []byte, start, end int) (l line) {
 	if l.start == end {
 		return l
 	}
-	l.indent = columns(text[start:l.start])
-	trimmed := text[l.start:end]
-	l.width, l.marked = l.indent+columns(trimmed), isMarked(trimmed)
+	if trimmed := l.of(text); plain {
+		l.indent, l.width, l.marked = l.start-start, end-start, isMarked(trimmed)
+	} else {
+		l.indent = columns(text[start:l.start])
+		l.width, l.marked = l.indent+columns(trimmed), isMarked(trimmed)
+	}
 	return l
 }
 
@@ -127,6 +152,29 @@ type opening struct {
 }
 
 func openingOf(content []byte) opening {
+	begins := 0 // the word
+	for i, c := range content {
+		switch {
+		case c == ' ':
+			begins = i + 1
+		case c < ' ' || c >= utf8.RuneSelf:
+			return slowOpeningOf(content)
+		case isLetter(c) || isDigit(c):
+			end := i
+			for end < len(content) && end-begins < longestWord && ' ' < content[end] && content[end] < utf8.RuneSelf {
+				end++
+			}
+			if end < len(content) && end-begins < longestWord && content[end] != ' ' {
+				return slowOpeningOf(content)
+			}
+			return opening{rune(c), min(end-begins, longestWord)}
+		}
+	}
+	return opening{}
+}
+
+// slowOpeningOf does the same with any characters.
+func slowOpeningOf(content []byte) opening {
 	for word := range bytes.FieldsSeq(content) {
 		if i := bytes.IndexFunc(word, isInitial); i >= 0 {
 			initial, _ := utf8.DecodeRune(word[i:])
@@ -138,7 +186,19 @@ func openingOf(content []byte) opening {
 
 func isInitial(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// hasWords reports whether a line has so many words.
+// isOneWord reports whether a line has one word, or none.
+func isOneWord(content []byte) bool {
+	for _, c := range content {
+		if c >= utf8.RuneSelf {
+			return !hasWords(content, 2)
+		} else if isSpace(c) { // behind a word
+			return content[len(content)-1] >= utf8.RuneSelf && !hasWords(content, 2)
+		}
+	}
+	return true
+}
+
+// hasWords reports whether a text has so many words.
 func hasWords(content []byte, many int) bool {
 	for range bytes.FieldsSeq(content) {
 		if many--; many == 0 {
@@ -159,13 +219,6 @@ func isUncased(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Lo
 const firstWide = '\u1100'
 
 func columns(text []byte) (n int) {
-	for ; len(text) >= 8; text = text[8:] {
-		x := binary.LittleEndian.Uint64(text)
-		if (x|(x-' '*swar.Each))&swar.Upper != 0 { // not all are of ASCII, without control characters
-			break
-		}
-		n += 8
-	}
 	for len(text) > 0 {
 		r, size := rune(text[0]), 1
 		if r >= utf8.RuneSelf {
@@ -186,7 +239,10 @@ func columns(text []byte) (n int) {
 
 // cut cuts a paragraph into blocks.
 func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
-	margin, marks := marginOf(text, lines)
+	if len(lines) == 1 {
+		return yield(lines[0].start, lines[0].end)
+	}
+	margin, marks := marginOf(text, lines), countMarked(lines)
 	runOn := runsOn(text, lines, margin)
 	begins := 0
 	for i := 1; i < len(lines); i++ {
@@ -208,27 +264,42 @@ func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
 	return yield(lines[begins].start, lines[len(lines)-1].end)
 }
 
-// marginOf returns the columns of the widest line of a paragraph, and how many are marked. One word that was too long
-// for the margin says nothing of it.
-func marginOf(text []byte, lines []line) (margin, marks int) {
+// marginOf returns the columns of the widest line of a paragraph. One word that was too long for the margin says
+// nothing of it.
+func marginOf(text []byte, lines []line) (margin int) {
+	says := func(l *line) bool { return !isOneWord(l.of(text)) || isUncased(openingOf(l.of(text)).initial) }
+	widest := &lines[0]
 	for i := range lines {
-		l := &lines[i]
-		if l.marked {
-			marks++
+		if l := &lines[i]; l.width > widest.width {
+			widest = l
 		}
-		if l.width > margin && (hasWords(l.of(text), 2) || isUncased(openingOf(l.of(text)).initial)) {
+	}
+	if widest.width < narrowest || says(widest) {
+		return widest.width // no other matters
+	}
+	for i := range lines {
+		if l := &lines[i]; l.width > margin && says(l) {
 			margin = l.width
 		}
 	}
-	return margin, marks
+	return margin
 }
 
 // runsOn reports whether the lines were broken at a margin.
 func runsOn(text []byte, lines []line, margin int) bool {
-	if len(lines) == 1 || margin < narrowest || margin > widest {
+	if margin < narrowest || margin > widest {
 		return false
 	}
-	roomy, small := 0, 0
+	roomy, small, most := 0, 0, len(lines)-1
+	for i := range lines[:most] {
+		if lines[i].width+1+longestWord <= margin { // whatever the next one begins with
+			roomy++
+		}
+	}
+	if 2*roomy > most {
+		return false
+	}
+	roomy = 0
 	unspaced := isUncased(openingOf(lines[0].of(text)).initial)
 	for i := 1; i < len(lines); i++ {
 		next := openingOf(lines[i].of(text))
@@ -240,14 +311,20 @@ func runsOn(text []byte, lines []line, margin int) bool {
 		if lines[i-1].hadRoom(next, margin) {
 			roomy++
 		}
-		if others := len(lines) - 1 - i; 2*roomy > small+others { // whatever they are
-			return false
-		}
 	}
-	return small > 0 && (unspaced || hasWords(text[lines[0].start:lines[len(lines)-1].end], leastWords*len(lines)))
+	return small > 0 && 2*roomy <= small && (unspaced || hasWords(text[lines[0].start:lines[len(lines)-1].end], leastWords*len(lines)))
 }
 
 // hadRoom reports whether the first word of the next line had room behind a line.
 func (l *line) hadRoom(next opening, margin int) bool {
 	return margin < narrowest || margin > widest || l.width+1+max(next.columns, 1) <= margin
+}
+
+func countMarked(lines []line) (n int) {
+	for i := range lines {
+		if lines[i].marked {
+			n++
+		}
+	}
+	return n
 }
