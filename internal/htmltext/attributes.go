@@ -20,6 +20,12 @@ type attributes struct {
 func (a *attributes) read(src []byte, i int) (next int, selfClosing bool) {
 	*a = attributes{}
 	for {
+		if beginsClass(src, i) { // which is not needed
+			if n := quoted(src[i+8:], '"'); n >= 0 {
+				i += 8 + n + 1
+				continue
+			}
+		}
 		name, value, n, slash := nextAttribute(src, i)
 		if name == nil {
 			return n, slash
@@ -144,7 +150,7 @@ func skipAny(src []byte, i int) (next int, selfClosing, tell bool) {
 func skipQuoted(src []byte, i int) (next int, tell bool) {
 	for i < len(src) && src[i] == ' ' {
 		j := i + 1
-		if i+8 <= len(src) && binary.LittleEndian.Uint64(src[i:]) == class8 {
+		if beginsClass(src, i) {
 			j += len("class")
 		} else {
 			for j < len(src) && isLetter(src[j]) {
@@ -164,7 +170,11 @@ func skipQuoted(src []byte, i int) (next int, tell bool) {
 	return i, tell
 }
 
-// class8 is how the commonest attribute begins.
+// beginsClass reports whether the commonest attribute is next.
+func beginsClass(src []byte, i int) bool {
+	return i+8 <= len(src) && binary.LittleEndian.Uint64(src[i:]) == class8
+}
+
 var class8 = binary.LittleEndian.Uint64([]byte(` class="`))
 
 // quoted returns where the closing quotation mark is, -1 if there is none. Most values are too short for a search by

@@ -51,14 +51,14 @@ func isTelling(name []byte) bool {
 	return false
 }
 
-// conceals takes note of a start tag, and reports whether what it begins is not shown, within what is. Tell says
-// that it has attributes that may say so.
-func (s *Scanner) conceals(el *element, written, attributes []byte, tell, selfClosing bool) bool {
+// conceals takes note of a start tag that may say so, or stands within what is not shown, and reports whether what it
+// begins is not shown, within what is.
+func (s *Scanner) conceals(el *element, written, attributes []byte, selfClosing bool) bool {
 	empty := selfClosing && (s.XHTML || len(s.foreign) > 0)
 	if len(s.concealed.open) > 0 {
 		s.startConcealed(nameOf(written), empty)
 	}
-	return (tell || el.id == elemDialog) && len(s.concealed.open) == 0 && !empty && s.isConcealed(el, attributes) && !void[nameOf(written)]
+	return len(s.concealed.open) == 0 && !empty && s.isConcealed(el, attributes) && !void[nameOf(written)]
 }
 
 // isConcealed reports whether an element is not shown. It is given its attributes, as written.

@@ -223,7 +223,7 @@ func (s *Scanner) startTag(el *element, i int) {
 		s.pos = len(s.src)
 		return
 	}
-	conceals := s.conceals(el, tag, s.src[name:i], tell, selfClosing)
+	conceals := (tell || el.id == elemDialog || len(s.concealed.open) > 0) && s.conceals(el, tag, s.src[name:i], selfClosing)
 	if s.inForeign() && s.foreignStart(el, s.src[name:i], selfClosing) {
 		s.separate(el.flow)
 		if el.id == elemA {

@@ -105,6 +105,9 @@ func (s *Scanner) endBlock() {
 		s.addReadings()
 	}
 	text := s.Text.Bytes
+	if len(text) == s.block {
+		return
+	}
 	end := len(text)
 	for end > s.block && isSpace(text[end-1]) {
 		end--
