@@ -37,8 +37,9 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 	if open > 0 {
 		return fmt.Errorf("check the frontier: %d queues are open", open)
 	}
-	if repair && s.readOnly {
-		return fmt.Errorf("repair the frontier: %w", ErrReadOnly)
+	checked, err := s.db.Check(ctx, repair, report)
+	if err != nil {
+		return err
 	}
 	names, err := s.Pipelines()
 	if err != nil {
@@ -50,15 +51,14 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 			if repair {
 				s.forgetFilter(k)
 			}
-			c := &check{ctx: ctx, store: s, keys: k, pipeline: name, repair: repair, report: report, pending: map[uint32]int64{}}
-			err = c.run()
+			c := &check{Check: checked, store: s, keys: k, pipeline: name, pending: map[uint32]int64{}}
+			err = c.Run(
+				c.countCrawls, c.hostQueues, c.delays, c.urls, c.lostItems, c.failures, c.hosts, c.strayHosts, c.crawlCounts, c.totals,
+			)
 		}
 		if err != nil {
 			return fmt.Errorf("check the frontier of %s: %w", name, err)
 		}
-	}
-	if repair {
-		return s.db.Sync()
 	}
 	return nil
 }
@@ -66,14 +66,11 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 // check goes over one pipeline. Each part relies on what the parts before it have checked: first the
 // items, then what the URLs say of them, then hosts, and at last what is counted.
 type check struct {
-	ctx      context.Context
+	*pebbledb.Check
 	store    *Store
 	keys     keys
 	pipeline string
-	repair   bool
-	report   fsck.Report
 
-	read    int64            // entries, those that are read again included
 	crawls  uint32           // how many there are
 	pending map[uint32]int64 // URLs that each waits for
 	total   counters         // as found
@@ -81,39 +78,22 @@ type check struct {
 	claims  uint64           // URLs that say they are in a host queue
 }
 
-func (c *check) run() error {
-	for _, part := range []func() error{
-		c.countCrawls, c.hostQueues, c.delays, c.urls, c.lostItems, c.failures, c.hosts, c.strayHosts, c.crawlCounts, c.totals,
-	} {
-		if err := part(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // found tells of a damage; fix repairs it, unless it is nil.
 func (c *check) found(kind, where string, fix func() error, format string, args ...any) error {
 	repaired := false
-	if c.repair && fix != nil {
+	if c.Repair && fix != nil {
 		if err := fix(); err != nil {
 			return fmt.Errorf("repair %s %s: %w", kind, where, err)
 		}
 		repaired = true
 	}
-	c.report.Reportf("frontier", kind, where, repaired, c.pipeline+": "+format, args...)
+	c.Tell(kind, where, repaired, c.pipeline+": "+format, args...)
 	return nil
 }
 
 // each goes through the keys of a kind. What cannot be read is damaged.
 func (c *check) each(kind byte, visit func(key, value []byte) error) error {
-	return c.store.db.Scan(c.keys.start(kind), c.keys.end(kind), func(key, value []byte) (bool, error) {
-		if err := c.ctx.Err(); err != nil {
-			return false, err
-		}
-		if c.read++; c.read%(1<<12) == 0 {
-			fsck.Tell(c.ctx, fsck.Progress{Store: "frontier", Step: "entries of " + c.pipeline, Done: c.read})
-		}
+	return c.Each("entries of "+c.pipeline, c.keys.start(kind), c.keys.end(kind), func(key, value []byte) error {
 		err := visit(key, value)
 		if errors.Is(err, errCorrupt) {
 			fix := c.removing(key)
@@ -122,24 +102,17 @@ func (c *check) each(kind byte, visit func(key, value []byte) error) error {
 			}
 			err = c.found(damagedValue, fmt.Sprintf("%x", key), fix, "%v", err)
 		}
-		return err == nil, err
+		return err
 	})
 }
 
-func (c *check) set(key, value []byte) error { return c.store.db.Set(key, value, pebbledb.NoSync) }
-
 func (c *check) removing(key []byte) func() error {
 	key = bytes.Clone(key)
-	return func() error { return c.store.db.Delete(key, pebbledb.NoSync) }
+	return func() error { return c.Remove(key) }
 }
 
 func (c *check) saving(id urlID, rec *record) func() error {
-	return func() error { return c.set(c.keys.url(kindSeen, id), rec.encode()) }
-}
-
-func (c *check) has(key []byte) (bool, error) {
-	value, err := c.store.db.Value(key)
-	return value != nil, err
+	return func() error { return c.Set(c.keys.url(kindSeen, id), rec.encode()) }
 }
 
 func (c *check) countCrawls() error {
@@ -209,7 +182,7 @@ func (c *check) item(key []byte, it item, here place) (sound bool, err error) {
 		return false, c.found(strayItem, it.url, c.removing(key), "it is queued elsewhere")
 	}
 	rec.place = here
-	return c.repair, c.found(misplacedItem, it.url, c.saving(it.id, rec), "its record names a place where there is nothing")
+	return c.Repair, c.found(misplacedItem, it.url, c.saving(it.id, rec), "its record names a place where there is nothing")
 }
 
 // saysRight checks what an item in its place says of its URL.
@@ -218,7 +191,7 @@ func (c *check) saysRight(key []byte, it item, rec *record) error {
 		return nil
 	}
 	it.alone, key = coming{}, bytes.Clone(key)
-	return c.found(wrongItem, it.url, func() error { return c.set(key, it.encode()) }, "its record says otherwise who came to it")
+	return c.found(wrongItem, it.url, func() error { return c.Set(key, it.encode()) }, "its record says otherwise who came to it")
 }
 
 // awaited reports whether a crawl that there is waits for a URL.
@@ -275,7 +248,7 @@ func (c *check) totals() error {
 	if err == nil && (stored == want || value == nil && c.crawls == 0) {
 		return nil
 	}
-	return c.found(wrongTotals, "", func() error { return c.set(c.keys.start(kindMeta), want.encode()) },
+	return c.found(wrongTotals, "", func() error { return c.Set(c.keys.start(kindMeta), want.encode()) },
 		"%+v are written, %+v were found", stored, want)
 }
 
@@ -291,7 +264,7 @@ func (c *check) crawlCounts() error {
 		}
 		cr.pending.Store(want)
 		key = bytes.Clone(key)
-		return c.found(wrongCrawl, cr.now.Load().ID, func() error { return c.set(key, encodeCrawl(cr)) },
+		return c.found(wrongCrawl, cr.now.Load().ID, func() error { return c.Set(key, encodeCrawl(cr)) },
 			"it waits for %d URLs, and %d are written", want, have)
 	})
 }

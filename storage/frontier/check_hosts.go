@@ -48,7 +48,7 @@ func (c *check) host(id hostID, count [levels]uint64) error {
 	if err != nil {
 		h = &hostRecord{parallel: 1}
 	}
-	save := func() error { return c.set(c.keys.host(id), h.encode()) }
+	save := func() error { return c.Set(c.keys.host(id), h.encode()) }
 	if was := h.items; was != count {
 		h.items = count
 		if err := c.found(wrongHostCount, hostTitle(id), save, "it has %v items, and %v are written", count, was); err != nil {
@@ -60,14 +60,14 @@ func (c *check) host(id hostID, count [levels]uint64) error {
 	}
 	for i, n := range count {
 		key := c.keys.ready(level(i), id)
-		there, err := c.has(key)
+		there, err := c.Has(key)
 		if err != nil {
 			return err
 		}
 		if n == 0 || there {
 			continue
 		}
-		if err := c.found(strandedHost, hostTitle(id), func() error { return c.set(key, nil) }, "nothing leads to its %d items", n); err != nil {
+		if err := c.found(strandedHost, hostTitle(id), func() error { return c.Set(key, nil) }, "nothing leads to its %d items", n); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (c *check) waits(id hostID, h *hostRecord) (bool, error) {
 		return false, nil
 	}
 	key := c.keys.timed(kindParked, h.parked, uint64(id))
-	if there, err := c.has(key); there || err != nil {
+	if there, err := c.Has(key); there || err != nil {
 		return true, err
 	}
 	if h.parked == never { // it was paused
@@ -89,11 +89,11 @@ func (c *check) waits(id hostID, h *hostRecord) (bool, error) {
 			return true, err
 		}
 		if name != "" {
-			return true, c.found(strandedHost, name, func() error { return c.set(key, pausedValue(name)) }, "it is paused, and nothing lists it")
+			return true, c.found(strandedHost, name, func() error { return c.Set(key, pausedValue(name)) }, "it is paused, and nothing lists it")
 		}
 	}
 	h.parked = 0
-	return false, c.found(strandedHost, hostTitle(id), func() error { return c.set(c.keys.host(id), h.encode()) },
+	return false, c.found(strandedHost, hostTitle(id), func() error { return c.Set(c.keys.host(id), h.encode()) },
 		"it waits, and nothing ends that")
 }
 
@@ -130,7 +130,7 @@ func (c *check) strayHosts() error {
 		}
 		was := h.items
 		h.items = [levels]uint64{}
-		return c.found(wrongHostCount, hostTitle(id), func() error { return c.set(c.keys.host(id), h.encode()) },
+		return c.found(wrongHostCount, hostTitle(id), func() error { return c.Set(c.keys.host(id), h.encode()) },
 			"it has no items, and %v are written", was)
 	})
 	if err != nil {

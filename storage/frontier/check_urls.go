@@ -51,7 +51,7 @@ func (c *check) queued(id urlID, rec *record) error {
 	case nowhere:
 		lost = awaited
 	case delayed:
-		there, err := c.has(c.keys.timed(kindDelayed, rec.place.due, rec.place.order))
+		there, err := c.Has(c.keys.timed(kindDelayed, rec.place.due, rec.place.order))
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (c *check) lostItems() error {
 			if rec := batch[it.id]; rec != nil && rec.place.order == lastNumber(key) && rec.place.level == level(key[11]) {
 				delete(batch, it.id)
 			}
-			return true, c.ctx.Err()
+			return true, c.Context.Err()
 		})
 		if err != nil {
 			return err
@@ -126,14 +126,14 @@ func (c *check) claimants(from []byte, batch map[urlID]*record) (rest []byte, er
 		if rec, err := decodeRecord(value); err == nil && rec.place.kind == inHostQueue {
 			batch[urlID(key[3:])] = rec
 		}
-		return true, c.ctx.Err()
+		return true, c.Context.Err()
 	})
 	return rest, err
 }
 
 // failed checks that a URL without a document is listed.
 func (c *check) failed(id urlID, rec *record) error {
-	listed, err := c.has(c.keys.url(kindFailed, id))
+	listed, err := c.Has(c.keys.url(kindFailed, id))
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,8 @@ type Store struct {
 
 // kind is what is particular to the database.
 var kind = pebbledb.Kind{
-	Store: "frontier", Title: "frontier", Closed: ErrClosed, Format: 1, FormatKey: "\x00\x00format",
+	Store: "frontier", Title: "frontier", Closed: ErrClosed, ReadOnly: ErrReadOnly,
+	Format: 1, FormatKey: "\x00\x00format",
 	GenerationKey: "\x00\x00generation", Layout: generation.Varint,
 }
 

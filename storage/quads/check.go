@@ -2,7 +2,6 @@ package quads
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/webrace/webrace/internal/rdf"
@@ -32,32 +31,25 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 		return ErrClosed
 	}
 	defer s.users.Leave()
-	if repair && s.readOnly {
-		return fmt.Errorf("repair the quad store: %w", ErrReadOnly)
-	}
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	c := &check{ctx: ctx, store: s, repair: repair, report: report}
-	for _, part := range []func() error{c.lexicon, c.quads, c.contexts, c.words, c.totals} {
-		if err := part(); err != nil {
-			return fmt.Errorf("check the quad store: %w", err)
-		}
+	checked, err := s.db.Check(ctx, repair, report)
+	if err != nil {
+		return err
 	}
-	if repair {
-		return s.db.Sync()
+	c := &check{Check: checked, store: s}
+	if err := c.Run(c.lexicon, c.quads, c.contexts, c.words, c.totals); err != nil {
+		return fmt.Errorf("check the quad store: %w", err)
 	}
 	return nil
 }
 
 type check struct {
-	ctx    context.Context
-	store  *Store
-	repair bool
-	report fsck.Report
+	*pebbledb.Check
+	store *Store
 
 	known   kinds  // the terms that there are
 	highest uint64 // the last of their numbers
-	read    int64
 }
 
 // damage is damage of one kind.
@@ -84,46 +76,13 @@ func (c *check) tell(all ...*damage) {
 		if d.n > 1 {
 			detail = fmt.Sprintf("%s, and %d more", d.first, d.n-1)
 		}
-		c.report.Reportf("quads", d.kind, d.where, c.repair && !d.lost, "%s", detail)
+		c.Tell(d.kind, d.where, c.Repair && !d.lost, "%s", detail)
 	}
 }
 
 // each goes through the keys that begin with a byte.
 func (c *check) each(kind byte, step string, visit func(key, value []byte) error) error {
-	return pebbledb.Scan(c.store.db, []byte{kind}, []byte{kind + 1}, func(key, value []byte) (bool, error) {
-		if c.read++; c.read%(1<<12) == 0 {
-			fsck.Tell(c.ctx, fsck.Progress{Store: "quads", Step: step, Done: c.read})
-			if err := c.ctx.Err(); err != nil {
-				return false, err
-			}
-		}
-		return true, visit(key, value)
-	})
-}
-
-func (c *check) set(key, value []byte) error {
-	if !c.repair {
-		return nil
-	}
-	return c.store.db.Set(key, value, pebbledb.NoSync) // Check ends with a sync
-}
-
-func (c *check) remove(key []byte) error {
-	if !c.repair {
-		return nil
-	}
-	return c.store.db.Delete(key, pebbledb.NoSync)
-}
-
-func (c *check) has(key []byte) (bool, error) {
-	_, closer, err := c.store.db.Get(key)
-	if errors.Is(err, pebbledb.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, closer.Close()
+	return c.Each(step, []byte{kind}, []byte{kind + 1}, visit)
 }
 
 // kinds tells which numbers terms have, and of which kind these are, in two bits a number.

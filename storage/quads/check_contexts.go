@@ -24,7 +24,7 @@ func (c *check) contexts() error {
 			return nil
 		}
 		damaged.add("the record of no context: %x", key)
-		return c.remove(key)
+		return c.Remove(key)
 	})
 	c.tell(damaged)
 	if err != nil {
@@ -140,7 +140,7 @@ func sameTriples(own []owned, want []webrace.Triple) bool {
 }
 
 func (c *check) removeProvenance(own []owned) error {
-	if !c.repair {
+	if !c.Repair {
 		return nil
 	}
 	b := c.store.db.NewBatch()
@@ -155,7 +155,7 @@ func (c *check) removeProvenance(own []owned) error {
 
 // restore writes a record and its provenance. What is counted is put right later.
 func (c *check) restore(n id, r Record, own []owned) error {
-	if !c.repair {
+	if !c.Repair {
 		return nil
 	}
 	if err := c.removeProvenance(own); err != nil {
@@ -211,7 +211,7 @@ func (c *check) totals() error {
 	case have.contexts != want.contexts || have.quads != want.quads || have.provenance != want.provenance || have.terms != want.terms:
 		wrong.add("%+v are written, %+v were found", have.stats(0), want.stats(0))
 	}
-	if c.tell(wrong); wrong.n == 0 || !c.repair {
+	if c.tell(wrong); wrong.n == 0 || !c.Repair {
 		return nil
 	}
 	want.revision++

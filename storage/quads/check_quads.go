@@ -13,13 +13,13 @@ func (c *check) quads() error {
 	err := c.each(cspo.key, "quads", func(key, _ []byte) error {
 		if len(key) != quadSize {
 			damaged.add("the key of no quad: %x", key)
-			return c.remove(key)
+			return c.Remove(key)
 		}
 		q := cspo.quad(key)
 		if why := c.unsound(q); why != "" {
 			unknown.add("%s", why)
 			for _, o := range orders {
-				if err := c.remove(o.append(nil, q)); err != nil {
+				if err := c.Remove(o.append(nil, q)); err != nil {
 					return err
 				}
 			}
@@ -68,7 +68,7 @@ func (c *check) order(o *order, want digest) error {
 	err := c.each(o.key, "quads by "+o.name, func(key, _ []byte) error {
 		if len(key) != quadSize {
 			damaged.add("the key of no quad: %x", key)
-			return c.remove(key)
+			return c.Remove(key)
 		}
 		if q := o.quad(key); c.unsound(q) == "" {
 			have.quad(q)
@@ -88,12 +88,12 @@ func (c *check) order(o *order, want digest) error {
 			return nil // told of already
 		}
 		q := o.quad(key)
-		has, err := c.has(cspo.append(nil, q))
+		has, err := c.Has(cspo.append(nil, q))
 		if err != nil || has {
 			return err
 		}
 		stray.add("quad %012x", q)
-		return c.remove(key)
+		return c.Remove(key)
 	})
 	if err != nil {
 		return err
@@ -103,11 +103,11 @@ func (c *check) order(o *order, want digest) error {
 			return nil
 		}
 		other := o.append(nil, cspo.quad(key))
-		has, err := c.has(other)
+		has, err := c.Has(other)
 		if err != nil || has {
 			return err
 		}
 		missing.add("quad %012x", cspo.quad(key))
-		return c.set(other, nil)
+		return c.Set(other, nil)
 	})
 }

@@ -22,7 +22,7 @@ func (c *check) lexicon() error {
 	err = c.each(termKey, "terms", func(key, value []byte) error {
 		if len(value) != idSize {
 			damaged.add("the id of %.100q is %x", key[1:], value)
-			return c.remove(key)
+			return c.Remove(key)
 		}
 		byText.add(maphash.Bytes(checkSeed, key[1:]), uint64(idOf(value)))
 		return nil
@@ -48,13 +48,13 @@ func (c *check) termsByID(damaged *damage) (all digest, err error) {
 		t := webrace.Term(value)
 		if len(key) != idKeySize {
 			damaged.add("the key of no term: %x", key)
-			return c.remove(key)
+			return c.Remove(key)
 		}
 		n := idOf(key[1:])
 		number := numberOf(n)
 		if !wellFormed(t) || rdf.KindOf(t) != kindOf(n) || c.known.of(number) != 0 || number > highest {
 			damaged.add("the term of the id %012x is %.100q", uint64(n), t)
-			return c.remove(key)
+			return c.Remove(key)
 		}
 		c.known.set(n)
 		c.highest = max(c.highest, number)
@@ -81,10 +81,10 @@ func (c *check) mendLexicon() error {
 			return nil
 		case have == nil && lexicalKey(webrace.Term(text)) == text && wellFormed(webrace.Term(text)) && rdf.KindOf(webrace.Term(text)) == kindOf(n):
 			wrong.add("the id %012x of %.100s had no term", uint64(n), text)
-			return c.set(keyOfID(idKey, n), []byte(text))
+			return c.Set(keyOfID(idKey, n), []byte(text))
 		}
 		wrong.add("%.100q has the id %012x, which is another's", text, uint64(n))
-		return c.remove(key)
+		return c.Remove(key)
 	})
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (c *check) mendLexicon() error {
 			return err
 		case have == nil || len(have) != idSize || !c.known.has(idOf(have)):
 			wrong.add("%.100s was not found by its text", value)
-			return c.set(text, bytes.Clone(key[1:]))
+			return c.Set(text, bytes.Clone(key[1:]))
 		}
 		twice.add("%.100s has the ids %x and %x", value, have, key[1:])
 		return nil
@@ -129,7 +129,7 @@ func (c *check) provenanceTerm() error {
 	}
 	wrong := &damage{kind: wrongTerm}
 	wrong.add("the provenance graph has no term")
-	if c.repair {
+	if c.Repair {
 		c.known.set(provenanceID)
 		b := c.store.db.NewBatch()
 		defer b.Close()
@@ -161,7 +161,7 @@ func (c *check) words() error {
 		word, n, err := wordOf(key)
 		if err != nil {
 			damaged.add("%v", err)
-			return c.remove(key)
+			return c.Remove(key)
 		}
 		have.add(maphash.Bytes(checkSeed, word), uint64(n))
 		return nil
@@ -191,13 +191,13 @@ func (c *check) mendWords() error {
 	err := c.literals(func(t webrace.Term, n id) error {
 		for _, stem := range stems(t) {
 			key := appendID(appendWord(nil, stem), n)
-			has, err := c.has(key)
+			has, err := c.Has(key)
 			if err != nil {
 				return err
 			}
 			if !has {
 				wrong.add("%.100s was not found by %.60q", t, stem)
-				if err := c.set(key, nil); err != nil {
+				if err := c.Set(key, nil); err != nil {
 					return err
 				}
 			}
@@ -224,7 +224,7 @@ func (c *check) mendWords() error {
 			}
 		}
 		wrong.add("%.60q found the id %012x, which does not have it", word[1:], uint64(n))
-		return c.remove(key)
+		return c.Remove(key)
 	})
 	c.tell(wrong)
 	return err

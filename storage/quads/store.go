@@ -33,7 +33,8 @@ type Store struct {
 
 // kind is what is particular to the database.
 var kind = pebbledb.Kind{
-	Store: "quads", Title: "quad store", Closed: ErrClosed, Format: 1, FormatKey: formatKey, GenerationKey: generationKey,
+	Store: "quads", Title: "quad store", Closed: ErrClosed, ReadOnly: ErrReadOnly,
+	Format: 1, FormatKey: formatKey, GenerationKey: generationKey,
 	Begin: begin, Whole: true,
 }
 

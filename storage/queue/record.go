@@ -110,6 +110,11 @@ func (d *decoder) part() []byte {
 // state is what a queue holds on disk.
 type state struct{ records, bytes int64 }
 
+func (s *state) add(records, bytes int64) {
+	s.records += records
+	s.bytes += bytes
+}
+
 func (s state) encode() []byte {
 	return binary.AppendVarint(binary.AppendVarint([]byte{recordVersion}, s.records), s.bytes)
 }

@@ -79,7 +79,8 @@ type Store struct {
 
 // kind is what is particular to the database.
 var kind = pebbledb.Kind{
-	Store: "queues", Title: "queues", Many: true, Closed: ErrClosed, Format: 1, FormatKey: "f", GenerationKey: "g",
+	Store: "queues", Title: "queues", Many: true, Closed: ErrClosed, ReadOnly: ErrReadOnly,
+	Format: 1, FormatKey: "f", GenerationKey: "g",
 }
 
 // Open opens the queues in dir, which is made if need be. The caller sees to it that one process has it open.

@@ -75,7 +75,8 @@ type Store struct {
 
 // kind is what is particular to the database.
 var kind = pebbledb.Kind{
-	Store: "states", Title: "states", Many: true, Closed: ErrClosed, Format: 1, FormatKey: "f", GenerationKey: "g",
+	Store: "states", Title: "states", Many: true, Closed: ErrClosed, ReadOnly: ErrReadOnly,
+	Format: 1, FormatKey: "f", GenerationKey: "g",
 }
 
 // Open opens the states in dir, which is made if need be. The caller sees to it that one process has it open.
@@ -215,23 +216,18 @@ func (s *Store) Backup(ctx context.Context, to string) error { return s.db.Backu
 // Check reads all values; asked to, it removes what belongs to no state. Damage of the database itself is an error of
 // pebble's.
 func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) error {
-	if repair && s.readOnly {
-		return fmt.Errorf("repair the states: %w", ErrReadOnly)
+	c, err := s.db.Check(ctx, repair, report)
+	if err != nil {
+		return err
 	}
-	read := int64(0)
-	return s.db.Scan([]byte(valueKey), []byte(valuesEnd), func(key, _ []byte) (bool, error) {
-		if read++; read%1000 == 0 {
-			fsck.Tell(ctx, fsck.Progress{Store: "states", Step: "values", Done: read})
-		}
-		if state, _, found := strings.Cut(string(key[len(valueKey):]), separator); !found || state == "" {
-			report.Reportf("states", "damaged value", fmt.Sprintf("%x", key), repair, "the key of no state")
-			if repair {
-				if err := s.db.Delete(append([]byte{}, key...), pebbledb.Sync); err != nil {
-					return false, err
-				}
+	return c.Run(func() error {
+		return c.Each("values", []byte(valueKey), []byte(valuesEnd), func(key, _ []byte) error {
+			if state, _, found := strings.Cut(string(key[len(valueKey):]), separator); found && state != "" {
+				return nil
 			}
-		}
-		return true, ctx.Err()
+			c.Tell("damaged value", fmt.Sprintf("%x", key), repair, "the key of no state")
+			return c.Remove(key)
+		})
 	})
 }
 

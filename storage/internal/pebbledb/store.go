@@ -16,10 +16,11 @@ import (
 
 // Kind is what is particular to the database of a store, and to what is said of it.
 type Kind struct {
-	Store  string // in findings, and in a backup: "quads"
-	Title  string // in errors: "quad store"
-	Many   bool   // one speaks of several: a backup brings them back
-	Closed error  // of what is asked after Close
+	Store    string // in findings, and in a backup: "quads"
+	Title    string // in errors: "quad store"
+	Many     bool   // one speaks of several: a backup brings them back
+	Closed   error  // of what is asked after Close
+	ReadOnly error  // of changes to what was opened to be read
 
 	Format        byte // the newest version of the layout that this program knows
 	FormatKey     string
