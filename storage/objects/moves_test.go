@@ -2,6 +2,7 @@ package objects
 
 import (
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -59,6 +60,16 @@ func TestTheVersionsOfADocumentThatMovesGoOn(t *testing.T) {
 		}
 		if all, err := s.Versions(third); err != nil || len(all) != 1 {
 			t.Errorf("the versions at the third URL are %v, %v", all, err)
+		}
+		moved := make(map[string]int)
+		for former, err := range s.Moved(t.Context()) {
+			if err != nil {
+				t.Error(err)
+			}
+			moved[former.URL] = former.Version
+		}
+		if want := map[string]int{home: 3, second: 5}; !maps.Equal(moved, want) {
+			t.Errorf("moved are %v, want %v", moved, want)
 		}
 		sound(t, s)
 	}

@@ -57,6 +57,38 @@ func (s *Store) formers(url string) iter.Seq2[webrace.Former, error] {
 	}
 }
 
+// Moved yields each view whose document has moved for good, with the last version there.
+func (s *Store) Moved(ctx context.Context) iter.Seq2[webrace.Former, error] {
+	return func(yield func(webrace.Former, error) bool) {
+		if err := s.users.enter(); err != nil {
+			yield(webrace.Former{}, err)
+			return
+		}
+		defer s.users.Leave()
+		from := formerKey("")
+		it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: from, UpperBound: after(from)})
+		if err != nil {
+			yield(webrace.Former{}, err)
+			return
+		}
+		defer it.Close()
+		for it.First(); it.Valid(); it.Next() {
+			former, err := decodeFormer(it.Value())
+			if err == nil {
+				err = ctx.Err()
+			}
+			secret, _ := splitView(string(it.Key()[len(from):]))
+			former.URL = View(secret, former.URL)
+			if !yield(former, err) || err != nil {
+				return
+			}
+		}
+		if err := it.Error(); err != nil {
+			yield(webrace.Former{}, unreadable(err))
+		}
+	}
+}
+
 // mostMoves is how many moves of a document are gone back.
 const mostMoves = 10
 

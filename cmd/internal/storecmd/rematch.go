@@ -31,9 +31,10 @@ func newRematch(globals *cli.Globals) *cobra.Command {
 		Short: "say what an owner would be told of what is stored, by their URDs as they are now, or by a draft",
 		Long: `rematch matches the latest version of every stored document with the URDs of an owner,
 as if none of them had been seen before, and lists what its owner would be told, in the
-order in which it came. With --all-versions the versions of a document are gone through as they
-came, and each is matched as the URD says: what was added, the whole page, or pages when
-first seen. Nothing is stored, and no owner is told.
+order in which it came. One that has moved for good is at its new URL alone. With
+--all-versions the versions of a document are gone through as they came, and each is
+matched as the URD says: what was added, the whole page, or pages when first seen.
+Nothing is stored, and no owner is told.
 
 A URD is asked about a document as in a pipeline: its crawl came to it within its depth,
 or it lies under the prefix that the URD watches. Where a crawl has never run, as that of

@@ -31,6 +31,7 @@ type rematch struct {
 	frontiers frontiers
 
 	ways              map[string]string // by interest and version of a document that was told: by which crawl, which counts for URDs of other crawls
+	moved             map[string]int    // by view, the last version of a document that has moved elsewhere for good
 	urls, read, found int               // so far
 }
 
@@ -50,6 +51,10 @@ const chunk = 256
 func (r *rematch) alerts(ctx context.Context, tick func()) iter.Seq2[*wouldTell, error] {
 	return func(yield func(*wouldTell, error) bool) {
 		last := r.cache.Last()
+		if err := r.findMoved(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
 		for after := uint64(0); after < last && after < r.cache.Last(); {
 			came, err := r.cache.Next(ctx, after, chunk)
 			for _, v := range came {
@@ -70,6 +75,21 @@ func (r *rematch) alerts(ctx context.Context, tick func()) iter.Seq2[*wouldTell,
 	}
 }
 
+// findMoved finds which documents have moved for good. Their latest version is at their new URL.
+func (r *rematch) findMoved(ctx context.Context) error {
+	if r.allVersions {
+		return nil
+	}
+	r.moved = make(map[string]int)
+	for former, err := range r.cache.Moved(ctx) {
+		if err != nil {
+			return err
+		}
+		r.moved[former.URL] = max(r.moved[former.URL], former.Version)
+	}
+	return nil
+}
+
 // version goes through a URL, if its turn is at this version: at its latest, or where all are wanted, at its
 // first. It reports whether more is wanted.
 func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, yield func(*wouldTell, error) bool) (more bool, err error) {
@@ -80,7 +100,7 @@ func (r *rematch) version(ctx context.Context, v objects.Version, last uint64, y
 	switch {
 	case err != nil:
 		return true, unlessGone(err)
-	case len(versions) == 0:
+	case len(versions) == 0, versions[len(versions)-1].Number <= r.moved[v.View()]:
 		return true, nil
 	}
 	r.urls++
