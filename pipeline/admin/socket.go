@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Listen listens on a unix socket at path, which the user of this process alone can connect to. A socket
@@ -77,7 +78,8 @@ func shortened(path string, f func(short string) error) error {
 	if len(path) <= longest {
 		return f(path)
 	}
-	private, err := os.MkdirTemp("", "wr")
+	removeAbandoned()
+	private, err := os.MkdirTemp("", linkPrefix)
 	if err != nil {
 		return err
 	}
@@ -86,9 +88,25 @@ func shortened(path string, f func(short string) error) error {
 	if err != nil {
 		return err
 	}
-	link := filepath.Join(private, "d")
+	link := filepath.Join(private, linkName)
 	if err := os.Symlink(dir, link); err != nil {
 		return err
 	}
 	return f(filepath.Join(link, filepath.Base(path)))
+}
+
+// The directories of links, and the link in each.
+const linkPrefix, linkName = "webrace.sock-", "d"
+
+// removeAbandoned removes the directories of links that processes left when they were killed. A link is needed for as
+// long as a system call takes, so one that is an hour old is nobody's. What cannot be removed, such as another user's,
+// stays.
+func removeAbandoned() {
+	all, _ := filepath.Glob(filepath.Join(os.TempDir(), linkPrefix+"*"))
+	for _, dir := range all {
+		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > time.Hour {
+			os.Remove(filepath.Join(dir, linkName))
+			os.Remove(dir)
+		}
+	}
 }
