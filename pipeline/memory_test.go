@@ -19,7 +19,7 @@ func (b graphOf) needing(name string, workers int, bytes func() int) graphOf {
 			if err := env.Reserve(ctx, it, n); err != nil {
 				return err
 			}
-			time.Sleep(time.Microsecond)
+			time.Sleep(time.Microsecond) // so that others ask while this one has it
 			if err := env.Reserve(ctx, it, -n/3); err != nil {
 				return err
 			}

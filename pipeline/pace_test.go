@@ -37,7 +37,7 @@ func (n *numbers) feed(entries uint64, during time.Duration) {
 		case n.grown <- struct{}{}:
 		default:
 		}
-		time.Sleep(time.Second / 10)
+		time.Sleep(time.Second / 10) // by the clock of a bubble of synctest
 	}
 }
 

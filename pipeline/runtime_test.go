@@ -258,7 +258,7 @@ func (q *slowPut) Put(ctx context.Context, it *Item) error {
 		if q.under.Load() > 1 {
 			break
 		}
-		time.Sleep(time.Microsecond)
+		time.Sleep(time.Microsecond) // gives another Put time to come, which none may
 	}
 	return q.tree.Put(ctx, it)
 }
@@ -457,7 +457,10 @@ func TestBackPressureBoundsWhatIsInFlight(t *testing.T) {
 		}
 		return out.Emit(ctx, it)
 	})
-	slow := process(func(context.Context, *Item, Emitter) error { time.Sleep(20 * time.Microsecond); return nil })
+	slow := process(func(context.Context, *Item, Emitter) error {
+		time.Sleep(20 * time.Microsecond) // slower than what comes, so that what waits is as much as may
+		return nil
+	})
 	mustRun(t, build().add("numbers", count{2000, ends}).add("pass", pass, Common{Buffer: 2}).
 		add("slow", slow, Common{Buffer: 2}).chain("numbers", "pass", "slow"), RunOptions{})
 	if most.Load() > 6 {

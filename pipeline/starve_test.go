@@ -207,7 +207,7 @@ func TestNothingHurriesWhileTheQueueOrAStageIsBusy(t *testing.T) {
 		first.mu.Lock()
 		before := first.hurried
 		first.mu.Unlock()
-		time.Sleep(10 * time.Second)
+		time.Sleep(10 * time.Second) // by the clock of a bubble of synctest
 		first.mu.Lock()
 		defer first.mu.Unlock()
 		if first.hurried != before {

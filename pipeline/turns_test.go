@@ -44,7 +44,7 @@ func (k *keyed) Process(ctx context.Context, it *Item, out Emitter) error {
 		runtime.Gosched()
 	}
 	if rand.IntN(50) == 0 {
-		time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+		time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond) // so that others might overtake it
 	}
 	k.mu.Lock()
 	if before, some := k.last[n%10]; some && before >= n {

@@ -135,8 +135,8 @@ func (s *changingSite) kill(w *world, rng *rand.Rand) bool {
 		case <-ended:
 			return
 		}
-		time.Sleep(moment)
-		p.Process.Kill() // which may have ended meanwhile
+		time.Sleep(moment) // any may be the one at which it dies
+		p.Process.Kill()   // which may have ended meanwhile
 	})
 	defer killing.Wait()
 	defer close(ended)

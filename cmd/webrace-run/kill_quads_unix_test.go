@@ -97,8 +97,8 @@ func (m *mortalQuads) dies(rng *rand.Rand, may bool) bool {
 		killing.Go(func() {
 			for running(ended) {
 				if _, now := m.site.requests(m.t, before); now >= before+after {
-					time.Sleep(moment)
-					p.Process.Kill() // which may have ended meanwhile
+					time.Sleep(moment) // any may be the one at which it dies
+					p.Process.Kill()   // which may have ended meanwhile
 					return
 				}
 				time.Sleep(time.Millisecond)

@@ -293,7 +293,7 @@ func dieAtWork(run *pipeline.Run, items int64, moment time.Duration, named strin
 	for run.Snapshot().Stages["frontier"].Out < items {
 		time.Sleep(100 * time.Microsecond)
 	}
-	time.Sleep(moment)
+	time.Sleep(moment) // any may be the one at which it dies
 	for {
 		var working []string
 		for name, stage := range run.Snapshot().Stages {
@@ -305,6 +305,6 @@ func dieAtWork(run *pipeline.Run, items int64, moment time.Duration, named strin
 			fmt.Fprintln(os.Stderr, killedAt+strings.Join(working, " "))
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
-		time.Sleep(20 * time.Microsecond)
+		time.Sleep(20 * time.Microsecond) // then looks again who works
 	}
 }

@@ -87,7 +87,7 @@ http {
 			response.Body.Close()
 			return site
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // it does not listen yet
 	}
 	t.Fatalf("nginx does not answer: %s", output.String())
 	return site

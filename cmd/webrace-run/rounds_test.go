@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -164,9 +165,7 @@ func TestARequestThatDiedHalfWayTeachesNothing(t *testing.T) {
 	root.SetArgs(append([]string{"webrace", "--data", w.data, "--set", "fetch.allow_networks=loopback"}, askAll...))
 	root.ExecuteContext(ctx)
 	mustBe(t, "told by the cut run", w.news())
-	for len(w.requests()) == 0 { // it is on record when its handler has ended
-		time.Sleep(time.Millisecond)
-	}
+	testutil.Await(t, "the request is on record, its handler having ended", func() bool { return len(w.requests()) > 0 })
 	w.run(urds, askAll...)
 	mustBe(t, "requests", w.requests(), "200 /")
 	mustBe(t, "told", w.news(), "ann /")

@@ -62,7 +62,7 @@ func peakOf(p *os.Process) <-chan int {
 			if _, err := fmt.Sscan(rest, &kilobytes); err == nil {
 				most = max(most, kilobytes<<10)
 			}
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) // the peak itself is kept by the system
 		}
 	}()
 	return peak

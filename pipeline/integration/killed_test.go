@@ -77,7 +77,7 @@ func (l *logged) Run(ctx context.Context, out pipeline.Emitter) error {
 		if err := out.Emit(ctx, it); err != nil {
 			return err
 		}
-		time.Sleep(200 * time.Microsecond)
+		time.Sleep(200 * time.Microsecond) // a source that is slow enough to be killed amid its work
 	}
 	return nil
 }

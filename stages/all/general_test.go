@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
@@ -127,9 +126,7 @@ func TestTheExampleOfWhatOthersSendRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for run.Snapshot().Stages["queue"].Counters["queued"] > 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	testutil.Await(t, "nothing is queued", func() bool { return run.Snapshot().Stages["queue"].Counters["queued"] == 0 })
 	run.Drain()
 	if _, err := run.Wait(); err != nil {
 		t.Fatal(err)

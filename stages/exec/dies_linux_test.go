@@ -30,14 +30,14 @@ func host() {
 		panic(err)
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Hour)
+	hang()
 }
 
 // deaf is a process that nothing ends but SIGKILL, and that does not look at its standard input.
 func deaf() {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	note(os.Getpid())
-	time.Sleep(time.Hour)
+	hang()
 }
 
 // note adds a process to those that the test looks at.

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		if mib, eats := strings.CutPrefix(mode, "eats "); eats {
 			size, _ := strconv.Atoi(mib)
 			eat(size)
-			time.Sleep(time.Hour)
+			hang()
 		}
 		if guests[mode] != nil {
 			guest(mode)
@@ -65,10 +65,13 @@ func (p peer) write(header string, args ...any) {
 	_, _ = p.out.Write(appendFrame(nil, fmt.Appendf(nil, header, args...), nil))
 }
 
+// hang is what a program does that answers no more: it waits to be killed.
+func hang() { time.Sleep(time.Hour) } // longer than any test
+
 // spoils are what a program does wrong before it is ready.
 var spoils = map[string]func(peer){
 	"exit at start":  func(peer) { fmt.Fprintln(os.Stderr, "no license"); os.Exit(7) },
-	"print at start": func(peer) { fmt.Println("Hello, I am a program, and glad to be one"); time.Sleep(time.Hour) },
+	"print at start": func(peer) { fmt.Println("Hello, I am a program, and glad to be one"); hang() },
 	"wrong abi":      func(p peer) { p.read(); p.write(`{"type":"ready","abi":99}`); p.read() },
 	"refuse":         func(p peer) { p.read(); p.write(`{"type":"error","error":"there is no option 'volme'"}`); p.read() },
 	"drift": func(p peer) {
@@ -91,13 +94,13 @@ var spoils = map[string]func(peer){
 		p.write(`{"type":"ready","abi":1,"spec":{"options":["volume","mark"]}}`)
 		p.read()
 	},
-	"not ready":        func(peer) { time.Sleep(time.Hour) },
+	"not ready":        func(peer) { hang() },
 	"no greeting":      func(p peer) { p.read(); p.write(`{"type":"done","id":1}`); p.read() },
 	"no json":          func(p peer) { p.read(); p.write(`hello`); p.read() },
-	"close at start":   func(peer) { os.Stdout.Close(); time.Sleep(time.Hour) },
+	"close at start":   func(peer) { os.Stdout.Close(); hang() },
 	"ready and dead":   func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); os.Exit(3) },
-	"never reads":      func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); time.Sleep(time.Hour) },
-	"closes its input": func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); os.Stdin.Close(); time.Sleep(time.Hour) },
+	"never reads":      func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); hang() },
+	"closes its input": func(p peer) { p.read(); p.write(`{"type":"ready","abi":1}`); os.Stdin.Close(); hang() },
 }
 
 // specs are what a program declares of itself that is ready.
@@ -118,7 +121,7 @@ func program(mode string) {
 	}
 	hello, _ := p.read()
 	if mode == "late" {
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // what a slow program does; nothing waits for it
 	}
 	if spec := specs[mode]; spec != "" {
 		p.write(`{"type":"ready","abi":1,"spec":%s}`, spec)
@@ -134,7 +137,7 @@ func program(mode string) {
 	for {
 		header, body, err := readFrame(p.in, 1<<30)
 		if err != nil && mode == "ignores SIGTERM" {
-			time.Sleep(time.Hour)
+			hang()
 		}
 		if err != nil {
 			os.Exit(0)
@@ -190,7 +193,7 @@ func (p peer) newestFirst(hello map[string]any) {
 		}
 		last := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // so that more comes, which is answered before the rest
 		p.work(last.id, last.text, hello)
 	}
 }
@@ -204,7 +207,7 @@ func (p peer) work(id uint64, text string, hello map[string]any) {
 		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
 		os.Exit(3)
 	case "hang":
-		time.Sleep(time.Hour)
+		hang()
 	case "fork": // a child that holds our pipes
 		child := osexec.Command("sleep", "3600")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
@@ -235,7 +238,7 @@ func (p peer) work(id uint64, text string, hello map[string]any) {
 		os.Exit(0)
 	case "close":
 		os.Stdout.Close()
-		time.Sleep(time.Hour)
+		hang()
 	case "error":
 		p.write(`{"type":"error","id":%d,"error":%q,"count":{"refused":1}}`, id, rest)
 		return
@@ -267,7 +270,7 @@ func (p peer) work(id uint64, text string, hello map[string]any) {
 		return
 	case "hold": // until the file is there
 		for _, err := os.Stat(rest); err != nil; _, err = os.Stat(rest) {
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // then looks again
 		}
 		p.write(`{"type":"emit","id":%d,"keep":true}`, id)
 	case "die": // at one place
@@ -289,10 +292,10 @@ func (p peer) work(id uint64, text string, hello map[string]any) {
 			if err := c.Start(); err != nil {
 				panic(err)
 			}
-			time.Sleep(time.Hour)
+			hang()
 		}
 		if eat(size); grown {
-			time.Sleep(time.Hour)
+			hang()
 		}
 		grown = true
 		p.write(`{"type":"emit","id":%d,"keep":true}`, id)

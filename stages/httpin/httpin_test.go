@@ -227,9 +227,7 @@ func TestTheAnswerWaitsForTheItem(t *testing.T) {
 		status, _, _ := post(t, run.url, "{}")
 		answered <- status == 200 && dealt.Load()
 	}()
-	for run.Snapshot().Stages["sink"].In == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	testutil.Await(t, "an item reaches the sink", func() bool { return run.Snapshot().Stages["sink"].In > 0 })
 	select {
 	case <-answered:
 		t.Error("answered before the item was dealt with")
@@ -317,9 +315,9 @@ func TestLimits(t *testing.T) {
 		status, _, _ := post(t, run.url, "{}")
 		first <- status
 	}()
-	for run.Snapshot().Stages["http-in"].Counters["in_flight"] == 0 && len(first) == 0 { // it may be over when we look
-		time.Sleep(time.Millisecond)
-	}
+	testutil.Await(t, "a request is in flight", func() bool {
+		return run.Snapshot().Stages["http-in"].Counters["in_flight"] > 0 || len(first) > 0 // it may be over when we look
+	})
 	status, _, h := post(t, run.url, "{}")
 	if late := <-first; late != 504 || status != 503 && status != 504 || h.Get("Retry-After") == "" {
 		t.Errorf("a late one %d, one too many %d", late, status)
@@ -363,9 +361,7 @@ func TestADrainAnswersWhatItHasTaken(t *testing.T) {
 			answers <- answer.StatusCode
 		}()
 	}
-	for run.Snapshot().Stages["sink"].In < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	testutil.Await(t, "four items reach the sink", func() bool { return run.Snapshot().Stages["sink"].In == 4 })
 	run.Drain()
 	close(hold)
 	<-run.Done()

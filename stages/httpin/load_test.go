@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 	budget := pipeline.NewMemory(1 << 20)
 	o := with(func(o *Options) { o.InFlight, o.Format = inFlight, "bytes" })
 	run := start(t, o, "", pipeline.RunOptions{Memory: budget}, func(it *pipeline.Item) error {
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // a sink that is slower than what is sent
 		mu.Lock()
 		defer mu.Unlock()
 		dealt[string(it.Value.([]byte)[:16])] = true

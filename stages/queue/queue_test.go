@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/pipeline/config"
 	"github.com/webrace/webrace/pipeline/stagetest"
@@ -268,9 +269,7 @@ func TestADrainGivesBackWhatThereIsNoRoomFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for run.Snapshot().Stages["source"].Out < 10 {
-		time.Sleep(time.Millisecond)
-	}
+	testutil.Await(t, "ten items are queued", func() bool { return run.Snapshot().Stages["source"].Out >= 10 })
 	run.Drain()
 	close(out)
 	report, err := run.Wait()
@@ -314,11 +313,7 @@ func TestLimitsChangeInAReload(t *testing.T) {
 	}
 	await := func(n *atomic.Int64, least int64, what string) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); n.Load() < least; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%d items of %d %s", n.Load(), least, what)
-			}
-		}
+		testutil.Await(t, fmt.Sprintf("%d items %s", least, what), func() bool { return n.Load() >= least })
 	}
 	run, err := graph(with(func(o *Options) { o.MaxBytes = 500 })).Start(t.Context(), pipeline.RunOptions{Resources: r})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
+	"github.com/webrace/webrace/internal/testutil"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/storage"
 	"github.com/webrace/webrace/storage/control"
@@ -232,9 +233,7 @@ func TestAContinuousRunEndsWithItsContext(t *testing.T) {
 		ended := make(chan error)
 		out := new(seeds)
 		go func() { ended <- s.(pipeline.Source).Run(ctx, out) }()
-		for len(out.take()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		testutil.Await(t, "a seed comes", func() bool { return len(out.take()) > 0 })
 		cancel(cause)
 		if err := <-ended; !errors.Is(err, cause) {
 			t.Errorf("%s: it ends with %v", name, err)

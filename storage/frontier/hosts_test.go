@@ -201,7 +201,7 @@ func TestAHostThatDrainedWhileItWaitsIsNotAskedEarly(t *testing.T) {
 		f.offer(webrace.Links{From: "http://a/1", Reach: l.Request().Reach, Via: webrace.ViaLink, URLs: []string{"http://a/2", "http://b/"}})
 		f.wantURL(f.hold(), "http://b/")
 		f.none()
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) // by the clock of the bubble
 		f.wantURL(f.hold(), "http://a/2")
 	})
 }
@@ -224,7 +224,7 @@ func TestAHostThatWasPutAsideInTheMiddleOfItsTurnComesBackOnce(t *testing.T) {
 		if s := f.q.Stats(); s.Hosts != 0 {
 			t.Fatalf("stats: %+v, want the host to be put aside", s)
 		}
-		time.Sleep(20 * time.Second)
+		time.Sleep(20 * time.Second) // by the clock of the bubble
 		var out []*Lease
 		for range 2 {
 			out = append(out, f.hold())

@@ -18,7 +18,7 @@ func (d *dripper) Read(p []byte) (int, error) {
 	if d.left <= 0 {
 		return 0, io.EOF
 	}
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // by the clock of a bubble of synctest
 	n := min(d.rate, d.left, len(p))
 	d.left -= n
 	return n, nil
