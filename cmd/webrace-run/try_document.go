@@ -34,6 +34,7 @@ type triedDocument struct {
 	*extract.Result
 	name      string // as it is shown
 	url       string // where it is, or is taken to be; empty for a file of nowhere
+	asked     string // the URL that was asked for, which may have led there
 	body      []byte
 	sentAs    string // the Content-Type; empty if none is known
 	header    http.Header
@@ -96,7 +97,7 @@ func (s *source) receive(c *cobra.Command, globals *cli.Globals) (*triedDocument
 	}
 	at, _ := urlnorm.CutMark(got.URL)
 	return &triedDocument{
-		name: at, url: at, body: got.Body, header: got.Header, sentAs: extract.ContentType(got.Header, got.MediaType),
+		name: at, url: at, asked: url, body: got.Body, header: got.Header, sentAs: extract.ContentType(got.Header, got.MediaType),
 		at: got.At, truncated: got.Truncated, rendered: got.Rendered, notes: notes,
 	}, nil
 }

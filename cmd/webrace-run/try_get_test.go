@@ -49,6 +49,23 @@ func TestTryShowsWhatCredentialsOpen(t *testing.T) {
 	}
 }
 
+// A crawl goes on where its start leads, on another host too; where another URL leads there is outside its scope.
+func TestTryFollowsAStartAsItsCrawlDoes(t *testing.T) {
+	t.Parallel()
+	from, to := newSite(t), newSite(t)
+	from.redirect("/start", to.URL+"/")
+	from.redirect("/other", to.URL+"/")
+	to.handle("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<p>tea") })
+	urds := filepath.Join(t.TempDir(), "urds.xml")
+	writeFile(t, urds, fmt.Sprintf(`<urds xmlns="urn:webrace:1"><urd owner="ann"><uri>%s/start</uri><keywords><keyword key="tea"/></keywords></urd></urds>`, from.URL))
+	for path, astray := range map[string]bool{"/start": false, "/other": true} {
+		out, said, err := webraceRun("try", "--set", "fetch.allow_networks=loopback", "--url", from.URL+path, "--urds", urds)
+		if err != nil || !strings.Contains(out, "«tea»") || strings.Contains(out, "outside the scope") != astray {
+			t.Errorf("%s: %v\n%s%s", path, err, out, said)
+		}
+	}
+}
+
 // scripted puts a page there whose text a script makes, of what it loads.
 func (s *site) scripted() {
 	s.handle("/", func(w http.ResponseWriter, r *http.Request) {

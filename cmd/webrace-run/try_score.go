@@ -67,7 +67,7 @@ func (t *trial) try(ctx context.Context, urd *xmlschema.URD, d *selection.Docume
 	if err != nil {
 		return err
 	}
-	w := score{Interest: interest, astray: astray(urd, t.url)}
+	w := score{Interest: interest, astray: astray(urd, t.asked, t.url)}
 	text, err := w.look(ctx, d)
 	if err != nil {
 		return err
@@ -141,8 +141,9 @@ func (t *trial) alerting() int {
 	return n
 }
 
-// astray returns why a URD is not asked about a document at this URL, whatever it is worth to it.
-func astray(urd *xmlschema.URD, url string) string {
+// astray returns why a URD is not asked about a document at this URL, whatever it is worth to it. A crawl follows its
+// start wherever that leads.
+func astray(urd *xmlschema.URD, asked, url string) string {
 	if url == "" {
 		return ""
 	}
@@ -153,7 +154,7 @@ func astray(urd *xmlschema.URD, url string) string {
 		return fmt.Sprintf("the document does not lie under %s", urd.URI)
 	}
 	crawl, starts, err := control.CrawlOf(urd)
-	if err != nil || !starts {
+	if err != nil || !starts || asked != "" && urlnorm.Identity(asked) == urlnorm.Identity(crawl.Start) {
 		return ""
 	}
 	if bounds, err := scope.New(crawl.Start, crawl.Scope); err == nil && !bounds.Match(url) {
