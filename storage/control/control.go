@@ -65,7 +65,8 @@ type Store struct {
 	secretVersions versions                // how often each was set, removed, or found to be another where it comes from
 	readings       credentials.Readings    // of secrets that come from elsewhere
 	budgets        atomic.Pointer[budgets] // as they are stored; nil when that has to be read
-	prepared       sync.Map                // of the readers' statements, by their text
+	preparing      sync.Mutex
+	prepared       map[string]*sql.Stmt // of the readers, by their text
 
 	counting   sync.Mutex
 	generation generation.Generation // that is durable
@@ -94,7 +95,7 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{path: path, options: o, reading: "mode=ro"}
+	s := &Store{path: path, options: o, reading: "mode=ro", prepared: make(map[string]*sql.Stmt)}
 	if o.ReadOnly {
 		if err := s.openReadOnly(); err != nil {
 			return nil, err

@@ -53,16 +53,22 @@ func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Row
 // prepare returns the statement of a query, which is parsed once for each connection that it is used on.
 // There are as many as this package has queries, and ways to combine their conditions.
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	if known, ok := s.prepared.Load(query); ok {
-		return known.(*sql.Stmt), nil
+	s.preparing.Lock()
+	known := s.prepared[query]
+	s.preparing.Unlock()
+	if known != nil {
+		return known, nil
 	}
 	prepared, err := s.readers.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if known, raced := s.prepared.LoadOrStore(query, prepared); raced {
-		return known.(*sql.Stmt), prepared.Close()
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
+	if known = s.prepared[query]; known != nil {
+		return known, prepared.Close()
 	}
+	s.prepared[query] = prepared
 	return prepared, nil
 }
 

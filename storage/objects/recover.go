@@ -181,7 +181,9 @@ func (s *Store) formatNeeded() uint64 {
 	if s.options.Compression == Zstd {
 		needed = formatZstd
 	}
-	s.segments.zstd.Range(func(any, any) bool { needed = formatZstd; return false })
+	if s.segments.zstd.some() {
+		needed = formatZstd
+	}
 	return needed
 }
 

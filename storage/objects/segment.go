@@ -43,7 +43,7 @@ type segments struct {
 	pending []byte   // the last records, which are not in the file yet
 	state   segmentState
 	sealed  map[uint32]*segmentState // of the others
-	zstd    sync.Map                 // the numbers of segments of which every record is compressed by zstd; for readers too
+	zstd    numbers                  // of segments of which every record is compressed by zstd; for readers too
 	limit   int64
 	renewal func(name string, c Compression) []byte // makes the first record of a new segment
 }
@@ -65,17 +65,51 @@ func (s *segments) look() error {
 // learn notes the compression of a segment.
 func (s *segments) learn(number uint32, c Compression) {
 	if c == Zstd {
-		s.zstd.Store(number, nil)
+		s.zstd.add(number)
 	} else {
-		s.zstd.Delete(number)
+		s.zstd.remove(number)
 	}
 }
 
 func (s *segments) compressionOf(number uint32) Compression {
-	if _, ok := s.zstd.Load(number); ok {
+	if s.zstd.has(number) {
 		return Zstd
 	}
 	return Gzip
+}
+
+// numbers is a set, of which the zero value is empty. It may be used by many goroutines. (A sync.Map is compiled again
+// by whoever imports a package that holds one.)
+type numbers struct {
+	mu sync.RWMutex
+	in map[uint32]bool
+}
+
+func (n *numbers) add(number uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.in == nil {
+		n.in = make(map[uint32]bool)
+	}
+	n.in[number] = true
+}
+
+func (n *numbers) remove(number uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.in, number)
+}
+
+func (n *numbers) has(number uint32) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.in[number]
+}
+
+func (n *numbers) some() bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return len(n.in) > 0
 }
 
 func (s *segments) name(number uint32) string { return segmentName(number, s.compressionOf(number)) }
