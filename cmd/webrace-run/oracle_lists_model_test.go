@@ -11,9 +11,12 @@ import (
 // The oracle of lists knows what docs/model.md says of news, and docs/annotation.md of what moved between pages. It
 // reads no markup and knows no store: a page is the lines that its site has put there, and each URD is asked by itself.
 
-// line is a block of a page.
+// line is a block of a page. Some are of an offer, which its link and its title tell from others.
 type line struct {
+	at    int // its place on the page: two may say the same
 	words string
+	link  string // of the offer; empty for none
+	title string
 	list  bool // it stands in what some URDs select
 	leads bool // it leads to other pages of the list
 	aside bool // it is navigation
@@ -91,24 +94,94 @@ func (f *follower) look(s sheet) sheet {
 	return slices.DeleteFunc(slices.Clone(s), func(l line) bool { return !l.list })
 }
 
-func (s sheet) has(words string) bool {
-	return slices.ContainsFunc(s, func(l line) bool { return l.words == words })
+// hasOffer reports whether a text has the offer that a line is of.
+func (s sheet) hasOffer(of line) bool {
+	return of.link != "" && slices.ContainsFunc(s, func(l line) bool { return l.link == of.link && l.title == of.title })
 }
 
-// but returns the lines of which none of the other texts has the words.
+// has reports whether a text has a line: of an offer that it has, as a line of that, or else of any.
+func (s sheet) has(line line) bool { return s.says(line, s.hasOffer(line)) }
+
+func (s sheet) says(as line, there bool) bool {
+	return slices.ContainsFunc(s, func(l line) bool { return l.words == as.words && (!there || l.link == as.link) })
+}
+
+// but returns the lines that none of the other texts has.
 func (s sheet) but(others ...sheet) (left sheet) {
 	for _, l := range s {
-		if !slices.ContainsFunc(others, func(other sheet) bool { return other.has(l.words) }) {
+		if !slices.ContainsFunc(others, func(other sheet) bool { return other.has(l) }) {
 			left = append(left, l)
 		}
 	}
 	return left
 }
 
-// only returns the lines of which another text has the words.
-func (s sheet) only(other sheet) sheet { return s.but(s.but(other)) }
+// only returns the lines that another text has.
+func (s sheet) only(other sheet) (left sheet) {
+	for _, l := range s {
+		if other.has(l) {
+			left = append(left, l)
+		}
+	}
+	return left
+}
 
-func isSame(x, y sheet) bool { return len(x.but(y)) == 0 && len(y.but(x)) == 0 }
+// without returns the lines that are not among some of them.
+func (s sheet) without(some sheet) sheet {
+	return slices.DeleteFunc(slices.Clone(s), func(l line) bool { return slices.Contains(some, l) })
+}
+
+// added returns the lines that none of the last versions had, the latest first: those of an offer that the latest had,
+// as lines of that. Of offers that say the same as one that was there, new are those that are more than ever.
+func (s sheet) added(ever, last []sheet) (added sheet) {
+	for _, l := range s {
+		there := last[0].hasOffer(l)
+		isKnown := slices.ContainsFunc(last, func(v sheet) bool { return v.says(l, there) })
+		if !there && l.link != "" && s.isOneMore(l, ever) {
+			isKnown = false
+		}
+		if !isKnown {
+			added = append(added, l)
+		}
+	}
+	return added
+}
+
+// isOneMore reports whether a line is of an offer that says what another does, which was there, and more offers do than
+// in any version before.
+func (s sheet) isOneMore(of line, ever []sheet) bool {
+	said := s.offer(of.link)
+	if !slices.ContainsFunc(s, func(l line) bool { return l.link != of.link && ever[0].hasOffer(l) && s.offer(l.link) == said }) {
+		return false
+	}
+	n := s.saying(said)
+	return !slices.ContainsFunc(ever, func(v sheet) bool { return v.saying(said) >= n })
+}
+
+// offer returns what the offer of a link says.
+func (s sheet) offer(link string) (said string) {
+	for _, l := range s {
+		if l.link == link {
+			said += l.words + "\n"
+		}
+	}
+	return said
+}
+
+// saying returns how many offers say something.
+func (s sheet) saying(what string) int {
+	links := make(map[string]bool)
+	for _, l := range s {
+		if l.link != "" && s.offer(l.link) == what {
+			links[l.link] = true
+		}
+	}
+	return len(links)
+}
+
+func isSame(x, y sheet) bool {
+	return len(x.added([]sheet{y}, []sheet{y})) == 0 && !slices.ContainsFunc(y, func(l line) bool { return !x.says(l, false) })
+}
 
 // known returns the last versions of a page that a follower remembers, the latest first.
 func (f *follower) known(p *paper, remember int) (all []sheet) {
@@ -134,7 +207,7 @@ func (f *follower) isTold(l *library, name string, isNew bool) bool {
 		if isNew {
 			moved = f.moved(l, p, now, nil)
 		}
-		added := now.but(moved)
+		added := now.without(moved)
 		return holds && (len(moved) == 0 || len(added) > 0 && (f.Change == xmlschema.ChangePage || f.isNews(now, added)))
 	}
 	last := f.look(p.editions[f.last[name]-1].sheet)
@@ -143,11 +216,11 @@ func (f *follower) isTold(l *library, name string, isNew bool) bool {
 	}
 	remember := f.Remembers(5)
 	moved := f.moved(l, p, now, last)
-	added := now.but(append(f.known(p, remember), moved)...)
+	added := now.added(f.known(p, 8), f.known(p, remember)).without(moved)
 	if f.Change == xmlschema.ChangePage {
 		return remember == 1 || len(added) > 0
 	}
-	return f.isNews(now, added) || f.comesToHold(now, slices.Concat(last, now.only(moved)))
+	return f.isNews(now, added) || f.comesToHold(now, last, moved)
 }
 
 // holds reports whether the condition of a URD holds on a text, as far as it is about words, and altogether.
@@ -210,15 +283,15 @@ func (f *follower) asksForAny(s sheet) bool {
 
 // comesToHold reports whether the condition did not hold on what was known of a page, what moved there included, and
 // something that it asks for came or went.
-func (f *follower) comesToHold(now, known sheet) bool {
+func (f *follower) comesToHold(now, last, moved sheet) bool {
 	if f.Remember > 1 || f.AnyChange() {
 		return false
 	}
-	met, held := f.holds(known)
-	if f.asksForAny(now.but(known)) {
+	met, held := f.holds(slices.Concat(last, moved))
+	if f.asksForAny(now.added([]sheet{last}, []sheet{last}).without(moved)) {
 		return !held
 	}
-	return !met && f.none != "" && len(known.but(now)) > 0
+	return !met && f.none != "" && slices.ContainsFunc(last, func(l line) bool { return !now.says(l, false) })
 }
 
 // elsewhere is another page as a follower knows it.
@@ -229,8 +302,29 @@ type elsewhere struct {
 	isBehind bool
 }
 
-func (e *elsewhere) had(l line) bool {
-	return (e.isNear || len(strings.Fields(l.words)) >= 4) && slices.ContainsFunc(e.shown, func(s sheet) bool { return s.has(l.words) })
+// knew reports whether the page had a line in a version, and whether that is known again by its offer: what an offer
+// says comes with it, whose links may be others each time, unless it was at hand already. Of a few words alone it is
+// known again in a list.
+func (e *elsewhere) knew(s sheet, l line, last sheet) (knew, byOffer bool) {
+	switch {
+	case s.hasOffer(l):
+		return s.says(l, true), true
+	case l.link != "" && (last.hasOffer(l) || !s.says(line{words: l.title}, false)):
+		return false, false
+	}
+	return s.says(l, false) && (e.isNear || len(strings.Fields(l.words)) >= 4), false
+}
+
+// had reports whether the page had a line, and whether that has gone.
+func (e *elsewhere) had(l line, last sheet) (had, lost bool) {
+	for _, s := range e.shown {
+		if knew, byOffer := e.knew(s, l, last); knew && byOffer {
+			return true, !e.latest.says(l, true)
+		} else if knew {
+			had, lost = true, !e.latest.says(l, false)
+		}
+	}
+	return had, lost
 }
 
 func (f *follower) elsewhere(l *library, p *paper, isFirst bool) (all []elsewhere) {
@@ -265,15 +359,25 @@ func (f *follower) moved(l *library, p *paper, now, last sheet) (moved sheet) {
 	now = f.units(now)
 	if last == nil {
 		for _, e := range others {
-			came := slices.DeleteFunc(slices.Clone(now), func(l line) bool { return !e.had(l) || e.latest.has(l.words) })
+			var came, all sheet
+			for _, l := range now {
+				if had, lost := e.had(l, nil); lost {
+					came, all = append(came, l), append(all, l)
+				} else if had {
+					all = append(all, l)
+				}
+			}
 			if moved = append(moved, came...); e.isNear && len(came) > 0 { // so what frames the list is known as well
-				moved = append(moved, slices.DeleteFunc(slices.Clone(now), func(l line) bool { return !e.had(l) })...)
+				moved = append(moved, all...)
 			}
 		}
 		return moved
 	}
 	wentFromElsewhere := func(l line) bool {
-		return slices.ContainsFunc(others, func(e elsewhere) bool { return e.had(l) && !e.latest.has(l.words) })
+		return slices.ContainsFunc(others, func(e elsewhere) bool {
+			_, lost := e.had(l, last)
+			return lost
+		})
 	}
 	for _, g := range gaps(f.units(last), now, wentFromElsewhere) {
 		var went sheet
@@ -288,7 +392,7 @@ func (f *follower) moved(l *library, p *paper, now, last sheet) (moved sheet) {
 		for _, e := range others {
 			for _, shown := range e.shown {
 				if e.isBehind {
-					moved = append(moved, cameUp(g, now, last, shown)...)
+					moved = append(moved, e.cameUp(g, now, last, shown)...)
 				}
 			}
 		}
@@ -306,9 +410,19 @@ func (g gap) putIn() int { return max(0, len(g.came)-len(g.went)) }
 // of what stays, stands before it now. What went from elsewhere may be another one.
 func gaps(last, now sheet, wentFromElsewhere func(line) bool) (all []gap) {
 	at := func(s sheet, l line) int {
-		return slices.IndexFunc(s, func(other line) bool { return other.words == l.words })
+		return slices.IndexFunc(s, func(other line) bool { return isLike(last, now, l, other) })
 	}
-	isSingle := func(l line) bool { return last.times(l) == 1 && now.times(l) == 1 && !wentFromElsewhere(l) }
+	isSingle := func(l line) bool {
+		like := func(s sheet) (n int) {
+			for _, other := range s {
+				if isLike(last, now, l, other) {
+					n++
+				}
+			}
+			return n
+		}
+		return like(last) == 1 && like(now) == 1 && !wentFromElsewhere(l)
+	}
 	stays := func(l line) bool {
 		return isSingle(l) && !slices.ContainsFunc(now, func(other line) bool {
 			return isSingle(other) && (at(now, other) < at(now, l)) != (at(last, other) < at(last, l))
@@ -332,29 +446,33 @@ func gaps(last, now sheet, wentFromElsewhere func(line) bool) (all []gap) {
 	return all
 }
 
-func (s sheet) times(l line) (n int) {
-	for _, other := range s {
-		if other.words == l.words {
-			n++
-		}
+// isLike reports whether a line of one of two texts is like one of either: of an offer that both have, as a line of
+// that.
+func isLike(last, now sheet, l, other line) bool {
+	inBoth := func(l line) bool { return last.hasOffer(l) && now.hasOffer(l) }
+	if inBoth(l) || inBoth(other) {
+		return l.words == other.words && l.link == other.link
 	}
-	return n
+	return l.words == other.words
 }
 
 // cameUp returns what of a gap was on the next page, and stands behind all that stays, but for what leads on and what
 // is there as well. If the last entry was taken off, it was the first there.
-func cameUp(g gap, now, last, next sheet) sheet {
+func (e *elsewhere) cameUp(g gap, now, last, next sheet) sheet {
 	end := 0
 	for i, l := range now {
-		if last.has(l.words) && !l.leads && !next.has(l.words) {
+		if last.has(l) && !l.leads && !next.has(l) {
 			end = i + 1
 		}
 	}
-	came := g.came.only(next).only(now[end:])
+	came := slices.DeleteFunc(g.came.without(now[:end]), func(l line) bool {
+		knew, _ := e.knew(next, l, last)
+		return !knew
+	})
 	if len(came) <= g.putIn() {
 		return came
 	}
-	head := slices.IndexFunc(next, func(l line) bool { return !now.has(l.words) })
+	head := slices.IndexFunc(next, func(l line) bool { return !now.has(l) })
 	if head < 0 {
 		return came
 	}

@@ -27,6 +27,7 @@ var (
 type thing struct {
 	number int
 	words  string
+	more   []string // what an offer says beside its title
 }
 
 // listSite is a site whose list goes over several pages, and changes.
@@ -42,6 +43,7 @@ type listSite struct {
 	numbered string // how a page is called, but for the first
 	pager    func(s *listSite, page, pages int) string
 	isAside  bool // what leads on is navigation
+	isOffers bool // the things have links, and say more
 	things   []thing
 	made     int
 
@@ -68,7 +70,7 @@ var listWords = strings.Fields("ferry ferry ferry boat boat oar oar harbour towe
 
 func newListSite(t *testing.T, seed uint64) *listSite {
 	r := rand.New(rand.NewPCG(seed, 28))
-	s := &listSite{Rand: r, seed: seed, library: &library{papers: make(map[string]*paper)}, size: 2 + r.IntN(4), isAside: r.IntN(2) == 0,
+	s := &listSite{Rand: r, seed: seed, library: &library{papers: make(map[string]*paper)}, size: 2 + r.IntN(4), isAside: r.IntN(2) == 0, isOffers: r.IntN(2) == 0,
 		address: "/jobs", numbered: oneOf(r, "?page=%d", "/page/%d", "?sort=new&p=%d"), pager: oneOf(r, nextAlone, allNumbers),
 		moved: make(map[string]string), failed: make(map[string]int)}
 	if r.IntN(3) == 0 {
@@ -91,7 +93,15 @@ func (s *listSite) make() thing {
 	if s.IntN(6) > 0 {
 		t.words += fmt.Sprint(" no", s.made)
 	}
+	if s.isOffers {
+		t.more = s.more()
+	}
 	return t
+}
+
+func (s *listSite) more() []string {
+	all := []string{oneOf(s.Rand, "for sale", "for sale", "sold", "harbour"), fmt.Sprint(s.IntN(4), " euro")}
+	return all[:1+s.IntN(2)]
 }
 
 func (s *listSite) words() string {
@@ -106,7 +116,11 @@ func (s *listSite) words() string {
 func (s *listSite) change() {
 	for range s.IntN(3) {
 		n := len(s.things)
-		switch i := s.IntN(n); s.IntN(10) {
+		switch i := s.IntN(n); s.IntN(12) {
+		case 10, 11:
+			if s.isOffers {
+				s.things[i].more = s.more()
+			}
 		case 0, 1, 2, 3:
 			s.things = slices.Insert(s.things, 0, s.make())
 		case 4, 5:
@@ -206,12 +220,28 @@ func (s *listSite) page(name, heading string, things []thing, pager string) list
 		p.sheet = append(p.sheet, l)
 		p.body += "<" + element + ">" + l.words + "\n"
 	}
+	addOffer := func(t thing) {
+		l := line{words: t.words, link: fmt.Sprint("/o/", t.number), title: t.words, list: true}
+		p.body += fmt.Sprintf("<li><a href='%s'>%s</a>", l.link, l.words)
+		if len(things) == 1 { // which is no part of a list
+			l.link, l.title = "", ""
+		}
+		p.sheet = append(p.sheet, l)
+		for _, l.words = range t.more {
+			add("p", l)
+		}
+		p.body += "</li>"
+	}
 	p.body = "<!DOCTYPE html>"
 	add("title", line{words: "Levanda"})
 	p.body += "</title>"
 	add("h1", line{words: heading})
 	p.body += "</h1><ul id=list>"
 	for _, t := range things {
+		if s.isOffers {
+			addOffer(t)
+			continue
+		}
 		add("li", line{words: t.words, list: true})
 	}
 	p.body += "</ul>"
@@ -221,6 +251,9 @@ func (s *listSite) page(name, heading string, things []thing, pager string) list
 		p.body += map[bool]string{true: "<nav>" + pager + "</nav>", false: "<p>" + pager}[s.isAside]
 	}
 	add("p", line{words: "Written by the keeper of the lighthouse"})
+	for i := range p.sheet {
+		p.sheet[i].at = i
+	}
 	return p
 }
 
@@ -326,7 +359,7 @@ func TestOracleOfLists(t *testing.T) {
 			s.publish()
 		}
 		w.run(urds, append(askAll, "--set", "frontier.leases=1", "--set", "frontier.attempts=1", "--set", "fetch.backoff=1ms",
-			"--set", "fetch.circuit_failures=0", "--set", "aci-emit.mirrors=each")...)
+			"--set", "fetch.circuit_failures=0", "--set", "aci-emit.mirrors=each", "--set", "frontier.rules=deny path /o/")...)
 		for _, s := range sites {
 			want = append(want, s.read()...)
 		}

@@ -14,34 +14,55 @@ import (
 
 // Units are what a page consists of, without its navigation: blocks, and entries of lists.
 type Units struct {
-	list []unit // in the order of the page
-	has  map[uint64]bool
+	list  []unit // in the order of the page
+	has   map[uint64]bool
+	parts map[uint64]bool
 }
 
 type unit struct {
-	hash  uint64
-	words uint8 // as many as matter: enough of them say what is not said twice by chance
+	hash   uint64
+	part   uint64 // of the part of a page that it is in, the hash of its title and link; 0 for none
+	title  uint64 // of that, without the link
+	linked uint64 // of the unit and the link of its part
+	words  uint8  // as many as matter: enough of them say what is not said twice by chance
 }
 
 // telling is how many words a unit has that is known again on any page. Fewer are known again on the next page of a
-// list and on the one before.
+// list and on the one before, and in a part that is known by its link.
 const telling = 4
 
 // UnitsOf returns the units of a text.
 func UnitsOf(text *webrace.Text) *Units {
-	u := &Units{has: make(map[uint64]bool)}
 	if text == nil {
-		return u
+		return unitsIn(nil)
 	}
-	u.list, _ = unitsOf(text)
-	for _, one := range u.list {
-		u.has[one.hash] = true
+	list, _ := unitsOf(text)
+	return unitsIn(list)
+}
+
+func unitsIn(list []unit) *Units {
+	u := &Units{list, make(map[uint64]bool, len(list)), make(map[uint64]bool)}
+	for _, one := range list {
+		if u.has[one.hash] = true; one.part != 0 {
+			u.has[one.linked], u.parts[one.part] = true, true
+		}
 	}
 	return u
 }
 
 // Len returns how many units there are.
 func (u *Units) Len() int { return len(u.list) }
+
+// key is what a unit is known by where there are these: of a part that is there, by its link as well.
+func (u *Units) key(one unit) uint64 {
+	if one.part != 0 && u.parts[one.part] {
+		return one.linked
+	}
+	return one.hash
+}
+
+// say reports whether a unit is among these.
+func (u *Units) say(one unit) bool { return u.has[u.key(one)] }
 
 // unitsOf returns the units, and to which each block belongs; -1 for none.
 func unitsOf(text *webrace.Text) (units []unit, of []int32) {
@@ -51,12 +72,16 @@ func unitsOf(text *webrace.Text) (units []unit, of []int32) {
 	c.findColumns(text)
 	of = make([]int32, len(text.Blocks))
 	entries := make([]int32, len(text.Entries))
-	for i, hash := range c.hashBlocks(text) {
+	hashes := c.hashBlocks(text)
+	c.findParts(text, hashes)
+	titles := c.titles(text, hashes)
+	for i, hash := range hashes {
 		b := text.Blocks[i]
 		if of[i] = -1; hash == 0 || b.Field == webrace.FieldNavigation {
 			continue
 		}
-		if b.Entry != 0 && entries[b.Entry-1] > 0 {
+		isPart := b.Entry != 0 && text.Entries[b.Entry-1].IsPart()
+		if b.Entry != 0 && !isPart && entries[b.Entry-1] > 0 {
 			of[i] = entries[b.Entry-1] - 1
 		} else {
 			of[i] = int32(len(units))
@@ -66,12 +91,26 @@ func unitsOf(text *webrace.Text) (units []unit, of []int32) {
 			}
 		}
 		u := &units[of[i]]
+		if isPart && c.parts.linked[i] != 0 {
+			u.part, u.title, u.linked = c.parts.all[b.Entry-1].title, titles[b.Entry-1], c.parts.linked[i]
+		}
 		analyze.Words(text.Compared(b), func(int, int, []byte) bool {
 			u.words++
 			return u.words < telling
 		})
 	}
 	return units, of
+}
+
+// titles returns the hashes of the titles of parts, without their links, by the numbers of entries.
+func (c *comparison) titles(text *webrace.Text, hashes []uint64) []uint64 {
+	titles := make([]uint64, len(text.Entries))
+	for i, linked := range c.parts.linked {
+		if entry := text.Blocks[i].Entry; linked != 0 && linked == c.parts.all[entry-1].title {
+			titles[entry-1] = hashes[i]
+		}
+	}
+	return titles
 }
 
 // Elsewhere is another page of the same crawl.
@@ -82,9 +121,20 @@ type Elsewhere struct {
 	Next  bool          // it is the next one
 }
 
-// had reports whether the page had a unit that is known again by its like.
-func (e *Elsewhere) had(u unit) bool {
-	return (e.Near || u.words >= telling) && slices.ContainsFunc(e.Shown, func(shown *Units) bool { return shown.has[u.hash] })
+// key returns what the page had a unit by that is known again; 0 if it had none. What is in a part comes with that: by
+// its link, or by its title where links are others each time.
+func (e *Elsewhere) key(u unit, isKnownPart bool) uint64 {
+	key := uint64(0)
+	for _, shown := range e.Shown {
+		switch isThere := u.part != 0 && shown.parts[u.part]; {
+		case isThere && shown.has[u.linked]:
+			return u.linked
+		case isThere, u.part != 0 && (isKnownPart || !shown.has[u.title]):
+		case shown.has[u.hash] && (e.Near || u.words >= telling):
+			key = u.hash
+		}
+	}
+	return key
 }
 
 // Moves are blocks of a text that came from other pages.
@@ -128,7 +178,7 @@ type Before struct {
 // FindMoves finds which blocks that a text has, and the one before had not, came from other pages; nil if none did.
 // What leads to other pages of its list, by the words that these are called by, may stand behind it.
 func FindMoves(now *webrace.Text, before *Before, from []Elsewhere, leads func(block []byte) bool) *Moves {
-	f := finder{text: now, before: UnitsOf(nil), isNew: before == nil, leads: leads, from: from, latest: make([]*Units, len(from))}
+	f := finder{text: now, before: unitsIn(nil), isNew: before == nil, leads: leads, from: from, latest: make([]*Units, len(from))}
 	f.units, f.of = unitsOf(now)
 	if !f.mayFind(before) {
 		return nil
@@ -140,13 +190,10 @@ func FindMoves(now *webrace.Text, before *Before, from []Elsewhere, leads func(b
 		}
 		f.before = UnitsOf(text)
 	}
-	f.has = make(map[uint64]bool)
-	for _, u := range f.units {
-		f.has[u.hash] = true
-	}
+	f.now = unitsIn(f.units)
 	f.source = make([]int32, len(f.units))
-	for _, r := range f.runs() {
-		f.find(r)
+	for _, g := range f.gaps() {
+		f.find(g)
 	}
 	return f.moves()
 }
@@ -155,21 +202,22 @@ func FindMoves(now *webrace.Text, before *Before, from []Elsewhere, leads func(b
 type finder struct {
 	text   *webrace.Text
 	units  []unit
-	has    map[uint64]bool // the units
-	of     []int32         // of the blocks: their units
+	now    *Units  // the units
+	of     []int32 // of the blocks: their units
 	before *Units
 	isNew  bool
 	leads  func([]byte) bool
 	from   []Elsewhere
 	latest []*Units // of the other pages, once asked for
-	source []int32  // of the units: the number of the page that they came from, from 1 on
+	ends   map[*Units]ending
+	source []int32 // of the units: the number of the page that they came from, from 1 on
 }
 
 // mayFind reports whether another page had anything that is new.
 func (f *finder) mayFind(before *Before) bool {
 	for i, of := range f.of {
 		isAdded := before == nil || i >= len(before.Added) || before.Added[i]
-		if of >= 0 && isAdded && slices.ContainsFunc(f.from, func(e Elsewhere) bool { return e.had(f.units[of]) }) {
+		if of >= 0 && isAdded && slices.ContainsFunc(f.from, func(e Elsewhere) bool { return e.key(f.units[of], false) != 0 }) {
 			return true
 		}
 	}
@@ -183,7 +231,11 @@ func (f *finder) moves() *Moves {
 	}
 	for page := range f.from {
 		if e := &f.from[page]; f.isNew && e.Near && slices.Contains(f.source, int32(page+1)) {
-			f.mark(f.those(run{0, len(f.units), 0}, e.had), page)
+			for i, u := range f.units {
+				if f.source[i] == 0 && e.key(u, false) != 0 {
+					f.mark([]int{i}, page)
+				}
+			}
 		}
 	}
 	m := &Moves{make([]int32, len(f.of))}
@@ -197,42 +249,41 @@ func (f *finder) moves() *Moves {
 
 // went reports whether a unit has gone from another page since the page at hand was visited last.
 func (f *finder) went(page int, u unit) bool {
-	if !f.from[page].had(u) {
+	key := f.from[page].key(u, f.before.parts[u.part])
+	if key == 0 {
 		return false
 	}
 	if f.latest[page] == nil {
 		f.latest[page] = f.from[page].Now()
 	}
-	return !f.latest[page].has[u.hash]
+	return !f.latest[page].has[key]
 }
 
-// run is units in a row that were not there before, from one up to another, and how many were put in: more than others
-// went at their place.
-type run struct{ first, end, putIn int }
+// gap is what came to a text between units that stay, and how many of it were put in: more than others went there.
+type gap struct {
+	came  []int
+	putIn int
+}
 
-// runs returns the runs of a text, each at a place between two units that stay: what stood before one of them, stands
+// gaps returns the places at which units came, each between two units that stay: what stood before one of them, stands
 // before it. So it is known what took the place of what.
-func (f *finder) runs() (all []run) {
+func (f *finder) gaps() (all []gap) {
 	last, first := -1, 0 // in the text before, and in this one: what stays, and behind it
 	for _, at := range append(f.stay(), [2]int{len(f.units), f.before.Len()}) {
-		putIn, place := 0, len(all)
+		var g gap
 		for i := first; i < at[0]; i++ {
-			if f.before.has[f.units[i].hash] {
-				continue
+			if !f.before.say(f.units[i]) {
+				g.came = append(g.came, i)
 			}
-			if i == first || f.before.has[f.units[i-1].hash] {
-				all = append(all, run{first: i})
-			}
-			all[len(all)-1].end = i + 1
-			putIn++
 		}
+		g.putIn = len(g.came)
 		for _, u := range f.before.list[last+1 : at[1]] {
-			if !f.has[u.hash] {
-				putIn--
+			if !f.now.say(u) {
+				g.putIn--
 			}
 		}
-		for i := range all[place:] {
-			all[place+i].putIn = max(putIn, 0)
+		if len(g.came) > 0 {
+			all = append(all, g)
 		}
 		last, first = at[1], at[0]+1
 	}
@@ -242,9 +293,9 @@ func (f *finder) runs() (all []run) {
 // stay returns the units that stay, and their places in the text before: those that either text has once, if no other
 // such has changed sides. What went from another page may be what comes to this one.
 func (f *finder) stay() (all [][2]int) {
-	before := places(f.before.list)
-	for hash, at := range places(f.units) {
-		if was, had := before[hash]; had && at >= 0 && was >= 0 && !f.wentFromAny(f.units[at]) {
+	before := places(f.before.list, f.now)
+	for key, at := range places(f.units, f.before) {
+		if was, had := before[key]; had && at >= 0 && was >= 0 && !f.wentFromAny(f.units[at]) {
 			all = append(all, [2]int{at, was})
 		}
 	}
@@ -263,14 +314,16 @@ func (f *finder) stay() (all [][2]int) {
 	return slices.DeleteFunc(all, func([2]int) bool { i++; return crossed[i] })
 }
 
-// places returns where each unit stands; those that stand there several times, nowhere (-1).
-func places(units []unit) map[uint64]int {
+// places returns where each unit stands, by what it is known by among others; those that stand there several times,
+// nowhere (-1).
+func places(units []unit, others *Units) map[uint64]int {
 	all := make(map[uint64]int, len(units))
 	for i, u := range units {
-		if _, twice := all[u.hash]; twice {
+		key := others.key(u)
+		if _, twice := all[key]; twice {
 			i = -1
 		}
-		all[u.hash] = i
+		all[key] = i
 	}
 	return all
 }
@@ -285,30 +338,30 @@ func (f *finder) wentFromAny(u unit) bool {
 	return false
 }
 
-// find finds what moved of a run: what went from another page, if all of it was put in; and what came up from the next
+// find finds what moved to a gap: what went from another page, if all of it was put in; and what came up from the next
 // page of the list.
-func (f *finder) find(r run) {
+func (f *finder) find(g gap) {
 	var all []int
 	for page := range f.from {
-		went := f.those(r, func(u unit) bool { return f.went(page, u) })
+		went := f.those(g.came, func(u unit) bool { return f.went(page, u) })
 		f.mark(went, page)
 		all = append(all, went...)
 	}
-	if len(all) > r.putIn {
+	if len(all) > max(g.putIn, 0) {
 		f.mark(all, none)
 	}
 	for page := range f.from {
 		for _, shown := range f.from[page].Shown {
-			if f.from[page].Next && !f.isNew && f.isLast(r.end, shown) {
-				f.mark(f.cameUp(r, shown), page)
+			if f.from[page].Next && !f.isNew {
+				f.mark(f.cameUp(g, shown), page)
 			}
 		}
 	}
 }
 
-// those returns the units of a run that meet a condition, and came from no page yet.
-func (f *finder) those(r run, meet func(unit) bool) (all []int) {
-	for i := r.first; i < r.end; i++ {
+// those returns which of some units meet a condition, and came from no page yet.
+func (f *finder) those(units []int, meet func(unit) bool) (all []int) {
+	for _, i := range units {
 		if f.source[i] == 0 && meet(f.units[i]) {
 			all = append(all, i)
 		}
@@ -324,29 +377,47 @@ func (f *finder) mark(units []int, page int) {
 	}
 }
 
-// isLast reports whether nothing of the list is behind a run: the next page has what is there as well, or it leads on.
-func (f *finder) isLast(end int, next *Units) bool {
-	for i, of := range f.of {
-		if int(of) >= end && !next.has[f.units[of].hash] && !f.leads(f.text.Compared(f.text.Blocks[i])) {
-			return false
-		}
-	}
-	return true
+// ending is what of a text stands behind its list, by the next page of it.
+type ending struct {
+	from int             // behind what stays in the text, but is not on the next page as well, and does not lead on
+	head map[uint64]bool // what is the first on the next page, in front of all that is not in the text
 }
 
-// cameUp returns the units of a run that are on the next page, which may not have been visited since. If they stand
-// where others went, they have to have been the first there: in front of all that is not on this page.
-func (f *finder) cameUp(r run, next *Units) []int {
-	came := f.those(r, func(u unit) bool { return next.has[u.hash] })
-	if len(came) <= r.putIn {
-		return came
+func (f *finder) endBy(next *Units) ending {
+	if e, known := f.ends[next]; known {
+		return e
 	}
-	head := make(map[uint64]bool)
+	e := ending{head: make(map[uint64]bool)}
+	for i, of := range f.of {
+		if int(of) >= e.from && f.before.say(f.units[of]) && !next.say(f.units[of]) && !f.leads(f.text.Compared(f.text.Blocks[i])) {
+			e.from = int(of) + 1
+		}
+	}
 	for _, u := range next.list {
-		if !f.has[u.hash] {
+		if !f.now.say(u) {
 			break
 		}
-		head[u.hash] = true
+		e.head[f.now.key(u)] = true
 	}
-	return slices.DeleteFunc(came, func(i int) bool { return !head[f.units[i].hash] })
+	if f.ends == nil {
+		f.ends = make(map[*Units]ending)
+	}
+	f.ends[next] = e
+	return e
+}
+
+// cameUp returns the units of a gap that are on the next page, which may not have been visited since. If they stand
+// where others went, they have to have been the first there.
+func (f *finder) cameUp(g gap, next *Units) []int {
+	near := Elsewhere{Shown: []*Units{next}, Near: true}
+	came := f.those(g.came, func(u unit) bool { return near.key(u, f.before.parts[u.part]) != 0 })
+	if len(came) == 0 {
+		return nil
+	}
+	end := f.endBy(next)
+	came = slices.DeleteFunc(came, func(i int) bool { return i < end.from })
+	if len(came) <= g.putIn {
+		return came
+	}
+	return slices.DeleteFunc(came, func(i int) bool { return !end.head[next.key(f.units[i])] })
 }

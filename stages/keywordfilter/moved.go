@@ -213,7 +213,7 @@ func (n *novelty) wholeUnits(ctx context.Context) unitsOf {
 const (
 	keptUnits   = 8 << 20
 	unitsHeader = 256
-	unitBytes   = 64
+	unitBytes   = 128
 )
 
 // partUnits is unitsOf the same part of other pages.
