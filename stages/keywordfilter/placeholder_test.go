@@ -46,3 +46,17 @@ func TestNothingIsNeverTakenForTheDocument(t *testing.T) {
 	}
 	f.mustTell(f.match(f.fetched(html("ibm"), &last.visit, reach)))
 }
+
+// Who remembers two versions remembers two of the document, also where these are read out of the store again.
+func TestAPlaceholderIsNoneOfTheVersionsThatARequestRemembers(t *testing.T) {
+	f := newFixture(t)
+	eleni, nikos := f.urd("eleni", start, "ibm", remember(2)), f.urd("nikos", start+"other", "ibm", remember(2))
+	both := reached(0, eleni, nikos)
+	const with, without = `{"maker":"ibm","place":"here"}`, `{"place":"here"}`
+	last := f.mustTell(f.match(f.fetched(with, nil, both)), "eleni", "nikos")
+	for _, body := range []string{backSoon, without} {
+		last = f.mustTell(f.match(f.fetched(body, &last.visit, both)))
+	}
+	first := f.mustTell(f.match(f.fetched(with, &last.visit, reached(0, eleni))))
+	f.mustTell(f.match(unchanged(first.visit, reached(0, nikos))))
+}
