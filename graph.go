@@ -9,9 +9,9 @@ type Term string
 // Triple is a statement of an RDF graph.
 type Triple struct{ Subject, Predicate, Object Term }
 
-// Graph is what a document says as RDF.
+// Graph is what a document states as RDF.
 type Graph struct {
 	Triples  []Triple // each once, in document order
-	Whole    bool     // false: the document is malformed or was cut, so this is not all that it says
+	Whole    bool     // false: the document is malformed or was cut, so this is not all that it states
 	Problems []string // why it is not whole, and which parts of HTML could not be read, with line and column
 }

@@ -2,17 +2,17 @@ package webrace
 
 import "net/http"
 
-// Truncation says why a body is not whole, by the words of WARC-Truncated.
+// Truncation is why a body is not whole, by the words of WARC-Truncated.
 type Truncation string
 
 const (
 	TruncatedByLength     Truncation = "length"      // a limit cut it
 	TruncatedByTime       Truncation = "time"        // nothing came any more
 	TruncatedByDisconnect Truncation = "disconnect"  // it ended early
-	TruncatedUnspecified  Truncation = "unspecified" // it is damaged, or nobody says
+	TruncatedUnspecified  Truncation = "unspecified" // it is damaged, or nobody tells
 )
 
-// truncatedField is the field of a document's header that says why the body is not whole, where that was no limit. It
+// truncatedField is the field of a document's header that tells why the body is not whole, where that was no limit. It
 // is stored with the header, as [UndecodedField] is.
 const truncatedField = "Webrace-Truncated"
 
@@ -23,7 +23,7 @@ func SetTruncation(header http.Header, why Truncation) {
 	}
 }
 
-// TruncationOf returns what the header of a truncated document says of why it is that.
+// TruncationOf returns why a truncated document is that, by its header.
 func TruncationOf(header http.Header) Truncation {
 	switch why := Truncation(header.Get(truncatedField)); why {
 	case "":

@@ -61,7 +61,7 @@ type Former struct {
 // IsInherited reports whether all that the visit knows of the document is from its former URL.
 func (v *Visit) IsInherited() bool { return v.Former.URL != "" && v.Version == v.Former.Version }
 
-// Shown says what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
+// Shown is what a crawl was last shown of a URL. Of two crawls that come to a page in the same round,
 // the second is served from the store, when the visit knows the new version already: so what is new to
 // each is told by the version that it was shown itself.
 type Shown struct {
@@ -190,16 +190,16 @@ func (v *Visit) ShownTo(crawl string) (Shown, bool) {
 	return v.Shown[i], true
 }
 
-// ErrNotStored, wrapped in the error with which a stage sends a request back, says that what the last visit
+// ErrNotStored, wrapped in the error with which a stage sends a request back, means that what the last visit
 // left behind is not stored any more. The frontier forgets that visit, and the request is made again as if
 // it were the first.
 var ErrNotStored = errors.New("what was stored of it is gone")
 
-// ErrNotAsked, wrapped in the error with which a stage sends a request back, says that nobody was asked: the
+// ErrNotAsked, wrapped in the error with which a stage sends a request back, means that nobody was asked: the
 // host is to be left alone for now. It is no failed attempt, and the visit knows nothing of it.
 var ErrNotAsked = errors.New("the host was not asked")
 
-// ErrAnswered, wrapped in the error with which a stage sends a request back, says that the host gave an answer
+// ErrAnswered, wrapped in the error with which a stage sends a request back, means that the host gave an answer
 // that may pass. It is a failed attempt; after the last one the answer is what came of the request, as the stage
 // has learned it.
 var ErrAnswered = errors.New("an answer of the moment")

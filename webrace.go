@@ -38,7 +38,7 @@ type Crawl struct {
 	Timing  time.Duration // the longest interval between visits of the start; 0 leaves it to the schedule
 }
 
-// Scope says which URLs a crawl may follow, relative to its start.
+// Scope determines which URLs a crawl may follow, relative to its start.
 type Scope string
 
 const (
@@ -48,7 +48,7 @@ const (
 	ScopeAny    Scope = "any"    // anywhere
 )
 
-// Reach says that a crawl came to a URL over Distance links; the start has distance 0. A list of
+// Reach means that a crawl came to a URL over Distance links; the start has distance 0. A list of
 // reaches is sorted by crawl, has each crawl once, with its least distance, and may be shared between
 // many requests: it is never changed in place.
 type Reach struct {
@@ -72,7 +72,7 @@ type Request struct {
 	Visit     *Visit  // what is known from the last completed visit; nil on the first
 }
 
-// Via says how a set of links was found, and with that whether following them adds a level.
+// Via is how a set of links was found, and with that whether following them adds a level.
 type Via string
 
 const (
@@ -80,7 +80,7 @@ const (
 	ViaRedirect  Via = "redirect"  // by a redirect: the same level
 	ViaRefresh   Via = "refresh"   // by a page that sends its reader on at once: the same level
 	ViaCanonical Via = "canonical" // by a page that declares another address for itself: the same level
-	ViaSitemap   Via = "sitemap"   // in a sitemap: as many levels further as the frontier says, by default none
+	ViaSitemap   Via = "sitemap"   // in a sitemap: as many levels further as the frontier sets, by default none
 	ViaRobots    Via = "robots"    // in a robots.txt, as a sitemap: one level further than the page that led to the host
 	ViaFeed      Via = "feed"      // in a feed: one level further
 )
@@ -96,12 +96,12 @@ type Links struct {
 	Reach     []Reach  // the reach of that document
 	Via       Via      // how they were found
 	Redirects int      // where Via stays on the level: how many such steps in a row, this one included
-	Permanent bool     // for [ViaRedirect]: the server says that it is for good (301, 308)
+	Permanent bool     // for [ViaRedirect]: the server declares that it is for good (301, 308)
 	Again     bool     // for [ViaRedirect]: other cookies go there now than when it was asked last, so that it may answer otherwise
 	Score     uint8    // how promising they are, to a crawl in the order of best-first; 0 leaves it to the frontier
 	URLs      []string // absolute, normalized, each once, in document order
 
-	Changed []time.Time // when each URL was last changed, as a sitemap or feed says; nil if nothing does, a zero time where it does not
+	Changed []time.Time // when each URL was last changed, as a sitemap or feed tells; nil if nothing does, a zero time where it does not
 	Scores  []uint8     // how promising each URL is; those beyond its end have the Score of all
 	Anchors []string    // what each URL is called where it is linked to; those beyond its end have no name
 	Text    *Text       // of the document that holds them
@@ -115,7 +115,7 @@ func (l *Links) ScoreOf(i int) uint8 {
 	return l.Score
 }
 
-// Outcome says how a document was obtained.
+// Outcome is how a document was obtained.
 type Outcome string
 
 const (
@@ -142,8 +142,8 @@ type Document struct {
 	Redirects int           // how many redirects in a row led here
 	Rendered  bool          // Body is what a browser made of the page
 	Requested []string      // of a rendered page: what its scripts asked for, absolute and normalized, which are links as those in Body
-	Body      []byte        // decompressed, unless Header says why not; valid until the item's lease ends; nil unless fetched
-	Truncated bool          // the body is not whole, and never taken for it: [TruncationOf] the header says why
+	Body      []byte        // decompressed, unless Header tells why not; valid until the item's lease ends; nil unless fetched
+	Truncated bool          // the body is not whole, and never taken for it: [TruncationOf] the header tells why
 
 	Screenshot *Screenshot // of a page that was rendered now: what it looks like, if that was wanted; nil once it is stored
 
@@ -153,7 +153,7 @@ type Document struct {
 	Text     *Text    // what a reader sees; nil until needed when not fetched
 	Links    []string // absolute and normalized, each once, in document order
 
-	Graph *Graph // what it says as RDF; nil before the stage transform, and of documents without a body
+	Graph *Graph // what it states as RDF; nil before the stage transform, and of documents without a body
 
 	Canonical string // the URL that the document declares for itself, normalized; empty if it declares none
 	Likeness  uint64 // a fingerprint of the words of its body: those of nearly the same text differ in few bits; 0 for none
@@ -163,7 +163,7 @@ type Document struct {
 	Changed bool   // Version is new with this visit
 }
 
-// UndecodedField is the field of a document's header in which fetch says why its body, or the end of it, is not taken
+// UndecodedField is the field of a document's header in which fetch tells why its body, or the end of it, is not taken
 // out of its content encodings, or did not come. It is stored with the header; what a server sends by that name is
 // left out.
 const UndecodedField = "Webrace-Undecoded"
@@ -182,7 +182,7 @@ const (
 // Case names the case that the document is of: its outcome.
 func (d *Document) Case() string { return string(d.Outcome) }
 
-// Lacks says in a clause why the document comes without a part, and is "" if it has it. A text that is empty is
+// Lacks returns in a clause why the document comes without a part, and is "" if it has it. A text that is empty is
 // there; so is the body of every document that was fetched.
 func (d *Document) Lacks(part string) (because string) {
 	switch {
@@ -238,7 +238,7 @@ func (d *Digest) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Field says what part of a page a block of text belongs to; relevance weighs them differently.
+// Field is the part of a page that a block of text belongs to; relevance weighs them differently.
 type Field uint8
 
 const (
@@ -269,7 +269,7 @@ type Text struct {
 	Entries []Entry  // of lists
 	Columns []string // of tables, whose rows are written "name: Bolt; price: 12": their names
 	Cut     bool     // a limit left out what is behind it: that may have more
-	Unmet   bool     // it is a part for which a query was asked, and is empty since the document says what it is about, with other values
+	Unmet   bool     // it is a part for which a query was asked, and is empty since the document states what it is about, with other values
 	Feed    bool     // its entries are documents of their own, published one by one: who asks for words asks for them in one entry
 }
 
@@ -283,7 +283,7 @@ type Block struct {
 	Entry      int32  // the entry that it is part of, counted from 1; 0 for none
 	Skip       uint16 // how many bytes at its beginning say only where it stands, such as the path of a leaf: they are not compared
 	Field      Field
-	Aside      bool // it is never new: a date of building, a counter of comments, what a feed says of itself
+	Aside      bool // it is never new: a date of building, a counter of comments, what a feed tells of itself
 }
 
 // Entry is by what an entry of a list is known in other versions, as hashes.
@@ -337,7 +337,7 @@ type Notice struct {
 	At       time.Time
 }
 
-// SourceState says how a source fares.
+// SourceState is how a source fares.
 type SourceState string
 
 const (

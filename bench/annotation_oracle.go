@@ -127,7 +127,7 @@ func consultOracle(c *corpus, w *workload, profiles, pages, explained int) (r or
 	return r, nil
 }
 
-// judge compares the alerts of one page, made and only scored, with what the oracle says.
+// judge compares the alerts of one page, made and only scored, with what the oracle finds.
 func (r *oracleReport) judge(x *built, interests []interest, text *webrace.Text) error {
 	page := readByOracle(text)
 	alerts := make(map[string]int)
@@ -154,7 +154,7 @@ func (r *oracleReport) judge(x *built, interests []interest, text *webrace.Text)
 }
 
 // explained compares the relevances of a page for some of the profiles, half of them such as are alerted, with
-// what a look at each of them alone says.
+// what a look at each of them alone shows.
 func (x *built) explained(text *webrace.Text, profiles int, random *rand.Rand) error {
 	scored := x.relevances(text)
 	var sample []string

@@ -29,7 +29,7 @@ func (d *duel) grep() (*rival, error) {
 		c := exec.Command("grep", "-F", "-w", "-o", "-f", keywords, text)
 		c.Env, c.Stdout = []string{"LC_ALL=C"}, &found
 		used, err := runProcess(c)
-		if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 1 { // which says that nothing was found
+		if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 1 { // which means that nothing was found
 			err = nil
 		}
 		return used, found.String(), err
@@ -51,7 +51,7 @@ func (d *duel) grep() (*rival, error) {
 var hyperscanSource []byte
 
 // hyperscan finds the keywords by Debian's libhyperscan, which has no Go: in a child process, which compiles the
-// keywords once, and then scans the page as often as it is told and says how long that took.
+// keywords once, and then scans the page as often as it is told and prints how long that took.
 func (d *duel) hyperscan() (*rival, error) {
 	program, err := d.compileHyperscan()
 	if err != nil {
@@ -98,7 +98,7 @@ type hyperscanner struct {
 	found    []string
 }
 
-// scansAtOnce is how many scans the child makes to say which took least.
+// scansAtOnce is how many scans the child makes to tell which took least.
 const scansAtOnce = 200
 
 func startHyperscan(program, keywords, text string) (*hyperscanner, error) {

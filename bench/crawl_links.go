@@ -14,7 +14,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 )
 
-// links measures the way from a page to the URLs that it leads to. Ours also reads what the page says; the rival is
+// links measures the way from a page to the URLs that it leads to. Ours also reads the text of the page; the rival is
 // what most crawlers in Go do: the tokenizer of x/net/html, and net/url for each address.
 func (c *crawlBench) links(b *bench) error {
 	address, page, err := c.typicalPage()

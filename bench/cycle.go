@@ -75,7 +75,7 @@ func (f *fifo) finish(page int) {
 	}
 }
 
-// err says whether every page was handed out and finished once.
+// err reports whether every page was handed out and finished once.
 func (f *fifo) err() error {
 	if f.next != len(f.finished) {
 		return fmt.Errorf("%d of %d pages were handed out", f.next, len(f.finished))
@@ -99,7 +99,7 @@ func linksOf(page, pages int) []int {
 	return append(links, page/2)
 }
 
-// seen says of each page, once, that it is new. The first page always was.
+// seen is, of each page, whether it was seen already: each is new once. The first page always was.
 type seen []bool
 
 func newSeen(pages int) seen {

@@ -3,7 +3,7 @@
 //	go -C bench run . NAME [--quick] [--json FILE]
 //
 // NAME is one of the benchmarks in the map below, or all. Every benchmark checks that all contestants do
-// the whole work before it starts a clock. README.md says what each row means.
+// the whole work before it starts a clock. README.md explains what each row means.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 )
 
 // benchmark measures one part of webrace. It adds its rows to the table, and tells the notes what it runs
-// against and what a number alone does not say.
+// against and what a number alone does not tell.
 type benchmark func(b *bench) error
 
 // benchmarks are those that can be asked for by name.

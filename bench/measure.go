@@ -17,7 +17,7 @@ type cost struct {
 	Wall time.Duration
 }
 
-// contestant does the whole work once, and says if it was not done right.
+// contestant does the whole work once, and reports if it was not done right.
 type contestant struct {
 	name  string
 	round func() error
@@ -87,7 +87,7 @@ func runProcess(c *exec.Cmd) (usage, error) {
 }
 
 // peakOf returns, once the process has ended, how many bytes of memory it had at most, as it is seen every 10 ms. What
-// the system says of a process that was waited for begins with that of its parent, and this one holds a lot.
+// the system reports of a process that was waited for begins with that of its parent, and this one holds a lot.
 func peakOf(p *os.Process) <-chan int64 {
 	peak := make(chan int64, 1)
 	go func() {

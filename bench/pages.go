@@ -54,14 +54,14 @@ func install(note func(string, ...any)) {
 	}
 }
 
-// hasPages says whether a directory has pages: packages may be installed without their documentation.
+// hasPages reports whether a directory has pages: packages may be installed without their documentation.
 func hasPages(dir string) bool {
 	found, _ := filepath.Glob(filepath.Join(dir, "*.html")) // the pattern is well-formed
 	return len(found) > 0
 }
 
 // gatherPages makes a directory that is served as one site, with a start page that leads to each
-// documentation, and says what it is made of. It is empty if nothing is there.
+// documentation, and returns what it is made of. It is empty if nothing is there.
 func gatherPages(dir string, of []docSite, note func(string, ...any)) (root, what string, err error) {
 	root = filepath.Join(dir, "site")
 	if err := os.Mkdir(root, 0o755); err != nil {

@@ -180,7 +180,7 @@ func eachAddress(page io.Reader, f func(address string)) {
 	}
 }
 
-// checkKnown says whether a plain crawl found a site worth crawling.
+// checkKnown checks that a plain crawl found a site worth crawling.
 func checkKnown(paths []string) error {
 	if len(paths) < 100 {
 		return fmt.Errorf("the site has only %d documents", len(paths))

@@ -39,12 +39,12 @@ type semanticBench struct {
 	rounds int
 }
 
-// leftOut says that a row is missing, and why.
+// leftOut notes that a row is missing, and why.
 func (s *semanticBench) leftOut(row string, why any) {
 	s.note("semantic: %s is left out: %v", row, why)
 }
 
-// beaten says which rival does the same work for less.
+// beaten notes which rival does the same work for less.
 func (s *semanticBench) beaten(row, rival string, ours, rivals float64) {
 	if rivals < ours {
 		s.note("semantic: %s: %s wins, with %.3g of our CPU time", row, rival, rivals/ours)

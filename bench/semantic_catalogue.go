@@ -17,10 +17,10 @@ const (
 	quadBytes       = 150
 	unchangedRatio  = 0.2
 	linksLimit      = 3800.0 / 20
-	catalogueQuads  = 25 // that a page says
+	catalogueQuads  = 25 // that a page states
 )
 
-// catalogue measures the store: pages that are indexed, come again, and are asked where they lead and what they say.
+// catalogue measures the store: pages that are indexed, come again, and are asked where they lead and what they state.
 func (s *semanticBench) catalogue() error {
 	return s.catalogueOf(s.work(20_000))
 }
@@ -97,7 +97,7 @@ func indexedAgain(dir *storage.Dir, documents []*webrace.Document) (cost, error)
 	return indexedSame(dir, documents, 0)
 }
 
-// indexedNext indexes a version more of each document, that says the same.
+// indexedNext indexes a version more of each document, that states the same.
 func indexedNext(dir *storage.Dir, documents []*webrace.Document) (cost, error) {
 	return indexedSame(dir, documents, 1)
 }
@@ -129,7 +129,7 @@ func linked(dir *storage.Dir, documents []*webrace.Document) (cost, error) {
 	return stagesRun{flow: "quad-links", dir: dir}.run(asValues(documents))
 }
 
-// catalogueDocument is what a page of a catalogue says: four things in five triples each but one, most of them new, a
+// catalogueDocument is what a page of a catalogue states: four things in five triples each but one, most of them new, a
 // text about them, and where to read on.
 func catalogueDocument(page, pages int) *webrace.Document {
 	rng := rand.New(rand.NewPCG(uint64(page), 9))

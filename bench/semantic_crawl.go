@@ -20,7 +20,7 @@ const (
 	phasesLimit      = 3300
 	semanticPeak     = 400e6
 	phasesFlow       = "fetch > detect > transform > quad-index > quad-links"
-	phasesPageQuads  = 20 // that a page says at least
+	phasesPageQuads  = 20 // that a page states at least
 	startOfSemantics = "index.html"
 )
 
@@ -71,7 +71,7 @@ func (s *semanticBench) pages() error {
 	return s.crawl(site, len(pages))
 }
 
-// writeStart writes the page that a crawl begins at. It leads to all pages, and to what LV2 plugins say, if that is
+// writeStart writes the page that a crawl begins at. It leads to all pages, and to what LV2 plugins state, if that is
 // wanted and there are any.
 func writeStart(root string, pages []*semanticPage, plugins bool) error {
 	var b strings.Builder
@@ -160,7 +160,7 @@ func (s *semanticBench) inStore(work func(dir *storage.Dir) error) error {
 	return err
 }
 
-// says checks that a store says as much as it should.
+// says checks that a store states as much as it should.
 func says(dir *storage.Dir, contexts, quads int) error {
 	store, err := dir.Quads()
 	if err != nil {

@@ -213,7 +213,7 @@ func someFiles(root, extension string, most int) (chosen []string) {
 	return chosen
 }
 
-// kindsOf says how many samples there are of each media type.
+// kindsOf returns how many samples there are of each media type.
 func kindsOf(samples []sample) string {
 	counts := map[string]int{}
 	for _, one := range samples {

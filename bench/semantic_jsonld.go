@@ -107,7 +107,7 @@ func contextOfSchemaOrgsSize() string {
 	return b.String()
 }
 
-// product is what shops say of one.
+// product is what shops state of one.
 const product = `{
   "@context": %q, "@type": "Product", "@id": "p/%d",
   "name": "A lamp of brass and glass", "description": "It gives light.\nIts cable is long enough for every room.",
@@ -160,7 +160,7 @@ func (j *jsonldBench) rivalsQuads(body []byte) (*ld.RDFDataset, error) {
 // LoadDocument gives the rival the context, which is parsed.
 func (j *jsonldBench) LoadDocument(string) (*ld.RemoteDocument, error) { return j.loaded, nil }
 
-// sameAnswer compares what both say of a document.
+// sameAnswer compares what both find in a document.
 func (j *jsonldBench) sameAnswer(body []byte) error {
 	var ours, rivals []rdf.Quad
 	for q, err := range jsonld.ToRDF(context.Background(), body, jsonld.Options{Base: jsonldBase, Contexts: j.contexts}) {

@@ -25,7 +25,7 @@ func revision(dir *storage.Dir) (quads.Stats, error) {
 	return store.Stats()
 }
 
-// size says what a quad takes on disk, in a copy of the store, which has no log, and when that has merged what it
+// size measures what a quad takes on disk, in a copy of the store, which has no log, and when that has merged what it
 // merges by itself.
 func (s *semanticBench) size(dir *storage.Dir) error {
 	of, err := dir.Quads()
@@ -97,7 +97,7 @@ func (s *semanticBench) redland(documents []*webrace.Document) error {
 	return nil
 }
 
-// redlandStore has rdfproc read what some documents say into a new store, and counts what that has.
+// redlandStore has rdfproc read what some documents state into a new store, and counts what that has.
 func (s *semanticBench) redlandStore(kind, options string, documents []*webrace.Document) (cost, error) {
 	dir, err := s.empty("redland")
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *semanticBench) redlandStore(kind, options string, documents []*webrace.
 	return used.cost, countIs(bytes.Count(text, []byte("\n")), len(triples), nil)
 }
 
-// triplesOf is all that some documents say.
+// triplesOf is all that some documents state.
 func triplesOf(documents []*webrace.Document) (triples []webrace.Triple) {
 	for _, d := range documents {
 		triples = append(triples, d.Graph.Triples...)

@@ -17,7 +17,7 @@ import (
 	"github.com/webrace/webrace/internal/transform"
 )
 
-// lv2 is where Debian's audio plugins say in Turtle what they are.
+// lv2 is where Debian's audio plugins state in Turtle what they are.
 const lv2 = "/usr/lib/lv2"
 
 // comparedTriples is how many statements are compared one by one, blank nodes among them, with those that rapper reads;
@@ -31,7 +31,7 @@ var rapperNames = []struct {
 	name   string
 }{{rdf.NTriples, "ntriples", "N-Triples"}, {rdf.Turtle, "turtle", "Turtle"}, {rdf.RDFXML, "rdfxml", "RDF/XML"}}
 
-// syntaxes reads what Debian's LV2 plugins say, as one large file, beside rapper.
+// syntaxes reads what Debian's LV2 plugins state, as one large file, beside rapper.
 func (s *semanticBench) syntaxes() error {
 	for _, packaged := range []string{"raptor2-utils", "lv2-dev"} {
 		if err := needs(packaged); err != nil {
@@ -56,7 +56,7 @@ func (s *semanticBench) syntaxes() error {
 	return nil
 }
 
-// plugins returns what Debian's LV2 plugins say, as far as all syntaxes can.
+// plugins returns what Debian's LV2 plugins state, as far as all syntaxes can.
 func (s *semanticBench) plugins(most int) (triples []webrace.Triple, err error) {
 	for _, path := range someFiles(lv2, ".ttl", 1<<20) {
 		body, err := os.ReadFile(path)

@@ -23,7 +23,7 @@ const (
 	extructRatio   = 0.1
 )
 
-// transform reads what pages with structured data say.
+// transform reads what pages with structured data state.
 func (s *semanticBench) transform(pages []*semanticPage) error {
 	value, err := s.transforms(pages)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *semanticBench) besideTransform(pages []*semanticPage, name string, pack
 //go:embed semantic/structured.xsl
 var structuredXSL []byte
 
-// tidy has two processes for each page, as MultiCrawler had: tidy makes it XHTML, and xsltproc finds what it says, but
-// for JSON-LD, which is text to a stylesheet.
+// tidy has two processes for each page, as MultiCrawler had: tidy makes it XHTML, and xsltproc finds what it states,
+// but for JSON-LD, which is text to a stylesheet.
 func (s *semanticBench) tidy(pages []*semanticPage) error {
 	stylesheet := filepath.Join(s.dir, "structured.xsl")
 	if err := os.WriteFile(stylesheet, structuredXSL, 0o666); err != nil {
@@ -133,7 +133,7 @@ func (s *semanticBench) tidy(pages []*semanticPage) error {
 	for _, p := range pages {
 		tidy := exec.Command("tidy", "-asxml", "-numeric", "-quiet", "--force-output", "yes", "--show-warnings", "no", "--tidy-mark", "no", "--drop-empty-elements", "no", p.files)
 		xhtml, err := tidy.Output()
-		if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 1 { // which says that there were warnings
+		if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 1 { // which means that there were warnings
 			err = nil
 		}
 		if err != nil && len(xhtml) == 0 {

@@ -11,7 +11,7 @@ import (
 // xsltLimit is what a page may cost that a stylesheet makes RDF/XML, which is read then, in microseconds.
 const xsltLimit = 200_000.0 / 12
 
-// byXSLT has a stylesheet find what pages say, but for their JSON-LD.
+// byXSLT has a stylesheet find what pages state, but for their JSON-LD.
 func (s *semanticBench) byXSLT(pages []*semanticPage) error {
 	pages = pages[:min(len(pages), s.work(500))]
 	want := make(map[string]*semanticPage, len(pages))

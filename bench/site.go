@@ -90,7 +90,7 @@ http {
 	}, nil
 }
 
-// stopProcess asks a server to end and waits for it. That it did not end well says nothing of use.
+// stopProcess asks a server to end and waits for it. That it did not end well tells nothing of use.
 func stopProcess(server *exec.Cmd) {
 	_ = server.Process.Signal(os.Interrupt)
 	_ = server.Wait()

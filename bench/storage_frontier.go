@@ -61,7 +61,7 @@ type frontierBench struct {
 	runs int
 }
 
-// ask runs a child in a directory, and reads what it says of itself into v.
+// ask runs a child in a directory, and reads what it reports of itself into v.
 func (f *frontierBench) ask(v any, killed bool, args ...string) error {
 	c, err := child(append([]string{"frontier"}, args...)...)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // groupOf is how many documents are in work at once: their links share an fsync.
 const groupOf = 256
 
-// runFrontierChild does what the parent asks for, and says in JSON what it took.
+// runFrontierChild does what the parent asks for, and prints in JSON what it took.
 func runFrontierChild(args []string) error {
 	if path := os.Getenv("BENCH_PROFILE"); path != "" {
 		file, err := os.Create(path)

@@ -158,7 +158,7 @@ func (x *xpathBench) count(expression string) (n int, err error) {
 	return n, nil
 }
 
-// watchHeap looks at the size of the heap until the function that it returns is called, which says what the
+// watchHeap looks at the size of the heap until the function that it returns is called, which returns what the
 // most was.
 func watchHeap() func() uint64 {
 	var peak atomic.Uint64

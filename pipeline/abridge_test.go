@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever is abridged is JSON still, no longer than it was but for what says how much is missing, and what is
+// Whatever is abridged is JSON still, no longer than it was but for what tells how much is missing, and what is
 // short is left alone.
 func FuzzAbridged(f *testing.F) {
 	f.Add(`{"a":["` + strings.Repeat("grün ", 5000) + `"],"n":12345678901234567890}`)

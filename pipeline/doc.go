@@ -42,7 +42,7 @@
 //	EarlyReleaser         a keeper that can let go of what it keeps when a queue has nothing more to hand out
 //	StarvationReporter    a queue that knows when it waits for nothing but its own leases
 //
-// The option struct of a stage, by value, where what the [Spec] says depends on options or lint has to know of them:
+// The option struct of a stage, by value, where the [Spec] depends on options, or lint has to know of them:
 //
 //	Validator             options can be wrong in ways that their types do not exclude
 //	PortsProvider         the output ports depend on options

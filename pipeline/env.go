@@ -101,7 +101,7 @@ func Provide[T any](r *Resources, v T) {
 	r.byType[reflect.TypeFor[T]()] = v
 }
 
-// Resource returns what was provided for type T, or an error that says what is missing.
+// Resource returns what was provided for type T, or an error that tells what is missing.
 func Resource[T any](e *Env) (T, error) {
 	var none T
 	if e.resources != nil {

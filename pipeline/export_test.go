@@ -4,5 +4,5 @@ package pipeline
 // those outside of it, which are linked with them.
 var parsed func(r *Registry, text string) (*Graph, error)
 
-// SetParsed says how.
+// SetParsed sets how.
 func SetParsed(parse func(r *Registry, text string) (*Graph, error)) { parsed = parse }

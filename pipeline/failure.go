@@ -45,10 +45,10 @@ func (f *Failure) Error() string { return fmt.Sprintf("stage %s: %v", f.Stage, f
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Reject leaves an item to the stage's error policy, as if the stage had been given it and had failed on it: it goes
-// to the port errors, or is kept as a dead letter, or what on_error says, and is counted. A source rejects what it
-// cannot read, a processor one of many things in its item, and both go on. The value says what was read, and the error
-// where. A source that has to know when that has been dealt with makes the item by [NewItem]. An error that is returned
-// is for the stage to return: the run ends.
+// to the port errors, or is kept as a dead letter, or is treated as on_error sets, and is counted. A source rejects
+// what it cannot read, a processor one of many things in its item, and both go on. The value is what was read, and the
+// error tells where. A source that has to know when that has been dealt with makes the item by [NewItem]. An error that
+// is returned is for the stage to return: the run ends.
 func Reject(ctx context.Context, out Emitter, it *Item, why error) error {
 	return out.EmitTo(ctx, errorsPort, it.With(&Failure{Value: it.Value, Err: why, Attempts: 1}))
 }
@@ -173,7 +173,7 @@ func (n *node) bury(it *Item, err error, tried int) error {
 	return nil
 }
 
-// about says in a log line what an item is about.
+// about returns for a log line what an item is about.
 func about(it *Item) []any {
 	if subject := codec.Subject(it.Value); subject != "" {
 		return []any{"url", subject}

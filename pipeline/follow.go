@@ -19,10 +19,10 @@ type Log[T any] struct {
 	Last func(ctx context.Context) (uint64, error)
 	// Seq returns an entry's number.
 	Seq func(T) uint64
-	// Value makes the value to emit of an entry. Nil says that there is nothing to emit any more: what the
+	// Value makes the value to emit of an entry. Nil means that there is nothing to emit any more: what the
 	// entry was about has been removed.
 	Value func(context.Context, T) (any, error)
-	// From says where an entry comes from, see [Item.From]; nil: its number in the log that this stage follows.
+	// From returns where an entry comes from, see [Item.From]; nil: its number in the log that this stage follows.
 	From func(T) (place string, number uint64)
 	// Cursor and SetCursor read and write the position of this follower.
 	Cursor    func(context.Context) (uint64, error)
@@ -150,7 +150,7 @@ func NewProgress(after, step uint64, save func(context.Context, uint64) error) *
 	return &Progress{done: after, saved: after, at: time.Now(), step: step, save: save}
 }
 
-// Begin says that the entry at a position, which is greater than all before, is about to be emitted.
+// Begin records that the entry at a position, which is greater than all before, is about to be emitted.
 func (p *Progress) Begin(seq uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ func (p *Progress) Begin(seq uint64) {
 	p.last = seq
 }
 
-// End says that an entry has ended, and whether it was dealt with. If not, the position never goes beyond it.
+// End records that an entry has ended, and whether it was dealt with. If not, the position never goes beyond it.
 func (p *Progress) End(ctx context.Context, seq uint64, ok bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -83,8 +83,8 @@ func (c Common) Validate() error {
 	return nil
 }
 
-// Batch says when a group of items is full: at Count items, at Bytes in all of their values, or Period after the first
-// came.
+// Batch determines when a group of items is full: at Count items, at Bytes in all of their values, or Period after the
+// first came.
 type Batch struct {
 	Count  int      `toml:"count" doc:"items in a full group"`
 	Bytes  int      `toml:"bytes" doc:"a group is full too when the bodies of its documents have so many bytes together; 0 takes the type's default, which is no limit for most"`
@@ -207,7 +207,7 @@ func (g *Graph) sortStages() {
 }
 
 // mergeEdges keeps the first of all edges that connect the same: a flow may repeat the beginning of
-// another to say where it branches off.
+// another to show where it branches off.
 func (g *Graph) mergeEdges() {
 	seen := make(map[[3]string]bool, len(g.Edges))
 	g.Edges = slices.DeleteFunc(g.Edges, func(e Edge) bool {

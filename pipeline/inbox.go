@@ -127,7 +127,7 @@ func (b *inbox) take(taken []*Item) int {
 	return n
 }
 
-// tryTake is take that waits for nothing; ended says that nothing will come.
+// tryTake is take that waits for nothing; ended means that nothing will come.
 func (b *inbox) tryTake(taken []*Item) (n int, ended bool) {
 	b.mu.Lock()
 	b.takers.told = false // it is the caller that was woken, if a goroutine was
@@ -184,7 +184,7 @@ func (b *inbox) unlock() {
 	}
 }
 
-// close says that nothing more will come.
+// close tells that nothing more will come.
 func (b *inbox) close() {
 	b.mu.Lock()
 	b.closed = true

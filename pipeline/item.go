@@ -6,7 +6,7 @@ import (
 )
 
 // Item is what travels on an edge: one value, whose Go type is the kind of the port it came from, with
-// what stages want to say beside it. The item knows the lease it belongs to: the request at a queue, or
+// what stages want to add to it. The item knows the lease it belongs to: the request at a queue, or
 // the reading position of a source, that is answered once everything made from it has been dealt with.
 //
 // An emitted item is read-only, because another branch may hold it too. To pass it on changed, use

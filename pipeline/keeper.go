@@ -80,10 +80,10 @@ func Keep(it *Item) Held { return Held{it, it.Hold()} }
 
 // EmitGroup emits, to a port, a value that is made of items that the stage keeps, and lets go of these when
 // everything made from the value has been dealt with: each then has the outcome that the value had. So a
-// crash before that repeats all of them. What a stage behind says with [Item.Release] is told to the item that it
-// is about: to the only one, or to those whose lease says so ([NoteMatcher]). A stage that takes the group apart
-// again does so by [Members]. Its key is made of theirs ([KeyOf]): a stage that makes several groups of the same items
-// keeps each by [Item.Branch]. EmitGroup is for [Keeper.Release] alone, whose emitter belongs to no item.
+// crash before that repeats all of them. A note of a stage behind ([Item.Release]) goes to the item that it is about:
+// to the only one, or to those whose lease reports that they are meant ([NoteMatcher]). A stage that takes the group
+// apart again does so by [Members]. Its key is made of theirs ([KeyOf]): a stage that makes several groups of the same
+// items keeps each by [Item.Branch]. EmitGroup is for [Keeper.Release] alone, whose emitter belongs to no item.
 func EmitGroup(ctx context.Context, out Emitter, port string, value any, meta map[string]string, group []Held) error {
 	members := make([]*Item, len(group))
 	for i, held := range group {

@@ -15,9 +15,9 @@ import (
 // replayed, so that a receiver which remembers keys gets each item once. No other item has them, even if it has the
 // same value.
 //
-// The key is made of what the source, or the queue, says by [Item.From]. An item that is made of another has the key
-// of that; of several, each has one of its own by its place among them, so they must be emitted in an order that
-// does not change. What is made of a group has a key that is made of those of the group. An item whose source says
+// The key is made of what the source, or the queue, gives to [Item.From]. An item that is made of another has the key
+// of that; of several, each has one of its own by its place among them, so they must be emitted in an order that does
+// not change. What is made of a group has a key that is made of those of the group. An item whose source gives
 // nothing has a key that it keeps in queues and dead letters, but not if the source brings it again.
 //
 // An item that has not been emitted, and belongs to none that has, has no key: "".
@@ -49,7 +49,7 @@ func KeysOf(it *Item, values int) []string {
 	return keys
 }
 
-// From says where the item comes from, and so its key: see [KeyOf]. The place is what a source goes on reading after
+// From sets where the item comes from, and so its key: see [KeyOf]. The place is what a source goes on reading after
 // a restart, by a name that is never that of something else (the path of a file and when it was made, the id of a
 // request, the URL of a document), and the number what the item is in it: an offset, an index, a version. It is for
 // sources, before they emit the item, and for the items of leases of queues.
@@ -72,7 +72,7 @@ func (it *Item) branched(b branch) *Item {
 	return &Item{Value: it.Value, Meta: it.Meta, lease: it.lease, branch: b}
 }
 
-// placed is the lease of an item whose source says where it comes from.
+// placed is the lease of an item whose source tells where it comes from.
 type placed struct {
 	end    ending
 	place  string
@@ -125,7 +125,7 @@ func (j *joint) key() string {
 	return digest(uint64(len(keys)), keys...)
 }
 
-// ownKey returns the key of an item of which nobody says where it comes from.
+// ownKey returns the key of an item of which nobody tells where it comes from.
 func (l *lease) ownKey() (key string) {
 	l.update(func(s *leaseState) {
 		if s.key == "" {
@@ -148,7 +148,7 @@ func digest(number uint64, texts ...string) string {
 	return hex.EncodeToString(h.Sum(b[:0])[:20])
 }
 
-// branch numbers the items that are made of that of a lease; the first, or the only one, has 0. Its lowest bit says
+// branch numbers the items that are made of that of a lease; the first, or the only one, has 0. Its lowest bit tells
 // that the item has been emitted, so that others may read it: an item has a word for both, as there are so many.
 type branch uint64
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// placedCount emits the numbers below it, and says where each comes from.
+// placedCount emits the numbers below it, and tells where each comes from.
 type placedCount int
 
 func (n placedCount) Run(ctx context.Context, out Emitter) error {
@@ -167,7 +167,7 @@ func TestKeyOfIsThatOfTheItemThatOneIsMadeOf(t *testing.T) {
 	}
 }
 
-// An item of which its source says nothing has a key, which is in all branches the same and no other's.
+// An item of which its source tells nothing has a key, which is in all branches the same and no other's.
 func TestKeyOfWhatASourceSaysNothingOf(t *testing.T) {
 	t.Parallel()
 	var here, there keys
@@ -199,7 +199,7 @@ func TestKeyOfADeadLetterThatIsReplayed(t *testing.T) {
 	}
 }
 
-// numbered is a queue whose items say where they come from.
+// numbered is a queue whose items tell where they come from.
 type numbered []uint64
 
 func (q *numbered) Put(context.Context, *Item) error { return nil }

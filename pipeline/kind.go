@@ -11,7 +11,7 @@ import (
 // Kind is what a port carries: a Go type. An edge between ports of different kinds is refused when the pipeline is
 // loaded.
 //
-// Of records and lists it may say what is in them: lint holds expressions against it, and lists against what takes
+// Of records and lists it may tell what is in them: lint holds expressions against it, and lists against what takes
 // them.
 type Kind struct {
 	typ  reflect.Type
@@ -19,14 +19,14 @@ type Kind struct {
 
 	fields string       // of records, or what a port of SameAsInput adds to them: names, joined; empty if they are not known
 	lists  bool         // a port that makes lists of what the stage is given
-	of     reflect.Type // what is in the list; nil if that is not known. Of records in it, fields says more
+	of     reflect.Type // what is in the list; nil if that is not known. Of records in it, fields tells more
 	forget bool         // with same: the values may have other fields than those that came
 }
 
 // KindOf returns the kind of T. KindOf[any] is accepted by, and accepts, every kind.
 func KindOf[T any]() Kind { return Kind{typ: reflect.TypeFor[T]()} }
 
-// KindNamed returns the kind of that name; "any" is the one of every value. An error says what was probably meant.
+// KindNamed returns the kind of that name; "any" is the one of every value. An error tells what was probably meant.
 func KindNamed(name string) (Kind, error) {
 	if name == codec.Any {
 		return KindOf[any](), nil

@@ -89,7 +89,7 @@ type leaseState struct {
 
 	mu       sync.Mutex
 	outcome  Outcome
-	key      string // of an item whose source says nothing of it; made when it is asked for
+	key      string // of an item whose source tells nothing of it; made when it is asked for
 	cleanups []cleanup
 	released bool
 	changes  *stateChanges // of states of stages; nil if there are none

@@ -233,7 +233,7 @@ func (l *linter) carried(e Edge, arriving map[string][]Kind) []Kind {
 }
 
 // checkNames has the stages that name fields of what they are given look whether there are such: it is the flow that
-// says of which kinds their input is.
+// determines of which kinds their input is.
 func (l *linter) checkNames(arriving map[string][]Kind) {
 	if slices.ContainsFunc(l.g.Stages, func(s *Stage) bool { return !l.known(s.Name) }) {
 		return // what comes from there is not known

@@ -8,10 +8,10 @@ import (
 	"github.com/webrace/webrace/pipeline/finding"
 )
 
-// Answering says when a source answers those who send it items.
+// Answering is when a source answers those who send it items.
 type Answering struct {
 	Within Duration // how long an answer waits for the items to be dealt with; 0: it does not, so that a crash loses them
-	Option string   // that says so
+	Option string   // that sets it
 }
 
 // Answerer is implemented by option structs (by value) of a [Source] whose senders are told what became of their items;
@@ -20,7 +20,7 @@ type Answerer interface{ Answers() Answering }
 
 // Warnings finds what works, and may yet not be what is meant: sources that answer before a queue has their items, and
 // those that give up before the stages behind them let go of theirs. It is for a graph in which [Graph.Check] finds
-// nothing wrong, and says nothing about others.
+// nothing wrong, and tells nothing about others.
 func (g *Graph) Warnings() finding.List {
 	if slices.ContainsFunc(g.Stages, func(s *Stage) bool { return s.Make == nil }) {
 		return nil // it is not known what comes behind a source
@@ -88,7 +88,7 @@ func (l *linter) checkInTime(source *Stage, a Answering) {
 }
 
 // behind returns the first edge to each stage that the items of a source come to, as long as they descend from the one
-// before it, which says which do. What leaves at a port errors is not followed: it has failed.
+// before it, which descend reports. What leaves at a port errors is not followed: it has failed.
 func (l *linter) behind(source *Stage, descend func(*Stage) bool) (edges []Edge) {
 	seen := map[string]bool{source.Name: true}
 	for next := []string{source.Name}; len(next) > 0; next = next[1:] {

@@ -8,10 +8,10 @@ import (
 	"github.com/webrace/webrace/pipeline/finding"
 )
 
-// Holding says how many items a stage waits for before it lets go of those that it keeps, and how long at most.
+// Holding is how many items a stage waits for before it lets go of those that it keeps, and how long at most.
 type Holding struct {
 	Items  int      // 0 if it does not wait for a number of items
-	Option string   // that says how many
+	Option string   // that sets how many
 	For    Duration // how long it waits for them; 0: it lets go of items at once, and of what it makes of them later
 }
 
@@ -22,8 +22,8 @@ const UntilMore Duration = math.MaxInt64
 // queue before it hands out. Of the groups of a [BatchProcessor] it knows by itself.
 type Holder interface{ Holds() Holding }
 
-// Lender is implemented by option structs (by value) of a [Queue] that has so many leases out at most, and says which
-// option sets that.
+// Lender is implemented by option structs (by value) of a [Queue] that has so many leases out at most, and names the
+// option that sets that.
 type Lender interface {
 	Lends() (leases int, option string)
 }

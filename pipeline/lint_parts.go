@@ -10,7 +10,7 @@ import (
 )
 
 // checkParts reports edges on which a part that the next stage needs is missing in some case, and stages that do
-// not say what they need, where that would make a difference.
+// not declare what they need, where that would make a difference.
 func (l *linter) checkParts() {
 	f := l.g.followParts((*Stage).neededParts)
 	for _, e := range f.edges {

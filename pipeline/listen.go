@@ -40,7 +40,7 @@ func (e *Env) Listen(network, address string) (net.Listener, error) {
 	return &listener{shared: shared, resources: r, closed: make(chan struct{})}, nil
 }
 
-// cannotListen says who has the port, if it is a stage of this program, by whatever name of the address.
+// cannotListen adds who has the port, if it is a stage of this program, by whatever name of the address.
 func (r *Resources) cannotListen(err error, address string) error {
 	_, port, _ := net.SplitHostPort(address)
 	for _, s := range r.listeners {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// answering is a stage as far as it listens: it says its name to everybody who connects.
+// answering is a stage as far as it listens: it sends its name to everybody who connects.
 type answering struct {
 	net.Listener
 	ended chan struct{}

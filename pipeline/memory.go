@@ -54,7 +54,7 @@ func NewMemory(size int64) *Memory { return &Memory{size: size, beyond: make(map
 // MemoryState is how a budget stands.
 type MemoryState struct {
 	Size    int64 `json:"size"`    // in bytes; 0 without a limit
-	Used    int64 `json:"used"`    // it may be more than the size, as [Memory] says
+	Used    int64 `json:"used"`    // it may be more than the size, as [Memory] describes
 	Waiting int   `json:"waiting"` // leases that wait for memory
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Part names something of a value that values of its kind may come without: the body of a document that the
-// server only confirmed, say. Which parts there are, and what they are called, is for the packages to say whose
-// kinds have them.
+// server only confirmed, for example. Which parts there are, and what they are called, is for the packages to define
+// whose kinds have them.
 type Part = string
 
 // AllParts, among the needs of a stage, stands for every part that any of the items that come has: what one of
@@ -39,7 +39,7 @@ type Addition struct {
 type Partial interface {
 	// Case names the case that the value is of, "" being none.
 	Case() string
-	// Lacks says in a clause why the value comes without a part: "https://a.org/ was not modified, ..."; it is
+	// Lacks returns in a clause why the value comes without a part: "https://a.org/ was not modified, ..."; it is
 	// "" if the value has it.
 	Lacks(part Part) (because string)
 }
@@ -49,7 +49,7 @@ type Partial interface {
 // that it is not known.
 type NeededPartsProvider interface{ NeededParts() []Part }
 
-// neededParts returns what the stage needs, as far as its options say.
+// neededParts returns what the stage needs, as far as its options tell.
 func (s *Stage) neededParts() []Part {
 	parts := s.Spec.Needs
 	if n, ok := s.Options.(NeededPartsProvider); ok {
@@ -143,7 +143,7 @@ type partFlow struct {
 	wanted map[string][]Part // of what comes to each stage, by itself and by those behind it
 }
 
-// followParts follows the parts through a graph whose stages need what the function says.
+// followParts follows the parts through a graph whose stages need what the function returns.
 func (g *Graph) followParts(needs func(*Stage) []Part) *partFlow {
 	f := &partFlow{
 		stages: make(map[string]*Stage), ports: make(map[string][]Port), needs: needs,
@@ -270,7 +270,7 @@ func (f *partFlow) backwards() {
 	}
 }
 
-// wants returns the parts that a stage would use: all, if it does not say what it needs.
+// wants returns the parts that a stage would use: all, if it does not declare what it needs.
 func (s *Stage) wants(needs []Part) []Part {
 	if needs == nil {
 		needs = []Part{AllParts}
@@ -327,7 +327,7 @@ func (f *partFlow) doubtful(s *Stage) []Part {
 }
 
 // demands returns the parts that every item has to have that comes to a stage, where these come: what one of
-// them has, if that is what it needs, or if it does not say what it needs.
+// them has, if that is what it needs, or if it does not declare what it needs.
 func demands(needs []Part, come cases) []Part {
 	if needs == nil || slices.Contains(needs, AllParts) {
 		return union(slices.DeleteFunc(slices.Clone(needs), func(p Part) bool { return p == AllParts }), come.all())
@@ -343,7 +343,7 @@ func (k Kind) mayBePartial() bool {
 }
 
 // PartsOfFields returns the parts of which fields of these names tell, in whatever kind has such a field; a value's
-// body is the part of that name. It says as well whether one of them tells in which case a value is: what looks at
+// body is the part of that name. It reports as well whether one of them tells in which case a value is: what looks at
 // that decides by itself what to do in each.
 func PartsOfFields(names ...string) (parts []Part, byCase bool) {
 	parts = NoParts

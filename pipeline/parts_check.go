@@ -7,8 +7,8 @@ import (
 )
 
 // partCheck finds items that come to a stage without a part that it needs. Lint has looked at what each stage
-// says of itself, and what it has proved is not looked at again; what no stage has said is found here, so that nothing
-// is passed over for want of it.
+// declares of itself, and what it has proved is not looked at again; what no stage has declared is found here, so that
+// nothing is passed over for want of it.
 type partCheck struct {
 	parts []Part
 	own   []Addition // what the stage gets by itself

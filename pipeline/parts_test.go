@@ -43,7 +43,7 @@ func sheetRegistry() *Registry {
 	return r
 }
 
-// sheetGraph is "post > …": post gives sheets with and without text, as it says of itself.
+// sheetGraph is "post > …": post gives sheets with and without text, as it declares.
 func sheetGraph(needs map[string][]Part, flows ...string) *Graph {
 	g := sheetRegistry().NewGraph("sheets")
 	post := toySpec("post", nil, Port{Kind: sheets, Cases: []Case{{Name: "sent", Parts: []Part{"text"}}, {Name: "kept"}}})
@@ -113,7 +113,7 @@ func (s sheetGroups) ProcessBatch(_ context.Context, its []*Item, _ Emitter) err
 	return nil
 }
 
-// TestFreshAndUnmodified gives sheets without text to stages of which lint could know nothing, because no stage says
+// TestFreshAndUnmodified gives sheets without text to stages of which lint could know nothing, because no stage tells
 // where they come from: what needs the text fails for want of it, with the reason, and nothing else does.
 func TestFreshAndUnmodified(t *testing.T) {
 	whole, bare := &sheet{name: "whole", sent: true, text: "x"}, &sheet{name: "bare"}

@@ -11,7 +11,7 @@ import (
 
 // Probe finds out whether the stages of a graph would run here and now, without anything flowing: it makes
 // every stage, asks those that are a [Checker], opens the others that are an [Opener], and closes them all.
-// A Checker is not opened, because it says what opening would find without what opening would change.
+// A Checker is not opened, because it reports what opening would find without what opening would change.
 //
 // Whatever keeps a stage from running is a finding of the code [finding.CodeEnvironment], with the place of the
 // option at fault if the stage names one ([OptionError]) and of the stage otherwise; all of them are found at
@@ -72,7 +72,7 @@ func (p *prober) do(stage *Stage, doing string, f func(context.Context) error) b
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-answer: // a stage that obeys its context says what it waited for
+	case err := <-answer: // a stage that obeys its context tells what it waited for
 		p.report(stage, err)
 		return err == nil
 	case <-time.After(probeGrace):

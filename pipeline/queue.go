@@ -54,7 +54,7 @@ func (n *node) seal() {
 	}))
 }
 
-// takeAll hands out leases until the queue says that nothing is left, the run drains, or another generation
+// takeAll hands out leases until the queue reports that nothing is left, the run drains, or another generation
 // takes over.
 func (n *node) takeAll() {
 	out, over := n.newEmitter(), n.run.generation.over

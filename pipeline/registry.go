@@ -23,14 +23,14 @@ type Spec struct {
 	In      []Kind // what it takes; none for a source
 	Out     []Port // what it gives; the port named "" is the default one
 	Workers int    // default of the workers option; 0 is 1
-	Batch   Batch  // default of the batch option; the zero value says that items are not taken in groups
+	Batch   Batch  // default of the batch option; the zero value means that items are not taken in groups
 	Single  bool   // for each item that it takes it emits at most one to its default port, and to each that passes on its input
 	Queue   bool   // it stores its input, so a cycle may pass it
 	Follows bool   // a source that follows a store by a durable cursor: it ends when it has caught up and nothing in the process feeds it any more
 	Effect  string // what it does outside the stores that the program lends it, as in "mail it": in a [Dry] run and in tests the stage is not made; "" is nothing. A method Effect() string of the options replaces it
 
 	Needs      []Part     // what it reads of values that may come without it; [NoParts] if nothing, nil if that is not said
-	Uses       []Part     // what it makes use of where it comes; values without it, it passes on as they are, or says that it is missing
+	Uses       []Part     // what it makes use of where it comes; values without it, it passes on as they are, or reports that it is missing
 	Own        []Addition // what it gets by itself, if it comes without
 	NeedsLater bool       // only the running stage, a [NeededPartsProvider], may know what it needs
 }
@@ -79,7 +79,7 @@ func Register[C any](s Spec, defaults C, mk func(C, *Env) (any, error)) {
 }
 
 // RegisterIn adds a stage type whose options are the fields of C. Each exported field, those of nested structs too, has
-// a `toml` tag, its name in pipelines.toml, and a `doc` tag, a phrase that says what it is; an `enum` tag may list the
+// a `toml` tag, its name in pipelines.toml, and a `doc` tag, a phrase that tells what it is; an `enum` tag may list the
 // words it can be, separated by commas. A `deprecated` tag names what the option was called before, and what words of
 // its enum were, as in "old_name,old=new": they work on, with a warning, and `lint --fix` rewrites them. A `meant` tag
 // has words that it never could be, with those of its enum that are meant by them. A struct embedded without a tag
@@ -201,7 +201,7 @@ func (r *Registry) Defaults(typ string) any {
 }
 
 // NewStage returns a stage of a registered type, which is in no graph yet, with these options: the type's option
-// struct. They are asked what they say of the stage before anything relies on it: an error is a panic of theirs, which
+// struct. They are asked what they tell of the stage before anything relies on it: an error is a panic of theirs, which
 // comes here or never.
 func (r *Registry) NewStage(name, typ string, options any) (s *Stage, err error) {
 	err = guarded(name, func() error {

@@ -21,7 +21,7 @@ type Change struct {
 // IsEmpty reports whether nothing has changed.
 func (c Change) IsEmpty() bool { return c.String() == "nothing" }
 
-// String says it in a line: "added tidy; replaced fetch, render".
+// String describes it in a line: "added tidy; replaced fetch, render".
 func (c Change) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -50,7 +50,7 @@ func (c Change) String() string {
 //
 // New stages are made and opened first. Then sources and queues are held back until nothing is in flight,
 // or ctx ends; then stages are reconfigured, and the new ones take the places of the old, which are closed.
-// If anything goes wrong up to there, the run goes on as it was, and the error says what it was; what goes
+// If anything goes wrong up to there, the run goes on as it was, and the error tells what it was; what goes
 // wrong when old stages are closed is no reason to go back, and is part of the error of the run.
 //
 // A queue that has been told that nothing more will come (see [Queue]) cannot be fed again, and a stage
@@ -149,7 +149,7 @@ func (l *reload) quiesce(ctx context.Context) error {
 	}
 }
 
-// holding says what keeps items in flight.
+// holding returns what keeps items in flight.
 func (l *reload) holding() string {
 	var names []string
 	for _, n := range l.run.nodes {

@@ -22,7 +22,7 @@ type world struct {
 	opens  atomic.Int64 // stages that are open
 }
 
-// port is a source that listens: a connection says a number, and is answered ok once all that was made of it
+// port is a source that listens: a connection sends a number, and is answered ok once all that was made of it
 // has been dealt with, or later if it could not be handed out.
 type portOptions struct {
 	Greeting string `toml:"greeting" doc:"makes it another one"`

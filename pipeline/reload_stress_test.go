@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// edit writes the next configuration: some of them are wrong, in one way or another. It says in what way.
+// edit writes the next configuration: some of them are wrong, in one way or another. It returns in what way.
 func edit(random *rand.Rand) (text, wrong string) {
 	var b strings.Builder
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
@@ -130,7 +130,7 @@ func TestReloadsUnderLoadLoseAndRepeatNothing(t *testing.T) {
 	}
 }
 
-// mustHaveSeenOnce says that everything came to the sink once: what the clients sent, and what the feed gave
+// mustHaveSeenOnce checks that everything came to the sink once: what the clients sent, and what the feed gave
 // as far as it has come.
 func (w *world) mustHaveSeenOnce(t *testing.T, sent []int) {
 	t.Helper()

@@ -76,7 +76,7 @@ func TestWhatHasNotChangedRunsOn(t *testing.T) {
 	})
 }
 
-// reader has read files, which hold something else by now once changed says so.
+// reader has read files, which hold something else by now once changed returns true.
 type reader struct {
 	collected
 	changed func() bool

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Report says what a run did, stage by stage.
+// Report is what a run did, stage by stage.
 type Report struct {
 	Pipeline string
 	Duration time.Duration
@@ -202,7 +202,7 @@ func middle(bucket int) time.Duration {
 	return time.Duration(uint64(4+quarter)*width + width/2)
 }
 
-// Latency says how long the calls of a stage took, up to the moment of a [Run.Snapshot]. Where calls take
+// Latency is how long the calls of a stage took, up to the moment of a [Run.Snapshot]. Where calls take
 // less than 5 µs, one in 32 is counted.
 type Latency struct {
 	counts [buckets]int64

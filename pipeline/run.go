@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// RunOptions says what a run has at its disposal.
+// RunOptions is what a run has at its disposal.
 type RunOptions struct {
 	Resources   *Resources      // what stages find by [Resource]; may be nil
 	Logger      *slog.Logger    // nil: nothing is logged

@@ -9,7 +9,7 @@ import (
 
 // Sharer is implemented by option structs (by value) of a [Queue] that pipelines can share, under a name; empty if this
 // one is its pipeline's alone. Such a queue may be the end of one pipeline, where nothing follows it and Take is not
-// called, and the source of another, where nothing leads to it: [Env.Shares] says which.
+// called, and the source of another, where nothing leads to it: [Env.Shares] reports which.
 type Sharer interface{ Shares() (name string) }
 
 // sharedName returns the name by which a stage shares a queue; empty if it does not.
@@ -30,7 +30,7 @@ func (g *Graph) shares(s *Stage) (begins, ends bool) {
 	return begins, ends && !begins
 }
 
-// orShare says how a queue without a name could be the source or the end of its pipeline.
+// orShare tells how a queue without a name could be the source or the end of its pipeline.
 func (s *Stage) orShare(what string) string {
 	if sharer, ok := s.Options.(Sharer); ok && s.Spec.Queue && sharer.Shares() == "" {
 		return fmt.Sprintf("; to be the %s of the pipeline, the queue needs a name by which another has it as well", what)

@@ -31,7 +31,7 @@ type Source interface {
 }
 
 // Queue stores its input before it gives it out again, which is why it alone may close a cycle: Put must never wait for
-// Take. (One whose options can make it wait says by their method Waits() (option string) which of them does, "" for
+// Take. (One whose options can make it wait reports by their method Waits() (option string) which of them does, "" for
 // none: then it may stand in no cycle.) The runtime calls Seal once, when everything outside the queue's own cycle that
 // leads to it has ended; Take then answers [io.EOF] as soon as nothing is due in this run and no lease is out. Put may
 // finish its work later by [Item.Hold].
@@ -41,8 +41,8 @@ type Queue interface {
 	Seal()
 }
 
-// Lease is one item on loan from a queue, which says by [Item.From] where it comes from. The runtime calls Done exactly
-// once, when everything made from the item has been dealt with; it must not wait for a disk.
+// Lease is one item on loan from a queue, which tells by [Item.From] where it comes from. The runtime calls Done
+// exactly once, when everything made from the item has been dealt with; it must not wait for a disk.
 type Lease interface {
 	Item() *Item
 	Done(Outcome)
@@ -118,7 +118,7 @@ type Emitter interface {
 	EmitTo(ctx context.Context, port string, it *Item) error // to a named one
 }
 
-// OptionError says which option a validation found fault with.
+// OptionError names the option that a validation found fault with.
 type OptionError struct {
 	Option string
 	Err    error

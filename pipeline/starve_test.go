@@ -133,7 +133,7 @@ func (h *hoard) Release(ctx context.Context, ended <-chan struct{}, out Emitter)
 	return nil
 }
 
-// sizes says how large the groups are that come.
+// sizes emits how large the groups are that come.
 type sizes struct{}
 
 func (sizes) ProcessBatch(ctx context.Context, its []*Item, out Emitter) error {
@@ -199,8 +199,8 @@ func TestWhatIsKeptGoesOnWhenTheQueueStarves(t *testing.T) {
 	}
 }
 
-// TestNothingHurriesWhileTheQueueOrAStageIsBusy has the queue say for a while that it does not starve, and then a stage
-// work for a while.
+// TestNothingHurriesWhileTheQueueOrAStageIsBusy has the queue report for a while that it does not starve, and then a
+// stage work for a while.
 func TestNothingHurriesWhileTheQueueOrAStageIsBusy(t *testing.T) {
 	first := newHoard(100)
 	slow := process(func(ctx context.Context, it *Item, out Emitter) error {

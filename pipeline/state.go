@@ -53,7 +53,7 @@ type State struct {
 }
 
 // State returns the state of that name, which is this stage's alone: it belongs to the names of pipeline and stage. An
-// error says that the program keeps no states ([OpenStates]), or cannot read them.
+// error means that the program keeps no states ([OpenStates]), or cannot read them.
 func (e *Env) State(name string) (*State, error) {
 	if !flow.IsName(name) {
 		return nil, fmt.Errorf("state %q: a name consists of letters, digits, - and _", name)

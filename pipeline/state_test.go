@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// slowStates are states in memory that become durable when the test says so, and tell what is.
+// slowStates are states in memory that become durable when the test allows it, and tell what is.
 type slowStates struct {
 	memoryStates
 	mu      sync.Mutex

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// TapOptions says what to watch of a running pipeline.
+// TapOptions determines what to watch of a running pipeline.
 type TapOptions struct {
 	Stage string
 	// Port is one of the stage's output ports, also one that leads nowhere; [TapInput] watches what enters
 	// the stage. Empty is the default port; of a stage without one, all its ports, or else its input.
 	Port string
 
-	// Where says what to show; nil shows everything. It is called by one goroutine at a time, with a copy of the
+	// Where decides what to show; nil shows everything. It is called by one goroutine at a time, with a copy of the
 	// item. It may give up on an item with [ErrTapTooLong], which is then missed; any other error ends the tap.
 	Where func(*Item) (bool, error)
 
@@ -42,7 +42,7 @@ var (
 	ErrTapRunEnded = errors.New("the pipeline has ended")
 	ErrTapReplaced = errors.New("the stage was taken out or replaced")
 	ErrTapLimit    = errors.New("as many items as wanted have been shown")
-	// ErrTapTooLong says that a condition has taken too long on an item, see [TapOptions].
+	// ErrTapTooLong means that a condition has taken too long on an item, see [TapOptions].
 	ErrTapTooLong = errors.New("the condition takes too long")
 	// ErrTapsFull is the error of a tap beyond the most that a process has at once.
 	ErrTapsFull = fmt.Errorf("%d taps are open, which is the most at once: end one first", mostTaps)
@@ -75,7 +75,7 @@ type Tap struct {
 }
 
 // Tap watches what passes a place in the pipeline until ctx ends, the run does, the stage is replaced, or
-// the limit is reached; then Tap.C is closed and [Tap.Err] says which. A process has so many taps at once, and
+// the limit is reached; then Tap.C is closed and [Tap.Err] tells which. A process has so many taps at once, and
 // [ErrTapsFull] beyond.
 //
 // A tap changes nothing and holds nothing back. Items pass it as they would without it; now and then one is

@@ -209,7 +209,7 @@ func (a *allowance) spend(shown bool, took time.Duration, share int, now time.Ti
 // unbounded is a share that is no bound.
 const unbounded = math.MaxInt
 
-// TapError says that there is nothing to watch where a tap was to be opened, and where there is.
+// TapError means that there is nothing to watch where a tap was to be opened, and tells where there is.
 type TapError struct {
 	Message string
 	Hint    string   // what was probably meant, or ""
@@ -264,7 +264,7 @@ func (r *Run) tapPoint(stage, port string) (*node, []string, error) {
 	return nil, nil, noTapPoint(stage, port, all)
 }
 
-// noTapPoint says that a stage has no such port, and which it has.
+// noTapPoint is the error that a stage has no such port, with those that it has.
 func noTapPoint(stage, port string, all []string) *TapError {
 	e := &TapError{Message: fmt.Sprintf("stage %s has no output port %q", stage, port)}
 	if port == TapInput {

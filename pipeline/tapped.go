@@ -121,7 +121,7 @@ const (
 	longList  = 20
 )
 
-// abridged returns JSON that is as it came, or, where that is long, has less of its longest parts and says
+// abridged returns JSON that is as it came, or, where that is long, has less of its longest parts and tells
 // how much is missing.
 func abridged(value json.RawMessage) json.RawMessage {
 	if len(value) <= longValue {

@@ -5,7 +5,7 @@ import "time"
 // Tracer follows leases through a run, for a caller that wants to know where the time of an item goes. Without one
 // nothing is measured for it.
 type Tracer interface {
-	// Lease is called when a lease begins; nil says that this one is not followed.
+	// Lease is called when a lease begins; nil means that this one is not followed.
 	Lease(pipeline string) Trace
 }
 

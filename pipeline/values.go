@@ -132,7 +132,7 @@ type File string
 const redacted = "[redacted]"
 
 // Secret is a password or token. However it is printed, logged or marshalled, by itself or within
-// another value, it says [redacted]; only Reveal gives it away.
+// another value, it reads [redacted]; only Reveal gives it away.
 type Secret struct {
 	value *string // behind a pointer, so that printing a struct around it by reflection does not show it
 }
@@ -174,7 +174,7 @@ func (s Secret) GoString() string { return s.String() }
 // LogValue returns what String does.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Table is an option whose keys and values another program knows: whatever TOML can say, with strings,
+// Table is an option whose keys and values another program knows: whatever TOML can express, with strings,
 // booleans, int64, float64, []any and map[string]any in it. Variables in its strings are replaced; dates
 // stay strings.
 type Table map[string]any

@@ -16,7 +16,7 @@ type valve struct {
 	hurry   bool          // a reload waits for what is in flight: groups do not wait to be full
 }
 
-// openness says which stages may pass a valve.
+// openness determines which stages may pass a valve.
 type openness int8
 
 const (

@@ -19,7 +19,7 @@ func (r *Run) work(f func()) {
 	})
 }
 
-// wire connects the nodes as the graph says. Nothing goes on yet, or any more, but sources that wait at the
+// wire connects the nodes by the edges of the graph. Nothing goes on yet, or any more, but sources that wait at the
 // valve. The caller holds r.wiring.
 func (r *Run) wire() {
 	r.generation = &generation{over: make(chan struct{})}
@@ -76,14 +76,14 @@ func (r *Run) endGeneration() {
 	r.generation.workers.Wait()
 }
 
-// end says that the workers of a stage have ended.
+// end tells that the workers of a stage have ended.
 func (n *node) end() {
 	n.run.wiring.Lock()
 	defer n.run.wiring.Unlock()
 	n.tellEnd()
 }
 
-// exhausted says that nothing more will come from a source, a queue or a keeper, also after
+// exhausted records that nothing more will come from a source, a queue or a keeper, also after
 // a reload.
 func (n *node) exhausted() {
 	n.run.wiring.Lock()

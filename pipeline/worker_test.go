@@ -83,7 +83,7 @@ func (f *fickle) inPairs(ctx context.Context, pair int, it *Item, out Emitter) e
 	return err
 }
 
-// fickleRun lets numbers through a fickle stage and says what came of them.
+// fickleRun lets numbers through a fickle stage and returns what came of them.
 func fickleRun(t *testing.T, numbers int, common Common) (came map[string]int, ends *outcomes, report StageReport) {
 	t.Helper()
 	common.OnError = RetryFirst

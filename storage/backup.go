@@ -26,7 +26,7 @@ const SearchCursor = "search/objects"
 // in it, and what an annotation, or a context of quads, speaks of is there. Versions and annotations that were stored
 // in between are in the copy though their request is not done: it is repeated, and finds them. Garbage is not
 // collected meanwhile. Queues stand before stores and behind them: they come last, and keep what is done from the
-// beginning on, so that what one store has passed on, and another has not got yet, is there. The states of stages say
+// beginning on, so that what one store has passed on, and another has not got yet, is there. The states of stages tell
 // which items have ended, as the frontier and the cursors do, and come before all; until those are copied, no item
 // ends that has written to a state, so that none has ended in them whose writes are missing.
 //
@@ -213,7 +213,7 @@ func makeEmpty(dir string) error {
 }
 
 // Restore makes a data directory of a backup, where there is none or an empty one. Every file must be as
-// the manifest says. What is restored becomes a data directory at the end, and not if anything fails. The
+// the manifest describes it. What is restored becomes a data directory at the end, and not if anything fails. The
 // full-text index is not there, and its follower begins again with the first version, as does that of the quads.
 func Restore(ctx context.Context, from, to string) (*Manifest, error) {
 	m, err := ReadManifest(from)
@@ -276,7 +276,7 @@ func restartFollowers(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// Verify checks a backup without changing it: that every file is as the manifest says, and then what is in
+// Verify checks a backup without changing it: that every file is as the manifest describes it, and then what is in
 // them, as [Dir.Check] does, in a copy of it that is removed again. Secrets whose key was left out are no
 // damage: [Manifest.LacksKey] tells of them.
 func Verify(ctx context.Context, from string, report fsck.Report) (*Manifest, error) {

@@ -197,7 +197,7 @@ func (c *check) stores() error {
 	)
 }
 
-// checkStore checks a store. One that cannot be used as it is, which opening it says or reading it shows, is mended
+// checkStore checks a store. One that cannot be used as it is, as opening it or reading it shows, is mended
 // first if that is wanted and possible.
 func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func(*fsck.Error) error) error {
 	file := storeFiles[l.name]
@@ -240,7 +240,7 @@ func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func
 	return nil
 }
 
-// errNoMend says that nothing but a backup helps.
+// errNoMend means that nothing but a backup helps.
 var errNoMend = errors.New("it cannot be repaired")
 
 // mender returns what sets a store aside that cannot be read, so that an empty one is begun: crawls begin again, and
@@ -289,7 +289,7 @@ func (c *check) mendControl(refused *fsck.Error) error {
 	return errNoMend
 }
 
-// mendObjects builds the index of the documents again, and has the visits of the frontier say when they were last
+// mendObjects builds the index of the documents again, and has the visits of the frontier tell when they were last
 // known to be current.
 func (c *check) mendObjects(*fsck.Error) error {
 	if err := objects.Mend(c.ctx, c.dir.Path("objects"), c.dir.options.Objects, c.report); err != nil {

@@ -58,11 +58,12 @@ func (c *check) annotations() error {
 	return nil
 }
 
-// errOtherDocument says that a version is stored, and is not the document that an annotation speaks of.
+// errOtherDocument means that a version is stored, and is not the document that an annotation speaks of.
 var errOtherDocument = errors.New("another document is stored as that version")
 
-// keeps says [objects.ErrNotFound] if no view of a URL has the version of an annotation, and errOtherDocument if none
-// that has it has that document: annotations of earlier releases do not say with which credentials it was asked for.
+// keeps returns [objects.ErrNotFound] if no view of a URL has the version of an annotation, and errOtherDocument if
+// none that has it has that document: annotations of earlier releases do not tell with which credentials it was asked
+// for.
 func keeps(ctx context.Context, documents *objects.Store, a *xmlschema.ACI) error {
 	err := keepsAs(documents, objects.View(a.Docbase.Secret, a.URI), a)
 	if err == nil || !errors.Is(err, objects.ErrNotFound) && !errors.Is(err, errOtherDocument) {

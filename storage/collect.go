@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/storage/quads"
 )
 
-// Retention says how long what is stored is kept. Zero durations keep for good.
+// Retention is how long what is stored is kept. Zero durations keep for good.
 type Retention struct {
 	Versions    time.Duration // versions that an annotation speaks of, since they were last known to be current
 	Unmatched   time.Duration // other versions, likewise
@@ -21,7 +21,7 @@ type Retention struct {
 	MaxBytes    int64         // of documents on disk; above it the oldest versions go before their time. 0 has no limit
 }
 
-// Collected says what a collection of garbage removed.
+// Collected is what a collection of garbage removed.
 type Collected struct {
 	objects.Collected
 	Expired int // annotations that their owners did not retrieve in time
@@ -33,7 +33,7 @@ type Collected struct {
 // is in use. It never removes a version that an owner still waits for: one that an annotation speaks of
 // which is neither retrieved nor expired. A page that is visited regularly keeps its latest version, since
 // each visit confirms it. What is removed is no longer found in full text, and a document of which no version is left
-// says nothing any more in the quad store.
+// states nothing any more in the quad store.
 func (d *Dir) Collect(ctx context.Context, r Retention) (Collected, error) {
 	d.keeping.Lock()
 	defer d.keeping.Unlock()
@@ -77,7 +77,7 @@ func (d *Dir) collect(ctx context.Context, r Retention) (c Collected, err error)
 	return c, err
 }
 
-// WouldCollect says which versions a collection would remove for their age, and the size of their bodies.
+// WouldCollect returns how many versions a collection would remove for their age, and the size of their bodies.
 func (d *Dir) WouldCollect(ctx context.Context, r Retention) (versions int, bytes int64, err error) {
 	requests, err := d.Control()
 	if err != nil {
@@ -113,7 +113,7 @@ func (d *Dir) WouldCollect(ctx context.Context, r Retention) (versions int, byte
 	return versions, bytes, nil
 }
 
-// judge says which versions go.
+// judge decides which versions go.
 type judge struct {
 	requests  *control.Store
 	retention Retention
@@ -169,7 +169,7 @@ func (j *judge) verdict(v *objects.Version, referred bool) objects.Verdict {
 	return objects.Keep
 }
 
-// confirm says which versions no owner waits for, when none can come to do so any more.
+// confirm returns which versions no owner waits for, when none can come to do so any more.
 func (j *judge) confirm(ctx context.Context, versions []objects.Version) ([]bool, error) {
 	refs := refsTo(versions)
 	waiting, err := j.requests.Waiting(ctx, refs)
@@ -211,7 +211,7 @@ func (u unfind) removed(urls []string) error {
 	return index.Refresh(u.ctx, urls)
 }
 
-// String says it to a person.
+// String describes it to a person.
 func (c Collected) String() string {
 	s := fmt.Sprintf("%s removed, %s with them", count(c.Versions, "version", "versions"), count(c.Bodies, "body", "bodies"))
 	if c.Kept > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// quiet is a logger that says nothing of what goes well.
+// quiet is a logger that logs nothing of what goes well.
 type quiet struct{}
 
 func (quiet) Infof(string, ...any)              {}
@@ -110,7 +110,7 @@ func toSegment(which int, damage func(path string, content []byte) error) func(*
 	}
 }
 
-// miscount makes the index say that a body of two versions is one of seven.
+// miscount makes the index hold that a body of two versions is one of seven.
 func miscount(t *testing.T, dir string) {
 	sum := sha256.Sum256([]byte(documentText(5)))
 	key := append([]byte("d/"), sum[:]...)
@@ -134,7 +134,7 @@ func miscount(t *testing.T, dir string) {
 	})
 }
 
-// damages are those that can come from outside of the stores, with what a check says of each.
+// damages are those that can come from outside of the stores, with what a check reports of each.
 var damages = map[string]struct {
 	damage func(t *testing.T, dir string)
 	kind   string // empty: opening mends it, and there is nothing to report

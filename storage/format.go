@@ -19,7 +19,7 @@ import (
 // Format is the version of the data directory's layout that this program reads and writes.
 const Format = 2
 
-// FormatError says that a data directory was written by a newer program.
+// FormatError means that a data directory was written by a newer program.
 type FormatError struct {
 	Dir   string
 	Found int
@@ -70,8 +70,8 @@ func holdsStores(dir string) bool {
 	return false
 }
 
-// CheckFormat finds that the file is lost or damaged which says what format a directory has, so that it cannot be
-// opened to be checked. Repaired, it says the current format if this release has used the directory, and else the
+// CheckFormat finds that the file is lost or damaged which tells what format a directory has, so that it cannot be
+// opened to be checked. Repaired, it tells the current format if this release has used the directory, and else the
 // first: then it is migrated, and stores that are not of that format are left as they are.
 func CheckFormat(dir string, repair bool, report fsck.Report) error {
 	found, err := readFormat(dir)

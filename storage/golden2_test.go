@@ -20,7 +20,7 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// pack writes a data directory, without what says where and by whom it was made, as a golden one.
+// pack writes a data directory, without what tells where and by whom it was made, as a golden one.
 func pack(t *testing.T, dir, file string) {
 	t.Helper()
 	var packed bytes.Buffer

@@ -73,7 +73,7 @@ func TestWhatAKilledCollectionRemovedIsNotFound(t *testing.T) {
 	}
 }
 
-// outdated says what a program is told that opens the directory for reading alone, and wants to search.
+// outdated returns what a program is told that opens the directory for reading alone, and wants to search.
 func outdated(t *testing.T, dir string) string {
 	t.Helper()
 	d, err := storage.Open(dir, storage.Options{ReadOnly: true})

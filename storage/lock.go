@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// LockedError says that another opener owns a data directory, or that others read it.
+// LockedError means that another opener owns a data directory, or that others read it.
 type LockedError struct {
 	Dir     string
 	Owner   Owner
@@ -62,7 +62,7 @@ type lock struct {
 
 const (
 	readersPatience = 3 * time.Second        // how long an opener waits for readers to end
-	readersNotice   = 200 * time.Millisecond // after which it says so
+	readersNotice   = 200 * time.Millisecond // after which it tells that
 	readersPoll     = 10 * time.Millisecond
 )
 
@@ -109,7 +109,7 @@ func tryAcquire(dir string, shared bool) (*lock, error) {
 	return &lock{f, shared}, nil
 }
 
-// whoHolds says by whom a directory is held that could not be locked. An owner that was killed is still named in the
+// whoHolds returns by whom a directory is held that could not be locked. An owner that was killed is still named in the
 // file: readers are told from an owner by sharing the lock with them.
 func whoHolds(f *os.File, dir, path string) (*LockedError, error) {
 	readers, err := tryLock(f, true)
@@ -119,7 +119,7 @@ func whoHolds(f *os.File, dir, path string) (*LockedError, error) {
 	return &LockedError{Dir: dir, Readers: true}, unlock(f)
 }
 
-// writeOwner says who holds the lock, for the message that a second opener gets: a line for process and
+// writeOwner writes who holds the lock, for the message that a second opener gets: a line for process and
 // host, one for the time, one for the command.
 func writeOwner(f *os.File) error {
 	host, err := os.Hostname()

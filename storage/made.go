@@ -22,7 +22,7 @@ var storeFiles = map[string]string{
 	"queues": "queues", "states": "states", "quads": "quads",
 }
 
-// losses say what is lost with a store.
+// losses tell what is lost with a store.
 var losses = map[string]string{
 	"frontier": "crawls begin again at their starts",
 	"objects":  "the documents are lost; only a backup has them",

@@ -16,10 +16,10 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// manifestFile says what a backup consists of. It is written last: without one, a backup is not whole.
+// manifestFile lists what a backup consists of. It is written last: without one, a backup is not whole.
 const manifestFile = "manifest.json"
 
-// Manifest says what a backup consists of.
+// Manifest lists what a backup consists of.
 type Manifest struct {
 	Format  int            `json:"format"`
 	Created time.Time      `json:"created"`
@@ -112,7 +112,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return &m, nil
 }
 
-// copyTo copies a file of a backup to a writer, and fails if it is not what the manifest says.
+// copyTo copies a file of a backup to a writer, and fails if it is not what the manifest describes.
 func (f *ManifestFile) copyTo(dir string, to io.Writer) error {
 	file, err := os.Open(filepath.Join(dir, filepath.FromSlash(f.Path)))
 	if err != nil {

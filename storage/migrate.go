@@ -17,7 +17,7 @@ var migrations = []func(dir string, o Options) error{
 	reopenStores, // 2: stores bring tables and values of format 1 up to date by themselves
 }
 
-// migrationFile says which format a migration that is under way leads to. While it is there, the stores may
+// migrationFile tells which format a migration that is under way leads to. While it is there, the stores may
 // be half migrated, and the state before is whole.
 const migrationFile = "migrating"
 
@@ -36,7 +36,7 @@ func migrate(dir string, from int, o Options) error {
 	return endMigration(dir, o)
 }
 
-// migrateTo does one step: keep the state before, say that the step is under way, do it, say that it is
+// migrateTo does one step: keep the state before, record that the step is under way, do it, record that it is
 // done. After a crash the step is done again from the state before.
 func migrateTo(dir string, format int, o Options) error {
 	before := stateBefore(dir, format)

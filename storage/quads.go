@@ -30,7 +30,7 @@ func (d *Dir) refillQuads() error {
 }
 
 // storedIn returns what tells whether any version of a URL is stored. A version that was accepted before the first
-// question is: what it says may have been indexed before it was durable.
+// question is: what it states may have been indexed before it was durable.
 func storedIn(ctx context.Context, documents *objects.Store) func(url string) (bool, error) {
 	durable := sync.OnceValue(func() error { return documents.AwaitDurable(ctx) })
 	return func(url string) (bool, error) {

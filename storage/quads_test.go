@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/storage/quads"
 )
 
-// quadsOf returns the store of a directory, with what some documents say.
+// quadsOf returns the store of a directory, with what some documents state.
 func quadsOf(t *testing.T, d *storage.Dir, urls ...string) *quads.Store {
 	t.Helper()
 	store, err := d.Quads()
@@ -240,7 +240,7 @@ func TestNoFileOfQuadsIsLostWithoutAWord(t *testing.T) {
 	}
 }
 
-// A collection of garbage removes what documents say that are stored no more.
+// A collection of garbage removes what documents state that are stored no more.
 func TestCollectQuads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

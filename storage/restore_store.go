@@ -19,9 +19,9 @@ import (
 var Restorable = []string{"frontier", "objects", "control", "queues", "states", "quads"}
 
 // RestoreStore brings one store of a backup back into a data directory that is there and that no process uses.
-// Every file of the store must be as the manifest says, and the backup of the current format: a single store of an
-// older one would not be migrated. Where that is not so, the directory stays as it is. What it has of the store is
-// set aside. The stores may not fit together then as a whole backup does: the check says where they do not.
+// Every file of the store must be as the manifest describes it, and the backup of the current format: a single store of
+// an older one would not be migrated. Where that is not so, the directory stays as it is. What it has of the store is
+// set aside. The stores may not fit together then as a whole backup does: the check reports where they do not.
 func RestoreStore(ctx context.Context, from, to, name string) (*Manifest, error) {
 	m, err := ReadManifest(from)
 	if err == nil {

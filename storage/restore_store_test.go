@@ -54,7 +54,7 @@ func editManifest(t *testing.T, backup string, edit func(*storage.Manifest)) {
 	write(t, path, string(content))
 }
 
-// contentOf reads all files of a directory but the lock, which says who held it.
+// contentOf reads all files of a directory but the lock, which names who held it.
 func contentOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -151,7 +151,7 @@ func TestAStoreIsRestoredIntoADirectoryThatIsThere(t *testing.T) {
 	}
 }
 
-// TestAStoreOfAnotherDirectoryIsToldNotToFit restores stores from a backup of another directory: no file says which
+// TestAStoreOfAnotherDirectoryIsToldNotToFit restores stores from a backup of another directory: no file tells which
 // directory it is of, so the check has to tell. The store that was there comes back by its name.
 func TestAStoreOfAnotherDirectoryIsToldNotToFit(t *testing.T) {
 	t.Parallel()

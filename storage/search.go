@@ -49,7 +49,7 @@ func (d *Dir) Fulltext() (*fulltext.Store, error) {
 	return store, documents.TellRemoved(ctx, unfind{d, ctx}.removed)
 }
 
-// FulltextOutdated says why the search index must be written before it may be searched, in a directory that is open
+// FulltextOutdated returns why the search index must be written before it may be searched, in a directory that is open
 // for reading alone: an older release made it, or a collection of garbage was killed before the index forgot what
 // it removed. It returns "" where there is nothing to write, and where [Dir.Fulltext] sees to that by itself.
 func (d *Dir) FulltextOutdated() (why string, err error) {

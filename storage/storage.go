@@ -11,7 +11,7 @@
 //
 //	format       the version of this layout, as a number
 //	stores       which of the following were made: one that is gone is not made anew without a word
-//	lock         locked by its owner; says who that is
+//	lock         locked by its owner; tells who that is
 //	frontier/    the URLs to be fetched, and what is known of each
 //	objects/     the documents, in WARC files
 //	control.db   URDs, ACIs, owners, secrets, cursors and dead letters
@@ -48,10 +48,10 @@ import (
 )
 
 // SocketName is the name in a data directory at which the process that owns it answers, while it runs
-// pipelines. What it answers is not for this package to say.
+// pipelines. What it answers is not for this package to determine.
 const SocketName = "webrace.sock"
 
-// ErrClosed says that a data directory was used after it was closed.
+// ErrClosed means that a data directory was used after it was closed.
 var ErrClosed = errors.New("data directory is closed")
 
 // Options are those of the stores; the zero value is right for most.
@@ -245,7 +245,7 @@ func disk(fs vfs.FS) vfs.FS {
 // Path returns the absolute path of a name in the directory, and that of the directory itself for "".
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
-// Owner says who holds the directory.
+// Owner returns who holds the directory.
 func (d *Dir) Owner() Owner { return readOwner(d.Path("lock")) }
 
 // Frontier returns the store of the URLs to be fetched.
@@ -275,7 +275,7 @@ func (d *Dir) Queues() (*queue.Store, error) { return ready(d, &d.queues) }
 // States returns the store of what stages remember.
 func (d *Dir) States() (*states.Store, error) { return ready(d, &d.states) }
 
-// Quads returns the store of what documents say as RDF.
+// Quads returns the store of what documents state as RDF.
 func (d *Dir) Quads() (*quads.Store, error) { return ready(d, &d.quads) }
 
 // ready opens a store unless it is open. One that could not be opened is tried again when next asked for.

@@ -11,8 +11,8 @@ import (
 	"github.com/webrace/webrace/storage/frontier"
 )
 
-// TestARepairKnowsFromVisitsWhenADocumentWasLastValidated loses the index of the documents: records do not say when a
-// document was last known to be current, and a visit says so of the version and the digest that it found alone.
+// TestARepairKnowsFromVisitsWhenADocumentWasLastValidated loses the index of the documents: records do not tell when a
+// document was last known to be current, and a visit tells it of the version and the digest that it found alone.
 func TestARepairKnowsFromVisitsWhenADocumentWasLastValidated(t *testing.T) {
 	t.Parallel()
 	later := filledAt.Add(48 * time.Hour)

@@ -82,7 +82,7 @@ type Docbase struct {
 	Name string // the file name that the papers' annotations have instead
 }
 
-// Explain says how an annotation's relevance came about.
+// Explain describes how an annotation's relevance came about.
 type Explain struct {
 	Relevance int // 0 to 100
 	Threshold int // 0 to 100

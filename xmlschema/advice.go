@@ -8,7 +8,7 @@ import (
 	"github.com/webrace/webrace/internal/mediatype"
 )
 
-// Advice says why the request, though valid, is probably not what its owner means: above all, why it can
+// Advice returns why the request, though valid, is probably not what its owner means: above all, why it can
 // never alert. It is empty for most requests.
 func (u *URD) Advice() []string {
 	var messages []string

@@ -41,7 +41,7 @@ type Decoder struct {
 // Option changes how a document is read.
 type Option func(*Decoder)
 
-// Name says what file the document is from, for its problems.
+// Name sets what file the document is from, for its problems.
 func Name(file string) Option { return func(d *Decoder) { d.file = file } }
 
 // SizeLimit replaces [MaxDocument], for large files of trusted origin.
@@ -71,8 +71,9 @@ func (d *Decoder) Err() error {
 // Warnings returns what is valid in the document, but probably not what was meant.
 func (d *Decoder) Warnings() Problems { return d.warns.sorted() }
 
-// Root says what the document is, without reading more than its first tag: "urds", "urd", "acis", "aci" or "meta", also
-// for the papers' other names; empty if it is none of them, which [Decoder.Err] then says. Any other method may follow.
+// Root returns what the document is, without reading more than its first tag: "urds", "urd", "acis", "aci" or "meta",
+// also for the papers' other names; empty if it is none of them, which [Decoder.Err] then reports. Any other method may
+// follow.
 func (d *Decoder) Root() string {
 	if d.root = d.open(); d.root == nil {
 		return ""
@@ -164,7 +165,7 @@ func each[T any](d *Decoder, item *node, bind func(*binding) *T, yield func(*T) 
 	return yield(value)
 }
 
-// checkListAttributes refuses attributes on a list, except those of the papers' cache, which say
+// checkListAttributes refuses attributes on a list, except those of the papers' cache, which tell
 // nothing about what it holds.
 func (d *Decoder) checkListAttributes(root *node) {
 	b := &binding{d: d, n: root}
@@ -306,7 +307,7 @@ func (d *Decoder) next(parent *node) *node {
 	return nil
 }
 
-// token reads one token and says where it begins and what it was written as. It returns none at the end
+// token reads one token and returns where it begins and what it was written as. It returns none at the end
 // of the document and, with ended set, where that stops making sense.
 func (d *Decoder) token() (xml.Token, position, []byte) {
 	d.src.discard(d.xml.InputOffset())
@@ -342,7 +343,7 @@ func (d *Decoder) token() (xml.Token, position, []byte) {
 	return nil, at, nil
 }
 
-// withRemedy says what to write instead of a character that XML gives a meaning to, as in when="number < 100".
+// withRemedy adds what to write instead of a character that XML gives a meaning to, as in when="number < 100".
 func withRemedy(syntax string) string {
 	switch {
 	case strings.HasPrefix(syntax, "unescaped <"):

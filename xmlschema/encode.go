@@ -15,7 +15,7 @@ import (
 // encodable is a document that is stored in both of its forms.
 type encodable interface {
 	// plain reports whether it is certain, without writing and reading it, that the document is valid if it is not
-	// too large. It may say no of one that is.
+	// too large. It may return false for one that is.
 	plain() bool
 	// write writes the canonical form of a plain document.
 	write(*formWriter)

@@ -10,7 +10,7 @@ import "strconv"
 func (a *ACI) Encode() (canonical, table []byte, err error) { return encode(a) }
 
 // plain reports whether it is certain, without writing and reading it, that the annotation is valid. It may
-// say no of one that is.
+// return false for one that is.
 func (a *ACI) plain() bool {
 	ok := plainString(a.ID, plainToken, false) && plainString(a.URD, plainToken, false) && plainString(a.Owner, plainToken, false) &&
 		plainString(a.Extension, plainToken, false) && a.URI != "" && plainString(a.URI, plainValue, false) &&

@@ -70,7 +70,7 @@ func appendEscaped(b []byte, s string, special *[256]bool) []byte {
 }
 
 // plain reports whether it is certain that all values are written as they are, but for the characters that
-// mean something in XML. It may say no of meta-information that is.
+// mean something in XML. It may return false for meta-information that is.
 func (m *Meta) plain() bool {
 	if m.Status < 0 || m.Size < 0 || !plainString(m.URL, MaxAttribute, false) || !plainString(m.IP, plainToken, false) ||
 		!plainString(m.ETag, plainValue, true) || !plainString(m.LastModified, plainValue, true) {

@@ -19,7 +19,7 @@ var declared = regexp.MustCompile(`^<\?xml[^>]*?[ \t\r\n]encoding[ \t\r\n]*=[ \t
 var errTooLarge = errors.New("document is too large")
 
 // utf8Reader gives the document in UTF-8, without a byte order mark, whatever encoding its mark or its
-// declaration says it has; and that encoding, if the source must still check that there is nothing else. The problem it
+// declaration names; and that encoding, if the source must still check that there is nothing else. The problem it
 // returns is one of the document, the error one of reading.
 func utf8Reader(r io.Reader, limit int64) (_ *bufio.Reader, encoding, problem string, err error) {
 	raw := bufio.NewReaderSize(&limitedReader{r: r, left: limit}, 4096)

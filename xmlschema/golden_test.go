@@ -64,7 +64,7 @@ func (r reading) golden() []byte {
 	return b.Bytes()
 }
 
-// Every file of testdata is a case: how it is read is in the golden file beside it. Its folder says
+// Every file of testdata is a case: how it is read is in the golden file beside it. Its folder tells
 // whether it is refused.
 func TestDocumentsAreReadAsTheirGoldenFilesSay(t *testing.T) {
 	t.Parallel()

@@ -108,7 +108,7 @@ func TestIDsAreStable(t *testing.T) {
 	}
 }
 
-// A version is known by its number; its fingerprints, and what its owner had seen before, say nothing of it.
+// A version is known by its number; its fingerprints, and what its owner had seen before, tell nothing of it.
 func TestAnAnnotationIsKnownByItsDocumentAndVersion(t *testing.T) {
 	t.Parallel()
 	id := ACIID("u", "i", "http://a.example/", Docbase{Version: 2})

@@ -22,7 +22,7 @@ import (
 
 var howMany = flag.Int("documents", 2000, "how many documents are read by libxml2 as well")
 
-// libxml2 says of each document, a line of base64, why it is not well-formed or not valid.
+// libxml2 prints for each document, a line of base64, why it is not well-formed or not valid.
 const libxml2 = `
 import base64, sys
 from lxml import etree
@@ -263,7 +263,7 @@ func mentions(finding string, names map[string]string, count map[string]int) boo
 	return false
 }
 
-// mustHaveAPlace says that each finding is in the document.
+// mustHaveAPlace checks that each finding is in the document.
 func mustHaveAPlace(t *testing.T, document []byte, err error) {
 	t.Helper()
 	var problems Problems

@@ -60,7 +60,7 @@ func (b *binding) mustAttr(name string) string {
 
 // bindOldMeta reads what the papers' meta-info files have in blocks of text: the header as it was
 // received, one link a line, the size in kilobytes, and the time of Last-Modified in milliseconds. What
-// the header says is more exact, and wins.
+// the header states is more exact, and wins.
 func bindOldMeta(b *binding, m *Meta) {
 	if kid := b.child("kbytes"); kid != nil {
 		n, err := strconv.Atoi(kid.word())

@@ -100,7 +100,7 @@ func bindBody(b *binding) string {
 	return body
 }
 
-// mediaTypeFault says why a text is not the media type of a body; nothing if it is.
+// mediaTypeFault returns why a text is not the media type of a body; nothing if it is.
 func mediaTypeFault(s string) string {
 	media, _, err := mime.ParseMediaType(s)
 	switch {
@@ -112,7 +112,7 @@ func mediaTypeFault(s string) string {
 	return ""
 }
 
-// requestFault says why a request cannot be made of this source; nothing if it can.
+// requestFault returns why a request cannot be made of this source; nothing if it can.
 func (u *URD) requestFault() string {
 	_, watches := u.Prefix()
 	switch {

@@ -15,7 +15,7 @@ const (
 	RuleCSS    = string(selection.CSS)    // a list of selectors (Selectors Level 4)
 	RuleXPath  = string(selection.XPath)  // an expression that names nodes (XPath 1.0)
 	RuleJQ     = string(selection.JQ)     // a program that chooses values of JSON, or computes texts of it
-	RuleSPARQL = string(selection.SPARQL) // a query, or a pattern alone, of what a document says as RDF (SPARQL 1.1); it only selects
+	RuleSPARQL = string(selection.SPARQL) // a query, or a pattern alone, of what a document states as RDF (SPARQL 1.1); it only selects
 	RuleRegex  = string(selection.Regex)  // a regular expression (RE2)
 )
 
@@ -26,7 +26,7 @@ type Rule struct {
 	Language string // one of the Rule constants; written as the attribute of this name
 	Text     string // at most 1024 characters
 	// When is a condition on the number in what a select rule selects, such as "number < 100"; empty for none. At most one
-	// rule of a request has one. What it may say is checked where expressions are known.
+	// rule of a request has one. What it may hold is checked where expressions are known.
 	When string
 }
 

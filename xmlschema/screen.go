@@ -27,7 +27,7 @@ type probe struct {
 	textual   bool // the comparison is with the text
 }
 
-// verdict is what a screen says of a document. Of several probes, or alternatives, it is the least, or the greatest.
+// verdict is what a screen finds of a document. Of several probes, or alternatives, it is the least, or the greatest.
 type verdict int8
 
 const (

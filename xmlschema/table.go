@@ -255,7 +255,7 @@ func (b *tableBuilder) bytes() ([]byte, error) {
 	return append(out, b.text...), nil
 }
 
-// table reads what a tableBuilder wrote. Its parts are where its head says they are, which is checked
+// table reads what a tableBuilder wrote. Its parts are where its head points to, which is checked
 // once; what they point to is checked by Go's bounds when it is followed.
 type table struct {
 	cells []byte // nodes, attributes and names

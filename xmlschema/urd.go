@@ -42,7 +42,7 @@ const (
 	MatchSubstring = "substring" // or anywhere inside one
 )
 
-// What a URD means where it does not say.
+// What a URD means where it sets none.
 const (
 	DefaultThreshold = 20
 	DefaultWeight    = 3
@@ -98,7 +98,7 @@ func NewURD(owner, uri string) *URD {
 // filter by.
 func (u *URD) AnyChange() bool { return u.ProcessType == ProcessNonFilter || u.Keywords.empty() }
 
-// Remembers returns of how many versions of a document the text counts as known to the request: as it says itself;
+// Remembers returns of how many versions of a document the text counts as known to the request: as it sets itself;
 // otherwise 1 where what goes and comes back is a change each time, because the request asks for any change, for a
 // part of the page, or for the whole page whenever it changes; and otherwise a number that the caller chooses,
 // so that text which comes and goes is told of once.
@@ -116,7 +116,7 @@ func (u *URD) Remembers(otherwise int) int {
 // does. Such a request starts no crawl: its owner is told of what others' crawls bring.
 func (u *URD) Prefix() (string, bool) { return strings.CutSuffix(u.URI, "*") }
 
-// Keywords says what matters to the owner of a request.
+// Keywords is what matters to the owner of a request.
 type Keywords struct {
 	Threshold int    // 0 to 100: relevance must exceed it
 	Match     string // MatchAny, MatchAll or MatchNone of Keywords and Groups
@@ -200,7 +200,7 @@ func (k Keywords) Ceiling() int {
 	return int(math.Round(100 * (1 - missed)))
 }
 
-// uriFault says what keeps uri from starting a request over this protocol; empty when nothing does.
+// uriFault returns what keeps uri from starting a request over this protocol; empty when nothing does.
 func uriFault(protocol, uri string) string {
 	if protocol != ProtocolHTTP && protocol != ProtocolFeed {
 		return ""

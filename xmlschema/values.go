@@ -131,7 +131,7 @@ var (
 )
 
 // duration returns a length of time written as Go writes it, 1h30m, or in milliseconds. The papers' forms
-// also say 1 hour.
+// also allow 1 hour.
 func (b *binding) duration(name string) time.Duration {
 	a, s := b.value(name)
 	if a == nil {
@@ -162,7 +162,7 @@ func (b *binding) duration(name string) time.Duration {
 // lastMillisecond is that of the year 9999.
 const lastMillisecond = 253402300799999
 
-// instant returns a time written as RFC 3339 says, or in milliseconds since 1970; 0 is never.
+// instant returns a time written as RFC 3339 requires, or in milliseconds since 1970; 0 is never.
 func (b *binding) instant(name string) time.Time {
 	a, s := b.value(name)
 	if a == nil {

@@ -88,7 +88,7 @@ func badInstruction(target string, at position, raw []byte) *fault {
 	switch {
 	case target == "xml" && at != (position{1, 1}):
 		return &fault{at, "the XML declaration is not at the start of the document"}
-	case target == "xml" && unknownEncoding(declaredEncoding(raw)): // in UTF-16, which the mark alone says
+	case target == "xml" && unknownEncoding(declaredEncoding(raw)): // in UTF-16, which the mark alone tells
 		return &fault{at, fmt.Sprintf("encoding %s is not known", declaredEncoding(raw))}
 	case target == "xml" && !declaration.Match(raw):
 		return &fault{at, `the XML declaration is not of the form <?xml version="1.0" encoding="UTF-8" standalone="yes"?>, where the last two may be left out`}
@@ -102,7 +102,7 @@ func badInstruction(target string, at position, raw []byte) *fault {
 	return nil
 }
 
-// badDeclaration says why a namespace cannot be declared; empty if it can.
+// badDeclaration returns why a namespace cannot be declared; empty if it can.
 func badDeclaration(name xml.Name, namespace string) string {
 	prefixed := name.Space == "xmlns"
 	switch {

@@ -90,7 +90,7 @@ func inUTF16(text string, units ...uint16) string {
 	return b.String()
 }
 
-// FuzzUTF16 says that what is read is the text, character by character, or the byte that is in no text.
+// FuzzUTF16 checks that what is read is the text, character by character, or the byte that is in no text.
 func FuzzUTF16(f *testing.F) {
 	f.Add([]byte("\x3d\xd8\x00\xde"), 3)
 	f.Add([]byte("a\x00\xd8"), 1)

@@ -48,7 +48,7 @@ func produce(t *testing.T, c Connection, n int) (all []string) {
 	return all
 }
 
-// take runs kafka-in before f, until f says that it has enough or, if kill is set, as if the process died then.
+// take runs kafka-in before f, until f reports that it has enough or, if kill is set, as if the process died then.
 func take(t *testing.T, o InOptions, kill bool, f func(ctx context.Context, it *pipeline.Item) (enough bool)) {
 	t.Helper()
 	var once sync.Once

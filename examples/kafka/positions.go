@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/pipeline"
 )
 
-// positions says how far each partition has been dealt with: leases end in any order, and what Kafka keeps is one
+// positions records how far each partition has been dealt with: leases end in any order, and what Kafka keeps is one
 // offset, before which all is done.
 type positions struct{ mu sync.Mutex }
 

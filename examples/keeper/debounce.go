@@ -44,7 +44,7 @@ func (o Options) Validate() error {
 	return err
 }
 
-// Holds says for how long the last item of a burst is kept, which lint compares with how long its sender waits.
+// Holds returns for how long the last item of a burst is kept, which lint compares with how long its sender waits.
 func (o Options) Holds() pipeline.Holding { return pipeline.Holding{For: o.Quiet} }
 
 type stage struct {
@@ -95,7 +95,7 @@ func (s *stage) Release(ctx context.Context, ended <-chan struct{}, out pipeline
 	return s.queue.Release(ctx, ended, out, s)
 }
 
-// Due takes off what has been quiet for long enough, the longest first, and says when the next will have been.
+// Due takes off what has been quiet for long enough, the longest first, and returns when the next will have been.
 func (s *stage) Due(now time.Time, everything bool) (ready []pending.Item, next time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

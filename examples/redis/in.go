@@ -52,7 +52,7 @@ func (o InOptions) Validate() error {
 	return o.validate()
 }
 
-// Ports says what leaves, by the format.
+// Ports returns what leaves, by the format.
 func (o InOptions) Ports() []pipeline.Port {
 	if o.Format == "json" {
 		return []pipeline.Port{{Kind: pipeline.KindOf[codec.Record](), Doc: "a record of JSON"}}

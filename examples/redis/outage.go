@@ -21,10 +21,10 @@ type outage struct{ error }
 
 func (o *outage) Unwrap() error { return o.error }
 
-// notReady begins what servers say that are starting, or are to be replaced.
+// notReady begins what servers answer that are starting, or are to be replaced.
 var notReady = []string{"LOADING", "MASTERDOWN", "READONLY", "CLUSTERDOWN", "TRYAGAIN"}
 
-// asked says what the server was asked to do when it failed, and tells an outage from what it refuses.
+// asked adds what the server was asked to do when it failed, and tells an outage from what it refuses.
 func asked(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

@@ -27,7 +27,7 @@ type process struct {
 	cmd  *exec.Cmd
 }
 
-// server starts one, which keeps nothing on disk unless the arguments say so.
+// server starts one, which keeps nothing on disk unless the arguments ask for it.
 func server(t *testing.T, args ...string) Connection { return newProcess(t, args...).connection() }
 
 func newProcess(t *testing.T, args ...string) *process {
@@ -106,7 +106,8 @@ func reading(c Connection) InOptions {
 	return o
 }
 
-// take runs redis-in before f, until f says that it has enough or, if cancel is set, with what is in work never done.
+// take runs redis-in before f, until f reports that it has enough or, if cancel is set, with what is in work never
+// done.
 func take(t *testing.T, o InOptions, cancel bool, f func(ctx context.Context, it *pipeline.Item) (enough bool)) {
 	t.Helper()
 	var once sync.Once

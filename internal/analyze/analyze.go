@@ -59,7 +59,7 @@ type Analyzer struct {
 // Analyze returns the tokens and words of the text. They are valid until the next call.
 func (a *Analyzer) Analyze(text *webrace.Text) *Analysis { return a.AnalyzeIn(Unknown, text) }
 
-// AnalyzeIn does the same with a text that says of itself that it is in the language; it is believed unless
+// AnalyzeIn does the same with a text that declares itself to be in the language; it is believed unless
 // its words are clearly another's.
 func (a *Analyzer) AnalyzeIn(expected Language, text *webrace.Text) *Analysis {
 	return a.analyze(expected, text, nil)

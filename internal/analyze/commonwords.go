@@ -1,6 +1,6 @@
 package analyze
 
-// commonWords are the commonest words of each language, as they are written: those that say nothing of
+// commonWords are the commonest words of each language, as they are written: those that tell nothing of
 // what a text is about, but tell what language it is in.
 var commonWords = [languages]string{
 	English: `

@@ -158,7 +158,7 @@ func (e *electorate) slot(surface uint64) *elector {
 func (e *electorate) of(surface uint64) votes { return e.slot(surface).votes }
 
 // Detect returns the language of a text; Unknown if it is none of ours, or has too few of the commonest
-// words to be told. If one is expected, since the text says so of itself, it is that one unless the words
+// words to be told. If one is expected, since the text declares it, it is that one unless the words
 // are clearly another's.
 func Detect(text []byte, expected Language) Language {
 	var b ballot

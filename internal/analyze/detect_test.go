@@ -205,7 +205,7 @@ func TestEachBlockIsStemmedInItsLanguage(t *testing.T) {
 	}
 }
 
-// mustYield holds that Terms says the same as the analysis.
+// mustYield fails unless Terms returns the same as the analysis.
 func mustYield(t *testing.T, text *webrace.Text, expected Language, want *Analysis) {
 	t.Helper()
 	i := 0

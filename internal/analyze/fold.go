@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class says what a character is to a word.
+// class is what a character is to a word.
 type class uint8
 
 const (

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// slowFold folds text of Latin, Greek and Cyrillic letters as the standard's tables say, with the
+// slowFold folds text of Latin, Greek and Cyrillic letters as the standard's tables have it, with the
 // exceptions that we want.
 func slowFold(t *testing.T, text string) string {
 	t.Helper()
@@ -43,7 +43,7 @@ func TestLettersFoldAsTheStandardSays(t *testing.T) {
 	}
 }
 
-// FuzzFold holds that text folds alike however its marks are written, and as the standard says.
+// FuzzFold holds that text folds alike however its marks are written, and as the standard requires.
 func FuzzFold(f *testing.F) {
 	for _, seed := range []string{"Łódź ŒUVRE Straße", "Ὀδυσσεύς ΐ ᾳ ΘΕΣΣΑΛΟΝΊΚΗΣ", "Ёлка Йод и\u0306 ї ў", "İIıi Å Ǆ ﬁ"} {
 		f.Add(seed)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IsStopWord reports whether the folded word is one of the commonest of our languages: words that say nothing
+// IsStopWord reports whether the folded word is one of the commonest of our languages: words that tell nothing
 // of what a text is about. Nothing in this package leaves them out; a search may, and a keyword that is one
 // of them alone deserves a warning. What means something in another of the languages is not among them,
 // above all in English: war and die are German ones, and car is a French one.

@@ -14,7 +14,7 @@ import (
 
 var wordFiles = flag.String("words", "", "a pattern of files whose words are also tried as words of every language")
 
-// A word begins as its stem does, as far as keptLetters says, by the rules of every language.
+// A word begins as its stem does, as far as keptLetters tells, by the rules of every language.
 func TestWordsBeginAsTheirStemsDo(t *testing.T) {
 	t.Parallel()
 	longer := 0
@@ -94,7 +94,7 @@ func randomWord(random *rand.Rand) string {
 	return spelt(string(word) + triedEndings[random.IntN(len(triedEndings))])
 }
 
-// What is analyzed for certain words alone has the same tokens, and says the same of those words.
+// What is analyzed for certain words alone has the same tokens, and reports the same of those words.
 func TestWantedWordsAreAnalyzedAsInTheWholeText(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))

@@ -36,7 +36,7 @@ type Decoded struct {
 	Text    []byte // without byte order mark
 	Name    string // of the encoding it was in, the standard's
 	Guessed bool   // no label and no form told the encoding, only the frequency of letters, or nothing at all
-	Wrong   bool   // the label that was asked says what the bytes are not
+	Wrong   bool   // the label that was asked names what the bytes are not
 }
 
 // Decode returns the document in UTF-8. A body that is valid UTF-8 is returned as it is, not copied; the
@@ -94,7 +94,7 @@ const (
 	letters                 // how frequent they are, or else nothing
 )
 
-// finding is an encoding, what told it, and whether the header says another.
+// finding is an encoding, what told it, and whether the header names another.
 type finding struct {
 	name        string
 	by          evidence
@@ -217,7 +217,7 @@ func ascii(b []byte) (n int) {
 	return n
 }
 
-// byDeclaration returns what a document says of itself: as a page, or as XML. Text of other types does not.
+// byDeclaration returns what a document declares of itself: as a page, or as XML. Text of other types does not.
 func byDeclaration(body []byte, contentType string) string {
 	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
 	switch media = strings.TrimSpace(media); {

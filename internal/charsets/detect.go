@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// Where no encoding is declared, that one is taken which needs the fewest bits to say the bytes that are not ASCII: as
-// letters that follow one another in one of its languages, or as the characters that are frequent in it. TestDetect
-// holds it against texts of which no table was made; what it takes for another is short, or Romanian with commas,
-// which windows-1250 writes as cedillas in the same bytes.
+// Where no encoding is declared, that one is taken which needs the fewest bits to encode the bytes that are not ASCII:
+// as letters that follow one another in one of its languages, or as the characters that are frequent in it. TestDetect
+// holds it against texts of which no table was made; what it takes for another is short, or Romanian with commas, which
+// windows-1250 writes as cedillas in the same bytes.
 
 // candidate is an encoding, with the languages that are written in it.
 type candidate struct {
@@ -129,7 +129,7 @@ var readings = sync.OnceValue(func() (all []*reading) {
 	return all
 })
 
-// bits returns what it takes to say the sample in this way; it need not go on beyond a limit.
+// bits returns what it takes to encode the sample in this way; it need not go on beyond a limit.
 func (r *reading) bits(s []byte, pairs []pair, limit float64) float64 {
 	if r.table == nil {
 		return r.cost + r.model.bitsOfText(s, r.encoding)
@@ -166,7 +166,7 @@ func sameText(a, b *table, s []byte) bool {
 	return true
 }
 
-// mostlyUTF8 says whether of ten characters beyond ASCII nine are well-formed UTF-8.
+// mostlyUTF8 reports whether of ten characters beyond ASCII nine are well-formed UTF-8.
 func mostlyUTF8(sample []byte) bool {
 	good, bad := 0, 0
 	for len(sample) > 0 {
@@ -286,7 +286,7 @@ func kindOf(r rune) kind {
 	return rareSign
 }
 
-// What it costs, in bits, to say what models do not know.
+// What it costs, in bits, to encode what models do not know.
 const (
 	bitsOfUsualSign = 6
 	bitsOfRareSign  = 12

@@ -46,7 +46,7 @@ func messages(catalogue []byte) (all []string) {
 // noProse matches what is no language: places for values, and marks of the letter that a menu is reached by.
 var noProse = regexp.MustCompile(`%[-+ #*.$0-9lhz]*[a-zA-Z]|\\[a-z]|[_&]`)
 
-// textIn returns what programs say in a language, by the names of the files that hold it.
+// textIn returns what programs print in a language, by the names of the files that hold it.
 func textIn(t testing.TB, language string, used func(file string) bool) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(*locales, language, "LC_MESSAGES", "*.mo"))

@@ -83,12 +83,12 @@ func (l *layer) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// isTrailing says whether an error is of what follows the end of what was encoded, which browsers ignore.
+// isTrailing reports whether an error is of what follows the end of what was encoded, which browsers ignore.
 func isTrailing(err error) bool {
 	return err != nil && (errors.Is(err, zstd.ErrMagicMismatch) || err.Error() == "brotli: excessive input")
 }
 
-// isNone says whether a body that could not be decoded was not encoded so at all. DEFLATE and brotli have no mark: a
+// isNone reports whether a body that could not be decoded was not encoded so at all. DEFLATE and brotli have no mark: a
 // few bytes of anything may be decoded.
 func (l *layer) isNone() bool {
 	marked, early := l.isMarked(), errors.Is(l.fault, io.ErrUnexpectedEOF)
@@ -124,7 +124,7 @@ func (l *layer) isTooShort() bool {
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// isText says whether a body is text, by the bytes that the MIME Sniffing standard calls binary.
+// isText reports whether a body is text, by the bytes that the MIME Sniffing standard calls binary.
 func isText(b []byte) bool {
 	return bytes.IndexFunc(b[:min(len(b), 512)], func(r rune) bool {
 		return r < ' ' && r != '\t' && r != '\n' && r != '\f' && r != '\r' && r != 0x1b
@@ -190,9 +190,9 @@ func (ls *Layers) put(l *layer) {
 	ls.used, ls.Reader = append(ls.used, l), l
 }
 
-// Undo is for when reading failed. It leaves the coding on that the body does not have, though its header says so, and
-// says that it did: then what was read is to be thrown away, and there is something else to read. It returns nil if
-// nothing is to be undone: no coding failed, or what was read was decoded rightly up to there.
+// Undo is for when reading failed. It leaves the coding on that the body does not have, though its header declares it,
+// and reports that it did: then what was read is to be thrown away, and there is something else to read. It returns nil
+// if nothing is to be undone: no coding failed, or what was read was decoded rightly up to there.
 func (ls *Layers) Undo() error {
 	i := slices.IndexFunc(ls.used, func(l *layer) bool { return l.fault != nil })
 	if i < 0 || !ls.used[i].isNone() {
@@ -249,7 +249,7 @@ func (d *gzipDecoder) Read(p []byte) (int, error) {
 	}
 }
 
-// next begins another member; io.EOF says that there is none.
+// next begins another member; io.EOF means that there is none.
 func (d *gzipDecoder) next() error {
 	magic, err := d.src.Peek(len(gzipMagic))
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// Bounds say where a secret may be sent.
+// Bounds determine where a secret may be sent.
 type Bounds struct {
 	// Hosts are names with their port, unless that is the default of the scheme, or "*." and a domain for
 	// the domain and all under it, at the default ports. None are the hosts at which the crawls begin that

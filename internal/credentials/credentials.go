@@ -26,7 +26,7 @@ import (
 	"github.com/webrace/webrace/internal/scope"
 )
 
-// ErrNotFound says that nothing is stored under a name or an id.
+// ErrNotFound means that nothing is stored under a name or an id.
 var ErrNotFound = errors.New("not found")
 
 // Source is where secrets are stored, which is storage/control.
@@ -48,7 +48,7 @@ type Limits struct {
 	Pause    time.Duration // for how long it is not
 }
 
-// Refusal says why a request that wants credentials is not made.
+// Refusal tells why a request that wants credentials is not made.
 type Refusal struct {
 	Paused bool   // the server has refused them too often
 	Why    string // with what to do about it

@@ -13,8 +13,8 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// Form says how an account is logged in to: by which form, what is filled in beside the secret, and how it shows that
-// this was taken.
+// Form describes how an account is logged in to: by which form, what is filled in beside the secret, and how it shows
+// that this was taken.
 type Form struct {
 	Page     string            `json:"page"`             // the URL of the page with the form
 	Password string            `json:"password"`         // the name of the field that takes the secret
@@ -79,8 +79,8 @@ func (s Sign) check() error {
 	return nil
 }
 
-// NewForm returns a secret that is filled into a form. Unless [Secret.Within] says otherwise it is for the host of its
-// page alone.
+// NewForm returns a secret that is filled into a form. Unless [Secret.Within] sets other bounds, it is for the host of
+// its page alone.
 func NewForm(f Form, password string) (Secret, error) {
 	page, err := urlnorm.Parse(f.Page)
 	if err != nil {

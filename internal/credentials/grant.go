@@ -103,7 +103,7 @@ func (g *Grant) Answered(u *url.URL, status int, header http.Header) (a Answer) 
 	return a
 }
 
-// why says what was not accepted, and what would be.
+// why returns what was not accepted, and what would be.
 func (g *Grant) why(status int, header http.Header) string {
 	name, kind := g.entry.name, string(g.entry.secret.Kind())
 	if status == http.StatusForbidden {
@@ -132,7 +132,7 @@ func (g *Grant) Clean(header http.Header) {
 	}
 }
 
-// shortest is the length from which on a secret is looked for in what servers say: a shorter one may stand
+// shortest is the length from which on a secret is looked for in what servers send: a shorter one may stand
 // there by chance.
 const shortest = 8
 

@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/internal/subprocess"
 )
 
-// Origin says where a secret comes from that is not stored itself. The zero Origin is that of one that is.
+// Origin is where a secret comes from that is not stored itself. The zero Origin is that of one that is.
 //
 // Who names an origin has the process read any file of its user, or run any program: so only the user of the process
 // does, by a command at its own socket, and no text that comes from elsewhere is ever read as one.
@@ -28,7 +28,7 @@ type Origin struct {
 // IsZero reports whether the secret is stored itself.
 func (o Origin) IsZero() bool { return o.File == "" && len(o.Command) == 0 }
 
-// String says what [Secret.From] was told.
+// String returns what [Secret.From] was given.
 func (o Origin) String() string {
 	switch {
 	case o.File != "":
@@ -39,7 +39,7 @@ func (o Origin) String() string {
 	return "stored"
 }
 
-// Check says why nothing can come from there.
+// Check returns why nothing can come from there.
 func (o Origin) Check() error {
 	control := func(text string) bool {
 		return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
@@ -79,7 +79,7 @@ func (o Origin) Read(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("the command %s fails: %w", o.Command[0], err)
 }
 
-// run returns what the command says. It and all that it has started have ended then.
+// run returns what the command prints. It and all that it has started have ended then.
 func (o Origin) run(ctx context.Context, limit time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -110,7 +110,7 @@ func (o Origin) run(ctx context.Context, limit time.Duration) ([]byte, error) {
 	return said.text.Bytes(), nil
 }
 
-// bounded keeps as much as a secret may have, and stops who says more.
+// bounded keeps as much as a secret may have, and stops a command that prints more.
 type bounded struct {
 	text bytes.Buffer
 	over bool

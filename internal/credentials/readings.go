@@ -11,7 +11,7 @@ import (
 // refused.
 type Renewer interface {
 	// RenewSecret reads the secret of a name anew that was refused as it was at a version, unless that was done lately.
-	// It reports whether there is another one now; the error says why none could be read.
+	// It reports whether there is another one now; the error tells why none could be read.
 	RenewSecret(ctx context.Context, name string, version uint64) (renewed bool, err error)
 }
 

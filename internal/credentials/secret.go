@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Kind says how a secret is presented to a source.
+// Kind is how a secret is presented to a source.
 type Kind string
 
 const (
 	KindBasic  Kind = "basic"  // a user and a password
 	KindBearer Kind = "bearer" // a token
 	KindHeader Kind = "header" // the name of a header field and its value
-	KindCookie Kind = "cookie" // what a Cookie field says
+	KindCookie Kind = "cookie" // what a Cookie field holds
 	KindForm   Kind = "form"   // what is filled into a form to log in ([Form])
 
 	// KindSession is of the cookies that a log-in gave. The program keeps them beside the secret that was filled in; nobody
@@ -26,7 +26,7 @@ const (
 )
 
 // Secret is what a source wants to see before it shows a document. However it is printed, logged or
-// marshalled it says [redacted]; only [Secret.Reveal] says what it is.
+// marshalled it reads [redacted]; only [Secret.Reveal] returns it.
 type Secret struct{ v func() secretValue } // the one thing that reflection, and so fmt, cannot look into
 
 type secretValue struct {
@@ -66,7 +66,7 @@ func NewSecret(kind Kind, name, value string) (Secret, error) {
 	return Secret{func() secretValue { return secretValue{kind: kind, name: name, value: value} }}, nil
 }
 
-// ours are fields that say how a message is to be read, and to whom it goes.
+// ours are fields that tell how a message is to be read, and to whom it goes.
 var ours = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Expect"}
 
 // Within returns the secret, to be sent within bounds.
@@ -79,7 +79,7 @@ func (s Secret) Within(b Bounds) Secret {
 	return Secret{func() secretValue { return v }}
 }
 
-// Bounds says where it may be sent.
+// Bounds returns where it may be sent.
 func (s Secret) Bounds() Bounds {
 	if s.v == nil {
 		return Bounds{}
@@ -104,7 +104,7 @@ func (s Secret) WithValue(value string) (Secret, error) {
 	return other.Within(s.Bounds()).From(s.Origin()), err
 }
 
-// Origin says where it comes from; zero if it is stored.
+// Origin returns where it comes from; zero if it is stored.
 func (s Secret) Origin() Origin {
 	if s.v == nil {
 		return Origin{}
@@ -117,7 +117,7 @@ func notInToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// Kind says how it is presented; empty for the zero secret.
+// Kind returns how it is presented; empty for the zero secret.
 func (s Secret) Kind() Kind {
 	if s.v == nil {
 		return ""

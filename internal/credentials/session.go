@@ -29,7 +29,7 @@ type session struct {
 
 func newSession() *session { return &session{turn: make(chan struct{}, 1)} }
 
-// LogIn fills the form in. A [Refusal] says that it was not taken. It counts as a log-in once it has asked for the
+// LogIn fills the form in. A [Refusal] means that it was not taken. It counts as a log-in once it has asked for the
 // password, which may have gone to the server from then on.
 type LogIn func(ctx context.Context, f Form, password func() string, jar *Jar) error
 
@@ -78,7 +78,7 @@ func (g *Grant) Session(ctx context.Context, gone int, logIn LogIn) (number int,
 	return s.number, g.keep(ctx)
 }
 
-// mayLogIn says why no log-in is made, if none is. The turn is held.
+// mayLogIn returns why no log-in is made, if none is. The turn is held.
 func (s *session) mayLogIn(secret string, limits Limits, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ const Unlimited = 1 << 20
 // the rest for the files of the stores.
 const Enough = 1024
 
-// Exhausted reports whether an error says that this process, or the system, has no descriptor left.
+// Exhausted reports whether an error means that this process, or the system, has no descriptor left.
 func Exhausted(err error) bool {
 	for _, e := range exhausted {
 		if errors.Is(err, e) {

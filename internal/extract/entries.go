@@ -71,7 +71,7 @@ func (x *extraction) cutOff() {
 	x.Unread = pdftext.Unread{Cause: pdftext.Broken, Reason: "the feed has no end"}
 }
 
-// endList ends a document. What a feed says of itself, beside its entries, is nobody's news.
+// endList ends a document. What a feed tells of itself, beside its entries, is nobody's news.
 func (x *extraction) endList() {
 	x.end()
 	if !x.list.isList {
@@ -92,7 +92,7 @@ func (x *extraction) aside(from int) {
 	}
 }
 
-// isAside reports whether an element of a feed says when something was written or how often it was answered, which
+// isAside reports whether an element of a feed tells when something was written or how often it was answered, which
 // moves while the entry stays as it is.
 func isAside(element string) bool {
 	prefix, name, prefixed := strings.Cut(element, ":")

@@ -37,14 +37,14 @@ import (
 // and its link are apart.
 const Revision = 3
 
-// DefaultMaxLinks is how many different links a document may have if [Options] does not say.
+// DefaultMaxLinks is how many different links a document may have if [Options] sets no other number.
 const DefaultMaxLinks = 10_000
 
 // candidatesPerLink bounds how many references are looked at for each link that is allowed: navigation
 // repeats its links, but not a hundred times.
 const candidatesPerLink = 10
 
-// Options says what to extract. The zero value is what a crawler wants.
+// Options describes what to extract. The zero value is what a crawler wants.
 type Options struct {
 	MaxLinks       int           // the most links; 0 means DefaultMaxLinks
 	Images         bool          // also the addresses of images
@@ -76,7 +76,7 @@ type Result struct {
 	Unread pdftext.Unread // why the text of a type that has text was not read, or not whole
 
 	CharsetGuessed bool // no label told the encoding, nor did its form
-	CharsetWrong   bool // the label says an encoding that the body is not in
+	CharsetWrong   bool // the label names an encoding that the body is not in
 
 	Unavailable time.Time // when the page asks not to be indexed any more; zero if it does not
 
@@ -142,7 +142,7 @@ func DocumentContext(ctx context.Context, body []byte, contentType, url string, 
 	return r, nil
 }
 
-// bound leaves out what is behind so many blocks, of a document of any type, and says whether anything is left out.
+// bound leaves out what is behind so many blocks, of a document of any type, and reports whether anything is left out.
 func (r *Result) bound(most int) {
 	t := r.Text
 	if len(t.Blocks) > most {

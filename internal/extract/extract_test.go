@@ -310,7 +310,7 @@ func check(t *testing.T, r *extract.Result, maxLinks int) {
 // isSpace reports whether a rune is white space in HTML.
 func isSpace(r rune) bool { return strings.ContainsRune(" \t\r\n\f", r) }
 
-// sameError compares errors by what they say: their types belong to others.
+// sameError compares errors by their texts: their types belong to others.
 var sameError = cmp.Comparer(func(a, b error) bool { return a.Error() == b.Error() })
 
 func FuzzDocument(f *testing.F) {

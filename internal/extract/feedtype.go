@@ -8,7 +8,7 @@ import (
 )
 
 // FeedType returns the media type of a feed that was sent as something else: as text, or as nothing in
-// particular. It is one only if its first tag says so, with what no other document has: the version of RSS, or the
+// particular. It is one only if its first tag declares it, with what no other document has: the version of RSS, or the
 // namespace of Atom or of RSS 1.0. It is empty for all else.
 func FeedType(mediaType string, body []byte) string {
 	switch mediaType {

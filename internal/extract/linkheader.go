@@ -9,7 +9,7 @@ import (
 
 // CanonicalOf returns the URL that a document declares for itself, in itself or else in the Link field of the
 // header that it was sent with (RFC 8288, RFC 6596); empty if it declares none. Types that have no elements,
-// such as PDF, can say it in the header alone. What a URL shows to a request that is no plain GET declares nothing:
+// such as PDF, can declare it in the header alone. What a URL shows to a request that is no plain GET declares nothing:
 // the same URL would be another document.
 func (r *Result) CanonicalOf(header http.Header, url string, rules urlnorm.Rules) string {
 	if _, mark := urlnorm.CutMark(url); mark != "" {

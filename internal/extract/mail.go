@@ -59,8 +59,8 @@ func (m *message) entity(h mailHeader, body []byte, depth int) {
 	}
 }
 
-// multipart reads a body of parts. Of alternatives the last one that can be read is the best, and says what
-// the others say. A body that has no parts is text.
+// multipart reads a body of parts. Of alternatives the last one that can be read is the best, and holds what the others
+// hold. A body that has no parts is text.
 func (m *message) multipart(media, contentType string, body []byte, depth int) {
 	var parts [][]byte
 	if boundary := boundaryOf(contentType, body); boundary != "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // isPDF reports whether a document is read as PDF: by its type, also one that is not registered, or by its first
-// bytes where the type says nothing.
+// bytes where the type tells nothing.
 func isPDF(mediaType string, body []byte) bool {
 	switch mediaType {
 	case pdftext.MediaType, "application/x-pdf":

@@ -46,7 +46,7 @@ func (d *xmlDocument) openRecord(text bool) {
 	d.open = append(d.open, e)
 }
 
-// knownBy takes note of what may say which record it is.
+// knownBy takes note of what may tell which record it is.
 func (e *openElement) knownBy(name, value string) {
 	if rank := slices.Index(formats.Names[:e.rank], name); rank >= 0 && value != "" {
 		e.id, e.rank = value, rank

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// DefaultRobotsName is what pages call the crawler by, unless [Options] say otherwise.
+// DefaultRobotsName is what pages call the crawler by, unless [Options] set another.
 const DefaultRobotsName = "webrace"
 
 // Robot is who asks what a document may be used for, and when. Without a name it is [DefaultRobotsName], and
@@ -34,7 +34,7 @@ func (r *Result) Robots(header http.Header, who Robot) Directives {
 	return asked
 }
 
-// CheckRobotsName says why pages cannot call a robot so.
+// CheckRobotsName returns why pages cannot call a robot so.
 func CheckRobotsName(name string) error {
 	for _, c := range []byte(name) {
 		if c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
@@ -96,7 +96,7 @@ func (d *Directives) read(line, robot string) {
 }
 
 // until notes the earliest of the times from which on the document is not to be indexed, and returns what follows it.
-// What begins with no date says nothing.
+// What begins with no date means nothing.
 func (d *Directives) until(text string, ours bool) (rest string) {
 	const longest = 6 // words of a date
 	words := strings.Fields(text)
@@ -113,7 +113,7 @@ func (d *Directives) until(text string, ours bool) (rest string) {
 	return ""
 }
 
-// cutWord cuts the first word off what people wrote, and says whether a colon follows it.
+// cutWord cuts the first word off what people wrote, and reports whether a colon follows it.
 func cutWord(s string) (word, rest string, named bool) {
 	end := strings.IndexFunc(s, func(r rune) bool { return r == ':' || unicode.IsSpace(r) })
 	if end < 0 {

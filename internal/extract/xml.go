@@ -217,7 +217,7 @@ func (d *xmlDocument) flush() (beginning string) {
 }
 
 // guid follows the identifier of an item of RSS if it is an address: it is one unless said otherwise,
-// which many forget to say.
+// which many forget to declare.
 func (d *xmlDocument) guid(text []byte) {
 	if d.attrs["ispermalink"] != "false" && bytes.HasPrefix(bytes.ToLower(text[:min(len(text), 4)]), []byte("http")) {
 		d.link(text)

@@ -135,7 +135,7 @@ func attribute(r *xmltoken.Reader, name string) string {
 	return ""
 }
 
-// properties reads title and language from a part that says what the document is.
+// properties reads title and language from the part that describes the document.
 func (a *archive) properties(part string) {
 	r := a.xml(part)
 	if r == nil {

@@ -10,7 +10,7 @@ import (
 
 // calendar reads the lines of iCalendar (RFC 5545) and vCard (RFC 6350), which have one form. Each event, task,
 // note or card is an entry, known by its UID and, if it stands for one of several times, by which; each property
-// that says something to people is a block, "location: Pier 2". As each is published by itself, they are a feed. Times
+// that means something to people is a block, "location: Pier 2". As each is published by itself, they are a feed. Times
 // that are repeated by a rule are not worked out.
 func (w *writer) calendar(body []byte) {
 	c := calendar{writer: w}

@@ -108,7 +108,7 @@ func Of(mediaType, address string, body []byte) Format {
 	}
 	f = byName(address)
 	switch {
-	case bytes.IndexByte(body[:min(len(body), 512)], 0) >= 0: // no text, unless in UTF-16, which says so first
+	case bytes.IndexByte(body[:min(len(body), 512)], 0) >= 0: // no text, unless in UTF-16, which declares that first
 		return None
 	case f == JSON && !beginsJSON(body), (f == Calendar || f == Card) && !beginsCalendar(body):
 		return None
@@ -136,7 +136,7 @@ func beginsJSON(body []byte) bool {
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[')
 }
 
-// isJSON says whether a body is an object or a list of JSON, as a whole.
+// isJSON reports whether a body is an object or a list of JSON, as a whole.
 func isJSON(body []byte) bool { return beginsJSON(body) && json.Valid(withoutMark(body)) }
 
 // withoutMark is a text in UTF-8 without the byte order mark that it may begin with.

@@ -88,7 +88,7 @@ func TestHostileFormatsEndWithinTheLimits(t *testing.T) {
 	}
 }
 
-// Few kilobytes can say that thousands of cells show the same long text. No copy of it may be made for each.
+// Few kilobytes can declare that thousands of cells show the same long text. No copy of it may be made for each.
 func TestFormatsTakeNoMemoryForEachCellOfALongText(t *testing.T) {
 	const cells, longest = 10_000, 50 << 10
 	text, most := strings.Repeat("x", longest), Default

@@ -78,7 +78,7 @@ func CountJSON(text []byte) (values int) {
 	return values
 }
 
-// JSONFault says where a text is no JSON, of what its decoder says of that.
+// JSONFault returns where a text is no JSON, by what its decoder reports of that.
 func JSONFault(text []byte, err error) error {
 	at := len(text)
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
@@ -110,7 +110,7 @@ type jsonLevel struct {
 	fate  fate
 
 	key   string     // of an object: that of its value at hand
-	skip  int        // how much of the path says only where in lists it is
+	skip  int        // how much of the path tells only where in lists it is
 	entry *jsonEntry // nil if it is no element of a list
 }
 

@@ -15,7 +15,7 @@ type jsonEntry struct {
 	rank int    // of the key that says so, in Names
 }
 
-// Names are the keys and elements by which an entry of a list says which it is, the best first.
+// Names are the keys and elements that identify an entry of a list, the best first.
 var Names = []string{
 	"id", "@id", "_id", "guid", "uid", "uuid", "key", "sku", "gtin", "gtin13", "isbn", "slug", "url", "link", "href", "permalink", "loc",
 }
@@ -29,7 +29,7 @@ func (j *jsonReader) inList() bool {
 	return top != nil && top.list || top == nil && len(j.path) > 0
 }
 
-// skip returns how much of the path to the value at hand says only where in lists it is.
+// skip returns how much of the path to the value at hand tells only where in lists it is.
 func (j *jsonReader) skip() int {
 	switch top := j.top(); {
 	case j.inList():
@@ -46,7 +46,7 @@ func (j *jsonReader) listName() string {
 	return withoutIndexes(shorten(string(j.path), longestPath) + ": ")
 }
 
-// name takes note of a value that says which element of a list it is of.
+// name takes note of a value that tells which element of a list it is of.
 func (j *jsonReader) name(value string) {
 	top := j.top()
 	if top == nil || top.list || value == "" {
@@ -70,7 +70,7 @@ func (j *jsonReader) name(value string) {
 	}
 }
 
-// place says of the block of a leaf where in lists it is, and makes an entry of an element that is no object,
+// place records of the block of a leaf where in lists it is, and makes an entry of an element that is no object,
 // unless it is within an entry: then it is part of that.
 func (j *jsonReader) place(b *webrace.Block, value string) {
 	skip := j.skip()
@@ -111,7 +111,7 @@ func (j *jsonReader) endEntries() {
 	}
 }
 
-// MovesAlone reports whether a value says, by its name and form, when something was touched or built, or how often it
+// MovesAlone reports whether a value tells, by its name and form, when something was touched or built, or how often it
 // was looked at or answered. These move while all else stays as it is.
 func MovesAlone(name, value string) bool {
 	if len(name) > 20 || len(value) > 64 {

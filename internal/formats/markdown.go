@@ -16,9 +16,9 @@ import (
 // markdown is CommonMark with what GitHub adds: tables, tasks, plain addresses as links. HTML within is HTML.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM, counted{}), goldmark.WithRendererOptions(goldmarkhtml.WithUnsafe()))
 
-// HTML returns the page that Markdown in UTF-8 means: without what it says of itself at its beginning, of which title
-// and language become those of the page. What is longer than a limit is left out, and said. What its reader takes is
-// reserved.
+// HTML returns the page that Markdown in UTF-8 means: without what it declares of itself at its beginning, of which
+// title and language become those of the page. What is longer than a limit is left out, and said. What its reader takes
+// is reserved.
 func HTML(source []byte, reserve Reserve) (page []byte, unread pdftext.Unread) {
 	return Default.html(source, reserve)
 }
@@ -47,7 +47,7 @@ func (l Limits) html(source []byte, reserve Reserve) (page []byte, unread pdftex
 	return out.Bytes(), unread
 }
 
-// frontMatter cuts off what pages of site generators say of themselves: lines of YAML or TOML between two lines of
+// frontMatter cuts off what pages of site generators declare of themselves: lines of YAML or TOML between two lines of
 // "---" or "+++", at the beginning.
 func frontMatter(source []byte) (title, language string, rest []byte) {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))

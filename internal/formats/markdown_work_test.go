@@ -8,7 +8,7 @@ import (
 
 // TestHostileMarkdownKeepsNobodyWaiting counts the values that are made for a page of Markdown, as the runtime does: no
 // page takes more of them than a limit, however much it means, so the pages of others that wait for a worker wait for
-// no more than that. That some are read whole says that the limit is none of honest ones.
+// no more than that. That some are read whole shows that the limit is none of honest ones.
 func TestHostileMarkdownKeepsNobodyWaiting(t *testing.T) {
 	const mostValues, mostBytes = 1 << 20, 128 << 20
 	table := func(columns, rows int) string {

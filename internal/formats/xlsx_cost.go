@@ -26,7 +26,7 @@ type sheetCost struct {
 	elements int
 }
 
-// excessive says why reading a spreadsheet would take too much; empty if it would not.
+// excessive returns why reading a spreadsheet would take too much; empty if it would not.
 func (a *archive) excessive() string {
 	parts := map[string][]byte{}
 	for name := range a.parts {
@@ -73,7 +73,8 @@ func (c *sheetCost) formats(r *xmltoken.Reader) bool {
 	return true
 }
 
-// rows says why the rows of a part would take too much. As for the library, rows are one if their numbers do not grow.
+// rows returns why the rows of a part would take too much. As for the library, rows are one if their numbers do not
+// grow.
 func (c *sheetCost) rows(r *xmltoken.Reader, most int64) string {
 	var value []byte
 	number, highest := 0, 0

@@ -10,7 +10,7 @@ import (
 // they are of is one: those of one element are one word. A footnote's number is parted from the word behind which it is
 // raised; a power is not.
 
-// beside says what text is read that stands beside the words.
+// beside determines what text is read that stands beside the words.
 type beside uint8
 
 const (

@@ -34,7 +34,7 @@ func nameOf[T string | []byte](written T) (n name) {
 	return n
 }
 
-// tells reports whether an attribute may say that its element is not shown.
+// tells reports whether an attribute may tell that its element is not shown.
 func tells(name []byte) bool { return mayTell[name[0]] && isTelling(name) }
 
 var mayTell = class("shpSHP")

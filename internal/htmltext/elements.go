@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/internal/swar"
 )
 
-// flow says what an element does to the text around its tags.
+// flow is what an element does to the text around its tags.
 type flow uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	spaces             // it stands in the running text and separates words: an image, a button
 )
 
-// raw says how an element's content is read.
+// raw is how an element's content is read.
 type raw uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	rawRest        // to the end of the page, and shown as it is
 )
 
-// heading says what an element has to do with headings.
+// heading is what an element has to do with headings.
 type heading uint8
 
 const (

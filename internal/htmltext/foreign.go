@@ -22,19 +22,19 @@ func (s *Scanner) leave(n int) {
 	s.entered = false
 }
 
-// inForeign says whether the rules of foreign content hold.
+// inForeign reports whether the rules of foreign content hold.
 func (s *Scanner) inForeign() bool {
 	n := len(s.foreign)
 	return n > 0 && (s.foreign[n-1] == elemSVG || s.foreign[n-1] == elemMath)
 }
 
-// hidden says whether text is not shown: within SVG, where it is a drawing's, within templates, and where the page says
-// so.
+// hidden reports whether text is not shown: within SVG, where it is a drawing's, within templates, and where the page
+// hides it.
 func (s *Scanner) hidden() bool {
 	return s.template > 0 || len(s.concealed.open) > 0 || slices.Contains(s.foreign, elemSVG)
 }
 
-// foreignStart handles a start tag in foreign content and says whether it belongs to it. If not, the
+// foreignStart handles a start tag in foreign content and reports whether it belongs to it. If not, the
 // foreign content has ended without an end tag. Of the tag it is given what follows the name.
 func (s *Scanner) foreignStart(el *element, tag []byte, selfClosing bool) bool {
 	if el.breakout || el.name == "font" && isFont(tag) {
@@ -50,7 +50,7 @@ func (s *Scanner) foreignStart(el *element, tag []byte, selfClosing bool) bool {
 	return true
 }
 
-// holdsHTML says whether a foreign element holds HTML (section 13.2.6: text integration points of MathML,
+// holdsHTML reports whether a foreign element holds HTML (section 13.2.6: text integration points of MathML,
 // and integration points of HTML).
 func (s *Scanner) holdsHTML(el id, tag []byte) bool {
 	inSVG := s.foreign[len(s.foreign)-1] == elemSVG
@@ -66,7 +66,7 @@ func (s *Scanner) holdsHTML(el id, tag []byte) bool {
 	return false
 }
 
-// isFont says whether a font element has one of the attributes of HTML's: SVG has an element of that name.
+// isFont reports whether a font element has one of the attributes of HTML's: SVG has an element of that name.
 func isFont(tag []byte) bool {
 	return attribute(tag, "color") != nil || attribute(tag, "face") != nil || attribute(tag, "size") != nil
 }

@@ -108,7 +108,7 @@ func (s *Scanner) robots(content []byte) {
 const dwell = 15
 
 // refresh handles the content of a meta refresh. One in noscript is a link: it sends away those who have no scripts,
-// but what the page says is often there all the same.
+// but the text of the page is often there all the same.
 func (s *Scanner) refresh(content []byte) {
 	target, seconds, ok := refreshTarget(content)
 	switch {
@@ -164,7 +164,7 @@ func refreshTarget(b []byte) (target []byte, seconds int, ok bool) {
 	return b, seconds, len(b) > 0
 }
 
-// hasWord says whether the list, separated by white space, commas or semicolons, has the word, in any case.
+// hasWord reports whether the list, separated by white space, commas or semicolons, has the word, in any case.
 func hasWord(list []byte, word string) bool {
 	for i := 0; i < len(list); i++ {
 		start := i
@@ -178,7 +178,7 @@ func hasWord(list []byte, word string) bool {
 	return false
 }
 
-// equalFold says whether b is the lower-case word, in any case.
+// equalFold reports whether b is the lower-case word, in any case.
 func equalFold(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false

@@ -207,7 +207,7 @@ func (o *oracle) text(z *html.Tokenizer) {
 	o.buf.WriteString(strings.ReplaceAll(text, "\x00", ""))
 }
 
-// start says whether the content of the element is not raw, as in foreign content.
+// start reports whether the content of the element is not raw, as in foreign content.
 func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 	o.rawTag = ""
 	b, more := z.TagName()

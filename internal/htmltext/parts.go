@@ -21,7 +21,7 @@ import (
 //
 // A part is an entry of the text. What has parts within it is none itself, nor is what stands in navigation.
 
-// frame says what an element has to do with parts.
+// frame is what an element has to do with parts.
 type frame uint8
 
 const (

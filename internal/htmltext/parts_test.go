@@ -93,7 +93,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsAreKnownByTheirLinks holds that it is not what a part says or where it stands.
+// TestPartsAreKnownByTheirLinks holds that neither the text of a part nor its place makes it the same part.
 func TestPartsAreKnownByTheirLinks(t *testing.T) {
 	t.Parallel()
 	known := func(in string) (links []uint64) {

@@ -120,7 +120,7 @@ func endTagOf(name string, src []byte, i int) int {
 	}
 }
 
-// isTag says whether b begins with the name, in any case, and something that ends a name.
+// isTag reports whether b begins with the name, in any case, and something that ends a name.
 func isTag(name string, b []byte) bool {
 	if len(b) <= len(name) || !endsName[b[len(name)]] {
 		return false

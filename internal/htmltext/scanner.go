@@ -38,7 +38,7 @@ type Options struct {
 	RobotsName string // in lower case: whose meta elements count beside those for all robots; empty for none
 }
 
-// Kind says what kind of reference a link is.
+// Kind is the kind of reference that a link is.
 type Kind uint8
 
 const (
@@ -80,7 +80,7 @@ type Scanner struct {
 	NoIndex   bool   // by a meta robots element
 	NoFollow  bool   // by a meta robots element
 
-	Unavailable []byte // what the first meta robots element with unavailable_after says, from there on; nil when absent
+	Unavailable []byte // what the first meta robots element with unavailable_after holds, from there on; nil when absent
 
 	Skipped int // links beyond MaxLinks
 

@@ -8,7 +8,7 @@ import (
 	"github.com/webrace/webrace/internal/swar"
 )
 
-// nul says what becomes of NUL characters.
+// nul determines what becomes of NUL characters.
 type nul bool
 
 const (

@@ -143,7 +143,7 @@ var tokenCases = []struct{ name, in, text, links string }{
 	{"MathML closes itself", "<math/>a<![CDATA[b>c]]>", "ac]]>", ""},
 }
 
-// otherInTree says why the tree of some of these has other words.
+// otherInTree holds why the tree of some of these has other words.
 var otherInTree = map[string]string{
 	"CDATA in MathML":                               "x/net/html decodes references in CDATA sections",
 	"plaintext: as an end tag it is a tag":          "the tree drops an end tag that ends nothing, after the fact",

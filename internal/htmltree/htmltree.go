@@ -1,6 +1,6 @@
 // Package htmltree makes trees of golang.org/x/net/html out of pages, and out of XML that is only nearly well-formed,
-// at a cost in proportion to their length. That library's own parser makes what the HTML standard says, at times at a
-// great cost: it compares the attributes of each tag body with those before, for which a page of 135 KB asked two
+// at a cost in proportion to their length. That library's own parser makes what the HTML standard requires, at times at
+// a great cost: it compares the attributes of each tag body with those before, for which a page of 135 KB asked two
 // minutes, and 12 GB in all.
 package htmltree
 
@@ -24,7 +24,7 @@ const (
 
 // builder makes the tree of a document out of its tags: in one pass, with a node a token at most and one for
 // each element that a page leaves out, so that no page costs more than its length. What a page leaves out
-// is added as the HTML standard says (html, head, body, tbody, the ends of p, li, td and the like), so that
+// is added as the HTML standard requires (html, head, body, tbody, the ends of p, li, td and the like), so that
 // what a browser calls "body > table > tbody" is called so here. But nothing is moved or copied: where a
 // page is not well-formed, text stays where it is written, and a tag that fits nowhere is kept as it stands,
 // for it may part two words.
@@ -236,7 +236,7 @@ func (b *builder) leaveForeign() {
 	b.beyond = 0
 }
 
-// document handles the elements that a page has once, and says whether the tag was one of theirs that opens
+// document handles the elements that a page has once, and reports whether the tag was one of theirs that opens
 // nothing. Before any other, it sees to it that they are there.
 func (b *builder) document(n *html.Node, is traits) (done bool) {
 	switch {

@@ -253,7 +253,7 @@ func (b *builder) unnest(name string) bool {
 	return true
 }
 
-// endForeign handles an end tag in a drawing or formula, and says whether it belongs to it.
+// endForeign handles an end tag in a drawing or formula, and reports whether it belongs to it.
 func (b *builder) endForeign(name string) bool {
 	if b.beyond > 0 {
 		b.beyond--

@@ -255,7 +255,7 @@ func (t *tokens) hasKey(attributes []html.Attribute, key string) bool {
 	return known
 }
 
-// decoding says what becomes of character references and NUL characters.
+// decoding determines what becomes of character references and NUL characters.
 type decoding uint8
 
 const (

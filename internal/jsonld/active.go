@@ -4,7 +4,7 @@ import (
 	"github.com/webrace/webrace/internal/hashtable"
 )
 
-// definition is what a context says about a term (JSON-LD 1.1 API, section 4.1). It does not change once it is made.
+// definition is what a context defines a term to be (JSON-LD 1.1 API, section 4.1). It does not change once it is made.
 type definition struct {
 	iri       string // the IRI, blank node or keyword that the term stands for; empty if it stands for nothing
 	typ       string // what strings are taken for: @id, @vocab, @json, @none or the IRI of a datatype; else empty
@@ -22,7 +22,7 @@ type definition struct {
 	base    string  // what URLs of contexts in it are resolved against
 }
 
-// sameButProtected reports whether two definitions say the same, but for whether they are protected.
+// sameButProtected reports whether two definitions are the same, but for whether they are protected.
 func (d *definition) sameButProtected(o *definition) bool {
 	a, b := *d, *o
 	a.protected, a.context, a.from, a.base = b.protected, b.context, b.from, b.base

@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// emitter yields what an expanded document says (JSON-LD 1.1 API, sections 7.2 and 8.1). Where the standard gathers
+// emitter yields what an expanded document states (JSON-LD 1.1 API, sections 7.2 and 8.1). Where the standard gathers
 // what is said of each node first, it goes through the document once: RDF is a set.
 type emitter struct {
 	*watch
@@ -51,7 +51,7 @@ func (e *emitter) ended() bool {
 	return e.stopped || e.err != nil
 }
 
-// nodes yields what nodes say that are no value of anything.
+// nodes yields what nodes state that are no value of anything.
 func (e *emitter) nodes(nodes []*node) {
 	for _, n := range nodes {
 		if e.ended() {

@@ -89,7 +89,7 @@ func (x *expansion) indexMap(a *active, d *definition, key string, v *value) exp
 	return result
 }
 
-// mapped is a key of a map, which says something of the values there.
+// mapped is a key of a map, which tells something of the values there.
 type mapped struct {
 	*expansion
 	a     *active

@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// Error says why a document, or a context that it names, is no JSON-LD; or what of one that is read is left out, or
+// Error tells why a document, or a context that it names, is no JSON-LD; or what of one that is read is left out, or
 // read as something else than is written.
 type Error struct {
 	Code         string // the standard's word for it (JSON-LD 1.1 API, section 9.6.2), as "invalid local context"; or "left out", "read as"

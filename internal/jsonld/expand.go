@@ -85,7 +85,7 @@ func (n *node) isGraph() bool {
 func (n *node) isGraphAlone() bool { return n.has == hasGraph && len(n.props) == 0 }
 
 // expand is expansion (JSON-LD 1.1 API, section 5.1). The property is empty for none. In a map, what a context of a
-// type says of the terms holds for its values (fromMap).
+// type defines of the terms holds for its values (fromMap).
 func (p *processor) expand(a *active, property string, v *value, fromMap bool) expanded {
 	p.step(v.at)
 	switch v.kind {
@@ -108,8 +108,8 @@ func (p *processor) expand(a *active, property string, v *value, fromMap bool) e
 	return one(p.expandValue(a, property, v))
 }
 
-// nodesPerTriple is how many nodes and values a document can have for each triple that it may say: one that says a
-// triple has a subject and an object of its own at most. Those that say none are no reason to keep any number in
+// nodesPerTriple is how many nodes and values a document can have for each triple that it may state: one that states a
+// triple has a subject and an object of its own at most. Those that state none are no reason to keep any number in
 // memory.
 const nodesPerTriple = 2
 
@@ -293,7 +293,7 @@ func (x *expansion) members(a *active, v *value) {
 	}
 }
 
-// unknownKey tells of a key that stands for nothing, unless a context says so of it.
+// unknownKey tells of a key that stands for nothing, unless a context defines it so.
 func (x *expansion) unknownKey(a *active, key string, v *value) {
 	switch {
 	case a.term(key) != nil:

@@ -13,8 +13,8 @@ import (
 )
 
 // FuzzToRDF reads a document under a context of its own URL. Whatever the two are:
-//   - it says the same if the keys of all objects stand in another order, and if no context is compiled to be shared,
-//   - what it says is well-formed N-Quads, also where IRIs are percent-encoded and what is no JSON is passed over,
+//   - it states the same if the keys of all objects stand in another order, and if no context is compiled to be shared,
+//   - what it states is well-formed N-Quads, also where IRIs are percent-encoded and what is no JSON is passed over,
 //   - what is JSON is read as strictly if more than that may be.
 func FuzzToRDF(f *testing.F) {
 	for _, seed := range fuzzSeeds {
@@ -78,7 +78,7 @@ const fuzzContext = "https://example.org/context"
 // fuzzLimits are small, so that nothing takes long.
 var fuzzLimits = Limits{Limits: rdf.Limits{Triples: 200, Depth: 64}, Definitions: 5000}
 
-// say returns what a document says, if it is JSON-LD within its limits.
+// say returns what a document states, if it is JSON-LD within its limits.
 func say(ctx context.Context, body string, contexts *Contexts, compiled bool) (quads []rdf.Quad, err error) {
 	limits := fuzzLimits.withDefaults()
 	w := &watch{ctx: ctx, about: &source{body: body}}

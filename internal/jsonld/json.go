@@ -142,7 +142,7 @@ type reader struct {
 	keys   []string
 }
 
-// valuesPerTriple is how many values of JSON a document can have for each triple that it may say: one that says a
+// valuesPerTriple is how many values of JSON a document can have for each triple that it may state: one that states a
 // triple has no more, with all that is said of it.
 const valuesPerTriple = 8
 

@@ -4,7 +4,7 @@
 // Nothing is ever fetched: a context that a document names by a URL is looked up in [Contexts], which compiles each
 // once for all documents and goroutines. Time and memory are in proportion to the document, but for contexts that hold
 // below terms (scoped contexts), which multiply: definitions of terms are counted wherever they are applied, and have a
-// limit. Whatever a document is, it ends with an error that says where, within the limits or when its context ends.
+// limit. Whatever a document is, it ends with an error that tells where, within the limits or when its context ends.
 package jsonld
 
 import (
@@ -15,13 +15,14 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// Options say how a document is read. The zero value is a document without a URL, under the contexts that are built in.
+// Options determine how a document is read. The zero value is a document without a URL, under the contexts that are
+// built in.
 type Options struct {
 	Base     string    // the URL of the document, against which relative IRIs are resolved; empty leaves them out
 	Blank    string    // what labels of blank nodes begin with; "b" if empty: the nth of a document is Blank+n, from 0
 	Contexts *Contexts // what contexts are known; nil for those that are built in
 	Context  string    // the URL of a context that holds from the beginning, as a Link header names one; empty for none
-	// Direction says what becomes of the base direction of a text: nothing if empty; else "i18n-datatype" or
+	// Direction determines what becomes of the base direction of a text: nothing if empty; else "i18n-datatype" or
 	// "compound-literal".
 	Direction string
 	// Escape is to percent-encode what no IRI can have, as a space or a brace, and to pass over white space around a
@@ -30,15 +31,15 @@ type Options struct {
 	// Lenient is to read what pages have in their scripts and is no JSON: comments, control characters, the marks of a
 	// section of text (CDATA), and a comma behind the last value.
 	Lenient bool
-	// Told, if set, is told of what says nothing in RDF and is left out, and of what is read as something else than is
+	// Told, if set, is told of what states nothing in RDF and is left out, and of what is read as something else than is
 	// written: each thing once, with its place.
 	Told   func(*Error)
 	Limits Limits
 }
 
 // Limits are how much a document may ask for. A field of zero is the default, a negative one is no limit. A document
-// can have eight values of JSON, and two nodes and values of RDF, for each triple that it may say, and 64 MiB of IRIs,
-// datatypes and languages in all.
+// can have eight values of JSON, and two nodes and values of RDF, for each triple that it may state, and 64 MiB of
+// IRIs, datatypes and languages in all.
 type Limits struct {
 	rdf.Limits
 	// Definitions is how many definitions of terms are applied, of each term wherever its context is: 1,000,000. Long
@@ -57,12 +58,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// ToRDF yields what a document says, in the order of the document. A quad that it says twice is yielded twice. Names
-// of graphs are kept. The first error is the last thing that is yielded: an [Error], a [rdf.LimitError], or that of
-// ctx, which is looked at every 1,000 steps. What was yielded before an error is not all that the document says.
+// ToRDF yields what a document states, in the order of the document. A quad that it states twice is yielded twice.
+// Names of graphs are kept. The first error is the last thing that is yielded: an [Error], a [rdf.LimitError], or that
+// of ctx, which is looked at every 1,000 steps. What was yielded before an error is not all that the document states.
 //
-// What is no well-formed RDF is left out, as the standard says, and told: relative IRIs without a base, blank nodes as
-// properties, keys that stand for nothing.
+// What is no well-formed RDF is left out, as the standard requires, and told: relative IRIs without a base, blank nodes
+// as properties, keys that stand for nothing.
 func ToRDF(ctx context.Context, body []byte, o Options) iter.Seq2[rdf.Quad, error] {
 	return func(yield func(rdf.Quad, error) bool) {
 		limits := o.Limits.withDefaults()

@@ -205,7 +205,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// A document is read up to the next look at its context, also where it says nothing.
+// A document is read up to the next look at its context, also where it states nothing.
 func TestItEnds(t *testing.T) {
 	t.Parallel()
 	why := errors.New("it takes too long")

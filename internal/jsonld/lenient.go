@@ -56,7 +56,7 @@ func (r *reader) endAfterComma(c byte) bool {
 	return true
 }
 
-// hint says that the options can have what is where the reader is passed over.
+// hint returns that the options can have what is where the reader is passed over.
 func (r *reader) hint() string {
 	what, size := foreign(r.body[r.at:])
 	if before := strings.TrimRight(r.body[:r.at], " \t\r\n"); size == 0 && strings.HasSuffix(before, ",") &&

@@ -10,7 +10,7 @@ import (
 
 // The codes of what is told of a document that is read.
 const (
-	leftOut = "left out" // what says nothing in RDF, as the standard has it
+	leftOut = "left out" // what states nothing in RDF, as the standard has it
 	readAs  = "read as"  // what is taken for something else than is written
 )
 
@@ -59,7 +59,7 @@ func (w *watch) noteMore() {
 // unowned is what is told of values and lists where nodes are.
 const unowned = "what is no value of a property says nothing"
 
-// iri returns what is an IRI of RDF; ok is false if it is none. If the options say so, one that has what no IRI can
+// iri returns what is an IRI of RDF; ok is false if it is none. If the options ask for it, one that has what no IRI can
 // have is percent-encoded.
 func (w *watch) iri(s string) (iri string, ok bool) {
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace/internal/jsonld"
 )
 
-// told reads a document, and returns what it says and what is told of it.
+// told reads a document, and returns what it states and what is told of it.
 func told(t *testing.T, body string, o jsonld.Options) (says string, notes []string) {
 	t.Helper()
 	o.Told = func(e *jsonld.Error) { notes = append(notes, e.Error()) }

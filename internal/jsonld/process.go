@@ -222,7 +222,7 @@ type local struct {
 	changed   bool
 }
 
-// entry returns what the context says of a term, and where that is written.
+// entry returns what the context defines a term to be, and where that is written.
 func (l *local) entry(p *processor, name string) (*value, *source) {
 	if v := l.get(name); v != nil || l.imported == nil {
 		return v, p.about
@@ -292,7 +292,7 @@ var settings = []string{"@base", "@direction", "@import", "@language", "@propaga
 
 func isSetting(key string) bool { return key != "" && key[0] == '@' && slices.Contains(settings, key) }
 
-// defineSettings does what those entries say.
+// defineSettings does what those entries define.
 func (p *processor) defineSettings(a *active, l *local) {
 	setting := func(key string) *value {
 		v, _ := l.entry(p, key)

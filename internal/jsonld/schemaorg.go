@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// The context of schema.org, as a table of what it says beside its vocabulary: the terms whose strings are IRIs or
-// dates. All others are the vocabulary's, with plain texts. docs/decisions/text.md says what the table was made from.
+// The context of schema.org, as a table of what it defines beside its vocabulary: the terms whose strings are IRIs or
+// dates. All others are the vocabulary's, with plain texts. docs/decisions/text.md tells what the table was made from.
 const (
 	// schemaIRIs are the properties whose values can be URLs and cannot be texts.
 	schemaIRIs = `

@@ -79,7 +79,7 @@ func (p *processor) checkTermName(term string, v *value) {
 	p.fail(v, "keyword redefinition", "%s is a keyword, and no term that a context defines", term)
 }
 
-// definitionOf returns what a context says of a term; nil if that is to be ignored.
+// definitionOf returns what a context defines a term to be; nil if that is to be ignored.
 func (p *processor) definitionOf(a *active, l *local, term string, v *value) *definition {
 	d := &definition{protected: l.protected}
 	switch v.kind {

@@ -45,7 +45,7 @@ func (b Baseline) Versions() int {
 	return n
 }
 
-// Comparison says which blocks of a text some versions before it had.
+// Comparison holds which blocks of a text some versions before it had.
 type Comparison struct {
 	Next Baseline // remembers the text's version too
 	Same bool     // the text has the same blocks as the latest version: it is that version
@@ -60,7 +60,7 @@ type Comparison struct {
 	cut  uint8   // how many versions ago a text was cut
 }
 
-// IsState reports whether a text says anything that is compared. One that does not (an empty answer, a feed without
+// IsState reports whether a text has anything that is compared. One that does not (an empty answer, a feed without
 // entries) is no version that another could be compared with: what is not there is no state. That what is there has
 // other values than were asked for is one.
 func IsState(text *webrace.Text) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// TestManyProfilesAreMatchedAsOne compares what an index of many blocks and segments says of a page with what
+// TestManyProfilesAreMatchedAsOne compares what an index of many blocks and segments finds of a page with what
 // each profile by itself does.
 func TestManyProfilesAreMatchedAsOne(t *testing.T) {
 	if testing.Short() {

@@ -135,7 +135,7 @@ func (d *deduction) require(n *node, so bool) {
 	}
 }
 
-// checkConditions warns if no page meets the profile's conditions, whatever it says, and returns what else
+// checkConditions warns if no page meets the profile's conditions, whatever it holds, and returns what else
 // follows from them.
 func (b *builder) checkConditions() *deduction {
 	d := b.condition.deduce(len(b.atoms))

@@ -27,7 +27,7 @@ const (
 
 func tagOf(key uint64) uint8 { return uint8(key>>56) | 1 }
 
-// add says that the atom is found by the key.
+// add has the atom found by the key.
 func (d *dictionary) add(key uint64, atom uint32) {
 	e, known := d.entry(key)
 	switch {

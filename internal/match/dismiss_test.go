@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// Everyone is told of a page what each profile says of one whose words were all made ready, however often its words
+// Everyone is told of a page what each profile finds on one whose words were all made ready, however often its words
 // were met before, while profiles come and go, of states of the index that are past, and together with others who ask.
 func TestOracleOfDismissedWords(t *testing.T) {
 	t.Parallel()

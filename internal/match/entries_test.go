@@ -114,7 +114,7 @@ func changeAtRandom(r *rand.Rand, things []thing) []thing {
 	return things
 }
 
-// contentsOf says of each block what it is compared by, nothing of one that makes nothing new; and of those of an
+// contentsOf returns for each block what it is compared by, nothing of one that makes nothing new; and of those of an
 // entry what they are known by, too, unless another entry is.
 func contentsOf(t *webrace.Text) (all, links []string) {
 	fields := make([][]string, len(t.Entries))

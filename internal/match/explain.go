@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// Reason says why a page gives rise to an alert or to none.
+// Reason is why a page gives rise to an alert or to none.
 type Reason string
 
 const (
@@ -22,7 +22,7 @@ const (
 	NotRelevant    Reason = "not relevant enough"
 )
 
-// Explanation says how the relevance of a page to a profile came about, and what follows from it.
+// Explanation describes how the relevance of a page to a profile came about, and what follows from it.
 type Explanation struct {
 	Profile   string
 	Reason    Reason
@@ -35,7 +35,7 @@ type Explanation struct {
 	Keywords  []KeywordExplanation
 }
 
-// KeywordExplanation says what one keyword found and what it is worth.
+// KeywordExplanation is what one keyword found and what it is worth.
 type KeywordExplanation struct {
 	Key        string
 	Weight     int     // 0 for one that only sets a condition
@@ -47,7 +47,7 @@ type KeywordExplanation struct {
 }
 
 // Explain returns how the profile fares with the text under these options, the same as for Match: if it
-// alerts, the explanation is that of the alert, and otherwise it says why there is none.
+// alerts, the explanation is that of the alert, and otherwise it tells why there is none.
 func Explain(c *Compiled, text *webrace.Text, o Options) Explanation {
 	among, concerned := o.shows(c)
 	if !o.Everyone {
@@ -173,7 +173,7 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-// judged says what the relevance and the reason are those of.
+// judged returns what the relevance and the reason are those of.
 func (e Explanation) judged() string {
 	if e.Entry == "" {
 		return "a page"

@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/internal/analyze"
 )
 
-// lookup says by what of a page an atom is found. A key is a hash of it; the kinds of keys are kept apart.
+// lookup is what an atom of a page is found by. A key is a hash of it; the kinds of keys are kept apart.
 type lookup uint64
 
 const (
@@ -37,7 +37,7 @@ func keyOfPair(first, second uint64) uint64 {
 // keyOfOverlap is keyOfPair for two tokens that share a character.
 func keyOfOverlap(first, second uint64) uint64 { return ^keyOfPair(first, second) }
 
-// uses says which keys the atoms of a segment are found by, to pass over what none of them needs.
+// uses holds which keys the atoms of a segment are found by, to pass over what none of them needs.
 type uses struct {
 	words, pairs, grams bool
 	prefixes            uint32 // a bit for each length in bytes

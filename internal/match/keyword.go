@@ -52,7 +52,7 @@ const (
 	inside                // any word that has this in it
 )
 
-// adjacency says how the next term of a phrase follows.
+// adjacency is how the next term of a phrase follows.
 type adjacency uint8
 
 const (
@@ -75,7 +75,7 @@ const (
 	symbolsWithin = "+#.&@"
 )
 
-// parse reads a keyword. The atom is wordless if the keyword has no words; the doubts say so.
+// parse reads a keyword. The atom is wordless if the keyword has no words; the doubts tell that.
 func parse(k Keyword) (a atom, doubts []string, err error) {
 	if len(k.Key) > longestKey {
 		return atom{}, nil, fmt.Errorf("is longer than %d bytes", longestKey)
@@ -276,7 +276,7 @@ func (p *phrase) check() error {
 // nearlyEveryPage is what is said of stop words.
 const nearlyEveryPage = "is a word of nearly every page"
 
-// doubts says what the owner of the keyword may not expect.
+// doubts returns what the owner of the keyword may not expect.
 func (p *phrase) doubts() []string {
 	switch len(p.terms) {
 	case 0:
@@ -312,7 +312,7 @@ func (p *phrase) simple() bool {
 	return len(p.terms) == 1 && p.terms[0].before == "" && p.terms[0].after == ""
 }
 
-// saying is equal for keywords of a profile that say the same: those whose words have the same stems where
+// saying is equal for keywords of a profile that mean the same: those whose words have the same stems where
 // no language is known. In German texts crawler and crawlers may be found in different places nevertheless.
 func (a *atom) saying() string {
 	plain := *a
@@ -329,7 +329,7 @@ func (a *atom) saying() string {
 	return plain.identity()
 }
 
-// take makes the atom find also what another that says the same finds.
+// take makes the atom find also what another that means the same finds.
 func (a *atom) take(same *atom) {
 	a.begin = a.begin.Shared(same.begin)
 	for _, hash := range same.hashes {

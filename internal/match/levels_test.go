@@ -2,7 +2,7 @@ package match
 
 import "testing"
 
-// TestCrowdsAreJudgedByTheirLevelsAtAGlance compares what a set of levels says with what each of them says.
+// TestCrowdsAreJudgedByTheirLevelsAtAGlance compares what a set of levels tells with what each of them tells.
 func TestCrowdsAreJudgedByTheirLevelsAtAGlance(t *testing.T) {
 	t.Parallel()
 	all := []int32{0, 1, 2, 5, 61, 62, 63, 64, 65, 1000, 1<<31 - 1}

@@ -1,4 +1,4 @@
-// Package match compares pages with standing profiles: lists of weighted keywords that say what their
+// Package match compares pages with standing profiles: lists of weighted keywords that tell what their
 // owners want to be told of. The profiles are indexed, so that the cost of a page follows the page and the
 // profiles it concerns, not how many are registered.
 //
@@ -11,7 +11,7 @@
 // and over time, and a keyword of weight w alone never exceeds 20·w.
 //
 // A profile that has seen an earlier version is told of what is new, if the conditions hold on the whole page, and
-// what makes them hold stands in blocks that are new, or if they come to hold: see occasion.go. [Baseline] says which
+// what makes them hold stands in blocks that are new, or if they come to hold: see occasion.go. [Baseline] tells which
 // blocks are new. In a feed all this is said of each entry by itself: see feed.go. A phrase never crosses the border of
 // a block.
 package match
@@ -24,26 +24,26 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// Options says for whom a page is matched, and on what part of it.
+// Options determines for whom a page is matched, and on what part of it.
 type Options struct {
 	// Recipients are the profiles to match. Those that the index does not hold are passed over.
 	Recipients []Recipient
 	// Everyone matches every profile of the index instead.
 	Everyone bool
 	// Seen is the latest revision whose profiles have seen an earlier version of the page, if it is matched
-	// with everyone: these are shown what their Change says, and the others all of it. 0: none has.
+	// with everyone: these are shown what their Change selects, and the others all of it. 0: none has.
 	Seen int64
 	// Distance is how far the page lies from the start of its crawl, if it is matched with everyone, and
 	// SeenDistance how far it lay when the earlier version was seen: it concerns the profiles within whose Levels
 	// it lies, and those have seen it within whose Levels it lay. Both are 0 for profiles that were not chosen by a
 	// crawl.
 	Distance, SeenDistance int
-	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change says.
+	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change is.
 	Unseen bool
 	// Met says that Seen is for a page that nobody has seen, but of which a part is known from elsewhere: who asks for
 	// its first version is shown what is new as well.
 	Met bool
-	// Unchanged says that the page has no other text than the version that was seen, or than those that are remembered:
+	// Unchanged means that the page has no other text than the version that was seen, or than those that are remembered:
 	// who is shown the whole page whenever it changes is shown nothing then.
 	Unchanged bool
 	// Remember confines a match with everyone to the profiles that remember one of these numbers of versions, each a
@@ -54,7 +54,7 @@ type Options struct {
 	// Former is the address at which the earlier version was seen, if that is another: profiles that are confined to
 	// others have not seen it.
 	Former string
-	// Added says which blocks of the text are new, as Baseline.Update returns it. Blocks beyond its end
+	// Added holds which blocks of the text are new, as Baseline.Update returns it. Blocks beyond its end
 	// are new: nil means all of them.
 	Added []bool
 	// Last is the version that was seen last. Without it no profile's conditions come to hold.
@@ -96,7 +96,7 @@ type Asking struct {
 	Looked *int64
 }
 
-// Alert says that a page is relevant to a profile.
+// Alert reports that a page is relevant to a profile.
 type Alert struct {
 	ID        string // of the profile
 	Relevance int    // 0 to 100
@@ -112,7 +112,7 @@ type Alert struct {
 }
 
 // Shown is fingerprints of all that a profile was shown of a page, by which the same text at another address
-// is known again. Both are 0 if that has fewer words than [LeastShown], which are too few to say that two pages
+// is known again. Both are 0 if that has fewer words than [LeastShown], which are too few to tell that two pages
 // have the same text for another reason than chance.
 type Shown struct {
 	Text     uint64 // the beginning of the digest of the set of its blocks, regardless of white space

@@ -49,7 +49,7 @@ func compile(t testing.TB, p Profile) *Compiled {
 	return c
 }
 
-// explained returns what becomes of the text for the one profile, and fails if Match says otherwise.
+// explained returns what becomes of the text for the one profile, and fails if Match finds otherwise.
 func explained(t testing.TB, p Profile, text *webrace.Text, o Options) Explanation {
 	t.Helper()
 	c := compile(t, p)

@@ -9,8 +9,8 @@ import (
 )
 
 // What moved is not new: a block that came to a page from another page of the same crawl was told there, or was known.
-// That a block stands there, too, says nothing: three products at the same price are three pieces of news. So it has to
-// have gone from there, and to have been put in here. Where another block went at its place, this one was edited.
+// That a block stands there, too, proves nothing: three products at the same price are three pieces of news. So it has
+// to have gone from there, and to have been put in here. Where another block went at its place, this one was edited.
 
 // Units are what a page consists of, without its navigation: blocks, and entries of lists.
 type Units struct {
@@ -148,7 +148,7 @@ func (m *Moves) From(block int) (page int, moved bool) {
 	return int(m.from[block]) - 1, m.from[block] > 0
 }
 
-// Without returns which blocks are new, of those that flags say, when those that moved are not.
+// Without returns which blocks are new, of those that flags mark, when those that moved are not.
 func (m *Moves) Without(added []bool) []bool {
 	left := make([]bool, len(m.from))
 	for i, from := range m.from {

@@ -30,7 +30,7 @@ func (p *page) opening(among extent, size int) (text string) {
 }
 
 // firstToken returns the first token that is looked at in the best field that has one, or that of the entry in which it
-// stands; -1 if there is none. What is never new says the least.
+// stands; -1 if there is none. What is never new tells the least.
 func (p *page) firstToken(among extent) int32 {
 	first, rank := int32(-1), -2
 	for i, t := range p.tokens {

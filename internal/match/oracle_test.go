@@ -18,7 +18,7 @@ import (
 // The oracle is what Match must agree with: it reads pages word by word, as strings, with no hash and no
 // index, looks for each keyword at every word, and computes relevances in fractions.
 
-// wanted is a keyword as the oracle understands it, beside the Keyword that says the same.
+// wanted is a keyword as the oracle understands it, beside the Keyword that means the same.
 type wanted struct {
 	Keyword
 	words  []string       // folded

@@ -80,7 +80,7 @@ type spelling struct {
 	text string
 }
 
-// extent says which blocks of a page are looked at.
+// extent determines which blocks of a page are looked at.
 type extent uint8
 
 const (
@@ -166,7 +166,7 @@ func (p *page) open(text *webrace.Text, added []bool, last *Last) *page {
 	return p
 }
 
-// isNew reports whether a block is new, as flags say. Beyond their end those are that are compared at all.
+// isNew reports whether a block is new, as flags mark. Beyond their end those are that are compared at all.
 func isNew(text *webrace.Text, block int, flags []bool) bool {
 	if block < len(flags) {
 		return flags[block]

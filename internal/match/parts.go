@@ -8,11 +8,11 @@ import (
 	"github.com/webrace/webrace/internal/hashtable"
 )
 
-// The blocks of a part of a page are compared one by one: a line under an offer that says "2 hours ago" makes no
+// The blocks of a part of a page are compared one by one: a line under an offer that reads "2 hours ago" makes no
 // word of its title new. Beside what other blocks are remembered by, they are remembered by their part's link. Where
 // that had the part's title in the latest version, it is the same part, and a block of it is known if it stood
 // there: so two offers may change their prices into each other's. Else it is another, or has another link, as all
-// have at each request on some sites: a block of it is known if it stood anywhere; unless more parts than before say
+// have at each request on some sites: a block of it is known if it stood anywhere; unless more parts than before read
 // the same, and one of these is known.
 
 // inPart marks what blocks of parts are remembered by beside their text. That it comes or goes is no change by
@@ -34,7 +34,7 @@ type parts struct {
 
 // part is what was found of a part of a page.
 type part struct {
-	title   uint64 // the hash, with the link, of the block that says which it is
+	title   uint64 // the hash, with the link, of the block that tells which it is
 	rank    int    // of that
 	sum     uint64 // of the hashes of its blocks
 	content int32

@@ -86,7 +86,7 @@ func changeOffers(r *rand.Rand, offers []offer) []offer {
 
 func withLink(o offer, block string) string { return fmt.Sprint(o.link, " ", block) }
 
-// timesOf says that a content is there so often.
+// timesOf is a content with how often it is there.
 func timesOf(content []string, n int) string { return fmt.Sprint(n, " times ", content) }
 
 func alikeAmong(offers []offer, o offer) (n int) {

@@ -15,7 +15,7 @@ import (
 var postgresPages = flag.Int("pages", 6, "how many pages of the documentation of PostgreSQL are matched in every way")
 
 // On real pages crowds, and few who are asked beside them, are told what each of them is who is asked alone of a
-// page of which every word was made ready; and that is what the oracle says.
+// page of which every word was made ready; and that is what the oracle finds.
 func TestEveryWayToAskAgreesOnPagesOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	texts := pagesOfPostgreSQL(t, orInShort(*postgresPages, 2))

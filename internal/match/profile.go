@@ -21,7 +21,7 @@ type Profile struct {
 	// everyone is: see [webrace.Reach.Within]; 0 has no limit.
 	Levels int
 	// Remember is of how many versions the text counts as known to the profile, 0 to [MostBaselineVersions]; see
-	// [Options]. Once says that this is so even where its conditions come to hold again.
+	// [Options]. Once means that this is so even where its conditions come to hold again.
 	Remember int
 	Once     bool
 	// Threshold is the relevance, up to 100, that an alert must exceed: 0 stands for DefaultThreshold,
@@ -30,7 +30,7 @@ type Profile struct {
 	Group
 }
 
-// Change says what part of a page is looked at when an earlier version was seen already.
+// Change determines what part of a page is looked at when an earlier version was seen already.
 type Change uint8
 
 const (
@@ -45,7 +45,7 @@ const (
 )
 
 // Group is a set of keywords and of further groups, and how many of them a page must have. The keywords
-// of a group that says None, and of the groups in it, count for nothing but that condition.
+// of a group with None, and of the groups in it, count for nothing but that condition.
 //
 // A profile whose group is empty asks to be told of any change: any page that has a block to look at
 // alerts, with a relevance of 100.
@@ -55,7 +55,7 @@ type Group struct {
 	Groups   []Group
 }
 
-// Mode says how many members of a group must be found.
+// Mode is how many members of a group must be found.
 type Mode uint8
 
 const (
@@ -76,7 +76,7 @@ const (
 type Keyword struct {
 	Key       string
 	Weight    int    // 1, not important, to 5
-	None      bool   // the page must not have it, whatever its group says of the others; Weight is unused
+	None      bool   // the page must not have it, whatever its group demands of the others; Weight is unused
 	Exact     bool   // match no other inflections
 	Substring bool   // match inside longer words too
 	Field     string // "title", "heading", "body" or "navigation": the same as a prefix of the key

@@ -176,7 +176,7 @@ func (l *language) groups(n int) (all []wantedGroup) {
 }
 
 // repeats reports whether the group asks for the same twice. The oracle does not judge which of two
-// keywords that say the same counts; TestEqualKeywordsCountOnceWithTheHigherWeight does.
+// keywords that mean the same counts; TestEqualKeywordsCountOnceWithTheHigherWeight does.
 func (g *wantedGroup) repeats() (twice bool) {
 	met := map[string]bool{}
 	g.walk(true, func(w *wanted, _ bool) {

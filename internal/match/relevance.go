@@ -13,7 +13,7 @@ const (
 	mostWeight     = 5
 )
 
-// boosts say how much an occurrence counts in each field.
+// boosts set how much an occurrence counts in each field.
 var boosts = [fields]float64{webrace.FieldBody: 1, webrace.FieldTitle: 4, webrace.FieldHeading: 2, webrace.FieldNavigation: 0.25}
 
 const fields = int(webrace.FieldNavigation) + 1

@@ -18,7 +18,7 @@ import (
 // an atom of the page multiplies the accumulator of its profile, which tells the relevance of the page to each
 // profile that it concerns. Accumulators are those of a block of profiles at a time, which fit the processor's cache
 // (see block). A profile that asks for all its keywords is posted under one, its least frequent as far as can be
-// told, and its members say which the others are, as in their key method. Further profiles are posted under keywords
+// told, and its members tell which the others are, as in their key method. Further profiles are posted under keywords
 // of which a page must have one, and are judged by themselves.
 type segment struct {
 	profiles   []*Compiled
@@ -47,7 +47,7 @@ type segment struct {
 // posted is an atom of a segment.
 type posted struct {
 	from   uint32 // its first posting; the next atom's is the end
-	phrase int32  // what to look for on a page that has one of its keys; -1 if the key says it all
+	phrase int32  // what to look for on a page that has one of its keys; -1 if the key tells it all
 	within uint8
 	shared bool // its keys may be met more than once
 	judges bool // profiles are posted that it alone settles nothing of: they are judged by themselves, or ask for all

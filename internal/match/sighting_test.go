@@ -6,7 +6,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// sighting is a text, how it stands to who has seen an earlier version, and what the oracle says of it.
+// sighting is a text, how it stands to who has seen an earlier version, and what the oracle finds in it.
 type sighting struct {
 	text  *webrace.Text
 	added []bool

@@ -45,10 +45,10 @@ func (p *page) summary(c *Compiled, among extent, size int) string {
 	return w.fit(size)
 }
 
-// longestTitle is how many bytes a title of a part of a page may have to be told with what the part says.
+// longestTitle is how many bytes a title of a part of a page may have to be told with the text of the part.
 const longestTitle = 64
 
-// partOf returns which part of a page a block is of, unless it says so itself; nil if it is of none.
+// partOf returns which part of a page a block is of, unless it names that itself; nil if it is of none.
 func (p *page) partOf(block int32) []byte {
 	blocks, entry := p.text.Blocks, p.text.Blocks[block].Entry
 	if entry == 0 || !p.text.Entries[entry-1].IsPart() {

@@ -72,7 +72,7 @@ func writtenLanguages(t *testing.T, random *rand.Rand) (words []string, texts []
 }
 
 // fewAgainstEveryone compares all that is told of the pages to few with what is told to everyone, and with what a page
-// says that is not confined to their words. It returns how many alerts there are.
+// that is not confined to their words tells them. It returns how many alerts there are.
 func fewAgainstEveryone(t *testing.T, l *language, profiles int, texts []*webrace.Text) (told int) {
 	t.Helper()
 	x, _ := indexed(t, l.groups(profiles))

@@ -22,7 +22,8 @@ var Textless = []Kind{
 	{"programs", []string{"exe", "msi", "dll", "so", "dmg", "pkg", "deb", "rpm", "apk", "iso", "img", "bin", "class", "pyc", "wasm", "swf", "inv"}},
 }
 
-// TextlessByName returns of which kind without text a file is by the extension of its name; empty if that says nothing.
+// TextlessByName returns of which kind without text a file is by the extension of its name; empty if that tells
+// nothing.
 func TextlessByName(name string) (kind, extension string) {
 	extension = strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	for _, k := range Textless {

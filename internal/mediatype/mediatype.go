@@ -16,7 +16,7 @@ func Of(contentType string) string {
 	return name
 }
 
-// isToken says whether s is a token (RFC 9110, section 5.6.2).
+// isToken reports whether s is a token (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -76,7 +76,7 @@ type layout struct {
 	body     float64 // the size of most of the text
 	leading  float64 // from baseline to baseline in a paragraph, in sizes
 	chapters outline
-	tagged   bool // the file says which lines are headings
+	tagged   bool // the file marks which lines are headings
 }
 
 // block makes a block of the lines of a paragraph.

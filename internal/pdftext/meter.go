@@ -40,7 +40,7 @@ func metered(module []byte, ask string) (result []byte, err error) {
 // moduleHeader is how many bytes there are in front of the sections of a module.
 const moduleHeader = 8
 
-// moduleError says why a module cannot be read.
+// moduleError tells why a module cannot be read.
 type moduleError struct{ error }
 
 // Sections of a module, and what it can import.

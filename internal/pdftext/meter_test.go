@@ -90,7 +90,7 @@ func FuzzMetered(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code []byte) {
 		_, _ = metered(append(smallModule()[:moduleHeader], code...), "ask")
 		if bytes.IndexByte(code, 0x0e) >= 0 {
-			return // wazero makes room for all jumps that a table says it has
+			return // wazero makes room for all jumps that a table claims it has
 		}
 		module := smallModule(code...)
 		if valid, err := r.CompileModule(ctx, module); err == nil {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Bounds of what a file may say of its structure.
+// Bounds of what a file may declare of its structure.
 const (
 	mostBookmarks  = 10_000
 	mostElements   = 20_000 // of a page
@@ -94,7 +94,7 @@ func isHeading(kind string) bool {
 	return len(kind) == 2 && kind[0] == 'H' && kind[1] >= '1' && kind[1] <= '6'
 }
 
-// count calls a function that counts; -1 is how some of them say that there is nothing.
+// count calls a function that counts; -1 is how some of them tell that there is nothing.
 func (in *instance) count(name string, args ...uint64) int {
 	return max(0, int(int32(in.call(name, args...))))
 }

@@ -69,7 +69,7 @@ type Block struct {
 	Page  int           // from 1
 }
 
-// Unread says why the text of a file was not read, or not whole. The zero value says that it was.
+// Unread tells why the text of a file was not read, or not whole. The zero value means that it was.
 type Unread struct {
 	Cause  Cause
 	Reason string // a sentence for a person
@@ -141,7 +141,7 @@ func (e *engine) read(ctx context.Context, body []byte, limits Limits, reserve f
 	return r.document()
 }
 
-// explain says for a person what a failure is.
+// explain describes for a person what a failure is.
 func (l Limits) explain(f *failure, body []byte) string {
 	switch f.cause {
 	case Encrypted:
@@ -230,7 +230,7 @@ func (r *reading) open(body []byte) *failure {
 	return &failure{Broken, errors.New("its structure makes no PDF")}
 }
 
-// readAll reads what the file says of itself and then its pages, up to a limit.
+// readAll reads what the file declares of itself and then its pages, up to a limit.
 func (r *reading) readAll() {
 	r.title = collapse(r.utf16From("FPDF_GetMetaText", r.handle, uint64(r.store([]byte("Title")))))
 	r.outline = r.readOutline()

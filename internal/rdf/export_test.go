@@ -5,7 +5,7 @@ import (
 	"context"
 )
 
-// WellFormed reads a document as XML, whatever it says, and returns what is wrong with it.
+// WellFormed reads a document as XML, whatever it states, and returns what is wrong with it.
 func WellFormed(body []byte) error {
 	r, err := newReader(context.Background(), bytes.NewReader(body), Options{})
 	if err != nil {

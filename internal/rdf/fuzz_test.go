@@ -9,7 +9,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// fuzz sees that a document is read alike however its bytes come, and that what it says can be written and read again.
+// fuzz sees that a document is read alike however its bytes come, and that what it states can be written and read
+// again.
 func fuzz(f *testing.F, extension string) {
 	for _, file := range documents(f) {
 		if filepath.Ext(file) == extension {

@@ -154,7 +154,7 @@ func (in *input) place0(n int) (line, column int) {
 	return in.line + newlines, utf8.RuneCount(b[bytes.LastIndexByte(b, '\n')+1:])
 }
 
-// errorf says what is wrong at an offset from pos; if the document could not be read up to there, why.
+// errorf reports what is wrong at an offset from pos; if the document could not be read up to there, why.
 func (in *input) errorf(n int, format string, args ...any) error {
 	if in.broken {
 		return in.final
@@ -176,7 +176,7 @@ func (in *input) limitError(n int, what string, limit int) error {
 	return &LimitError{line, column, what, limit}
 }
 
-// expected says what should stand at pos, and what stands there.
+// expected reports what should stand at pos, and what stands there.
 func (in *input) expected(what string) error {
 	c, size := in.runeAt(0)
 	if size == 0 {

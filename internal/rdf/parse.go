@@ -84,10 +84,10 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("line %d, column %d: more than %d %s", e.Line, e.Column, e.Limit, e.What)
 }
 
-// Parse reads a document in UTF-8 while it arrives, and yields what it says in its order; a statement that stands twice
-// is yielded twice. The first error is the last thing that is yielded: a [SyntaxError], a [LimitError], that of the
-// reader, or that of ctx, which is looked at every 1,000 quads and at each reading. What was yielded before an error is
-// not all that the document says.
+// Parse reads a document in UTF-8 while it arrives, and yields what it states in its order; a statement that stands
+// twice is yielded twice. The first error is the last thing that is yielded: a [SyntaxError], a [LimitError], that of
+// the reader, or that of ctx, which is looked at every 1,000 quads and at each reading. What was yielded before an
+// error is not all that the document states.
 func Parse(ctx context.Context, r io.Reader, syntax Syntax, o Options) iter.Seq2[Quad, error] {
 	return func(yield func(Quad, error) bool) {
 		p, err := newReader(ctx, r, o)

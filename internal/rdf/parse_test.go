@@ -34,7 +34,7 @@ func documents(t testing.TB) []string {
 	return files
 }
 
-// outcome is what a document says, as canonical N-Quads, and the error.
+// outcome is what a document states, as canonical N-Quads, and the error.
 func outcome(r io.Reader, syntax rdf.Syntax, o rdf.Options) string {
 	quads, err := readWith(r, syntax, o)
 	text := write(quads, rdf.NQuads, nil)

@@ -15,7 +15,7 @@ type rdfXML struct {
 	ids map[string]struct{} // the IRIs that rdf:ID gave
 }
 
-// scope is what attributes of XML say of an element and all within.
+// scope is what attributes of XML declare of an element and all within.
 type scope struct {
 	base     Base
 	language string
@@ -219,7 +219,7 @@ func (p *rdfXML) subject(s *scope) (webrace.Term, error) {
 	return subject, nil
 }
 
-// propertyAttributes yields what the attributes that are left say.
+// propertyAttributes yields what the attributes that are left state.
 func (p *rdfXML) propertyAttributes(subject webrace.Term, s *scope) error {
 	for _, a := range p.attrs {
 		if a.space == NS && !mayBeAttribute(a.local) {

@@ -2,7 +2,7 @@ package rdf
 
 import "github.com/webrace/webrace"
 
-// propertyTag is what the attributes of a property element say.
+// propertyTag is what the attributes of a property element state.
 type propertyTag struct {
 	id        webrace.Term // of the statement; empty if it is not named
 	object    webrace.Term // of rdf:resource or rdf:nodeID
@@ -94,7 +94,7 @@ func (p *rdfXML) statement(subject, predicate, object, id webrace.Term) error {
 	return nil
 }
 
-// emptyProperty reads a property that says in its attributes what its object is, and what is said of it.
+// emptyProperty reads a property that gives its object in its attributes, and what is said of it.
 func (p *rdfXML) emptyProperty(object webrace.Term, statement func(webrace.Term) error, s *scope) error {
 	if object == "" {
 		object = p.newBlank()
@@ -112,7 +112,8 @@ func (p *rdfXML) emptyProperty(object webrace.Term, statement func(webrace.Term)
 	return err
 }
 
-// parseType reads the content of a property as rdf:parseType says. All that the specification does not know is Literal.
+// parseType reads the content of a property as rdf:parseType demands. All that the specification does not know is
+// Literal.
 func (p *rdfXML) parseType(parseType string, statement func(webrace.Term) error, s *scope) error {
 	switch parseType {
 	case "Resource":

@@ -10,7 +10,7 @@ import (
 )
 
 // knownNamespaces has the prefixes that people see, by what they stand for: those that RDFa knows, and that of RSS. Of
-// two prefixes the longer says more.
+// two prefixes the longer tells more.
 var knownNamespaces = sync.OnceValue(func() map[string]string {
 	names := map[string]string{"http://purl.org/rss/1.0/": "rss"}
 	for prefix, space := range KnownPrefixes {

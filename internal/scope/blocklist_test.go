@@ -48,7 +48,7 @@ func TestBlockedURLs(t *testing.T) {
 	}
 }
 
-// A list says of every name what a map of its names and of the suffixes says.
+// A list decides on every name as a map of its names and of the suffixes does.
 func FuzzBlocklist(f *testing.F) {
 	f.Add("a.example\nb.example\n", "x.a.example")
 	f.Add("0.0.0.0 x y\n#\n--\n.\n..a\n", "y")

@@ -128,7 +128,7 @@ func pathAndQuery(address string) (path, query string) {
 	return path, query
 }
 
-// Explanation is what the gate says of a URL, and why.
+// Explanation is what the gate decides of a URL, and why.
 type Explanation struct {
 	Rule      *Rule // the rule that decides; nil for none
 	Number    int   // of the rule, from 1 on
@@ -137,7 +137,7 @@ type Explanation struct {
 	Extension string // for IgnoredType
 }
 
-// Explain says what becomes of a URL at the gate. It counts nothing.
+// Explain returns what becomes of a URL at the gate. It counts nothing.
 func (g *Gate) Explain(address string) (e Explanation) {
 	e.Rule, e.Number = g.rules.Load().Find(address)
 	if e.Rule != nil && e.Rule.verdict == Denied {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MediaTypes says which media types are taken: patterns in order, of which the first that matches
+// MediaTypes determines which media types are taken: patterns in order, of which the first that matches
 // decides. One that begins with ! leaves out what it matches. What none matches is taken if every pattern
 // leaves something out, and is not if one of them names what to take. The zero value takes everything.
 type MediaTypes struct {

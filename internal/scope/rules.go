@@ -25,7 +25,7 @@ type Rule struct {
 	hits    atomic.Int64
 }
 
-// Verdict is what rules say of a URL.
+// Verdict is what rules decide on a URL.
 type Verdict uint8
 
 const (
@@ -61,7 +61,7 @@ func cut(address string) url {
 //	deny  regexp    [?&]session=         anywhere in the URL (RE2)
 //	deny  all                            every URL
 //
-// What follows " #" is a comment; lines that are empty or begin with # say nothing.
+// What follows " #" is a comment; lines that are empty or begin with # mean nothing.
 func ParseRules(lines []string) (*Rules, error) {
 	rs := &Rules{}
 	for i, line := range lines {
@@ -184,7 +184,7 @@ func hasExtension(path, suffix string) bool {
 func (r *Rule) Text() string    { return r.text }
 func (r *Rule) Comment() string { return r.comment }
 
-// Verdict returns what the rule says of the URLs that it matches.
+// Verdict returns what the rule decides of the URLs that it matches.
 func (r *Rule) Verdict() Verdict { return r.verdict }
 
 // refusal is what the rule makes of a URL that it denies or trusts.
@@ -228,7 +228,7 @@ func Join(lists ...*Rules) *Rules {
 // NewRules returns a list of these rules.
 func NewRules(rules ...*Rule) *Rules { return &Rules{slices.Clone(rules)} }
 
-// Decide returns what the rules say of address, and counts a hit for the rule that decided.
+// Decide returns what the rules decide on address, and counts a hit for the rule that decided.
 func (rs *Rules) Decide(address string) Verdict {
 	r, _ := rs.Find(address)
 	if r == nil {

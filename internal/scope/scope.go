@@ -1,5 +1,5 @@
 // Package scope answers, without looking anything up, whether a URL lies within the scope of a crawl
-// and what an ordered list of rules says about it. The frontier asks it when a URL is offered, for links,
+// and what an ordered list of rules decides about it. The frontier asks it when a URL is offered, for links,
 // redirects and sitemaps alike, and no other package does: one gate, one answer.
 //
 // URLs are absolute and normalized. Their scheme does not count: http://example.org and
@@ -19,7 +19,7 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// Matcher says which URLs a crawl may follow. The zero value admits every URL that has a host.
+// Matcher determines which URLs a crawl may follow. The zero value admits every URL that has a host.
 type Matcher struct {
 	scope webrace.Scope
 	want  string // what to compare with: an authority, a domain or a prefix

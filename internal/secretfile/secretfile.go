@@ -18,7 +18,7 @@ import (
 const Max = 64 << 10
 
 // Read returns what is in a file, without the line break that editors and echo put at its end. The error names the
-// file, and says what to do.
+// file, and tells what to do.
 func Read(path string) (string, error) {
 	info, err := os.Stat(path) // before it is opened: to open a pipe would wait for who writes into it
 	switch {

@@ -30,7 +30,7 @@ type complex struct {
 // compound is the conditions on one element.
 type compound struct {
 	key       key        // found by index; the zero key if there is no such condition
-	tests     []test     // on the element alone, also for what the key says
+	tests     []test     // on the element alone, also for what the key tells
 	relations []relation // to others
 }
 
@@ -58,7 +58,7 @@ type cssFault struct{ error }
 
 const mostParentheses = 16
 
-// parseCSS reads a list of selectors between commas, and says whether what it matches depends on where it is
+// parseCSS reads a list of selectors between commas, and reports whether what it matches depends on where it is
 // looked for.
 func parseCSS(s string) (list []*complex, scoped bool, err error) {
 	p := &cssParser{s: s}

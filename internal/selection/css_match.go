@@ -293,7 +293,7 @@ func hasName(name string) test {
 	}
 }
 
-// attributeIs compares an attribute; without regard to the case of ASCII letters where fold says so.
+// attributeIs compares an attribute; without regard to the case of ASCII letters where fold reports true.
 func attributeIs(key, wanted string, compare func(value, wanted string) bool, fold func(*matcher, int32) bool) test {
 	lower := lowerASCII(wanted)
 	return func(m *matcher, i int32) bool {

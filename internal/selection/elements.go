@@ -30,8 +30,8 @@ type elements struct {
 	hollow  set64          // those without text and elements, as places
 	counted bool
 
-	speaker  []int32 // made when a rule asks for it: the nearest element that says its language
-	declared string  // the language of what no element says it of
+	speaker  []int32 // made when a rule asks for it: the nearest element that declares its language
+	declared string  // the language of what no element declares one for
 }
 
 // key is a name, an id or a class.

@@ -90,8 +90,8 @@ func (s *Search) Find(f *Finder, within Found) (found []Found, err error) {
 	return found, err
 }
 
-// values returns what a program gives for a value, or each of those of the document. What it says of one that it is not
-// for ends it there, and is no error.
+// values returns what a program gives for a value, or each of those of the document. What it reports of one that it is
+// not for ends it there, and is no error.
 func (s *Search) values(f *Finder, within Found) (found []Found, err error) {
 	values, err := s.document.jsonValues()
 	if value, ok := within.Value(); ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/webrace/webrace/internal/htmltree"
 )
 
-// mustBeSound says that blocks are in order, not empty, without white space around them, and valid UTF-8.
+// mustBeSound checks that blocks are in order, not empty, without white space around them, and valid UTF-8.
 func mustBeSound(t *testing.T, text *webrace.Text) {
 	t.Helper()
 	end := int32(0)

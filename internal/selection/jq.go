@@ -52,7 +52,7 @@ func parseJQ(source string) (*jqProgram, error) {
 	return p, err
 }
 
-// atCharacter says where an error of the syntax is.
+// atCharacter adds where an error of the syntax is.
 func atCharacter(err error, source string) error {
 	var fault *gojq.ParseError
 	if !errors.As(err, &fault) {
@@ -83,7 +83,7 @@ func (c meteredContext) Done() <-chan struct{} {
 	return nil
 }
 
-// run calls back with what a program gives. The error is what the program says of a value that it is not for.
+// run calls back with what a program gives. The error is what the program reports of a value that it is not for.
 func (r *jqRun) run(code *gojq.Code, value any, found func(any)) error {
 	results := code.RunWithContext(meteredContext{r}, value, r)
 	for {

@@ -197,7 +197,7 @@ type confinement struct {
 	err error
 }
 
-// confine rewrites a program in place, or says what in it may not be there.
+// confine rewrites a program in place, or reports what in it may not be there.
 func confine(q *gojq.Query) error {
 	if q.Meta != nil || len(q.Imports) > 0 {
 		return errors.New("modules cannot be included")

@@ -23,7 +23,7 @@ func speaks(ranges []string) test {
 }
 
 // inRange reports whether a language is in a range: the extended filtering of RFC 4647, section 3.3.2, where a range
-// that does not say a script or a region is one of all. The empty range is that of an unknown language alone.
+// that does not name a script or a region is one of all. The empty range is that of an unknown language alone.
 func inRange(language, within string) bool {
 	if language == "" || within == "" {
 		return language == within
@@ -48,7 +48,8 @@ func inRange(language, within string) bool {
 	return true
 }
 
-// language returns that of an element; it is empty if it is not known. What HTTP says of the document is not looked at.
+// language returns that of an element; it is empty if it is not known. What HTTP declares of the document is not looked
+// at.
 func (m *matcher) language(i int32) string {
 	if m.speaker == nil {
 		m.budget.Spend(len(m.nodes) / wordsPerStep * 2)
@@ -60,7 +61,7 @@ func (m *matcher) language(i int32) string {
 	return m.declared
 }
 
-// listen finds the nearest element that says its language for each.
+// listen finds the nearest element that declares its language for each.
 func (e *elements) listen() {
 	e.speaker = make([]int32, len(e.nodes))
 	for i, n := range e.nodes {
@@ -76,7 +77,7 @@ func (e *elements) listen() {
 	}
 }
 
-// says returns the language that an element says it is in, or nil.
+// says returns the language that an element declares, or nil.
 func (e *elements) says(n *html.Node) *string {
 	var lang *string
 	for i := range n.Attr {
@@ -90,8 +91,8 @@ func (e *elements) says(n *html.Node) *string {
 	return lang
 }
 
-// declare reads the language of a page from <meta http-equiv=content-language>, as the HTML standard says in section
-// 4.2.5.3.
+// declare reads the language of a page from <meta http-equiv=content-language>, as the HTML standard requires in
+// section 4.2.5.3.
 func (e *elements) declare(meta *html.Node) {
 	directive, content := htmltree.Value(meta.Attr, "http-equiv"), htmltree.Value(meta.Attr, "content")
 	if directive == nil || content == nil || !strings.EqualFold(*directive, "content-language") || strings.Contains(*content, ",") {

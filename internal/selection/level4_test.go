@@ -23,7 +23,7 @@ func TestRangesOfLanguages(t *testing.T) {
 	}
 }
 
-// What Level 4 and the HTML standard say beyond what browsers do, and what random pages do not reach.
+// What Level 4 and the HTML standard require beyond what browsers do, and what random pages do not reach.
 func TestSelectorsOfLevel4(t *testing.T) {
 	t.Parallel()
 	const page = `<!doctype html><meta http-equiv=content-language content=" el  x"><p>α</p>

@@ -14,7 +14,7 @@ type Piece struct {
 	Text  *webrace.Text
 }
 
-// Look is [Selection.Apply], and says which piece of the part is whose.
+// Look is [Selection.Apply], and returns which piece of the part is whose.
 func (s *Selection) Look(ctx context.Context, d *Document, budget *Budget) (*Part, error) {
 	part, err := s.Apply(ctx, d, budget)
 	if err == nil {

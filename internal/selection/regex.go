@@ -61,7 +61,7 @@ func ofLines(tree *syntax.Regexp) bool {
 	return slices.ContainsFunc(tree.Sub, ofLines)
 }
 
-// plain is an error of the syntax package without what the context says anyway.
+// plain is an error of the syntax package without what the context tells anyway.
 func plain(err error, whole string) error {
 	var e *syntax.Error
 	switch {

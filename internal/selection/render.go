@@ -19,7 +19,7 @@ type hit struct {
 	attr int // -1 for the node itself
 }
 
-// mark says what becomes of a node.
+// mark is what becomes of a node.
 type mark struct {
 	selected, ignored bool
 	leads             bool         // something within it is selected
@@ -76,7 +76,7 @@ const part = "part"
 
 var nothing = new(mark)
 
-// node writes a node. Kept says whether what it is in is kept.
+// node writes a node. Kept tells whether what it is in is kept.
 func (r *renderer) node(n *html.Node, kept bool) {
 	r.budget.Spend(1)
 	m := r.all[n]
@@ -154,8 +154,8 @@ var (
 	decoded = htmltree.Names("title textarea")
 )
 
-// element writes an element. Within says that what it is in is kept, too: the owner has not asked for it by itself, and
-// it is shown if the page shows it.
+// element writes an element. Within means that what it is in is kept, too: the owner has not asked for it by itself,
+// and it is shown if the page shows it.
 func (r *renderer) element(n *html.Node, kept, within bool) {
 	name := n.Data
 	if n.Namespace != "" {

@@ -4,10 +4,10 @@
 // Selectors of CSS and XPath choose elements: several of them all that one chooses, each once, in the order of the
 // document. Those of jq choose values of JSON, with their paths, or compute texts of it; documents of other types have
 // nothing for them, as those of JSON have nothing for CSS and XPath. Those of SPARQL ask what a document of any type
-// says as RDF: each solution is a block of text, behind what the others choose. Regular expressions (RE2) then look at
-// the text of these, or of the whole document, block by block, with white space collapsed: of what they select, every
-// stretch that matches is a block, and what they ignore is cut out. Whatever the order of the rules, ignoring goes
-// before selecting.
+// states as RDF: each solution is a block of text, behind what the others choose. Regular expressions (RE2) then look
+// at the text of these, or of the whole document, block by block, with white space collapsed: of what they select,
+// every stretch that matches is a block, and what they ignore is cut out. Whatever the order of the rules, ignoring
+// goes before selecting.
 //
 // The part is cut into blocks and fields by the same code as the whole, and a heading is one though it is
 // selected alone. What was apart in the document stays apart: no two words become one. A rule that matches
@@ -121,7 +121,7 @@ type compiled struct {
 	regex  *pattern
 }
 
-// Check says what keeps a rule from being one.
+// Check returns what keeps a rule from being one.
 func (r Rule) Check() error {
 	_, err := r.compile()
 	return err
@@ -229,7 +229,7 @@ func (s *Selection) Rules() (all []Rule) {
 	return all
 }
 
-// AsksForData reports whether some rule asks what a document says as RDF, which also one without text may say.
+// AsksForData reports whether some rule asks what a document states as RDF, which also one without text may do.
 func (s *Selection) AsksForData() bool { return s != nil && s.asks }
 
 // Part is what was selected of a document.
@@ -237,7 +237,7 @@ type Part struct {
 	Text      *webrace.Text // never nil
 	Unmatched []Rule        // those that matched nothing
 	Pieces    []Piece       // what each of several rules that select finds, of [Selection.Look]
-	Unmet     []Rule        // those in SPARQL of which the document says what they are about, and nothing that meets them
+	Unmet     []Rule        // those in SPARQL of which the document states what they are about, and nothing that meets them
 	Problems  []string      // where rules in SPARQL ask: which parts of a page could not be read as RDF, with line and column
 }
 

@@ -44,8 +44,8 @@ func parseSPARQL(source string) (*sparql.Query, error) {
 	return nil, fmt.Errorf("at line %d, character %d: %s", fault.Line, fault.Column, fault.Says)
 }
 
-// graph returns what a document says, as queries are asked of it. The error is that of the context, or says why it
-// cannot be read as a whole: then no part of it is taken for what it says.
+// graph returns what a document states, as queries are asked of it. The error is that of the context, or tells why it
+// cannot be read as a whole: then no part of it is taken for what it states.
 func (d *Document) graph(ctx context.Context) (*sparql.Memory, error) {
 	if d.said == nil && d.unsaid == nil {
 		said, err := d.transformed(ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/internal/transform"
 )
 
-// The same offers, and a seller, in each of the syntaxes that a document may say them in.
+// The same offers, and a seller, in each of the syntaxes that a document may state them in.
 var offers = map[string][2]string{
 	"JSON-LD": {"application/ld+json", `{"@context": "https://schema.org", "@graph": [
 		{"@type": "Offer", "@id": "#b", "name": "Bench", "price": 120.50},

@@ -9,7 +9,7 @@ type Page struct {
 	Fingerprint uint64 // not 0
 }
 
-// Found says which other pages are like one.
+// Found tells which other pages are like one.
 type Found struct {
 	Near string // the URL of one that is [Near]; empty if there is none
 	Same int    // how many are of the same fingerprint and title; at most as many as are counted

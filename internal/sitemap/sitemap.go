@@ -17,7 +17,7 @@ import (
 // Entry is one address that a sitemap lists. What it holds is valid until the reader goes on.
 type Entry struct {
 	URL        []byte    // as written, without white space around it
-	Changed    time.Time // the last moment at which it may have changed, as the sitemap says; zero if it does not
+	Changed    time.Time // the last moment at which it may have changed, as the sitemap tells; zero if it does not
 	Alternates []string  // the same page in other languages (xhtml:link), as written
 }
 

@@ -11,8 +11,8 @@ import (
 // ID stands for a term in a dataset. Zero stands for none.
 type ID uint64
 
-// Union is the graph of a [Pattern] that asks for the default graph of a dataset: what any of its graphs says, each
-// triple once, but for what the dataset says about itself.
+// Union is the graph of a [Pattern] that asks for the default graph of a dataset: what any of its graphs states, each
+// triple once, but for what the dataset states about itself.
 const Union ID = 1<<64 - 1
 
 // Pattern is a quad, or, with places that are zero, all quads that have what its other places name.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says where a query is no SPARQL 1.1, and what was expected there.
+// SyntaxError tells where a query is no SPARQL 1.1, and what was expected there.
 type SyntaxError struct {
 	Line, Column int // from 1; columns count characters
 	Says         string
@@ -16,7 +16,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("SPARQL: line %d, column %d: %s", e.Line, e.Column, e.Says)
 }
 
-// LimitError says which of a query's limits it went beyond.
+// LimitError tells which of a query's limits it went beyond.
 type LimitError struct {
 	Limit string // what was limited, and to how much
 }

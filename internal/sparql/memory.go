@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// Memory is a Dataset in memory, for what one document says, and for tests. What is added without a graph is its
+// Memory is a Dataset in memory, for what one document states, and for tests. What is added without a graph is its
 // default graph: it is no union. It may be read by several goroutines once nothing more is added.
 type Memory struct {
 	ids   map[webrace.Term]ID
@@ -30,7 +30,7 @@ var (
 	_ GraphLister = (*Memory)(nil)
 )
 
-// NewMemory returns a dataset whose default graph says some triples.
+// NewMemory returns a dataset whose default graph holds some triples.
 func NewMemory(triples []webrace.Triple) *Memory {
 	m := &Memory{ids: map[webrace.Term]ID{}, terms: []webrace.Term{""}, quads: map[Pattern]bool{}}
 	for _, t := range triples {

@@ -12,7 +12,8 @@ import (
 )
 
 // The slow oracle: groups are evaluated from the inside out, each to a bag of solutions that is joined with others by
-// comparing all with all, as section 18.5 says it. It shares the parser with what it is compared to, and nothing else.
+// comparing all with all, as section 18.5 defines it. It shares the parser with what it is compared to, and nothing
+// else.
 
 type naiveSolution map[variable]webrace.Term
 

@@ -113,7 +113,7 @@ func (p *parser) selectItems(q *selectQuery) (at []int) {
 	}
 }
 
-// checkItems holds what SELECT says against what is in scope (sections 11.4, 18.2.1 and 19.8, notes 12 and 13).
+// checkItems holds what SELECT names against what is in scope (sections 11.4, 18.2.1 and 19.8, notes 12 and 13).
 func (p *parser) checkItems(q *selectQuery, at []int) {
 	keys := varSet{}
 	for _, item := range q.groupBy {

@@ -139,7 +139,7 @@ type parser struct {
 
 	rules *Rules // nil: any query
 
-	stands func(iri string) string // if set, says which IRI stands for one that is written
+	stands func(iri string) string // if set, returns which IRI stands for one that is written
 }
 
 type blankNode struct {

@@ -86,7 +86,7 @@ func (p *planner) filtered(inner operator, conditions []condition, env environme
 // planBytes is about what an operator, or a part of an expression, takes.
 const planBytes = 64
 
-// affords pays for what the plan is about to get. A plan can be much larger than its query: what a filter says is made
+// affords pays for what the plan is about to get. A plan can be much larger than its query: what a filter holds is made
 // anew for each part of a UNION.
 func (p *planner) affords() bool { return p.x.keep(planBytes) && p.x.step() }
 

@@ -12,7 +12,7 @@ import (
 // other forms, other graphs, and functions that give another answer each time.
 type Rules struct {
 	Prefixes map[string]string       // known without a declaration
-	Means    func(iri string) string // if set, says which IRI stands for one that is written
+	Means    func(iri string) string // if set, returns which IRI stands for one that is written
 }
 
 // Parse reads a rule. What is wrong with it is a *SyntaxError.
@@ -30,7 +30,7 @@ func (r *Rules) Parse(text string) (*Query, error) {
 // IsOrdered reports whether the solutions of a query have an order that it asks for.
 func (q *Query) IsOrdered() bool { return len(q.query.orderBy) > 0 }
 
-// Topic returns a query, of the form ASK, whether a document says what the query is about, whatever the values: its
+// Topic returns a query, of the form ASK, whether a document states what the query is about, whatever the values: its
 // triples, with any objects but classes, and without filters, values and what is optional or excluded.
 func (q *Query) Topic() *Query {
 	t := &Query{form: Ask, base: q.base, names: slices.Clone(q.names)}

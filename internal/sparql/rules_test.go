@@ -103,7 +103,7 @@ func TestTheStepsOfAQueryArePaidFor(t *testing.T) {
 	}
 }
 
-// FuzzRules holds that whatever a rule says, it is read as a SELECT, or refused with a place in it.
+// FuzzRules holds that whatever the text of a rule, it is read as a SELECT, or refused with a place in it.
 func FuzzRules(f *testing.F) {
 	for _, rule := range []string{"{ ?s ex:p ?o }", "SELECT (COUNT(*) AS ?n) { { ?s a [] } UNION { ?s ex:p* ?o } } HAVING(?n > 1)", "ASK {}", "{ GRAPH ?g {} }",
 		"{ ?s ?p NOW }", "{ ?s ?p ?o FILTER EXISTS { ?o ex:q \"\\u00e9\" } } ORDER BY DESC(?o) LIMIT 3", "PREFIX : <#> { ?s : 1 }", "{\n?s"} {

@@ -3,7 +3,7 @@ package sparql
 import "github.com/webrace/webrace"
 
 // The syntax tree, as the grammar has it (SPARQL 1.1, section 19.8), with IRIs resolved and prefixes gone. It holds no
-// places, so that two texts that say the same have equal trees.
+// places, so that two texts that mean the same have equal trees.
 
 // variable numbers the variables and blank nodes of a query, from 1. Zero is none.
 type variable int

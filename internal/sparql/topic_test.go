@@ -53,7 +53,7 @@ func TestTheTopicOfAQueryIsWhatItIsAboutWhateverTheValues(t *testing.T) {
 	}
 }
 
-// What has a solution says what it is about.
+// What has a solution states what it is about.
 func TestRandomTopics(t *testing.T) {
 	t.Parallel()
 	var some, met int

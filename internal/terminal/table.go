@@ -22,7 +22,7 @@ func Table(header []string, rows [][]string, columns int) string {
 	return b.String()
 }
 
-// layout says where the fields of each row stand.
+// layout is where the fields of each row stand.
 type layout struct {
 	columns int
 	at      []int  // where a field begins

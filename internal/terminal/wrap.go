@@ -64,7 +64,7 @@ func fill(line string, columns int) string {
 	return label + strings.Join(Fill(text, columns-Columns(label), columns-hanging), "\n"+strings.Repeat(" ", hanging))
 }
 
-// labelled takes from a line what stands before its text, and says at which column the text goes on.
+// labelled takes from a line what stands before its text, and returns at which column the text goes on.
 func labelled(line string, columns int) (label, text string, hanging int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	body := line[indent:]
@@ -81,7 +81,7 @@ func labelled(line string, columns int) (label, text string, hanging int) {
 }
 
 // Fill breaks a text between its words into lines: the first of at most so many columns, the others of at most as
-// many as the second number. Dots that say that a text goes on stay with the word before them.
+// many as the second number. Dots that tell that a text goes on stay with the word before them.
 func Fill(text string, first, others int) (lines []string) {
 	var words []string
 	for word := range strings.FieldsSeq(text) {

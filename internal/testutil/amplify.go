@@ -57,7 +57,7 @@ func Amplify(t *testing.T, c Construct, read func(body []byte) (over bool)) {
 	}
 }
 
-// excess says what grows faster than the document, or is too much.
+// excess returns what grows faster than the document, or is too much.
 func excess(before, after cost) (all []string) {
 	const most = tolerance * large / small
 	if after.time > leastTime && after.time > most*before.time {

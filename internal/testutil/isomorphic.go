@@ -12,7 +12,7 @@ import (
 )
 
 // Isomorphic returns how two sets of quads differ; empty if they are the same but for the labels of blank nodes. Quads
-// that stand twice count once. Where blank nodes are so alike that it would take too long to tell, it says so.
+// that stand twice count once. Where blank nodes are so alike that it would take too long to tell, it returns that.
 func Isomorphic(want, got []rdf.Quad) (difference string) {
 	a, b := newColouring(want), newColouring(got)
 	if d := compareGround(a, b); d != "" {
@@ -201,7 +201,7 @@ func compareGround(a, b *colouring) string {
 	return strings.Join(lines, "\n")
 }
 
-// describe says what differs, by colours that the nodes get in both graphs.
+// describe returns what differs, by colours that the nodes get in both graphs.
 func describe(a, b *colouring) string {
 	for _, c := range []*colouring{a, b} {
 		clear(c.colours)

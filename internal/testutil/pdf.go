@@ -181,7 +181,7 @@ func pdfString(s string) string {
 	return fmt.Sprintf("<%x>", b)
 }
 
-// PDFFile is a file as it is made of objects, numbered from 1, for what [PDF] cannot say. Nothing is checked.
+// PDFFile is a file as it is made of objects, numbered from 1, for what [PDF] cannot express. Nothing is checked.
 type PDFFile struct{ objects []string }
 
 // Reserve returns the number of an object that is set later.

@@ -6,7 +6,7 @@ import (
 )
 
 // Python returns the interpreter that Debian's packages are for. It skips the test if that cannot import some modules,
-// which are separated by commas, and says which packages bring them.
+// which are separated by commas, and names the packages that bring them.
 func Python(t testing.TB, modules, packages string) string {
 	t.Helper()
 	const python = "/usr/bin/python3"

@@ -62,7 +62,7 @@ type W3CCase struct {
 	assumed string
 }
 
-// W3CGraph is what a manifest says, to be asked for what a suite has beside names and files.
+// W3CGraph is what a manifest states, to be asked for what a suite has beside names and files.
 type W3CGraph struct {
 	Quads []rdf.Quad
 	index map[[2]webrace.Term][]webrace.Term

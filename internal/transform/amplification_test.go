@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// TestAmplification reads each construct that says something of RDF, or refers to what does. More of JSON-LD is in
+// TestAmplification reads each construct that states something as RDF, or refers to what does. More of JSON-LD is in
 // internal/jsonld.
 func TestAmplification(t *testing.T) {
 	repeated, times := testutil.Repeated, strings.Repeat

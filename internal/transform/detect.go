@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// The media types of documents that say something, beside those of package rdf.
+// The media types of documents that state something, beside those of package rdf.
 const (
 	typeHTML     = "text/html"
 	typeXHTML    = "application/xhtml+xml"
@@ -29,7 +29,7 @@ const head = 3 << 10
 
 // MediaType returns what a document is: by strong signs at its beginning, which are a root element, a declaration of
 // Turtle, a line that is a statement, and JSON with a context; else by the header, whose aliases it knows; and where
-// that says nothing in particular, by the extension of the URL's path. Bytes are scanned, nothing is parsed.
+// that tells nothing in particular, by the extension of the URL's path. Bytes are scanned, nothing is parsed.
 func MediaType(body []byte, contentType, address string) string {
 	header := mediatype.Of(contentType)
 	if known, ok := aliases[header]; ok {
@@ -53,7 +53,7 @@ func MediaType(body []byte, contentType, address string) string {
 	return header
 }
 
-// vague reports whether a media type leaves open what a document says.
+// vague reports whether a media type leaves open what a document holds.
 func vague(mediaType string) bool {
 	switch mediaType {
 	case "", typeText, typeXML, "text/xml", typeJSON, typeRSS:

@@ -145,7 +145,7 @@ func typeOfRoot(name, space string, cut bool, header string, declared bool) stri
 	return ""
 }
 
-// htmlSign returns the type of a page: what the header says, if that is one of the two, since pages that begin as XML
+// htmlSign returns the type of a page: what the header names, if that is one of the two, since pages that begin as XML
 // are mostly none.
 func htmlSign(header string, isXML bool) string {
 	if header == typeXHTML || isXML && header != typeHTML {

@@ -32,7 +32,7 @@ func (t *transformation) xmlFeed(text []byte) error {
 		return &limitError{"depth", err.Error()}
 	}
 	body := xmltoken.EscapeBare(text)
-	if rest := bytes.TrimLeft(body, white); bytes.HasPrefix(rest, []byte("<?xml")) { // it says which encoding the text was in
+	if rest := bytes.TrimLeft(body, white); bytes.HasPrefix(rest, []byte("<?xml")) { // it declares which encoding the text was in
 		body = behind(rest, "?>")
 	}
 	err := t.feed(body)
@@ -50,7 +50,7 @@ func (t *transformation) jsonFeed(text []byte) error {
 	return t.feed(text)
 }
 
-// feed says what a feed does, in the terms of RSS 1.0 and Dublin Core.
+// feed states what a feed does, in the terms of RSS 1.0 and Dublin Core.
 func (t *transformation) feed(text []byte) error {
 	f, err := gofeed.NewParser().Parse(bytes.NewReader(text))
 	if err != nil {
@@ -84,7 +84,7 @@ func (t *transformation) feed(text []byte) error {
 	return p.spend(0)
 }
 
-// item says what an entry does. It is known by its link, or else by its identifier if that is an IRI.
+// item states what an entry does. It is known by its link, or else by its identifier if that is an IRI.
 func (p *page) item(sequence webrace.Term, i int, item *gofeed.Item, language string) error {
 	subject, ok := p.first(item.Link, item.GUID)
 	if !ok {
@@ -141,7 +141,7 @@ func (p *page) first(references ...string) (webrace.Term, bool) {
 	return "", false
 }
 
-// said is what a feed, or an entry of it, says.
+// said is what a feed, or an entry of it, tells.
 type said struct {
 	title, description, id, language string
 	links, categories                []string

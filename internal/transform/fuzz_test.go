@@ -9,8 +9,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// FuzzDocument reads anything as anything. What it says must be RDF: its own N-Triples say the same, each triple once,
-// and its blank nodes are its own. Reading it again gives the same.
+// FuzzDocument reads anything as anything. What it states must be RDF: its own N-Triples state the same, each triple
+// once, and its blank nodes are its own. Reading it again gives the same.
 func FuzzDocument(f *testing.F) {
 	for contentType, body := range map[string]string{
 		"text/html": `<html lang=en prefix="x: http://x/"><base href=b/><p itemscope itemid=a itemtype="http://schema.org/T" itemref=i><b itemprop="a b">x</b>

@@ -118,7 +118,7 @@ func scoped(depth int) string {
 	return fmt.Sprintf(`{"@context":%s,"@graph":[%s]}`, context, value)
 }
 
-// A limit of time is an error and no smaller graph: what a document says does not depend on the machine.
+// A limit of time is an error and no smaller graph: what a document states does not depend on the machine.
 func TestHostileTimeIsAnError(t *testing.T) {
 	t.Parallel()
 	for contentType, body := range map[string]string{

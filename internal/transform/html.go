@@ -285,7 +285,7 @@ func isTag(language string) bool {
 	return true
 }
 
-// says returns the language that an element itself says it is in: in XML by xml:lang before lang, in HTML, where
+// says returns the language that an element itself declares: in XML by xml:lang before lang, in HTML, where
 // xml:lang is a name like others, by that in the last place.
 func says(n *html.Node) (language string, ok bool) {
 	rank := 0

@@ -40,7 +40,7 @@ func (p *page) meta() error {
 	return nil
 }
 
-// metaElement says what one element says of the page.
+// metaElement states what one element tells of the page.
 func (p *page) metaElement(n *html.Node, schemas map[string]string) error {
 	key, valueKey := "name", "content"
 	if n.Data == "link" {

@@ -31,7 +31,7 @@ type microdata struct {
 }
 
 // inVocabulary is an item in the vocabulary of the item around it, where it has no type: one that several refer to
-// may say something else of each.
+// may state something else of each.
 type inVocabulary struct {
 	item       *html.Node
 	vocabulary string
@@ -56,7 +56,7 @@ func (p *page) microdata() error {
 	return nil
 }
 
-// item says what an item has, in the vocabulary of the item around it unless it has one of its own, and returns its
+// item states what an item has, in the vocabulary of the item around it unless it has one of its own, and returns its
 // subject.
 func (m *microdata) item(n *html.Node, vocabulary string) (webrace.Term, error) {
 	subject := m.subject(n)
@@ -218,7 +218,7 @@ func (p *page) byID(id string) *html.Node {
 	return p.ids[id]
 }
 
-// property says what one element says of a subject.
+// property states what one element tells of a subject.
 func (m *microdata) property(subject webrace.Term, n *html.Node, vocabulary string) error {
 	value, ok, err := m.value(n, vocabulary)
 	if err != nil || !ok {
@@ -256,7 +256,7 @@ func (m *microdata) property(subject webrace.Term, n *html.Node, vocabulary stri
 	return nil
 }
 
-// state says a triple, and what follows from its property.
+// state states a triple, and what follows from its property.
 func (m *microdata) state(subject, predicate, value webrace.Term) error {
 	if err := m.add(subject, predicate, value); err != nil {
 		return err

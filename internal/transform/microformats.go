@@ -82,7 +82,7 @@ func (p *page) microformats() error {
 	return nil
 }
 
-// data says what the items have that were read at once. Addresses tell them apart: those of others may have been
+// data states what the items have that were read at once. Addresses tell them apart: those of others may have been
 // theirs.
 func (m *items) data(read *microformats.Data) error {
 	defer runtime.KeepAlive(read)
@@ -190,7 +190,7 @@ func (m *items) withoutIncludes(n *html.Node) {
 	}
 }
 
-// item says what an item has, and returns its subject.
+// item states what an item has, and returns its subject.
 func (m *items) item(item *microformats.Microformat) (webrace.Term, error) {
 	key := reflect.ValueOf(item.Properties).Pointer()
 	if subject, ok := m.subjects[key]; ok {

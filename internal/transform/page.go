@@ -14,7 +14,7 @@ const (
 	rdfs = "http://www.w3.org/2000/01/rdf-schema#"
 )
 
-// What the paper's stylesheet for pages says, in RDFS, Dublin Core and FOAF.
+// What the paper's stylesheet for pages states, in RDFS, Dublin Core and FOAF.
 var (
 	titleTerm = rdf.NewIRI(dcterms + "title")
 	mboxTerm  = rdf.NewIRI(foaf + "mbox")
@@ -23,8 +23,8 @@ var (
 	labelTerm = rdf.NewIRI(rdfs + "label")
 )
 
-// say says what the paper's stylesheet does of any page: its title, addresses of mail, images, and links with the words
-// that they are called by.
+// say states what the paper's stylesheet does of any page: its title, addresses of mail, images, and links with the
+// words that they are called by.
 func (p *page) say() error {
 	subject, titled := rdf.NewIRI(p.baseIRI), false
 	for _, n := range p.elements {
@@ -57,7 +57,7 @@ func (p *page) say() error {
 	return nil
 }
 
-// address says a property whose value is what a reference means, and what the page calls that.
+// address states a property whose value is what a reference means, and what the page calls that.
 func (p *page) address(subject, predicate webrace.Term, reference string, n *html.Node) error {
 	object, ok := p.resolve(reference)
 	if !ok {
@@ -70,7 +70,7 @@ func (p *page) address(subject, predicate webrace.Term, reference string, n *htm
 	return p.called(object, labelTerm, n, alternative)
 }
 
-// called says a property whose value is the text of an element, or what stands for it, unless there is none.
+// called states a property whose value is the text of an element, or what stands for it, unless there is none.
 func (p *page) called(subject, predicate webrace.Term, n *html.Node, instead string) error {
 	text, err := p.content(n)
 	if err != nil {

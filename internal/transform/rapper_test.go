@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// TestRDFaAsRapperReadsIt compares what random elements with RDFa say with what librdfa finds in them. Left out is
+// TestRDFaAsRapperReadsIt compares what random elements with RDFa state with what librdfa finds in them. Left out is
 // where the two differ and the specification is with us: lists (their order, and elements with rel within), a property
 // that has both a type and a relation, and terms without a vocabulary, which librdfa takes for relative IRIs.
 func TestRDFaAsRapperReadsIt(t *testing.T) {

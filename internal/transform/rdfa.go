@@ -79,7 +79,7 @@ func (p *page) rdfaWarning(warn func(class string)) error {
 	return r.finish()
 }
 
-// mark notes the elements that may say something, and those around them: most parts of a page have none.
+// mark notes the elements that may state something, and those around them: most parts of a page have none.
 func (r *rdfa) mark() {
 	r.says = make([]bool, len(r.elements))
 	for _, n := range r.elements {
@@ -263,7 +263,7 @@ func (r *rdfa) warned(class string) {
 	}
 }
 
-// roles says the roles of an element.
+// roles states the roles of an element.
 func (r *rdfa) roles(t *tag, local *evaluation) error {
 	subject := webrace.Term("")
 	for word := range strings.FieldsSeq(*t.role) {
@@ -293,7 +293,7 @@ type resources struct {
 	rel, rev               []webrace.Term
 }
 
-// state says what an element says, and reads what is in it.
+// state adds what an element states, and reads what is in it.
 func (r *rdfa) state(t *tag, c, local *evaluation) error {
 	s := resources{}
 	if t.rel != nil || t.rev != nil {
@@ -415,7 +415,7 @@ func (r *rdfa) listItem(l *list, item webrace.Term) error {
 	return nil
 }
 
-// list says a list.
+// list states a list.
 func (r *rdfa) list(subject, predicate webrace.Term, items []webrace.Term) error {
 	nodes := make([]webrace.Term, len(items)+1)
 	for i := range items {

@@ -93,7 +93,7 @@ func (r *rdfa) pointed(t *tag, local *evaluation) (webrace.Term, bool) {
 	return "", false
 }
 
-// relations says what rel and rev say, or notes it for the elements within: steps 9 and 10.
+// relations states what rel and rev give, or notes it for the elements within: steps 9 and 10.
 func (r *rdfa) relations(t *tag, local *evaluation, s *resources) error {
 	if s.object == "" && (len(s.rel) > 0 || len(s.rev) > 0) {
 		s.object = r.newBlank()
@@ -128,7 +128,7 @@ func (r *rdfa) relations(t *tag, local *evaluation, s *resources) error {
 	return nil
 }
 
-// property says the properties of an element: step 11.
+// property states the properties of an element: step 11.
 func (r *rdfa) property(t *tag, local *evaluation, s *resources) error {
 	var properties []webrace.Term
 	r.predicates(t.property, local, false, &properties)

@@ -203,7 +203,7 @@ func (r *rdfa) copied() ([]webrace.Triple, error) {
 	return out, nil
 }
 
-// paste says of a subject what a pattern says, and the patterns that it refers to.
+// paste states of a subject what a pattern states, and the patterns that it refers to.
 func (r *rdfa) paste(out []webrace.Triple, subject, pattern webrace.Term, patterns map[webrace.Term][]webrace.Triple) ([]webrace.Triple, error) {
 	seen := map[webrace.Term]bool{pattern: true}
 	for pending := []webrace.Term{pattern}; len(pending) > 0; pending = pending[1:] {

@@ -19,7 +19,7 @@ type limitError struct {
 
 func (e *limitError) Error() string { return e.says }
 
-// sink collects what a document says, within its limits.
+// sink collects what a document states, within its limits.
 type sink struct {
 	ctx      context.Context
 	limits   Limits

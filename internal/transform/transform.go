@@ -1,6 +1,6 @@
-// Package transform reads what any document says as RDF: the syntaxes of RDF, JSON-LD, pages of HTML with JSON-LD,
+// Package transform reads what any document states as RDF: the syntaxes of RDF, JSON-LD, pages of HTML with JSON-LD,
 // Microdata, RDFa, Open Graph, Dublin Core and microformats, and feeds. It is the sister of internal/extract: stages,
-// commands and interests that ask what a document says get the same answer here, at whatever time.
+// commands and interests that ask what a document states get the same answer here, at whatever time.
 //
 // What it promises: the same document at the same URL gives the same graph, blank nodes included, and no blank node is
 // in the graphs of two URLs. Names of graphs within a document are dropped, their triples kept: a document speaks for
@@ -28,7 +28,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// Options says what to read of documents, and how much. The zero value is what a crawler wants.
+// Options determines what to read of documents, and how much. The zero value is what a crawler wants.
 type Options struct {
 	Page  bool // also the title, the addresses, the images and the links of a page, as the paper's MultiCrawler
 	Roles bool // also the roles that elements have, which most pages say for screen readers (Role Attribute 1.0)
@@ -46,7 +46,7 @@ type Options struct {
 	Exceeded func(limit string) // if set, is told of each limit that a document exceeds, by its name: triples, literal, iri, depth, definitions, time
 }
 
-// Vocabulary says what follows from the terms of a vocabulary. All are whole IRIs.
+// Vocabulary is what follows from the terms of a vocabulary. All are whole IRIs.
 type Vocabulary struct {
 	Properties map[string][]string // the properties that follow from one: those that it is a part of or the same as
 	Classes    map[string][]string // the same of classes
@@ -58,7 +58,7 @@ type Limits struct {
 	Time          time.Duration // a minute
 }
 
-// defaultTime is the time that a document is read for if the limits do not say: much more than the other limits let it
+// defaultTime is the time that a document is read for if the limits set none: much more than the other limits let it
 // take on a machine that is not busy.
 const defaultTime = time.Minute
 
@@ -83,12 +83,12 @@ func (l Limits) withDefaults() Limits {
 // errTime is the cause of the end of a document that takes longer than its limit.
 var errTime = errors.New("it takes longer than its limit of time")
 
-// Document returns what the document at a URL says. The content type is that of the HTTP header or the media type that
-// is known of the document; where it is empty, or says as little as text/plain or application/xml, [MediaType] decides.
-// A document of a type that says nothing has an empty graph. The error is for a URL that is none, for a context that
-// ended, and for a document that takes longer than its limit of time.
+// Document returns what the document at a URL states. The content type is that of the HTTP header or the media type
+// that is known of the document; where it is empty, or tells as little as text/plain or application/xml, [MediaType]
+// decides. A document of a type that states nothing has an empty graph. The error is for a URL that is none, for a
+// context that ended, and for a document that takes longer than its limit of time.
 func Document(ctx context.Context, body []byte, contentType, url string, o Options) (*webrace.Graph, error) {
-	url = rdf.EscapeIRI(url) // what the document says of itself is an IRI
+	url = rdf.EscapeIRI(url) // what the document declares of itself is an IRI
 	base, err := rdf.ParseBase(url)
 	if err != nil {
 		return nil, fmt.Errorf("transform document: %w", err)
@@ -162,7 +162,7 @@ func (t *transformation) rdf(text []byte, syntax rdf.Syntax) error {
 	return nil
 }
 
-// withCharset returns a media type with the encoding that a header says, if it says one.
+// withCharset returns a media type with the encoding that a header names, if it names one.
 func withCharset(mediaType, contentType string) string {
 	if _, parameters, err := mime.ParseMediaType(contentType); err == nil && mediatype.Of(contentType) != "" && parameters["charset"] != "" {
 		return mime.FormatMediaType(mediaType, map[string]string{"charset": parameters["charset"]})

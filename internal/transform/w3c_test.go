@@ -121,7 +121,7 @@ type rdfaCase struct {
 	Versions        []string
 }
 
-// rdfaTestVocabulary is what http://rdfa.info/vocabs/rdfa-test says, as far as the suite asks.
+// rdfaTestVocabulary is what http://rdfa.info/vocabs/rdfa-test states, as far as the suite asks.
 func rdfaTestVocabulary() map[string]Vocabulary {
 	const ns = "http://rdfa.info/vocabs/rdfa-test#"
 	return map[string]Vocabulary{ns: {Properties: map[string][]string{
@@ -212,7 +212,7 @@ func ask(t *testing.T, text string, graph []webrace.Triple) bool {
 	return results.Boolean
 }
 
-// processorGraph returns what the specification has a processor warn of, as its processor graph says it.
+// processorGraph returns what the specification has a processor warn of, as its processor graph states it.
 func processorGraph(t *testing.T, text []byte, url string) (graph []webrace.Triple) {
 	base, err := rdf.ParseBase(url)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTheStandardsOwnCasesPass runs the cases by which the URL standard is tested, as they come with the
-// parser's module, through Parse and Resolve. What differs is what this package says it does beyond the
+// parser's module, through Parse and Resolve. What differs is what this package documents beyond the
 // standard, and no more.
 func TestTheStandardsOwnCasesPass(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ func Identity(u string) string {
 	return string(b)
 }
 
-// identical says whether the percent sign at i begins nothing that another spelling is equivalent to.
+// identical reports whether the percent sign at i begins nothing that another spelling is equivalent to.
 func identical(u string, i int) bool {
 	return !isEscape(u, i) || u[i+1] < 'a' && u[i+2] < 'a' && !isUnreserved[unhex(u[i+1])<<4|unhex(u[i+2])]
 }

@@ -1,6 +1,6 @@
 package urlnorm
 
-// isPlain says whether a URL is normalized, as far as that can be told byte by byte: most of what a crawler
+// isPlain reports whether a URL is normalized, as far as that can be told byte by byte: most of what a crawler
 // handles was normalized before. What it is not sure of is for the standard's parser.
 func isPlain(s string) bool {
 	end := hostEnd(s)
@@ -18,7 +18,7 @@ func isPlain(s string) bool {
 	return plainAuthority(scheme, s[len(scheme)+2:end]) && plainPath(s[end:])
 }
 
-// plainPath says whether what follows the host, a path and perhaps a query, stays as it is.
+// plainPath reports whether what follows the host, a path and perhaps a query, stays as it is.
 func plainPath(s string) bool {
 	if s == "" || s[0] != '/' {
 		return false
@@ -45,10 +45,10 @@ func plainQuery(s string) bool {
 	return true
 }
 
-// escapesDot says whether the escape at i stands for a dot, which is one where it makes a dot segment.
+// escapesDot reports whether the escape at i stands for a dot, which is one where it makes a dot segment.
 func escapesDot[T string | []byte](s T, i int) bool { return s[i+1] == '2' && s[i+2]|0x20 == 'e' }
 
-// plainAuthority says whether the standard's parser leaves a host, and the port that may follow it, as they
+// plainAuthority reports whether the standard's parser leaves a host, and the port that may follow it, as they
 // are.
 func plainAuthority[T string | []byte](scheme string, authority T) bool {
 	for i := range len(authority) {
@@ -61,7 +61,7 @@ func plainAuthority[T string | []byte](scheme string, authority T) bool {
 
 func plainName[T string | []byte](name T) bool { return plainHost(name) || plainIPv4(name) }
 
-// plainPort says whether a port is written as the standard writes it: a number below 65536 that is not the
+// plainPort reports whether a port is written as the standard writes it: a number below 65536 that is not the
 // scheme's own.
 func plainPort[T string | []byte](scheme string, port T) bool {
 	n := 0
@@ -75,7 +75,7 @@ func plainPort[T string | []byte](scheme string, port T) bool {
 	return len(port) > 0 && port[0] != '0' && n < 1<<16 && !(scheme == "http:" && n == 80) && !(scheme == "https:" && n == 443)
 }
 
-// plainIPv4 says whether the host is an address as the standard writes it: four decimal numbers below 256.
+// plainIPv4 reports whether the host is an address as the standard writes it: four decimal numbers below 256.
 func plainIPv4[T string | []byte](host T) bool {
 	numbers, n, digits := 0, 0, 0
 	for i := range len(host) + 1 {
@@ -94,7 +94,7 @@ func plainIPv4[T string | []byte](host T) bool {
 	return numbers == 4
 }
 
-// plainHost says whether the host is a domain name that the standard's parser leaves as it is: labels
+// plainHost reports whether the host is a domain name that the standard's parser leaves as it is: labels
 // of lower-case letters, digits and single hyphens, the last of which begins with a letter and is thus
 // no number.
 func plainHost[T string | []byte](host T) bool {

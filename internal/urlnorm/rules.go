@@ -31,7 +31,7 @@ func IndexPages() []string {
 	return []string{"index.html", "index.htm", "index.xhtml", "index.php", "default.asp", "default.aspx"}
 }
 
-// Concern says whether the rules may change the normalized URL u; most it need not be asked about.
+// Concern reports whether the rules may change the normalized URL u; most it need not be asked about.
 func (r *Rules) Concern(u []byte) bool {
 	query := bytes.IndexByte(u, '?')
 	if query >= 0 && (len(r.Strip) > 0 || r.Sort || r.Sessions) || r.Sessions && bytes.ContainsAny(u, ";(") {

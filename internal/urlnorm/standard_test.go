@@ -37,7 +37,7 @@ process.stdout.write(JSON.stringify(answers));
 `
 
 // TestStandardBesideNode resolves invented references by Node's parser, which is also that of other programs that
-// follow the standard, and by this package: they agree, but for what this package says it does beyond the standard, and
+// follow the standard, and by this package: they agree, but for what this package documents beyond the standard, and
 // for what knownToDiffer lists.
 func TestStandardBesideNode(t *testing.T) {
 	t.Parallel()

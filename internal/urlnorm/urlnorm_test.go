@@ -72,7 +72,7 @@ var bases = []string{
 	"http://[::1]:81/y/", "https://xn--mnchen-3ya.example/%C3%A9/z", "http://user:pw@example.org/a/b#f",
 }
 
-// agree checks that the fast path, if it is sure, says what the standard's parser says.
+// agree checks that the fast path, if it is sure, returns what the standard's parser returns.
 func agree(t *testing.T, b *Base, ref []byte) (fast bool) {
 	t.Helper()
 	prefix := []byte("prefix")

@@ -9,7 +9,7 @@ type Bounds struct {
 	Elements   int
 }
 
-// Check returns an error that says which of the bounds a document exceeds, if it does.
+// Check returns an error that tells which of the bounds a document exceeds, if it does.
 func (b Bounds) Check(text []byte) error {
 	depth, elements := 0, 0
 	for r := NewReader(text); ; {

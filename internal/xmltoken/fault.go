@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Fault says where a document in UTF-8 is no well-formed XML; nil if it is. It is for parsers that say only that.
+// Fault returns where a document in UTF-8 is no well-formed XML; nil if it is. It is for parsers that report only that.
 func Fault(text []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }

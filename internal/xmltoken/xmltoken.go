@@ -10,7 +10,7 @@ import (
 	"iter"
 )
 
-// Kind says what a token is.
+// Kind is what a token is.
 type Kind uint8
 
 const (

@@ -43,7 +43,7 @@ func numberOf(b bool) float64 {
 	return 0
 }
 
-// mirrored are the operators that say the same once their operands have changed places.
+// mirrored are the operators that mean the same once their operands have changed places.
 var mirrored = map[op]op{
 	opEqual: opEqual, opUnequal: opUnequal, opLess: opGreater, opLessEqual: opGreaterEqual, opGreater: opLess, opGreaterEqual: opLessEqual,
 }
@@ -65,7 +65,7 @@ func (o op) holds(a, b float64) bool {
 	return a >= b
 }
 
-// compare compares as XPath 1.0 says in section 3.4: sets of nodes by any of them.
+// compare compares as XPath 1.0 requires in section 3.4: sets of nodes by any of them.
 func (e *evaluation) compare(x *expr, f focus) bool {
 	o, a, b := x.op, x.args[0], x.args[1]
 	if a.typ != NodeSet && b.typ == NodeSet {

@@ -46,7 +46,7 @@ var symbols = []string{
 }
 
 // Lex cuts an expression into tokens. It refuses brackets that do not match, and unknown functions and axes, of which
-// it says what may be meant.
+// it tells what may be meant.
 func Lex(s string) ([]Token, error) {
 	tokens, err := cut(s)
 	if err == nil {

@@ -67,7 +67,7 @@ func (t *Tree) Add(kind Kind, parent int32) int32 {
 	return n
 }
 
-// Done says that all nodes were added.
+// Done tells the tree that all nodes were added.
 func (t *Tree) Done() {
 	for i := len(t.links) - 1; i >= 0; i-- {
 		p := &t.links[i]

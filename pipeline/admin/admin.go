@@ -16,7 +16,7 @@
 //
 // A [Handler] does not ask who is there: a client that can connect may do all of it. So a program serves it at a
 // socket that its own user alone can connect to ([Listen]), or behind an [Endpoint]; [Serve] bounds how long a
-// connection may take for what it says.
+// connection may take for what it sends.
 package admin
 
 import (
@@ -88,7 +88,7 @@ func (m *routes) HandleFunc(pattern string, handler func(http.ResponseWriter, *h
 // Handle mounts what the program has to show besides, under a pattern of [http.ServeMux].
 func (h *Handler) Handle(pattern string, handler http.Handler) { h.mux.Handle(pattern, handler) }
 
-// Await says what has to come before the pipelines run, as "the stages of webrace to open".
+// Await sets what has to come before the pipelines run, as "the stages of webrace to open".
 func (h *Handler) Await(what string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -35,7 +35,7 @@ type page struct {
 // patience is how long a test waits for what a page has to show.
 const patience = 20 * time.Second
 
-// show opens a page. What the console says of it that is a warning or an error fails the test.
+// show opens a page. What the console prints of it that is a warning or an error fails the test.
 func (b browser) show(url string, scripts bool) *page {
 	b.t.Helper()
 	raw, err := b.Page(proto.TargetCreateTarget{})
@@ -65,7 +65,7 @@ func (b browser) show(url string, scripts bool) *page {
 	return p
 }
 
-// visit opens a page of which it is no matter what the console says.
+// visit opens a page of which it is no matter what the console prints.
 func (b browser) visit(url string) *page {
 	b.t.Helper()
 	raw, err := b.Page(proto.TargetCreateTarget{})

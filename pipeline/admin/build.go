@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// buildInfo says what this program was built of.
+// buildInfo reports what this program was built of.
 func buildInfo() prometheus.Collector {
 	version, revision := "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {

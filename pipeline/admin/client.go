@@ -92,7 +92,7 @@ func (c *Client) Tap(ctx context.Context, name string, q TapQuery, opened func()
 	}
 }
 
-// ask returns the body of the answer. An answer that is no success is an error, which is what it says.
+// ask returns the body of the answer. An answer that is no success is an error with its text.
 func (c *Client) ask(ctx context.Context, method, path string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://webrace"+path, nil)
 	if err != nil {

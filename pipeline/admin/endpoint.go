@@ -148,7 +148,7 @@ func (e *Endpoint) bears(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && same(token, e.token)
 }
 
-// cookie is what a browser keeps of the token. It says nothing of it, and is worth nothing once the token is
+// cookie is what a browser keeps of the token. It tells nothing of it, and is worth nothing once the token is
 // another.
 func (e *Endpoint) cookie() string {
 	code := hmac.New(sha256.New, []byte(e.token))

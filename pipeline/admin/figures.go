@@ -68,7 +68,7 @@ func shortDuration(seconds float64) string {
 	return strconv.Itoa(int(d/(24*time.Hour))) + "d " + (d % (24 * time.Hour)).Truncate(time.Minute).String()
 }
 
-// refused says why the configuration as it is now is not what runs.
+// refused returns why the configuration as it is now is not what runs.
 func refused(f *FailedReload) string {
 	return "The last reload failed, and everything goes on as before:\n" + f.Error
 }

@@ -31,9 +31,9 @@ var (
 	errUnsaid  = errors.New("this browser does not say which page asks for this: begin at the first page, /")
 )
 
-// foreign returns why a request counts as one of another site's page; nil if it does not. Browsers say where a
-// request comes from in Sec-Fetch-Site ("same-site" is another port of this machine). Those that do not, because
-// they are old or because the address is no safe one to them, say it in Origin or Referer.
+// foreign returns why a request counts as one of another site's page; nil if it does not. Browsers tell where a request
+// comes from in Sec-Fetch-Site ("same-site" is another port of this machine). Those that do not, because they are old
+// or because the address is no safe one to them, tell it in Origin or Referer.
 func foreign(r *http.Request) error {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

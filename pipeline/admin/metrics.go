@@ -26,7 +26,7 @@ func (h *Handler) newMetrics() http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// metrics collects what the pipelines of a handler say.
+// metrics collects what the pipelines of a handler report.
 type metrics struct{ h *Handler }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -66,7 +66,7 @@ var (
 	lag          = ofStage("lag_entries", "Entries of the store that it follows, and has not dealt with.")
 )
 
-// Describe says what may come.
+// Describe sends what may come.
 func (metrics) Describe(descs chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		pipelineState, pipelineSeconds, pipelineReloads, pipelineInForce, itemsIn, itemsOut, itemsFailed, deadLetters, itemsRetried, itemsDropped,
@@ -76,7 +76,7 @@ func (metrics) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// lagTimeout is how long all followers together have to say how far they are behind.
+// lagTimeout is how long all followers together have to report how far they are behind.
 const lagTimeout = time.Second
 
 // Collect reads everything once.

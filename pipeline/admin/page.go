@@ -80,7 +80,7 @@ type pageStage struct {
 	PerSecond float64
 }
 
-// Flow says in a few words what went through the stage, or waits in it: what a queue stores is its counter
+// Flow describes in a few words what went through the stage, or waits in it: what a queue stores is its counter
 // "queued".
 func (s pageStage) Flow() string {
 	queued, counts := s.Counters["queued"]

@@ -17,7 +17,7 @@ import (
 	"github.com/webrace/webrace/pipeline/expression"
 )
 
-// TapQuery says what to watch, and how much of it. As the query of an address its names are stage, port,
+// TapQuery determines what to watch, and how much of it. As the query of an address its names are stage, port,
 // where, limit, rate and body; once=1 is limit=1.
 type TapQuery struct {
 	Stage string // STAGE, STAGE.PORT or STAGE:in, see [pipeline.ParseTapPoint]

@@ -14,8 +14,8 @@ import (
 	"github.com/webrace/webrace/pipeline/recordjson"
 )
 
-// Codec says how the values of a Go type are written. A value is a header, which is JSON, and for some types a body,
-// which is bytes and never part of the JSON.
+// Codec describes how the values of a Go type are written. A value is a header, which is JSON, and for some types a
+// body, which is bytes and never part of the JSON.
 //
 // H is a struct whose fields have json tags; their names are what other programs know the value by, and never change. A
 // field that is zero is left out ("omitzero"), and a field that is missing is zero; fields that a reader does not know

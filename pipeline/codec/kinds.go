@@ -17,7 +17,7 @@ type Info struct {
 	Fields []Field // the body last; none if they are those that each value has
 }
 
-// Named describes the kind of that name. An error says what was probably meant.
+// Named describes the kind of that name. An error tells what was probably meant.
 func Named(name string) (Info, error) {
 	k := codecs.named(name)
 	if k == nil {
@@ -85,10 +85,10 @@ func GoType(name string) (t reflect.Type, known bool) {
 	return nil, false
 }
 
-// subjects are the fields that say what a value is about, the nearest to it first.
+// subjects are the fields that tell what a value is about, the nearest to it first.
 var subjects = []string{"url", "uri", "from"}
 
-// Subject names what a value is about, for a person: a URL mostly. It is empty where no field says it.
+// Subject names what a value is about, for a person: a URL mostly. It is empty where no field gives it.
 func Subject(v any) string {
 	fields := Fields(v, subjects...)
 	for _, name := range subjects {
@@ -99,7 +99,7 @@ func Subject(v any) string {
 	return ""
 }
 
-// Size returns about how many bytes a value keeps, if the codec of its kind says so. It takes little time.
+// Size returns about how many bytes a value keeps, if the codec of its kind tells it. It takes little time.
 func Size(v any) (bytes int, known bool) {
 	if k := codecs.of(v); k != nil && k.size != nil {
 		return k.size(v), true

@@ -2,7 +2,7 @@ package codec
 
 import "bytes"
 
-// Owner is implemented by values that borrow something from their lease, and whose kind has no codec that says how
+// Owner is implemented by values that borrow something from their lease, and whose kind has no codec that knows how
 // to copy them ([Codec] Own). Owned returns a copy that borrows nothing.
 type Owner interface {
 	Owned() any

@@ -1,4 +1,4 @@
-// Package config makes the graphs of a pipelines.toml, and says of it what else there is to know: what is wrong, by
+// Package config makes the graphs of a pipelines.toml, and tells of it what else there is to know: what is wrong, by
 // file, line and column, what can be written into it, and what its tests are. What is wrong is found all at once.
 package config
 
@@ -17,7 +17,7 @@ import (
 	"github.com/webrace/webrace/pipeline/internal/flow"
 )
 
-// LoadOptions says how a configuration is read. The zero value will do.
+// LoadOptions determines how a configuration is read. The zero value will do.
 type LoadOptions struct {
 	// Registry knows the stage types; nil is the [pipeline.DefaultRegistry].
 	Registry *pipeline.Registry
@@ -213,7 +213,7 @@ func (l *loader) dataDirectory(doc *document) {
 	}
 }
 
-// memoryBudget reads how much memory the process uses, unless the caller says it.
+// memoryBudget reads how much memory the process uses, unless the caller sets it.
 func (l *loader) memoryBudget(doc *document) {
 	v := doc.root.get("memory")
 	if l.options.Memory != "" {

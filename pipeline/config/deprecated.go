@@ -71,7 +71,7 @@ func (v *value) replaceText(old, now string) finding.Edit {
 	return finding.Edit{}
 }
 
-// deprecated says what of an option is deprecated, and what takes its place, for people.
+// deprecated returns what of an option is deprecated, and what takes its place, for people.
 func deprecated(f options.Field) []string {
 	var said []string
 	for _, name := range f.Former {

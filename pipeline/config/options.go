@@ -64,7 +64,7 @@ func infos(fs *options.Fields, prefix string, v reflect.Value) []OptionInfo {
 	return all
 }
 
-// nesting says how one comes from a list or map to the tables in it: "[]" for each list, ".NAME" for each
+// nesting returns how one comes from a list or map to the tables in it: "[]" for each list, ".NAME" for each
 // map.
 func nesting(t reflect.Type) string {
 	var path string

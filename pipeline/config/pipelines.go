@@ -304,7 +304,7 @@ func lastAt(layers []*value, option string) (last *value) {
 }
 
 // placed is an error that knows the part of the option's text that it is about, width bytes, at bytes from its
-// beginning, and what was probably meant there, which its text says as well; "" if it does not.
+// beginning, and what was probably meant there, which its text tells as well; "" if it does not.
 type placed interface {
 	error
 	Within() (at, width int)

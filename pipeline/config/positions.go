@@ -162,7 +162,7 @@ func (b *treeBuilder) arrayHeader(key unstable.Iterator) *value {
 }
 
 // enter returns the table of that key, or the last one in the list of that key, and makes it if need be.
-// A header of its own says better where a table is than the header of one inside it.
+// A header of its own tells better where a table is than the header of one inside it.
 func (b *treeBuilder) enter(in *value, key *unstable.Node, own bool) *value {
 	name := string(key.Data)
 	next := in.table[name]

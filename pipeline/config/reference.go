@@ -74,7 +74,7 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// traits says in pairs of a word and a text what the type is, takes and gives.
+// traits returns in pairs of a word and a text what the type is, takes and gives.
 func traits(s pipeline.Spec) [][2]string {
 	var traits [][2]string
 	add := func(word, format string, args ...any) {
@@ -124,7 +124,7 @@ func traits(s pipeline.Spec) [][2]string {
 	return traits
 }
 
-// needsText says which parts the type needs of what it takes, and which it makes use of; "" if that goes without
+// needsText returns which parts the type needs of what it takes, and which it makes use of; "" if that goes without
 // saying.
 func needsText(s pipeline.Spec) string {
 	var said []string
@@ -146,7 +146,7 @@ func needsText(s pipeline.Spec) string {
 	return strings.Join(said, "; ")
 }
 
-// partsOf says what parts leave the port.
+// partsOf returns what parts leave the port.
 func partsOf(p pipeline.Port) []string {
 	var lines []string
 	for _, c := range p.Cases {
@@ -162,7 +162,7 @@ func partsOf(p pipeline.Port) []string {
 	return lines
 }
 
-// where says in which cases something is added.
+// where returns in which cases something is added.
 func where(a pipeline.Addition) string {
 	if len(a.In) == 0 {
 		return ""

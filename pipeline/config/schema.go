@@ -13,7 +13,7 @@ import (
 
 // Schema returns the JSON Schema (draft 7, which editors read) of pipelines.toml with the stage types of
 // the registry, nil being the [pipeline.DefaultRegistry]. What it refuses, [Load] refuses too; what it accepts may
-// still be wrong in ways that a schema cannot say, such as a flow between ports that do not match.
+// still be wrong in ways that a schema cannot express, such as a flow between ports that do not match.
 func Schema(r *pipeline.Registry) ([]byte, error) {
 	r = cmp.Or(r, pipeline.DefaultRegistry)
 	definitions, stages, defaults := object{}, object{}, object{}
@@ -107,8 +107,8 @@ func fieldSchemas(fields []options.Field) object {
 	return properties
 }
 
-// isDeprecated says so of a schema, and what takes the place of what it describes. Editors know the keyword, which is
-// of a later draft.
+// isDeprecated marks a schema as deprecated, and adds what takes the place of what it describes. Editors know the
+// keyword, which is of a later draft.
 func isDeprecated(schema object, now string) object {
 	schema["deprecated"] = true
 	return described(schema, "deprecated: it is called "+now+" now")
@@ -152,7 +152,7 @@ func typeSchema(t reflect.Type, f options.Field) object {
 	return object{"type": "integer"}
 }
 
-// defaultJSON returns a default as JSON has it, or nil for one that says nothing: an empty string or
+// defaultJSON returns a default as JSON has it, or nil for one that tells nothing: an empty string or
 // list, and tables, whose own options carry none here.
 func defaultJSON(v reflect.Value) any {
 	if v.IsZero() && v.Kind() != reflect.Bool && !v.CanInt() && !v.CanUint() && !v.CanFloat() {

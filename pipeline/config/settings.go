@@ -17,7 +17,7 @@ import (
 // Setting is an option of a stage with the value that it has.
 type Setting struct {
 	Name    string `json:"name"`  // "retry.max" within a table
-	Value   string `json:"value"` // as in TOML; a secret says that it is one
+	Value   string `json:"value"` // as in TOML; a secret tells that it is one
 	Doc     string `json:"doc"`
 	Default bool   `json:"default"` // the configuration does not choose it
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/webrace/webrace/pipeline/finding"
 )
 
-// SingleOptions say what a stage that is in no pipeline is made with.
+// SingleOptions determine what a stage that is in no pipeline is made with.
 type SingleOptions struct {
 	Registry *pipeline.Registry // nil is the [pipeline.DefaultRegistry]
 	From     any                // the options that it begins with; nil: those of its type

@@ -42,7 +42,7 @@ type TestAnswer struct {
 }
 
 // TestExpectation is what is to be true of the items that leave a port. Without a Count there is to be one at
-// least, and every one of them is as it says.
+// least, and every one of them is as it describes.
 type TestExpectation struct {
 	From     string         // STAGE or STAGE.PORT
 	Count    int            // of the items that Where selects; -1 if it is not said

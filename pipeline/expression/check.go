@@ -31,7 +31,8 @@ func CheckCondition(option, text string, kinds []pipeline.Kind) error {
 	return nil
 }
 
-// CheckKind reports, as a [pipeline.OptionError], an option that says what comes if nothing of that kind does.
+// CheckKind reports, as a [pipeline.OptionError], an option that names the kind of what comes if nothing of that kind
+// does.
 func CheckKind(name string, given []pipeline.Kind) error {
 	kind, err := pipeline.KindNamed(name)
 	if err != nil || slices.ContainsFunc(given, func(k pipeline.Kind) bool { return kind.Accepts(k) || k.Accepts(kind) }) {
@@ -84,7 +85,7 @@ func CheckField(option, name string, kinds []pipeline.Kind) error {
 }
 
 // KindMeant returns the one kind that a condition leaves to values that meet it, as `kind == "aci" and relevance > 50`
-// does; false if it does not say so plainly.
+// does; false if it does not state that plainly.
 func KindMeant(condition string) (pipeline.Kind, bool) {
 	kind, err := pipeline.KindNamed(kindNamedIn(condition))
 	return kind, err == nil

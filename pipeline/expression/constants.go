@@ -17,7 +17,7 @@ func checkConstants(tree *parser.Tree) error {
 	c := &constants{variable: make(map[ast.Node]bool), callees: make(map[ast.Node]bool)}
 	ast.Walk(&tree.Node, calledBy{c})
 	if c.nodes > mostNodes {
-		return nil // which the compiler says
+		return nil // which the compiler reports
 	}
 	ast.Walk(&tree.Node, c)
 	for _, part := range c.parts {
@@ -122,7 +122,7 @@ func (f *failing) Visit(node *ast.Node) {
 	}
 }
 
-// overBudget is what the machine says of an expression that builds more than it may.
+// overBudget is what the machine reports of an expression that builds more than it may.
 const overBudget = "memory budget exceeded"
 
 // evaluateConstant returns why a part of an expression has no value. It is nil as well for one that cannot be compiled

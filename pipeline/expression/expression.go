@@ -3,7 +3,7 @@
 //
 // What an expression may name is decided when it is compiled: the fields of the values that come, by the names
 // that their codecs give them ([codec.Fields]), `meta`, `kind`, `value`, and functions. A name that is none
-// of these, or an operator that does not fit its operands, is an error that says in which column. Where nothing
+// of these, or an operator that does not fit its operands, is an error that tells in which column. Where nothing
 // is known of the values (records, any kind), names are looked up in each.
 //
 // An expression reads, and changes nothing. Only the fields that it names are made: one that looks at the URL
@@ -58,7 +58,7 @@ type evaluation struct {
 }
 
 // Compile makes an expression over values of these kinds ready: any value, if there are none or one of them
-// has no fields that are known before. The error says in which column what is wrong.
+// has no fields that are known before. The error tells in which column what is wrong.
 func Compile(text string, kinds ...pipeline.Kind) (*Program, error) {
 	return compile(text, scopeOf(kinds), limits{})
 }
@@ -239,7 +239,7 @@ func (p *Program) Text(value any, meta map[string]string) (string, error) {
 	return Text(result), nil
 }
 
-// failed says where in the expression an evaluation failed.
+// failed adds where in the expression an evaluation failed.
 func (p *Program) failed(err error) error {
 	return fmt.Errorf("evaluate: %w", positioned(p.text, err))
 }
@@ -276,7 +276,7 @@ func byteOf(text string, character int) int {
 	return len(text)
 }
 
-// Meant returns what was probably meant in place of that, which the text of the error says as well; "" if it does not.
+// Meant returns what was probably meant in place of that, which the text of the error tells as well; "" if it does not.
 func (e *Error) Meant() string { return e.meant }
 
 // positioned names the column of a mistake, counted from 1.

@@ -158,7 +158,7 @@ func whole(value any) any {
 }
 
 // KindsNamed returns what Compile takes for an option that names a kind, which may be empty: any. An error
-// says what was probably meant.
+// tells what was probably meant.
 func KindsNamed(name string) ([]pipeline.Kind, error) {
 	if name == "" {
 		return nil, nil

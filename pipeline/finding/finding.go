@@ -25,7 +25,7 @@ type Finding struct {
 	Unset string `json:"unset,omitempty"`
 	// SourceLine is the line of the file that Pos is in.
 	SourceLine string `json:"source_line,omitempty"`
-	// Warning says that nothing is wrong yet: what it is about works as it is.
+	// Warning means that nothing is wrong yet: what it is about works as it is.
 	Warning bool `json:"warning,omitempty"`
 
 	Width int  `json:"-"` // characters that the finding is about
@@ -53,7 +53,7 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// Code says what kind of finding it is. Codes do not change between versions.
+// Code is the kind of a finding. Codes do not change between versions.
 type Code string
 
 const (
@@ -88,7 +88,7 @@ const (
 	CodeStage           Code = "stage"            // a stage type that describes itself wrongly
 	CodeSet             Code = "set"              // a --set that cannot be understood
 	CodeDeprecated      Code = "deprecated"       // an option or a word by a name that it had; a warning
-	CodeTest            Code = "test"             // a test that says too little, or what makes no sense
+	CodeTest            Code = "test"             // a test that checks too little, or what makes no sense
 	CodeEnvironment     Code = "environment"      // something a stage needs is not there; found by probing a graph, not by reading
 )
 

@@ -13,7 +13,7 @@ import (
 
 // Map makes a stage that emits what f makes of each item, on [flow.NewMap]. What fails has the policy of the stage, as
 // has a panic of f; the same holds for [FlatMap], [Filter] and [Reduce]. As many items are in work at once as the
-// stage has workers and parallelism says. f makes a changed item by [pipeline.Item.With].
+// stage has workers and parallelism allow. f makes a changed item by [pipeline.Item.With].
 func Map(f func(context.Context, *pipeline.Item) (*pipeline.Item, error), parallelism int) pipeline.Processor {
 	return newCaller(func() streams.Flow {
 		return flow.NewMap(func(c *call) *call {
@@ -40,7 +40,8 @@ func FlatMap(f func(context.Context, *pipeline.Item) ([]*pipeline.Item, error), 
 	})
 }
 
-// Filter makes a stage that emits the items for which keep says so, on [flow.NewFilter]. The lease of another ends.
+// Filter makes a stage that emits the items for which keep returns true, on [flow.NewFilter]. The lease of another
+// ends.
 func Filter(keep func(context.Context, *pipeline.Item) (bool, error), parallelism int) pipeline.Processor {
 	return newCaller(func() streams.Flow {
 		return flow.NewFilter(func(c *call) (kept bool) {

@@ -14,7 +14,7 @@ import (
 	"github.com/webrace/webrace/pipeline/gostreams"
 )
 
-// letter borrows its text until its lease ends; its kind says so.
+// letter borrows its text until its lease ends; its kind declares that.
 type letter struct{ text []byte }
 
 func init() {

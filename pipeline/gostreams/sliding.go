@@ -75,7 +75,7 @@ func (s *sliding) stream() {
 	}
 }
 
-// mark is what keeps a pane from being empty: of an empty one the operator says nothing.
+// mark is what keeps a pane from being empty: of an empty one the operator emits nothing.
 var mark *pipeline.Item
 
 // slide gives out the window that ends with a pane.

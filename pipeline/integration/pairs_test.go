@@ -98,7 +98,7 @@ var heads = []head{
 	},
 }
 
-// tells reports whether a pair says something behind the head that it does not say behind another: documents are for
+// tells reports whether a pair tells something behind the head that it does not tell behind another: documents are for
 // all, the others for those that take what they give, and requests for what may keep the turn of a host.
 func (h head) tells(a, b string) bool {
 	one := func(is func(string) bool) bool { return is(a) || is(b) }
@@ -129,7 +129,7 @@ type pair struct {
 	config string
 }
 
-// pairs returns all that may stand in a flow; of those that cannot, lint says so.
+// pairs returns all that may stand in a flow; those that cannot, lint reports.
 func (w *world) pairs(types []string) (all []pair) {
 	for _, a := range types {
 		spec, _ := pipeline.DefaultRegistry.Lookup(a)

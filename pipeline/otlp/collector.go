@@ -37,7 +37,7 @@ type Collector struct {
 
 var _ Sink = (*Collector)(nil)
 
-// pace says how much is sent when.
+// pace is how much is sent when.
 type pace struct {
 	room, atOnce int           // spans that are kept, and of these sent in one request
 	every        time.Duration // also when there are fewer
@@ -82,7 +82,7 @@ func (c *Collector) take(lease []span) {
 	}
 }
 
-// Close sends what is left, if that takes no longer than two seconds, and says how many spans were left out.
+// Close sends what is left, if that takes no longer than two seconds, and reports how many spans were left out.
 // It is called once.
 func (c *Collector) Close() {
 	close(c.closing)
@@ -194,7 +194,7 @@ func (c *Collector) send(batch []span) (rejected int64, err error) {
 	return judge(answer.StatusCode, says, len(batch))
 }
 
-// judge says what an answer means (the OTLP specification, "OTLP/HTTP response").
+// judge returns what an answer means (the OTLP specification, "OTLP/HTTP response").
 func judge(status int, says []byte, sent int) (rejected int64, err error) {
 	switch {
 	case status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Settings are what the standard variables of OpenTelemetry say, as far as they are read here:
+// Settings are what the standard variables of OpenTelemetry set, as far as they are read here:
 //
 //	OTEL_EXPORTER_OTLP_TRACES_ENDPOINT   where spans are sent; or
 //	OTEL_EXPORTER_OTLP_ENDPOINT          to which v1/traces is added

@@ -35,7 +35,7 @@ func New(limit int) *Queue {
 	return &Queue{limit: limit, wake: make(chan struct{}, 1)}
 }
 
-// Take takes a place. While there is none, it waits; makeRoom is called first, to say that something must
+// Take takes a place. While there is none, it waits; makeRoom is called first, to tell that something must
 // leave before its time. When what the place was taken for has been put, [Queue.Put] is to be called.
 func (q *Queue) Take(ctx context.Context, makeRoom func()) error {
 	for {
@@ -63,7 +63,8 @@ func (q *Queue) Take(ctx context.Context, makeRoom func()) error {
 	}
 }
 
-// Put says that something has been put in its place. If a caller of Take waits for one, it may be what must leave.
+// Put tells the queue that something has been put in its place. If a caller of Take waits for one, it may be what must
+// leave.
 func (q *Queue) Put(makeRoom func()) {
 	q.mu.Lock()
 	wanted := q.waiting > 0
@@ -92,7 +93,7 @@ func (q *Queue) Wake() {
 
 // Contents is what a stage keeps in its queue.
 type Contents interface {
-	// Due takes off what is to be emitted by now, everything if nothing more will come, and says when the
+	// Due takes off what is to be emitted by now, everything if nothing more will come, and returns when the
 	// next will be due: the zero time if that is not known.
 	Due(now time.Time, everything bool) (ready []Item, next time.Time)
 }

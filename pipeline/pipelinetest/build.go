@@ -230,7 +230,7 @@ func (r *runner) complete(v any) (any, error) {
 	return r.options.Complete(r.test, v)
 }
 
-// completed adds what a value with a body is unless the test says otherwise.
+// completed adds what a value with a body is unless the test gives other values.
 func (r *runner) completed(fields pipeline.Table, kind string, body []byte) pipeline.Table {
 	if len(body) == 0 {
 		return fields

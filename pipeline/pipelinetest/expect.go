@@ -143,7 +143,7 @@ func (r *runner) that(e config.TestExpectation, it item, which string) {
 	}
 }
 
-// equals says how two values differ; the keys of a table that are not mentioned do not count.
+// equals describes how two values differ; the keys of a table that are not mentioned do not count.
 func equals(want, got any) (string, error) {
 	want, err := normalizedValue(want)
 	if err != nil || within(want, got) {

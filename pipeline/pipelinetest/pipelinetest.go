@@ -2,7 +2,7 @@
 // *_test.toml beside it, which [config.Load] reads.
 //
 // A test runs a pipeline, or some of its stages in a flow of the test's own, over items that it gives to
-// stages, with fixtures in the place of others, and says what is to leave their ports. It runs in a temporary
+// stages, with fixtures in the place of others, and tells what is to leave their ports. It runs in a temporary
 // directory and with one worker a stage; stages that the program refuses, because they ask the network, must
 // be replaced. Whatever is not as expected is a [Failure] with its place in the file. A test ends within its
 // limit of time, whatever its stages do.
@@ -22,19 +22,19 @@ import (
 	"github.com/webrace/webrace/pipeline/finding"
 )
 
-// Options says what tests have at their disposal.
+// Options is what tests have at their disposal.
 type Options struct {
 	// Load reads the configuration that the tests are of, with these overrides.
 	Load func(config.LoadOptions) (*config.Config, error)
 	// Stores makes what the stages find by [pipeline.Resource], in a directory that is removed when close
 	// has been called; what it holds before is said by the test's Given. Nil if they find nothing.
 	Stores func(ctx context.Context, dir string, t config.Test) (resources *pipeline.Resources, close func() error, err error)
-	// Refuse says why stages of some types are never run by a test; nor are those that have an effect, by their Spec.
+	// Refuse holds why stages of some types are never run by a test; nor are those that have an effect, by their Spec.
 	Refuse map[string]string
-	// Defaults are fields of values with a body, by kind, that a test need not say.
+	// Defaults are fields of values with a body, by kind, that a test need not give.
 	Defaults map[string]pipeline.Table
 	// Complete adds to a value that a test describes what the stores know of it, which hold what the test's Given
-	// says: to a document that was not modified, which version is stored. Nil adds nothing.
+	// lists: to a document that was not modified, which version is stored. Nil adds nothing.
 	Complete func(t config.Test, v any) (any, error)
 	// Limit is how long a test may take; 0: 30 s.
 	Limit time.Duration

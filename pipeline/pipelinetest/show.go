@@ -52,7 +52,7 @@ func difference(want, got any) string {
 	return fmt.Sprintf("  - %s\n  + %s\n", show(want), show(got))
 }
 
-// brief leaves out what says nothing, and what says too much.
+// brief leaves out what tells nothing, and what tells too much.
 func brief(fields map[string]any) map[string]any {
 	few := maps.Clone(fields)
 	maps.DeleteFunc(few, func(name string, v any) bool {

@@ -142,7 +142,7 @@ func (a answer) fits(fields map[string]any) (bool, error) {
 }
 
 // value makes what is answered to an item, or to none. Fields of the item that the answer's kind has as well,
-// and the test says nothing of, are carried over; "from" is then the item's URL.
+// and the test does not set, are carried over; "from" is then the item's URL.
 func (a answer) value(to any) (any, error) {
 	fields := make(map[string]any)
 	for name, v := range carried(to, a.kind) {

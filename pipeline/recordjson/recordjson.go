@@ -1,6 +1,6 @@
 // Package recordjson reads and writes the JSON of records: it does what encoding/json does with a value of the type
 // any, in a third of the time, but that numbers stay as they are written (see package number) and that it tells of what
-// a text says and a record cannot: bytes that are not UTF-8, halves of surrogate pairs, names given twice.
+// a text can hold and a record cannot: bytes that are not UTF-8, halves of surrogate pairs, names given twice.
 package recordjson
 
 import (
@@ -31,7 +31,7 @@ type Decoder struct {
 	fields int // of the last object, outermost
 }
 
-// Flaws are what a text says that its value cannot.
+// Flaws are what a text holds that its value cannot.
 type Flaws struct {
 	InvalidText    bool // bytes that are not UTF-8, or halves of surrogate pairs: the value has U+FFFD in their place
 	DuplicateNames bool // a name is given twice in an object: the value has the last
@@ -46,7 +46,7 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("at byte %d: %v", e.Offset, e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
-// What an [Error] says of a text besides [number.ErrRange].
+// What an [Error] reports of a text besides [number.ErrRange].
 var (
 	ErrNotUTF8   = errors.New("it is not UTF-8")
 	ErrSurrogate = errors.New("half of a surrogate pair is no character")
@@ -132,7 +132,7 @@ func decodeInto[T any](d *Decoder, text []byte, into *T) error {
 	}
 	t, ok := v.(T)
 	if !ok {
-		return json.Unmarshal(text, into) // which says what it is instead
+		return json.Unmarshal(text, into) // which tells what it is instead
 	}
 	*into = t
 	return nil

@@ -218,7 +218,7 @@ func (s *suite) feed(t *trial) pipeline.Source {
 	})
 }
 
-// feedForEver gives the inputs over and over, and says when the first round is over.
+// feedForEver gives the inputs over and over, and reports when the first round is over.
 func (s *suite) feedForEver(begun chan struct{}) func(*trial) pipeline.Source {
 	return func(*trial) pipeline.Source {
 		return feederFunc(func(ctx context.Context, out pipeline.Emitter) error {
@@ -272,7 +272,7 @@ func (t *trial) report() {
 	}
 }
 
-// failure says why an input failed.
+// failure returns why an input failed.
 func (t *trial) failure() string {
 	for _, letter := range t.letters.All() {
 		return letter.Errors[0]

@@ -15,7 +15,7 @@
 //   - answers a value of a kind it does not take with an error, not a panic;
 //   - can be closed without having been opened, and twice;
 //   - leaves no goroutine behind;
-//   - changes nothing outside when an item comes again after a crash, if the case says what it does there;
+//   - changes nothing outside when an item comes again after a crash, if the case declares what it does there;
 //   - and, if it is a queue, puts without waiting for a take, and ends when it is sealed and empty.
 package stagetest
 
@@ -29,7 +29,7 @@ import (
 	"github.com/webrace/webrace/pipeline/config"
 )
 
-// Case says how to run the stage under test.
+// Case describes how to run the stage under test.
 type Case struct {
 	Type      string              // a registered stage type
 	Options   any                 // its option struct; nil for the defaults
@@ -156,12 +156,12 @@ func (s *suite) newStage() (any, error) {
 func (s *suite) warmUp() {
 	stage, err := s.newStage()
 	if err != nil {
-		return // checkClosing says so
+		return // checkClosing reports that
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
 	defer cancel()
 	if opener, ok := stage.(pipeline.Opener); ok {
-		_ = guarded(func() error { return opener.Open(ctx) }) // a run says what is wrong
+		_ = guarded(func() error { return opener.Open(ctx) }) // a run reports what is wrong
 	}
 	if closer, ok := stage.(pipeline.Closer); ok {
 		_ = guarded(closer.Close)

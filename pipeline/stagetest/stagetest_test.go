@@ -226,7 +226,7 @@ type endless struct{ *memory }
 
 func (endless) Seal() {}
 
-// TestBrokenStagesFail breaks each rule in at least one way, and wants the suite to say which.
+// TestBrokenStagesFail breaks each rule in at least one way, and wants the suite to report which.
 func TestBrokenStagesFail(t *testing.T) {
 	calls.Store(0)
 	stop := make(chan struct{})

@@ -21,7 +21,7 @@ type ACI struct {
 	Retrieved time.Time // when its owner took it, or when it was stored as expired; zero while it waits
 }
 
-// Stored says which ACIs were new. The others were known by their ids.
+// Stored tells which ACIs were new. The others were known by their ids.
 type Stored struct {
 	Added    int              // for their owners to take
 	Withheld int              // because their owners had been sent what their budgets allow; see [Store.Withheld]

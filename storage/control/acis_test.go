@@ -137,7 +137,7 @@ func TestFiltersCombine(t *testing.T) {
 	}
 }
 
-// matchesByHand says what the expressions of the test above mean.
+// matchesByHand reports what the expressions of the test above mean for an ACI.
 func matchesByHand(xpath string, a *xmlschema.ACI) bool {
 	switch xpath {
 	case "/aci[@relevance > 40]":

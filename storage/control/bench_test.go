@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// benchVariable says how many URDs the store of the benchmarks has, and benchStore where it is kept from
+// benchVariable sets how many URDs the store of the benchmarks has, and benchStore where it is kept from
 // one run to the next.
 const (
 	benchVariable = "WEBRACE_BENCH_URDS"

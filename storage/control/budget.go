@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Budget says how much one owner may have of the store; 0 is no limit.
+// Budget is how much one owner may have of the store; 0 is no limit.
 type Budget struct {
 	Alerts   int // ACIs sent a day (UTC): those beyond are withheld, see [Store.Withheld]
 	URDs     int
@@ -94,7 +94,7 @@ func readBudgets(ctx context.Context, tx *sql.Tx) (budgets, error) {
 	return all, errors.Join(found.Err(), found.Close())
 }
 
-// BudgetError says that URDs were not stored, because their owner would have more than the budget allows.
+// BudgetError means that URDs were not stored, because their owner would have more than the budget allows.
 type BudgetError struct {
 	Owner string
 	What  string // URDs or keywords

@@ -47,7 +47,7 @@ func (s *Store) NextChange(ctx context.Context, after Point) (Point, error) {
 	}
 }
 
-// CheckNow makes a URD due now, or says [ErrNotFound]: the time of asking is kept in its CheckAsked.
+// CheckNow makes a URD due now, or returns [ErrNotFound]: the time of asking is kept in its CheckAsked.
 func (s *Store) CheckNow(ctx context.Context, id string) error {
 	err := s.write(ctx, "ask for a check of URD "+id, func(tx *sql.Tx) error {
 		var number int64

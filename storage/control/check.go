@@ -17,7 +17,7 @@ import (
 // UnreadableSecret is the kind of damage that only the key file can mend with which a secret was written.
 const UnreadableSecret = "unreadable secret"
 
-// Check verifies the database itself, its tables, and that everything in them is what the XML says, while
+// Check verifies the database itself, its tables, and that everything in them is what the XML states, while
 // no other call writes. Each damage is reported and, if asked, repaired: what is derived is derived again, and
 // what cannot be read is set aside as a dead letter, so that nothing is lost for good. Only pages that are
 // damaged cannot be repaired so: that takes a backup.
@@ -143,7 +143,7 @@ func (c *checker) secrets() error {
 	return nil
 }
 
-// rules are what must hold beside the columns that are derived. Each query says where one is broken, and
+// rules are what must hold beside the columns that are derived. Each query finds where one is broken, and
 // what its repair takes.
 var rules = []struct{ kind, detail, query, repair string }{
 	{"orphan XML", "it is of no URD", "SELECT n, n FROM urd_xml WHERE n NOT IN (SELECT n FROM urd)", "DELETE FROM urd_xml WHERE n = ?"},

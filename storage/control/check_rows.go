@@ -184,7 +184,7 @@ func (c *checker) aci(have storedACI) error {
 	return err
 }
 
-// difference says what columns of two rows differ.
+// difference returns what columns of two rows differ.
 func (a storedACI) difference(b storedACI) string {
 	columns := func(a storedACI) string {
 		return fmt.Sprintf("%q of URD %q for %q about version %d of %q at %d, retrieved %d", a.id, a.urd, a.owner, a.version, a.url, a.time, a.retrieved)

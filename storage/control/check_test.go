@@ -151,7 +151,7 @@ func TestEveryDamageIsFoundAndRepaired(t *testing.T) {
 
 func TestAMigrationThatWasAppliedInPartIsFinished(t *testing.T) {
 	t.Parallel()
-	// The tables are of the last version, and the database says that they are of the first.
+	// The tables are of the last version, and the database claims that they are of the first.
 	path := filled(t)
 	execute(t, path, "PRAGMA user_version = 1")
 	s := openAt(t, path)

@@ -35,7 +35,7 @@ import (
 	"github.com/webrace/webrace/storage/internal/private"
 )
 
-// ErrNotFound says that nothing is stored under an id.
+// ErrNotFound means that nothing is stored under an id.
 var ErrNotFound = credentials.ErrNotFound
 
 // Options of a store; the zero value is right for a single machine.
@@ -70,7 +70,7 @@ type Store struct {
 
 	counting   sync.Mutex
 	generation generation.Generation // that is durable
-	reached    *generation.File      // says so beside the database
+	reached    *generation.File      // records it beside the database
 
 	told    broadcast.Cond // when ACIs were added
 	changed broadcast.Cond // when something a [Point] counts has changed
@@ -197,7 +197,7 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// explain says what was being done and, when the database is to blame, to which one and what a person can
+// explain adds what was being done and, when the database is to blame, to which one and what a person can
 // do about it.
 func (s *Store) explain(doing string, err error) error {
 	var failure *sqlite.Error

@@ -163,7 +163,7 @@ func TestADamagedNewerOrForeignFileIsRefusedWithAdvice(t *testing.T) {
 			ok(t, s.Close())
 			content, err := os.ReadFile(path)
 			ok(t, err)
-			for i := 100; i < 4096; i++ { // the page that says which tables there are
+			for i := 100; i < 4096; i++ { // the page that tells which tables there are
 				content[i] = 0xa5
 			}
 			ok(t, os.WriteFile(path, content, 0o600))

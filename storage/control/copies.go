@@ -20,7 +20,7 @@ type copies struct {
 	moved broadcast.Cond
 }
 
-// Keep says that there is a copy of the base as it was at a revision, until it is closed.
+// Keep records that there is a copy of the base as it was at a revision, until it is closed.
 func (s *Store) Keep(revision int64) *Copy {
 	c := &Copy{&s.copies, revision}
 	s.copies.mu.Lock()
@@ -32,7 +32,7 @@ func (s *Store) Keep(revision int64) *Copy {
 	return c
 }
 
-// At says that the copy is now as the base was at a revision.
+// At records that the copy is now as the base was at a revision.
 func (c *Copy) At(revision int64) {
 	c.of.mu.Lock()
 	c.revision = revision
@@ -40,7 +40,7 @@ func (c *Copy) At(revision int64) {
 	c.of.moved.Broadcast()
 }
 
-// Close says that there is no copy any more. Closing twice does no harm.
+// Close records that there is no copy any more. Closing twice does no harm.
 func (c *Copy) Close() {
 	c.of.mu.Lock()
 	delete(c.of.open, c)

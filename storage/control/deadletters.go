@@ -50,7 +50,7 @@ func (s *Store) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
 	return rows(ctx, s, "list dead letters", scanLetter, "SELECT "+letterColumns+" FROM dead_letter ORDER BY n")
 }
 
-// MarkReplay says that the next run of their pipelines is to process letters again, each at its stage. It
+// MarkReplay has the next run of their pipelines process letters again, each at its stage. It
 // marks all of them or, with [ErrNotFound] for one that is not there, none.
 func (s *Store) MarkReplay(ctx context.Context, ids ...string) error {
 	return s.write(ctx, "replay dead letters", func(tx *sql.Tx) error {
@@ -75,7 +75,7 @@ func (s *Store) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 	return one(rows(ctx, s, "read dead letter "+id, scanLetter, "SELECT "+letterColumns+" FROM dead_letter WHERE id = ?", id), "dead letter "+id)
 }
 
-// DeleteDeadLetter removes a letter, or says [ErrNotFound].
+// DeleteDeadLetter removes a letter, or returns [ErrNotFound].
 func (s *Store) DeleteDeadLetter(ctx context.Context, id string) error {
 	return s.write(ctx, "delete dead letter "+id, func(tx *sql.Tx) error {
 		return mustAffect(tx.ExecContext(ctx, "DELETE FROM dead_letter WHERE id = ?", id))

@@ -51,7 +51,7 @@ func (s *Store) pointedTo(ctx context.Context, refs []VersionRef, which string) 
 const expireBatch = 500
 
 // Expire marks the ACIs that wait and were updated before a time as expired, which counts as retrieved, and
-// says how many. They can be asked for as before, and say so themselves. One without a time never expires.
+// returns how many. They can be asked for as before, and tell that themselves. One without a time never expires.
 func (s *Store) Expire(ctx context.Context, before time.Time) (n int, err error) {
 	return batches(func() (int, error) {
 		count := 0
@@ -94,7 +94,7 @@ func expireOne(ctx context.Context, tx *sql.Tx, r record, now int64) error {
 }
 
 // Trim removes the ACIs that were retrieved, or expired, before a time, and those that were withheld on a day
-// before it, and says how many; never one that waits. The ids of those that were sent stay known, so that
+// before it, and returns how many; never one that waits. The ids of those that were sent stay known, so that
 // none is ever stored, and sent, a second time.
 func (s *Store) Trim(ctx context.Context, before time.Time) (n int, err error) {
 	withheld, err := batches(func() (count int, err error) {

@@ -35,7 +35,7 @@ CREATE TABLE likeness ( -- of the texts of ACIs that have one
 CREATE INDEX likeness_seq ON likeness (seq);
 `
 
-// tables7 came with ids that are those of documents. Those of the ACIs there were are of texts: by_text says whether
+// tables7 came with ids that are those of documents. Those of the ACIs there were are of texts: by_text tells whether
 // there are any.
 const tables7 = `
 DROP TABLE likeness;

@@ -37,7 +37,7 @@ func (s *Store) Quota(ctx context.Context, owner string) (requests int, err erro
 	return requests, nil
 }
 
-// SetQuota says how many requests a day an owner may cause; 0 is no limit. The owner need have no URDs yet.
+// SetQuota sets how many requests a day an owner may cause; 0 is no limit. The owner need have no URDs yet.
 func (s *Store) SetQuota(ctx context.Context, owner string, requests int) error {
 	if owner == "" || requests < 0 {
 		return fmt.Errorf("set quota of %q to %d: it takes an owner, and 0 or more requests a day", owner, requests)
@@ -64,7 +64,7 @@ const usageDays = 400
 
 // AddUsage adds to what owners used on a day, written 2026-11-21: requests that served several owners
 // count as fractions. What was used more than a year before that day is forgotten. Cursors are set with it,
-// all or nothing: they say up to where usage was counted.
+// all or nothing: they tell up to where usage was counted.
 func (s *Store) AddUsage(ctx context.Context, day string, usage map[string]float64, cursors map[string]int64) error {
 	date, err := time.Parse(time.DateOnly, day)
 	if err != nil {

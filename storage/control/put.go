@@ -18,7 +18,7 @@ const (
 	Unchanged Effect = "unchanged"
 )
 
-// Change says what was done for one URD.
+// Change is what was done for one URD.
 type Change struct {
 	ID     string
 	Effect Effect
@@ -26,8 +26,8 @@ type Change struct {
 
 // Put adds URDs, or changes those whose ids are stored, all of them or none. A URD without an id gets the one
 // derived from its owner, URI and interest; one without an owner is refused, and so is one with the id of another
-// owner's. The result says, in the order of the argument, what became of each. A URD that says what the stored one
-// says changes nothing. If an owner would have more than their budget allows, the error is a [BudgetError].
+// owner's. The result tells, in the order of the argument, what became of each. A URD that equals the stored one
+// changes nothing. If an owner would have more than their budget allows, the error is a [BudgetError].
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
 	var changes []Change
 	err := s.write(ctx, "put URDs", func(tx *sql.Tx) error {
@@ -56,7 +56,7 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 	return changes, nil
 }
 
-// Delete removes a URD, or says [ErrNotFound]. Its ACIs stay.
+// Delete removes a URD, or returns [ErrNotFound]. Its ACIs stay.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error { return deleteURD(ctx, tx, id) })
 	if err == nil {

@@ -182,7 +182,7 @@ func (p *putter) lookUp(names []string) ([]stored, error) {
 	return all, found.Err()
 }
 
-// put says what putting a URD does, and has it done.
+// put returns what putting a URD does, and has it done.
 func (p *putter) put(g *given, was stored) (Effect, error) {
 	effect, interest, err := effectOf(g, was)
 	if err != nil || effect == Unchanged {
@@ -241,7 +241,7 @@ func (p *putter) change(g *given, n, interest int64) error {
 	return err
 }
 
-// effectOf says what storing a URD is going to do, and the revision of the URD's interest if that stays as it is;
+// effectOf returns what storing a URD is going to do, and the revision of the URD's interest if that stays as it is;
 // otherwise 0.
 func effectOf(g *given, was stored) (effect Effect, interest int64, err error) {
 	switch {

@@ -9,13 +9,13 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// table says how documents of one kind are read.
+// table is how documents of one kind are read.
 type table struct {
 	// selection gives the columns of a record and the node table, NULL when that is the document; a condition
 	// follows, and the order.
 	selection string
 	order     string
-	// lookUps are the conditions that ask an index what a hint says. Each has one parameter.
+	// lookUps are the conditions that ask an index for what a hint names. Each has one parameter.
 	lookUps map[xmlschema.Field]string
 	scanned map[xmlschema.Field]string // those that no index answers
 }

@@ -40,8 +40,8 @@ func (s *Store) openReadOnly() (err error) {
 	return nil
 }
 
-// UpToDate reports whether the tables of a database are of the version that this program reads, as its header says. One
-// that was not closed may be, and be held not to be.
+// UpToDate reports whether the tables of a database are of the version that this program reads, as its header tells.
+// One that was not closed may be, and be held not to be.
 func UpToDate(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

@@ -60,7 +60,7 @@ func TestALargeScanIsInOrderAndOfOneMoment(t *testing.T) {
 	}
 }
 
-// wanted says what the last expression of the test above means.
+// wanted returns what the last expression of the test above means.
 func wanted(all []*xmlschema.URD) (want []string) {
 	for i, u := range all {
 		heavy := slices.ContainsFunc(u.Keywords.Keywords, func(k xmlschema.Keyword) bool { return k.Weight > 4 })

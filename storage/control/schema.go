@@ -294,7 +294,7 @@ func (s *Store) migrate(ctx context.Context) error {
 }
 
 // migrateFrom brings the tables of a version to the last. What they are counts, and not what a damaged
-// database says of them.
+// database claims of them.
 func migrateFrom(ctx context.Context, tx *sql.Tx, version int) error {
 	if version > 0 {
 		found, err := trueVersion(ctx, tx)

@@ -110,7 +110,7 @@ func readKeys(path string) ([]secretKey, error) {
 	return keys, nil
 }
 
-// writeKeys makes the file say so, whole or not at all.
+// writeKeys makes the file hold the keys, whole or not at all.
 func writeKeys(path string, keys ...secretKey) error {
 	var content bytes.Buffer
 	for _, k := range keys {

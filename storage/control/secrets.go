@@ -31,7 +31,7 @@ type SecretInfo struct {
 	Unreadable bool // with the key file as it is; its origin is not known then
 }
 
-// SecretInUseError says that URDs refer to a secret.
+// SecretInUseError means that URDs refer to a secret.
 type SecretInUseError struct {
 	Name string
 	URDs []string // their ids
@@ -251,7 +251,7 @@ func (s *Store) UnknownSecrets(ctx context.Context, urds []*xmlschema.URD) (name
 	return slices.Compact(names), nil
 }
 
-// DeleteSecret removes a secret, or says [ErrNotFound]. While URDs refer to it that is a
+// DeleteSecret removes a secret, or returns [ErrNotFound]. While URDs refer to it that is a
 // [SecretInUseError], unless it is forced.
 func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error {
 	doing := "delete secret " + name
@@ -281,7 +281,7 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 	})
 }
 
-// RotateKey makes a new key, encrypts every secret under it, forgets the old one, and says how many there
+// RotateKey makes a new key, encrypts every secret under it, forgets the old one, and returns how many there
 // are. Wherever it is interrupted, every secret can be read.
 func (s *Store) RotateKey(ctx context.Context) (n int, err error) {
 	if s.writer == nil {

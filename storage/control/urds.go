@@ -13,7 +13,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// URD is a stored URD. It has no LastCheck: when its source was last visited is for the frontier to say.
+// URD is a stored URD. It has no LastCheck: when its source was last visited is for the frontier to tell.
 type URD struct {
 	*xmlschema.URD
 	Revision int64         // of the base, when this URD was added or last changed

@@ -166,7 +166,7 @@ func TestAURDWithoutIDGetsTheSameOneEachTime(t *testing.T) {
 	}
 }
 
-// A follower that applies what Revised says, from time to time, always has what All says.
+// A follower that applies what Revised returns, from time to time, always has what All returns.
 func TestAFollowerSeesEveryChange(t *testing.T) {
 	t.Parallel()
 	s := open(t)

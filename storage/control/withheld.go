@@ -114,7 +114,7 @@ const daySeconds = 24 * 60 * 60
 // dayOf counts days since 1970, UTC.
 func dayOf(t time.Time) int64 { return t.Unix() / daySeconds }
 
-// allowance says how many ACIs may still be sent to whom, in one transaction.
+// allowance is how many ACIs may still be sent to whom, in one transaction.
 type allowance struct {
 	ctx     context.Context
 	tx      *sql.Tx
@@ -182,7 +182,7 @@ func (a *allowance) spend(owner string) {
 	}
 }
 
-// trimWithheld removes ACIs that were withheld on a day before a time, and says how many. Those of their ids
+// trimWithheld removes ACIs that were withheld on a day before a time, and returns how many. Those of their ids
 // that come again are judged anew: their owners were not told of them.
 func trimWithheld(ctx context.Context, tx *sql.Tx, before time.Time) (int, error) {
 	result, err := tx.ExecContext(ctx, "DELETE FROM withheld WHERE id IN (SELECT id FROM withheld WHERE day < ? LIMIT ?)", dayOf(before), expireBatch)

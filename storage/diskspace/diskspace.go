@@ -47,7 +47,7 @@ type State struct {
 	Need   int64     // so many free bytes end the pause
 }
 
-// String says it to a person.
+// String describes it to a person.
 func (s State) String() string {
 	if !s.Paused {
 		return fmt.Sprintf("there is room on the disk of %s again: it goes on", s.Dir)
@@ -135,7 +135,7 @@ func (w *Watch) doWhenThereIsSpace(ctx context.Context, size int64, f func() err
 			return errors.Join(failed, err)
 		}
 		if failed = w.write(size, f); !IsFull(failed) {
-			written = failed == nil // what fails for another reason says nothing of the space there is
+			written = failed == nil // what fails for another reason tells nothing of the space there is
 			return failed
 		}
 	}

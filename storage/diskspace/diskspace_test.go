@@ -22,7 +22,7 @@ import (
 // disk is a file system of limited size, in memory, which writes what fits of too much.
 type disk struct {
 	vfs.FS
-	silent bool // says that there is room, whatever there is, as with a quota
+	silent bool // reports that there is room, whatever there is, as with a quota
 	total  int64
 
 	mu    sync.Mutex

@@ -8,7 +8,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// IsFull reports whether an error says that there is no space: on the disk, or in a quota.
+// IsFull reports whether an error means that there is no space: on the disk, or in a quota.
 func IsFull(err error) bool {
 	if err == nil {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace/internal/urlnorm"
 )
 
-// Offered says what came of the URLs of one offer. Each is counted once.
+// Offered is what came of the URLs of one offer. Each is counted once.
 type Offered struct {
 	Accepted int
 	Refused  [reasons]int // by [Reason]
@@ -299,7 +299,7 @@ func (o *offer) accept(ch *changes, cand *candidate) (Reason, error) {
 	return ch.accept(cand)
 }
 
-// accept queues a URL for the crawls that come to it newly, or nearer, and says why when none does.
+// accept queues a URL for the crawls that come to it newly, or nearer, and returns why when none does.
 func (c *changes) accept(cand *candidate) (Reason, error) {
 	rec, says, err := c.known(cand)
 	if err != nil {
@@ -402,7 +402,7 @@ func (q *Queue) waitedFor(rec *record) (now bool, at level, err error) {
 	return now, at, nil
 }
 
-// joined lets the item of a queued URL, which others have come to now, not say how one crawl came to it; and say
+// joined lets the item of a queued URL, which others have come to now, not tell how one crawl came to it; and tell
 // when the page was changed, if that is listed.
 func (c *changes) joined(rec *record, cand *candidate, others bool) error {
 	if rec.place.kind != inHostQueue || !others && cand.changed == 0 {

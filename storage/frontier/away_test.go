@@ -57,7 +57,7 @@ func TestAStartThatHasGivenDocumentsIsNotFollowedAwayForAWhile(t *testing.T) {
 	}
 }
 
-// A page deep in a site is followed: many a server says 302 of what has moved for good.
+// A page deep in a site is followed: many a server answers 302 for what has moved for good.
 func TestAPageBehindTheStartIsFollowedWhereverItLeads(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, QueueOptions{Fresh: -1})

@@ -91,7 +91,7 @@ func (c *changes) newRecord(id urlID) *record {
 	return rec
 }
 
-// want says that the record of a URL will be asked for, so that all of a group are read in one go. It reports whether
+// want notes that the record of a URL will be asked for, so that all of a group are read in one go. It reports whether
 // the URL is known to be new.
 func (c *changes) want(id urlID) (isNew bool) {
 	switch {
@@ -222,7 +222,7 @@ func (c *changes) forget(rec *record) {
 	rec.place, rec.tries, rec.dirty = place{}, 0, true
 }
 
-// await says whether a crawl waits for a URL that it has a mark on.
+// await records whether a crawl waits for a URL that it has a mark on.
 func (c *changes) await(cr *crawl, m *mark, queued bool) {
 	if m.queued == queued {
 		return

@@ -14,9 +14,9 @@ import (
 const (
 	damagedValue   = "damaged value"
 	strayItem      = "stray item"          // its URL is queued elsewhere, or no crawl waits for it
-	misplacedItem  = "misplaced item"      // its URL says that it is queued where there is nothing
+	misplacedItem  = "misplaced item"      // its URL claims that it is queued where there is nothing
 	lostItem       = "lost item"           // a URL that is queued nowhere, though crawls wait for it
-	wrongItem      = "wrong item"          // it says how a crawl came to its URL, and is wrong
+	wrongItem      = "wrong item"          // it tells how a crawl came to its URL, and is wrong
 	strandedHost   = "stranded host"       // it has items, and nothing leads to them
 	strayHostKey   = "stray host key"      // a ready or parked host that is not
 	wrongHostCount = "wrong count of host" // of its items
@@ -28,7 +28,7 @@ const (
 
 // Check verifies what every queue on disk rests on, and tells of each damage; asked to, it repairs it. No
 // queue may be open. Afterwards everything that is queued is handed out, once. A URL whose item is lost
-// cannot be brought back, for nothing else says what it was: it is accepted again when a page leads to it.
+// cannot be brought back, for nothing else records what it was: it is accepted again when a page leads to it.
 // Memory does not grow with the number of URLs, and what is sound is read twice.
 func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) error {
 	s.mu.Lock()
@@ -64,7 +64,7 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 }
 
 // check goes over one pipeline. Each part relies on what the parts before it have checked: first the
-// items, then what the URLs say of them, then hosts, and at last what is counted.
+// items, then what the records of URLs tell of them, then hosts, and at last what is counted.
 type check struct {
 	*pebbledb.Check
 	store    *Store
@@ -123,7 +123,7 @@ func (c *check) countCrawls() error {
 	})
 }
 
-// hostQueues holds every item against what its URL says.
+// hostQueues holds every item against the record of its URL.
 func (c *check) hostQueues() error {
 	return c.each(kindItem, func(key, value []byte) error {
 		it, err := decodeItem(value)
@@ -185,7 +185,7 @@ func (c *check) item(key []byte, it item, here place) (sound bool, err error) {
 	return c.Repair, c.found(misplacedItem, it.url, c.saving(it.id, rec), "its record names a place where there is nothing")
 }
 
-// saysRight checks what an item in its place says of its URL.
+// saysRight checks what an item in its place tells of its URL.
 func (c *check) saysRight(key []byte, it item, rec *record) error {
 	if it.alone == (coming{}) || it.alone == rec.alone() {
 		return nil

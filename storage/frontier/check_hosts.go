@@ -97,7 +97,7 @@ func (c *check) waits(id hostID, h *hostRecord) (bool, error) {
 		"it waits, and nothing ends that")
 }
 
-// nameOf returns the name of a host that has items, as one of them says; empty for any other.
+// nameOf returns the name of a host that has items, as one of them tells; empty for any other.
 func (c *check) nameOf(id hostID) (name string, err error) {
 	err = c.store.db.Scan(c.keys.item(id, 0, 0), c.keys.item(id, levels, 0), func(_, value []byte) (bool, error) {
 		if it, err := decodeItem(value); err == nil && it.host() == id {

@@ -11,7 +11,7 @@ func be64(b []byte) uint64 { return binary.BigEndian.Uint64(b) }
 // searched is how many URLs are looked for among the items in one pass over them.
 const searched = 1 << 18
 
-// urls checks what the records of URLs say, and counts it.
+// urls checks what the records of URLs tell, and counts it.
 func (c *check) urls() error {
 	return c.each(kindSeen, func(key, value []byte) error {
 		rec, err := decodeRecord(value)
@@ -75,8 +75,8 @@ func (c *check) lose(id urlID, rec *record) error {
 	return c.found(lostItem, urlName(id), c.saving(id, rec), "it is queued nowhere; it is accepted again when a page leads to it")
 }
 
-// lostItems looks for the URLs that say they are in a host queue and are not. Every sound item belongs to one
-// URL, so that there are none when there are as many items as URLs that say so.
+// lostItems looks for the URLs that claim to be in a host queue and are not. Every sound item belongs to one URL, so
+// that there are none when there are as many items as URLs that claim it.
 func (c *check) lostItems() error {
 	if c.claims == c.items {
 		return nil
@@ -116,7 +116,7 @@ func (c *check) lostItems() error {
 	return nil
 }
 
-// claimants reads some URLs that say they are in a host queue, and returns the key to go on from.
+// claimants reads some URLs that claim to be in a host queue, and returns the key to go on from.
 func (c *check) claimants(from []byte, batch map[urlID]*record) (rest []byte, err error) {
 	err = c.store.db.Scan(from, c.keys.end(kindSeen), func(key, value []byte) (bool, error) {
 		if len(batch) == searched {

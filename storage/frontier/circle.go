@@ -7,7 +7,7 @@ import (
 )
 
 // Redirects that lead back. A URL that answered by a redirect in this round is asked again in it if it may answer
-// otherwise by now ([webrace.Links] Again): its record says no more where it leads, so that no stored redirect answers
+// otherwise by now ([webrace.Links] Again): its record holds no more where it leads, so that no stored redirect answers
 // for it. Otherwise the redirect that closes a circle is told as such, because nothing else would come of it.
 
 // InACircle is what the error of a visit begins with whose redirect closes a circle. The URLs of the circle follow.

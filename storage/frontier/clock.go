@@ -10,20 +10,20 @@ import (
 	"github.com/webrace/webrace/storage/schedule"
 )
 
-// A clock that ran ahead and was put right leaves times behind that are still to come. Those that say when
+// A clock that ran ahead and was put right leaves times behind that are still to come. Those that tell when
 // something happened prove it: nothing that is past lies ahead of now. So with every time that is due, the
 // time is kept at which it was set, and a queue keeps the latest time at which it wrote anything. Once that
 // lies ahead of now, what was set at a time to come counts as due now, and what was visited then as not
 // visited lately. What is due far ahead, but was set in the past, waits as it was told to.
 
-// toldWait is the longest wait that is believed of what an earlier release put aside, which did not say when,
+// toldWait is the longest wait that is believed of what an earlier release put aside, which did not tell when,
 // once the clock is known to have been set back.
 const toldWait = 24 * time.Hour
 
 // isAhead is [schedule.Ahead] of a time in nanoseconds since 1970.
 func isAhead(at int64, now time.Time) bool { return at > now.Add(schedule.ClockSkew).UnixNano() }
 
-// ClockSetBack says what a queue found when the clock had been set back. All of it is due now.
+// ClockSetBack is what a queue found when the clock had been set back. All of it is due now.
 type ClockSetBack struct {
 	By      time.Duration // at least
 	URLs    int           // that were visited at a time to come
@@ -31,7 +31,7 @@ type ClockSetBack struct {
 	Hosts   int           // that were to be left alone, as was decided at such a time
 }
 
-// Log says it to the operator.
+// Log logs it for the operator.
 func (c ClockSetBack) Log(log *slog.Logger) {
 	log.Warn("the clock was set back: what is dated ahead of it counts as due now",
 		"by", c.By.Round(time.Second), "urls", c.URLs, "delayed", c.Delayed, "hosts", c.Hosts)
@@ -188,7 +188,7 @@ func (m *clockMending) end(c *changes) error {
 	return nil
 }
 
-// tell says what was found, once it is mended.
+// tell reports what was found, once it is mended.
 func (m *clockMending) tell(err error) {
 	switch {
 	case err != nil:

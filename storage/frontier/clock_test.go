@@ -25,7 +25,7 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// clockFixture is a fixture with a clock, and what the queue says of it.
+// clockFixture is a fixture with a clock, and what the queue reports of it.
 type clockFixture struct {
 	*fixture
 	clock *clock
@@ -204,7 +204,7 @@ func TestAScheduledTimeIsNoClockSetBack(t *testing.T) {
 	f.wantTold()
 }
 
-// What an earlier release wrote does not say when it was set.
+// What an earlier release wrote does not tell when it was set.
 func TestClockSetBackOfAnEarlierRelease(t *testing.T) {
 	t.Parallel()
 	f := newClockFixture(t, QueueOptions{})
@@ -271,7 +271,7 @@ func (f *clockFixture) forgetWhenItWasSet() {
 	f.q.treated = newCache[hostID, *hostRecord](treatedHosts)
 }
 
-// A queue without a listener says it in the log.
+// A queue without a listener reports it in the log.
 func TestClockSetBackIsLogged(t *testing.T) {
 	t.Parallel()
 	var log testutil.Buffer

@@ -48,7 +48,7 @@ func (l *ledger) take(t *testing.T, lease *Lease) {
 }
 
 // giveBack notes that a lease ends: before Done, because once that has come to pass the URL, or another,
-// may be handed out before Done says so.
+// may be handed out before Done has returned.
 func (l *ledger) giveBack(url string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

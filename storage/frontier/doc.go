@@ -13,13 +13,13 @@
 //   - a host that was paused is not asked until it is resumed;
 //   - a host has no more URLs than [QueueOptions] HostURLs, what crawls start with apart.
 //
-// Nothing on disk says "in flight": leases live in memory. One committer writes: it gathers up to 256
+// Nothing on disk records "in flight": leases live in memory. One committer writes: it gathers up to 256
 // steps (offers, starts, dones, reports) for each fsync, so no caller waits for a disk, and what it
 // decides about a URL needs no lock. Memory is bounded by the options, by the number of crawls and by
 // the links of the leases out, never by the number of URLs or hosts.
 //
 // Most offers do not reach the disk: what was accepted lately is remembered, by as many bits as find a record
-// (128), and a filter of at most 64 MiB says of most others that they are new. It has every URL ever accepted, so
+// (128), and a filter of at most 64 MiB tells of most others that they are new. It has every URL ever accepted, so
 // it may cost a read in vain and never a URL; after a crash it is made anew while the disk is asked.
 //
 // Hosts take turns within an urgency, also where more are busy than the window in memory holds; a host's

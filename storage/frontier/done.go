@@ -171,7 +171,7 @@ func (c *changes) account(l *Lease, e *ending) {
 		if s.distance > 0 || e.failed {
 			continue
 		}
-		if h.visited = e.visit.At; !isRedirect(e.visit.Status) && e.visit.Refresh == "" { // else where it leads to says whether there is news
+		if h.visited = e.visit.At; !isRedirect(e.visit.Status) && e.visit.Refresh == "" { // else where it leads to tells whether there is news
 			h.interval = e.visit.Interval
 			h.changed = e.changed || l.request.Stored && h.changed
 		}

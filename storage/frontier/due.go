@@ -9,7 +9,7 @@ import (
 // wakeChunk is how many parked hosts, and delayed items, one step brings back.
 const wakeChunk = 256
 
-// park puts a waiting host aside: its ready keys give way to one that says until when. It wants the
+// park puts a waiting host aside: its ready keys give way to one that tells until when. It wants the
 // queue's lock.
 func (q *Queue) park(h *host) {
 	due := h.notBefore
@@ -29,7 +29,7 @@ func (c *changes) park(id hostID, due int64) error {
 		return err
 	}
 	if h.items == ([levels]uint64{}) || h.parked != 0 {
-		return nil // its record says until when it waits, or it is paused
+		return nil // its record tells until when it waits, or it is paused
 	}
 	return c.putAside(id, h, due, nil)
 }

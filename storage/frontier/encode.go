@@ -42,7 +42,7 @@ func (w *writer) words(ns []uint64) {
 	}
 }
 
-// reader reads what a writer wrote. After a fault it returns zeros, and err says so.
+// reader reads what a writer wrote. After a fault it returns zeros, and err reports it.
 type reader struct {
 	rest   []byte
 	schema byte

@@ -13,7 +13,7 @@ import (
 // none.
 type Failure struct {
 	URL   string
-	Visit webrace.Visit // Error says why, Attempts how often in a row it failed, Status what the host last answered
+	Visit webrace.Visit // Error tells why, Attempts how often in a row it failed, Status what the host last answered
 }
 
 // Failed goes through the URLs that gave no document, in no particular order. It ends at the first error,

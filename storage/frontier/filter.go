@@ -10,7 +10,7 @@ import (
 )
 
 // filter tells most URLs that were never accepted from those that were, without asking the disk: every
-// accepted one is in it, so what it does not have is new. What it may have is for the disk to say, so that
+// accepted one is in it, so what it does not have is new. What it may have is for the disk to tell, so that
 // an error of its own costs a read and never a URL.
 //
 // It is a blocked Bloom filter in layers: when one is full, the next, twice as large up to a limit, takes what comes.
@@ -19,7 +19,7 @@ type filter struct {
 	most int // bytes
 
 	mu     sync.Mutex
-	whole  bool // it has every accepted URL; until then it says nothing
+	whole  bool // it has every accepted URL; until then it tells nothing
 	layers []layer
 }
 
@@ -125,7 +125,7 @@ func (f *filter) reserve(urls uint64) {
 	f.layers = append(f.layers, newLayer(room))
 }
 
-// complete says that every accepted URL was added.
+// complete records that every accepted URL was added.
 func (f *filter) complete() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

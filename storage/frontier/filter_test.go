@@ -287,7 +287,7 @@ func TestAFilterIsReadOnce(t *testing.T) {
 }
 
 // Random mixes of new links and repeats, many under way at once, through crashes and clean ends: what is
-// accepted is what a map says is new.
+// accepted is what is new by a map.
 func TestOffersAgreeWithAMap(t *testing.T) {
 	t.Parallel()
 	for seed := range testutil.Seeds(12) {

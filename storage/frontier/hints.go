@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace/storage/internal/nanos"
 )
 
-// Hint is what others say of when a page changes, where that decides whether it is asked for.
+// Hint is what others tell of when a page changes, where that decides whether it is asked for.
 type Hint uint8
 
 const (
@@ -32,7 +32,7 @@ func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
 	if v == nil || v.At.IsZero() || v.Version == 0 && v.Links == nil && v.Digest != (webrace.Digest{}) {
 		return false
 	}
-	if isAhead(nanos.Of(v.At), now) { // the clock was set back since: nothing says how old it is
+	if isAhead(nanos.Of(v.At), now) { // the clock was set back since: nothing tells how old it is
 		return false
 	}
 	fresh, start := l.q.opt.Fresh, false
@@ -49,7 +49,7 @@ func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
 	switch {
 	case now.Sub(v.At) < fresh:
 		return true
-	case start: // a URD asks for exactly that, and says how often
+	case start: // a URD asks for exactly that, and sets how often
 		return false
 	}
 	longest := l.q.revisits(l.served).Max
@@ -64,7 +64,7 @@ func (l *Lease) answers(v *webrace.Visit, host *host, now time.Time) bool {
 	return !due
 }
 
-// hintOn returns what others say of a page, as far as that is believed.
+// hintOn returns what others tell of a page, as far as that is believed.
 func (l *Lease) hintOn(v *webrace.Visit, host *host, now time.Time, longest time.Duration) Hint {
 	age := now.Sub(v.At)
 	if listed := l.item.changed; listed != 0 && !v.Listed.IsZero() {
@@ -87,7 +87,7 @@ func (l *Lease) hintOn(v *webrace.Visit, host *host, now time.Time, longest time
 	return NoHint
 }
 
-// listings says how far the times of change can be believed that a host's sitemaps and feeds list: what became
+// listings records how far the times of change can be believed that a host's sitemaps and feeds list: what became
 // of visits of pages with such a time. Visits of long ago count less.
 type listings struct {
 	right  uint8 // a change was listed, and found
@@ -121,7 +121,7 @@ func (s *listings) note(listed, changed bool) {
 	}
 }
 
-// proof is what a visit says of the time of change that was listed for its page.
+// proof is what a visit proves of the time of change that was listed for its page.
 type proof struct{ listed, changed bool }
 
 // prove compares what was listed with what was found, and keeps what was listed for the next time. There is nothing

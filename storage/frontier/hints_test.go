@@ -114,7 +114,7 @@ func TestListedChangesCountOnlyIfAskedTo(t *testing.T) {
 	}
 }
 
-// A site that says of all its pages that they changed just now is found out, and asked as often as any other.
+// A site that claims of all its pages that they changed just now is found out, and asked as often as any other.
 func TestAListThatAlwaysSaysNowIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, QueueOptions{TrustLastmod: true}, 6)

@@ -61,7 +61,7 @@ func (q *Queue) idle() bool {
 	return !ready
 }
 
-// State says where a URL stands.
+// State is where a URL stands.
 type State string
 
 const (
@@ -91,7 +91,7 @@ type Explanation struct {
 	Refused Reason // why it would be refused, were it found on the start page of a crawl; 0 when a crawl would accept it
 }
 
-// Reached says how a crawl last came to a URL.
+// Reached is how a crawl last came to a URL.
 type Reached struct {
 	Crawl    string
 	Start    string // where the crawl begins
@@ -243,7 +243,7 @@ func (s *Store) LastVisit(pipeline, secret, url string) (*webrace.Visit, error) 
 	return last, err
 }
 
-// LastVisitAt is LastVisit, and says of which URL it is.
+// LastVisitAt is LastVisit, with the URL that it is of.
 func (s *Store) LastVisitAt(pipeline, secret, url string) (last *webrace.Visit, at string, err error) {
 	for range maxHops {
 		visit, moved, err := s.LastAnswer(pipeline, secret, url)

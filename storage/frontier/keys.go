@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Every key begins with the two bytes of its pipeline and one that says what it holds. Numbers are big
+// Every key begins with the two bytes of its pipeline and one that tells what it holds. Numbers are big
 // endian, so that keys sort as the numbers do.
 const (
 	kindCrawl   = 'c' // id: a crawl and where its round stands

@@ -49,11 +49,11 @@ type served struct {
 }
 
 // Request returns what to fetch. Reach are the crawls that waited for the URL when it was handed out,
-// and Stored says that no request is needed: the document was validated since the round of one of them
-// began, or is fresh. A stored answer may be that there is no document: then Visit.Status says why.
+// and Stored means that no request is needed: the document was validated since the round of one of them began, or is
+// fresh. A stored answer may be that there is no document: then Visit.Status tells why.
 func (l *Lease) Request() webrace.Request { return l.request }
 
-// Name says what the lease is, whenever the URL is handed out: the URL for a crawl, and the round.
+// Name returns what the lease is, whenever the URL is handed out: the URL for a crawl, and the round.
 func (l *Lease) Name() (request string, round uint64) {
 	request = l.request.Secret + " " + l.request.URL
 	if len(l.served) > 0 {
@@ -217,7 +217,7 @@ func (l *Lease) mayAnswerOtherwise(v *webrace.Visit) bool {
 	return v != nil && v.Error == "" && isRedirect(v.Status) && l.record.redirect == ""
 }
 
-// recordOf returns the record of the URL of an item in the window: if the item says all of it, without
+// recordOf returns the record of the URL of an item in the window: if the item holds all of it, without
 // reading it. What the window holds of an item is not older than the last commit that was shown.
 func (q *Queue) recordOf(it *item, at place) (*record, error) {
 	if it.alone != (coming{}) {
@@ -301,7 +301,7 @@ func (q *Queue) shownTo(marks []mark) ([]webrace.Shown, error) {
 	return list, nil
 }
 
-// nothing says when to look again while there is nothing to take: io.EOF for never.
+// nothing returns when to look again while there is nothing to take: io.EOF for never.
 func (q *Queue) nothing(now time.Time) (until int64, err error) {
 	until = q.nextTime()
 	if q.sealed && len(q.leases) == 0 && q.steps == 0 && q.nothingBy(until, now) {
@@ -364,7 +364,7 @@ func (q *Queue) Starved() bool {
 	return q.sealed && q.nothingBy(q.nextTime(), now)
 }
 
-// Release frees the host's slot, while the work on what it answered goes on, and says how the host wants
+// Release frees the host's slot, while the work on what it answered goes on, and tells how the host wants
 // to be treated. Only the first call counts; Done releases what was not.
 func (l *Lease) Release(r webrace.HostReport) {
 	l.q.mu.Lock()
@@ -418,16 +418,16 @@ func (q *Queue) saveStep(h *host) step {
 	}
 }
 
-// Outcome says how the work on a URL ended.
+// Outcome is how the work on a URL ended.
 type Outcome struct {
 	Err     error     // why it failed; nil when it did not
 	RetryAt time.Time // not zero: it failed, and is to be tried again then, if attempts are left
 	Forget  bool      // it failed because what the last visit left behind is of no use: that is forgotten
 
-	// NotAsked says, with RetryAt, that no server was asked: that is no attempt.
+	// NotAsked means, with RetryAt, that no server was asked: that is no attempt.
 	NotAsked bool
 
-	// Answered says, with RetryAt, that the server gave an answer that may pass. At the last attempt it did not fail:
+	// Answered means, with RetryAt, that the server gave an answer that may pass. At the last attempt it did not fail:
 	// what was learned is what came of the URL.
 	Answered bool
 

@@ -265,7 +265,7 @@ func (r *run) crash() {
 	}
 }
 
-// What the frontier hands out, accepts and refuses is what the oracle says, whatever happens in which
+// What the frontier hands out, accepts and refuses is what its model expects, whatever happens in which
 // order, and however often power is lost.
 func TestTheFrontierAgreesWithItsModel(t *testing.T) {
 	t.Parallel()

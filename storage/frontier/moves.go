@@ -18,9 +18,9 @@ import (
 // and told by itself has its own, in which the numbers of another's versions mean nothing. Of a second former URL, the
 // blocks of text count as known.
 //
-// A site that moves to another host says so of its start. Its other pages are found there by links, and no page leads
-// to where they were, which would say so of them. They are known by their place: what differs between the two URLs of
-// the start differs between those of each page.
+// A site that moves to another host shows that at its start. Its other pages are found there by links, and no page
+// leads to where they were, which would show it of them. They are known by their place: what differs between the two
+// URLs of the start differs between those of each page.
 
 // inherit lets the crawls of a candidate go on there from where they were with the document that has moved there for
 // good, and reports whether any does.
@@ -144,7 +144,7 @@ func (c *changes) visit(id urlID) (*webrace.Visit, error) {
 }
 
 // mayFollow returns the lease that a URL waits for which no crawl that waits for it has been shown itself: that of a
-// page which one of them knows, which was queued before, and is on its way. That page may say that it has moved here,
+// page which one of them knows, which was queued before, and is on its way. That page may tell that it has moved here,
 // and once this one is handed out, that comes too late. It is a wait for an answer, not for what becomes of it.
 func (l *Lease) mayFollow(order uint64) *Lease {
 	knows := func(rec *record) bool {

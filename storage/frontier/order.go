@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// Order says which URL of a host comes next, among those of one urgency. Hosts take turns in any order.
+// Order determines which URL of a host comes next, among those of one urgency. Hosts take turns in any order.
 type Order string
 
 const (

@@ -24,7 +24,7 @@ func (s *Store) Resume(ctx context.Context, pipeline, host string) error {
 	return s.onHost(ctx, "resume", pipeline, host, (*Queue).resume)
 }
 
-// Drop takes every URL of a host off the queue, delayed ones included, and says how many. No crawl waits
+// Drop takes every URL of a host off the queue, delayed ones included, and returns how many. No crawl waits
 // for them any more, nor comes to them again in its round; a later round may. URLs that are out are left
 // alone, and what is offered meanwhile may be dropped or not.
 func (s *Store) Drop(ctx context.Context, pipeline, host string) (dropped int, err error) {

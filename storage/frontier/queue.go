@@ -32,13 +32,13 @@ type QueueOptions struct {
 	Gate *scope.Gate
 	// Dropped is told why a URL that was queued is refused when its turn comes. It must not block.
 	Dropped func(Reason)
-	// StartRedirects says which redirects of a start its crawl follows out of its scope; empty: Permanent.
+	// StartRedirects determines which redirects of a start its crawl follows out of its scope; empty: Permanent.
 	StartRedirects StartRedirects
 	// Began is when the run began that the queue is opened for. The rounds that it opens count from then, so
 	// that a page which one crawl had fetched before the next was started is not fetched again for it. With
 	// the zero time each round counts from its own start.
 	Began time.Time
-	// Continuous says that the run goes on and on. Each round counts from its own start, whatever Began is;
+	// Continuous means that the run goes on and on. Each round counts from its own start, whatever Began is;
 	// it asks for the start of its crawl, and for the other pages only when their [webrace.Visit] Interval
 	// has passed: until then they are Stored.
 	Continuous bool
@@ -49,13 +49,13 @@ type QueueOptions struct {
 	// HonorFreshness is for how long at most a document that its server calls fresh (Visit Expires) is not asked
 	// for; 0: such words count for nothing. A start is asked for all the same.
 	HonorFreshness time.Duration
-	// TrustLastmod lets the times of change that sitemaps and feeds list say whether a page is asked for: see
+	// TrustLastmod lets the times of change that sitemaps and feeds list decide whether a page is asked for: see
 	// [Hint]. They are believed as far as the host's have proved right.
 	TrustLastmod bool
 	// ClockSetBack is told once that the clock was set back since the queue was last written. It must not block.
 	// nil: the store's logger is.
 	ClockSetBack func(ClockSetBack)
-	// Gone says that nothing is stored any more of a URL whose last visit left a document. Then no stored
+	// Gone reports that nothing is stored any more of a URL whose last visit left a document. Then no stored
 	// answer is handed out, and no validators by which a server would confirm what is not there. It is asked
 	// of URLs that are handed out again, and must not block. nil: never.
 	Gone func(secret, url string) bool
@@ -225,7 +225,7 @@ func (q *Queue) fault() error {
 	return q.err
 }
 
-// Seal says that no crawl will be started any more, so that Take can tell the end of the run.
+// Seal tells the queue that no crawl will be started any more, so that Take can tell the end of the run.
 func (q *Queue) Seal() {
 	q.mu.Lock()
 	q.sealed = true

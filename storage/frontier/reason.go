@@ -2,7 +2,7 @@ package frontier
 
 import "github.com/webrace/webrace/internal/scope"
 
-// Reason says why the frontier did not accept a URL. Of several crawls' reasons, the greatest counts:
+// Reason is why the frontier did not accept a URL. Of several crawls' reasons, the greatest counts:
 // the one of the crawl that came closest to accepting it.
 type Reason uint8
 

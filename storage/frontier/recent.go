@@ -28,8 +28,8 @@ type recent struct {
 // of the processor's cache.
 type repeatSet [repeatWays]repeat
 
-// repeat says that a crawl has come to a URL in one of its rounds: the fingerprint of the three, and in the bits that
-// it leaves, from how far away, plus 1; 0 if it may come again.
+// repeat records that a crawl has come to a URL in one of its rounds: the fingerprint of the three, and in the bits
+// that it leaves, from how far away, plus 1; 0 if it may come again.
 type repeat [2]uint64
 
 // fingerprint stands for a URL, or for one that a crawl comes to in a round.

@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/internal/testutil"
 )
 
-// What the repeats say of a link is what was put last, however much of its fingerprint it shares with others; and the
+// What the repeats hold of a link is what was put last, however much of its fingerprint it shares with others; and the
 // newest is there.
 func TestRepeatsAreExact(t *testing.T) {
 	t.Parallel()
@@ -85,8 +85,9 @@ func TestRepeatsKeepWhatTheyHaveRoomFor(t *testing.T) {
 	}
 }
 
-// Of what memory answers the records say the same: every crawl that is taken to have come to a URL has a mark there, of
-// its round and from no further away. It stays so through new rounds, and rules by which URLs are taken off the queue.
+// Of what memory answers the records tell the same: every crawl that is taken to have come to a URL has a mark there,
+// of its round and from no further away. It stays so through new rounds, and rules by which URLs are taken off the
+// queue.
 func TestTheRepeatsAgreeWithTheRecords(t *testing.T) {
 	t.Parallel()
 	const urls, crawls = 60, 4

@@ -27,7 +27,7 @@ type record struct {
 	dirty bool
 }
 
-// mark says how one crawl came to a URL.
+// mark records how one crawl came to a URL.
 type mark struct {
 	crawl    uint32 // its number
 	round    uint32 // the last one that came here
@@ -221,8 +221,8 @@ func (c coming) record(at place) *record {
 	return &record{place: at, marks: []mark{c.mark()}}
 }
 
-// Schemas of items: one that says how a crawl came to it, one that also says, after that, what is listed of it,
-// one that says, after both, when it was put aside, and one that says, after all, how many sitemaps led to it.
+// Schemas of items: one with how a crawl came to it, one that also has, after that, what is listed of it, one that has,
+// after both, when it was put aside, and one that has, after all, how many sitemaps led to it.
 const (
 	aloneSchema  = 2
 	listedSchema = 3

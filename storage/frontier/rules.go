@@ -110,7 +110,7 @@ func (q *Queue) loadRules() error {
 	return nil
 }
 
-// readRules reads the rules that were added. What an earlier release wrote says how many URLs each has decided, and
+// readRules reads the rules that were added. What an earlier release wrote tells how many URLs each has decided, and
 // each of the configuration.
 func readRules(value []byte) (added []*scope.Rule, old [2]map[string]int64, err error) {
 	if value == nil {

@@ -8,7 +8,7 @@ import (
 // Spellings of a URL that RFC 3986 calls equivalent are one document ([urlnorm.Identity]): it is asked for, stored
 // and told of under the spelling that was seen first, because some servers know only that. Records, visits, items and
 // leases are found by this spelling. Where it is not the identity itself, as of few URLs, the record of the identity
-// says what it is, and nothing else: no crawl came to that record, and the place of a redirect has the spelling.
+// holds what it is, and nothing else: no crawl came to that record, and the place of a redirect has the spelling.
 //
 // What an earlier release knew by such a spelling has no such record yet. It is found by its spelling when a page
 // leads to it again, and joined with the others from then on. Where that release knew both the identity and another
@@ -32,7 +32,7 @@ func isRespelling(l *webrace.Links, url, identity string) bool {
 }
 
 // known returns the record of a candidate's document, and gives the candidate the spelling by which that is known.
-// Where the record of the identity is to say so, once a crawl has come to the document, it is returned as well.
+// Where the record of the identity is to tell that, once a crawl has come to the document, it is returned as well.
 func (c *changes) known(cand *candidate) (rec, says *record, err error) {
 	root, err := c.record(cand.root)
 	if err != nil {

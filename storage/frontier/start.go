@@ -22,7 +22,7 @@ type Round struct {
 }
 
 // Start makes c one of the crawls of this run: URLs that only other crawls wait for stay queued. It
-// resumes the crawl's round if that is unfinished; otherwise, if newRound says so, it opens a new one
+// resumes the crawl's round if that is unfinished; otherwise, if newRound is set, it opens a new one
 // and offers the start. What it did is durable when it returns.
 //
 // The bounds of c replace those of earlier runs and rounds. Another start within the same round of the

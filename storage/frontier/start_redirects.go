@@ -5,7 +5,7 @@ import (
 	"github.com/webrace/webrace/internal/scope"
 )
 
-// StartRedirects says which redirects of a start its crawl follows out of its own scope. What the last one leads
+// StartRedirects determines which redirects of a start its crawl follows out of its own scope. What the last one leads
 // to is then the landing of the crawl, and what lies within its scope as seen from there is within the
 // crawl, until its next round.
 type StartRedirects string

@@ -7,7 +7,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// starves expects that the queue says so, once what was handed in is written.
+// starves fails unless the queue reports that it starves, or that it does not, once what was handed in is written.
 func (f *fixture) starves(want bool, when string) {
 	f.t.Helper()
 	f.written()

@@ -37,7 +37,7 @@ type Store struct {
 	now func() time.Time
 
 	readOnly bool
-	repeats  int // that a queue remembers, unless it says otherwise
+	repeats  int // that a queue remembers, unless it sets another number
 
 	committer committer
 

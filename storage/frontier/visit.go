@@ -165,7 +165,7 @@ func (r *reader) numbers() (all []webrace.Told) {
 }
 
 // deepest is how many times the timing of its crawl passes at most between two visits of a page that is
-// no start, if no option says how long.
+// no start, if no option sets how long.
 const deepest = 32
 
 // revisits are the bounds of the interval between two visits of a page, by the crawls that it is visited

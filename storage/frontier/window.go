@@ -419,7 +419,7 @@ func (w *window) readStretch(l *hostQueue) error {
 	return err
 }
 
-// altered tells the window that an item it may have is gone from its host queue, or says too much or too little.
+// altered tells the window that an item it may have is gone from its host queue, or holds too much or too little.
 func (w *window) altered(at spot) {
 	h := w.hosts[at.host]
 	if h == nil {

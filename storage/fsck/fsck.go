@@ -33,7 +33,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// Error says that a store cannot be used as it is. The call that returns it has changed nothing.
+// Error means that a store cannot be used as it is. The call that returns it has changed nothing.
 type Error struct {
 	Finding
 	Mend string // what its owner can do
@@ -41,7 +41,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Finding.String() + ": " + e.Mend }
 
-// IsDamage reports whether a database could not be opened for what is in its files. What the system says of other
+// IsDamage reports whether a database could not be opened for what is in its files. What the system reports of other
 // things than missing files is no damage.
 func IsDamage(err error) bool {
 	var number syscall.Errno

@@ -136,7 +136,7 @@ func TestADamagedIndexIsRefusedWithAClearError(t *testing.T) {
 	}
 }
 
-// TestATornRootEndsNoProcess cuts the file that says which segments there are, at each of its pages: the library that
+// TestATornRootEndsNoProcess cuts the file that lists which segments there are, at each of its pages: the library that
 // maps it into memory reads pages which are no longer there. What opens works as if nothing had happened.
 func TestATornRootEndsNoProcess(t *testing.T) {
 	s := filled(t)

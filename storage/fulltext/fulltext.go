@@ -5,7 +5,7 @@
 // What it guarantees: the index is a function of the cache alone. When [Store.Index] returns, the latest
 // versions of its documents' URLs survive kill -9 and are found, whatever was indexed before, in whatever
 // order, and however often; an index that is rebuilt answers alike, in the same order. Of each URL as many
-// of the latest versions are kept as [Store.KeepVersions] says: the latest is what a search finds, the
+// of the latest versions are kept as [Store.KeepVersions] sets: the latest is what a search finds, the
 // others are found when asked for. Words are found in all their forms, whatever their case and accents, by
 // the analysis that keywords are matched with.
 //
@@ -32,13 +32,13 @@ import (
 )
 
 var (
-	// ErrCorrupt says that the index cannot be read. Remove its directory, and index again from the first version on.
+	// ErrCorrupt means that the index cannot be read. Remove its directory, and index again from the first version on.
 	ErrCorrupt = errors.New("full-text index is damaged (webrace-store search --rebuild makes it anew)")
-	// ErrFormat says that another release made the index. Remove its directory, and index again.
+	// ErrFormat means that another release made the index. Remove its directory, and index again.
 	ErrFormat = errors.New("full-text index has another format (webrace-store search --rebuild makes it anew)")
 	// ErrOutdated is the ErrFormat of an older release.
 	ErrOutdated = fmt.Errorf("%w, of an older release", ErrFormat)
-	// ErrQuery says that a query is not one; the text after it says why, to be shown to who wrote it.
+	// ErrQuery means that a query is not one; the text after it tells why, to be shown to who wrote it.
 	ErrQuery = errors.New("bad query")
 )
 
@@ -177,7 +177,7 @@ func create(dir string) error {
 var mergePlan = map[string]any{"FloorSegmentFileSize": 1 << 20}
 
 // openIndex opens an index that is there. Its files are read by libraries that panic at some kinds of damage, and that
-// fault where a file which they have mapped into memory is shorter than it says.
+// fault where a file which they have mapped into memory is shorter than it claims.
 func openIndex(dir string, readOnly bool) (ix *bleveIndex, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

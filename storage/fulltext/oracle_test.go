@@ -16,7 +16,7 @@ type plain struct {
 	day         int
 }
 
-// asked is a query as text and as what it says of a document.
+// asked is a query as text and as what it demands of a document.
 type asked struct {
 	text  string
 	holds func(plain) bool
@@ -82,7 +82,7 @@ func randomWords(r *rand.Rand) []string {
 }
 
 // TestQueriesFindWhatTheySay compares what random queries find in many segments with what a plain reading of
-// each document says.
+// each document finds.
 func TestQueriesFindWhatTheySay(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 2))

@@ -18,7 +18,7 @@ import (
 // it depends on how the index is cut into segments, so an index that is rebuilt ranks alike.
 const saturation = 8
 
-// rank says what an occurrence in a field of words counts for.
+// rank is what an occurrence in a field of words counts for.
 type rank struct {
 	field  string
 	weight float64

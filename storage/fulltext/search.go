@@ -66,7 +66,7 @@ type Hit struct {
 	Score      float64
 }
 
-// Facet says how many of the matching documents have which value, the commonest first; of dates, the latest
+// Facet is how many of the matching documents have which value, the commonest first; of dates, the latest
 // first.
 type Facet struct {
 	Counts []Count

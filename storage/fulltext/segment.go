@@ -85,7 +85,7 @@ type sortedTerm struct {
 	*countedTerm
 }
 
-// posting says how often, and where, a term stands in a document.
+// posting is how often, and where, a term stands in a document.
 type posting struct {
 	document, n, length uint32
 	positions           []uint32

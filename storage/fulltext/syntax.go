@@ -14,7 +14,7 @@ const (
 	maxFuzziness = 2       // letters that may differ; the library has no more
 )
 
-// QueryError says what is wrong with a query, and where. It is an [ErrQuery].
+// QueryError tells what is wrong with a query, and where. It is an [ErrQuery].
 type QueryError struct {
 	Query  string
 	Column int // of the first character that is wrong, counted in characters from 1

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// ErrClosed says that the index was used after it was closed.
+	// ErrClosed means that the index was used after it was closed.
 	ErrClosed = errors.New("full-text index is closed")
 	errBroken = errors.New("full-text index waits to be opened again after a failure")
 )

@@ -29,7 +29,7 @@ type Cache interface {
 
 var versionsKey = []byte("webrace-versions")
 
-// KeepVersions says how many versions of each URL are kept, 0 for all. It is remembered in the index, and
+// KeepVersions sets how many versions of each URL are kept, 0 for all. It is remembered in the index, and
 // holds for a URL from when it next changes, or for all when the index is rebuilt.
 func (s *Store) KeepVersions(ctx context.Context, n int) error {
 	if n < 0 {
@@ -91,7 +91,7 @@ type held struct {
 }
 
 // versionsIn returns what the index has of a URL. To look for superseded versions costs as much as to read the page, so
-// the caller says whether there are any at all.
+// the caller tells whether there are any at all.
 func versionsIn(r index.IndexReader, url string, superseded bool) (h held, err error) {
 	if h.latest, err = latestIn(r, url); err != nil || !superseded {
 		return h, err

@@ -67,7 +67,7 @@ func (s *Store) ok(t *testing.T, err error) {
 	}
 }
 
-// answers is all that an index says: to some queries, in all orders, with scores.
+// answers is all that an index returns: to some queries, in all orders, with scores.
 func answers(t *testing.T, s *Store) string {
 	t.Helper()
 	var b strings.Builder

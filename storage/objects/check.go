@@ -168,7 +168,7 @@ func (c *check) segmentFiles() error {
 	return nil
 }
 
-// bodyEntries removes what the index says of bodies and cannot be read.
+// bodyEntries removes what the index holds of bodies and cannot be read.
 func (c *check) bodyEntries() error {
 	it, err := over(c.store.db, []byte("d/"))
 	if err != nil {

@@ -36,7 +36,7 @@ func (c *check) references() error {
 	return nil
 }
 
-// referred is a body, with what the index says of it.
+// referred is a body, with what the index holds of it.
 type referred struct {
 	record     location
 	refs, seen uint64
@@ -97,7 +97,7 @@ func (c *check) alive(l location) {
 	c.ends[l.segment] = max(c.ends[l.segment], l.offset+l.length)
 }
 
-// segments compares what segments say of themselves with what is alive in them, and brings those that
+// segments compares what segments tell of themselves with what is alive in them, and brings those that
 // are cut to what is left of them.
 func (c *check) segments() error {
 	all, err := c.store.indexedSegments()

@@ -112,7 +112,7 @@ func (c *check) logged(seq uint64) (url string, number int, ok bool, err error) 
 	return url, number, ok, err
 }
 
-// lost says why the body of a version cannot be read, if so.
+// lost returns why the body of a version cannot be read, if so.
 func (c *check) lost(e *entry) error {
 	if err := c.ownRecord(e); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *check) metaRecord(e *entry) error {
 	return err
 }
 
-// screenshotRecord says why the screenshot of a version cannot be read, if so and if it has one.
+// screenshotRecord returns why the screenshot of a version cannot be read, if so and if it has one.
 func (c *check) screenshotRecord(e *entry) error {
 	if e.shotLength == 0 {
 		return nil
@@ -164,7 +164,7 @@ func (c *check) screenshotRecord(e *entry) error {
 // verifiedBodies is how many answers a check remembers. A body whose answer is forgotten is read again.
 const verifiedBodies = 1 << 16
 
-// body says why the body of a version cannot be read, if so.
+// body returns why the body of a version cannot be read, if so.
 func (c *check) body(e *entry) error {
 	if err, known := c.bodies.Get(string(e.Digest[:])); known {
 		return err

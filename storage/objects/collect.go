@@ -19,13 +19,13 @@ const (
 	Remove                // it goes
 )
 
-// CollectOptions say what a collection removes.
+// CollectOptions determine what a collection removes.
 type CollectOptions struct {
 	// Verdict judges versions, some hundred at a time; those of one URL come one behind the other, the
 	// oldest first. Nil keeps all, so that only segments are rewritten.
 	Verdict func(context.Context, []Version) ([]Verdict, error)
 	// Confirm is asked for each group that is about to go, when no caller can come to hold one of them any
-	// more: Get, Latest, Body and Pin already say that they are gone. What it says false of is taken
+	// more: Get, Latest, Body and Pin already report that they are gone. What it returns false for is taken
 	// back. Nil confirms all.
 	Confirm func(context.Context, []Version) (stillRemove []bool, err error)
 	// Removed is told the URLs of what is gone for good. If it fails, or a crash comes before it returned,
@@ -38,7 +38,7 @@ type CollectOptions struct {
 	MinAlive float64
 }
 
-// Collected says what a collection did.
+// Collected is what a collection did.
 type Collected struct {
 	Versions int   // removed
 	Bodies   int   // removed with the last version that had them
@@ -53,7 +53,7 @@ const doomedAtOnce = 256
 
 // Collect removes versions, and gives back the space of what is not used any more. Put, Touch and readers
 // go on meanwhile. A version that is pinned, validated or built upon while it is about to go stays. An
-// error ends it; what it removed until then is gone, as the result says.
+// error ends it; what it removed until then is gone, as the result tells.
 func (s *Store) Collect(ctx context.Context, o CollectOptions) (Collected, error) {
 	if err := s.users.enter(); err != nil {
 		return Collected{}, err
@@ -156,7 +156,7 @@ func (c *collection) judge(ctx context.Context, spare *oldest) error {
 	return err
 }
 
-// verdicts are Keep for what is too young, whatever the caller of Collect would say.
+// verdicts are Keep for what is too young, whatever the caller of Collect would decide.
 func (c *collection) verdicts(ctx context.Context, batch []candidate) ([]Verdict, error) {
 	if len(batch) == 0 {
 		return nil, nil

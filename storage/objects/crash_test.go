@@ -223,7 +223,7 @@ func compressionOfName(path string) Compression {
 	return c
 }
 
-// A damaged segment costs what was in the damaged part, and an error says so; the rest stays readable,
+// A damaged segment costs what was in the damaged part, and an error reports it; the rest stays readable,
 // and new documents go elsewhere.
 func TestDamageIsReportedAndContained(t *testing.T) {
 	fs := vfs.NewMem()

@@ -49,7 +49,7 @@ type ExportedRecord struct {
 	Offset, Length int64  // in the file, compressed
 }
 
-// NewExport begins a file of that name, as its first record says.
+// NewExport begins a file of that name, which its first record holds.
 func (s *Store) NewExport(out io.Writer, name string) (*Export, error) {
 	e := &Export{store: s, out: out, compress: s.compressor(Gzip), bodies: lru.New[*payload](maxBodies, nil)}
 	e.compress.append(&e.buffer, infoRecord(name, s.options.Now()))

@@ -14,7 +14,7 @@ import (
 )
 
 // transferFields describe how a body travelled. The body is stored decoded, so a record that kept them
-// would say what is no longer true; as they were received, they are in the metadata record.
+// would tell what is no longer true; as they were received, they are in the metadata record.
 var transferFields = map[string]bool{
 	"Content-Encoding":  true,
 	"Transfer-Encoding": true,

@@ -76,7 +76,7 @@ func hasIndex(path string, o Options) (bool, error) {
 	}
 	there, err := pebbledb.Exists(path, o.FS)
 	if err != nil {
-		return fsck.IsDamage(err), nil // opening it says what is wrong
+		return fsck.IsDamage(err), nil // opening it reports what is wrong
 	}
 	return there, nil
 }
@@ -128,7 +128,7 @@ func (s *Store) count(g generation.Generation) error {
 	return nil
 }
 
-// emptied says that an index which counts no commits has no segments either, though there are some: one that
+// emptied reports that an index which counts no commits has no segments either, though there are some: one that
 // is new counts before it has any.
 func (s *Store) emptied() (wrong string, err error) {
 	known, err := s.indexedSegments()

@@ -118,7 +118,7 @@ func TestReadOnlyReadsAndChangesNothing(t *testing.T) {
 	}
 }
 
-// damages are things that happen to stores, with what a check says of each. A document is lost only with its record:
+// damages are things that happen to stores, with what a check reports of each. A document is lost only with its record:
 // what the index has lost of it is made again.
 var damages = []struct {
 	name, kind string

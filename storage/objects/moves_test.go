@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/storage/fsck"
 )
 
-// movedPage is a page of a document that has moved for good, as its visit says.
+// movedPage is a page of a document that has moved for good, as its visit tells.
 func movedPage(url, body, from string, version int) *webrace.Document {
 	d := page(url, body)
 	d.Visit = &webrace.Visit{Version: version, Former: webrace.Former{URL: from, Version: version}}

@@ -271,7 +271,7 @@ func mustSurvive(t *testing.T, dir string, all []kept, original map[string]strin
 	soundly(t, s)
 }
 
-// lookedAt counts what a check says that only reads.
+// lookedAt counts what a check reports that only reads.
 func lookedAt(t *testing.T, dir string) (named int) {
 	t.Helper()
 	s, err := Open(dir, Options{Logger: quiet(), ReadOnly: true})

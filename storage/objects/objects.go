@@ -44,17 +44,17 @@ import (
 )
 
 var (
-	// ErrNotFound says that the store has no such URL or version.
+	// ErrNotFound means that the store has no such URL or version.
 	ErrNotFound = errors.New("not in the object cache")
-	// ErrIncomplete says that a limit cut a body, and that the latest version of its URL is complete.
+	// ErrIncomplete means that a limit cut a body, and that the latest version of its URL is complete.
 	ErrIncomplete = errors.New("cut by a limit, over a complete version in the object cache")
-	// ErrClosed says that the store was closed before the call, or while it waited.
+	// ErrClosed means that the store was closed before the call, or while it waited.
 	ErrClosed = errors.New("object cache is closed")
-	// ErrCorrupt says that stored bytes are not what the index says they are.
+	// ErrCorrupt means that stored bytes are not those that the index describes.
 	ErrCorrupt = errors.New("object cache is damaged")
-	// ErrReadOnly says that the store was opened with ReadOnly. It is an [fs.ErrPermission].
+	// ErrReadOnly means that the store was opened with ReadOnly. It is an [fs.ErrPermission].
 	ErrReadOnly = fmt.Errorf("object cache is open for reading only: %w", fs.ErrPermission)
-	// ErrFormat says that the directory was written by a newer release.
+	// ErrFormat means that the directory was written by a newer release.
 	ErrFormat = errors.New("object cache has a newer format")
 )
 

@@ -14,7 +14,7 @@ type versionKey struct {
 
 func (v *Version) key() versionKey { return versionKey{v.View(), v.Number} }
 
-// holds says which versions must stay, and which are about to go. A version is never both: that is
+// holds knows which versions must stay, and which are about to go. A version is never both: that is
 // what lets a collector ask whether an owner waits for a version, and believe the answer. A caller that may yet make
 // an owner wait pins the version first; where it is about to go, the caller is told that it is gone.
 type holds struct {
@@ -103,7 +103,7 @@ func (h *holds) settle(v versionKey) {
 }
 
 // Pin keeps a version from being removed until unpin is called, which may be called more than once. It
-// says [ErrNotFound] for one that is removed, or about to be. Versions that Put has just returned can be
+// returns [ErrNotFound] for one that is removed, or about to be. Versions that Put has just returned can be
 // pinned before they are durable. Pins are not kept over a restart.
 func (s *Store) Pin(v Version) (unpin func(), err error) {
 	if err := s.users.enter(); err != nil {
@@ -125,7 +125,7 @@ func (s *Store) Pin(v Version) (unpin func(), err error) {
 	return func() { once.Do(func() { s.holds.unpin(key) }) }, nil
 }
 
-// Gone reports whether a version has been removed. While that is being decided, when all others say
+// Gone reports whether a version has been removed. While that is being decided, when all others return
 // [ErrNotFound], it waits.
 func (s *Store) Gone(ctx context.Context, v Version) (bool, error) {
 	if err := s.users.enter(); err != nil {

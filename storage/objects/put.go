@@ -35,10 +35,10 @@ type write struct {
 // are, and returns its version. A body equal to the latest one of the URL makes no new version: then the
 // latest one, validated at d.At, is returned, and Changed is false.
 //
-// The first version of a document that has moved here for good, as d.Visit says, is numbered on from the last one at
+// The first version of a document that has moved here for good, as d.Visit tells, is numbered on from the last one at
 // its former URL.
 //
-// A body that a limit cut says nothing of what is missing: it never follows a complete version, which stays
+// A body that a limit cut tells nothing of what is missing: it never follows a complete version, which stays
 // the latest, as it was; then the error is [ErrIncomplete]. A complete body follows a cut one even where both
 // have the same bytes.
 //
@@ -103,7 +103,7 @@ func (s *Store) Put(d *webrace.Document, done func(error)) (Version, error) {
 	return s.enqueue(w)
 }
 
-// Touch records that the latest version of a URL was still current at that time, as a 304 says, and
+// Touch records that the latest version of a URL was still current at that time, as a 304 tells, and
 // returns it; [ErrNotFound] if there is none. The time of validation never goes back. For done, see Put.
 func (s *Store) Touch(url string, at time.Time, done func(error)) (Version, error) {
 	if err := s.users.enter(); err != nil {
@@ -329,7 +329,7 @@ func (s *Store) room() error {
 	return s.refuses()
 }
 
-// refuses says why nothing can be stored, if so.
+// refuses returns why nothing can be stored, if so.
 func (s *Store) refuses() error {
 	switch {
 	case s.options.ReadOnly:

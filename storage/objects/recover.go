@@ -11,7 +11,7 @@ import (
 
 // recover brings segments and index to agree, and sets the store up to go on from there. The index only ever
 // names records that were synced before. What lies behind them is what a crash has left, or what the index has
-// lost: see tail. To be mended, a store is set up as its index says.
+// lost: see tail. To be mended, a store is set up as its index describes it.
 func (s *Store) recover(mend bool) error {
 	if err := s.checkFormat(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Store) recoverFiles(known []indexedSegment) error {
 	return s.resume()
 }
 
-// resume opens the last segment to be written on, if it is as the index says and not full.
+// resume opens the last segment to be written on, if it is as the index describes it and not full.
 func (s *Store) resume() error {
 	path := s.segments.path(s.segments.number)
 	info, err := s.options.FS.Stat(path)
@@ -73,7 +73,7 @@ func (s *Store) resume() error {
 	return nil
 }
 
-// warn says which segments are not what the index says of them. What is missing is lost, but the rest stays
+// warn logs which segments are not as the index describes them. What is missing is lost, but the rest stays
 // readable, so it is no error; what is too much is left alone, for a check to look at.
 func (s *Store) warn(known []indexedSegment) error {
 	files, err := segmentFiles(s.options.FS, s.segments.dir)

@@ -16,7 +16,7 @@ type doomed struct {
 	validated time.Time
 }
 
-// removed says what became of a batch of doomed versions.
+// removed is what became of a batch of doomed versions.
 type removed struct {
 	versions []Version
 	bodies   int

@@ -126,7 +126,7 @@ func (s *Store) residents(ctx context.Context, segments []uint32) (map[uint32][]
 	return found, nil
 }
 
-// eachPayload visits what the index knows of every body; err says that it cannot be decoded.
+// eachPayload visits what the index knows of every body; err reports that it cannot be decoded.
 func (s *Store) eachPayload(ctx context.Context, visit func(webrace.Digest, *payload, error) error) error {
 	it, err := over(s.db, []byte("d/"))
 	if err != nil {

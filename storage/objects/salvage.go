@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// This file makes of records what the index says of them.
+// This file makes of records what the index holds of them.
 
 // salvaged is a version whose records were found in a segment.
 type salvaged struct {
@@ -73,7 +73,7 @@ func versionOf(r *scanned) (*salvaged, error) {
 	return s, err
 }
 
-// fieldOr is what a field says, or else what is likely.
+// fieldOr is what a field holds, or else what is likely.
 func fieldOr(fields map[string]string, name, likely string) string {
 	if value := fields[strings.ToLower(name)]; value != "" {
 		return value
@@ -90,8 +90,8 @@ func (s *salvaged) show(r *scanned) bool {
 	return true
 }
 
-// describe takes from the metadata record that follows a version's record what it says, and reports whether it is that
-// of the version. What lies between them and is no record was a screenshot: a check says that it is lost.
+// describe takes from the metadata record that follows a version's record what it tells, and reports whether it is that
+// of the version. What lies between them and is no record was a screenshot: a check reports that it is lost.
 func (s *salvaged) describe(r *scanned) (bool, error) {
 	between := r.at.offset - s.meta().offset
 	if r.fields["warc-type"] != typeMetadata || r.fields["warc-target-uri"] != s.URL || !s.named(r.parsedRecord) || between < 0 {

@@ -29,7 +29,7 @@ type scanned struct {
 // maxRecord is as much as the content of a record may be.
 const maxRecord = 1 << 31
 
-// next returns the next whole record; io.EOF when there is none. Where it lies says what was passed over.
+// next returns the next whole record; io.EOF when there is none. Where it lies tells what was passed over.
 func (s *scanner) next() (*scanned, error) {
 	for s.at < s.end {
 		r, err := s.here()
@@ -61,7 +61,7 @@ func (s *scanner) here() (*scanned, error) {
 }
 
 func (s *scanner) read(in *counted) (*parsedRecord, error) {
-	head, _ := in.in.Peek(len(warc.ZstdMagic)) // reading says what is wrong
+	head, _ := in.in.Peek(len(warc.ZstdMagic)) // reading tells what is wrong
 	inflated, err := s.begin(in, compressionOf(head))
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (s *screener) joinRecords() error {
 }
 
 // expect gathers the records that the index names in a group of segments, in the order in which they lie there.
-// Those that cannot be where it says are suspect at once.
+// Those that cannot be where it has them are suspect at once.
 func (s *screener) expect(group map[uint32]bool) (all []expected, bodies []webrace.Digest, err error) {
 	add := func(e expected) (there bool) {
 		end, known := s.readable[e.at.segment]
@@ -153,7 +153,7 @@ func (s *screener) verifyAll(all []expected, bodies []webrace.Digest, progress f
 		p.bytes.Grow(int(size))
 		raw := p.bytes.AvailableBuffer()[:size]
 		if n, _ := file.ReadAt(raw, p.offset); n < len(raw) {
-			s.suspect(p.all, bodies) // reading them one by one says what the error is
+			s.suspect(p.all, bodies) // reading them one by one tells what the error is
 			return nil
 		}
 		p.bytes.Write(raw)
@@ -272,7 +272,7 @@ func (v *verifier) record(compressed []byte, all []expected) {
 	}
 }
 
-// is reports whether a header says what is expected.
+// is reports whether a header holds what is expected.
 func (v *verifier) is(e expected, h *said) bool {
 	switch e.kind {
 	case ofVersion:
@@ -301,7 +301,7 @@ func (v *verifier) deeply(e expected, h *said, block []byte) bool {
 	return true
 }
 
-// said is what the header of a record says, as this package writes it.
+// said is what the header of a record holds, as this package writes it.
 type said struct{ kind, url, version, view, digest, block, length string }
 
 // parse takes the header of a record off; rest is what follows.

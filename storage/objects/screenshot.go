@@ -14,7 +14,7 @@ import (
 // and its meta-info. The metadata record is the last of a version with it as without: where a crash has torn the
 // records of a version, that is missing, and the version is not taken for whole.
 
-// ErrNoScreenshot says that a version was stored without a screenshot.
+// ErrNoScreenshot means that a version was stored without a screenshot.
 var ErrNoScreenshot = errors.New("no screenshot is stored with it")
 
 const typeResource = "resource"
@@ -117,12 +117,12 @@ func (e *entry) pictured(r *parsedRecord) error {
 	return nil
 }
 
-// named reports whether a record says that it is of this version, whatever URL it is of.
+// named reports whether a record claims to be of this version, whatever URL it is of.
 func (v *Version) named(r *parsedRecord) bool {
 	return r.fields[strings.ToLower(versionField)] == strconv.Itoa(v.Number) && r.fields[strings.ToLower(viewField)] == v.Secret
 }
 
-// picture verifies that the record of a screenshot holds what it says.
+// picture verifies that the record of a screenshot holds what it declares.
 func picture(r *parsedRecord) error {
 	if !IsPNG(r.block) || blockDigest(r.block) != r.fields["warc-block-digest"] {
 		return fmt.Errorf("%w: the screenshot has another digest", ErrCorrupt)

@@ -36,7 +36,7 @@ type Store struct {
 	users    users
 
 	generation generation.Generation // that the index has reached; the committer's own
-	reached    *generation.File      // says so beside the index
+	reached    *generation.File      // records it beside the index
 
 	urls    locks.Stripes // held while the next version of a URL is decided
 	digests locks.Stripes // held while it is decided whether a body is new
@@ -78,7 +78,7 @@ type pendingPayload struct {
 
 // Open opens the store in dir, and makes it if there is none. A directory of a newer format is refused
 // with [ErrFormat], and one whose index is lost, damaged or older than its segments with an [fsck.Error] that
-// says what mends it; both are left as they are. What a crash left behind the last indexed record is indexed
+// tells what mends it; both are left as they are. What a crash left behind the last indexed record is indexed
 // if it is whole, and else moved to a file beside, with a warning.
 func Open(dir string, o Options) (*Store, error) {
 	s, err := openStore(dir, o, false)

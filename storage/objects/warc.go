@@ -31,17 +31,17 @@ const (
 	contentXML     = "application/xml"
 	contentFields  = "application/warc-fields"
 
-	// identicalPayload says that a revisit record's body is that of the record it refers to.
+	// identicalPayload means that a revisit record's body is that of the record it refers to.
 	identicalPayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 	// versionField is ours: with it the index is built again from the segments alone.
 	versionField = "Webrace-Version"
 
-	// These are ours, too: what was found out of a body, which need not be what its header says.
+	// These are ours, too: what was found out of a body, which need not be what its header declares.
 	charsetField  = "Webrace-Charset"
 	languageField = "Webrace-Language"
 
-	// reconstructedField is ours: it says of a record of an export that its head is not what went over the network, but
+	// reconstructedField is ours: it tells of a record of an export that its head is not what went over the network, but
 	// what is known of it.
 	reconstructedField = "Webrace-Reconstructed"
 

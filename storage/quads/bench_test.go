@@ -15,7 +15,7 @@ import (
 	"github.com/webrace/webrace/internal/sparql"
 )
 
-// benchPage returns what a page of a catalogue says: 25 triples about four things, most of them new, with some text.
+// benchPage returns what a page of a catalogue states: 25 triples about four things, most of them new, with some text.
 func benchPage(page, version int) (Context, *webrace.Graph) {
 	rng := rand.New(rand.NewPCG(uint64(page), 9))
 	url := fmt.Sprintf("https://shop%d.example/catalogue/item-%d.html", page%40, page)
@@ -103,7 +103,7 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportMetric(float64(st.Quads)/float64(b.N), "quads/op")
 }
 
-// Pages that say what they said.
+// Pages that state what they stated.
 func BenchmarkUnchanged(b *testing.B) {
 	s := benchStore(b)
 	benchReplace(b, s, 0, 2000, 1)

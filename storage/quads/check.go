@@ -17,7 +17,7 @@ const (
 	missingQuads    = "missing quads"    // from one of the orders
 	strayQuads      = "stray quads"      // which are in one of the orders, and not in CSPO
 	wrongRecord     = "wrong record"     // of a context
-	wrongProvenance = "wrong provenance" // it is not what the record says
+	wrongProvenance = "wrong provenance" // it is not what the record states
 	wrongWords      = "wrong words"      // of literals
 	wrongTotals     = "wrong totals"     // what is counted
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
-// contexts holds the records against what the contexts say, and the provenance against the records. A record that is
+// contexts holds the records against what the contexts state, and the provenance against the records. A record that is
 // lost is made again of the provenance.
 func (c *check) contexts() error {
 	said, err := c.said()
@@ -40,7 +40,7 @@ func (c *check) contexts() error {
 	return nil
 }
 
-// said counts what each context says, and names those that provenance alone is there of. Memory grows with the number
+// said counts what each context states, and names those that provenance alone is there of. Memory grows with the number
 // of contexts.
 func (c *check) said() (map[id]int, error) {
 	said := make(map[id]int)
@@ -112,7 +112,7 @@ type owned struct {
 	triple webrace.Triple
 }
 
-// provenanceOf returns what the provenance graph says of a context.
+// provenanceOf returns what the provenance graph states of a context.
 func (c *check) provenanceOf(n id) (own []owned, err error) {
 	lower := appendID(appendID(cspo.start(), provenanceID), n)
 	err = pebbledb.Scan(c.store.db, lower, after(lower), func(key, _ []byte) (bool, error) {

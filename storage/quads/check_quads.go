@@ -47,7 +47,7 @@ func (d *digest) quad(q quad) {
 	d.add(uint64(q[subject]), uint64(q[predicate]), uint64(q[object]), uint64(q[graph]))
 }
 
-// unsound says why there can be no such quad.
+// unsound returns why there can be no such quad.
 func (c *check) unsound(q quad) string {
 	for place, n := range q {
 		if !c.known.has(n) {

@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
-// Collected says what a collection of garbage removed.
+// Collected is what a collection of garbage removed.
 type Collected struct {
 	Contexts int
 	Quads    int // of these

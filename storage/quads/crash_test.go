@@ -14,7 +14,7 @@ import (
 )
 
 // The power is lost at any moment under load, a hundred times in all, and nothing, a part or all of what was not synced
-// is there: what was promised is, each context says one of the versions from there on, whole, and the store is sound.
+// is there: what was promised is, each context holds one of the versions from there on, whole, and the store is sound.
 func TestPowerLossLosesNothingPromised(t *testing.T) {
 	t.Parallel()
 	const losses = 5

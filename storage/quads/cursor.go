@@ -105,7 +105,7 @@ func (c *cursor) Next() bool {
 }
 
 // fits takes the key at which the iterator is, if it is one of those that are looked for. What only the provenance
-// graph says is not part of the union.
+// graph states is not part of the union.
 func (c *cursor) fits(valid bool) bool {
 	for ; valid; valid = c.it.Next() {
 		key := c.it.Key()
@@ -159,7 +159,7 @@ func (c *cursor) Quad() sparql.Pattern {
 	return p
 }
 
-// Err says why there is no quad, if not because none is left.
+// Err returns why there is no quad, if not because none is left.
 func (c *cursor) Err() error { return c.err }
 
 // Close frees the cursor.

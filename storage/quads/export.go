@@ -13,8 +13,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// Export writes what all graphs say as N-Quads, the provenance graph included, graph after graph. Sorted, the lines are
-// the same for all stores that hold the same.
+// Export writes what all graphs state as N-Quads, the provenance graph included, graph after graph. Sorted, the lines
+// are the same for all stores that hold the same.
 func (s *Snapshot) Export(ctx context.Context, to io.Writer) error {
 	w := rdf.NewWriter(to, rdf.NQuads, nil)
 	for q, err := range s.Quads(ctx, "") {

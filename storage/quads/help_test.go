@@ -39,7 +39,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// durably replaces what a context says, and returns when that is durable.
+// durably replaces what a context states, and returns when that is durable.
 func durably(t testing.TB, s *Store, c Context, g *webrace.Graph) Change {
 	t.Helper()
 	done := make(chan error, 1)
@@ -52,7 +52,7 @@ func durably(t testing.TB, s *Store, c Context, g *webrace.Graph) Change {
 // model is what a store should hold.
 type model map[string]*said
 
-// said is what one context says.
+// said is what one context states.
 type said struct {
 	Context
 	triples  map[webrace.Triple]bool
@@ -84,7 +84,7 @@ func (m model) replace(c Context, g *webrace.Graph) {
 	}
 }
 
-// quads returns what all graphs say.
+// quads returns what all graphs state.
 func (m model) quads() (all []rdf.Quad) {
 	for url, c := range m {
 		for t := range c.triples {

@@ -12,7 +12,7 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// Imported says what came of an import.
+// Imported is what came of an import.
 type Imported struct {
 	Contexts       int // that were replaced
 	Added, Removed int // quads of them
@@ -22,14 +22,14 @@ type Imported struct {
 // importPart is how many quads are read before they are written.
 const importPart = 20_000
 
-// Import replaces what the contexts say that quads name as their graphs. What the provenance graph says of them becomes
-// their records. Blank nodes belong to their context, so one that two graphs share becomes two; labels that
+// Import replaces what the contexts state that quads name as their graphs. What the provenance graph states of them
+// becomes their records. Blank nodes belong to their context, so one that two graphs share becomes two; labels that
 // [Snapshot.Export] wrote are kept, if the reader keeps them.
 //
 // Each context changes by itself, and one of more than 20,000 quads, or whose quads do not follow each other, in
-// several steps; a document that replaces it in between stays. If a quad is wrong, or the iterator says an error, what
-// was written before stays: to import the same again puts that right. It returns when all is durable. Memory grows with
-// the number of contexts.
+// several steps; a document that replaces it in between stays. If a quad is wrong, or the iterator yields an error,
+// what was written before stays: to import the same again puts that right. It returns when all is durable. Memory grows
+// with the number of contexts.
 func (s *Store) Import(ctx context.Context, quads iter.Seq2[rdf.Quad, error]) (Imported, error) {
 	leave, err := s.change()
 	if err != nil {
@@ -57,7 +57,7 @@ type importing struct {
 // arrival is a context that was named.
 type arrival struct {
 	prefix  string // of its blank nodes
-	record  Record // as far as the provenance has come; Quads is what that says, -1 if it does not
+	record  Record // as far as the provenance has come; Quads is what that states, -1 if it does not
 	owned   int    // quads of provenance
 	triples []webrace.Triple
 	named   bool // as a graph
@@ -154,7 +154,7 @@ func (im *importing) write() error {
 	return nil
 }
 
-// say writes triples of a context: beside what was written of it before, or in the place of what it said.
+// say writes triples of a context: beside what was written of it before, or in the place of what it stated.
 func (im *importing) say(a *arrival, triples []webrace.Triple) error {
 	s := im.store
 	defer s.lock(a.record.URL)()
@@ -173,7 +173,7 @@ func (im *importing) say(a *arrival, triples []webrace.Triple) error {
 	return err
 }
 
-// finish writes the records as they are at the end. A context that has a record alone says nothing.
+// finish writes the records as they are at the end. A context that has a record alone states nothing.
 func (im *importing) finish() error {
 	for url, a := range im.arrivals {
 		var err error

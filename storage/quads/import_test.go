@@ -81,7 +81,7 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
-// An export has all that a graph says in one piece, so that a reader needs to keep one at a time.
+// An export has all that a graph states in one piece, so that a reader needs to keep one at a time.
 func TestExportIsGraphAfterGraph(t *testing.T) {
 	t.Parallel()
 	s, _ := filledRandomly(t, 3)
@@ -156,7 +156,8 @@ func TestImportInParts(t *testing.T) {
 	sound(t, s)
 }
 
-// A context that a document replaces while it is imported says what the document says, and one that is removed nothing.
+// A context that a document replaces while it is imported states what the document states, and one that is removed
+// nothing.
 func TestAnImportGivesWayToDocuments(t *testing.T) {
 	t.Parallel()
 	s := open(t, vfs.NewMem())

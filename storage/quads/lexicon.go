@@ -196,7 +196,7 @@ func (l *lexicon) give(missing []unknown, ids []id, unstored *[]fresh, rotations
 	return nil
 }
 
-// settle says what became of the batch that writes terms. If it failed, those that no other batch writes are
+// settle notes what became of the batch that writes terms. If it failed, those that no other batch writes are
 // forgotten.
 func (l *lexicon) settle(written []fresh, stored bool) {
 	l.mu.Lock()

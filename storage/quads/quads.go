@@ -1,15 +1,15 @@
-// Package quads keeps what documents say as RDF: quads, each a triple and the context that says it, which is the URL of
-// a document.
+// Package quads keeps what documents state as RDF: quads, each a triple and the context that states it, which is the
+// URL of a document.
 //
 // It guarantees:
 //
-//   - A context says what one version of its document said, and nothing else: whoever reads sees the state before or
-//     after a change of a context, never one between.
+//   - A context states what one version of its document stated, and nothing else: whoever reads sees the state before
+//     or after a change of a context, never one between.
 //   - What Replace has called back for without an error is there after a kill and after a power loss.
 //   - A graph that is not whole, and one of an older version than what is indexed, change no quad.
 //   - A [Snapshot] is one state, and stays so while it is read.
-//   - The triples in the graph urn:webrace:provenance say of each context what is known of its document. They change
-//     with it, in the same step, and nobody else can say anything there.
+//   - The triples in the graph urn:webrace:provenance state of each context what is known of its document. They change
+//     with it, in the same step, and nobody else can state anything there.
 //
 // All of it is in one Pebble database: an id for each term, each quad in six orders, the words of literals, and a
 // record of each context. See keys.go for the layout.
@@ -27,7 +27,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// ProvenanceGraph is the IRI of the graph that says which document each context is: the graphs that the union of all
+// ProvenanceGraph is the IRI of the graph that records which document each context is: the graphs that the union of all
 // graphs is made of are those of the contexts, without this one.
 const ProvenanceGraph = "urn:webrace:provenance"
 
@@ -51,7 +51,7 @@ type Options struct {
 	Fatal func(error)
 }
 
-// Context is the version of a document that says something. Where the URL has characters that no IRI may have, the
+// Context is the version of a document that states something. Where the URL has characters that no IRI may have, the
 // graph is called by the IRI in which they are percent-encoded.
 type Context struct {
 	URL       string
@@ -64,7 +64,7 @@ type Context struct {
 // Record is what is known of a context.
 type Record struct {
 	Context           // what is indexed; only the URL is set if nothing is
-	Quads    int      // that it says
+	Quads    int      // that it states
 	Imported bool     // it came from a file, and not from a document
 	Seen     int      // the version that was seen last; it is above Version if it was not whole
 	Problems []string // of that version
@@ -72,7 +72,7 @@ type Record struct {
 	fingerprint [16]byte // of the graph as it was given; zero if that is not known, or not all of it is there
 }
 
-// Change says what came of a replacement.
+// Change is what came of a replacement.
 type Change struct {
 	Added, Removed int  // quads of the context
 	Older          bool // what is indexed is newer, and stays

@@ -118,13 +118,13 @@ func decodeRecord(iri string, value []byte) (rec Record, err error) {
 	return rec, r.done()
 }
 
-// same reports whether two records say the same.
+// same reports whether two records hold the same.
 func (r *Record) same(o *Record) bool {
 	return r.Context == o.Context && r.Quads == o.Quads && r.Imported == o.Imported && r.Seen == o.Seen &&
 		r.fingerprint == o.fingerprint && slices.Equal(r.Problems, o.Problems)
 }
 
-// Has reports whether a version of the document was looked at, or a later one, and nothing is lost of what that says.
+// Has reports whether a version of the document was looked at, or a later one, and nothing is lost of what that states.
 // What was imported stands for all versions.
 func (r *Record) Has(version int) bool {
 	lost := r.Version > 0 && r.fingerprint == [16]byte{} // the check found so
@@ -141,8 +141,8 @@ const (
 	triples     = webrace.Term("<http://rdfs.org/ns/void#triples>")
 )
 
-// provenance returns what the provenance graph says of a context: what is known of its document, and how many quads it
-// says if anything is. It is all in the record.
+// provenance returns what the provenance graph states of a context: what is known of its document, and how many quads
+// it states if anything is. It is all in the record.
 func (r *Record) provenance() (all []webrace.Triple) {
 	say := func(known bool, predicate, object webrace.Term) {
 		if known {
@@ -158,7 +158,7 @@ func (r *Record) provenance() (all []webrace.Triple) {
 }
 
 // read takes a triple of the provenance graph into the record, and reports whether it is one that this package writes:
-// another changes nothing. Quads becomes what the triple says.
+// another changes nothing. Quads becomes what the triple states.
 func (r *Record) read(t webrace.Triple) bool {
 	next, text := *r, rdf.Value(t.Object)
 	var err error

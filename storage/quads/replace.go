@@ -16,9 +16,9 @@ import (
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
 
-// Replace makes a context say a graph and nothing else, in one step: readers see the state before or after. What is not
-// whole, or older than what is indexed, changes no quad; of what is not whole, the problems are noted. The change is
-// visible when Replace returns; done is called once it is durable, and so is all that was indexed of the context
+// Replace makes a context state a graph and nothing else, in one step: readers see the state before or after. What is
+// not whole, or older than what is indexed, changes no quad; of what is not whole, the problems are noted. The change
+// is visible when Replace returns; done is called once it is durable, and so is all that was indexed of the context
 // before, or with the reason why it never will be. Done must not block, and may be nil. If Replace returns an error,
 // nothing was changed, and done is not called.
 func (s *Store) Replace(c Context, g *webrace.Graph, done func(error)) (Change, error) {
@@ -137,7 +137,7 @@ type edit struct {
 	store   *Store
 	record  Record
 	found   bool
-	extends bool // what the context says stays
+	extends bool // what the context states stays
 
 	list  []webrace.Term // the terms that the change needs; the context is the first
 	place map[webrace.Term]int
@@ -168,7 +168,7 @@ func (s *Store) newEdit(url string) *edit {
 	return e
 }
 
-// note changes what is known of a context, but not what it says.
+// note changes what is known of a context, but not what it states.
 func (e *edit) note(next Record, done func(error)) error {
 	if e.found && next.same(&e.record) {
 		e.store.settled(done)
@@ -181,7 +181,7 @@ func (e *edit) note(next Record, done func(error)) error {
 	return w.end(next, done)
 }
 
-// say has a context say triples, and nothing else.
+// say has a context state triples, and nothing else.
 func (e *edit) say(next Record, say []webrace.Triple, done func(error)) (Change, error) {
 	next.Quads = len(say)
 	w, err := e.begin(next, say)
@@ -199,7 +199,7 @@ func (e *edit) say(next Record, say []webrace.Triple, done func(error)) (Change,
 	return change, w.end(next, done)
 }
 
-// begin gives ids to the terms of a change: of the context, of what it is to say, and of the provenance that changes.
+// begin gives ids to the terms of a change: of the context, of what it is to state, and of the provenance that changes.
 func (e *edit) begin(next Record, say []webrace.Triple) (*writer, error) {
 	for _, t := range say {
 		e.addTriple(t)
@@ -278,7 +278,7 @@ func (w *writer) resolve() error {
 	return nil
 }
 
-// difference writes what the context does not say yet, and removes what it is not to say any more.
+// difference writes what the context does not state yet, and removes what it is not to state any more.
 func (w *writer) difference(wanted []quad) (change Change, err error) {
 	e := w.edit
 	if !e.found {
@@ -376,8 +376,8 @@ func quadKeys(all []quad) [][]byte {
 	return keys
 }
 
-// Remove forgets what contexts say, and that they are there. It returns when that is durable; URLs that are no contexts
-// do no harm.
+// Remove forgets what contexts state, and that they are there. It returns when that is durable; URLs that are no
+// contexts do no harm.
 func (s *Store) Remove(ctx context.Context, urls ...string) error {
 	leave, err := s.change()
 	if err != nil {
@@ -397,7 +397,8 @@ func (s *Store) Remove(ctx context.Context, urls ...string) error {
 	return <-durable
 }
 
-// remove removes a context, and reports whether it did: if it is to be what a record says, only if it is that still.
+// remove removes a context, and reports whether it did: if it is to be what a record describes, only if it is that
+// still.
 func (s *Store) remove(url string, as *Record) (bool, error) {
 	defer s.lock(url)()
 	e, err := s.edit(url)

@@ -12,8 +12,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// TestRings asks for rings of four patterns of many triples each, whole and page by page. Ten graphs say them, some of
-// the triples in several.
+// TestRings asks for rings of four patterns of many triples each, whole and page by page. Ten graphs state them, some
+// of the triples in several.
 func TestRings(t *testing.T) {
 	t.Parallel()
 	const size, nodes, graphs = 1500, 700, 10

@@ -10,7 +10,7 @@ import (
 	"github.com/webrace/webrace/internal/transform"
 )
 
-// TestSchemaOrg asks for what pages say in the terms of schema.org, wherever they and the query have them.
+// TestSchemaOrg asks for what pages state in the terms of schema.org, wherever they and the query have them.
 func TestSchemaOrg(t *testing.T) {
 	t.Parallel()
 	s := open(t, vfs.NewMem())

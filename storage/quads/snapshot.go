@@ -111,7 +111,7 @@ func (s *Snapshot) Contexts(ctx context.Context, prefix string) iter.Seq2[Record
 	}
 }
 
-// Graphs returns the graphs that say something, the provenance graph among them.
+// Graphs returns the graphs that state something, the provenance graph among them.
 func (s *Snapshot) Graphs(ctx context.Context) (graphs []id, err error) {
 	if s.counts.provenance > 0 {
 		graphs = append(graphs, provenanceID)
@@ -133,8 +133,8 @@ func (s *Snapshot) Graphs(ctx context.Context) (graphs []id, err error) {
 	return graphs, err
 }
 
-// Quads yields what a graph says, and for an empty one what all graphs say, the provenance graph included: graph after
-// graph, in the order of ids.
+// Quads yields what a graph states, and for an empty one what all graphs state, the provenance graph included: graph
+// after graph, in the order of ids.
 func (s *Snapshot) Quads(ctx context.Context, in webrace.Term) iter.Seq2[rdf.Quad, error] {
 	return func(yield func(rdf.Quad, error) bool) {
 		if err := s.quads(ctx, in, yield); err != nil {

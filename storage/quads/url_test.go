@@ -10,8 +10,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// URLs may have characters that IRIs may not. What such documents say is kept, asked for and removed by their URLs, and
-// what is exported can be read.
+// URLs may have characters that IRIs may not. What such documents state is kept, asked for and removed by their URLs,
+// and what is exported can be read.
 func TestURLsThatAreNoIRIs(t *testing.T) {
 	t.Parallel()
 	const url, iri = "http://example.org/a|b?c={d}^`e\\", "http://example.org/a%7Cb?c=%7Bd%7D%5E%60e%5C"

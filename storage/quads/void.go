@@ -26,8 +26,9 @@ var voidCounts = []struct {
 	{query: "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p", part: "propertyPartition", term: "property", property: "triples"},
 }
 
-// Describe says what contexts say, taken together, in the Vocabulary of Interlinked Datasets: how many triples there
-// are, and how many things of each class and triples of each property. The limits are those of each of its queries.
+// Describe returns what contexts state, taken together, in the Vocabulary of Interlinked Datasets: how many triples
+// there are, and how many things of each class and triples of each property. The limits are those of each of its
+// queries.
 func (s *Snapshot) Describe(ctx context.Context, limits sparql.Limits) ([]webrace.Triple, error) {
 	all := []webrace.Triple{{Subject: Described, Predicate: rdf.NewIRI(rdf.Type), Object: rdf.NewIRI(voidNS + "Dataset")}}
 	var parts []webrace.Triple

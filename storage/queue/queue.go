@@ -246,7 +246,7 @@ func (q *Queue) committed(changes []change, err error) {
 }
 
 // Take returns the next record: one that was given back and is due, or the first of those that were not out. It waits
-// until there is one, and until fewer than so many are out. [io.EOF] says that the queue is sealed, that nothing is
+// until there is one, and until fewer than so many are out. [io.EOF] means that the queue is sealed, that nothing is
 // out, and that nothing waits that is to be handed out before the end.
 func (q *Queue) Take(ctx context.Context) (*Lease, error) {
 	for {
@@ -282,7 +282,7 @@ func wait(ctx context.Context, changed <-chan struct{}, until time.Time) error {
 	}
 }
 
-// tryTake takes a record if there is one; if not, it says when to look again, should nothing change.
+// tryTake takes a record if there is one; if not, it returns when to look again, should nothing change.
 func (q *Queue) tryTake(now time.Time) (l *Lease, look time.Time, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -326,7 +326,7 @@ func (q *Queue) lend(e entry) *Lease {
 // over reports whether nothing more will be put.
 func (q *Queue) over() bool { return q.sealed && q.putters == 0 }
 
-// Seal says that nothing more will be put; of a queue that is shared, by others than those that have it now.
+// Seal tells the queue that nothing more will be put; of a queue that is shared, by others than those that have it now.
 func (q *Queue) Seal() {
 	q.mu.Lock()
 	q.sealed, q.progress = true, time.Now()
@@ -361,7 +361,7 @@ func (q *Queue) Stats() Stats {
 	defer q.mu.Unlock()
 	s := Stats{Records: q.held.records, Bytes: q.held.bytes, Out: q.out, Dropped: q.dropped}
 	if q.err == nil {
-		_ = q.read() // Take says what is wrong
+		_ = q.read() // Take reports what is wrong
 	}
 	if len(q.ready) > 0 {
 		s.Oldest = q.ready[0].record.At

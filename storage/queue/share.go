@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// join gives a caller one side of a queue that others have as well. busy says that the last of them is closing it.
+// join gives a caller one side of a queue that others have as well. busy reports that the last of them is closing it.
 // q.store.mu is held.
 func (q *Queue) join(o QueueOptions) (busy bool, err error) {
 	q.mu.Lock()

@@ -11,7 +11,7 @@ type Bounds struct {
 }
 
 // Adapt returns the interval until the next visit of a page that was last visited after an interval: half
-// of it when the page had changed, half as much again when it had not, or what the bounds say instead, and never
+// of it when the page had changed, half as much again when it had not, or what the bounds set instead, and never
 // beyond them. A first visit, after the interval 0, gives the shortest one.
 func Adapt(interval time.Duration, changed bool, b Bounds) time.Duration {
 	factor := b.Grow

@@ -1,10 +1,10 @@
-// Package schedule says when what is watched is to be looked at again. It is pure: it has no clock, no
-// disk and no network; its caller says what time it is.
+// Package schedule determines when what is watched is to be looked at again. It is pure: it has no clock, no disk and
+// no network; its caller tells what time it is.
 //
-// An [Agenda] holds standing requests, and says which of their targets are due. Requests for the same
-// target share its visits. An agenda guarantees, as far as visits are made when it says so:
+// An [Agenda] holds standing requests, and tells which of their targets are due. Requests for the same target share its
+// visits. An agenda guarantees, as far as visits are made when they are due:
 //
-//   - A target is visited as often as its most demanding request says, or at the times that one names, and out of turn
+//   - A target is visited as often as its most demanding request asks, or at the times that one names, and out of turn
 //     when one asks for it. Times that pass while it cannot be visited are made up for by one visit.
 //   - An owner who has used up a quota makes nothing due until the debt is paid back, and shares in the visits that
 //     others ask for, and in their cost.

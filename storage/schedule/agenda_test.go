@@ -25,7 +25,7 @@ func (n everyHours) Next(t time.Time) time.Time {
 }
 
 // TestAnAgendaDoesWhatASlowOneDoes does the same at random to an agenda and to one that searches through
-// everything, and holds what they say against each other.
+// everything, and holds what they return against each other.
 func TestAnAgendaDoesWhatASlowOneDoes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400) {

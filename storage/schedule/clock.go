@@ -6,7 +6,7 @@ import "time"
 // clock ran ahead and was set back: clocks are corrected by less all the time.
 const ClockSkew = time.Minute
 
-// Ahead reports whether the time of something that happened lies ahead of now. Of what is to happen it says
+// Ahead reports whether the time of something that happened lies ahead of now. Of what is to happen it tells
 // nothing: that may lie ahead as far as it likes.
 func Ahead(happened, now time.Time) bool { return happened.After(now.Add(ClockSkew)) }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Policy says how often a target is visited, and who comes first when not all can be served. Its methods
+// Policy determines how often a target is visited, and who comes first when not all can be served. Its methods
 // are pure, and Interval grows with timing.
 type Policy interface {
 	// Interval is the time between two visits for a request with this timing, of a target whose interval
@@ -18,7 +18,7 @@ type Policy interface {
 // Policies by the names that they have in configurations.
 var Policies = map[string]Policy{"fixed": Fixed{}, "adaptive": Adaptive{}, "urgency-first": UrgencyFirst{}}
 
-// Fixed visits a target as often as its most demanding request says.
+// Fixed visits a target as often as its most demanding request asks.
 type Fixed struct{}
 
 func (Fixed) Interval(timing, _ time.Duration) time.Duration { return timing }

@@ -1,6 +1,6 @@
 package schedule_test
 
-// The simulation runs an agenda on a virtual clock against pages that change by themselves, and says how
+// The simulation runs an agenda on a virtual clock against pages that change by themselves, and reports how
 // fresh the copies of these pages are kept, how many visits find nothing new, and who is served late. The
 // same world and policy always give the same result.
 
@@ -16,7 +16,7 @@ import (
 	"github.com/webrace/webrace/storage/schedule"
 )
 
-// Page says how a page changes.
+// Page is how a page changes.
 type Page struct {
 	Every    time.Duration // between two changes, on average
 	Periodic bool          // it is always as long; otherwise changes are a Poisson process

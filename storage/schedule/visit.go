@@ -86,7 +86,7 @@ func (a *Agenda) SetQuota(name string, requests int, now time.Time) {
 	a.touch(o)
 }
 
-// SetBalance says how much of a quota is left; less than nothing is a debt.
+// SetBalance sets how much of a quota is left; less than nothing is a debt.
 func (a *Agenda) SetBalance(name string, requests float64, now time.Time) {
 	o := a.owner(name, now)
 	o.bucket.fill(now.UnixMicro())

@@ -1,5 +1,5 @@
 // Package cron reads cron expressions of five fields with an optional time zone, such as "0 8 * * 1-5 Europe/Athens",
-// and says when they are due.
+// and determines when they are due.
 //
 // Each time that an expression names on the clock of its zone is due exactly once, to the minute. A time that the clock
 // passes over because it is put forward is due at the moment of that; one that it shows twice because it is put back is
@@ -30,7 +30,7 @@ type Expression struct {
 	zone    *time.Location
 }
 
-// Error says why a text is no expression.
+// Error tells why a text is no expression.
 type Error struct {
 	Message string
 	Hint    string // the expression that may have been meant; empty for none

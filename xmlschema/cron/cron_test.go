@@ -135,7 +135,7 @@ func TestWhatIsNoExpressionIsSaidWithWhatWasMeant(t *testing.T) {
 	}
 }
 
-// slow is an expression that tries each minute: what it says follows from its text alone.
+// slow is an expression that tries each minute: what it means follows from its text alone.
 type slow struct {
 	text [5]string
 	zone *time.Location
@@ -207,7 +207,7 @@ func (s slow) between(from, to time.Time) (due []time.Time) {
 	return due
 }
 
-// holds fails unless an expression says what the slow one does of the days after a time.
+// holds fails unless an expression gives what the slow one does of the days after a time.
 func holds(t *testing.T, line string, from time.Time, days int) {
 	t.Helper()
 	e := must(t, line)
@@ -264,7 +264,7 @@ func date(year int, month time.Month, day int) time.Time {
 	return time.Date(year, month, day, 20, 17, 3, 9, time.UTC)
 }
 
-// FuzzExpression holds that what is read is due later than it is asked for, and when a slow clock says so.
+// FuzzExpression holds that what is read is due later than it is asked for, and when a slow clock has it due.
 func FuzzExpression(f *testing.F) {
 	f.Add("0 8 * * 1-5 Europe/Athens", int64(1774700000))
 	f.Add("30 3 * * * Europe/Athens", int64(1792880000))

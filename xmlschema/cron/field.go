@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// field is what one of the five fields may say.
+// field is what one of the five fields may hold.
 type field struct {
 	name        string
 	least, most int

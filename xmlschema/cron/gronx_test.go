@@ -10,7 +10,7 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// Where no clock is changed, lines at random are due when gronx says so.
+// Where no clock is changed, lines at random are due when gronx has them due.
 func TestLinesAreDueAsAnotherReaderOfThemSays(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 5))

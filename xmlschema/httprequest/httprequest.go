@@ -1,7 +1,7 @@
-// Package httprequest holds what a request for a document says besides its URL: a method, fields of the header, and a
+// Package httprequest holds what a request for a document has besides its URL: a method, fields of the header, and a
 // body. Values may name secrets, as ${secret:NAME}.
 //
-// It guarantees: two requests have one [Request.Mark] if they say the same, whatever the order of their fields and the
+// It guarantees: two requests have one [Request.Mark] if they ask the same, whatever the order of their fields and the
 // case of their names; and no secret is in a mark, because it stands for the reference and not for what that means.
 package httprequest
 
@@ -48,7 +48,7 @@ type Source interface {
 // Open opens the source when it is first wanted. Programs provide it to the stages of a run.
 type Open func() (Source, error)
 
-// Mark names the request among all that could be made of a URL: its method, and a digest of all that it says. It is
+// Mark names the request among all that could be made of a URL: its method, and a digest of all that it has. It is
 // empty for nil, which is a plain GET.
 func (r *Request) Mark() string {
 	if r == nil {
@@ -101,7 +101,7 @@ var ours = map[string]string{
 	"User-Agent":          "fetch.user_agent says who asks",
 }
 
-// CheckField says why a field cannot be sent. The error does not hold the value.
+// CheckField returns why a field cannot be sent. The error does not hold the value.
 func CheckField(name, value string) error {
 	canonical := http.CanonicalHeaderKey(name)
 	switch because := ours[canonical]; {

@@ -17,7 +17,7 @@ const reference = "${secret:"
 // maxName is as long as the name of a secret may be.
 const maxName = 256
 
-// CheckReferences says why what looks like references to secrets in a text are none.
+// CheckReferences returns why what looks like references to secrets in a text are none.
 func CheckReferences(text string) error {
 	_, err := replace(text, func(string) (string, error) { return "", nil })
 	return err

@@ -159,7 +159,7 @@ func TestRandomValues(t *testing.T) {
 	}
 }
 
-// Every function says how many arguments it takes, and none panics at any kind of term.
+// Every function declares how many arguments it takes, and none panics at any kind of term.
 func TestArity(t *testing.T) {
 	t.Parallel()
 	odd := terms("", "_:b", "<http://a/>", `""`, `"\\"`, `"a"@en`, "1", `"x"^^xsd:byte`, `"P"^^xsd:duration`, `"1"^^<http://t/>`)

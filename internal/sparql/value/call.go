@@ -97,7 +97,7 @@ func init() { // the table names functions that reach it
 }
 
 // Arity returns how many arguments a function takes, by its name in upper case or the IRI of a cast; max is -1 if there
-// is no greatest number. ok says that there is such a function.
+// is no greatest number. ok reports that there is such a function.
 func Arity(name string) (min, max int, ok bool) {
 	f, ok := functions[name]
 	return f.min, f.max, ok

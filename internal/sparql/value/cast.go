@@ -8,8 +8,8 @@ import (
 	"github.com/webrace/webrace/internal/rdf"
 )
 
-// casts are the constructor functions of section 17.5, and those of XPath for dates, times of day and durations. What a
-// text says may have white space around it, as in XPath.
+// casts are the constructor functions of section 17.5, and those of XPath for dates, times of day and durations. A text
+// may have white space around it, as in XPath.
 var casts = map[string]func(*parsed) (webrace.Term, error){
 	rdf.XSDBoolean: castBoolean,
 	rdf.XSDInteger: castInteger,

@@ -131,7 +131,7 @@ func (p *parsed) promoted(to kind) float64 {
 }
 
 // Order compares two terms as ORDER BY does (section 15.1): the unbound, blank nodes, IRIs, literals. It is a total
-// order of values: zero says that they are equal, or the same term. Where < holds, Order is -1. Numbers of different
+// order of values: zero means that they are equal, or the same term. Where < holds, Order is -1. Numbers of different
 // types are not rounded for it, as for <, since that is not transitive; NaN is before them. Literals come by type
 // (numbers, texts, booleans, dateTimes, dates, times, then what else is known, and what is not by its datatype), texts
 // with and without a language in one order.

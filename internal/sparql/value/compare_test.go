@@ -232,7 +232,7 @@ func TestOperatorsAgree(t *testing.T) {
 	}
 }
 
-// What ORDER BY says of kinds of terms (section 15.1).
+// What ORDER BY does with kinds of terms (section 15.1).
 func TestOrderOfKinds(t *testing.T) {
 	t.Parallel()
 	list := terms("", "_:a", "_:b", "<http://a/>", "<http://a/1>", "<http://a/10>", "<http://a/2>", "<http://b/>", `"NaN"^^xsd:double`, `"-INF"^^xsd:double`, "-1", "0.5", "1", "2e0", `""`,

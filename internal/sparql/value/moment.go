@@ -30,7 +30,7 @@ const (
 	maxYearDigits = 9
 )
 
-// scanner reads the parts of a lexical form from the left; bad says that one was not there.
+// scanner reads the parts of a lexical form from the left; bad means that one was not there.
 type scanner struct {
 	rest string
 	bad  bool

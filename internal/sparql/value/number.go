@@ -279,7 +279,7 @@ func divideSmall(a, b number) (number, bool) {
 	return number{n: q, scale: scale}.normal(), true
 }
 
-// rounding says which integer is taken for a number between two.
+// rounding determines which integer is taken for a number between two.
 type rounding uint8
 
 const (

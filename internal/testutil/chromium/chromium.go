@@ -11,7 +11,7 @@ import (
 )
 
 // Open starts a Chromium that ends with the test, or skips that where none is installed. Rules, as "MAP name address",
-// say how it resolves names.
+// determine how it resolves names.
 func Open(t testing.TB, rules ...string) *rod.Browser {
 	t.Helper()
 	path, err := exec.LookPath("chromium")

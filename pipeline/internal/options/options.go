@@ -24,7 +24,7 @@ type Fields struct {
 type Field struct {
 	Name, Doc string
 	Enum      []string
-	// Expression says that its strings hold an expression, in which a variable of the environment is a constant.
+	// Expression means that its strings hold an expression, in which a variable of the environment is a constant.
 	Expression bool
 	Index      []int // for [reflect.Value.FieldByIndex]
 	Type       reflect.Type
@@ -227,7 +227,7 @@ func IsText(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// IsTable reports whether t is a map of strings to whatever TOML can say.
+// IsTable reports whether t is a map of strings to whatever TOML can express.
 func IsTable(t reflect.Type) bool {
 	return t.Kind() == reflect.Map && t.Key().Kind() == reflect.String && t.Elem() == reflect.TypeFor[any]()
 }

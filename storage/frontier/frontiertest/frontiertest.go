@@ -1,6 +1,6 @@
 // Package frontiertest proves of a frontier what storage/frontier guarantees of its own: another backend
 // that passes [Run] can take its place. Guarantees are held against power losses, of which the backend
-// under test says how to bring one about.
+// under test knows how to bring one about.
 package frontiertest
 
 import (

@@ -8,7 +8,7 @@ import (
 	"errors"
 )
 
-// ErrCorrupt says that something else was written.
+// ErrCorrupt means that something else was written.
 var ErrCorrupt = errors.New("a list cannot be decoded")
 
 // Append writes a list behind what is there.

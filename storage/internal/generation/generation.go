@@ -107,10 +107,10 @@ func decode(text []byte) (g Generation, ok bool) {
 	return g, string(g.encode()) == string(text)
 }
 
-// ErrDamaged says that a file of a generation cannot be read: what the database says of itself has to do.
+// ErrDamaged means that a file of a generation cannot be read: what the database states of itself has to do.
 var ErrDamaged = errors.New("the file that counts commits is damaged")
 
-// Read returns what a file says; [fs.ErrNotExist] if there is none.
+// Read returns what a file holds; [fs.ErrNotExist] if there is none.
 func Read(fsys vfs.FS, path string) (g Generation, err error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -133,7 +133,7 @@ type File struct {
 	file vfs.File
 }
 
-// Create opens a file to be written, and has it say g, durably.
+// Create opens a file to be written, and has it hold g, durably.
 func Create(fsys vfs.FS, path string, g Generation) (*File, error) {
 	file, err := open(fsys, path)
 	if err != nil {
@@ -146,7 +146,7 @@ func Create(fsys vfs.FS, path string, g Generation) (*File, error) {
 	return f, nil
 }
 
-// open keeps what a file says, unless it has another size than such a file has.
+// open keeps what a file holds, unless it has another size than such a file has.
 func open(fsys vfs.FS, path string) (vfs.File, error) {
 	if info, err := fsys.Stat(path); err == nil && info.Size() == int64(size) {
 		return fsys.OpenReadWrite(path, category)
@@ -154,7 +154,7 @@ func open(fsys vfs.FS, path string) (vfs.File, error) {
 	return fsys.Create(path, category)
 }
 
-// Write says that the database has reached g, which must be durable.
+// Write records that the database has reached g, which must be durable.
 func (f *File) Write(g Generation) error {
 	if f == nil || f.file == nil {
 		return nil
@@ -171,7 +171,7 @@ func (f *File) Close() error {
 	return errors.Join(f.file.Sync(), f.file.Close())
 }
 
-// Compare says what is wrong with a database that says of itself what have is, beside a file at a path; empty if
+// Compare returns what is wrong with a database that gives have for itself, beside a file at a path; empty if
 // nothing is, or if no file can tell.
 func Compare(fsys vfs.FS, path string, have Generation) (wrong string, err error) {
 	said, err := Read(fsys, path)

@@ -18,7 +18,7 @@ import (
 	"github.com/webrace/webrace/internal/extract"
 )
 
-// maxBody is how much of a body is imported unless [Options] says otherwise.
+// maxBody is how much of a body is imported unless [Options] sets another limit.
 const maxBody = 64 << 20
 
 // Options of an import; the zero value is ready to use.

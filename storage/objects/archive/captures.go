@@ -93,7 +93,7 @@ func (im *importer) refuse(index int, err error) {
 	im.refused = append(im.refused, Refused{im.files[index], strings.TrimPrefix(err.Error(), im.files[index]+": ")})
 }
 
-// errNoWARC says that a file holds no record.
+// errNoWARC means that a file holds no record.
 var errNoWARC = errors.New("this is no WARC file: there is no record in it")
 
 func (im *importer) scanFile(index int32) error {
@@ -161,7 +161,7 @@ func (im *importer) note(file int32, rec *warc.Record) {
 	im.captures = append(im.captures, c)
 }
 
-// inOrder says which capture is to be imported in the place of each, so that those of a URL come in the
+// inOrder returns which capture is to be imported in the place of each, so that those of a URL come in the
 // order of their dates, and the files are read from beginning to end where they are in that order already.
 func inOrder(captures []capture) []int {
 	sorted := make([]int, len(captures))

@@ -63,7 +63,7 @@ func (im *importer) extracted(url string, r *warc.Response, at time.Time) (*webr
 	}, "", nil
 }
 
-// response reads what a record says the server answered.
+// response reads the server's answer from a record.
 func (im *importer) response(rec *warc.Record, c capture) (*warc.Response, error) {
 	switch c.kind {
 	case resource:

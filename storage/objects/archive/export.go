@@ -11,7 +11,7 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// Selection says which versions are exported.
+// Selection determines which versions are exported.
 type Selection struct {
 	Prefix string    // of URLs that begin like this
 	Latest bool      // the latest one of each URL alone

@@ -137,7 +137,7 @@ func (w *wacz) noteAnswer(a objects.Answer, e objects.Exported) error {
 	})
 }
 
-// indexLine is what a line of the index says of a record.
+// indexLine is what a line of the index holds of a record.
 type indexLine struct {
 	URL      string `json:"url"`
 	Mime     string `json:"mime,omitempty"`

@@ -55,7 +55,7 @@ type (
 	blind   struct{ *objects.Store } // takes what is cut for complete
 )
 
-// forgetful is a disk that says it has written what it has not.
+// forgetful is a disk that claims to have written what it has not.
 type forgetful struct{ vfs.FS }
 
 func (f forgetful) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {

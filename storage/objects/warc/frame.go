@@ -10,15 +10,15 @@ import (
 // ZstdMagic begins a frame of Zstandard.
 var ZstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// errFrame says that what is read is no frame.
+// errFrame means that what is read is no frame.
 var errFrame = errors.New("not a frame of Zstandard")
 
 // maxBlock is as much as a block may have.
 const maxBlock = 128 << 10
 
 // FrameReader reads the bytes of one frame of Zstandard (RFC 8878), as they are, and not one byte more: where a frame
-// ends no decoder says, and it has to be known where frames are records, one behind the other. It reads only the
-// headers of blocks, so it says nothing of what is in them. A frame that does not end is [io.ErrUnexpectedEOF].
+// ends no decoder tells, and it has to be known where frames are records, one behind the other. It reads only the
+// headers of blocks, so it tells nothing of what is in them. A frame that does not end is [io.ErrUnexpectedEOF].
 type FrameReader struct {
 	in       io.Reader
 	buffer   [18]byte

@@ -58,7 +58,7 @@ func TestAFrameEndsWhereItEnds(t *testing.T) {
 	}
 }
 
-// What is read is what was there, and what a decoder takes for one frame ends where the FrameReader says it does.
+// What is read is what was there, and what a decoder takes for one frame ends where it does for the FrameReader.
 func FuzzFrameReader(f *testing.F) {
 	for _, n := range []int{10, 300, 5000} {
 		f.Add(frame(f, n))

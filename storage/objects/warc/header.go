@@ -81,7 +81,7 @@ type headReader struct {
 	left   int
 }
 
-// errNested says that a header has no end before the next record.
+// errNested means that a header has no end before the next record.
 var errNested = fmt.Errorf("%w: the next record begins within the header", io.ErrUnexpectedEOF)
 
 // field returns the next line, which must not begin a record.

@@ -121,7 +121,7 @@ func (r *Reader) skipGarbage() {
 	}
 }
 
-// broken says what is wrong with what begins at a place, after going on to where the next record may
+// broken reports what is wrong with what begins at a place, after going on to where the next record may
 // begin. What cannot be read because of the file system is no damage, and ends reading.
 func (r *Reader) broken(at Place, cause error) error {
 	if !isDamage(cause) {

@@ -21,12 +21,12 @@ type Response struct {
 	Status    int
 	Header    http.Header // as received, with [webrace.SetTruncation]
 	MediaType string      // where the header has none
-	Body      []byte      // empty if the status says that there is no document
+	Body      []byte      // empty if the status means that there is no document
 	Truncated bool
 	Origin    netip.Addr
 }
 
-// DamagedError says why a record that is whole holds no document.
+// DamagedError tells why a record that is whole holds no document.
 type DamagedError struct{ Reason string }
 
 func (e *DamagedError) Error() string { return e.Reason }
@@ -35,7 +35,7 @@ func damagedf(format string, args ...any) error { return &DamagedError{fmt.Sprin
 
 // Origin returns the address that answered; the zero address where the record has none.
 func (r *Record) Origin() netip.Addr {
-	addr, _ := netip.ParseAddr(r.Field("WARC-IP-Address")) // one that is none says nothing
+	addr, _ := netip.ParseAddr(r.Field("WARC-IP-Address")) // one that is none means nothing
 	return addr.WithZone("")
 }
 
@@ -68,7 +68,7 @@ func cut(body []byte, limit int) ([]byte, bool) {
 }
 
 // Response reads a record that holds an HTTP response, and decodes its body, at most so much of it. A
-// [*DamagedError] says that what the record holds makes no sense.
+// [*DamagedError] means that what the record holds makes no sense.
 func (rec *Record) Response(limit int) (*Response, error) {
 	in := bufio.NewReaderSize(rec.Block, 32<<10)
 	r, err := readHTTPHead(in)
@@ -166,7 +166,7 @@ func (h *lineReader) line() (string, error) {
 }
 
 // readBody reads the body, and takes its codings off. Many archives hold bodies that were decoded already,
-// under headers that say otherwise: what does not look encoded is not.
+// under headers that declare otherwise: what does not look encoded is not.
 func (r *Response) readBody(in *bufio.Reader, limit int) error {
 	const slack = 64 << 10 // by how much an encoded body may exceed the limit of the decoded one
 	wire, err := readWire(in, r.Header, limit+slack)

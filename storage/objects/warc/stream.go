@@ -143,7 +143,7 @@ func (s source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fileError says that the file cannot be read, which is something else than that its content is wrong.
+// fileError means that the file cannot be read, which is something else than that its content is wrong.
 type fileError struct{ err error }
 
 func (e *fileError) Error() string { return e.err.Error() }
@@ -176,7 +176,7 @@ func (s *stream) open() error {
 
 func (s *stream) place() Place { return Place{s.member, s.skip} }
 
-// offset is where in the file the stream is, as far as one can say.
+// offset is where in the file the stream is, as far as one can tell.
 func (s *stream) offset() int64 { return s.offsetOf(s.place()) }
 
 func (s *stream) offsetOf(p Place) int64 {
@@ -200,7 +200,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next goes on to the next member, after the end of one; io.EOF says that there is none. Zeros
+// next goes on to the next member, after the end of one; io.EOF means that there is none. Zeros
 // between members are padding.
 func (s *stream) next() error {
 	if s.members == nil {
@@ -253,7 +253,7 @@ func (s *stream) seekRaw(to int64) error {
 	return nil
 }
 
-// again says whether so much may be read again; what was read again before counts.
+// again reports whether so much may be read again; what was read again before counts.
 func (s *stream) again(n int64) bool {
 	if s.reread < n {
 		return false
@@ -264,7 +264,7 @@ func (s *stream) again(n int64) bool {
 
 // resync goes to the next member that holds the beginning of a record, after damage to the one that
 // begins at member. It is looked for from right behind there, because a damaged member may seem to reach
-// over others. io.EOF says that there is none.
+// over others. io.EOF means that there is none.
 func (s *stream) resync(member int64) error {
 	if back := s.at - member; s.again(back) {
 		if err := s.seekRaw(member + 1); err != nil {
@@ -309,7 +309,7 @@ func (s *stream) tryMember() (bool, error) {
 }
 
 // beginsRecord reports whether a member that begins like window holds the beginning of a record. Of zstd, that is not
-// known before all of the first block is there: then reading it will say.
+// known before all of the first block is there: then reading it will tell.
 func (s *stream) beginsRecord(window []byte) bool {
 	var trial members = new(gzipMembers)
 	if _, ok := s.members.(*zstdFrames); ok {

@@ -2,7 +2,7 @@
 // record a gzip member or zstd frame of its own, or compressed as a whole.
 //
 // Such files are damaged, cut off, or written by programs with bugs. What it guarantees:
-//   - A record is whole: [Record.Verify] says so only if its length is right, checksums and the digest of
+//   - A record is whole: [Record.Verify] accepts it only if its length is right, checksums and the digest of
 //     its block are, where there are any, and another record or the end follows.
 //   - What is not is reported with its place and reason, and reading goes on with the next record that can
 //     be found, also when a wrong length had reached beyond its beginning.
@@ -25,10 +25,10 @@ const (
 	TypeRevisit  = "revisit"
 )
 
-// ErrZstandard says that a file is compressed by zstd with a dictionary, which is not read.
+// ErrZstandard means that a file is compressed by zstd with a dictionary, which is not read.
 var ErrZstandard = errors.New("WARC files that are compressed by zstd with a dictionary are not read: decompress it first")
 
-// BrokenError says what could not be read, and where. Reading can go on after it.
+// BrokenError tells what could not be read, and where. Reading can go on after it.
 type BrokenError struct {
 	Offset int64 // in the file, of the record or of what is in its place
 	Reason string
@@ -60,7 +60,7 @@ func (r *Record) URL() string { return unbracketed(r.Field("WARC-Target-URI")) }
 // ID returns the record's id without its brackets.
 func (r *Record) ID() string { return unbracketed(r.Field("WARC-Record-ID")) }
 
-// RefersTo returns the id of the record whose body a revisit repeats; "" where it does not say.
+// RefersTo returns the id of the record whose body a revisit repeats; "" where it does not tell.
 func (r *Record) RefersTo() string { return unbracketed(r.Field("WARC-Refers-To")) }
 
 // ConcurrentTo returns the id of a record that was made in the same capture; the first, where it names several, and ""
