@@ -140,7 +140,17 @@ func (p *page) lastPage() *page {
 			}
 			text, p.isPart = &kept, true
 		}
-		p.before = openPage(text, nil)
+		p.before = p.openFor(text)
 	}
 	return p.before
+}
+
+// openFor makes another text ready for those who ask about the page.
+func (p *page) openFor(text *webrace.Text) *page {
+	b := newPage()
+	if p.others > 0 {
+		b.others, b.wanted, b.views = p.others, p.wanted, append(b.views, p.views...)
+		b.wanted.Within(nil)
+	}
+	return b.open(text, nil, nil)
 }

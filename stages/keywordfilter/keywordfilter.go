@@ -232,7 +232,7 @@ func (m *matching) matchWholes(ctx context.Context, wholes []asking) error {
 		return err
 	}
 	for _, group := range groups {
-		diffs := m.stage.newDiffs(m.document.Text, group.added, func(version int) (*webrace.Text, error) { return m.stage.stateOf(m.document, version) })
+		diffs := m.stage.newDiffs(m.document.Text, group.added, m.novelty.stateOf)
 		diffs.came, diffs.last = group.came, group.last
 		if err := m.emitAlerts(ctx, m.document.Text, group.asked, diffs); err != nil {
 			return err

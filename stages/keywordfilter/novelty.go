@@ -18,9 +18,10 @@ type novelty struct {
 	document *webrace.Document
 	next     match.Baseline // what this visit is to remember
 	known    map[seenVersions]*since
-	others   *others  // nil for none
-	origins  []string // of these, those from which something moved here
-	err      error    // of reading a text that was asked for
+	states   map[int]*webrace.Text // by version, those that were asked for
+	others   *others               // nil for none
+	origins  []string              // of these, those from which something moved here
+	err      error                 // of reading a text that was asked for
 }
 
 // seenVersions are versions of a document that a URD knows: so many, up to one of them.
@@ -36,7 +37,7 @@ type since struct {
 }
 
 func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
-	n := &novelty{stage: s, document: d, known: make(map[seenVersions]*since)}
+	n := &novelty{stage: s, document: d, known: make(map[seenVersions]*since), states: make(map[int]*webrace.Text)}
 	visit, err := n.readAgain()
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
 // compare compares the document with a baseline, which is that of a version and those before it.
 func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) *since {
 	s := newSince(baseline, n.document.Text, func() *webrace.Text {
-		text, err := n.stage.stateOf(n.document, last)
+		text, err := n.stateOf(last)
 		n.err = errors.Join(n.err, err)
 		return text
 	})
@@ -61,6 +62,18 @@ func (n *novelty) compare(what seenVersions, baseline match.Baseline, last int) 
 	}
 	n.known[what] = s
 	return s
+}
+
+// stateOf is stage.stateOf of the document, which reads each version once.
+func (n *novelty) stateOf(version int) (*webrace.Text, error) {
+	if text, known := n.states[version]; known {
+		return text, nil
+	}
+	text, err := n.stage.stateOf(n.document, version)
+	if err == nil {
+		n.states[version] = text
+	}
+	return text, err
 }
 
 // newSince compares a text with a baseline, of which the latest version had the text that the function returns.

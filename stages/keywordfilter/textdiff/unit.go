@@ -74,7 +74,25 @@ func units(t *webrace.Text, shared map[string]bool, numbers []int) (all []unit) 
 
 // comparedOf returns what of a block is compared, with white space collapsed.
 func comparedOf(t *webrace.Text, block int) string {
-	return collapse(strings.ToValidUTF8(string(t.Compared(t.Blocks[block])), ""))
+	text := string(t.Compared(t.Blocks[block]))
+	if isCollapsed(text) {
+		return text
+	}
+	return collapse(strings.ToValidUTF8(text, ""))
+}
+
+// isCollapsed reports whether there is nothing to collapse in a text, as far as that is told at a glance: it is
+// printable ASCII without two blanks in a row, or one at an end.
+func isCollapsed(text string) bool {
+	last := byte(' ')
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c > '~' || c == ' ' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return text == "" || last != ' '
 }
 
 // blockUnit is a block that is of no entry, with what is compared of it, and by which of its cells.
