@@ -273,7 +273,7 @@ func (f *follower) isNews(now, added sheet) bool {
 	if f.Keywords.Threshold == 0 || f.relevance(added) > f.Keywords.Threshold {
 		return true
 	}
-	met, holds := f.holds(now.but(added))
+	met, holds := f.holds(now.without(added))
 	return !met || !holds
 }
 

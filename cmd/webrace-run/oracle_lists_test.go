@@ -50,8 +50,8 @@ type listSite struct {
 	mu     sync.Mutex
 	pages  map[string]listPage // by their addresses
 	log    []listRequest
-	moved  map[string]string // addresses to where they have moved
-	failed map[string]int    // what is answered for a round
+	failed map[string]int  // what is answered for a round
+	away   map[string]bool // what leads to a page about maintenance for a round
 }
 
 // listPage is a page as it is sent, and as the oracle knows it.
@@ -72,7 +72,7 @@ func newListSite(t *testing.T, seed uint64) *listSite {
 	r := rand.New(rand.NewPCG(seed, 28))
 	s := &listSite{Rand: r, seed: seed, library: &library{papers: make(map[string]*paper)}, size: 2 + r.IntN(4), isAside: r.IntN(2) == 0, isOffers: r.IntN(2) == 0,
 		address: "/jobs", numbered: oneOf(r, "?page=%d", "/page/%d", "?sort=new&p=%d"), pager: oneOf(r, nextAlone, allNumbers),
-		moved: make(map[string]string), failed: make(map[string]int)}
+	}
 	if r.IntN(3) == 0 {
 		s.front = 2 + r.IntN(2)
 	}
@@ -185,12 +185,16 @@ func (s *listSite) publish() {
 		s.pages["/"] = s.page("front", "The newest", s.things[:front], fmt.Sprintf("<a href='%s'>archive</a>", s.addressOf(0)))
 		s.paper("front", &paper{})
 	}
+	s.failed, s.away = make(map[string]int), make(map[string]bool)
 	rest := s.things[front:]
 	pages := max(1, (len(rest)+s.size-1)/s.size)
 	for n := range pages {
 		name := fmt.Sprint("page ", n)
 		s.pages[s.addressOf(n)] = s.page(name, "All jobs", rest[n*s.size:min((n+1)*s.size, len(rest))], s.pager(s, n, pages))
-		p := &paper{distance: n, next: fmt.Sprint("page ", n+1)} // which may be there no more
+		p := &paper{distance: n}
+		if n+1 < pages || s.ledTo(name, n+1) {
+			p.next = fmt.Sprint("page ", n+1)
+		}
 		if n > 0 {
 			p.before, p.from = fmt.Sprint("page ", n-1), fmt.Sprint("page ", n-1)
 			if s.pager(s, 0, 9) == allNumbers(s, 0, 9) {
@@ -204,6 +208,25 @@ func (s *listSite) publish() {
 		}
 		s.paper(name, p)
 	}
+	if s.IntN(4) == 0 && s.library.clock > 0 {
+		s.fail(s.IntN(pages))
+	}
+}
+
+// ledTo reports whether a page, as it was visited last, led to another, which may be there no more.
+func (s *listSite) ledTo(name string, page int) bool {
+	was := s.library.papers[name]
+	return was != nil && len(was.editions) > 0 && strings.Contains(was.editions[len(was.editions)-1].body, "'"+s.addressOf(page)+"'")
+}
+
+// fail lets a page be in want of an answer, or lead elsewhere, for a round.
+func (s *listSite) fail(page int) {
+	address := s.addressOf(page)
+	if s.away[address] = address != s.start() && s.IntN(2) == 0; !s.away[address] {
+		s.failed[address] = http.StatusServiceUnavailable
+	}
+	s.pages["/maintenance"] = s.page("maintenance", "Back soon", nil, "")
+	s.paper("maintenance", &paper{distance: s.library.papers[fmt.Sprint("page ", page)].distance})
 }
 
 // paper tells the oracle where a page stands.
@@ -270,12 +293,12 @@ func (s *listSite) serve(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	page, known := s.pages[address]
 	tag := fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(page.body)))
-	switch to, moved := s.moved[address]; {
+	switch {
 	case s.failed[address] != 0:
 		status = s.failed[address]
-	case moved:
-		status = http.StatusMovedPermanently
-		w.Header().Set("Location", to)
+	case s.away[address]:
+		status = http.StatusFound
+		w.Header().Set("Location", "/maintenance")
 	case !known:
 		status = http.StatusNotFound
 	case r.Header.Get("If-None-Match") == tag:

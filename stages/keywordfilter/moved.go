@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -138,7 +139,10 @@ func (n *novelty) find(ctx context.Context, know *acquaintance, now *webrace.Tex
 	}}
 	var since time.Time
 	if before != nil {
-		since = n.document.Visit.At
+		var err error
+		if since, err = n.stage.lastSeen(n.document); err != nil {
+			return nil, err
+		}
 	}
 	moves, origins, err := e.Moves(now, before, know.versions, since)
 	for _, url := range origins {
@@ -147,6 +151,18 @@ func (n *novelty) find(ctx context.Context, know *acquaintance, now *webrace.Tex
 		}
 	}
 	return moves, err
+}
+
+// lastSeen returns when a document was there last: where it led elsewhere since, when that version was fetched.
+func (s *stage) lastSeen(d *webrace.Document) (time.Time, error) {
+	if d.Visit.Status < http.StatusMultipleChoices || d.Visit.Status == http.StatusNotModified {
+		return d.Visit.At, nil
+	}
+	v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Visit.Version)
+	if errors.Is(err, objects.ErrNotFound) {
+		return d.Visit.At, nil
+	}
+	return v.FetchedAt, err
 }
 
 // movedSince returns what moved to a text since a version that was seen; nil if nothing did.
