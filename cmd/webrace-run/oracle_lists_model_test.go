@@ -8,7 +8,7 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// The oracle of lists knows what docs/model.md says of news, and docs/annotation.md of what moved between pages. It
+// The oracle of lists knows what docs/model.md states of news, and docs/annotation.md of what moved between pages. It
 // reads no markup and knows no store: a page is the lines that its site has put there, and each URD is asked by itself.
 
 // line is a block of a page. Some are of an offer, which its link and its title tell from others.
@@ -147,7 +147,7 @@ func (s sheet) added(ever, last []sheet) (added sheet) {
 	return added
 }
 
-// isOneMore reports whether a line is of an offer that says what another does, which was there, and more offers do than
+// isOneMore reports whether a line is of an offer that reads as another does, which was there, and more offers do than
 // in any version before.
 func (s sheet) isOneMore(of line, ever []sheet) bool {
 	said := s.offer(of.link)
@@ -158,7 +158,7 @@ func (s sheet) isOneMore(of line, ever []sheet) bool {
 	return !slices.ContainsFunc(ever, func(v sheet) bool { return v.saying(said) >= n })
 }
 
-// offer returns what the offer of a link says.
+// offer returns what the offer of a link holds.
 func (s sheet) offer(link string) (said string) {
 	for _, l := range s {
 		if l.link == link {
@@ -303,7 +303,7 @@ type elsewhere struct {
 }
 
 // knew reports whether the page had a line in a version, and whether that is known again by its offer: what an offer
-// says comes with it, whose links may be others each time, unless it was at hand already. Of a few words alone it is
+// holds comes with it, whose links may be others each time, unless it was at hand already. Of a few words alone it is
 // known again in a list.
 func (e *elsewhere) knew(s sheet, l line, last sheet) (knew, byOffer bool) {
 	switch {

@@ -404,7 +404,7 @@ func TestOracleOfLists(t *testing.T) {
 	t.Logf("%d pairs of a URD and a version, %d alerts", pairs, alerts)
 }
 
-// compareLists says which alerts differ, by what their pages said, and ends the test.
+// compareLists prints which alerts differ, by what their pages said, and ends the test.
 func compareLists(t *testing.T, round int, sites []*listSite, got, want []string) {
 	t.Helper()
 	for _, s := range sites {

@@ -6,7 +6,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// Kind is what a document is, whatever it says.
+// Kind is what a document is, whatever it declares.
 type Kind uint8
 
 // The kinds of documents.
@@ -43,7 +43,7 @@ func beginsPage(body []byte) bool {
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))
 }
 
-// StandsInFor reports whether a document of this kind says nothing about one that was of another kind so far, but
+// StandsInFor reports whether a document of this kind tells nothing about one that was of another kind so far, but
 // stands in its place: a page where there was a feed, or data; anything where there was a feed; or nothing.
 func (k Kind) StandsInFor(last Kind) bool {
 	return k != last && last != Nothing && (k == Nothing || k == Page || last == Feed)

@@ -52,7 +52,7 @@ type Comparison struct {
 	Went bool     // the latest version had a block that the text has not
 	Grew bool     // it is the latest version and the blocks that this had not, one by one: nothing else came or went
 
-	// Recast says that it is a table with other columns than those that are remembered: [Comparison.KnowRows] finds which
+	// Recast means that it is a table with other columns than those that are remembered: [Comparison.KnowRows] finds which
 	// of its rows are known all the same.
 	Recast bool
 

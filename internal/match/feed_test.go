@@ -8,7 +8,7 @@ import (
 	"github.com/webrace/webrace"
 )
 
-// Who is told only what is new of a feed is told what each profile says of one whose words were all made ready, though
+// Who is told only what is new of a feed is told what each profile finds of one whose words were all made ready, though
 // those of old entries are not: few who ask, everyone, and both.
 func TestOracleOfFeedsOfWhichOnlyWhatIsNewIsMadeReady(t *testing.T) {
 	t.Parallel()

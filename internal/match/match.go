@@ -40,7 +40,7 @@ type Options struct {
 	Distance, SeenDistance int
 	// Unseen leaves out the profiles that have seen an earlier version, whatever their Change is.
 	Unseen bool
-	// Met says that Seen is for a page that nobody has seen, but of which a part is known from elsewhere: who asks for
+	// Met means that Seen is for a page that nobody has seen, but of which a part is known from elsewhere: who asks for
 	// its first version is shown what is new as well.
 	Met bool
 	// Unchanged means that the page has no other text than the version that was seen, or than those that are remembered:

@@ -42,7 +42,7 @@ func (c *columns) hashRow(row []byte, onlyKnown bool) uint64 {
 }
 
 // sumOfCells returns the sum of the hashes of the cells of a row, of those whose columns count. Of the row with the
-// names of the columns it is that of these, of all of them unless a function says which.
+// names of the columns it is that of these, of all of them unless a function chooses some.
 func sumOfCells(row string, column func(name string) (isColumn, counts bool), named func(name string) bool) (sum uint64) {
 	isColumn := func(name string) bool {
 		is, _ := column(name)
@@ -83,7 +83,7 @@ func (c *columns) isNames(row []byte) bool {
 }
 
 // KnowRows takes the rows of a table for known that the latest version had, whose text is given, in the columns that
-// both have. It is to be called where the comparison says that the columns are others.
+// both have. It is to be called where the comparison reports that the columns are others.
 func (c *Comparison) KnowRows(now, last *webrace.Text) {
 	if last == nil {
 		return

@@ -142,7 +142,7 @@ func lineOf(text []byte, start, end int, plain bool) (l line) {
 	return l
 }
 
-// of returns what the line says.
+// of returns the text of the line.
 func (l *line) of(text []byte) []byte { return text[l.start:l.end] }
 
 // opening is the first word of a line that has a letter or digit.
@@ -264,7 +264,7 @@ func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
 	return yield(lines[begins].start, lines[len(lines)-1].end)
 }
 
-// marginOf returns the columns of the widest line of a paragraph. One word that was too long for the margin says
+// marginOf returns the columns of the widest line of a paragraph. One word that was too long for the margin tells
 // nothing of it.
 func marginOf(text []byte, lines []line) (margin int) {
 	says := func(l *line) bool { return !isOneWord(l.of(text)) || isUncased(openingOf(l.of(text)).initial) }

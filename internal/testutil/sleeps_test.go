@@ -12,7 +12,7 @@ import (
 )
 
 // TestSleepsInTestsAreExplained looks at every time.Sleep in tests: time is synctest's there, or it is part of a loop
-// that waits for a condition, or a comment, on its line or the one before, says why.
+// that waits for a condition, or a comment, on its line or the one before, tells why.
 func TestSleepsInTestsAreExplained(t *testing.T) {
 	t.Parallel()
 	root, looked := filepath.Join("..", ".."), 0

@@ -65,7 +65,7 @@ func (x *exchange) keptCookies(ctx context.Context, t httpclient.Target) string 
 	}
 	broker, err := x.broker()
 	if err != nil {
-		return "" // the request for it says so
+		return "" // the request for it tells so
 	}
 	other, err := broker.Grant(ctx, x.req.Secret, t.Scheme, t.Host, x.req.Reach)
 	if err != nil {

@@ -115,7 +115,7 @@ func (a *audience) forAnyChange(m members) iter.Seq[*control.URD] {
 	}
 }
 
-// bodySummary says what the document is, and what it was in the version that a URD has seen; empty if that was the
+// bodySummary describes what the document is, and what it was in the version that a URD has seen; empty if that was the
 // same.
 func (s *stage) bodySummary(d *webrace.Document, seen int, now annotate.Body) (string, error) {
 	if seen == 0 {

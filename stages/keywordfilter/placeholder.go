@@ -93,8 +93,8 @@ func (s *stage) kinds(d *webrace.Document) (now, last extract.Kind, err error) {
 	return now, extract.KindOf(r.text.MediaType, r.body, r.text.Text), nil
 }
 
-// mayBeFeed reports whether a document of a type may be a feed. One of JSON is only looked at if its type says so: most
-// are none, and to read the last version of each that changes is dear.
+// mayBeFeed reports whether a document of a type may be a feed. One of JSON is only looked at if its type tells that:
+// most are none, and to read the last version of each that changes is dear.
 func mayBeFeed(mediaType string) bool {
 	switch mediaType {
 	case "application/feed+json", "text/calendar", "text/vcard":

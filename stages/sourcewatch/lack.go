@@ -76,7 +76,7 @@ func (s *stage) lack(urd control.URD, p *part, f found) (string, error) {
 	return withoutText(version.MediaType), err
 }
 
-// instead says what came in the place of a document.
+// instead returns what came in the place of a document.
 func (s *stage) instead(f found) (string, error) {
 	types := [2]string{"the document", "something else"}
 	for i, number := range []int{f.visit.Placeholder.Whole, f.visit.Version} {

@@ -23,7 +23,7 @@ import (
 // the languages of its queries, its mappings and a second kind of index with three stores, which nothing here uses.
 type bleveIndex struct{ index.Index }
 
-// metaFile says in the directory of an index of what kind it is.
+// metaFile tells in the directory of an index of what kind it is.
 const metaFile = "index_meta.json"
 
 // What bleve's front writes for a new index: the kind, with the length of the name of an encryption behind it, of which

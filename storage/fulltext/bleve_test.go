@@ -31,7 +31,7 @@ func TestAnIndexIsAsBleveMakesOne(t *testing.T) {
 	}
 }
 
-// kindOfIndex returns what an index says that it is.
+// kindOfIndex returns what an index declares itself to be.
 func kindOfIndex(t *testing.T, dir string) [2]string {
 	t.Helper()
 	s, err := Open(dir, Options{})

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Full says what becomes of a record for which there is no room.
+// Full determines what becomes of a record for which there is no room.
 type Full string
 
 // What a full queue may do.
@@ -24,14 +24,14 @@ var (
 	ErrStopped  = errors.New("stopped while waiting for room in the queue")
 )
 
-// Patience says how long [Queue.Put] waits for room.
+// Patience is how long [Queue.Put] waits for room.
 type Patience struct {
 	Stop   <-chan struct{} // closed: not any more, and Put returns [ErrStopped]
 	Exceed <-chan struct{} // closed: not any more, and the record is accepted whatever the limit
 }
 
 // Put adds a record. It returns when the record is accepted; done is called once, when it is on disk, or has failed to
-// get there. An error of Put says that it is not accepted, and then done is not called. Where a full queue drops the
+// get there. An error of Put means that it is not accepted, and then done is not called. Where a full queue drops the
 // oldest, that may be the record itself, if all others are out: done is called then as well.
 func (q *Queue) Put(ctx context.Context, p Patience, r Record, done func(error)) error {
 	r.At = time.Now()

@@ -51,7 +51,7 @@ func (r *reach) placeholder(version int) (p webrace.Placeholder) {
 	return p
 }
 
-// standsIn says that the version at hand stands in the place of the document; empty if it does not.
+// standsIn notes that the version at hand stands in the place of the document; empty if it does not.
 func (p *page) standsIn() string {
 	is := p.placeholder(p.version.Number)
 	if is.Rounds == 0 {
@@ -65,7 +65,7 @@ func (p *page) standsIn() string {
 		p.version.Number, cli.Count(is.Rounds, "round"), typeOf(p.version), was, is.Whole)
 }
 
-// typeOf says of which type a version is.
+// typeOf returns of which type a version is.
 func typeOf(v objects.Version) string {
 	if v.Size == 0 {
 		return "nothing (0 bytes)"

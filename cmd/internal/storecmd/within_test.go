@@ -9,7 +9,7 @@ import (
 	"github.com/webrace/webrace/cmd/internal/cli"
 )
 
-// TestWithinAnotherProgramAllHelpIsTheSame compares what every command says of itself: usage, flags and examples.
+// TestWithinAnotherProgramAllHelpIsTheSame compares what every command prints of itself: usage, flags and examples.
 func TestWithinAnotherProgramAllHelpIsTheSame(t *testing.T) {
 	t.Parallel()
 	run := func(root *cobra.Command, args ...string) string {

@@ -115,7 +115,7 @@ func Read(in io.Reader, format string, defaults Defaults) (*Result, error) {
 	return r.Result, nil
 }
 
-// nothing says of a file of each format that there is nothing in it to import, and how that would look.
+// nothing tells of a file of each format that there is nothing in it to import, and how that would look.
 var nothing = map[string]string{
 	URLs:            "there is no URL in it: each stands on a line of its own, https://example.org/news",
 	OPML:            `there is no subscription in it: a feed is <outline xmlUrl="…"/>, a page <outline htmlUrl="…"/>`,

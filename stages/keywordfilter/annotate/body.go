@@ -21,7 +21,7 @@ type Body struct {
 // BodyOf returns the body of a document.
 func BodyOf(d *webrace.Document) Body { return Body{d.MediaType, int64(len(d.Body)), d.At, d.Digest} }
 
-// String says of which type it is, how large, and when it came.
+// String returns of which type it is, how large, and when it came.
 func (b Body) String() string {
 	said := fmt.Sprintf("%s, %d bytes", cmp.Or(b.MediaType, "unknown type"), b.Size)
 	if !b.At.IsZero() {
@@ -30,7 +30,7 @@ func (b Body) String() string {
 	return said
 }
 
-// Since says what it is, and what it was in a version before; empty if that was the same.
+// Since returns what it is, and what it was in a version before; empty if that was the same.
 func (b Body) Since(before Body) string {
 	if before.Digest == b.Digest {
 		return ""

@@ -43,8 +43,8 @@ func Growth(u *xmlschema.URD, now *webrace.Text, came, added []bool, size int) C
 	return Change{summary, !changed}
 }
 
-// Edits says how entries of a feed have changed, by their numbers from 1: of those that were there before, and only of
-// these.
+// Edits describes how entries of a feed have changed, by their numbers from 1: of those that were there before, and
+// only of these.
 type Edits []string
 
 // SaysEdits reports whether an alert of a feed is to say how its entries have changed: to who asks for words, if

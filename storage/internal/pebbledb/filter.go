@@ -6,7 +6,7 @@ import (
 )
 
 // Filter tells of keys that are looked up in vain that a table has not got them, mostly without reading it. It has only
-// some of the keys, and says of all others that they may be there.
+// some of the keys, and answers of all others that they may be there.
 type Filter struct {
 	Name string                // a program that does not know it does without the filter
 	Has  func(key []byte) bool // nil: all keys; the name is Pebble's own then

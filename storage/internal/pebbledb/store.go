@@ -41,7 +41,7 @@ type Store struct {
 	readOnly bool
 
 	generation generation.Generation // of what was committed last; the committer's own
-	reached    *generation.File      // says which generation is durable
+	reached    *generation.File      // tells which generation is durable
 
 	uses   sync.RWMutex // held to use the database, so that nothing does when it closes
 	shut   bool
@@ -204,7 +204,7 @@ func (s *Store) commit(b Batch, do func() error) error {
 	return err
 }
 
-// Reached says that a generation is durable.
+// Reached records that a generation is durable.
 func (s *Store) Reached(g generation.Generation) error { return s.reached.Write(g) }
 
 // Generation is that of what was committed last.

@@ -188,7 +188,7 @@ func TestARowThatLacksAColumnIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzTables makes rows of bytes, each of which says of a cell what it is.
+// FuzzTables makes rows of bytes, each of which determines what a cell is.
 func FuzzTables(f *testing.F) {
 	f.Add([]byte("\x00\x11\x22\x33\x44"), byte(2))
 	f.Add(bytes.Repeat([]byte("\x05\x14\xa0\xff"), 90), byte(7))
