@@ -17,6 +17,10 @@
 // changed. placeholder.go is for what comes in the place of a document, bodies.go for documents without text,
 // selection.go and charge.go for URDs that look at part of a page, large.go for pages with very many annotations.
 // audience.go, crowd.go and follow.go keep the URDs.
+//
+// An owner is a person, and the audience all URDs of the base. A crowd is those of them that a document is matched with
+// for one reason, its members those who look at the same of a page; recipients are those of all crowds that a document
+// is matched with, and a profile is what is matched of one.
 package keywordfilter
 
 import (
