@@ -28,8 +28,10 @@ func (t *Table) Reset() {
 	if n := len(t.entries); n > least && n > spacious*t.taken {
 		t.entries = t.entries[:n/2]
 	}
-	clear(t.entries)
-	t.taken = 0
+	if t.taken > 0 {
+		clear(t.entries)
+		t.taken = 0
+	}
 }
 
 // Len returns how many hashes have a number.

@@ -202,7 +202,7 @@ func (s *Scanner) endParts() {
 
 // markParts makes entries of those of some siblings that are parts.
 func (s *Scanner) markParts(siblings []part) (found bool) {
-	if len(siblings) < 2 {
+	if len(siblings) < leastAlike(siblings) {
 		return false
 	}
 	alike := true
@@ -225,6 +225,14 @@ func (s *Scanner) markParts(siblings []part) (found bool) {
 	return found
 }
 
+// leastAlike returns how many parts there must be that are alike, if they are as the first one.
+func leastAlike(siblings []part) int {
+	if len(siblings) > 0 && (siblings[0].el.frame == frameItem || siblings[0].el.frame == frameArticle) {
+		return 2
+	}
+	return 3
+}
+
 // likeness returns what is the same of elements that are alike: their name and classes, in any order; 0 if nothing
 // is.
 func (s *Scanner) likeness(e *part) (sum uint64) {
@@ -243,10 +251,7 @@ func (s *Scanner) likeness(e *part) (sum uint64) {
 // markAlike makes entries of elements that are alike, if enough of them have a main link that no other has, or a
 // text.
 func (s *Scanner) markAlike(alike []part) bool {
-	least, kind := 3, alike[0].el.frame
-	if kind == frameItem || kind == frameArticle {
-		least = 2
-	}
+	least, kind := leastAlike(alike), alike[0].el.frame
 	if len(alike) < least || alike[0].key == 0 {
 		return false
 	}
