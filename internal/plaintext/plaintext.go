@@ -155,17 +155,17 @@ func openingOf(content []byte) opening {
 	begins := 0 // the word
 	for i, c := range content {
 		switch {
-		case c == ' ':
+		case isSpace(c):
 			begins = i + 1
-		case c < ' ' || c >= utf8.RuneSelf:
+		case c >= utf8.RuneSelf:
 			return slowOpeningOf(content)
 		case isLetter(c) || isDigit(c):
 			end := i
-			for end < len(content) && end-begins < longestWord && ' ' < content[end] && content[end] < utf8.RuneSelf {
+			for end < len(content) && end-begins < longestWord && !isSpace(content[end]) {
+				if content[end] >= utf8.RuneSelf {
+					return slowOpeningOf(content)
+				}
 				end++
-			}
-			if end < len(content) && end-begins < longestWord && content[end] != ' ' {
-				return slowOpeningOf(content)
 			}
 			return opening{rune(c), min(end-begins, longestWord)}
 		}
