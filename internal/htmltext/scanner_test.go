@@ -55,6 +55,41 @@ func TestWordsAndLinksOfRealPagesAreThoseOfTheTokenizer(t *testing.T) {
 	}
 }
 
+// A page that has a carriage return is copied piece by piece, and replaced behind that: nothing else may differ.
+func TestRealPagesThatAreCopiedSlowlyReadTheSame(t *testing.T) {
+	for _, site := range sites {
+		t.Run(site.pkg, func(t *testing.T) {
+			t.Parallel()
+			options := htmltext.Options{Parts: true, Anchors: true}
+			fast, slow := &htmltext.Scanner{Options: options}, &htmltext.Scanner{Options: options}
+			i, entries := 0, 0
+			site.each(t, func(path string, src []byte) {
+				if i++; i%10 != 0 {
+					return
+				}
+				fast.Scan(src)
+				slow.Scan(append(src[:len(src):len(src)], '\r'))
+				got, want := &fast.Text, &slow.Text
+				if !bytes.Equal(got.Bytes, want.Bytes) || !slices.Equal(got.Blocks, want.Blocks) || !slices.Equal(got.Entries, want.Entries) {
+					t.Fatalf("%s (-slow +fast):\n%s", path, cmp.Diff(want, got))
+				}
+				if len(fast.Links) != len(slow.Links) {
+					t.Fatalf("%s: %d links; slowly %d", path, len(fast.Links), len(slow.Links))
+				}
+				entries += len(fast.Text.Entries)
+				for n, l := range fast.Links {
+					if other := slow.Links[n]; string(l.URL) != string(other.URL) || string(fast.TextOf(l)) != string(slow.TextOf(other)) {
+						t.Fatalf("%s: link %d is %q, %q; slowly %q, %q", path, n, l.URL, fast.TextOf(l), other.URL, slow.TextOf(other))
+					}
+				}
+			})
+			if entries == 0 {
+				t.Error("no page has parts")
+			}
+		})
+	}
+}
+
 // The tree knows where elements really end; on pages whose tags are balanced the scanner must agree.
 func TestWordsAndFieldsOfRealPagesAreThoseOfTheTree(t *testing.T) {
 	for _, site := range sites {
