@@ -169,7 +169,7 @@ var runCommands = map[string]string{
 	"build": "--with", "check": "webrace", "conformance": "webrace drop", "completion bash": "x", "completion fish": "x",
 	"completion powershell": "x", "completion zsh": "x", "graph": "webrace", "help": "", "lint": "", "list": "", "new-stage": "A",
 	"demo": "x", // its site is built in
-	"run":  "webrace --set fetch.allow_networks=loopback --set frontier.fresh=0s", "schema": "", "stage": "transform", "stages": "fetch", "test": "",
+	"run":  "webrace --set fetch.allow_networks=loopback --set frontier.fresh=0s", "schema": "", "stage": "transform", "stages": "fetch", "store": "aci list", "test": "",
 	"crawl": "", "tap": "", "top": "", "try": "", // called by the test
 }
 

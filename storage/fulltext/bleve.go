@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	"github.com/blevesearch/bleve/v2/search"
@@ -21,7 +20,10 @@ import (
 
 // bleveIndex is an index of bleve's scorch, in a directory as bleve makes and opens one. Bleve's own front would bring
 // the languages of its queries, its mappings and a second kind of index with three stores, which nothing here uses.
-type bleveIndex struct{ index.Index }
+type bleveIndex struct {
+	index.Index
+	analysts *index.AnalysisQueue // who take the documents of a batch to pieces
+}
 
 // metaFile tells in the directory of an index of what kind it is.
 const metaFile = "index_meta.json"
@@ -37,9 +39,6 @@ const (
 )
 
 var mappingKey = []byte("_mapping")
-
-// analysts takes the documents of a batch to pieces, those of all indexes.
-var analysts = sync.OnceValue(func() *index.AnalysisQueue { return index.NewAnalysisQueue(4) })
 
 // makeBleve makes an index in a directory, "" for one in memory.
 func makeBleve(dir string) (*bleveIndex, error) {
@@ -99,14 +98,23 @@ func jsonLength(text []byte) int {
 }
 
 func startBleve(config map[string]any) (*bleveIndex, error) {
-	made, err := scorch.NewScorch(scorch.Name, config, analysts())
+	analysts := index.NewAnalysisQueue(4)
+	made, err := scorch.NewScorch(scorch.Name, config, analysts)
 	if err != nil {
+		analysts.Close()
 		return nil, err
 	}
-	if err := made.Open(); err != nil {
-		return nil, errors.Join(err, made.Close())
+	l := &bleveIndex{made, analysts}
+	if err := l.Open(); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
-	return &bleveIndex{made}, nil
+	return l, nil
+}
+
+// Close ends the analysts, too.
+func (l *bleveIndex) Close() error {
+	defer l.analysts.Close()
+	return l.Index.Close()
 }
 
 // GetInternal returns what is kept under a key, nil for nothing.
