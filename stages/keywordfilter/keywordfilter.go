@@ -158,12 +158,13 @@ func (s *stage) Process(ctx context.Context, it *pipeline.Item, out pipeline.Emi
 
 // match emits an annotation for each URD that the document concerns. Repeating it gives the same ones.
 func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out pipeline.Emitter) error {
-	d, isPlaceholder, err := s.whole(it)
+	last := s.lastVersionOf(it.Value.(*webrace.Document))
+	d, isPlaceholder, err := s.whole(it, last)
 	if isPlaceholder || err != nil {
 		return err
 	}
 	changed := d.Visit == nil || d.Visit.Version != d.Version
-	others, err := s.othersOf(d)
+	others, err := s.othersOf(d, last)
 	if err != nil {
 		return err
 	}

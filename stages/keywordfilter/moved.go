@@ -31,11 +31,11 @@ type acquaintance struct{ versions []annotate.Span }
 
 // othersOf returns the other pages of a document that crawls came to; nil if there are none, or nothing of it can be
 // new.
-func (s *stage) othersOf(d *webrace.Document) (*others, error) {
+func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*others, error) {
 	if len(d.Reach) == 0 || d.Visit != nil && d.Visit.Version == d.Version {
 		return nil, nil
 	}
-	pages, err := annotate.PagesAround(d.URL, d.Links, func() ([]string, error) { return s.linksBefore(d) }, d.From)
+	pages, err := annotate.PagesAround(d.URL, d.Links, func() ([]string, error) { return s.linksOf(last) }, d.From)
 	if err != nil {
 		return nil, err
 	}
@@ -56,13 +56,9 @@ func (s *stage) othersOf(d *webrace.Document) (*others, error) {
 	return o, nil
 }
 
-// linksBefore returns the links of the version of a document that was visited last; none if there is no such.
-func (s *stage) linksBefore(d *webrace.Document) ([]string, error) {
-	if d.Visit == nil || d.Visit.Version == 0 {
-		return nil, nil
-	}
-	var links []string
-	v, err := s.objects.Get(objects.View(d.Secret, d.URL), d.Visit.Version)
+// linksOf returns the links of the version of a document that was visited last; none if there is no such.
+func (s *stage) linksOf(last lastVersion) (links []string, err error) {
+	v, err := last()
 	if err == nil {
 		links, err = s.objects.Links(v)
 	}

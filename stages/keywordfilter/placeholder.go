@@ -2,7 +2,6 @@ package keywordfilter
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/webrace/webrace"
@@ -22,7 +21,7 @@ const placeholderRounds = 3
 
 // whole returns the document, with what was known when it came itself; or reports that it is a placeholder, of which
 // there is nothing to judge. The visit learns which it is.
-func (s *stage) whole(it *pipeline.Item) (d *webrace.Document, isPlaceholder bool, err error) {
+func (s *stage) whole(it *pipeline.Item, last lastVersion) (d *webrace.Document, isPlaceholder bool, err error) {
 	d = it.Value.(*webrace.Document)
 	if d.Visit == nil || d.Visit.Version == 0 || d.Visit.Version == d.Version && !d.Visit.IsPlaceholder() {
 		return d, false, nil
@@ -30,7 +29,7 @@ func (s *stage) whole(it *pipeline.Item) (d *webrace.Document, isPlaceholder boo
 	if d, err = s.withText(d); err != nil {
 		return nil, false, err
 	}
-	next, err := s.placeholder(d)
+	next, err := s.placeholder(d, last)
 	if err != nil {
 		return nil, false, err
 	}
@@ -48,12 +47,12 @@ func (s *stage) whole(it *pipeline.Item) (d *webrace.Document, isPlaceholder boo
 
 // placeholder returns what the visit is to remember of what came in the place of the document: of no rounds if that
 // came itself, or what came is taken for it.
-func (s *stage) placeholder(d *webrace.Document) (next webrace.Placeholder, err error) {
-	now, last, err := s.kinds(d)
+func (s *stage) placeholder(d *webrace.Document, last lastVersion) (next webrace.Placeholder, err error) {
+	now, before, err := s.kinds(d, last)
 	next = d.Visit.Placeholder
 	switch {
 	case err != nil:
-	case !now.StandsInFor(last):
+	case !now.StandsInFor(before):
 		next.Rounds, next.Whole = 0, 0
 	case d.Outcome == webrace.Fresh && next.Rounds > 0: // out of the store, which is no further round
 	case next.Rounds < placeholderRounds || now == extract.Nothing:
@@ -65,17 +64,16 @@ func (s *stage) placeholder(d *webrace.Document) (next webrace.Placeholder, err 
 }
 
 // kinds returns of what kind a document is, and its last whole version, as far as that makes a difference.
-func (s *stage) kinds(d *webrace.Document) (now, last extract.Kind, err error) {
+func (s *stage) kinds(d *webrace.Document, last lastVersion) (now, before extract.Kind, err error) {
 	now = extract.KindOf(d.MediaType, d.Body, d.Text)
-	before := d.Visit.AsOfWhole().Version
-	v, err := s.objects.Get(objects.View(d.Secret, d.URL), before)
+	v, err := last()
 	switch {
 	case errors.Is(err, objects.ErrNotFound) && d.Visit.IsPlaceholder(): // which that was of another kind than a page
 		return now, extract.Data, nil
 	case errors.Is(err, objects.ErrNotFound):
 		return now, now, nil
 	case err != nil:
-		return 0, 0, fmt.Errorf("look up version %d: %w", before, err)
+		return 0, 0, err
 	case v.Size == 0:
 		return now, extract.Nothing, nil
 	case now == extract.Page && extract.IsPage(v.MediaType):
@@ -83,7 +81,7 @@ func (s *stage) kinds(d *webrace.Document) (now, last extract.Kind, err error) {
 	case now == extract.Nothing, now == extract.Feed, now == extract.Data && !mayBeFeed(v.MediaType):
 		return now, extract.Data, nil
 	}
-	r, err := s.recall(d, before)
+	r, err := s.recall(d, d.Visit.AsOfWhole().Version)
 	if errors.Is(err, objects.ErrNotFound) {
 		return now, now, nil
 	}

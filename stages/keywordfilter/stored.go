@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
@@ -36,6 +37,27 @@ func (s *stage) withText(d *webrace.Document) (*webrace.Document, error) {
 	copied.Body, copied.Text, copied.Title = r.body, r.text.Text, r.text.Title
 	copied.MediaType, copied.Charset, copied.Language, copied.At = r.text.MediaType, r.text.Charset, r.text.Language, r.version.FetchedAt
 	return &copied, nil
+}
+
+// lastVersion looks up the version of a document that was visited last, and was the document: once, however often it is
+// asked. The error is [objects.ErrNotFound] if there is none.
+type lastVersion func() (objects.Version, error)
+
+func (s *stage) lastVersionOf(d *webrace.Document) lastVersion {
+	return sync.OnceValues(func() (objects.Version, error) {
+		if d.Visit == nil {
+			return objects.Version{}, objects.ErrNotFound
+		}
+		number := d.Visit.AsOfWhole().Version
+		if number == 0 {
+			return objects.Version{}, objects.ErrNotFound
+		}
+		v, err := s.objects.Get(objects.View(d.Secret, d.URL), number)
+		if err != nil {
+			return v, fmt.Errorf("look up version %d: %w", number, err)
+		}
+		return v, nil
+	})
 }
 
 // recalled is a stored version and its text.
