@@ -49,12 +49,12 @@ func loadAudience(ctx context.Context, store *control.Store, o Options, env *pip
 	if a.revision, err = store.Revision(ctx); err != nil {
 		return nil, err
 	}
-	var all []*enlisted
+	var all []*compiledURD
 	for urd, err := range store.All(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if e := a.enlist(&urd, env); e != nil {
+		if e := a.compile(&urd, env); e != nil {
 			all = append(all, e)
 		}
 	}
@@ -91,12 +91,12 @@ func (a *audience) revised(ctx context.Context, store *control.Store, env *pipel
 func (a *audience) with(revised map[string]*control.URD, env *pipeline.Env) *audience {
 	n := a.next()
 	n.leave(slices.Collect(maps.Keys(revised)))
-	var all []*enlisted
+	var all []*compiledURD
 	for _, urd := range revised {
 		if urd == nil {
 			continue
 		}
-		if e := n.enlist(urd, env); e != nil {
+		if e := n.compile(urd, env); e != nil {
 			all = append(all, e)
 		}
 	}
@@ -106,17 +106,17 @@ func (a *audience) with(revised map[string]*control.URD, env *pipeline.Env) *aud
 
 func (a *audience) report(env *pipeline.Env) { env.Level("interests").Store(int64(a.urds.Len())) }
 
-// enlisted is a URD that was taken in, and is to join its crowds.
-type enlisted struct {
+// compiledURD is a URD that was taken in, and is to join its crowds.
+type compiledURD struct {
 	*control.URD
 	profile *match.Compiled
 	rules   *selection.Selection // nil for whole pages
 }
 
-// enlist takes a URD in. One that cannot be compiled is reported and left out: it must not keep the others from being
+// compile takes a URD in. One that cannot be compiled is reported and left out: it must not keep the others from being
 // told. But what is fetched with its credentials is private all the same.
-func (a *audience) enlist(urd *control.URD, env *pipeline.Env) *enlisted {
-	e := &enlisted{URD: urd}
+func (a *audience) compile(urd *control.URD, env *pipeline.Env) *compiledURD {
+	e := &compiledURD{URD: urd}
 	var warnings []match.Warning
 	var err error
 	if e.profile, warnings, err = match.Compile(a.profileOf(urd)); err == nil {
@@ -129,9 +129,9 @@ func (a *audience) enlist(urd *control.URD, env *pipeline.Env) *enlisted {
 	for _, w := range warnings {
 		env.Logger.Warn("URD has a fault", "urd", urd.ID, "owner", urd.Owner, "warning", w.String())
 	}
-	if asking := urlnorm.IsMarked(urd.Crawl.Start); asking || urd.Crawl.Secret != "" {
+	if marked := urlnorm.IsMarked(urd.Crawl.Start); marked || urd.Crawl.Secret != "" {
 		crawl, _ := a.crawls.Get(urd.Crawl.ID)
-		crawl.private, crawl.asking = urd.Crawl.Secret != "", asking
+		crawl.private, crawl.marked = urd.Crawl.Secret != "", marked
 		a.crawls.Set(urd.Crawl.ID, crawl)
 	}
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 	"github.com/webrace/webrace/storage/control"
 )
 
-// accounts are what the owners may have computed of one document whose URDs look at part of it. Each has a budget,
+// ownerBudgets are what the owners may have computed of one document whose URDs look at part of it. Each has a budget,
 // which all of their URDs share, and is charged what their own rules cost as if there were no others: what an owner
 // is told does not depend on who else looks at the document, and an owner waits for another no longer than for one
 // budget. Rules that many owners share are applied once for all of them, and charged to none; a condition on a number
 // (when) is evaluated for each URD, and always charged to its owner.
-type accounts struct {
+type ownerBudgets struct {
 	urds   urds
 	budget map[string]*selection.Budget // by owner
 }
 
 // most returns as much as that owner has left who has the most of those who are asked.
-func (a *accounts) most(g *partGroup) *selection.Budget {
+func (a *ownerBudgets) most(g *partGroup) *selection.Budget {
 	if g.Everyone {
 		return selection.NewBudget()
 	}
@@ -36,13 +36,13 @@ func (a *accounts) most(g *partGroup) *selection.Budget {
 	return &most
 }
 
-func (a *accounts) of(r match.Recipient) *selection.Budget {
+func (a *ownerBudgets) of(r match.Recipient) *selection.Budget {
 	urd, _ := a.urds.Get(r.ID)
 	return a.owned(urd)
 }
 
 // owned is the account of a URD's owner.
-func (a *accounts) owned(urd *control.URD) *selection.Budget {
+func (a *ownerBudgets) owned(urd *control.URD) *selection.Budget {
 	if a.budget[urd.Owner] == nil {
 		a.budget[urd.Owner] = selection.NewBudget()
 	}
@@ -51,7 +51,7 @@ func (a *accounts) owned(urd *control.URD) *selection.Budget {
 
 // charge charges the owners of URDs for the part of a document that these look at, takes the URDs out whose owners had
 // less left, and gives those notice.
-func (m *matching) charge(ctx context.Context, owners *accounts, g *partGroup, steps int) error {
+func (m *matching) charge(ctx context.Context, owners *ownerBudgets, g *partGroup, steps int) error {
 	if g.Everyone {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (m *matching) notify(ctx context.Context, urd *control.URD) error {
 
 // share charges the owner of each URD for what was done for all of them, once, and tells apart whose owners had as
 // much left.
-func (a *accounts) share(to []match.Recipient, steps int) (paid, unpaid []match.Recipient) {
+func (a *ownerBudgets) share(to []match.Recipient, steps int) (paid, unpaid []match.Recipient) {
 	charged := make(map[*selection.Budget]bool)
 	for _, r := range to {
 		b := a.of(r)

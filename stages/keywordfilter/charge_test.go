@@ -122,7 +122,7 @@ func TestConditionsOnNumbersAreCharged(t *testing.T) {
 		left := selection.NewBudget()
 		left.Spend(left.Left() - 20_000)
 		m.numbers.document = selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text)
-		m.numbers.owners = &accounts{a.urds, map[string]*selection.Budget{"mallory": left}}
+		m.numbers.owners = &ownerBudgets{a.urds, map[string]*selection.Budget{"mallory": left}}
 		for _, urd := range a.urds.All() {
 			tell, err := m.tells(t.Context(), urd)
 			if err != nil {

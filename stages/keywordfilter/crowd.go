@@ -18,7 +18,7 @@ type crowd struct {
 	members        // those who look at whole pages
 	parts   *parts // the others; nil for none
 	private bool   // it is that of a crawl that uses credentials
-	asking  bool   // it is that of a crawl that begins with a request of its own
+	marked  bool   // it is that of a crawl that begins with a request of its own
 }
 
 // members are those of a crowd who look at the same of a page. Few are asked one by one: their profiles are in
@@ -47,18 +47,18 @@ func (p profiles) after(added []*match.Compiled) profiles {
 
 // parts are the members of a crowd who look at parts of pages, by their rules.
 type parts struct {
-	byRules hashtable.Map[part]
+	byRules hashtable.Map[partMembers]
 	newest  int64 // the latest revision of an interest that ever was among them
 }
 
-// part is those who look at the same part, by rules that do not change.
-type part struct {
+// partMembers are those who look at the same part, by rules that do not change.
+type partMembers struct {
 	members
 	rules *selection.Selection
 }
 
-// place is where a URD is a member: of a crowd, among those who look at whole pages or at the same part.
-type place struct {
+// membership is where a URD is a member: of a crowd, among those who look at whole pages or at the same part.
+type membership struct {
 	reason reason
 	id     string // of the crawl; the site of a prefix
 	rules  string // the key of the rules; empty for whole pages
@@ -73,49 +73,49 @@ const (
 	ofEveryone
 )
 
-func (p place) compare(q place) int {
+func (p membership) compare(q membership) int {
 	return cmp.Or(cmp.Compare(p.reason, q.reason), strings.Compare(p.id, q.id), strings.Compare(p.rules, q.rules))
 }
 
-// places returns where a URD is a member. Where everyone is asked, the index of all has those who look at whole pages,
-// and crawls are for what is fetched with credentials.
-func (a *audience) places(urd *control.URD) (all []place) {
+// memberships returns where a URD is a member. Where everyone is asked, the index of all has those who look at whole
+// pages, and crawls are for what is fetched with credentials.
+func (a *audience) memberships(urd *control.URD) (all []membership) {
 	rules := ""
 	if given := urd.Rules(); len(given) > 0 {
 		rules = selection.Key(given)
 	}
 	if a.everyone && rules != "" {
-		all = append(all, place{ofEveryone, "", rules})
+		all = append(all, membership{ofEveryone, "", rules})
 	}
 	url, isPrefix := urd.Prefix()
 	switch {
 	case isPrefix && !a.everyone:
-		all = append(all, place{ofPrefix, urlnorm.Origin(url), rules})
+		all = append(all, membership{ofPrefix, urlnorm.Origin(url), rules})
 	case !isPrefix && urd.Crawl.ID != "":
-		all = append(all, place{ofCrawl, urd.Crawl.ID, rules})
+		all = append(all, membership{ofCrawl, urd.Crawl.ID, rules})
 	}
 	return all
 }
 
 // member is a URD at one of its places.
 type member struct {
-	place
-	*enlisted
+	membership
+	*compiledURD
 }
 
-// byPlace returns URDs by where they are members, in their order.
-func (a *audience) byPlace(all []*enlisted) [][]member {
+// byMembership returns URDs by where they are members, in their order.
+func (a *audience) byMembership(all []*compiledURD) [][]member {
 	var members []member
 	for _, e := range all {
-		for _, p := range a.places(e.URD) {
+		for _, p := range a.memberships(e.URD) {
 			members = append(members, member{p, e})
 		}
 	}
-	slices.SortStableFunc(members, func(x, y member) int { return x.compare(y.place) })
+	slices.SortStableFunc(members, func(x, y member) int { return x.compare(y.membership) })
 	var groups [][]member
 	for len(members) > 0 {
 		n := 1
-		for n < len(members) && members[n].place == members[0].place {
+		for n < len(members) && members[n].membership == members[0].membership {
 			n++
 		}
 		groups, members = append(groups, members[:n]), members[n:]
@@ -123,23 +123,23 @@ func (a *audience) byPlace(all []*enlisted) [][]member {
 	return groups
 }
 
-// join makes URDs that were enlisted members where they belong.
-func (a *audience) join(all []*enlisted) {
+// join makes compiled URDs members where they belong.
+func (a *audience) join(all []*compiledURD) {
 	var wholes, parts []*match.Compiled // for the indexes of all
-	pool := func(e *enlisted) {
+	pool := func(e *compiledURD) {
 		if e.rules == nil {
 			wholes = append(wholes, e.profile)
 		} else {
 			parts = append(parts, e.profile)
 		}
 	}
-	for _, group := range a.byPlace(all) {
-		a.change(group[0].place, func(m *members) {
+	for _, group := range a.byMembership(all) {
+		a.change(group[0].membership, func(m *members) {
 			if !a.add(m, group) || a.everyone {
 				return
 			}
 			for _, e := range group {
-				pool(e.enlisted)
+				pool(e.compiledURD)
 			}
 		}, group...)
 	}
@@ -157,23 +157,23 @@ func (a *audience) join(all []*enlisted) {
 
 // leave takes out the URDs with these ids, of which some may be unknown.
 func (a *audience) leave(ids []string) {
-	var all []*enlisted
+	var all []*compiledURD
 	for _, id := range ids {
 		if urd, known := a.urds.Get(id); known {
-			all = append(all, &enlisted{URD: urd})
+			all = append(all, &compiledURD{URD: urd})
 			a.urds.Delete(id)
 			a.whens.Delete(id)
 		}
 	}
-	for _, group := range a.byPlace(all) {
-		a.change(group[0].place, func(m *members) { m.remove(group) })
+	for _, group := range a.byMembership(all) {
+		a.change(group[0].membership, func(m *members) { m.remove(group) })
 	}
 	a.wholes.index.Remove(ids...)
 	a.parts.index.Remove(ids...)
 }
 
 // change changes the members at a place, which some have joined.
-func (a *audience) change(at place, change func(*members), joined ...member) {
+func (a *audience) change(at membership, change func(*members), joined ...member) {
 	c := a.crowdAt(at)
 	if at.rules == "" {
 		change(&c.members)
@@ -190,7 +190,7 @@ func (a *audience) change(at place, change func(*members), joined ...member) {
 	}
 }
 
-func (a *audience) crowdAt(p place) (c crowd) {
+func (a *audience) crowdAt(p membership) (c crowd) {
 	switch p.reason {
 	case ofCrawl:
 		c, _ = a.crawls.Get(p.id)
@@ -211,7 +211,7 @@ func (p *parts) changed(rules string, change func(*members), joined []member) *p
 	at, _ := next.byRules.Get(rules)
 	change(&at.members)
 	for _, e := range joined {
-		at.rules, next.newest = e.enlisted.rules, max(next.newest, e.Interest)
+		at.rules, next.newest = e.compiledURD.rules, max(next.newest, e.Interest)
 	}
 	next.byRules = next.byRules.Editable()
 	if at.few.Len() == 0 && (at.many == nil || at.many.view.Len() == 0) { // its rules are not applied in vain
@@ -224,7 +224,7 @@ func (p *parts) changed(rules string, change func(*members), joined []member) *p
 
 // add adds members, and reports whether all of them are still few.
 func (a *audience) add(m *members, group []member) (few bool) {
-	at := group[0].place
+	at := group[0].membership
 	if m.many == nil && a.stayFew(m, group) {
 		m.few = m.few.Editable()
 		for _, e := range group {
@@ -251,7 +251,7 @@ func (a *audience) add(m *members, group []member) (few bool) {
 // stayFew reports whether members are few with these. Those of parts are as many as their owners: a part is charged to
 // few owners, and to none of many.
 func (a *audience) stayFew(m *members, joining []member) bool {
-	switch at := joining[0].place; {
+	switch at := joining[0].membership; {
 	case m.few.Len()+len(joining) <= a.mostFew || !a.mayBeMany(at):
 		return true
 	case at.rules == "":
@@ -269,12 +269,12 @@ func (a *audience) stayFew(m *members, joining []member) bool {
 
 // mayBeMany reports whether a crowd may have an index of its own: where everyone is asked, crawls without credentials
 // are not.
-func (a *audience) mayBeMany(at place) bool {
-	return !a.everyone || at.reason != ofCrawl || a.crowdAt(at).private || a.crowdAt(at).asking
+func (a *audience) mayBeMany(at membership) bool {
+	return !a.everyone || at.reason != ofCrawl || a.crowdAt(at).private || a.crowdAt(at).marked
 }
 
 // withdraw returns the profiles of members, and takes them out of the index of all, unless that is to have all.
-func (a *audience) withdraw(of urds, at place) (out []*match.Compiled) {
+func (a *audience) withdraw(of urds, at membership) (out []*match.Compiled) {
 	all := a.wholes
 	if at.rules != "" {
 		all = a.parts

@@ -68,7 +68,7 @@ func view(a *audience) (all []string) {
 	for crawl := range a.crawls.All() {
 		d.Reach = append(d.Reach, webrace.Reach{Crawl: crawl})
 	}
-	asked, _ := a.asked(d, nil)
+	asked, _ := a.recipientsOf(d, nil)
 	for _, who := range asked {
 		for alert := range match.Match(d.Text, who.Asking) {
 			all = append(all, "matches "+alert.ID)

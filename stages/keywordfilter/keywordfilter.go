@@ -168,7 +168,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if err != nil {
 		return err
 	}
-	wholes, parts := a.asked(d, others)
+	wholes, parts := a.recipientsOf(d, others)
 	if !changed && len(wholes)+len(parts) == 0 {
 		it.Learn(a.learned(nil))
 		return nil
@@ -231,7 +231,7 @@ type matching struct {
 }
 
 // matchWholes emits an annotation for each URD that looks at whole pages and is concerned by the text of the document.
-func (m *matching) matchWholes(ctx context.Context, wholes []asking) error {
+func (m *matching) matchWholes(ctx context.Context, wholes []recipientList) error {
 	groups, err := merged(ctx, wholes, m.novelty)
 	if err != nil {
 		return err

@@ -18,20 +18,20 @@ import (
 	"github.com/webrace/webrace/storage/objects"
 )
 
-// others are the other pages of a document from which something may have come to it, in the versions that crawls were
-// shown.
-type others struct {
+// otherPages are the other pages of a document from which something may have come to it, in the versions that crawls
+// were shown.
+type otherPages struct {
 	pages []annotate.Page
 	shown [][]webrace.Shown // of each
-	known map[string]*acquaintance
+	known map[string]*knownPages
 }
 
-// acquaintance is what some who are asked know of the other pages: of each the versions from one to another.
-type acquaintance struct{ versions []annotate.Span }
+// knownPages is what some who are asked know of the other pages: of each the versions from one to another.
+type knownPages struct{ versions []annotate.Span }
 
 // othersOf returns the other pages of a document that crawls came to; nil if there are none, or nothing of it can be
 // new.
-func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*others, error) {
+func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*otherPages, error) {
 	if len(d.Reach) == 0 || d.Visit != nil && d.Visit.Version == d.Version {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (s *stage) othersOf(d *webrace.Document, last lastVersion) (*others, error)
 	if err != nil {
 		return nil, err
 	}
-	o := &others{known: make(map[string]*acquaintance)}
+	o := &otherPages{known: make(map[string]*knownPages)}
 	for _, page := range pages {
 		shown, spelling, err := s.shown(d.Secret, page.URL)
 		if err != nil {
@@ -79,7 +79,7 @@ func (s *stage) shownBy(secret, url string) ([]webrace.Shown, string, error) {
 
 // to returns what those of a crawl know of the other pages, whose interest is of a revision and for whom a page counts
 // if it lies within their levels; nil if that is nothing.
-func (o *others) to(crawl string, interest int64, within func(distance int) bool) *acquaintance {
+func (o *otherPages) to(crawl string, interest int64, within func(distance int) bool) *knownPages {
 	if o == nil || crawl == "" {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (o *others) to(crawl string, interest int64, within func(distance int) bool
 		return nil
 	}
 	if o.known[key.String()] == nil {
-		o.known[key.String()] = &acquaintance{versions}
+		o.known[key.String()] = &knownPages{versions}
 	}
 	return o.known[key.String()]
 }
@@ -113,7 +113,7 @@ type movedHere struct {
 type unitsOf func(page annotate.Page, version int) (*match.Units, error)
 
 // find finds what came to a text from other pages that some know; nil if nothing did.
-func (n *novelty) find(ctx context.Context, know *acquaintance, now *webrace.Text, before *match.Before, read unitsOf) (*match.Moves, error) {
+func (n *novelty) find(ctx context.Context, know *knownPages, now *webrace.Text, before *match.Before, read unitsOf) (*match.Moves, error) {
 	view := func(page annotate.Page) string { return objects.View(n.document.Secret, page.URL) }
 	e := annotate.Elsewhere{Document: n.document, Pages: n.others.pages, Units: func(page annotate.Page, version int) (*match.Units, time.Time, error) {
 		units, err := read(page, version)
@@ -162,7 +162,7 @@ func (s *stage) lastSeen(d *webrace.Document) (time.Time, error) {
 }
 
 // movedSince returns what moved to a text since a version that was seen; nil if nothing did.
-func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, now *webrace.Text, read unitsOf) (*movedHere, error) {
+func (n *novelty) movedSince(ctx context.Context, s *since, know *knownPages, now *webrace.Text, read unitsOf) (*movedHere, error) {
 	if know == nil || !slices.Contains(s.last.Added, true) {
 		return nil, nil
 	}
@@ -175,7 +175,7 @@ func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, 
 		m = &movedHere{moves, annotate.LastWith(moves, s.last, now)}
 	}
 	if s.moved == nil {
-		s.moved = make(map[*acquaintance]*movedHere)
+		s.moved = make(map[*knownPages]*movedHere)
 	}
 	s.moved[know] = m
 	return m, err
@@ -183,7 +183,7 @@ func (n *novelty) movedSince(ctx context.Context, s *since, know *acquaintance, 
 
 // meet lets those who ask for the first time be shown what did not move to a text, if some did. It reports whether
 // there is any.
-func (n *novelty) meet(ctx context.Context, a *asking, now *webrace.Text, read unitsOf) (any bool, err error) {
+func (n *novelty) meet(ctx context.Context, a *recipientList, now *webrace.Text, read unitsOf) (any bool, err error) {
 	if a.knows == nil {
 		return true, nil
 	}

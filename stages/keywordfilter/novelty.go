@@ -19,7 +19,7 @@ type novelty struct {
 	next     match.Baseline // what this visit is to remember
 	known    map[seenVersions]*since
 	states   map[int]*webrace.Text // by version, those that were asked for
-	others   *others               // nil for none
+	others   *otherPages           // nil for none
 	origins  []string              // of these, those from which something moved here
 	err      error                 // of reading a text that was asked for
 }
@@ -33,7 +33,7 @@ type since struct {
 	last  *match.Last
 	came  []bool                                 // if all else of the document is the version seen last, which blocks that had not; or nil
 	added [match.MostBaselineVersions + 1][]bool // by the number that is remembered, once asked for
-	moved map[*acquaintance]*movedHere           // what came from other pages, once asked for; nil if nothing did
+	moved map[*knownPages]*movedHere             // what came from other pages, once asked for; nil if nothing did
 }
 
 func (s *stage) newNovelty(d *webrace.Document) (*novelty, error) {
@@ -123,7 +123,7 @@ type recipientGroup struct {
 
 // merged finds what is new to each, and puts those together to whom it is the same: most pages have no text
 // that comes and goes.
-func merged(ctx context.Context, all []asking, n *novelty) (groups []*recipientGroup, err error) {
+func merged(ctx context.Context, all []recipientList, n *novelty) (groups []*recipientGroup, err error) {
 	for _, a := range all {
 		concerned, err := a.compareWith(ctx, n)
 		if err != nil {
@@ -144,10 +144,10 @@ func merged(ctx context.Context, all []asking, n *novelty) (groups []*recipientG
 }
 
 // depends reports whether what is new matters to some who ask.
-func (a *asking) depends() bool { return a.seenVersions != seenVersions{} || a.Added != nil }
+func (a *recipientList) depends() bool { return a.seenVersions != seenVersions{} || a.Added != nil }
 
 // compareWith finds what is new in the document to those who have seen a version, and reports whether it concerns them.
-func (a *asking) compareWith(ctx context.Context, n *novelty) (concerned bool, err error) {
+func (a *recipientList) compareWith(ctx context.Context, n *novelty) (concerned bool, err error) {
 	read := n.wholeUnits(ctx)
 	if a.last == 0 {
 		return n.meet(ctx, a, n.document.Text, read)
@@ -161,7 +161,7 @@ func (a *asking) compareWith(ctx context.Context, n *novelty) (concerned bool, e
 }
 
 // learn takes note of what is new, and reports whether it concerns those who ask.
-func (a *asking) learn(s *since, came *movedHere) (concerned bool) {
+func (a *recipientList) learn(s *since, came *movedHere) (concerned bool) {
 	a.Added, a.Last, a.came = s.newTo(a.remember), s.last, s.came
 	if came != nil {
 		a.Added, a.Last = came.Without(a.Added), came.last
@@ -224,7 +224,7 @@ func (n *novelty) stored(version, remember int) (known match.Baseline, err error
 }
 
 // take adds some who ask.
-func (g *recipientGroup) take(a asking) {
+func (g *recipientGroup) take(a recipientList) {
 	if a.depends() {
 		g.depends, g.added, g.last, g.came = true, a.Added, a.Last, a.came
 		for i := range g.asked {
@@ -250,7 +250,7 @@ func (h *history) compare(ctx context.Context, part *selection.Part, g *partGrou
 		return false, nil
 	case g.last == 0:
 		h.now = part.Text
-		return n.meet(ctx, &g.asking, part.Text, h.partUnits(ctx, g.rules))
+		return n.meet(ctx, &g.recipientList, part.Text, h.partUnits(ctx, g.rules))
 	}
 	s, err := h.since(ctx, part, g)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // is compared with the same numbers, and gives the same alerts.
 type numbers struct {
 	document *selection.Document
-	owners   *accounts // who pay for what is looked at
+	owners   *ownerBudgets // who pay for what is looked at
 	told     []webrace.Told
 }
 

@@ -238,7 +238,7 @@ func (w *world) looked(d *webrace.Document) (looked []uint64, absent []webrace.A
 	w.Helper()
 	d = w.text(d)
 	m := &matching{document: d}
-	_, parts := w.audience.asked(d, nil)
+	_, parts := w.audience.recipientsOf(d, nil)
 	now := selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text)
 	for _, g := range parts {
 		part, err := g.rules.Look(w.Context(), now, selection.NewBudget())
@@ -447,7 +447,7 @@ func (o *oracle) shown(u *lone, seen int) (text *shownText, err error) {
 		text.Text = part.Text
 		compared, last := part.Text, (*webrace.Text)(nil)
 		if seen > 0 {
-			s, err := o.history.since(o.Context(), part, &partGroup{u.rules, asking{seenVersions: seenVersions{seen, at.remember}}})
+			s, err := o.history.since(o.Context(), part, &partGroup{u.rules, recipientList{seenVersions: seenVersions{seen, at.remember}}})
 			if err != nil {
 				return nil, err
 			}

@@ -14,11 +14,11 @@ import (
 	"github.com/webrace/webrace/xmlschema"
 )
 
-// asked returns the URDs that are asked about a document, and those that are asked about parts of it: those with the
-// same rules one after the other.
-func (a *audience) asked(d *webrace.Document, others *others) (wholes []asking, parts []*partGroup) {
-	r := recipients{audience: a, document: d, others: others, all: a.wholes}
-	byRules := make(map[string]*recipients)
+// recipientsOf returns the URDs that a whole document is matched with, and those that parts of it are: the ones with
+// the same rules one after the other.
+func (a *audience) recipientsOf(d *webrace.Document, others *otherPages) (wholes []recipientList, parts []*partGroup) {
+	r := recipientLists{audience: a, document: d, others: others, all: a.wholes}
+	byRules := make(map[string]*recipientLists)
 	var all []*selection.Selection
 	for crowd, s := range a.crowds(d) {
 		r.ask(crowd.members, s)
@@ -27,15 +27,15 @@ func (a *audience) asked(d *webrace.Document, others *others) (wholes []asking, 
 		}
 		for rules, part := range crowd.parts.byRules.All() {
 			if byRules[rules] == nil {
-				byRules[rules], all = &recipients{audience: a, document: d, others: others, all: a.parts}, append(all, part.rules)
+				byRules[rules], all = &recipientLists{audience: a, document: d, others: others, all: a.parts}, append(all, part.rules)
 			}
 			byRules[rules].ask(part.members, s)
 		}
 	}
 	slices.SortFunc(all, func(x, y *selection.Selection) int { return strings.Compare(x.Key(), y.Key()) })
 	for _, rules := range all {
-		for _, asking := range byRules[rules.Key()].sorted() {
-			parts = append(parts, &partGroup{rules, asking})
+		for _, list := range byRules[rules.Key()].sorted() {
+			parts = append(parts, &partGroup{rules, list})
 		}
 	}
 	return r.sorted(), parts
@@ -110,29 +110,29 @@ func (s crowdState) allSeen(d *webrace.Document, newest int64) bool {
 	return s.shown.Version > 0 && s.shown.Version == d.Version && newest <= s.shown.Revision && s.shown.Distance <= s.distance
 }
 
-// recipients gathers the URDs that ask about a document: those of many crowds that are asked one by one together, in
-// lists by what they have seen, and each larger crowd by itself.
-type recipients struct {
+// recipientLists gathers the URDs that a document is matched with: those of small crowds together, in lists by what
+// they have seen, and each larger crowd by itself.
+type recipientLists struct {
 	*audience
 	document *webrace.Document
-	others   *others
+	others   *otherPages
 	all      profiles // with the profiles of those who are few
-	lists    []asking
-	crowds   []asking
+	lists    []recipientList
+	crowds   []recipientList
 }
 
-// asking is URDs that a document is matched with. What is new to those who have seen a version of it is the same for
-// all of them: they have all seen the same, and remember the same number of versions.
-type asking struct {
-	seenVersions               // 0 where they do not matter: all who ask are shown all of it
-	knows        *acquaintance // what they know of other pages
-	whole        bool          // there may be some who are shown all of it if its text has changed
+// recipientList is URDs that a document is matched with. What is new to those who have seen a version of it is the same
+// for all of them: they have all seen the same, and remember the same number of versions.
+type recipientList struct {
+	seenVersions             // 0 where they do not matter: all who ask are shown all of it
+	knows        *knownPages // what they know of other pages
+	whole        bool        // there may be some who are shown all of it if its text has changed
 	match.Asking
 	came []bool // if all else of the document is the version that they have seen, which blocks that had not; or nil
 }
 
 // ask adds members of a crowd.
-func (r *recipients) ask(m members, s crowdState) {
+func (r *recipientLists) ask(m members, s crowdState) {
 	if m.many != nil {
 		r.crowds = append(r.crowds, r.askMany(m.many.view, s)...)
 		return
@@ -164,17 +164,17 @@ func (s crowdState) seen(urd *control.URD) int {
 }
 
 // askOne adds a URD of a crowd.
-func (r *recipients) askOne(urd *control.URD, s crowdState) {
+func (r *recipientLists) askOne(urd *control.URD, s crowdState) {
 	seen := s.seen(urd)
 	to, concerned := recipient(urd, seen, r.document)
 	if !concerned {
 		return
 	}
-	kind := asking{knows: r.others.to(s.crawl, urd.Interest, func(distance int) bool { return webrace.Reach{Distance: distance}.Within(urd.Crawl.Levels) })}
+	kind := recipientList{knows: r.others.to(s.crawl, urd.Interest, func(distance int) bool { return webrace.Reach{Distance: distance}.Within(urd.Crawl.Levels) })}
 	if kind.whole = seen == 0 && kind.knows != nil && urd.Change == xmlschema.ChangePage; seen > 0 {
 		kind.seenVersions, kind.whole = seenVersions{seen, urd.Remembers(r.remember)}, !to.OnlyAdded
 	}
-	i := slices.IndexFunc(r.lists, func(l asking) bool {
+	i := slices.IndexFunc(r.lists, func(l recipientList) bool {
 		return l.seenVersions == kind.seenVersions && l.knows == kind.knows && l.whole == kind.whole
 	})
 	if i < 0 {
@@ -197,7 +197,7 @@ func recipient(urd *control.URD, seen int, d *webrace.Document) (match.Recipient
 }
 
 // askMany returns those with an index of their own; none if the summaries of the index rule all of them out.
-func (r *recipients) askMany(v *match.View, s crowdState) (all []asking) {
+func (r *recipientLists) askMany(v *match.View, s crowdState) (all []recipientList) {
 	o := s.options(r.document)
 	if !v.MayConcern(o) || o.Unseen && !v.AnyUnseen(o) {
 		return nil
@@ -208,12 +208,12 @@ func (r *recipients) askMany(v *match.View, s crowdState) (all []asking) {
 	}
 	knows := r.others.to(s.crawl, interest, v.AllWithin)
 	if o.Seen == 0 || o.Unseen {
-		return []asking{{knows: knows, Asking: match.Asking{View: v, Options: o}}}
+		return []recipientList{{knows: knows, Asking: match.Asking{View: v, Options: o}}}
 	}
 	remembered := v.Remembers()
 	for remember := range match.MostBaselineVersions + 1 {
 		if o.Remember = remembered & (1 << remember); o.Remember != 0 {
-			all = append(all, asking{
+			all = append(all, recipientList{
 				seenVersions: seenVersions{s.shown.Version, remember}, knows: knows, whole: v.Has(match.ChangePage), Asking: match.Asking{View: v, Options: o},
 			})
 		}
@@ -234,8 +234,8 @@ func (s crowdState) options(d *webrace.Document) match.Options {
 }
 
 // sorted returns all who ask, those who know the same one after the other.
-func (r *recipients) sorted() []asking {
-	return slices.SortedStableFunc(slices.Values(append(r.lists, r.crowds...)), func(x, y asking) int {
+func (r *recipientLists) sorted() []recipientList {
+	return slices.SortedStableFunc(slices.Values(append(r.lists, r.crowds...)), func(x, y recipientList) int {
 		return cmp.Or(cmp.Compare(x.last, y.last), cmp.Compare(x.remember, y.remember))
 	})
 }

@@ -17,7 +17,7 @@ import (
 // seen the same version of it before, or none (0), and remember the same number of them.
 type partGroup struct {
 	rules *selection.Selection
-	asking
+	recipientList
 }
 
 // asksForData returns those whose rules ask what a document states as RDF, which one without text may do as well.
@@ -31,7 +31,7 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 	h := history{stage: m.stage, document: d}
 	now := selection.Open(d.URL, d.Body, d.MediaType, d.Charset, d.Text)
 	m.numbers.document = now
-	owners := &accounts{m.audience.urds, make(map[string]*selection.Budget)}
+	owners := &ownerBudgets{m.audience.urds, make(map[string]*selection.Budget)}
 	m.numbers.owners = owners
 	var part *selection.Part // of the group before, if there is one
 	cost := 0                // of that part

@@ -169,7 +169,7 @@ func TestWhoIsAskedFollowsTheURDsWithRules(t *testing.T) {
 		want string
 	}{{before, "[eleni]"}, {after, "[nikos]"}} {
 		var ids []string
-		_, parts := c.a.asked(d, nil)
+		_, parts := c.a.recipientsOf(d, nil)
 		for _, g := range parts {
 			for _, to := range g.Recipients {
 				ids = append(ids, to.ID)
@@ -179,7 +179,7 @@ func TestWhoIsAskedFollowsTheURDsWithRules(t *testing.T) {
 			t.Errorf("%v, want %s", ids, c.want)
 		}
 	}
-	if wholes, _ := after.asked(d, nil); len(wholes) != 1 || len(wholes[0].Recipients) != 1 || env.Counters()["interests"] != 2 {
+	if wholes, _ := after.recipientsOf(d, nil); len(wholes) != 1 || len(wholes[0].Recipients) != 1 || env.Counters()["interests"] != 2 {
 		t.Errorf("%+v, counters %v", wholes, env.Counters())
 	}
 	if err := f.control.Delete(f.Context(), "nikos"); err != nil {
@@ -189,7 +189,7 @@ func TestWhoIsAskedFollowsTheURDsWithRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, parts := gone.asked(d, nil); len(parts) > 0 {
+	if _, parts := gone.recipientsOf(d, nil); len(parts) > 0 {
 		t.Error(parts)
 	}
 }
