@@ -31,6 +31,9 @@ const SearchCursor = "search/objects"
 // ends that has written to a state, so that none has ended in them whose writes are missing.
 //
 // The key of the secrets is left out, so that who finds the copy has no secrets: see [Dir.BackupWithKey].
+//
+// A control store from outside is left out with its key, which the manifest tells. What is done in the copy must be
+// stored in the copy of that: so that is made afterwards.
 func (d *Dir) Backup(ctx context.Context, to string) (*Manifest, error) {
 	return d.backupTo(ctx, to, copier(d.Control))
 }
@@ -87,8 +90,8 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 		if store.name == "objects" {
 			goOn() // what knows of the ends of items is copied
 		}
-		if !exists(d.Path(store.name)) {
-			continue // it was never used
+		if !exists(d.Path(store.name)) || store.name == "control.db" && !d.ownsControl() {
+			continue // it was never used, or is another's
 		}
 		if err := store.copy(ctx, filepath.Join(to, store.name)); err != nil {
 			return nil, err
@@ -99,6 +102,7 @@ func (d *Dir) backup(ctx context.Context, to string, requests copying) (*Manifes
 	}
 	m, err := manifestOf(to)
 	if err == nil {
+		m.ControlElsewhere = !d.ownsControl()
 		m.Secrets, err = d.secrets(ctx)
 	}
 	if err == nil {
@@ -133,7 +137,7 @@ func (d *Dir) keepEnds() (goOn func(), err error) {
 
 // secrets counts the secrets of the directory.
 func (d *Dir) secrets(ctx context.Context) (n int, err error) {
-	if !exists(d.Path("control.db")) {
+	if !d.ownsControl() || !exists(d.Path("control.db")) {
 		return 0, nil
 	}
 	store, err := d.Control()
@@ -278,7 +282,7 @@ func restartFollowers(dir string) error {
 
 // Verify checks a backup without changing it: that every file is as the manifest describes it, and then what is in
 // them, as [Dir.Check] does, in a copy of it that is removed again. Secrets whose key was left out are no
-// damage: [Manifest.LacksKey] tells of them.
+// damage: [Manifest.LacksKey] tells of them. Nor is a control store that was another's.
 func Verify(ctx context.Context, from string, report fsck.Report) (*Manifest, error) {
 	copied, err := os.MkdirTemp("", "webrace-verify-")
 	if err != nil {
@@ -290,7 +294,7 @@ func Verify(ctx context.Context, from string, report fsck.Report) (*Manifest, er
 	}
 	if err == nil {
 		err = checkCopy(ctx, copied, func(f fsck.Finding) {
-			if f.Kind != control.UnreadableSecret || !m.LacksKey() {
+			if !m.leftOut(f) {
 				report(f)
 			}
 		})

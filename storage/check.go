@@ -28,7 +28,8 @@ import (
 
 // Check verifies every store, and that they fit together, while nothing else uses the directory. Each
 // damage is reported and, if asked, repaired as far as that is possible; what is lost is said. The error is
-// for what kept the check itself from working.
+// for what kept the check itself from working. A control store from outside is for its owner to check, and annotations
+// in it may speak of the documents of other directories: both are left out.
 func (d *Dir) Check(ctx context.Context, repair bool, report fsck.Report) error {
 	return d.check(ctx, repair, report, (*objects.Store).Check)
 }
@@ -138,9 +139,12 @@ func (c *check) setAside(name string) error {
 }
 
 // missing finds stores that were made and are gone, and that the control store is not there though others are:
-// every run makes it. An empty one is begun then.
+// every run makes it, unless it is another's. An empty one is begun then.
 func (c *check) missing() error {
 	for _, name := range slices.Sorted(maps.Keys(storeFiles)) {
+		if name == "control" && !c.dir.ownsControl() {
+			continue
+		}
 		err := c.dir.lost(name)
 		var lost *fsck.Error
 		if err != nil && !errors.As(err, &lost) {
@@ -151,7 +155,7 @@ func (c *check) missing() error {
 		if err == nil && (name != "control" || exists(c.dir.Path(file)) || !others) {
 			continue
 		}
-		if err := c.fix(name, "missing store", file, losses[name], func() error { return c.begin(name) }); err != nil {
+		if err := c.fix(name, missingStore, file, losses[name], func() error { return c.begin(name) }); err != nil {
 			return err
 		}
 	}
@@ -201,6 +205,9 @@ func (c *check) stores() error {
 // first if that is wanted and possible.
 func checkStore[T io.Closer](c *check, l *lazy[T], checks checking[T], mend func(*fsck.Error) error) error {
 	file := storeFiles[l.name]
+	if l.name == "control" && !c.dir.ownsControl() {
+		return nil
+	}
 	for mended := false; exists(c.dir.Path(file)) && !gone(c.dir.path, l.name); mended = true {
 		fsck.Tell(c.ctx, fsck.Progress{Store: l.name, Step: "the store"})
 		store, err := ready(c.dir, l)

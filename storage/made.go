@@ -16,6 +16,9 @@ import (
 
 const madeFile = "stores"
 
+// missingStore is the kind of the finding that tells of it.
+const missingStore = "missing store"
+
 // storeFiles are the names of the stores in a data directory, by the names under which findings tell of them.
 var storeFiles = map[string]string{
 	"frontier": "frontier", "objects": "objects", "control": "control.db", "fulltext": "fulltext",
@@ -101,7 +104,7 @@ func (d *Dir) lost(name string) error {
 	if name == "fulltext" {
 		mend = "webrace-store fsck --repair begins a new one"
 	}
-	return &fsck.Error{Finding: fsck.Finding{Store: name, Kind: "missing store", Where: d.Path(storeFiles[name]), Detail: losses[name]}, Mend: mend}
+	return &fsck.Error{Finding: fsck.Finding{Store: name, Kind: missingStore, Where: d.Path(storeFiles[name]), Detail: losses[name]}, Mend: mend}
 }
 
 // forgetMade lets a store that is lost be made anew.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/fsck"
 )
 
 // manifestFile lists what a backup consists of. It is written last: without one, a backup is not whole.
@@ -25,6 +26,8 @@ type Manifest struct {
 	Created time.Time      `json:"created"`
 	Secrets int            `json:"secrets,omitempty"` // how many there are
 	Files   []ManifestFile `json:"files"`             // all but the manifest itself
+
+	ControlElsewhere bool `json:"control_elsewhere,omitempty"` // the control store is not the directory's: see [Options]
 }
 
 // ManifestFile is a file of a backup.
@@ -45,6 +48,11 @@ func (m *Manifest) Bytes() (n int64) {
 // LacksKey reports whether there are secrets in the backup, and not the key to read them with.
 func (m *Manifest) LacksKey() bool {
 	return m.Secrets > 0 && !slices.ContainsFunc(m.Files, func(f ManifestFile) bool { return f.Path == control.KeyFile })
+}
+
+// leftOut reports whether what a check finds is the lack of what the backup was made without.
+func (m *Manifest) leftOut(f fsck.Finding) bool {
+	return f.Kind == control.UnreadableSecret && m.LacksKey() || f.Store == "control" && f.Kind == missingStore && m.ControlElsewhere
 }
 
 // manifestOf lists what is in a directory, and makes sure that it is on the disk.

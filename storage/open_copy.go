@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/webrace/webrace/storage/control"
 )
@@ -13,7 +14,8 @@ import (
 // original byte for byte as it was. Files that are never written again, as most of a large directory are, are not
 // copied: the copy has symbolic links to them. So the original is held for reading until the copy is closed; who would
 // own it meanwhile gets a [LockedError], and so does who opens a copy of one that is owned. Of a directory that is not
-// there, or holds no stores yet, the copy is an empty one. The full-text index, queues and secrets are part of it.
+// there, or holds no stores yet, the copy is an empty one. The full-text index, queues and secrets are part of it. A
+// control store from outside is no part of it, and is used as it is: give a copy of it where it must not change.
 func OpenCopy(path, to string, o Options) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -40,7 +42,7 @@ func openCopy(path, to string, o Options) (*Dir, error) {
 		return nil, formatError(path, "it is not there, and stores are")
 	}
 	if format > 0 {
-		if err := copyStores(path, to); err != nil {
+		if err := copyStores(path, to, o.ControlStore == nil); err != nil {
 			return nil, fmt.Errorf("copy data directory %s: %w", path, err)
 		}
 	}
@@ -48,13 +50,16 @@ func openCopy(path, to string, o Options) (*Dir, error) {
 }
 
 // copyStores copies what belongs to the stores of a directory, and leaves out what was set aside, and what was kept
-// before migrations.
-func copyStores(path, to string) error {
+// before migrations; the control store and its key only if they are the directory's.
+func copyStores(path, to string, ownsControl bool) error {
 	place := copyFile
 	if UpToDate(path) { // otherwise a migration looks for files
 		place = linkOrCopy
 	}
 	for _, name := range append([]string{formatFile, madeFile, migrationFile, control.KeyFile}, stores...) {
+		if !ownsControl && (name == control.KeyFile || slices.Contains(controlFiles, name)) {
+			continue
+		}
 		if err := copyTreeBy(filepath.Join(path, name), filepath.Join(to, name), place); err != nil {
 			return err
 		}

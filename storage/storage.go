@@ -64,6 +64,12 @@ type Options struct {
 	States   states.Options
 	Quads    quads.Options
 
+	// ControlStore stands in for DIR/control.db: a store that the caller has open, and closes after all directories that
+	// use it. None of the other options concern it, and the lock of the directory does not: others may use it
+	// meanwhile. It is not the directory's to keep: it is neither checked, nor backed up, nor copied with it. A
+	// control.db that lies in the directory stays as it is, and unread. Nil opens DIR/control.db.
+	ControlStore *control.Store
+
 	// ReadOnly opens a directory that is there without changing anything in it, together with others who
 	// do so; everything that would write is refused. It may lie on media that cannot be written.
 	ReadOnly bool
@@ -170,6 +176,7 @@ func newDir(path string, held *lock, o Options) *Dir {
 		path := o.place(d, "objects", &o.Objects.ReadOnly)
 		return objects.Open(path, o.Objects)
 	}
+	d.control.store, d.control.ready = o.ControlStore, o.ControlStore != nil
 	d.control.open = func() (*control.Store, error) {
 		path := o.place(d, "control.db", &o.Control.ReadOnly)
 		return control.Open(path, o.Control)
@@ -268,6 +275,9 @@ func (d *Dir) AwaitDocuments(ctx context.Context) error {
 
 // Control returns the store of URDs, ACIs, cursors and dead letters.
 func (d *Dir) Control() (*control.Store, error) { return ready(d, &d.control) }
+
+// ownsControl reports whether the control store is one of the directory, and not one from outside.
+func (d *Dir) ownsControl() bool { return d.options.ControlStore == nil }
 
 // Queues returns the store of what waits between stages.
 func (d *Dir) Queues() (*queue.Store, error) { return ready(d, &d.queues) }
