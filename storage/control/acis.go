@@ -49,7 +49,7 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 	if err != nil {
 		return Stored{}, fmt.Errorf("put ACIs: %w", err)
 	}
-	err = s.write(ctx, "put ACIs", func(tx *sql.Tx) error {
+	err = s.write(ctx, allACIs, "put ACIs", func(tx *sql.Tx) error {
 		e, err := s.newEmission(ctx, tx, once)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (s *Store) ReplaceACI(ctx context.Context, a *xmlschema.ACI) error {
 	if err != nil {
 		return fmt.Errorf("replace ACI %s: %w", a.ID, err)
 	}
-	return s.write(ctx, "replace ACI "+a.ID, func(tx *sql.Tx) error {
+	return s.write(ctx, allACIs, "replace ACI "+a.ID, func(tx *sql.Tx) error {
 		known, err := affected(tx.ExecContext(ctx, "UPDATE aci SET xml = ?, nodes = ?, urd = ?, owner = ?, url = ?, version = ?, time = ? WHERE id = ?",
 			r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos.Of(r.UpdateTime), r.ID))
 		if err == nil && !known {
@@ -115,6 +115,9 @@ func (s *Store) ACIs(ctx context.Context, f Filter) iter.Seq2[ACI, error] {
 	if err != nil {
 		return failed[ACI](err)
 	}
+	if c.query == nil {
+		c.limit = f.Limit
+	}
 	return first(f.Limit, documents(ctx, s, "read ACIs", aciTable, c, decodeStoredACI))
 }
 
@@ -144,7 +147,7 @@ func decodeStoredACI(r record) (a ACI, err error) {
 func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 	now := time.Now().UTC()
 	var taken []ACI
-	err := s.write(ctx, "take ACIs of "+owner, func(tx *sql.Tx) error {
+	err := s.write(ctx, allACIs, "take ACIs of "+owner, func(tx *sql.Tx) error {
 		taken = nil
 		waiting, err := tx.QueryContext(ctx, "UPDATE aci SET retrieved = ? WHERE owner = ? AND retrieved = 0 RETURNING xml, seq", nanos.Of(now), owner)
 		if err != nil {
@@ -167,7 +170,7 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 	if err != nil {
 		return nil, err
 	}
-	// SQLite returns updated rows in no particular order.
+	// Updated rows are returned in no particular order.
 	slices.SortFunc(taken, func(a, b ACI) int { return cmp.Compare(a.Seq, b.Seq) })
 	return taken, nil
 }
@@ -195,12 +198,12 @@ func (s *Store) NextACIs(ctx context.Context, after int64, limit int) ([]ACI, er
 	}
 }
 
+const lastACI = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'aci'"
+
 // LastACI returns the Seq of the ACI that arrived last, 0 when none ever did: who follows from there is
 // told of new ones alone.
 func (s *Store) LastACI(ctx context.Context) (int64, error) {
 	var last int64
-	if err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'aci'").Scan(&last); err != nil {
-		return 0, s.explain("read last ACI", err)
-	}
-	return last, nil
+	err := s.readRow(ctx, "read last ACI", lastACI, nil, &last)
+	return last, err
 }

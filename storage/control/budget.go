@@ -25,9 +25,10 @@ const noOwner = ""
 // Budget returns that of an owner: their own, or else that of the owner "".
 func (s *Store) Budget(ctx context.Context, owner string) (Budget, error) {
 	b := DefaultBudget
-	err := s.readers.QueryRowContext(ctx, "SELECT alerts, urds, keywords FROM budget WHERE owner IN (?, '') ORDER BY owner DESC", owner).Scan(&b.Alerts, &b.URDs, &b.Keywords)
+	err := s.readRow(ctx, "read budget of "+owner, "SELECT alerts, urds, keywords FROM budget WHERE owner IN (?, '') ORDER BY owner DESC LIMIT 1", []any{owner},
+		&b.Alerts, &b.URDs, &b.Keywords)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return Budget{}, s.explain("read budget of "+owner, err)
+		return Budget{}, err
 	}
 	return b, nil
 }
@@ -39,11 +40,12 @@ func (s *Store) SetBudget(ctx context.Context, owner string, b *Budget) error {
 		return fmt.Errorf("set budget of %q to %+v: it takes numbers of 0, for no limit, or more", owner, *b)
 	}
 	defer s.budgets.Store(nil)
-	return s.write(ctx, "set budget of "+owner, func(tx *sql.Tx) (err error) {
+	return s.write(ctx, singleRows, "set budget of "+owner, func(tx *sql.Tx) (err error) {
 		if b == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM budget WHERE owner = ?", owner)
 		} else {
-			_, err = tx.ExecContext(ctx, "REPLACE INTO budget VALUES (?, ?, ?, ?)", owner, b.Alerts, b.URDs, b.Keywords)
+			_, err = tx.ExecContext(ctx, `INSERT INTO budget VALUES (?, ?, ?, ?)
+				ON CONFLICT (owner) DO UPDATE SET alerts = excluded.alerts, urds = excluded.urds, keywords = excluded.keywords`, owner, b.Alerts, b.URDs, b.Keywords)
 		}
 		return err
 	})

@@ -24,10 +24,7 @@ const readPoint = `SELECT sum(value) FILTER (WHERE name = 'revision'), sum(value
 // Now returns the point at which the history is: the zero Point when nothing was ever added. A caller that reads it
 // before the URDs, and goes on from there with [Store.NextChange], misses nothing.
 func (s *Store) Now(ctx context.Context) (p Point, err error) {
-	err = s.readers.QueryRowContext(ctx, readPoint).Scan(&p.Revision, &p.Checks, &p.Quotas)
-	if err != nil {
-		err = s.explain("read what changed", err)
-	}
+	err = s.readRow(ctx, "read what changed", readPoint, nil, &p.Revision, &p.Checks, &p.Quotas)
 	return p, err
 }
 
@@ -49,7 +46,7 @@ func (s *Store) NextChange(ctx context.Context, after Point) (Point, error) {
 
 // CheckNow makes a URD due now, or returns [ErrNotFound]: the time of asking is kept in its CheckAsked.
 func (s *Store) CheckNow(ctx context.Context, id string) error {
-	err := s.write(ctx, "ask for a check of URD "+id, func(tx *sql.Tx) error {
+	err := s.write(ctx, allURDs, "ask for a check of URD "+id, func(tx *sql.Tx) error {
 		var number int64
 		if err := tx.QueryRowContext(ctx, count("checks")).Scan(&number); err != nil {
 			return err

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,7 @@ func (c *checker) found(kind, where, detail string, repairs ...func(*sql.Tx) err
 		if !c.repair || repaired {
 			break
 		}
-		err = c.store.write(c.ctx, "repair "+kind+" "+where, fix)
+		err = c.store.write(c.ctx, everything, "repair "+kind+" "+where, fix)
 		repaired = err == nil
 	}
 	c.report(fsck.Finding{Store: "control", Kind: kind, Where: where, Detail: detail, Repaired: repaired})
@@ -86,7 +87,7 @@ func (c *checker) pages() error {
 		return err
 	}
 	left := damage
-	if c.repair && c.store.write(c.ctx, "repair indexes", c.execute("REINDEX")) == nil {
+	if c.repair && c.store.write(c.ctx, everything, "repair indexes", c.execute("REINDEX")) == nil {
 		if left, err = c.integrity(); err != nil {
 			return err
 		}
@@ -117,8 +118,8 @@ func (c *checker) setAside(tx *sql.Tx, kind string, xml []byte, cause error) err
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(c.ctx, "INSERT INTO dead_letter ("+letterColumns+") VALUES ('fsck-'||lower(hex(randomblob(8))), ?, '', 'fsck', ?, 1, ?, ?, 0)",
-		nanos.Of(time.Now()), cause.Error(), kind, item)
+	_, err = tx.ExecContext(c.ctx, "INSERT INTO dead_letter ("+letterColumns+") VALUES (?, ?, '', 'fsck', ?, 1, ?, ?, FALSE)",
+		"fsck-"+rand.Text(), nanos.Of(time.Now()), cause.Error(), kind, item)
 	return err
 }
 
@@ -155,15 +156,15 @@ var rules = []struct{ kind, detail, query, repair string }{
 	{"ACI both stored and trimmed", "", "SELECT id, id FROM trimmed WHERE id IN (SELECT id FROM aci)", "DELETE FROM trimmed WHERE id = ?"},
 	{"ACI both stored and withheld", "", "SELECT id, id FROM withheld WHERE id IN (SELECT id FROM aci)", "DELETE FROM withheld WHERE id = ?"},
 	{"interest newer than its URD", "", "SELECT id, id FROM urd WHERE interest > revision", "UPDATE urd SET interest = revision WHERE id = ?"},
-	{"missing counter", "", `SELECT column1, column1 FROM (VALUES ('revision'), ('checks'), ('quotas'), ('day'), ('day_seq'), ('by_text'))
+	{"missing counter", "", `SELECT column1, column1 FROM (VALUES ('revision'), ('checks'), ('quotas'), ('day'), ('day_seq'), ('by_text')) AS needed
 		WHERE column1 NOT IN (SELECT name FROM counter)`, "INSERT INTO counter VALUES (?, 0)"},
 	{"counter behind", "a revision was given that it has not reached", `SELECT name, reached FROM counter
-		JOIN (SELECT coalesce(max(revision), 0) AS reached FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed)) ON reached > value
+		JOIN (SELECT coalesce(max(revision), 0) AS reached FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed) AS given) AS last ON reached > value
 		WHERE name = 'revision'`, "UPDATE counter SET value = ? WHERE name = 'revision'"},
 	{"counter behind", "a check was asked for that it has not counted", `SELECT name, reached FROM counter
-		JOIN (SELECT coalesce(max(check_number), 0) AS reached FROM urd) ON reached > value
+		JOIN (SELECT coalesce(max(check_number), 0) AS reached FROM urd) AS last ON reached > value
 		WHERE name = 'checks'`, "UPDATE counter SET value = ? WHERE name = 'checks'"},
-	{"sequence behind", "an ACI has a number that was not given yet", `SELECT 'aci', reached FROM (SELECT max(seq) AS reached FROM aci)
+	{"sequence behind", "an ACI has a number that was not given yet", `SELECT 'aci', reached FROM (SELECT max(seq) AS reached FROM aci) AS last
 		WHERE reached > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'aci'), 0)`, "UPDATE sqlite_sequence SET seq = ? WHERE name = 'aci'"},
 	// Followers of ACIs are named pipeline/stage. Other cursors count something else, and have longer names.
 	{"follower beyond the end", "it would pass over ACIs that are still to come", `SELECT name, name FROM cursor
@@ -192,7 +193,7 @@ func (c *checker) rest() error {
 // revisions checks that each was given once, because who follows them would miss one of two.
 func (c *checker) revisions() error {
 	const repeated = `SELECT id FROM urd WHERE revision IN (
-		SELECT revision FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed) GROUP BY revision HAVING count(*) > 1)`
+		SELECT revision FROM (SELECT revision FROM urd UNION ALL SELECT revision FROM removed) AS given GROUP BY revision HAVING count(*) > 1)`
 	for id, err := range rows(c.ctx, c.store, "check revisions", scanString, repeated) {
 		if err == nil {
 			_, err = c.found("repeated revision", id, "another URD has the same", func(tx *sql.Tx) error {

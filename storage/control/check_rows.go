@@ -95,7 +95,7 @@ func (c *checker) restoreXML(tx *sql.Tx, have storedURD) error {
 	if want.columns != have.columns || !bytes.Equal(want.nodes, have.nodes) {
 		return errors.New("the node table and the columns disagree")
 	}
-	return c.execute("INSERT INTO urd_xml VALUES (?, ?) ON CONFLICT DO UPDATE SET xml = excluded.xml", have.n, doc.xml)(tx)
+	return c.execute("INSERT INTO urd_xml VALUES (?, ?) ON CONFLICT (n) DO UPDATE SET xml = excluded.xml", have.n, doc.xml)(tx)
 }
 
 // rederiveURD returns a row as its XML wants it.

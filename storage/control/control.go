@@ -20,19 +20,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/webrace/webrace/internal/broadcast"
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/internal/generation"
-	"github.com/webrace/webrace/storage/internal/private"
 )
 
 // ErrNotFound means that nothing is stored under an id.
@@ -97,48 +92,14 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, options: o, reading: "mode=ro", prepared: make(map[string]*sql.Stmt)}
 	if o.ReadOnly {
-		if err := s.openReadOnly(); err != nil {
-			return nil, err
-		}
-		return s, nil
+		err = s.openReadOnly()
+	} else {
+		err = s.openSQLite()
 	}
-	if err := private.Touch(path); err != nil { // SQLite gives its other files the mode of this one
-		return nil, s.explain("open", err)
-	}
-	if s.writer, err = connect(path, 1, "_pragma=journal_mode(WAL)&_txlock=immediate&_pragma=synchronous(FULL)&"+cacheSize(o.Cache/2)); err != nil {
-		return nil, s.explain("open", err)
-	}
-	if err = s.migrate(context.Background()); err == nil {
-		err = s.countFrom(context.Background(), s.writer)
-	}
-	if err == nil {
-		s.readers, err = connect(path, o.Readers, "_pragma=journal_mode(WAL)&_pragma=query_only(1)&"+cacheSize(o.Cache/2/int64(o.Readers)))
-	}
-	if err == nil {
-		s.helper, err = connect(path, 1, "_pragma=query_only(1)")
-	}
-	if err != nil {
-		return nil, errors.Join(s.explain("open", err), s.writer.Close(), s.endCounting())
-	}
-	return s, nil
-}
-
-// cacheSize is the setting of a connection's cache.
-func cacheSize(bytes int64) string {
-	return fmt.Sprintf("_pragma=cache_size(-%d)", max(bytes>>10, 256))
-}
-
-// connect opens a pool. The order of pragmas matters: the time to wait for a lock comes first, because
-// entering WAL mode may need it.
-func connect(path string, connections int, settings string) (*sql.DB, error) {
-	name := (&url.URL{Scheme: "file", Path: path}).String()
-	db, err := sql.Open("sqlite", name+"?_pragma=busy_timeout(1000)&"+settings)
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	return db, nil
+	return s, nil
 }
 
 // Close waits for what is under way. Closing twice does no harm.
@@ -154,8 +115,21 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// subject is what a transaction writes that no other may write at the same time. What is decided there rests on what is
+// stored, and followers miss nothing only if what was written becomes visible in the order of its numbers. Under SQLite
+// no two transactions write at the same time anyway.
+type subject string
+
+const (
+	allURDs    subject = "revision"
+	allACIs    subject = "aci"
+	allSecrets subject = "secrets"
+	everything subject = "everything"
+	singleRows subject = "" // which do not depend on others
+)
+
 // write runs f in a transaction of its own. It may be run several times, of which the last counts.
-func (s *Store) write(ctx context.Context, doing string, f func(*sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, _ subject, doing string, f func(*sql.Tx) error) error {
 	err := errReadOnly
 	if s.writer != nil {
 		err = s.options.Retry(ctx, func() error { return s.transact(ctx, f) })
@@ -200,20 +174,9 @@ func ignoreDone(err error) error {
 // explain adds what was being done and, when the database is to blame, to which one and what a person can
 // do about it.
 func (s *Store) explain(doing string, err error) error {
-	var failure *sqlite.Error
-	if !errors.As(err, &failure) {
+	advice, blamed := sqliteAdvice(err)
+	if !blamed {
 		return fmt.Errorf("%s: %w", doing, err)
-	}
-	advice := ""
-	switch failure.Code() & 0xff { // the rest of the code is detail
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		advice = " (the file is damaged or not a control store: restore it from a backup)"
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		advice = " (another program has it locked: close it there first)"
-	case sqlite3.SQLITE_FULL:
-		advice = " (the disk is full)"
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		advice = " (the file or its directory cannot be written)"
 	}
 	return fmt.Errorf("%s: control store %s: %w%s", doing, s.path, err, advice)
 }

@@ -9,16 +9,16 @@ import (
 // Cursor returns the position that a follower has stored, 0 when it has stored none.
 func (s *Store) Cursor(ctx context.Context, follower string) (int64, error) {
 	var position int64
-	err := s.readers.QueryRowContext(ctx, "SELECT position FROM cursor WHERE name = ?", follower).Scan(&position)
+	err := s.readRow(ctx, "read cursor "+follower, "SELECT position FROM cursor WHERE name = ?", []any{follower}, &position)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, s.explain("read cursor "+follower, err)
+		return 0, err
 	}
 	return position, nil
 }
 
 // SetCursor stores how far a follower has read: everything up to and with this position.
 func (s *Store) SetCursor(ctx context.Context, follower string, position int64) error {
-	return s.write(ctx, "set cursor "+follower, func(tx *sql.Tx) error {
+	return s.write(ctx, singleRows, "set cursor "+follower, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, setCursor, follower, position)
 		return err
 	})
@@ -26,7 +26,7 @@ func (s *Store) SetCursor(ctx context.Context, follower string, position int64) 
 
 // DropCursor forgets the position of a follower, which is 0 then. That there is none does no harm.
 func (s *Store) DropCursor(ctx context.Context, follower string) error {
-	return s.write(ctx, "drop cursor "+follower, func(tx *sql.Tx) error {
+	return s.write(ctx, singleRows, "drop cursor "+follower, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, dropCursor, follower)
 		return err
 	})

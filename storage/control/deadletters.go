@@ -35,7 +35,7 @@ func (s *Store) PutDeadLetter(ctx context.Context, l DeadLetter) (id string, err
 	if l.Item == nil {
 		l.Item = []byte{}
 	}
-	err = s.write(ctx, "put dead letter "+l.ID, func(tx *sql.Tx) error {
+	err = s.write(ctx, singleRows, "put dead letter "+l.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO dead_letter (`+letterColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET time = excluded.time, pipeline = excluded.pipeline, stage = excluded.stage,
 				error = excluded.error, attempts = excluded.attempts, kind = excluded.kind, item = excluded.item, replay = excluded.replay`,
@@ -53,9 +53,9 @@ func (s *Store) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
 // MarkReplay has the next run of their pipelines process letters again, each at its stage. It
 // marks all of them or, with [ErrNotFound] for one that is not there, none.
 func (s *Store) MarkReplay(ctx context.Context, ids ...string) error {
-	return s.write(ctx, "replay dead letters", func(tx *sql.Tx) error {
+	return s.write(ctx, singleRows, "replay dead letters", func(tx *sql.Tx) error {
 		for _, id := range ids {
-			if err := mustAffect(tx.ExecContext(ctx, "UPDATE dead_letter SET replay = 1 WHERE id = ?", id)); err != nil {
+			if err := mustAffect(tx.ExecContext(ctx, "UPDATE dead_letter SET replay = TRUE WHERE id = ?", id)); err != nil {
 				return fmt.Errorf("dead letter %s: %w", id, err)
 			}
 		}
@@ -67,7 +67,7 @@ func (s *Store) MarkReplay(ctx context.Context, ids ...string) error {
 // they are deleted.
 func (s *Store) Replays(ctx context.Context, pipeline string) iter.Seq2[DeadLetter, error] {
 	return rows(ctx, s, "list dead letters to replay", scanLetter,
-		"SELECT "+letterColumns+" FROM dead_letter WHERE pipeline = ? AND replay = 1 ORDER BY n", pipeline)
+		"SELECT "+letterColumns+" FROM dead_letter WHERE pipeline = ? AND replay = TRUE ORDER BY n", pipeline)
 }
 
 // DeadLetter returns one letter, or [ErrNotFound].
@@ -77,7 +77,7 @@ func (s *Store) DeadLetter(ctx context.Context, id string) (DeadLetter, error) {
 
 // DeleteDeadLetter removes a letter, or returns [ErrNotFound].
 func (s *Store) DeleteDeadLetter(ctx context.Context, id string) error {
-	return s.write(ctx, "delete dead letter "+id, func(tx *sql.Tx) error {
+	return s.write(ctx, singleRows, "delete dead letter "+id, func(tx *sql.Tx) error {
 		return mustAffect(tx.ExecContext(ctx, "DELETE FROM dead_letter WHERE id = ?", id))
 	})
 }

@@ -49,7 +49,8 @@ type emission struct {
 	allowance        *allowance
 	known, byText    *sql.Stmt
 	insert, withhold *sql.Stmt
-	hasByText        bool // some ids may be of the form they had once
+	last             int64 // the Seq of the ACI that was stored last
+	hasByText        bool  // some ids may be of the form they had once
 	stored           Stored
 }
 
@@ -77,6 +78,9 @@ func (s *Store) newEmission(ctx context.Context, tx *sql.Tx, once bool) (*emissi
 	if e.mirrors, err = newMirrors(ctx, tx); err != nil {
 		return nil, err
 	}
+	if err := tx.QueryRowContext(ctx, lastACI).Scan(&e.last); err != nil {
+		return nil, err
+	}
 	if err := tx.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'by_text'").Scan(&e.hasByText); err != nil {
 		return nil, err
 	}
@@ -85,7 +89,7 @@ func (s *Store) newEmission(ctx context.Context, tx *sql.Tx, once bool) (*emissi
 			OR EXISTS (SELECT 1 FROM withheld WHERE id = ?1) OR EXISTS (SELECT 1 FROM mirror WHERE id = ?1)`},
 		{&e.byText, `SELECT EXISTS (SELECT 1 FROM trimmed WHERE id BETWEEN ?1 AND ?2 AND (url = '' OR url = ?3 AND version = ?4))
 			OR EXISTS (SELECT 1 FROM aci WHERE id BETWEEN ?1 AND ?2 AND url = ?3) AND EXISTS (SELECT 1 FROM aci WHERE url = ?3 AND version = ?4 AND urd = ?5)`},
-		{&e.insert, "INSERT INTO aci (xml, nodes, urd, owner, url, version, time, retrieved, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+		{&e.insert, "INSERT INTO aci (seq, xml, nodes, urd, owner, url, version, time, retrieved, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
 		{&e.withhold, "INSERT INTO withheld VALUES (?, ?, ?, ?, ?)"},
 	})
 }
@@ -133,13 +137,14 @@ func (e *emission) add(r *row) error {
 		_, err := e.withhold.ExecContext(e.ctx, r.ID, r.Owner, e.allowance.day, r.Relevance, r.xml)
 		return err
 	}
-	if _, err := e.insert.ExecContext(e.ctx, r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos.Of(r.UpdateTime), r.retrieved, r.ID); err != nil {
+	e.last++
+	if _, err := e.insert.ExecContext(e.ctx, e.last, r.xml, r.nodes, r.URD, r.Owner, r.URI, r.Docbase.Version, nanos.Of(r.UpdateTime), r.retrieved, r.ID); err != nil {
 		return err
 	}
 	e.stored.Added++
 	e.stored.New = append(e.stored.New, r.ACI)
 	e.allowance.spend(r.Owner)
-	return e.mirrors.remember(r)
+	return e.mirrors.remember(e.last, r)
 }
 
 // complete writes the mirrors into the ACIs that they are listed in, and into those which are new.

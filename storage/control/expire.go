@@ -55,7 +55,7 @@ const expireBatch = 500
 func (s *Store) Expire(ctx context.Context, before time.Time) (n int, err error) {
 	return batches(func() (int, error) {
 		count := 0
-		err := s.write(ctx, "expire ACIs", func(tx *sql.Tx) (err error) {
+		err := s.write(ctx, allACIs, "expire ACIs", func(tx *sql.Tx) (err error) {
 			count, err = expire(ctx, tx, before)
 			return err
 		})
@@ -98,7 +98,7 @@ func expireOne(ctx context.Context, tx *sql.Tx, r record, now int64) error {
 // none is ever stored, and sent, a second time.
 func (s *Store) Trim(ctx context.Context, before time.Time) (n int, err error) {
 	withheld, err := batches(func() (count int, err error) {
-		err = s.write(ctx, "trim withheld ACIs", func(tx *sql.Tx) (err error) {
+		err = s.write(ctx, allACIs, "trim withheld ACIs", func(tx *sql.Tx) (err error) {
 			count, err = trimWithheld(ctx, tx, before)
 			return err
 		})
@@ -114,7 +114,7 @@ func (s *Store) Trim(ctx context.Context, before time.Time) (n int, err error) {
 func (s *Store) trimRetrieved(ctx context.Context, before time.Time) (n int, err error) {
 	return batches(func() (int, error) {
 		var count int64
-		err := s.write(ctx, "trim ACIs", func(tx *sql.Tx) error {
+		err := s.write(ctx, allACIs, "trim ACIs", func(tx *sql.Tx) error {
 			const chosen = "FROM aci WHERE retrieved > 0 AND retrieved < ? ORDER BY retrieved, seq LIMIT ?"
 			if _, err := tx.ExecContext(ctx, fmt.Sprintf(countTrimmed, chosen), nanos.Of(before), expireBatch); err != nil {
 				return err

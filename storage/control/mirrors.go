@@ -88,7 +88,7 @@ func newMirrors(ctx context.Context, tx *sql.Tx) (*mirrors, error) {
 		{&m.count, "SELECT count(*) FROM mirror WHERE seq = ?"},
 		{&m.read, "SELECT xml FROM aci WHERE seq = ?"},
 		{&m.write, "UPDATE aci SET xml = ?, nodes = ? WHERE seq = ?"},
-		{&m.note, "INSERT INTO shown VALUES (last_insert_rowid(), ?, ?, ?, ?)"},
+		{&m.note, "INSERT INTO shown VALUES (?, ?, ?, ?, ?)"},
 	})
 }
 
@@ -191,13 +191,13 @@ func (m *mirrors) candidates(query *sql.Stmt, print int64) (all []candidate, err
 	return all, found.Err()
 }
 
-// remember notes what the ACI that was stored last has shown its owner.
-func (m *mirrors) remember(r *row) error {
+// remember notes what an ACI that was stored has shown its owner.
+func (m *mirrors) remember(seq int64, r *row) error {
 	p, known := printsOf(r.ACI)
 	if !known {
 		return nil
 	}
-	if _, err := m.note.ExecContext(m.ctx, p.document, p.text, p.matched, p.likeness); err != nil {
+	if _, err := m.note.ExecContext(m.ctx, seq, p.document, p.text, p.matched, p.likeness); err != nil {
 		return fmt.Errorf("note what it shows: %w", err)
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -24,15 +26,15 @@ func (s *Store) Owners(ctx context.Context) iter.Seq2[Owner, error] {
 	}, `SELECT name, sum(urds), sum(quota) FROM (
 			SELECT owner AS name, count(*) AS urds, 0 AS quota FROM urd GROUP BY owner
 			UNION ALL SELECT name, 0, quota FROM owner
-			UNION ALL SELECT owner, 0, 0 FROM budget WHERE owner <> '')
+			UNION ALL SELECT owner, 0, 0 FROM budget WHERE owner <> '') AS named
 		GROUP BY name ORDER BY name`)
 }
 
 // Quota returns how many requests a day an owner may cause; 0 is no limit.
 func (s *Store) Quota(ctx context.Context, owner string) (requests int, err error) {
-	err = s.readers.QueryRowContext(ctx, "SELECT quota FROM owner WHERE name = ?", owner).Scan(&requests)
+	err = s.readRow(ctx, "read quota of "+owner, "SELECT quota FROM owner WHERE name = ?", []any{owner}, &requests)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, s.explain("read quota of "+owner, err)
+		return 0, err
 	}
 	return requests, nil
 }
@@ -42,7 +44,7 @@ func (s *Store) SetQuota(ctx context.Context, owner string, requests int) error 
 	if owner == "" || requests < 0 {
 		return fmt.Errorf("set quota of %q to %d: it takes an owner, and 0 or more requests a day", owner, requests)
 	}
-	err := s.write(ctx, "set quota of "+owner, func(tx *sql.Tx) error {
+	err := s.write(ctx, singleRows, "set quota of "+owner, func(tx *sql.Tx) error {
 		query, args := "INSERT INTO owner VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET quota = excluded.quota", []any{owner, requests}
 		if requests == 0 {
 			query, args = "DELETE FROM owner WHERE name = ?", args[:1]
@@ -70,15 +72,16 @@ func (s *Store) AddUsage(ctx context.Context, day string, usage map[string]float
 	if err != nil {
 		return fmt.Errorf("add usage: %w", err)
 	}
-	return s.write(ctx, "add usage of "+day, func(tx *sql.Tx) error {
-		for owner, requests := range usage {
-			_, err := tx.ExecContext(ctx, "INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET requests = requests + excluded.requests", day, owner, requests)
+	return s.write(ctx, singleRows, "add usage of "+day, func(tx *sql.Tx) error {
+		for _, owner := range slices.Sorted(maps.Keys(usage)) { // in order, so that no two wait for each other's rows
+			_, err := tx.ExecContext(ctx, "INSERT INTO usage VALUES (?, ?, ?) ON CONFLICT (day, owner) DO UPDATE SET requests = usage.requests + excluded.requests",
+				day, owner, usage[owner])
 			if err != nil {
 				return err
 			}
 		}
-		for follower, position := range cursors {
-			if _, err := tx.ExecContext(ctx, setCursor, follower, position); err != nil {
+		for _, follower := range slices.Sorted(maps.Keys(cursors)) {
+			if _, err := tx.ExecContext(ctx, setCursor, follower, cursors[follower]); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ type Change struct {
 // changes nothing. If an owner would have more than their budget allows, the error is a [BudgetError].
 func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error) {
 	var changes []Change
-	err := s.write(ctx, "put URDs", func(tx *sql.Tx) error {
+	err := s.write(ctx, allURDs, "put URDs", func(tx *sql.Tx) error {
 		spent, err := s.newSpending(ctx, tx)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 
 // Delete removes a URD, or returns [ErrNotFound]. Its ACIs stay.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.write(ctx, "delete URD "+id, func(tx *sql.Tx) error { return deleteURD(ctx, tx, id) })
+	err := s.write(ctx, allURDs, "delete URD "+id, func(tx *sql.Tx) error { return deleteURD(ctx, tx, id) })
 	if err == nil {
 		s.changed.Broadcast()
 	}

@@ -59,6 +59,7 @@ type condition struct {
 
 	indexed bool // an index finds what its SQL holds for
 	one     bool // which is one document at most
+	limit   int  // so many documents at most; 0 is no limit
 }
 
 // and adds a condition in SQL.
@@ -97,6 +98,9 @@ func (c *condition) matches(expression string, t table) (err error) {
 // documents reads what a condition chooses. It decodes nothing else.
 func documents[T any](ctx context.Context, s *Store, doing string, t table, c condition, decode func(record) (T, error)) iter.Seq2[T, error] {
 	text := t.selection + c.where + t.order
+	if c.limit > 0 {
+		text, c.args = text+" LIMIT ?", append(c.args, c.limit)
+	}
 	if !c.one {
 		return rows(ctx, s, doing, chooser(ctx, c.query, decode), text, c.args...)
 	}

@@ -50,6 +50,14 @@ func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Row
 	}
 }
 
+// readRow reads the columns of a query's only row. That there is none is [sql.ErrNoRows].
+func (s *Store) readRow(ctx context.Context, doing, query string, args []any, into ...any) error {
+	if err := s.readers.QueryRowContext(ctx, query, args...).Scan(into...); err != nil {
+		return s.explain(doing, err)
+	}
+	return nil
+}
+
 // prepare returns the statement of a query, which is parsed once for each connection that it is used on.
 // There are as many as this package has queries, and ways to combine their conditions.
 func (s *Store) prepare(ctx context.Context, query string) (*sql.Stmt, error) {

@@ -62,7 +62,7 @@ func (s *Store) SetSecret(ctx context.Context, name string, secret credentials.S
 		return fmt.Errorf("set secret %s: %w", name, err)
 	}
 	defer s.changedSecret(name)
-	return s.write(ctx, "set secret "+name, func(tx *sql.Tx) error {
+	return s.write(ctx, allSecrets, "set secret "+name, func(tx *sql.Tx) error {
 		keys, err := s.keys(ctx, tx)
 		if err != nil {
 			return err
@@ -273,7 +273,7 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 		}
 	}
 	defer s.changedSecret(name)
-	return s.write(ctx, doing, func(tx *sql.Tx) error {
+	return s.write(ctx, allSecrets, doing, func(tx *sql.Tx) error {
 		if err := forgetSession(ctx, tx, name); err != nil {
 			return err
 		}
@@ -293,7 +293,7 @@ func (s *Store) RotateKey(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("rotate the key of secrets: %w", err)
 	}
-	err = s.write(ctx, "rotate the key of secrets", func(tx *sql.Tx) error {
+	err = s.write(ctx, allSecrets, "rotate the key of secrets", func(tx *sql.Tx) error {
 		keys, err := s.keys(ctx, tx)
 		if err != nil {
 			return err

@@ -31,7 +31,7 @@ func (s *Store) SetSession(ctx context.Context, secret, cookies string) error {
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "keep the session of secret "+secret, func(tx *sql.Tx) error {
+	return s.write(ctx, allSecrets, "keep the session of secret "+secret, func(tx *sql.Tx) error {
 		keys, err := s.keys(ctx, tx)
 		if err != nil {
 			return err

@@ -120,11 +120,8 @@ func (u *URD) complete(r record) {
 // URDs, and follows [Store.Revised] from there, misses nothing.
 func (s *Store) Revision(ctx context.Context) (int64, error) {
 	var revision int64
-	err := s.readers.QueryRowContext(ctx, "SELECT value FROM counter WHERE name = 'revision'").Scan(&revision)
-	if err != nil {
-		return 0, s.explain("read revision", err)
-	}
-	return revision, nil
+	err := s.readRow(ctx, "read revision", "SELECT value FROM counter WHERE name = 'revision'", nil, &revision)
+	return revision, err
 }
 
 // Revision is what became of one URD.

@@ -57,13 +57,10 @@ func (s *Store) Notices(ctx context.Context, owner string) (notices []Notice, er
 	const due = "FROM withheld WHERE owner = ?1 AND day NOT IN (SELECT day FROM notice WHERE owner = ?1) GROUP BY day ORDER BY day"
 	const doing = "read notices"
 	var some bool // asked first, because hardly ever there is one, and reading waits for no writer
-	if err := s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 "+due+")", owner).Scan(&some); err != nil {
-		return nil, s.explain(doing, err)
+	if err := s.readRow(ctx, doing, "SELECT EXISTS (SELECT 1 "+due+")", []any{owner}, &some); err != nil || !some {
+		return nil, err
 	}
-	if !some {
-		return nil, nil
-	}
-	err = s.write(ctx, doing, func(tx *sql.Tx) error {
+	err = s.write(ctx, allACIs, doing, func(tx *sql.Tx) error {
 		notices, err = dueNotices(ctx, tx, "SELECT day, count(*) "+due, owner)
 		for i := range notices {
 			if err == nil {
@@ -145,12 +142,12 @@ func (a *allowance) isOver(now time.Time) bool {
 // begin makes what comes from now on count for a new day.
 func (a *allowance) begin(today int64) error {
 	a.day = today
-	err := a.tx.QueryRowContext(a.ctx, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'aci'), 0)").Scan(&a.after)
+	err := a.tx.QueryRowContext(a.ctx, lastACI).Scan(&a.after)
 	if err == nil {
 		_, err = a.tx.ExecContext(a.ctx, "DELETE FROM trimmed_today")
 	}
 	if err == nil {
-		_, err = a.tx.ExecContext(a.ctx, "UPDATE counter SET value = CASE name WHEN 'day' THEN ? ELSE ? END WHERE name IN ('day', 'day_seq')", a.day, a.after)
+		_, err = a.tx.ExecContext(a.ctx, "UPDATE counter SET value = CASE name WHEN 'day' THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END WHERE name IN ('day', 'day_seq')", a.day, a.after)
 	}
 	return err
 }
@@ -164,7 +161,7 @@ func (a *allowance) allows(owner string) (bool, error) {
 	left, known := a.left[owner]
 	if !known {
 		var sent int
-		err := a.tx.QueryRowContext(a.ctx, `SELECT (SELECT count(*) FROM (SELECT 1 FROM aci WHERE owner = ?1 AND seq > ?2 LIMIT ?3)) +
+		err := a.tx.QueryRowContext(a.ctx, `SELECT (SELECT count(*) FROM (SELECT 1 FROM aci WHERE owner = ?1 AND seq > ?2 LIMIT ?3) AS sent) +
 			coalesce((SELECT count FROM trimmed_today WHERE owner = ?1), 0)`, owner, a.after, most).Scan(&sent)
 		if err != nil {
 			return false, err
@@ -197,4 +194,4 @@ func trimWithheld(ctx context.Context, tx *sql.Tx, before time.Time) (int, error
 // also when they are gone.
 const countTrimmed = `INSERT INTO trimmed_today SELECT owner, count(*) FROM aci
 	WHERE seq > (SELECT value FROM counter WHERE name = 'day_seq') AND seq IN (SELECT seq %s) GROUP BY owner
-	ON CONFLICT DO UPDATE SET count = count + excluded.count`
+	ON CONFLICT (owner) DO UPDATE SET count = trimmed_today.count + excluded.count`
