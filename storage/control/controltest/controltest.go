@@ -11,7 +11,9 @@ import (
 
 	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/control"
+	"github.com/webrace/webrace/storage/fsck"
 	"github.com/webrace/webrace/xmlschema"
+	"github.com/webrace/webrace/xmlschema/httprequest"
 )
 
 // Store is what stages and commands use of a control store; the methods are those of [control.Store].
@@ -21,16 +23,26 @@ type Store interface {
 	Get(ctx context.Context, id string) (control.URD, error)
 	All(ctx context.Context) iter.Seq2[control.URD, error]
 	ByOwner(ctx context.Context, owner string) iter.Seq2[control.URD, error]
+	ByHost(ctx context.Context, host string) iter.Seq2[control.URD, error]
 	ByCrawl(ctx context.Context, ids ...string) iter.Seq2[control.URD, error]
 	Query(ctx context.Context, expression string) iter.Seq2[control.URD, error]
+	IDsByCrawl(ctx context.Context, owner string, crawls ...string) ([]string, error)
+	StartOf(ctx context.Context, crawl string) (string, error)
+	RequestOf(ctx context.Context, crawl string) (*httprequest.Request, error)
+	TimesSince(ctx context.Context, id string) (time.Time, error)
+	AllTimesSince(ctx context.Context) (map[string]time.Time, error)
+	Revision(ctx context.Context) (int64, error)
 	Revised(ctx context.Context, since int64) iter.Seq2[control.Revision, error]
 	Now(ctx context.Context) (control.Point, error)
 	NextChange(ctx context.Context, after control.Point) (control.Point, error)
 	CheckNow(ctx context.Context, id string) error
 	Asked(ctx context.Context, since int64) iter.Seq2[control.URD, error]
+	Keep(revision int64) *control.Copy
+	Copied(ctx context.Context, revision int64) error
 
 	PutACIs(ctx context.Context, acis []*xmlschema.ACI) (control.Stored, error)
 	PutEachACI(ctx context.Context, acis []*xmlschema.ACI) (control.Stored, error)
+	ReplaceACI(ctx context.Context, a *xmlschema.ACI) error
 	MirrorOf(ctx context.Context, id string) (control.ACI, bool, error)
 	ACIs(ctx context.Context, f control.Filter) iter.Seq2[control.ACI, error]
 	Take(ctx context.Context, owner string) ([]control.ACI, error)
@@ -56,16 +68,26 @@ type Store interface {
 	Secret(ctx context.Context, name string) (credentials.Secret, error)
 	Secrets(ctx context.Context) iter.Seq2[control.SecretInfo, error]
 	DeleteSecret(ctx context.Context, name string, force bool) error
+	UnknownSecrets(ctx context.Context, urds []*xmlschema.URD) ([]string, error)
+	SecretVersion(name string) uint64
+	RenewSecret(ctx context.Context, name string, version uint64) (bool, error)
 	RotateKey(ctx context.Context) (int, error)
+	Session(ctx context.Context, secret string) (string, error)
+	SetSession(ctx context.Context, secret, cookies string) error
 
 	Cursor(ctx context.Context, follower string) (int64, error)
 	SetCursor(ctx context.Context, follower string, position int64) error
+	DropCursor(ctx context.Context, follower string) error
+	Cursors(ctx context.Context, prefix string) (map[string]int64, error)
 	PutDeadLetter(ctx context.Context, l control.DeadLetter) (string, error)
+	DeadLetter(ctx context.Context, id string) (control.DeadLetter, error)
 	DeadLetters(ctx context.Context) iter.Seq2[control.DeadLetter, error]
 	MarkReplay(ctx context.Context, ids ...string) error
 	Replays(ctx context.Context, pipeline string) iter.Seq2[control.DeadLetter, error]
 	DeleteDeadLetter(ctx context.Context, id string) error
 
+	Check(ctx context.Context, repair bool, report fsck.Report) error
+	Backup(ctx context.Context, to string) error
 	Close() error
 }
 
@@ -81,7 +103,7 @@ type Backend interface {
 func Run(t *testing.T, newBackend func(t *testing.T) Backend) {
 	for _, g := range guarantees {
 		t.Run(g.name, func(t *testing.T) {
-			if err := g.holds(t.Context(), newBackend(t)); err != nil {
+			if err := g.holds(t, newBackend(t)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -96,6 +118,7 @@ type guarantee struct {
 // session is a test of one guarantee: its methods end it at the first thing that is wrong.
 type session struct {
 	ctx     context.Context
+	dir     string // for the files of the test
 	backend Backend
 	store   Store
 }
@@ -104,10 +127,10 @@ type session struct {
 type failure struct{ error }
 
 // holds tests one guarantee.
-func (g guarantee) holds(ctx context.Context, b Backend) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+func (g guarantee) holds(t testing.TB, b Backend) (err error) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s := &session{ctx: ctx, backend: b}
+	s := &session{ctx: ctx, dir: t.TempDir(), backend: b}
 	defer func() {
 		switch f := recover().(type) {
 		case nil:

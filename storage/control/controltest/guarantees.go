@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/webrace/webrace/internal/credentials"
 	"github.com/webrace/webrace/storage/control"
 	"github.com/webrace/webrace/xmlschema"
 )
@@ -17,6 +16,11 @@ var guarantees = []guarantee{
 	{"one owner does not replace another's URD", ownersAreKeptApart},
 	{"revisions say what changed, once each", revisionsAreGivenOnce},
 	{"queries select what their expression says", queriesSelect},
+	{"an iterator may be left at any point, and sees one moment", iteratorsMayBeLeft},
+	{"a context that has ended stops reading and writing", endedContextsStop},
+	{"starts are found by host and crawl", startsAreFound},
+	{"the times of a URD count since it was given them", timesAreKept},
+	{"copies of the URD base are waited for", copiesAreAwaited},
 	{"changes, checks and quotas wake", changesWake},
 	{"a check that was asked for is kept", checksAreKept},
 	{"an ACI is stored once", alertsAreNotRepeated},
@@ -27,10 +31,16 @@ var guarantees = []guarantee{
 	{"followers see every ACI in order", followersSeeAll},
 	{"what is waited for is known", waitingIsKnown},
 	{"old ACIs expire, are trimmed, and never come back", oldAlertsGo},
+	{"an ACI is replaced in its place", replacedInPlace},
 	{"quotas and usage are kept", usageIsKept},
 	{"budgets are kept, and what is beyond them is withheld once", budgetsAreKept},
 	{"secrets are kept through a rotation", secretsAreKept},
-	{"cursors and dead letters are kept", lettersAreKept},
+	{"sessions end with their secret", sessionsEndWithTheirSecret},
+	{"a secret that comes from elsewhere is read there", secretsAreReadElsewhere},
+	{"cursors are kept", cursorsAreKept},
+	{"dead letters are kept", lettersAreKept},
+	{"a backup is the store as it was", backedUp},
+	{"a check finds nothing wrong in what was written", checkFindsNothing},
 }
 
 func urd(id, owner, uri string) *xmlschema.URD {
@@ -65,6 +75,12 @@ func (s *session) now() control.Point {
 	p, err := s.store.Now(s.ctx)
 	s.ok(err)
 	return p
+}
+
+func (s *session) revision() int64 {
+	revision, err := s.store.Revision(s.ctx)
+	s.ok(err)
+	return revision
 }
 
 func ids(urds []control.URD) []string {
@@ -127,8 +143,9 @@ func ownersAreKeptApart(s *session) {
 
 func revisionsAreGivenOnce(s *session) {
 	a := urd("a", "eleni", "http://a.example/")
+	s.same("revision of an empty base", s.revision(), 0)
 	s.put(a, urd("b", "eleni", "http://b.example/"))
-	before := s.now().Revision
+	before := s.revision()
 	a.Urgency = 3
 	s.put(a)
 	s.ok(s.store.Delete(s.ctx, "b"))
@@ -136,8 +153,9 @@ func revisionsAreGivenOnce(s *session) {
 	changed := all(s, s.store.Revised(s.ctx, before))
 	s.must(len(changed) == 2 && changed[0].ID == "a" && changed[0].URD.Urgency == 3 && changed[1].ID == "b" && changed[1].URD == nil,
 		"changes: %+v", changed)
-	s.must(before < changed[0].Number && changed[0].Number < changed[1].Number && changed[1].Number == s.now().Revision, "numbers: %+v", changed)
-	s.same("nothing since", len(all(s, s.store.Revised(s.ctx, s.now().Revision))), 0)
+	s.must(before < changed[0].Number && changed[0].Number < changed[1].Number && changed[1].Number == s.revision(), "numbers: %+v", changed)
+	s.same("nothing since", len(all(s, s.store.Revised(s.ctx, s.revision()))), 0)
+	s.same("revision at the point", s.now().Revision, s.revision())
 }
 
 func queriesSelect(s *session) {
@@ -400,6 +418,12 @@ func budgetsAreKept(s *session) {
 	s.reopen()
 	s.same("sent after a repeat", s.putACIs(aci(3, "eleni"), aci(2, "eleni"), aci(5, "eleni")), 0)
 	s.same("withheld", len(all(s, s.store.Withheld(s.ctx, "eleni"))), 2)
+	counts, err := s.store.WithheldOn(s.ctx, time.Now())
+	s.ok(err)
+	s.same("withheld today", counts, map[string]int{"eleni": 2})
+	counts, err = s.store.WithheldOn(s.ctx, time.Now().AddDate(0, 0, -1))
+	s.ok(err)
+	s.same("withheld yesterday", len(counts), 0)
 	notices, err := s.store.Notices(s.ctx, "eleni")
 	s.ok(err)
 	s.must(len(notices) == 1 && notices[0].Count == 2 && notices[0].Best.ACI != nil, "notices: %+v", notices)
@@ -413,49 +437,4 @@ func budgetsAreKept(s *session) {
 	b, err = s.store.Budget(s.ctx, "eleni")
 	s.ok(err)
 	s.same("budget taken back", b, control.DefaultBudget)
-}
-
-func secretsAreKept(s *session) {
-	user := urd("a", "eleni", "http://a.example/")
-	user.Secret = "bank"
-	s.put(user)
-	secret, err := credentials.NewSecret(credentials.KindBasic, "eleni", "hush")
-	s.ok(err)
-	s.ok(s.store.SetSecret(s.ctx, "bank", secret))
-	n, err := s.store.RotateKey(s.ctx)
-	s.ok(err)
-	s.same("rotated", n, 1)
-	s.reopen()
-	got, err := s.store.Secret(s.ctx, "bank")
-	s.ok(err)
-	name, value := got.Reveal()
-	s.must(got.Kind() == credentials.KindBasic && name == "eleni" && value == "hush", "the secret is another")
-	infos := all(s, s.store.Secrets(s.ctx))
-	s.must(len(infos) == 1 && infos[0].Name == "bank" && !infos[0].Created.IsZero(), "infos: %+v", infos)
-	var used *control.SecretInUseError
-	s.must(errors.As(s.store.DeleteSecret(s.ctx, "bank", false), &used) && len(used.URDs) == 1, "a secret in use is deleted")
-	s.ok(s.store.DeleteSecret(s.ctx, "bank", true))
-	_, err = s.store.Secret(s.ctx, "bank")
-	s.must(errors.Is(err, control.ErrNotFound), "reading what was deleted: %v", err)
-}
-
-func lettersAreKept(s *session) {
-	s.ok(s.store.SetCursor(s.ctx, "mail", 41))
-	s.ok(s.store.SetCursor(s.ctx, "mail", 42))
-	for _, l := range []control.DeadLetter{{ID: "a", Pipeline: "p", Stage: "s", Item: []byte("{}")}, {ID: "b", Pipeline: "p", Item: []byte("{}")}} {
-		_, err := s.store.PutDeadLetter(s.ctx, l)
-		s.ok(err)
-	}
-	s.must(errors.Is(s.store.MarkReplay(s.ctx, "a", "none"), control.ErrNotFound), "marking what is not there is no error")
-	s.same("replays after a failure", len(all(s, s.store.Replays(s.ctx, "p"))), 0)
-	s.ok(s.store.MarkReplay(s.ctx, "b"))
-	s.reopen()
-	position, err := s.store.Cursor(s.ctx, "mail")
-	s.ok(err)
-	s.same("cursor", position, 42)
-	s.same("letters", len(all(s, s.store.DeadLetters(s.ctx))), 2)
-	replays := all(s, s.store.Replays(s.ctx, "p"))
-	s.must(len(replays) == 1 && replays[0].ID == "b", "replays: %+v", replays)
-	s.ok(s.store.DeleteDeadLetter(s.ctx, "b"))
-	s.same("letters left", len(all(s, s.store.DeadLetters(s.ctx))), 1)
 }
