@@ -89,23 +89,24 @@ func (s Shown) From(interest int64) int {
 // Absent is a part of a document that rules of URDs did not find at the last visit, or all of its text: what is not
 // there is no state, so what comes next is compared with the last version that had the part.
 type Absent struct {
-	Rules   uint64 // identifies the rules; those that choose nothing look at all of the text
-	Version int    // the last that had it; 0 for none
+	Rules    uint64 // identifies the rules; those that choose nothing look at all of the text
+	Version  int    // the last that had it; 0 for none
+	Revision int64  // of the URD base when that was last matched: who came later never saw the part; 0 where that is not known
 }
 
 // MostAbsent is of how many sets of rules a visit remembers that they found nothing.
 const MostAbsent = 1024
 
-// LastWith returns the last version that had a part which was not there at the last visit, and whether it was not.
-func (v *Visit) LastWith(rules uint64) (version int, absent bool) {
+// Lacks returns what is known of a part that was not there at the last visit, and whether it was not.
+func (v *Visit) Lacks(rules uint64) (Absent, bool) {
 	if v == nil {
-		return 0, false
+		return Absent{}, false
 	}
 	i := slices.IndexFunc(v.Absent, func(a Absent) bool { return a.Rules == rules })
 	if i < 0 {
-		return 0, false
+		return Absent{}, false
 	}
-	return v.Absent[i].Version, true
+	return v.Absent[i], true
 }
 
 // Look remembers which parts were looked for, by the rules, and which of them were absent; beyond [MostAbsent], those

@@ -33,6 +33,7 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/extract"
 	"github.com/webrace/webrace/internal/match"
+	"github.com/webrace/webrace/internal/selection"
 	"github.com/webrace/webrace/pipeline"
 	"github.com/webrace/webrace/stages/internal/loadingcache"
 	"github.com/webrace/webrace/stages/keywordfilter/annotate"
@@ -185,7 +186,7 @@ func (s *stage) match(ctx context.Context, a *audience, it *pipeline.Item, out p
 	if len(d.Text.Blocks) == 0 {
 		err = m.matchWithoutText(ctx, parts)
 	} else {
-		m.looked = append(m.looked, rulesID(nil))
+		m.note(nil, !match.IsState(d.Text))
 		if err = m.matchWholes(ctx, wholes); err == nil {
 			err = m.matchParts(ctx, parts)
 		}
@@ -239,15 +240,16 @@ func (m *matching) matchWholes(ctx context.Context, wholes []recipientList) erro
 	for _, group := range groups {
 		diffs := m.stage.newDiffs(m.document.Text, group.added, m.novelty.stateOf)
 		diffs.came, diffs.last = group.came, group.last
-		if err := m.emitAlerts(ctx, m.document.Text, group.asked, diffs); err != nil {
+		if err := m.emitAlerts(ctx, m.document.Text, nil, group.asked, diffs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// emitAlerts emits an annotation for each URD that asks and is concerned by a text: the document's, or that of a part.
-func (m *matching) emitAlerts(ctx context.Context, text *webrace.Text, asked []match.Asking, diffs *diffs) error {
+// emitAlerts emits an annotation for each URD that asks and is concerned by a text: the document's, or that of the part
+// which rules choose.
+func (m *matching) emitAlerts(ctx context.Context, text *webrace.Text, rules *selection.Selection, asked []match.Asking, diffs *diffs) error {
 	var looked int64
 	defer func() { m.stage.env.Counter("matched").Add(looked) }()
 	for i := range asked {
@@ -258,7 +260,7 @@ func (m *matching) emitAlerts(ctx context.Context, text *webrace.Text, asked []m
 			return m.novelty.err
 		}
 		urd, _ := m.audience.urds.Get(alert.ID)
-		if err := m.emit(ctx, newAlert{urd, alert, m.audience.seen(urd, m.document), diffs}); err != nil {
+		if err := m.emit(ctx, newAlert{urd, alert, m.audience.seen(urd, rules, m.document), diffs}); err != nil {
 			return err
 		}
 	}

@@ -387,9 +387,23 @@ func cmpOr[T any](x, otherwise *T) *T {
 	return x
 }
 
+// cameInAbsence reports whether the URD came when the document had nothing of what it looks at, and has now been there
+// for a version: it has seen nothing.
+func (o *oracle) cameInAbsence(u *control.URD) bool {
+	if o.d.Visit == nil || o.d.Visit.Version == o.d.Version {
+		return false
+	}
+	return slices.ContainsFunc(o.d.Visit.Absent, func(part webrace.Absent) bool {
+		return part.Rules == selection.ID(selection.Key(u.Rules())) && part.Revision > 0 && part.Revision < u.Interest
+	})
+}
+
 // ask asks one URD.
 func (o *oracle) ask(u *lone, out pipeline.Emitter) error {
 	seen, asked := o.asked(u.URD)
+	if o.cameInAbsence(u.URD) {
+		seen = 0
+	}
 	if !asked || seen > 0 && (seen == o.d.Version || u.Change == xmlschema.ChangeFirst) {
 		return nil
 	}

@@ -21,7 +21,7 @@ func (a *audience) recipientsOf(d *webrace.Document, others *otherPages) (wholes
 	byRules := make(map[string]*recipientLists)
 	var all []*selection.Selection
 	for crowd, s := range a.crowds(d) {
-		r.ask(crowd.members, s)
+		r.ask(crowd.members, s.ofPart(nil, d))
 		if crowd.parts == nil || s.allSeen(d, crowd.parts.newest) {
 			continue
 		}
@@ -29,7 +29,7 @@ func (a *audience) recipientsOf(d *webrace.Document, others *otherPages) (wholes
 			if byRules[rules] == nil {
 				byRules[rules], all = &recipientLists{audience: a, document: d, others: others, all: a.parts}, append(all, part.rules)
 			}
-			byRules[rules].ask(part.members, s)
+			byRules[rules].ask(part.members, s.ofPart(part.rules, d))
 		}
 	}
 	slices.SortFunc(all, func(x, y *selection.Selection) int { return strings.Compare(x.Key(), y.Key()) })
@@ -101,6 +101,18 @@ func shownBefore(reach webrace.Reach, v *webrace.Visit) crowdState {
 	s := crowdState{crawl: reach.Crawl, distance: reach.Distance}
 	if v != nil {
 		s.shown, _ = v.ShownTo(reach.Crawl)
+	}
+	return s
+}
+
+// ofPart returns the state for those who look at a part of a new version. Who came while the document had no such part
+// has seen nothing of it, though it may have been there before.
+func (s crowdState) ofPart(rules *selection.Selection, d *webrace.Document) crowdState {
+	if d.Visit == nil || len(d.Visit.Absent) == 0 || d.Visit.Version == d.Version {
+		return s
+	}
+	if part, absent := d.Visit.Lacks(rulesID(rules)); absent && part.Revision > 0 {
+		s.shown.Revision = min(s.shown.Revision, part.Revision)
 	}
 	return s
 }
@@ -240,10 +252,11 @@ func (r *recipientLists) sorted() []recipientList {
 	})
 }
 
-// seen returns the version of a document that a URD which is asked has seen, or none (0).
-func (a *audience) seen(urd *control.URD, d *webrace.Document) int {
+// seen returns the version of a document that a URD which is asked, and has these rules, has seen, or none (0).
+func (a *audience) seen(urd *control.URD, rules *selection.Selection, d *webrace.Document) int {
+	s := shownBefore(webrace.Reach{Crawl: urd.Crawl.ID}, d.Visit)
 	if _, isPrefix := urd.Prefix(); isPrefix || a.everyone && !a.isPrivate(d) {
-		return matchedBefore(d.Visit).seen(urd)
+		s = matchedBefore(d.Visit)
 	}
-	return shownBefore(webrace.Reach{Crawl: urd.Crawl.ID}, d.Visit).seen(urd)
+	return s.ofPart(rules, d).seen(urd)
 }

@@ -61,7 +61,7 @@ func (m *matching) matchParts(ctx context.Context, groups []*partGroup) error {
 		seen := h.seen
 		diffs := m.stage.newDiffs(h.now, g.Added, func(int) (*webrace.Text, error) { return seen, nil })
 		diffs.last = g.Last
-		if err := m.emitAlerts(ctx, part.Text, []match.Asking{g.Asking}, diffs); err != nil {
+		if err := m.emitAlerts(ctx, part.Text, g.rules, []match.Asking{g.Asking}, diffs); err != nil {
 			return err
 		}
 	}
@@ -88,11 +88,13 @@ func (m *matching) note(rules *selection.Selection, isAbsent bool) {
 	if !isAbsent {
 		return
 	}
-	last, absent := m.document.Visit.LastWith(id)
-	if !absent && m.document.Visit != nil {
-		last = m.document.Visit.Version
+	visit := m.document.Visit
+	part, absent := visit.Lacks(id)
+	if !absent && visit != nil {
+		part.Version, part.Revision = visit.Version, visit.Revision
 	}
-	m.absent = append(m.absent, webrace.Absent{Rules: id, Version: last})
+	part.Rules = id
+	m.absent = append(m.absent, part)
 }
 
 // partOf applies rules to the document at hand; it returns none if they cannot be applied. That is no failure of the

@@ -202,8 +202,8 @@ func (h *history) lastPart(ctx context.Context, seen int, rules *selection.Selec
 // the visit remembers if it has not the part, and those before.
 func (h *history) mayHave(seen int, rules *selection.Selection) []int {
 	all, next := []int{seen}, seen-1
-	if last, absent := h.document.Visit.LastWith(rulesID(rules)); absent {
-		next = min(next, last)
+	if part, absent := h.document.Visit.Lacks(rulesID(rules)); absent {
+		next = min(next, part.Version)
 	}
 	for first := next - match.MostBaselineVersions; next > max(0, first); next-- {
 		all = append(all, next)

@@ -63,10 +63,12 @@ type toldNumber struct {
 	Met    bool    `json:"met,omitzero"`
 }
 
-// absent is a part of a document that rules of URDs did not find, and the last version that had it.
+// absent is a part of a document that rules of URDs did not find, the last version that had it, and the revision of the
+// URD base at which that was matched.
 type absent struct {
-	Rules   hash `json:"rules"`
-	Version int  `json:"version,omitzero"`
+	Rules    hash  `json:"rules"`
+	Version  int   `json:"version,omitzero"`
+	Revision int64 `json:"revision,omitzero"`
 }
 
 // placeholder is what came in the place of the document.
@@ -121,7 +123,7 @@ func encodeVisit(v *webrace.Visit) *visit {
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: hash(v.Likeness), Titled: hash(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: seconds(v.Interval),
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Placeholder: placeholder(v.Placeholder),
 		Shown:    convert(v.Shown, func(s webrace.Shown) shown { return shown(s) }),
-		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version} }),
+		Absent:   convert(v.Absent, func(a webrace.Absent) absent { return absent{hash(a.Rules), a.Version, a.Revision} }),
 		Origins:  v.Origins,
 		Numbers:  convert(v.Numbers, func(n webrace.Told) toldNumber { return toldNumber{hash(n.URD), n.Number, n.Met} }),
 		Baseline: convert(v.Baseline, func(n uint64) hash { return hash(n) }),
@@ -136,8 +138,10 @@ func decodeVisit(v *visit) *webrace.Visit {
 		At: v.At, Status: v.Status, ETag: v.ETag, LastModified: v.LastModified, Expires: v.Expires, Listed: v.Listed, Digest: v.Digest, Version: v.Version, Former: webrace.Former(v.Former),
 		Canonical: v.Canonical, Refresh: v.Refresh, Links: v.Links, Likeness: uint64(v.Likeness), Titled: uint64(v.Titled), Lister: v.Lister, Revision: v.Revision, Interval: time.Duration(v.Interval),
 		Attempts: v.Attempts, Error: v.Error, Refused: v.Refused, Reading: v.Reading, Placeholder: webrace.Placeholder(v.Placeholder),
-		Shown:    convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
-		Absent:   convert(v.Absent, func(a absent) webrace.Absent { return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version} }),
+		Shown: convert(v.Shown, func(s shown) webrace.Shown { return webrace.Shown(s) }),
+		Absent: convert(v.Absent, func(a absent) webrace.Absent {
+			return webrace.Absent{Rules: uint64(a.Rules), Version: a.Version, Revision: a.Revision}
+		}),
 		Origins:  v.Origins,
 		Numbers:  convert(v.Numbers, func(n toldNumber) webrace.Told { return webrace.Told{URD: uint64(n.URD), Number: n.Number, Met: n.Met} }),
 		Baseline: convert(v.Baseline, func(h hash) uint64 { return uint64(h) }),

@@ -48,8 +48,8 @@ func sought(urd control.URD) []*part {
 // lack returns why there is nothing of what a URD looks for where its crawl begins; empty if there may be something.
 // Where the document leads on, what the URD looks for may be on another page.
 func (s *stage) lack(urd control.URD, p *part, f found) (string, error) {
-	_, textless := f.visit.LastWith(selection.ID(""))
-	_, absent := f.visit.LastWith(p.id)
+	_, textless := f.visit.Lacks(selection.ID(""))
+	_, absent := f.visit.Lacks(p.id)
 	switch {
 	case f.visit.IsPlaceholder() && !p.isWhole(): // which is said of all of it
 		return "", nil

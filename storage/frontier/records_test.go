@@ -124,6 +124,10 @@ func TestAVisitOfEachSchemaIsRead(t *testing.T) {
 		t.Errorf("a visit of a document in whose place nothing came is written in schema %d", value[0])
 	}
 	want.Placeholder = webrace.Placeholder{Rounds: 1, Whole: 2, Accepted: 3}
+	if value := encodeVisit(&want); value[0] != 12 {
+		t.Errorf("a visit that does not know who came while a part was absent is written in schema %d", value[0])
+	}
+	want.Absent[0].Revision = 9
 	if got, err := decodeVisit(encodeVisit(&want)); err != nil || !reflect.DeepEqual(*got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}

@@ -3,6 +3,7 @@ package frontier
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/webrace/webrace"
@@ -13,16 +14,19 @@ import (
 // visitSchema is that of visits; 1 had no interval, 2 did not say where a document leads on its level, and 3 not
 // until when it is fresh, nor what is listed of it; 4 did not know the links and the likeness of the document, 5 not
 // the sitemap that lists it, and no numbers, 6 not how its text was read, 7 not that it was refused, 8 no absent parts,
-// 9 not where the document was before, 10 not from where something moved to it, 11 no placeholders.
-const visitSchema = 12
+// 9 not where the document was before, 10 not from where something moved to it, 11 no placeholders, 12 not
+// who came while a part was absent.
+const visitSchema = 13
 
 // encodeVisit leaves out Reach: the marks of the URL's record hold it. A visit is written in the earliest schema that
 // has all of it, which earlier releases read.
 func encodeVisit(v *webrace.Visit) []byte {
 	schema := byte(5)
 	switch {
-	case v.Placeholder != webrace.Placeholder{}:
+	case slices.ContainsFunc(v.Absent, func(a webrace.Absent) bool { return a.Revision != 0 }):
 		schema = visitSchema
+	case v.Placeholder != webrace.Placeholder{}:
+		schema = 12
 	case len(v.Origins) > 0:
 		schema = 11
 	case v.Former.URL != "":
@@ -99,6 +103,11 @@ func encodeVisit(v *webrace.Visit) []byte {
 		w.int(int64(v.Placeholder.Whole))
 		w.int(int64(v.Placeholder.Accepted))
 	}
+	if schema > 12 {
+		for _, a := range v.Absent {
+			w.int(a.Revision)
+		}
+	}
 	return w
 }
 
@@ -153,6 +162,11 @@ func decodeVisit(value []byte) (*webrace.Visit, error) {
 	}
 	if r.schema > 11 {
 		v.Placeholder = webrace.Placeholder{Rounds: int(r.int()), Whole: int(r.int()), Accepted: int(r.int())}
+	}
+	if r.schema > 12 {
+		for i := range v.Absent {
+			v.Absent[i].Revision = r.int()
+		}
 	}
 	return v, r.done()
 }
