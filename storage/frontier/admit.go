@@ -423,7 +423,8 @@ func (c *changes) joined(rec *record, cand *candidate, others bool) error {
 		return nil
 	}
 	c.altered = append(c.altered, spot{hostQueueID{cand.host, rec.place.level}, rec.place.order, cand.changed})
-	return c.set(key, it.encode())
+	c.writes.set(key, it.encode())
+	return nil
 }
 
 // queued returns the item of a URL in its host queue, and its key; nil if it is not there.
@@ -460,9 +461,7 @@ func (c *changes) enqueue(rec *record, it item, host hostID, at level) error {
 	if h.parked == 0 {
 		c.ready(hostQueueID{host, at}, stretch{order, order})
 		if h.items[at] == 1 {
-			if err := c.set(c.q.keys.ready(at, host), nil); err != nil {
-				return err
-			}
+			c.writes.set(c.q.keys.ready(at, host), nil)
 		}
 	}
 	c.writes.open(c.q.keys.item(host, at, order))

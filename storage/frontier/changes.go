@@ -179,13 +179,13 @@ func (c *changes) host(id hostID) (*hostRecord, error) {
 }
 
 // delay puts an item aside until it is due.
-func (c *changes) delay(rec *record, it item, at level, due time.Time) error {
+func (c *changes) delay(rec *record, it item, at level, due time.Time) {
 	c.q.count.delayed++
 	it.alone, it.aside = coming{}, c.q.store.now().UnixNano()
 	rec.place = place{kind: delayed, level: at, order: c.nextOrder(rec, &it), due: nanos.Of(due)}
 	rec.dirty = true
 	c.timed = true
-	return c.set(c.q.keys.timed(kindDelayed, rec.place.due, rec.place.order), it.encode())
+	c.writes.set(c.q.keys.timed(kindDelayed, rec.place.due, rec.place.order), it.encode())
 }
 
 // dequeue takes the URL's item away from where it is; the caller puts it elsewhere, or calls forget.
@@ -195,7 +195,7 @@ func (c *changes) dequeue(rec *record, host hostID) error {
 	case delayed:
 		c.q.count.delayed--
 		c.timed = true
-		return c.remove(c.q.keys.timed(kindDelayed, at.due, at.order))
+		c.writes.delete(c.q.keys.timed(kindDelayed, at.due, at.order))
 	case inHostQueue:
 		h, err := c.host(host)
 		if err != nil {
@@ -204,12 +204,10 @@ func (c *changes) dequeue(rec *record, host hostID) error {
 		h.items[at.level]--
 		h.dirty = true
 		if h.items[at.level] == 0 && h.parked == 0 {
-			if err := c.remove(c.q.keys.ready(at.level, host)); err != nil {
-				return err
-			}
+			c.writes.delete(c.q.keys.ready(at.level, host))
 		}
 		c.altered = append(c.altered, spot{hostQueueID: hostQueueID{host, at.level}, order: at.order})
-		return c.remove(c.q.keys.item(host, at.level, at.order))
+		c.writes.delete(c.q.keys.item(host, at.level, at.order))
 	}
 	return nil
 }
@@ -235,10 +233,6 @@ func (c *changes) await(cr *crawl, m *mark, queued bool) {
 	}
 	c.crawls[cr] = struct{}{}
 }
-
-func (c *changes) set(key, value []byte) error { c.writes.set(key, value); return nil }
-
-func (c *changes) remove(key []byte) error { c.writes.delete(key); return nil }
 
 // noteTime notes that something is written now, to the second: what is past when it is read again.
 func (c *changes) noteTime() {

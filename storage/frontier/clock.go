@@ -146,10 +146,9 @@ func (m *clockMending) host(c *changes, key, value []byte) error {
 		return nil
 	}
 	c.timed = true
-	if err := c.remove(m.q.keys.timed(kindParked, h.parked, uint64(id))); err != nil {
-		return err
-	}
-	return c.unpark(id, h)
+	c.writes.delete(m.q.keys.timed(kindParked, h.parked, uint64(id)))
+	c.unpark(id, h)
+	return nil
 }
 
 // delayed puts an item back that was put aside at a time to come.
@@ -160,9 +159,7 @@ func (m *clockMending) delayed(c *changes, key, value []byte) error {
 	}
 	m.found.Delayed++
 	c.timed = true
-	if err := c.remove(key); err != nil {
-		return err
-	}
+	c.writes.delete(key)
 	return c.bringBack(it, lastNumber(key))
 }
 

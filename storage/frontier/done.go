@@ -100,14 +100,13 @@ func (c *changes) end(l *Lease, e *ending) error {
 	if !again && e.last != nil {
 		*e = *e.last
 	}
-	if err := c.visited(l, rec, e); err != nil {
-		return err
-	}
+	c.visited(l, rec, e)
 	if err := c.proved(l, e); err != nil {
 		return err
 	}
 	if again {
-		return c.delay(rec, l.item, rec.place.level, e.retryAt)
+		c.delay(rec, l.item, rec.place.level, e.retryAt)
+		return nil
 	}
 	it := l.item
 	repeat := l.repeated()
@@ -130,9 +129,7 @@ func (c *changes) end(l *Lease, e *ending) error {
 			m.show(uint32(v.Version), v.Revision)
 		}
 	}
-	if err := c.settleFailure(l, rec, e); err != nil {
-		return err
-	}
+	c.settleFailure(l, rec, e)
 	rec.tries = 0
 	if slices.ContainsFunc(rec.marks, func(m mark) bool { return m.queued }) {
 		_, at, err := c.q.waitedFor(rec)
@@ -146,9 +143,9 @@ func (c *changes) end(l *Lease, e *ending) error {
 }
 
 // visited writes what the visit left behind.
-func (c *changes) visited(l *Lease, rec *record, e *ending) error {
+func (c *changes) visited(l *Lease, rec *record, e *ending) {
 	if e.visit == nil {
-		return nil
+		return
 	}
 	c.account(l, e)
 	if !e.failed {
@@ -157,7 +154,7 @@ func (c *changes) visited(l *Lease, rec *record, e *ending) error {
 			rec.redirect = ""
 		}
 	}
-	return c.set(c.q.keys.url(kindVisit, l.item.id), encodeVisit(e.visit))
+	c.writes.set(c.q.keys.url(kindVisit, l.item.id), encodeVisit(e.visit))
 }
 
 // account notes what a visit cost the crawls that it served, and what it means to those that start there.
@@ -197,9 +194,9 @@ func (c *changes) proved(l *Lease, e *ending) error {
 
 // settleFailure lists the URL among those that gave no document, or takes it off that list. Without a
 // visit it stays as it is.
-func (c *changes) settleFailure(l *Lease, rec *record, e *ending) error {
+func (c *changes) settleFailure(l *Lease, rec *record, e *ending) {
 	if e.visit == nil {
-		return nil
+		return
 	}
 	if e.visit.Error != "" {
 		c.q.failures.note(Failure{URL: l.item.url, Visit: *e.visit})
@@ -211,13 +208,12 @@ func (c *changes) settleFailure(l *Lease, rec *record, e *ending) error {
 		c.q.count.failed++
 		w := newWriter(len(l.item.url) + 4)
 		w.text(l.item.url)
-		return c.set(key, w)
+		c.writes.set(key, w)
 	case !failed && rec.failed:
 		rec.failed = false
 		c.q.count.failed--
-		return c.remove(key)
+		c.writes.delete(key)
 	}
-	return nil
 }
 
 // gone forgets the lease. What came up while it was out gets its turn now: mostly it is stale, but the

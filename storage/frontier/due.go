@@ -31,37 +31,33 @@ func (c *changes) park(id hostID, due int64) error {
 	if h.items == ([levels]uint64{}) || h.parked != 0 {
 		return nil // its record tells until when it waits, or it is paused
 	}
-	return c.putAside(id, h, due, nil)
+	c.putAside(id, h, due, nil)
+	return nil
 }
 
 // putAside parks a host; the value is that of its key.
-func (c *changes) putAside(id hostID, h *hostRecord, due int64, value []byte) error {
+func (c *changes) putAside(id hostID, h *hostRecord, due int64, value []byte) {
 	h.parked, h.dirty = due, true
 	c.timed = true
 	for i, n := range h.items {
 		delete(c.queues, hostQueueID{id, level(i)})
 		if n > 0 {
-			if err := c.remove(c.q.keys.ready(level(i), id)); err != nil {
-				return err
-			}
+			c.writes.delete(c.q.keys.ready(level(i), id))
 		}
 	}
-	return c.set(c.q.keys.timed(kindParked, due, uint64(id)), value)
+	c.writes.set(c.q.keys.timed(kindParked, due, uint64(id)), value)
 }
 
 // unpark gives a host its ready keys back. The key that it was parked under is the caller's to remove.
-func (c *changes) unpark(id hostID, h *hostRecord) error {
+func (c *changes) unpark(id hostID, h *hostRecord) {
 	h.parked, h.dirty = 0, true
 	for i, n := range h.items {
 		if n == 0 {
 			continue
 		}
 		c.ready(hostQueueID{id, level(i)}, everywhere)
-		if err := c.set(c.q.keys.ready(level(i), id), nil); err != nil {
-			return err
-		}
+		c.writes.set(c.q.keys.ready(level(i), id), nil)
 	}
-	return nil
 }
 
 // wakeStep brings back what is due.
@@ -85,13 +81,10 @@ func (c *changes) wakeHosts(now int64) error {
 	return c.eachDue(kindParked, now, func(key, _ []byte) error {
 		id := hostID(lastNumber(key))
 		h, err := c.host(id)
-		if err != nil {
-			return err
+		if err == nil && h.parked == dueOf(key) {
+			c.unpark(id, h)
 		}
-		if h.parked != dueOf(key) {
-			return nil
-		}
-		return c.unpark(id, h)
+		return err
 	})
 }
 
@@ -126,9 +119,7 @@ func (c *changes) eachDue(kind byte, now int64, back func(key, value []byte) err
 		if n++; n > wakeChunk {
 			return false, nil
 		}
-		if err := c.remove(key); err != nil {
-			return false, err
-		}
+		c.writes.delete(key)
 		return true, back(key, value)
 	})
 }

@@ -111,7 +111,8 @@ func (c *changes) bequeath(by *redirect, cand *candidate) (last int, err error) 
 	v.Former, v.Version, v.Digest, v.Likeness, v.Titled = former, former.Version, old.Digest, old.Likeness, old.Titled
 	v.Revision, v.Baseline, v.Reading, v.Absent, v.Numbers, v.Interval = old.Revision, old.Baseline, old.Reading, old.Absent, old.Numbers, old.Interval
 	v.Placeholder = old.Placeholder
-	return former.Version, c.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
+	c.writes.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
+	return former.Version, nil
 }
 
 // unite lets a candidate that is not asked for yet, and inherits of another URL already, know what this one does, too:
@@ -132,7 +133,8 @@ func (c *changes) unite(former *redirect, from, rec *record, cand *candidate) er
 	}
 	v.Baseline = match.Baseline(v.Baseline).With(old.Baseline)
 	v.Tell(slices.DeleteFunc(slices.Clone(old.Numbers), func(n webrace.Told) bool { return v.ToldTo(n.URD) != nil }))
-	return c.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
+	c.writes.set(c.q.keys.url(kindVisit, cand.id), encodeVisit(v))
+	return nil
 }
 
 // visit returns what the last visit of a URL left behind, as of this group; nil if there was none.

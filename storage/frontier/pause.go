@@ -108,11 +108,10 @@ func (c *changes) pause(id hostID, name string) error {
 		return err
 	}
 	if h.parked != 0 {
-		if err := c.remove(c.q.keys.timed(kindParked, h.parked, uint64(id))); err != nil {
-			return err
-		}
+		c.writes.delete(c.q.keys.timed(kindParked, h.parked, uint64(id)))
 	}
-	return c.putAside(id, h, never, pausedValue(name))
+	c.putAside(id, h, never, pausedValue(name))
+	return nil
 }
 
 // pausedValue is the value of the key under which a paused host is parked.
@@ -142,10 +141,9 @@ func (q *Queue) resume(ctx context.Context, name string) error {
 		if err != nil || h.parked != never {
 			return err
 		}
-		if err := ch.remove(ch.q.keys.timed(kindParked, never, uint64(id))); err != nil {
-			return err
-		}
-		return ch.unpark(id, h)
+		ch.writes.delete(ch.q.keys.timed(kindParked, never, uint64(id)))
+		ch.unpark(id, h)
+		return nil
 	}, after: func() error {
 		if h := q.window.hosts[id]; h != nil {
 			h.paused = false
