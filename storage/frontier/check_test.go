@@ -179,7 +179,7 @@ func TestEachDamageIsFoundAndRepaired(t *testing.T) {
 		"a failure that is none": {func(d *damaged) {
 			_, it := d.item()
 			w := newWriter(9)
-			w.text(it.url)
+			w.Text(it.url)
 			d.set(d.k.url(kindFailed, it.id), w)
 		}, wrongFailure, 0},
 		"totals":             {func(d *damaged) { d.set(d.k.start(kindMeta), (&counters{order: 1, known: 5}).encode()) }, wrongTotals, 0},

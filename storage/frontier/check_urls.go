@@ -153,7 +153,7 @@ func (c *check) failed(id urlID, rec *record) error {
 func (c *check) failures() error {
 	return c.each(kindFailed, func(key, value []byte) error {
 		r := newReader(value)
-		url := r.text()
+		url := r.Text()
 		if err := r.done(); err != nil {
 			return err
 		}

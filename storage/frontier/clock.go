@@ -174,7 +174,7 @@ func (m *clockMending) wrong(due, set int64) bool {
 // visit counts a visit. It stays as it is, and is no reason not to ask: see [Lease.answers].
 func (m *clockMending) visit(_ *changes, _, value []byte) error {
 	r := newReaderUpTo(visitSchema, value)
-	if isAhead(nanos.Of(r.time()), m.now) {
+	if isAhead(nanos.Of(r.Time()), m.now) {
 		m.found.URLs++
 	}
 	return nil

@@ -80,27 +80,27 @@ func encodeCrawl(c *crawl) []byte {
 		schema = crawlSchema
 	}
 	w := newWriterOf(schema, 80+len(p.Start))
-	w.uint(uint64(c.number))
-	w.text(p.ID)
-	w.text(p.Start)
-	w.text(string(p.Scope))
-	w.text(p.Secret)
-	w.int(int64(p.Levels))
-	w.int(int64(p.Urgency))
-	w.int(int64(p.Timing))
-	w.uint(uint64(p.number))
-	w.time(p.started)
-	w.int(c.pending.Load())
-	w.uint(c.history.requests)
-	w.time(c.history.visited)
-	w.int(int64(c.history.interval))
-	w.flag(c.history.changed)
-	w.uint(uint64(c.known.Load()))
-	w.text(p.landing.url)
+	w.Uint(uint64(c.number))
+	w.Text(p.ID)
+	w.Text(p.Start)
+	w.Text(string(p.Scope))
+	w.Text(p.Secret)
+	w.Int(int64(p.Levels))
+	w.Int(int64(p.Urgency))
+	w.Int(int64(p.Timing))
+	w.Uint(uint64(p.number))
+	w.Time(p.started)
+	w.Int(c.pending.Load())
+	w.Uint(c.history.requests)
+	w.Time(c.history.visited)
+	w.Int(int64(c.history.interval))
+	w.Flag(c.history.changed)
+	w.Uint(uint64(c.known.Load()))
+	w.Text(p.landing.url)
 	if schema > 4 {
-		w.uint(uint64(len(p.moves)))
+		w.Uint(uint64(len(p.moves)))
 		for _, url := range p.moves {
-			w.text(url)
+			w.Text(url)
 		}
 	}
 	return w
@@ -108,24 +108,24 @@ func encodeCrawl(c *crawl) []byte {
 
 func decodeCrawl(value []byte) (*crawl, error) {
 	r := newReaderUpTo(crawlSchema, value)
-	c, p := &crawl{number: r.number()}, &pass{}
-	p.ID, p.Start, p.Scope, p.Secret = r.text(), r.text(), webrace.Scope(r.text()), r.text()
-	p.Levels, p.Urgency, p.Timing = int(r.int()), int(r.int()), time.Duration(r.int())
-	p.number, p.started = r.number(), r.time()
-	c.pending.Store(r.int())
+	c, p := &crawl{number: r.Number()}, &pass{}
+	p.ID, p.Start, p.Scope, p.Secret = r.Text(), r.Text(), webrace.Scope(r.Text()), r.Text()
+	p.Levels, p.Urgency, p.Timing = int(r.Int()), int(r.Int()), time.Duration(r.Int())
+	p.number, p.started = r.Number(), r.Time()
+	c.pending.Store(r.Int())
 	if r.schema > 1 {
-		c.history = history{r.uint(), r.time(), time.Duration(r.int()), r.flag()}
+		c.history = history{r.Uint(), r.Time(), time.Duration(r.Int()), r.Flag()}
 	}
 	if r.schema > 2 {
-		c.known.Store(int64(r.small(math.MaxInt64)))
+		c.known.Store(r.Size())
 	}
 	landed := ""
 	if r.schema > 3 {
-		landed = r.text()
+		landed = r.Text()
 	}
 	if r.schema > 4 {
-		for range r.count(1) {
-			p.moves = append(p.moves, r.text())
+		for range r.Count(1) {
+			p.moves = append(p.moves, r.Text())
 		}
 	}
 	if err := r.done(); err != nil {

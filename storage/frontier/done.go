@@ -207,7 +207,7 @@ func (c *changes) settleFailure(l *Lease, rec *record, e *ending) {
 		rec.failed = true
 		c.q.count.failed++
 		w := newWriter(len(l.item.url) + 4)
-		w.text(l.item.url)
+		w.Text(l.item.url)
 		c.writes.set(key, w)
 	case !failed && rec.failed:
 		rec.failed = false

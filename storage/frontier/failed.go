@@ -101,7 +101,7 @@ func (s *Store) failures(k keys, from []byte) (chunk []Failure, rest []byte, err
 			return false, nil
 		}
 		r := newReader(value)
-		f := Failure{URL: r.text()}
+		f := Failure{URL: r.Text()}
 		if err := r.done(); err != nil {
 			return false, err
 		}

@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/webrace/webrace/internal/scope"
 )
@@ -91,7 +90,7 @@ func (q *Queue) readHits(old [2]map[string]int64) (map[string]int64, error) {
 	}
 	err := q.store.db.Scan(q.keys.start(kindHits), q.keys.end(kindHits), func(key, value []byte) (bool, error) {
 		r := newReader(value)
-		counted[string(key)] = int64(r.small(math.MaxInt64))
+		counted[string(key)] = r.Size()
 		return true, r.done()
 	})
 	if err != nil {
@@ -111,7 +110,7 @@ func (q *Queue) resumeCount(whose byte, r *scope.Rule, counted map[string]int64)
 // countOf is how a count is written.
 func countOf(n int64) []byte {
 	w := newWriter(12)
-	w.uint(uint64(n))
+	w.Uint(uint64(n))
 	return w
 }
 

@@ -26,40 +26,40 @@ const hostSchema = 5
 
 func (h *hostRecord) encode() []byte {
 	w := newWriterOf(hostSchema, 32)
-	w.uint(uint64(h.parallel))
-	w.time(h.notBefore)
-	w.int(h.parked)
+	w.Uint(uint64(h.parallel))
+	w.Time(h.notBefore)
+	w.Int(h.parked)
 	for _, n := range h.items {
-		w.uint(n)
+		w.Uint(n)
 	}
-	w.uint(h.known)
+	w.Uint(h.known)
 	for _, n := range []uint8{h.listings.right, h.listings.wrong, h.listings.silent} {
-		w.uint(uint64(n))
+		w.Uint(uint64(n))
 	}
-	w.text(h.why)
-	w.int(h.reported)
+	w.Text(h.why)
+	w.Int(h.reported)
 	return w
 }
 
 func decodeHost(value []byte) (*hostRecord, error) {
 	r := newReaderUpTo(hostSchema, value)
-	h := &hostRecord{parallel: int(r.small(math.MaxInt32)), notBefore: r.time(), parked: r.int()}
+	h := &hostRecord{parallel: int(r.Small(math.MaxInt32)), notBefore: r.Time(), parked: r.Int()}
 	for i := range h.items {
-		h.items[i] = r.uint()
+		h.items[i] = r.Uint()
 	}
 	if r.schema > 1 {
-		h.known = r.uint()
+		h.known = r.Uint()
 	}
 	if r.schema > 2 {
 		for _, n := range []*uint8{&h.listings.right, &h.listings.wrong, &h.listings.silent} {
-			*n = uint8(r.small(math.MaxUint8))
+			*n = uint8(r.Small(math.MaxUint8))
 		}
 	}
 	if r.schema > 3 {
-		h.why = r.text()
+		h.why = r.Text()
 	}
 	if r.schema > 4 {
-		h.reported = r.int()
+		h.reported = r.Int()
 	}
 	return h, r.done()
 }

@@ -262,8 +262,8 @@ func (q *Queue) gone(secret, url string, v *webrace.Visit) bool {
 func (q *Queue) reach(marks []mark) ([]webrace.Reach, error) {
 	var key writer
 	for _, m := range marks {
-		key.uint(uint64(m.crawl))
-		key.uint(uint64(m.distance))
+		key.Uint(uint64(m.crawl))
+		key.Uint(uint64(m.distance))
 	}
 	if list, ok := q.reaches.get(string(key)); ok || len(key) == 0 {
 		return list, nil

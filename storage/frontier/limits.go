@@ -97,7 +97,7 @@ func (c *changes) flushFamilies() {
 		if f.dirty {
 			f.dirty = false
 			w := newWriter(8)
-			w.uint(f.members)
+			w.Uint(f.members)
 			c.writes.set(c.q.keys.family(id), w)
 		}
 	}
@@ -112,7 +112,7 @@ func (q *Queue) members(id uint64) (uint64, error) {
 		return 0, err
 	}
 	r := newReader(value)
-	n := r.uint()
+	n := r.Uint()
 	return n, r.done()
 }
 

@@ -43,7 +43,7 @@ func (s *Store) Paused(pipeline string) (hosts []string, err error) {
 	}
 	err = s.db.Scan(k.timed(kindParked, never, 0), k.end(kindParked), func(_, value []byte) (bool, error) {
 		r := newReader(value)
-		hosts = append(hosts, r.text())
+		hosts = append(hosts, r.Text())
 		return true, r.done()
 	})
 	return hosts, err
@@ -117,7 +117,7 @@ func (c *changes) pause(id hostID, name string) error {
 // pausedValue is the value of the key under which a paused host is parked.
 func pausedValue(name string) []byte {
 	w := newWriter(len(name) + 4)
-	w.text(name)
+	w.Text(name)
 	return w
 }
 

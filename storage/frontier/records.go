@@ -113,29 +113,29 @@ func (r *record) append(to []byte) []byte {
 		written = recordSchema
 	}
 	w := append(writer(to), written)
-	w.uint(uint64(r.place.kind))
+	w.Uint(uint64(r.place.kind))
 	if r.place.kind != nowhere {
-		w.uint(uint64(r.place.level))
-		w.uint(r.place.order)
-		w.uint(uint64(r.tries))
+		w.Uint(uint64(r.place.level))
+		w.Uint(r.place.order)
+		w.Uint(uint64(r.tries))
 	}
 	if r.place.kind == delayed {
-		w.int(r.place.due)
+		w.Int(r.place.due)
 	}
-	w.flag(r.failed)
-	w.text(r.redirect)
-	w.uint(uint64(len(r.marks)))
+	w.Flag(r.failed)
+	w.Text(r.redirect)
+	w.Uint(uint64(len(r.marks)))
 	for _, m := range r.marks {
-		w.uint(uint64(m.crawl))
-		w.uint(uint64(m.round))
-		w.uint(uint64(m.distance))
-		w.uint(uint64(m.best))
-		w.uint(uint64(m.version))
-		w.int(m.revision)
-		w.flag(m.queued)
+		w.Uint(uint64(m.crawl))
+		w.Uint(uint64(m.round))
+		w.Uint(uint64(m.distance))
+		w.Uint(uint64(m.best))
+		w.Uint(uint64(m.version))
+		w.Int(m.revision)
+		w.Flag(m.queued)
 		if written == recordSchema {
-			w.uint(uint64(m.since))
-			w.int(m.sinceRevision)
+			w.Uint(uint64(m.since))
+			w.Int(m.sinceRevision)
 		}
 	}
 	return w
@@ -150,35 +150,33 @@ func decodeRecord(value []byte) (*record, error) {
 func (rec *record) decode(value []byte) error {
 	r := newReaderUpTo(recordSchema, value)
 	*rec = record{marks: rec.marks[:0]}
-	rec.place.kind = placeKind(r.small(uint64(delayed)))
+	rec.place.kind = placeKind(r.Small(uint64(delayed)))
 	if rec.place.kind != nowhere {
-		rec.place.level = level(r.small(levels - 1))
-		rec.place.order = r.uint()
-		rec.tries = int(r.small(math.MaxInt32))
+		rec.place.level = level(r.Small(levels - 1))
+		rec.place.order = r.Uint()
+		rec.tries = int(r.Small(math.MaxInt32))
 	}
 	if rec.place.kind == delayed {
-		rec.place.due = r.int()
+		rec.place.due = r.Int()
 	}
-	rec.failed = r.flag()
-	rec.redirect = r.text()
-	n := r.count(7)
+	rec.failed = r.Flag()
+	rec.redirect = r.Text()
+	n := r.Count(7)
 	rec.marks = slices.Grow(rec.marks, n)[:n]
 	for i := range rec.marks {
-		m := mark{crawl: r.number(), round: r.number(), distance: r.number(), best: r.number(), version: r.number(), revision: r.int(), queued: r.flag()}
+		m := mark{crawl: r.Number(), round: r.Number(), distance: r.Number(), best: r.Number(), version: r.Number(), revision: r.Int(), queued: r.Flag()}
 		if r.schema == recordSchema {
-			if m.since, m.sinceRevision = r.number(), r.int(); m.since == 0 && m.sinceRevision != 0 {
-				r.fail()
+			if m.since, m.sinceRevision = r.Number(), r.Int(); m.since == 0 && m.sinceRevision != 0 {
+				r.Fail()
 			}
 		}
 		rec.marks[i] = m
 		if i > 0 && rec.marks[i-1].crawl >= rec.marks[i].crawl {
-			r.fail()
+			r.Fail()
 		}
 	}
 	return r.done()
 }
-
-func (r *reader) number() uint32 { return uint32(r.small(math.MaxUint32)) }
 
 // item is a URL to hand out. Which crawls wait for it is in the URL's record, so that an offer that joins it
 // leaves the item alone.
@@ -252,23 +250,23 @@ func (it *item) append(to []byte) []byte {
 		w = append(w, schema)
 	}
 	if w[len(to)] > schema {
-		w.uint(uint64(it.alone.crawl))
-		w.uint(uint64(it.alone.round))
-		w.uint(uint64(it.alone.distance))
+		w.Uint(uint64(it.alone.crawl))
+		w.Uint(uint64(it.alone.round))
+		w.Uint(uint64(it.alone.distance))
 	}
 	if w[len(to)] >= listedSchema {
-		w.uint(uint64(it.changed))
+		w.Uint(uint64(it.changed))
 	}
 	if w[len(to)] >= asideSchema {
-		w.uint(uint64(it.aside))
+		w.Uint(uint64(it.aside))
 	}
 	if w[len(to)] == itemSchema {
-		w.uint(uint64(it.sitemaps))
+		w.Uint(uint64(it.sitemaps))
 	}
-	w.fixed(it.id[:])
-	w.uint(uint64(it.redirects))
-	w.text(it.from)
-	w.text(it.url)
+	w.Fixed(it.id[:])
+	w.Uint(uint64(it.redirects))
+	w.Text(it.from)
+	w.Text(it.url)
 	return w
 }
 
@@ -276,30 +274,30 @@ func decodeItem(value []byte) (item, error) {
 	r := newReaderUpTo(itemSchema, value)
 	var it item
 	if r.schema > schema {
-		it.alone = coming{r.number(), r.number(), r.number()}
+		it.alone = coming{r.Number(), r.Number(), r.Number()}
 		if it.alone.crawl == 0 && (r.schema == aloneSchema || it.alone != coming{}) {
-			r.fail()
+			r.Fail()
 		}
 	}
 	if r.schema >= listedSchema {
-		if it.changed = int64(r.small(math.MaxInt64)); it.changed == 0 && r.schema == listedSchema {
-			r.fail()
+		if it.changed = r.Size(); it.changed == 0 && r.schema == listedSchema {
+			r.Fail()
 		}
 	}
 	if r.schema >= asideSchema {
-		if it.aside = int64(r.small(math.MaxInt64)); it.aside == 0 && r.schema == asideSchema {
-			r.fail()
+		if it.aside = r.Size(); it.aside == 0 && r.schema == asideSchema {
+			r.Fail()
 		}
 	}
 	if r.schema == itemSchema {
-		if it.sitemaps = int(r.small(math.MaxInt32)); it.sitemaps == 0 {
-			r.fail()
+		if it.sitemaps = int(r.Small(math.MaxInt32)); it.sitemaps == 0 {
+			r.Fail()
 		}
 	}
-	copy(it.id[:], r.fixed(len(it.id)))
-	it.redirects = int(r.small(math.MaxInt32))
-	it.from = r.text()
-	it.url = r.text()
+	copy(it.id[:], r.Fixed(len(it.id)))
+	it.redirects = int(r.Small(math.MaxInt32))
+	it.from = r.Text()
+	it.url = r.Text()
 	return it, r.done()
 }
 
@@ -321,17 +319,17 @@ const countersSchema = 2
 func (c *counters) encode() []byte {
 	w := newWriterOf(countersSchema, 40)
 	for _, n := range []uint64{c.order, uint64(c.crawls), c.known, c.queued, c.delayed, c.failed, c.done} {
-		w.uint(n)
+		w.Uint(n)
 	}
-	w.int(c.written)
+	w.Int(c.written)
 	return w
 }
 
 func decodeCounters(value []byte) (counters, error) {
 	r := newReaderUpTo(countersSchema, value)
-	c := counters{order: r.uint(), crawls: r.number(), known: r.uint(), queued: r.uint(), delayed: r.uint(), failed: r.uint(), done: r.uint()}
+	c := counters{order: r.Uint(), crawls: r.Number(), known: r.Uint(), queued: r.Uint(), delayed: r.Uint(), failed: r.Uint(), done: r.Uint()}
 	if r.schema > 1 {
-		c.written = r.int()
+		c.written = r.Int()
 	}
 	return c, r.done()
 }

@@ -3,7 +3,6 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/webrace/webrace/internal/scope"
@@ -120,20 +119,20 @@ func readRules(value []byte) (added []*scope.Rule, old [2]map[string]int64, err 
 	if r.schema == 1 {
 		old = [2]map[string]int64{{}, {}}
 	}
-	for range r.count(1) {
-		rule, err := scope.ParseRule(r.text())
+	for range r.Count(1) {
+		rule, err := scope.ParseRule(r.Text())
 		if err != nil || rule == nil {
-			r.fail()
+			r.Fail()
 			break
 		}
 		added = append(added, rule)
 		if r.schema == 1 {
-			old[0][rule.Text()] = int64(r.small(math.MaxInt64))
+			old[0][rule.Text()] = r.Size()
 		}
 	}
 	if r.schema == 1 {
-		for range r.count(2) {
-			old[1][r.text()] += int64(r.small(math.MaxInt64))
+		for range r.Count(2) {
+			old[1][r.Text()] += r.Size()
 		}
 	}
 	if err := r.done(); err != nil {
@@ -154,9 +153,9 @@ func (c *changes) writeRules(before []*scope.Rule) {
 		}
 	}
 	w := newWriterOf(rulesSchema, 64)
-	w.uint(uint64(len(added)))
+	w.Uint(uint64(len(added)))
 	for _, r := range added {
-		w.text(r.Line())
+		w.Text(r.Line())
 		q.counts[r] = hitCount{q.keys.hits(addedRule, r), r}
 	}
 	for r := range q.counts {

@@ -288,13 +288,13 @@ func TestHitsOfAnEarlierReleaseGoOn(t *testing.T) {
 	for _, changed := range []bool{false, true} {
 		f := newFixture(t, QueueOptions{})
 		w := newWriter(64)
-		w.uint(1)
-		w.text("deny path /1 # why")
-		w.uint(5)
-		w.uint(2)
+		w.Uint(1)
+		w.Text("deny path /1 # why")
+		w.Uint(5)
+		w.Uint(2)
 		for _, text := range []string{"deny path /2", "deny path /gone"} {
-			w.text(text)
-			w.uint(7)
+			w.Text(text)
+			w.Uint(7)
 		}
 		if err := f.s.db.Set(f.q.keys.start(kindRules), w, pebbledb.Sync); err != nil {
 			t.Fatal(err)

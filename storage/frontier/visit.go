@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/storage/internal/frontcode"
 	"github.com/webrace/webrace/storage/schedule"
 )
 
@@ -41,71 +40,71 @@ func encodeVisit(v *webrace.Visit) []byte {
 		schema = 6
 	}
 	w := newWriterOf(schema, 96+len(v.ETag)+len(v.LastModified)+len(v.Error)+8*len(v.Baseline)+len(v.Canonical)+len(v.Refresh))
-	w.time(v.At)
-	w.int(int64(v.Status))
-	w.text(v.ETag)
-	w.text(v.LastModified)
-	w.fixed(v.Digest[:])
-	w.int(int64(v.Version))
-	w.int(v.Revision)
-	w.words(v.Baseline)
-	w.int(int64(v.Attempts))
-	w.text(v.Error)
-	w.int(int64(v.Interval))
-	w.text(v.Canonical)
-	w.text(v.Refresh)
-	w.time(v.Expires)
-	w.time(v.Listed)
-	w.flag(v.Links != nil)
+	w.Time(v.At)
+	w.Int(int64(v.Status))
+	w.Text(v.ETag)
+	w.Text(v.LastModified)
+	w.Fixed(v.Digest[:])
+	w.Int(int64(v.Version))
+	w.Int(v.Revision)
+	w.Words(v.Baseline)
+	w.Int(int64(v.Attempts))
+	w.Text(v.Error)
+	w.Int(int64(v.Interval))
+	w.Text(v.Canonical)
+	w.Text(v.Refresh)
+	w.Time(v.Expires)
+	w.Time(v.Listed)
+	w.Flag(v.Links != nil)
 	if v.Links != nil {
-		w = frontcode.Append(w, v.Links)
+		w.List(v.Links)
 	}
-	w.flag(v.Likeness != 0)
+	w.Flag(v.Likeness != 0)
 	if v.Likeness != 0 {
-		w.uint(v.Likeness)
-		w.uint(v.Titled)
+		w.Uint(v.Likeness)
+		w.Uint(v.Titled)
 	}
 	if schema < 6 {
 		return w
 	}
-	w.text(v.Lister)
-	w.uint(uint64(len(v.Numbers)))
+	w.Text(v.Lister)
+	w.Uint(uint64(len(v.Numbers)))
 	for _, n := range v.Numbers {
-		w.uint(n.URD)
-		w.uint(math.Float64bits(n.Number))
-		w.flag(n.Met)
+		w.Uint(n.URD)
+		w.Uint(math.Float64bits(n.Number))
+		w.Flag(n.Met)
 	}
 	if schema > 6 {
-		w.int(int64(v.Reading))
+		w.Int(int64(v.Reading))
 	}
 	if schema > 7 {
-		w.flag(v.Refused)
+		w.Flag(v.Refused)
 	}
 	if schema > 8 {
-		w.uint(uint64(len(v.Absent)))
+		w.Uint(uint64(len(v.Absent)))
 		for _, a := range v.Absent {
-			w.uint(a.Rules)
-			w.int(int64(a.Version))
+			w.Uint(a.Rules)
+			w.Int(int64(a.Version))
 		}
 	}
 	if schema > 9 {
-		w.text(v.Former.URL)
-		w.int(int64(v.Former.Version))
+		w.Text(v.Former.URL)
+		w.Int(int64(v.Former.Version))
 	}
 	if schema > 10 {
-		w.uint(uint64(len(v.Origins)))
+		w.Uint(uint64(len(v.Origins)))
 		for _, url := range v.Origins {
-			w.text(url)
+			w.Text(url)
 		}
 	}
 	if schema > 11 {
-		w.int(int64(v.Placeholder.Rounds))
-		w.int(int64(v.Placeholder.Whole))
-		w.int(int64(v.Placeholder.Accepted))
+		w.Int(int64(v.Placeholder.Rounds))
+		w.Int(int64(v.Placeholder.Whole))
+		w.Int(int64(v.Placeholder.Accepted))
 	}
 	if schema > 12 {
 		for _, a := range v.Absent {
-			w.int(a.Revision)
+			w.Int(a.Revision)
 		}
 	}
 	return w
@@ -113,67 +112,67 @@ func encodeVisit(v *webrace.Visit) []byte {
 
 func decodeVisit(value []byte) (*webrace.Visit, error) {
 	r := newReaderUpTo(visitSchema, value)
-	v := &webrace.Visit{At: r.time(), Status: int(r.int()), ETag: r.text(), LastModified: r.text()}
-	copy(v.Digest[:], r.fixed(len(v.Digest)))
-	v.Version = int(r.int())
-	v.Revision = r.int()
-	v.Baseline = r.words()
-	v.Attempts = int(r.int())
-	v.Error = r.text()
+	v := &webrace.Visit{At: r.Time(), Status: int(r.Int()), ETag: r.Text(), LastModified: r.Text()}
+	copy(v.Digest[:], r.Fixed(len(v.Digest)))
+	v.Version = int(r.Int())
+	v.Revision = r.Int()
+	v.Baseline = r.Words()
+	v.Attempts = int(r.Int())
+	v.Error = r.Text()
 	if r.schema > 1 {
-		v.Interval = time.Duration(r.int())
+		v.Interval = time.Duration(r.Int())
 	}
 	if r.schema > 2 {
-		v.Canonical, v.Refresh = r.text(), r.text()
+		v.Canonical, v.Refresh = r.Text(), r.Text()
 	}
 	if r.schema > 3 {
-		v.Expires, v.Listed = r.time(), r.time()
+		v.Expires, v.Listed = r.Time(), r.Time()
 	}
 	if r.schema > 4 {
-		if r.flag() {
-			v.Links = r.list()
+		if r.Flag() {
+			v.Links = r.List()
 		}
-		if r.flag() {
-			v.Likeness, v.Titled = r.uint(), r.uint()
+		if r.Flag() {
+			v.Likeness, v.Titled = r.Uint(), r.Uint()
 		}
 	}
 	if r.schema > 5 {
-		v.Lister = r.text()
+		v.Lister = r.Text()
 		v.Numbers = r.numbers()
 	}
 	if r.schema > 6 {
-		v.Reading = int(r.int())
+		v.Reading = int(r.Int())
 	}
 	if r.schema > 7 {
-		v.Refused = r.flag()
+		v.Refused = r.Flag()
 	}
 	if r.schema > 8 {
-		for range min(r.uint(), webrace.MostAbsent) {
-			v.Absent = append(v.Absent, webrace.Absent{Rules: r.uint(), Version: int(r.int())})
+		for range min(r.Uint(), webrace.MostAbsent) {
+			v.Absent = append(v.Absent, webrace.Absent{Rules: r.Uint(), Version: int(r.Int())})
 		}
 	}
 	if r.schema > 9 {
-		v.Former = webrace.Former{URL: r.text(), Version: int(r.int())}
+		v.Former = webrace.Former{URL: r.Text(), Version: int(r.Int())}
 	}
 	if r.schema > 10 {
-		for range min(r.uint(), webrace.MostOrigins) {
-			v.Origins = append(v.Origins, r.text())
+		for range min(r.Uint(), webrace.MostOrigins) {
+			v.Origins = append(v.Origins, r.Text())
 		}
 	}
 	if r.schema > 11 {
-		v.Placeholder = webrace.Placeholder{Rounds: int(r.int()), Whole: int(r.int()), Accepted: int(r.int())}
+		v.Placeholder = webrace.Placeholder{Rounds: int(r.Int()), Whole: int(r.Int()), Accepted: int(r.Int())}
 	}
 	if r.schema > 12 {
 		for i := range v.Absent {
-			v.Absent[i].Revision = r.int()
+			v.Absent[i].Revision = r.Int()
 		}
 	}
 	return v, r.done()
 }
 
 func (r *reader) numbers() (all []webrace.Told) {
-	for range min(r.uint(), webrace.MostNumbers) {
-		all = append(all, webrace.Told{URD: r.uint(), Number: math.Float64frombits(r.uint()), Met: r.flag()})
+	for range min(r.Uint(), webrace.MostNumbers) {
+		all = append(all, webrace.Told{URD: r.Uint(), Number: math.Float64frombits(r.Uint()), Met: r.Flag()})
 	}
 	return all
 }

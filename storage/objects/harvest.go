@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,8 +9,8 @@ import (
 	"iter"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/storage/internal/frontcode"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
+	"github.com/webrace/webrace/storage/internal/values"
 )
 
 // harvest gathers what an index lacks from whole segments, however much that is: in the index itself, under keys that
@@ -161,23 +160,23 @@ func gatheredVersion(v *salvaged) []byte {
 }
 
 func encodeSalvaged(v *salvaged) []byte {
-	w := writer{schema}
-	w.string(v.View())
-	w.string(string(encodeEntry(&v.entry)))
-	w.string(v.former)
-	return frontcode.Append(w, v.links)
+	w := values.Writer{schema}
+	w.Text(v.View())
+	w.Text(string(encodeEntry(&v.entry)))
+	w.Text(v.former)
+	w.List(v.links)
+	return w
 }
 
 func decodeSalvaged(value []byte) (*salvaged, error) {
 	r := newReader(value)
-	view, inner, former := r.string(), r.string(), r.string()
-	if r.failed {
-		return nil, r.end("gathered version")
+	view, inner, former, links := r.Text(), r.Text(), r.Text(), r.List()
+	if err := r.end("gathered version"); err != nil {
+		return nil, err
 	}
-	e, err1 := decodeEntry(view, []byte(inner))
-	links, rest, err2 := frontcode.Cut(r.rest)
-	if err := cmp.Or(err1, err2); err != nil || len(rest) > 0 {
-		return nil, fmt.Errorf("%w: gathered version: %w", ErrCorrupt, err)
+	e, err := decodeEntry(view, []byte(inner))
+	if err != nil {
+		return nil, err
 	}
 	return &salvaged{entry: e, links: links, former: former}, nil
 }

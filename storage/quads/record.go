@@ -1,15 +1,16 @@
 package quads
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/rdf"
+	"github.com/webrace/webrace/storage/internal/values"
 )
 
 var errDamaged = errors.New("damaged")
@@ -31,11 +32,11 @@ func (c counts) stats(bytes uint64) Stats {
 const countsVersion = 1
 
 func (c counts) encode() []byte {
-	value := []byte{countsVersion}
+	w := values.Writer{countsVersion}
 	for _, n := range []uint64{c.next, uint64(c.contexts), uint64(c.quads), uint64(c.provenance), uint64(c.terms), c.revision} {
-		value = binary.AppendUvarint(value, n)
+		w.Uint(n)
 	}
-	return value
+	return w
 }
 
 func decodeCounts(value []byte) (c counts, err error) {
@@ -43,8 +44,8 @@ func decodeCounts(value []byte) (c counts, err error) {
 	if err != nil {
 		return c, fmt.Errorf("what is counted: %w", err)
 	}
-	c.next, c.contexts, c.quads, c.provenance, c.terms = r.uint(), int64(r.uint()), int64(r.uint()), int64(r.uint()), int64(r.uint())
-	c.revision = r.uint()
+	c.next, c.contexts, c.quads, c.provenance, c.terms = r.Uint(), int64(r.Uint()), int64(r.Uint()), int64(r.Uint()), int64(r.Uint())
+	c.revision = r.Uint()
 	return c, r.done()
 }
 
@@ -72,24 +73,25 @@ func (r *Record) encode() []byte {
 	if !rdf.ValidIRI(r.URL) {
 		flags |= hasURL
 	}
-	value := append([]byte{recordVersion, flags}, r.Digest[:]...)
-	value = append(value, r.fingerprint[:]...)
-	value = binary.AppendUvarint(value, uint64(r.Version))
-	value = binary.AppendUvarint(value, uint64(r.Seen))
-	value = binary.AppendUvarint(value, uint64(r.Quads))
+	w := values.Writer{recordVersion, flags}
+	w.Fixed(r.Digest[:])
+	w.Fixed(r.fingerprint[:])
+	w.Uint(uint64(r.Version))
+	w.Uint(uint64(r.Seen))
+	w.Uint(uint64(r.Quads))
 	if flags&isDated != 0 {
-		value = binary.AppendVarint(value, r.At.Unix())
-		value = binary.AppendUvarint(value, uint64(r.At.Nanosecond()))
+		w.Int(r.At.Unix())
+		w.Uint(uint64(r.At.Nanosecond()))
 	}
-	value = appendString(value, r.MediaType)
-	value = binary.AppendUvarint(value, uint64(len(r.Problems)))
+	w.Text(r.MediaType)
+	w.Uint(uint64(len(r.Problems)))
 	for _, p := range r.Problems {
-		value = appendString(value, p)
+		w.Text(p)
 	}
 	if flags&hasURL != 0 {
-		value = appendString(value, r.URL)
+		w.Text(r.URL)
 	}
-	return value
+	return w
 }
 
 // decodeRecord reads the record of a context by its IRI.
@@ -99,21 +101,21 @@ func decodeRecord(iri string, value []byte) (rec Record, err error) {
 		return rec, err
 	}
 	rec.URL = iri
-	flags := r.bytes(1)[0]
+	flags := r.Small(math.MaxUint8)
 	rec.Imported = flags&isImported != 0
-	copy(rec.Digest[:], r.bytes(len(rec.Digest)))
-	copy(rec.fingerprint[:], r.bytes(len(rec.fingerprint)))
-	rec.Version, rec.Seen, rec.Quads = int(r.uint()), int(r.uint()), int(r.uint())
+	copy(rec.Digest[:], r.Fixed(len(rec.Digest)))
+	copy(rec.fingerprint[:], r.Fixed(len(rec.fingerprint)))
+	rec.Version, rec.Seen, rec.Quads = int(r.Uint()), int(r.Uint()), int(r.Uint())
 	if flags&isDated != 0 {
-		seconds := r.int()
-		rec.At = time.Unix(seconds, int64(r.uint())).UTC()
+		seconds := r.Int()
+		rec.At = time.Unix(seconds, int64(r.Uint())).UTC()
 	}
-	rec.MediaType = r.string()
-	for n := r.uint(); n > 0 && r.err == nil; n-- {
-		rec.Problems = append(rec.Problems, r.string())
+	rec.MediaType = r.Text()
+	for range r.Count(1) {
+		rec.Problems = append(rec.Problems, r.Text())
 	}
 	if flags&hasURL != 0 {
-		rec.URL = r.string()
+		rec.URL = r.Text()
 	}
 	return rec, r.done()
 }
@@ -188,73 +190,22 @@ func (r *Record) read(t webrace.Triple) bool {
 	return true
 }
 
-func appendString(value []byte, s string) []byte {
-	return append(binary.AppendUvarint(value, uint64(len(s))), s...)
-}
+// reader reads a value.
+type reader struct{ values.Reader }
 
-// reader reads a value; its first error stays.
-type reader struct {
-	rest []byte
-	err  error
-}
-
-func newReader(value []byte, version byte) (reader, error) {
+func newReader(value []byte, version byte) (*reader, error) {
 	if len(value) == 0 || value[0] != version {
-		return reader{}, fmt.Errorf("%w: it begins with %.1x, and not with the version %d", errDamaged, value, version)
+		return nil, fmt.Errorf("%w: it begins with %.1x, and not with the version %d", errDamaged, value, version)
 	}
-	return reader{rest: value[1:]}, nil
-}
-
-func (r *reader) fail() {
-	if r.err == nil {
-		r.err = fmt.Errorf("%w: it ends too soon", errDamaged)
-	}
-	r.rest = nil
-}
-
-func (r *reader) uint() uint64 {
-	n, size := binary.Uvarint(r.rest)
-	if size <= 0 {
-		r.fail()
-		return 0
-	}
-	r.rest = r.rest[size:]
-	return n
-}
-
-func (r *reader) int() int64 {
-	n, size := binary.Varint(r.rest)
-	if size <= 0 {
-		r.fail()
-		return 0
-	}
-	r.rest = r.rest[size:]
-	return n
-}
-
-// bytes returns n bytes, zeros if there are fewer.
-func (r *reader) bytes(n int) []byte {
-	if len(r.rest) < n {
-		r.fail()
-		return make([]byte, n)
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *reader) string() string {
-	n := r.uint()
-	if n > uint64(len(r.rest)) {
-		r.fail()
-		return ""
-	}
-	return string(r.bytes(int(n)))
+	return &reader{values.Reader{Rest: value[1:]}}, nil
 }
 
 func (r *reader) done() error {
-	if r.err == nil && len(r.rest) > 0 {
-		return fmt.Errorf("%w: %d bytes follow", errDamaged, len(r.rest))
+	switch {
+	case r.Failed:
+		return fmt.Errorf("%w: it ends too soon", errDamaged)
+	case len(r.Rest) > 0:
+		return fmt.Errorf("%w: %d bytes follow", errDamaged, len(r.Rest))
 	}
-	return r.err
+	return nil
 }

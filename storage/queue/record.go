@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/webrace/webrace/storage/internal/values"
 )
 
 // Record is what a queue holds: the value of an item as its codec writes it, and the item's meta data.
@@ -29,19 +31,17 @@ func (r *Record) encode() []byte {
 	for name, value := range r.Meta {
 		size += 2*binary.MaxVarintLen32 + len(name) + len(value)
 	}
-	b := append(make([]byte, 0, size), recordVersion)
-	b = binary.AppendVarint(b, r.At.UnixMilli())
-	b = appendPart(b, r.Kind)
-	b = binary.AppendUvarint(b, uint64(len(r.Meta)))
+	w := append(make(values.Writer, 0, size), recordVersion)
+	w.Int(r.At.UnixMilli())
+	w.Text(r.Kind)
+	w.Uint(uint64(len(r.Meta)))
 	for _, name := range slices.Sorted(maps.Keys(r.Meta)) {
-		b = appendPart(appendPart(b, name), r.Meta[name])
+		w.Text(name)
+		w.Text(r.Meta[name])
 	}
-	b = appendPart(b, r.Header)
-	return append(b, r.Body...)
-}
-
-func appendPart[T ~string | ~[]byte](b []byte, part T) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(part))), part...)
+	w.Uint(uint64(len(r.Header)))
+	w.Fixed(r.Header)
+	return append(w, r.Body...)
 }
 
 // decodeRecord reads what encode has written. The record uses the memory of value.
@@ -49,62 +49,22 @@ func decodeRecord(value []byte) (r Record, err error) {
 	if len(value) == 0 || value[0] != recordVersion {
 		return r, fmt.Errorf("%w: %d bytes that are no record", errDamaged, len(value))
 	}
-	d := decoder{rest: value[1:]}
-	at, n := binary.Varint(d.rest)
-	if d.advance(n) {
-		r.At = time.UnixMilli(at)
-	}
-	r.Kind = string(d.part())
-	if metas := d.uint(); metas > 0 && metas <= uint64(len(d.rest)) {
-		r.Meta = make(map[string]string, metas)
-		for range metas {
-			name := string(d.part())
-			r.Meta[name] = string(d.part())
+	d := values.Reader{Rest: value[1:]}
+	r.At = time.UnixMilli(d.Int())
+	r.Kind = d.Text()
+	if n := d.Count(2); n > 0 {
+		r.Meta = make(map[string]string, n)
+		for range n {
+			name := d.Text()
+			r.Meta[name] = d.Text()
 		}
-	} else if metas > 0 {
-		d.wrong = true
 	}
-	r.Header = d.part()
-	if d.wrong {
+	r.Header = d.Fixed(d.Count(1))
+	if d.Failed {
 		return r, fmt.Errorf("%w: a record of %d bytes ends early", errDamaged, len(value))
 	}
-	r.Body = d.rest
+	r.Body = d.Rest
 	return r, nil
-}
-
-// decoder reads parts; what is missing makes it wrong.
-type decoder struct {
-	rest  []byte
-	wrong bool
-}
-
-// advance leaves n bytes behind, if there are so many and n is no error of package binary.
-func (d *decoder) advance(n int) bool {
-	if d.wrong || n <= 0 {
-		d.wrong = true
-		return false
-	}
-	d.rest = d.rest[n:]
-	return true
-}
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.rest)
-	if !d.advance(n) {
-		return 0
-	}
-	return v
-}
-
-func (d *decoder) part() []byte {
-	n := d.uint()
-	if d.wrong || n > uint64(len(d.rest)) {
-		d.wrong = true
-		return nil
-	}
-	part := d.rest[:n:n]
-	d.rest = d.rest[n:]
-	return part
 }
 
 // state is what a queue holds on disk.
@@ -116,7 +76,10 @@ func (s *state) add(records, bytes int64) {
 }
 
 func (s state) encode() []byte {
-	return binary.AppendVarint(binary.AppendVarint([]byte{recordVersion}, s.records), s.bytes)
+	w := values.Writer{recordVersion}
+	w.Int(s.records)
+	w.Int(s.bytes)
+	return w
 }
 
 func decodeState(value []byte) (s state, err error) {
@@ -124,15 +87,12 @@ func decodeState(value []byte) (s state, err error) {
 		return s, nil
 	}
 	if len(value) > 0 && value[0] == recordVersion {
-		records, n := binary.Varint(value[1:])
-		if n > 0 {
-			bytes, m := binary.Varint(value[1+n:])
-			if m > 0 && 1+n+m == len(value) {
-				return state{records, bytes}, nil
-			}
+		r := values.Reader{Rest: value[1:]}
+		if s = (state{r.Int(), r.Int()}); r.End() {
+			return s, nil
 		}
 	}
-	return s, fmt.Errorf("%w: the totals of a queue are %x", errDamaged, value)
+	return state{}, fmt.Errorf("%w: the totals of a queue are %x", errDamaged, value)
 }
 
 // state reads what a queue holds.
