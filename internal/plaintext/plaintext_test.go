@@ -2,6 +2,7 @@ package plaintext
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -122,7 +123,7 @@ func FuzzBlocks(f *testing.F) {
 			t.Fatalf("%q: nothing of %q", text, text[at:])
 		}
 		var with []string
-		longer := append(append(bytes.Trim(other, space), "\n\n"...), text...)
+		longer := slices.Concat(bytes.Trim(other, space), []byte("\n\n"), text) // the two texts may share memory
 		Blocks(longer, func(start, end int) bool {
 			with = append(with, string(longer[start:end]))
 			return true
