@@ -70,7 +70,12 @@ func isNumber(b []byte) bool {
 
 // isName reports whether a text may begin with the name of a month or a day.
 func isName(b []byte) bool {
-	if len(b) <= 3 || b[0] < 'A' || 'Z' < b[0] || !strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDecMonTueWedThuFriSatSun", string(b[:3])) {
+	if len(b) <= 3 {
+		return false
+	}
+	switch string(b[:3]) {
+	case "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun":
+	default:
 		return false
 	}
 	end := 3

@@ -55,12 +55,13 @@ func (c *Cutter) Blocks(text []byte, yield func(start, end int) bool) {
 		if !plain {
 			end = ends.after(i)
 		}
-		l := lineOf(text, i, end, plain)
-		i = end
-		if l.start < l.end {
-			paragraph = append(paragraph, l)
+		paragraph = append(paragraph, line{})
+		isEmpty := !paragraph[len(paragraph)-1].read(text, i, end, plain)
+		if isEmpty {
+			paragraph = paragraph[:len(paragraph)-1]
 		}
-		if ends := l.start == l.end || i == len(text) || len(paragraph) == mostLines; ends && len(paragraph) > 0 {
+		i = end
+		if ends := isEmpty || i == len(text) || len(paragraph) == mostLines; ends && len(paragraph) > 0 {
 			if !cut(text, paragraph, yield) {
 				return
 			}
@@ -122,24 +123,27 @@ type line struct {
 	marked     bool
 }
 
-func lineOf(text []byte, start, end int, plain bool) (l line) {
+// read reads a line, and reports whether it has any text.
+func (l *line) read(text []byte, start, end int, plain bool) bool {
 	for end > start && isSpace(text[end-1]) {
 		end--
 	}
-	l.start, l.end = start, end
-	for l.start < end && isSpace(text[l.start]) {
-		l.start++
+	begin := start
+	for begin < end && isSpace(text[begin]) {
+		begin++
 	}
-	if l.start == end {
-		return l
+	if begin == end {
+		return false
 	}
-	if trimmed := l.of(text); plain {
-		l.indent, l.width, l.marked = l.start-start, end-start, isMarked(trimmed)
+	trimmed := text[begin:end]
+	l.start, l.end, l.marked = begin, end, isMarked(trimmed)
+	if plain {
+		l.indent, l.width = begin-start, end-start
 	} else {
-		l.indent = columns(text[start:l.start])
-		l.width, l.marked = l.indent+columns(trimmed), isMarked(trimmed)
+		l.indent = columns(text[start:begin])
+		l.width = l.indent + columns(trimmed)
 	}
-	return l
+	return true
 }
 
 // of returns the text of the line.
@@ -186,21 +190,28 @@ func slowOpeningOf(content []byte) opening {
 
 func isInitial(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isOneWord reports whether a line has one word, or none.
-func isOneWord(content []byte) bool {
-	for _, c := range content {
-		if c >= utf8.RuneSelf {
-			return !hasWords(content, 2)
-		} else if isSpace(c) { // behind a word
-			return content[len(content)-1] >= utf8.RuneSelf && !hasWords(content, 2)
+// hasWords reports whether a text has so many words.
+func hasWords(text []byte, many int) bool {
+	left, within := many, false
+	for _, c := range text {
+		switch {
+		case c >= utf8.RuneSelf:
+			return slowHasWords(text, many)
+		case isSpace(c):
+			within = false
+		case !within:
+			if left--; left == 0 {
+				return true
+			}
+			within = true
 		}
 	}
-	return true
+	return false
 }
 
-// hasWords reports whether a text has so many words.
-func hasWords(content []byte, many int) bool {
-	for range bytes.FieldsSeq(content) {
+// slowHasWords does the same with any characters.
+func slowHasWords(text []byte, many int) bool {
+	for range bytes.FieldsSeq(text) {
 		if many--; many == 0 {
 			return true
 		}
@@ -267,7 +278,7 @@ func cut(text []byte, lines []line, yield func(start, end int) bool) bool {
 // marginOf returns the columns of the widest line of a paragraph. One word that was too long for the margin tells
 // nothing of it.
 func marginOf(text []byte, lines []line) (margin int) {
-	says := func(l *line) bool { return !isOneWord(l.of(text)) || isUncased(openingOf(l.of(text)).initial) }
+	says := func(l *line) bool { return hasWords(l.of(text), 2) || isUncased(openingOf(l.of(text)).initial) }
 	widest := &lines[0]
 	for i := range lines {
 		if l := &lines[i]; l.width > widest.width {
