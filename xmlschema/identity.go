@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 	"slices"
 
 	"github.com/webrace/webrace/internal/selection"
@@ -55,7 +54,8 @@ func MatchedID(urd, interest string, matched [sha256.Size]byte) uint64 {
 	h := newDigest("aci")
 	h.add(urd, interest)
 	h.bytes(matched[:])
-	return binary.BigEndian.Uint64(h.h.Sum(nil))
+	sum := h.sum()
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // NumberID identifies a URD, as long as it is interested in the same, in what is remembered of the numbers of a
@@ -63,7 +63,8 @@ func MatchedID(urd, interest string, matched [sha256.Size]byte) uint64 {
 func NumberID(urd, interest string) uint64 {
 	h := newDigest("number")
 	h.add(urd, interest)
-	return binary.BigEndian.Uint64(h.h.Sum(nil))
+	sum := h.sum()
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 func groupHash(g Group) []byte {
@@ -90,7 +91,8 @@ func groupHash(g Group) []byte {
 	for _, inner := range groups {
 		h.bytes(inner)
 	}
-	return h.h.Sum(nil)
+	sum := h.sum()
+	return sum[:]
 }
 
 func compareKeywords(a, b Keyword) int {
@@ -106,34 +108,36 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// digest hashes a sequence of fields, each with its length before it, so that no two sequences run
-// together.
-type digest struct{ h hash.Hash }
+// digest is a sequence of fields, each with its length before it, so that no two sequences run together; its hash is
+// what identifies something.
+type digest []byte
 
 func newDigest(kind string) digest {
-	d := digest{sha256.New()}
+	d := make(digest, 0, 512) // as long as most are
 	d.add(Namespace, kind)
 	return d
 }
 
-func (d digest) add(fields ...string) {
+func (d *digest) add(fields ...string) {
 	for _, f := range fields {
-		d.bytes([]byte(f))
+		d.number(len(f))
+		*d = append(*d, f...)
 	}
 }
 
-func (d digest) bytes(b []byte) {
+func (d *digest) bytes(b []byte) {
 	d.number(len(b))
-	d.h.Write(b)
+	*d = append(*d, b...)
 }
 
-func (d digest) number(n int) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	d.h.Write(b[:])
-}
+func (d *digest) number(n int) { *d = binary.BigEndian.AppendUint64(*d, uint64(n)) }
 
-func (d digest) hex(n int) string { return hex.EncodeToString(d.h.Sum(nil)[:n]) }
+func (d digest) sum() [sha256.Size]byte { return sha256.Sum256(d) }
+
+func (d digest) hex(n int) string {
+	sum := d.sum()
+	return hex.EncodeToString(sum[:n])
+}
 
 func orElse(s, otherwise string) string {
 	if s == "" {
