@@ -67,7 +67,7 @@ func TestDescriptors(t *testing.T) {
 
 // startLimited starts pipelines that crawl, index and listen, in a process that may have so many files open; it returns
 // where http-in and the SPARQL endpoint answer.
-func (w *world) startLimited(limit int) (p *process, hook, query string) {
+func (w *world) startLimited(limit int) (p *command, hook, query string) {
 	w.t.Helper()
 	hook, query = testutil.FreeAddress(w.t), testutil.FreeAddress(w.t)
 	dir := w.t.TempDir()
@@ -114,7 +114,7 @@ func besiege(t *testing.T, connections int, urls ...string) {
 }
 
 // mustAnswer asks, by POST where there is a body, on a connection of its own.
-func mustAnswer(t *testing.T, p *process, url, mediaType, body string) {
+func mustAnswer(t *testing.T, p *command, url, mediaType, body string) {
 	t.Helper()
 	method := http.MethodGet
 	if body != "" {

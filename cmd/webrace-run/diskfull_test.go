@@ -42,7 +42,7 @@ func (w *world) bulkySite(n int) []*xmlschema.URD {
 
 // fillDisk starts a crawl of a bulkySite, with these arguments, over a disk that has not room for it, and waits until
 // the run pauses.
-func (w *world) fillDisk(args ...string) (disk *testutil.Disk, urds []*xmlschema.URD, paused *process) {
+func (w *world) fillDisk(args ...string) (disk *testutil.Disk, urds []*xmlschema.URD, paused *command) {
 	w.t.Helper()
 	disk = testutil.NewDisk(w.t, 20)
 	w.data = disk.Path
@@ -113,8 +113,8 @@ func TestCommandsAtRestEndOnAFullDisk(t *testing.T) {
 	w.mustTellOf("the whole site", bulkyPages)
 }
 
-func (w *world) atRest(command string) *process {
-	p := &process{Cmd: exec.Command("webrace-store", append(strings.Fields(command), "--data", w.data)...), t: w.t}
+func (w *world) atRest(line string) *command {
+	p := &command{Cmd: exec.Command("webrace-store", append(strings.Fields(line), "--data", w.data)...), t: w.t}
 	p.Stdout, p.Stderr = &p.output, &p.output
 	p.begin()
 	return p

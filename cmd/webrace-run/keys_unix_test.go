@@ -149,7 +149,7 @@ func keysThroughKills(t *testing.T, stages string, first, later []string) {
 }
 
 // sendEvents sends so many events, each so often.
-func sendEvents(t *testing.T, p *process, url string, different, equal int) {
+func sendEvents(t *testing.T, p *command, url string, different, equal int) {
 	t.Helper()
 	var lines strings.Builder
 	for i := range different {

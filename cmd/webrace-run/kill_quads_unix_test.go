@@ -88,7 +88,7 @@ func (m *mortalQuads) dies(rng *rand.Rand, may bool) bool {
 	m.t.Helper()
 	_, before := m.site.requests(m.t, 0)
 	after, moment := 1+rng.IntN(len(m.documents)/4), time.Duration(rng.IntN(40))*time.Millisecond
-	p := &process{Cmd: m.site.crawl(m.t, m.data, "frontier.fresh=1h", fmt.Sprintf("frontier.leases=%d", killedLeases)), t: m.t}
+	p := &command{Cmd: m.site.crawl(m.t, m.data, "frontier.fresh=1h", fmt.Sprintf("frontier.leases=%d", killedLeases)), t: m.t}
 	p.Stdout, p.Stderr = &p.output, &p.output
 	p.begin()
 	ended := make(chan struct{})

@@ -172,7 +172,7 @@ func writeWords(w io.Writer, seed, size int) {
 
 // peak waits for the end of the process, and returns its largest resident set. That of its resource usage would be the
 // parent's if that was larger.
-func (p *process) peak(limit time.Duration) (bytes int) {
+func (p *command) peak(limit time.Duration) (bytes int) {
 	p.t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- p.Wait() }()

@@ -27,7 +27,7 @@ type politeSite struct {
 	mu      sync.Mutex
 	arrived int // requests for pages
 	killAt  map[int]bool
-	crawler *process
+	crawler *command
 	record  []*seen
 	open    requestsOpen
 }

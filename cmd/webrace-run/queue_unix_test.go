@@ -77,7 +77,7 @@ flow = ["http-in > print"]
 [pipeline.open.stage]
 http-in = { listen = "0.0.0.0:0" }
 `))
-	start := func(more ...string) *process {
+	start := func(more ...string) *command {
 		p := newCommand(t, append([]string{"readings", "loose", "--config", config, "--data", filepath.Join(dir, "data"), "--log", "text"}, more...)...)
 		p.Dir = dir
 		p.begin()

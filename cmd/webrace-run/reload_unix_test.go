@@ -110,7 +110,7 @@ func TestACrawlGoesOnWhileItsConfigurationChangesAndFetchesEverythingOnce(t *tes
 }
 
 // waitUntilServed waits until the site was asked for so many documents.
-func (p *process) waitUntilServed(w *world, n int) {
+func (p *command) waitUntilServed(w *world, n int) {
 	p.t.Helper()
 	asked := func() (sum int) {
 		for _, n := range w.counts() {

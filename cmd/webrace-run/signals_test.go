@@ -15,7 +15,7 @@ import (
 )
 
 // start starts the pipeline webrace for these URDs.
-func (w *world) start(urds []*xmlschema.URD, more ...string) *process {
+func (w *world) start(urds []*xmlschema.URD, more ...string) *command {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "urds.xml")
 	writeFile(w.t, file, string(xmlschema.URDs(urds).Canonical()))
@@ -59,7 +59,7 @@ func (w *world) awaitEnds(n int) {
 const slowPages, slowInFlight = 12, 4
 
 // slowCrawl starts a crawl of a slowSite, and waits until as many pages have been asked for as may be at once.
-func (w *world) slowCrawl() (urds []*xmlschema.URD, p *process, letGo func()) {
+func (w *world) slowCrawl() (urds []*xmlschema.URD, p *command, letGo func()) {
 	w.t.Helper()
 	arrived, letGo := slowSite(w.site, slowPages)
 	w.t.Cleanup(letGo)

@@ -12,7 +12,7 @@ import (
 )
 
 // look runs a command of webrace-run over the world's data directory.
-func (w *world) look(args ...string) *process {
+func (w *world) look(args ...string) *command {
 	w.t.Helper()
 	return startCommand(w.t, append(args, "--data", w.data)...)
 }

@@ -49,7 +49,7 @@ func mustObeyNothing(t *testing.T, command, output string) {
 }
 
 // atTerminal starts a command at a terminal, which keeps what it was sent. When all has been, the channel is closed.
-func atTerminal(t *testing.T, dir, program string, args ...string) (p *process, ended <-chan struct{}) {
+func atTerminal(t *testing.T, dir, program string, args ...string) (p *command, ended <-chan struct{}) {
 	t.Helper()
 	screen, tty, err := pty.Open()
 	if err != nil {
@@ -58,7 +58,7 @@ func atTerminal(t *testing.T, dir, program string, args ...string) (p *process, 
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: 400, Rows: 50}); err != nil {
 		t.Fatal(err)
 	}
-	p = &process{Cmd: exec.Command(program, args...), t: t}
+	p = &command{Cmd: exec.Command(program, args...), t: t}
 	p.Dir, p.Stdin, p.Stdout, p.Stderr = dir, strings.NewReader("hidden\n"), tty, tty
 	p.begin()
 	tty.Close()
@@ -72,7 +72,7 @@ func atTerminal(t *testing.T, dir, program string, args ...string) (p *process, 
 }
 
 // mustEndSoundly waits for the end of a command, and wants its terminal to have obeyed nothing but us.
-func (p *process) mustEndSoundly(ended <-chan struct{}) string {
+func (p *command) mustEndSoundly(ended <-chan struct{}) string {
 	p.t.Helper()
 	select {
 	case <-ended:
@@ -185,7 +185,7 @@ func TestTerminalObeysNothingOfTheWeb(t *testing.T) {
 	dir := t.TempDir()
 	w := &world{t: t, data: filepath.Join(dir, "data")}
 	var all strings.Builder
-	start := func(program string, args ...string) (*process, <-chan struct{}) {
+	start := func(program string, args ...string) (*command, <-chan struct{}) {
 		t.Helper()
 		return atTerminal(t, dir, program, append(args, "--data", w.data)...)
 	}

@@ -25,7 +25,7 @@ func onTerminal(t *testing.T, columns int, dir, program string, args ...string) 
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: uint16(columns), Rows: 50}); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: exec.Command(program, args...), t: t}
+	p := &command{Cmd: exec.Command(program, args...), t: t}
 	p.Dir, p.Stdin, p.Stdout, p.Stderr = dir, strings.NewReader(""), tty, tty
 	p.begin()
 	tty.Close()

@@ -47,7 +47,7 @@ read-file = { paths = [%q], format = "jsonl", positions = %q }
 throttle = { count = 500, period = "50ms" }
 write-file = { path = %q, gzip = true, rotate_size = "4kB", batch = { count = 16, period = "10ms" } }
 `, filepath.Join(dir, "log.jsonl"), filepath.Join(dir, "positions"), filepath.Join(dir, "out", "{{host}}.jsonl.gz")))
-	run := func() *process {
+	run := func() *command {
 		return startCommand(t, "sort", "--config", config, "--data", filepath.Join(dir, "data"), "--log", "text")
 	}
 	written := func() (files []string) {

@@ -15,29 +15,29 @@ import (
 // patience is how long anything may take that is waited for.
 const patience = time.Minute
 
-// process is the command, in a process of its own.
-type process struct {
+// command is the program, in a process of its own.
+type command struct {
 	*exec.Cmd
 	t      *testing.T
 	output testutil.Buffer // what it has said so far
 }
 
 // newCommand returns the command with these arguments, to be started.
-func newCommand(t *testing.T, args ...string) *process {
-	p := &process{Cmd: exec.Command("webrace-run", args...), t: t} // which TestMain has put into the PATH
+func newCommand(t *testing.T, args ...string) *command {
+	p := &command{Cmd: exec.Command("webrace-run", args...), t: t} // which TestMain has put into the PATH
 	p.Stdout, p.Stderr = &p.output, &p.output
 	return p
 }
 
 // startCommand starts the command with these arguments, and kills it when the test ends.
-func startCommand(t *testing.T, args ...string) *process {
+func startCommand(t *testing.T, args ...string) *command {
 	t.Helper()
 	p := newCommand(t, args...)
 	p.begin()
 	return p
 }
 
-func (p *process) begin() {
+func (p *command) begin() {
 	p.t.Helper()
 	if err := p.Start(); err != nil {
 		p.t.Fatal(err)
@@ -45,9 +45,9 @@ func (p *process) begin() {
 	p.t.Cleanup(func() { p.Process.Kill() })
 }
 
-func (p *process) said() string { return p.output.String() }
+func (p *command) said() string { return p.output.String() }
 
-func (p *process) signal(s os.Signal) {
+func (p *command) signal(s os.Signal) {
 	p.t.Helper()
 	if err := p.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
@@ -55,13 +55,13 @@ func (p *process) signal(s os.Signal) {
 }
 
 // waitUntil waits until the process has said something.
-func (p *process) waitUntil(says string) {
+func (p *command) waitUntil(says string) {
 	p.t.Helper()
 	p.waitUntilSaid(says, 1)
 }
 
 // waitUntilSaid waits until the process has said something so many times.
-func (p *process) waitUntilSaid(what string, times int) {
+func (p *command) waitUntilSaid(what string, times int) {
 	p.t.Helper()
 	waitFor(p.t, func() bool { return strings.Count(p.said(), what) >= times }, func() string {
 		return fmt.Sprintf("it does not say %q %d times, but:\n%s", what, times, p.said())
@@ -79,7 +79,7 @@ func waitFor(t *testing.T, is func() bool, otherwise func() string) {
 }
 
 // mustExit waits for the end of the process.
-func (p *process) mustExit(status int) {
+func (p *command) mustExit(status int) {
 	p.t.Helper()
 	ended := make(chan struct{})
 	go func() {
@@ -100,7 +100,7 @@ func (p *process) mustExit(status int) {
 
 // isKilled waits for the end of the process, and reports whether it was killed by a signal. Otherwise it is to have
 // succeeded.
-func (p *process) isKilled() bool {
+func (p *command) isKilled() bool {
 	p.t.Helper()
 	err := p.Wait()
 	if status := p.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() && status.Signal() == syscall.SIGKILL {
