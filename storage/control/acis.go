@@ -60,6 +60,9 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 			}
 		}
 		err = e.complete()
+		if err == nil && s.postgres != nil {
+			err = s.countACIs(ctx, tx, e.last)
+		}
 		stored = e.stored
 		return err
 	})
@@ -67,7 +70,7 @@ func (s *Store) putACIs(ctx context.Context, acis []*xmlschema.ACI, once bool) (
 		return Stored{}, err
 	}
 	if stored.Added > 0 {
-		s.told.Broadcast()
+		s.wake(&s.told)
 	}
 	return stored, nil
 }
@@ -179,6 +182,7 @@ func (s *Store) Take(ctx context.Context, owner string) ([]ACI, error) {
 // there is at least one, or the context ends.
 func (s *Store) NextACIs(ctx context.Context, after int64, limit int) ([]ACI, error) {
 	for {
+		s.follow()
 		news := s.told.Next() // before looking, so that nothing slips in between
 		var found []ACI
 		for a, err := range s.ACIs(ctx, Filter{After: after, Limit: limit}) {

@@ -43,7 +43,7 @@ func (s *Store) copyTo(ctx context.Context, path string) error {
 		return err
 	}
 	// Neither the writer's connection, which is wanted, nor one that may not write anything.
-	copier, err := connect(s.path, 1, s.reading)
+	copier, err := connect(s.name, 1, s.reading)
 	if err != nil {
 		return err
 	}

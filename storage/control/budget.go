@@ -68,7 +68,7 @@ func (b budgets) of(owner string) Budget {
 // It is called within write transactions, which follow one another, so that what it keeps is never older
 // than what is stored.
 func (s *Store) currentBudgets(ctx context.Context, tx *sql.Tx) (budgets, error) {
-	if known := s.budgets.Load(); known != nil {
+	if known := s.budgets.Load(); known != nil && s.postgres == nil { // other processes may have changed them there
 		return *known, nil
 	}
 	all, err := readBudgets(ctx, tx)

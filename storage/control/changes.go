@@ -32,6 +32,7 @@ func (s *Store) Now(ctx context.Context) (p Point, err error) {
 // added, changed or removed, a check asked for, or a quota set. It returns the point that was reached.
 func (s *Store) NextChange(ctx context.Context, after Point) (Point, error) {
 	for {
+		s.follow()
 		changed := s.changed.Next() // before looking, so that nothing slips in between
 		if now, err := s.Now(ctx); err != nil || now != after {
 			return now, err
@@ -54,7 +55,7 @@ func (s *Store) CheckNow(ctx context.Context, id string) error {
 		return mustAffect(tx.ExecContext(ctx, "UPDATE urd SET check_time = ?, check_number = ? WHERE id = ?", nanos.Of(time.Now()), number, id))
 	})
 	if err == nil {
-		s.changed.Broadcast()
+		s.wake(&s.changed)
 	}
 	return err
 }

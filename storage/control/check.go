@@ -30,10 +30,13 @@ func (s *Store) Check(ctx context.Context, repair bool, report fsck.Report) erro
 	defer s.budgets.Store(nil) // a table may be made anew
 	whole := true              // without its tables there is nothing more to check
 	parts := []func() error{c.pages, func() (err error) { whole, err = c.tables(); return err }, c.urds, c.acis, c.rest, c.secrets}
+	if s.postgres != nil { // whose pages and tables are the server's to keep
+		parts = parts[2:]
+	}
 	for _, part := range parts {
 		err := part()
 		if isCorrupt(err) { // a page is damaged that the check itself needs
-			report.Reportf("control", "damaged database", s.path, false, "%v", err)
+			report.Reportf("control", "damaged database", s.name, false, "%v", err)
 			return nil
 		}
 		if err != nil {
@@ -93,7 +96,7 @@ func (c *checker) pages() error {
 		}
 	}
 	for _, what := range damage {
-		c.report(fsck.Finding{Store: "control", Kind: "damaged database", Where: c.store.path, Detail: what, Repaired: len(left) == 0})
+		c.report(fsck.Finding{Store: "control", Kind: "damaged database", Where: c.store.name, Detail: what, Repaired: len(left) == 0})
 	}
 	return nil
 }
@@ -125,7 +128,7 @@ func (c *checker) setAside(tx *sql.Tx, kind string, xml []byte, cause error) err
 
 // secrets checks that each can be read. One that cannot wants the key file that it was written with.
 func (c *checker) secrets() error {
-	keys, keysErr := readKeys(c.store.keyFile())
+	keys, keysErr := readKeys(c.store.keyFile)
 	for sealed, err := range rows(c.ctx, c.store, "check secrets", scanSecret, "SELECT "+secretColumns+" FROM secret ORDER BY name") {
 		if err != nil {
 			return err

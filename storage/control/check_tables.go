@@ -87,7 +87,7 @@ func (c *checker) tables() (whole bool, err error) {
 	const kind = "half-applied migration"
 	if earlier := slices.IndexFunc(all, func(s schema) bool { return maps.Equal(s, have) }); earlier >= 0 && earlier < len(all)-1 {
 		detail := fmt.Sprintf("the tables are of version %d, and are said to be of version %d", earlier+1, len(all))
-		return c.found(kind, c.store.path, detail, func(tx *sql.Tx) error { return migrateFrom(c.ctx, tx, earlier+1) })
+		return c.found(kind, c.store.name, detail, func(tx *sql.Tx) error { return migrateFrom(c.ctx, tx, earlier+1) })
 	}
 	whole = true
 	for _, name := range slices.SortedFunc(maps.Keys(want), func(a, b string) int { return strings.Compare(want[b], want[a]) }) { // tables before indexes

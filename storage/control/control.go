@@ -48,12 +48,15 @@ type Options struct {
 
 // Store is an open control store.
 type Store struct {
-	path    string
-	options Options
-	reading string  // the settings of a connection that only reads
-	writer  *sql.DB // one connection, so that transactions queue here and never fail for being second; nil when there is only reading
-	readers *sql.DB
-	helper  *sql.DB // one connection, for what a reader is helped with
+	name     string // of the database in messages; the path of a file
+	keyFile  string // with the keys of secrets
+	options  Options
+	reading  string  // the settings of a connection that only reads
+	writer   *sql.DB // for SQLite one connection, so that transactions queue here and never fail for being second; nil when there is only reading
+	readers  *sql.DB
+	helper   *sql.DB   // one connection, for what a reader is helped with; nil when there is none
+	postgres *postgres // nil under SQLite
+
 	helping sync.Mutex
 
 	rotating       sync.Mutex              // held while the key of secrets is replaced
@@ -72,17 +75,12 @@ type Store struct {
 	copies  copies
 }
 
-// Open opens the store at path, creating it when there is none and it may be written.
-func Open(path string, o Options) (*Store, error) {
+func newStore(name, keyFile string, o Options) *Store {
 	if o.Readers == 0 {
 		o.Readers = 8
 	}
 	if o.Cache == 0 {
 		o.Cache = 32 << 20
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("open control store: %w", err)
 	}
 	if o.Retry == nil {
 		o.Retry = func(_ context.Context, transaction func() error) error { return transaction() }
@@ -90,7 +88,17 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{path: path, options: o, reading: "mode=ro", prepared: make(map[string]*sql.Stmt)}
+	return &Store{name: name, keyFile: keyFile, options: o, prepared: make(map[string]*sql.Stmt)}
+}
+
+// Open opens the store in the file at path, creating it when there is none and it may be written. Its key file is
+// beside it.
+func Open(path string, o Options) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open control store: %w", err)
+	}
+	s := newStore(path, filepath.Join(filepath.Dir(path), KeyFile), o)
 	if o.ReadOnly {
 		err = s.openReadOnly()
 	} else {
@@ -104,8 +112,14 @@ func Open(path string, o Options) (*Store, error) {
 
 // Close waits for what is under way. Closing twice does no harm.
 func (s *Store) Close() error {
+	if s.postgres != nil {
+		s.postgres.stop()
+	}
 	// The last connection to close folds the log into the database: it has to be one that may write.
-	err := errors.Join(s.readers.Close(), s.helper.Close())
+	err := s.readers.Close()
+	if s.helper != nil {
+		err = errors.Join(err, s.helper.Close())
+	}
 	if s.writer != nil {
 		err = errors.Join(err, s.writer.Close(), s.endCounting())
 	}
@@ -129,15 +143,35 @@ const (
 )
 
 // write runs f in a transaction of its own. It may be run several times, of which the last counts.
-func (s *Store) write(ctx context.Context, _ subject, doing string, f func(*sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, of subject, doing string, f func(*sql.Tx) error) error {
 	err := errReadOnly
-	if s.writer != nil {
+	switch {
+	case s.writer == nil:
+	case s.postgres != nil:
+		err = s.commit(ctx, of, f)
+	default:
 		err = s.options.Retry(ctx, func() error { return s.transact(ctx, f) })
 	}
 	if err != nil {
 		return s.explain(doing, err)
 	}
 	return nil
+}
+
+// read runs f, which only reads, and may be run several times, of which the last counts.
+func (s *Store) read(ctx context.Context, f func() error) error {
+	if s.postgres != nil {
+		return s.await(ctx, f)
+	}
+	return f()
+}
+
+// wake wakes those who wait for what was written, in this process and in others.
+func (s *Store) wake(waiters *broadcast.Cond) {
+	waiters.Broadcast()
+	if s.postgres != nil {
+		s.tellOthers()
+	}
 }
 
 func (s *Store) transact(ctx context.Context, f func(*sql.Tx) error) error {
@@ -175,8 +209,11 @@ func ignoreDone(err error) error {
 // do about it.
 func (s *Store) explain(doing string, err error) error {
 	advice, blamed := sqliteAdvice(err)
+	if s.postgres != nil {
+		advice, blamed = postgresAdvice(err)
+	}
 	if !blamed {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return fmt.Errorf("%s: control store %s: %w%s", doing, s.path, err, advice)
+	return fmt.Errorf("%s: control store %s: %w%s", doing, s.name, err, advice)
 }

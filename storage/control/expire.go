@@ -27,18 +27,20 @@ func (s *Store) Referred(ctx context.Context, refs []VersionRef) (map[VersionRef
 }
 
 func (s *Store) pointedTo(ctx context.Context, refs []VersionRef, which string) (map[VersionRef]bool, error) {
-	const doing = "look for ACIs of versions"
-	query, err := s.readers.PrepareContext(ctx, `SELECT EXISTS (SELECT 1 FROM aci WHERE url = ?1 AND version = ?2 `+which+`)
-		OR EXISTS (SELECT 1 FROM mirror JOIN aci USING (seq) WHERE mirror.url = ?1 AND mirror.version = ?2 `+which+`)`)
-	if err != nil {
-		return nil, s.explain(doing, err)
-	}
-	defer query.Close()
+	query := `SELECT EXISTS (SELECT 1 FROM aci WHERE url = ?1 AND version = ?2 ` + which + `)
+		OR EXISTS (SELECT 1 FROM mirror JOIN aci USING (seq) WHERE mirror.url = ?1 AND mirror.version = ?2 ` + which + `)`
 	found := make(map[VersionRef]bool)
 	for _, ref := range refs {
 		var exists bool
-		if err := query.QueryRowContext(ctx, ref.URL, ref.Version).Scan(&exists); err != nil {
-			return nil, s.explain(doing, err)
+		err := s.read(ctx, func() error {
+			prepared, err := s.prepare(ctx, query)
+			if err != nil {
+				return err
+			}
+			return prepared.QueryRowContext(ctx, ref.URL, ref.Version).Scan(&exists)
+		})
+		if err != nil {
+			return nil, s.explain("look for ACIs of versions", err)
 		}
 		if exists {
 			found[ref] = true

@@ -16,7 +16,7 @@ import (
 
 // The generation is kept in two counters, of which one is the identity. A table that is damaged counts nothing.
 
-func (s *Store) generationPath() string { return s.path + "-" + generation.FileName }
+func (s *Store) generationPath() string { return s.name + "-" + generation.FileName }
 
 // countFrom refuses a database that has lost transactions. One of a release that did not count them begins to.
 func (s *Store) countFrom(ctx context.Context, db *sql.DB) error {
@@ -31,7 +31,7 @@ func (s *Store) countFrom(ctx context.Context, db *sql.DB) error {
 	}
 	if wrong != "" {
 		return &fsck.Error{
-			Finding: fsck.Finding{Store: "control", Kind: generation.Older, Where: s.path, Detail: wrong},
+			Finding: fsck.Finding{Store: "control", Kind: generation.Older, Where: s.name, Detail: wrong},
 			Mend:    "webrace-store restore BACKUP --only control brings it back from a backup, webrace-store fsck --repair goes on with it as it is",
 		}
 	}

@@ -56,7 +56,7 @@ func (s *Store) SetQuota(ctx context.Context, owner string, requests int) error 
 		return err
 	})
 	if err == nil {
-		s.changed.Broadcast()
+		s.wake(&s.changed)
 	}
 	return err
 }

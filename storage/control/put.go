@@ -51,7 +51,7 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 		return nil, err
 	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Effect != Unchanged }) {
-		s.changed.Broadcast()
+		s.wake(&s.changed)
 	}
 	return changes, nil
 }
@@ -60,7 +60,7 @@ func (s *Store) Put(ctx context.Context, urds []*xmlschema.URD) ([]Change, error
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.write(ctx, allURDs, "delete URD "+id, func(tx *sql.Tx) error { return deleteURD(ctx, tx, id) })
 	if err == nil {
-		s.changed.Broadcast()
+		s.wake(&s.changed)
 	}
 	return err
 }

@@ -15,16 +15,16 @@ var errReadOnly = fmt.Errorf("the store is open for reading only: %w", fs.ErrPer
 // openReadOnly opens what is there. A store that was closed is one file, which can be read where nothing
 // may be created; one that was not has a log beside it, for which SQLite wants a file of its own there.
 func (s *Store) openReadOnly() (err error) {
-	if _, err := os.Stat(s.path); err != nil {
+	if _, err := os.Stat(s.name); err != nil {
 		return fmt.Errorf("open control store: %w", err)
 	}
-	if log, err := os.Stat(s.path + "-wal"); errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 {
+	if log, err := os.Stat(s.name + "-wal"); errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0 {
 		s.reading += "&immutable=1"
 	}
-	if s.readers, err = connect(s.path, s.options.Readers, s.reading+"&_pragma=query_only(1)"); err != nil {
+	if s.readers, err = connect(s.name, s.options.Readers, s.reading+"&_pragma=query_only(1)"); err != nil {
 		return s.explain("open", err)
 	}
-	if s.helper, err = connect(s.path, 1, s.reading+"&_pragma=query_only(1)"); err != nil {
+	if s.helper, err = connect(s.name, 1, s.reading+"&_pragma=query_only(1)"); err != nil {
 		return errors.Join(s.explain("open", err), s.readers.Close())
 	}
 	version, err := s.version(context.Background(), s.readers)

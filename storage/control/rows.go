@@ -13,46 +13,49 @@ var errSkip = errors.New("not a result")
 
 // rows runs a query and yields what scan makes of each row. An error ends it.
 func rows[T any](ctx context.Context, s *Store, doing string, scan func(*sql.Rows) (T, error), query string, args ...any) iter.Seq2[T, error] {
+	read := reading[T](func(ctx context.Context, yield func(T) bool) error { return scanRows(ctx, s, scan, query, args, yield) })
+	if s.postgres != nil {
+		read = readAhead(ctx, s, read)
+	}
 	return func(yield func(T, error) bool) {
-		var none T
-		prepared, err := s.prepare(ctx, query)
-		if err != nil {
-			yield(none, s.explain(doing, err))
-			return
-		}
-		r, err := prepared.QueryContext(ctx, args...)
-		if err != nil {
-			yield(none, s.explain(doing, err))
-			return
-		}
-		defer r.Close()
-		for r.Next() {
-			// database/sql ends the rows a while after the context has ended
-			if err := ctx.Err(); err != nil {
-				yield(none, s.explain(doing, err))
-				return
-			}
-			v, err := scan(r)
-			if errors.Is(err, errSkip) {
-				continue
-			}
-			if err != nil {
-				yield(none, s.explain(doing, err))
-				return
-			}
-			if !yield(v, nil) {
-				return
-			}
-		}
-		if err := r.Err(); err != nil {
+		if err := read(ctx, func(v T) bool { return yield(v, nil) }); err != nil {
+			var none T
 			yield(none, s.explain(doing, err))
 		}
 	}
 }
 
+// scanRows runs a query and yields what scan makes of each row, until yield returns false.
+func scanRows[T any](ctx context.Context, s *Store, scan func(*sql.Rows) (T, error), query string, args []any, yield func(T) bool) error {
+	prepared, err := s.prepare(ctx, query)
+	if err != nil {
+		return err
+	}
+	r, err := prepared.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for r.Next() {
+		// database/sql ends the rows a while after the context has ended
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		v, err := scan(r)
+		if errors.Is(err, errSkip) {
+			continue
+		}
+		if err != nil || !yield(v) {
+			return err
+		}
+	}
+	return r.Err()
+}
+
 // readRow reads the columns of a query's only row. That there is none is [sql.ErrNoRows].
 func (s *Store) readRow(ctx context.Context, doing, query string, args []any, into ...any) error {
-	if err := s.readers.QueryRowContext(ctx, query, args...).Scan(into...); err != nil {
+	err := s.read(ctx, func() error { return s.readers.QueryRowContext(ctx, query, args...).Scan(into...) })
+	if err != nil {
 		return s.explain(doing, err)
 	}
 	return nil

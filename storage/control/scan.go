@@ -53,13 +53,13 @@ func (s *Store) scanners(ctx context.Context) (scanners []*sql.Tx, last int64, d
 			_ = tx.Rollback() // it has only read
 		}
 	}
-	tx, err := s.readers.BeginTx(ctx, nil)
+	tx, err := s.readers.BeginTx(ctx, s.snapshot())
 	if err != nil {
 		return nil, 0, done, err
 	}
 	scanners = append(scanners, tx)
 	at, last, err := pointAt(ctx, tx)
-	if err != nil || last < 4*scanChunk || runtime.GOMAXPROCS(0) < 2 || !s.helping.TryLock() {
+	if err != nil || last < 4*scanChunk || runtime.GOMAXPROCS(0) < 2 || s.helper == nil || !s.helping.TryLock() {
 		return scanners, last, done, err
 	}
 	rollback := done

@@ -318,7 +318,7 @@ func (s *Store) version(ctx context.Context, db *sql.DB) (version int, err error
 		return 0, err
 	}
 	if version > len(migrations) {
-		return 0, fmt.Errorf("control store %s has tables of version %d, and this program knows versions up to %d: use the newer program that wrote it", s.path, version, len(migrations))
+		return 0, fmt.Errorf("control store %s has tables of version %d, and this program knows versions up to %d: use the newer program that wrote it", s.name, version, len(migrations))
 	}
 	return version, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -47,8 +46,6 @@ func (e *SecretInUseError) Error() string {
 
 var _ credentials.Source = (*Store)(nil)
 
-func (s *Store) keyFile() string { return filepath.Join(filepath.Dir(s.path), KeyFile) }
-
 // SetSecret stores a secret under a name, in place of one that has it; of one that comes from elsewhere, where that is.
 // It makes the key file if that is not there, unless there are secrets, whose key it would have to be.
 func (s *Store) SetSecret(ctx context.Context, name string, secret credentials.Secret) error {
@@ -70,13 +67,16 @@ func (s *Store) SetSecret(ctx context.Context, name string, secret credentials.S
 		if err := forgetSession(ctx, tx, name); err != nil {
 			return err
 		}
+		if err := s.countSecrets(ctx, tx); err != nil {
+			return err
+		}
 		return seal(ctx, tx, keys[0], name, secret, time.Now())
 	})
 }
 
 // keys reads the key file, or makes the first.
 func (s *Store) keys(ctx context.Context, tx *sql.Tx) ([]secretKey, error) {
-	keys, err := readKeys(s.keyFile())
+	keys, err := readKeys(s.keyFile)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return keys, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) keys(ctx context.Context, tx *sql.Tx) ([]secretKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []secretKey{k}, writeKeys(s.keyFile(), k)
+	return []secretKey{k}, writeKeys(s.keyFile, k)
 }
 
 // seal stores a secret. Its name, kind and bounds are bound to what is encrypted, so that one row is never
@@ -172,18 +172,28 @@ func (s sealedSecret) open(keys []secretKey) (credentials.Secret, error) {
 
 // SecretVersion counts how often the secret of a name was set and removed, and found to be another where it comes from,
 // since the store was opened: who keeps it in memory reads it again when that has changed.
-func (s *Store) SecretVersion(name string) uint64 { return s.secretVersions.of(name) }
+func (s *Store) SecretVersion(name string) uint64 {
+	s.follow()
+	return s.secretVersions.of(name)
+}
 
 // versions counts the changes of what has a name.
 type versions struct {
 	mu     sync.Mutex
 	byName map[string]uint64
+	ofAll  uint64 // changes of which it is not known what they changed
 }
 
 func (v *versions) of(name string) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.byName[name]
+	return v.ofAll + v.byName[name]
+}
+
+func (v *versions) nextOfAll() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.ofAll++
 }
 
 func (v *versions) next(name string) {
@@ -202,7 +212,7 @@ func (s *Store) kept(ctx context.Context, name string) (credentials.Secret, erro
 	if err != nil {
 		return credentials.Secret{}, err
 	}
-	keys, err := readKeys(s.keyFile())
+	keys, err := readKeys(s.keyFile)
 	if err != nil {
 		return credentials.Secret{}, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -215,7 +225,7 @@ func (s *Store) kept(ctx context.Context, name string) (credentials.Secret, erro
 
 // Secrets returns what may be told of all secrets, by name.
 func (s *Store) Secrets(ctx context.Context) iter.Seq2[SecretInfo, error] {
-	keys := sync.OnceValues(func() ([]secretKey, error) { return readKeys(s.keyFile()) })
+	keys := sync.OnceValues(func() ([]secretKey, error) { return readKeys(s.keyFile) })
 	return rows(ctx, s, "list secrets", func(r *sql.Rows) (SecretInfo, error) {
 		sealed, err := scanSecret(r)
 		if err != nil {
@@ -277,6 +287,9 @@ func (s *Store) DeleteSecret(ctx context.Context, name string, force bool) error
 		if err := forgetSession(ctx, tx, name); err != nil {
 			return err
 		}
+		if err := s.countSecrets(ctx, tx); err != nil {
+			return err
+		}
 		return mustAffect(tx.ExecContext(ctx, "DELETE FROM secret WHERE name = ?", name))
 	})
 }
@@ -300,17 +313,19 @@ func (s *Store) RotateKey(ctx context.Context) (n int, err error) {
 		}
 		if keys[0].id != next.id { // or the first attempt has written it
 			keys = append([]secretKey{next}, keys...)
-			if err := writeKeys(s.keyFile(), keys...); err != nil {
+			if err := writeKeys(s.keyFile, keys...); err != nil {
 				return err
 			}
 		}
-		n, err = reseal(ctx, tx, keys)
+		if n, err = reseal(ctx, tx, keys); err == nil {
+			err = s.countSecrets(ctx, tx)
+		}
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	return n, writeKeys(s.keyFile(), next)
+	return n, writeKeys(s.keyFile, next)
 }
 
 // reseal encrypts every secret under the first key.

@@ -15,7 +15,7 @@ import (
 
 // openSQLite opens a database in a file, to be read and written.
 func (s *Store) openSQLite() (err error) {
-	path, o := s.path, s.options
+	path, o := s.name, s.options
 	if err := private.Touch(path); err != nil { // SQLite gives its other files the mode of this one
 		return s.explain("open", err)
 	}
