@@ -3,7 +3,6 @@ package frontier
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/webrace/webrace/storage/internal/groupcommit"
 	"github.com/webrace/webrace/storage/internal/pebbledb"
@@ -39,76 +38,44 @@ type committer struct {
 	db     *pebbledb.Store
 	groups *groupcommit.Committer[step]
 
-	mu  sync.Mutex
-	err error // the fault that ended it
+	written map[*Queue]*changes // what the group under way has changed in each queue
 }
 
 func (c *committer) start(db *pebbledb.Store) {
 	c.db = db
 	c.groups = groupcommit.Start(groupcommit.Limit[step]{
 		Changes: groupSize, Room: groupURLs, Takes: func(s step) int { return s.urls },
-	}, c.commit)
+	}, c.write, c.tell)
 }
 
 // submit hands in a step and never waits. A step that comes too late is refused, and not called back.
-func (c *committer) submit(s step) error {
-	if err := c.failure(); err != nil {
-		return err
-	}
-	if !c.groups.Add(s) {
-		return ErrClosed
-	}
-	return nil
-}
+func (c *committer) submit(s step) error { return c.groups.Add(s) }
 
 // close commits what was handed in.
-func (c *committer) close() error {
-	c.groups.Close()
-	return c.failure()
-}
+func (c *committer) close() error { return c.groups.Close(ErrClosed) }
 
-func (c *committer) failure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
-}
-
-// commit makes a group of steps durable, shows it to the takers and calls back.
-func (c *committer) commit(group []step) {
-	err := c.failure()
-	var written map[*Queue]*changes
-	if err == nil {
-		written, err = c.write(group)
-	}
-	if err != nil {
-		c.fail(err)
-	}
+// tell shows a group of steps to the takers, and calls back.
+func (c *committer) tell(group []step, err error) {
 	byQueue := map[*Queue][]step{}
 	for _, s := range group {
 		byQueue[s.queue] = append(byQueue[s.queue], s)
 	}
 	for q, steps := range byQueue {
-		q.settled(steps, written[q], err)
+		q.settled(steps, c.written[q], err)
 	}
 	for _, s := range group {
 		s.call(err)
 	}
 }
 
-func (c *committer) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.err = err
-}
-
-// write returns what it changed in each queue.
-func (c *committer) write(group []step) (written map[*Queue]*changes, err error) {
-	written = map[*Queue]*changes{}
+// write makes a group durable.
+func (c *committer) write(group []step) (err error) {
+	c.written = map[*Queue]*changes{}
 	for _, s := range group {
 		ch := s.queue.work
-		if written[s.queue] == nil {
+		if c.written[s.queue] == nil {
 			ch.begin()
-			written[s.queue] = ch
+			c.written[s.queue] = ch
 		}
 		if s.wants != nil {
 			s.wants(ch)
@@ -116,28 +83,25 @@ func (c *committer) write(group []step) (written map[*Queue]*changes, err error)
 	}
 	batch := c.db.NewBatch()
 	defer func() { err = errors.Join(err, batch.Close()) }()
-	for q, ch := range written {
+	for q, ch := range c.written {
 		if err := ch.read(); err != nil {
-			return nil, fmt.Errorf("frontier of %s: %w", q.pipeline, err)
+			return fmt.Errorf("frontier of %s: %w", q.pipeline, err)
 		}
 	}
 	for _, s := range group {
-		if err := s.apply(written[s.queue]); err != nil {
-			return nil, fmt.Errorf("frontier of %s: %w", s.queue.pipeline, err)
+		if err := s.apply(c.written[s.queue]); err != nil {
+			return fmt.Errorf("frontier of %s: %w", s.queue.pipeline, err)
 		}
 	}
-	for q, ch := range written {
+	for q, ch := range c.written {
 		if err := ch.flush(batch); err != nil {
-			return nil, fmt.Errorf("frontier of %s: %w", q.pipeline, err)
+			return fmt.Errorf("frontier of %s: %w", q.pipeline, err)
 		}
 	}
 	if batch.Empty() {
-		return written, nil // repeats of what earlier groups made durable
+		return nil // repeats of what earlier groups made durable
 	}
-	if err := c.db.Publish(batch); err != nil {
-		return nil, err
-	}
-	return written, nil
+	return c.db.Publish(batch)
 }
 
 // notify wakes the goroutine that waits for a signal, or the next one that does, and never waits itself.

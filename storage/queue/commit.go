@@ -32,31 +32,24 @@ type committer struct {
 	keeping bool     // removals wait
 	kept    []change // these
 	closed  bool
-	err     error // the fault that ended it
 }
 
 func (c *committer) start(db *pebbledb.Store) {
 	c.db = db
 	c.groups = groupcommit.Start(groupcommit.Limit[change]{
 		Changes: groupSize, Room: groupBytes, Takes: func(ch change) int { return len(ch.value) },
-	}, c.commit)
+	}, c.write, c.tell)
 }
 
 // submit hands in a change and never waits. One that comes too late is refused, and not called back.
 func (c *committer) submit(ch change) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
-		return c.err
-	}
-	if c.keeping && !c.closed && ch.value == nil && !ch.nothing {
+	if c.keeping && !c.closed && ch.value == nil && !ch.nothing && c.groups.Failure() == nil {
 		c.kept = append(c.kept, ch)
 		return nil
 	}
-	if !c.groups.Add(ch) {
-		return ErrClosed
-	}
-	return nil
+	return c.groups.Add(ch)
 }
 
 // keep lets removals wait, or lets those go on that have waited, of records that were durable before.
@@ -64,7 +57,7 @@ func (c *committer) keep(keeping bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.keeping = keeping; !keeping {
-		c.groups.Add(c.kept...)
+		_ = c.groups.Add(c.kept...) // else they are handed out again
 		c.kept = nil
 	}
 }
@@ -75,27 +68,11 @@ func (c *committer) close() error {
 	c.closed = true
 	c.mu.Unlock()
 	c.keep(false)
-	c.groups.Close()
-	return c.failure()
+	return c.groups.Close(ErrClosed)
 }
 
-func (c *committer) failure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
-}
-
-// commit makes a group durable, shows what was put to the takers, and calls back.
-func (c *committer) commit(group []change) {
-	err := c.failure()
-	if err == nil {
-		err = c.write(group)
-	}
-	if err != nil {
-		c.mu.Lock()
-		c.err = err
-		c.mu.Unlock()
-	}
+// tell shows what was put to the takers, and calls back.
+func (c *committer) tell(group []change, err error) {
 	byQueue := make(map[*Queue][]change)
 	for _, ch := range group {
 		byQueue[ch.queue] = append(byQueue[ch.queue], ch)
@@ -110,6 +87,7 @@ func (c *committer) commit(group []change) {
 	}
 }
 
+// write makes a group durable.
 func (c *committer) write(group []change) (err error) {
 	batch := c.db.NewBatch()
 	defer batch.Close()

@@ -70,7 +70,6 @@ type Store struct {
 	mu      sync.Mutex
 	keeping int           // backups for which callbacks wait
 	kept    []func(error) // these, of commits that are durable
-	err     error         // the fault that ended it
 }
 
 // kind is what is particular to the database.
@@ -90,7 +89,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{db: db, readOnly: o.ReadOnly}
 	s.syncs = groupcommit.Start(groupcommit.Limit[func(error)]{
 		Changes: 256, Room: 256, Takes: func(func(error)) int { return 1 },
-	}, s.sync)
+	}, s.sync, s.tell)
 	return s, nil
 }
 
@@ -144,28 +143,25 @@ func (s *Store) commit(writes []Write, done func(error)) error {
 	}
 	s.order.Lock()
 	defer s.order.Unlock()
-	if err := s.failure(); err != nil {
+	if err := s.syncs.Failure(); err != nil {
 		return err
 	}
 	if err := batch.Commit(pebbledb.NoSync); err != nil {
 		return fmt.Errorf("commit states: %w", err)
 	}
-	if !s.syncs.Add(done) {
-		return ErrClosed
-	}
-	return nil
+	return s.syncs.Add(done)
 }
 
-// sync makes durable what was committed before the callbacks were added, and calls back.
-func (s *Store) sync(callbacks []func(error)) {
-	err := s.failure()
-	if err == nil {
-		err = s.count()
-	}
+// sync commits the next generation, and so makes durable what was committed before the callbacks were added.
+func (s *Store) sync([]func(error)) error {
+	batch := s.db.NewBatch()
+	defer batch.Close()
+	return s.db.Publish(batch)
+}
+
+func (s *Store) tell(callbacks []func(error), err error) {
 	s.mu.Lock()
-	if err != nil {
-		s.err = err
-	} else if s.keeping > 0 {
+	if err == nil && s.keeping > 0 {
 		s.kept = append(s.kept, callbacks...)
 		callbacks = nil
 	}
@@ -173,19 +169,6 @@ func (s *Store) sync(callbacks []func(error)) {
 	for _, done := range callbacks {
 		done(err)
 	}
-}
-
-// count commits the next generation, and so makes durable all that was committed before.
-func (s *Store) count() error {
-	batch := s.db.NewBatch()
-	defer batch.Close()
-	return s.db.Publish(batch)
-}
-
-func (s *Store) failure() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
 }
 
 // KeepEnds lets no commit call back until release is called, though it is durable: in a backup of several stores, none
@@ -236,6 +219,5 @@ func (s *Store) Close() error {
 	if !s.db.Shut() {
 		return nil
 	}
-	s.syncs.Close()
-	return errors.Join(s.failure(), s.db.Close())
+	return errors.Join(s.syncs.Close(ErrClosed), s.db.Close())
 }

@@ -3,6 +3,7 @@
 package groupcommit
 
 import (
+	"cmp"
 	"sync"
 	"time"
 )
@@ -30,41 +31,54 @@ type Limit[T any] struct {
 // Committer commits what is added to it, in the order of the additions, by one goroutine.
 type Committer[T any] struct {
 	limit  Limit[T]
-	commit func(group []T)
+	write  func(group []T) error
+	tell   func(group []T, err error)
 	signal chan struct{} // capacity 1: there are changes, or it is closed
 	exited chan struct{}
 
 	mu      sync.Mutex
 	changes []T
-	closed  bool
+	closed  error // of what is added from now on; nil while it is open
+	failed  error // the fault that ended it
 }
 
-// Start returns a committer that calls commit with one group after the other.
-func Start[T any](limit Limit[T], commit func(group []T)) *Committer[T] {
-	c := &Committer[T]{limit: limit, commit: commit, signal: make(chan struct{}, 1), exited: make(chan struct{})}
+// Start returns a committer that writes one group after the other, and tells what came of each. After a fault it writes
+// no further one: that is what comes of all.
+func Start[T any](limit Limit[T], write func(group []T) error, tell func(group []T, err error)) *Committer[T] {
+	c := &Committer[T]{limit: limit, write: write, tell: tell, signal: make(chan struct{}, 1), exited: make(chan struct{})}
 	go c.run()
 	return c
 }
 
-// Add hands in changes and never waits. It reports false, and they are not committed, once the committer is closed.
-func (c *Committer[T]) Add(changes ...T) bool {
+// Add hands in changes and never waits. An error means that nothing will be told of them: the committer is closed, or
+// has ended by a fault.
+func (c *Committer[T]) Add(changes ...T) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return false
+	if err := cmp.Or(c.failed, c.closed); err != nil {
+		return err
 	}
 	c.changes = append(c.changes, changes...)
 	c.wake()
-	return true
+	return nil
 }
 
-// Close returns when what was added is committed.
-func (c *Committer[T]) Close() {
+// Failure is the fault that ended the committer, if there was one.
+func (c *Committer[T]) Failure() error {
 	c.mu.Lock()
-	c.closed = true
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+// Close returns when what was added is written and told of, with the fault if there was one. What is added later gets the
+// error closed.
+func (c *Committer[T]) Close(closed error) error {
+	c.mu.Lock()
+	c.closed = closed
 	c.wake()
 	c.mu.Unlock()
 	<-c.exited
+	return c.Failure()
 }
 
 func (c *Committer[T]) wake() {
@@ -85,7 +99,7 @@ func (c *Committer[T]) run() {
 			}
 		}
 		c.mu.Lock()
-		over := c.closed && len(c.changes) == 0
+		over := c.closed != nil && len(c.changes) == 0
 		c.mu.Unlock()
 		if over {
 			return
@@ -93,12 +107,23 @@ func (c *Committer[T]) run() {
 	}
 }
 
+func (c *Committer[T]) commit(group []T) {
+	err := c.Failure()
+	if err == nil {
+		err = c.write(group)
+		c.mu.Lock()
+		c.failed = err
+		c.mu.Unlock()
+	}
+	c.tell(group, err)
+}
+
 // full reports whether there is no reason to wait for more changes.
 func (c *Committer[T]) full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, full := c.group()
-	return c.closed || full
+	return c.closed != nil || full
 }
 
 // group returns how many changes the next group has, and whether it cannot have more.

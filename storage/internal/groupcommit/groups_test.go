@@ -1,6 +1,7 @@
 package groupcommit
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -40,7 +41,7 @@ func TestWhatIsAddedIsCommittedOnceAndInOrder(t *testing.T) {
 	last := make(map[int]int) // by adder
 	groups, changes := 0, 0
 	type change struct{ adder, number int }
-	c := Start(Limit[change]{16, 1 << 20, func(change) int { return 1 }}, func(group []change) {
+	c := Start(Limit[change]{16, 1 << 20, func(change) int { return 1 }}, func(group []change) error {
 		groups++
 		if len(group) == 0 || len(group) > 16 {
 			t.Errorf("a group of %d", len(group))
@@ -51,23 +52,49 @@ func TestWhatIsAddedIsCommittedOnceAndInOrder(t *testing.T) {
 			}
 			last[ch.adder] = ch.number
 		}
-	})
+		return nil
+	}, func([]change, error) {})
 	var all sync.WaitGroup
 	for adder := range adders {
 		all.Go(func() {
 			for n := range each / 2 {
-				if !c.Add(change{adder, 2*n + 1}, change{adder, 2*n + 2}) {
-					t.Error("refused")
+				if err := c.Add(change{adder, 2*n + 1}, change{adder, 2*n + 2}); err != nil {
+					t.Errorf("refused: %v", err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	c.Close()
-	if c.Add(change{0, each + 1}) {
-		t.Error("a change is accepted after the end")
+	closed := errors.New("closed")
+	if err := c.Close(closed); err != nil {
+		t.Errorf("it ended by %v", err)
+	}
+	if err := c.Add(change{0, each + 1}); err != closed {
+		t.Errorf("after the end, a change gets %v", err)
 	}
 	if changes != adders*each || groups < changes/16 {
 		t.Errorf("%d changes in %d groups", changes, groups)
+	}
+}
+
+func TestAfterAFaultNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("disk full")
+	written := 0
+	told := make(chan error, 2)
+	c := Start(Limit[int]{1, 1, func(int) int { return 1 }}, func([]int) error { written++; return fault }, func(_ []int, err error) { told <- err })
+	if err := c.Add(1, 2); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := <-told; err != fault {
+			t.Errorf("a group is told %v", err)
+		}
+	}
+	if err := c.Add(3); err != fault {
+		t.Errorf("what is added later gets %v", err)
+	}
+	if err := c.Close(errors.New("closed")); err != fault || written != 1 {
+		t.Errorf("%d groups were written, and it ended by %v", written, err)
 	}
 }
