@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"github.com/webrace/webrace"
 	"github.com/webrace/webrace/internal/lru"
 	"github.com/webrace/webrace/storage/fsck"
-	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/storage/internal/setaside"
 )
 
@@ -170,27 +170,22 @@ func (c *check) segmentFiles() error {
 
 // bodyEntries removes what the index holds of bodies and cannot be read.
 func (c *check) bodyEntries() error {
-	it, err := over(c.store.db, []byte("d/"))
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for it.First(); it.Valid(); it.Next() {
-		_, err := decodePayload(it.Value())
-		if err == nil && len(it.Key()) == 2+len(webrace.Digest{}) {
+	var failed error
+	for key, value := range under(c.store.db, []byte("d/"), &failed) {
+		_, err := decodePayload(value)
+		if err == nil && len(key) == 2+len(webrace.Digest{}) {
 			continue
 		}
-		key := append([]byte(nil), it.Key()...)
-		if err := c.damage(damageUnreadable, fmt.Sprintf("%q", key), "of a body", deleteKey(key)); err != nil {
+		if err := c.damage(damageUnreadable, fmt.Sprintf("%q", key), "of a body", deleteKey(bytes.Clone(key))); err != nil {
 			return err
 		}
 	}
-	return it.Error()
+	return failed
 }
 
 // unindexedBodies finds bodies that the index has lost, in the records of versions that have them.
 func (c *check) unindexedBodies() error {
-	return c.store.walk(c.ctx, "", func(k *known) error {
+	return c.store.walk(c.ctx, func(k *known) error {
 		for _, e := range k.all() {
 			if c.sound(&e) || c.body(&e) == nil || c.found[e.Digest] {
 				continue
@@ -225,15 +220,11 @@ func (c *check) followers() error {
 	if err == nil {
 		last = max(last, stored.seq)
 	}
-	it, err := over(c.store.db, []byte("c/"))
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for it.First(); it.Valid(); it.Next() {
-		key := append([]byte(nil), it.Key()...)
+	var failed error
+	for key, value := range under(c.store.db, []byte("c/"), &failed) {
+		key = bytes.Clone(key)
 		name := string(key[len("c/"):])
-		at, err := decodeNumber(it.Value())
+		at, err := decodeNumber(value)
 		switch {
 		case err != nil:
 			err = c.damage(damageUnreadable, name, "of a follower, which begins again", deleteKey(key))
@@ -244,7 +235,7 @@ func (c *check) followers() error {
 			return err
 		}
 	}
-	return it.Error()
+	return failed
 }
 
 // toldEvery is how many entries of the index lie between two reports of progress.
@@ -252,23 +243,17 @@ const toldEvery = 1 << 12
 
 // readIndex reads all that is in the index, so that a damaged block is found.
 func (c *check) readIndex() error {
-	it, err := c.store.db.NewIter(pebbledb.IterOptions{})
-	if err != nil {
-		return err
-	}
+	var failed error
 	n := int64(0)
-	for it.First(); it.Valid(); it.Next() {
+	for range under(c.store.db, nil, &failed) {
 		if err := c.ctx.Err(); err != nil {
-			return errors.Join(err, it.Close())
+			return err
 		}
 		if n++; n%toldEvery == 0 {
 			fsck.Tell(c.ctx, fsck.Progress{Store: "objects", Step: "entries of the index", Done: n})
 		}
 	}
-	if err := errors.Join(it.Error(), it.Close()); err != nil {
-		return unreadable(err)
-	}
-	return nil
+	return failed
 }
 
 // files finds what a crash has left of files that were being made.

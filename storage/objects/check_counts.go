@@ -12,7 +12,7 @@ import (
 // segment. It takes as many passes over all versions as its memory makes necessary.
 func (c *check) references() error {
 	c.counts, c.live, c.ends = counters{}, map[uint32]int64{}, map[uint32]int64{}
-	err := c.store.walk(c.ctx, "", func(k *known) error {
+	err := c.store.walk(c.ctx, func(k *known) error {
 		c.counts.urls++
 		for _, e := range k.all() {
 			c.counts.versions++
@@ -52,7 +52,7 @@ func (c *check) referencesOf(mine func(webrace.Digest) bool) error {
 	}); err != nil {
 		return err
 	}
-	if err := c.store.walk(c.ctx, "", func(k *known) error {
+	if err := c.store.walk(c.ctx, func(k *known) error {
 		for _, e := range k.all() {
 			if !mine(e.Digest) {
 				continue

@@ -20,7 +20,7 @@ import (
 // versions checks every version by itself: its place among those of its URL, its records, its log entry
 // and its links.
 func (c *check) versions() error {
-	return c.store.walk(c.ctx, "", func(k *known) error {
+	return c.store.walk(c.ctx, func(k *known) error {
 		for _, key := range k.bad {
 			if err := c.damage(damageUnreadable, fmt.Sprintf("%q", key), "of a version", deleteKey(key)); err != nil {
 				return err
@@ -280,22 +280,18 @@ func (c *check) links() error {
 
 // sequences visits all that is kept by sequence number.
 func (c *check) sequences(prefix string, visit func(key []byte, seq uint64, value []byte) error) error {
-	it, err := over(c.store.db, []byte(prefix))
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for it.First(); it.Valid(); it.Next() {
+	var failed error
+	for key, value := range under(c.store.db, []byte(prefix), &failed) {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		key, seq := bytes.Clone(it.Key()), uint64(0)
+		seq := uint64(0)
 		if len(key) == 10 {
 			seq = binary.BigEndian.Uint64(key[2:])
 		}
-		if err := visit(key, seq, it.Value()); err != nil {
+		if err := visit(bytes.Clone(key), seq, value); err != nil {
 			return err
 		}
 	}
-	return it.Error()
+	return failed
 }

@@ -137,7 +137,7 @@ func (c *collection) judge(ctx context.Context, spare *oldest) error {
 		}
 		return err
 	}
-	err := c.store.walk(ctx, "", func(k *known) error {
+	err := c.store.walk(ctx, func(k *known) error {
 		for _, e := range k.all() {
 			if batch = append(batch, candidate{e.Version, e.whole().length}); len(batch) >= doomedAtOnce {
 				if err := flush(); err != nil {

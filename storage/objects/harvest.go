@@ -36,7 +36,7 @@ func (s *Store) newHarvest() (*harvest, error) {
 // clear takes away what was gathered.
 func (h *harvest) clear() error {
 	for _, prefix := range []string{"o/", "b/"} {
-		if err := h.batch.DeleteRange([]byte(prefix), after([]byte(prefix))); err != nil {
+		if err := h.batch.DeleteRange([]byte(prefix), pebbledb.After([]byte(prefix))); err != nil {
 			return err
 		}
 	}
@@ -111,14 +111,9 @@ func (h *harvest) add(v *salvaged) error {
 // versions yields what was gathered, by date.
 func (h *harvest) versions() iter.Seq2[*salvaged, error] {
 	return func(yield func(*salvaged, error) bool) {
-		it, err := over(h.store.db, []byte("o/"))
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer it.Close()
-		for it.First(); it.Valid(); it.Next() {
-			v, err := decodeSalvaged(it.Value())
+		var failed error
+		for _, value := range under(h.store.db, []byte("o/"), &failed) {
+			v, err := decodeSalvaged(value)
 			if err == nil {
 				err = h.identify(v)
 			}
@@ -126,8 +121,8 @@ func (h *harvest) versions() iter.Seq2[*salvaged, error] {
 				return
 			}
 		}
-		if err := it.Error(); err != nil {
-			yield(nil, err)
+		if failed != nil {
+			yield(nil, failed)
 		}
 	}
 }

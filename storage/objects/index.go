@@ -46,9 +46,12 @@ func openIndex(dir string, o Options) (pebbledb.DB, error) {
 	return db, nil
 }
 
-// unreadable is the error of reading an index that is open.
+// unreadable is the error of reading an index that is open, if there is one.
 func unreadable(err error) error {
-	if pebbledb.IsCorruption(err) {
+	switch {
+	case err == nil:
+		return nil
+	case pebbledb.IsCorruption(err):
 		return indexError(damageIndex, "", err.Error())
 	}
 	return fmt.Errorf("read index: %w", err)

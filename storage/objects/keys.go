@@ -57,17 +57,6 @@ func droppedKey(number uint32) []byte {
 
 func removedKey(url string) []byte { return append([]byte("r/"), url...) }
 
-// after returns the least key greater than every key that begins with prefix.
-func after(prefix []byte) []byte {
-	end := append([]byte(nil), prefix...)
-	for i := len(end) - 1; i >= 0; i-- {
-		if end[i]++; end[i] != 0 {
-			return end[:i+1]
-		}
-	}
-	return nil
-}
-
 // numberOf reads the number that ends a key of a segment or an older version.
 func numberOf(key, prefix []byte) (uint32, bool) {
 	if len(key) != len(prefix)+4 {

@@ -96,7 +96,7 @@ func collectURL(t *testing.T, s *Store, url string) {
 
 func holdings(t *testing.T, s *Store) (all []kept) {
 	t.Helper()
-	err := s.walk(t.Context(), "", func(k *known) error {
+	err := s.walk(t.Context(), func(k *known) error {
 		for _, e := range k.all() {
 			body, _, err := s.body(e.Version)
 			if err != nil {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/storage/internal/pebbledb"
 	"github.com/webrace/webrace/xmlschema"
 )
 
@@ -65,26 +64,20 @@ func (s *Store) Moved(ctx context.Context) iter.Seq2[webrace.Former, error] {
 			return
 		}
 		defer s.users.Leave()
-		from := formerKey("")
-		it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: from, UpperBound: after(from)})
-		if err != nil {
-			yield(webrace.Former{}, err)
-			return
-		}
-		defer it.Close()
-		for it.First(); it.Valid(); it.Next() {
-			former, err := decodeFormer(it.Value())
+		var failed error
+		for key, value := range under(s.db, formerKey(""), &failed) {
+			former, err := decodeFormer(value)
 			if err == nil {
 				err = ctx.Err()
 			}
-			secret, _ := splitView(string(it.Key()[len(from):]))
+			secret, _ := splitView(string(key[len(formerKey("")):]))
 			former.URL = View(secret, former.URL)
 			if !yield(former, err) || err != nil {
 				return
 			}
 		}
-		if err := it.Error(); err != nil {
-			yield(webrace.Former{}, unreadable(err))
+		if failed != nil {
+			yield(webrace.Former{}, failed)
 		}
 	}
 }
@@ -189,22 +182,18 @@ func (s *Store) History(url string) ([]Version, error) {
 func (s *Store) history(url string) ([]entry, error) {
 	snapshot := s.db.NewSnapshot() // or a version that is superseded meanwhile would be seen twice, or never
 	defer snapshot.Close()
-	it, err := over(snapshot, olderPrefix(url))
-	if err != nil {
-		return nil, err
-	}
-	defer it.Close()
 	decode := func(value []byte) (entry, error) { return decodeEntry(url, value) }
 	var all []entry
-	for it.First(); it.Valid(); it.Next() {
-		e, err := decode(it.Value())
+	var failed error
+	for _, value := range under(snapshot, olderPrefix(url), &failed) {
+		e, err := decode(value)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, e)
 	}
-	if err := it.Error(); err != nil {
-		return nil, unreadable(err)
+	if failed != nil {
+		return nil, failed
 	}
 	latest, ok, err := getFrom(snapshot, latestKey(url), decode)
 	if ok {
@@ -250,17 +239,12 @@ func (s *Store) Views(ctx context.Context, prefix string) iter.Seq2[Version, err
 }
 
 func (s *Store) list(ctx context.Context, prefix string, yield func(Version, error) bool) error {
-	from := latestKey(prefix)
-	it, err := s.db.NewIter(pebbledb.IterOptions{LowerBound: from, UpperBound: after(from)})
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for it.First(); it.Valid(); it.Next() {
+	var failed error
+	for key, value := range under(s.db, latestKey(prefix), &failed) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		e, err := decodeEntry(string(it.Key()[len("u/"):]), it.Value())
+		e, err := decodeEntry(string(key[len("u/"):]), value)
 		if err != nil {
 			return err
 		}
@@ -277,10 +261,7 @@ func (s *Store) list(ctx context.Context, prefix string, yield func(Version, err
 			return nil
 		}
 	}
-	if err := it.Error(); err != nil {
-		return unreadable(err)
-	}
-	return nil
+	return failed
 }
 
 // Body returns the decoded body of a version, and the HTTP header it came with, in which Content-Length

@@ -130,32 +130,21 @@ func segmentFiles(fsys vfs.FS, dir string) (map[uint32]int64, error) {
 
 // endDrops removes the files of segments that the index has dropped, if a crash came before that was done.
 func (s *Store) endDrops() error {
-	prefix := []byte("x/")
-	it, err := over(s.db, prefix)
-	if err != nil || s.options.ReadOnly {
-		return errors.Join(err, closeIf(it))
+	if s.options.ReadOnly {
+		return nil
 	}
-	defer it.Close()
-	for it.First(); it.Valid(); it.Next() {
-		number, ok := numberOf(it.Key(), prefix)
+	prefix := []byte("x/")
+	var failed error
+	for key := range under(s.db, prefix, &failed) {
+		number, ok := numberOf(key, prefix)
 		if !ok || s.segments.known(number) != nil {
-			return fmt.Errorf("%w: dropped segment %x", ErrCorrupt, it.Key())
+			return fmt.Errorf("%w: dropped segment %x", ErrCorrupt, key)
 		}
 		if err := s.removeDropped(number); err != nil {
 			return err
 		}
 	}
-	if err := it.Error(); err != nil {
-		return unreadable(err)
-	}
-	return nil
-}
-
-func closeIf(it *pebbledb.Iterator) error {
-	if it == nil {
-		return nil
-	}
-	return it.Close()
+	return failed
 }
 
 func (s *Store) checkFormat() error {
@@ -197,22 +186,15 @@ func (s *Store) indexedSegments() ([]indexedSegment, error) { return segmentsOf(
 
 func segmentsOf(index pebbledb.DB) ([]indexedSegment, error) {
 	prefix := []byte("s/")
-	it, err := over(index, prefix)
-	if err != nil {
-		return nil, fmt.Errorf("read index: %w", err)
-	}
-	defer it.Close()
 	var all []indexedSegment
-	for it.First(); it.Valid(); it.Next() {
-		number, ok := numberOf(it.Key(), prefix)
-		state, err := decodeSegment(it.Value())
+	var failed error
+	for key, value := range under(index, prefix, &failed) {
+		number, ok := numberOf(key, prefix)
+		state, err := decodeSegment(value)
 		if err != nil || !ok {
-			return nil, fmt.Errorf("%w: segment %x", ErrCorrupt, it.Key())
+			return nil, fmt.Errorf("%w: segment %x", ErrCorrupt, key)
 		}
 		all = append(all, indexedSegment{number, state})
 	}
-	if err := it.Error(); err != nil {
-		return nil, unreadable(err)
-	}
-	return all, nil
+	return all, failed
 }

@@ -75,18 +75,13 @@ func (s *Store) TellRemoved(ctx context.Context, tell func(urls []string) error)
 // untold returns some URLs of which versions were removed, and it was not told.
 func (s *Store) untold() (urls []string, err error) {
 	prefix := removedKey("")
-	it, err := over(s.db, prefix)
-	if err != nil {
-		return nil, err
+	for key := range under(s.db, prefix, &err) {
+		if len(urls) == doomedAtOnce {
+			break
+		}
+		urls = append(urls, string(key[len(prefix):]))
 	}
-	defer it.Close()
-	for it.First(); it.Valid() && len(urls) < doomedAtOnce; it.Next() {
-		urls = append(urls, string(it.Key()[len(prefix):]))
-	}
-	if err := it.Error(); err != nil {
-		return nil, unreadable(err)
-	}
-	return urls, nil
+	return urls, err
 }
 
 // exclusively has the committer do a job of its own, in one batch of the index, while no Put or Touch is

@@ -95,7 +95,7 @@ func (s *Store) residents(ctx context.Context, segments []uint32) (map[uint32][]
 	for _, number := range segments {
 		found[number] = nil
 	}
-	err := s.walk(ctx, "", func(k *known) error {
+	err := s.walk(ctx, func(k *known) error {
 		for _, e := range k.all() {
 			if list, ok := found[e.record.segment]; ok {
 				found[e.record.segment] = append(list, resident{e.key(), e.Digest, e.whole(), e.record.length, e.shotLength})
@@ -128,19 +128,15 @@ func (s *Store) residents(ctx context.Context, segments []uint32) (map[uint32][]
 
 // eachPayload visits what the index knows of every body; err reports that it cannot be decoded.
 func (s *Store) eachPayload(ctx context.Context, visit func(webrace.Digest, *payload, error) error) error {
-	it, err := over(s.db, []byte("d/"))
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for it.First(); it.Valid(); it.Next() {
+	var failed error
+	for key, value := range under(s.db, []byte("d/"), &failed) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var digest webrace.Digest
 		var found *payload
-		p, err := decodePayload(it.Value())
-		if n := copy(digest[:], it.Key()[2:]); err == nil && (n != len(digest) || len(it.Key()) != n+2) {
+		p, err := decodePayload(value)
+		if n := copy(digest[:], key[2:]); err == nil && (n != len(digest) || len(key) != n+2) {
 			err = fmt.Errorf("%w: key of a body", ErrCorrupt)
 		}
 		if err == nil {
@@ -150,7 +146,7 @@ func (s *Store) eachPayload(ctx context.Context, visit func(webrace.Digest, *pay
 			return err
 		}
 	}
-	return it.Error()
+	return failed
 }
 
 // evacuate moves what is alive in a sealed segment, and removes the segment.

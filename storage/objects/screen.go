@@ -97,7 +97,7 @@ func (s *screener) passes(join func(mine func(key uint64) bool) error) error {
 
 // eachVersion visits what the index has of every version. Where a URL has no latest one, none is found by its number.
 func (s *screener) eachVersion(visit func(*entry)) error {
-	return s.store.walk(s.ctx, "", func(k *known) error {
+	return s.store.walk(s.ctx, func(k *known) error {
 		if !k.inOrder() {
 			for _, e := range k.all() {
 				s.found.versions.add(e.Seq)

@@ -213,10 +213,7 @@ func getNew[T any](s *Store, key []byte, decode func([]byte) (T, error)) (v T, f
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	if !it.SeekPrefixGE(key) || !bytes.Equal(it.Key(), key) {
-		if err := it.Error(); err != nil {
-			return v, false, unreadable(err)
-		}
-		return v, false, nil
+		return v, false, unreadable(it.Error())
 	}
 	value, err := it.ValueAndErr()
 	if err != nil {

@@ -39,14 +39,6 @@ func TestValuesReadBackAsWritten(t *testing.T) {
 	}
 }
 
-func TestPrefixEndsBehindEveryKeyThatHasIt(t *testing.T) {
-	for prefix, want := range map[string]string{"a": "b", "a\xff": "b", "u/\xff\xff": "u0", "\xff": "", "": ""} {
-		if got := after([]byte(prefix)); string(got) != want {
-			t.Errorf("after %q is %q, want %q", prefix, got, want)
-		}
-	}
-}
-
 // FuzzValues: what any decoder accepts, it reads as the same again after it was encoded.
 func FuzzValues(f *testing.F) {
 	e := entry{Version: Version{Number: 1, Seq: 2, MediaType: "text/html", FetchedAt: noon}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"iter"
 
 	"github.com/webrace/webrace/storage/internal/pebbledb"
 )
@@ -29,17 +30,17 @@ func (k *known) inOrder() bool {
 	return k.latest != nil && (len(k.older) == 0 || k.older[len(k.older)-1].Number < k.latest.Number)
 }
 
-// walk calls visit with every URL that begins with prefix, in their order, as the index is when it
-// begins. Whatever is wrong with the index, it visits all that is there.
-func (s *Store) walk(ctx context.Context, prefix string, visit func(*known) error) error {
+// walk calls visit with every URL, in their order, as the index is when it begins. Whatever is wrong with the index, it
+// visits all that is there.
+func (s *Store) walk(ctx context.Context, visit func(*known) error) error {
 	snapshot := s.db.NewSnapshot()
 	defer snapshot.Close()
-	latest, err := over(snapshot, latestKey(prefix))
+	latest, err := over(snapshot, latestKey(""))
 	if err != nil {
 		return err
 	}
 	defer latest.Close()
-	older, err := over(snapshot, append([]byte("v/"), prefix...))
+	older, err := over(snapshot, []byte("v/"))
 	if err != nil {
 		return err
 	}
@@ -54,15 +55,31 @@ func (s *Store) walk(ctx context.Context, prefix string, visit func(*known) erro
 			return err
 		}
 	}
-	if err := errors.Join(latest.Error(), older.Error()); err != nil {
-		return unreadable(err)
-	}
-	return nil
+	return unreadable(errors.Join(latest.Error(), older.Error()))
 }
 
 // over iterates over the keys that begin with prefix.
 func over(r pebbledb.Reader, prefix []byte) (*pebbledb.Iterator, error) {
-	return r.NewIter(pebbledb.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+	return r.NewIter(pebbledb.Under(prefix))
+}
+
+// under yields the keys that begin with prefix, with their values, both valid until the next. What has kept it from all
+// of them is in failed at the end.
+func under(r pebbledb.Reader, prefix []byte, failed *error) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		it, err := over(r, prefix)
+		if err != nil {
+			*failed = err
+			return
+		}
+		defer it.Close()
+		for more := it.First(); more; more = it.Next() {
+			if !yield(it.Key(), it.Value()) {
+				return
+			}
+		}
+		*failed = unreadable(it.Error())
+	}
 }
 
 // nextKnown takes the least URL that either iterator is at, with all its versions. Both are in the order

@@ -115,7 +115,7 @@ type owned struct {
 // provenanceOf returns what the provenance graph states of a context.
 func (c *check) provenanceOf(n id) (own []owned, err error) {
 	lower := appendID(appendID(cspo.start(), provenanceID), n)
-	err = pebbledb.Scan(c.store.db, lower, after(lower), func(key, _ []byte) (bool, error) {
+	err = pebbledb.Scan(c.store.db, lower, pebbledb.After(lower), func(key, _ []byte) (bool, error) {
 		if len(key) != quadSize {
 			return true, nil // told of already
 		}

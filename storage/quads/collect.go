@@ -168,7 +168,7 @@ type firsts struct {
 func usesOf(r pebbledb.Reader) (*uses, error) {
 	u := &uses{}
 	for i, kind := range []byte{spoc.key, posc.key, ospc.key, cspo.key, contextKey} {
-		it, err := r.NewIter(pebbledb.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
+		it, err := r.NewIter(pebbledb.Under([]byte{kind}))
 		if err != nil {
 			return nil, errors.Join(err, u.close())
 		}

@@ -185,7 +185,7 @@ func (s *Snapshot) Estimate(p sparql.Pattern) (n int64, err error) {
 	if len(c.prefix) == 1 {
 		return max(n, all), nil
 	}
-	size, err := s.store.db.EstimateDiskUsage(c.prefix, after(c.prefix))
+	size, err := s.store.db.EstimateDiskUsage(c.prefix, pebbledb.After(c.prefix))
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,6 @@
 package quads
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -170,17 +169,6 @@ func prefix(key []byte, q quad) ([]byte, *order) {
 		key = appendID(key, q[place])
 	}
 	return key, o
-}
-
-// after returns the first key behind all those that begin so; they are not all of 0xff.
-func after(prefix []byte) []byte {
-	end := bytes.Clone(prefix)
-	for i := len(end) - 1; i >= 0; i-- {
-		if end[i]++; end[i] != 0 {
-			return end[:i+1]
-		}
-	}
-	return nil
 }
 
 // longText is from which length on the key of a term is made of its digest.

@@ -287,7 +287,7 @@ func (w *writer) difference(wanted []quad) (change Change, err error) {
 	}
 	var added, removed []quad
 	lower := appendID(cspo.start(), e.ids[0])
-	err = pebbledb.Scan(e.store.db, lower, after(lower), func(key, _ []byte) (bool, error) {
+	err = pebbledb.Scan(e.store.db, lower, pebbledb.After(lower), func(key, _ []byte) (bool, error) {
 		if err := checkKey(key, quadSize); err != nil {
 			return false, err
 		}

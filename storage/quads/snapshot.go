@@ -153,7 +153,7 @@ func (s *Snapshot) quads(ctx context.Context, in webrace.Term, yield func(rdf.Qu
 		lower = appendID(lower, n)
 	}
 	read := 0
-	return pebbledb.Scan(s.state, lower, after(lower), func(key, _ []byte) (bool, error) {
+	return pebbledb.Scan(s.state, lower, pebbledb.After(lower), func(key, _ []byte) (bool, error) {
 		if read++; read%256 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}

@@ -80,7 +80,7 @@ func (s *Store) readCounts(r pebbledb.Reader) error {
 func lastNumberIn(r pebbledb.Reader) (last uint64, err error) {
 	for _, kind := range []rdf.Kind{rdf.IRI, rdf.Literal, rdf.Blank} {
 		it, err := r.NewIter(pebbledb.IterOptions{
-			LowerBound: keyOfID(idKey, newID(kind, 0)), UpperBound: after(keyOfID(idKey, newID(kind, lastNumber))),
+			LowerBound: keyOfID(idKey, newID(kind, 0)), UpperBound: pebbledb.After(keyOfID(idKey, newID(kind, lastNumber))),
 		})
 		if err != nil {
 			return 0, err

@@ -112,7 +112,7 @@ func (f *finding) add(stems []string) error {
 	word := &f.words[len(f.words)-1]
 	for _, stem := range stems {
 		prefix := appendWord(nil, stem)
-		it, err := f.snapshot.state.NewIter(pebbledb.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+		it, err := f.snapshot.state.NewIter(pebbledb.Under(prefix))
 		if err != nil {
 			return err
 		}

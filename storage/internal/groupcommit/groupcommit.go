@@ -70,8 +70,8 @@ func (c *Committer[T]) Failure() error {
 	return c.failed
 }
 
-// Close returns when what was added is written and told of, with the fault if there was one. What is added later gets the
-// error closed.
+// Close returns when what was added is written and told of, with the fault if there was one. What is added later gets
+// the error closed.
 func (c *Committer[T]) Close(closed error) error {
 	c.mu.Lock()
 	c.closed = closed

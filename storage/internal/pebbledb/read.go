@@ -1,6 +1,9 @@
 package pebbledb
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+)
 
 // Get returns a copy of the value of key, or nil when there is none.
 func Get(r Reader, key []byte) ([]byte, error) {
@@ -13,6 +16,22 @@ func Get(r Reader, key []byte) ([]byte, error) {
 	}
 	value = append([]byte{}, value...)
 	return value, closer.Close()
+}
+
+// After returns the least key greater than every key that begins with prefix; nil if there is none.
+func After(prefix []byte) []byte {
+	end := bytes.Clone(prefix)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}
+
+// Under are the options of an iterator over the keys that begin with prefix.
+func Under(prefix []byte) IterOptions {
+	return IterOptions{LowerBound: prefix, UpperBound: After(prefix)}
 }
 
 // Scan calls visit for each key from start on and before end, until it returns false. Key and value are valid during
