@@ -223,7 +223,7 @@ func (p *newsPlay) command(s *newsStage, line string) string {
 // watch runs the pipelines as a person would. If they are to be killed, it does so before, twice: at a request, or a
 // moment after one was answered.
 func (p *newsPlay) watch(round int) error {
-	rng := rand.New(rand.NewPCG(uint64(round), 28))
+	rng := rand.New(rand.NewPCG(uint64(round), *newsSeed))
 	requests := p.asked // of the run before
 	for range 2 {
 		if !p.kill {

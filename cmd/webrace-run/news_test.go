@@ -11,6 +11,7 @@ import (
 
 var (
 	newsKill = flag.Bool("kill", false, "let TestNews kill the process within each round, twice, as TestKilledNews does")
+	newsSeed = flag.Uint64("seed", 28, "where TestNews and TestKilledNews kill the process")
 	newsTold = flag.Bool("told", false, "let TestNews print what is told today, as sections of a scenario")
 )
 

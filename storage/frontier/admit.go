@@ -28,7 +28,7 @@ func (q *Queue) Offer(l *webrace.Links, done func(Offered, error)) {
 		done = func(Offered, error) {}
 	}
 	o := q.newOffer(l, q.sitemapsTo(l))
-	o.lendHits()
+	o.lead()
 	if len(o.candidates) == 0 && o.redirect == nil && len(o.hits) == 0 {
 		q.note(&o.result)
 		done(o.result, nil)

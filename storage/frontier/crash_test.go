@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -235,5 +236,63 @@ func TestConcurrentWorkersFetchEveryPageOnce(t *testing.T) {
 	}
 	if s := f.q.Stats(); len(fetched) != 44 || s.Queued != 0 || s.Due != 0 || s.Leased != 0 {
 		t.Errorf("%d pages were fetched, want 44; stats %+v", len(fetched), s)
+	}
+}
+
+// A page that was accepted, when the process died before it was done with the page that leads there, is handed out
+// once that has led there again: what it says is compared with what that one says by now.
+func TestAfterACrashAPageIsHandedOutBehindTheOneThatLeadsThere(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		page string
+		ends func(f *fixture, l *Lease)
+	}{
+		"it leads there again":        {"http://a.org/2", func(f *fixture, l *Lease) { f.links(l, "http://a.org/2") }},
+		"the page is on another host": {"http://b.org/", func(f *fixture, l *Lease) { f.links(l, "http://b.org/") }},
+		"it has no links any more":    {"http://a.org/2", func(f *fixture, l *Lease) { f.done(l) }},
+		"it leads to nothing else":    {"http://a.org/2", func(f *fixture, l *Lease) { f.links(l) }},
+		"it fails, and is to be tried again": {"http://a.org/2", func(f *fixture, l *Lease) {
+			f.finish(l, Outcome{Err: errors.New("no answer"), RetryAt: f.now().Add(time.Hour)})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, QueueOptions{Fresh: -1})
+			crawl := webrace.Crawl{ID: "x", Start: "http://a.org/", Scope: webrace.ScopeAny}
+			f.start(crawl, true)
+			f.links(f.take(), test.page)
+			next := f.take() // while the page that leads there is out
+			f.wantURL(next, test.page)
+			f.crash()
+			f.start(crawl, true)
+			l := f.take()
+			f.wantURL(l, "http://a.org/")
+			f.none()
+			if !f.q.Starved() {
+				t.Error("it is not said that only a lease that is out keeps the page back")
+			}
+			test.ends(f, l)
+			f.wantURL(f.take(), test.page)
+		})
+	}
+}
+
+// So is a page behind several that lead to one another, as those of a list.
+func TestAfterACrashThePagesOfAListAreHandedOutOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, QueueOptions{Fresh: -1})
+	f.start(crawlOf("a.org"), true)
+	list := []string{"http://a.org/", "http://a.org/2", "http://a.org/3", "http://a.org/4"}
+	for _, next := range list[1:] {
+		f.links(f.take(), next)
+	}
+	f.crash()
+	f.start(crawlOf("a.org"), true)
+	for i, url := range list {
+		l := f.take()
+		f.wantURL(l, url)
+		f.none()
+		if i < len(list)-1 {
+			f.links(l, list[i+1])
+		}
 	}
 }

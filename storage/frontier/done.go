@@ -223,12 +223,20 @@ func (l *Lease) gone() error {
 	return l.callUp()
 }
 
+// callUpSoon lets what waits for the lease have its turn with the next commit. It wants the queue's lock.
+func (l *Lease) callUpSoon() {
+	if len(l.again) > 0 {
+		l.q.later(step{apply: func(*changes) error { return nil }, after: l.callUp})
+	}
+}
+
 // callUp lets what waits for the lease have its turn.
 func (l *Lease) callUp() error {
 	waiting := l.again
 	l.again = nil
 	for _, again := range waiting {
-		if err := l.q.window.arrived(hostQueueID{l.host, again.level}, stretch{again.order, again.order}, l.q.store.now()); err != nil {
+		delete(l.q.held, again.id)
+		if err := l.q.window.arrived(again.hostQueueID, stretch{again.order, again.order}, l.q.store.now()); err != nil {
 			return err
 		}
 	}

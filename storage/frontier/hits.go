@@ -39,17 +39,19 @@ next:
 	}
 }
 
-// lendHits leaves the hits of an offer to the lease of the document that it was made for, if that is out.
-func (o *offer) lendHits() {
-	if len(o.hits) == 0 {
-		return
-	}
+// lead tells the lease of the document that an offer is made for, if that is out, that it is made, and leaves the hits
+// to it.
+func (o *offer) lead() {
 	o.q.mu.Lock()
 	defer o.q.mu.Unlock()
-	if l := o.q.leases[o.from]; l != nil && !l.ended.Load() {
-		l.hits.join(o.hits)
-		o.hits = nil
+	l := o.q.leases[o.from]
+	if l == nil || l.ended.Load() {
+		return
 	}
+	l.hits.join(o.hits)
+	o.hits = nil
+	l.led = true
+	l.callUpSoon()
 }
 
 // takeHits returns the hits of a lease that has ended.

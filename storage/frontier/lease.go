@@ -31,14 +31,16 @@ type Lease struct {
 	repeat     *item // the URL is queued again as this, because it may answer otherwise by now; guarded by the queue's lock
 
 	leads bool // it was released with an answer that leads on; guarded by the queue's lock
+	led   bool // where its document leads was offered; guarded by the queue's lock
 
 	again []again // what came up while it was out, and waits for it; guarded by the queue's lock
 	hits  hits    // of rules, by what was offered for it; guarded by the queue's lock
 }
 
-// again is where the same URL, or one that may be where its document has moved to, is, or was, queued.
+// again is where the same URL, or one that waits for what it answers or leads to, is, or was, queued.
 type again struct {
-	level level
+	id urlID
+	hostQueueID
 	order uint64
 }
 
@@ -138,8 +140,9 @@ func (q *Queue) takeFrom(from *hostQueue, now time.Time) (*Lease, error) {
 // lease hands out an item, or returns nil when it is not to be handed out: it is out already, is no
 // longer queued here, or no crawl of this run waits for it.
 func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error) {
+	here := again{it.id, hostQueueID{from.host.id, from.level}, it.order}
 	if out := q.leases[it.id]; out != nil {
-		out.holdBack(again{from.level, it.order})
+		out.holdBack(here)
 		return nil, nil
 	}
 	at := place{kind: inHostQueue, level: from.level, order: it.order}
@@ -161,8 +164,8 @@ func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error)
 	if err := l.describe(within, from.host, now); err != nil {
 		return nil, err
 	}
-	if out := l.mayFollow(it.order); out != nil {
-		out.holdBack(again{from.level, it.order})
+	if out := l.waitsFor(it.order); out != nil {
+		out.holdBack(here)
 		return nil, nil
 	}
 	q.leases[it.id] = l
@@ -181,11 +184,39 @@ func (q *Queue) lease(from *hostQueue, it queued, now time.Time) (*Lease, error)
 	return l, nil
 }
 
+// waitsFor returns the lease that a URL in this place of its queue waits for before it is handed out; nil for none.
+func (l *Lease) waitsFor(order uint64) *Lease {
+	if out := l.mayFollow(order); out != nil {
+		return out
+	}
+	return l.leader()
+}
+
+// leader returns the lease of the document that the URL was found in, if that has not offered its links: a process died
+// before it was done with it, after these were durable; or that which such a document waits for itself. So a page is
+// handed out after those that lead to it, as it is when no process dies, and what it says can be compared with what
+// they say now. It is a wait for the links, not for what becomes of the document.
+func (l *Lease) leader() *Lease {
+	if l.item.from == "" {
+		return nil
+	}
+	from := identify(l.served[0].crawl.now.Load().Secret, l.item.from)
+	out := l.q.leases[from]
+	if out == nil {
+		return l.q.held[from]
+	}
+	if out.led {
+		return nil
+	}
+	return out
+}
+
 // holdBack notes what is to wait for the lease.
 func (l *Lease) holdBack(what again) {
 	if !slices.Contains(l.again, what) {
 		l.again = append(l.again, what)
 	}
+	l.q.held[what.id] = l
 }
 
 // describe fills in what to fetch for the crawls within whose levels it lies, with what the last visit left behind.
@@ -382,8 +413,8 @@ func (l *Lease) release(r webrace.HostReport) {
 	}
 	l.slot, l.leads = false, r.Redirect
 	h.inflight--
-	if !l.leads && len(l.again) > 0 {
-		q.later(step{apply: func(*changes) error { return nil }, after: l.callUp})
+	if !l.leads {
+		l.callUpSoon()
 	}
 	changed := r.Parallel > 0 && r.Parallel != h.parallel || r.NotBefore.After(h.notBefore)
 	if r.Parallel > 0 {

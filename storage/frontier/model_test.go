@@ -35,6 +35,7 @@ type oraclePage struct {
 	waiting map[string]int        // by crawl: the distance that waits to be served
 	visited time.Time
 	tries   int
+	from    []string // the pages that led here since it waits
 }
 
 type oracleSeen struct{ round, distance int }
@@ -97,6 +98,7 @@ type run struct {
 	rng    *rand.Rand
 	model  oracle
 	leases map[string]*Lease
+	led    map[string]bool // the leases out that have offered links
 }
 
 var modelCrawls = []webrace.Crawl{
@@ -149,7 +151,13 @@ func (r *run) offer() {
 		}
 	}
 	want := Offered{}
+	r.led[req.URL] = true
 	for _, u := range links.URLs {
+		p := r.model.page(u)
+		if len(p.waiting) == 0 {
+			p.from = nil
+		}
+		p.from = append(p.from, req.URL)
 		accepted, why := false, Reason(0)
 		for _, reach := range req.Reach {
 			c := r.model.crawls[reach.Crawl]
@@ -195,13 +203,33 @@ func (r *run) take() {
 			free = append(free, u)
 		}
 	}
-	if len(free) == 0 {
+	switch {
+	case len(free) == 0:
 		r.none()
+		return
+	case !slices.ContainsFunc(free, r.comesAtOnce):
 		return
 	}
 	l := r.fixture.take()
 	r.check(l, free)
 	r.leases[l.Request().URL] = l
+}
+
+// comesAtOnce reports whether a URL waits for none that leads there and may not have offered it yet, since a crash; nor
+// for one that waits so itself.
+func (r *run) comesAtOnce(url string) bool { return !r.mayWait(url, map[string]bool{}) }
+
+func (r *run) mayWait(url string, looked map[string]bool) bool {
+	if looked[url] {
+		return false
+	}
+	looked[url] = true
+	return slices.ContainsFunc(r.model.page(url).from, func(from string) bool {
+		if r.leases[from] != nil {
+			return !r.led[from]
+		}
+		return r.mayWait(from, looked)
+	})
 }
 
 func (r *run) check(l *Lease, free []string) {
@@ -235,6 +263,7 @@ func (r *run) done() {
 	}
 	req := l.Request()
 	delete(r.leases, req.URL)
+	delete(r.led, req.URL)
 	p := r.model.page(req.URL)
 	if r.rng.IntN(8) == 0 && p.tries < 2 {
 		p.tries++
@@ -259,7 +288,7 @@ func (r *run) crash() {
 	r.close()
 	r.fs = after
 	r.open()
-	r.leases = map[string]*Lease{}
+	r.leases, r.led = map[string]*Lease{}, map[string]bool{}
 	for _, c := range r.model.crawls {
 		c.started = false
 	}
@@ -276,6 +305,7 @@ func TestTheFrontierAgreesWithItsModel(t *testing.T) {
 				rng:    rand.New(rand.NewPCG(seed, 1)),
 				model:  oracle{crawls: map[string]*oracleCrawl{}, pages: map[string]*oraclePage{}},
 				leases: map[string]*Lease{},
+				led:    map[string]bool{},
 			}
 			var clock atomic.Int64
 			now := func() time.Time { return time.Unix(1e9, clock.Add(int64(time.Microsecond))).UTC() }

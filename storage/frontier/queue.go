@@ -121,6 +121,7 @@ type Queue struct {
 	mu      sync.Mutex
 	window  window
 	leases  map[urlID]*Lease
+	held    map[urlID]*Lease // that URLs wait for which are not handed out meanwhile
 	reaches *cache[string, []webrace.Reach]
 	shown   counters // count, as of the last commit
 	first   counters // count, as of the start of this run
@@ -169,6 +170,7 @@ func (s *Store) openQueue(pipeline string, o QueueOptions) (*Queue, error) {
 		store: s, pipeline: pipeline, keys: k, opt: o,
 		signal:  make(chan struct{}, 1),
 		leases:  map[urlID]*Lease{},
+		held:    map[urlID]*Lease{},
 		reaches: newCache[string, []webrace.Reach](1 << 13),
 	}
 	q.seen = newRecent(o.Repeats)
