@@ -35,7 +35,7 @@ for name in sys.argv[1:]:
 func TestRdflibReadsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	python := testutil.Python(t, "rdflib", "python3-rdflib")
-	r := &results.Results{Vars: []string{"a", "b"}, Rows: [][]webrace.Term{
+	r := &testutil.Solutions{Vars: []string{"a", "b"}, Rows: [][]webrace.Term{
 		{rdf.NewIRI("http://example.org/?a=b&c"), rdf.NewString("tab\t, <b> & \"quoted\"\nline \\ é")},
 		{"", rdf.NewLangString("Straße", "de")},
 		{rdf.NewTyped("4", rdf.XSDInteger), rdf.NewTyped("5.5", rdf.XSDDecimal)},

@@ -1,5 +1,4 @@
-// Package results writes and reads what a query answers: the SPARQL 1.1 Query Results formats in JSON, XML, CSV and
-// TSV.
+// Package results writes what a query answers: the SPARQL 1.1 Query Results formats in JSON, XML, CSV and TSV.
 //
 // Writers stream: a row is on its way once some kilobytes of them are together, and memory does not grow with rows.
 // What is written reads back the same, with these exceptions, which are those of the formats: XML has no place for most
@@ -7,13 +6,10 @@
 package results
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/webrace/webrace"
-	"github.com/webrace/webrace/internal/rdf"
 )
 
 // Format is a format of results, by its media type.
@@ -132,34 +128,6 @@ func WriteBoolean(w io.Writer, f Format, value bool) error {
 	return err
 }
 
-// Results are those of a query: solutions, or a boolean.
-type Results struct {
-	Vars    []string
-	Rows    [][]webrace.Term // a term for each variable, empty where it is unbound
-	Boolean *bool            // of an ASK; nil for solutions
-}
-
-// Read reads results to their end. Of CSV all terms are texts, but for blank nodes. What is wrong is an
-// [*rdf.SyntaxError].
-func Read(r io.Reader, f Format) (*Results, error) {
-	src, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	switch f {
-	case JSON:
-		return readJSON(src)
-	case XML:
-		return readXML(src)
-	case CSV:
-		return readCSV(src)
-	case TSV:
-		return readTSV(src)
-	}
-	_, err = formOf(f)
-	return nil, err
-}
-
 // splitLiteral takes a literal apart: its text as quoted, its language, its datatype; both are empty for a plain text.
 func splitLiteral(t webrace.Term) (quoted, tag, datatype string) {
 	end := len(t) - 1
@@ -175,54 +143,4 @@ func splitLiteral(t webrace.Term) (quoted, tag, datatype string) {
 		datatype = rest[len("^^<") : len(rest)-1]
 	}
 	return quoted, tag, datatype
-}
-
-// newTerm makes a term of what JSON or XML holds of one, or reports what is wrong.
-func newTerm(kind, text, tag, datatype string) (t webrace.Term, wrong string) {
-	switch kind {
-	case "uri":
-		if !rdf.ValidIRI(text) || text == "" {
-			return "", fmt.Sprintf("%q is no IRI", text)
-		}
-		return rdf.NewIRI(text), ""
-	case "bnode":
-		if !rdf.ValidIRI(text) || text == "" {
-			return "", fmt.Sprintf("%q is no label of a blank node", text)
-		}
-		return rdf.NewBlank(text), ""
-	case "literal", "typed-literal": // the latter by the draft for SPARQL 1.0
-	default:
-		return "", fmt.Sprintf("a term is of type uri, bnode or literal, not %q", kind)
-	}
-	switch {
-	case tag != "":
-		if !validTag(tag) {
-			return "", fmt.Sprintf("%q is no language tag", tag)
-		}
-		return rdf.NewLangString(text, tag), ""
-	case datatype != "":
-		if !rdf.ValidIRI(datatype) {
-			return "", fmt.Sprintf("the datatype %q is no IRI", datatype)
-		}
-		return rdf.NewTyped(text, datatype), ""
-	default:
-		return rdf.NewString(text), ""
-	}
-}
-
-func validTag(tag string) bool {
-	for i := range len(tag) {
-		c := tag[i] | 0x20
-		if !(c >= 'a' && c <= 'z' || i > 0 && (tag[i] == '-' || tag[i] >= '0' && tag[i] <= '9')) {
-			return false
-		}
-	}
-	return tag[len(tag)-1] != '-'
-}
-
-// wrongAt returns the error of what is wrong at an offset.
-func wrongAt(src []byte, offset int, format string, args ...any) error {
-	before := src[:min(offset, len(src))]
-	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return &rdf.SyntaxError{Line: bytes.Count(before, []byte("\n")) + 1, Column: column, Says: fmt.Sprintf(format, args...)}
 }

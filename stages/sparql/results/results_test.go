@@ -18,7 +18,7 @@ import (
 const awkward = "tab\there \"quoted\", a\\b\r\nnew line <&>' \u2028 \u00e9 \U0001F30D \x7f"
 
 // solutions have each kind of term, and unbound places.
-var solutions = &results.Results{
+var solutions = &testutil.Solutions{
 	Vars: []string{"s", "näme", "o"},
 	Rows: [][]webrace.Term{
 		{rdf.NewIRI("http://example.org/a?b&c'd"), rdf.NewBlank("b0"), rdf.NewString(awkward)},
@@ -30,7 +30,7 @@ var solutions = &results.Results{
 	},
 }
 
-func write(t testing.TB, f results.Format, r *results.Results) []byte {
+func write(t testing.TB, f results.Format, r *testutil.Solutions) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if r.Boolean != nil {
@@ -50,8 +50,8 @@ func write(t testing.TB, f results.Format, r *results.Results) []byte {
 }
 
 // texts returns solutions as CSV has them.
-func texts(r *results.Results) *results.Results {
-	plain := &results.Results{Vars: r.Vars}
+func texts(r *testutil.Solutions) *testutil.Solutions {
+	plain := &testutil.Solutions{Vars: r.Vars}
 	for _, row := range r.Rows {
 		var terms []webrace.Term
 		for _, t := range row {
@@ -72,7 +72,7 @@ func texts(r *results.Results) *results.Results {
 func TestWhatIsWrittenReadsBackTheSame(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
-	for _, want := range []*results.Results{
+	for _, want := range []*testutil.Solutions{
 		solutions,
 		{Vars: []string{"a"}},
 		{Vars: []string{"a"}, Rows: [][]webrace.Term{{""}, {rdf.NewString("x")}, {""}}},
@@ -89,7 +89,7 @@ func TestWhatIsWrittenReadsBackTheSame(t *testing.T) {
 				continue
 			}
 			written := write(t, f, want)
-			got, err := results.Read(bytes.NewReader(written), f)
+			got, err := testutil.ReadSolutions(t, written, string(f))
 			if err != nil {
 				t.Errorf("%s is not read back: %v\n%s", f, err, written)
 				continue
@@ -106,7 +106,7 @@ func TestWhatIsWrittenReadsBackTheSame(t *testing.T) {
 }
 
 // same compares results; no variables or rows are as none.
-func same(a, b *results.Results) bool {
+func same(a, b *testutil.Solutions) bool {
 	if len(a.Vars) != len(b.Vars) || len(a.Rows) != len(b.Rows) || !reflect.DeepEqual(a.Boolean, b.Boolean) {
 		return false
 	}
@@ -120,7 +120,7 @@ func same(a, b *results.Results) bool {
 
 func TestFormsAreThoseOfTheRecommendations(t *testing.T) {
 	t.Parallel()
-	r := &results.Results{Vars: []string{"x", "y"}, Rows: [][]webrace.Term{
+	r := &testutil.Solutions{Vars: []string{"x", "y"}, Rows: [][]webrace.Term{
 		{rdf.NewIRI("http://a/"), rdf.NewTyped("-4", rdf.XSDInteger)},
 		{"", rdf.NewLangString("a,\"b\"\x01\uFFFE", "en")},
 	}}
@@ -149,66 +149,16 @@ func TestFormsAreThoseOfTheRecommendations(t *testing.T) {
 	}
 }
 
-func TestWrongResultsAreErrorsWithLineAndColumn(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		format results.Format
-		text   string
-		want   string
-	}{
-		{results.JSON, ``, "line 1, column 1: not JSON: unexpected end"},
-		{results.JSON, "{\n\"head\":{\"vars\":[\"x\"]},\n\"results\":{\"bindings\":[{\"y\":", "line 3, column 28: the variable y is not"},
-		{results.JSON, `{"head":{},"boolean":1}`, `"boolean" is true or false`},
-		{results.JSON, `{"head":{}}`, `neither "results"`},
-		{results.JSON, `{"head":{"vars":["x","x"]}}`, "named twice"},
-		{results.JSON, `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"a b"}}]}}`, `"a b" is no IRI`},
-		{results.JSON, `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"triple"}}]}}`, "uri, bnode or literal"},
-		{results.JSON, `{"head":{},"boolean":true} x`, "after the end"},
-		{results.JSON, `{"head":{"vars":["x"]},"results":{"bindings":[`, "unexpected end"},
-		{results.XML, `<sparql/>`, "the root is"},
-		{results.XML, "<sparql xmlns='http://www.w3.org/2005/sparql-results#'>\n<head/></x>", "line 2, column 12: not XML"},
-		{results.XML, `<sparql xmlns='http://www.w3.org/2005/sparql-results#'><head/></sparql>`, "neither results"},
-		{results.XML, `<sparql xmlns='http://www.w3.org/2005/sparql-results#'><results><result><binding name="x"/>`, "not in the head"},
-		{results.XML, `<!DOCTYPE a [<!ENTITY b "c">]><sparql xmlns='http://www.w3.org/2005/sparql-results#'><boolean>&b;</boolean>`,
-			"not XML"},
-		{results.CSV, "a,b\r\nx\r\n", "line 2, column 1: a solution has 1 fields"},
-		{results.CSV, "a\n\"x", "line 2, column 1: a quotation mark has no end"},
-		{results.CSV, "a\nx\"y", "line 2, column 2"},
-		{results.CSV, "a\n\"x\"y", "line 2, column 4"},
-		{results.CSV, "a,a\n", "before"},
-		{results.TSV, "a\n", "as ?name"},
-		{results.TSV, "?a\t?b\n1\tfoo\n", "line 2, column 3: \"foo\" is no term"},
-		{results.TSV, "?a\n\"\\x\"\n", `\x is no escape`},
-		{results.TSV, "?a\n<a b>\n", "no IRI"},
-	} {
-		_, err := results.Read(strings.NewReader(c.text), c.format)
-		var wrong *rdf.SyntaxError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %q: %v, want %s", c.format, c.text, err, c.want)
-		}
-	}
-}
-
 // A reader of JSON or XML must not take a part for the whole.
 func TestAPartIsNotTakenForTheWhole(t *testing.T) {
 	t.Parallel()
 	for _, f := range []results.Format{results.JSON, results.XML} {
 		whole := write(t, f, solutions)
 		for n := range len(bytes.TrimSpace(whole)) {
-			if _, err := results.Read(bytes.NewReader(whole[:n]), f); err == nil {
+			if _, err := testutil.ReadSolutions(t, whole[:n], string(f)); err == nil {
 				t.Fatalf("%s is read without its last %d bytes", f, len(whole)-n)
 			}
 		}
-	}
-}
-
-func TestHeadMayStandBehindResultsInJSON(t *testing.T) {
-	t.Parallel()
-	const text = `{"results":{"bindings":[{"a":{"value":"1","type":"literal"}}]},"more":[{"x":[1]}],"head":{"link":[],"vars":["a"]}}`
-	got, err := results.Read(strings.NewReader(text), results.JSON)
-	want := &results.Results{Vars: []string{"a"}, Rows: [][]webrace.Term{{rdf.NewString("1")}}}
-	if err != nil || !same(got, want) {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -256,7 +206,7 @@ func TestRowsAreWrittenAsTheyCome(t *testing.T) { // not parallel: it counts all
 	}
 }
 
-// The files of the W3C suites that have results are read, and read the same when they are written again.
+// What the files of the W3C suites have is read back the same when it is written.
 func TestW3CResultFiles(t *testing.T) {
 	t.Parallel()
 	dir := testutil.W3CSuite(t, "rdf-tests/sparql")
@@ -273,12 +223,12 @@ func TestW3CResultFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := results.Read(bytes.NewReader(body), f)
+			got, err := testutil.ReadSolutions(t, body, string(f))
 			if err != nil {
 				t.Errorf("%s: %v", file, err)
 				continue
 			}
-			again, err := results.Read(bytes.NewReader(write(t, f, got)), f)
+			again, err := testutil.ReadSolutions(t, write(t, f, got), string(f))
 			if err != nil || !same(got, again) {
 				t.Errorf("%s: is read back as %+v, %v, want %+v", file, again, err, got)
 			}
