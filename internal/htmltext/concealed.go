@@ -7,7 +7,8 @@ import (
 
 // What a page does not show is no text of it: elements with the attribute hidden, with the style display:none, or
 // popover, and dialogs that are not open. What a reader may open or find counts: details, and hidden="until-found".
-// Links are followed all the same. A page that hides all of itself, until its scripts have run, hides nothing.
+// Links are followed all the same. A page that hides all of itself, until its scripts have run, hides nothing. Nor do
+// the parts that a server sends late, each in an element of its own, out of which a script puts it in its place.
 //
 // As there is no tree, the scanner keeps the elements that are open from the concealed one on. It ends with its end
 // tag, or with that of one around it, and with the tags that end an element whose end tag may be left out.
@@ -55,7 +56,9 @@ func isTelling(name []byte) bool {
 // begins is not shown, within what is.
 func (s *Scanner) conceals(el *element, written, attributes []byte, selfClosing bool) bool {
 	empty := selfClosing && (s.XHTML || len(s.foreign) > 0)
-	if len(s.concealed.open) > 0 {
+	if open := s.concealed.open; len(open) == 1 && isStreamed(attributes) { // rows, within a table that is not shown
+		s.concealed.open = open[:0]
+	} else if len(open) > 0 {
 		s.startConcealed(nameOf(written), empty)
 	}
 	return len(s.concealed.open) == 0 && !empty && s.isConcealed(el, attributes) && !void[nameOf(written)]
@@ -63,7 +66,7 @@ func (s *Scanner) conceals(el *element, written, attributes []byte, selfClosing 
 
 // isConcealed reports whether an element is not shown. It is given its attributes, as written.
 func (s *Scanner) isConcealed(el *element, attributes []byte) bool {
-	if el.name == "html" || el.name == "body" {
+	if el.name == "html" || el.name == "body" || isStreamed(attributes) {
 		return false
 	}
 	if hidden := attribute(attributes, "hidden"); hidden != nil && !equalFold(s.value(hidden), "until-found") {
@@ -73,6 +76,14 @@ func (s *Scanner) isConcealed(el *element, attributes []byte) bool {
 		return true
 	}
 	return attribute(attributes, "popover") != nil || el.id == elemDialog && attribute(attributes, "open") == nil
+}
+
+// isStreamed reports whether an element has a part of a page that came late: by React, whose servers name them S: and a
+// number.
+func isStreamed(attributes []byte) bool {
+	id := attribute(attributes, "id")
+	n := bytes.LastIndex(id, []byte("S:"))
+	return n >= 0 && n+2 < len(id) && len(bytes.Trim(id[n+2:], "0123456789abcdef")) == 0
 }
 
 // NotDisplayed reports whether the value of an attribute style has display:none. What is declared later counts,

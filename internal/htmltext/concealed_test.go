@@ -50,6 +50,13 @@ func TestWhatIsNotShownIsNoText(t *testing.T) {
 		{"a<my-part hidden>x</my-part>b", "a|b"},
 		{"a<p hidden>x<a href=l>y</a>", "a"},
 		{"a<a href=m hidden>x</a>b", "ab"},
+		{"a<noscript><div hidden>x<template></noscript>b<noscript><svg><text></noscript>c", "a|b c"},
+		{"a<div hidden>x<noscript><div></noscript>y</div>b", "a|b"},
+		{"a<template shadowrootmode=open>b</template>c<template ShadowRootMode=Closed>d</template>e", "abcde"},
+		{"a<template>x<template shadowrootmode=open>y</template>z</template>b<template shadowrootmode>x</template>", "ab"},
+		{`a<!--$?--><template id="B:0"></template>b<!--/$--><div hidden id="S:0"><p>c</p></div><div hidden id="mine-S:1f">d</div>`, "ab|c|d"},
+		{`a<table hidden><tr id="S:2"><td>b</table>c<table hidden><tr><td id="S:2">x</table>d`, "a|b|c|d"},
+		{`a<div hidden id="S:">x</div><div hidden id="S:g">y</div><div hidden id="s:1">z</div>b`, "a|b"},
 		{"a<div hidden>x", "a"},
 	} {
 		s := everything()

@@ -2,6 +2,7 @@ package htmltext_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -159,19 +160,35 @@ func (o *oracle) leave() {
 
 func expected(src []byte) page {
 	o := &oracle{open: make(map[string]int)}
+	o.read(src, false)
+	o.flush()
+	o.words = withoutEmpty(o.words)
+	return o.page
+}
+
+// read reads a page or, within it, the content of noscript, which is raw text to the library.
+func (o *oracle) read(src []byte, within bool) {
 	z := html.NewTokenizer(bytes.NewReader(src))
 	for {
 		z.AllowCDATA(o.foreign() || o.entered)
 		tt := z.Next()
 		switch tt {
 		case html.ErrorToken:
-			o.flush()
-			o.words = withoutEmpty(o.words)
-			return o.page
+			return
 		case html.TextToken:
-			o.text(z)
+			if o.rawTag != "noscript" {
+				o.text(z)
+				continue
+			}
+			o.rawTag = ""
+			template, stack := o.template, slices.Clone(o.stack)
+			o.read(slices.Clone(z.Raw()), true)
+			o.template = min(o.template, template)
+			if len(o.stack) > len(stack) {
+				o.stack, o.entered = o.stack[:len(stack)], false
+			}
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if o.start(z, tt == html.SelfClosingTagToken) {
+			if o.start(z, tt == html.SelfClosingTagToken, within) {
 				z.NextIsNotRawText()
 			}
 		case html.EndTagToken:
@@ -207,8 +224,9 @@ func (o *oracle) text(z *html.Tokenizer) {
 	o.buf.WriteString(strings.ReplaceAll(text, "\x00", ""))
 }
 
-// start reports whether the content of the element is not raw, as in foreign content.
-func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
+// start reports whether the content of the element is not raw, as in foreign content; that of noscript is, unless it is
+// within another.
+func (o *oracle) start(z *html.Tokenizer, selfClosing, within bool) bool {
 	o.rawTag = ""
 	b, more := z.TagName()
 	name := string(b)
@@ -264,7 +282,11 @@ func (o *oracle) start(z *html.Tokenizer, selfClosing bool) bool {
 		}
 		o.refield()
 	}
-	return name == "noscript" // whose content has tags where no scripts run
+	if name == "noscript" && within {
+		o.rawTag = ""
+		return true
+	}
+	return false
 }
 
 func (o *oracle) end(z *html.Tokenizer) {

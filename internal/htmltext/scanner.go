@@ -94,7 +94,8 @@ type Scanner struct {
 	inside      [3]int // how many nav, footer and aside elements are open
 	template    int    // how many template elements are open
 	noScript    int    // how many noscript elements are open, whose content is shown
-	pre         int    // how many elements are open whose lines are lines
+	outside     outside
+	pre         int // how many elements are open whose lines are lines
 	concealed   concealed
 	beside      beside
 	besideFrom  int    // where in Text.Bytes its text begins
@@ -115,12 +116,9 @@ type Scanner struct {
 // Scan reads one page, in UTF-8, and leaves what it found in the scanner's fields.
 func (s *Scanner) Scan(src []byte) {
 	s.reset(src[:min(len(src), maxInput)])
-	for s.pos < len(s.src) {
-		if s.src[s.pos] == '<' {
-			s.markup()
-		} else {
-			s.run()
-		}
+	s.read()
+	for s.leaveNoScript() {
+		s.read()
 	}
 	s.endAnchor()
 	s.endBlock()
@@ -129,6 +127,17 @@ func (s *Scanner) Scan(src []byte) {
 	}
 	s.endParts()
 	s.src = nil
+}
+
+// read reads src to its end.
+func (s *Scanner) read() {
+	for s.pos < len(s.src) {
+		if s.src[s.pos] == '<' {
+			s.markup()
+		} else {
+			s.run()
+		}
+	}
 }
 
 func (s *Scanner) reset(src []byte) {
@@ -246,7 +255,7 @@ func (s *Scanner) startTag(el *element, i int) {
 	if selfClosing && (s.XHTML || el.id == elemSVG || el.id == elemMath) {
 		return
 	}
-	s.open(el)
+	s.open(el, s.src[name:i])
 	if s.Parts && el.frame != noFrame && el.frame != frameLink {
 		s.openPart(el, name)
 	}
@@ -258,13 +267,15 @@ func (s *Scanner) startTag(el *element, i int) {
 	}
 }
 
-// open takes note of an element whose content is something special.
-func (s *Scanner) open(el *element) {
+// open takes note of an element whose content is something special. Of its tag it is given what follows the name.
+func (s *Scanner) open(el *element, attributes []byte) {
 	switch el.id {
 	case elemTemplate:
-		s.template++
+		if s.template > 0 || !isShadowRoot(attributes) {
+			s.template++
+		}
 	case elemNoScript:
-		s.noScript++
+		s.enterNoScript()
 	case elemSVG, elemMath:
 		s.enter(el.id)
 	case elemPre:
@@ -275,6 +286,12 @@ func (s *Scanner) open(el *element) {
 	default:
 		s.enterField(el)
 	}
+}
+
+// isShadowRoot reports whether the content of a template is that of its parent, and shown in its place.
+func isShadowRoot(attributes []byte) bool {
+	mode := attribute(attributes, "shadowrootmode")
+	return equalFold(mode, "open") || equalFold(mode, "closed")
 }
 
 // endTag consumes the end tag at pos, whose name ends at i.

@@ -85,6 +85,7 @@ var tokenCases = []struct{ name, in, text, links string }{
 	{"style: references and NUL", "a<style>&lt;\x00</style>b", "ab", ""},
 	{"xmp: tags are text", "<xmp><p>&amp;\x00</xm></xmp>a", "<p>&amp;\ufffd</xm>|a", ""},
 	{"noscript: its content has tags", "a<noscript>b<i>c</i></noscript>d<noscript><noembed><b></noembed></noscript>e", "abcde", ""},
+	{"noscript: what begins in it ends with it", "a<noscript><iframe/></noscript>b<noscript><!--</noscript>c<noscript><a b='</noscript>d<noscript><style><svg></noscript>e", "a bcde", ""},
 	{"noembed, noframes, iframe", "ab<noembed><p></noembed>c<noframes><p></noframes>d<iframe><p></iframe>e", "abcd e", ""},
 	{"plaintext: to the end, references and all", "a<plaintext>b&amp;\x00</plaintext><p>c", "a|b&amp;\ufffd</plaintext><p>c", ""},
 	{"plaintext: as an end tag it is a tag", "a</plaintext>b", "a|b", ""},
@@ -150,6 +151,7 @@ var otherInTree = map[string]string{
 	"SVG: title is no raw text":                     "an end tag that crosses others ends the SVG here, nothing there",
 	"MathML: style is no raw text, but in mi it is": "the words of the tree leave out every style",
 	"MathML: annotation-xml is foreign":             "the same",
+	"noscript: what begins in it ends with it":      "the standard has it go on where no scripts run",
 }
 
 func TestTokens(t *testing.T) {

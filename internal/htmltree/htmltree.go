@@ -160,7 +160,11 @@ func Parse(body []byte) (*html.Node, error) {
 		case startToken:
 			b.startTag(t)
 		case endToken:
-			b.end(t.name)
+			if t.endsNoScript {
+				b.endNoScript()
+			} else {
+				b.end(t.name)
+			}
 		}
 		t.cdata = b.inForeign()
 	}

@@ -1,6 +1,10 @@
 package htmltree
 
-import "slices"
+import (
+	"slices"
+
+	"golang.org/x/net/html"
+)
 
 // What ends what, by the HTML standard, section 13.2.6.
 
@@ -223,6 +227,16 @@ func (b *builder) end(name string) {
 	if !closed {
 		b.unmatched(name)
 	}
+}
+
+// endNoScript closes a noscript element with all that is open within.
+func (b *builder) endNoScript() {
+	if i := slices.IndexFunc(b.open, func(n *html.Node) bool { return n.Data == "noscript" }); i > 0 {
+		b.popTo(i)
+		b.beyond = 0
+		return
+	}
+	b.end("noscript")
 }
 
 // unmatched keeps an end tag without a start. Two of them make an element.

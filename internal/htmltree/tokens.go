@@ -30,16 +30,18 @@ type tokens struct {
 	src   []byte
 	page  string // the same
 	at    int
-	isXML bool // attributes are left to the reader, who reads them in raw
-	dirty bool // the page has NUL or CR
-	cdata bool // a section of CDATA is text here
+	isXML bool   // attributes are left to the reader, who reads them in raw
+	dirty bool   // the page has NUL or CR
+	cdata bool   // a section of CDATA is text here
+	whole []byte // all of the page, while src ends where the content of noscript does; nil otherwise
 
 	// Of the token that was read last:
-	raw         string // as it is written
-	text        string
-	name        string // of a tag, in lower case
-	attributes  []html.Attribute
-	selfClosing bool
+	raw          string // as it is written
+	text         string
+	name         string // of a tag, in lower case
+	attributes   []html.Attribute
+	selfClosing  bool
+	endsNoScript bool // it is what follows the content of noscript, mostly the end tag
 
 	rawElement string // the element that has begun, if its content has no tags
 	references htmltext.References
@@ -81,8 +83,23 @@ func newTokens(page []byte) *tokens {
 	}
 }
 
-// next reads a token.
+// next reads a token. What begins in noscript and does not end, ends with it: see [htmltext.NoScriptEnd].
 func (t *tokens) next() token {
+	t.endsNoScript = false
+	if t.whole == nil {
+		return t.read()
+	}
+	if t.at < len(t.src) {
+		if kind := t.read(); kind != noToken {
+			return kind
+		}
+	}
+	t.src, t.whole, t.rawElement, t.endsNoScript = t.whole, nil, "", true
+	return t.read()
+}
+
+// read reads a token of src.
+func (t *tokens) read() token {
 	start := t.at
 	if name := t.rawElement; name != "" {
 		t.rawElement = ""
@@ -193,7 +210,11 @@ func (t *tokens) startTag() token {
 	if htmltext.IsRaw(t.name) {
 		t.rawElement = t.name
 	}
-	return t.tag(startToken, start, at)
+	kind := t.tag(startToken, start, at)
+	if kind == startToken && t.name == "noscript" && t.whole == nil && !t.cdata {
+		t.whole, t.src = t.src, t.src[:htmltext.NoScriptEnd(t.src, at)]
+	}
+	return kind
 }
 
 // tag is a tag from start to end. One that the page ends within is none.

@@ -49,13 +49,22 @@ func tokensOf(page string) (w written) {
 
 // oracle has the tokens of x/net/html. It keeps NUL characters in text, which trees do not have.
 func oracle(page string) (w written) {
+	return w.read(page, false)
+}
+
+// read reads a page or, within it, the content of noscript, which is raw text to the library.
+func (w written) read(page string, within bool) written {
 	z := html.NewTokenizer(strings.NewReader(page))
-	raw := false
+	raw, noScript := false, false
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
 			return w
 		case html.TextToken:
+			if noScript {
+				w, noScript = w.read(string(z.Raw()), true), false
+				continue
+			}
 			text := z.Text()
 			if !raw {
 				text = bytes.ReplaceAll(text, []byte{0}, nil)
@@ -66,11 +75,11 @@ func oracle(page string) (w written) {
 			token := z.Token()
 			raw = htmltext.IsRaw(token.Data)
 			w.tag("start", token.Data, token.Attr)
-			if token.Data == "noscript" { // no scripts run
+			if noScript = token.Data == "noscript" && !within; token.Data == "noscript" && within {
 				z.NextIsNotRawText()
 			}
 		case html.EndTagToken:
-			raw = false
+			raw, noScript = false, false
 			w.tag("end", z.Token().Data, nil)
 		case html.CommentToken:
 			raw = false
@@ -84,7 +93,8 @@ func oracle(page string) (w written) {
 var tokenPages = []string{
 	"", "a<", "a</", "a<b", "a<b c='", "a</b c", "a<1>b< p>", "<!doctype html><!-- x --!>y<!-->z<!--->", "<!", "<!>", "<!-", "</>a</1>b<?c>d", "<![CDATA[a]]>",
 	`<A hREF="x&amp;y&lt=z&ltd&notit;&copy" b=c/ d e = 'f' a=1 A=2 =g=h/>`, "<a b\x00c=\x00d\x00>\x00e\r\nf\rg&#13;", "<a\tb\fc>",
-	"<title>a<b>&amp;\x00</titlex></title >c", "<script>a<b></script\n>", "<style><!--</style>-->", "<plaintext><p>", "<noscript><p></noscript>",
+	"<title>a<b>&amp;\x00</titlex></title >c", "<script>a<b></script\n>", "<style><!--</style>-->", "<plaintext><p>", "<noscript><p></noscript>", "<noscript><iframe/></noscript>a<noscript><!--</noscript><p>b<noscript><a b='</noscript>c",
+	"<noscript><noscript><style></noscript>a</noscript>b<noscript></noscript>c<noscript><i",
 	"<a " + strings.Repeat("b c d e f g h i j k a", 3) + ">", "&#x80;&nvlt;&amp&notin;&am", "<p a=\xff&\xff>\xff",
 }
 

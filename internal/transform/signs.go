@@ -76,6 +76,11 @@ func (l *looker) look(at int, foreign bool) {
 				l.look(at, true)
 			case !foreign && htmltext.IsRaw(tag):
 				at = htmltext.RawEnd(tag, l.page, at)
+			case !foreign && tag == "noscript": // what is in it goes on no further
+				page := l.page
+				l.page = page[:htmltext.NoScriptEnd(page, at)]
+				l.look(at, false)
+				at, l.page = len(l.page), page
 			}
 		case c == '/' && at+1 < len(l.page) && isLetter(l.page[at+1]):
 			at, _ = htmltext.TagEnd(l.page, htmltext.NameEnd(l.page, at+1))

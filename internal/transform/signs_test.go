@@ -58,7 +58,8 @@ var signPages = []string{
 	"<plaintext><p itemscope>", "</p itemscope>", "<?x itemscope><p vocab>", "<p a=b\"c itemscope>",
 	"</p <!-- ><p itemscope>", "</p <script><p itemscope>", "<! <!-- ><p itemscope>", "<? <!-- ><p itemscope>", "</ <!-- ><p itemscope>",
 	"<script></scriptx <!-- </script><p itemscope>", "<script><!--<script></script><style></script><p itemscope>",
-	"<noscript><!-- </noscript><p itemscope>", "<link rel=dcterms.isPartOf href=a>", "<link rel='license schema.dc'>",
+	"<noscript><!-- </noscript><p itemscope>", "<noscript><p itemscope></noscript>", "<noscript><iframe/></noscript><a rel=license>",
+	"<noscript><noscript><!--</noscript><p itemscope></noscript><p vocab>", "<link rel=dcterms.isPartOf href=a>", "<link rel='license schema.dc'>",
 	"<svg><![CDATA[ <!-- ]]><p itemscope>", "<a rel=schema&#46;x>",
 }
 
